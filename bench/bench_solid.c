@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlap of two solids: three models at ten poses each, beside booleans that build the
- * intersection, and beside our own search for all pairs of faces that meet; and two globes whose
- * contact stays while their triangles grow in number. One run of a contender is all poses. */
+ * intersection, and beside our own search for all pairs of faces that meet; on one thread and on
+ * two; and two globes whose contact stays while their triangles grow in number. One run of a
+ * contender is all poses. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,12 +169,12 @@ static bool read_poses(carom_context *context, const char *file, player *p) {
     return good;
 }
 
-static void measure_model(bench *bench, carom_context *context, const char *name,
-                          uint64_t *allocations) {
+static void measure_model(bench *bench, carom_context *context, carom_context *two,
+                          const char *name, uint64_t *allocations) {
     char file[64], job[64];
     soup_input input;
-    static player players[3];
-    bench_contender contenders[4];
+    static player players[3], shared;
+    bench_contender contenders[5];
     snprintf(file, sizeof(file), "solid_%s", name);
     if (!soup_input_load(context, file, &input)) return;
     snprintf(file, sizeof(file), "j6_%s.csv", name);
@@ -203,13 +204,16 @@ static void measure_model(bench *bench, carom_context *context, const char *name
     contenders[1] = (bench_contender){"carom, soup only", NULL, run_prepare_soup, &players[0]};
     bench_compare(bench, job, (double)input.raw.triangle_count, contenders, 2);
 
+    shared = players[0];
+    shared.context = two;
     contenders[0] = (bench_contender){players[0].name, NULL, run_solid, &players[0]};
     contenders[1] = (bench_contender){"carom, all pairs", NULL, run_pairs, &players[0]};
+    contenders[2] = (bench_contender){"two threads", NULL, run_solid, &shared};
     for (uint32_t i = 1; i < count; ++i)
-        contenders[i + 1] = (bench_contender){players[i].name, NULL, run_peer, &players[i]};
+        contenders[i + 2] = (bench_contender){players[i].name, NULL, run_peer, &players[i]};
     snprintf(job, sizeof(job), "%s overlap", name);
     uint32_t row = bench->row_count;
-    bench_compare(bench, job, POSES, contenders, count + 1);
+    bench_compare(bench, job, POSES, contenders, count + 2);
     note_milliseconds(bench, row, POSES);
     for (uint32_t i = 0; i < count; ++i)
         bench_note(bench, "%s: volumes differ from those on file by at most %.1e", players[i].name,
@@ -276,14 +280,18 @@ static void run(bench *bench) {
     static uint64_t allocations;
     static const char *const models[] = {"cheburashka13k", "bunny70k", "armadillo100k"};
     carom_context_def def = bench->def != NULL ? *bench->def : (carom_context_def){0};
-    carom_context *context;
+    carom_context *context, *two;
+    def.threads = 2;
+    if (carom_context_create(&def, &two) != CAROM_OK) return;
     def.threads = 1;
     def.allocator = (carom_allocator){allocate, release, &allocations};
-    if (carom_context_create(&def, &context) != CAROM_OK) return;
-    for (size_t i = 0; i < (bench->quick ? 1u : 3u); ++i)
-        measure_model(bench, context, models[i], &allocations);
-    measure_growth(bench, context);
-    carom_context_destroy(context);
+    if (carom_context_create(&def, &context) == CAROM_OK) {
+        for (size_t i = 0; i < (bench->quick ? 1u : 3u); ++i)
+            measure_model(bench, context, two, models[i], &allocations);
+        measure_growth(bench, context);
+        carom_context_destroy(context);
+    }
+    carom_context_destroy(two);
 }
 
 const bench_group bench_solid = {60, "solid", "how much two solids overlap", run};

@@ -19,15 +19,16 @@
 /* ---- The lab --------------------------------------------------------------------------------- */
 
 bool papers_lab_open(papers_lab *lab, const carom_context_def *def, bool quick) {
-    *lab = (papers_lab){.quick = quick};
-    carom_context_def one = *def, gpu = *def;
+    *lab = (papers_lab){.quick = quick, .device_only = def->backend == CAROM_BACKEND_CUDA};
+    carom_context_def all = *def, one = *def, gpu = *def;
+    all.backend = one.backend = CAROM_BACKEND_CPU;
     one.threads = 1;
     gpu.backend = CAROM_BACKEND_CUDA;
-    if (carom_context_create(def, &lab->parallel) != CAROM_OK ||
+    if (carom_context_create(&all, &lab->parallel) != CAROM_OK ||
         carom_context_create(&one, &lab->serial) != CAROM_OK)
         return false;
     if (carom_context_create(&gpu, &lab->device) != CAROM_OK) lab->device = NULL;
-    return true;
+    return lab->device != NULL || !lab->device_only;
 }
 
 void papers_lab_close(papers_lab *lab) {

@@ -22,7 +22,7 @@ typedef struct papers_plot papers_plot;
 typedef enum papers_scale {
     PAPERS_LOGARITHMIC = 0, /* without values that are not positive */
     PAPERS_LINEAR,
-    PAPERS_STACKED /* linear, each column on top of those before it */
+    PAPERS_STACKED /* linear; bars, each column on top of those before it */
 } papers_scale;
 
 /* Curves of the columns [y, y_end) over column x, one for each series. */
@@ -41,6 +41,7 @@ typedef struct papers_figure {
     const char *columns[PAPERS_MOST_COLUMNS + 1]; /* ended by NULL */
     papers_panel panels[PAPERS_MOST_PANELS + 1];  /* ended by one without a title */
     bool (*run)(papers_plot *plot);               /* false: a call failed */
+    bool has_device;                              /* some of its rows are of a GPU */
 } papers_figure;
 
 /* Each is defined as `const papers_paper papers_X` in a file papers_X.c; the build finds it. */
@@ -69,6 +70,7 @@ typedef struct papers_lab {
     bool quick;                       /* small inputs, for tests: seconds for all figures */
     carom_context *serial, *parallel; /* one thread, all threads */
     carom_context *device;            /* NULL where there is no GPU */
+    bool device_only;                 /* rows of the GPU are wanted, and no others */
     bool stand_ins;                   /* a model was not there */
     papers_solid solids[PAPERS_MOST_SOLIDS];
     uint32_t solid_count;
@@ -80,7 +82,8 @@ typedef struct papers_lab {
     uint32_t packing_count;
 } papers_lab;
 
-/* Opens a lab; false when there is no memory for it. Close it in any case. */
+/* Opens a lab; false when there is no memory for it, or no GPU where the backend is that. Then only
+ * the rows of the GPU are measured: the CPU is used to check them. Close it in any case. */
 bool papers_lab_open(papers_lab *lab, const carom_context_def *def, bool quick);
 void papers_lab_close(papers_lab *lab);
 

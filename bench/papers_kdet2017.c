@@ -6,8 +6,7 @@
  * means over the frames of a sequence, as in the paper: of processor time for one thread, else each
  * the better of two turns, or best of five on the GPU. There positions are in device memory, update
  * and search are one graph, pairs stay on the device, and the time is that of the device's clock;
- * the number of pairs is compared with the CPU's in every frame. Where time on a device is short,
- * CAROM_DEVICE_ONLY in the environment leaves out one thread of the CPU, and its second turns. */
+ * the number of pairs is compared with the CPU's in every frame. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,12 +103,8 @@ static void player_end(player *p) {
     carom_soup_destroy(p->soup);
 }
 
-static bool is_device_only(const papers_lab *lab) {
-    return lab->device != NULL && getenv("CAROM_DEVICE_ONLY") != NULL;
-}
-
 static bool run_frame(const papers_lab *lab, player *p, const carom_mesh_view *view, times *best) {
-    int turns = p->context == lab->serial || is_device_only(lab) ? 1 : TURNS;
+    int turns = p->context == lab->serial || lab->device_only ? 1 : TURNS;
     *best = (times){HUGE_VAL, HUGE_VAL};
     for (int turn = 0; turn < turns; ++turn) {
         double start = papers_now(lab, p->context);
@@ -239,7 +234,7 @@ static bool run_row(papers_plot *plot, const table1_row *row, bool with_k, frame
     play p;
     *means = (row_means){.k = {.sum = 0.0}};
     bool good = play_begin(lab, row, &p) &&
-                (is_device_only(lab) ||
+                (lab->device_only ||
                  player_begin(&players[ONE], lab->serial, &p, CAROM_SOUP_METHOD_TREE, 0)) &&
                 player_begin(&players[ALL], lab->parallel, &p, CAROM_SOUP_METHOD_TREE, 0) &&
                 (lab->device == NULL || device_begin(&players[GPU], lab->device, &p));
@@ -255,7 +250,7 @@ static bool run_row(papers_plot *plot, const table1_row *row, bool with_k, frame
 static void add(papers_plot *plot, int contender, const char *series, const double *values) {
     if (contender == GPU)
         papers_add_device(plot, series, values);
-    else
+    else if (!plot->lab->device_only)
         papers_add(plot, series, values);
 }
 
@@ -367,13 +362,15 @@ const papers_figure table1_figures[] = {
       {"All threads", "polygons", "ms per frame", 0, 7, 8, "all threads", false, false},
       {"GPU", "polygons", "ms per frame", 0, 7, 8, "GPU", false, false},
       {"kDet, as printed", "polygons", "ms per frame", 0, 8, 9, "1 thread", false, false}},
-     table_1},
+     table_1,
+     true},
     {"kdet2017-fig8-left",
      "Figure 8, left: the hash of the grid, balls flying about, per frame",
      "Morton codes and DJB2 perform equally well: 4.1 ms on average on a GTX 1080.",
      {"frame", "detect_ms", "total_ms"},
      {{"Detection", "frame", "ms", 0, 1, 2, NULL, true, PAPERS_LINEAR}},
-     figure_8_left},
+     figure_8_left,
+     false},
     {"kdet2017-fig8-right",
      "Figure 8, right: update and detection, the largest chair, per frame",
      "Filling the grid is negligible: 0.3 ms of 14.6 ms on average on a GTX 1080.",
@@ -381,19 +378,22 @@ const papers_figure table1_figures[] = {
      {{"One thread", "frame", "ms", 0, 1, 3, "1 thread", true, PAPERS_STACKED},
       {"All threads", "frame", "ms", 0, 1, 3, "all threads", true, PAPERS_STACKED},
       {"GPU", "frame", "ms", 0, 1, 3, "GPU", true, PAPERS_STACKED}},
-     figure_8_right},
+     figure_8_right,
+     true},
     {"kdet2017-fig9-left",
      "Figure 9, left: the mean time of a frame by the number of polygons, a cloth on a figure",
      "Both grow linearly, gProximity (refitting) with about four times the slope. GTX 1080.",
      {"polygons", "total_ms"},
      {{"Time of a frame", "polygons", "ms", 0, 1, 2, NULL, true, false}},
-     figure_9_left},
+     figure_9_left,
+     true},
     {"kdet2017-fig9-right",
      "Figure 9, right: the time of each frame, the largest breaking figure",
      "kDet takes 12.2 ms on average, gProximity 61.7 ms, on a GTX 1080.",
      {"frame", "update_ms", "detect_ms", "total_ms"},
      {{"Time of a frame", "frame", "ms", 0, 3, 4, NULL, true, false}},
-     figure_9_right},
+     figure_9_right,
+     true},
 };
 
 const papers_paper papers_kdet2017 = {2017, "kdet2017", "Weller, Debowski, Zachmann 2017: kDet",

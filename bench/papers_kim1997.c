@@ -76,7 +76,8 @@ static const papers_figure figures[] = {
      {{"Time for one unit of time", "spheres", "seconds", 0, 1, 2, NULL, false, false},
       {"Time for one event", "spheres", "us", 0, 3, 4, NULL, false, false},
       {"Events in one unit of time", "spheres", "events", 0, 2, 3, "carom", false, false}},
-     figure_1},
+     figure_1,
+     false},
 };
 
 const papers_paper papers_kim1997 = {

@@ -83,11 +83,12 @@ static bool figure_10(papers_plot *plot) {
     for (int i = 0; i < size_count(lab) && good; ++i) {
         scene_boxes boxes;
         good = scene_boxes_make(size_at(lab, i), SCENE_BOXES_MONO, SEED, &boxes) &&
-               add_sweep(plot, lab->serial, "cells that vary", &boxes, CAROM_BROAD_METHOD_SWEEP,
-                         0.0) &&
-               add_sweep(plot, lab->serial, "cells of 3", &boxes, CAROM_BROAD_METHOD_SWEEP,
-                         FIXED_CELL) &&
-               add_sweep(plot, lab->serial, "tree", &boxes, CAROM_BROAD_METHOD_TREE, 0.0) &&
+               (lab->device_only ||
+                (add_sweep(plot, lab->serial, "cells that vary", &boxes, CAROM_BROAD_METHOD_SWEEP,
+                           0.0) &&
+                 add_sweep(plot, lab->serial, "cells of 3", &boxes, CAROM_BROAD_METHOD_SWEEP,
+                           FIXED_CELL) &&
+                 add_sweep(plot, lab->serial, "tree", &boxes, CAROM_BROAD_METHOD_TREE, 0.0))) &&
                (lab->device == NULL ||
                 add_sweep(plot, lab->device, "GPU", &boxes, CAROM_BROAD_METHOD_AUTO, 0.0));
         scene_boxes_free(&boxes);
@@ -296,10 +297,10 @@ static bool figure_13(papers_plot *plot) {
     papers_lab *lab = plot->lab;
     for (int i = 0; i < size_count(lab); ++i) {
         uint64_t size = size_at(lab, i);
-        if (!add_phases(plot, lab->serial, "", size) ||
-            !add_phases(plot, lab->parallel, ", all threads", size) ||
-            (lab->device != NULL && !add_phases(plot, lab->device, " GPU", size)))
+        if (!lab->device_only && (!add_phases(plot, lab->serial, "", size) ||
+                                  !add_phases(plot, lab->parallel, ", all threads", size)))
             return false;
+        if (lab->device != NULL && !add_phases(plot, lab->device, " GPU", size)) return false;
     }
     return true;
 }
@@ -311,26 +312,30 @@ static const papers_figure figures[] = {
      "numbers are not in the text.",
      {"objects", "ms", "pairs", "cells", "entries", "steps", "bound"},
      {{"Bounds to pairs", "objects", "ms", 0, 1, 2, NULL, false, false}},
-     figure_10},
+     figure_10,
+     true},
     {"loi2010-fig11",
      "Figure 11: ISA-GJK with hill climbing and without, shapes apart and meeting",
      "Hill climbing is much faster as triangles get more; meeting takes longer than apart. AMD X2 "
      "5600+.",
      {"triangles", "us"},
      {{"Time of one pair", "triangles", "us", 0, 1, 2, NULL, false, false}},
-     figure_11},
+     figure_11,
+     false},
     {"loi2010-fig12",
      "Figure 12: pairs that the broad phase leaves",
      "The pairs grow with the objects.",
      {"objects", "pairs", "pairs_per_object"},
      {{"Pairs of boxes", "objects", "pairs", 0, 1, 2, NULL, false, false}},
-     figure_12},
+     figure_12,
+     false},
     {"loi2010-fig13",
      "Figure 13: the broad phase and ISA-GJK",
      "The broad phase (GTX 470) scales well, ISA-GJK (one core) does not, as the pairs get more.",
      {"objects", "ms", "pairs"},
      {{"Time of a frame", "objects", "ms", 0, 1, 2, NULL, false, false}},
-     figure_13},
+     figure_13,
+     true},
 };
 
 const papers_paper papers_loi2010 = {2010, "loi2010",

@@ -237,7 +237,8 @@ static bool figure_5a(papers_plot *plot) {
         char series[40];
         const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
         snprintf(series, sizeof(series), "%llu", (unsigned long long)count_at(lab, i));
-        if (packing == NULL || !add_path(plot, lab->serial, packing, series)) return false;
+        if (packing == NULL) return false;
+        if (!lab->device_only && !add_path(plot, lab->serial, packing, series)) return false;
         snprintf(series, sizeof(series), "%llu GPU", (unsigned long long)count_at(lab, i));
         if (lab->device != NULL && !add_path(plot, lab->device, packing, series)) return false;
     }
@@ -324,9 +325,11 @@ static bool for_all(papers_plot *plot, bool (*add)(papers_plot *, carom_context 
         for (int i = 0; i < count_of_counts(lab); ++i) {
             const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
             char series[48];
-            if (packing == NULL || !add(plot, lab->serial, packing, solid->name)) return false;
+            if (packing == NULL) return false;
             snprintf(series, sizeof(series), "%s, all threads", solid->name);
-            if (!add(plot, lab->parallel, packing, series)) return false;
+            if (!lab->device_only && (!add(plot, lab->serial, packing, solid->name) ||
+                                      !add(plot, lab->parallel, packing, series)))
+                return false;
             snprintf(series, sizeof(series), "%s GPU", solid->name);
             if (lab->device != NULL && !add(plot, lab->device, packing, series)) return false;
         }
@@ -349,7 +352,8 @@ static const papers_figure figures[] = {
      {"triangles", "face_pairs", "sphere_pairs", "faces_us", "spheres_us"},
      {{"Pairs that meet", "triangles", "pairs", 0, 1, 3, NULL, false, false},
       {"Time of a query", "triangles", "us", 0, 3, 5, NULL, false, false}},
-     figure_1},
+     figure_1,
+     false},
     {"weller2013-fig4",
      "Figure 4: the test scenes, and what a query costs with more triangles and more spheres",
      "20,000 triangles (pig) to 1.4 million (armadillos); 4,000 to 60,000 spheres fill 85 to 95 %; "
@@ -358,7 +362,8 @@ static const papers_figure figures[] = {
      {{"Fill", "spheres", "share of the volume", 1, 2, 3, NULL, false, true},
       {"One solid, equally many spheres, more triangles", "triangles", "ms, worst pose", 0, 4, 5,
        "torus", false, false}},
-     figure_4},
+     figure_4,
+     false},
     {"weller2013-fig5a",
      "Figure 5, left: the time of each query while the copy of the cow slides in",
      "About 1 ms, nearly constant along the path for each number of spheres; 4,000 to 60,000 "
@@ -366,19 +371,22 @@ static const papers_figure figures[] = {
      {"frame", "overlap_share", "ms"},
      {{"Time of a query", "frame", "ms", 0, 2, 3, NULL, true, false},
       {"Overlap, of the volume", "frame", "share", 0, 1, 2, NULL, true, true}},
-     figure_5a},
+     figure_5a,
+     true},
     {"weller2013-fig5b",
      "Figure 5, right: the time in the worst pose, for the three scenes",
      "About 1 ms up to 20,000 spheres, then linear: the GTX 680 is full.",
      {"spheres", "worst_ms", "mean_ms"},
      {{"Time in the worst pose", "spheres", "ms", 0, 1, 2, NULL, false, false}},
-     figure_5b},
+     figure_5b,
+     true},
     {"weller2013-fig6",
      "Figure 6: building the hierarchical grid",
      "A fraction of a millisecond on a GTX 680.",
      {"spheres", "ms"},
      {{"Time to build", "spheres", "ms", 0, 1, 2, NULL, false, false}},
-     figure_6},
+     figure_6,
+     true},
 };
 
 const papers_paper papers_weller2013 = {

@@ -166,6 +166,7 @@ static int run_papers(cli *cli, const options *o) {
         return cli_misuse(cli, "papers takes --only, --output and --quick");
     return bench_papers_run(cli,
                             &(bench_papers_def){.quick = o->quick,
+                                                .device_only = cli->device == CAROM_BACKEND_CUDA,
                                                 .only = o->only,
                                                 .folder = o->folder != NULL ? o->folder : PAPERS});
 }
@@ -176,6 +177,10 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     if (count == 1 && strcmp(names[0], PAPERS) == 0) return run_papers(cli, options);
     if (options->only != NULL || options->folder != NULL)
         return cli_misuse(cli, "--only and --output are for carom bench papers");
+    if (cli->device == CAROM_BACKEND_CUDA)
+        return cli_misuse(cli,
+                          "--device cuda is for carom bench papers; benchmarks of the GPU have "
+                          "names, which --list shows");
     if (options->list) return list_groups(cli);
     if (has_unknown(count, names, message, sizeof(message))) return cli_misuse(cli, message);
     uint64_t rounds = options->rounds == ARG_NO_COUNT ? 0 : options->rounds;
@@ -223,13 +228,16 @@ const cli_command cli_bench = {
     .name = "bench",
     .arguments = "[NAME...]",
     .summary = "the benchmarks, ours and peers', side by side",
-    .details = "Without a name, all of them but papers. Machines are noisy: read the ratios.\n\n"
-               "papers runs alone: it measures the figures of the papers anew and writes each as\n"
-               "CSV and SVG, and a page of all.",
+    .details =
+        "Without a name, all of them but papers. Machines are noisy: read the ratios.\n\n"
+        "papers runs alone: it measures the figures of the papers anew and writes each as\n"
+        "CSV and SVG, and a page of all. With --device cuda it measures the rows of the GPU\n"
+        "alone.",
     .options = bench_options,
     .option_count = sizeof(bench_options) / sizeof(bench_options[0]),
     .options_size = sizeof(options),
     .most = 64,
     .run = run,
+    .on_cuda = true,
     .defaults = &bench_defaults,
 };

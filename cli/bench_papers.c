@@ -91,8 +91,9 @@ static double point_of(const papers_panel *panel, const papers_row *row, uint32_
     return value;
 }
 
-/* The curves of a panel: for each column, the series in the order of their first rows. Of stacked
- * columns the last, which is the highest, comes first, so that the others are in front of it. */
+/* The curves or bars of a panel: for each column, the series in the order of their first rows. Of
+ * stacked columns the last, which is the highest, comes first, so that the others are in front of
+ * it. */
 static void draw_panel(FILE *out, const papers_plot *plot, const papers_panel *panel) {
     static char names[MOST_CURVES][96];
     page_curve curves[MOST_CURVES];
@@ -213,15 +214,18 @@ int bench_papers_list(const cli *cli) {
     return CLI_OK;
 }
 
-static bool is_wanted(const papers_paper *paper, const papers_figure *figure, const char *only) {
-    return only == NULL || strcmp(paper->name, only) == 0 || strcmp(figure->name, only) == 0;
+static bool is_wanted(const papers_paper *paper, const papers_figure *figure,
+                      const bench_papers_def *def) {
+    if (def->device_only && !figure->has_device) return false;
+    return def->only == NULL || strcmp(paper->name, def->only) == 0 ||
+           strcmp(figure->name, def->only) == 0;
 }
 
-static uint32_t count_wanted(const char *only) {
+static uint32_t count_wanted(const bench_papers_def *def) {
     uint32_t count = 0;
     for (size_t p = 0; papers_all[p] != NULL; ++p)
         for (uint32_t i = 0; i < papers_all[p]->figure_count; ++i)
-            count += is_wanted(papers_all[p], &papers_all[p]->figures[i], only);
+            count += is_wanted(papers_all[p], &papers_all[p]->figures[i], def);
     return count;
 }
 
@@ -289,7 +293,7 @@ static int run_all(cli *cli, const bench_papers_def *def, papers_lab *lab, page 
         bool begun = false;
         for (uint32_t i = 0; i < papers_all[p]->figure_count && code == CLI_OK; ++i) {
             const papers_figure *figure = &papers_all[p]->figures[i];
-            if (!is_wanted(papers_all[p], figure, def->only)) continue;
+            if (!is_wanted(papers_all[p], figure, def)) continue;
             if (!begun) page_section(page, papers_all[p]->title, "");
             begun = true;
             code = run_figure(cli, def, lab, page, &j, device.file, figure);
@@ -308,16 +312,21 @@ int bench_papers_run(cli *cli, const bench_papers_def *def) {
     static page page;      /* large: its path */
     char message[192];
     const char *reason;
-    if (count_wanted(def->only) == 0) {
-        snprintf(message, sizeof(message), "no figure '%.60s'; carom bench papers --list shows all",
-                 def->only);
+    if (count_wanted(def) == 0) {
+        snprintf(message, sizeof(message),
+                 "no figure '%.60s'%s; carom bench papers --list shows all", def->only,
+                 def->device_only ? " with rows of a GPU" : "");
         return cli_misuse(cli, message);
     }
     if (!page_begin(&page, def->folder, "The papers' figures, by Carom", &reason)) {
         snprintf(message, sizeof(message), "cannot write into '%.80s': %.80s", def->folder, reason);
         return cli_fail_with(cli, CAROM_IO, message);
     }
-    carom_context_def of_lab = {.threads = (uint32_t)cli->threads, .isa = (carom_isa)cli->isa};
+    carom_context_def of_lab = {
+        .threads = (uint32_t)cli->threads,
+        .isa = (carom_isa)cli->isa,
+        .backend = def->device_only ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU,
+    };
     int code = CLI_MACHINE;
     if (papers_lab_open(&lab, &of_lab, def->quick)) {
         put_head(&page, cli, def, &lab);

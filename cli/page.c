@@ -207,7 +207,7 @@ static axis fit_axis(const page_axes *axes, const page_curve *curves, size_t cou
         }
     }
     if (!(low <= high)) low = high = 0.0;
-    if (vertical && axes->filled && low > 0.0) low = 0.0;
+    if (vertical && axes->bars && low > 0.0) low = 0.0;
     a.step = 1.0;
     if (a.linear && high > low) a.step = nice_step(high - low);
     a.low = a.step * floor(low / a.step + 1e-9);
@@ -240,23 +240,45 @@ static void draw_grid(FILE *out, axis x, axis y) {
 
 #define MOST_DOTS 64 /* on a curve: with more points it is a line alone */
 
-static void draw_curve(FILE *out, const page_axes *axes, axis x, axis y, const page_curve *curve,
-                       size_t index) {
-    const char *colour = page_colour(index);
-    fprintf(out, "<polyline fill=\"%s\" stroke-width=\"%d\" stroke=\"%s\" points=\"",
-            axes->filled ? colour : "none", axes->filled ? 1 : 2, colour);
-    if (axes->filled && curve->count > 0)
-        fprintf(out, "%.1f,%.1f ", along(x, curve->x[0]), along(y, 0.0));
+#define BAR_SHARE 0.8 /* of the distance of two points, the rest is a gap */
+
+/* Bars from 0 up, each from its x towards the next one's. All are as wide as the smallest distance
+ * of neighbours allows. */
+static void draw_bars(FILE *out, const page_axes *axes, axis x, axis y, const page_curve *curve,
+                      const char *colour) {
+    double apart = INFINITY;
+    for (size_t i = 1; i < curve->count; ++i) {
+        double d = fabs(along(x, curve->x[i]) - along(x, curve->x[i - 1]));
+        if (d > 0.0 && d < apart) apart = d;
+    }
+    if (!isfinite(apart)) apart = x.to - x.from;
+    fprintf(out, "<g fill=\"%s\">", colour);
+    for (size_t i = 0; i < curve->count; ++i) {
+        if (!is_drawn(axes, curve, i)) continue;
+        double top = along(y, curve->y[i]);
+        fprintf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>",
+                along(x, curve->x[i]), top, BAR_SHARE * apart, along(y, 0.0) - top);
+    }
+    fputs("</g>\n", out);
+}
+
+static void draw_line(FILE *out, const page_axes *axes, axis x, axis y, const page_curve *curve,
+                      const char *colour) {
+    fprintf(out, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"", colour);
     for (size_t i = 0; i < curve->count; ++i)
         if (is_drawn(axes, curve, i))
             fprintf(out, "%.1f,%.1f ", along(x, curve->x[i]), along(y, curve->y[i]));
-    if (axes->filled && curve->count > 0)
-        fprintf(out, "%.1f,%.1f", along(x, curve->x[curve->count - 1]), along(y, 0.0));
     fputs("\"/>\n", out);
-    for (size_t i = 0; i < curve->count && curve->count <= MOST_DOTS && !axes->filled; ++i)
+    for (size_t i = 0; i < curve->count && curve->count <= MOST_DOTS; ++i)
         if (is_drawn(axes, curve, i))
             fprintf(out, "<circle r=\"3\" fill=\"%s\" cx=\"%.1f\" cy=\"%.1f\"/>", colour,
                     along(x, curve->x[i]), along(y, curve->y[i]));
+}
+
+static void draw_curve(FILE *out, const page_axes *axes, axis x, axis y, const page_curve *curve,
+                       size_t index) {
+    const char *colour = page_colour(index);
+    (axes->bars ? draw_bars : draw_line)(out, axes, x, y, curve, colour);
     double row = TOP + 16.0 * (double)index + 8.0;
     fprintf(out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"3\" fill=\"%s\"/>"

@@ -46,7 +46,7 @@ typedef struct page_curve {
 typedef struct page_axes {
     const char *x_label, *y_label;
     bool linear_x, linear_y;
-    bool filled; /* down to 0, with linear_y: of stacked curves the highest comes first */
+    bool bars; /* from 0 up, with linear axes; of stacked ones the highest comes first */
 } page_axes;
 
 /* Draws curves as elements of SVG. */

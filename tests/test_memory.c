@@ -16,6 +16,7 @@ static void sizes_that_overflow_give_null(void **state) {
     assert_null(carom_allocate(&allocator, UINT64_MAX, 8));
     assert_null(carom_allocate(&allocator, SIZE_MAX / 2, 4));
     assert_null(carom_allocate(&allocator, SIZE_MAX, 1));
+    assert_null(carom_allocate(&allocator, UINT64_C(1) << 46, 1)); /* more than there is */
     assert_null(carom_arena_take(&arena, UINT64_MAX, 16));
     assert_null(carom_arena_take(&arena, SIZE_MAX - 10, 1));
     assert_null(carom_result_allocate(&allocator, UINT64_MAX / 4, 8));

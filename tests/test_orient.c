@@ -95,7 +95,10 @@ static void check_points(const carom_vec3 *p) {
     int truth = big_oracle_orient3d(p, LOWEST);
     int filter = carom_orient3d_filter(p[0], p[1], p[2], p[3]);
     assert_true(filter == CAROM_ORIENT_UNDECIDED || filter == truth);
+    int integers = carom_orient3d_integers(x);
+    assert_true(integers == CAROM_ORIENT_UNDECIDED || integers == truth);
     assert_int_equal(carom_orient3d_exact(p[0], p[1], p[2], p[3]), truth);
+    assert_int_equal(carom_orient3d_expanded(x), truth);
     assert_int_equal(carom_limbs_orient3d(x), truth);
     assert_int_equal(carom_orient3d(p[0], p[1], p[2], p[3]), truth);
     assert_int_equal(carom_orient3d(p[1], p[0], p[2], p[3]), -truth);
@@ -103,7 +106,10 @@ static void check_points(const carom_vec3 *p) {
     truth = big_oracle_orient2d(x);
     filter = carom_orient2d_filter(x[0], x[1], x[2], x[3], x[4], x[5]);
     assert_true(filter == CAROM_ORIENT_UNDECIDED || filter == truth);
+    integers = carom_orient2d_integers(x);
+    assert_true(integers == CAROM_ORIENT_UNDECIDED || integers == truth);
     assert_int_equal(carom_orient2d_exact(x), truth);
+    assert_int_equal(carom_orient2d_expanded(x), truth);
     assert_int_equal(carom_limbs_orient2d(x), truth);
     assert_int_equal(carom_orient2d(x[0], x[1], x[2], x[3], x[4], x[5]), truth);
 }
@@ -159,6 +165,33 @@ static void orientations_are_exact_at_any_magnitude(void **state) {
             }
         for (int j = 0; j < 12; ++j) assert_true(isfinite(x[j]));
         check_points(p);
+    }
+}
+
+/* Differences of nearly 2^41 units, at the ends above all: nothing overflows, and all are decided.
+ * A larger difference beside a finer one is for the stages that follow. */
+static void small_integers_decide_flat_points(void **state) {
+    (void)state;
+    carom_random random = {16};
+    const double most = 0x1p41 - 0x1p17; /* 24 bits */
+    for (int i = 0; i < TEST_CASES(4000); ++i) {
+        carom_vec3 p[4];
+        double *x = &p[0].x, unit = i % 3 == 0 ? 0x1p-60 : 1.0;
+        for (int j = 0; j < 12; ++j) {
+            uint64_t bits = carom_random_next(&random);
+            double size = bits % 3 == 0 ? most : (double)(float)(bits >> 24);
+            if (bits % 7 == 0) size = (double)(bits >> 60); /* fine units beside large ones */
+            x[j] = j < 3 ? 0.0 : (bits & 8) != 0 ? -size * unit : size * unit;
+        }
+        for (int k = 0; k < 3 && i % 2 == 0; ++k) x[9 + k] = -x[3 + k]; /* in a plane */
+        check_points(p);
+#ifdef __SIZEOF_INT128__
+        assert_int_not_equal(carom_orient3d_integers(x), CAROM_ORIENT_UNDECIDED);
+        x[4] = 0x1p41 * unit;
+        x[5] = unit;
+        assert_int_equal(carom_orient3d_integers(x), CAROM_ORIENT_UNDECIDED);
+        check_points(p);
+#endif
     }
 }
 
@@ -219,6 +252,7 @@ int main(void) {
         cmocka_unit_test(expansions_are_exact),
         cmocka_unit_test(orientations_near_a_plane_are_exact),
         cmocka_unit_test(orientations_are_exact_at_any_magnitude),
+        cmocka_unit_test(small_integers_decide_flat_points),
         cmocka_unit_test(the_filter_decides_random_points),
         cmocka_unit_test(scaling_loses_no_bit),
     };

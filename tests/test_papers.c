@@ -98,7 +98,9 @@ static void check_picture(const papers_figure *figure) {
     snprintf(name, sizeof(name), "out/%s.svg", figure->name);
     read_file(name, text, sizeof(text));
     assert_int_equal(strncmp(text, "<svg xmlns=\"http://www.w3.org/2000/svg\"", 39), 0);
-    assert_true(check_xml(text, "polyline") >= (int)count_panels(figure));
+    int drawn = check_xml(text, "polyline");
+    for (const char *bars = text; (bars = strstr(bars, "<g fill=")) != NULL; ++bars) ++drawn;
+    assert_true(drawn >= (int)count_panels(figure));
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "inf\""));
 }
@@ -144,6 +146,8 @@ static void misuse_is_named(void **state) {
     assert_int_equal(carom("bench papers base --quick"), CLI_USAGE);
     assert_said("alone");
     assert_int_equal(carom("bench base --only x --quick"), CLI_USAGE);
+    int code = carom("bench base --quick --device cuda"); /* where there is no GPU, that is told */
+    assert_true(code == CLI_USAGE || code == CLI_MACHINE);
     assert_int_equal(carom("bench papers --quick --only loi2010-fig12 -o /dev/null/x"), CLI_INPUT);
     assert_int_equal(shell("test -e none || test -e x.csv"), 1);
 }
@@ -237,13 +241,43 @@ static void linear_axes_have_round_numbers(void **state) {
     free(out);
 }
 
+/* One bar per point, from 0 up, the second column on top of the first. */
+static void stacked_columns_are_bars(void **state) {
+    (void)state;
+    const double x[] = {0.0, 1.0, 2.0, 4.0}, high[] = {3.0, 4.0, 3.5, 4.0}, low[] = {1, 2, 0.5, 1};
+    const page_curve curves[] = {{"both", x, high, 4}, {"first", x, low, 4}};
+    const page_axes axes = {"x", "y", .linear_x = true, .linear_y = true, .bars = true};
+    char *out = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&out, &size);
+    assert_non_null(file);
+    page_draw_chart(file, &axes, curves, 2);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(check_xml(out, "rect"), 2 * 4 + 2); /* and the two of the legend */
+    double left, top, width, height, next;
+    const char *bar = strstr(out, "<g fill=");
+    assert_non_null(bar);
+    bar = strstr(bar, "<rect");
+    assert_non_null(bar);
+    assert_int_equal(sscanf(bar, "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &left,
+                            &top, &width, &height),
+                     4);
+    bar = strstr(bar + 1, "<rect");
+    assert_non_null(bar);
+    assert_int_equal(sscanf(bar, "<rect x=\"%lf\"", &next), 1);
+    assert_true(left + width < next);              /* a gap between bars */
+    assert_true(fabs(top + height - 315.0) < 0.2); /* the axis: bars begin at 0 */
+    free(out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(definitions_fit),
                                        cmocka_unit_test(every_figure_has_its_files),
                                        cmocka_unit_test(one_figure_or_paper_is_chosen),
                                        cmocka_unit_test(misuse_is_named),
                                        cmocka_unit_test(recorded_rows_fit),
-                                       cmocka_unit_test(linear_axes_have_round_numbers)};
+                                       cmocka_unit_test(linear_axes_have_round_numbers),
+                                       cmocka_unit_test(stacked_columns_are_bars)};
     if (!cli_run_begin("papers")) return 1;
     return cli_run_end(cmocka_run_group_tests_name("papers", tests, NULL, NULL));
 }

@@ -69,7 +69,7 @@ static uint64_t skewed(carom_random *random, uint64_t i, uint64_t count) {
 
 static word_fn *const kinds[] = {uniform,    few_values, all_equal, ascending,
                                  descending, low_bits,   skewed};
-static const uint64_t sizes[] = {0, 1, 2, 3, 24, 25, 1000, 2048, 32768, 32769, 150000};
+static const uint64_t sizes[] = {0, 1, 2, 3, 24, 25, 1000, 2048, 32768, 32769, 300000};
 
 static void check_words(carom_context *context, const uint64_t *input, uint64_t count,
                         uint32_t first_bit, uint32_t bits, const uint64_t *expected) {

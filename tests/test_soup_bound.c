@@ -54,10 +54,8 @@ static uint64_t cross_candidates(carom_context *context, const carom_soup *a, co
 
 /* ---- what it says in a case that can be counted by hand -------------------------------------- */
 
-/* One triangle of diameter 1 and eight of diameter 1/8 in a row: on levels 1 and -2, as a
- * thousandth is added. Centres of the small, from the middle of the bounds on, are at -0.51 -0.34
- * -0.17 0 0.17 0.34 0.51 0.68, in cells of 1/4 that is -3 -2 -1 0 0 1 2 2: three in a row hold at
- * most 5. */
+/* One triangle of diameter 1 and eight of diameter 1/8 in a row, their centres 0.17 apart. A ball
+ * of radius 1/8 contains at most two of the small ones, one of radius 9/16 seven. */
 static void small_cases_are_as_counted(void **state) {
     (void)state;
     double xyz[27][3];
@@ -77,13 +75,13 @@ static void small_cases_are_as_counted(void **state) {
     assert_ok(context, carom_soup_create(context, &def, &soup));
     def.mesh.face_count = 1;
     assert_ok(context, carom_soup_create(context, &def, &one));
-    assert_int_equal(self_bound(context, soup), 8 * (5 - 1) / 2 + 8 * 1);
+    assert_int_equal(self_bound(context, soup), 8 * (2 - 1) / 2 + 7);
     assert_ok(context, carom_soup_cross_bound(context, one, soup, &bound));
-    assert_int_equal(bound, 1 + 8);
+    assert_int_equal(bound, 1 + 7);
     assert_ok(context, carom_soup_cross_bound(context, soup, one, &bound));
-    assert_int_equal(bound, 1 + 8);
+    assert_int_equal(bound, 1 + 7);
     assert_ok(context, carom_soup_cross_bound(context, soup, soup, &bound));
-    assert_int_equal(bound, (8 * (5 + 1) + 1) + 8);
+    assert_int_equal(bound, 8 * 2 + 7 + 7 + 1);
     assert_int_equal(self_bound(context, one), 0);
     carom_soup_destroy(soup);
     carom_soup_destroy(one);
@@ -110,7 +108,8 @@ static carom_pose any_pose(carom_random *random, int i, double size) {
 
 typedef struct record {
     uint64_t bound, worst;
-    bool same; /* a soup with itself: in the first pose all faces coincide */
+    bool same;  /* a soup with itself: in the first pose all faces coincide */
+    bool often; /* so many poses that shapes have met in bad ones */
 } record;
 
 static void try_poses(carom_context *context, const carom_soup *a, const carom_soup *b, double size,
@@ -136,7 +135,8 @@ static void try_poses(carom_context *context, const carom_soup *a, const carom_s
                   triangles, (double)r->bound / triangles, (double)r->worst / triangles,
                   (double)r->bound / (double)(r->worst == 0 ? 1 : r->worst));
     /* Where faces can lie on one another the bound is near what happens then. */
-    if (a == b || r->same) assert_true(r->bound <= 50 * r->worst);
+    if (a == b || r->same) assert_true(r->bound <= 25 * r->worst);
+    if (r->often) assert_true(r->bound <= 50 * r->worst);
 }
 
 static const carom_shape_def shapes[] = {
@@ -162,12 +162,12 @@ static void no_pose_passes_the_bound(void **state) {
         carom_soup *a = soup_of_shape(context, def_a, CAROM_SOUP_METHOD_GRID);
         carom_soup *b = soup_of_shape(context, def_b, CAROM_SOUP_METHOD_GRID);
         char name[64];
-        record r = {.same = i < 10};
+        record r = {.same = i < 10, .often = poses >= 200};
         snprintf(name, sizeof(name), "%s and %s", carom_shape_name(def_a->shape),
                  carom_shape_name(def_b->shape));
         try_poses(context, a, b, 1.0, poses, name, &r);
         uint64_t bound = self_bound(context, a), candidates = self_candidates(context, a);
-        assert_true(candidates <= bound && bound <= 50 * candidates);
+        assert_true(candidates <= bound && bound <= 40 * candidates);
         carom_soup_destroy(a);
         carom_soup_destroy(b);
     }
@@ -302,7 +302,7 @@ static void the_bound_grows_with_the_faces(void **state) {
         for (int times = 0; times < 6; ++times) {
             double each = bound_each(context, now, count, carom_shape_name(bases[s].shape));
             /* Four times the faces, about four times the bound; sixteen would be quadratic. At
-             * first the blocks are larger than what they might hold. */
+             * first faces are larger than the features they are near. */
             assert_true(times < 5 || each <= 1.3 * before);
             before = each;
             count = split(now, count, next);

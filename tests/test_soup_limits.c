@@ -332,6 +332,159 @@ static void a_small_buffer_is_filled_and_the_count_is_true(void **state) {
     carom_context_destroy(context);
 }
 
+/* ---- memory that ends ------------------------------------------------------------------------ */
+
+/* An allocator that has so many bytes. */
+typedef struct limited {
+    _Atomic int64_t left;
+    _Atomic uint64_t live;
+} limited;
+
+/* The size of a block is in front of it. */
+static void *limited_allocate(void *user, size_t size, size_t alignment) {
+    limited *l = user;
+    size_t whole = (size + 2 * alignment - 1) / alignment * alignment;
+    if ((l->left -= (int64_t)whole) < 0) {
+        l->left += (int64_t)whole;
+        return NULL;
+    }
+    char *block = aligned_alloc(alignment, whole);
+    assert_non_null(block);
+    memcpy(block, &whole, sizeof(whole));
+    ++l->live;
+    return block + alignment;
+}
+
+static void limited_release(void *user, void *pointer) {
+    limited *l = user;
+    size_t whole;
+    char *block = (char *)pointer - CAROM_ALIGNMENT;
+    memcpy(&whole, block, sizeof(whole));
+    l->left += (int64_t)whole;
+    --l->live;
+    free(block);
+}
+
+/* A soup and its pairs, from the bytes that are there. */
+static carom_status find_pairs(carom_context *context, const carom_soup_def *def, uint64_t *hash) {
+    carom_soup *soup;
+    carom_pairs pairs = {0};
+    carom_status status = carom_soup_create(context, def, &soup);
+    if (status == CAROM_NO_MEMORY) {
+        assert_null(soup);
+        assert_non_null(strstr(carom_context_message(context), "a soup"));
+    }
+    if (status == CAROM_OK) status = carom_soup_self_pairs(context, soup, &pairs);
+    if (status == CAROM_OK) *hash = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 1);
+    carom_pairs_free(&pairs);
+    carom_soup_destroy(soup);
+    return status;
+}
+
+static void the_end_of_memory_is_told_with_its_bytes(void **state) {
+    (void)state;
+    carom_context *plain = test_context(1);
+    carom_mesh *mesh;
+    carom_soup_def def = {0};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 150};
+    assert_ok(plain, carom_shape_make(plain, &shape, &mesh));
+    assert_ok(plain, carom_mesh_get_view(mesh, &def.mesh));
+    uint64_t expected = 0;
+    for (int method = 0; method < CAROM_SOUP_METHOD_COUNT; ++method) {
+        def.method = (carom_soup_method)method;
+        def.rigid = def.method == CAROM_SOUP_METHOD_TREE;
+        assert_ok(plain, find_pairs(plain, &def, &expected));
+        for (uint32_t threads = 1; threads <= 3; threads += 2) {
+            carom_status status = CAROM_NO_MEMORY;
+            uint64_t failures = 0;
+            for (int64_t bytes = 200000; status != CAROM_OK; bytes += bytes / 8) {
+                limited l = {.left = bytes};
+                carom_context_def limits = {.threads = threads,
+                                            .allocator = {limited_allocate, limited_release, &l}};
+                carom_context *context;
+                uint64_t hash = 0;
+                assert_ok(NULL, carom_context_create(&limits, &context));
+                status = find_pairs(context, &def, &hash);
+                if (status != CAROM_OK) {
+                    const char *message = carom_context_message(context);
+                    unsigned long long asked = 0;
+                    const char *at = strstr(message, "out of memory: ");
+                    assert_int_equal(status, CAROM_NO_MEMORY);
+                    if (at == NULL || sscanf(at, "out of memory: %llu bytes for ", &asked) != 1 ||
+                        asked == 0 || strstr(at, "use a smaller input") == NULL)
+                        fail_msg("%lld bytes: %s", (long long)bytes, message);
+                    ++failures;
+                } else {
+                    assert_true(hash == expected);
+                }
+                carom_context_destroy(context);
+                assert_int_equal(l.live, 0);
+                assert_true(l.left == bytes);
+            }
+            assert_true(failures >= 8);
+        }
+    }
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(plain);
+}
+
+/* ---- large inputs in parts ------------------------------------------------------------------- */
+
+/* A sheet whose quads are cut into two triangles each, every seventh without area: counted the same
+ * by any number of threads, with quads and with triangles. And of several bad vertices and corners
+ * the first is named. */
+static void parts_of_large_inputs_are_joined(void **state) {
+    (void)state;
+    enum { SIDE = 401, CELLS = SIDE - 1, QUADS = CELLS * CELLS };
+    float(*xyz)[3] = malloc(sizeof(*xyz) * SIDE * SIDE);
+    uint32_t *corners = malloc(4 * sizeof(*corners) * QUADS);
+    uint64_t *offsets = malloc(sizeof(*offsets) * (QUADS + 1));
+    assert_true(xyz != NULL && corners != NULL && offsets != NULL);
+    for (uint32_t i = 0; i < SIDE * SIDE; ++i) {
+        xyz[i][0] = (float)(i % SIDE);
+        xyz[i][1] = (float)(i / SIDE);
+        xyz[i][2] = (float)(i % 5);
+    }
+    uint32_t flat = 0;
+    for (uint32_t q = 0; q < QUADS; ++q) {
+        uint32_t v = q / CELLS * SIDE + q % CELLS;
+        const uint32_t quad[4] = {v, v + 1, v + SIDE + 1, v + SIDE};
+        for (int k = 0; k < 4; ++k) corners[4 * q + k] = quad[q % 7 == 0 ? k / 2 : k];
+        flat += q % 7 == 0 ? 1 : 0;
+        offsets[q] = 4 * q;
+    }
+    offsets[QUADS] = 4 * QUADS;
+    carom_mesh_view view = {.positions = xyz,
+                            .scalar = CAROM_SCALAR_FLOAT32,
+                            .vertex_count = SIDE * SIDE,
+                            .corners = corners,
+                            .offsets = offsets,
+                            .face_count = QUADS};
+    for (uint32_t threads = 1; threads <= 3; ++threads) {
+        carom_context *context = test_context(threads);
+        for (int fan = 0; fan < 2; ++fan) {
+            carom_soup *soup = create(context, &(carom_soup_def){.mesh = view, .fan = fan != 0});
+            carom_soup_info info;
+            assert_ok(context, carom_soup_get_info(context, soup, &info));
+            assert_int_equal(info.degenerate_faces, fan != 0 ? 2 * flat : flat);
+            assert_null(carom_soup_validate(soup));
+            carom_soup_destroy(soup);
+        }
+        xyz[150000][1] = xyz[120000][2] = xyz[119999][0] = NAN;
+        assert_fails(context, carom_mesh_check(context, &view), CAROM_BAD_INPUT, "vertex 119999 ");
+        xyz[150000][1] = xyz[120000][2] = xyz[119999][0] = 0.0f;
+        uint32_t was[2] = {corners[600000], corners[400001]};
+        corners[600000] = corners[400001] = SIDE * SIDE;
+        assert_fails(context, carom_mesh_check(context, &view), CAROM_BAD_INPUT, "face 100000 ");
+        corners[600000] = was[0];
+        corners[400001] = was[1];
+        carom_context_destroy(context);
+    }
+    free(xyz);
+    free(corners);
+    free(offsets);
+}
+
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void bad_input_is_named(void **state) {
@@ -412,6 +565,8 @@ int main(void) {
         cmocka_unit_test(a_search_that_gave_up_in_two_ways_goes_on_by_grid),
         cmocka_unit_test(nothing_gives_nothing),
         cmocka_unit_test(a_small_buffer_is_filled_and_the_count_is_true),
+        cmocka_unit_test(the_end_of_memory_is_told_with_its_bytes),
+        cmocka_unit_test(parts_of_large_inputs_are_joined),
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(null_is_the_callers_bug),
     };

@@ -31,6 +31,27 @@ static void long_sentences_end_in_dots(void **state) {
     carom_context_destroy(context);
 }
 
+static void messages_about_memory_say_how_much(void **state) {
+    (void)state;
+    carom_context *context = test_context(2);
+    assert_fails(context, carom_fail_memory(context, 123, "a net"), CAROM_NO_MEMORY,
+                 "out of memory: 123 bytes for a net; ");
+    assert_fails(context, carom_fail_memory(context, 0, "a net"), CAROM_NO_MEMORY,
+                 "out of memory for a net; ");
+    carom_arena *scratch = carom_scratch(context, 1);
+    assert_null(carom_arena_take(scratch, SIZE_MAX / 4, 1));
+    assert_fails(context, carom_fail_memory(context, 0, "a net"), CAROM_NO_MEMORY,
+                 "out of memory: 46116860184273"); /* 2^62, to the next line */
+    assert_non_null(carom_arena_take(scratch, 1000, 1));
+    assert_fails(context, carom_fail_memory(context, 0, "a net"), CAROM_NO_MEMORY,
+                 "out of memory for a net, beside 65600 bytes of scratch; ");
+    assert_fails(context, carom_fail_in(context, CAROM_NO_MEMORY, "%d fish", 7), CAROM_NO_MEMORY,
+                 "7 fish: out of memory for a net, ");
+    assert_fails(NULL, carom_fail_memory(NULL, 5, "a net"), CAROM_NO_MEMORY,
+                 "out of memory: 5 bytes for a net; ");
+    carom_context_destroy(context);
+}
+
 static void callers_bugs_reach_the_handler(void **state) {
     (void)state;
     carom_context *context = NULL;
@@ -113,6 +134,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_name),
         cmocka_unit_test(long_sentences_end_in_dots),
+        cmocka_unit_test(messages_about_memory_say_how_much),
         cmocka_unit_test(callers_bugs_reach_the_handler),
         cmocka_unit_test(creation_failures_leave_a_sentence),
         cmocka_unit_test(zero_means_default),

@@ -213,6 +213,29 @@ static void progress_without_a_callback_is_silent(void **state) {
     carom_context_destroy(context);
 }
 
+/* The pages of memory that starts and ends anywhere are there, and nothing beside it changes. */
+static void touching_pages_stays_inside(void **state) {
+    (void)state;
+    const uint64_t most = (uint64_t)9 << 20;
+    unsigned char *bytes = malloc(most);
+    assert_non_null(bytes);
+    carom_random random = {7};
+    for (uint32_t threads = 1; threads <= 4; ++threads) {
+        carom_context *context = test_context(threads);
+        for (int trial = 0; trial < 20; ++trial) {
+            uint64_t begin = carom_random_next(&random) % 5000;
+            uint64_t size = carom_random_next(&random) % (most - begin);
+            memset(bytes, 1, most);
+            assert_ok(context, carom_touch_pages(context, bytes + begin, size));
+            for (uint64_t i = 0; i < begin; ++i) assert_int_equal(bytes[i], 1);
+            for (uint64_t i = begin + size; i < most && i < begin + size + 5000; ++i)
+                assert_int_equal(bytes[i], 1);
+        }
+        carom_context_destroy(context);
+    }
+    free(bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_item_is_visited_once),
@@ -223,6 +246,7 @@ int main(void) {
         cmocka_unit_test(progress_rises_to_one),
         cmocka_unit_test(the_callback_can_cancel),
         cmocka_unit_test(progress_without_a_callback_is_silent),
+        cmocka_unit_test(touching_pages_stays_inside),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }

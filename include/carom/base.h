@@ -136,7 +136,9 @@ typedef struct carom_context_def {
     carom_backend backend; /* 0: CPU. CAROM_NO_DEVICE when there is none; calls that the backend
                               cannot do return CAROM_UNSUPPORTED */
     carom_isa isa;         /* 0: the best; CAROM_UNSUPPORTED when the machine lacks it */
-    carom_allocator allocator; /* all zero: the C library's */
+    carom_allocator allocator; /* all zero: the C library's; on Linux it refuses blocks from 256 MiB
+                                  on that exceed the memory available, before the system would end
+                                  the process */
     carom_run_fn *run;         /* NULL: Carom's own threads, started when first needed */
     void *run_user;
     carom_progress_fn *progress; /* NULL: none */

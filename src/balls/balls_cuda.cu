@@ -1,101 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* Balls on the GPU: the grid of balls_item.h, built on the device and asked in two kernels.
+/* Balls on the GPU: the grids of balls_build_cuda.cu, asked in one kernel.
  *
- * Spheres are sorted along a Morton curve, entries counted per bucket, the counts added up, and
- * entries written. An entry carries the lowest bits of its cell. So a query takes each sphere once
- * although several cells of a sphere may share a bucket: if the balls meet, the cell that is asked
- * for is among those of the sphere, whose low bits differ. Large spheres are also entered in the
- * cells of level 0 (view.fine_levels), so that nearly all spheres ask for one cell only.
- *
- * The first kernel of a query prepares its poses, the second does the rest. Warps take 32 spheres
- * at a time and look up their cells. The warps of a block share the entries of these buckets
- * evenly, and note in floats which are near. They also share these evenly: each lane decides one
- * pair in doubles. Its terms, in the fixed point of pack_item.h, are added up over the warp by
- * shuffles. Integers do not depend on the order in which they are added, so the result has the bits
- * of the CPU. Sums of warps are added up by block and grid; the block that is done last writes the
- * result and leaves all sums 0 for the next query.
+ * Each block prepares the meeting for itself. Its warps take 32 spheres at a time and look up their
+ * cells. They share the entries of these buckets evenly, and note in floats which are near. They
+ * also share these evenly: each lane decides one pair in doubles. Its terms, in the fixed point of
+ * pack_item.h, are added up over the warp by shuffles. Integers do not depend on the order in which
+ * they are added, so the result has the bits of the CPU. Sums of warps are added up by block and
+ * grid; the block that is done last writes the result and leaves all sums 0 for the next query.
  *
  * What takes time is the longest chain of loads and of dependent operations in any warp, not the
- * number of either: so groups of spheres that are near each other in space go to different blocks,
- * and pairs are shared by all warps of a block.
+ * number of either: so spheres that are near each other in space go to different blocks, and pairs
+ * are shared by all warps of a block.
  *
  * Source: Weller, Frese, Zachmann 2013, 4 and 5. */
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <new>
 
-#include "balls/balls_device.h"
-#include "bvh/bvh_cuda.h"
+#include "balls/balls_cuda.h"
 
-#define THREADS    256u
-#define BLOCKS     4u /* per multiprocessor: a warp for each 32 of 2 * 67,000 spheres */
-#define WARPS      (THREADS / CAROM_WARP)
-#define PREPARERS  128u  /* threads that prepare a meeting, three warps at least */
-#define SHARE      8u    /* threads that enter one sphere in its cells */
-#define LARGE      1024u /* blocks that enter large spheres in the cells of level 0 */
-#define LARGE_PART 8u    /* of them share a sphere */
-#define PIECE      8u    /* entries of a bucket that are compared by as many lanes at once */
-#define PIECES     1024u /* that a block compares at once; the rest of a bucket waits */
-#define ROUND      4u    /* entries of each lane that are read at once: that hides latency */
-#define FULL       512u  /* hits that a block decides at the latest */
-#define HITS       (FULL + ROUND * THREADS)
-#define VALUES     32u  /* sums of 64 bits: two parts of 15 terms, two counts */
-#define TERMS      13u  /* of the estimate; two more of the inner balls */
-#define REPLICAS   8u   /* of what very many blocks of a query read at once or add to */
-#define MOST_TURN  128u /* pairs per lane: 32 times these fit into 64 bits (2^13) */
-#define PER_SPHERE 12u  /* entries that there is room for at first: packings have 8 to 10 */
+#define THREADS   256u
+#define BLOCKS    4u /* per multiprocessor: a warp for each 32 of 2 * 67,000 spheres */
+#define WARPS     (THREADS / CAROM_WARP)
+#define MAKERS    3u    /* warps that prepare a meeting */
+#define RUN       4u    /* consecutive spheres of a group that is spread */
+#define PIECE     8u    /* entries of a bucket that are compared by as many lanes at once */
+#define PIECES    1024u /* that a block compares at once; the rest of a bucket waits */
+#define ROUND     4u    /* entries of each lane that are read at once: that hides latency */
+#define UNSYNCED  2u    /* rounds of a block between two barriers */
+#define FULL      512u  /* hits that a block decides at the latest */
+#define HITS      (FULL + UNSYNCED * ROUND * THREADS)
+#define VALUES    32u  /* sums of 64 bits: two parts of 15 terms, two counts */
+#define TERMS     13u  /* of the estimate; two more of the inner balls */
+#define MOST_TURN 128u /* pairs per lane: 32 times these fit into 64 bits (2^13) */
 
-/* Blocks of scratch; those of soups come before them. */
-enum {
-    SORT = 20,
-    BINS,
-    SPHERES,
-    COUNTS,
-    STATES,
-    FLAGS,
-    MEETINGS,
-    OVERLAPS,
-    FOUND,
-    SORTED,
-    LARGES,
-    PREPARED
-};
-
-/* Counters of a build: */
-enum { B_ENTRIES, B_LARGE, B_RANKS };
-
-/* Of a query: */
+/* Counters of a query: */
 enum { N_BAD, N_VISITS, N_CANDIDATES, N_UNDECIDED, N_FOUND };
 
-/* ---- Views ----------------------------------------------------------------------------------- */
-
-/* A sphere as it asks. */
-struct alignas(16) asker {
-    double x, y, z;
-    float reach, near;
-};
-
-/* A grid in device memory. Of `v`, only `spheres` and `starts` point to arrays; starts are those of
- * entries. */
-struct grid_view {
-    carom_balls_view v;
-    const asker *askers;
-    const asker *groups;   /* balls around the centres of 32 consecutive spheres; near: unused */
-    const float4 *entries; /* centre, and the larger of inner and secondary radius */
-    const uint4 *links;    /* rank; tag; reach */
-};
-
-struct grid_arrays {
-    carom_device_block spheres, askers, groups, starts, entries, links;
-};
-
-struct carom_device_balls {
-    grid_arrays arrays[2]; /* the current ones, and those that the next change fills */
-    int current;
-    carom_device_block view; /* grid_view; where it lies never changes */
-    carom_balls_view host;   /* its numbers, for launches */
-    uint64_t entries, wanted;
-};
+/* ---- Meetings -------------------------------------------------------------------------------- */
 
 /* A meeting as kernels read it. */
 struct meeting_view {
@@ -106,464 +47,164 @@ struct meeting_view {
     uint64_t flags; /* the first of its words */
 };
 
-static uint64_t row(uint64_t bytes) {
-    return (bytes / CAROM_DEVICE_ALLOCATION + 1) * CAROM_DEVICE_ALLOCATION;
-}
-
-static __host__ __device__ inline uint64_t words_for(uint32_t count) {
-    return ((uint64_t)count + 31u) / 32u;
-}
-
-/* ---- Building -------------------------------------------------------------------------------- */
-
-static __device__ inline float reach_of(const carom_balls_view &view, const carom_pack_sphere *s) {
-    return carom_float_up(carom_balls_reach(s) * view.unit, 0.0);
-}
-
-static __device__ inline uint32_t level_of(const carom_balls_view &view,
-                                           const carom_pack_sphere *s) {
-    return carom_balls_level(&view, reach_of(view, s));
-}
-
-/* Whether spheres of a level are also entered on level 0. */
-static __device__ inline bool is_large(const carom_balls_view &view, uint32_t level) {
-    return level != 0 && level <= view.fine_levels;
-}
-
-/* Keys, and the list of large spheres. */
-static __global__ void make_keys(carom_balls_view view, const carom_pack_sphere *spheres,
-                                 carom_tree_sort sort, uint32_t *large,
-                                 carom_device_count *large_count) {
-    carom_device_begin();
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    uint32_t key = 0;
-    bool there = i < view.count;
-    if (there) {
-        float position[3];
-        carom_balls_position(&view, spheres[i].centre, position);
-        key = carom_balls_key(position);
-        if (view.fine_levels != 0 && is_large(view, level_of(view, &spheres[i])))
-            large[atomicAdd(large_count, 1ull)] = i;
-    }
-    carom_tree_count_key(there, i, key, sort.keys, sort.ranks, sort.bins, sort.bits);
-}
-
-/* Calls f(x, y, z) for the cells of carom_balls_cells, those of one of `shares` threads. */
-template <typename F>
-static __device__ inline void each_cell(const carom_balls_view &view, const float centre[3],
-                                        float reach, uint32_t level, unsigned share,
-                                        unsigned shares, F f) {
-    float far = carom_balls_entry_reach_on(&view, reach, level), limit = far + CAROM_BALLS_SLACK;
-    carom_grid_cells box = carom_balls_box_within(&view, centre, far, level);
-    float edge = view.edge[level];
-    auto squared_gap = [&](int k, uint32_t i) {
-        float begin = view.box_low[k] + (float)i * edge, end = begin + edge;
-        float gap = centre[k] < begin ? begin - centre[k]
-                    : centre[k] > end ? centre[k] - end
-                                      : 0.0f;
-        return gap * gap;
-    };
-    uint32_t side_x = box.high[0] - box.low[0] + 1u, side_y = box.high[1] - box.low[1] + 1u;
-    uint32_t count = side_x * side_y * (box.high[2] - box.low[2] + 1u);
-    for (uint32_t i = share; i < count; i += shares) {
-        uint32_t x = box.low[0] + i % side_x, y = box.low[1] + i / side_x % side_y;
-        uint32_t z = box.low[2] + i / side_x / side_y;
-        float squared = squared_gap(2, z) + squared_gap(1, y);
-        if (squared + squared_gap(0, x) <= limit * limit) f(x, y, z);
-    }
-}
-
-/* Spheres that were appended to a list by atomic additions. */
-struct large_list {
-    uint32_t *data;
-    carom_device_count *count;
-};
-
-/* Puts spheres into their order and counts their entries. The first LARGE blocks count those of
- * large spheres on level 0. */
-static __global__ void place_spheres(carom_balls_view view, const carom_pack_sphere *spheres,
-                                     const uint32_t *order, carom_balls_sphere *placed,
-                                     asker *askers, uint32_t *counts, large_list large,
-                                     large_list ranks, carom_device_count *total) {
-    carom_device_begin();
-    __shared__ unsigned entered;
-    if (threadIdx.x == 0) entered = 0;
-    __syncthreads();
-    uint32_t mine = 0, level = 0;
-    float position[3];
-    auto count = [&](uint32_t x, uint32_t y, uint32_t z) {
-        atomicAdd(&counts[carom_grid_bucket(&view.table, x, y, z, level)], 1u);
-        ++mine;
-    };
-    uint32_t first = view.fine_levels != 0 ? LARGE : 0u;
-    uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
-    if (blockIdx.x < first) {
-        for (uint64_t i = blockIdx.x; i < LARGE_PART * *large.count; i += first) {
-            const carom_pack_sphere *s = &spheres[large.data[i / LARGE_PART]];
-            unsigned share = i % LARGE_PART * blockDim.x + threadIdx.x;
-            carom_balls_position(&view, s->centre, position);
-            each_cell(view, position, reach_of(view, s), 0, share, LARGE_PART * blockDim.x, count);
-        }
-    } else if (rank < view.count) {
-        uint32_t index = order[rank];
-        carom_pack_sphere s = spheres[index];
-        double near = CAROM_MAX(s.radius, s.secondary);
-        float reach = reach_of(view, &s);
-        level = carom_balls_level(&view, reach);
-        if (thread % SHARE == 0) {
-            placed[rank] = carom_balls_sphere{s.centre,
-                                              s.radius,
-                                              s.secondary,
-                                              s.cover,
-                                              carom_pack_void_units(&view.extent, s.void_volume),
-                                              index,
-                                              level};
-            askers[rank] = asker{s.centre.x, s.centre.y, s.centre.z, reach,
-                                 carom_float_up(near * view.unit, 0.0)};
-            if (is_large(view, level)) ranks.data[atomicAdd(ranks.count, 1ull)] = rank;
-        }
-        carom_balls_position(&view, s.centre, position);
-        each_cell(view, position, reach, level, thread % SHARE, SHARE, count);
-    }
-    if (mine != 0) atomicAdd(&entered, mine);
-    __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(total, (carom_device_count)entered);
-}
-
-/* A warp for each 32 spheres. */
-static __global__ void bound_groups(carom_balls_view view, const asker *askers, asker *groups) {
-    carom_device_begin();
-    uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x, last = view.count - 1u;
-    if (rank / CAROM_WARP > last / CAROM_WARP) return;
-    asker s = askers[rank < last ? rank : last];
-    double low[3] = {s.x, s.y, s.z}, high[3] = {s.x, s.y, s.z};
-    for (int k = 0; k < 3; ++k)
-        for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
-            low[k] = fmin(low[k], __shfl_xor_sync(~0u, low[k], step));
-            high[k] = fmax(high[k], __shfl_xor_sync(~0u, high[k], step));
-        }
-    carom_vec3 middle = carom_vec(0.5 * low[0] + 0.5 * high[0], 0.5 * low[1] + 0.5 * high[1],
-                                  0.5 * low[2] + 0.5 * high[2]);
-    double far = carom_length(carom_vec_sub(carom_vec(s.x, s.y, s.z), middle));
-    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
-        far = fmax(far, __shfl_xor_sync(~0u, far, step));
-    if (rank % CAROM_WARP == 0)
-        groups[rank / CAROM_WARP] =
-            asker{middle.x, middle.y, middle.z, (float)(far * view.unit) + CAROM_BALLS_SLACK, 0.0f};
-}
-
-/* The level, and the lowest nine bits of a cell along each axis: cells of one sphere are fewer than
- * 512 along each (CAROM_BALLS_FINE_SIDE). */
-static __device__ inline uint32_t tag_of(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
-    return (x & 511u) | (y & 511u) << 9 | (z & 511u) << 18 | level << 27;
-}
-
-/* Leaves all counts 0 for the next build. The first LARGE blocks enter large spheres on level 0. */
-static __global__ void enter_spheres(carom_balls_view view, const asker *askers,
-                                     const carom_balls_sphere *placed, const uint32_t *starts,
-                                     uint32_t *counts, large_list ranks, float4 *entries,
-                                     uint4 *links, uint64_t capacity) {
-    carom_device_begin();
-    auto enter = [&](uint32_t rank, uint32_t level, unsigned share, unsigned shares) {
-        asker s = askers[rank];
-        float position[3];
-        carom_balls_position(&view, carom_vec(s.x, s.y, s.z), position);
-        float4 entry = make_float4(position[0], position[1], position[2], s.near);
-        each_cell(
-            view, position, s.reach, level, share, shares, [&](uint32_t x, uint32_t y, uint32_t z) {
-                uint32_t bucket = carom_grid_bucket(&view.table, x, y, z, level);
-                uint64_t at = (uint64_t)starts[bucket] + atomicSub(&counts[bucket], 1u) - 1u;
-                if (at >= capacity) return; /* it will be repeated */
-                entries[at] = entry;
-                links[at] = make_uint4(rank, tag_of(x, y, z, level), __float_as_uint(s.reach), 0u);
-            });
-    };
-    uint32_t first = view.fine_levels != 0 ? LARGE : 0u;
-    uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
-    if (blockIdx.x < first)
-        for (uint64_t i = blockIdx.x; i < LARGE_PART * *ranks.count; i += first)
-            enter(ranks.data[i / LARGE_PART], 0, i % LARGE_PART * blockDim.x + threadIdx.x,
-                  LARGE_PART * blockDim.x);
-    else if (rank < view.count)
-        enter(rank, placed[rank].level, thread % SHARE, SHARE);
-}
-
-struct build_arguments {
-    carom_device_balls *balls;
-    const carom_balls_view *view; /* of the caller, who waits */
-};
-
-static grid_arrays *next_arrays(carom_device_balls *balls) {
-    return &balls->arrays[1 - balls->current];
-}
-
-static size_t scan_bytes(uint32_t buckets) {
-    size_t bytes = 0;
-    uint32_t *none = nullptr;
-    (void)cub::DeviceScan::ExclusiveSum(nullptr, bytes, none, none, (int64_t)buckets + 1,
-                                        (cudaStream_t) nullptr);
-    return bytes;
-}
-
-/* Makes a block large enough and sets what is new to 0. */
-static carom_status reserve_zeros(carom_device *device, int block, uint64_t bytes) {
-    if (bytes <= device->scratch[block].bytes) return CAROM_OK;
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[block], bytes, "balls"));
-    return carom_device_check(
-        device, cudaMemsetAsync(device->scratch[block].data, 0, bytes, device->stream), "balls");
-}
-
-static carom_status build_reserve(carom_device *device, carom_device_op *op) {
-    build_arguments *b = carom_device_arguments<build_arguments>(op);
-    grid_arrays *to = next_arrays(b->balls);
-    uint64_t count = b->view->count, buckets = b->view->table.bucket_count;
-    uint64_t entries = PER_SPHERE * count + 1024;
-    if (entries < b->balls->wanted) entries = b->balls->wanted;
-    CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, b->view->count, &device->scratch[SORT],
-                                             &device->scratch[BINS]));
-    CAROM_DEVICE_TRY(reserve_zeros(device, COUNTS, (buckets + 1) * sizeof(uint32_t)));
-    const struct {
-        carom_device_block *block;
-        uint64_t bytes;
-    } wanted[] = {{&device->scratch[SORTED], row(count * sizeof(uint32_t)) + scan_bytes(buckets)},
-                  {&to->spheres, count * sizeof(carom_balls_sphere)},
-                  {&to->askers, count * sizeof(asker)},
-                  {&to->groups, words_for(b->view->count) * sizeof(asker)},
-                  {&to->starts, (buckets + 1) * sizeof(uint32_t)},
-                  {&to->entries, entries * sizeof(float4)},
-                  {&to->links, entries * sizeof(uint4)},
-                  {&device->scratch[LARGES], 2 * row(count * sizeof(uint32_t))}};
-    for (const auto &array : wanted)
-        CAROM_DEVICE_TRY(carom_device_reserve(device, array.block, array.bytes, "balls"));
-    return CAROM_OK;
-}
-
-static void build_launch(carom_device *device, carom_device_op *op) {
-    const build_arguments *b = carom_device_arguments<build_arguments>(op);
-    const grid_arrays *to = next_arrays(b->balls);
-    const carom_balls_view &view = *b->view;
-    unsigned threads = 128, blocks = carom_device_blocks(view.count, threads);
-    uint64_t shared = carom_device_blocks((uint64_t)SHARE * view.count, threads) +
-                      (view.fine_levels != 0 ? LARGE : 0u);
-    carom_device_count *n = op->counters->n;
-    char *lists = (char *)device->scratch[LARGES].data;
-    large_list large = {(uint32_t *)lists, &n[B_LARGE]};
-    large_list ranks = {(uint32_t *)(lists + row((uint64_t)view.count * sizeof(uint32_t))),
-                        &n[B_RANKS]};
-    carom_tree_sort sort = {};
-    (void)carom_tree_sort_place(view.count, (char *)device->scratch[SORT].data,
-                                (uint32_t *)device->scratch[BINS].data, &sort);
-    const carom_pack_sphere *spheres = (const carom_pack_sphere *)device->scratch[SPHERES].data;
-    uint32_t *order = (uint32_t *)device->scratch[SORTED].data;
-    uint32_t *counts = (uint32_t *)device->scratch[COUNTS].data;
-    uint32_t *starts = (uint32_t *)to->starts.data;
-    carom_balls_sphere *placed = (carom_balls_sphere *)to->spheres.data;
-    asker *askers = (asker *)to->askers.data;
-    void *temporary = (char *)order + row((uint64_t)view.count * sizeof(uint32_t));
-    size_t bytes = scan_bytes(view.table.bucket_count);
-    carom_device_step(device, "order");
-    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
-    carom_device_launch(device, make_keys, blocks, threads, view, spheres, sort, large.data,
-                        large.count);
-    carom_tree_order(device, view.count, sort, order);
-    carom_device_step(device, "spheres");
-    carom_device_launch(device, place_spheres, shared, threads, view, spheres, order, placed,
-                        askers, counts, large, ranks, &n[B_ENTRIES]);
-    carom_device_launch(device, bound_groups, blocks, threads, view, askers,
-                        (asker *)to->groups.data);
-    carom_device_step(device, "buckets");
-    (void)cub::DeviceScan::ExclusiveSum(temporary, bytes, counts, starts,
-                                        (int64_t)view.table.bucket_count + 1, device->stream);
-    carom_device_step(device, "entries");
-    carom_device_launch(device, enter_spheres, shared, threads, view, askers, placed, starts,
-                        counts, ranks, (float4 *)to->entries.data, (uint4 *)to->links.data,
-                        to->entries.bytes / sizeof(float4));
-}
-
-static carom_status build_settle(carom_device *device, carom_device_op *op,
-                                 const carom_device_counters *counters, bool *again) {
-    const build_arguments *b = carom_device_arguments<build_arguments>(op);
-    carom_device_balls *balls = b->balls;
-    uint64_t entries = counters->n[B_ENTRIES];
-    if (entries > UINT32_MAX - 2u * CAROM_WARP)
-        return carom_device_fail(device, CAROM_TOO_LARGE, "too many spheres for a grid: %u",
-                                 b->view->count);
-    balls->entries = entries;
-    *again = entries * sizeof(float4) > next_arrays(balls)->entries.bytes;
-    if (*again) balls->wanted = entries + entries / 8;
-    return CAROM_OK;
-}
-
-static carom_status balls_create(carom_device *device, carom_device_balls **out) {
-    carom_device_balls *balls = new (std::nothrow) carom_device_balls{};
-    if (balls == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for balls");
-    carom_status status = carom_device_reserve(device, &balls->view, sizeof(grid_view), "balls");
-    if (status != CAROM_OK) {
-        delete balls;
-        return status;
-    }
-    *out = balls;
-    return CAROM_OK;
-}
-
-static void balls_destroy(carom_device_balls *balls) {
-    for (grid_arrays &a : balls->arrays) {
-        carom_device_block *blocks[] = {&a.spheres, &a.askers,  &a.groups,
-                                        &a.starts,  &a.entries, &a.links};
-        for (carom_device_block *block : blocks) carom_device_release(block);
-    }
-    carom_device_release(&balls->view);
-    delete balls;
-}
-
-static uint64_t balls_bytes(const carom_device_balls *balls) {
-    uint64_t bytes = balls->view.bytes;
-    for (const grid_arrays &a : balls->arrays)
-        bytes += a.spheres.bytes + a.askers.bytes + a.groups.bytes + a.starts.bytes +
-                 a.entries.bytes + a.links.bytes;
-    return bytes;
-}
-
-static uint64_t balls_entries(const carom_device_balls *balls) {
-    return balls->entries;
-}
-
-static carom_status balls_set(carom_device *device, carom_device_balls *balls,
-                              const carom_balls_view *view, const carom_pack_sphere *spheres) {
-    carom_device_op op = {build_reserve, build_launch, build_settle, nullptr, {}};
-    uint64_t bytes = view->count * sizeof(*spheres), entries = balls->entries;
-    CAROM_DEVICE_TRY(carom_device_finish(device));
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[SPHERES], bytes, "balls"));
-    CAROM_DEVICE_TRY(
-        carom_device_check(device,
-                           cudaMemcpyAsync(device->scratch[SPHERES].data, spheres, bytes,
-                                           cudaMemcpyHostToDevice, device->stream),
-                           "copying spheres"));
-    *carom_device_arguments<build_arguments>(&op) = build_arguments{balls, view};
-    carom_status status = carom_device_submit(device, &op);
-    if (status == CAROM_OK) status = carom_device_finish(device);
-    if (status == CAROM_OK) {
-        const grid_arrays *to = next_arrays(balls);
-        grid_view on_device = {*view, (const asker *)to->askers.data,
-                               (const asker *)to->groups.data, (const float4 *)to->entries.data,
-                               (const uint4 *)to->links.data};
-        on_device.v.spheres = (const carom_balls_sphere *)to->spheres.data;
-        on_device.v.starts = (const uint32_t *)to->starts.data;
-        status = carom_device_check(
-            device,
-            cudaMemcpy(balls->view.data, &on_device, sizeof(on_device), cudaMemcpyHostToDevice),
-            "copying balls");
-    }
-    if (status != CAROM_OK) {
-        balls->entries = entries;
-        return status;
-    }
-    balls->host = *view;
-    balls->current = 1 - balls->current;
-    return CAROM_OK;
-}
-
-/* ---- Meetings -------------------------------------------------------------------------------- */
-
-/* x -> m x + b. */
-struct affine {
+/* What the spheres of one packing need to ask the grid of the other. Positions go from the units of
+ * one grid to those of the other by x -> m x + b; by floats, where b has two parts, if the ratio of
+ * units is at most FLOAT_RATIO. Centres are in [0, 1], so a result below 4 is then off by at most
+ * 13.2 2^-24: 5.6 times the ratio for position, factors and three sums, 2 for the last sum.
+ * CAROM_BALLS_SLACK, 32 of these, allows for 16.
+ *
+ * Of two spheres a of A and b of B, a asks where reach_b >= reach_a ratio, rounded to floats, else
+ * b does. So a looks for entries with a reach of at least reach_a ratio; b for those whose reach
+ * times the ratio is more than its own. */
+struct alignas(16) asking {
+    float4 row[3];            /* factors, and the lower part of b */
+    float4 high;              /* the upper part of b; the ratio of units, rounded up */
+    float4 box_low, box_high; /* of the grid that is asked */
     double m[9], b[3];
+    float to_least;   /* from a reach to the least that an entry may have, rounded down */
+    float from_entry; /* to what the reach of an entry is compared with */
+    float top;        /* the largest reach on level 0 of the grid that is asked */
+    uint32_t fine;    /* levels that a sphere asks on if partners may be on level 0 */
+    bool b_asks, by_floats;
 };
+#define FLOAT_RATIO 2.0
+#define BELOW       (1.0f - 0x1p-20f) /* more than some roundings */
 
 struct alignas(16) meeting_block {
     grid_view grid[2];
     carom_pose pose[2];
-    carom_pack_meeting meeting;
-    carom_balls_asking ask[2];
-    affine into[2]; /* from the centres of each packing into the grid of the other */
+    carom_pack_meeting spare[MAKERS - 1], meeting;
+    asking ask[2];
     bool bad, apart, regular;
 };
 
-/* Prepares a meeting; all threads of the block call it. What one thread does here all blocks wait
- * for: so warps do different parts. */
+/* carom_frame_make for two poses at once, operation by operation, by the halves of a warp: lane k
+ * below 9 of each half returns the k-th number of the matrix. */
+static __device__ inline double frame_number(const carom_pose &pose, unsigned k) {
+    double q[4] = {pose.q.w, pose.q.x, pose.q.y, pose.q.z};
+    double most = CAROM_MAX(CAROM_MAX(fabs(q[0]), fabs(q[1])), CAROM_MAX(fabs(q[2]), fabs(q[3])));
+    int scale = 0;
+    if (most > 0.0)
+        scale = -carom_scale_range_add(carom_scale_range_empty(), most).high;
+    else
+        q[0] = 1.0;
+    bool plain = scale >= -1022 && scale <= 1022;
+    double power = carom_power_of_two(plain ? scale : 0);
+    for (int i = 0; i < 4; ++i) q[i] = plain ? q[i] * power : carom_scale_apply(q[i], scale);
+    double length = sqrt(((q[0] * q[0] + q[1] * q[1]) + q[2] * q[2]) + q[3] * q[3]);
+    double mine = k % 4 == 0 ? q[0] : k % 4 == 1 ? q[1] : k % 4 == 2 ? q[2] : q[3];
+    mine = mine / length;
+    for (unsigned i = 0; i < 4; ++i)
+        q[i] = __shfl_sync(~0u, mine, (int)((threadIdx.x & (CAROM_WARP / 2)) + i));
+    unsigned row = k / 3, column = k % 3, low = CAROM_MIN(row, column);
+    bool diagonal = row == column;
+    double x = q[1], y = q[2], z = q[3];
+    double a = diagonal ? (row == 0 ? y : x) : (low == 0 ? x : y);
+    double b = diagonal ? (row == 2 ? y : z) : (row + column == 1 ? y : z);
+    double c = row + column == 1 ? z : row + column == 2 ? y : x;
+    double turn = q[0] * c;
+    bool minus = k == 1 || k == 5 || k == 6;
+    return diagonal ? 1.0 - 2.0 * (a * a + b * b) : 2.0 * (minus ? a * b - turn : a * b + turn);
+}
+
+/* Computes one of the 12 numbers of x -> m x + b. `units` are those of both grids in space. */
+static __device__ inline void make_number(meeting_block *s, const carom_pack_place place[2],
+                                          const double units[2], int side, unsigned i) {
+    const carom_balls_view &from = s->grid[side].v, &grid = s->grid[1 - side].v;
+    const double *r = place[side].frame.r, *turn = place[1 - side].frame.r;
+    asking *ask = &s->ask[side];
+    unsigned row = i < 9 ? i / 3 : i - 9, column = i % 3;
+    if (i < 9) {
+        double m = (turn[row] * r[column] + turn[3 + row] * r[3 + column] +
+                    turn[6 + row] * r[6 + column]) *
+                   (units[1 - side] / units[side]);
+        ask->m[i] = m;
+        (&ask->row[row].x)[column] = (float)m;
+    } else {
+        carom_vec3 low =
+            carom_pack_pose_centre(&place[side], carom_vec(from.low[0], from.low[1], from.low[2]));
+        carom_vec3 apart = carom_vec_sub(low, place[1 - side].frame.t);
+        double b = (turn[row] * apart.x + turn[3 + row] * apart.y + turn[6 + row] * apart.z) *
+                       units[1 - side] -
+                   grid.low[row] * grid.unit;
+        float high = (float)fmin(fmax(b, -0x1p20), 0x1p20);
+        ask->b[row] = b;
+        (&ask->high.x)[row] = high;
+        ask->row[row].w = (float)(b - (double)high);
+    }
+}
+
+/* The rest of s->ask, of one side. */
+static __device__ inline void make_asking(meeting_block *s, const double units[2], int side) {
+    const carom_balls_view &grid = s->grid[1 - side].v;
+    asking *ask = &s->ask[side];
+    double from_ratio = units[1 - side] / units[side];
+    float ratio = (float)(units[1] / units[0]); /* from A to B, the same for both */
+    ask->high.w = carom_float_up(from_ratio, 0.0);
+    ask->by_floats = from_ratio <= FLOAT_RATIO;
+    ask->b_asks = side != 0;
+    ask->to_least = side == 0 ? ratio : BELOW / ratio;
+    ask->from_entry = side == 0 ? 1.0f : ratio;
+    ask->box_low = make_float4(grid.box_low[0], grid.box_low[1], grid.box_low[2], 0.0f);
+    ask->box_high = make_float4(grid.box_high[0], grid.box_high[1], grid.box_high[2], 0.0f);
+    ask->top = grid.top[0];
+    ask->fine = ((1u << grid.level_count) - 1u) & (~1u << grid.fine_levels | 1u);
+}
+
+/* Prepares a meeting; all threads of the block call it. All wait for what one lane does here, so
+ * warps do different parts, each with places that it computes for itself. */
 static __device__ void make_meeting(meeting_block *s, const meeting_view &m, uint64_t index) {
     const unsigned words = sizeof(grid_view) / sizeof(uint64_t);
     const unsigned numbers = sizeof(carom_pose) / sizeof(double);
-    const carom_pack_extent *extent_a = &s->grid[0].v.extent, *extent_b = &s->grid[1].v.extent;
     static_assert(sizeof(grid_view) % sizeof(uint64_t) == 0, "copied in words");
     for (unsigned i = threadIdx.x; i < 2 * words; i += blockDim.x)
-        ((uint64_t *)s->grid)[i] = ((const uint64_t *)m.grid[i / words])[i % words];
+        ((uint64_t *)s->grid)[i] =
+            ((const uint64_t *)(m.grid[i / words] + blockIdx.x % REPLICAS))[i % words];
     if (threadIdx.x < 2 * numbers) {
         unsigned side = threadIdx.x / numbers;
         const carom_pose *pose = m.poses[side] != nullptr ? m.poses[side] + index : &m.pose[side];
         ((double *)s->pose)[threadIdx.x] = ((const double *)pose)[threadIdx.x % numbers];
     }
     __syncthreads();
-    if (threadIdx.x < CAROM_WARP) { /* one lane for each packing */
-        unsigned side = threadIdx.x;
-        bool fits = true;
-        double far;
-        if (side < 2) {
-            const carom_pack_extent *extent = &s->grid[side].v.extent;
-            fits = carom_pack_place_fits(extent, &s->pose[side], m.scale[side], &far);
-            if (fits)
-                s->meeting.place[side] =
-                    carom_pack_place_make(extent, &s->pose[side], m.scale[side]);
-        }
-        bool bad = __any_sync(~0u, !fits);
-        __syncwarp();
-        if (side == 0) {
-            s->bad = bad;
-            s->meeting.slack = carom_pack_meeting_slack(&s->meeting);
-        }
-    }
-    __syncthreads();
     unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP;
-    if (s->bad) {
-        if (threadIdx.x == 0) s->apart = s->regular = true;
-    } else if (warp == 0) {
-        if (lane < 2)
-            s->ask[lane] =
-                carom_balls_asking_make(&s->grid[0].v, &s->grid[1].v, &s->meeting, lane == 1);
-        __syncwarp();
-        if (lane < 24) { /* one number each */
-            const carom_balls_asking &ask = s->ask[lane / 12];
-            unsigned i = lane % 12, row = i < 9 ? i / 3 : i - 9, column = i % 3;
-            const double *turn = &ask.turn[3 * row], *r = ask.from_place->frame.r;
-            carom_vec3 apart = carom_vec_sub(ask.from_place->frame.t, ask.grid_place->frame.t);
-            if (i < 9)
-                s->into[lane / 12].m[i] =
-                    (turn[0] * r[column] + turn[1] * r[3 + column] + turn[2] * r[6 + column]) *
-                    ask.from_place->scale;
-            else
-                s->into[lane / 12].b[row] =
-                    turn[0] * apart.x + turn[1] * apart.y + turn[2] * apart.z - ask.shift[row];
+    if (warp < MAKERS) {
+        carom_pack_meeting *own = warp + 1 < MAKERS ? &s->spare[warp] : &s->meeting;
+        unsigned side = lane / (CAROM_WARP / 2), k = lane % (CAROM_WARP / 2);
+        const carom_pack_extent *extent = &s->grid[side].v.extent;
+        carom_pack_place *place = &own->place[side];
+        double number = frame_number(s->pose[side], k);
+        if (k < 9) place->frame.r[k] = number;
+        if (k == 9) {
+            place->frame.t = s->pose[side].t;
+            carom_pack_place_finish(place, extent, m.scale[side]);
         }
-    } else if (warp == 1 && lane == 0) {
-        s->apart = carom_balls_apart(&s->meeting, s->grid[0].v.ball, s->grid[1].v.ball);
-        s->regular = carom_balls_is_regular(&s->grid[0].v, &s->meeting.place[0], &s->meeting) &&
-                     carom_balls_is_regular(&s->grid[1].v, &s->meeting.place[1], &s->meeting);
-    } else if (warp == 2 && lane == 0) {
-        carom_pack_meeting_finish(&s->meeting, extent_a, extent_b);
+        __syncwarp();
+        if (warp == 0) {
+            const double units[2] = {s->grid[0].v.unit / own->place[0].scale,
+                                     s->grid[1].v.unit / own->place[1].scale};
+            if (k < 12)
+                make_number(s, own->place, units, (int)side, k);
+            else if (k == 12)
+                make_asking(s, units, (int)side);
+        } else if (lane == 0) {
+            own->slack = carom_pack_meeting_slack(own);
+            if (warp == 1) {
+                s->apart = carom_balls_apart(own, s->grid[0].v.ball, s->grid[1].v.ball);
+                s->regular = carom_balls_is_regular(&s->grid[0].v, &own->place[0], own) &&
+                             carom_balls_is_regular(&s->grid[1].v, &own->place[1], own);
+            } else {
+                carom_pack_meeting_finish(own, &s->grid[0].v.extent, &s->grid[1].v.extent);
+            }
+        }
+    } else if (warp == MAKERS) { /* where poses do not fit, what the others make is not used */
+        unsigned side = lane % 2;
+        double far;
+        bool fits =
+            carom_pack_place_fits(&s->grid[side].v.extent, &s->pose[side], m.scale[side], &far);
+        bool bad = __any_sync(~0u, !fits);
+        if (lane == 0) s->bad = bad;
     }
     __syncthreads();
-}
-
-/* Copies a meeting in words, by the threads of a block. */
-static __device__ inline void copy_meeting(meeting_block *to, const meeting_block *from) {
-    static_assert(sizeof(*to) % sizeof(uint4) == 0, "copied in words");
-    for (unsigned i = threadIdx.x; i < sizeof(*to) / sizeof(uint4); i += blockDim.x)
-        ((uint4 *)to)[i] = ((const uint4 *)from)[i];
-}
-
-/* Prepares one meeting per block: of `all`, or `one` in several poses where that is NULL. A kernel
- * of its own, so that many blocks need not do the same. */
-static __global__ void __launch_bounds__(PREPARERS)
-    prepare_meetings(const __grid_constant__ meeting_view one, const meeting_view *all,
-                     uint32_t replicas, meeting_block *meetings) {
-    carom_device_begin();
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion(); /* the blocks of the search get ready meanwhile */
-#endif
-    __shared__ meeting_block s;
-    make_meeting(&s, all != nullptr ? all[blockIdx.x] : one, all != nullptr ? 0 : blockIdx.x);
-    for (uint32_t i = 0; i < replicas; ++i)
-        copy_meeting(&meetings[(uint64_t)blockIdx.x * replicas + i], &s);
 }
 
 static __device__ inline carom_pack_posed load_posed(const meeting_block &s, int side,
@@ -579,19 +220,18 @@ static __device__ inline carom_pack_posed load_posed(const meeting_block &s, int
 /* What a search looks for: pairs whose inner or secondary balls may meet, or all within reach. */
 enum { NEAR, WIDE };
 
-/* A hit: an entry that is near a sphere that asks; the side, as the highest bit, and rank of that
- * sphere; the tag of the entry, if it is of the cell that was asked for; and its least reach. Where
- * the tag is DIRECT, the first number is the rank of the other sphere. */
 #define SIDE_B 0x80000000u
-#define DIRECT 0xFFFFFFFFu
+
+/* The ranks in A and B of two spheres that are near each other. */
+typedef uint2 hit_pair;
 
 /* What a block works on, in shared memory. A piece is a part of a bucket that a thread's sphere
  * asks for: its first entry; thread, number of entries and side. */
 struct block_work {
     float4 queries[THREADS]; /* positions and radii of the spheres that ask */
-    uint4 wanted[THREADS];   /* what their hits have but for the entry */
+    uint4 wanted[THREADS];   /* their ranks, the tags of their cells, what entries must reach */
     uint2 pieces[PIECES];
-    uint4 hits[HITS];
+    hit_pair hits[HITS];
     unsigned piece_count, hit_count;
 };
 
@@ -636,25 +276,31 @@ static __device__ inline unsigned push(block_work &work, const bool has[COUNT], 
 }
 
 /* Decides all hits, shared by the warps of the block, which all call this after a barrier. */
-template <typename SEEKER> static __device__ inline void drain(SEEKER &seeker) {
+template <typename SEEKER> static __device__ inline void decide(SEEKER &seeker) {
     unsigned total = seeker.work.hit_count, lane = threadIdx.x % CAROM_WARP;
+    if (threadIdx.x == 0) seeker.count_candidates(total);
     for (unsigned begin = threadIdx.x - lane; begin < total; begin += THREADS) {
         bool there = begin + lane < total;
         seeker.take(seeker.work.hits[there ? begin + lane : begin], there);
     }
+}
+
+template <typename SEEKER> static __device__ inline void drain(SEEKER &seeker) {
+    decide(seeker);
     __syncthreads();
     if (threadIdx.x == 0) seeker.work.hit_count = 0;
     __syncthreads();
 }
 
 /* Compares spheres with the pieces of buckets that they ask for, each by PIECE lanes, shared by the
- * warps of the block, which all call this after a barrier. */
+ * warps of the block, which all call this after a barrier. Hits are near in floats, of the cell
+ * that was asked for, and large enough. */
 template <typename SEEKER>
 static __device__ inline void scan(const meeting_block &s, SEEKER &seeker) {
     const unsigned at_once = THREADS / PIECE;
     block_work &work = seeker.work;
     unsigned count = CAROM_MIN(work.piece_count, PIECES), slot = threadIdx.x / PIECE,
-             in_piece = threadIdx.x % PIECE;
+             in_piece = threadIdx.x % PIECE, waiting = 0, turns = 0;
     for (unsigned begin = 0; begin < count; begin += ROUND * at_once) {
         float4 e[ROUND];
         uint2 piece[ROUND];
@@ -669,51 +315,56 @@ static __device__ inline void scan(const meeting_block &s, SEEKER &seeker) {
             e[i] = __ldg(&grid.entries[piece[i].x]);
             if (SEEKER::WHAT == WIDE) e[i].w = __uint_as_float(__ldg(&grid.links[piece[i].x].z));
         }
+        uint4 link[ROUND];
 #pragma unroll
         for (unsigned i = 0; i < ROUND; ++i) {
             float4 q = work.queries[piece_thread(piece[i])];
             float dx = e[i].x - q.x, dy = e[i].y - q.y, dz = e[i].z - q.z, sum = e[i].w + q.w;
             float squared = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
             has[i] = has[i] && squared <= sum * sum;
+            const grid_view &grid = s.grid[(piece[i].y & SIDE_B) != 0 ? 0 : 1];
+            link[i] = make_uint4(0u, 0u, 0u, 0u);
+            if (has[i]) link[i] = __ldg(&grid.links[piece[i].x]);
         }
-        unsigned waiting = push<ROUND>(work, has, [&](unsigned i) {
-            uint4 hit = work.wanted[piece_thread(piece[i])];
-            hit.x = piece[i].x;
-            return hit;
+        uint32_t asker[ROUND];
+#pragma unroll
+        for (unsigned i = 0; i < ROUND; ++i) {
+            uint4 wanted = work.wanted[piece_thread(piece[i])];
+            asker[i] = wanted.x;
+            float reach =
+                __uint_as_float(link[i].z) * s.ask[(piece[i].y & SIDE_B) != 0 ? 1 : 0].from_entry;
+            has[i] = has[i] && link[i].y == wanted.y && reach >= __uint_as_float(wanted.z);
+        }
+        unsigned after = push<ROUND>(work, has, [&](unsigned i) {
+            bool b_asks = (piece[i].y & SIDE_B) != 0;
+            return b_asks ? make_uint2(link[i].x, asker[i]) : make_uint2(asker[i], link[i].x);
         });
+        waiting = CAROM_MAX(waiting, after);
+        if (++turns % UNSYNCED != 0 && begin + ROUND * at_once < count) continue;
         bool full = __syncthreads_or(waiting > FULL) != 0;
         if (threadIdx.x == 0) work.piece_count = 0;
         if (full) drain(seeker);
+        waiting = 0;
     }
 }
 
-/* A centre in units of the grid that is asked. */
-static __device__ inline void to_grid(const affine &into, carom_vec3 c, float p[3]) {
+/* A position in units of the grid that is asked. */
+static __device__ inline float3 to_grid(const asking &ask, float4 c) {
+    float4 high = ask.high, x = ask.row[0], y = ask.row[1], z = ask.row[2];
+    return make_float3(fmaf(x.x, c.x, fmaf(x.y, c.y, fmaf(x.z, c.z, x.w))) + high.x,
+                       fmaf(y.x, c.x, fmaf(y.y, c.y, fmaf(y.z, c.z, y.w))) + high.y,
+                       fmaf(z.x, c.x, fmaf(z.y, c.y, fmaf(z.z, c.z, z.w))) + high.z);
+}
+
+/* The same by doubles. */
+static __device__ __noinline__ float3 to_grid_precisely(const asking &ask, carom_vec3 c) {
+    float p[3];
     for (int k = 0; k < 3; ++k) {
-        double at = fma(into.m[3 * k], c.x,
-                        fma(into.m[3 * k + 1], c.y, fma(into.m[3 * k + 2], c.z, into.b[k])));
+        const double *m = &ask.m[3 * k];
+        double at = fma(m[0], c.x, fma(m[1], c.y, fma(m[2], c.z, ask.b[k])));
         p[k] = (float)fmin(fmax(at, -0x1p20), 0x1p20);
     }
-}
-
-/* A sphere that asks, as it is loaded. */
-struct loaded {
-    double2 xy, z_radii;
-
-    __device__ carom_vec3 centre() const {
-        return carom_vec(xy.x, xy.y, z_radii.x);
-    }
-    __device__ float reach() const {
-        return __int_as_float(__double2loint(z_radii.y));
-    }
-    __device__ float near() const {
-        return __int_as_float(__double2hiint(z_radii.y));
-    }
-};
-
-static __device__ inline loaded load_asker(const asker *from) {
-    const double2 *p = (const double2 *)from;
-    return loaded{__ldg(p), __ldg(p + 1)};
+    return make_float3(p[0], p[1], p[2]);
 }
 
 /* The spheres of both packings, in groups of 32: those of A, then those of B. */
@@ -727,8 +378,16 @@ struct groups {
     __device__ int side(uint32_t group) const {
         return group < of_a ? 0 : 1;
     }
-    __device__ uint32_t first(uint32_t group) const {
-        return (group < of_a ? group : group - of_a) * CAROM_WARP;
+    /* The number of a group in its packing. */
+    __device__ uint32_t number(uint32_t group) const {
+        return group < of_a ? group : group - of_a;
+    }
+    /* The sphere of this lane. Spread: a group is eight runs of four spheres each, which lie far
+     * apart, so that blocks have equal shares of the region where the packings overlap. */
+    __device__ uint32_t rank(uint32_t group, bool spread) const {
+        uint32_t lane = threadIdx.x % CAROM_WARP, at = number(group);
+        if (!spread) return at * CAROM_WARP + lane;
+        return (lane / RUN * (group < of_a ? of_a : all - of_a) + at) * RUN + lane % RUN;
     }
 };
 
@@ -736,22 +395,16 @@ struct groups {
 static __device__ inline bool is_group_near(const meeting_block &s, const groups &g,
                                             uint32_t group) {
     int side = g.side(group);
-    const carom_balls_view &grid = s.grid[1 - side].v;
-    loaded ball = load_asker(&s.grid[side].groups[g.first(group) / CAROM_WARP]);
-    float p[3], reach = (float)((double)ball.reach() * s.ask[side].from_ratio) + CAROM_BALLS_SLACK;
-    to_grid(s.into[side], ball.centre(), p);
-    bool near = true;
-    for (int k = 0; k < 3; ++k)
-        near = near && p[k] + reach >= grid.box_low[k] && p[k] - reach <= grid.box_high[k];
-    return near;
-}
-
-/* The sphere of this lane in a group; any other where it has none. */
-static __device__ inline loaded load_member(const meeting_block &s, const groups &g,
-                                            uint32_t group) {
-    const grid_view &from = s.grid[g.side(group)];
-    uint32_t rank = g.first(group) + threadIdx.x % CAROM_WARP;
-    return load_asker(&from.askers[rank < from.v.count ? rank : 0]);
+    const asking &ask = s.ask[side];
+    float4 ball = __ldg(&s.grid[side].groups[g.number(group)]);
+    float reach = (ball.w + CAROM_BALLS_SLACK) * ask.high.w + 2.0f * CAROM_BALLS_SLACK;
+    float3 p =
+        ask.by_floats
+            ? to_grid(ask, ball)
+            : to_grid_precisely(ask, carom_vec((double)ball.x, (double)ball.y, (double)ball.z));
+    return p.x + reach >= ask.box_low.x && p.x - reach <= ask.box_high.x &&
+           p.y + reach >= ask.box_low.y && p.y - reach <= ask.box_high.y &&
+           p.z + reach >= ask.box_low.z && p.z - reach <= ask.box_high.z;
 }
 
 /* The sum over the lower lanes of a warp, and over all of them. */
@@ -765,56 +418,71 @@ static __device__ inline unsigned sum_below(unsigned n, unsigned *total) {
     return sum - n;
 }
 
-/* Whether a sphere asks on a level: on its own and those above, but for those whose spheres it
- * finds on level 0. */
-static __device__ inline bool asks_on(const carom_balls_view &grid, float least, uint32_t level) {
-    if (least > grid.top[level]) return false;
-    return level == 0 || level > grid.fine_levels || least > grid.top[0];
-}
-
 /* The sphere with which a thread asks the grid of the other packing. */
 struct asking_thread {
-    float p[3], least;
-    uint32_t level; /* to ask on next */
+    uint32_t levels; /* that are left to ask on, a bit each */
     int side;
     uint2 span; /* entries of the bucket that is left to compare with */
+
+    __device__ bool is_done() const {
+        return span.x >= span.y && levels == 0;
+    }
 };
+
+/* The levels that a sphere asks on: those that may have partners, but for those whose spheres it
+ * finds on level 0. */
+static __device__ inline uint32_t levels_for(const carom_balls_view &grid, float least) {
+    uint32_t levels = 0;
+    for (uint32_t level = 1; level < grid.level_count; ++level)
+        if (least <= grid.top[level]) levels |= 1u << level;
+    return levels;
+}
 
 /* Makes a thread ask with a sphere; `rank` may be none of the packing. */
 template <typename SEEKER>
 static __device__ inline void begin_asking(const meeting_block &s, int side, uint32_t rank,
-                                           const loaded &sphere, SEEKER &seeker, asking_thread *t) {
-    const carom_balls_asking &ask = s.ask[side];
-    const carom_balls_view &grid = s.grid[1 - side].v;
-    bool inside = rank < s.grid[side].v.count;
-    to_grid(s.into[side], sphere.centre(), t->p);
-    for (int k = 0; k < 3; ++k)
-        inside = inside && t->p[k] >= grid.box_low[k] && t->p[k] <= grid.box_high[k];
-    t->level = grid.level_count;
+                                           SEEKER &seeker, asking_thread *t) {
+    const grid_view &from = s.grid[side];
+    const asking &ask = s.ask[side];
+    bool inside = rank < from.v.count;
+    float4 sphere = __ldg(&from.askers[inside ? rank : 0]);
+    float near = SEEKER::WHAT == WIDE ? sphere.w : __ldg(&from.near_radii[inside ? rank : 0]);
+    float3 p;
+    if (ask.by_floats) {
+        p = to_grid(ask, sphere);
+    } else {
+        carom_vec3 c = from.v.spheres[inside ? rank : 0].centre;
+        p = to_grid_precisely(ask, carom_vec((c.x - from.v.low[0]) * from.v.unit,
+                                             (c.y - from.v.low[1]) * from.v.unit,
+                                             (c.z - from.v.low[2]) * from.v.unit));
+    }
+    float4 low = ask.box_low, high = ask.box_high;
+    inside = inside && p.x >= low.x && p.x <= high.x && p.y >= low.y && p.y <= high.y &&
+             p.z >= low.z && p.z <= high.z;
+    t->levels = 0;
     t->side = side;
     if (!inside) return;
-    double radius = (double)(SEEKER::WHAT == WIDE ? sphere.reach() : sphere.near());
-    t->level = 0;
-    t->least = carom_balls_threshold(sphere.reach(), ask.ratio, ask.b_asks);
-    seeker.work.queries[threadIdx.x] = make_float4(
-        t->p[0], t->p[1], t->p[2], (float)(radius * ask.from_ratio) + CAROM_BALLS_SLACK);
-    seeker.work.wanted[threadIdx.x] =
-        make_uint4(0u, rank | (side != 0 ? SIDE_B : 0u), 0u, __float_as_uint(t->least));
+    float least = sphere.w * ask.to_least;
+    float wanted = ask.b_asks ? -carom_float_below(-sphere.w) : least;
+    t->levels = least <= ask.top ? ask.fine : levels_for(s.grid[1 - side].v, least);
+    seeker.work.queries[threadIdx.x] =
+        make_float4(p.x, p.y, p.z, __fmul_ru(near, ask.high.w) + CAROM_BALLS_SLACK);
+    seeker.work.wanted[threadIdx.x] = make_uint4(rank, 0u, __float_as_uint(wanted), 0u);
 }
 
 /* Looks up the next cell that a thread asks for. */
 template <typename SEEKER>
 static __device__ inline void look_up(const meeting_block &s, SEEKER &seeker, asking_thread *t) {
+    if (t->levels == 0) return;
     const carom_balls_view &grid = s.grid[1 - t->side].v;
-    while (t->level < grid.level_count && !asks_on(grid, t->least, t->level)) ++t->level;
-    if (t->level >= grid.level_count) return;
-    uint32_t x = carom_balls_cell(&grid, t->level, 0, t->p[0]);
-    uint32_t y = carom_balls_cell(&grid, t->level, 1, t->p[1]);
-    uint32_t z = carom_balls_cell(&grid, t->level, 2, t->p[2]);
-    uint32_t bucket = carom_grid_bucket(&grid.table, x, y, z, t->level);
+    uint32_t level = (uint32_t)__ffs((int)t->levels) - 1u;
+    float4 p = seeker.work.queries[threadIdx.x];
+    uint32_t x = carom_balls_cell(&grid, level, 0, p.x), y = carom_balls_cell(&grid, level, 1, p.y),
+             z = carom_balls_cell(&grid, level, 2, p.z);
+    uint32_t bucket = carom_grid_bucket(&grid.table, x, y, z, level);
     t->span = make_uint2(__ldg(&grid.starts[bucket]), __ldg(&grid.starts[bucket + 1]));
-    seeker.work.wanted[threadIdx.x].z = tag_of(x, y, z, t->level);
-    ++t->level;
+    t->levels &= t->levels - 1u;
+    seeker.work.wanted[threadIdx.x].y = tag_of(x, y, z, level);
     ++seeker.visits;
 }
 
@@ -844,8 +512,7 @@ static __device__ inline void compare_all(const meeting_block &s, uint32_t group
     carom_pack_posed a = {};
     if (asks) {
         a = load_posed(s, 0, rank);
-        carom_ball ball = {of_a.spheres[rank].centre,
-                           (double)s.grid[0].askers[rank].reach / of_a.unit};
+        carom_ball ball = {of_a.spheres[rank].centre, (double)s.grid[0].askers[rank].w / of_a.unit};
         asks = !carom_balls_apart(&s.meeting, ball, of_b.ball);
     }
     if (!__syncthreads_or(asks)) return;
@@ -856,25 +523,13 @@ static __device__ inline void compare_all(const meeting_block &s, uint32_t group
                inner = a.radius + b.radius;
         bool close = squared < secondary * secondary || squared < inner * inner;
         bool has[1] = {asks && (close || (SEEKER::WHAT == WIDE && carom_pack_covers_meet(&a, &b)))};
-        unsigned after = push<1>(seeker.work, has,
-                                 [&](unsigned) { return make_uint4(other, rank, DIRECT, 0u); });
+        unsigned after =
+            push<1>(seeker.work, has, [&](unsigned) { return make_uint2(rank, other); });
         waiting = CAROM_MAX(waiting, after);
         if (other % ROUND != ROUND - 1u && other + 1u != of_b.count) continue;
         if (__syncthreads_or(waiting > FULL)) drain(seeker);
         waiting = 0;
     }
-}
-
-/* The ranks in A and B of the spheres of a hit; false where it is none: an entry of another cell
- * that shares the bucket, or of a sphere that asks itself. */
-static __device__ inline bool resolve(const meeting_block &s, uint4 hit, uint32_t rank[2]) {
-    int side = (hit.y & SIDE_B) != 0 ? 1 : 0;
-    rank[side] = hit.y & ~SIDE_B;
-    rank[1 - side] = hit.x;
-    if (hit.z == DIRECT) return true;
-    uint4 link = __ldg(&s.grid[1 - side].links[hit.x]);
-    rank[1 - side] = link.x;
-    return link.y == hit.z && __uint_as_float(link.z) >= __uint_as_float(hit.w);
 }
 
 /* The groups of a warp that may be near the other packing. They lie far apart, so that all warps
@@ -888,12 +543,15 @@ struct group_list {
         : next(begin), stride(step), end(limit), mask(0) {
     }
 
+    __device__ bool are_many() const {
+        return end > 4 * stride;
+    }
+
     /* Makes the mask not empty; false when all groups are done. The whole warp calls it. */
     __device__ bool fill(const meeting_block &s, const groups &g) {
         while (mask == 0 && next < end) {
             uint32_t mine = next + threadIdx.x % CAROM_WARP * stride;
-            bool many = end > 4 * stride;
-            mask = __ballot_sync(~0u, mine < end && (!many || is_group_near(s, g, mine)));
+            mask = __ballot_sync(~0u, mine < end && (!are_many() || is_group_near(s, g, mine)));
             next += CAROM_WARP * stride;
         }
         return mask != 0;
@@ -914,32 +572,28 @@ static __device__ inline void ask_all(const meeting_block &s, uint32_t part, uin
                                       SEEKER &seeker) {
     const groups g(s);
     uint32_t stride = parts * WARPS, begin = threadIdx.x / CAROM_WARP * parts + part;
-    bool more = !s.apart;
+    bool more = !s.bad && !s.apart;
     if (more && !s.regular) {
         for (uint32_t round = 0; round + part < g.of_a; round += stride)
             compare_all(s, round + begin, seeker);
+        __syncthreads();
         more = false;
     }
     group_list list(begin, stride, g.all);
     asking_thread t = {};
-    t.level = UINT32_MAX; /* of no sphere yet */
     while (more) {
-        if (!__any_sync(~0u, t.span.x < t.span.y || t.level < s.grid[1 - t.side].v.level_count) &&
-            list.fill(s, g)) {
+        if (__all_sync(~0u, t.is_done()) && list.fill(s, g)) {
             uint32_t group = list.take();
-            begin_asking(s, g.side(group), g.first(group) + threadIdx.x % CAROM_WARP,
-                         load_member(s, g, group), seeker, &t);
+            begin_asking(s, g.side(group), g.rank(group, !list.are_many()), seeker, &t);
         }
         if (t.span.x >= t.span.y) look_up(s, seeker, &t);
         push_pieces(seeker.work, &t);
         __syncthreads();
         scan(s, seeker);
-        bool left = t.span.x < t.span.y || t.level < s.grid[1 - t.side].v.level_count ||
-                    list.mask != 0 || list.next < list.end;
+        bool left = !t.is_done() || list.mask != 0 || list.next < list.end;
         more = __syncthreads_or(left && !seeker.is_done()) != 0;
     }
-    __syncthreads();
-    drain(seeker);
+    decide(seeker); /* after the barrier above */
 }
 
 /* ---- Overlaps -------------------------------------------------------------------------------- */
@@ -1020,19 +674,14 @@ static __device__ inline double limited(block_sums &to, unsigned term, double x,
  * inlined: it needs twice the registers of the search. */
 template <bool BOUNDS>
 static __device__ __noinline__ carom_device_count sum_pairs(const meeting_block &s, block_sums &to,
-                                                            uint32_t *flags, uint4 hit,
+                                                            uint32_t *flags, hit_pair hit,
                                                             bool there) {
     const carom_pack_scales &scales = s.meeting.scales;
     carom_pack_term term = {};
     carom_device_count pairs = 0, inner_pairs = 0;
     double volume = 0.0, error = 0.0;
-    uint32_t rank[2];
-    there = there && resolve(s, hit, rank);
-    unsigned candidates = __popc(__ballot_sync(~0u, there));
-    if (threadIdx.x % CAROM_WARP == 0)
-        atomicAdd(&to.number[S_CANDIDATES], (carom_device_count)candidates);
     if (there) {
-        carom_pack_posed a = load_posed(s, 0, rank[0]), b = load_posed(s, 1, rank[1]);
+        carom_pack_posed a = load_posed(s, 0, hit.x), b = load_posed(s, 1, hit.y);
         carom_ball ball_a = {a.centre, a.secondary}, ball_b = {b.centre, b.secondary};
         if (carom_pack_pair(&ball_a, &ball_b, s.meeting.pivot, &term))
             pairs = 1;
@@ -1047,8 +696,8 @@ static __device__ __noinline__ carom_device_count sum_pairs(const meeting_block 
             else
                 volume = error = 0.0;
             if (carom_pack_covers_meet(&a, &b)) {
-                flag(s, to, flags, 0, rank[0]);
-                flag(s, to, flags, 1, rank[1]);
+                flag(s, to, flags, 0, hit.x);
+                flag(s, to, flags, 1, hit.y);
             }
         }
     }
@@ -1106,7 +755,11 @@ template <bool BOUNDS> struct summing : finder {
         return false;
     }
 
-    __device__ void take(uint4 hit, bool there) {
+    __device__ void count_candidates(unsigned count) {
+        atomicAdd(&to.number[S_CANDIDATES], (carom_device_count)count);
+    }
+
+    __device__ void take(hit_pair hit, bool there) {
         sum += sum_pairs<BOUNDS>(s, to, flags, hit, there);
         if (++turns != MOST_TURN) return;
         unsigned v = threadIdx.x % CAROM_WARP;
@@ -1159,17 +812,19 @@ static __device__ __noinline__ void write_result(const meeting_block &s, block_s
     typedef unsigned __int128 wide;
     unsigned v = threadIdx.x;
     carom_device_count *numbers = state + 2ull * VALUES * replicas, low = 0, high = 0;
+    carom_device_count of_replica[2 * REPLICAS];
     __threadfence();
-    for (uint32_t i = 0; i < replicas; ++i) {
-        carom_device_count *from = state + 2ull * VALUES * i;
-        low += __ldcg(&from[v]);
-        high += __ldcg(&from[VALUES + v]);
-        from[v] = from[VALUES + v] = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 2 * REPLICAS; ++i) /* all at once */
+        of_replica[i] = i < 2 * replicas ? __ldcg(&state[VALUES * i + v]) : 0;
+    if (v < S_NUMBERS) b.number[v] = __ldcg(&numbers[v]);
+#pragma unroll
+    for (uint32_t i = 0; i < 2 * REPLICAS; i += 2) {
+        low += of_replica[i];
+        high += of_replica[i + 1];
+        if (i < 2 * replicas) state[VALUES * i + v] = state[VALUES * (i + 1) + v] = 0;
     }
-    if (v < S_NUMBERS) {
-        b.number[v] = __ldcg(&numbers[v]);
-        numbers[v] = 0;
-    }
+    if (v < S_NUMBERS) numbers[v] = 0;
     wide value = ((wide)(__int128)(long long)high << 32) + low;
     carom_device_count next_low = __shfl_down_sync(~0u, (carom_device_count)value, 1);
     carom_device_count next_high = __shfl_down_sync(~0u, (carom_device_count)(value >> 64), 1);
@@ -1210,7 +865,7 @@ static __device__ __noinline__ void write_result(const meeting_block &s, block_s
 /* `parts` blocks for each meeting: of `all`, or `one` in several poses where that is NULL. */
 template <bool BOUNDS>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    find_overlaps(const meeting_block *meetings, const meeting_view *all, uint32_t parts,
+    find_overlaps(const __grid_constant__ meeting_view one, const meeting_view *all, uint32_t parts,
                   uint32_t replicas, carom_device_count *states, uint32_t *flags, bool alone,
                   carom_packing_overlap *overlaps, carom_device_counters *counters) {
     carom_device_begin();
@@ -1224,8 +879,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         sums.low[i] = sums.high[i] = 0;
         if (i < S_NUMBERS) sums.number[i] = 0;
     }
-    copy_meeting(&s, &meetings[index * replicas + part % replicas]);
-    __syncthreads();
+    make_meeting(&s, all != nullptr ? all[index] : one, all != nullptr ? 0 : index);
     uint64_t words = words_for(s.grid[0].v.count) + words_for(s.grid[1].v.count);
     uint32_t *mine = flags + (all != nullptr ? all[index].flags : index * words);
     carom_device_count *state = states + index * state_words(replicas);
@@ -1311,9 +965,6 @@ static carom_status overlap_reserve(carom_device *device, carom_device_op *op) {
         delete[] views;
         CAROM_DEVICE_TRY(status);
     }
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[PREPARED],
-                                          o->count * replicas_for(o->count) * sizeof(meeting_block),
-                                          "balls"));
     uint64_t states = o->count * state_words(replicas_for(o->count));
     CAROM_DEVICE_TRY(reserve_zeros(device, STATES, states * sizeof(carom_device_count)));
     if (o->bounds) CAROM_DEVICE_TRY(reserve_zeros(device, FLAGS, words * sizeof(uint32_t)));
@@ -1331,14 +982,11 @@ template <bool BOUNDS> static void launch_overlaps(carom_device *device, carom_d
                                           : (carom_packing_overlap *)device->scratch[OVERLAPS].data;
     const meeting_view *all =
         o->all != nullptr ? (const meeting_view *)device->scratch[MEETINGS].data : nullptr;
-    meeting_block *prepared = (meeting_block *)device->scratch[PREPARED].data;
-    carom_device_launch(device, prepare_meetings, o->count, PREPARERS,
-                        o->all != nullptr ? meeting_view{} : view_of(&o->one), all,
-                        replicas_for(o->count), prepared);
-    carom_device_launch(
-        device, find_overlaps<BOUNDS>, o->count * parts, THREADS, prepared, all, parts,
-        replicas_for(o->count), (carom_device_count *)device->scratch[STATES].data,
-        (uint32_t *)device->scratch[FLAGS].data, o->count == 1, overlaps, op->counters);
+    carom_device_launch(device, find_overlaps<BOUNDS>, o->count * parts, THREADS,
+                        o->all != nullptr ? meeting_view{} : view_of(&o->one), all, parts,
+                        replicas_for(o->count), (carom_device_count *)device->scratch[STATES].data,
+                        (uint32_t *)device->scratch[FLAGS].data, o->count == 1, overlaps,
+                        op->counters);
 }
 
 static void overlap_launch(carom_device *device, carom_device_op *op) {
@@ -1436,17 +1084,18 @@ template <bool COVERS> struct listing : finder {
         return any && __ldcg(found.count) != 0;
     }
 
-    __device__ __noinline__ void take(uint4 hit, bool there) {
+    __device__ void count_candidates(unsigned count) {
+        atomicAdd(&counters->n[N_CANDIDATES], (carom_device_count)count);
+    }
+
+    __device__ __noinline__ void take(hit_pair hit, bool there) {
         unsigned lane = threadIdx.x % CAROM_WARP;
         unsigned long long key = 0;
-        uint32_t rank[2];
-        bool has = there && resolve(s, hit, rank);
-        unsigned candidates = __popc(__ballot_sync(~0u, has));
-        if (lane == 0) atomicAdd(&counters->n[N_CANDIDATES], (carom_device_count)candidates);
+        bool has = there;
         if (has) {
-            carom_pack_posed a = load_posed(s, 0, rank[0]), b = load_posed(s, 1, rank[1]);
-            unsigned long long index_a = s.grid[0].v.spheres[rank[0]].index;
-            unsigned long long index_b = s.grid[1].v.spheres[rank[1]].index;
+            carom_pack_posed a = load_posed(s, 0, hit.x), b = load_posed(s, 1, hit.y);
+            unsigned long long index_a = s.grid[0].v.spheres[hit.x].index;
+            unsigned long long index_b = s.grid[1].v.spheres[hit.y].index;
             has = is_pair(s, kind, &a, &b);
             key = direct ? index_b << 32 | index_a : index_a << 32 | index_b;
         }
@@ -1461,14 +1110,14 @@ template <bool COVERS> struct listing : finder {
 
 template <bool COVERS>
 static __global__ void __launch_bounds__(THREADS)
-    find_pairs(const meeting_block *meetings, carom_balls_kind kind, bool any, bool direct,
-               carom_device_list<unsigned long long> found, carom_device_counters *counters) {
+    find_pairs(const __grid_constant__ meeting_view one, carom_balls_kind kind, bool any,
+               bool direct, carom_device_list<unsigned long long> found,
+               carom_device_counters *counters) {
     carom_device_begin();
     __shared__ meeting_block s;
     __shared__ block_work work;
     if (threadIdx.x == 0) work.piece_count = work.hit_count = 0;
-    copy_meeting(&s, &meetings[blockIdx.x % REPLICAS]);
-    __syncthreads();
+    make_meeting(&s, one, 0);
     listing<COVERS> seeker(s, work, found, kind, any, direct, counters);
     ask_all(s, blockIdx.x, gridDim.x, seeker);
     if (threadIdx.x == 0 && blockIdx.x == 0 && s.bad) counters->n[N_BAD] = 1;
@@ -1501,8 +1150,6 @@ static bool is_direct(const search_arguments *s) {
 
 static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     search_arguments *s = carom_device_arguments<search_arguments>(op);
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[PREPARED],
-                                          REPLICAS * sizeof(meeting_block), "balls"));
     if (s->pairs == nullptr) return CAROM_OK;
     uint64_t spheres = (uint64_t)s->meeting.a.balls->host.count + s->meeting.b.balls->host.count;
     uint64_t room = 2 * spheres + 1024;
@@ -1525,11 +1172,8 @@ template <bool COVERS> static void launch_pairs(carom_device *device, carom_devi
     uint64_t blocks = carom_device_resident(device, find_pairs<COVERS>, THREADS);
     uint64_t useful = (flag_words(&s->meeting) + WARPS - 1) / WARPS;
     if (blocks > useful) blocks = useful;
-    meeting_block *prepared = (meeting_block *)device->scratch[PREPARED].data;
-    carom_device_launch(device, prepare_meetings, 1, PREPARERS, view_of(&s->meeting), nullptr,
-                        REPLICAS, prepared);
-    carom_device_launch(device, find_pairs<COVERS>, blocks, THREADS, prepared, s->kind, s->any,
-                        is_direct(s), found, op->counters);
+    carom_device_launch(device, find_pairs<COVERS>, blocks, THREADS, view_of(&s->meeting), s->kind,
+                        s->any, is_direct(s), found, op->counters);
 }
 
 static void search_launch(carom_device *device, carom_device_op *op) {
@@ -1591,6 +1235,9 @@ static carom_status balls_get_work(carom_device *device, carom_work *work) {
 
 extern "C"
     __attribute__((visibility("default"))) extern const carom_cuda_balls carom_cuda_balls_2 = {
-        balls_create,  balls_destroy,      balls_set,    balls_bytes,    balls_entries,
-        balls_overlap, balls_overlap_many, balls_search, balls_get_work,
+        carom_balls_cuda_create,  carom_balls_cuda_destroy,
+        carom_balls_cuda_set,     carom_balls_cuda_bytes,
+        carom_balls_cuda_entries, balls_overlap,
+        balls_overlap_many,       balls_search,
+        balls_get_work,
 };

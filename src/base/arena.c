@@ -79,7 +79,10 @@ void *carom_arena_take(carom_arena *arena, uint64_t count, size_t size) {
     if (block == NULL || block->size - block->used < bytes) {
         block = block_create(arena, CAROM_MAX(bytes, CAROM_MAX(arena->held, SMALLEST_BLOCK)));
         if (block == NULL && bytes < arena->held) block = block_create(arena, bytes);
-        if (block == NULL) return NULL;
+        if (block == NULL) {
+            arena->refused = bytes;
+            return NULL;
+        }
         block->below = arena->top;
         arena->top = block;
     }

@@ -12,6 +12,7 @@ typedef struct carom_arena {
     carom_arena_block *top; /* newest first */
     size_t held, peak;      /* bytes in use now; the most in use at once since the last block was
                                resized */
+    size_t refused;         /* bytes of the last request that failed, for the message; 0: none */
 } carom_arena;
 
 typedef struct carom_arena_mark {

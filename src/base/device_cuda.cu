@@ -186,7 +186,12 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
 }
 
 static carom_status launch_all(carom_device *device, carom_device_op *ops, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) ops[i].launch(device, &ops[i]);
+    for (uint32_t i = 0; i < count; ++i) {
+        device->together = count - i;
+        ops[i].launch(device, &ops[i]);
+    }
+    device->together = 0;
+    device->cleared = false;
     TRY_CUDA(device, cudaGetLastError(), "starting a kernel");
     return CAROM_OK;
 }

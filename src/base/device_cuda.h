@@ -48,7 +48,9 @@ struct carom_device {
     int number, processors;
     cudaStream_t stream;
     bool owns_stream, capturing;
-    bool early; /* kernels may be launched before the one before them is done */
+    bool early;   /* kernels may be launched before the one before them is done */
+    bool cleared; /* the counters of this operation and those launched with it after it are 0 */
+    uint32_t together; /* operations that are launched together, this one and those after it */
     char message[512];
 
     carom_device_block scratch[CAROM_DEVICE_SCRATCH];
@@ -90,6 +92,15 @@ carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes);
 /* Makes a result large enough for `count` pairs. */
 carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *pairs,
                                         uint64_t count);
+
+/* Queues the clearing of an operation's counters and of those launched with it after it, which
+ * follow in memory: between two kernels it would take longer than the launch of a kernel. */
+static inline void carom_device_clear(carom_device *device, carom_device_op *op) {
+    uint32_t count = device->together > 0 ? device->together : 1u;
+    if (device->cleared) return;
+    (void)cudaMemsetAsync(op->counters, 0, count * sizeof(*op->counters), device->stream);
+    device->cleared = device->together > 0;
+}
 
 /* Queues an operation or, while a frame is recorded, records it. */
 carom_status carom_device_submit(carom_device *device, const carom_device_op *op);

@@ -43,6 +43,7 @@ typedef int32_t carom_i32v __attribute__((vector_size(4 * CAROM_LANES)));
 typedef uint32_t carom_u32v __attribute__((vector_size(4 * CAROM_LANES)));
 typedef double carom_f64v __attribute__((vector_size(8 * CAROM_LANES64)));
 typedef int64_t carom_i64v __attribute__((vector_size(8 * CAROM_LANES64)));
+typedef uint64_t carom_u64v __attribute__((vector_size(8 * CAROM_LANES64)));
 
 /* One bit per lane, lane 0 lowest. */
 typedef uint32_t carom_lanes;
@@ -73,6 +74,7 @@ CAROM_SIMD_MEMORY(carom_f64x4, double)
 CAROM_SIMD_MEMORY(carom_f32v, float)
 CAROM_SIMD_MEMORY(carom_u32v, uint32_t)
 CAROM_SIMD_MEMORY(carom_f64v, double)
+CAROM_SIMD_MEMORY(carom_i64v, int64_t)
 
 /* ---- Four lanes ------------------------------------------------------------------------------ */
 
@@ -88,6 +90,10 @@ CAROM_SIMD carom_lanes carom_i32x4_lanes(carom_i32x4 comparison) {
 }
 
 /* The processor's min and max are exactly a < b ? a : b and a > b ? a : b. */
+CAROM_SIMD carom_f32x4 carom_f32x4_abs(carom_f32x4 a) {
+    return (carom_f32x4)((carom_i32x4)a & INT32_MAX);
+}
+
 CAROM_SIMD carom_f32x4 carom_f32x4_min(carom_f32x4 a, carom_f32x4 b) {
 #if defined(__SSE2__)
     return (carom_f32x4)_mm_min_ps((__m128)a, (__m128)b);
@@ -372,6 +378,34 @@ CAROM_SIMD carom_f64v carom_f64v_sqrt(carom_f64v a) {
 #endif
 }
 
+/* Where the comparison is true `yes`, else `no`. */
+CAROM_SIMD carom_f64v carom_f64v_select(carom_i64v comparison, carom_f64v yes, carom_f64v no) {
+    return (carom_f64v)(((carom_i64v)yes & comparison) | ((carom_i64v)no & ~comparison));
+}
+
+/* Shifts by a count per lane. Counts from 64 on, and negative ones, give 0. */
+CAROM_SIMD carom_u64v carom_u64v_shift_left(carom_u64v a, carom_i64v by) {
+#if CAROM_LANES == 16
+    return (carom_u64v)_mm512_sllv_epi64((__m512i)a, (__m512i)by);
+#elif CAROM_LANES == 8
+    return (carom_u64v)_mm256_sllv_epi64((__m256i)a, (__m256i)by);
+#else
+    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = (uint64_t)by[i] < 64 ? a[i] << by[i] : 0;
+    return a;
+#endif
+}
+
+CAROM_SIMD carom_u64v carom_u64v_shift_right(carom_u64v a, carom_i64v by) {
+#if CAROM_LANES == 16
+    return (carom_u64v)_mm512_srlv_epi64((__m512i)a, (__m512i)by);
+#elif CAROM_LANES == 8
+    return (carom_u64v)_mm256_srlv_epi64((__m256i)a, (__m256i)by);
+#else
+    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = (uint64_t)by[i] < 64 ? a[i] >> by[i] : 0;
+    return a;
+#endif
+}
+
 /* ---- Lists of lanes -------------------------------------------------------------------------- */
 
 #if CAROM_LANES == 8
@@ -437,6 +471,17 @@ CAROM_SIMD carom_u32x8 carom_u32x8_compress(carom_u32x8 value, carom_lanes lanes
         count += lanes >> i & 1;
     }
     return front;
+#endif
+}
+
+CAROM_SIMD carom_f64v carom_f64v_compress(carom_f64v value, carom_lanes lanes) {
+#if CAROM_LANES == 16
+    return (carom_f64v)_mm512_maskz_compress_pd((__mmask8)lanes, (__m512d)value);
+#elif CAROM_LANES == 8
+    carom_lanes halves = _pdep_u32(lanes, 0x55) * 3; /* of each double */
+    return (carom_f64v)carom_u32x8_compress((carom_u32x8)value, halves);
+#else
+    return lanes == 2 ? (carom_f64v){value[1], value[1]} : value;
 #endif
 }
 

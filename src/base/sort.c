@@ -99,7 +99,7 @@ static carom_status sort_buckets(void *argument, carom_range range) {
     split *s = argument;
     carom_arena *scratch = carom_scratch(s->context, range.worker);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint64_t *spare = CAROM_ARENA_TAKE(scratch, uint64_t, CAROM_SORT_BUCKET);
+    uint64_t *spare = CAROM_ARENA_TAKE(scratch, uint64_t, CAROM_MIN(s->count, CAROM_SORT_BUCKET));
     if (spare == NULL) return CAROM_NO_MEMORY;
     for (uint64_t digit = range.begin; digit < range.end; ++digit) {
         CAROM_ASSERT(s->starts[digit] <= s->starts[digit + 1]);
@@ -180,7 +180,9 @@ static carom_status split_again(split *s) {
     return CAROM_OK;
 }
 
-/* Few items need no split. */
+/* Items that are not split: twice 256 KiB. */
+#define FEW 32768u
+
 static carom_status sort_few(split *s, carom_arena *scratch, uint32_t bits) {
     uint64_t *words = CAROM_ARENA_TAKE(scratch, uint64_t, s->count);
     uint64_t *spare = CAROM_ARENA_TAKE(scratch, uint64_t, s->count);
@@ -196,7 +198,7 @@ static carom_status sort_few(split *s, carom_arena *scratch, uint32_t bits) {
 }
 
 static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits) {
-    if (s->count <= CAROM_SORT_BUCKET) return sort_few(s, scratch, bits);
+    if (s->count <= FEW) return sort_few(s, scratch, bits);
     uint32_t end_bit;
     CAROM_TRY(highest_difference(s, bits, &end_bit));
     if (end_bit == s->first_bit) {
@@ -216,7 +218,8 @@ static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, count_part, s));
     places_from_counts(s);
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, scatter_part, s));
-    uint64_t grain = CAROM_MIN(carom_grain(s->context, digits, 8), digits * MOST_PART / s->count);
+    /* Buckets differ in size, so that a range has few of them. */
+    uint64_t grain = GOOD_BUCKET * digits / s->count;
     CAROM_TRY(carom_parallel_for(s->context, digits, grain, sort_buckets, s));
     return split_again(s);
 }

@@ -49,9 +49,32 @@ carom_status carom_fail(carom_context *context, carom_status status, const char 
     return status;
 }
 
+carom_status carom_fail_in(carom_context *context, carom_status status, const char *format, ...) {
+    char *message = context != NULL ? context->message : carom_thread_message();
+    char cause[CAROM_SENTENCE_SIZE], where[CAROM_SENTENCE_SIZE];
+    memcpy(cause, message, sizeof(cause));
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(where, sizeof(where), format, arguments);
+    va_end(arguments);
+    return carom_fail(context, status, "%s: %s", where, cause);
+}
+
 carom_status carom_fail_memory(carom_context *context, uint64_t bytes, const char *what) {
-    return carom_fail(context, CAROM_NO_MEMORY,
-                      "out of memory: %" PRIu64 " bytes for %s; use a smaller input or raise the "
-                      "limit of the allocator",
-                      bytes, what);
+    uint64_t scratch = 0;
+    char size[32] = "", beside[64] = "";
+    for (uint32_t i = 0; context != NULL && i < context->threads; ++i) {
+        carom_arena *arena = &context->arenas[i];
+        if (bytes == 0) bytes = arena->refused;
+        arena->refused = 0;
+        scratch += carom_arena_bytes(arena);
+    }
+    if (bytes != 0) (void)snprintf(size, sizeof(size), ": %" PRIu64 " bytes", bytes);
+    if (scratch != 0)
+        (void)snprintf(beside, sizeof(beside), ", beside %" PRIu64 " bytes of scratch", scratch);
+    return carom_fail(
+        context, CAROM_NO_MEMORY,
+        "out of memory%s for %s%s; use a smaller input or fewer threads, or raise the "
+        "limit of the allocator",
+        size, what, beside);
 }

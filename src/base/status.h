@@ -43,7 +43,12 @@
 carom_status carom_fail(carom_context *context, carom_status status, const char *format, ...)
     CAROM_PRINTF(3, 4);
 
-/* CAROM_NO_MEMORY with a message that names what the memory was for. */
+/* Puts "text: " before the message of a failure, to say what it was a part of. */
+carom_status carom_fail_in(carom_context *context, carom_status status, const char *format, ...)
+    CAROM_PRINTF(3, 4);
+
+/* CAROM_NO_MEMORY with a message that says how much was asked for, what for, and how much scratch
+ * the context holds. Bytes 0: the last request that the scratch of a worker refused, if any. */
 carom_status carom_fail_memory(carom_context *context, uint64_t bytes, const char *what);
 
 void carom_assert_failed(const char *function, const char *message);

@@ -268,3 +268,31 @@ carom_status carom_parallel_phase(carom_context *context, const char *what, uint
     carom_progress_begin(context, what, count);
     return carom_progress_finish(context, count != 0 ? run_loop(context, &loop) : CAROM_OK);
 }
+
+/* ---- Pages ----------------------------------------------------------------------------------- */
+
+/* Bytes: the smallest page, and the memory that one thread touches at a time, a huge page. */
+#define SMALL_PAGE ((uintptr_t)4096)
+#define HUGE_PAGE  ((uintptr_t)2 << 20)
+
+/* The huge pages that memory lies in. */
+typedef struct pages {
+    uintptr_t first, begin, end; /* start of the first huge page; the memory */
+} pages;
+
+static carom_status touch(void *argument, carom_range range) {
+    const pages *p = argument;
+    for (uint64_t page = range.begin; page < range.end; ++page) {
+        uintptr_t begin = CAROM_MAX(p->first + page * HUGE_PAGE, p->begin);
+        uintptr_t end = CAROM_MIN(p->first + (page + 1) * HUGE_PAGE, p->end);
+        for (uintptr_t at = begin; at < end; at += SMALL_PAGE) *(volatile char *)at = 0;
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_touch_pages(carom_context *context, void *memory, uint64_t bytes) {
+    uintptr_t begin = (uintptr_t)memory;
+    pages p = {begin / HUGE_PAGE * HUGE_PAGE, begin, begin + bytes};
+    if (context->threads == 1 || bytes < 2 * HUGE_PAGE) return CAROM_OK;
+    return carom_parallel_for(context, (p.end - 1 - p.first) / HUGE_PAGE + 1, 1, touch, &p);
+}

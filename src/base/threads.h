@@ -33,6 +33,11 @@ carom_status carom_parallel_phase(carom_context *context, const char *what, uint
  * of threads: use it only for bodies whose outcome does not depend on the ranges. */
 uint64_t carom_grain(const carom_context *context, uint64_t count, uint64_t least);
 
+/* Has the system provide the pages of new memory on all threads, and leaves the contents undefined.
+ * Without it, the threads of the first loop that fills the memory arrive at each huge page together
+ * and clear it several times. On one thread it does nothing. */
+carom_status carom_touch_pages(carom_context *context, void *memory, uint64_t bytes);
+
 /* Processors this process may run on, at least 1, at most CAROM_MOST_THREADS. */
 uint32_t carom_processor_count(void);
 

@@ -258,10 +258,10 @@ struct sampled_box {
 };
 
 /* One block: chooses the frame, the cells and the space of the tree's keys from a sample that is
- * evenly spaced. Any choice is correct. */
+ * evenly spaced. Any choice is correct. It also clears the counters of `cleared` operations. */
 static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
     survey(boxes b, uint32_t count, uint32_t most_cells, bool by_sweep, double sweep_cell,
-           state *s) {
+           uint32_t cleared, state *s) {
     carom_device_begin();
     __shared__ double ends[6][CAROM_WARP];
     __shared__ double moments[10];
@@ -281,7 +281,8 @@ static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
             x[k] = fmin(x[k], __shfl_xor_sync(~0u, x[k], step));
         if (lane == 0) ends[k][warp] = x[k];
     }
-    if (threadIdx.x < CAROM_DEVICE_COUNTERS) b.counters->n[threadIdx.x] = 0;
+    if (threadIdx.x < cleared * CAROM_DEVICE_COUNTERS)
+        ((carom_device_count *)b.counters)[threadIdx.x] = 0;
     if (threadIdx.x < 10) moments[threadIdx.x] = 0.0;
     if (threadIdx.x == 0) finest = largest = 0u;
     __syncthreads();
@@ -589,11 +590,11 @@ struct cell_search {
     float4 low, high; /* of the box that searches */
 
     __device__ void test(uint32_t place) const {
+        /* Most boxes of later cells begin after this one ends: their other corner is not read. */
         float4 a = __ldg(&sorted[2 * (uint64_t)place]);
+        if (!((a.x <= high.x) & (a.y <= high.y) & (a.z <= high.z))) return;
         float4 b = __ldg(&sorted[2 * (uint64_t)place + 1]);
-        bool meets = (a.x <= high.x) & (low.x <= b.x) & (a.y <= high.y) & (low.y <= b.y) &
-                     (a.z <= high.z) & (low.z <= b.z);
-        if (!meets) return;
+        if (!((low.x <= b.x) & (low.y <= b.y) & (low.z <= b.z))) return;
         unsigned long long key;
         atomicAdd(&block->candidates, 1u);
         if (!d.counts(__float_as_uint(low.w), __float_as_uint(a.w), inexact, &key)) return;
@@ -983,14 +984,16 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
     broad->bounds = p->boxes != nullptr ? p->boxes : (const carom_bounds *)broad->own_bounds.data;
     broad->has_tree = by_tree(broad);
     if (count == 0) {
-        (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+        carom_device_clear(device, op);
         return;
     }
     boxes b = boxes_of(broad, op);
+    uint32_t cleared = device->together > 0 ? device->together : 1u; /* as carom_device_clear */
+    device->cleared = device->together > 0;
     carom_device_step(device, "survey");
     carom_device_launch(device, survey, 1, CAROM_TREE_SAMPLE, b, count, most_cells(count),
                         broad->def.method == CAROM_BROAD_METHOD_SWEEP, broad->def.sweep_cell,
-                        broad->s());
+                        cleared, broad->s());
     if (by_tree(broad)) {
         build_tree(device, broad, op, broad->tree);
     } else if (by_cells(broad)) {
@@ -1244,7 +1247,8 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     const carom_device_broad *broad = s->broad;
     uint32_t count = broad->def.count;
-    carom_device_launch(device, clear_counters, 1, CAROM_DEVICE_COUNTERS, op->counters);
+    if (!device->cleared)
+        carom_device_launch(device, clear_counters, 1, CAROM_DEVICE_COUNTERS, op->counters);
     if (count == 0) return;
     carom_found_pairs r = {
         {(unsigned long long *)s->pairs->data, s->pairs->capacity, &op->counters->n[N_FOUND]},

@@ -24,6 +24,8 @@
 #define BATCH  256u  /* boxes computed at a time, 6 KiB */
 #define GRAIN  4096u /* items per range of a loop: some 0.1 ms */
 #define SAMPLE 4096u /* items whose median size is taken: known to 0.8 % of the ranks */
+/* Items from which taking the sample, 0.5 ms of cache misses, is worth waking threads. */
+#define SAMPLE_ON_THREADS_FROM (1u << 20)
 
 typedef struct build {
     carom_context *context;
@@ -42,18 +44,31 @@ static uint32_t divide_up(uint64_t a, uint32_t b) {
 
 /* ---- Hilbert keys ---------------------------------------------------------------------------- */
 
-/* The median extent of an evenly spaced sample, so that it depends on the input alone, and the
- * bounds of the centres of the items that are not much larger. */
-static int survey(const build *b, carom_box *centres) {
+/* An evenly spaced sample of boxes, which depends on the input alone. */
+typedef struct sample {
+    const build *build;
+    uint64_t count, step; /* box i is that of item i * step */
+    carom_box *boxes;
+} sample;
+
+static carom_status take_sample(void *argument, carom_range range) {
+    sample *s = argument;
+    const build *b = s->build;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        b->boxes(b->user, NULL, (uint32_t)(i * s->step), 1, &s->boxes[i]);
+    return CAROM_OK;
+}
+
+/* The median extent of the sample, and the bounds of the centres of those that are not much
+ * larger. */
+static int survey(const sample *s, carom_box *centres) {
     static carom_box none;
     uint32_t histogram[CAROM_BVH_EXPONENTS] = {0}, total = 0, below = 0;
-    uint32_t step = b->count / SAMPLE + 1;
-    carom_box box;
-    for (uint64_t i = 0; i < b->count; i += step) {
-        b->boxes(b->user, NULL, (uint32_t)i, 1, &box);
-        if (!(box.low[0] <= box.high[0])) continue; /* empty */
-        CAROM_ASSERT(carom_bvh_size(&box) >= 0 && carom_bvh_size(&box) < CAROM_BVH_EXPONENTS);
-        ++histogram[carom_bvh_size(&box)];
+    for (uint64_t i = 0; i < s->count; ++i) {
+        const carom_box *box = &s->boxes[i];
+        if (!(box->low[0] <= box->high[0])) continue; /* empty */
+        CAROM_ASSERT(carom_bvh_size(box) >= 0 && carom_bvh_size(box) < CAROM_BVH_EXPONENTS);
+        ++histogram[carom_bvh_size(box)];
         ++total;
     }
     int median = 0;
@@ -62,12 +77,12 @@ static int survey(const build *b, carom_box *centres) {
     CAROM_ASSERT(median >= 0 && median < CAROM_BVH_EXPONENTS && below <= total);
     *centres = none;
     bool any = false;
-    for (uint64_t i = 0; i < b->count; i += step) {
-        b->boxes(b->user, NULL, (uint32_t)i, 1, &box);
-        if (!(box.low[0] <= box.high[0]) || carom_bvh_size(&box) >= median + CAROM_BVH_CLASS_STEP)
+    for (uint64_t i = 0; i < s->count; ++i) {
+        const carom_box *box = &s->boxes[i];
+        if (!(box->low[0] <= box->high[0]) || carom_bvh_size(box) >= median + CAROM_BVH_CLASS_STEP)
             continue;
         for (int k = 0; k < 3; ++k) {
-            float centre = carom_bvh_centre(&box, k);
+            float centre = carom_bvh_centre(box, k);
             centres->low[k] = any ? CAROM_MIN(centre, centres->low[k]) : centre;
             centres->high[k] = any ? CAROM_MAX(centre, centres->high[k]) : centre;
         }
@@ -86,9 +101,16 @@ carom_bvh_space carom_bvh_space_of(const carom_box *bounds) {
     return space;
 }
 
-static void choose_space(build *b, const carom_box *bounds) {
+static carom_status choose_space(build *b, carom_arena *scratch, const carom_box *bounds) {
     carom_box centres;
-    int median = survey(b, &centres);
+    sample s = {.build = b, .step = b->count / SAMPLE + 1};
+    s.count = divide_up(b->count, (uint32_t)s.step);
+    s.boxes = CAROM_ARENA_TAKE(scratch, carom_box, s.count);
+    if (s.boxes == NULL)
+        return carom_fail_memory(b->context, s.count * sizeof(*s.boxes), "building a box tree");
+    uint64_t grain = b->count < SAMPLE_ON_THREADS_FROM ? SAMPLE : SAMPLE / 16;
+    CAROM_TRY(carom_parallel_for(b->context, s.count, grain, take_sample, &s));
+    int median = survey(&s, &centres);
     /* centres outside these bounds get the nearest key: few items lie beyond the sample */
     bool large = bounds->high[0] - bounds->low[0] > 16.0f * (centres.high[0] - centres.low[0]) ||
                  bounds->high[1] - bounds->low[1] > 16.0f * (centres.high[1] - centres.low[1]) ||
@@ -96,6 +118,7 @@ static void choose_space(build *b, const carom_box *bounds) {
     b->space = carom_bvh_space_of(large ? &centres : bounds);
     for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CAROM_BVH_CLASS_STEP;
     CAROM_ASSERT(b->space.size_class[0] < b->space.size_class[1]);
+    return CAROM_OK;
 }
 
 static carom_status make_keys(void *argument, carom_range range) {
@@ -119,29 +142,6 @@ static void put_box(carom_bvh_node *node, uint32_t lane, const carom_box *box) {
     }
 }
 
-/* Ranges are blocks of sixteen places. The last block may have places past the last item. Boxes are
- * computed for many blocks at a time, so that the memory accesses of scattered items overlap. */
-static carom_status fill_blocks(void *argument, carom_range range) {
-    build *b = argument;
-    carom_bvh_node *blocks = b->bvh->nodes;
-    carom_box boxes[BATCH];
-    uint64_t end = range.end * CAROM_BVH_WIDTH;
-    for (uint64_t at = range.begin * CAROM_BVH_WIDTH; at < end; at += BATCH) {
-        uint32_t *items = b->bvh->items + at, places = (uint32_t)CAROM_MIN(end - at, BATCH);
-        uint32_t count = (uint32_t)CAROM_MIN(b->count - at, places);
-        CAROM_ASSERT(at < b->count && count >= 1);
-        b->boxes(b->user, items, 0, count, boxes);
-        for (uint32_t i = count; i < places; ++i) {
-            items[i] = CAROM_BVH_NONE;
-            boxes[i] = carom_box_empty();
-        }
-        for (uint32_t i = 0; i < places; ++i)
-            put_box(&blocks[at / CAROM_BVH_WIDTH + i / CAROM_BVH_WIDTH], i % CAROM_BVH_WIDTH,
-                    &boxes[i]);
-    }
-    return CAROM_OK;
-}
-
 carom_box carom_bvh_node_bounds(const carom_bvh_node *node) {
     carom_box box;
     for (int k = 0; k < 3; ++k) {
@@ -158,35 +158,66 @@ carom_box carom_bvh_node_bounds(const carom_bvh_node *node) {
     return box;
 }
 
-static carom_status fill_level(void *argument, carom_range range) {
+/* Fills a node with the bounds of `count` nodes of the level below. */
+static void fill_node(carom_bvh_node *node, const carom_bvh_node *below, uint32_t count) {
+    for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+        carom_box box = lane < count ? carom_bvh_node_bounds(&below[lane]) : carom_box_empty();
+        put_box(node, lane, &box);
+    }
+}
+
+/* Ranges are blocks of sixteen places. The last block may have places past the last item. Boxes are
+ * computed for the sixteen blocks of one node at a time, so that the memory accesses of scattered
+ * items overlap, and so that the node above is filled while its blocks are in the cache. */
+_Static_assert(BATCH == CAROM_BVH_WIDTH * CAROM_BVH_WIDTH, "a batch is a node of level 1");
+static carom_status fill_blocks(void *argument, carom_range range) {
     build *b = argument;
-    const carom_bvh_node *below = carom_bvh_level(b->bvh, b->level - 1);
-    carom_bvh_node *nodes = b->bvh->nodes + b->bvh->level_start[b->level];
-    uint32_t below_count = b->bvh->node_count[b->level - 1];
-    CAROM_ASSERT(b->level >= 1 && b->level < b->bvh->level_count);
-    CAROM_ASSERT(range.end <= b->bvh->node_count[b->level]);
-    for (uint64_t node = range.begin; node < range.end; ++node) {
-        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
-            uint64_t child = node * CAROM_BVH_WIDTH + lane;
-            carom_box box =
-                child < below_count ? carom_bvh_node_bounds(&below[child]) : carom_box_empty();
-            put_box(&nodes[node], lane, &box);
+    carom_box boxes[BATCH];
+    uint64_t end = range.end * CAROM_BVH_WIDTH;
+    CAROM_ASSERT(range.begin % CAROM_BVH_WIDTH == 0);
+    for (uint64_t at = range.begin * CAROM_BVH_WIDTH; at < end; at += BATCH) {
+        uint32_t *items = b->bvh->items + at, places = (uint32_t)CAROM_MIN(end - at, BATCH);
+        uint32_t count = (uint32_t)CAROM_MIN(b->count - at, places);
+        CAROM_ASSERT(at < b->count && count >= 1);
+        b->boxes(b->user, items, 0, count, boxes);
+        for (uint32_t i = count; i < places; ++i) {
+            items[i] = CAROM_BVH_NONE;
+            boxes[i] = carom_box_empty();
         }
+        uint32_t block_count = places / CAROM_BVH_WIDTH;
+        carom_bvh_node *blocks = b->bvh->nodes + at / CAROM_BVH_WIDTH;
+        CAROM_CPU_CALL(b->context, carom_bvh_put_boxes)(boxes, block_count, blocks);
+        if (b->bvh->level_count > 1)
+            fill_node(&b->bvh->nodes[b->bvh->level_start[1] + at / BATCH], blocks, block_count);
     }
     return CAROM_OK;
 }
 
-static carom_status fill_levels(build *b) {
-    for (b->level = 1; b->level < b->bvh->level_count; ++b->level)
+static carom_status fill_level(void *argument, carom_range range) {
+    build *b = argument;
+    CAROM_ASSERT(b->level >= 1 && b->level < b->bvh->level_count);
+    CAROM_ASSERT(range.end <= b->bvh->node_count[b->level]);
+    const carom_bvh_node *below = carom_bvh_level(b->bvh, b->level - 1);
+    for (uint64_t node = range.begin; node < range.end; ++node) {
+        uint64_t first = node * CAROM_BVH_WIDTH, left = b->bvh->node_count[b->level - 1] - first;
+        fill_node(&b->bvh->nodes[b->bvh->level_start[b->level] + node], &below[first],
+                  (uint32_t)CAROM_MIN(left, CAROM_BVH_WIDTH));
+    }
+    return CAROM_OK;
+}
+
+/* Fills the levels from `first` on. */
+static carom_status fill_levels(build *b, uint32_t first) {
+    for (b->level = first; b->level < b->bvh->level_count; ++b->level)
         CAROM_TRY(carom_parallel_for(b->context, b->bvh->node_count[b->level],
-                                     GRAIN / CAROM_BVH_WIDTH, fill_level, b));
+                                     GRAIN / CAROM_BVH_WIDTH / CAROM_BVH_WIDTH, fill_level, b));
     return CAROM_OK;
 }
 
 static carom_status fill(build *b) {
     CAROM_TRY(carom_parallel_for(b->context, b->bvh->node_count[0], GRAIN / CAROM_BVH_WIDTH,
                                  fill_blocks, b));
-    return fill_levels(b);
+    return fill_levels(b, 2);
 }
 
 /* ---- Allocation and build -------------------------------------------------------------------- */
@@ -208,20 +239,22 @@ static uint64_t lay_out(carom_bvh *bvh, uint32_t count) {
 
 static carom_status make_room(carom_context *context, const carom_allocator *allocator,
                               carom_bvh *bvh, uint64_t places, uint64_t nodes) {
-    if (places > bvh->item_capacity) {
+    bool new_items = places > bvh->item_capacity, new_nodes = nodes > bvh->node_capacity;
+    if (new_items) {
         carom_release(allocator, bvh->items);
         bvh->items = carom_allocate(allocator, places, sizeof(*bvh->items));
         bvh->item_capacity = bvh->items != NULL ? places : 0;
     }
-    if (nodes > bvh->node_capacity) {
+    if (new_nodes) {
         carom_release(allocator, bvh->nodes);
         bvh->nodes = carom_allocate(allocator, nodes, sizeof(*bvh->nodes));
         bvh->node_capacity = bvh->nodes != NULL ? nodes : 0;
     }
-    if (bvh->items == NULL || bvh->nodes == NULL) {
-        lay_out(bvh, 0);
-        return carom_fail_memory(context, nodes * sizeof(*bvh->nodes), "a box tree");
-    }
+    if (bvh->items == NULL || bvh->nodes == NULL)
+        return carom_fail_memory(
+            context, nodes * sizeof(*bvh->nodes) + places * sizeof(*bvh->items), "a box tree");
+    if (new_items) CAROM_TRY(carom_touch_pages(context, bvh->items, places * sizeof(*bvh->items)));
+    if (new_nodes) CAROM_TRY(carom_touch_pages(context, bvh->nodes, nodes * sizeof(*bvh->nodes)));
     return CAROM_OK;
 }
 
@@ -229,7 +262,7 @@ static carom_status run(build *b, carom_arena *scratch, const carom_box *bounds)
     b->keys = CAROM_ARENA_TAKE(scratch, uint32_t, b->count);
     if (b->keys == NULL)
         return carom_fail_memory(b->context, b->count * sizeof(*b->keys), "building a box tree");
-    choose_space(b, bounds);
+    CAROM_TRY(choose_space(b, scratch, bounds));
     CAROM_ASSERT(b->bvh->node_count[b->bvh->level_count - 1] == 1);
     CAROM_TRY(carom_parallel_for(b->context, b->count, GRAIN, make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->bvh->items, b->count));
@@ -242,13 +275,15 @@ carom_status carom_bvh_build(carom_context *context, const carom_allocator *allo
     uint64_t nodes = lay_out(bvh, count);
     if (count == 0) return CAROM_OK;
     uint64_t places = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
-    CAROM_TRY(make_room(context, allocator, bvh, places, nodes));
-    CAROM_ASSERT(bvh->item_capacity >= places && bvh->node_capacity >= nodes && places >= count);
-    build b = {.context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = count};
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = run(&b, scratch, bounds);
-    carom_arena_rewind(scratch, mark);
+    carom_status status = make_room(context, allocator, bvh, places, nodes);
+    if (status == CAROM_OK) {
+        build b = {.context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = count};
+        carom_arena *scratch = carom_scratch(context, 0);
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        CAROM_ASSERT(bvh->item_capacity >= places && bvh->node_capacity >= nodes);
+        status = run(&b, scratch, bounds);
+        carom_arena_rewind(scratch, mark);
+    }
     if (status != CAROM_OK) lay_out(bvh, 0);
     return status;
 }
@@ -267,7 +302,7 @@ carom_status carom_bvh_refit(carom_context *context, carom_bvh *bvh, carom_bvh_b
 
 carom_status carom_bvh_refit_levels(carom_context *context, carom_bvh *bvh) {
     build b = {.context = context, .bvh = bvh, .count = bvh->item_count};
-    carom_status status = fill_levels(&b);
+    carom_status status = fill_levels(&b, 1);
     if (status != CAROM_OK) lay_out(bvh, 0);
     return status;
 }

@@ -109,6 +109,18 @@ void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *bo
     memcpy(keys + whole, last, left * sizeof(*keys));
 }
 
+void CAROM_CPU(carom_bvh_put_boxes)(const carom_box *boxes, uint32_t count, carom_bvh_node *nodes) {
+    for (uint32_t i = 0; i < count; ++i)
+        for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+            carom_f32v low[3], high[3];
+            load_sides(boxes + i * CAROM_BVH_WIDTH + at, low, high);
+            for (int k = 0; k < 3; ++k) {
+                memcpy(&nodes[i].low[k][at], &low[k], sizeof(low[k]));
+                memcpy(&nodes[i].high[k][at], &high[k], sizeof(high[k]));
+            }
+        }
+}
+
 /* ---- Overlap test of one box with sixteen ---------------------------------------------------- */
 
 typedef struct wide_box {

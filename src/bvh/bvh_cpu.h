@@ -14,6 +14,10 @@ carom_bvh_space carom_bvh_space_of(const carom_box *bounds);
 CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const carom_box *boxes,
                   uint32_t count, uint32_t *keys);
 
+/* Stores the boxes of all places of `count` nodes. */
+CAROM_CPU_DECLARE(void, carom_bvh_put_boxes, const carom_box *boxes, uint32_t count,
+                  carom_bvh_node *nodes);
+
 /* Finds the pairs (a, b) of places with a in the 16 blocks of `node` of level 1, or in the only
  * block of a tree of one level, and b > a whose boxes overlap. Does not flush at the end. Returns
  * false if a flush did. */

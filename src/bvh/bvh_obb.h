@@ -104,6 +104,7 @@ typedef struct carom_obb_traversal {
      */
     bool (*receive)(struct carom_obb_traversal *traversal);
     bool each_block; /* call `receive` after each pair of blocks */
+    bool more; /* another traversal follows at once: pairs found may wait for those it finds */
 
     /* Instead, if it is not NULL, it gets every pair of blocks, with the lanes of both whose boxes
      * meet the box of the other block, and adds to the visits what it does. `receive` is then

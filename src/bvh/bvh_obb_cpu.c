@@ -51,17 +51,25 @@ void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, co
 
 /* ---- Loading and transforming boxes ---------------------------------------------------------- */
 
-static inline carom_obb move(const carom_obb_move *m, const carom_obb *box) {
-    carom_obb moved;
+/* A box in the other frame: row k holds component k of its three axes and of its centre. */
+typedef struct moved_box {
+    carom_f32x4 row[3];
+    float extent[3];
+} moved_box;
+
+#define AXIS(box, i, k) ((box)->row[k][i])
+#define CENTRE(box, k)  ((box)->row[k][3])
+
+static inline moved_box move(const carom_obb_move *m, const carom_obb *box) {
+    const carom_f32x4 factor = {1.0f, 1.0f, 1.0f, m->scale};
+    carom_f32x4 from[3];
+    moved_box moved;
+    for (int k = 0; k < 3; ++k)
+        from[k] = (carom_f32x4){box->axis[0][k], box->axis[1][k], box->axis[2][k], box->centre[k]};
     for (int k = 0; k < 3; ++k) {
-        moved.centre[k] = (m->r[k][0] * box->centre[0] + m->r[k][1] * box->centre[1] +
-                           m->r[k][2] * box->centre[2]) *
-                              m->scale +
-                          m->t[k];
+        carom_f32x4 turned = m->r[k][0] * from[0] + m->r[k][1] * from[1] + m->r[k][2] * from[2];
+        moved.row[k] = turned * factor + (carom_f32x4){0.0f, 0.0f, 0.0f, m->t[k]};
         moved.extent[k] = box->extent[k] * m->scale;
-        for (int i = 0; i < 3; ++i)
-            moved.axis[i][k] = m->r[k][0] * box->axis[i][0] + m->r[k][1] * box->axis[i][1] +
-                               m->r[k][2] * box->axis[i][2];
     }
     return moved;
 }
@@ -126,10 +134,10 @@ typedef struct facing {
     carom_f32v extent_a[3];
 } facing;
 
-static inline void face(const carom_obb_node *node, uint32_t at, const carom_obb *b, facing *f) {
+static inline void face(const carom_obb_node *node, uint32_t at, const moved_box *b, facing *f) {
     carom_f32v apart[3];
     for (int k = 0; k < 3; ++k) {
-        apart[k] = b->centre[k] - carom_f32v_load(&node->centre[k][at]);
+        apart[k] = CENTRE(b, k) - carom_f32v_load(&node->centre[k][at]);
         f->extent_a[k] = carom_f32v_load(&node->extent[k][at]);
     }
     for (int i = 0; i < 3; ++i) {
@@ -139,20 +147,20 @@ static inline void face(const carom_obb_node *node, uint32_t at, const carom_obb
         f->t[i] = carom_f32v_fma(x, apart[0], carom_f32v_fma(y, apart[1], z * apart[2]));
         for (int j = 0; j < 3; ++j) {
             f->r[i][j] = carom_f32v_fma(
-                x, carom_f32v_splat(b->axis[j][0]),
-                carom_f32v_fma(y, carom_f32v_splat(b->axis[j][1]), z * b->axis[j][2]));
+                x, carom_f32v_splat(AXIS(b, j, 0)),
+                carom_f32v_fma(y, carom_f32v_splat(AXIS(b, j, 1)), z * AXIS(b, j, 2)));
             f->size[i][j] = carom_f32v_abs(f->r[i][j]);
         }
     }
     for (int j = 0; j < 3; ++j)
         f->along_b[j] = carom_f32v_fma(
-            apart[0], carom_f32v_splat(b->axis[j][0]),
-            carom_f32v_fma(apart[1], carom_f32v_splat(b->axis[j][1]), apart[2] * b->axis[j][2]));
+            apart[0], carom_f32v_splat(AXIS(b, j, 0)),
+            carom_f32v_fma(apart[1], carom_f32v_splat(AXIS(b, j, 1)), apart[2] * AXIS(b, j, 2)));
 }
 
 /* The gap between a and b along axis i of a, and along axis j of b; negative if they overlap there.
  */
-static inline carom_f32v gap_a(const facing *f, const carom_obb *b, int i) {
+static inline carom_f32v gap_a(const facing *f, const moved_box *b, int i) {
     carom_f32v reach =
         carom_f32v_fma(f->size[i][0], carom_f32v_splat(b->extent[0]), f->extent_a[i]);
     reach = carom_f32v_fma(f->size[i][1], carom_f32v_splat(b->extent[1]), reach);
@@ -160,7 +168,7 @@ static inline carom_f32v gap_a(const facing *f, const carom_obb *b, int i) {
            carom_f32v_fma(f->size[i][2], carom_f32v_splat(b->extent[2]), reach);
 }
 
-static inline carom_f32v gap_b(const facing *f, const carom_obb *b, int j) {
+static inline carom_f32v gap_b(const facing *f, const moved_box *b, int j) {
     carom_f32v reach =
         carom_f32v_fma(f->size[0][j], f->extent_a[0], carom_f32v_splat(b->extent[j]));
     reach = carom_f32v_fma(f->size[1][j], f->extent_a[1], reach);
@@ -168,7 +176,7 @@ static inline carom_f32v gap_b(const facing *f, const carom_obb *b, int j) {
 }
 
 /* The lanes of the sixteen boxes that may meet b. */
-static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, float slack) {
+static inline uint32_t meets(const carom_obb_node *node, const moved_box *b, float slack) {
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         facing f;
@@ -184,7 +192,7 @@ static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, flo
 
 /* The gap between them in a direction from a to b. */
 static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, uint32_t at,
-                                   const carom_obb *b, const float *direction) {
+                                   const moved_box *b, const float *direction) {
     carom_f32v gap = carom_f32v_splat(0.0f);
     float reach_b = 0.0f;
     for (int i = 0; i < 3; ++i) {
@@ -193,11 +201,11 @@ static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, 
             carom_f32v_fma(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(direction[1]),
                            carom_f32v_load(&node->axis[i][2][at]) * direction[2]));
         gap = carom_f32v_fma(carom_f32v_abs(along), -f->extent_a[i], gap);
-        gap = carom_f32v_fma(b->centre[i] - carom_f32v_load(&node->centre[i][at]),
+        gap = carom_f32v_fma(CENTRE(b, i) - carom_f32v_load(&node->centre[i][at]),
                              carom_f32v_splat(direction[i]), gap);
         reach_b +=
-            b->extent[i] * fabsf(direction[0] * b->axis[i][0] + direction[1] * b->axis[i][1] +
-                                 direction[2] * b->axis[i][2]);
+            b->extent[i] * fabsf(direction[0] * AXIS(b, i, 0) + direction[1] * AXIS(b, i, 1) +
+                                 direction[2] * AXIS(b, i, 2));
     }
     return gap - reach_b;
 }
@@ -208,7 +216,7 @@ static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, 
 /* Computes squared lower bounds of the distances. The gaps along the axes of one box are the
  * components of a separation vector, whose length is a lower bound; so is the gap in the given
  * direction. Returns the lanes where the bound is at most `limit`. */
-static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b,
+static inline uint32_t nearer(const carom_obb_node *node, const moved_box *b,
                               const float *direction, float slack, float limit,
                               float apart[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
@@ -251,7 +259,7 @@ static inline bool opens_a(const carom_obb_pair *pair, const carom_obb *a, const
 static inline const carom_obb_node *open_box(const carom_obb_traversal *traversal,
                                              const carom_obb_pair *pair, bool of_a,
                                              const carom_obb *a, const carom_obb *b,
-                                             carom_obb *moved, carom_obb_node *decoded) {
+                                             moved_box *moved, carom_obb_node *decoded) {
     *moved = of_a ? move(&traversal->b_to_a, b) : move(&traversal->a_to_b, a);
     return of_a ? node_of(&traversal->a, pair->level_a, pair->index_a, decoded)
                 : node_of(&traversal->b, pair->level_b, pair->index_b, decoded);
@@ -317,7 +325,7 @@ static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_ob
     carom_obb_node decoded_a, decoded_b;
     const carom_obb_node *a = node_of(&traversal->a, 0, pair->index_a, &decoded_a);
     const carom_obb_node *b = node_of(&traversal->b, 0, pair->index_b, &decoded_b);
-    carom_obb moved = move(&traversal->b_to_a, box_b);
+    moved_box moved = move(&traversal->b_to_a, box_b);
     uint32_t in_a = meets(a, &moved, traversal->slack_a);
     ++traversal->visits;
     if (in_a == 0) return true;
@@ -353,12 +361,12 @@ static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_ob
 
 /* Squared distances of the centres, without fused operations, so that the resulting order is the
  * same on every instruction set. */
-static inline void centres_apart(const carom_obb_node *node, const carom_obb *b,
+static inline void centres_apart(const carom_obb_node *node, const moved_box *b,
                                  float apart[CAROM_BVH_WIDTH]) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
-        carom_f32v x = b->centre[0] - carom_f32v_load(&node->centre[0][at]);
-        carom_f32v y = b->centre[1] - carom_f32v_load(&node->centre[1][at]);
-        carom_f32v z = b->centre[2] - carom_f32v_load(&node->centre[2][at]);
+        carom_f32v x = CENTRE(b, 0) - carom_f32v_load(&node->centre[0][at]);
+        carom_f32v y = CENTRE(b, 1) - carom_f32v_load(&node->centre[1][at]);
+        carom_f32v z = CENTRE(b, 2) - carom_f32v_load(&node->centre[2][at]);
         carom_f32v_store(apart + at, (x * x + y * y) + z * z);
     }
 }
@@ -366,7 +374,7 @@ static inline void centres_apart(const carom_obb_node *node, const carom_obb *b,
 /* The lanes of a node that meet a box. The order is arbitrary if all pairs are wanted; else the
  * nearest comes last, so that it is popped first. */
 static inline void find_in_node(const carom_obb_traversal *traversal, const carom_obb_node *node,
-                                const carom_obb *box, float slack, ordered *order) {
+                                const moved_box *box, float slack, ordered *order) {
     float apart[CAROM_BVH_WIDTH];
     uint32_t lanes = meets(node, box, slack);
     order->count = 0;
@@ -384,8 +392,9 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_traversal *traversal, uint64_t visits) 
     uint64_t last = traversal->visits + visits;
     while (traversal->stack_count > 0 && traversal->visits < last) {
         carom_obb_pair pair = traversal->stack[--traversal->stack_count];
-        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a), moved;
+        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a);
         carom_obb b = box_of(&traversal->b, pair.level_b, pair.index_b);
+        moved_box moved;
         if (pair.level_a == 0 && pair.level_b == 0) {
             if (!find_in_blocks(traversal, &pair, &a, &b)) return false;
             continue;
@@ -397,7 +406,7 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_traversal *traversal, uint64_t visits) 
                      &order);
         push(traversal, pair, of_a, &order, 0.0f);
     }
-    return hand_over(traversal);
+    return traversal->more || hand_over(traversal);
 }
 
 /* ---- Distance query -------------------------------------------------------------------------- */
@@ -438,7 +447,7 @@ static inline float measure_in_blocks(carom_obb_traversal *traversal, const caro
     const carom_obb_node *b = node_of(&traversal->b, 0, pair->index_b, &decoded_b);
     float apart[CAROM_BVH_WIDTH], to_a = traversal->b_to_a.scale, to_b = traversal->a_to_b.scale;
     ordered in_b, in_a;
-    carom_obb moved = move(&traversal->b_to_a, box_b);
+    moved_box moved = move(&traversal->b_to_a, box_b);
     uint32_t near_a = nearer(a, &moved, traversal->direction_a, traversal->slack_a, limit, apart);
     ++traversal->visits;
     if (near_a == 0) return limit;
@@ -481,8 +490,9 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_traversal *traversal, float limit, u
     while (traversal->stack_count > 0 && traversal->visits < last) {
         carom_obb_pair pair = traversal->stack[--traversal->stack_count];
         if (pair.apart > limit * limit) continue;
-        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a), moved;
+        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a);
         carom_obb b = box_of(&traversal->b, pair.level_b, pair.index_b);
+        moved_box moved;
         if (pair.level_a == 0 && pair.level_b == 0) {
             limit = measure_in_blocks(traversal, &pair, &a, &b, limit);
             continue;

@@ -7,7 +7,8 @@
 #include "bvh/bvh_obb.h"
 
 /* Continues an overlap query until the stack is empty, `visits` nodes were opened, or `receive`
- * stopped it (returns false). All pairs found are passed to `receive` before it returns. */
+ * stopped it (returns false). All pairs found are passed to `receive` before it returns, unless
+ * `more` is set. */
 CAROM_CPU_DECLARE(bool, carom_obb_find, carom_obb_traversal *traversal, uint64_t visits);
 
 /* Continues a distance query in the same way; skips what is farther apart than `limit`. */

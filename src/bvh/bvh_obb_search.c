@@ -3,7 +3,8 @@
  *
  * The traversal starts on the calling thread, where most queries end within microseconds. After a
  * fixed number of visits the pairs left on its stack become tasks for all threads, the next pair
- * first.
+ * first. Where all pairs are wanted, in any order, it is breadth first until there are enough tasks
+ * for all threads, which are then of about the same size.
  *
  * The stack also defines an order. Every traversal visits pairs of blocks in the same sequence,
  * because the trees alone decide which node to open, and the box tests only decide what to skip. So
@@ -20,6 +21,13 @@
  * find a short distance, without which the other threads would visit too much. */
 #define ALONE_FIND    1024u
 #define ALONE_NEAREST 2048u
+
+/* Breadth first: visits before other threads start, as waking them takes some 20 microseconds, and
+ * tasks that are enough to keep them busy alike. */
+#define LEAST_SPREAD 128u
+#define ENOUGH_TASKS 256u
+#define MOST_TASKS   1024u
+#define RANGES       32u /* per thread, into which the tasks are divided */
 
 /* Visits between checks of the clock and the budget: a few milliseconds. */
 #define FIND_AT_ONCE    16384u
@@ -59,6 +67,7 @@ static bool worker_begin(void *user, void *state, uint32_t worker) {
     w->traversal.receive_blocks = search->receive_blocks;
     w->traversal.measure = search->measure;
     w->traversal.each_block = search->first_only;
+    w->traversal.more = false;
     w->traversal.user = state;
     search->begin(search->user, state);
     return true;
@@ -114,6 +123,7 @@ static carom_status run_tasks(void *argument, carom_range range) {
         w->found = false;
         w->traversal.stack[0] = search->tasks[task];
         w->traversal.stack_count = 1;
+        w->traversal.more = task + 1 < range.end;
         finish_stack(search, w);
         if (w->found) note_found(search, w, (uint32_t)task);
         if (w->status != CAROM_OK) return w->status;
@@ -128,6 +138,54 @@ static carom_status share(carom_obb_search *search, carom_obb_worker *first) {
     if (search->tasks == NULL) return CAROM_NO_MEMORY;
     for (uint32_t i = 0; i < count; ++i) search->tasks[i] = first->traversal.stack[count - 1 - i];
     return carom_parallel_for(search->context, count, 1, run_tasks, search);
+}
+
+/* ---- Breadth first --------------------------------------------------------------------------- */
+
+static bool spreads(const carom_obb_search *search) {
+    return search->context->threads > 1 && !search->alone && !search->first_only &&
+           search->measure == NULL;
+}
+
+/* Opens pairs, the oldest first, until there are enough tasks or none. Returns how many. */
+static uint32_t spread(carom_obb_search *search, carom_obb_worker *w) {
+    carom_obb_traversal *t = &w->traversal;
+    uint32_t first = 0, end = t->stack_count;
+    memcpy(search->tasks, t->stack, end * sizeof(*search->tasks));
+    t->more = true;
+    while (first < end && w->status == CAROM_OK &&
+           !atomic_load_explicit(&search->stop, memory_order_relaxed)) {
+        bool enough = end - first >= ENOUGH_TASKS && t->visits >= LEAST_SPREAD;
+        if (enough || t->visits >= ALONE_FIND || end - first + CAROM_BVH_WIDTH > MOST_TASKS) break;
+        if (end + CAROM_BVH_WIDTH > MOST_TASKS) {
+            memmove(search->tasks, search->tasks + first, (end - first) * sizeof(*search->tasks));
+            end -= first;
+            first = 0;
+        }
+        t->stack[0] = search->tasks[first++];
+        t->stack_count = 1;
+        (void)CAROM_CPU_CALL(search->context, carom_obb_find)(t, 1);
+        CAROM_ASSERT(t->stack_count <= CAROM_BVH_WIDTH);
+        memcpy(search->tasks + end, t->stack, t->stack_count * sizeof(*search->tasks));
+        end += t->stack_count;
+    }
+    t->stack_count = 0;
+    t->more = false;
+    (void)CAROM_CPU_CALL(search->context, carom_obb_find)(t, 1); /* passes on what was found */
+    (void)pay(search, w, 0);
+    search->tasks += first;
+    return end - first;
+}
+
+static carom_status spread_and_share(carom_obb_search *search, carom_obb_worker *first) {
+    carom_context *context = search->context;
+    search->tasks = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_obb_pair, MOST_TASKS);
+    if (search->tasks == NULL) return CAROM_NO_MEMORY;
+    uint32_t count = spread(search, first);
+    if (count == 0 || first->status != CAROM_OK || atomic_load(&search->stop)) return CAROM_OK;
+    carom_progress_expect(context, count);
+    uint64_t grain = count / (RANGES * (uint64_t)context->threads) + 1;
+    return carom_parallel_for(context, count, grain, run_tasks, search);
 }
 
 /* ---- Search ---------------------------------------------------------------------------------- */
@@ -146,9 +204,8 @@ carom_status carom_obb_search_begin(carom_obb_search *search) {
     return carom_fail_memory(search->context, search->state_size, "a search");
 }
 
-carom_status carom_obb_search_run(carom_obb_search *search) {
+static carom_status search_in_order(carom_obb_search *search, carom_obb_worker *first) {
     carom_context *context = search->context;
-    carom_obb_worker *first = carom_worker_state(&search->states, 0), *w;
     carom_status status = CAROM_OK;
     visit(search, first, true);
     CAROM_ASSERT(first->index == 0);
@@ -163,6 +220,14 @@ carom_status carom_obb_search_run(carom_obb_search *search) {
             if (first->found) search->finder = first;
         }
     }
+    return status;
+}
+
+carom_status carom_obb_search_run(carom_obb_search *search) {
+    carom_context *context = search->context;
+    carom_obb_worker *first = carom_worker_state(&search->states, 0), *w;
+    carom_status status =
+        spreads(search) ? spread_and_share(search, first) : search_in_order(search, first);
     if (status == CAROM_OK) status = first->status;
     if (status == CAROM_NO_MEMORY)
         status = carom_fail_memory(context, search->state_size, "a search");

@@ -110,6 +110,45 @@ CAROM_ITEM int carom_face_filter(const carom_triangle *a, const carom_triangle *
     return CAROM_UNDECIDED;
 }
 
+/* Whether the line of an edge of p, seen along an axis, certainly has the third corner of p on one
+ * side and all corners of q on the other, but for common corners, which are ends of that edge.
+ * shared_p and shared_q have a bit for each common corner. */
+CAROM_ITEM int carom_face_edge_separates(const carom_vec3 *p, const carom_vec3 *q, int axis,
+                                         unsigned shared_p, unsigned shared_q) {
+    for (int i = 0; i < 3; ++i) {
+        int next = i == 2 ? 0 : i + 1, third = 3 - i - next;
+        int own = carom_orient_along_filter(p[i], p[next], p[third], axis);
+        int apart = own != CAROM_ORIENT_UNDECIDED && (shared_p >> third & 1u) == 0;
+        for (int j = 0; j < 3 && apart; ++j)
+            if ((shared_q >> j & 1u) == 0)
+                apart = carom_orient_along_filter(p[i], p[next], q[j], axis) == -own;
+        if (apart) return 1;
+    }
+    return 0;
+}
+
+/* For what the filters above leave undecided, most of which are neighbours in a flat part of a
+ * mesh: CAROM_NO when an edge separates the faces, seen along the axis of the largest component of
+ * a's normal, else CAROM_UNDECIDED. Then they meet in the hull of their common vertices at most, in
+ * whatever planes they lie. */
+CAROM_RARE_ITEM int carom_face_filter_flat(const carom_triangle *a, const carom_triangle *b,
+                                           const carom_common *common) {
+    const carom_vec3 *p = a->corner, *q = b->corner;
+    carom_vec3 n = carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
+    double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
+    int axis = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
+    unsigned shared_a = 0, shared_b = 0;
+    if (common->count == 3) return CAROM_UNDECIDED;
+    for (int i = 0; i < common->count; ++i) {
+        shared_a |= 1u << common->a[i];
+        shared_b |= 1u << common->b[i];
+    }
+    return carom_face_edge_separates(p, q, axis, shared_a, shared_b) ||
+                   carom_face_edge_separates(q, p, axis, shared_b, shared_a)
+               ? CAROM_NO
+               : CAROM_UNDECIDED;
+}
+
 /* ---- Exact stage ----------------------------------------------------------------------------- */
 
 /* Triangles on the edge e0 e1 with the apexes a and b; axis is one of the first's. */
@@ -187,6 +226,7 @@ CAROM_ITEM int carom_face_pair(const carom_triangle *a, const uint32_t *ia, cons
                                const uint32_t *ib, int as_segments) {
     carom_common common = carom_common_make(ia, ib);
     int verdict = carom_face_filter(a, b, &common);
+    if (verdict == CAROM_UNDECIDED) verdict = carom_face_filter_flat(a, b, &common);
     return verdict != CAROM_UNDECIDED ? verdict : carom_face_pair_exact(a, b, &common, as_segments);
 }
 

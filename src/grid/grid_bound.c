@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* An upper bound of the number of overlapping pairs of two sets of balls, for all poses.
  *
- * Balls do not change with the pose. Put each ball on a level: the least e with 2^e at least its
- * diameter and a thousandth more. Let i be in A, j in B, on levels e_i <= e_j, and overlap. Then
- * the centres are less than 2^e_j apart, and in B's own frame the centre of j is in a cube of edge
- * 2 2^e_j around that of i, in any pose: within 3 x 3 x 3 cells of edge 2^e_j. So i has at most
- * M_e(B) such partners on level e, where M_e(B) is the most balls of B on that level with centres
- * in any 3 x 3 x 3 cells, and
+ * Balls do not change with the pose. Put the balls of each set into classes by radius. Let i be in
+ * class c of A and j in class s of B, and let them overlap: their centres are at most R = r_c + r_s
+ * apart, where r is the largest radius of a class. So, in B's own frame and in any pose, all
+ * partners of i in class s have their centres in a ball of radius R around one point, and there are
+ * at most M_B(s, R) of them: the most centres of the class that any ball of radius R contains. The
+ * same holds with A and B exchanged, so of classes with n_c and n_s balls at most
  *
- *   bound = sum over i in A, levels e >= e_i of M_e(B)  +  the same with A and B exchanged.
+ *   min(n_c M_B(s, R), n_s M_A(c, R))
  *
- * This counts pairs on equal levels from both sides. Once is enough, so one of the two sums omits
- * them, whichever gives the smaller bound. Within one set half of them are omitted, and no ball is
- * its own partner.
+ * pairs overlap, and the bound is the sum over all classes c and s. Within one set the pairs of a
+ * class with itself are counted once, and no ball is its own partner: n_c (M - 1) / 2.
  *
- * The thousandth covers rounding. Balls smaller than 2^-31 of the set's largest count as that
- * large: 32 levels are enough, and a larger cell holds no fewer balls.
+ * M is computed from above (`most_near`). Space is divided into cells of edge 2 R, so a ball of
+ * radius R meets 2 x 2 x 2 of them at most, and its centre is in the cube of edge 2 R in their
+ * middle. Cubes are split into eight, and for each the centres within R of any of its points are
+ * counted: no ball around a point of the cube contains more. Cubes that have few are not split
+ * (branch and bound).
  *
- * M is computed exactly. Centres are counted per cell; each count is added to the two preceding
- * cells along x, then along y; along z three counts are summed. A block with the largest count can
- * be shifted up until its lowest layer is not empty, so only blocks whose lowest layer is not empty
- * have to be considered. */
+ * R is increased by a thousandth against rounding. */
 #include "grid/grid_bound.h"
 
 #include "base/progress.h"
 #include "geom/length.h"
 
-#define LEVELS      32u
-#define MARGIN      (1.0 + 0x1p-10)
-#define NO_EXPONENT (-4000)
-#define AT_ONCE     65536u /* balls or cells between two clock checks: some milliseconds */
+#define CLASSES   64 /* two in an octave of radii; the lowest has all below 2^-32 of the largest */
+#define SPLITS    4  /* times that a cube of edge 2 R is halved: then its edge is R / 8 */
+#define TOLERANCE 16 /* cubes with at most 1/16 more than the most found are not split */
+#define MARGIN    (1.0 + 0x1p-10)
+#define LEAST     0x1p-30 /* the least R where coordinates are at most 1: int32 counts the cells */
+#define AT_ONCE   65536u  /* centres or cells between two clock checks: some milliseconds */
 
 /* ---- Counts by cell -------------------------------------------------------------------------- */
 
 typedef struct cell {
-    uint32_t x, y, z; /* modulo 2^32: distant cells that coincide only increase M */
-    uint32_t count;   /* 0: free */
+    int32_t x, y, z;
+    uint32_t count; /* 0: free */
 } cell;
 
 /* A hash table with open addressing, at most half full. */
@@ -45,8 +46,9 @@ typedef struct table {
     uint64_t used_count, mask;
 } table;
 
-static uint64_t place_of(const table *t, uint32_t x, uint32_t y, uint32_t z) {
-    uint64_t h = ((uint64_t)x << 32 | y) * 0x9E3779B97F4A7C15u ^ (uint64_t)z * 0xC2B2AE3D27D4EB4Fu;
+static uint64_t place_of(const table *t, int32_t x, int32_t y, int32_t z) {
+    uint64_t xy = (uint64_t)(uint32_t)x << 32 | (uint32_t)y;
+    uint64_t h = xy * 0x9E3779B97F4A7C15u ^ (uint64_t)(uint32_t)z * 0xC2B2AE3D27D4EB4Fu;
     h = (h ^ h >> 32) * 0xBF58476D1CE4E5B9u;
     uint64_t at = (h ^ h >> 29) & t->mask;
     for (; t->cells[at].count != 0; at = (at + 1) & t->mask)
@@ -54,12 +56,18 @@ static uint64_t place_of(const table *t, uint32_t x, uint32_t y, uint32_t z) {
     return at;
 }
 
-static void add(table *t, uint32_t x, uint32_t y, uint32_t z, uint32_t count) {
+static uint32_t count_at(const table *t, int32_t x, int32_t y, int32_t z) {
+    return t->cells[place_of(t, x, y, z)].count;
+}
+
+/* Returns the slot of the cell. */
+static uint64_t add(table *t, int32_t x, int32_t y, int32_t z, uint32_t count) {
     uint64_t at = place_of(t, x, y, z);
     CAROM_ASSERT(2 * t->used_count <= t->mask + 1 && count != 0);
     cell *c = &t->cells[at];
     if (c->count == 0) t->used[t->used_count++] = (uint32_t)at;
     *c = (cell){x, y, z, c->count + count};
+    return at;
 }
 
 static bool table_make(carom_arena *scratch, uint64_t most, table *t) {
@@ -77,163 +85,329 @@ static carom_status fail_table(carom_context *context, uint64_t most) {
     return carom_fail_memory(context, most * 3 * sizeof(cell), "a bound");
 }
 
-/* Adds each count to its cell and to the two cells before it along an axis. */
+/* Adds each count to its cell and to the one before it along an axis. */
 static carom_status spread(carom_context *context, const table *from, int axis, table *to) {
-    if (!table_make(carom_scratch(context, 0), 3 * from->used_count, to))
-        return fail_table(context, 3 * from->used_count);
+    if (!table_make(carom_scratch(context, 0), 2 * from->used_count, to))
+        return fail_table(context, 2 * from->used_count);
     for (uint64_t i = 0; i < from->used_count; ++i) {
         if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         const cell *c = &from->cells[from->used[i]];
-        for (uint32_t d = 0; d < 3; ++d)
-            add(to, axis == 0 ? c->x - d : c->x, axis == 1 ? c->y - d : c->y, c->z, c->count);
+        (void)add(to, c->x, c->y, c->z, c->count);
+        (void)add(to, axis == 0 ? c->x - 1 : c->x, axis == 1 ? c->y - 1 : c->y, c->z, c->count);
     }
     return CAROM_OK;
 }
 
-static carom_status most_in_three(carom_context *context, const table *t, uint64_t *most) {
-    *most = 0;
-    for (uint64_t i = 0; i < t->used_count; ++i) {
-        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
-        const cell *c = &t->cells[t->used[i]];
-        uint64_t sum = c->count;
-        for (uint32_t d = 1; d < 3; ++d) sum += t->cells[place_of(t, c->x, c->y, c->z + d)].count;
-        *most = CAROM_MAX(sum, *most);
+/* ---- The most centres in a ball ------------------------------------------------------------- */
+
+/* Centres around the middle of a cell, in units of R: floats, so that many are compared at once.
+ * Their rounding is far below the thousandth. */
+typedef struct nearby {
+    float *x, *y, *z;
+} nearby;
+
+/* A search for the most centres of one class within R of a point. */
+typedef struct search {
+    carom_context *context;
+    carom_vec3 *centres; /* by cell */
+    uint64_t *end;       /* by slot of `cells`: the end of the cell's centres */
+    table cells;         /* centres of each cell */
+    table squares;       /* centres of 2 x 2 cells, by the one with the least x and y */
+    double reach;        /* R */
+    nearby near[SPLITS]; /* those near the cube of each depth */
+    uint64_t found;      /* the most near a smallest cube */
+    uint64_t most;       /* the most near any cube that was not split */
+    uint64_t work;       /* centres looked at since the last clock check */
+} search;
+
+static float beyond(float x, float middle, float half) {
+    float away = fabsf(x - middle) - half;
+    return away > 0.0f ? away : 0.0f;
+}
+
+static bool is_near(const nearby *from, uint64_t i, const float middle[3], float half) {
+    float x = beyond(from->x[i], middle[0], half), y = beyond(from->y[i], middle[1], half);
+    float z = beyond(from->z[i], middle[2], half);
+    return x * x + y * y + z * z <= 1.0f;
+}
+
+static uint64_t count_near(const nearby *from, uint64_t count, const float middle[3], float half) {
+    uint64_t near = 0;
+    for (uint64_t begin = 0; begin < count; begin += AT_ONCE) {
+        uint64_t end = CAROM_MIN(begin + AT_ONCE, count);
+        uint32_t some = 0;
+        for (uint64_t i = begin; i < end; ++i) some += is_near(from, i, middle, half) ? 1 : 0;
+        near += some;
+    }
+    return near;
+}
+
+static void copy_near(const nearby *from, uint64_t count, const float middle[3], float half,
+                      const nearby *to) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        to->x[kept] = from->x[i];
+        to->y[kept] = from->y[i];
+        to->z[kept] = from->z[i];
+        kept += is_near(from, i, middle, half) ? 1 : 0;
+    }
+}
+
+/* Counts the centres near each eighth of a cube, and splits those that may have the most.
+ * Recursive to depth SPLITS. */
+static carom_status split(search *s, int depth, uint64_t count, const float middle[3], float half) {
+    const nearby *here = &s->near[depth];
+    s->work += count;
+    if (s->work > AT_ONCE) {
+        s->work = 0;
+        CAROM_TRY(carom_progress_look(s->context));
+    }
+    for (unsigned octant = 0; octant < 8; ++octant) {
+        float quarter = 0.5f * half, at[3];
+        for (unsigned k = 0; k < 3; ++k)
+            at[k] = middle[k] + ((octant >> k & 1) != 0 ? quarter : -quarter);
+        uint64_t kept = count_near(here, count, at, quarter);
+        if (depth + 1 == SPLITS) s->found = CAROM_MAX(kept, s->found);
+        if (depth + 1 == SPLITS || kept <= s->found + s->found / TOLERANCE) {
+            s->most = CAROM_MAX(kept, s->most);
+        } else {
+            copy_near(here, count, at, quarter, &s->near[depth + 1]);
+            CAROM_TRY(split(s, depth + 1, kept, at, quarter));
+        }
     }
     return CAROM_OK;
 }
 
-/* ---- Levels and largest counts of one set ---------------------------------------------------- */
+/* Searches the cube of edge 2 R in the middle of 2 x 2 x 2 cells, the least of which is given. */
+static carom_status search_block(search *s, int32_t x, int32_t y, int32_t z) {
+    static const float origin[3] = {0.0f, 0.0f, 0.0f};
+    double edge = 2.0 * s->reach, inverse = 1.0 / s->reach;
+    carom_vec3 middle = {(double)(x + 1) * edge, (double)(y + 1) * edge, (double)(z + 1) * edge};
+    uint64_t count = 0;
+    for (int32_t k = 0; k < 8; ++k) {
+        uint64_t slot = place_of(&s->cells, x + (k & 1), y + (k >> 1 & 1), z + (k >> 2));
+        uint64_t end = s->cells.cells[slot].count == 0 ? 0 : s->end[slot];
+        for (uint64_t i = end - s->cells.cells[slot].count; i < end; ++i) {
+            carom_vec3 at = carom_vec_scale(carom_vec_sub(s->centres[i], middle), inverse);
+            s->near[0].x[count] = (float)at.x;
+            s->near[0].y[count] = (float)at.y;
+            s->near[0].z[count++] = (float)at.z;
+        }
+    }
+    return split(s, 0, count, origin, 1.0f);
+}
 
-/* A ball by its centre and level. */
-typedef struct centred {
-    carom_vec3 centre;
-    int32_t exponent;
-} centred;
+/* Finds the fullest block of 2 x 2 x 2 cells, or searches (`search`) those that have more centres
+ * than the most so far. Each block is visited once, from the lower of its layers that has centres.
+ */
+static carom_status visit_blocks(search *s, bool search, cell *fullest) {
+    for (uint64_t i = 0; i < s->squares.used_count; ++i) {
+        const cell *c = &s->squares.cells[s->squares.used[i]];
+        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
+        uint32_t below = count_at(&s->squares, c->x, c->y, c->z - 1);
+        uint32_t above = count_at(&s->squares, c->x, c->y, c->z + 1);
+        for (int32_t d = 0; d <= (below == 0 ? 1 : 0); ++d) {
+            uint32_t count = c->count + (d == 0 ? above : 0);
+            if (search && count > s->most) CAROM_TRY(search_block(s, c->x, c->y, c->z - d));
+            if (!search && count > fullest->count) *fullest = (cell){c->x, c->y, c->z - d, count};
+        }
+    }
+    return CAROM_OK;
+}
 
-/* What the bound needs of a set. The exponents of the levels are lowest, lowest + 1, ... */
+static int32_t cell_of(double x, double inverse) {
+    double at = x * inverse;
+    int32_t whole = (int32_t)at;
+    return whole - (at < (double)whole ? 1 : 0);
+}
+
+/* Counts centres by cell and puts them in the order of cells. */
+static carom_status sort_centres(search *s, const carom_vec3 *from, uint64_t count) {
+    carom_arena *scratch = carom_scratch(s->context, 0);
+    double inverse = 0.5 / s->reach;
+    uint32_t *slots = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    s->centres = CAROM_ARENA_TAKE(scratch, carom_vec3, count);
+    if (slots == NULL || s->centres == NULL || !table_make(scratch, count, &s->cells))
+        return fail_table(s->context, count);
+    for (uint64_t i = 0; i < count; ++i) {
+        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
+        slots[i] = (uint32_t)add(&s->cells, cell_of(from[i].x, inverse),
+                                 cell_of(from[i].y, inverse), cell_of(from[i].z, inverse), 1);
+    }
+    s->end = CAROM_ARENA_TAKE(scratch, uint64_t, s->cells.mask + 1);
+    if (s->end == NULL) return fail_table(s->context, count);
+    for (uint64_t i = 0, sum = 0; i < s->cells.used_count; ++i) {
+        uint32_t slot = s->cells.used[i];
+        s->end[slot] = sum; /* the beginning, until its centres are entered */
+        sum += s->cells.cells[slot].count;
+    }
+    for (uint64_t i = 0; i < count; ++i) s->centres[s->end[slots[i]]++] = from[i];
+    return CAROM_OK;
+}
+
+/* An upper bound of the centres that any ball of radius `reach` contains. Coordinates are at most 1
+ * in size. */
+static carom_status most_near(carom_context *context, const carom_vec3 *from, uint64_t count,
+                              double reach, uint64_t *most) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    search s = {.context = context, .reach = CAROM_MAX(reach, LEAST)};
+    table pairs;
+    cell fullest = {0};
+    *most = count;
+    if (count <= 1 || reach >= 2.0) return CAROM_OK; /* a ball of radius 2 can contain the cube */
+    CAROM_TRY(sort_centres(&s, from, count));
+    CAROM_TRY(spread(context, &s.cells, 0, &pairs));
+    CAROM_TRY(spread(context, &pairs, 1, &s.squares));
+    CAROM_TRY(visit_blocks(&s, false, &fullest));
+    for (int depth = 0; depth < SPLITS; ++depth) {
+        uint64_t room = (uint64_t)fullest.count + 1;
+        float *xyz = CAROM_ARENA_TAKE(scratch, float, 3 * room);
+        if (xyz == NULL) return fail_table(context, room);
+        s.near[depth] = (nearby){xyz, xyz + room, xyz + 2 * room};
+    }
+    CAROM_TRY(search_block(&s, fullest.x, fullest.y, fullest.z));
+    CAROM_TRY(visit_blocks(&s, true, &fullest));
+    *most = s.most;
+    return CAROM_OK;
+}
+
+/* ---- Classes of one set ---------------------------------------------------------------------- */
+
+/* Balls by class, the smallest first, in a unit in which coordinates and radii are at most 1. */
 typedef struct crowd {
-    centred *items;
-    uint64_t count;
-    int lowest;
-    uint64_t on_level[LEVELS]; /* items on each level */
-    uint64_t most[LEVELS];     /* M */
+    carom_vec3 *centres;
+    uint64_t first[CLASSES + 1]; /* of each class, in `centres` */
+    double radius[CLASSES];      /* the largest of each class */
+    int unit;                    /* lengths are 2^unit times those that two sets have in common */
+    uint64_t class_count;        /* classes that are not empty */
 } crowd;
 
-static uint32_t cell_of(double x, double inverse) {
-    double at = x * inverse;
-    at = at > -0x1p62 ? at : -0x1p62;
-    at = at < 0x1p62 ? at : 0x1p62;
-    int64_t whole = (int64_t)at;
-    return (uint32_t)(uint64_t)(whole - (at < (double)whole ? 1 : 0));
+/* Half octaves below 1. */
+static int class_of(double radius) {
+    int exponent = carom_exponent(radius); /* of radii at most 1: 0 or less */
+    bool upper = radius * carom_power_of_two(-exponent) >= 0x1.6a09e667f3bcdp0; /* sqrt 2 */
+    int class = CLASSES - 2 + 2 * exponent + (upper ? 1 : 0);
+    return CAROM_MAX(0, CAROM_MIN(class, CLASSES - 1));
 }
 
-static int exponent_of(double diameter) {
-    if (!(diameter > 0x1p-1000)) return NO_EXPONENT;
-    int exponent = carom_exponent(diameter * MARGIN);
-    return carom_power_of_two(exponent) < diameter * MARGIN ? exponent + 1 : exponent;
-}
-
-static carom_status find_most(carom_context *context, int level, crowd *c) {
-    carom_arena *scratch = carom_scratch(context, 0);
-    table cells, along_x, along_y;
-    int exponent = c->lowest + level;
-    double inverse = carom_power_of_two(CAROM_MAX(-1022, CAROM_MIN(-exponent, 1022)));
-    if (!table_make(scratch, c->on_level[level], &cells))
-        return fail_table(context, c->on_level[level]);
-    for (uint64_t i = 0; i < c->count; ++i) {
-        const centred *item = &c->items[i];
-        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
-        if (CAROM_MAX(item->exponent, c->lowest) != exponent) continue;
-        add(&cells, cell_of(item->centre.x, inverse), cell_of(item->centre.y, inverse),
-            cell_of(item->centre.z, inverse), 1);
-    }
-    CAROM_TRY(spread(context, &cells, 0, &along_x));
-    CAROM_TRY(spread(context, &along_x, 1, &along_y));
-    return most_in_three(context, &along_y, &c->most[level]);
-}
-
-static carom_status list_items(carom_context *context, const carom_grid_balls *balls, crowd *c) {
-    int highest = NO_EXPONENT;
-    *c = (crowd){.items = CAROM_ARENA_TAKE(carom_scratch(context, 0), centred, balls->count)};
-    if (c->items == NULL)
-        return carom_fail_memory(context, balls->count * sizeof(*c->items), "a bound");
+/* The balls that count, as the set gives them, and the largest of their coordinates and radii. */
+static carom_status list_balls(carom_context *context, const carom_grid_balls *balls,
+                               carom_ball *list, uint64_t *count, double *largest) {
+    *count = 0;
+    *largest = 0.0;
     for (uint32_t i = 0; i < balls->count; ++i) {
         if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         carom_ball ball = balls->ball(balls->user, i);
         if (!(ball.radius >= 0.0)) continue;
-        int exponent = exponent_of(2.0 * ball.radius);
-        highest = CAROM_MAX(exponent, highest);
-        c->items[c->count++] = (centred){ball.centre, exponent};
+        double size = carom_vec_largest(ball.centre);
+        size = CAROM_MAX(size, ball.radius);
+        *largest = CAROM_MAX(size, *largest);
+        list[(*count)++] = ball;
     }
-    c->lowest = CAROM_MAX(highest - (int)LEVELS + 1, -1000);
     return CAROM_OK;
 }
 
 static carom_status make_crowd(carom_context *context, const carom_grid_balls *balls, crowd *c) {
     carom_arena *scratch = carom_scratch(context, 0);
-    CAROM_TRY(list_items(context, balls, c));
-    for (uint64_t i = 0; i < c->count; ++i) {
-        CAROM_ASSERT(c->items[i].exponent - c->lowest < (int)LEVELS);
-        ++c->on_level[CAROM_MAX(c->items[i].exponent, c->lowest) - c->lowest];
+    uint64_t count, at[CLASSES + 1] = {0};
+    double largest;
+    *c = (crowd){.centres = CAROM_ARENA_TAKE(scratch, carom_vec3, balls->count)};
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_ball *list = CAROM_ARENA_TAKE(scratch, carom_ball, balls->count);
+    if (c->centres == NULL || list == NULL)
+        return carom_fail_memory(context, balls->count * sizeof(*list), "a bound");
+    CAROM_TRY(list_balls(context, balls, list, &count, &largest));
+    /* 2^exponent is above the largest, but at 2^1022 and above, where it may be half of it. */
+    int exponent = CAROM_MIN(carom_exponent(largest) + 1, 1022);
+    double unit = carom_power_of_two(-exponent);
+    c->unit = balls->scale_exponent - exponent;
+    for (uint64_t i = 0; i < count; ++i) {
+        list[i].centre = carom_vec_scale(list[i].centre, unit);
+        list[i].radius *= unit;
+        ++at[class_of(list[i].radius) + 1];
     }
-    for (int level = 0; level < (int)LEVELS; ++level) {
-        if (c->on_level[level] == 0) continue;
-        carom_arena_mark mark = carom_arena_get_mark(scratch);
-        CAROM_TRY(find_most(context, level, c));
-        carom_arena_rewind(scratch, mark);
-        carom_progress_add(context, 0, c->on_level[level]);
+    for (int k = 0; k < CLASSES; ++k) {
+        c->class_count += at[k + 1] != 0;
+        at[k + 1] += at[k];
     }
-    /* From the frame of the set to the unit that two sets have in common. */
-    c->lowest -= balls->scale_exponent;
-    for (uint64_t i = 0; i < c->count; ++i) c->items[i].exponent -= balls->scale_exponent;
+    memcpy(c->first, at, sizeof(at));
+    for (uint64_t i = 0; i < count; ++i) {
+        int k = class_of(list[i].radius);
+        c->centres[at[k]++] = list[i].centre;
+        c->radius[k] = CAROM_MAX(list[i].radius, c->radius[k]);
+    }
+    carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }
 
-/* ---- Sum over items -------------------------------------------------------------------------- */
+/* ---- Sum over classes ------------------------------------------------------------------------ */
 
-static void add_saturated(uint64_t *sum, uint64_t term) {
-    if (__builtin_add_overflow(*sum, term, sum)) *sum = UINT64_MAX;
+static uint64_t add_saturated(uint64_t a, uint64_t b) {
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* The sum of `to`'s M over all items of `from` and, for each, over the levels from its own up, or
- * only above its own. */
-static uint64_t sum_partners(const crowd *from, const crowd *to, bool own_level) {
-    uint64_t above[LEVELS + 1] = {0}, sum = 0;
-    for (int level = (int)LEVELS; level-- > 0;) {
-        above[level] = above[level + 1];
-        add_saturated(&above[level], to->most[level]);
-    }
-    for (uint64_t i = 0; i < from->count; ++i) {
-        int level = from->items[i].exponent - to->lowest + (own_level ? 0 : 1);
-        /* For items below the lowest level of `to` all its levels are above. */
-        if (level < (int)LEVELS) add_saturated(&sum, above[CAROM_MAX(level, 0)]);
-    }
-    return sum;
+static uint64_t multiply_saturated(uint64_t a, uint64_t b) {
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-static uint64_t bound_two(const crowd *a, const crowd *b) {
-    uint64_t bounds[2];
-    for (int i = 0; i < 2; ++i) {
-        bounds[i] = sum_partners(a, b, i == 0);
-        add_saturated(&bounds[i], sum_partners(b, a, i == 1));
-    }
-    return CAROM_MIN(bounds[0], bounds[1]);
+/* A length of one set's unit in that of another: 0 or infinite where they are too different. */
+static double convert(double length, int from, int to) {
+    int exponent = CAROM_MAX(-2000, CAROM_MIN(to - from, 2000));
+    return length * carom_power_of_two(exponent / 2) * carom_power_of_two(exponent - exponent / 2);
 }
 
-static uint64_t bound_one(const crowd *c) {
-    uint64_t sum = 0, above = 0;
-    for (int level = (int)LEVELS; level-- > 0;) {
-        uint64_t alike, larger;
-        CAROM_ASSERT(c->most[level] <= c->on_level[level]);
-        if (c->on_level[level] == 0) continue;
-        if (__builtin_mul_overflow(c->on_level[level], c->most[level] - 1, &alike) ||
-            __builtin_mul_overflow(c->on_level[level], above, &larger))
-            return UINT64_MAX;
-        add_saturated(&sum, alike / 2);
-        add_saturated(&sum, larger);
-        add_saturated(&above, c->most[level]);
+/* The most partners in class `to` of `of` of a ball in class `from` of `a`. */
+static carom_status most_partners(carom_context *context, const crowd *a, int from, const crowd *of,
+                                  int to, uint64_t *most) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint64_t count = of->first[to + 1] - of->first[to];
+    double reach = (convert(a->radius[from], a->unit, of->unit) + of->radius[to]) * MARGIN;
+    CAROM_TRY(most_near(context, of->centres + of->first[to], count, reach, most));
+    carom_arena_rewind(scratch, mark);
+    carom_progress_add(context, 0, count);
+    return CAROM_OK;
+}
+
+/* Adds the pairs of class k of a and class l of b. */
+static carom_status add_pairs(carom_context *context, const crowd *a, int k, const crowd *b, int l,
+                              uint64_t *bound) {
+    uint64_t of_a = a->first[k + 1] - a->first[k], of_b = b->first[l + 1] - b->first[l], most;
+    if (of_a == 0 || of_b == 0) return CAROM_OK;
+    CAROM_TRY(most_partners(context, a, k, b, l, &most));
+    uint64_t pairs = multiply_saturated(of_a, most);
+    if (pairs > of_b) { /* from the other side there are at least of_b */
+        CAROM_TRY(most_partners(context, b, l, a, k, &most));
+        uint64_t other = multiply_saturated(of_b, most);
+        pairs = CAROM_MIN(pairs, other);
     }
-    return sum;
+    *bound = add_saturated(*bound, pairs);
+    return CAROM_OK;
+}
+
+static carom_status bound_two(carom_context *context, const crowd *a, const crowd *b,
+                              uint64_t *bound) {
+    carom_progress_expect(context,
+                          b->class_count * a->first[CLASSES] + a->class_count * b->first[CLASSES]);
+    for (int k = 0; k < CLASSES; ++k)
+        for (int l = 0; l < CLASSES; ++l) CAROM_TRY(add_pairs(context, a, k, b, l, bound));
+    return CAROM_OK;
+}
+
+static carom_status bound_one(carom_context *context, const crowd *c, uint64_t *bound) {
+    carom_progress_expect(context, c->class_count * c->first[CLASSES]);
+    for (int k = 0; k < CLASSES; ++k) {
+        uint64_t count = c->first[k + 1] - c->first[k], most;
+        if (count == 0) continue;
+        CAROM_TRY(most_partners(context, c, k, c, k, &most));
+        /* Counted from both sides; an even product of 64 bits is halved before it overflows. */
+        uint64_t twice = multiply_saturated(count, most - 1);
+        *bound = add_saturated(*bound, twice == UINT64_MAX ? twice : twice / 2);
+        for (int l = k + 1; l < CLASSES; ++l) CAROM_TRY(add_pairs(context, c, k, c, l, bound));
+    }
+    return CAROM_OK;
 }
 
 carom_status carom_grid_bound(carom_context *context, const carom_grid_balls *a,
@@ -242,13 +416,14 @@ carom_status carom_grid_bound(carom_context *context, const carom_grid_balls *a,
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     crowd crowd_a, crowd_b;
     *bound = 0;
-    carom_progress_begin(context, "bounding the candidates",
-                         (uint64_t)a->count + (b != NULL ? b->count : 0));
+    carom_progress_begin(context, "bounding the candidates", 0);
     carom_status status = make_crowd(context, a, &crowd_a);
     if (status == CAROM_OK && b != NULL) status = make_crowd(context, b, &crowd_b);
-    status = carom_progress_finish(context, status);
     if (status == CAROM_OK)
-        *bound = b != NULL ? bound_two(&crowd_a, &crowd_b) : bound_one(&crowd_a);
+        status = b != NULL ? bound_two(context, &crowd_a, &crowd_b, bound)
+                           : bound_one(context, &crowd_a, bound);
+    status = carom_progress_finish(context, status);
+    if (status != CAROM_OK) *bound = 0;
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -10,10 +10,10 @@
 
 #include "base/item.h"
 #include "base/names.h"
-#include "base/progress.h"
+#include "base/threads.h"
 #include "geom/length.h"
 
-#define AT_ONCE ((uint64_t)1 << 20) /* vertices between two progress reports */
+#define AT_ONCE ((uint64_t)1 << 16) /* vertices or corners per range of a loop: some 50 us */
 
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
     carom_mesh *mesh = carom_allocate(allocator, 1, sizeof(*mesh));
@@ -61,24 +61,35 @@ carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *or
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-static carom_status check_some(carom_context *context, const carom_mesh_view *view, uint64_t begin,
-                               uint64_t end) {
-    for (uint64_t i = begin; i < end; ++i) {
-        carom_vec3 p = carom_mesh_position(view, i);
-        if (!carom_vec_finite(p))
-            return carom_fail(context, CAROM_BAD_INPUT,
-                              "vertex %" PRIu64 " is at (%g, %g, %g); positions must be finite", i,
-                              p.x, p.y, p.z);
-    }
-    return CAROM_OK;
+/* Bodies of parallel loops: CAROM_BAD_INPUT where something is wrong. The first such place is then
+ * searched for serially. */
+
+static carom_status positions_are_finite(void *argument, carom_range range) {
+    const carom_mesh_view *view = argument;
+    bool finite = true;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        finite = finite & carom_vec_finite(carom_mesh_position(view, i));
+    return finite ? CAROM_OK : CAROM_BAD_INPUT;
+}
+
+static carom_status corners_are_vertices(void *argument, carom_range range) {
+    const carom_mesh_view *view = argument;
+    uint32_t largest = 0;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        largest = CAROM_MAX(largest, view->corners[i]);
+    return largest < view->vertex_count ? CAROM_OK : CAROM_BAD_INPUT;
 }
 
 static carom_status check_positions(carom_context *context, const carom_mesh_view *view) {
-    for (uint64_t at = 0; at < view->vertex_count; at += AT_ONCE) {
-        CAROM_TRY(check_some(context, view, at, CAROM_MIN(at + AT_ONCE, view->vertex_count)));
-        CAROM_TRY(carom_progress_look(context));
-    }
-    return CAROM_OK;
+    carom_status status = carom_parallel_for(context, view->vertex_count, AT_ONCE,
+                                             positions_are_finite, (void *)(uintptr_t)view);
+    if (status != CAROM_BAD_INPUT) return status;
+    uint64_t i = 0;
+    while (carom_vec_finite(carom_mesh_position(view, i))) ++i;
+    carom_vec3 p = carom_mesh_position(view, i);
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "vertex %" PRIu64 " is at (%g, %g, %g); positions must be finite", i, p.x,
+                      p.y, p.z);
 }
 
 static carom_status check_offsets(carom_context *context, const carom_mesh_view *view) {
@@ -115,10 +126,9 @@ static uint64_t face_of_corner(const carom_mesh_view *view, uint64_t corner) {
 }
 
 static carom_status check_corners(carom_context *context, const carom_mesh_view *view) {
-    uint64_t count = carom_mesh_corner_count(view);
-    uint32_t largest = 0;
-    for (uint64_t i = 0; i < count; ++i) largest = CAROM_MAX(largest, view->corners[i]);
-    if (count == 0 || largest < view->vertex_count) return CAROM_OK;
+    carom_status status = carom_parallel_for(context, carom_mesh_corner_count(view), AT_ONCE,
+                                             corners_are_vertices, (void *)(uintptr_t)view);
+    if (status != CAROM_BAD_INPUT) return status;
     uint64_t i = 0;
     while (view->corners[i] < view->vertex_count) ++i;
     return carom_fail(context, CAROM_BAD_INPUT,

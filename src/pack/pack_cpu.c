@@ -118,6 +118,11 @@ static void make_linear(const carom_pack_near *near, const double point[3], doub
     l->count = count;
 }
 
+static carom_pack_linear linear_at(const linear *l, uint32_t i) {
+    carom_pack_linear one = {l->e[i], l->x[i], l->y[i], l->z[i]};
+    return one;
+}
+
 /* The constraint that is least along g, a vector; the lowest index of equal ones. */
 static uint32_t least_along(const linear *l, const double g[3], double *least) {
     carom_f64v low = carom_f64v_splat(HUGE_VAL);
@@ -144,36 +149,20 @@ double CAROM_CPU(carom_pack_bound)(const carom_pack_near *near, const double poi
                                    double goal, double direction[3]) {
     linear l;
     direction[0] = direction[1] = direction[2] = 0.0;
-    double bound = near->least + reach;
-    if (near->count == 0) return bound;
+    if (near->count == 0) return near->least + reach;
     make_linear(near, point, reach, &l);
-    if (l.count == 0) return bound;
+    if (l.count == 0) return near->least + reach;
     const double zero[3] = {0.0, 0.0, 0.0};
-    double e;
-    uint32_t i = least_along(&l, zero, &e);
-    double g[3] = {l.x[i], l.y[i], l.z[i]};
+    double value;
+    uint32_t i = least_along(&l, zero, &value);
+    carom_pack_bounding b = carom_pack_bounding_begin(reach, goal, near->least, linear_at(&l, i));
     for (int step = 0; step < CAROM_PACK_BOUND_STEPS; ++step) {
-        double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-        double here = e + reach * length;
-        bound = CAROM_MIN(here, bound);
-        if (length > 0.0) {
-            direction[0] = g[0] / length;
-            direction[1] = g[1] / length;
-            direction[2] = g[2] / length;
-        }
-        if (bound <= goal || !(length > 0.0)) break;
-        double least;
-        const double along_g[3] = {reach * direction[0], reach * direction[1],
-                                   reach * direction[2]};
-        i = least_along(&l, along_g, &least);
-        /* The least bounds the optimum from below. */
-        if (!(here - least > CAROM_PACK_BOUND_GAP * (here - near->least))) break;
-        const double w[3] = {l.x[i] - g[0], l.y[i] - g[1], l.z[i] - g[2]};
-        double t = carom_pack_line_search(l.e[i] - e, reach, g, w);
-        e += t * (l.e[i] - e);
-        for (int k = 0; k < 3; ++k) g[k] += t * w[k];
+        if (!carom_pack_bounding_value(&b)) break;
+        i = least_along(&l, b.along, &value);
+        if (!carom_pack_bounding_move(&b, linear_at(&l, i), value)) break;
     }
-    return bound;
+    for (int k = 0; k < 3; ++k) direction[k] = b.direction[k];
+    return b.bound;
 }
 
 /* ---- Children of a cell ---------------------------------------------------------------------- */

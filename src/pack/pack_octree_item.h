@@ -169,6 +169,56 @@ CAROM_ITEM double carom_pack_line_search(double a, double h, const double g[3], 
     return t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
 }
 
+/* The bound of a cell while it is lowered: of all convex combinations of the constraints, e + g d
+ * for d within `reach`, the one whose largest value e + reach |g| is least. */
+typedef struct carom_pack_bounding {
+    double reach, goal, least; /* `least`: the distance of the nearest obstacle */
+    double e, g[3];
+    double here, bound;            /* of this combination, of the best one */
+    double direction[3], along[3]; /* of g; as far as the cell reaches */
+} carom_pack_bounding;
+
+/* Begins with the constraint that is least at the point. */
+CAROM_ITEM carom_pack_bounding carom_pack_bounding_begin(double reach, double goal, double least,
+                                                         carom_pack_linear first) {
+    carom_pack_bounding b;
+    b.reach = reach;
+    b.goal = goal;
+    b.least = least;
+    b.e = first.e;
+    b.g[0] = first.x;
+    b.g[1] = first.y;
+    b.g[2] = first.z;
+    b.here = b.bound = least + reach;
+    for (int k = 0; k < 3; ++k) b.direction[k] = b.along[k] = 0.0;
+    return b;
+}
+
+/* Takes the value of the combination; false where no other need be looked for. Else the constraint
+ * that is least at `along` comes next. */
+CAROM_ITEM bool carom_pack_bounding_value(carom_pack_bounding *b) {
+    const double *g = b->g;
+    double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    b->here = b->e + b->reach * length;
+    b->bound = CAROM_MIN(b->here, b->bound);
+    if (length > 0.0)
+        for (int k = 0; k < 3; ++k) b->direction[k] = g[k] / length;
+    for (int k = 0; k < 3; ++k) b->along[k] = b->reach * b->direction[k];
+    return !(b->bound <= b->goal || !(length > 0.0));
+}
+
+/* Moves towards a constraint whose value at `along` is `value`, the least; false where that bounds
+ * the optimum from below so well that nothing is to be gained. */
+CAROM_ITEM bool carom_pack_bounding_move(carom_pack_bounding *b, carom_pack_linear to,
+                                         double value) {
+    if (!(b->here - value > CAROM_PACK_BOUND_GAP * (b->here - b->least))) return false;
+    const double w[3] = {to.x - b->g[0], to.y - b->g[1], to.z - b->g[2]};
+    double t = carom_pack_line_search(to.e - b->e, b->reach, b->g, w);
+    b->e += t * (to.e - b->e);
+    for (int k = 0; k < 3; ++k) b->g[k] += t * w[k];
+    return true;
+}
+
 /* Of all points of the surface in about the same direction the nearest is kept: one for each of
  * four quarters of the six sides of a cube. */
 #define CAROM_PACK_DIRECTIONS 24u

@@ -62,13 +62,19 @@ typedef struct carom_pack_place {
     double slack;
 } carom_pack_place;
 
+/* Sets what a place has besides its frame. */
+CAROM_ITEM void carom_pack_place_finish(carom_pack_place *place, const carom_pack_extent *extent,
+                                        double scale) {
+    place->scale = scale == 0.0 ? 1.0 : scale;
+    place->slack = CAROM_PACK_POSE_ERROR *
+                   (2.0 * extent->size * place->scale + carom_vec_largest(place->frame.t));
+}
+
 CAROM_ITEM carom_pack_place carom_pack_place_make(const carom_pack_extent *extent,
                                                   const carom_pose *pose, double scale) {
     carom_pack_place place;
     place.frame = carom_frame_make(pose);
-    place.scale = scale == 0.0 ? 1.0 : scale;
-    place.slack = CAROM_PACK_POSE_ERROR *
-                  (2.0 * extent->size * place.scale + carom_vec_largest(place.frame.t));
+    carom_pack_place_finish(&place, extent, scale);
     return place;
 }
 
@@ -135,8 +141,9 @@ CAROM_ITEM void carom_pack_meeting_finish(carom_pack_meeting *m, const carom_pac
     double radius = CAROM_MAX(radius_a, radius_b);
     /* Balls that overlap: the lens is in a ball of B, and the centres are two radii apart. */
     double lever = b->reach * m->place[1].scale + 2.0 * radius + m->slack;
-    uint64_t pairs =
-        b->count != 0 && a->count > UINT64_MAX / b->count ? UINT64_MAX : a->count * b->count;
+    uint64_t pairs = a->count * b->count;
+    if ((a->count | b->count) >> 32 != 0 && b->count != 0 && a->count > UINT64_MAX / b->count)
+        pairs = UINT64_MAX;
     m->scales = carom_pack_scales_make(radius * (1.0 + 0x1p-40), lever * (1.0 + 0x1p-40), pairs);
 }
 

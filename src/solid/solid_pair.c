@@ -11,8 +11,8 @@
 #include "base/progress.h"
 #include "solid/solid_query.h"
 
-static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
-                      const double terms[CAROM_SOLID_SLOTS]) {
+void carom_solid_add_terms(const carom_solid_query *query, carom_solid_tally *tally,
+                           const double terms[CAROM_SOLID_SLOTS]) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
         if (terms[i] == 0.0) continue;
         if (!(fabs(terms[i]) <= query->bounds[i])) {
@@ -54,7 +54,7 @@ static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, 
     carom_vec3 u = carom_vec_sub(f->p[1], query->origin);
     carom_solid_add_turned(terms, u, carom_vec_sub(f->p[1], f->p[0]),
                            carom_vec_sub(f->p[2], f->p[1]), (double)weight, of_b, 0.0);
-    add_terms(query, tally, terms);
+    carom_solid_add_terms(query, tally, terms);
 }
 
 /* Adds triangles one by one, consistent with prefix sums. */
@@ -67,7 +67,7 @@ static void add_triangles(const carom_solid_query *query, carom_solid_tally *tal
         carom_triangle c = carom_soup_view_triangle(soup, t);
         carom_solid_add_whole(terms, c.corner, &carom_solid_side(query, of_b)->frame, query->power,
                               &place, of_b, weight);
-        add_terms(query, tally, terms);
+        carom_solid_add_terms(query, tally, terms);
     }
 }
 
@@ -130,7 +130,7 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
             carom_vec3 n = carom_solid_direction(f.p, &plane, &inverse);
             carom_solid_anchors a = carom_solid_anchors_make(&f, plane.normal, query->origin);
             add_corners(terms, &a, n, w, of_b);
-            add_terms(query, tally, terms);
+            carom_solid_add_terms(query, tally, terms);
         } else if (w[1] != 0) {
             add_posed(query, tally, of_b, &f, w[1]);
         }
@@ -239,7 +239,7 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     } else {
         double terms[CAROM_SOLID_SLOTS] = {0};
         carom_solid_add_encounter(terms, a, b, &place, &e);
-        add_terms(query, tally, terms);
+        carom_solid_add_terms(query, tally, terms);
     }
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &m->ends[i];

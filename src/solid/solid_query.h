@@ -198,6 +198,10 @@ static inline void carom_solid_tally_hold(carom_solid_tally *tally, carom_vec3 l
 /* Adds the terms of two triangles (solid_pair.c). */
 carom_solid_consider_fn carom_solid_consider;
 
+/* Adds terms to the sums. */
+void carom_solid_add_terms(const carom_solid_query *query, carom_solid_tally *tally,
+                           const double terms[CAROM_SOLID_SLOTS]);
+
 /* Adds the exact intersection of two faces in degenerate position, without perturbation. */
 void carom_solid_relate(carom_solid_tally *tally, const carom_solid_face *a,
                         const carom_solid_face *b);

@@ -7,27 +7,48 @@
  * Invariant: the sums are in fixed point, so the result does not depend on the distribution of
  * pairs among workers. */
 #include "bvh/bvh_obb_search.h"
-#include "solid/solid_query.h"
+#include "solid/solid_pair_cpu.h"
 
 typedef struct worker {
     carom_obb_worker base;
     const carom_solid_query *query;
     carom_solid_tally tally;
+    bool batched;
+    carom_solid_batch batch;
 } worker;
+
+bool carom_solid_batch_can(const carom_solid_query *query) {
+    bool normal = true;
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
+        normal = normal && query->scales[i] >= CAROM_SOLID_BATCH_SCALE;
+    return normal && query->consider == carom_solid_consider && !query->record &&
+           query->changes[0] == NULL && query->changes[1] == NULL && query->large[0] == HUGE_VAL &&
+           query->large[1] == HUGE_VAL;
+}
 
 static void worker_begin(void *user, void *state) {
     const carom_solid_query *query = *(carom_solid_query **)user;
     worker *w = state;
     w->query = query;
+    w->batched = carom_solid_batch_can(query);
     carom_solid_tally_begin(&w->tally);
     carom_soup_begin_traversal(&query->placing, &w->base.traversal);
 }
 
 static bool receive(void *state) {
     worker *w = state;
-    const carom_obb_traversal *found = &w->base.traversal;
+    carom_obb_traversal *found = &w->base.traversal;
     const carom_solid_query *query = w->query;
     const uint32_t *items_a = query->placing.a.items, *items_b = query->placing.b.items;
+    if (w->batched) {
+        for (uint32_t i = 0; i < found->found_count; ++i) {
+            found->found_a[i] = items_a[found->found_a[i]];
+            found->found_b[i] = items_b[found->found_b[i]];
+        }
+        CAROM_CPU_CALL(query->context, carom_solid_consider_batch)
+        (query, &w->tally, &w->batch, found->found_a, found->found_b, found->found_count);
+        return true;
+    }
     carom_solid_face a, b;
     uint32_t last_a = CAROM_BVH_NONE, last_b = CAROM_BVH_NONE;
     for (uint32_t i = 0; i < found->found_count; ++i) {

@@ -234,7 +234,7 @@ static carom_status run(search *s) {
     CAROM_TRY(move_q(s));
     CAROM_TRY(carom_worker_states_begin(&s->finders, context, sizeof(finder), finder_begin, s));
     carom_status status = search_both(s);
-    if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, sizeof(finder), "a search");
+    if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, 0, "the pairs found");
     s->cross->meeting.any = s->cross->first_only && s->stop;
     if (status == CAROM_OK && !s->cross->crowded) status = finish(s);
     carom_worker_states_release(&s->finders);

@@ -372,6 +372,18 @@ static __device__ inline carom_triangle from_record(const float4 *record, uint32
     return t;
 }
 
+/* Two triangles, from `records` where there are some. */
+static __device__ inline void load_pair(const view &v, const uint32_t *items, const float4 *records,
+                                        uint2 pair, carom_triangle *t, uint32_t (*vertices)[3]) {
+    if (records != nullptr) {
+        t[0] = from_record(records + 3 * (uint64_t)pair.x, vertices[0]);
+        t[1] = from_record(records + 3 * (uint64_t)pair.y, vertices[1]);
+    } else {
+        t[0] = load_triangle(v, items[pair.x], vertices[0]);
+        t[1] = load_triangle(v, items[pair.y], vertices[1]);
+    }
+}
+
 /* `records` may be NULL. */
 static __global__ void __launch_bounds__(THREADS)
     decide_in_doubles(view v, const uint32_t *items, const float4 *records,
@@ -391,25 +403,20 @@ static __global__ void __launch_bounds__(THREADS)
         uint2 pair = make_uint2(0, 0);
         unsigned long long key = 0;
         if (i < count) {
-            uint32_t ia[3], ib[3];
+            uint32_t vertices[2][3];
+            carom_triangle t[2];
             pair = open.data[i];
-            uint32_t item_a = items[pair.x], item_b = items[pair.y];
-            carom_triangle a, b;
-            if (records != nullptr) {
-                a = from_record(records + 3 * (uint64_t)pair.x, ia);
-                b = from_record(records + 3 * (uint64_t)pair.y, ib);
-            } else {
-                a = load_triangle(v, item_a, ia);
-                b = load_triangle(v, item_b, ib);
-            }
+            load_pair(v, items, records, pair, t, vertices);
+            carom_common common = {};
             if (v.cross) {
-                verdict = carom_triangle_filter(&a, &b);
+                verdict = carom_triangle_filter(&t[0], &t[1]);
             } else {
-                carom_common common = carom_common_make(ia, ib);
-                verdict = carom_face_filter(&a, &b, &common);
+                common = carom_common_make(vertices[0], vertices[1]);
+                verdict = carom_face_filter(&t[0], &t[1], &common);
             }
+            if (verdict == CAROM_UNDECIDED) verdict = carom_face_filter_flat(&t[0], &t[1], &common);
             if (verdict == CAROM_YES) {
-                if (found_key(v, item_a, item_b, &key))
+                if (found_key(v, items[pair.x], items[pair.y], &key))
                     r.count(key);
                 else
                     verdict = CAROM_NO;
@@ -422,30 +429,36 @@ static __global__ void __launch_bounds__(THREADS)
     found.flush(r.list);
 }
 
-/* The pairs that are left, and (f, f) for faces f without area. */
-static __global__ void decide_exactly(view v, const uint32_t *items,
-                                      carom_device_list<uint2> undecided,
-                                      carom_device_list<uint32_t> alone, carom_found_pairs r) {
+#define EXACT_THREADS 128u
+#define EXACT_BLOCKS  4u /* per processor */
+
+/* The pairs that are left, and (f, f) for faces f without area. Pairs take different ways through
+ * the exact stage, and lanes of a warp go one after the other where they do. So consecutive pairs
+ * go to different warps: those of a usual frame are a few per warp. */
+static __global__ void __launch_bounds__(EXACT_THREADS, EXACT_BLOCKS)
+    decide_exactly(view v, const uint32_t *items, const float4 *records,
+                   carom_device_list<uint2> undecided, carom_device_list<uint32_t> alone,
+                   carom_found_pairs r) {
     carom_device_begin();
-    uint64_t count = undecided.stored();
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
-         i += (uint64_t)gridDim.x * blockDim.x) {
-        uint32_t ia[3], ib[3];
-        uint32_t item_a = items[undecided.data[i].x], item_b = items[undecided.data[i].y];
-        carom_triangle a = load_triangle(v, item_a, ia), b = load_triangle(v, item_b, ib);
+    uint64_t count = undecided.stored(), threads = (uint64_t)gridDim.x * blockDim.x;
+    uint64_t thread = blockIdx.x * blockDim.x + threadIdx.x, warps = threads / CAROM_WARP;
+    for (uint64_t i = thread % CAROM_WARP * warps + thread / CAROM_WARP; i < count; i += threads) {
+        uint2 pair = undecided.data[i];
+        uint32_t vertices[2][3];
+        carom_triangle t[2];
+        load_pair(v, items, records, pair, t, vertices);
         int counts;
         if (v.cross) {
-            counts = carom_triangle_meet_exact(&a, &b);
+            counts = carom_triangle_meet_exact(&t[0], &t[1]);
         } else {
-            carom_common common = carom_common_make(ia, ib);
-            counts = carom_face_pair_exact(&a, &b, &common, v.a.as_segments);
+            carom_common common = carom_common_make(vertices[0], vertices[1]);
+            counts = carom_face_pair_exact(&t[0], &t[1], &common, v.a.as_segments);
         }
         unsigned long long key;
-        if (counts && found_key(v, item_a, item_b, &key)) r.add(key);
+        if (counts && found_key(v, items[pair.x], items[pair.y], &key)) r.add(key);
     }
     if (v.cross || v.a.as_segments) return;
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *alone.count;
-         i += (uint64_t)gridDim.x * blockDim.x)
+    for (uint64_t i = thread; i < *alone.count; i += threads)
         r.add(carom_pair_pack(alone.data[i], alone.data[i]));
 }
 
@@ -480,13 +493,15 @@ static carom_device_list<uint32_t> alone_of(const carom_device_soup *soup) {
             soup->def.triangle_count, &soup->counts()[1]};
 }
 
-/* Copies positions; the first block surveys them meanwhile. */
+/* Copies positions and empties the lists `counts` of; the first block surveys the triangles
+ * meanwhile. */
 template <typename T>
 static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
     copy_positions(const T *from, T *to, uint64_t count, boxes of_source, carom_bvh_space *space,
-                   carom_device_counters *counters) {
+                   carom_device_count *counts, carom_device_counters *counters) {
     carom_device_begin();
     if (blockIdx.x == 0) {
+        if (threadIdx.x < 2) counts[threadIdx.x] = 0;
         if (space != nullptr)
             carom_tree_survey_block(of_source, of_source.v.a.triangle_count, space);
         return;
@@ -540,16 +555,18 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
     bool surveyed = arguments->positions != nullptr && !soup->def.doubles && count != 0;
     of_source.v.a.positions = arguments->positions;
     carom_device_step(device, "positions");
-    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
-    (void)cudaMemsetAsync(soup->counts(), 0, 2 * sizeof(carom_device_count), device->stream);
+    carom_device_clear(device, op);
+    if (arguments->positions == nullptr)
+        (void)cudaMemsetAsync(soup->counts(), 0, 2 * sizeof(carom_device_count), device->stream);
     if (arguments->positions != nullptr && soup->def.doubles)
         carom_device_launch(device, copy_positions<double>, grid, CAROM_TREE_SAMPLE,
                             (const double *)arguments->positions, (double *)soup->positions.data,
-                            scalars, of_source, no_space, op->counters);
+                            scalars, of_source, no_space, soup->counts(), op->counters);
     else if (arguments->positions != nullptr)
         carom_device_launch(device, copy_positions<float>, grid, CAROM_TREE_SAMPLE,
                             (const float *)arguments->positions, (float *)soup->positions.data,
-                            scalars, of_source, surveyed ? sort.space : no_space, op->counters);
+                            scalars, of_source, surveyed ? sort.space : no_space, soup->counts(),
+                            op->counters);
     if (soup->def.doubles) launch_bounds(device, b.v, (box_frame *)soup->frame.data, op->counters);
     if (count == 0) return;
     carom_tree_build(device, b, soup->tree, sort, surveyed);
@@ -847,11 +864,10 @@ static void find_candidates(carom_device *device, carom_device_op *op, const car
 
 static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    cudaStream_t stream = device->stream;
     carom_tree tree;
     const float4 *records;
     carom_found_pairs r = {{nullptr, 0, &op->counters->n[N_FOUND]}, nullptr};
-    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), stream);
+    carom_device_clear(device, op);
     view v = begin_search(device, op, &tree, &records);
     carom_device_list<uint2> candidates =
         carom_device_list_of<uint2>(device, CANDIDATES, op, N_CANDIDATES);
@@ -877,8 +893,9 @@ static void search_launch(carom_device *device, carom_device_op *op) {
             device, decide_in_doubles, carom_device_resident(device, decide_in_doubles, THREADS),
             THREADS, v, tree.items, records, records != nullptr ? open : candidates, undecided, r);
         carom_device_step(device, "exact");
-        carom_device_launch(device, decide_exactly, 2u * (unsigned)device->processors, 128, v,
-                            tree.items, undecided, alone_of(s->a.soup), r);
+        carom_device_launch(device, decide_exactly, EXACT_BLOCKS * (unsigned)device->processors,
+                            EXACT_THREADS, v, tree.items, records, undecided, alone_of(s->a.soup),
+                            r);
     }
     if (by_faces(s))
         carom_pairs_sort(device, r, first_faces(s), &device->scratch[SCATTERED],

@@ -70,6 +70,7 @@ static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uin
         int verdict = carom_face_filter(&ta, &tb, &common);
         if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
     }
+    if (carom_face_filter_flat(&ta, &tb, &common) == CAROM_NO) return false;
     return carom_face_pair_exact(&ta, &tb, &common, as_segments) != 0;
 }
 
@@ -332,8 +333,7 @@ carom_status carom_soup_search_run(carom_soup_search *s, carom_pair_finish_fn *f
     if (status == CAROM_OK) {
         status = search_all(s);
         bool given_up = s->crowded || s->spent;
-        if (status == CAROM_NO_MEMORY)
-            status = carom_fail_memory(context, sizeof(finder), "a search");
+        if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, 0, "the pairs found");
         if (!given_up) add_work(s);
         if (status == CAROM_OK && finish != NULL && !given_up)
             status = pass_pairs(s, finish, argument);

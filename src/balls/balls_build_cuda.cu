@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* The grid of balls_item.h, built on the GPU.
+ *
+ * Spheres are sorted along a Morton curve, entries counted per bucket, the counts added up, and
+ * entries written. An entry carries the lowest bits of its cell. So a query takes each sphere once
+ * although several cells of a sphere may share a bucket: if the balls meet, the cell that is asked
+ * for is among those of the sphere, whose low bits differ. Large spheres are also entered in the
+ * cells of level 0 (view.fine_levels), so that nearly all spheres ask for one cell only.
+ *
+ * Source: Weller, Frese, Zachmann 2013, 4. */
+#include <cub/device/device_scan.cuh>
+#include <new>
+
+#include "balls/balls_cuda.h"
+#include "bvh/bvh_cuda.h"
+
+#define SHARE      8u    /* threads that enter one sphere in its cells */
+#define LARGE      1024u /* blocks that enter large spheres in the cells of level 0 */
+#define LARGE_PART 8u    /* of them share a sphere */
+#define PER_SPHERE 12u   /* entries that there is room for at first: packings have 8 to 10 */
+
+/* Counters: */
+enum { B_ENTRIES, B_LARGE, B_RANKS };
+
+static __device__ inline float reach_of(const carom_balls_view &view, const carom_pack_sphere *s) {
+    return carom_float_up(carom_balls_reach(s) * view.unit, 0.0);
+}
+
+static __device__ inline uint32_t level_of(const carom_balls_view &view,
+                                           const carom_pack_sphere *s) {
+    return carom_balls_level(&view, reach_of(view, s));
+}
+
+/* Whether spheres of a level are also entered on level 0. */
+static __device__ inline bool is_large(const carom_balls_view &view, uint32_t level) {
+    return level != 0 && level <= view.fine_levels;
+}
+
+/* Keys, and the list of large spheres. */
+static __global__ void make_keys(carom_balls_view view, const carom_pack_sphere *spheres,
+                                 carom_tree_sort sort, uint32_t *large,
+                                 carom_device_count *large_count) {
+    carom_device_begin();
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t key = 0;
+    bool there = i < view.count;
+    if (there) {
+        float position[3];
+        carom_balls_position(&view, spheres[i].centre, position);
+        key = carom_balls_key(position);
+        if (view.fine_levels != 0 && is_large(view, level_of(view, &spheres[i])))
+            large[atomicAdd(large_count, 1ull)] = i;
+    }
+    carom_tree_count_key(there, i, key, sort.keys, sort.ranks, sort.bins, sort.bits);
+}
+
+/* Calls f(x, y, z) for the cells of carom_balls_cells, those of one of `shares` threads. */
+template <typename F>
+static __device__ inline void each_cell(const carom_balls_view &view, const float centre[3],
+                                        float reach, uint32_t level, unsigned share,
+                                        unsigned shares, F f) {
+    float far = carom_balls_entry_reach_on(&view, reach, level), limit = far + CAROM_BALLS_SLACK;
+    carom_grid_cells box = carom_balls_box_within(&view, centre, far, level);
+    float edge = view.edge[level];
+    auto squared_gap = [&](int k, uint32_t i) {
+        float begin = view.box_low[k] + (float)i * edge, end = begin + edge;
+        float gap = centre[k] < begin ? begin - centre[k]
+                    : centre[k] > end ? centre[k] - end
+                                      : 0.0f;
+        return gap * gap;
+    };
+    uint32_t side_x = box.high[0] - box.low[0] + 1u, side_y = box.high[1] - box.low[1] + 1u;
+    uint32_t count = side_x * side_y * (box.high[2] - box.low[2] + 1u);
+    for (uint32_t i = share; i < count; i += shares) {
+        uint32_t x = box.low[0] + i % side_x, y = box.low[1] + i / side_x % side_y;
+        uint32_t z = box.low[2] + i / side_x / side_y;
+        float squared = squared_gap(2, z) + squared_gap(1, y);
+        if (squared + squared_gap(0, x) <= limit * limit) f(x, y, z);
+    }
+}
+
+/* Spheres that were appended to a list by atomic additions. */
+struct large_list {
+    uint32_t *data;
+    carom_device_count *count;
+};
+
+/* Puts spheres into their order and counts their entries. The first LARGE blocks count those of
+ * large spheres on level 0. */
+static __global__ void place_spheres(carom_balls_view view, const carom_pack_sphere *spheres,
+                                     const uint32_t *order, carom_balls_sphere *placed,
+                                     float4 *askers, float *near_radii, uint32_t *counts,
+                                     large_list large, large_list ranks,
+                                     carom_device_count *total) {
+    carom_device_begin();
+    __shared__ unsigned entered;
+    if (threadIdx.x == 0) entered = 0;
+    __syncthreads();
+    uint32_t mine = 0, level = 0;
+    float position[3];
+    auto count = [&](uint32_t x, uint32_t y, uint32_t z) {
+        atomicAdd(&counts[carom_grid_bucket(&view.table, x, y, z, level)], 1u);
+        ++mine;
+    };
+    uint32_t first = view.fine_levels != 0 ? LARGE : 0u;
+    uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
+    if (blockIdx.x < first) {
+        for (uint64_t i = blockIdx.x; i < LARGE_PART * *large.count; i += first) {
+            const carom_pack_sphere *s = &spheres[large.data[i / LARGE_PART]];
+            unsigned share = i % LARGE_PART * blockDim.x + threadIdx.x;
+            carom_balls_position(&view, s->centre, position);
+            each_cell(view, position, reach_of(view, s), 0, share, LARGE_PART * blockDim.x, count);
+        }
+    } else if (rank < view.count) {
+        uint32_t index = order[rank];
+        carom_pack_sphere s = spheres[index];
+        double near = CAROM_MAX(s.radius, s.secondary);
+        float reach = reach_of(view, &s);
+        level = carom_balls_level(&view, reach);
+        carom_balls_position(&view, s.centre, position);
+        if (thread % SHARE == 0) {
+            placed[rank] = carom_balls_sphere{s.centre,
+                                              s.radius,
+                                              s.secondary,
+                                              s.cover,
+                                              carom_pack_void_units(&view.extent, s.void_volume),
+                                              index,
+                                              level};
+            askers[rank] = make_float4(position[0], position[1], position[2], reach);
+            near_radii[rank] = carom_float_up(near * view.unit, 0.0);
+            if (is_large(view, level)) ranks.data[atomicAdd(ranks.count, 1ull)] = rank;
+        }
+        each_cell(view, position, reach, level, thread % SHARE, SHARE, count);
+    }
+    if (mine != 0) atomicAdd(&entered, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(total, (carom_device_count)entered);
+}
+
+/* A warp for each 32 spheres. */
+static __global__ void bound_groups(carom_balls_view view, const float4 *askers, float4 *groups) {
+    carom_device_begin();
+    uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x, last = view.count - 1u;
+    if (rank / CAROM_WARP > last / CAROM_WARP) return;
+    float4 s = askers[rank < last ? rank : last];
+    float low[3] = {s.x, s.y, s.z}, high[3] = {s.x, s.y, s.z};
+    for (int k = 0; k < 3; ++k)
+        for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
+            low[k] = fminf(low[k], __shfl_xor_sync(~0u, low[k], step));
+            high[k] = fmaxf(high[k], __shfl_xor_sync(~0u, high[k], step));
+        }
+    float x = 0.5f * low[0] + 0.5f * high[0], y = 0.5f * low[1] + 0.5f * high[1],
+          z = 0.5f * low[2] + 0.5f * high[2];
+    float far = sqrtf((s.x - x) * (s.x - x) + (s.y - y) * (s.y - y) + (s.z - z) * (s.z - z));
+    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
+        far = fmaxf(far, __shfl_xor_sync(~0u, far, step));
+    if (rank % CAROM_WARP == 0)
+        groups[rank / CAROM_WARP] = make_float4(x, y, z, far + CAROM_BALLS_SLACK);
+}
+
+/* Leaves all counts 0 for the next build. The first LARGE blocks enter large spheres on level 0. */
+static __global__ void enter_spheres(carom_balls_view view, const float4 *askers,
+                                     const float *near_radii, const uint32_t *starts,
+                                     uint32_t *counts, large_list ranks, float4 *entries,
+                                     uint4 *links, uint64_t capacity) {
+    carom_device_begin();
+    auto enter = [&](uint32_t rank, bool on_own_level, unsigned share, unsigned shares) {
+        float4 s = askers[rank], entry = make_float4(s.x, s.y, s.z, near_radii[rank]);
+        const float position[3] = {s.x, s.y, s.z};
+        uint32_t level = on_own_level ? carom_balls_level(&view, s.w) : 0u;
+        each_cell(
+            view, position, s.w, level, share, shares, [&](uint32_t x, uint32_t y, uint32_t z) {
+                uint32_t bucket = carom_grid_bucket(&view.table, x, y, z, level);
+                uint64_t at = (uint64_t)starts[bucket] + atomicSub(&counts[bucket], 1u) - 1u;
+                if (at >= capacity) return; /* it will be repeated */
+                entries[at] = entry;
+                links[at] = make_uint4(rank, tag_of(x, y, z, level), __float_as_uint(s.w), 0u);
+            });
+    };
+    uint32_t first = view.fine_levels != 0 ? LARGE : 0u;
+    uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
+    if (blockIdx.x < first)
+        for (uint64_t i = blockIdx.x; i < LARGE_PART * *ranks.count; i += first)
+            enter(ranks.data[i / LARGE_PART], false, i % LARGE_PART * blockDim.x + threadIdx.x,
+                  LARGE_PART * blockDim.x);
+    else if (rank < view.count)
+        enter(rank, true, thread % SHARE, SHARE);
+}
+
+struct build_arguments {
+    carom_device_balls *balls;
+    const carom_balls_view *view; /* of the caller, who waits */
+};
+
+static grid_arrays *next_arrays(carom_device_balls *balls) {
+    return &balls->arrays[1 - balls->current];
+}
+
+static size_t scan_bytes(uint32_t buckets) {
+    size_t bytes = 0;
+    uint32_t *none = nullptr;
+    (void)cub::DeviceScan::ExclusiveSum(nullptr, bytes, none, none, (int64_t)buckets + 1,
+                                        (cudaStream_t) nullptr);
+    return bytes;
+}
+
+static carom_status build_reserve(carom_device *device, carom_device_op *op) {
+    build_arguments *b = carom_device_arguments<build_arguments>(op);
+    grid_arrays *to = next_arrays(b->balls);
+    uint64_t count = b->view->count, buckets = b->view->table.bucket_count;
+    uint64_t entries = PER_SPHERE * count + 1024;
+    if (entries < b->balls->wanted) entries = b->balls->wanted;
+    CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, b->view->count, &device->scratch[SORT],
+                                             &device->scratch[BINS]));
+    CAROM_DEVICE_TRY(reserve_zeros(device, COUNTS, (buckets + 1) * sizeof(uint32_t)));
+    const struct {
+        carom_device_block *block;
+        uint64_t bytes;
+    } wanted[] = {{&device->scratch[SORTED], row(count * sizeof(uint32_t)) + scan_bytes(buckets)},
+                  {&to->spheres, count * sizeof(carom_balls_sphere)},
+                  {&to->askers, count * sizeof(float4)},
+                  {&to->near_radii, count * sizeof(float)},
+                  {&to->groups, words_for(b->view->count) * sizeof(float4)},
+                  {&to->starts, (buckets + 1) * sizeof(uint32_t)},
+                  {&to->entries, entries * sizeof(float4)},
+                  {&to->links, entries * sizeof(uint4)},
+                  {&device->scratch[LARGES], 2 * row(count * sizeof(uint32_t))}};
+    for (const auto &array : wanted)
+        CAROM_DEVICE_TRY(carom_device_reserve(device, array.block, array.bytes, "balls"));
+    return CAROM_OK;
+}
+
+static void build_launch(carom_device *device, carom_device_op *op) {
+    const build_arguments *b = carom_device_arguments<build_arguments>(op);
+    const grid_arrays *to = next_arrays(b->balls);
+    const carom_balls_view &view = *b->view;
+    unsigned threads = 128, blocks = carom_device_blocks(view.count, threads);
+    uint64_t shared = carom_device_blocks((uint64_t)SHARE * view.count, threads) +
+                      (view.fine_levels != 0 ? LARGE : 0u);
+    carom_device_count *n = op->counters->n;
+    char *lists = (char *)device->scratch[LARGES].data;
+    large_list large = {(uint32_t *)lists, &n[B_LARGE]};
+    large_list ranks = {(uint32_t *)(lists + row((uint64_t)view.count * sizeof(uint32_t))),
+                        &n[B_RANKS]};
+    carom_tree_sort sort = {};
+    (void)carom_tree_sort_place(view.count, (char *)device->scratch[SORT].data,
+                                (uint32_t *)device->scratch[BINS].data, &sort);
+    const carom_pack_sphere *spheres = (const carom_pack_sphere *)device->scratch[SPHERES].data;
+    uint32_t *order = (uint32_t *)device->scratch[SORTED].data;
+    uint32_t *counts = (uint32_t *)device->scratch[COUNTS].data;
+    uint32_t *starts = (uint32_t *)to->starts.data;
+    carom_balls_sphere *placed = (carom_balls_sphere *)to->spheres.data;
+    float4 *askers = (float4 *)to->askers.data;
+    float *near_radii = (float *)to->near_radii.data;
+    void *temporary = (char *)order + row((uint64_t)view.count * sizeof(uint32_t));
+    size_t bytes = scan_bytes(view.table.bucket_count);
+    carom_device_step(device, "order");
+    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+    carom_device_launch(device, make_keys, blocks, threads, view, spheres, sort, large.data,
+                        large.count);
+    carom_tree_order(device, view.count, sort, order);
+    carom_device_step(device, "spheres");
+    carom_device_launch(device, place_spheres, shared, threads, view, spheres, order, placed,
+                        askers, near_radii, counts, large, ranks, &n[B_ENTRIES]);
+    carom_device_launch(device, bound_groups, blocks, threads, view, askers,
+                        (float4 *)to->groups.data);
+    carom_device_step(device, "buckets");
+    (void)cub::DeviceScan::ExclusiveSum(temporary, bytes, counts, starts,
+                                        (int64_t)view.table.bucket_count + 1, device->stream);
+    carom_device_step(device, "entries");
+    carom_device_launch(device, enter_spheres, shared, threads, view, askers, near_radii, starts,
+                        counts, ranks, (float4 *)to->entries.data, (uint4 *)to->links.data,
+                        to->entries.bytes / sizeof(float4));
+}
+
+static carom_status build_settle(carom_device *device, carom_device_op *op,
+                                 const carom_device_counters *counters, bool *again) {
+    const build_arguments *b = carom_device_arguments<build_arguments>(op);
+    carom_device_balls *balls = b->balls;
+    uint64_t entries = counters->n[B_ENTRIES];
+    if (entries > UINT32_MAX - 2u * CAROM_WARP)
+        return carom_device_fail(device, CAROM_TOO_LARGE, "too many spheres for a grid: %u",
+                                 b->view->count);
+    balls->entries = entries;
+    *again = entries * sizeof(float4) > next_arrays(balls)->entries.bytes;
+    if (*again) balls->wanted = entries + entries / 8;
+    return CAROM_OK;
+}
+
+carom_status carom_balls_cuda_create(carom_device *device, carom_device_balls **out) {
+    carom_device_balls *balls = new (std::nothrow) carom_device_balls{};
+    if (balls == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for balls");
+    carom_status status =
+        carom_device_reserve(device, &balls->view, REPLICAS * sizeof(grid_view), "balls");
+    if (status != CAROM_OK) {
+        delete balls;
+        return status;
+    }
+    *out = balls;
+    return CAROM_OK;
+}
+
+void carom_balls_cuda_destroy(carom_device_balls *balls) {
+    for (grid_arrays &a : balls->arrays) {
+        carom_device_block *blocks[] = {&a.spheres, &a.askers,  &a.near_radii, &a.groups,
+                                        &a.starts,  &a.entries, &a.links};
+        for (carom_device_block *block : blocks) carom_device_release(block);
+    }
+    carom_device_release(&balls->view);
+    delete balls;
+}
+
+uint64_t carom_balls_cuda_bytes(const carom_device_balls *balls) {
+    uint64_t bytes = balls->view.bytes;
+    for (const grid_arrays &a : balls->arrays)
+        bytes += a.spheres.bytes + a.askers.bytes + a.near_radii.bytes + a.groups.bytes +
+                 a.starts.bytes + a.entries.bytes + a.links.bytes;
+    return bytes;
+}
+
+uint64_t carom_balls_cuda_entries(const carom_device_balls *balls) {
+    return balls->entries;
+}
+
+carom_status carom_balls_cuda_set(carom_device *device, carom_device_balls *balls,
+                                  const carom_balls_view *view, const carom_pack_sphere *spheres) {
+    carom_device_op op = {build_reserve, build_launch, build_settle, nullptr, {}};
+    uint64_t bytes = view->count * sizeof(*spheres), entries = balls->entries;
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[SPHERES], bytes, "balls"));
+    CAROM_DEVICE_TRY(
+        carom_device_check(device,
+                           cudaMemcpyAsync(device->scratch[SPHERES].data, spheres, bytes,
+                                           cudaMemcpyHostToDevice, device->stream),
+                           "copying spheres"));
+    *carom_device_arguments<build_arguments>(&op) = build_arguments{balls, view};
+    carom_status status = carom_device_submit(device, &op);
+    if (status == CAROM_OK) status = carom_device_finish(device);
+    if (status == CAROM_OK) {
+        const grid_arrays *to = next_arrays(balls);
+        grid_view on_device[REPLICAS] = {
+            {*view, (const float4 *)to->askers.data, (const float *)to->near_radii.data,
+             (const float4 *)to->groups.data, (const float4 *)to->entries.data,
+             (const uint4 *)to->links.data}};
+        on_device[0].v.spheres = (const carom_balls_sphere *)to->spheres.data;
+        on_device[0].v.starts = (const uint32_t *)to->starts.data;
+        for (unsigned i = 1; i < REPLICAS; ++i) on_device[i] = on_device[0];
+        status = carom_device_check(
+            device,
+            cudaMemcpy(balls->view.data, on_device, sizeof(on_device), cudaMemcpyHostToDevice),
+            "copying balls");
+    }
+    if (status != CAROM_OK) {
+        balls->entries = entries;
+        return status;
+    }
+    balls->host = *view;
+    balls->current = 1 - balls->current;
+    return CAROM_OK;
+}

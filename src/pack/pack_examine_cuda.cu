@@ -1,0 +1,820 @@
+/* SPDX-License-Identifier: MIT */
+/* Examining the cells of an octree on the GPU, with the CPU's results, byte for byte.
+ *
+ * What a group of cells does depends on its cells and on the balls inserted before, so groups are
+ * independent of each other (pack_octree.c). Within a group the CPU examines one cell after the
+ * other, depth first, up to the first that leads to a ball; but what a cell leads to does not
+ * depend on the others. So a block takes a group: its warps examine the next few cells of the stack
+ * at a time, and one of them then goes through the results in the CPU's order, as far as they
+ * count. What was examined beyond the first ball is forgotten.
+ *
+ * One warp examines a cell: balls nearby, the surface nearby, bound, inside, climb. It shares the
+ * sixteen boxes of a node, the triangles of a block and the balls of a list among its lanes, and
+ * then takes them in the order in which the CPU meets them, wherever that matters. */
+#include <cfloat>
+#include <cmath>
+
+#include "bvh/bvh_nearest_item.h"
+#include "bvh/bvh_winding_item.h"
+#include "geom/distance_item.h"
+#include "pack/pack_cuda.h"
+
+#define FEW_WARPS  4u   /* of a block: cells of a group that are examined at a time */
+#define MANY_WARPS 16u  /* the same where there are few groups: */
+#define FEW_GROUPS 8u   /* per processor */
+#define ALL_WARPS  16u  /* per processor: what their registers allow */
+#define AHEAD      16u  /* cells of a group that are put on the stack at a time */
+#define MOST_CELLS 256u /* on the stack: seven more for each of 31 levels */
+#define MOST_NODES (CAROM_BVH_LEVELS * CAROM_BVH_WIDTH)
+
+/* ---- Warps ----------------------------------------------------------------------------------- */
+
+static __device__ inline double from_lane(double x, unsigned lane) {
+    return __shfl_sync(~0u, x, (int)lane);
+}
+
+/* The least of the lanes' numbers, none of which is NaN. */
+static __device__ inline double warp_least(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    bits = bits >> 63 != 0 ? ~bits : bits | UINT64_C(1) << 63; /* of the same order */
+    unsigned high = (unsigned)(bits >> 32), low = (unsigned)bits;
+    unsigned least_high = __reduce_min_sync(~0u, high);
+    unsigned least_low = __reduce_min_sync(~0u, high == least_high ? low : ~0u);
+    bits = (uint64_t)least_high << 32 | least_low;
+    bits = bits >> 63 != 0 ? bits & ~(UINT64_C(1) << 63) : ~bits;
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
+/* The obstacles near a point, as in carom_pack_near; radii are float32. In shared memory. */
+struct near_set {
+    double x[CAROM_PACK_NEAR], y[CAROM_PACK_NEAR], z[CAROM_PACK_NEAR], apart[CAROM_PACK_NEAR];
+    float radius[CAROM_PACK_NEAR];
+};
+
+struct open_node {
+    float bound; /* of the squared distance */
+    uint32_t node;
+};
+#define LEVEL_SHIFT 28u /* a node: its level and its index, below 2^28 */
+
+struct workspace {
+    near_set near[2];
+    open_node stack[MOST_NODES];
+};
+
+/* Two leaves, or one twice: the lower and the upper half of a warp has one each. */
+struct leaf_pair {
+    uint32_t first, second;
+
+    __device__ uint32_t of_lane(unsigned lane) const {
+        return lane < CAROM_BVH_WIDTH ? first : second;
+    }
+};
+static_assert(2 * CAROM_BVH_WIDTH == CAROM_WARP, "half a warp per leaf");
+
+struct near_list {
+    near_set *set;
+    unsigned count;
+    double least;
+};
+
+/* ---- Balls nearby ---------------------------------------------------------------------------- */
+
+/* The lists of the cells that hold a point: lane l has that of level l. */
+struct ball_lists {
+    uint32_t start, count;
+};
+
+static __device__ inline ball_lists find_lists(const view &v, carom_vec3 p) {
+    unsigned lane = lane_of();
+    ball_lists lists = {0, 0};
+    if (lane < CAROM_PACK_LEVELS) {
+        double cell = v.cell[lane];
+        uint64_t key = level_key(lane, carom_pack_cell_of(p.x, cell), carom_pack_cell_of(p.y, cell),
+                                 carom_pack_cell_of(p.z, cell));
+        uint64_t at = carom_pack_key_hash(key);
+        for (unsigned i = 0; i < MOST_PROBES; ++i, ++at) {
+            const slot *s = &v.slots[at & v.slot_mask];
+            if (s->key == NO_KEY) break;
+            if (s->key != key) continue;
+            lists = ball_lists{s->start, s->count};
+            break;
+        }
+    }
+    return lists;
+}
+
+/* Lists are in the order of the balls. The CPU keeps them in chunks, the newest first. */
+static __device__ inline uint32_t chunk_order(uint32_t i, uint32_t count) {
+    uint32_t newest = count % CAROM_PACK_CHUNK;
+    newest = newest != 0 ? newest : CAROM_PACK_CHUNK;
+    if (i < newest) return count - newest + i;
+    uint32_t chunk = (i - newest) / CAROM_PACK_CHUNK, at = (i - newest) % CAROM_PACK_CHUNK;
+    return count - newest - CAROM_PACK_CHUNK * (chunk + 1) + at;
+}
+
+/* carom_pack_balls_search. */
+static __device__ void search_balls(const view &v, carom_vec3 p, double spread, near_list &n) {
+    unsigned lane = lane_of(), before = (1u << lane) - 1u;
+    ball_lists lists = find_lists(v, p);
+    for (unsigned level = 0; level < CAROM_PACK_LEVELS; ++level) {
+        uint32_t start = __shfl_sync(~0u, lists.start, (int)level);
+        uint32_t count = __shfl_sync(~0u, lists.count, (int)level);
+        for (uint32_t base = 0; base < count; base += CAROM_WARP) {
+            bool some = base + lane < count;
+            carom_pack_ball b = {0.0, 0.0, 0.0, 0.0};
+            double apart = HUGE_VAL;
+            if (some) {
+                b = v.balls[v.pool[start + chunk_order(base + lane, count)]];
+                apart = carom_pack_ball_distance(&b, p);
+            }
+            if (__ballot_sync(~0u, some && apart <= n.least + spread) == 0) continue;
+            double least = apart; /* of this lane and those before it */
+            for (unsigned by = 1; by < CAROM_WARP; by *= 2) {
+                double other = __shfl_up_sync(~0u, least, by);
+                if (lane >= by) least = CAROM_MIN(other, least);
+            }
+            double earlier = __shfl_up_sync(~0u, least, 1);
+            earlier = lane == 0 ? n.least : CAROM_MIN(earlier, n.least);
+            bool taken = some && !(apart > earlier + spread);
+            unsigned mask = __ballot_sync(~0u, taken);
+            unsigned k = n.count + (unsigned)__popc(mask & before);
+            if (taken && k < CAROM_PACK_NEAR) {
+                n.set->x[k] = b.x;
+                n.set->y[k] = b.y;
+                n.set->z[k] = b.z;
+                n.set->radius[k] = (float)b.radius;
+                n.set->apart[k] = apart;
+            }
+            unsigned all = n.count + (unsigned)__popc(mask);
+            n.count = CAROM_MIN(all, CAROM_PACK_NEAR);
+            double last = from_lane(least, CAROM_WARP - 1);
+            n.least = CAROM_MIN(last, n.least);
+        }
+    }
+    __syncwarp();
+}
+
+/* carom_pack_balls_distance. */
+static __device__ double ball_distance(const view &v, carom_vec3 p) {
+    unsigned lane = lane_of();
+    double least = v.reach;
+    ball_lists lists = find_lists(v, p);
+    for (unsigned level = 0; level < CAROM_PACK_LEVELS; ++level) {
+        uint32_t start = __shfl_sync(~0u, lists.start, (int)level);
+        uint32_t count = __shfl_sync(~0u, lists.count, (int)level);
+        for (uint32_t i = lane; i < count; i += CAROM_WARP) {
+            double apart = carom_pack_ball_distance(&v.balls[v.pool[start + i]], p);
+            least = CAROM_MIN(apart, least);
+        }
+    }
+    return warp_least(least);
+}
+
+/* ---- The surface nearby ---------------------------------------------------------------------- */
+
+static __device__ inline const carom_bvh_node *node_at(const view &v, uint32_t node) {
+    return v.nodes + v.level_start[node >> LEVEL_SHIFT] + (node & ((1u << LEVEL_SHIFT) - 1));
+}
+
+static __device__ inline uint32_t child_of(uint32_t node, unsigned lane) {
+    uint32_t level = node >> LEVEL_SHIFT, index = node & ((1u << LEVEL_SHIFT) - 1);
+    return (level - 1) << LEVEL_SHIFT | (index * CAROM_BVH_WIDTH + lane);
+}
+
+static __device__ inline double vec_dot(carom_vec3 a, carom_vec3 b) {
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static __device__ inline carom_vec3 vec_along(carom_vec3 a, carom_vec3 u, double t) {
+    return carom_vec(a.x + u.x * t, a.y + u.y * t, a.z + u.z * t);
+}
+
+/* The point nearest to the origin on the segment a + t u, t in [0, 1]. */
+static __device__ inline carom_vec3 edge_foot(carom_vec3 a, carom_vec3 u, double square) {
+    double t = -vec_dot(a, u) / (square > 0.0 ? square : 1.0);
+    t = t > 0.0 ? t : 0.0;
+    return vec_along(a, u, t < 1.0 ? t : 1.0);
+}
+
+static __device__ inline void take_nearer(carom_vec3 foot, carom_vec3 *best, double *square) {
+    double s = vec_dot(foot, foot);
+    if (!(s < *square)) return;
+    *best = foot;
+    *square = s;
+}
+
+static __device__ inline carom_vec3 corner_of(const carom_bvh_corners *corners, int i,
+                                              unsigned lane) {
+    return carom_vec(corners->row[3 * i][lane], corners->row[3 * i + 1][lane],
+                     corners->row[3 * i + 2][lane]);
+}
+
+/* carom_pack_feet, operation by operation: the point of a lane's triangle that is nearest. */
+static __device__ inline double foot_of(const carom_bvh_corners *corners, unsigned lane,
+                                        const double at[3], carom_vec3 *foot_at) {
+    carom_vec3 p = carom_vec(at[0], at[1], at[2]);
+    carom_vec3 a = carom_vec_sub(corner_of(corners, 0, lane), p);
+    carom_vec3 b = carom_vec_sub(corner_of(corners, 1, lane), p);
+    carom_vec3 c = carom_vec_sub(corner_of(corners, 2, lane), p);
+    carom_vec3 u = carom_vec_sub(b, a), v = carom_vec_sub(c, a), o = carom_vec_sub(c, b);
+    double uu = vec_dot(u, u), uv = vec_dot(u, v), vv = vec_dot(v, v);
+    carom_vec3 best = edge_foot(a, u, uu);
+    double square = vec_dot(best, best);
+    take_nearer(edge_foot(b, o, vec_dot(o, o)), &best, &square);
+    take_nearer(edge_foot(a, v, vv), &best, &square);
+    double au = -vec_dot(a, u), av = -vec_dot(a, v);
+    double denominator = uu * vv - uv * uv;
+    double s = vv * au - uv * av, t = uu * av - uv * au;
+    if (s > 0.0 && t > 0.0 && s + t < denominator && denominator > 0x1p-40 * (uu * vv))
+        take_nearer(vec_along(vec_along(a, u, s / denominator), v, t / denominator), &best,
+                    &square);
+    *foot_at = carom_vec(best.x + p.x, best.y + p.y, best.z + p.z);
+    return square;
+}
+
+/* The search of pack_mesh.c; `slot` is the place in the list of the lane's direction. */
+struct surface {
+    double at[3], spread, limit, distance;
+    uint32_t place;
+    unsigned slot;
+};
+
+static __device__ surface surface_begin(carom_vec3 p, double limit, double spread) {
+    surface s;
+    s.at[0] = p.x;
+    s.at[1] = p.y;
+    s.at[2] = p.z;
+    s.spread = spread;
+    s.limit = limit;
+    s.distance = HUGE_VAL;
+    s.place = CAROM_BVH_NONE;
+    s.slot = NONE;
+    return s;
+}
+
+/* search_block of pack_mesh.c, all triangles of one block or two at once. There they come one after
+ * the other, and each may lower the limit for those after it: here a prefix minimum gives that
+ * limit. (Triangles beyond it lower it no further, since apart + spread is then above it too.) Of
+ * each direction the nearest foot is kept, the first of equal ones; a direction gets its place in
+ * the list with the first foot that is within the limit. */
+static __device__ double search_blocks(const view &v, surface &s, near_list &n, leaf_pair blocks,
+                                       unsigned lanes) {
+    unsigned lane = lane_of(), direction = CAROM_WARP + lane;
+    bool mine = (lanes >> lane & 1) != 0;
+    double square = HUGE_VAL;
+    carom_vec3 foot = {0.0, 0.0, 0.0};
+    if (mine)
+        square = foot_of(&v.corners[blocks.of_lane(lane)], lane % CAROM_BVH_WIDTH, s.at, &foot);
+    if (__ballot_sync(~0u, mine && !(square > s.limit * s.limit)) == 0) return s.limit;
+    double apart = sqrt(square), earlier = apart;
+    for (unsigned by = 1; by < CAROM_WARP; by *= 2) {
+        double other = __shfl_up_sync(~0u, earlier, by);
+        if (lane >= by) earlier = CAROM_MIN(other, earlier);
+    }
+    earlier = __shfl_up_sync(~0u, earlier, 1);
+    double within = lane == 0 ? HUGE_VAL : earlier + s.spread;
+    double limit = CAROM_MIN(within, s.limit);
+    bool taken = mine && !(square > limit * limit);
+    unsigned mask = __ballot_sync(~0u, taken);
+    if (taken)
+        direction = carom_pack_direction(foot.x - s.at[0], foot.y - s.at[1], foot.z - s.at[2]);
+    double nearest = warp_least(taken ? apart : HUGE_VAL);
+    if (nearest < s.distance) {
+        unsigned first = (unsigned)__ffs((int)__ballot_sync(~0u, taken && apart == nearest)) - 1;
+        s.distance = nearest;
+        s.place = blocks.of_lane(first) * CAROM_BVH_WIDTH + first % CAROM_BVH_WIDTH;
+        double nearer = nearest + s.spread;
+        s.limit = CAROM_MIN(nearer, s.limit);
+        n.least = CAROM_MIN(nearest, n.least);
+    }
+    unsigned alike = __match_any_sync(~0u, direction); /* lanes of the same direction */
+    bool best = taken;
+    for (unsigned left = mask; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__ffs((int)left) - 1;
+        double other = from_lane(apart, i);
+        if ((alike >> i & 1) != 0 && (other < apart || (other == apart && i < lane))) best = false;
+    }
+    unsigned k = __shfl_sync(~0u, s.slot, (int)(direction % CAROM_WARP));
+    unsigned leader = (unsigned)__ffs((int)alike) - 1;
+    unsigned fresh = __ballot_sync(~0u, taken && k == NONE && lane == leader);
+    bool is_new = taken && k == NONE;
+    if (is_new) k = n.count + (unsigned)__popc(fresh & ((1u << leader) - 1u));
+    for (unsigned left = fresh; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__ffs((int)left) - 1;
+        unsigned of = __shfl_sync(~0u, direction, (int)i), at = __shfl_sync(~0u, k, (int)i);
+        if (lane == of && at < CAROM_PACK_NEAR) s.slot = at;
+    }
+    if (best && k < CAROM_PACK_NEAR && (is_new || apart < n.set->apart[k])) {
+        n.set->x[k] = foot.x;
+        n.set->y[k] = foot.y;
+        n.set->z[k] = foot.z;
+        n.set->radius[k] = 0.0f;
+        n.set->apart[k] = apart;
+    }
+    unsigned all = n.count + (unsigned)__popc(fresh);
+    n.count = CAROM_MIN(all, CAROM_PACK_NEAR);
+    __syncwarp();
+    return s.limit;
+}
+
+/* carom_bvh_nearest with floats: calls visit(blocks, lanes) in the same order, for two leaves at
+ * once where the second comes right after the first. What the first tells then does not keep the
+ * second from being visited, but its triangles are beyond the limit. */
+template <typename VISIT>
+static __device__ inline void visit_nearest(const view &v, open_node *stack, const double at[3],
+                                            double limit, VISIT visit) {
+    unsigned lane = lane_of(), count = 1;
+    double most = carom_nearest_square(limit);
+    carom_nearest_point p = carom_nearest_point_make(at, CAROM_PACK_FARTHEST * 0x1p-46);
+    if (lane == 0) stack[0] = open_node{0.0f, (v.level_count - 1) << LEVEL_SHIFT};
+    __syncwarp();
+    while (count > 0) {
+        open_node open = stack[--count];
+        __syncwarp();
+        if (carom_nearest_lower(open.bound) > most) continue;
+        bool is_leaf = open.node >> LEVEL_SHIFT == 0, two = false;
+        leaf_pair leaves = {open.node, open.node};
+        if (is_leaf && count > 0) {
+            open_node next = stack[count - 1];
+            two = next.node >> LEVEL_SHIFT == 0 && !(carom_nearest_lower(next.bound) > most);
+            if (two) leaves.second = next.node;
+            if (two) --count;
+        }
+        float square = HUGE_VALF;
+        bool within = false;
+        if (two || lane < CAROM_BVH_WIDTH) {
+            const carom_bvh_node *boxes = node_at(v, leaves.of_lane(lane));
+            unsigned i = lane % CAROM_BVH_WIDTH;
+            square = 0.0f;
+            for (int k = 0; k < 3; ++k) {
+                float below = boxes->low[k][i] - p.at[k];
+                float above = p.at[k] - boxes->high[k][i];
+                float apart = CAROM_MAX(below, above) - p.margin;
+                apart = CAROM_MAX(apart, 0.0f);
+                square += apart * apart;
+            }
+            within = square <= carom_nearest_float_limit(most) && square < HUGE_VALF;
+        }
+        unsigned mask = __ballot_sync(~0u, within);
+        __syncwarp();
+        if (is_leaf) { /* whose level is 0, so that nodes are indices */
+            if (mask != 0) most = carom_nearest_square(visit(leaves, mask));
+            continue;
+        }
+        unsigned rank = 0; /* the nearest is on top */
+        for (unsigned left = mask; left != 0; left &= left - 1) {
+            unsigned i = (unsigned)__ffs((int)left) - 1;
+            float other = __shfl_sync(~0u, square, (int)i);
+            rank += other > square || (other == square && i < lane) ? 1u : 0u;
+        }
+        if (within) stack[count + rank] = open_node{square, child_of(open.node, lane)};
+        count += (unsigned)__popc(mask);
+        __syncwarp();
+    }
+}
+
+/* carom_pack_mesh_search. */
+static __device__ surface search_surface(const view &v, open_node *stack, carom_vec3 p,
+                                         uint32_t seed, double limit, double spread, near_list &n) {
+    surface s = surface_begin(p, limit, spread);
+    if (seed != CAROM_BVH_NONE) {
+        carom_vec3 foot;
+        double square =
+            foot_of(&v.corners[seed / CAROM_BVH_WIDTH], seed % CAROM_BVH_WIDTH, s.at, &foot);
+        double apart = sqrt(square) + spread + CAROM_PACK_ERROR;
+        s.limit = CAROM_MIN(apart, s.limit);
+    }
+    visit_nearest(v, stack, s.at, s.limit, [&](leaf_pair blocks, unsigned lanes) {
+        return search_blocks(v, s, n, blocks, lanes);
+    });
+    return s;
+}
+
+static __device__ double triangle_distance(const view &v, carom_vec3 p, uint32_t block,
+                                           unsigned lane) {
+    carom_vec3 t[3];
+    carom_closest closest;
+    for (int i = 0; i < 3; ++i) t[i] = corner_of(&v.corners[block], i, lane);
+    carom_near_point_triangle(p, t, &closest);
+    return closest.distance;
+}
+
+/* The distance of carom_pack_mesh_distance. Its searches leave out nothing that is nearer, so the
+ * order does not matter. */
+static __device__ double mesh_distance(const view &v, open_node *stack, carom_vec3 p,
+                                       uint32_t seed) {
+    unsigned lane = lane_of();
+    const double at[3] = {p.x, p.y, p.z};
+    double distance = HUGE_VAL;
+    if (seed != CAROM_BVH_NONE)
+        distance = triangle_distance(v, p, seed / CAROM_BVH_WIDTH, seed % CAROM_BVH_WIDTH);
+    visit_nearest(v, stack, at, distance, [&](leaf_pair blocks, unsigned lanes) {
+        double apart = HUGE_VAL;
+        if ((lanes >> lane & 1) != 0)
+            apart = triangle_distance(v, p, blocks.of_lane(lane), lane % CAROM_BVH_WIDTH);
+        double least = warp_least(apart);
+        distance = CAROM_MIN(least, distance);
+        return distance;
+    });
+    return distance;
+}
+
+/* carom_pack_mesh_inside, of a balanced mesh. */
+static __device__ __noinline__ bool is_inside(const view &v, open_node *stack, carom_vec3 p) {
+    unsigned lane = lane_of(), count = 1;
+    carom_box ray = carom_winding_box(p);
+    int winding = 0;
+    bool on_face = false;
+    if (lane == 0) stack[0] = open_node{0.0f, (v.level_count - 1) << LEVEL_SHIFT};
+    __syncwarp();
+    while (count > 0) {
+        uint32_t node = stack[--count].node;
+        __syncwarp();
+        bool hit = false;
+        if (lane < CAROM_BVH_WIDTH) {
+            const carom_bvh_node *boxes = node_at(v, node);
+            hit = true;
+            for (int k = 0; k < 3; ++k)
+                hit =
+                    hit && boxes->low[k][lane] <= ray.high[k] && boxes->high[k][lane] >= ray.low[k];
+        }
+        unsigned mask = __ballot_sync(~0u, hit);
+        if (node >> LEVEL_SHIFT == 0) {
+            if (hit) {
+                carom_triangle t;
+                for (int i = 0; i < 3; ++i)
+                    t.corner[i] = corner_of(&v.corners[node & ((1u << LEVEL_SHIFT) - 1)], i, lane);
+                winding += carom_winding_face(&t, p, &on_face);
+            }
+            __syncwarp();
+            continue;
+        }
+        if (hit)
+            stack[count + (unsigned)__popc(mask & ((1u << lane) - 1u))] =
+                open_node{0.0f, child_of(node, lane)};
+        count += (unsigned)__popc(mask);
+        __syncwarp();
+    }
+    return !__any_sync(~0u, on_face) && __reduce_add_sync(~0u, winding) >= 1;
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* The constraint that is least along g; the lowest index of equal ones. Lane l has l and l + 32. */
+static __device__ inline unsigned least_along(const carom_pack_linear l[2], const double g[3],
+                                              double *least) {
+    double low = l[0].e + (l[0].x * g[0] + l[0].y * g[1] + l[0].z * g[2]);
+    double high = l[1].e + (l[1].x * g[0] + l[1].y * g[1] + l[1].z * g[2]);
+    double best = warp_least(CAROM_MIN(low, high));
+    unsigned first = __ballot_sync(~0u, low <= best), second = __ballot_sync(~0u, high <= best);
+    *least = best;
+    return first != 0 ? (unsigned)__ffs((int)first) - 1
+                      : CAROM_WARP + (unsigned)__ffs((int)second) - 1;
+}
+
+static __device__ inline carom_pack_linear linear_of(const carom_pack_linear l[2], unsigned i) {
+    carom_pack_linear mine = i < CAROM_WARP ? l[0] : l[1], at;
+    unsigned lane = i % CAROM_WARP;
+    at.e = from_lane(mine.e, lane);
+    at.x = from_lane(mine.x, lane);
+    at.y = from_lane(mine.y, lane);
+    at.z = from_lane(mine.z, lane);
+    return at;
+}
+
+/* carom_pack_bound. */
+static __device__ __noinline__ double sharp_bound(const near_list &n, const double point[3],
+                                                  double reach, double goal, double direction[3]) {
+    direction[0] = direction[1] = direction[2] = 0.0;
+    double limit = n.least + 2.0 * reach;
+    if (n.count == 0) return n.least + reach;
+    carom_pack_linear l[2];
+    bool any = false;
+    for (unsigned k = 0; k < 2; ++k) {
+        unsigned i = lane_of() + k * CAROM_WARP;
+        l[k] = carom_pack_linear{HUGE_VAL, 0.0, 0.0, 0.0};
+        if (i < n.count && !(n.set->apart[i] > limit)) {
+            l[k] = carom_pack_linear_make(point, n.set->x[i], n.set->y[i], n.set->z[i],
+                                          (double)n.set->radius[i], n.set->apart[i], reach);
+            any = true;
+        }
+    }
+    if (!__any_sync(~0u, any)) return n.least + reach;
+    const double zero[3] = {0.0, 0.0, 0.0};
+    double value;
+    unsigned i = least_along(l, zero, &value);
+    carom_pack_bounding b = carom_pack_bounding_begin(reach, goal, n.least, linear_of(l, i));
+    for (int step = 0; step < CAROM_PACK_BOUND_STEPS; ++step) {
+        if (!carom_pack_bounding_value(&b)) break;
+        i = least_along(l, b.along, &value);
+        if (!carom_pack_bounding_move(&b, linear_of(l, i), value)) break;
+    }
+    for (int k = 0; k < 3; ++k) direction[k] = b.direction[k];
+    return b.bound;
+}
+
+static __device__ inline double bound_of(const view &v, const near_list &n, const double point[3],
+                                         double h, bool sharp) {
+    double bound = n.least + h, direction[3];
+    if (sharp && n.count > 1) bound = sharp_bound(n, point, h, v.rho, direction);
+    return carom_pack_believe(v.fast, n.least, bound) + CAROM_PACK_ERROR;
+}
+
+/* ---- Climbing -------------------------------------------------------------------------------- */
+
+static __device__ __noinline__ double look(const view &v, open_node *stack, near_list &n,
+                                           carom_vec3 p, double spread, uint32_t *place) {
+    n.count = 0;
+    n.least = HUGE_VAL;
+    search_balls(v, p, spread, n);
+    surface s = search_surface(v, stack, p, *place, n.least + spread, spread, n);
+    if (s.place != CAROM_BVH_NONE) *place = s.place;
+    return s.distance;
+}
+
+/* carom_pack_climb. */
+static __device__ double climb(const view &v, workspace &w, carom_vec3 *point, double step,
+                               uint32_t *place) {
+    near_list here = {&w.near[0], 0, HUGE_VAL}, there = {&w.near[1], 0, HUGE_VAL};
+    double to_mesh = look(v, w.stack, here, *point, CAROM_PACK_FARTHER * step, place);
+    for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
+        double direction[3];
+        const double at[3] = {point->x, point->y, point->z};
+        double mesh_limit = CAROM_PACK_SAFE_SHARE * CAROM_MIN(to_mesh, here.least);
+        step = CAROM_MIN(step, mesh_limit);
+        double bound = sharp_bound(here, at, step, -HUGE_VAL, direction);
+        if (!(bound > here.least * (1.0 + CAROM_PACK_ENOUGH))) {
+            if (step < 0.05 * here.least || bound <= here.least * (1.0 + CAROM_PACK_ENOUGH / 8.0))
+                break;
+            step *= 0.5;
+            continue;
+        }
+        carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
+                                    at[2] + step * direction[2]);
+        uint32_t near_place = *place;
+        double next_to_mesh = look(v, w.stack, there, next, CAROM_PACK_FARTHER * step, &near_place);
+        if (there.least > here.least) {
+            near_list swap = here;
+            here = there;
+            there = swap;
+            *point = next;
+            *place = near_place;
+            to_mesh = next_to_mesh;
+        } else {
+            step *= 0.5;
+        }
+    }
+    return here.least;
+}
+
+/* ---- Examining ------------------------------------------------------------------------------- */
+
+enum verdict : uint8_t { NEW, DROP, UNRESOLVED, KEEP, SPLIT, FOUND };
+
+static __device__ bool settle(const view &v, workspace &w, carom_vec3 centre, uint32_t place,
+                              candidate *found) {
+    carom_vec3 rounded = carom_vec(carom_pack_round(centre.x, v.centre_unit),
+                                   carom_pack_round(centre.y, v.centre_unit),
+                                   carom_pack_round(centre.z, v.centre_unit));
+    double to_mesh = mesh_distance(v, w.stack, rounded, place);
+    double radius = carom_pack_radius(to_mesh, ball_distance(v, rounded));
+    if (!(radius >= v.enough) || !is_inside(v, w.stack, rounded)) return false;
+    *found = candidate{rounded.x, rounded.y, rounded.z, radius};
+    return true;
+}
+
+/* examine of pack_octree.c. All lanes have the same cell. */
+static __device__ verdict examine(const view &v, workspace &w, carom_pack_node *c,
+                                  candidate *found) {
+    double rho = v.rho;
+    carom_vec3 at = carom_pack_node_centre(c, v.low, v.unit);
+    const double point[3] = {at.x, at.y, at.z};
+    double half = (double)carom_pack_node_half(c) * v.unit, h = carom_pack_node_reach(half);
+    double spread = h <= CAROM_PACK_SHARP_BELOW * rho ? 2.0 * h : 0.0;
+    near_list n = {&w.near[0], 0, HUGE_VAL};
+    search_balls(v, at, spread, n);
+    if (n.least <= -h) return DROP;
+    double bound = carom_pack_believe(v.fast, n.least, n.least + h) + CAROM_PACK_ERROR;
+    if (bound > rho && n.count > 1) bound = bound_of(v, n, point, h, spread > 0.0);
+    if (bound <= rho) {
+        carom_pack_node_lower(c, bound);
+        return KEEP;
+    }
+    double limit = n.least + spread, apart = (double)c->apart;
+    uint32_t place = c->place & ~CAROM_PACK_INSIDE;
+    if (place == CAROM_PACK_NO_PLACE) place = CAROM_BVH_NONE;
+    if (apart <= limit && place != CAROM_BVH_NONE) {
+        near_list with = n;
+        surface s = surface_begin(at, limit, spread);
+        uint32_t block = place / CAROM_BVH_WIDTH;
+        search_blocks(v, s, with, leaf_pair{block, block}, (1u << CAROM_BVH_WIDTH) - 1);
+        bound = bound_of(v, with, point, h, spread > 0.0);
+        if (bound <= rho) {
+            carom_pack_node_lower(c, bound);
+            return KEEP;
+        }
+    }
+    if (apart <= limit) {
+        surface s = search_surface(v, w.stack, at, place, limit, spread, n);
+        apart = CAROM_MIN(s.distance, limit);
+        if (s.place != CAROM_BVH_NONE) place = s.place;
+        bound = bound_of(v, n, point, h, spread > 0.0);
+    }
+    carom_pack_node_set_apart(c, apart);
+    c->place = (c->place & CAROM_PACK_INSIDE) | (place & ~CAROM_PACK_INSIDE);
+    carom_pack_node_lower(c, bound);
+    if (bound <= rho) return KEEP;
+    bool inside = (c->place & CAROM_PACK_INSIDE) != 0 || is_inside(v, w.stack, at);
+    if (!inside) {
+        if (apart > h) return DROP;
+        double from_surface = carom_pack_believe(v.fast, 0.0, h - (double)c->apart);
+        carom_pack_node_lower(c, from_surface);
+        if (from_surface <= rho) return KEEP;
+    } else {
+        if (apart > h) c->place |= CAROM_PACK_INSIDE;
+        if (n.least >= CAROM_PACK_CLIMB_FROM * rho) {
+            carom_vec3 top = at;
+            uint32_t near_place = place;
+            double reached = climb(v, w, &top, CAROM_MIN(h, 0.5 * rho), &near_place);
+            if (reached >= v.enough && settle(v, w, top, near_place, found)) return FOUND;
+        }
+    }
+    if (half <= CAROM_PACK_FINEST * v.centre_unit || carom_pack_node_half(c) == 1)
+        return UNRESOLVED;
+    return SPLIT;
+}
+
+/* What the warps of a block share. */
+template <unsigned WARPS> struct block_state {
+    workspace spaces[WARPS];
+    carom_pack_node cells[MOST_CELLS], changed[MOST_CELLS]; /* the stack: before and after */
+    candidate found[MOST_CELLS];
+    uint8_t verdicts[MOST_CELLS];
+    uint32_t group, top, next, picks[WARPS], pick_count;
+    bool finished;
+    uint32_t chunk, first, stored;
+    tally left;
+    unsigned visits;
+};
+
+/* Stores a cell that the group leaves, where a later round may want it. One thread. */
+template <unsigned WARPS>
+static __device__ void leave_cell(const view &v, block_state<WARPS> &s, const carom_pack_node &c) {
+    if ((double)c.bound > v.rho)
+        ++s.left.active;
+    else if ((double)c.bound > v.last_rho)
+        ++s.left.waiting;
+    else
+        return;
+    if (s.stored % CHUNK_CELLS == 0) {
+        uint32_t chunk = atomicAdd(&v.n->chunks, 1u), before = s.chunk;
+        s.chunk = chunk;
+        if (s.stored == 0)
+            s.first = chunk;
+        else if (before < v.chunk_capacity)
+            v.chunk_next[before] = chunk;
+    }
+    if (s.chunk < v.chunk_capacity)
+        v.chunks[(uint64_t)s.chunk * CHUNK_CELLS + s.stored % CHUNK_CELLS] = c;
+    ++s.stored;
+}
+
+/* Goes through what was examined in the CPU's order, as far as that is known, and says what to
+ * examine next. One warp. */
+template <unsigned WARPS>
+static __device__ void advance(const view &v, block_state<WARPS> &s, const group &g) {
+    unsigned lane = lane_of();
+    uint32_t top = s.top, next = s.next;
+    unsigned visits = 0;
+    bool finished = false;
+    while (true) {
+        if (top == 0) {
+            uint32_t left = g.end - next, count = CAROM_MIN(left, AHEAD);
+            if (count == 0) {
+                finished = true;
+                break;
+            }
+            if (lane < count) {
+                s.cells[lane] = v.active[next + (count - 1 - lane)];
+                s.verdicts[lane] = NEW;
+            }
+            top = count;
+            next += count;
+            __syncwarp();
+        }
+        uint8_t verdict = s.verdicts[top - 1];
+        if (verdict == NEW) break;
+        --top;
+        ++visits;
+        if (verdict == SPLIT) {
+            carom_pack_node child;
+            if (lane < 8) child = carom_pack_node_child(&s.changed[top], lane, v.unit);
+            __syncwarp();
+            if (lane < 8) {
+                s.cells[top + lane] = child;
+                s.verdicts[top + lane] = NEW;
+            }
+            top += 8;
+        } else if (lane == 0) {
+            if (verdict == UNRESOLVED)
+                atomicMax(&v.n->unresolved, __float_as_uint(s.changed[top].bound));
+            if (verdict == KEEP || verdict == FOUND) leave_cell(v, s, s.changed[top]);
+        }
+        __syncwarp();
+        if (verdict != FOUND) continue;
+        if (lane == 0) {
+            for (uint32_t i = top; i > 0; --i) leave_cell(v, s, s.cells[i - 1]);
+            candidate c = s.found[top];
+            uint32_t at = atomicAdd(&v.n->candidates, 1u);
+            v.candidates[at] = c;
+            v.keys[at] = (uint64_t)~__float_as_uint((float)c.radius) << 32 | s.group;
+        }
+        finished = true;
+        break;
+    }
+    unsigned count = 0;
+    for (uint32_t base = 0; !finished && base < top && count < WARPS; base += CAROM_WARP) {
+        bool open = base + lane < top && s.verdicts[top - 1 - base - lane] == NEW;
+        unsigned mask = __ballot_sync(~0u, open);
+        unsigned at = count + (unsigned)__popc(mask & ((1u << lane) - 1u));
+        if (open && at < WARPS) s.picks[at] = top - 1 - base - lane;
+        count += (unsigned)__popc(mask);
+    }
+    if (lane == 0) {
+        s.top = top;
+        s.next = next;
+        s.pick_count = CAROM_MIN(count, WARPS);
+        s.finished = finished;
+        s.visits += visits;
+    }
+    __syncwarp();
+}
+
+template <unsigned WARPS>
+static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
+    examine_groups(view v) {
+    extern __shared__ __align__(16) unsigned char shared_memory[];
+    block_state<WARPS> &s = *(block_state<WARPS> *)shared_memory;
+    unsigned warp = threadIdx.x / CAROM_WARP, lane = lane_of();
+    carom_device_begin();
+    while (true) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            s.group = atomicAdd(&v.n->next_group, 1u);
+            s.top = s.stored = s.visits = 0;
+            s.left = tally{0, 0, 0};
+            s.chunk = s.first = NONE;
+            if (s.group < v.group_count) s.next = v.groups[s.group].begin;
+        }
+        __syncthreads();
+        if (s.group >= v.group_count) break;
+        group g = v.groups[s.group];
+        while (true) {
+            if (warp == 0) advance(v, s, g);
+            __syncthreads();
+            if (s.finished) break;
+            if (warp < s.pick_count) {
+                uint32_t at = s.picks[warp];
+                carom_pack_node cell = s.cells[at];
+                candidate found = {0.0, 0.0, 0.0, 0.0};
+                verdict result = examine(v, s.spaces[warp], &cell, &found);
+                if (lane == 0) {
+                    s.changed[at] = cell;
+                    s.verdicts[at] = result;
+                    if (result == FOUND) s.found[at] = found;
+                }
+            }
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) {
+            v.outcomes[s.group] = outcome{s.first, s.stored, s.next};
+            tally left = s.left;
+            left.active += g.end - s.next;
+            left.some = left.active != 0 ? 1 : 0;
+            v.tallies[s.group] = left;
+            atomicAdd(&v.n->visits, (unsigned long long)s.visits);
+        }
+    }
+}
+
+template <unsigned WARPS> static carom_status launch_examine(carom_device *device, const view &v) {
+    uint64_t blocks = (uint64_t)device->processors * (ALL_WARPS / WARPS);
+    size_t bytes = sizeof(block_state<WARPS>);
+    CAROM_DEVICE_TRY(carom_device_check(
+        device,
+        cudaFuncSetAttribute(examine_groups<WARPS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)bytes),
+        "examining cells"));
+    examine_groups<WARPS><<<(unsigned)CAROM_MIN((uint64_t)v.group_count, blocks),
+                            WARPS * CAROM_WARP, bytes, device->stream>>>(v);
+    return CAROM_OK;
+}
+
+carom_status carom_pack_cuda_examine(carom_device *device, const view &v) {
+    if (v.group_count < FEW_GROUPS * (uint64_t)device->processors)
+        return launch_examine<MANY_WARPS>(device, v);
+    return launch_examine<FEW_WARPS>(device, v);
+}

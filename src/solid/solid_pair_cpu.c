@@ -1,0 +1,788 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of triangles of two solids with SIMD, several at a time.
+ *
+ * The steps are those of carom_solid_consider (solid_pair.c), each for as many pairs as a vector
+ * has lanes, with the operations of the items in the same order:
+ *   - pose the corners and compare both triangles with each other's plane; compress what is left;
+ *   - order the ends of both intervals on the common line of the planes (triangle_filter.h);
+ *   - compute the two crossings and the terms, and add the terms in fixed point, lane by lane.
+ * Crossed tree edges are collected. Then their prefix sums are added, and the single triangles
+ * beside prefix sums are processed in lanes, too.
+ *
+ * Invariant: all sums have the bits that carom_solid_consider gives. Each lane does what the item
+ * does for one pair, and sums in fixed point do not depend on the order. Pairs that need more than
+ * doubles, or a term that exceeds its bound, are left to the scalar functions. */
+#include "solid/solid_pair_cpu.h"
+
+#include <stdlib.h>
+
+#include "base/simd.h"
+
+typedef struct vec {
+    carom_f64v x, y, z;
+} vec;
+
+CAROM_SIMD vec add(vec a, vec b) {
+    return (vec){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+CAROM_SIMD vec sub(vec a, vec b) {
+    return (vec){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+CAROM_SIMD vec scale(vec a, carom_f64v s) {
+    return (vec){a.x * s, a.y * s, a.z * s};
+}
+
+CAROM_SIMD carom_f64v dot(vec a, vec b) {
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+CAROM_SIMD vec cross(vec a, vec b) {
+    return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+CAROM_SIMD vec magnitudes(vec a) {
+    return (vec){carom_f64v_abs(a.x), carom_f64v_abs(a.y), carom_f64v_abs(a.z)};
+}
+
+CAROM_SIMD carom_f64v norm(vec a) {
+    return (carom_f64v_abs(a.x) + carom_f64v_abs(a.y)) + carom_f64v_abs(a.z);
+}
+
+CAROM_SIMD carom_f64v most(vec a) {
+    vec m = magnitudes(a);
+    return carom_f64v_max(carom_f64v_max(m.x, m.y), m.z);
+}
+
+CAROM_SIMD vec choose(carom_i64v which, vec yes, vec no) {
+    return (vec){carom_f64v_select(which, yes.x, no.x), carom_f64v_select(which, yes.y, no.y),
+                 carom_f64v_select(which, yes.z, no.z)};
+}
+
+/* The value where the comparison is true, else 0. */
+CAROM_SIMD carom_f64v keep(carom_i64v where, carom_f64v value) {
+    return (carom_f64v)((carom_i64v)value & where);
+}
+
+CAROM_SIMD vec splat(carom_vec3 v) {
+    return (vec){carom_f64v_splat(v.x), carom_f64v_splat(v.y), carom_f64v_splat(v.z)};
+}
+
+CAROM_SIMD vec turn(const double *r, vec d) {
+    return (vec){(r[0] * d.x + r[1] * d.y) + r[2] * d.z, (r[3] * d.x + r[4] * d.y) + r[5] * d.z,
+                 (r[6] * d.x + r[7] * d.y) + r[8] * d.z};
+}
+
+/* All ones in the first `count` lanes. */
+CAROM_SIMD carom_i64v first_lanes(uint32_t count) {
+    carom_i64v lane;
+    for (int i = 0; i < CAROM_LANES64; ++i) lane[i] = i;
+    return lane < (int64_t)count;
+}
+
+static inline uint32_t lowest(carom_lanes lanes) {
+    return (uint32_t)__builtin_ctz(lanes);
+}
+
+/* ---- Sums in fixed point, per lane ----------------------------------------------------------- */
+
+/* Terms and errors as integers of 128 bits modulo 2^128. For negative terms -term - 1, the
+ * complement, is added, and their number last. */
+typedef struct sums {
+    carom_u64v low[CAROM_SOLID_TERMS + 2], high[CAROM_SOLID_TERMS + 2];
+    carom_u64v negative[CAROM_SOLID_TERMS];
+    carom_f64v span;
+    vec lowest, highest; /* bounds of crossings */
+    carom_u64v any_volume;
+    /* Prefix sums to add (0) and to subtract (1), per solid: low and high words alternate. */
+    carom_u64v moments[2][2][2 * CAROM_SOLID_SUMS / CAROM_LANES64];
+} sums;
+
+CAROM_SIMD void add_wide(sums *s, unsigned i, carom_u64v low, carom_u64v high) {
+    carom_u64v sum = s->low[i] + low;
+    s->low[i] = sum;
+    s->high[i] += high - (carom_u64v)(sum < low);
+}
+
+/* carom_sum_term. Terms are within their bounds, and subnormal ones round to 0. */
+CAROM_SIMD void add_term(sums *s, unsigned i, carom_f64v value, int scale) {
+#if CAROM_LANES64 == 2 /* shifts by a count per lane are slower than two numbers one by one */
+    for (int lane = 0; lane < 2; ++lane) {
+        carom_sum term = carom_sum_term(value[lane], scale);
+        uint64_t low = s->low[i][lane] + term.low;
+        s->low[i][lane] = low;
+        s->high[i][lane] += term.high + (low < term.low ? 1u : 0u);
+    }
+#else
+    const carom_u64v one = (carom_u64v){0} + 1;
+    carom_u64v bits = (carom_u64v)value, field = bits >> 52 & 0x7FF;
+    carom_u64v mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    mantissa &= (carom_u64v)(field != 0);
+    carom_u64v sign = (carom_u64v)((carom_i64v)bits >> 63);
+    carom_i64v shift = (carom_i64v)field - (1075 + scale);
+    carom_u64v half = carom_u64v_shift_left(one, -shift - 1);
+    carom_u64v low =
+        carom_u64v_shift_left(mantissa, shift) | carom_u64v_shift_right(mantissa + half, -shift);
+    carom_u64v high =
+        carom_u64v_shift_left(mantissa, shift - 64) | carom_u64v_shift_right(mantissa, 64 - shift);
+    add_wide(s, i, low ^ sign, high ^ sign);
+    s->negative[i] -= sign;
+#endif
+}
+
+/* Adds the terms of the lanes in `live`; those out of bounds by the scalar function, which notes
+ * that. */
+CAROM_SIMD void add_terms(const carom_solid_query *query, carom_solid_tally *tally, sums *s,
+                          const carom_f64v terms[CAROM_SOLID_SLOTS], carom_i64v live) {
+    carom_f64v error[2];
+    carom_i64v fits = live;
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
+        fits &= carom_f64v_abs(terms[i]) <= query->bounds[i];
+    for (unsigned i = 0; i < 2; ++i) {
+        error[i] = terms[CAROM_SOLID_VOLUME_ERROR + i] * query->error_units[i];
+        fits &= error[i] < CAROM_SOLID_MOST_ERROR;
+    }
+    for (carom_lanes odd = carom_lanes_of64(live & ~fits); odd != 0; odd &= odd - 1) {
+        double one[CAROM_SOLID_SLOTS];
+        for (unsigned i = 0; i < CAROM_SOLID_SLOTS; ++i) one[i] = terms[i][lowest(odd)];
+        carom_solid_add_terms(query, tally, one);
+    }
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
+        add_term(s, i, keep(fits, terms[i]), query->scales[i]);
+    for (unsigned i = 0; i < 2; ++i) {
+        carom_f64v units = keep(fits, error[i]);
+        carom_i64v whole = __builtin_convertvector(units, carom_i64v) - (units != 0.0);
+        add_wide(s, CAROM_SOLID_TERMS + i, (carom_u64v)whole, (carom_u64v){0});
+    }
+    s->any_volume |= (carom_u64v)(fits & (terms[CAROM_SOLID_VOLUME] != 0.0));
+    s->span = carom_f64v_max(s->span, keep(fits, terms[CAROM_SOLID_SPAN]));
+    tally->added += (uint64_t)__builtin_popcount(carom_lanes_of64(fits));
+}
+
+static void add_to_tally(const sums *s, carom_solid_tally *tally) {
+    for (int lane = 0; lane < CAROM_LANES64; ++lane) {
+        for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
+            carom_sum sum = {s->low[i][lane], s->high[i][lane], 0};
+            carom_sum negative = {s->negative[i][lane], 0, 0};
+            tally->terms[i] = carom_sum_add(tally->terms[i], carom_sum_add(sum, negative));
+        }
+        for (unsigned i = 0; i < 2; ++i) {
+            carom_sum sum = {s->low[CAROM_SOLID_TERMS + i][lane],
+                             s->high[CAROM_SOLID_TERMS + i][lane], 0};
+            tally->errors[i] = carom_sum_add(tally->errors[i], sum);
+        }
+        tally->span = CAROM_MAX(tally->span, s->span[lane]);
+        carom_solid_tally_hold(
+            tally, carom_vec(s->lowest.x[lane], s->lowest.y[lane], s->lowest.z[lane]),
+            carom_vec(s->highest.x[lane], s->highest.y[lane], s->highest.z[lane]));
+    }
+    for (int of_b = 0; of_b < 2; ++of_b) {
+        carom_solid_sum plus[CAROM_SOLID_SUMS], minus[CAROM_SOLID_SUMS];
+        memcpy(plus, s->moments[of_b][0], sizeof(plus));
+        memcpy(minus, s->moments[of_b][1], sizeof(minus));
+        for (unsigned i = 0; tally->moved[of_b] && i < CAROM_SOLID_SUMS; ++i) {
+            carom_sum *sum = &tally->moments[of_b].sums[i];
+            *sum = carom_sum_add(*sum, carom_solid_weigh(plus[i], 1));
+            *sum = carom_sum_add(*sum, carom_solid_weigh(minus[i], -1));
+        }
+    }
+    tally->any_volume |= carom_lanes_of64((carom_i64v)s->any_volume) != 0;
+}
+
+/* ---- Planes ---------------------------------------------------------------------------------- */
+
+/* carom_solid_plane and carom_solid_sides. */
+typedef struct plane {
+    vec normal, size;
+} plane;
+
+typedef struct sides {
+    carom_f64v value[3], error[3];
+} sides;
+
+CAROM_SIMD plane plane_make(const vec *p) {
+    vec u = sub(p[1], p[0]), v = sub(p[2], p[0]);
+    carom_f64v yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x;
+    carom_f64v xz = u.x * v.z, xy = u.x * v.y, yx = u.y * v.x;
+    return (plane){{yz - zy, zx - xz, xy - yx},
+                   {carom_f64v_abs(yz) + carom_f64v_abs(zy),
+                    carom_f64v_abs(zx) + carom_f64v_abs(xz),
+                    carom_f64v_abs(xy) + carom_f64v_abs(yx)}};
+}
+
+CAROM_SIMD sides find_values(const vec *face, const plane *plane, const vec *p) {
+    sides s;
+    for (int i = 0; i < 3; ++i) {
+        vec w = sub(p[i], face[0]), a = magnitudes(w);
+        s.value[i] = dot(plane->normal, w);
+        s.error[i] = CAROM_ORIENT3D_ERROR * dot(plane->size, a) +
+                     CAROM_ORIENT_UNDERFLOW * ((a.x + a.y) + (a.z + 1.0));
+    }
+    return s;
+}
+
+/* Whether all three are certainly on one side. */
+CAROM_SIMD carom_i64v one_side(const sides *s) {
+    return ((s->value[0] > s->error[0]) & (s->value[1] > s->error[1]) &
+            (s->value[2] > s->error[2])) |
+           ((s->value[0] < -s->error[0]) & (s->value[1] < -s->error[1]) &
+            (s->value[2] < -s->error[2]));
+}
+
+/* ---- Corners --------------------------------------------------------------------------------- */
+
+/* Facts of a face: its bits `represents`, and whether corner j has a lower index than the next. */
+#define LOWER_BIT 4
+
+static void read_face(const carom_solid_query *query, carom_solid_batch *batch, int of_b,
+                      uint32_t triangle, uint32_t at) {
+    const carom_solid *solid = query->solids[of_b];
+    const uint32_t *v = solid->view.corners + 3 * (uint64_t)triangle;
+    double(*row)[CAROM_SOLID_BATCH + CAROM_SOLID_BEYOND] = batch->corners + 9 * of_b;
+    for (int i = 0; i < 3; ++i) {
+        const double *p = (const double *)solid->view.positions + 3 * (uint64_t)v[i];
+        for (int k = 0; k < 3; ++k) row[3 * i + k][at] = p[k];
+    }
+    uint64_t facts = solid->represents[triangle] | (uint64_t)(v[0] < v[1]) << LOWER_BIT |
+                     (uint64_t)(v[1] < v[2]) << (LOWER_BIT + 1) |
+                     (uint64_t)(v[2] < v[0]) << (LOWER_BIT + 2);
+    memcpy(&batch->facts[of_b][at], &facts, sizeof(facts));
+    batch->triangles[of_b][at] = triangle;
+}
+
+CAROM_SIMD void load_face(const carom_solid_batch *batch, int of_b, uint32_t at, vec p[3]) {
+    for (int i = 0; i < 3; ++i) {
+        const double(*row)[CAROM_SOLID_BATCH + CAROM_SOLID_BEYOND] =
+            batch->corners + 9 * of_b + 3 * i;
+        p[i] = (vec){carom_f64v_load(row[0] + at), carom_f64v_load(row[1] + at),
+                     carom_f64v_load(row[2] + at)};
+    }
+}
+
+CAROM_SIMD void pose(const carom_solid_query *query, int of_b, vec p[3]) {
+    const carom_frame *f = &carom_solid_side(query, of_b)->frame;
+    for (int i = 0; i < 3; ++i)
+        p[i] = scale(add(turn(f->r, p[i]), splat(f->t)), carom_f64v_splat(query->power));
+}
+
+CAROM_SIMD void store_kept(carom_solid_batch *batch, int of_b, uint32_t at, const vec p[3],
+                           carom_lanes lanes) {
+    for (int i = 0; i < 3; ++i) {
+        double(*row)[CAROM_SOLID_BATCH + CAROM_SOLID_BEYOND] = batch->corners + 9 * of_b + 3 * i;
+        carom_f64v_store(row[0] + at, carom_f64v_compress(p[i].x, lanes));
+        carom_f64v_store(row[1] + at, carom_f64v_compress(p[i].y, lanes));
+        carom_f64v_store(row[2] + at, carom_f64v_compress(p[i].z, lanes));
+    }
+}
+
+/* Poses all pairs and keeps those that may meet, as in carom_solid_may_meet. Returns how many. */
+static uint32_t keep_near(const carom_solid_query *query, carom_solid_batch *batch,
+                          uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
+        vec a[3], b[3];
+        load_face(batch, 0, at, a);
+        load_face(batch, 1, at, b);
+        pose(query, 0, a);
+        pose(query, 1, b);
+        plane plane_a = plane_make(a), plane_b = plane_make(b);
+        sides sides_a = find_values(b, &plane_b, a), sides_b = find_values(a, &plane_a, b);
+        carom_lanes lanes =
+            carom_lanes_of64(first_lanes(count - at) & ~one_side(&sides_a) & ~one_side(&sides_b));
+        if (lanes == 0) continue;
+        store_kept(batch, 0, kept, a, lanes);
+        store_kept(batch, 1, kept, b, lanes);
+        for (int i = 0; i < 2; ++i) {
+            carom_f64v facts = carom_f64v_load(batch->facts[i] + at);
+            carom_f64v_store(batch->facts[i] + kept, carom_f64v_compress(facts, lanes));
+        }
+        kept += carom_lanes_list(lanes, at, batch->index + kept);
+    }
+    return kept;
+}
+
+/* ---- Crossings ------------------------------------------------------------------------------- */
+
+/* The edge from the corner that is alone on its side of the other plane to another corner, and the
+ * values of both ends. */
+typedef struct edge {
+    vec lone, other;
+    carom_f64v value_lone, value_other, error_lone, error_other;
+    carom_i64v rises; /* the index of `lone` is the lower one */
+    carom_i64v side;  /* of its face */
+} edge;
+
+CAROM_SIMD edge select_edge(carom_i64v which, const edge *yes, const edge *no) {
+    return (edge){choose(which, yes->lone, no->lone),
+                  choose(which, yes->other, no->other),
+                  carom_f64v_select(which, yes->value_lone, no->value_lone),
+                  carom_f64v_select(which, yes->value_other, no->value_other),
+                  carom_f64v_select(which, yes->error_lone, no->error_lone),
+                  carom_f64v_select(which, yes->error_other, no->error_other),
+                  (yes->rises & which) | (no->rises & ~which),
+                  (yes->side & which) | (no->side & ~which)};
+}
+
+/* The edges from the lone corner to the next one and to the one before, and whether the lone corner
+ * is above the other plane. */
+typedef struct fan {
+    edge next, last;
+    carom_i64v up;
+} fan;
+
+CAROM_SIMD fan fan_make(const vec p[3], const sides *s, carom_i64v facts) {
+    carom_i64v up0 = s->value[0] > 0.0, up1 = s->value[1] > 0.0, up2 = s->value[2] > 0.0;
+    carom_i64v first = ~(up1 ^ up2), second = ~first & ~(up0 ^ up2), third = ~first & ~second;
+    fan f;
+    f.up = (first & up0) | (second & up1) | (third & up2);
+#define ROTATE(pick, x, y, z) pick(first, x, pick(second, y, z))
+    f.next.lone = ROTATE(choose, p[0], p[1], p[2]);
+    f.next.other = ROTATE(choose, p[1], p[2], p[0]);
+    f.last.other = ROTATE(choose, p[2], p[0], p[1]);
+    f.next.value_lone = ROTATE(carom_f64v_select, s->value[0], s->value[1], s->value[2]);
+    f.next.value_other = ROTATE(carom_f64v_select, s->value[1], s->value[2], s->value[0]);
+    f.last.value_other = ROTATE(carom_f64v_select, s->value[2], s->value[0], s->value[1]);
+    f.next.error_lone = ROTATE(carom_f64v_select, s->error[0], s->error[1], s->error[2]);
+    f.next.error_other = ROTATE(carom_f64v_select, s->error[1], s->error[2], s->error[0]);
+    f.last.error_other = ROTATE(carom_f64v_select, s->error[2], s->error[0], s->error[1]);
+#undef ROTATE
+    f.last.lone = f.next.lone;
+    f.last.value_lone = f.next.value_lone;
+    f.last.error_lone = f.next.error_lone;
+    f.next.side = (second & 1) | (third & 2);
+    f.last.side = (first & 2) | (third & 1);
+    /* a side from the lone corner rises if its first corner is lower, one to it if not */
+    carom_u64v bits = (carom_u64v)facts;
+    f.next.rises = (carom_i64v)(carom_u64v_shift_right(bits, f.next.side + LOWER_BIT) & 1) != 0;
+    f.last.rises = (carom_i64v)(carom_u64v_shift_right(bits, f.last.side + LOWER_BIT) & 1) == 0;
+    return f;
+}
+
+/* carom_solid_crossing, and the lanes for which it has to be computed otherwise. */
+typedef struct crossing {
+    vec x;
+    carom_f64v edge, lever, slide, off;
+    carom_i64v of_b, side;
+} crossing;
+
+/* carom_solid_crossing_place. */
+CAROM_SIMD crossing crossing_make(const edge *e, carom_i64v of_b, vec origin, double long_edge,
+                                  carom_i64v *odd) {
+    crossing c;
+    carom_f64v size_lone = carom_f64v_abs(e->value_lone);
+    carom_f64v size_other = carom_f64v_abs(e->value_other);
+    carom_i64v from_lone = (size_lone < size_other) | ((size_lone == size_other) & e->rises);
+    vec from = choose(from_lone, e->lone, e->other), to = choose(from_lone, e->other, e->lone);
+    carom_f64v d = carom_f64v_select(from_lone, e->value_lone, e->value_other);
+    carom_f64v d_to = carom_f64v_select(from_lone, e->value_other, e->value_lone);
+    carom_f64v off = carom_f64v_select(from_lone, e->error_lone, e->error_other);
+    carom_f64v off_to = carom_f64v_select(from_lone, e->error_other, e->error_lone);
+    vec direction = sub(to, from);
+    carom_f64v whole = d - d_to, t = d / whole, length = norm(direction);
+    *odd |= ~((size_lone > CAROM_SOLID_FINE * e->error_lone) &
+              (size_other > CAROM_SOLID_FINE * e->error_other) & (most(direction) <= long_edge));
+    c.x = add(sub(from, origin), scale(direction, t));
+    c.edge = length;
+    c.lever = norm(cross(direction, c.x)) + 2.0 * length * length;
+    c.off = off + t * off_to;
+    c.slide = length * (c.off / carom_f64v_abs(whole));
+    c.of_b = of_b;
+    c.side = e->side;
+    return c;
+}
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+/* The terms of one triangle; FORCE and TORQUE are for a face of b only. */
+CAROM_SIMD void find_integrals(carom_f64v terms[CAROM_SOLID_SLOTS], vec u, vec sum, vec area,
+                               carom_f64v extent, bool of_b) {
+    carom_f64v volume = dot(u, area) / 3.0, zero = {0};
+    vec moment = sum, torque = cross(sum, area);
+    terms[CAROM_SOLID_VOLUME] = volume;
+    terms[CAROM_SOLID_MOMENT] = volume * moment.x * 0.25;
+    terms[CAROM_SOLID_MOMENT + 1] = volume * moment.y * 0.25;
+    terms[CAROM_SOLID_MOMENT + 2] = volume * moment.z * 0.25;
+    terms[CAROM_SOLID_EXTENT] = extent;
+    terms[CAROM_SOLID_FORCE] = of_b ? area.x : zero;
+    terms[CAROM_SOLID_FORCE + 1] = of_b ? area.y : zero;
+    terms[CAROM_SOLID_FORCE + 2] = of_b ? area.z : zero;
+    terms[CAROM_SOLID_TORQUE] = of_b ? torque.x / 3.0 : zero;
+    terms[CAROM_SOLID_TORQUE + 1] = of_b ? torque.y / 3.0 : zero;
+    terms[CAROM_SOLID_TORQUE + 2] = of_b ? torque.z / 3.0 : zero;
+}
+
+/* carom_solid_add_triangle for a weight of 2 `half`, which is 1 or -1. */
+CAROM_SIMD void find_triangle(carom_f64v terms[CAROM_SOLID_SLOTS], vec n, vec c, vec u, vec v,
+                              carom_f64v half, bool of_b, carom_f64v edges, carom_f64v slide,
+                              carom_f64v off) {
+    vec arm = sub(u, c), direction = sub(v, u);
+    vec area = scale(cross(arm, direction), half), sum = add(add(u, v), c);
+    carom_f64v extent = dot(n, area), la = norm(arm), lw = norm(direction);
+    carom_f64v near = norm(c) + norm(u), far = lw + edges;
+    find_integrals(terms, u, sum, area, extent, of_b);
+    terms[CAROM_SOLID_VOLUME_ERROR] =
+        la * lw * (0.625 * near + 0.25 * far) + carom_f64v_abs(extent) * off;
+    terms[CAROM_SOLID_AREA_ERROR] = (la + lw) * ((2.5 * near + 0.75 * far) + slide);
+    terms[CAROM_SOLID_SPAN] = near + far;
+}
+
+/* Adds the terms of a triangle of a or of b in some lanes. */
+CAROM_SIMD void add_where(carom_f64v terms[CAROM_SOLID_SLOTS],
+                          const carom_f64v more[CAROM_SOLID_SLOTS], carom_i64v where, bool of_b) {
+    for (unsigned i = 0; i < CAROM_SOLID_SPAN; ++i) {
+        bool of_b_only = i >= CAROM_SOLID_FORCE && i < CAROM_SOLID_TERMS;
+        if (of_b || !of_b_only) terms[i] += keep(where, more[i]);
+    }
+    terms[CAROM_SOLID_SPAN] =
+        carom_f64v_max(terms[CAROM_SOLID_SPAN], keep(where, more[CAROM_SOLID_SPAN]));
+}
+
+/* A face with its plane, for its terms. */
+typedef struct spanned {
+    vec c, last; /* corners 0 and 2, relative to the origin */
+    vec n;       /* the unit normal */
+    carom_f64v off;
+} spanned;
+
+/* carom_solid_direction and carom_solid_off_plane. */
+CAROM_SIMD spanned span(const vec p[3], const plane *plane, vec origin, carom_i64v mine_0,
+                        carom_i64v mine_1, const crossing ends[2], carom_i64v *odd) {
+    spanned s;
+    carom_f64v length = carom_f64v_sqrt(dot(plane->normal, plane->normal));
+    carom_f64v inverse = 1.0 / length, size = norm(plane->size);
+    *odd |= ~(size < CAROM_SOLID_THIN * length);
+    s.c = sub(p[0], origin);
+    s.last = sub(p[2], origin);
+    s.n = scale(plane->normal, inverse);
+    carom_f64v off = keep(~mine_0, ends[0].off) + keep(~mine_1, ends[1].off);
+    s.off = off * inverse * (1.0 / CAROM_SOLID_TERM_ERROR);
+    return s;
+}
+
+/* carom_solid_add_gap. */
+CAROM_SIMD void add_gap(carom_f64v terms[CAROM_SOLID_SLOTS], const crossing *c,
+                        const double rounded[2]) {
+    carom_f64v pose_error =
+        carom_f64v_select(c->of_b, carom_f64v_splat(rounded[1]), carom_f64v_splat(rounded[0]));
+    carom_f64v wide = pose_error + 0.25 * (norm(c->x) + c->edge);
+    terms[CAROM_SOLID_VOLUME_ERROR] += 0.34 * wide * c->lever;
+    terms[CAROM_SOLID_AREA_ERROR] += 1.75 * wide * c->edge;
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+/* Notes the crossed tree edges of one end of the segments of all lanes. */
+static void note_links(const carom_solid_query *query, carom_solid_batch *batch, carom_lanes lanes,
+                       carom_lanes of_b, carom_i64v side, uint32_t at, int change_a) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t lane = lowest(lanes), pair = batch->index[at + lane];
+        int b = of_b >> lane & 1, change = b ? -change_a : change_a;
+        const uint32_t *v =
+            query->solids[b]->view.corners + 3 * (uint64_t)batch->triangles[b][pair];
+        uint32_t from = v[side[lane]], to = v[side[lane] == 2 ? 0 : side[lane] + 1];
+        uint32_t vertex = CAROM_MAX(from, to);
+        batch->links[batch->link_count++] = (carom_solid_crossed_link){
+            .vertex = vertex, .change = from < to ? change : -change, .of_b = b};
+        __builtin_prefetch(query->solids[b]->ends + vertex);
+        __builtin_prefetch(query->solids[b]->firsts + vertex);
+    }
+}
+
+static void note_crossings(const carom_solid_batch *batch, carom_solid_tally *tally,
+                           carom_lanes lanes, uint32_t at) {
+    if (lanes == 0) return;
+    tally->crossing = true;
+    tally->pairs += (uint64_t)__builtin_popcount(lanes);
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t i = batch->index[at + lowest(lanes)];
+        uint64_t pair = (uint64_t)batch->triangles[0][i] << 32 | batch->triangles[1][i];
+        tally->crossed[0] = CAROM_MAX(pair, tally->crossed[0]);
+        tally->crossed[1] = CAROM_MAX(~pair, tally->crossed[1]);
+    }
+}
+
+/* Extends the bounds of all crossings. */
+CAROM_SIMD void hold(sums *s, vec x, carom_i64v where) {
+    const carom_f64v far = carom_f64v_splat(HUGE_VAL);
+    vec low = choose(where, x, (vec){far, far, far}),
+        high = choose(where, x, (vec){-far, -far, -far});
+    s->lowest = (vec){carom_f64v_min(low.x, s->lowest.x), carom_f64v_min(low.y, s->lowest.y),
+                      carom_f64v_min(low.z, s->lowest.z)};
+    s->highest = (vec){carom_f64v_max(high.x, s->highest.x), carom_f64v_max(high.y, s->highest.y),
+                       carom_f64v_max(high.z, s->highest.z)};
+}
+
+CAROM_SIMD carom_f64v extent_of_6(carom_f64v a, carom_f64v b, carom_f64v c, carom_f64v d,
+                                  carom_f64v e, carom_f64v f) {
+    carom_f64v low = carom_f64v_min(carom_f64v_min(a, b), carom_f64v_min(c, d));
+    carom_f64v high = carom_f64v_max(carom_f64v_max(a, b), carom_f64v_max(c, d));
+    return carom_f64v_max(high, carom_f64v_max(e, f)) - carom_f64v_min(low, carom_f64v_min(e, f));
+}
+
+/* carom_pair_error. */
+CAROM_SIMD carom_f64v pair_error(const vec *a, const vec *b) {
+    carom_f64v x = extent_of_6(a[0].x, a[1].x, a[2].x, b[0].x, b[1].x, b[2].x);
+    carom_f64v y = extent_of_6(a[0].y, a[1].y, a[2].y, b[0].y, b[1].y, b[2].y);
+    carom_f64v z = extent_of_6(a[0].z, a[1].z, a[2].z, b[0].z, b[1].z, b[2].z);
+    carom_f64v sum = (x + y) + (z + 1.0);
+    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
+}
+
+CAROM_SIMD carom_i64v certain(const sides *s) {
+    return (carom_f64v_abs(s->value[0]) > s->error[0]) &
+           (carom_f64v_abs(s->value[1]) > s->error[1]) &
+           (carom_f64v_abs(s->value[2]) > s->error[2]);
+}
+
+/* Pairs that may meet, from lane `at` on. Returns the lanes left to the scalar functions. */
+static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_tally *tally,
+                                  carom_solid_batch *batch, sums *s, uint32_t at, uint32_t count) {
+    vec a[3], b[3], origin = splat(query->origin);
+    load_face(batch, 0, at, a);
+    load_face(batch, 1, at, b);
+    carom_i64v facts_a = (carom_i64v)carom_f64v_load(batch->facts[0] + at);
+    carom_i64v facts_b = (carom_i64v)carom_f64v_load(batch->facts[1] + at);
+    plane plane_a = plane_make(a), plane_b = plane_make(b);
+    sides sides_a = find_values(b, &plane_b, a), sides_b = find_values(a, &plane_a, b);
+    carom_i64v present = first_lanes(count - at);
+    carom_i64v sure = certain(&sides_a) & certain(&sides_b);
+
+    /* carom_solid_meet: the order of the ends of both intervals on the common line */
+    fan fan_a = fan_make(a, &sides_a, facts_a), fan_b = fan_make(b, &sides_b, facts_b);
+    edge low_a = select_edge(fan_a.up, &fan_a.last, &fan_a.next);
+    edge high_a = select_edge(fan_a.up, &fan_a.next, &fan_a.last);
+    edge low_b = select_edge(fan_b.up, &fan_b.next, &fan_b.last);
+    edge high_b = select_edge(fan_b.up, &fan_b.last, &fan_b.next);
+    vec apex = low_a.lone, across = sub(low_b.lone, apex);
+    vec turned_low = cross(sub(low_a.other, apex), across);
+    vec turned_high = cross(sub(high_a.other, apex), across);
+    vec to_low = sub(low_b.other, apex), to_high = sub(high_b.other, apex);
+    carom_f64v error = pair_error(a, b);
+    carom_i64v flip = (fan_a.up ^ fan_b.up) & INT64_MIN;
+#define ORDER(x, y) (carom_f64v)((carom_i64v)dot(x, y) ^ flip)
+    carom_f64v low_high = ORDER(turned_low, to_high), high_low = ORDER(turned_high, to_low);
+    carom_f64v low_low = ORDER(turned_low, to_low), high_high = ORDER(turned_high, to_high);
+#undef ORDER
+    carom_i64v apart = sure & ((low_high < -error) | (high_low > error));
+    carom_i64v meet = present & sure & (low_high > error) & (high_low < -error) &
+                      (carom_f64v_abs(low_low) > error) & (carom_f64v_abs(high_high) > error);
+    carom_i64v odd = present & ~apart & ~meet;
+    if (carom_lanes_of64(meet) == 0) return carom_lanes_of64(odd);
+
+    carom_i64v first_of_b = low_low > 0.0, last_of_b = ~(high_high > 0.0);
+    edge first = select_edge(first_of_b, &low_b, &low_a);
+    edge last = select_edge(last_of_b, &high_b, &high_a);
+    carom_i64v poor = {0};
+    crossing ends[2] = {crossing_make(&first, first_of_b, origin, query->long_edge, &poor),
+                        crossing_make(&last, last_of_b, origin, query->long_edge, &poor)};
+    carom_f64v edges = ends[0].edge + ends[1].edge;
+    carom_f64v slide = (ends[0].slide + ends[1].slide) * (1.0 / CAROM_SOLID_TERM_ERROR);
+    spanned face_a = span(a, &plane_a, origin, ~first_of_b, ~last_of_b, ends, &poor);
+    spanned face_b = span(b, &plane_b, origin, first_of_b, last_of_b, ends, &poor);
+    odd |= meet & poor;
+    meet &= ~poor;
+
+    /* carom_solid_add_meeting for a, then for b; then the gaps */
+    carom_f64v terms[CAROM_SOLID_SLOTS], more[CAROM_SOLID_SLOTS], tail[2][CAROM_SOLID_SLOTS];
+    carom_f64v half = carom_f64v_splat(0.5);
+    carom_i64v cut[2];
+    for (int i = 0; i < 2; ++i) {
+        vec n = choose(ends[i].of_b, face_b.n, face_a.n);
+        vec c = choose(ends[i].of_b, face_b.c, face_a.c);
+        vec end = choose(ends[i].of_b, face_b.last, face_a.last);
+        carom_f64v off = carom_f64v_select(ends[i].of_b, face_b.off, face_a.off);
+        /* the change is -1 and 1 for a's edges, 1 and -1 for b's */
+        carom_i64v minus = (i == 0 ? ~ends[i].of_b : ends[i].of_b) & INT64_MIN;
+        cut[i] = ends[i].side == 1;
+        find_triangle(tail[i], n, c, ends[i].x, end, (carom_f64v)((carom_i64v)half ^ minus), true,
+                      edges, slide, off);
+    }
+    find_triangle(terms, face_a.n, face_a.c, ends[0].x, ends[1].x, half, false, edges, slide,
+                  face_a.off);
+    for (int i = 0; i < 2; ++i) add_where(terms, tail[i], cut[i] & ~ends[i].of_b, false);
+    find_triangle(more, face_b.n, face_b.c, ends[1].x, ends[0].x, half, true, edges, slide,
+                  face_b.off);
+    add_where(terms, more, meet, true);
+    for (int i = 0; i < 2; ++i) add_where(terms, tail[i], cut[i] & ends[i].of_b, true);
+    for (int i = 0; i < 2; ++i) add_gap(terms, &ends[i], query->rounded);
+    add_terms(query, tally, s, terms, meet);
+
+    carom_lanes lanes = carom_lanes_of64(meet);
+    note_crossings(batch, tally, lanes, at);
+    carom_i64v plain = facts_a & facts_b & meet & CAROM_SOLID_PLAIN_FACE;
+    tally->plain_crossing |= carom_lanes_of64(plain != 0) != 0;
+    for (int i = 0; i < 2; ++i) {
+        carom_i64v facts = (facts_b & ends[i].of_b) | (facts_a & ~ends[i].of_b);
+        carom_i64v link =
+            (carom_i64v)(carom_u64v_shift_right((carom_u64v)facts, ends[i].side) & 1) != 0;
+        hold(s, ends[i].x, meet);
+        note_links(query, batch, carom_lanes_of64(link & meet), carom_lanes_of64(ends[i].of_b),
+                   ends[i].side, at, i == 0 ? -1 : 1);
+    }
+    return carom_lanes_of64(odd);
+}
+
+/* ---- Descendants of a vertex ----------------------------------------------------------------- */
+
+/* carom_solid_add_whole for the queued triangles of one solid. */
+static void add_singles(const carom_solid_query *query, carom_solid_tally *tally,
+                        carom_solid_batch *batch, sums *s, int of_b) {
+    const carom_soup_view *view = &query->solids[of_b]->view;
+    const carom_frame *f = &carom_solid_side(query, of_b)->frame;
+    const carom_f64v power = carom_f64v_splat(query->power);
+    const vec origin = splat(query->origin);
+    uint32_t count = batch->single_count[of_b];
+    for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
+        double x[9][CAROM_LANES64];
+        for (uint32_t lane = 0; lane < CAROM_LANES64; ++lane) {
+            uint32_t i = CAROM_MIN(at + lane, count - 1);
+            const uint32_t *v = view->corners + 3 * (uint64_t)batch->singles[of_b][i];
+            for (int k = 0; k < 3; ++k) {
+                const double *p = (const double *)view->positions + 3 * (uint64_t)v[k];
+                for (int j = 0; j < 3; ++j) x[3 * k + j][lane] = p[j];
+            }
+        }
+        vec p[3];
+        for (int k = 0; k < 3; ++k)
+            p[k] = (vec){carom_f64v_load(x[3 * k]), carom_f64v_load(x[3 * k + 1]),
+                         carom_f64v_load(x[3 * k + 2])};
+        carom_i64v present = first_lanes(count - at);
+        carom_f64v weight = keep(present, carom_f64v_load(batch->weights[of_b] + at));
+        vec u = sub(scale(add(turn(f->r, p[1]), splat(f->t)), power), origin);
+        vec arm = scale(turn(f->r, sub(p[1], p[0])), power);
+        vec direction = scale(turn(f->r, sub(p[2], p[1])), power);
+
+        /* carom_solid_add_turned */
+        vec area = scale(cross(arm, direction), 0.5 * weight);
+        vec sum = add(sub(direction, arm), scale(u, carom_f64v_splat(3.0)));
+        carom_f64v times = carom_f64v_abs(weight), length = carom_f64v_sqrt(dot(area, area));
+        carom_f64v la = norm(arm), lw = norm(direction), near = norm(u), terms[CAROM_SOLID_SLOTS];
+        carom_f64v extent = carom_f64v_select(weight < 0.0, -length, length);
+        find_integrals(terms, u, sum, area, extent, of_b != 0);
+        terms[CAROM_SOLID_VOLUME_ERROR] = times * la * lw * (near + 0.25 * query->rounded[of_b]);
+        terms[CAROM_SOLID_AREA_ERROR] = times * la * lw * 4.0;
+        terms[CAROM_SOLID_SPAN] = 3.0 * near + la + lw;
+        add_terms(query, tally, s, terms, present);
+    }
+    batch->single_count[of_b] = 0;
+}
+
+static void queue(const carom_solid_query *query, carom_solid_batch *batch, int of_b,
+                  uint64_t first, uint64_t last, int weight) {
+    for (uint64_t t = first; t < last && t < query->solids[of_b]->view.triangle_count; ++t) {
+        uint32_t at = batch->single_count[of_b]++;
+        batch->singles[of_b][at] = (uint32_t)t;
+        batch->weights[of_b][at] = (double)weight;
+    }
+}
+
+/* Adds a prefix sum. */
+CAROM_SIMD void add_block(const carom_solid_sum *block, carom_u64v *to) {
+    const uint64_t *words = &block->low;
+    for (unsigned i = 0; i < 2 * CAROM_SOLID_SUMS / CAROM_LANES64; ++i) {
+        carom_u64v value, sum, none = {0};
+        memcpy(&value, words + i * CAROM_LANES64, sizeof(value));
+        sum = to[i] + value;
+        /* a carry of a low word is -1 there, and is subtracted from the high word after it */
+        carom_u64v carry = (carom_u64v)(sum < value);
+#if CAROM_LANES64 == 8
+        carry = __builtin_shufflevector(none, carry, 0, 8, 0, 10, 0, 12, 0, 14);
+#elif CAROM_LANES64 == 4
+        carry = __builtin_shufflevector(none, carry, 0, 4, 0, 6);
+#else
+        carry = __builtin_shufflevector(none, carry, 0, 2);
+#endif
+        to[i] = sum - carry;
+    }
+}
+
+static void add_before(const carom_solid_query *query, carom_solid_tally *tally,
+                       carom_solid_batch *batch, sums *s, int of_b, uint64_t end, int weight) {
+    const carom_solid_prefix_sums *prefix = &query->solids[of_b]->sums;
+    uint64_t block = carom_solid_nearest_block(end), there = block * CAROM_SOLID_BLOCK;
+    if (abs(weight) == 1)
+        add_block(prefix->blocks + CAROM_SOLID_SUMS * block, s->moments[of_b][weight < 0]);
+    else
+        carom_solid_moments_add(prefix, &tally->moments[of_b], block, weight);
+    queue(query, batch, of_b, there, end, weight);
+    queue(query, batch, of_b, end, there, -weight);
+}
+
+/* Asks for the memory of a prefix sum early. */
+static inline void expect_block(const carom_solid *solid, uint64_t end) {
+    const carom_solid_sum *block =
+        solid->sums.blocks + CAROM_SOLID_SUMS * carom_solid_nearest_block(end);
+    for (unsigned i = 0; i < CAROM_SOLID_SUMS; i += 64 / sizeof(*block))
+        __builtin_prefetch(block + i);
+}
+
+/* carom_solid_add_descendants for all links of a batch. */
+static void add_links(const carom_solid_query *query, carom_solid_tally *tally,
+                      carom_solid_batch *batch, sums *s) {
+    for (uint32_t i = 0; i < batch->link_count; ++i) {
+        carom_solid_crossed_link *link = &batch->links[i];
+        const carom_solid *solid = query->solids[link->of_b];
+        link->first = solid->firsts[link->vertex];
+        link->last = solid->firsts[solid->ends[link->vertex]];
+        expect_block(solid, link->first);
+        expect_block(solid, link->last);
+    }
+    for (uint32_t i = 0; i < batch->link_count; ++i) {
+        const carom_solid_crossed_link *link = &batch->links[i];
+        int of_b = link->of_b;
+        if (batch->single_count[of_b] + CAROM_SOLID_MOST_SINGLES > CAROM_SOLID_QUEUE)
+            add_singles(query, tally, batch, s, of_b);
+        tally->moved[of_b] = true;
+        add_before(query, tally, batch, s, of_b, link->last, link->change);
+        add_before(query, tally, batch, s, of_b, link->first, -link->change);
+        if (query->solids[!of_b]->info.by_winding)
+            tally->swept[of_b] =
+                carom_sum_add(tally->swept[of_b],
+                              carom_solid_area_between(query->solids[of_b]->sums.blocks,
+                                                       link->first, link->last, abs(link->change)));
+    }
+    batch->link_count = 0;
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static void consider_one(const carom_solid_query *query, carom_solid_tally *tally,
+                         const carom_solid_batch *batch, uint32_t pair) {
+    carom_solid_face a, b;
+    carom_solid_pose(query, 0, batch->triangles[0][pair], &a);
+    carom_solid_pose(query, 1, batch->triangles[1][pair], &b);
+    --tally->candidates; /* counted already */
+    carom_solid_consider(query, tally, &a, &b);
+}
+
+void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom_solid_tally *tally,
+                                           carom_solid_batch *batch, const uint32_t *a,
+                                           const uint32_t *b, uint32_t count) {
+    sums s;
+    memset(&s, 0, sizeof(s));
+    s.lowest = splat(carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL));
+    s.highest = splat(carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL));
+    batch->link_count = batch->single_count[0] = batch->single_count[1] = 0;
+    tally->candidates += count;
+    for (uint32_t first = 0; first < count; first += CAROM_SOLID_BATCH) {
+        uint32_t pairs = CAROM_MIN(count - first, CAROM_SOLID_BATCH);
+        for (uint32_t i = 0; i < pairs; ++i) {
+            __builtin_prefetch(query->solids[0]->view.corners + 3 * (uint64_t)a[first + i]);
+            __builtin_prefetch(query->solids[1]->view.corners + 3 * (uint64_t)b[first + i]);
+        }
+        for (uint32_t i = 0; i < pairs; ++i) {
+            read_face(query, batch, 0, a[first + i], i);
+            read_face(query, batch, 1, b[first + i], i);
+        }
+        uint32_t kept = keep_near(query, batch, pairs);
+        for (uint32_t at = 0; at < kept; at += CAROM_LANES64)
+            for (carom_lanes odd = consider_lanes(query, tally, batch, &s, at, kept); odd != 0;
+                 odd &= odd - 1)
+                consider_one(query, tally, batch, batch->index[at + lowest(odd)]);
+        add_links(query, tally, batch, &s);
+    }
+    add_singles(query, tally, batch, &s, 0);
+    add_singles(query, tally, batch, &s, 1);
+    add_to_tally(&s, tally);
+}
