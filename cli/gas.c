@@ -282,8 +282,8 @@ static carom_status fail_to_fit(cli *cli, uint64_t count, double radius, const c
 }
 
 static carom_status fail_memory(cli *cli, uint64_t count) {
-    snprintf(cli->message, sizeof(cli->message), "no memory for %llu spheres",
-             (unsigned long long)count);
+    snprintf(cli->message, sizeof(cli->message), "no memory for %llu spheres (%llu bytes)",
+             (unsigned long long)count, (unsigned long long)(count * sizeof(carom_gas_sphere)));
     return CAROM_NO_MEMORY;
 }
 
