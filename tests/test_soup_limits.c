@@ -4,6 +4,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,7 +345,7 @@ typedef struct limited {
 static void *limited_allocate(void *user, size_t size, size_t alignment) {
     limited *l = user;
     size_t whole = (size + 2 * alignment - 1) / alignment * alignment;
-    if ((l->left -= (int64_t)whole) < 0) {
+    if (atomic_fetch_sub(&l->left, (int64_t)whole) < (int64_t)whole) {
         l->left += (int64_t)whole;
         return NULL;
     }
@@ -368,15 +369,15 @@ static void limited_release(void *user, void *pointer) {
 /* A soup and its pairs, from the bytes that are there. */
 static carom_status find_pairs(carom_context *context, const carom_soup_def *def, uint64_t *hash) {
     carom_soup *soup;
-    carom_pairs pairs = {0};
+    carom_pairs found = {0};
     carom_status status = carom_soup_create(context, def, &soup);
     if (status == CAROM_NO_MEMORY) {
         assert_null(soup);
         assert_non_null(strstr(carom_context_message(context), "a soup"));
     }
-    if (status == CAROM_OK) status = carom_soup_self_pairs(context, soup, &pairs);
-    if (status == CAROM_OK) *hash = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 1);
-    carom_pairs_free(&pairs);
+    if (status == CAROM_OK) status = carom_soup_self_pairs(context, soup, &found);
+    if (status == CAROM_OK) *hash = test_hash(found.data, found.count * sizeof(*found.data), 1);
+    carom_pairs_free(&found);
     carom_soup_destroy(soup);
     return status;
 }
