@@ -197,10 +197,9 @@ static carom_status search_block(search *s, int32_t x, int32_t y, int32_t z) {
     return split(s, 0, count, origin, 1.0f);
 }
 
-/* Finds the fullest block of 2 x 2 x 2 cells, or searches (`search`) those that have more centres
- * than the most so far. Each block is visited once, from the lower of its layers that has centres.
- */
-static carom_status visit_blocks(search *s, bool search, cell *fullest) {
+/* Finds the fullest block of 2 x 2 x 2 cells or, where fullest is NULL, searches those that have
+ * more centres than the most so far. Each is visited once, from its lowest layer with centres. */
+static carom_status visit_blocks(search *s, cell *fullest) {
     for (uint64_t i = 0; i < s->squares.used_count; ++i) {
         const cell *c = &s->squares.cells[s->squares.used[i]];
         if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
@@ -208,8 +207,10 @@ static carom_status visit_blocks(search *s, bool search, cell *fullest) {
         uint32_t above = count_at(&s->squares, c->x, c->y, c->z + 1);
         for (int32_t d = 0; d <= (below == 0 ? 1 : 0); ++d) {
             uint32_t count = c->count + (d == 0 ? above : 0);
-            if (search && count > s->most) CAROM_TRY(search_block(s, c->x, c->y, c->z - d));
-            if (!search && count > fullest->count) *fullest = (cell){c->x, c->y, c->z - d, count};
+            if (fullest != NULL && count > fullest->count)
+                *fullest = (cell){c->x, c->y, c->z - d, count};
+            if (fullest == NULL && count > s->most)
+                CAROM_TRY(search_block(s, c->x, c->y, c->z - d));
         }
     }
     return CAROM_OK;
@@ -258,7 +259,7 @@ static carom_status most_near(carom_context *context, const carom_vec3 *from, ui
     CAROM_TRY(sort_centres(&s, from, count));
     CAROM_TRY(spread(context, &s.cells, 0, &pairs));
     CAROM_TRY(spread(context, &pairs, 1, &s.squares));
-    CAROM_TRY(visit_blocks(&s, false, &fullest));
+    CAROM_TRY(visit_blocks(&s, &fullest));
     for (int depth = 0; depth < SPLITS; ++depth) {
         uint64_t room = (uint64_t)fullest.count + 1;
         float *xyz = CAROM_ARENA_TAKE(scratch, float, 3 * room);
@@ -266,7 +267,7 @@ static carom_status most_near(carom_context *context, const carom_vec3 *from, ui
         s.near[depth] = (nearby){xyz, xyz + room, xyz + 2 * room};
     }
     CAROM_TRY(search_block(&s, fullest.x, fullest.y, fullest.z));
-    CAROM_TRY(visit_blocks(&s, true, &fullest));
+    CAROM_TRY(visit_blocks(&s, NULL));
     *most = s.most;
     return CAROM_OK;
 }
