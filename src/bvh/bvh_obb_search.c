@@ -151,9 +151,10 @@ static bool spreads(const carom_obb_search *search) {
 static uint32_t spread(carom_obb_search *search, carom_obb_worker *w) {
     carom_obb_traversal *t = &w->traversal;
     uint32_t first = 0, end = t->stack_count;
+    bool stopped = false; /* by who receives the pairs, who then wants no more */
     memcpy(search->tasks, t->stack, end * sizeof(*search->tasks));
     t->more = true;
-    while (first < end && w->status == CAROM_OK &&
+    while (!stopped && first < end && w->status == CAROM_OK &&
            !atomic_load_explicit(&search->stop, memory_order_relaxed)) {
         bool enough = end - first >= ENOUGH_TASKS && t->visits >= LEAST_SPREAD;
         if (enough || t->visits >= ALONE_FIND || end - first + CAROM_BVH_WIDTH > MOST_TASKS) break;
@@ -164,17 +165,18 @@ static uint32_t spread(carom_obb_search *search, carom_obb_worker *w) {
         }
         t->stack[0] = search->tasks[first++];
         t->stack_count = 1;
-        (void)CAROM_CPU_CALL(search->context, carom_obb_find)(t, 1);
+        stopped = !CAROM_CPU_CALL(search->context, carom_obb_find)(t, 1);
         CAROM_ASSERT(t->stack_count <= CAROM_BVH_WIDTH);
         memcpy(search->tasks + end, t->stack, t->stack_count * sizeof(*search->tasks));
         end += t->stack_count;
     }
     t->stack_count = 0;
     t->more = false;
-    (void)CAROM_CPU_CALL(search->context, carom_obb_find)(t, 1); /* passes on what was found */
+    if (!stopped) /* passes on what was found */
+        stopped = !CAROM_CPU_CALL(search->context, carom_obb_find)(t, 1);
     (void)pay(search, w, 0);
     search->tasks += first;
-    return end - first;
+    return stopped ? 0 : end - first;
 }
 
 static carom_status spread_and_share(carom_obb_search *search, carom_obb_worker *first) {
