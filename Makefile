@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS_EACH ?= 120
 build_dir = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all help demo test test-all bench install format docs fuzz clean
+.PHONY: all help demo test test-all bench install format docs api abi fuzz clean
 
 all: ## build the library and the tool, build/carom
 	@scripts/setup.sh build
@@ -44,6 +44,14 @@ format: ## clang-format all sources in place
 docs: all ## render the man page and the manual to build/docs
 	@scripts/setup.sh docs
 	@scripts/docs.sh build/docs $(build_dir)
+
+api: ## describe the public API as data, from the headers: build/api.json
+	@scripts/setup.sh api
+	@scripts/api.py json build/api.json
+
+abi: ## print the layout of public structs and enums; renew tests/golden/abi.txt once CAROM_ABI has changed
+	@scripts/setup.sh api
+	@scripts/api.py abi tests/golden/abi.txt
 
 fuzz: ## run every fuzz target for SECONDS_EACH seconds
 	@scripts/setup.sh build test

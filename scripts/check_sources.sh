@@ -4,7 +4,7 @@
 # thread.", so that the thread sanitizer leaves it out, makes no context with more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
+sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.py' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
 bad=$(for file in $sources; do grep -q 'SPDX-License-Identifier: MIT' <<<"$(head -n 2 "$file")" || echo "$file"; done)
 [ -z "$bad" ] || { echo "no SPDX line in:"; echo "$bad"; exit 1; }
 bad=$(grep -lF 'One thread.' tests/test_*.c | xargs grep -nE 'test_context(_isa)?\(([02-9]|1[0-9]|[a-z])|threads = ([02-9]|1[0-9])|pthread_' || true)

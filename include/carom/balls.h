@@ -26,12 +26,14 @@ extern "C" {
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
+/* What is prepared, and how; never NULL: the packing has no default. */
 typedef struct carom_balls_def {
     const carom_packing *packing; /* its spheres are copied; with shares */
     carom_grid_def grid; /* hash; buckets, 0: as many as there is use for; cell_scale: the edge of
                             cells relative to the largest cover on their level, 0: 1 */
 } carom_balls_def;
 
+/* The spheres of a packing in a hierarchical grid. */
 typedef struct carom_balls carom_balls;
 
 /* Prepares the spheres of a packing. On failure *balls is NULL.
@@ -58,6 +60,7 @@ CAROM_API carom_status carom_balls_update(carom_context *context, carom_balls *b
                                           const carom_pack_sphere *spheres, uint64_t count,
                                           double volume);
 
+/* What the structure consists of. */
 typedef struct carom_balls_info {
     uint64_t spheres;
     uint32_t levels;  /* of the grid */
@@ -66,11 +69,13 @@ typedef struct carom_balls_info {
     uint64_t bytes;   /* held */
 } carom_balls_info;
 
+/* Gets what the structure consists of. */
 CAROM_API carom_status carom_balls_get_info(carom_context *context, const carom_balls *balls,
                                             carom_balls_info *info);
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
+/* How packings are compared. */
 typedef struct carom_balls_query_def {
     double scale_a, scale_b; /* factors by which the packings are scaled before their poses; 0: 1 */
     bool no_bounds;          /* estimate, force and torque only: volume_lower is then 0,
@@ -145,6 +150,7 @@ CAROM_API carom_status carom_balls_any(carom_context *context, const carom_balls
 
 /* ---- Bounds on the number of pairs ----------------------------------------------------------- */
 
+/* Upper bounds of the number of pairs. */
 typedef struct carom_balls_most {
     uint64_t pairs;    /* that there can be in any poses, from the sizes and the crowding of the
                           balls; UINT64_MAX: that or more */

@@ -9,7 +9,7 @@
  *     CAROM_INVALID, whose message goes to the assert handler. CAROM_MORE is not a failure.
  *   - A context serves one thread at a time. Queries do not change prepared structures: many
  *     contexts may query one structure at the same time.
- *   - Zero means default: every `_def` may be `{0}` or NULL.
+ *   - Zero means default: every `_def` may be `{0}` or NULL, unless its comment says "never NULL".
  *   - A caller's bug (a NULL where none is allowed, an enum out of range, a result array whose
  *     fields contradict each other) calls the assert handler. If the handler returns, the call does
  *     nothing and returns CAROM_INVALID, 0 or false.
@@ -29,6 +29,7 @@
 extern "C" {
 #endif
 
+/* The version of these headers; carom_build_get has that of the library. */
 #define CAROM_VERSION_MAJOR 0
 #define CAROM_VERSION_MINOR 1
 #define CAROM_VERSION_PATCH 0
@@ -45,6 +46,7 @@ extern "C" {
 
 /* ---- Status ---------------------------------------------------------------------------------- */
 
+/* What a call returns. */
 typedef enum carom_status {
     CAROM_OK = 0,
     CAROM_MORE,      /* the caller's buffer is full; count holds the true number */
@@ -68,10 +70,11 @@ CAROM_API bool carom_status_from_name(const char *name, carom_status *status);
 
 /* ---- Assert handler -------------------------------------------------------------------------- */
 
+/* Receives a caller's bug: the function that was called, and what is wrong. */
 typedef void carom_assert_fn(const char *function, const char *message);
 
-/* Replaces the handler of callers' bugs for the whole process and returns the previous one. NULL
- * restores the default, which prints to stderr and aborts. Any thread. */
+/* Replaces the handler of callers' bugs for the whole process and returns the previous one. handler
+ * may be NULL: the default, which prints to stderr and aborts. Any thread. */
 CAROM_API carom_assert_fn *carom_assert_set_handler(carom_assert_fn *handler);
 
 /* ---- Allocator, threads and progress --------------------------------------------------------- */
@@ -105,6 +108,7 @@ typedef bool carom_progress_fn(void *user, const char *what, double fraction);
 
 /* ---- Context --------------------------------------------------------------------------------- */
 
+/* Where a context computes. */
 typedef enum carom_backend {
     CAROM_BACKEND_CPU = 0,
     CAROM_BACKEND_CUDA = 1,
@@ -131,6 +135,7 @@ CAROM_API bool carom_isa_from_name(const char *name, carom_isa *isa);
 /* Returns whether this build and this machine can run `isa`. Any thread. */
 CAROM_API bool carom_isa_available(carom_isa isa);
 
+/* What a context is created with. */
 typedef struct carom_context_def {
     uint32_t threads;      /* 0: one per processor this process may use; 1: serial; at most 256 */
     carom_backend backend; /* 0: CPU. CAROM_NO_DEVICE when there is none; calls that the backend
@@ -148,6 +153,7 @@ typedef struct carom_context_def {
                               in; NULL: a stream of its own */
 } carom_context_def;
 
+/* What a context has. */
 typedef struct carom_context_info {
     uint32_t threads;
     carom_backend backend;
@@ -174,10 +180,11 @@ static inline carom_status carom_context_create(const carom_context_def *def,
 CAROM_API void carom_context_destroy(carom_context *context);
 
 /* Returns the message of the last failed call: what failed, where, and what to do. Empty before any
- * failure; valid until the next call on the context. For NULL it is the message of this thread's
- * last failed carom_context_create. Never NULL. */
+ * failure; valid until the next call on the context. context may be NULL: the message of this
+ * thread's last failed carom_context_create. The result is never NULL. */
 CAROM_API const char *carom_context_message(const carom_context *context);
 
+/* Gets what the context has. */
 CAROM_API carom_status carom_context_get_info(carom_context *context, carom_context_info *info);
 
 /* Counts of the work that the last query on the context did. */
@@ -187,6 +194,7 @@ typedef struct carom_work {
     uint64_t undecided;  /* of these, not decided by its floating-point filter */
 } carom_work;
 
+/* Gets the work that the last query did. */
 CAROM_API carom_status carom_context_get_work(carom_context *context, carom_work *work);
 
 /* Frees the scratch memory; the next call allocates anew what it needs. */
@@ -194,6 +202,7 @@ CAROM_API carom_status carom_context_trim(carom_context *context);
 
 /* ---- Build information ----------------------------------------------------------------------- */
 
+/* How the library was built. */
 typedef struct carom_build {
     const char *version;          /* "0.1.0" */
     const char *commit;           /* "1a2b3c4", "1a2b3c4+" with local changes, "unknown" */
@@ -211,11 +220,12 @@ CAROM_API bool carom_cuda_describe(char *line, size_t size);
 
 /* ---- Random numbers and time ----------------------------------------------------------------- */
 
-/* splitmix64: small, fast and identical on every machine. Set `state` to the seed. */
+/* splitmix64: small, fast and identical on every machine. Start with `{seed}`. */
 typedef struct carom_random {
     uint64_t state;
 } carom_random;
 
+/* 64 random bits. */
 CAROM_API uint64_t carom_random_next(carom_random *random);
 /* Uniform in [0, 1), 53 bits. */
 CAROM_API double carom_random_uniform(carom_random *random);

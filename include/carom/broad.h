@@ -62,6 +62,7 @@ typedef struct carom_broad_filter {
  * two boxes does: it may be remembered. It must not use the context or the structure. */
 typedef bool carom_broad_accept_fn(void *user, uint32_t a, uint32_t b);
 
+/* The first boxes, and how pairs are searched for. */
 typedef struct carom_broad_def {
     const carom_bounds *boxes; /* the first boxes, copied; may be NULL where box_count is 0 */
     uint64_t box_count;
@@ -75,6 +76,7 @@ typedef struct carom_broad_def {
                           each, on average, or fewer */
 } carom_broad_def;
 
+/* A set of boxes, prepared for queries. */
 typedef struct carom_broad carom_broad;
 
 /* Prepares a set of boxes. On failure *broad is NULL.
@@ -107,7 +109,7 @@ CAROM_API carom_status carom_broad_add(carom_context *context, carom_broad *broa
 CAROM_API carom_status carom_broad_remove(carom_context *context, carom_broad *broad,
                                           const uint32_t *ids, uint64_t count);
 
-/* Replaces the filters of boxes; parameters as for carom_broad_move. */
+/* Replaces the filters of boxes: as carom_broad_move. NULL ids: the ids 0 to count - 1. */
 CAROM_API carom_status carom_broad_set_filters(carom_context *context, carom_broad *broad,
                                                const uint32_t *ids,
                                                const carom_broad_filter *filters, uint64_t count);
@@ -119,7 +121,7 @@ CAROM_API carom_status carom_broad_set_filters(carom_context *context, carom_bro
 CAROM_API carom_status carom_broad_update(carom_context *context, carom_broad *broad);
 
 /* Updates, and finds all pairs, and what changed since the last frame: the pairs that began and
- * those that ended. Each of the three may be NULL. Before the first frame there are no pairs.
+ * those that ended; pairs, begun and ended may be NULL. Before the first frame there are no pairs.
  * - With method TREE, only boxes that changed are searched where that is faster: the other pairs
  * are kept from the last frame.
  * - A box that was removed has no pairs.
@@ -130,6 +132,7 @@ CAROM_API carom_status carom_broad_frame(carom_context *context, carom_broad *br
                                          carom_pairs *pairs, carom_pairs *begun,
                                          carom_pairs *ended);
 
+/* What the structure consists of. */
 typedef struct carom_broad_info {
     uint64_t ids;              /* given out, those of removed boxes included */
     uint64_t live;             /* boxes that are not removed */
@@ -152,6 +155,7 @@ typedef struct carom_broad_info {
                              cells of c boxes */
 } carom_broad_info;
 
+/* Gets what the structure consists of. */
 CAROM_API carom_status carom_broad_get_info(carom_context *context, const carom_broad *broad,
                                             carom_broad_info *info);
 
@@ -182,10 +186,12 @@ CAROM_API carom_status carom_broad_query_rays(carom_context *context, const caro
                                               const carom_ray *rays, uint64_t count,
                                               carom_pairs *pairs);
 
+/* The box that a ray meets first, or that is nearest to a point. */
 typedef struct carom_broad_hit {
     uint32_t id;     /* CAROM_NO_BOX when there is none */
     double distance; /* for rays: the t at which it enters the box; infinite when there is none */
 } carom_broad_hit;
+/* No box: the id of a hit when there is none. */
 #define CAROM_NO_BOX UINT32_MAX
 
 /* Finds the first box that each ray meets. hits has space for count.

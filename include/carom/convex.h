@@ -20,6 +20,7 @@ extern "C" {
 
 /* ---- Input: hulls ---------------------------------------------------------------------------- */
 
+/* The points of a hull. */
 typedef struct carom_hull_def {
     carom_mesh_view mesh; /* its vertices; faces are ignored and may be absent */
 } carom_hull_def;
@@ -38,6 +39,7 @@ CAROM_API carom_status carom_hull_create(carom_context *context, const carom_hul
 /* NULL is allowed. */
 CAROM_API void carom_hull_destroy(carom_hull *hull);
 
+/* What a hull is like. */
 typedef struct carom_hull_info {
     uint64_t vertices;
     uint64_t edges;
@@ -49,6 +51,7 @@ typedef struct carom_hull_info {
     uint64_t bytes;      /* held by the hull */
 } carom_hull_info;
 
+/* Gets what the hull is like. */
 CAROM_API carom_status carom_hull_get_info(carom_context *context, const carom_hull *hull,
                                            carom_hull_info *info);
 
@@ -58,6 +61,7 @@ CAROM_API carom_status carom_hull_to_mesh(carom_context *context, const carom_hu
 
 /* ---- Input: shapes --------------------------------------------------------------------------- */
 
+/* Kinds of convex shapes, with the fields of carom_convex that each uses. */
 typedef enum carom_convex_kind {
     CAROM_CONVEX_KIND_POINT = 0, /* the origin */
     CAROM_CONVEX_KIND_SPHERE,    /* radius */
@@ -121,6 +125,7 @@ typedef enum carom_convex_search {
 CAROM_API const char *carom_convex_search_name(carom_convex_search search);
 CAROM_API bool carom_convex_search_from_name(const char *name, carom_convex_search *search);
 
+/* How two shapes are searched; all zero is the default. */
 typedef struct carom_convex_def {
     carom_convex_start start;   /* 0: the centres */
     carom_convex_search search; /* 0: by size */
@@ -128,7 +133,7 @@ typedef struct carom_convex_def {
 
 /* What a query learned, for the next one of the same two shapes in nearby poses. Start with {0}. It
  * belongs to one pair of shapes: set it to {0} when a shape changes. It affects the time, and
- * results only within their error. */
+ * results only within their error. NULL: nothing is remembered. */
 typedef struct carom_convex_cache {
     uint32_t count;          /* of points; 0: nothing yet */
     carom_vec3 a[4], b[4];   /* points of the two shapes, each in its own frame */
@@ -136,6 +141,7 @@ typedef struct carom_convex_cache {
     uint32_t seed_a, seed_b; /* vertices of hulls */
 } carom_convex_cache;
 
+/* How two shapes lie to each other. */
 typedef struct carom_convex_result {
     carom_relation relation; /* apart, touching or overlapping */
     double distance;         /* when apart; else 0 */
@@ -180,6 +186,7 @@ CAROM_API carom_status carom_convex_depth(carom_context *context, const carom_co
 
 /* ---- Contact points and rays ----------------------------------------------------------------- */
 
+/* The most points of a manifold. */
 #define CAROM_MANIFOLD_POINTS 4
 
 /* Two points, one of each shape, across a contact. */
@@ -207,6 +214,7 @@ CAROM_API carom_status carom_convex_manifold(carom_context *context, const carom
                                              const carom_pose *pose_b, double reach,
                                              carom_convex_cache *cache, carom_manifold *manifold);
 
+/* Where a ray meets a shape. */
 typedef struct carom_convex_hit {
     bool hit;
     bool inside;       /* the ray starts in the shape; then t is 0 */
@@ -225,6 +233,7 @@ CAROM_API carom_status carom_convex_ray(carom_context *context, const carom_conv
 
 /* ---- Times of impact ------------------------------------------------------------------------- */
 
+/* When two moving shapes meet. */
 typedef struct carom_convex_toi {
     bool hit;           /* they come within the tolerance of each other */
     double time;        /* when; they do not meet before it. 1 for a miss */
@@ -283,11 +292,13 @@ CAROM_API carom_status carom_convex_bound(carom_context *context, const carom_co
 
 /* ---- Many pairs ------------------------------------------------------------------------------ */
 
+/* A shape in its pose. */
 typedef struct carom_convex_body {
     const carom_convex *shape;
     carom_pose pose;
 } carom_convex_body;
 
+/* What is asked of each pair. */
 typedef enum carom_convex_question {
     CAROM_CONVEX_QUESTION_DEPTH = 0,
     CAROM_CONVEX_QUESTION_DISTANCE,
@@ -300,6 +311,7 @@ typedef enum carom_convex_question {
 CAROM_API const char *carom_convex_question_name(carom_convex_question question);
 CAROM_API bool carom_convex_question_from_name(const char *name, carom_convex_question *question);
 
+/* Many pairs of bodies, and what is asked of each. */
 typedef struct carom_convex_batch {
     const carom_convex_body *bodies;
     uint64_t body_count;

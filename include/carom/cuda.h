@@ -48,6 +48,7 @@ CAROM_API carom_status carom_cuda_read(carom_context *context, void *to, const v
 
 /* ---- Results on the device ------------------------------------------------------------------- */
 
+/* The order of pairs in device memory. */
 typedef enum carom_cuda_order {
     CAROM_CUDA_ORDER_SORTED = 0, /* as on the CPU: by (a, b) */
     CAROM_CUDA_ORDER_ANY,        /* in no particular order, which may differ from run to run */
@@ -90,7 +91,7 @@ CAROM_API carom_status carom_cuda_soup_cross_pairs(carom_context *context, const
 /* ---- Balls ----------------------------------------------------------------------------------- */
 
 /* carom_balls_overlap in `count` poses with poses and results in device memory; def may be NULL.
- * - poses_a and poses_b hold `count` poses each; NULL: the identity for all.
+ * - poses_a and poses_b hold `count` poses each, and may be NULL: the identity for all.
  * - Poses are read, and overlaps written, when the queued work runs: a recorded frame computes the
  *   overlaps of the poses that are there by then.
  * - A pose that is not finite, or out of the range of balls.h, is reported by carom_cuda_finish as
@@ -191,8 +192,10 @@ CAROM_API void carom_cuda_frame_destroy(carom_cuda_frame *frame);
 
 /* ---- Time of each step ----------------------------------------------------------------------- */
 
+/* The most steps that are measured. */
 #define CAROM_CUDA_MOST_STEPS 32
 
+/* How long each step of the queued work took. */
 typedef struct carom_cuda_steps {
     uint32_t count;
     const char *name[CAROM_CUDA_MOST_STEPS];

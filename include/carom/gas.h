@@ -25,6 +25,7 @@ extern "C" {
 
 /* ---- Input ----------------------------------------------------------------------------------- */
 
+/* A moving sphere. */
 typedef struct carom_gas_sphere {
     carom_vec3 position; /* where sides reflect, the whole sphere must be in the box; elsewhere
                             anywhere */
@@ -35,6 +36,7 @@ typedef struct carom_gas_sphere {
 
 CAROM_RESULT_ARRAY(carom_gas_spheres, carom_gas_sphere);
 
+/* Kinds of events. */
 typedef enum carom_gas_kind {
     CAROM_GAS_KIND_PAIR = 0, /* a < b are the two spheres */
     CAROM_GAS_KIND_WALL = 1, /* a is the sphere, b the side: 0, 1 low and high x; 2, 3 y; 4, 5 z */
@@ -46,6 +48,7 @@ typedef enum carom_gas_kind {
 CAROM_API const char *carom_gas_kind_name(carom_gas_kind kind);
 CAROM_API bool carom_gas_kind_from_name(const char *name, carom_gas_kind *kind);
 
+/* One collision. */
 typedef struct carom_gas_event {
     double time;
     carom_gas_kind kind;
@@ -54,8 +57,8 @@ typedef struct carom_gas_event {
 } carom_gas_event;
 
 /* A collision response of the caller: reads the event, sets the velocities. The spheres are in the
- * positions where they touch, b in the periodic image that touches a; b is NULL at a wall. `normal`
- * is the unit vector from a to b, or into the wall. Only the velocities are read back. */
+ * positions where they touch, b in the periodic image that touches a; b may be NULL: at a wall.
+ * `normal` is the unit vector from a to b, or into the wall. Only the velocities are read back. */
 typedef void carom_gas_response_fn(void *user, const carom_gas_event *event,
                                    const carom_vec3 *normal, carom_gas_sphere *a,
                                    carom_gas_sphere *b);
@@ -77,6 +80,7 @@ typedef enum carom_gas_method {
 CAROM_API const char *carom_gas_method_name(carom_gas_method method);
 CAROM_API bool carom_gas_method_from_name(const char *name, carom_gas_method *method);
 
+/* How the next event is found. All give the same events. */
 typedef enum carom_gas_queue {
     CAROM_GAS_QUEUE_CALENDAR = 0, /* buckets of time: O(1) amortised */
     CAROM_GAS_QUEUE_TREE,         /* a binary tree of all spheres: O(log n) */
@@ -87,6 +91,7 @@ typedef enum carom_gas_queue {
 CAROM_API const char *carom_gas_queue_name(carom_gas_queue queue);
 CAROM_API bool carom_gas_queue_from_name(const char *name, carom_gas_queue *queue);
 
+/* The box, the laws of motion, and how events are found. */
 typedef struct carom_gas_def {
     carom_vec3 edges;        /* of the box; each at least twice the largest radius (a little more
                                 where periodic), from 1e-60 to 1e60, and at most 1e15 times the
@@ -123,6 +128,7 @@ typedef struct carom_gas carom_gas;
 CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                                         const carom_gas_sphere *spheres, uint64_t count,
                                         carom_gas **gas);
+/* NULL is fine. */
 CAROM_API void carom_gas_destroy(carom_gas *gas);
 
 /* Adds spheres at the present time; ids (may be NULL) receives their ids, the next unused ones. The
@@ -171,6 +177,7 @@ CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas,
 
 /* ---- Result ---------------------------------------------------------------------------------- */
 
+/* Returns the time that the gas has reached. */
 CAROM_API double carom_gas_get_time(const carom_gas *gas);
 
 /* Gets all present spheres now, in the order of their ids, positions inside the box. */
@@ -202,8 +209,10 @@ typedef struct carom_gas_measures {
     double packing_fraction; /* volume of the spheres / volume of the box */
 } carom_gas_measures;
 
+/* Gets the measurements. */
 CAROM_API carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
                                          carom_gas_measures *measures);
+/* Starts the measurements anew, at the present time. */
 CAROM_API carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas);
 
 /* Measures the deepest overlap of any two spheres, or of a sphere and a reflecting side, now,
@@ -212,6 +221,7 @@ CAROM_API carom_status carom_gas_reset_measures(carom_context *context, carom_ga
 CAROM_API carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas,
                                          double *overlap);
 
+/* What the choices of the def came to. */
 typedef struct carom_gas_info {
     carom_gas_method method; /* never AUTO */
     carom_gas_queue queue;
@@ -225,6 +235,7 @@ typedef struct carom_gas_info {
     bool periodic[3];
 } carom_gas_info;
 
+/* Gets what the choices of the def came to. */
 CAROM_API carom_status carom_gas_get_info(carom_context *context, const carom_gas *gas,
                                           carom_gas_info *info);
 

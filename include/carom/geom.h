@@ -11,6 +11,7 @@ extern "C" {
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
+/* A point or a vector. */
 typedef struct carom_vec3 {
     double x, y, z;
 } carom_vec3;
@@ -20,9 +21,9 @@ typedef struct carom_quat {
     double w, x, y, z;
 } carom_quat;
 
-/* A rigid motion: x' = R(q) x + t. q need not be normalised; all zero is the identity. In doubles,
- * x' = ((r00 x + r01 y) + r02 z) + tx and so on, without fused operations: results are exact with
- * respect to this x'. */
+/* A rigid motion: x' = R(q) x + t. q need not be normalised; all zero, or NULL, is the identity. In
+ * doubles, x' = ((r00 x + r01 y) + r02 z) + tx and so on, without fused operations: results are
+ * exact with respect to this x'. */
 typedef struct carom_pose {
     carom_quat q;
     carom_vec3 t;
@@ -33,6 +34,7 @@ typedef struct carom_bounds {
     carom_vec3 low, high;
 } carom_bounds;
 
+/* Closed. With the radius 0 it is a point. */
 typedef struct carom_ball {
     carom_vec3 centre;
     double radius;
@@ -43,6 +45,7 @@ typedef struct carom_triangle {
     carom_vec3 corner[3];
 } carom_triangle;
 
+/* The points origin + t direction, from t = 0 on. */
 typedef struct carom_ray {
     carom_vec3 origin, direction; /* any length but zero, subnormal included */
     double length;                /* in units of direction; 0 or infinite: without end */
@@ -107,6 +110,7 @@ typedef enum carom_triangle_relation {
     CAROM_TRIANGLE_RELATION_COUNT
 } carom_triangle_relation;
 
+/* How two triangles lie to each other. */
 typedef struct carom_triangle_intersection {
     carom_triangle_relation relation;
     int dimension;                /* of the intersection: -1 none, 0 point, 1 segment, 2 area */
@@ -165,7 +169,6 @@ CAROM_API carom_status carom_segment_triangle_distance(carom_context *context,
                                                        carom_closest *closest);
 CAROM_API carom_status carom_triangles_distance(carom_context *context, const carom_triangle *a,
                                                 const carom_triangle *b, carom_closest *closest);
-
 CAROM_API carom_closest carom_point_segment_distance_value(const carom_vec3 *point,
                                                            const carom_vec3 segment[2]);
 CAROM_API carom_closest carom_segments_distance_value(const carom_vec3 a[2], const carom_vec3 b[2]);

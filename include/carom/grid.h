@@ -25,6 +25,7 @@ typedef enum carom_grid_hash {
 CAROM_API const char *carom_grid_hash_name(carom_grid_hash hash);
 CAROM_API bool carom_grid_hash_from_name(const char *name, carom_grid_hash *hash);
 
+/* The layout of a grid; all zero is the default. */
 typedef struct carom_grid_def {
     carom_grid_hash hash;
     uint32_t buckets;  /* 0: about one per item; at most 2^30; CAROM_GRID_HASH_PERFECT chooses */

@@ -12,6 +12,7 @@ extern "C" {
 
 /* ---- Input: a view of positions and faces ---------------------------------------------------- */
 
+/* The type of coordinates. */
 typedef enum carom_scalar {
     CAROM_SCALAR_FLOAT64 = 0,
     CAROM_SCALAR_FLOAT32 = 1,
@@ -136,7 +137,7 @@ CAROM_API const char *carom_mesh_format_name(carom_mesh_format format);
 CAROM_API bool carom_mesh_format_from_name(const char *name, carom_mesh_format *format);
 
 /* Guesses the format from a file name (its extension in upper or lower case, before a .gz) and from
- * the first bytes of the content; either may be NULL. Any thread.
+ * the first bytes of the content; name and bytes may be NULL. Any thread.
  * - Content that is certain (a PLY or OFF header, binary STL of the right size) takes precedence
  *   over the name.
  * - CAROM_MESH_FORMAT_OTHER when the name has another extension.
@@ -156,6 +157,7 @@ typedef struct carom_mesh_origin {
                                  the file; those of COLLADA are scaled to metres */
 } carom_mesh_origin;
 
+/* Gets where the mesh came from. */
 CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *origin);
 
 /* Reads a file: OBJ, PLY, STL, OFF, each also gzipped (if zlib was available at build time), and
@@ -212,6 +214,7 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
 CAROM_API carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format, const char *path);
 
+/* The content of a file. */
 CAROM_RESULT_ARRAY(carom_bytes, uint8_t);
 
 /* Writes a view into memory, uncompressed; the format must be named. */
@@ -289,6 +292,7 @@ CAROM_API carom_status carom_mesh_inspect(carom_context *context, const carom_me
 /* Vertex or face indices, or counts. */
 CAROM_RESULT_ARRAY(carom_numbers, uint32_t);
 
+/* How faces are split into triangles. */
 typedef struct carom_triangulate_def {
     bool fan; /* false: ear cutting; true: a fan from the first corner, whatever the form */
 } carom_triangulate_def;

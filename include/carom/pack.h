@@ -45,6 +45,7 @@ typedef enum carom_pack_method {
 CAROM_API const char *carom_pack_method_name(carom_pack_method method);
 CAROM_API bool carom_pack_method_from_name(const char *name, carom_pack_method *method);
 
+/* What is packed, and how; never NULL: the mesh has no default. */
 typedef struct carom_packing_def {
     carom_mesh_view mesh; /* vertices with equal coordinates are merged; nothing is kept of it */
     carom_pack_method method;
@@ -67,6 +68,7 @@ typedef struct carom_packing_def {
     bool keep_cells; /* for carom_packing_get_cells: 40 bytes for each of some hundred per sphere */
 } carom_packing_def;
 
+/* The spheres inside a solid. */
 typedef struct carom_packing carom_packing;
 
 /* Packs a solid. On failure *packing is NULL.
@@ -90,6 +92,7 @@ CAROM_API carom_status carom_packing_create(carom_context *context, const carom_
 /* NULL is fine. */
 CAROM_API void carom_packing_destroy(carom_packing *packing);
 
+/* What a packing is like. */
 typedef struct carom_packing_info {
     uint64_t spheres;
     carom_pack_method method;
@@ -107,11 +110,13 @@ typedef struct carom_packing_info {
     uint64_t bytes;      /* held by the packing */
 } carom_packing_info;
 
+/* Gets what the packing is like. */
 CAROM_API carom_status carom_packing_get_info(carom_context *context, const carom_packing *packing,
                                               carom_packing_info *info);
 
 /* ---- Result ---------------------------------------------------------------------------------- */
 
+/* A sphere of a packing, and its share of the solid. */
 typedef struct carom_pack_sphere {
     carom_vec3 centre;
     double radius, secondary, cover; /* as explained above; float32, scaled by a power of two */
@@ -189,6 +194,7 @@ typedef struct carom_cover_def {
     bool keep_cells;      /* for carom_cover_get_cells */
 } carom_cover_def;
 
+/* The spheres that contain a solid. */
 typedef struct carom_cover carom_cover;
 
 /* Covers a solid. On failure *cover is NULL.
@@ -203,6 +209,7 @@ typedef struct carom_cover carom_cover;
 CAROM_API carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,
                                           carom_cover **cover);
 
+/* The most spheres of a cover. */
 #define CAROM_COVER_MOST 1024
 
 /* NULL is fine. */
@@ -222,6 +229,7 @@ typedef struct carom_cover_measure {
     double solid_volume;   /* where the winding number is 1 or more; 0: open, not known */
 } carom_cover_measure;
 
+/* What a cover is like. */
 typedef struct carom_cover_info {
     uint64_t spheres;
     carom_cover_measure measure;
@@ -234,6 +242,7 @@ typedef struct carom_cover_info {
     uint64_t bytes;      /* held by the cover */
 } carom_cover_info;
 
+/* Gets what the cover is like. */
 CAROM_API carom_status carom_cover_get_info(carom_context *context, const carom_cover *cover,
                                             carom_cover_info *info);
 
@@ -259,6 +268,7 @@ CAROM_API carom_status carom_cover_measure_spheres(carom_context *context,
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
+/* Formats of files of spheres. */
 typedef enum carom_pack_format {
     CAROM_PACK_FORMAT_GUESS = 0, /* by the ending of the name; PLY where that says nothing */
     CAROM_PACK_FORMAT_PLY,       /* text: x y z radius secondary cover void face depth, and the

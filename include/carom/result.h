@@ -21,6 +21,7 @@
 extern "C" {
 #endif
 
+/* Whose the memory of a result array is. */
 typedef enum carom_owner {
     CAROM_OWNER_CAROM = 0,
     CAROM_OWNER_CALLER = 1,
@@ -35,9 +36,10 @@ CAROM_API bool carom_owner_from_name(const char *name, carom_owner *owner);
  * a caller's buffer is not freed. NULL is allowed. */
 #define CAROM_RESULT_ARRAY(name, type)                                                             \
     typedef struct name {                                                                          \
-        type *data;                                                                                \
-        uint64_t count, capacity;                                                                  \
-        carom_owner owner;                                                                         \
+        type *data;        /* the items */                                                         \
+        uint64_t count;    /* of items; where it is larger than the capacity, the true number */   \
+        uint64_t capacity; /* of the memory, in items */                                           \
+        carom_owner owner; /* of the memory */                                                     \
     } name;                                                                                        \
     CAROM_API void name##_free(name *result)
 

@@ -33,6 +33,7 @@ extern "C" {
 
 /* ---- Input: objects -------------------------------------------------------------------------- */
 
+/* What an object is. */
 typedef enum carom_object_kind {
     CAROM_OBJECT_KIND_CONVEX = 0, /* a convex shape, which encloses space */
     CAROM_OBJECT_KIND_SOUP,       /* faces, which enclose nothing */
@@ -59,6 +60,7 @@ typedef struct carom_object_def {
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
+/* What counts as a contact. */
 typedef struct carom_scene_def {
     double reach;    /* objects at most this far apart are in contact, too; 0: those that meet */
     bool skip_depth; /* solids, packings and meshes that overlap get no depth, which takes some 25
@@ -67,6 +69,7 @@ typedef struct carom_scene_def {
     void *accept_user;
 } carom_scene_def;
 
+/* Many objects, and the contacts of the last step. */
 typedef struct carom_scene carom_scene;
 
 /* Creates a scene without objects. On failure *scene is NULL.
@@ -100,7 +103,7 @@ CAROM_API carom_status carom_scene_move(carom_context *context, carom_scene *sce
 CAROM_API carom_status carom_scene_remove(carom_context *context, carom_scene *scene,
                                           const uint32_t *ids, uint64_t count);
 
-/* Replaces the filters of objects; parameters as for carom_scene_move. */
+/* Replaces the filters of objects: as carom_scene_move. NULL ids: the ids 0 to count - 1. */
 CAROM_API carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
                                                const uint32_t *ids,
                                                const carom_broad_filter *filters, uint64_t count);
@@ -158,6 +161,7 @@ typedef enum carom_contact_method {
 CAROM_API const char *carom_contact_method_name(carom_contact_method method);
 CAROM_API bool carom_contact_method_from_name(const char *name, carom_contact_method *method);
 
+/* A contact of two objects. */
 typedef struct carom_scene_contact {
     uint32_t a, b; /* ids, a < b */
     carom_relation relation;
@@ -180,8 +184,8 @@ typedef struct carom_scene_contact {
 
 CAROM_RESULT_ARRAY(carom_scene_contacts, carom_scene_contact);
 
-/* Finds all contacts, and the pairs whose contact began or ended since the last step. Each of the
- * three may be NULL. Before the first step there are no contacts.
+/* Finds all contacts, and the pairs whose contact began or ended since the last step; contacts,
+ * begun and ended may be NULL. Before the first step there are no contacts.
  * - Only pairs with an object that was added or moved since are asked; the others keep their
  * answer.
  * - A removed object is in no contact.
@@ -195,6 +199,7 @@ CAROM_API carom_status carom_scene_step(carom_context *context, carom_scene *sce
                                         carom_scene_contacts *contacts, carom_pairs *begun,
                                         carom_pairs *ended);
 
+/* What a scene consists of. */
 typedef struct carom_scene_info {
     uint64_t ids;      /* given out, those of removed objects included */
     uint64_t live;     /* objects that are not removed */
@@ -205,6 +210,7 @@ typedef struct carom_scene_info {
     uint64_t bytes;    /* held by the scene, without what it borrows */
 } carom_scene_info;
 
+/* Gets what the scene consists of. */
 CAROM_API carom_status carom_scene_get_info(carom_context *context, const carom_scene *scene,
                                             carom_scene_info *info);
 
@@ -222,8 +228,10 @@ CAROM_API carom_status carom_scene_query_objects(carom_context *context, const c
                                                  const carom_object_def *objects, uint64_t count,
                                                  carom_scene_contacts *contacts);
 
+/* No object: the id of a hit when there is none. */
 #define CAROM_NO_OBJECT UINT32_MAX
 
+/* The object that a ray meets first, or that is nearest to a point. */
 typedef struct carom_scene_hit {
     uint32_t id;       /* CAROM_NO_OBJECT when there is none */
     uint32_t face;     /* of a soup; else CAROM_NO_FACE */

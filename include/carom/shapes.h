@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/* Which mesh is made; in brackets the defaults of carom_shape_def. */
 typedef enum carom_shape {
     /* A subdivided icosahedron: 20 4^(detail-1) triangles (detail 4), radius `size`. */
     CAROM_SHAPE_SPHERE = 0,

@@ -33,11 +33,13 @@ extern "C" {
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
+/* What a solid is made of. */
 typedef struct carom_solid_def {
     carom_mesh_view mesh; /* copied; vertices with equal coordinates are merged */
     bool complement;      /* the space outside the mesh instead */
 } carom_solid_def;
 
+/* What a closed mesh encloses, prepared for queries. */
 typedef struct carom_solid carom_solid;
 
 /* Prepares a solid. On failure *solid is NULL.
@@ -55,6 +57,7 @@ CAROM_API carom_status carom_solid_create(carom_context *context, const carom_so
 /* NULL is fine. */
 CAROM_API void carom_solid_destroy(carom_solid *solid);
 
+/* What a solid is like. */
 typedef struct carom_solid_info {
     uint64_t vertices;             /* after equal ones were merged */
     uint64_t triangles;            /* that the faces are split into */
@@ -70,11 +73,13 @@ typedef struct carom_solid_info {
     uint64_t bytes;         /* held by the solid */
 } carom_solid_info;
 
+/* Gets what the solid is like. */
 CAROM_API carom_status carom_solid_get_info(carom_context *context, const carom_solid *solid,
                                             carom_solid_info *info);
 
 /* ---- Query: overlap -------------------------------------------------------------------------- */
 
+/* What else is computed of an overlap. */
 typedef struct carom_overlap_def {
     bool distance; /* also find the least distance of the surfaces when the solids are apart */
 } carom_overlap_def;

@@ -60,6 +60,7 @@ typedef enum carom_soup_method {
 CAROM_API const char *carom_soup_method_name(carom_soup_method method);
 CAROM_API bool carom_soup_method_from_name(const char *name, carom_soup_method *method);
 
+/* The faces, and how they are searched. */
 typedef struct carom_soup_def {
     carom_mesh_view mesh; /* copied */
     carom_degenerate degenerate;
@@ -73,6 +74,7 @@ typedef struct carom_soup_def {
                              may visit in the tree; 0: 256 per triangle and 65,536 */
 } carom_soup_def;
 
+/* Polygons, prepared for queries. */
 typedef struct carom_soup carom_soup;
 
 /* Prepares a soup. The mesh must pass carom_mesh_check. On failure *soup is NULL.
@@ -109,6 +111,7 @@ CAROM_API carom_status carom_soup_add(carom_context *context, carom_soup *soup,
 CAROM_API carom_status carom_soup_remove(carom_context *context, carom_soup *soup,
                                          const uint32_t *faces, uint64_t count);
 
+/* What a soup consists of. */
 typedef struct carom_soup_info {
     uint64_t faces;     /* indices given out, those of removed faces included */
     uint64_t live;      /* faces that are not removed */
@@ -117,6 +120,7 @@ typedef struct carom_soup_info {
     uint64_t bytes; /* held by the soup */
 } carom_soup_info;
 
+/* Gets what the soup consists of. */
 CAROM_API carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
                                            carom_soup_info *info);
 
@@ -177,6 +181,7 @@ CAROM_API carom_status carom_soup_cross_any(carom_context *context, const carom_
                                             const carom_pose *pose_a, const carom_soup *b,
                                             const carom_pose *pose_b, bool *any);
 
+/* How far apart two soups or two faces are, and where. */
 typedef struct carom_soup_gap {
     double distance;             /* 0 when faces meet, infinite when a soup is empty or above the
                                     limit */
@@ -281,6 +286,7 @@ CAROM_API carom_status carom_soup_cross_gaps(carom_context *context, const carom
                                              const carom_pose *pose_b, const carom_pair *pairs,
                                              uint64_t count, carom_soup_gap *gaps);
 
+/* What two faces have in common. */
 typedef enum carom_segment_kind {
     CAROM_SEGMENT_KIND_POINT = 0, /* the faces have one point in common: p and q are equal */
     CAROM_SEGMENT_KIND_SEGMENT,
@@ -292,6 +298,7 @@ typedef enum carom_segment_kind {
 CAROM_API const char *carom_segment_kind_name(carom_segment_kind kind);
 CAROM_API bool carom_segment_kind_from_name(const char *name, carom_segment_kind *kind);
 
+/* Where two faces meet. */
 typedef struct carom_soup_segment {
     carom_pair pair; /* the faces it belongs to */
     carom_segment_kind kind;
@@ -329,6 +336,7 @@ CAROM_API carom_status carom_soup_cross_segments(carom_context *context, const c
 /* ---- Query: when two rigid soups meet ---------------------------------------------------------
  */
 
+/* When two moving soups meet. */
 typedef struct carom_soup_toi {
     bool hit;                    /* they come within the tolerance of each other */
     double time;                 /* when; no faces meet before it. 1 for a miss */
@@ -361,6 +369,7 @@ CAROM_API carom_status carom_soup_cross_toi(carom_context *context, const carom_
 
 /* ---- Query: impacts of soups that deform ----------------------------------------------------- */
 
+/* What meets on its way. */
 typedef enum carom_impact_kind {
     CAROM_IMPACT_KIND_VERTEX_FACE = 0, /* a vertex of a and a face of b */
     CAROM_IMPACT_KIND_FACE_VERTEX,     /* a face of a and a vertex of b; not within one soup */
@@ -413,7 +422,8 @@ CAROM_API carom_status carom_soup_self_first_impact(carom_context *context, cons
                                                     const carom_mesh_view *end,
                                                     carom_soup_impact *impact);
 
-/* The same between two soups: between faces of a and faces of b only. */
+/* The same between two soups: between faces of a and faces of b only. end_a and end_b may be NULL:
+ * that soup stays where it is. */
 CAROM_API carom_status carom_soup_cross_impacts(carom_context *context, const carom_soup *a,
                                                 const carom_mesh_view *end_a, const carom_soup *b,
                                                 const carom_mesh_view *end_b,
@@ -443,11 +453,13 @@ CAROM_API carom_status carom_soup_self_bound(carom_context *context, const carom
 
 /* ---- Query: points and rays ------------------------------------------------------------------ */
 
+/* The face that a ray meets first, or that is nearest to a point. */
 typedef struct carom_soup_hit {
     uint32_t face;    /* CAROM_NO_FACE when there is none */
     double distance;  /* for rays: the parameter t of origin + t direction */
     carom_vec3 point; /* on the face; the queried point or origin when there is none */
 } carom_soup_hit;
+/* No face: that of a hit when there is none. */
 #define CAROM_NO_FACE UINT32_MAX
 
 /* Rules for all queries of points and rays. Faces without area take no part, or take part as the
@@ -534,6 +546,7 @@ CAROM_API carom_status carom_soup_signed_distances(carom_context *context, const
  * Faces with a common vertex are at distance 0. Faces without area take no part (but see
  * `degenerate`: as points, of diameter 0, they count what touches them). */
 
+/* How free a soup is, and statistics of the counts. */
 typedef struct carom_k_free {
     uint64_t faces;            /* that take part */
     uint64_t k;                /* the least k for which the soup is k-free; 0: no faces */
@@ -565,6 +578,7 @@ typedef struct carom_k_free {
 CAROM_API carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup,
                                          carom_k_free *k_free, carom_numbers *counts);
 
+/* How many pairs of faces two soups can have. */
 typedef struct carom_k_free_bounds {
     /* Upper bound on the pairs that meet in any rigid motion: discs_a k_b + discs_b k_a, which is
      * at most 12 k (n_a + n_b) for triangles and 49 k (n_a + n_b) for flat polygons; or n_a n_b

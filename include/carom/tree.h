@@ -35,6 +35,7 @@ typedef enum carom_tree_method {
 CAROM_API const char *carom_tree_method_name(carom_tree_method method);
 CAROM_API bool carom_tree_method_from_name(const char *name, carom_tree_method *method);
 
+/* What a tree is built from; never NULL: the packing has no default. */
 typedef struct carom_tree_def {
     const carom_packing *packing; /* copied; with shares */
     carom_tree_method method;
@@ -45,6 +46,7 @@ typedef struct carom_tree_def {
                              those of balls, and far less precise */
 } carom_tree_def;
 
+/* The inner sphere tree of a packing. */
 typedef struct carom_tree carom_tree;
 
 /* Builds the tree of a packing. On failure *tree is NULL.
@@ -60,6 +62,7 @@ CAROM_API carom_status carom_tree_create(carom_context *context, const carom_tre
 /* NULL is fine. */
 CAROM_API void carom_tree_destroy(carom_tree *tree);
 
+/* What a tree consists of. */
 typedef struct carom_tree_info {
     uint64_t spheres;
     carom_tree_method method;
@@ -71,6 +74,7 @@ typedef struct carom_tree_info {
     uint64_t triangles; /* of its surface; 0: no mesh was given */
 } carom_tree_info;
 
+/* Gets what the tree consists of. */
 CAROM_API carom_status carom_tree_get_info(carom_context *context, const carom_tree *tree,
                                            carom_tree_info *info);
 
@@ -116,6 +120,7 @@ typedef struct carom_tree_hint {
                           the distance as others */
 } carom_tree_hint;
 
+/* What is computed, and when to stop. */
 typedef struct carom_tree_query_def {
     double scale_a, scale_b; /* of the packings, before their rotation; 0: 1 */
     bool no_bounds;          /* of the overlap: estimate, force and torque only. volume_lower is
@@ -176,6 +181,7 @@ CAROM_API carom_status carom_tree_overlap(carom_context *context, const carom_tr
                                           const carom_pose *pose_b, const carom_tree_query_def *def,
                                           carom_packing_overlap *overlap);
 
+/* How far apart two solids are. */
 typedef struct carom_tree_gap {
     double lower, upper; /* bounds of the distance of the solids. Of trees with meshes: of the
                             faces; 0 where these meet, or where one solid is in the other. Else the
@@ -196,6 +202,7 @@ CAROM_API carom_status carom_tree_distance(carom_context *context, const carom_t
                                            const carom_pose *pose_b,
                                            const carom_tree_query_def *def, carom_tree_gap *gap);
 
+/* The overlap of two solids or their distance. */
 typedef struct carom_tree_answer {
     carom_packing_overlap overlap; /* as from carom_tree_overlap */
     bool has_gap;                  /* the relation is APART or TOUCHING */
