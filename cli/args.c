@@ -148,6 +148,8 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
         memcpy(place, &(bool){true}, sizeof(bool));
         return true;
     case ARG_TEXT:
+    case ARG_INPUT:
+    case ARG_OUTPUT:
         memcpy(place, &text, sizeof(text));
         return true;
     case ARG_COUNT:

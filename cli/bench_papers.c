@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/picture.h"
+#include "cli/text.h"
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
@@ -56,7 +57,7 @@ static void record_device(FILE *out, const papers_plot *plot, const char *device
 
 static void put_text_at(FILE *out, double x, double y, const char *text) {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
-    page_put_text(out, text);
+    text_put_xml(out, text);
     fputs("</text>\n", out);
 }
 
@@ -160,7 +161,7 @@ static void put_section(page *page, const papers_plot *plot) {
     const papers_figure *figure = plot->figure;
     page_section(page, figure->name, figure->what);
     fputs("<p><b>Printed:</b> ", page->out);
-    page_put_text(page->out, figure->printed);
+    text_put_xml(page->out, figure->printed);
     fputs("</p>\n<figure>", page->out);
     bench_papers_write_svg(page->out, plot);
     fprintf(page->out,
@@ -169,7 +170,7 @@ static void put_section(page *page, const papers_plot *plot) {
             figure->name, figure->name, figure->name, plot->seconds);
     for (uint32_t i = 0; i < plot->note_count; ++i) {
         fputs("<p>", page->out);
-        page_put_text(page->out, plot->notes[i]);
+        text_put_xml(page->out, plot->notes[i]);
         fputs("</p>\n", page->out);
     }
 }
@@ -186,7 +187,7 @@ static void put_head(page *page, const cli *cli, const bench_papers_def *def,
              def->quick ? " --quick, with small inputs" : "", (unsigned long long)cli->threads,
              lab->device != NULL ? gpu : "none, rows recorded earlier are dated");
     fputs("<p>", page->out);
-    page_put_text(page->out, words);
+    text_put_xml(page->out, words);
     fputs("</p>\n", page->out);
 }
 

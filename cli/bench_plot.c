@@ -8,16 +8,13 @@
 #include <string.h>
 
 #include "cli/page.h"
+#include "cli/text.h"
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void put_quoted(FILE *out, const char *text) {
-    putc('"', out);
-    for (; *text != '\0'; ++text) {
-        if (*text == '"') putc('"', out);
-        putc(*text, out);
-    }
-    fputs("\",", out);
+static void put_name(FILE *out, const char *text) {
+    text_put_csv(out, text);
+    putc(',', out);
 }
 
 static void put_number(FILE *out, double value) {
@@ -31,9 +28,9 @@ void bench_write_csv(FILE *out, const bench *b) {
           out);
     for (uint32_t i = 0; i < b->row_count; ++i) {
         const bench_row *row = &b->rows[i];
-        put_quoted(out, row->group);
-        put_quoted(out, row->job);
-        put_quoted(out, row->contender);
+        put_name(out, row->group);
+        put_name(out, row->job);
+        put_name(out, row->contender);
         fprintf(out, "%u,", row->rounds);
         const double numbers[] = {
             row->items,       row->seconds,        row->most_seconds,     row->tail_seconds,
@@ -121,7 +118,7 @@ static void print_time(char *text, size_t size, double seconds) {
 
 static void put_label(FILE *out, double x, double y, const char *anchor, const char *text) {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    page_put_text(out, text);
+    text_put_xml(out, text);
     fputs("</text>\n", out);
 }
 
@@ -181,7 +178,7 @@ static void draw_group(FILE *out, const bench *b, uint32_t first, uint32_t end, 
     scale s = fit_scale(b, first, end);
     size_t colour = 0;
     fprintf(out, "<text x=\"8\" y=\"%.1f\" font-weight=\"600\">", top + 18.0);
-    page_put_text(out, b->rows[first].group);
+    text_put_xml(out, b->rows[first].group);
     fputs("</text>\n", out);
     draw_axis(out, s, top + HEAD - 8.0, top + HEAD + ROW * (double)(end - first));
     for (uint32_t i = first; i < end; ++i) {

@@ -231,6 +231,58 @@ static int refuse_cuda(cli *cli) {
     return cli_fail_with(cli, CAROM_UNSUPPORTED, message);
 }
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+#define MOST_OUTPUTS 8 /* of one command; gas has four */
+
+/* The files that options or arguments of a command name. */
+typedef struct named_file {
+    const char *option, *path; /* an argument has no option */
+} named_file;
+
+static const char *path_of(const arg_option *option, const void *options) {
+    const char *path;
+    memcpy(&path, (const char *)options + option->place, sizeof(path));
+    return path;
+}
+
+static int refuse_output(const cli *cli, named_file file, const char *reason) {
+    char message[400];
+    snprintf(message, sizeof(message), "%s%s%.200s: %s; give another name",
+             file.option != NULL ? file.option : "", file.option != NULL ? " " : "", file.path,
+             reason);
+    return cli_misuse(cli, message);
+}
+
+/* Refuses before any work to replace a file that is read, and to write one file twice. */
+static int check_files(cli *cli, const void *options, size_t count, char **arguments) {
+    const cli_command *command = cli->command;
+    named_file outputs[MOST_OUTPUTS];
+    size_t output_count = 0;
+    bool good = true;
+    for (size_t i = 0; i < cli->input_count; ++i)
+        good = files_add(&cli->files, cli->inputs[i], false) && good;
+    for (size_t i = 0; i < command->option_count; ++i) {
+        const arg_option *option = &command->options[i];
+        if (option->kind == ARG_INPUT)
+            good = files_add(&cli->files, path_of(option, options), false) && good;
+        if (option->kind == ARG_OUTPUT && path_of(option, options) != NULL &&
+            output_count < MOST_OUTPUTS)
+            outputs[output_count++] = (named_file){option->name, path_of(option, options)};
+    }
+    for (size_t i = command->inputs; i < command->inputs + command->outputs && i < count; ++i)
+        if (output_count < MOST_OUTPUTS) outputs[output_count++] = (named_file){NULL, arguments[i]};
+    if (!good) return cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the names of files");
+    for (size_t i = 0; i < output_count; ++i) {
+        const char *reason = files_refuse(&cli->files, outputs[i].path);
+        for (size_t k = 0; k < i && reason == NULL; ++k)
+            if (files_same(outputs[k].path, outputs[i].path))
+                reason = "another result of this call is written to it";
+        if (reason != NULL) return refuse_output(cli, outputs[i], reason);
+    }
+    return CLI_OK;
+}
+
 static int run_command(cli *cli, const void *options, size_t count, char **arguments) {
     const cli_command *command = cli->command;
     if (cli->threads == 0)
@@ -241,6 +293,8 @@ static int run_command(cli *cli, const void *options, size_t count, char **argum
     for (size_t i = 0; i < cli->input_count; ++i)
         standard_inputs += strcmp(cli->inputs[i], "-") == 0;
     if (standard_inputs > 1) return cli_misuse(cli, "the standard input, -, can be read only once");
+    int refused = check_files(cli, options, count, arguments);
+    if (refused != CLI_OK) return refused;
     interrupt_catch();
     prepare_last_words(cli);
     cli->bar.visible = !cli->quiet && isatty(STDERR_FILENO);
@@ -333,6 +387,7 @@ int cli_main(size_t argc, char **argv) {
     cli.command = find_command(argv[0]);
     int code =
         cli.command != NULL ? run_named(&cli, argc - 1, argv + 1) : run_bare(&cli, argc, argv);
+    files_free(&cli.files);
     if (interrupt_seen() && (code == CLI_INPUT || code == CLI_MACHINE))
         code = interrupt_exit_code();
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);

@@ -7,12 +7,13 @@
 #include "carom/carom.h"
 #include "cli/args.h"
 #include "cli/bar.h"
+#include "cli/files.h"
 #include "cli/json.h"
 
 /* Exit codes, documented in carom.1. */
 enum {
     CLI_OK = 0,
-    CLI_YES = 1,    /* "yes, they collide", with --check only */
+    CLI_YES = 1,    /* with --check only: "yes, they collide", or "no, that was not reached" */
     CLI_USAGE = 2,  /* the command line is wrong */
     CLI_INPUT = 3,  /* a file or value cannot be used */
     CLI_MACHINE = 4 /* no memory, no device, or standard output cannot be written */
@@ -34,6 +35,7 @@ typedef struct cli {
     const struct cli_command *command; /* the one that runs; or NULL */
     char **inputs;                     /* the files that it reads: the first of its arguments */
     size_t input_count;
+    files files;       /* that were read or written so far */
     bool failed;       /* a failure was reported; no other one may follow */
     char message[512]; /* the tool's own last failure, which no context knows; or "" */
 } cli;
@@ -54,6 +56,7 @@ typedef struct cli_command {
     const void *defaults; /* such a struct, so that 0 can be a value; NULL: all zero */
     size_t inputs;        /* number of leading arguments that are files to read; "-" among them is
                              the standard input */
+    size_t outputs;       /* number of arguments after these that are files to write */
     bool on_cuda;         /* supports --device cuda; others refuse it */
 } cli_command;
 

@@ -85,4 +85,5 @@ const cli_command cli_convert = {
     .most = 2,
     .run = run,
     .inputs = 1,
+    .outputs = 1,
 };

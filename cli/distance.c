@@ -20,7 +20,7 @@ typedef struct options {
 static const options distance_defaults = {.repeat = 1};
 
 static const arg_option distance_options[] = {
-    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
      "write a line per point there, as CSV; - is the standard output", NULL},
     {"--nearest", 0, ARG_FLAG, offsetof(options, nearest), NULL,
      "-o also writes the nearest face and the nearest point on it", NULL},

@@ -6,6 +6,7 @@
 
 #include "cli/meshes.h"
 #include "cli/parts.h"
+#include "cli/text.h"
 
 typedef struct options {
     bool no_weld, k;
@@ -255,10 +256,12 @@ static void print_parts(const subject *s) {
     char text[32];
     if (s->parts == NULL) return;
     print_count("parts", s->part_count, "");
-    for (uint64_t i = 0; i < s->described; ++i)
-        printf("  %6llu %12s faces, %-8s %s\n", (unsigned long long)i,
-               grouped(s->parts[i].faces, text), s->parts[i].closed ? "closed" : "open",
-               s->parts[i].name);
+    for (uint64_t i = 0; i < s->described; ++i) {
+        printf("  %6llu %12s faces, %-8s ", (unsigned long long)i, grouped(s->parts[i].faces, text),
+               s->parts[i].closed ? "closed" : "open");
+        text_put(stdout, s->parts[i].name);
+        putchar('\n');
+    }
     if (s->part_count > s->described)
         printf("  ... and %llu more; --json lists them all\n",
                (unsigned long long)(s->part_count - s->described));

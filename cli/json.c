@@ -6,37 +6,22 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Length of the UTF-8 sequence at text, or 0. */
-static int utf8_length(const unsigned char *text) {
-    int length = text[0] < 0x80                       ? 1
-                 : text[0] >= 0xC2 && text[0] <= 0xDF ? 2
-                 : (text[0] & 0xF0) == 0xE0           ? 3
-                 : text[0] >= 0xF0 && text[0] <= 0xF4 ? 4
-                                                      : 0;
-    for (int i = 1; i < length; ++i)
-        if ((text[i] & 0xC0) != 0x80) return 0;
-    if (length == 3 && text[0] == 0xE0 && text[1] < 0xA0) return 0; /* overlong */
-    if (length == 3 && text[0] == 0xED && text[1] > 0x9F) return 0; /* surrogates */
-    if (length == 4 && text[0] == 0xF0 && text[1] < 0x90) return 0;
-    if (length == 4 && text[0] == 0xF4 && text[1] > 0x8F) return 0;
-    return length;
-}
+#include "cli/text.h"
 
-static void write_text(FILE *out, const char *value) {
+void json_put_text(FILE *out, const char *value) {
     putc('"', out);
-    for (const unsigned char *c = (const unsigned char *)value; *c != '\0';) {
-        int length = utf8_length(c);
-        if (length == 0) {
-            fputs("\xEF\xBF\xBD", out);
-            ++c;
-        } else if (*c == '"' || *c == '\\') {
-            fprintf(out, "\\%c", *c++);
-        } else if (*c < 0x20) {
-            fprintf(out, "\\u%04x", *c++);
-        } else {
-            fwrite(c, 1, (size_t)length, out);
-            c += length;
-        }
+    while (*value != '\0') {
+        size_t length = text_utf8_length(value);
+        unsigned char c = (unsigned char)*value;
+        if (length == 0)
+            fputs(TEXT_REPLACEMENT, out);
+        else if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            fwrite(value, 1, length, out);
+        value += length != 0 ? length : 1;
     }
     putc('"', out);
 }
@@ -44,7 +29,7 @@ static void write_text(FILE *out, const char *value) {
 static void begin_value(json *j, const char *key) {
     if (j->needs_comma) fputs(", ", j->out);
     if (key != NULL) {
-        write_text(j->out, key);
+        json_put_text(j->out, key);
         fputs(": ", j->out);
     }
     j->needs_comma = true;
@@ -78,7 +63,7 @@ void json_text(json *j, const char *key, const char *value) {
         return;
     }
     begin_value(j, key);
-    write_text(j->out, value);
+    json_put_text(j->out, value);
 }
 
 void json_count(json *j, const char *key, uint64_t value) {

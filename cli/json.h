@@ -20,6 +20,10 @@ void json_end_object(json *j);
 void json_begin_array(json *j, const char *key);
 void json_end_array(json *j);
 
+/* Writes a string on its own: bytes that are not UTF-8 become U+FFFD, control characters escapes.
+ */
+void json_put_text(FILE *out, const char *value);
+
 void json_text(json *j, const char *key, const char *value); /* NULL gives null */
 void json_count(json *j, const char *key, uint64_t value);
 void json_number(json *j, const char *key, double value); /* all digits; NaN, infinity give null */

@@ -14,7 +14,7 @@ typedef struct options {
 } options;
 
 static const arg_option make_options[] = {
-    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
      "where it goes (needed); - is the standard output", NULL},
     {"--size", 0, ARG_SIZE, offsetof(options, size), "X", "radius or half edge (1)", NULL},
     {"--detail", 0, ARG_COUNT, offsetof(options, detail), "N", "how fine; see above", NULL},

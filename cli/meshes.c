@@ -152,6 +152,7 @@ carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh
         snprintf(cli->message, sizeof(cli->message), "the name of a mesh file is empty");
         return CAROM_IO;
     }
+    if (!files_add(&cli->files, path, false)) return CAROM_NO_MEMORY;
     if (format != CAROM_MESH_FORMAT_GUESS || output_is_standard(path))
         status = read_as(cli, path, name, format, mesh);
     else

@@ -118,6 +118,16 @@ static int open_draft(output *o) {
     return file;
 }
 
+/* Files whose names come from what was read, such as one per part, are known only now. */
+static bool is_refused(const output *o) {
+    char message[512];
+    const char *reason = files_refuse(&o->cli->files, o->path);
+    if (reason == NULL) return false;
+    snprintf(message, sizeof(message), "cannot write '%.300s': %s", o->path, reason);
+    (void)cli_fail_with(o->cli, CAROM_IO, message);
+    return true;
+}
+
 bool output_open(cli *cli, const char *path, output *o) {
     *o = (output){.cli = cli, .path = path};
     if (path == NULL) return true;
@@ -126,6 +136,7 @@ bool output_open(cli *cli, const char *path, output *o) {
         return true;
     }
     if (is_gzip(path) && refuse_gzip(o)) return false;
+    if (is_refused(o)) return false;
     int file = open_draft(o);
     if (file < 0) return tell(o, "write");
     o->file = is_gzip(path) ? open_gzip(file) : fdopen(file, "w");
@@ -141,7 +152,10 @@ bool output_close(output *o, bool keep) {
     bool good = fflush(o->file) == 0 && !ferror(o->file);
     if (!standard) good = fclose(o->file) == 0 && good;
     o->file = NULL;
-    if (good && keep && renames) good = rename(o->draft, o->place) == 0;
+    if (good && keep && renames) {
+        good = rename(o->draft, o->place) == 0;
+        (void)files_add(&o->cli->files, o->place, true); /* without memory: checked no more */
+    }
     if (!good && keep) (void)tell(o, "finish");
     if ((!good || !keep) && renames) (void)remove(o->draft);
     if (renames) interrupt_drop_file(o->draft);

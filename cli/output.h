@@ -18,7 +18,7 @@ typedef struct output {
  * visible; what is not a regular file, such as /dev/stdout or a pipe, is written directly. "-" is
  * the standard output; a name that ends in .gz is compressed (refused where the tool was built
  * without zlib); NULL means no output. Returns false, after reporting the failure, when it cannot
- * be opened. */
+ * be opened, or when this call has read or written that file (files.h). */
 bool output_open(cli *cli, const char *path, output *o);
 
 /* Renames the draft to its final path, or removes it. Returns false, after reporting the failure,

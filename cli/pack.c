@@ -14,7 +14,7 @@ typedef struct options {
     uint64_t count, voxels, seed;
     double fill, radius, epsilon, error, distance, margin;
     int method, format, from;
-    bool fast, allow_open, no_shares, outer, whole, visual;
+    bool fast, allow_open, no_shares, outer, whole, visual, check;
 } options;
 
 static const char *method_choice(int index) {
@@ -43,12 +43,12 @@ static const arg_option pack_options[] = {
      "pack a mesh with holes, by generalised winding numbers", NULL},
     {"--no-shares", 0, ARG_FLAG, offsetof(options, no_shares), NULL,
      "leave out secondary radii, covers and voids", NULL},
-    {"--out", 'o', ARG_TEXT, offsetof(options, out), "FILE", "write the spheres", NULL},
+    {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE", "write the spheres", NULL},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "of that file: ply, csv, xyzr or sph; --outer: ply, csv, xyzr, curobo, xrdf, urdf, foam, "
      "morphit, liggghts, yade or dem (by name)",
      pack_format_choice},
-    {"--cells", 0, ARG_TEXT, offsetof(options, cells), "FILE",
+    {"--cells", 0, ARG_OUTPUT, offsetof(options, cells), "FILE",
      "write the cells of the shares: x,y,z,edge,sphere", NULL},
     {"--outer", 0, ARG_FLAG, offsetof(options, outer), NULL,
      "cover the solid instead: each part of a mesh, or each link of a URDF file", NULL},
@@ -60,6 +60,8 @@ static const arg_option pack_options[] = {
      "outer: one cover for all parts of a mesh", NULL},
     {"--visual", 0, ARG_FLAG, offsetof(options, visual), NULL,
      "outer: of a URDF file, the visual elements", NULL},
+    {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
+     "exit with 1 when something that was asked for was not reached", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
 };
@@ -71,10 +73,39 @@ static const char details[] =
     "finds the same spheres, by method octree; it cannot do --error, --allow-open and --outer.\n"
     "\n"
     "With --outer, spheres cover each part, proved by cells, and reach out of it as little as\n"
-    "possible: 64 per part, or as --count or --distance say.";
+    "possible: 64 per part, or as --count or --distance say.\n"
+    "\n"
+    "The output says what was asked for, what was reached, and why it stopped.";
+
+/* Why the packing, not made for an error, has no more spheres. */
+static pack_stop stop_of(const options *options, const carom_packing_info *info) {
+    if (!info->complete) return PACK_STOP_SPACE;
+    if (options->fill > 0.0 && info->fill >= options->fill) return PACK_STOP_FILL;
+    if (options->fill == 0.0 && options->radius == 0.0) return PACK_STOP_COUNT;
+    if (options->count != 0 && info->spheres >= options->count) return PACK_STOP_COUNT;
+    /* by the volume as it was known then: shares may have measured it anew */
+    return options->radius == 0.0 ? PACK_STOP_FILL : PACK_STOP_RADIUS;
+}
+
+/* --count is also a limit: it counts as reached where another goal was, before. */
+static void judge(const options *options, const carom_packing_info *info, double error,
+                  pack_goals *goals) {
+    bool filled = goals->stop == PACK_STOP_FILL || info->fill >= options->fill;
+    bool early = goals->stop == PACK_STOP_FILL || goals->stop == PACK_STOP_RADIUS ||
+                 goals->stop == PACK_STOP_ERROR;
+    if (options->count != 0 && options->error == 0.0)
+        pack_goals_add(goals, "--count", (double)options->count, (double)info->spheres,
+                       info->spheres >= options->count || early);
+    if (options->fill > 0.0) pack_goals_add(goals, "--fill", options->fill, info->fill, filled);
+    if (options->radius > 0.0)
+        pack_goals_add(goals, "--radius", options->radius, info->least_radius,
+                       goals->stop != PACK_STOP_SPACE && goals->stop != PACK_STOP_POSES);
+    if (options->error > 0.0)
+        pack_goals_add(goals, "--error", options->error, error, error <= options->error);
+}
 
 static void print_json(const cli *cli, const options *options, const carom_packing_info *info,
-                       double seconds, double error) {
+                       const pack_goals *goals, double seconds, double error) {
     json j = cli_begin_json(cli);
     json_count(&j, "spheres", info->spheres);
     json_number(&j, "fill", info->fill);
@@ -86,10 +117,12 @@ static void print_json(const cli *cli, const options *options, const carom_packi
     json_number(&j, "empty_radius", info->empty_radius);
     json_count(&j, "cells", info->cells);
     if (options->error > 0.0) json_number(&j, "error", error);
+    pack_goals_print_json(goals, &j);
     cli_end_json(&j);
 }
 
-static void print_words(FILE *out, const carom_packing_info *info, double seconds) {
+static void print_words(FILE *out, const carom_packing_info *info, const pack_goals *goals,
+                        double seconds) {
     fprintf(out, "%llu spheres in %.2f s, by method %s\n", (unsigned long long)info->spheres,
             seconds, carom_pack_method_name(info->method));
     if (info->volume > 0.0)
@@ -99,8 +132,7 @@ static void print_words(FILE *out, const carom_packing_info *info, double second
         fprintf(out, "  empty     no ball larger than %.6g fits between them\n",
                 info->empty_radius);
     if (info->inside_out) fprintf(out, "  note      the mesh is inside out; it was reversed\n");
-    if (!info->complete)
-        fprintf(out, "  note      there is no space for more that this method could find\n");
+    pack_goals_print(goals, out);
 }
 
 /* To the standard output in the format named, or PLY. */
@@ -157,7 +189,8 @@ static int run_outer(cli *cli, const options *options, const char *path) {
                                       .from = options->from,
                                       .allow_open = options->allow_open,
                                       .whole = options->whole,
-                                      .visual = options->visual};
+                                      .visual = options->visual,
+                                      .check = options->check};
     return pack_outer(cli, &outer, path);
 }
 
@@ -204,26 +237,27 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_status status = meshes_read(cli, paths[0], options->from, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
     double start = carom_time_seconds(), error = 0.0;
+    pack_goals goals = {0};
     if (status == CAROM_OK && options->error > 0.0)
-        status = pack_to_error(cli->context, &def, options->error, options->seed, &packing, &error);
+        status = pack_to_error(cli->context, &def, options->error, options->seed, &packing, &error,
+                               &goals.stop);
     else if (status == CAROM_OK)
         status = carom_packing_create(cli->context, &def, &packing);
     double seconds = carom_time_seconds() - start;
     if (status == CAROM_OK) status = carom_packing_get_info(cli->context, packing, &info);
     bar_clear(&cli->bar);
+    if (status == CAROM_OK && options->error == 0.0) goals.stop = stop_of(options, &info);
+    if (status == CAROM_OK) judge(options, &info, error, &goals);
     int code = status != CAROM_OK ? cli_fail(cli, status) : CLI_OK;
     if (code == CLI_OK && options->out != NULL && !write_spheres(cli, options, packing))
         code = CLI_MACHINE;
     if (code == CLI_OK && options->cells != NULL && !write_cells(cli, options->cells, packing))
         code = CLI_MACHINE;
     if (code == CLI_OK && cli->json)
-        print_json(cli, options, &info, seconds, error);
+        print_json(cli, options, &info, &goals, seconds, error);
     else if (code == CLI_OK)
-        print_words(output_words(options->out), &info, seconds);
-    if (code == CLI_OK && !cli->json && options->error > 0.0)
-        fprintf(output_words(options->out),
-                "  error     overlaps of 1 to 10 %% are off by %.3f %% on average%s\n",
-                100.0 * error, error <= options->error ? "" : ", which is more than asked for");
+        print_words(output_words(options->out), &info, &goals, seconds);
+    if (code == CLI_OK && options->check && !pack_goals_met(&goals)) code = CLI_YES;
     carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);
     return code;

@@ -95,8 +95,22 @@ static carom_status measure(carom_context *context, const carom_packing *packing
     return status;
 }
 
+/* Whether more spheres are of no use, or cannot be had. */
+static bool ends(const carom_packing_info *info, const carom_packing_def *def, int poses,
+                 bool reached, pack_stop *stop) {
+    bool fewer = info->spheres < def->count; /* than there may be: more will not help */
+    *stop = poses == 0                    ? PACK_STOP_POSES
+            : reached                     ? PACK_STOP_ERROR
+            : !info->complete             ? PACK_STOP_SPACE
+            : fewer && def->radius == 0.0 ? PACK_STOP_FILL
+            : fewer                       ? PACK_STOP_RADIUS
+                                          : PACK_STOP_LIMIT;
+    return *stop != PACK_STOP_LIMIT || def->count >= MOST_COUNT;
+}
+
 carom_status pack_to_error(carom_context *context, const carom_packing_def *def, double wanted,
-                           uint64_t seed, carom_packing **packing, double *reached) {
+                           uint64_t seed, carom_packing **packing, double *reached,
+                           pack_stop *stop) {
     trial trials[PACK_ERROR_POSES];
     int count;
     carom_packing_def one = *def;
@@ -109,10 +123,9 @@ carom_status pack_to_error(carom_context *context, const carom_packing_def *def,
         carom_packing_destroy(*packing);
         status = carom_packing_create(context, &one, packing);
         if (status == CAROM_OK) status = carom_packing_get_info(context, *packing, &info);
-        if (status == CAROM_OK) status = measure(context, *packing, trials, count, reached);
-        if (status != CAROM_OK || count == 0 || *reached <= wanted || !info.complete ||
-            one.count >= MOST_COUNT)
-            break;
+        if (status == CAROM_OK && count != 0)
+            status = measure(context, *packing, trials, count, reached);
+        if (status != CAROM_OK || ends(&info, &one, count, *reached <= wanted, stop)) break;
         one.count = one.count > MOST_COUNT / 2 ? MOST_COUNT : 2 * one.count;
     }
     if (status != CAROM_OK) {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/text.h"
 #include "cli/xml.h"
 
 static const char *const names[] = {"curobo",  "xrdf",     "urdf", "foam",
@@ -62,67 +63,12 @@ static void put_three(FILE *file, carom_vec3 v, const char *between) {
     put_number(file, v.z);
 }
 
-/* The name of a set; those without one are numbered. */
-static const char *name_of(const pack_set *sets, uint64_t i, char buffer[32]) {
-    if (*sets[i].name != '\0') return sets[i].name;
-    snprintf(buffer, 32, "part_%llu", (unsigned long long)i);
-    return buffer;
-}
-
-/* In double quotes, for YAML and JSON. */
-static void put_quoted(FILE *file, const char *text) {
-    fputc('"', file);
-    for (; *text != '\0'; ++text) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < 32)
-            fprintf(file, "\\u%04x", c);
-        else
-            fputc(c, file);
-    }
-    fputc('"', file);
-}
-
-/* As it is where YAML takes it for text, else in quotes. */
-static void put_yaml_key(FILE *file, const char *text) {
-    bool plain = *text != '\0' && strchr("0123456789-.", *text) == NULL;
-    for (const char *at = text; *at != '\0' && plain; ++at)
-        plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                (*at >= '0' && *at <= '9') || *at == '_' || *at == '-' || *at == '.';
-    static const char *const words[] = {"true", "false", "yes", "no", "on",
-                                        "off",  "null",  "y",   "n"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && plain; ++i) {
-        size_t k = 0;
-        while (text[k] != '\0' && (text[k] | 32) == words[i][k]) ++k;
-        plain = text[k] != '\0' || words[i][k] != '\0';
-    }
-    if (plain)
-        fputs(text, file);
-    else
-        put_quoted(file, text);
-}
-
-static void put_xml(FILE *file, const char *text) {
-    for (; *text != '\0'; ++text) {
-        if (*text == '&')
-            fputs("&amp;", file);
-        else if (*text == '<')
-            fputs("&lt;", file);
-        else if (*text == '"')
-            fputs("&quot;", file);
-        else
-            fputc(*text, file);
-    }
-}
-
 /* ---- Robots ---------------------------------------------------------------------------------- */
 
 static void put_yaml_sets(FILE *file, const pack_set *sets, uint64_t count, const char *indent) {
     for (uint64_t i = 0; i < count; ++i) {
-        char buffer[32];
         fputs(indent, file);
-        put_yaml_key(file, name_of(sets, i, buffer));
+        text_put_yaml(file, sets[i].written);
         fputs(sets[i].count == 0 ? ": []\n" : ":\n", file);
         for (uint64_t k = 0; k < sets[i].count; ++k) {
             fprintf(file, "%s  - {center: [", indent);
@@ -150,28 +96,34 @@ static void put_collisions(FILE *file, const pack_set *set) {
     }
 }
 
-static void write_new_urdf(FILE *file, const pack_set *sets, uint64_t count) {
-    char buffer[32];
-    fputs("<?xml version=\"1.0\"?>\n<robot name=\"carom\">\n  <link name=\"base\"/>\n", file);
-    for (uint64_t i = 0; i < count; ++i) {
+static void write_new_urdf(FILE *file, const pack_file *what) {
+    const pack_set *sets = what->sets;
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<robot name=\"carom\">\n  <link name=\"",
+          file);
+    text_put_xml(file, what->root);
+    fputs("\"/>\n", file);
+    for (uint64_t i = 0; i < what->count; ++i) {
         fputs("  <link name=\"", file);
-        put_xml(file, name_of(sets, i, buffer));
+        text_put_xml(file, sets[i].written);
         fputs("\">\n", file);
         put_collisions(file, &sets[i]);
         fprintf(file, "  </link>\n  <joint name=\"joint_%llu\" type=\"fixed\">\n",
                 (unsigned long long)i);
-        fputs("    <parent link=\"base\"/>\n    <child link=\"", file);
-        put_xml(file, name_of(sets, i, buffer));
+        fputs("    <parent link=\"", file);
+        text_put_xml(file, what->root);
+        fputs("\"/>\n    <child link=\"", file);
+        text_put_xml(file, sets[i].written);
         fputs("\"/>\n  </joint>\n", file);
     }
     fputs("</robot>\n", file);
 }
 
 /* Copies a robot; in each link spheres take the place of the elements for collision. */
-static void write_urdf(FILE *file, const pack_set *sets, uint64_t count, const char *text,
-                       size_t size) {
+static void write_urdf(FILE *file, const pack_file *what) {
+    const pack_set *sets = what->sets;
+    const char *text = what->urdf, *copied = text;
+    size_t size = what->urdf_size;
     xml x;
-    const char *copied = text;
     const pack_set *link = NULL;
     bool in_link = false, in_collision = false;
     xml_begin(&x, text, size);
@@ -180,7 +132,7 @@ static void write_urdf(FILE *file, const pack_set *sets, uint64_t count, const c
         if (x.depth == 1 && xml_is(&x, "link") && x.opens) {
             char name[256];
             link = NULL;
-            for (uint64_t i = 0; i < count && xml_get(&x, "name", name, sizeof(name)); ++i)
+            for (uint64_t i = 0; i < what->count && xml_get(&x, "name", name, sizeof(name)); ++i)
                 if (strcmp(sets[i].name, name) == 0) link = &sets[i];
             in_link = !x.closes;
         } else if (x.depth == 1 && in_link && x.closes && xml_is(&x, "link")) {
@@ -248,7 +200,7 @@ static void write_morphit(FILE *file, const char *source, const pack_set *set) {
         put_number(file, set->data[k].radius);
     }
     fputs("\n], \"mesh_path\": ", file);
-    put_quoted(file, source);
+    json_put_text(file, source);
     fputs("}\n", file);
 }
 
@@ -295,8 +247,9 @@ static void write_ply(FILE *file, const pack_set *sets, uint64_t count) {
     write_lines(file, CAROM_PACK_FORMAT_PLY, sets, count);
 }
 
-bool pack_format_write(FILE *file, int format, const char *source, const pack_set *sets,
-                       uint64_t count, const char *urdf, size_t urdf_size) {
+bool pack_format_write(FILE *file, int format, const pack_file *what) {
+    const pack_set *sets = what->sets;
+    uint64_t count = what->count;
     switch (format) {
     case CAROM_PACK_FORMAT_PLY:
         write_ply(file, sets, count);
@@ -313,16 +266,16 @@ bool pack_format_write(FILE *file, int format, const char *source, const pack_se
         write_xrdf(file, sets, count);
         return true;
     case PACK_FORMAT_URDF:
-        if (urdf != NULL)
-            write_urdf(file, sets, count, urdf, urdf_size);
+        if (what->urdf != NULL)
+            write_urdf(file, what);
         else
-            write_new_urdf(file, sets, count);
+            write_new_urdf(file, what);
         return true;
     case PACK_FORMAT_FOAM:
         write_foam(file, sets, count);
         return true;
     case PACK_FORMAT_MORPHIT:
-        write_morphit(file, source, sets);
+        write_morphit(file, what->source, sets);
         return true;
     case PACK_FORMAT_DEM:
         fputs("x,y,z,r\n", file); /* fall through */

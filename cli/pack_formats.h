@@ -29,20 +29,33 @@ int pack_format_of(const char *path);
 
 /* The spheres of one part or link. */
 typedef struct pack_set {
-    char name[256]; /* "": it has none */
+    char *name;          /* as the file has it; "": it has none */
+    uint64_t number;     /* of the part in its file */
+    const char *written; /* the name of keys and links: different for all sets (names.h) */
+    const char *file;    /* the same in names of files */
     carom_ball *data;
     uint64_t count, capacity;
-    carom_cover_measure measure; /* of all its spheres that cover a mesh */
+    uint64_t cover_count;        /* of its spheres that cover a mesh; the others are the file's */
+    bool complete;               /* these reach out no farther than asked for */
+    carom_cover_measure measure; /* of them */
     carom_pose principal;        /* of its centroid and principal axes, for PACK_FORMAT_DEM */
 } pack_set;
 
 /* Whether the format holds one set per file. */
 bool pack_format_is_single(int format);
 
-/* Writes sets. `source` names the mesh; `urdf`, for PACK_FORMAT_URDF, is the text of the robot,
- * whose elements for collision are replaced, or NULL: links are made up. False: the format cannot
- * be written for covers. */
-bool pack_format_write(FILE *file, int format, const char *source, const pack_set *sets,
-                       uint64_t count, const char *urdf, size_t urdf_size);
+/* What a file holds. */
+typedef struct pack_file {
+    const char *source; /* names the mesh */
+    const pack_set *sets;
+    uint64_t count;
+    const char *urdf; /* PACK_FORMAT_URDF: the text of the robot, whose elements for collision are
+                         replaced; NULL: links are made up, below a root */
+    size_t urdf_size;
+    const char *root; /* the name of that root, which no set has */
+} pack_file;
+
+/* False: the format cannot be written for covers. */
+bool pack_format_write(FILE *file, int format, const pack_file *what);
 
 #endif

@@ -9,14 +9,17 @@
 #include <string.h>
 
 #include "cli/meshes.h"
+#include "cli/names.h"
 #include "cli/output.h"
 #include "cli/pack_formats.h"
+#include "cli/pack_goals.h"
 #include "cli/parts.h"
 #include "cli/scene_parts.h"
 
-#define PI        3.14159265358979323846
-#define PRISM     24u /* sides around a cylinder: it is 0.9 % wider at its corners */
-#define MOST_PATH 4096
+#define PI    3.14159265358979323846
+#define PRISM 24u /* sides around a cylinder: it is 0.9 % wider at its corners */
+
+#define DEFAULT 64u /* spheres of a cover, as carom_cover_def says */
 
 /* A mesh that grows: the elements of one link. */
 typedef struct body {
@@ -34,6 +37,9 @@ typedef struct outer {
     uint64_t count, capacity;
     uint64_t spheres, cells;
     output cells_out;
+    names written, files; /* of the sets, and the root of a robot that is made up */
+    const char *root;
+    pack_goals goals;
 } outer;
 
 /* No context has a message for it. */
@@ -43,7 +49,7 @@ static carom_status no_memory(void) {
 
 /* ---- Sets ------------------------------------------------------------------------------------ */
 
-static bool add_set(outer *o, const char *name) {
+static bool add_set(outer *o, const char *name, uint64_t number) {
     if (o->count == o->capacity) {
         uint64_t capacity = 2 * o->capacity + 16;
         pack_set *sets = realloc(o->sets, (size_t)capacity * sizeof(*sets));
@@ -55,8 +61,14 @@ static bool add_set(outer *o, const char *name) {
     }
     memset(&o->sets[o->count], 0, sizeof(*o->sets));
     memset(&o->bodies[o->count], 0, sizeof(*o->bodies));
-    snprintf(o->sets[o->count].name, sizeof(o->sets[o->count].name), "%s", name);
-    o->sets[o->count++].principal.q.w = 1.0;
+    pack_set *set = &o->sets[o->count];
+    set->name = malloc(strlen(name) + 1);
+    if (set->name == NULL) return false;
+    strcpy(set->name, name);
+    set->number = number;
+    set->complete = true;
+    set->principal.q.w = 1.0;
+    ++o->count;
     return true;
 }
 
@@ -74,12 +86,29 @@ static bool add_sphere(pack_set *set, carom_ball ball) {
 
 static void release(outer *o) {
     for (uint64_t i = 0; i < o->count; ++i) {
+        free(o->sets[i].name);
         free(o->sets[i].data);
         free(o->bodies[i].positions);
         free(o->bodies[i].corners);
     }
     free(o->sets);
     free(o->bodies);
+    names_free(&o->written);
+    names_free(&o->files);
+}
+
+/* The names under which the sets are written. The root of a robot that is made up comes last, so
+ * that parts keep their names. */
+static bool name_sets(outer *o) {
+    o->files.kind = NAMES_FILE;
+    for (uint64_t i = 0; i < o->count; ++i) {
+        pack_set *set = &o->sets[i];
+        set->written = names_add(&o->written, set->name, set->number);
+        set->file = names_add(&o->files, set->name, set->number);
+        if (set->written == NULL || set->file == NULL) return false;
+    }
+    o->root = names_add(&o->written, "base", o->count);
+    return o->root != NULL;
 }
 
 /* ---- Robots ---------------------------------------------------------------------------------- */
@@ -174,7 +203,7 @@ static carom_status add_element(void *user, const char *link, const carom_pose *
                                 const carom_mesh *mesh, const carom_convex *shape) {
     outer *o = user;
     if (o->count == 0 || strcmp(o->sets[o->count - 1].name, link) != 0)
-        if (!add_set(o, link)) return no_memory();
+        if (!add_set(o, link, o->count)) return no_memory();
     body *b = &o->bodies[o->count - 1];
     bool good;
     if (mesh != NULL)
@@ -322,6 +351,8 @@ static carom_status cover_mesh(outer *o, const carom_mesh_view *view, pack_set *
         if (!add_sphere(set, spheres.data[i])) status = no_memory();
     if (status == CAROM_OK) {
         set->measure = info.measure;
+        set->cover_count = spheres.count;
+        set->complete = info.complete;
         o->cells += info.cells;
     } else {
         name_failure(o, set, status);
@@ -354,21 +385,17 @@ static carom_status cover_parts(outer *o) {
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     bool single = status == CAROM_OK && (o->options->whole || view.part_count <= 1);
     if (single) {
-        if (!add_set(o, "")) status = no_memory();
+        if (!add_set(o, "", 0)) status = no_memory();
         if (status == CAROM_OK) status = cover_mesh(o, &view, &o->sets[0]);
         o->spheres = o->count != 0 ? o->sets[0].count : 0;
     } else if (status == CAROM_OK && !parts_open(&view, &all)) {
         status = no_memory();
     }
     for (uint64_t i = 0; status == CAROM_OK && !single && i < view.part_count; ++i) {
-        char number[32];
-        const char *name = parts_name(&view, i);
         if (parts_face_count(&all, i) == 0) continue;
-        snprintf(number, sizeof(number), "part_%llu", (unsigned long long)i);
         parts_get(&all, i, &part);
-        status = add_set(o, *name != '\0' ? name : number)
-                     ? cover_mesh(o, &part, &o->sets[o->count - 1])
-                     : no_memory();
+        status = add_set(o, parts_name(&view, i), i) ? cover_mesh(o, &part, &o->sets[o->count - 1])
+                                                     : no_memory();
         if (status == CAROM_OK) o->spheres += o->sets[o->count - 1].count;
     }
     parts_close(&all);
@@ -378,48 +405,105 @@ static carom_status cover_parts(outer *o) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* out.json of the set "arm" becomes out_arm.json. */
-static void path_of(const char *path, const char *name, char *to, size_t size) {
+/* out.json of the set "arm" becomes out_arm.json. NULL when there is no memory. */
+static char *path_of(const char *path, const char *name) {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     if (dot == NULL || (slash != NULL && dot < slash)) dot = path + strlen(path);
-    snprintf(to, size, "%.*s_%s", (int)(dot - path), path, name);
-    for (char *at = to + (dot - path) + 1; *at != '\0'; ++at)
-        if (*at == '/') *at = '_';
-    snprintf(to + strlen(to), size - strlen(to), "%s", dot);
+    size_t size = strlen(path) + strlen(name) + 2;
+    char *to = malloc(size);
+    if (to != NULL) snprintf(to, size, "%.*s_%s%s", (int)(dot - path), path, name, dot);
+    return to;
 }
 
-static bool write_file(outer *o, const char *path, int format, const pack_set *sets, uint64_t count,
-                       const char *urdf, size_t urdf_size) {
+static bool write_file(outer *o, const char *path, int format, const pack_file *what) {
     output out = {0};
     if (!output_open(o->cli, path, &out)) return false;
-    bool good = pack_format_write(out.file, format, o->path, sets, count, urdf, urdf_size);
+    bool good = pack_format_write(out.file, format, what);
     return output_close(&out, good) && good;
 }
 
+/* One file per set. */
+static bool write_each(outer *o, int format) {
+    for (uint64_t i = 0; i < o->count; ++i) {
+        char *to = path_of(o->options->out, o->sets[i].file);
+        if (to == NULL) return cli_fail(o->cli, CAROM_NO_MEMORY) == CLI_OK;
+        pack_file one = {.source = o->path, .sets = &o->sets[i], .count = 1};
+        bool good = write_file(o, to, format, &one);
+        free(to);
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool is_per_set(const outer *o, int format) {
+    return pack_format_is_single(format) && o->count > 1;
+}
+
 static bool write_files(outer *o, int format) {
-    const char *path = o->options->out;
     char *urdf = NULL;
-    size_t size = 0;
+    pack_file all = {.source = o->path, .sets = o->sets, .count = o->count, .root = o->root};
     bool good = true;
+    if (is_per_set(o, format)) return write_each(o, format);
     if (format == PACK_FORMAT_URDF && strlen(o->path) > 5 &&
         strcmp(o->path + strlen(o->path) - 5, ".urdf") == 0)
-        good = scene_urdf_text(o->cli, o->path, &urdf, &size) == CAROM_OK;
-    if (pack_format_is_single(format) && o->count > 1) {
-        for (uint64_t i = 0; i < o->count && good; ++i) {
-            char to[MOST_PATH];
-            path_of(path, o->sets[i].name, to, sizeof(to));
-            good = write_file(o, to, format, &o->sets[i], 1, NULL, 0);
-        }
-    } else if (good) {
-        good = write_file(o, path, format, o->sets, o->count, urdf, size);
-    }
+        good = scene_urdf_text(o->cli, o->path, &urdf, &all.urdf_size) == CAROM_OK;
+    all.urdf = urdf;
+    good = good && write_file(o, o->options->out, format, &all);
     free(urdf);
     return good;
 }
 
+/* ---- Goals ----------------------------------------------------------------------------------- */
+
+/* Why a set has no more spheres. */
+static pack_stop stop_of(const outer *o, const pack_set *set) {
+    const pack_outer_options *options = o->options;
+    uint64_t most = options->count != 0 ? options->count : options->distance > 0.0 ? 0 : DEFAULT;
+    if (options->distance > 0.0 && set->complete) return PACK_STOP_DISTANCE;
+    if (set->cover_count >= most && most != 0) return PACK_STOP_COUNT;
+    if (set->cover_count >= CAROM_COVER_MOST) return PACK_STOP_LIMIT;
+    return options->distance > 0.0 ? PACK_STOP_SEARCH : PACK_STOP_COVERED;
+}
+
+/* Goals are reached when they are in every set; links that are spheres already have none. */
+static void judge(outer *o) {
+    const pack_outer_options *options = o->options;
+    double worst = 0.0;
+    uint64_t fewest = UINT64_MAX;
+    bool near = true, many = true, first = true;
+    for (uint64_t i = 0; i < o->count; ++i) {
+        const pack_set *s = &o->sets[i];
+        if (s->cover_count == 0) continue;
+        double out = s->measure.worst - options->margin;
+        pack_stop stop = stop_of(o, s);
+        bool ended = stop != PACK_STOP_DISTANCE && stop != PACK_STOP_COUNT;
+        worst = out > worst ? out : worst;
+        fewest = s->cover_count < fewest ? s->cover_count : fewest;
+        near = near && s->complete;
+        many = many && (s->cover_count >= options->count || stop == PACK_STOP_DISTANCE);
+        /* of several sets, that of the first that reached less */
+        if (first || (stop != PACK_STOP_DISTANCE && o->goals.stop == PACK_STOP_DISTANCE) ||
+            (ended && o->goals.stop == PACK_STOP_COUNT))
+            o->goals.stop = stop;
+        first = false;
+    }
+    if (first) o->goals.stop = PACK_STOP_COVERED;
+    if (options->distance > 0.0)
+        pack_goals_add(&o->goals, "--distance", options->distance, worst, near);
+    if (options->count != 0)
+        pack_goals_add(&o->goals, "--count", (double)options->count, first ? 0.0 : (double)fewest,
+                       many);
+}
+
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static void print_json(const outer *o, double seconds) {
+static void put_path(json *j, const char *out, const pack_set *set) {
+    char *path = path_of(out, set->file);
+    json_text(j, "file", path);
+    free(path);
+}
+
+static void print_json(const outer *o, int format, double seconds) {
     json j = cli_begin_json(o->cli);
     double worst = 0.0;
     for (uint64_t i = 0; i < o->count; ++i)
@@ -441,9 +525,15 @@ static void print_json(const outer *o, double seconds) {
         json_number(&j, "volume", m->volume);
         json_number(&j, "outside_volume", m->outside_volume);
         json_number(&j, "solid_volume", m->solid_volume);
+        json_bool(&j, "complete", s->complete);
+        json_text(&j, "stopped",
+                  s->cover_count != 0 ? pack_stop_name(stop_of(o, s)) : NULL); /* spheres alone */
+        json_text(&j, "written", s->written);
+        if (o->options->out != NULL && is_per_set(o, format)) put_path(&j, o->options->out, s);
         json_end_object(&j);
     }
     json_end_array(&j);
+    pack_goals_print_json(&o->goals, &j);
     cli_end_json(&j);
 }
 
@@ -455,13 +545,15 @@ static void print_words(const outer *o, FILE *out, double seconds) {
     for (uint64_t i = 0; i < o->count; ++i) {
         const pack_set *s = &o->sets[i];
         const carom_cover_measure *m = &s->measure;
-        fprintf(out, "  %-24s %8llu %12.6g %12.6g ", *s->name != '\0' ? s->name : "all",
+        fprintf(out, "  %-24s %8llu %12.6g %12.6g ",
+                o->count == 1 && *s->name == '\0' ? "all" : s->written,
                 (unsigned long long)s->count, m->worst, m->mean);
         if (m->solid_volume > 0.0)
             fprintf(out, "%8.1f %%\n", 100.0 * m->outside_volume / m->solid_volume);
         else
             fprintf(out, "%10s\n", "open");
     }
+    pack_goals_print(&o->goals, out);
 }
 
 int pack_outer(cli *cli, const pack_outer_options *options, const char *path) {
@@ -481,16 +573,19 @@ int pack_outer(cli *cli, const pack_outer_options *options, const char *path) {
         size > 5 && strcmp(path + size - 5, ".urdf") == 0 ? cover_links(&o) : cover_parts(&o);
     double seconds = carom_time_seconds() - start;
     bar_clear(&cli->bar);
+    if (status == CAROM_OK && !name_sets(&o)) status = no_memory();
+    if (status == CAROM_OK) judge(&o);
     int code = status == CAROM_OK ? CLI_OK : cli_fail(cli, status);
     if (options->cells != NULL && !output_close(&o.cells_out, code == CLI_OK)) code = CLI_MACHINE;
     if (code == CLI_OK && options->out != NULL && output_is_standard(options->out) &&
-        pack_format_is_single(format) && o.count > 1)
+        is_per_set(&o, format))
         code = cli_misuse(cli, "this format is one file per part: name a file");
     if (code == CLI_OK && options->out != NULL && !write_files(&o, format)) code = CLI_MACHINE;
     if (code == CLI_OK && cli->json)
-        print_json(&o, seconds);
+        print_json(&o, format, seconds);
     else if (code == CLI_OK)
         print_words(&o, output_words(options->out), seconds);
+    if (code == CLI_OK && options->check && !pack_goals_met(&o.goals)) code = CLI_YES;
     release(&o);
     return code;
 }

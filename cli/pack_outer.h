@@ -12,7 +12,7 @@ typedef struct pack_outer_options {
     uint64_t count; /* per part */
     double distance, margin;
     int format, from; /* a pack_format, or 0: by the name of the file */
-    bool allow_open, whole, visual;
+    bool allow_open, whole, visual, check;
 } pack_outer_options;
 
 /* Returns an exit code. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "cli/interrupt.h"
+#include "cli/text.h"
 
 static const char style[] =
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;"
@@ -24,24 +25,6 @@ const char *page_colour(size_t index) {
     static const char *const colours[] = {"#1f6feb", "#d1462f", "#2e8b57", "#8a4fbf",
                                           "#c98a00", "#0f7f8f", "#b03a7a", "#5c6670"};
     return colours[index % (sizeof(colours) / sizeof(colours[0]))];
-}
-
-void page_put_text(FILE *out, const char *text) {
-    for (; *text != '\0'; ++text) {
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        default:
-            putc(*text, out);
-        }
-    }
 }
 
 static bool make_folder(const char *folder, const char **reason) {
@@ -73,11 +56,11 @@ static void draft_path(const page *page, char *path, size_t size) {
 void page_begin_file(page *page, FILE *out, const char *title) {
     page->out = out;
     fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>", out);
-    page_put_text(out, title);
+    text_put_xml(out, title);
     fprintf(out,
             "</title><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><h1>",
             style);
-    page_put_text(out, title);
+    text_put_xml(out, title);
     fputs("</h1>\n", out);
 }
 
@@ -126,9 +109,9 @@ bool page_end(page *page) {
 
 void page_section(page *page, const char *title, const char *text) {
     fputs("<h2>", page->out);
-    page_put_text(page->out, title);
+    text_put_xml(page->out, title);
     fputs("</h2>\n<p>", page->out);
-    page_put_text(page->out, text);
+    text_put_xml(page->out, text);
     fputs("</p>\n", page->out);
 }
 
@@ -136,7 +119,7 @@ void page_begin_table(page *page, const char *const *heads, size_t count) {
     fputs("<table><tr>", page->out);
     for (size_t i = 0; i < count; ++i) {
         fputs("<th>", page->out);
-        page_put_text(page->out, heads[i]);
+        text_put_xml(page->out, heads[i]);
     }
     fputs("</tr>\n", page->out);
 }
@@ -145,7 +128,7 @@ void page_row(page *page, const char *const *cells, size_t count) {
     fputs("<tr>", page->out);
     for (size_t i = 0; i < count; ++i) {
         fputs("<td>", page->out);
-        page_put_text(page->out, cells[i]);
+        text_put_xml(page->out, cells[i]);
     }
     fputs("</tr>\n", page->out);
 }
@@ -285,13 +268,13 @@ static void draw_curve(FILE *out, const page_axes *axes, axis x, axis y, const p
             "<text x=\"%.1f\" y=\"%.1f\">",
             PAGE_CHART_WIDTH - RIGHT + 14.0, row, colour, PAGE_CHART_WIDTH - RIGHT + 32.0,
             row + 6.0);
-    page_put_text(out, curve->name);
+    text_put_xml(out, curve->name);
     fputs("</text>\n", out);
 }
 
 static void end_figure(FILE *out, const char *caption) {
     fputs("</svg><figcaption>", out);
-    page_put_text(out, caption);
+    text_put_xml(out, caption);
     fputs("</figcaption></figure>\n", out);
 }
 
@@ -302,11 +285,11 @@ void page_draw_chart(FILE *out, const page_axes *axes, const page_curve *curves,
     for (size_t i = 0; i < count; ++i) draw_curve(out, axes, x, y, &curves[i], i);
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", (x.from + x.to) / 2.0,
             PAGE_CHART_HEIGHT - 8.0);
-    page_put_text(out, axes->x_label);
+    text_put_xml(out, axes->x_label);
     fprintf(out,
             "</text><text transform=\"translate(14 %.1f) rotate(-90)\" text-anchor=\"middle\">",
             (y.from + y.to) / 2.0);
-    page_put_text(out, axes->y_label);
+    text_put_xml(out, axes->y_label);
     fputs("</text>", out);
 }
 

@@ -13,9 +13,6 @@ typedef struct page {
     char path[4096]; /* final path; the page is written beside it and renamed at the end */
 } page;
 
-/* Writes text of HTML or SVG with <, > and & as entities. */
-void page_put_text(FILE *out, const char *text);
-
 /* One of a few colours that are easily told apart, such as "#1f6feb". */
 const char *page_colour(size_t index);
 

@@ -9,6 +9,7 @@
 #include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
+#include "cli/text.h"
 #include "cli/where.h"
 
 #define SHOWN 5u
@@ -37,11 +38,11 @@ static const arg_option pairs_options[] = {
      "keep vertices apart that have equal coordinates", NULL},
     {"--as-segments", 0, ARG_FLAG, offsetof(options, as_segments), NULL,
      "take faces without area for segments and points", NULL},
-    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
      "write all pairs there, as CSV; - is the standard output", NULL},
     {"--points", 0, ARG_FLAG, offsetof(options, points), NULL,
      "-o writes where: lines i,j,x0,y0,z0,x1,y1,z1, one per segment", NULL},
-    {"--mark", 0, ARG_TEXT, offsetof(options, mark), "FILE",
+    {"--mark", 0, ARG_OUTPUT, offsetof(options, mark), "FILE",
      "write the meshes there, as PLY with the faces of pairs in red", NULL},
     {"--crossing", 0, ARG_FLAG, offsetof(options, crossing), NULL,
      "leave out faces that only touch", NULL},
@@ -284,8 +285,11 @@ static void print_parts(const job *job, FILE *out) {
     for (uint64_t i = 0; i < job->by_part.count; ++i) {
         const part_pair *p = &job->by_part.data[i];
         const char *a = parts_name(&job->views[0], p->a), *b = parts_name(&job->views[1], p->b);
-        fprintf(out, "  %12llu  %u%s%s, %u%s%s\n", (unsigned long long)p->count, p->a,
-                *a != '\0' ? " " : "", a, p->b, *b != '\0' ? " " : "", b);
+        fprintf(out, "  %12llu  %u%s", (unsigned long long)p->count, p->a, *a != '\0' ? " " : "");
+        text_put(out, a);
+        fprintf(out, ", %u%s", p->b, *b != '\0' ? " " : "");
+        text_put(out, b);
+        putc('\n', out);
     }
 }
 

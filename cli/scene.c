@@ -7,6 +7,7 @@
 
 #include "cli/meshes.h"
 #include "cli/scene_report.h"
+#include "cli/text.h"
 
 #define SHOWN 40u /* lines of the text report; files have all */
 
@@ -24,9 +25,9 @@ static const arg_option scene_options[] = {
      "find how far, and which way, to move parts that overlap", NULL},
     {"--no-touching", 0, ARG_FLAG, offsetof(options, no_touching), NULL,
      "leave out parts that only touch", NULL},
-    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
      "write the report there: .csv, .json, .html or .bcf; - is CSV on the standard output", NULL},
-    {"--srdf", 0, ARG_TEXT, offsetof(options, srdf), "FILE",
+    {"--srdf", 0, ARG_INPUT, offsetof(options, srdf), "FILE",
      "of a robot (URDF): leave out the pairs of links that this file disables", NULL},
     {"--joints", 0, ARG_TEXT, offsetof(options, joints), "NAME=VALUE,...",
      "of a robot: angles and lengths of joints, in radians and metres (0)", NULL},
@@ -67,15 +68,6 @@ const char *scene_relation_name(scene_relation relation) {
     static const char *const names[SCENE_RELATIONS] = {
         "touching", "crossing", "protruding", "enclosed", "duplicate", "close", "possible"};
     return names[relation];
-}
-
-const char *scene_part_title(const scene_part *part) {
-    static char text[4][32];
-    static unsigned next;
-    if (*part->name != '\0') return part->name;
-    char *place = text[next++ % 4];
-    snprintf(place, sizeof(text[0]), "part %llu", (unsigned long long)part->number);
-    return place;
 }
 
 static bool is_closed(const scene_part *part) {
@@ -157,15 +149,6 @@ static carom_status ask(cli *cli, const options *options, scene_report *report) 
 
 /* ---- CSV and JSON ---------------------------------------------------------------------------- */
 
-static void put_quoted(FILE *out, const char *text) {
-    putc('"', out);
-    for (; *text != '\0'; ++text) {
-        if (*text == '"') putc('"', out);
-        putc(*text, out);
-    }
-    putc('"', out);
-}
-
 void scene_write_csv(const scene_report *report, FILE *out) {
     fputs("part_a,part_b,relation,triangle_pairs,volume,distance,depth,x,y,z,name_a,name_b\n", out);
     for (uint64_t i = 0; i < report->count; ++i) {
@@ -179,9 +162,9 @@ void scene_write_csv(const scene_report *report, FILE *out) {
         fprintf(out, ",%.17g,", c->contact.distance);
         if (c->contact.depth > 0.0) fprintf(out, "%.17g", c->contact.depth);
         fprintf(out, ",%.17g,%.17g,%.17g,", p.x, p.y, p.z);
-        put_quoted(out, a->name);
+        text_put_csv(out, a->title);
         putc(',', out);
-        put_quoted(out, b->name);
+        text_put_csv(out, b->title);
         putc('\n', out);
     }
 }
@@ -222,6 +205,7 @@ void scene_put_json(const scene_report *report, json *j) {
         json_text(j, "kind", carom_object_kind_name(part->object.kind));
         json_count(j, "triangles", part->triangles);
         if (part->tree != NULL) json_count(j, "spheres", part->spheres);
+        json_text(j, "written", part->title);
         json_end_object(j);
     }
     json_end_array(j);
@@ -277,8 +261,9 @@ static void print_words(const scene_report *report, const options *options, FILE
             out, "  %-10s %10llu %14s %12.6g  %llu%s%s, %llu%s%s\n",
             scene_relation_name(c->relation), (unsigned long long)c->contact.triangle_pairs, volume,
             report->depth && c->relation != SCENE_CLOSE ? c->contact.depth : c->contact.distance,
-            (unsigned long long)a->number, *a->name != '\0' ? " " : "", a->name,
-            (unsigned long long)b->number, *b->name != '\0' ? " " : "", b->name);
+            (unsigned long long)a->number, *a->name != '\0' ? " " : "",
+            *a->name != '\0' ? a->title : "", (unsigned long long)b->number,
+            *b->name != '\0' ? " " : "", *b->name != '\0' ? b->title : "");
     }
     if (report->count > SHOWN)
         fprintf(out, "  ... and %llu more%s\n", (unsigned long long)(report->count - SHOWN),

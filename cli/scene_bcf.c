@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cli/scene_report.h"
+#include "cli/text.h"
 
 /* ---- ZIP ------------------------------------------------------------------------------------- */
 
@@ -110,22 +111,6 @@ static void zip_end(zip *z) {
 /* More topics do not fit the 16 bits that count the files of an archive, two per topic. */
 #define MOST_TOPICS 32000u
 
-/* Text of XML, with what it does not allow replaced. */
-static void put_xml(FILE *out, const char *text) {
-    for (; *text != '\0'; ++text) {
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '>')
-            fputs("&gt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else if (*text == '"')
-            fputs("&quot;", out);
-        else
-            putc((unsigned char)*text < 32 ? ' ' : *text, out);
-    }
-}
-
 static uint64_t mix(uint64_t hash, uint64_t value) {
     carom_random random = {hash ^ value};
     return carom_random_next(&random);
@@ -162,7 +147,7 @@ static void put_point(FILE *out, const char *name, carom_vec3 p) {
 
 static void put_component(FILE *out, const scene_part *part) {
     fputs("<Component><OriginatingSystem>carom</OriginatingSystem><AuthoringToolId>", out);
-    put_xml(out, scene_part_title(part));
+    text_put_xml(out, part->title);
     fputs("</AuthoringToolId></Component>", out);
 }
 
@@ -181,9 +166,9 @@ static void put_markup(const topic *t, FILE *out) {
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Markup><Topic Guid=\"%s\" "
             "TopicType=\"Clash\" TopicStatus=\"Open\"><Title>",
             t->guid);
-    put_xml(out, scene_part_title(t->a));
+    text_put_xml(out, t->a->title);
     fputs(", ", out);
-    put_xml(out, scene_part_title(t->b));
+    text_put_xml(out, t->b->title);
     fprintf(out,
             "</Title><Index>%llu</Index><CreationDate>%s</CreationDate>"
             "<CreationAuthor>carom</CreationAuthor><Description>%s",

@@ -8,9 +8,11 @@
 #include "cli/page.h"
 #include "cli/picture.h"
 #include "cli/scene_report.h"
+#include "cli/text.h"
 
 #define MOST_PICTURES 60u   /* each some 100 KB of SVG */
 #define MOST_FACES    1500u /* of a picture */
+#define MOST_TITLE    80u   /* bytes of each name below a picture; the table has all */
 
 static const char *format(char *text, size_t size, double value) {
     snprintf(text, size, "%.6g", value);
@@ -26,8 +28,8 @@ static void put_row(page *page, const scene_report *report, uint64_t number) {
     snprintf(text[6], sizeof(text[6]), "%.4g, %.4g, %.4g", p.x, p.y, p.z);
     const char *const cells[] = {
         text[0],
-        scene_part_title(&report->parts->data[c->a]),
-        scene_part_title(&report->parts->data[c->b]),
+        report->parts->data[c->a].title,
+        report->parts->data[c->b].title,
         scene_relation_name(c->relation),
         text[1],
         c->has_volume ? format(text[2], sizeof(text[2]), c->contact.volume) : "",
@@ -112,9 +114,10 @@ static carom_status draw(page *page, const scene_report *report, uint64_t number
                                 .vertex_count = 3 * s.count,
                                 .corners = s.corners,
                                 .face_count = s.count};
-        snprintf(words, sizeof(words), "%llu: %.80s, %.80s (red): %s",
-                 (unsigned long long)number + 1, scene_part_title(parts[0]),
-                 scene_part_title(parts[1]), scene_relation_name(c->relation));
+        const char *a = parts[0]->title, *b = parts[1]->title;
+        snprintf(words, sizeof(words), "%llu: %.*s, %.*s (red): %s", (unsigned long long)number + 1,
+                 (int)text_prefix(a, MOST_TITLE), a, (int)text_prefix(b, MOST_TITLE), b,
+                 scene_relation_name(c->relation));
         status = picture_draw(page, &view, &(picture_def){.lit = s.lit}, words);
     }
     free(s.xyz);

@@ -149,8 +149,14 @@ carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom
     }
     memcpy(copy, name, strlen(name) + 1);
     scene_part *part = &parts->data[parts->count++];
-    *part = (scene_part){
-        .name = copy, .number = parts->next_number++, .file = file, .link = link, .mesh = mesh};
+    *part = (scene_part){.name = copy,
+                         .title = names_add(&parts->titles, name, parts->next_number),
+                         .number = parts->next_number,
+                         .file = file,
+                         .link = link,
+                         .mesh = mesh};
+    ++parts->next_number;
+    if (part->title == NULL) return CAROM_NO_MEMORY;
     if (pose != NULL) part->object.pose = *pose;
     pose_matrix(&part->object.pose, part->matrix);
     if (shape != NULL) part->object.convex = *shape;
@@ -247,6 +253,7 @@ void scene_parts_free(scene_parts *parts) {
         carom_mesh_destroy(parts->data[i].mesh);
         free(parts->data[i].name);
     }
+    names_free(&parts->titles);
     free(parts->data);
     free(parts->ignored);
     *parts = (scene_parts){0};

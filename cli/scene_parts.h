@@ -4,12 +4,14 @@
 #define CAROM_CLI_SCENE_PARTS_H
 
 #include "cli/command.h"
+#include "cli/names.h"
 
 #define SCENE_NO_LINK UINT32_MAX
 
 typedef struct scene_part {
-    char *name;
-    uint64_t number; /* over all files; parts without faces have a number but are not here */
+    char *name;        /* as the file has it; "": it has none */
+    const char *title; /* under which it is written: different for all parts (names.h) */
+    uint64_t number;   /* over all files; parts without faces have a number but are not here */
     const char *file;
     uint32_t link; /* of a robot; else SCENE_NO_LINK */
     carom_object_def object;
@@ -27,6 +29,7 @@ typedef struct scene_parts {
     scene_part *data;
     uint64_t count, capacity;
     uint64_t next_number;
+    names titles;        /* of all parts, in their order */
     carom_pair *ignored; /* indices of parts that are not asked */
     uint64_t ignored_count, ignored_capacity;
     double metres; /* the length of a unit, where a file says it; else 0 */

@@ -41,9 +41,6 @@ typedef struct scene_report {
 /* Where a clash is: its first point, or the middle of the part that is inside. */
 carom_vec3 scene_clash_point(const scene_report *report, const scene_clash *clash);
 
-/* "name", or "part 12" where there is none. Valid until the next four calls. */
-const char *scene_part_title(const scene_part *part);
-
 /* Each writes the whole report to an open file. */
 void scene_write_csv(const scene_report *report, FILE *out);
 carom_status scene_write_bcf(const scene_report *report, FILE *out);

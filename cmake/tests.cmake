@@ -97,6 +97,17 @@ foreach(source IN LISTS tests)
     set_tests_properties(${short} PROPERTIES TIMEOUT 900)
 endforeach()
 
+# Names in every file that the tool writes, read by parsers of Python.
+if(NOT threads_only)
+    set(lists 8)
+    if(CAROM_SANITIZE AND CAROM_TEST_SHARE GREATER 1)
+        set(lists 2)
+    endif()
+    add_test(NAME names_in_files COMMAND bash -c
+        "command -v python3 >/dev/null || { echo 'skipped: python3 is not installed'; exit 77; }; exec python3 '${PROJECT_SOURCE_DIR}/tests/names.py' '$<TARGET_FILE:carom_tool>' ${lists}")
+    set_tests_properties(names_in_files PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+endif()
+
 # Programs that prove results from their files alone. Tests call what they consist of.
 file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.c)
 foreach(source IN LISTS tools)

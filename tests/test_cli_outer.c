@@ -371,6 +371,57 @@ static void distance_margin_and_json(void **state) {
     assert_said("\"parts\": [{\"name\": \"\", \"spheres\": 4");
 }
 
+/* What was asked for, what was reached and why it stopped: in words, in JSON, and by --check. */
+static void goals_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *arguments, *goal, *stop, *reason;
+        int code;
+    } cases[] = {
+        {"--outer --distance 0.001 -n 4", "--distance 0.001: NOT reached, 0.", "count",
+         "the number of spheres was reached", 1},
+        {"--outer --distance 0.9 -n 60", "--count 60: not needed, ", "distance",
+         "no sphere reaches out farther", 0},
+        {"--outer -n 3", "--count 3: reached, 3", "count", "the number of spheres was reached", 0},
+        {"-n 7", "--count 7: reached, 7", "count", "the number of spheres was reached", 0},
+        {"-n 100000 --voxels 8", "--count 100000: NOT reached, ", "space",
+         "there is no space for more", 1},
+        {"--fill 0.3", "--fill 0.3: reached, 0.", "fill", "the share was filled", 0},
+        {"--fill 0.3 -n 20", "--count 20: not needed, 1", "fill", "the share was filled", 0},
+        {"--fill 0.9 -n 20", "--fill 0.9: NOT reached, 0.", "count",
+         "the number of spheres was reached", 1},
+        {"--fill 0.99 --voxels 8", "--fill 0.99: NOT reached, 0.", "space",
+         "there is no space for more", 1},
+        {"--radius 0.1", "--radius 0.1: reached, 0.", "radius", "no ball of the least radius fits",
+         0},
+        {"--radius 0.1 -n 3", "--radius 0.1: reached, 0.", "count",
+         "the number of spheres was reached", 0},
+        {"--radius 0.1 --voxels 8", "--radius 0.1: NOT reached, 0.", "space",
+         "there is no space for more", 1},
+        {"--error 0.5", "--error 0.5: reached, 0.", "error", "overlaps are as close", 0},
+        {"--error 1e-9 --fill 0.55", "--error 1e-09: NOT reached, 0.", "fill",
+         "the share was filled", 1},
+        {"--error 1e-9 --radius 0.1", "--error 1e-09: NOT reached, 0.", "radius",
+         "no ball of the least radius fits", 1},
+    };
+    assert_int_equal(carom("make box --size 0.5 -o box.obj"), 0);
+    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
+        char line[256], stop[64];
+        snprintf(line, sizeof(line), "pack box.obj %s -q --check", cases[i].arguments);
+        if (carom(line) != cases[i].code) fail_msg("%s: %s", line, said);
+        assert_said(cases[i].goal);
+        assert_said(cases[i].reason);
+        if (i % 4 != 0) continue; /* the same in JSON takes as long */
+        strcat(line, " --json");
+        assert_int_equal(carom(line), cases[i].code);
+        snprintf(stop, sizeof(stop), "\"reached\": %s, \"stopped\": \"%s\"",
+                 cases[i].code == 0 ? "true" : "false", cases[i].stop);
+        assert_said(stop);
+        assert_said("\"goals\": [{\"option\": \"--");
+    }
+    assert_int_equal(carom("pack box.obj --outer --distance 0.001 -n 2"), 0);
+}
+
 static void what_does_not_fit_is_refused(void **state) {
     (void)state;
     write_file("two.obj", two);
@@ -388,11 +439,9 @@ static void what_does_not_fit_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_format_is_read_back),
-        cmocka_unit_test(files_per_part),
-        cmocka_unit_test(links_of_a_robot),
-        cmocka_unit_test(distance_margin_and_json),
-        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(each_format_is_read_back), cmocka_unit_test(files_per_part),
+        cmocka_unit_test(links_of_a_robot),         cmocka_unit_test(distance_margin_and_json),
+        cmocka_unit_test(goals_are_told),           cmocka_unit_test(what_does_not_fit_is_refused),
     };
     if (!cli_run_begin("outer")) return 1;
     return cli_run_end(cmocka_run_group_tests(tests, NULL, NULL));

@@ -11,7 +11,7 @@ int check_xml(const char *at, const char *wanted) {
     while (*at != '\0') {
         if (*at == '&') {
             assert_true(strncmp(at, "&lt;", 4) == 0 || strncmp(at, "&gt;", 4) == 0 ||
-                        strncmp(at, "&amp;", 5) == 0);
+                        strncmp(at, "&amp;", 5) == 0 || strncmp(at, "&quot;", 6) == 0);
         } else if (*at == '<') {
             bool closes = *++at == '/';
             at += closes;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are read and written. A file that is not there yet is known by its folder and its name
+ * in it. Devices, pipes and the standard streams hold nothing that could be lost. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_standard(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+static bool find(const char *path, file_identity *found) {
+    struct stat info;
+    if (is_standard(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    *found = (file_identity){.device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    return true;
+}
+
+static bool is_equal(const file_identity *a, const file_identity *b) {
+    return a->device == b->device && a->inode == b->inode;
+}
+
+bool files_add(files *list, const char *path, bool written) {
+    file_identity one;
+    if (path == NULL || !find(path, &one)) return true;
+    one.written = written;
+    if (list->count == list->capacity) {
+        size_t capacity = 2 * list->capacity + 16;
+        file_identity *data = realloc(list->data, capacity * sizeof(*data));
+        if (data == NULL) return false;
+        list->data = data;
+        list->capacity = capacity;
+    }
+    list->data[list->count++] = one;
+    return true;
+}
+
+const char *files_refuse(const files *list, const char *path) {
+    file_identity one;
+    if (!find(path, &one)) return NULL;
+    for (size_t i = 0; i < list->count; ++i)
+        if (is_equal(&list->data[i], &one))
+            return list->data[i].written ? "this call has just written it"
+                                         : "it is read by this call, and would be replaced";
+    return NULL;
+}
+
+/* The folder of a path, and the name in it. */
+static bool find_folder(const char *path, file_identity *found, const char **name) {
+    const char *slash = strrchr(path, '/');
+    struct stat info;
+    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    char *folder = strndup(length != 0 ? path : ".", length != 0 ? length : 1);
+    bool good = folder != NULL && stat(folder, &info) == 0;
+    free(folder);
+    if (!good) return false;
+    *found = (file_identity){.device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    *name = path + length;
+    return true;
+}
+
+bool files_same(const char *a, const char *b) {
+    file_identity x, y;
+    struct stat info;
+    const char *name_a, *name_b;
+    if (find(a, &x)) return find(b, &y) && is_equal(&x, &y);
+    if (is_standard(a) || is_standard(b) || stat(a, &info) == 0) return false;
+    return find_folder(a, &x, &name_a) && find_folder(b, &y, &name_b) && is_equal(&x, &y) &&
+           strcmp(name_a, name_b) == 0;
+}
+
+void files_free(files *list) {
+    free(list->data);
+    *list = (files){0};
+}
