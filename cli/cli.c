@@ -21,6 +21,8 @@ static const arg_option global_options[] = {
      carom_backend_choice},
     {"--isa", 0, ARG_CHOICE, offsetof(cli, isa), "NAME", "best, baseline, avx2 or avx512 (best)",
      carom_isa_choice},
+    {"--limit-input", 0, ARG_COUNT, offsetof(cli, limit_input), "BYTES",
+     "refuse a file or pipe beyond this size, unpacked (64G)", NULL},
     {"--quiet", 'q', ARG_FLAG, offsetof(cli, quiet), NULL, "no progress bar", NULL},
     {"--version", 0, ARG_FLAG, offsetof(cli, version), NULL, "what this build is made of", NULL},
 };
@@ -289,6 +291,7 @@ static int run_command(cli *cli, const void *options, size_t count, char **argum
         return cli_misuse(cli, "--threads takes 1 or more; without it, all are used");
     if (cli->threads == ARG_NO_COUNT) cli->threads = 0;
     if (cli->threads > UINT32_MAX) return cli_misuse(cli, "--threads is too large");
+    if (cli->limit_input == 0) return cli_misuse(cli, "--limit-input takes 1 or more bytes");
     size_t standard_inputs = 0;
     for (size_t i = 0; i < cli->input_count; ++i)
         standard_inputs += strcmp(cli->inputs[i], "-") == 0;
@@ -302,7 +305,8 @@ static int run_command(cli *cli, const void *options, size_t count, char **argum
                              .backend = (carom_backend)cli->device,
                              .isa = (carom_isa)cli->isa,
                              .progress = bar_progress,
-                             .progress_user = &cli->bar};
+                             .progress_user = &cli->bar,
+                             .input_limit = cli->limit_input};
     carom_status status = carom_context_create(&def, &cli->context);
     int code = status != CAROM_OK ? cli_fail(cli, status)
                : cli->device == CAROM_BACKEND_CUDA && !command->on_cuda
@@ -378,7 +382,7 @@ static int run_named(cli *cli, size_t argc, char **argv) {
 }
 
 int cli_main(size_t argc, char **argv) {
-    cli cli = {.threads = ARG_NO_COUNT, .name = "carom"};
+    cli cli = {.threads = ARG_NO_COUNT, .limit_input = CAROM_DEFAULT_INPUT_LIMIT, .name = "carom"};
     if (argc == 0) {
         print_help(stderr);
         return CLI_USAGE;

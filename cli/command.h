@@ -26,9 +26,10 @@ enum {
 /* The state that every command receives. */
 typedef struct cli {
     bool json, help, version, quiet;
-    uint64_t threads; /* 0: all */
-    int isa;          /* a carom_isa */
-    int device;       /* a carom_backend */
+    uint64_t threads;     /* 0: all */
+    uint64_t limit_input; /* bytes of one file, unpacked */
+    int isa;              /* a carom_isa */
+    int device;           /* a carom_backend */
     carom_context *context;
     bar bar;
     const char *name;                  /* of the command, as given */

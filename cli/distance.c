@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* carom distance: the signed distance of points to a mesh. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
@@ -57,8 +57,6 @@ typedef struct job {
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-#define LONGEST_LINE 512
-
 /* Reads three numbers, with commas or blanks between them. */
 static bool read_point(char *line, carom_vec3 *point) {
     double x[3];
@@ -99,27 +97,26 @@ static int refuse(const job *job, carom_status status, const char *path, uint64_
 }
 
 static int read_points(job *job, const char *path) {
-    bool standard = strcmp(path, "-") == 0;
-    FILE *in = standard ? stdin : fopen(path, "r");
-    char line[LONGEST_LINE], kept[LONGEST_LINE];
+    input in;
     int code = CLI_OK;
-    if (in == NULL) return refuse(job, CAROM_IO, path, 0, strerror(errno));
-    for (uint64_t number = 1; code == CLI_OK && fgets(line, sizeof(line), in) != NULL; ++number) {
+    bool is_open = input_open(&in, path, job->cli->limit_input);
+    for (char *line; is_open && code == CLI_OK && (line = input_line(&in)) != NULL;) {
         carom_vec3 point;
-        size_t start = strspn(line, " \t\r\n");
-        if (line[start] == 0 || line[start] == '#') continue;
-        memcpy(kept, line, sizeof(kept));
-        if (read_point(kept, &point)) {
+        char *start = line + strspn(line, " \t");
+        bool may_be_names = in.number == 1 && strchr("+-.0123456789", *start) == NULL;
+        if (*start == '\0' || *start == '#') continue;
+        if (read_point(start, &point)) {
             if (!add_point(job, point))
-                code = refuse(job, CAROM_NO_MEMORY, path, number, "no memory for the points");
-        } else if (number != 1 || strchr("+-.0123456789", line[start]) != NULL) {
-            code =
-                refuse(job, CAROM_BAD_FILE, path, number, "should be three finite numbers, x,y,z");
+                code = refuse(job, CAROM_NO_MEMORY, path, in.number, "no memory for the points");
+        } else if (!may_be_names) {
+            code = refuse(job, CAROM_BAD_FILE, path, in.number,
+                          "should be three finite numbers, x,y,z");
         }
         if (interrupt_seen()) code = cli_fail(job->cli, CAROM_CANCELLED);
     }
-    if (code == CLI_OK && ferror(in) != 0) code = refuse(job, CAROM_IO, path, 0, "cannot be read");
-    if (!standard) fclose(in);
+    if (code == CLI_OK && in.status != CAROM_OK)
+        code = refuse(job, in.status, path, in.number, in.reason);
+    input_close(&in);
     return code;
 }
 

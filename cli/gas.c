@@ -413,6 +413,7 @@ static carom_status create_from_file(cli *cli, const options *o, carom_gas_def *
                                      gas_label **labels, carom_gas **gas) {
     gas_file file;
     gas_file_def how = {.path = o->start,
+                        .limit = cli->limit_input,
                         .format = (gas_format)o->from,
                         .frame = o->start_frame != ARG_NO_COUNT ? o->start_frame : GAS_LAST_FRAME,
                         .progress = bar_progress,

@@ -10,24 +10,18 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/gas_files.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "cli/args.h"
-
-#ifdef CAROM_HAVE_ZLIB
-#include <zlib.h>
-#endif
+#include "cli/input.h"
 
 #define PI 3.14159265358979323846
 
-#define BUFFER_SIZE       ((size_t)1 << 17) /* bytes; also the longest line */
 #define MOST_COLUMNS      64
 #define MOST_TYPES        1024                      /* of LAMMPS, with a mass each */
 #define MOST_SPHERES      ((UINT64_C(1) << 27) - 1) /* of a gas */
@@ -59,16 +53,7 @@ typedef struct type_mass {
 typedef struct reader {
     const gas_file_def *def;
     carom_status status;
-    FILE *file;
-#ifdef CAROM_HAVE_ZLIB
-    gzFile packed;
-#endif
-    size_t taken; /* bytes of def->bytes */
-    double read;  /* bytes so far, as they are in the file */
-    double size;  /* of the file; 0: not known */
-    char *buffer; /* BUFFER_SIZE and one */
-    size_t begin, end;
-    bool ended;    /* nothing follows the buffer */
+    input in;
     uint64_t line; /* number of the current line */
     char *text;    /* the current line */
     char *words[MOST_COLUMNS];
@@ -108,85 +93,9 @@ static bool ends_in(const char *text, size_t length, const char *end) {
     return length >= size && strncasecmp(text + length - size, end, size) == 0;
 }
 
-static bool is_packed(const char *path) {
-    return ends_in(path, strlen(path), ".gz");
-}
-
-static bool open_source(reader *r) {
-    const gas_file_def *def = r->def;
-    struct stat info;
-    if (def->bytes != NULL) {
-        r->size = (double)def->byte_count;
-        return true;
-    }
-    r->file = strcmp(def->path, "-") == 0 ? stdin : fopen(def->path, "rb");
-    if (r->file == NULL || fstat(fileno(r->file), &info) != 0)
-        return fail(r, CAROM_IO, "cannot be read: %s", strerror(errno));
-    if (S_ISDIR(info.st_mode)) return fail(r, CAROM_IO, "is a folder");
-    if (S_ISREG(info.st_mode)) r->size = (double)info.st_size;
-    if (!is_packed(def->path)) return true;
-#ifdef CAROM_HAVE_ZLIB
-    fclose(r->file);
-    r->file = NULL;
-    r->packed = gzopen(def->path, "rb");
-    return r->packed != NULL || fail(r, CAROM_IO, "cannot be read: %s", strerror(errno));
-#else
-    return fail(r, CAROM_UNSUPPORTED, "this build, made without zlib, reads no .gz; unpack it");
-#endif
-}
-
-static void close_source(reader *r) {
-    if (r->file != NULL && r->file != stdin) fclose(r->file);
-#ifdef CAROM_HAVE_ZLIB
-    if (r->packed != NULL) gzclose(r->packed);
-#endif
-}
-
-/* Reads up to `size` bytes; 0 at the end or after a failure. */
-static size_t read_bytes(reader *r, char *to, size_t size) {
-    const gas_file_def *def = r->def;
-    if (def->bytes != NULL) {
-        size_t left = def->byte_count - r->taken, count = left < size ? left : size;
-        if (count != 0) memcpy(to, def->bytes + r->taken, count);
-        r->taken += count;
-        r->read = (double)r->taken;
-        return count;
-    }
-#ifdef CAROM_HAVE_ZLIB
-    if (r->packed != NULL) {
-        int count = gzread(r->packed, to, (unsigned)size), error = Z_OK;
-        (void)gzerror(r->packed, &error);
-        if (count < 0 || (count == 0 && error != Z_OK && error != Z_STREAM_END)) {
-            (void)fail(r, CAROM_BAD_FILE, "the gzip data are damaged or end too early");
-            return 0;
-        }
-        r->read = (double)gzoffset(r->packed);
-        return (size_t)count;
-    }
-#endif
-    size_t count = fread(to, 1, size, r->file);
-    if (count == 0 && ferror(r->file))
-        (void)fail(r, CAROM_IO, "cannot be read: %s", strerror(errno));
-    r->read += (double)count;
-    return count;
-}
-
-/* Moves what is left to the front of the buffer and fills the rest. */
-static bool fill(reader *r) {
-    memmove(r->buffer, r->buffer + r->begin, r->end - r->begin);
-    r->end -= r->begin;
-    r->begin = 0;
-    while (!r->ended && r->end < BUFFER_SIZE) {
-        size_t count = read_bytes(r, r->buffer + r->end, BUFFER_SIZE - r->end);
-        r->end += count;
-        r->ended = count == 0;
-    }
-    return r->status == CAROM_OK;
-}
-
 static bool look(reader *r) {
     const gas_file_def *def = r->def;
-    double done = r->size > 0.0 ? fmin(r->read / r->size, 0.999) : 0.01;
+    double done = r->in.size > 0.0 ? fmin(r->in.read / r->in.size, 0.999) : 0.01;
     if (def->progress == NULL || !def->progress(def->progress_user, "reading spheres", done))
         return true;
     return fail(r, CAROM_CANCELLED, "cancelled");
@@ -196,25 +105,11 @@ static bool look(reader *r) {
 static bool next_line(reader *r) {
     if (r->status != CAROM_OK || (r->line % LINES_BEFORE_LOOK == 0 && r->line != 0 && !look(r)))
         return false;
-    char *end = memchr(r->buffer + r->begin, '\n', r->end - r->begin);
-    if (end == NULL && !r->ended) {
-        if (!fill(r)) return false;
-        end = memchr(r->buffer + r->begin, '\n', r->end - r->begin);
-    }
-    if (end == NULL && r->begin == r->end) return false;
-    ++r->line;
-    if (end == NULL && !r->ended)
-        return fail(r, CAROM_BAD_FILE, "a line has more than %zu bytes; this is no text file",
-                    BUFFER_SIZE);
-    char *start = r->buffer + r->begin;
-    size_t length = end != NULL ? (size_t)(end - start) : r->end - r->begin;
-    r->begin += length + (end != NULL);
-    if (memchr(start, '\0', length) != NULL)
-        return fail(r, CAROM_BAD_FILE, "the line has a zero byte; this is no text file");
-    while (length > 0 && (start[length - 1] == '\r' || start[length - 1] == ' ')) --length;
-    start[length] = '\0';
-    r->text = start;
-    return true;
+    r->text = input_line(&r->in);
+    r->line = r->in.number;
+    if (r->text != NULL) return true;
+    if (r->in.status != CAROM_OK) (void)fail(r, r->in.status, "%s", r->in.reason);
+    return false;
 }
 
 /* Splits the line into words, at blanks; the line itself is lost. */
@@ -738,7 +633,7 @@ static void dump_columns(const reader *r, columns *c) {
 
 static bool read_dump(reader *r) {
     uint64_t frames = 0, count = 0;
-    bool found = false, has_count = false, has_box = false;
+    bool found = false, has_count = false, has_box = false, in_head = false;
     columns c;
     while (!found && next_line(r)) {
         if (is_blank(r->text)) continue;
@@ -747,6 +642,7 @@ static bool read_dump(reader *r) {
             return fail(r, CAROM_BAD_FILE, "a line with ITEM: must be here%s",
                         frames > 0 ? "; does the frame have more rows than announced?" : "");
         const char *item = r->words[1];
+        in_head = strcmp(item, "ATOMS") != 0;
         if (strcmp(item, "NUMBER") == 0) {
             if (!next_line(r) || !split(r) || r->word_count != 1)
                 return fail(r, CAROM_BAD_FILE, "the number of atoms must follow");
@@ -771,9 +667,10 @@ static bool read_dump(reader *r) {
             return fail(r, CAROM_BAD_FILE, "the file ends after ITEM: %.40s", item);
         }
     }
-    if (r->status == CAROM_OK && (has_count || has_box)) {
+    if (r->status == CAROM_OK && in_head) {
         ++r->line;
-        return fail(r, CAROM_BAD_FILE, "the file ends inside the head of frame %llu",
+        return fail(r, CAROM_BAD_FILE,
+                    "the file ends inside the head of frame %llu; it was cut short",
                     (unsigned long long)frames);
     }
     if (r->status != CAROM_OK) return false;
@@ -782,9 +679,69 @@ static bool read_dump(reader *r) {
 
 /* ---- LAMMPS data ----------------------------------------------------------------------------- */
 
+/* What the header counts. A section has as many rows as its count says, so that a file that was cut
+ * short is noticed also in a section that is skipped. */
+enum {
+    COUNT_ATOMS,
+    COUNT_BONDS, /* it and the next three need their sections where they are not 0 */
+    COUNT_ANGLES,
+    COUNT_DIHEDRALS,
+    COUNT_IMPROPERS,
+    COUNT_ELLIPSOIDS,
+    COUNT_LINES,
+    COUNT_TRIANGLES,
+    COUNT_ATOM_TYPES,
+    COUNT_BOND_TYPES,
+    COUNT_ANGLE_TYPES,
+    COUNT_DIHEDRAL_TYPES,
+    COUNT_IMPROPER_TYPES,
+    COUNT_KINDS /* none of these */
+};
+
+static const char *const count_names[COUNT_KINDS] = {
+    "atoms",       "bonds",          "angles",        "dihedrals",  "impropers",
+    "ellipsoids",  "lines",          "triangles",     "atom types", "bond types",
+    "angle types", "dihedral types", "improper types"};
+
+/* The count that gives the number of rows of a section; COUNT_KINDS: none, then there is at least
+ * one. */
+static int count_of(const char *section) {
+    static const struct {
+        const char *name;
+        int count;
+    } known[] = {{"Atoms", COUNT_ATOMS},
+                 {"Velocities", COUNT_ATOMS},
+                 {"Masses", COUNT_ATOM_TYPES},
+                 {"Bonds", COUNT_BONDS},
+                 {"Angles", COUNT_ANGLES},
+                 {"Dihedrals", COUNT_DIHEDRALS},
+                 {"Impropers", COUNT_IMPROPERS},
+                 {"Ellipsoids", COUNT_ELLIPSOIDS},
+                 {"Lines", COUNT_LINES},
+                 {"Triangles", COUNT_TRIANGLES},
+                 {"Pair Coeffs", COUNT_ATOM_TYPES},
+                 {"Bond Coeffs", COUNT_BOND_TYPES},
+                 {"Angle Coeffs", COUNT_ANGLE_TYPES},
+                 {"Dihedral Coeffs", COUNT_DIHEDRAL_TYPES},
+                 {"Improper Coeffs", COUNT_IMPROPER_TYPES},
+                 {"Atom Type Labels", COUNT_ATOM_TYPES},
+                 {"Bond Type Labels", COUNT_BOND_TYPES},
+                 {"Angle Type Labels", COUNT_ANGLE_TYPES},
+                 {"Dihedral Type Labels", COUNT_DIHEDRAL_TYPES},
+                 {"Improper Type Labels", COUNT_IMPROPER_TYPES}};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i)
+        if (strcmp(known[i].name, section) == 0) return known[i].count;
+    return COUNT_KINDS;
+}
+
 typedef struct data_file {
     uint64_t atoms;
     bool has_atoms, has_rows; /* the count; the section */
+    uint64_t counts[COUNT_KINDS];
+    bool has_count[COUNT_KINDS], has_section[COUNT_KINDS];
+    char section[64]; /* the current one; "": the header */
+    uint64_t section_line, section_rows;
+    size_t section_words; /* of its first row */
     velocity *velocities;
     uint64_t velocity_count, velocity_space;
     type_mass *masses;
@@ -838,9 +795,20 @@ static bool take_header(reader *r, data_file *d) {
     char **w = r->words;
     double a, b;
     if (n == 2 && strcmp(w[1], "atoms") == 0) {
-        d->has_atoms = true;
-        return take_count(r, w[0], "number of atoms", &d->atoms);
+        d->has_atoms = d->has_count[COUNT_ATOMS] = true;
+        if (!take_count(r, w[0], "number of atoms", &d->atoms)) return false;
+        d->counts[COUNT_ATOMS] = d->atoms;
+        return true;
     }
+    char name[32] = "";
+    if (n == 2) snprintf(name, sizeof(name), "%.30s", w[1]);
+    if (n == 3) snprintf(name, sizeof(name), "%.15s %.15s", w[1], w[2]);
+    for (int i = 0; i < COUNT_KINDS; ++i)
+        if (strcmp(name, count_names[i]) == 0) {
+            d->has_count[i] = true;
+            return read_integer(w[0], &d->counts[i]) ||
+                   fail(r, CAROM_BAD_FILE, "%s: \"%.40s\" is no count", name, w[0]);
+        }
     for (int axis = 0; axis < 3; ++axis)
         if (n == 4 && strcmp(w[2], bounds[axis][0]) == 0 && strcmp(w[3], bounds[axis][1]) == 0)
             return take_number(r, w[0], w[2], &a) && take_number(r, w[1], w[3], &b) &&
@@ -943,9 +911,63 @@ typedef enum section {
     SECTION_OTHER
 } section;
 
+/* Checks that the current section has its rows. */
+static bool end_section(reader *r, const data_file *d) {
+    int count = count_of(d->section);
+    bool counted = count != COUNT_KINDS && d->has_count[count];
+    if (d->section[0] == '\0' || (counted && d->section_rows == d->counts[count]) ||
+        (!counted && d->section_rows != 0))
+        return true;
+    if (!counted)
+        return fail(r, CAROM_BAD_FILE,
+                    "the section %s of line %llu has no rows; the file was cut short", d->section,
+                    (unsigned long long)d->section_line);
+    return fail(r, CAROM_BAD_FILE,
+                "the section %s of line %llu has %llu rows, the header announces %llu %s",
+                d->section, (unsigned long long)d->section_line,
+                (unsigned long long)d->section_rows, (unsigned long long)d->counts[count],
+                count_names[count]);
+}
+
+/* Checks the last section, and that those which the header needs are there. */
+static bool end_sections(reader *r, const data_file *d) {
+    if (!end_section(r, d)) return false;
+    for (int i = COUNT_BONDS; i <= COUNT_IMPROPERS; ++i)
+        if (d->counts[i] != 0 && !d->has_section[i])
+            return fail(r, CAROM_BAD_FILE,
+                        "the header announces %llu %s, and the file ends without their section",
+                        (unsigned long long)d->counts[i], count_names[i]);
+    return true;
+}
+
+/* Counts a row of the current section. Those of atoms, velocities and bonds have equally many
+ * columns, so that a row that was cut short is noticed. */
+static bool count_row(reader *r, data_file *d) {
+    int count = count_of(d->section);
+    size_t least = count == COUNT_BONDS ? 4 : count == COUNT_ANGLES ? 5 : 6;
+    if (d->section_rows++ == 0) d->section_words = r->word_count;
+    if (count >= COUNT_BONDS && count <= COUNT_IMPROPERS && r->word_count < least)
+        return fail(r, CAROM_BAD_FILE, "the row has %zu columns; those of %s have %zu",
+                    r->word_count, d->section, least);
+    return count != COUNT_ATOMS || r->word_count == d->section_words ||
+           fail(r, CAROM_BAD_FILE, "the row has %zu columns, the first of %s has %zu",
+                r->word_count, d->section, d->section_words);
+}
+
 /* The section that a line of letters begins. */
 static bool begin_section(reader *r, data_file *d, const char *comment, section *now) {
     const char *name = r->words[0];
+    if (!end_section(r, d)) return false;
+    d->section[0] = '\0';
+    for (size_t i = 0; i < r->word_count; ++i) {
+        size_t used = strlen(d->section);
+        snprintf(d->section + used, sizeof(d->section) - used, "%s%.40s", i > 0 ? " " : "",
+                 r->words[i]);
+    }
+    d->section_line = r->line;
+    d->section_rows = 0;
+    int count = count_of(d->section);
+    if (count != COUNT_KINDS) d->has_section[count] = true;
     *now = SECTION_OTHER;
     if (r->word_count != 1) return true;
     if (strcmp(name, "Velocities") == 0) *now = SECTION_VELOCITIES;
@@ -969,6 +991,7 @@ static bool take_data_line(reader *r, data_file *d, columns *c, section *now) {
     char first = r->words[0][0];
     if ((first >= 'A' && first <= 'Z') || (*now == SECTION_HEADER && first >= 'a' && first <= 'z'))
         return begin_section(r, d, kept, now);
+    if (*now != SECTION_HEADER && !count_row(r, d)) return false;
     switch (*now) {
     case SECTION_HEADER:
         return take_header(r, d);
@@ -1005,7 +1028,7 @@ static bool read_data_sections(reader *r, data_file *d) {
     if (r->row_count != d->atoms)
         return fail(r, CAROM_BAD_FILE, "the file ends after %llu of %llu atoms",
                     (unsigned long long)r->row_count, (unsigned long long)d->atoms);
-    return join_velocities(r, d) && join_masses(r, d);
+    return end_sections(r, d) && join_velocities(r, d) && join_masses(r, d);
 }
 
 static bool read_data(reader *r) {
@@ -1027,7 +1050,7 @@ static gas_format format_by_name(const char *path) {
                  {".lmp", GAS_FORMAT_DATA},  {".lammps", GAS_FORMAT_DATA},
                  {".dump", GAS_FORMAT_DUMP}, {".lammpstrj", GAS_FORMAT_DUMP}};
     size_t length = strlen(path);
-    if (is_packed(path)) length -= 3;
+    if (input_is_packed(path)) length -= 3;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i)
         if (ends_in(path, length, known[i].end)) return known[i].format;
     return GAS_FORMAT_GUESS;
@@ -1036,9 +1059,9 @@ static gas_format format_by_name(const char *path) {
 /* Copies the next line of the buffer that is neither blank nor a comment; false when there is
  * none. */
 static bool peek_line(const reader *r, size_t *at, char *line, size_t size) {
-    while (*at < r->end) {
-        const char *start = r->buffer + *at, *end = memchr(start, '\n', r->end - *at);
-        size_t length = end != NULL ? (size_t)(end - start) : r->end - *at;
+    while (*at < r->in.end) {
+        const char *start = r->in.buffer + *at, *end = memchr(start, '\n', r->in.end - *at);
+        size_t length = end != NULL ? (size_t)(end - start) : r->in.end - *at;
         *at += length + 1;
         size_t kept = length < size - 1 ? length : size - 1;
         memcpy(line, start, kept);
@@ -1117,9 +1140,10 @@ static bool read_format(reader *r) {
         break;
     }
     return fail(r, CAROM_BAD_FILE,
-                r->end == 0 ? "is empty"
-                            : "is neither extended XYZ nor a file of EDMD, LAMMPS data or LAMMPS "
-                              "dump; --from tells which, where it is one");
+                r->in.end == 0
+                    ? "is empty"
+                    : "is neither extended XYZ nor a file of EDMD, LAMMPS data or LAMMPS "
+                      "dump; --from tells which, where it is one");
 }
 
 carom_status gas_file_read(const gas_file_def *def, gas_file *file) {
@@ -1127,13 +1151,13 @@ carom_status gas_file_read(const gas_file_def *def, gas_file *file) {
     reader r = {.def = def, .out = file};
     if (def->message_size != 0) def->message[0] = '\0';
     if (def->progress != NULL) (void)def->progress(def->progress_user, "reading spheres", 0.0);
-    r.buffer = malloc(BUFFER_SIZE + 1);
-    if (r.buffer == NULL)
-        (void)no_memory(&r);
-    else if (open_source(&r) && fill(&r) && read_format(&r))
+    bool is_open = def->bytes != NULL ? input_open_memory(&r.in, def->bytes, def->byte_count)
+                                      : input_open(&r.in, def->path, def->limit);
+    if (!is_open || !input_fill(&r.in))
+        (void)fail(&r, r.in.status, "%s", r.in.reason);
+    else if (read_format(&r))
         (void)finish(&r);
-    close_source(&r);
-    free(r.buffer);
+    input_close(&r.in);
     free(r.rows);
     if (def->progress != NULL) (void)def->progress(def->progress_user, "reading spheres", 1.0);
     if (r.status != CAROM_OK) gas_file_free(file);

@@ -32,6 +32,7 @@ typedef struct gas_file_def {
     const char *path;  /* "-" is the standard input; in messages only, if there are bytes */
     const char *bytes; /* read these instead of a file; or NULL */
     size_t byte_count;
+    uint64_t limit; /* bytes of the file, unpacked; 0: CAROM_DEFAULT_INPUT_LIMIT */
     gas_format format;
     uint64_t frame;              /* from 0, or GAS_LAST_FRAME */
     carom_progress_fn *progress; /* or NULL */

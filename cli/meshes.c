@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 
@@ -106,6 +107,12 @@ static carom_status read_all(cli *cli, int file, const char *name, bytes *b) {
         if (got < 0) return fail_file(cli, name, "read");
         if (got == 0) return CAROM_OK;
         b->size += (size_t)got;
+        if (b->size > cli->limit_input) {
+            char reason[256];
+            input_say_limit(cli->limit_input, reason, sizeof(reason));
+            snprintf(cli->message, sizeof(cli->message), "%.200s: %s", name, reason);
+            return CAROM_TOO_LARGE;
+        }
     }
 }
 
@@ -113,10 +120,13 @@ static carom_status read_all(cli *cli, int file, const char *name, bytes *b) {
 static carom_status read_as(cli *cli, const char *path, const char *name, carom_mesh_format format,
                             carom_mesh **mesh) {
     bytes b = {0};
+    char reason[256];
     bool standard = output_is_standard(path);
-    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (file < 0) return fail_file(cli, name, "opened");
-    carom_status status = read_all(cli, file, name, &b);
+    bool allowed = input_allows(file, standard, cli->limit_input, reason, sizeof(reason));
+    if (!allowed) snprintf(cli->message, sizeof(cli->message), "%.200s: %s", name, reason);
+    carom_status status = allowed ? read_all(cli, file, name, &b) : CAROM_IO;
     if (!standard) (void)close(file);
     if (status == CAROM_OK)
         status = carom_mesh_load_memory(cli->context, b.data, b.size, format, name, mesh);

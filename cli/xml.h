@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* xml.h: reads the tags of an XML text one after the other, and their attributes. Text between
- * tags, comments, declarations and CDATA are skipped; nothing is allocated. */
+ * tags, comments, declarations and CDATA are skipped; nothing is allocated.
+ *
+ * The text must be whole: one root element, every tag closed by one of the same name, attributes in
+ * quotes. Text that is cut short is an error with its line, never the end. */
 #ifndef CAROM_CLI_XML_H
 #define CAROM_CLI_XML_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#define XML_MOST_DEPTH 100 /* elements in each other; robots have 6, with simulators' data 12 */
+
+/* An element that is open. */
+typedef struct xml_element {
+    const char *name;
+    size_t name_size;
+    size_t line;
+} xml_element;
 
 typedef struct xml {
     const char *at, *end; /* what is left */
@@ -13,20 +25,26 @@ typedef struct xml {
     size_t name_size;
     const char *attributes, *attributes_end;
     bool opens, closes; /* <a> opens, </a> closes, <a/> does both */
-    size_t line;        /* of the tag, from 1 */
+    size_t line;        /* where the tag begins, from 1 */
     size_t depth;       /* elements around it */
-    bool broken;        /* a tag has no end */
+    xml_element open[XML_MOST_DEPTH];
+    size_t here;     /* the line of `at` */
+    bool has_root;   /* the root was read, or is being read */
+    char error[200]; /* what is wrong and what to do; "": nothing */
+    size_t error_line;
 } xml;
 
 void xml_begin(xml *x, const char *text, size_t size);
 
-/* Reads the next tag; false at the end of the text, or when it is broken. */
+/* Reads the next tag; false at the end of the text, or where it is wrong: there is an error then.
+ */
 bool xml_next(xml *x);
 
 bool xml_is(const xml *x, const char *name);
 
 /* Copies the value of an attribute, entities replaced; false when it is not there or longer than
- * size - 1 bytes. */
+ * size - 1 bytes. xml_has tells these apart. */
 bool xml_get(const xml *x, const char *name, char *value, size_t size);
+bool xml_has(const xml *x, const char *name);
 
 #endif

@@ -539,7 +539,7 @@ static void formats_agree(void **state) {
                                    "2 0.75 0.75 0.75\n3 0.25 0.25 0.25\n");
     write_file("a.data",
                "title\n\n3 atoms # three\n2 atom types\n\n-1 9 xlo xhi\n2 13 ylo yhi\n"
-               "0 12 zlo zhi\n0 0 0 xy xz yz\n\nMasses\n\n1 1\n2 1\n\nPair Coeffs\n\n1 2 "
+               "0 12 zlo zhi\n0 0 0 xy xz yz\n\nMasses\n\n1 1\n2 1\n\nPair Coeffs\n\n1 2 3\n2 2 "
                "3\n\nAtoms # atomic\n\n9 1 7 4 3 0 0 0\n4 1 0 7 6 0 0 0\n5 2 4 7 6.25 0 0 "
                "0\n\nVelocities\n\n5 -1 0.125 0\n4 1 0 0\n9 0.5 1 -1\n");
     assert_int_equal(carom("gas --start a.xyz --time 20 --events xyz.csv"), 0);

@@ -158,10 +158,10 @@ static void robots_are_read(void **state) {
     write_file("bad.urdf", "<robot><link name=\"a\"/><joint><parent link=\"a\"/>"
                            "<child link=\"b\"/></joint></robot>");
     assert_int_equal(carom("scene bad.urdf"), CLI_INPUT);
-    assert_said("bad.urdf: line 1: a joint names a link that is not there");
+    assert_said("bad.urdf:1: a joint names a link that is not there");
     write_file("bad.urdf", "<robot>\n<link name=\"a\"><collision><geometry><box/></geometry>");
     assert_int_equal(carom("scene bad.urdf"), CLI_INPUT);
-    assert_said("bad.urdf: line 2: a geometry lacks its file or sizes");
+    assert_said("bad.urdf:2: <box> lacks its attribute size");
     write_file("bad.urdf", "<robot><link name=\"a\"/><link name=\"b\"/>"
                            "<joint><parent link=\"a\"/><child link=\"b\"/></joint>"
                            "<joint><parent link=\"b\"/><child link=\"a\"/></joint></robot>");

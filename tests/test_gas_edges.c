@@ -354,7 +354,8 @@ static void damaged_files_get_a_sentence(void **state) {
         carom_gas_destroy(again);
     }
     remove(path);
-    assert_fails(context, carom_gas_load(context, path, NULL, &again), CAROM_IO, "cannot read");
+    assert_fails(context, carom_gas_load(context, path, NULL, &again), CAROM_IO,
+                 "cannot be opened");
     assert_fails(context, carom_gas_save(context, gas, "/nowhere/x"), CAROM_IO,
                  "/nowhere/x: cannot be created");
     assert_true(test_malloc_count() > 0);

@@ -848,7 +848,7 @@ static void memory_stays_below_sixteen_times_the_file(void **state) {
         at = text;
         for (int i = 0; i < n; ++i)
             at += sprintf(at, "solid\nfacet\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\nendfacet\n"
-                              "end\n");
+                              "endsolid\n");
         worst = fmax(worst, measure(text, (size_t)(at - text), CAROM_MESH_FORMAT_STL));
         /* faces of two bytes that are left out, and one in the last part that they allow */
         for (int named = 0; named < 2; ++named) {

@@ -36,7 +36,7 @@ extern "C" {
 
 /* Incremented whenever a public struct or function changes in a way that compiled callers would
  * notice. */
-#define CAROM_ABI 2u
+#define CAROM_ABI 3u
 
 #if defined(__GNUC__)
 #define CAROM_API __attribute__((visibility("default")))
@@ -55,7 +55,8 @@ typedef enum carom_status {
     CAROM_BAD_INPUT, /* NaN, infinity, an unusable mesh, a value out of range */
     CAROM_BAD_FILE,  /* the file was read but its content is malformed */
     CAROM_IO,        /* a file cannot be opened, read or written */
-    CAROM_TOO_LARGE, /* more items than the structure can number */
+    CAROM_TOO_LARGE, /* more items than the structure can number, or an input beyond its
+                        limit */
     CAROM_NO_MEMORY, /* the allocator returned NULL */
     CAROM_UNSUPPORTED, /* not compiled in, or not on this machine */
     CAROM_NO_DEVICE,   /* the requested backend is not available */
@@ -135,6 +136,9 @@ CAROM_API bool carom_isa_from_name(const char *name, carom_isa *isa);
 /* Returns whether this build and this machine can run `isa`. Any thread. */
 CAROM_API bool carom_isa_available(carom_isa isa);
 
+/* 64 GB: more than the largest meshes, and an end for pipes that have none. */
+#define CAROM_DEFAULT_INPUT_LIMIT UINT64_C(64000000000)
+
 /* What a context is created with. */
 typedef struct carom_context_def {
     uint32_t threads;      /* 0: one per processor this process may use; 1: serial; at most 256 */
@@ -151,6 +155,8 @@ typedef struct carom_context_def {
     uint32_t device;       /* of backend CUDA: its number */
     void *borrowed_stream; /* of backend CUDA: a cudaStream_t of that device that the context works
                               in; NULL: a stream of its own */
+    uint64_t input_limit;  /* bytes of one file or pipe that is read, also of what it unpacks to;
+                              0: CAROM_DEFAULT_INPUT_LIMIT. CAROM_TOO_LARGE beyond it */
 } carom_context_def;
 
 /* What a context has. */

@@ -58,6 +58,7 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
     context->backend = def->backend;
     context->isa = def->isa != CAROM_ISA_BEST ? def->isa : carom_isa_best();
     context->threads = threads;
+    context->input_limit = def->input_limit != 0 ? def->input_limit : CAROM_DEFAULT_INPUT_LIMIT;
     context->run = def->run;
     context->run_user = def->run_user;
     context->arenas = arenas;

@@ -28,6 +28,7 @@ struct carom_context {
     carom_allocator allocator;
     carom_backend backend;
     carom_isa isa;
+    uint64_t input_limit; /* bytes of one file */
     uint32_t threads;
     carom_run_fn *run; /* Carom's thread pool or the caller's */
     void *run_user;

@@ -5,11 +5,14 @@
  *
  * Invariant: a file is accepted only if carom_gas_save could have written it. Then every guarantee
  * of a gas holds for it. Any other content is reported as damage. */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "gas/gas.h"
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_writer.h"
@@ -278,9 +281,14 @@ static carom_status name_file(carom_context *context, const char *path, carom_st
     return carom_fail(context, CAROM_BAD_FILE, "%s: %s", path, message);
 }
 
-static carom_status read_gas(carom_context *context, stream *s, const char *path,
+static carom_status read_gas(carom_context *context, stream *s, const char *path, uint64_t size,
                              const carom_gas_def *def, carom_gas **out) {
     head h;
+    if (size < 8 * HEAD_WORDS)
+        return carom_fail(context, CAROM_BAD_FILE,
+                          "%s: byte %llu: the file ends inside its head of %d bytes; it was cut "
+                          "short, or is no saved gas",
+                          path, (unsigned long long)size, 8 * HEAD_WORDS);
     if (!get_head(s, &h))
         return carom_fail(context, CAROM_BAD_FILE,
                           "%s is no saved gas, or damaged in its first %d bytes", path,
@@ -293,14 +301,14 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
         h.def.response = def->response;
         h.def.response_user = def->response_user;
     }
-    long here = ftell(s->file);
-    if (fseek(s->file, 0, SEEK_END) != 0 || here < 0 ||
-        (uint64_t)(ftell(s->file) - here) !=
-            8 * (h.count * SPHERE_WORDS + padding_words(h.labels, h.count)) ||
-        fseek(s->file, here, SEEK_SET) != 0)
-        return carom_fail(context, CAROM_BAD_FILE,
-                          "%s should hold %llu spheres but has another length; it was cut off",
-                          path, (unsigned long long)h.count);
+    uint64_t needed = 8 * (HEAD_WORDS + h.count * SPHERE_WORDS + padding_words(h.labels, h.count));
+    if (size != needed)
+        return carom_fail(
+            context, CAROM_BAD_FILE,
+            "%s: byte %llu: the file ends here, and its %llu spheres need %llu bytes; "
+            "it was cut short or something was added",
+            path, (unsigned long long)size, (unsigned long long)h.count,
+            (unsigned long long)needed);
     CAROM_TRY(name_file(context, path, carom_gas_create(context, &h.def, NULL, 0, out)));
     carom_gas *gas = *out;
     carom_progress_begin(context, "loading a gas", UNITS_PER_SPHERE * h.count);
@@ -328,10 +336,16 @@ carom_status carom_gas_load(carom_context *context, const char *path, const caro
     CAROM_REQUIRE(def == NULL || (unsigned)def->queue < CAROM_GAS_QUEUE_COUNT,
                   "def->queue is no queue");
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
-    stream s = {fopen(path, "rb"), false};
-    if (s.file == NULL)
-        return carom_fail(context, CAROM_IO, "cannot read %s: %s", path, strerror(errno));
-    carom_status status = read_gas(context, &s, path, def, out);
+    carom_file file;
+    CAROM_TRY(carom_file_open(context, path, &file));
+    stream s = {file.is_regular ? fdopen(file.descriptor, "rb") : NULL, false};
+    if (s.file == NULL) {
+        (void)close(file.descriptor);
+        return carom_fail(context, CAROM_IO, "%s: cannot be read: %s", path,
+                          file.is_regular ? strerror(errno)
+                                          : "is no regular file, whose size is known");
+    }
+    carom_status status = read_gas(context, &s, path, file.size, def, out);
     fclose(s.file);
     if (status != CAROM_OK) {
         carom_gas_destroy(*out);

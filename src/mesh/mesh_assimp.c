@@ -246,6 +246,8 @@ carom_status carom_read_assimp(carom_builder *builder, const char *path, carom_s
                           "%s: this format needs assimp, and " CAROM_ASSIMP_LIBRARY
                           " is not installed; without it there are " CAROM_NATIVE_FORMATS,
                           builder->name);
+    if (source.size == 0) /* builds of assimp that check their arguments would abort */
+        return carom_fail(builder->context, CAROM_BAD_FILE, "%s: the file is empty", builder->name);
     char hint[16];
     hint_of(builder->name, hint, sizeof(hint));
     if (path == NULL && source.size > UINT32_MAX)

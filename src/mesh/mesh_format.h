@@ -43,13 +43,6 @@ bool carom_name_is_gzip(const char *name);
 /* Whether the name has this ending (given in lower case), in any case, before an optional .gz. */
 bool carom_name_ends(const char *name, const char *ending);
 
-/* Reads a whole file as it is; carom_release frees the bytes. */
-carom_status carom_file_read(carom_context *context, const char *path, uint8_t **data,
-                             uint64_t *size);
-
-/* Milliseconds to wait for a pipe between two checks for cancellation. */
-#define CAROM_FILE_WAIT 50
-
 /* Whether all bytes are padding as some tools write it: zeros, white space, control-Z. */
 bool carom_is_padding(const uint8_t *bytes, const uint8_t *end);
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "base/context.h"
+#include "base/file.h"
 #include "base/item.h"
 #include "base/progress.h"
 
@@ -48,6 +49,7 @@ static carom_status grow(unpacking *u) {
                           "%s: %" PRIu64 " bytes unpack to more than %" PRIu64
                           ", which no mesh does; unpack it first if it is one",
                           u->name, u->size, u->used);
+    if (u->used > u->context->input_limit) return carom_file_fail_limit(u->context, u->name);
     uint64_t capacity = CAROM_MAX(2 * u->size, (uint64_t)4096);
     capacity = CAROM_MAX(capacity, u->capacity + u->capacity / 2);
     uint8_t *out = carom_allocate(&u->context->allocator, capacity, 1);

@@ -1,85 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Loading in three steps: the whole file is read, unpacked, and passed to the reader of its format.
- * The file is not mapped, as a mapping would crash if the file were truncated meanwhile. Each step
- * reports progress and can be cancelled, also while it waits for a writer of a pipe. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+ * Each step reports progress and can be cancelled. */
+#include "base/file.h"
 #include "base/progress.h"
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_gzip.h"
-
-/* ---- Reading bytes --------------------------------------------------------------------------- */
-
-typedef struct file_bytes {
-    uint8_t *data;
-    uint64_t size, capacity;
-} file_bytes;
-
-static carom_status fail_file(carom_context *context, const char *path, const char *what) {
-    return carom_fail(context, CAROM_IO, "%s: %s: %s", path, what, strerror(errno));
-}
-
-#define READ_BYTES ((uint64_t)8 << 20) /* between two reports: a few milliseconds */
-
-/* Reads to the end. The size stated by the system is only a hint, as pipes have none. */
-static carom_status read_descriptor(carom_context *context, const char *path, int file,
-                                    file_bytes *bytes) {
-    struct stat info;
-    if (fstat(file, &info) != 0) return fail_file(context, path, "cannot be read");
-    uint64_t hint = S_ISREG(info.st_mode) && info.st_size > 0 ? (uint64_t)info.st_size : 0;
-    uint64_t wanted = hint + 1; /* one more, to detect the end without growing */
-    carom_progress_begin(context, "reading a file", hint);
-    while (!carom_progress_cancelled(context)) {
-        if (bytes->size == bytes->capacity) {
-            void *data = carom_array_grow(&context->allocator, bytes->data, bytes->size,
-                                          CAROM_MAX(wanted, bytes->capacity + (1 << 16)), 1,
-                                          &bytes->capacity);
-            if (data == NULL) return carom_fail_memory(context, bytes->size + wanted, path);
-            bytes->data = data;
-        }
-        struct pollfd ready = {.fd = file, .events = POLLIN};
-        if (!S_ISREG(info.st_mode) && poll(&ready, 1, CAROM_FILE_WAIT) <= 0) {
-            carom_progress_add(context, 0, 0);
-            continue;
-        }
-        size_t space = (size_t)CAROM_MIN(bytes->capacity - bytes->size, READ_BYTES);
-        ssize_t got = read(file, bytes->data + bytes->size, space);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (got < 0) return fail_file(context, path, "cannot be read");
-        if (got == 0) break;
-        bytes->size += (uint64_t)got;
-        carom_progress_add(context, 0, (uint64_t)got);
-    }
-    return carom_progress_end(context);
-}
-
-static carom_status read_file(carom_context *context, const char *path, file_bytes *bytes) {
-    /* Without O_NONBLOCK, opening a pipe waits for a writer and cannot be cancelled. */
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) return fail_file(context, path, "cannot be opened");
-    carom_status status = read_descriptor(context, path, file, bytes);
-    (void)close(file);
-    return status;
-}
-
-carom_status carom_file_read(carom_context *context, const char *path, uint8_t **data,
-                             uint64_t *size) {
-    file_bytes bytes = {0};
-    carom_status status = read_file(context, path, &bytes);
-    if (status != CAROM_OK) {
-        carom_release(&context->allocator, bytes.data);
-        bytes = (file_bytes){0};
-    }
-    *data = bytes.data;
-    *size = bytes.size;
-    return status;
-}
 
 /* ---- CAD formats ----------------------------------------------------------------------------- */
 
@@ -173,11 +98,11 @@ carom_status carom_mesh_load(carom_context *context, const char *path, carom_mes
                   "the context, the path or the place for the mesh is NULL");
     *mesh = NULL;
     request r = {path, path, CAROM_MESH_FORMAT_GUESS};
-    file_bytes bytes = {0};
-    carom_status status = read_file(context, path, &bytes);
-    if (status == CAROM_OK)
-        status = read_source(context, &r, (carom_source){bytes.data, bytes.size}, mesh);
-    carom_release(&context->allocator, bytes.data);
+    uint8_t *bytes;
+    uint64_t size;
+    CAROM_TRY(carom_file_read(context, path, &bytes, &size));
+    carom_status status = read_source(context, &r, (carom_source){bytes, size}, mesh);
+    carom_release(&context->allocator, bytes);
     return status;
 }
 

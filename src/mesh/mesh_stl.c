@@ -121,6 +121,12 @@ static void skip_normal(carom_text *text) {
     for (int i = 0; i < 3 && !carom_text_line_done(text); ++i) carom_text_skip_word(text);
 }
 
+/* "endsolid", or "end solid" as some write it. "end" alone is the former, cut short. */
+static bool accept_end(carom_text *text) {
+    return carom_text_accept(text, "endsolid") ||
+           (carom_text_accept(text, "end") && carom_text_accept(text, "solid"));
+}
+
 /* The block that the current word is in. */
 typedef enum inside { NOTHING, SOLID, FACET } inside;
 
@@ -156,8 +162,7 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
             carom_text_skip_line(&text);
             solid_end = text.at;
             where = SOLID;
-        } else if (where == SOLID && (carom_text_accept(&text, "endsolid") ||
-                                      carom_text_accept(&text, "end"))) { /* or "end solid" */
+        } else if (where == SOLID && accept_end(&text)) {
             carom_text_skip_line(&text);
             where = NOTHING;
         } else if (where != FACET ||

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/context.h"
+#include "base/file.h"
 #include "base/progress.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_format.h"

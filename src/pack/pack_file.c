@@ -3,6 +3,7 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/names.h"
 #include "base/progress.h"
 #include "geom/enclosing_ball.h"

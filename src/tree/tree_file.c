@@ -6,13 +6,12 @@
  * Invariant: a file is accepted only if carom_tree_validate finds nothing wrong, so that queries of
  * what was loaded stay within their arrays. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <float.h>
+#include <inttypes.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "geom/length.h"
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_writer.h"
@@ -176,15 +175,15 @@ static uint64_t size_of_file(const head *h) {
     return size;
 }
 
-static const char *check_head(const head *h, uint64_t size) {
+static const char *check_head(const head *h) {
     if (h->magic != MAGIC) return "not a tree by Carom, or of a machine with another byte order";
     uint64_t nodes = (uint64_t)h->inner + h->leaves;
     if (h->leaves == 0 || nodes >= UINT32_MAX / CAROM_TREE_WIDTH || h->spheres == 0 ||
         h->spheres > (uint64_t)h->leaves * CAROM_TREE_WIDTH || h->triangles > MOST_TRIANGLES ||
         h->vertices > 3 * h->triangles || h->shells > h->vertices ||
         (h->triangles == 0) != (h->shells == 0) || h->cells > MOST_CELLS ||
-        (h->triangles == 0 && h->cells != 0) || size != size_of_file(h))
-        return "its size does not fit its counts";
+        (h->triangles == 0 && h->cells != 0))
+        return "its counts do not fit each other";
     if (h->method >= CAROM_TREE_METHOD_COUNT || h->arity < 2 || h->arity > CAROM_TREE_WIDTH ||
         h->depth == 0 || h->depth > nodes || h->shift < -MOST_SHIFT || h->shift > MOST_SHIFT ||
         h->void_scale < -1000 || h->void_scale > 1000 ||
@@ -286,16 +285,32 @@ void carom_tree_file_release(carom_tree *tree) {
         carom_release(&tree->allocator, tree->file);
 }
 
+/* Checks the head, and that the size is the one that its counts need. */
+static carom_status check_file(carom_context *context, const head *h, uint64_t size,
+                               const char *name) {
+    if (size < sizeof(*h))
+        return carom_fail(context, CAROM_BAD_FILE,
+                          "%s: byte %" PRIu64 ": the file ends inside its head of %zu bytes; it "
+                          "was cut short, or is no tree",
+                          name, size, sizeof(*h));
+    const char *wrong = check_head(h);
+    if (wrong != NULL) return carom_fail(context, CAROM_BAD_FILE, "%s: %s", name, wrong);
+    if (size != size_of_file(h))
+        return carom_fail(context, CAROM_BAD_FILE,
+                          "%s: byte %" PRIu64 ": the file ends here, and its counts need %" PRIu64
+                          " bytes; it was cut short or something was added",
+                          name, size, size_of_file(h));
+    return CAROM_OK;
+}
+
 /* Makes a tree from `made`, which has the file; frees it on failure. */
 static carom_status finish_load(carom_context *context, carom_tree *made, const char *name,
                                 carom_tree **tree) {
     head h;
     memset(&h, 0, sizeof(h));
     memcpy(&h, made->file, CAROM_MIN(made->file_size, sizeof(h)));
-    const char *wrong =
-        made->file_size < sizeof(h) ? "too short for a tree" : check_head(&h, made->file_size);
-    carom_status status = wrong != NULL ? carom_fail(context, CAROM_BAD_FILE, "%s: %s", name, wrong)
-                                        : restore(context, &h, name, made);
+    carom_status status = check_file(context, &h, made->file_size, name);
+    if (status == CAROM_OK) status = restore(context, &h, name, made);
     if (status == CAROM_OK)
         *tree = made;
     else
@@ -329,21 +344,20 @@ carom_status carom_tree_load_memory(carom_context *context, const void *bytes, u
     return finish_load(context, made, name != NULL ? name : "tree", tree);
 }
 
-/* Maps a file; false where that cannot be done: it is then read. */
-static bool map_file(const char *path, carom_tree *t) {
-    struct stat info;
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) return false;
-    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
-        void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+/* Maps a file where that can be done; else it is to be read. */
+static carom_status map_file(carom_context *context, const char *path, carom_tree *t) {
+    carom_file file;
+    CAROM_TRY(carom_file_open(context, path, &file));
+    if (file.size > 0) {
+        void *at = mmap(NULL, (size_t)file.size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
         if (at != MAP_FAILED) {
             t->file = at;
-            t->file_size = (uint64_t)info.st_size;
+            t->file_size = file.size;
             t->is_mapped = true;
         }
     }
-    (void)close(file);
-    return t->is_mapped;
+    (void)close(file.descriptor);
+    return CAROM_OK;
 }
 
 carom_status carom_tree_load(carom_context *context, const char *path, carom_tree **tree) {
@@ -353,8 +367,10 @@ carom_status carom_tree_load(carom_context *context, const char *path, carom_tre
     carom_tree *made;
     *tree = NULL;
     CAROM_TRY(make_empty(context, &made));
-    if (map_file(path, made)) return finish_load(context, made, path, tree);
+    carom_status mapped = map_file(context, path, made);
+    if (made->is_mapped) return finish_load(context, made, path, tree);
     carom_tree_destroy(made);
+    CAROM_TRY(mapped);
     uint8_t *bytes;
     uint64_t size;
     CAROM_TRY(carom_file_read(context, path, &bytes, &size));

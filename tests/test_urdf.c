@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* Robots: what is read of a URDF file, what is refused and with which words, joints that follow
+ * others, work that grows with the number of links, inputs without an end; and the shared robots,
+ * counted by a parser of its own (robots.py). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/urdf.h"
+#include "cli/xml.h"
+#include "tests/support/cli_run.h"
+
+static carom_status read_text(const char *text, const char *joints, urdf *robot) {
+    const urdf_def def = {.path = "r.urdf", .text = text, .size = strlen(text), .joints = joints};
+    return urdf_read(&def, robot);
+}
+
+static void assert_refused(const char *text, const char *joints, const char *words) {
+    urdf robot;
+    carom_status status = read_text(text, joints, &robot);
+    if (status == CAROM_OK || strstr(robot.message, words) == NULL)
+        fail_msg("%.200s: %s: \"%s\" lacks \"%s\"", text, carom_status_name(status), robot.message,
+                 words);
+    urdf_free(&robot);
+}
+
+/* ---- XML ------------------------------------------------------------------------------------- */
+
+static void ill_formed_text_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"", "r.urdf:1: there is no element"},
+        {"\n\n<!-- a -->\n", "r.urdf:4: there is no element"},
+        {"v 1 2 3", "r.urdf:1: text stands where an element should"},
+        {"<robot>\n<link name='a'>\n</robot>", "3: </robot> stands where <link> of line 2 should"},
+        {"<robot>\n<link name='a'>\n", "3: the file ends inside <link> of line 2"},
+        {"<robot></robot>\n<robot/>", "2: <robot> follows the end of the root"},
+        {"<robot></robot>\n  x", "2: text follows the end of the root"},
+        {"<robot>\n</robot></robot>", "2: </robot> closes no element"},
+        {"<robot name=r/>", "1: the value of the attribute name of <robot> must be in quotes"},
+        {"<robot>\n<link name='a/>\n<link name='b'/></robot>",
+         "2: the value of the attribute name"},
+        {"<robot <link name='b'/></robot>", "1: the tag <robot> has something other"},
+        {"<robot>\n<!-- a\n</robot>", "2: the file ends inside this comment"},
+        {"<robot>< a></robot>", "1: a < begins no tag"},
+        {"<robot/ >", "1: the / of <robot/> must be followed by >"},
+        {"<robot></robot a='b'>", "1: the tag </robot> has attributes"},
+        {"<sdf/>", "1: the root element is not <robot>"},
+        {"<robot name='", "1: the file ends inside the tag <robot"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); ++i)
+        assert_refused(cases[i].text, NULL, cases[i].words);
+    char deep[1000] = "<robot>";
+    for (int i = 0; i < 150; ++i) strcat(deep, "<a>");
+    assert_refused(deep, NULL, "more than 100 elements are in each other");
+}
+
+static void entities_are_decoded(void **state) {
+    (void)state;
+    static const char text[] =
+        "<a b = '&lt;&gt;&amp;&quot;&apos;&#65;&#x41;&#233;&#x1F600;&#0;&no;' "
+        "c=\"&#xD800;\"/>";
+    char value[64];
+    static xml x;
+    xml_begin(&x, text, strlen(text));
+    assert_true(xml_next(&x));
+    assert_true(xml_get(&x, "b", value, sizeof(value)));
+    assert_string_equal(value, "<>&\"'AA\xC3\xA9\xF0\x9F\x98\x80&#0;&no;");
+    assert_true(xml_has(&x, "c") && !xml_has(&x, "d") && !xml_get(&x, "b", value, 4));
+    assert_false(xml_next(&x));
+    assert_string_equal(x.error, "");
+}
+
+/* ---- Elements -------------------------------------------------------------------------------- */
+
+static void elements_are_kept_or_named(void **state) {
+    (void)state;
+    urdf robot;
+    static const char text[] =
+        "<robot><material name='m'><color rgba='1 1 1 1'/></material><link name='a'><collision>"
+        "<geometry><sphere radius='2'/></geometry><material name=''><color rgba='1 1 1 1'/>"
+        "</material></collision><collision><material><color/></material><geometry>"
+        "<mesh filename='package:///p/q.obj'/></geometry></collision>\n<collision><geometry>"
+        "<cone radius='1'/></geometry></collision><collision><geometry><cone/></geometry>"
+        "</collision><contact><stiffness value='1'/></contact></link>"
+        "<gazebo><link name='no'><collision/></link></gazebo><joint name='s' type='ball'>"
+        "<parent link='a'/><child link='b'/><hardware/></joint><link name='b'/></robot>";
+    assert_int_equal(read_text(text, NULL, &robot), CAROM_OK);
+    assert_int_equal(robot.link_count, 2);
+    assert_int_equal(robot.element_count, 2);
+    assert_true(robot.elements[0].shape.radius == 2.0);
+    assert_string_equal(robot.elements[1].file, "package:///p/q.obj");
+    static const struct {
+        const char *name, *inside;
+        uint64_t count;
+    } named[] = {{"cone", "geometry", 2},
+                 {"collision", "link", 2},
+                 {"contact", "link", 1},
+                 {"joint type=\"ball\"", "robot", 1},
+                 {"hardware", "joint", 1}};
+    assert_int_equal(robot.unknown_count, COUNT_OF(named));
+    for (size_t i = 0; i < COUNT_OF(named); ++i) {
+        assert_string_equal(robot.unknown[i].name, named[i].name);
+        assert_string_equal(robot.unknown[i].inside, named[i].inside);
+        assert_int_equal(robot.unknown[i].count, named[i].count);
+    }
+    assert_int_equal(robot.unknown[0].line, 2);
+    urdf_free(&robot);
+}
+
+#define LINKS "<robot><link name='a'/><link name='b'/><link name='c'/>"
+
+static void bad_values_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"<robot><link/></robot>", "a link has no name"},
+        {"<robot><link name='a'/>\n<link name='a'/></robot>",
+         "2: the link of line 1 is also called"},
+        {"<robot><link name='a'><collision/></link></robot>", "a <collision> has no <geometry>"},
+        {"<robot><link name='a'><collision><origin xyz='0 0'/><geometry><box size='1 1 1'/>"
+         "</geometry></collision></link></robot>",
+         "the attribute xyz of <origin> takes 3 finite numbers"},
+        {"<robot><link name='a'><collision><geometry><box size='1 1 x'/></geometry></collision>"
+         "</link></robot>",
+         "the attribute size of <box> takes 3 finite numbers"},
+        {"<robot><link name='a'><collision><geometry><sphere radius='nan'/></geometry></collision>"
+         "</link></robot>",
+         "the attribute radius of <sphere> takes 1 finite number"},
+        {"<robot><link name='a'><collision><geometry><sphere radius='${r}'/></geometry>"
+         "</collision></link></robot>",
+         "run xacro first"},
+        {"<robot><link name='a'><collision><geometry><sphere radius='-1'/></geometry></collision>"
+         "</link></robot>",
+         "a size of <sphere> is negative"},
+        {"<robot><link name='a'><collision><geometry><mesh/></geometry></collision></link></robot>",
+         "<mesh> lacks its attribute filename"},
+        {"<robot><link name='a'><collision><geometry><sphere radius='1'/><sphere radius='1'/>"
+         "</geometry></collision></link></robot>",
+         "a geometry has a second shape"},
+        {LINKS "<joint><parent link='a'/></joint></robot>",
+         "a joint lacks its parent or its child"},
+        {LINKS "<joint><parent link='a'/><child link='c'/></joint>\n<joint><parent link='b'/>"
+               "<child link='c'/></joint></robot>",
+         "2: the link 'c' is the child of two joints"},
+        {LINKS "<joint><parent link='a'/><child link='a'/></joint></robot>", "form a circle"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); ++i)
+        assert_refused(cases[i].text, NULL, cases[i].words);
+}
+
+/* ---- Joints ---------------------------------------------------------------------------------- */
+
+static const char gripper[] =
+    LINKS "<link name='d'/><joint name='j' type='prismatic'><parent link='a'/><child link='b'/>"
+          "<axis xyz='0 2 0'/></joint><joint name='m' type='prismatic'><mimic joint='n' "
+          "multiplier='-2' offset='0.25'/><parent link='a'/><child link='c'/></joint>"
+          "<joint name='n' type='prismatic'><mimic joint='j' offset='1'/><parent link='b'/>"
+          "<child link='d'/></joint><joint name='f' type='fixed'><parent link='d'/>"
+          "<child link='e'/></joint><link name='e'/></robot>";
+
+static void joints_follow_joints(void **state) {
+    (void)state;
+    urdf robot;
+    assert_int_equal(read_text(gripper, "j=0.5", &robot), CAROM_OK);
+    assert_true(robot.joints[0].value == 0.5);
+    assert_true(robot.joints[2].value == 1.5);   /* j + 1 */
+    assert_true(robot.joints[1].value == -2.75); /* -2 n + 0.25, through a chain */
+    assert_true(robot.links[1].in_world.t.y == 0.5);
+    assert_true(robot.links[2].in_world.t.x == -2.75);
+    assert_true(robot.links[3].in_world.t.x == 1.5 && robot.links[3].in_world.t.y == 0.5);
+    urdf_free(&robot);
+    assert_int_equal(read_text(gripper, NULL, &robot), CAROM_OK);
+    assert_true(robot.joints[1].value == -1.75);
+    urdf_free(&robot);
+    assert_refused(gripper, "m=1", "--joints: 'm=1' follows the joint 'n'; set that one");
+    assert_refused(gripper, "f=1", "--joints: 'f=1' is a joint that does not move");
+    assert_refused(gripper, "j=0,x=1", "--joints: 'x=1' is not NAME=VALUE of a joint of r.urdf");
+    assert_refused(gripper, "j=1e200", "is not NAME=VALUE");
+    assert_refused(LINKS "<joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
+                         "<mimic joint='k'/></joint>\n<joint name='k' type='revolute'>"
+                         "<parent link='a'/><child link='c'/><mimic joint='j'/></joint></robot>",
+                   NULL, "1: the joint 'j' follows others in a circle");
+    assert_refused(LINKS "<joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
+                         "<mimic joint='j'/></joint></robot>",
+                   NULL, "in a circle");
+    assert_refused(LINKS "<joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
+                         "<mimic joint='x'/></joint></robot>",
+                   NULL, "the joint 'j' follows 'x', which is not there");
+    assert_refused(LINKS "<joint name='j' type='revolute'><axis xyz='0 0 0'/><parent link='a'/>"
+                         "<child link='b'/></joint></robot>",
+                   "j=1", "its axis has no length");
+}
+
+/* Poses by matrices, composed from the leaf up: another way than the reader's. */
+static void poses_are_those_of_matrices(void **state) {
+    (void)state;
+    carom_random random = {37};
+    for (int round = 0; round < TEST_CASES(200); ++round) {
+        char text[8192];
+        double at[3] = {0.5, -0.25, 2.0}, rpy[5][3], xyz[5][3];
+        int used = snprintf(text, sizeof(text), "<robot><link name='l5'/>");
+        for (int i = 0; i < 5; ++i) {
+            for (int k = 0; k < 3; ++k) {
+                rpy[i][k] = carom_random_between(&random, -3.0, 3.0);
+                xyz[i][k] = carom_random_between(&random, -1.0, 1.0);
+            }
+            used += snprintf(text + used, sizeof(text) - (size_t)used,
+                             "<joint><origin rpy='%.17g %.17g %.17g' xyz='%.17g %.17g %.17g'/>"
+                             "<parent link='l%d'/><child link='l%d'/></joint><link name='l%d'/>",
+                             rpy[i][0], rpy[i][1], rpy[i][2], xyz[i][0], xyz[i][1], xyz[i][2], i,
+                             i + 1, i);
+        }
+        snprintf(text + used, sizeof(text) - (size_t)used, "</robot>");
+        urdf robot;
+        assert_int_equal(read_text(text, NULL, &robot), CAROM_OK);
+        carom_pose point = {{1, 0, 0, 0}, {at[0], at[1], at[2]}};
+        carom_pose moved = urdf_compose(&robot.links[0].in_world, &point);
+        urdf_free(&robot);
+        for (int i = 4; i >= 0; --i) {
+            double cr = cos(rpy[i][0]), sr = sin(rpy[i][0]), cp = cos(rpy[i][1]),
+                   sp = sin(rpy[i][1]), cy = cos(rpy[i][2]), sy = sin(rpy[i][2]);
+            double m[3][3] = {{cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr},
+                              {sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr},
+                              {-sp, cp * sr, cp * cr}};
+            double to[3];
+            for (int k = 0; k < 3; ++k)
+                to[k] = m[k][0] * at[0] + m[k][1] * at[1] + m[k][2] * at[2] + xyz[i][k];
+            memcpy(at, to, sizeof(at));
+        }
+        assert_true(fabs(moved.t.x - at[0]) < 1e-14 && fabs(moved.t.y - at[1]) < 1e-14 &&
+                    fabs(moved.t.z - at[2]) < 1e-14);
+    }
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+/* A chain of links, or a star, with a joint that follows the one before. */
+static uint64_t comparisons_of(uint32_t links, bool chain) {
+    size_t space = 400 * (size_t)links + 100, used;
+    char *text = malloc(space);
+    assert_non_null(text);
+    used = (size_t)snprintf(text, space, "<robot>");
+    for (uint32_t i = 0; i < links; ++i)
+        used += (size_t)snprintf(text + used, space - used, "<link name='l%u'/>", i);
+    for (uint32_t i = 1; i < links; ++i)
+        used +=
+            (size_t)snprintf(text + used, space - used,
+                             "<joint name='j%u' type='revolute'><parent link='l%u'/><child "
+                             "link='l%u'/>%s%u%s</joint>",
+                             i, chain ? i - 1 : 0, i, i + 1 < links ? "<mimic joint='j" : "<!--",
+                             i + 1, i + 1 < links ? "'/>" : "-->");
+    (void)snprintf(text + used, space - used, "</robot>");
+    char value[64];
+    urdf robot;
+    snprintf(value, sizeof(value), "j%u=0.001", links - 1);
+    assert_int_equal(read_text(text, value, &robot), CAROM_OK);
+    assert_int_equal(robot.link_count, links);
+    assert_true(robot.joints[0].value == 0.001); /* through the whole chain */
+    double length = 0.0;
+    const carom_quat *q = &robot.links[links - 1].in_world.q;
+    length = q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z;
+    assert_true(fabs(length - 1.0) < 1e-14);
+    uint64_t comparisons = robot.comparisons;
+    urdf_free(&robot);
+    free(text);
+    return comparisons;
+}
+
+static void work_grows_with_the_links(void **state) {
+    (void)state;
+    for (int chain = 0; chain < 2; ++chain)
+        for (uint32_t links = 100; links <= TEST_CASES(50000); links *= 10) {
+            uint64_t comparisons = comparisons_of(links, chain != 0);
+            assert_true(comparisons <= 5 * 17 * (uint64_t)links); /* 5 lookups, log2 of 131,072 */
+        }
+}
+
+/* ---- The tool -------------------------------------------------------------------------------- */
+
+static void the_tool_names_what_it_leaves_out(void **state) {
+    (void)state;
+    assert_int_equal(shell("mkdir -p p/urdf p/meshes; \"$carom\" make box -o p/meshes/box.obj -q"),
+                     0);
+    write_file("p/urdf/r.urdf",
+               "<robot><link name='a'><collision><geometry><mesh "
+               "filename='package:///p/meshes/box.obj' scale='-1 1 1'/></geometry><material/>"
+               "</collision><collision><geometry><cone/></geometry></collision></link></robot>");
+    assert_int_equal(carom("scene p/urdf/r.urdf"), 0);
+    assert_said("p/urdf/r.urdf:1: <cone> in <geometry> is not understood and was left out\n");
+    assert_said("1 parts (1 closed), 12 triangles");
+    /* A mirrored box is still a solid: what is enclosed has a volume. */
+    assert_int_equal(carom("make box --size 0.25 -o small.obj"), 0);
+    assert_int_equal(carom("scene p/urdf/r.urdf small.obj -o -"), 0);
+    assert_said("\n0,1,enclosed,0,0.125,0,");
+    write_file("r.srdf", "<robot><disable_collisions link1='a' link2='x'/><odd/></robot>");
+    assert_int_equal(carom("scene p/urdf/r.urdf --srdf r.srdf"), 0);
+    assert_said("r.srdf: 1 disabled pair with a link that p/urdf/r.urdf does not have");
+    assert_said("r.srdf:1: <odd> in <robot> is not understood and was left out");
+    write_file("r.srdf", "<robot><disable_collisions link1='a' link2='x'/>");
+    assert_int_equal(carom("scene p/urdf/r.urdf --srdf r.srdf"), CLI_INPUT);
+    assert_said("r.srdf:1: the file ends inside <robot> of line 1");
+}
+
+static void inputs_without_end_are_refused(void **state) {
+    (void)state;
+    assert_int_equal(carom("make box -o box.obj"), 0);
+    write_file("zero.urdf",
+               "<robot><link name='a'><collision><geometry><mesh filename='/dev/zero'/>"
+               "</geometry></collision></link></robot>");
+    static const char *const devices[] = {
+        "scene zero.urdf",       "distance box.obj /dev/zero",    "info /dev/zero",
+        "gas --start /dev/zero", "gas --resume /dev/zero",        "scene /dev/zero --from stl",
+        "info - </dev/zero",     "distance box.obj - </dev/zero", "scene /dev/zero"};
+    for (size_t i = 0; i < COUNT_OF(devices); ++i) {
+        if (carom(devices[i]) != CLI_INPUT) fail_msg("%s: %s", devices[i], said);
+        assert_said("is a device, which is not read");
+    }
+    assert_int_equal(carom("distance box.obj ."), CLI_INPUT);
+    assert_said(".: is a folder");
+    static const char *const endless[] = {
+        "yes | \"$carom\" info - --from obj --limit-input 1M",
+        "yes 1,1,1 | \"$carom\" distance box.obj - --limit-input 1M",
+        "yes '# x' | \"$carom\" gas --start - --from edmd --limit-input 1M",
+        "mkfifo p.fifo; (yes > p.fifo &); \"$carom\" info p.fifo --limit-input 1M",
+        "mkfifo p.urdf; (yes > p.urdf &); \"$carom\" scene p.urdf --limit-input 1M",
+        "\"$carom\" info box.obj --limit-input 100",
+        "\"$carom\" scene zero.urdf --limit-input 20"};
+    for (size_t i = 0; i < COUNT_OF(endless); ++i) {
+        char line[256];
+        snprintf(line, sizeof(line), "exec 2>&1; %s", endless[i]);
+        if (shell(line) != CLI_INPUT) fail_msg("%s: %s", line, said);
+        assert_said(" bytes, the limit for one input; ");
+    }
+    assert_int_equal(carom("info box.obj --limit-input 0"), CLI_USAGE);
+    assert_int_equal(carom("info box.obj --limit-input 1k"), 0);
+}
+
+/* Points have no end mark: a cut inside a line is noticed where it leaves fewer than three numbers.
+ */
+static void points_are_lines(void **state) {
+    (void)state;
+    assert_int_equal(carom("make box -o box.obj"), 0);
+    static const char text[] = "x,y,z\n0,0,0.5\n1,2,3.5\n";
+    for (size_t n = 0; n <= sizeof(text) - 1; ++n) {
+        char cut[sizeof(text)] = "", last[64] = "";
+        memcpy(cut, text, n);
+        write_file("cut.csv", cut);
+        const char *line = strrchr(cut, '\n');
+        snprintf(last, sizeof(last), "%s", line != NULL ? line + 1 : "");
+        int commas = 0;
+        for (const char *at = last; *at != '\0'; ++at) commas += *at == ',' ? 1 : 0;
+        bool is_whole = *last == '\0' || n < 6 || (commas == 2 && last[strlen(last) - 1] != ',');
+        if (is_whole != (carom("distance box.obj cut.csv") == 0)) fail_msg("%s: %s", cut, said);
+        if (!is_whole) assert_said("cut.csv: line ");
+    }
+    write_file("long.csv", "");
+    assert_int_equal(shell("head -c 200000 /dev/zero | tr '\\0' 1 > long.csv; \"$carom\" distance "
+                           "box.obj long.csv 2>&1"),
+                     CLI_INPUT);
+    assert_said("a line has more than 131072 bytes");
+}
+
+static void shared_robots_are_read_whole(void **state) {
+    (void)state;
+    const char *shared = test_shared_folder();
+    if (shared == NULL || shell("command -v python3") != 0) {
+        print_message("no shared models or no python3: robots are not counted\n");
+        skip();
+    }
+    char line[2048];
+    snprintf(line, sizeof(line), "python3 %s/tests/tools/robots.py \"$carom\" %s/models/robots",
+             CAROM_SOURCE_DIR, shared);
+    if (shell(line) != 0) fail_msg("%s", said);
+    print_message("%s", said);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ill_formed_text_is_refused),
+        cmocka_unit_test(entities_are_decoded),
+        cmocka_unit_test(elements_are_kept_or_named),
+        cmocka_unit_test(bad_values_are_refused),
+        cmocka_unit_test(joints_follow_joints),
+        cmocka_unit_test(poses_are_those_of_matrices),
+        cmocka_unit_test(work_grows_with_the_links),
+        cmocka_unit_test(the_tool_names_what_it_leaves_out),
+        cmocka_unit_test(inputs_without_end_are_refused),
+        cmocka_unit_test(points_are_lines),
+        cmocka_unit_test(shared_robots_are_read_whole),
+    };
+    if (!cli_run_begin("urdf")) return 1;
+    return cli_run_end(cmocka_run_group_tests_name("urdf", tests, NULL, NULL));
+}
