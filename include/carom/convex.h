@@ -223,10 +223,22 @@ typedef struct carom_convex_hit {
     carom_vec3 normal; /* unit, outwards; 0 when inside */
 } carom_convex_hit;
 
-/* Casts a ray at a shape: the first point of the ray that is within e of the shape, where e is that
- * of the shape and the ray's start. Rays that graze it at less than some e may be said to miss.
+/* Casts a ray at a shape: where it first enters it. The ray is first moved along itself, exactly, to
+ * where it passes the shape, so that its answer is as good from any distance: it is that of a ray
+ * moved aside by at most e, which counts the size of the shape alone (see above), not where the ray
+ * starts nor where the shape is:
+ *   e = 2^-45 size  for points, spheres, segments, capsules, and boxes, cylinders and ellipsoids
+ *                   without a margin;
+ *   e = 2^-43 size  for cones, hulls, support functions and what is rounded by a margin.
+ * - A ray that passes through a point deeper than e in the shape hits; one that stays farther than
+ *   e from it misses; one that does neither, as a graze, may do either.
+ * - At a hit the surface is at most e away, up to the rounding of t (two units in its last place)
+ *   and of the point (some 2^-51 of its coordinates and the pose's); t is at most DBL_MAX.
+ * - The normal is that of a plane that the shape crosses by at most 8 e.
+ * - A ray that starts in the shape, or within 2^-40 size of it, is said to start inside.
+ * - From farther than 1e500 sizes e is 1e-550 of the distance.
  * - CAROM_BAD_INPUT: a ray or shape that is not finite, or a direction of length 0.
- * Cost: a few distance queries, at most 128. */
+ * Cost: 0.2 to 0.6 us where e is 2^-45 size; else some five distance queries, at most 128. */
 CAROM_API carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
                                         const carom_pose *pose, const carom_ray *ray,
                                         carom_convex_hit *hit);

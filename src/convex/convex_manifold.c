@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Contact points and rays.
+/* Contact points.
  *
- * Points: of all faces of both shapes the one best aligned with the normal is the reference. The
+ * Of all faces of both shapes the one best aligned with the normal is the reference. The
  * other shape's face, or segment, opposite to it is clipped at the reference's sides (Sutherland
  * and Hodgman 1974); what is left is on the other shape, and its projection onto the reference is
- * on that face. So every point lies on its shape, whatever the normal.
- *
- * Rays: from a point outside, the plane across the shortest way to the shape separates the two, and
- * the ray cannot enter before it crosses that plane. Stepping to the crossing never enters the
- * shape; it lands on a face's plane at once and approaches curved surfaces quadratically. */
+ * on that face. So every point lies on its shape, whatever the normal. */
 #include <float.h>
 #include <string.h>
 
@@ -18,8 +14,7 @@
 #include "geom/pose.h"
 
 /* Cosine between normal and face beyond which a face counts as across: 2.6 degrees. */
-#define ALIGNED    0.999
-#define MOST_STEPS 128 /* of a ray; 12 were enough in all tests but grazing ones */
+#define ALIGNED 0.999
 
 /* A polygon, or a segment, in the world. */
 typedef struct outline {
@@ -259,48 +254,4 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
     carom_status status =
         carom_convex_find_points(carom_scratch(context, 0), a, pose_a, b, pose_b, reach, manifold);
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "contact points");
-}
-
-/* ---- Rays ------------------------------------------------------------------------------------ */
-
-carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
-                              const carom_pose *pose, const carom_ray *ray, carom_convex_hit *hit) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(shape != NULL, "the shape is NULL");
-    CAROM_REQUIRE(ray != NULL, "the ray is NULL");
-    CAROM_REQUIRE(hit != NULL, "the place for the hit is NULL");
-    carom_vec3 d = ray->direction;
-    double largest = fmax(fabs(d.x), fmax(fabs(d.y), fabs(d.z)));
-    CAROM_TRY(carom_context_require_cpu(context, "a ray at a convex shape"));
-    if (!carom_vec_finite(d) || !(largest > 0.0) || isnan(ray->length) || ray->length < 0.0 ||
-        !carom_vec_finite(ray->origin))
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "the ray is not finite, or its direction has no length");
-    /* Steps are taken along a direction of about unit length, so that nothing is lost. */
-    int k = carom_scale_range_add(carom_scale_range_empty(), largest).high;
-    d = carom_vec(carom_scale_apply(d.x, -k), carom_scale_apply(d.y, -k),
-                  carom_scale_apply(d.z, -k));
-    double end = ray->length > 0.0 ? carom_scale_apply(ray->length, k) : HUGE_VAL;
-    double t = 0.0;
-    carom_convex point = {0};
-    carom_convex_cache cache = {0};
-    carom_convex_result r;
-    memset(hit, 0, sizeof(*hit));
-    for (int step = 0; step < MOST_STEPS && t <= end; ++step) {
-        carom_pose at = {.t = carom_vec_add(ray->origin, carom_vec_scale(d, t))};
-        CAROM_TRY(carom_convex_distance(context, shape, pose, &point, &at, NULL, &cache, &r));
-        if (r.relation != CAROM_RELATION_APART) {
-            hit->hit = true;
-            hit->inside = step == 0;
-            hit->t = carom_scale_apply(t, -k);
-            hit->point = at.t;
-            return CAROM_OK;
-        }
-        hit->normal = r.normal;
-        double speed = carom_vec_dot(r.normal, d);
-        if (!(speed < 0.0)) break;
-        t += r.distance / -speed;
-    }
-    hit->normal = carom_vec(0.0, 0.0, 0.0);
-    return CAROM_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/sort.h"
 #include "geom/length.h"
+#include "geom/ray_path.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
 #include "soup/soup.h"
@@ -19,6 +20,9 @@
 #define GRAIN 16u /* items per range */
 /* Of boxes around points, relative to distance and coordinates: far more than any rounding. */
 #define POINT_SLACK 0x1p-40
+/* Sizes from an object beyond which rays are moved to it: below, they are rounded by 2^-46 of it.
+ */
+#define FAR_START 64.0
 /* Beyond the box of every object. */
 #define EVERYWHERE 0x1p1000
 
@@ -231,27 +235,56 @@ typedef struct mesh_items {
     uint64_t count;
 } mesh_items;
 
+/* The ray with its origin relative to the object's place, not turned. One from far away is moved to
+ * the object first, exactly, by the t that is returned: its rounding would move it by more than the
+ * object. HUGE_VAL: the ray misses the object. */
+static double move_to_object(const carom_scene_object *o, carom_ray *ray) {
+    carom_vec3 place = o->pose.t, from = ray->origin;
+    carom_vec3 low = carom_vec_sub(o->box.low, place), high = carom_vec_sub(o->box.high, place);
+    carom_vec3 centre = carom_vec_scale(carom_vec_add(low, high), 0.5);
+    double radius = carom_length(carom_vec_sub(high, low)), size = radius + carom_length(centre);
+    ray->origin = carom_vec_sub(from, place);
+    if (!(carom_length(ray->origin) > FAR_START * size)) return 0.0;
+    ray->origin = carom_vec(0.0, 0.0, 0.0); /* the difference may overflow */
+    carom_ray_path path;
+    const carom_ray whole = {.origin = from, .direction = ray->direction};
+    carom_ray_path_begin(&path, &whole, place, size);
+    double unit_radius = carom_scale_apply(radius, path.unit);
+    unit_radius = CAROM_MAX(unit_radius, CAROM_RAY_LEAST);
+    carom_vec3 unit_centre = carom_vec_scaled(centre, path.unit);
+    if (!carom_ray_path_approach(&path, unit_centre, unit_radius)) return HUGE_VAL;
+    /* Back out of the ball, whose radius is twice that of the box. */
+    carom_ray_path_move(&path, -2.0 * unit_radius / carom_length(path.direction));
+    double t = carom_ray_path_t(&path, 0.0);
+    if (!(t > 0.0) || (ray->length > 0.0 && !(t < ray->length))) return HUGE_VAL;
+    ray->origin = carom_vec_scaled(carom_ray_path_point(&path), -path.unit);
+    if (ray->length > 0.0) ray->length -= t;
+    return t;
+}
+
 static carom_status answer_rays(const items_query *q, const mesh_items *m) {
     carom_arena *scratch = carom_scratch(q->context, 0);
     carom_ray *rays = CAROM_ARENA_TAKE(scratch, carom_ray, m->count);
     carom_soup_hit *hits = CAROM_ARENA_TAKE(scratch, carom_soup_hit, m->count);
-    if (rays == NULL || hits == NULL)
+    double *moved = CAROM_ARENA_TAKE(scratch, double, m->count); /* the t of their starts */
+    if (rays == NULL || hits == NULL || moved == NULL)
         return carom_fail_memory(q->context, m->count * sizeof(*rays), "rays");
     carom_frame f = carom_frame_make(&m->object->pose);
     for (uint64_t i = 0; i < m->count; ++i) {
         rays[i] = q->rays[q->items[(uint32_t)m->places[i]].a];
-        rays[i].origin = carom_convex_turn_back(f.r, carom_vec_sub(rays[i].origin, f.t));
+        moved[i] = move_to_object(m->object, &rays[i]);
+        rays[i].origin = carom_convex_turn_back(f.r, rays[i].origin);
         rays[i].direction = carom_convex_turn_back(f.r, rays[i].direction);
     }
     CAROM_TRY(carom_soup_cast_rays(q->context, m->object->soup, rays, m->count, hits));
     for (uint64_t i = 0; i < m->count; ++i) {
         carom_scene_hit *hit = &q->found[(uint32_t)m->places[i]];
-        if (hits[i].face == CAROM_NO_FACE) continue;
+        if (hits[i].face == CAROM_NO_FACE || moved[i] == HUGE_VAL) continue;
         carom_vec3 n = carom_scene_unit(face_normal(m->object->soup, hits[i].face));
         if (carom_vec_dot(n, rays[i].direction) > 0.0) n = carom_vec_scale(n, -1.0);
         hit->id = m->id;
         hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NO_FACE;
-        hit->distance = hits[i].distance;
+        hit->distance = moved[i] + hits[i].distance;
         hit->point = carom_frame_apply(&f, hits[i].point);
         hit->normal = carom_frame_turn(&f, n);
     }
