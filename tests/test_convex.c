@@ -348,6 +348,100 @@ static void starts_searches_and_caches_agree(void **state) {
     carom_context_destroy(context);
 }
 
+/* ---- the tolerance --------------------------------------------------------------------------- */
+
+static void move_along(carom_pose *pose, carom_vec3 n, double by) {
+    pose->t.x += by * n.x;
+    pose->t.y += by * n.y;
+    pose->t.z += by * n.z;
+}
+
+/* Moves b along the normal until the shapes are `parts` of e apart, or as deep where that is
+ * negative. Returns false where the distance is not known well enough to tell. */
+static bool place_at(carom_context *context, convex_case *c, double parts) {
+    for (int tries = 0; tries < 3; ++tries) {
+        carom_convex_result r;
+        assert_ok(context, carom_convex_depth(context, &c->a.convex, &c->pose_a, &c->b.convex,
+                                              &c->pose_b, NULL, NULL, &r));
+        double e = convex_tolerance(&c->a, &c->pose_a, &c->b, &c->pose_b);
+        if (r.relation == CAROM_RELATION_TOUCHING || r.error > 0.02 * e) return false;
+        double by = parts * e - (r.distance - r.depth);
+        if (fabs(by) < 0.02 * e) return true;
+        move_along(&c->pose_b, r.normal, by);
+    }
+    return false;
+}
+
+/* What is 0.9 e apart or deep touches, what is 1.1 e apart or deep does not. */
+static void relations_keep_to_the_tolerance(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    uint64_t seen[3] = {0};
+    for (uint64_t i = 0; i < TEST_CASES(8000); ++i) {
+        convex_case c;
+        carom_convex_result r;
+        bool meet;
+        convex_case_make(context, 14, i, &c);
+        c.pose_b.t.x -= c.pose_a.t.x; /* e does not count where both are */
+        c.pose_b.t.y -= c.pose_a.t.y;
+        c.pose_b.t.z -= c.pose_a.t.z;
+        c.pose_a.t = (carom_vec3){0.0, 0.0, 0.0};
+        double parts = i / 81 % 2 == 0 ? 1.3 : -1.3;
+        bool known = place_at(context, &c, parts);
+        for (int inside = 0; inside < 2 && known; ++inside) {
+            double e = convex_tolerance(&c.a, &c.pose_a, &c.b, &c.pose_b);
+            double to = inside ? 0.9 : 1.1;
+            assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                                  &c.pose_b, NULL, NULL, &r));
+            if (r.relation == CAROM_RELATION_TOUCHING || r.error > 0.02 * e) break;
+            move_along(&c.pose_b, r.normal, (parts > 0.0 ? to : -to) * e - (r.distance - r.depth));
+            assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                                  &c.pose_b, NULL, NULL, &r));
+            assert_ok(context, carom_convex_meet(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                                 &c.pose_b, NULL, NULL, &meet));
+            carom_relation wanted = inside        ? CAROM_RELATION_TOUCHING
+                                    : parts > 0.0 ? CAROM_RELATION_APART
+                                                  : CAROM_RELATION_OVERLAPPING;
+            bool right = r.relation == wanted && meet == (wanted != CAROM_RELATION_APART);
+            /* Depths of curved shapes may be less certain here than they were at 1.3 e. */
+            if (!right && (r.relation == CAROM_RELATION_TOUCHING || r.error <= 0.05 * e))
+                fail_msg("case %llu (%s, %s), %g e: %s, meet %d; e %g, error %g",
+                         (unsigned long long)i, carom_convex_kind_name(c.a.convex.kind),
+                         carom_convex_kind_name(c.b.convex.kind), parts > 0.0 ? to : -to,
+                         carom_relation_name(r.relation), meet, e, r.error);
+            ++seen[wanted];
+        }
+        convex_case_free(&c);
+    }
+    print_message("%llu apart, %llu touching, %llu overlapping\n", (unsigned long long)seen[0],
+                  (unsigned long long)seen[1], (unsigned long long)seen[2]);
+    if (TEST_ALL_CASES) assert_true(seen[0] > 500 && seen[1] > 500 && seen[2] > 500);
+    carom_context_destroy(context);
+}
+
+/* A point 0.46 above a triangle 2e12 wide, for which e is 0.23. */
+static void a_wide_triangle_does_not_touch_beyond_the_tolerance(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    const carom_vec3 corners[3] = {{0.0, -1e6, 1e6}, {-1e12, 1e6, 0.0}, {1e12, -1e6, 0.0}};
+    convex_shape wide = {0};
+    convex_shape_hull(context, &wide, corners, 3);
+    carom_convex point = {0};
+    carom_pose at = {.t = {0.085106360027398797, 0.38311342871881726, 0.26288394641247925}};
+    carom_pose pose = {.t = {2e-7, 2.2155781999310919e-08, 1e-7}};
+    carom_convex_result r;
+    bool meet;
+    assert_ok(context,
+              carom_convex_depth(context, &point, &at, &wide.convex, &pose, NULL, NULL, &r));
+    assert_ok(context,
+              carom_convex_meet(context, &point, &at, &wide.convex, &pose, NULL, NULL, &meet));
+    assert_int_equal(r.relation, CAROM_RELATION_APART);
+    assert_false(meet);
+    assert_true(fabs(r.distance - 0.46463304) <= r.error); /* by rational numbers */
+    convex_shape_free(&wide);
+    carom_context_destroy(context);
+}
+
 /* ---- the same bytes -------------------------------------------------------------------------- */
 
 enum { BODIES = 300, PAIRS = 3000 };
@@ -523,6 +617,8 @@ int main(void) {
         cmocka_unit_test(scale_changes_nothing),
         cmocka_unit_test(the_bound_is_nearly_reached),
         cmocka_unit_test(starts_searches_and_caches_agree),
+        cmocka_unit_test(relations_keep_to_the_tolerance),
+        cmocka_unit_test(a_wide_triangle_does_not_touch_beyond_the_tolerance),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
         cmocka_unit_test(user_functions_are_shapes),
         cmocka_unit_test(extreme_sizes_are_finite),

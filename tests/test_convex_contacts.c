@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/support/campaign.h"
 #include "tests/support/convex_pairs.h"
 
 static bool near(double a, double b, double tolerance) {
@@ -77,7 +78,26 @@ static void the_normal_is_continuous(void **state) {
     carom_context_destroy(context);
 }
 
-/* Seeded pairs: every point lies on its own shape. */
+/* By how much the points of a contact are not joined by its depth along the normal. */
+static double off_the_normal(const carom_manifold *m, uint32_t k) {
+    const carom_contact *c = &m->points[k];
+    carom_vec3 n = m->result.normal;
+    double x = (c->point_a.x - c->point_b.x) - c->depth * n.x;
+    double y = (c->point_a.y - c->point_b.y) - c->depth * n.y;
+    double z = (c->point_a.z - c->point_b.z) - c->depth * n.z;
+    return hypot(hypot(x, y), z);
+}
+
+static double depth_off(const carom_manifold *m, uint32_t k) {
+    const carom_contact *c = &m->points[k];
+    carom_vec3 n = m->result.normal;
+    double along = (c->point_a.x - c->point_b.x) * n.x + (c->point_a.y - c->point_b.y) * n.y +
+                   (c->point_a.z - c->point_b.z) * n.z;
+    return fabs(along - c->depth);
+}
+
+/* Seeded pairs: every point lies on its own shape, and the depth of a contact is that of its points
+ * along the normal. */
 static void points_lie_on_their_shapes(void **state) {
     (void)state;
     carom_context *context = test_context(1);
@@ -99,8 +119,105 @@ static void points_lie_on_their_shapes(void **state) {
                 fail_msg("case %llu (%s, %s): point %u of %u is off by %g of %g",
                          (unsigned long long)i, carom_convex_kind_name(c.a.convex.kind),
                          carom_convex_kind_name(c.b.convex.kind), k, m.count, off, scale);
+            off = depth_off(&m, k);
+            if (off > 1e-14 * scale + m.result.error)
+                fail_msg("case %llu (%s, %s): point %u of %u has a depth off by %g of %g",
+                         (unsigned long long)i, carom_convex_kind_name(c.a.convex.kind),
+                         carom_convex_kind_name(c.b.convex.kind), k, m.count, off, scale);
         }
         convex_case_free(&c);
+    }
+    carom_context_destroy(context);
+}
+
+/* Boxes that are nearly flat on each other, and segments on boxes: normals that are not quite those
+ * of the faces. */
+static void depths_are_along_the_normal(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_random random = {5};
+    uint64_t many = 0;
+    for (int i = 0; i < TEST_CASES(8000); ++i) {
+        carom_convex a = {.kind = CAROM_CONVEX_KIND_BOX, .half = {1.0, 0.8, 0.5}}, b = {0};
+        b.kind = i % 2 == 0 ? CAROM_CONVEX_KIND_SEGMENT : CAROM_CONVEX_KIND_BOX;
+        b.half = (carom_vec3){0.5, 0.6, 0.3};
+        b.half_height = 1.0;
+        if (i % 3 == 0) a.margin = 0.1;
+        if (i % 5 == 0) b.margin = 0.2;
+        carom_pose pose = {.q = {1.0, 0.03 * carom_random_normal(&random),
+                                 0.03 * carom_random_normal(&random), 0.0},
+                           .t = {carom_random_between(&random, -2.0, 2.0),
+                                 carom_random_between(&random, -2.0, 2.0),
+                                 carom_random_between(&random, -2.0, 2.0)}};
+        carom_manifold m;
+        assert_ok(context, carom_convex_manifold(context, &a, NULL, &b, &pose, 1.0, NULL, &m));
+        many += m.count > 1;
+        for (uint32_t k = 0; k < m.count; ++k)
+            assert_true(off_the_normal(&m, k) <= 1e-14 + m.result.error);
+    }
+    if (TEST_ALL_CASES) assert_true(many > 2000);
+    carom_context_destroy(context);
+}
+
+static void assert_scaled(carom_vec3 small, carom_vec3 large, int k) {
+    assert_true(ldexp(small.x, k) == large.x && ldexp(small.y, k) == large.y &&
+                ldexp(small.z, k) == large.z);
+}
+
+/* Sizes times 2^k give all lengths times 2^k, bit for bit: from 1e-270 to 1e270. */
+static void manifolds_scale(void **state) {
+    (void)state;
+    static const int powers[] = {-900, -660, -560, 560, 660, 900}; /* 1e-200 is 2^-664 */
+    carom_context *context = test_context(1);
+    uint64_t cases = campaign_is_long() ? 1000000 : TEST_CASES(4000), many = 0;
+    for (uint64_t i = 0; i < cases; ++i) {
+        if (!campaign_has(i)) continue;
+        int k = powers[i / 81 % COUNT_OF(powers)]; /* all pairs of kinds */
+        carom_manifold m, scaled;
+        convex_case c;
+        convex_case_make(context, 12, i, &c);
+        double reach = 0.01 * (convex_size(&c.a) + convex_size(&c.b));
+        assert_ok(context, carom_convex_manifold(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                                 &c.pose_b, reach, NULL, &m));
+        convex_case_scale(context, &c, k);
+        assert_ok(context, carom_convex_manifold(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                                 &c.pose_b, ldexp(reach, k), NULL, &scaled));
+        assert_int_equal(m.result.relation, scaled.result.relation);
+        assert_int_equal(m.count, scaled.count);
+        assert_scaled(m.result.normal, scaled.result.normal, 0);
+        many += m.count > 1;
+        for (uint32_t j = 0; j < m.count; ++j) {
+            assert_scaled(m.points[j].point_a, scaled.points[j].point_a, k);
+            assert_scaled(m.points[j].point_b, scaled.points[j].point_b, k);
+            assert_true(ldexp(m.points[j].depth, k) == scaled.points[j].depth);
+        }
+        convex_case_free(&c);
+    }
+    print_message("%llu of %llu manifolds have several points\n", (unsigned long long)many,
+                  (unsigned long long)cases);
+    if (TEST_ALL_CASES) assert_true(many > cases / 50);
+    carom_context_destroy(context);
+}
+
+/* A contact has the points that it has at the origin, also where both shapes are far from it. */
+static void places_do_not_matter(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_convex box = {.kind = CAROM_CONVEX_KIND_BOX, .half = {1.0, 0.8, 0.5}};
+    for (int k = 0; k <= 40; ++k) {
+        double far = ldexp(1.0, k);
+        carom_pose low = {.t = {far, -far, 0.0}};
+        carom_pose high = {.q = {1.0, 0.01, 0.0, 0.3}, .t = {far + 0.25, 0.5 - far, 0.98}}, near;
+        carom_manifold m, at_origin;
+        near = high;
+        near.t.x -= far;
+        near.t.y += far;
+        assert_ok(context, carom_convex_manifold(context, &box, &low, &box, &high, 0.1, NULL, &m));
+        assert_ok(context,
+                  carom_convex_manifold(context, &box, NULL, &box, &near, 0.1, NULL, &at_origin));
+        assert_int_equal(m.count, at_origin.count);
+        for (uint32_t i = 0; i < m.count; ++i)
+            assert_true(m.points[i].depth == at_origin.points[i].depth);
     }
     carom_context_destroy(context);
 }
@@ -177,6 +294,9 @@ int main(void) {
         cmocka_unit_test(a_capsule_on_its_side_has_two_points),
         cmocka_unit_test(the_normal_is_continuous),
         cmocka_unit_test(points_lie_on_their_shapes),
+        cmocka_unit_test(depths_are_along_the_normal),
+        cmocka_unit_test(manifolds_scale),
+        cmocka_unit_test(places_do_not_matter),
         cmocka_unit_test(rays_hit_where_they_should),
         cmocka_unit_test(seeded_rays_are_right),
     };

@@ -523,6 +523,7 @@ static void broken_hulls_are_found(void **state) {
     BREAK(view->outer, 0.1, CHECK, "hull: a vertex is outside the outer ball");
     BREAK(view->inner, 0.9, CHECK, "hull: the inner ball is not inside");
     BREAK(hull->info.inner_radius, 0.1, CHECK, "hull: the radii are not those of the balls");
+    BREAK(view->extent, 0.9, CHECK, "hull: the extent is not that of the vertices");
     BREAK(hull->seeds[5], 9, CHECK, "hull: a seed is out of range");
     BREAK(hull->seeds[5], (hull->seeds[5] + 4) % 8, CHECK,
           "hull: a seed is not the farthest vertex in its direction");

@@ -4,10 +4,12 @@
  * A shape is described by value (carom_convex) and placed by a pose. Hulls of points are prepared
  * once (carom_hull). Every query ends within carom_convex_bound and gives finite numbers.
  *
- * Tolerance: e = 2^-42 (size of a + size of b + distance of the poses' origins), where a size is
- * the sum of the half extents and the margin. Two shapes are apart when a plane separates them by
- * more than e, overlapping when they cannot be separated by moving one by e or less, and touching
- * in between.
+ * Tolerance: e = 2^-42 (size of a + size of b + distance of the poses' origins). A size is the sum
+ * of what describes a shape: half extents, radius, half height, margin; for a hull the largest |x|,
+ * |y| and |z| of its vertices, for a support function |x|, |y|, |z| and radius of its ball. (Where
+ * that is below 1e-315, e is 2^-1046.) Two shapes are apart when a plane separates them by more
+ * than e, overlapping when they cannot be separated by moving one by e or less, and touching in
+ * between; all up to the error of the result.
  */
 #ifndef CAROM_CONVEX_H
 #define CAROM_CONVEX_H
@@ -131,14 +133,14 @@ typedef struct carom_convex_def {
     carom_convex_search search; /* 0: by size */
 } carom_convex_def;
 
-/* What a query learned, for the next one of the same two shapes in nearby poses. Start with {0}. It
- * belongs to one pair of shapes: set it to {0} when a shape changes. It affects the time, and
- * results only within their error. NULL: nothing is remembered. */
+/* What a query learned, for the next one of the same two shapes. Start with {0}; the fields are
+ * Carom's own. It affects the time, and results only within their error, from whatever poses it is.
+ * It saves most in nearby poses, and nothing when it is of other shapes. */
 typedef struct carom_convex_cache {
-    uint32_t count;          /* of points; 0: nothing yet */
-    carom_vec3 a[4], b[4];   /* points of the two shapes, each in its own frame */
-    carom_vec3 direction;    /* in the frame of a */
-    uint32_t seed_a, seed_b; /* vertices of hulls */
+    uint32_t count;
+    uint32_t seed_a, seed_b;
+    carom_vec3 direction;
+    carom_vec3 parts_a[4], parts_b[4];
 } carom_convex_cache;
 
 /* How two shapes lie to each other. */
@@ -192,7 +194,8 @@ CAROM_API carom_status carom_convex_depth(carom_context *context, const carom_co
 /* Two points, one of each shape, across a contact. */
 typedef struct carom_contact {
     carom_vec3 point_a, point_b;
-    double depth; /* of the overlap there, along the normal; negative: a gap */
+    double depth; /* of the overlap there: (point_a - point_b).normal, up to rounding of the points
+                     and the error of the result; negative: a gap */
 } carom_contact;
 
 /* The area of contact of two shapes, by up to four points. */
@@ -207,6 +210,8 @@ typedef struct carom_manifold {
  *   that the other's face, edge or segment covers: four for a box on a box, two for a capsule on
  *   its side. The deepest is kept, then those that span the largest area.
  * - Otherwise, and for curved shapes, there is one: the points of the result.
+ * - The normal is that of the result. Where there are several, the two points of each are joined
+ *   along it; points of a shape with a margin are those of its core, moved by the margin along it.
  * - The reach is finite and not negative: else CAROM_BAD_INPUT.
  * Other inputs as for carom_convex_depth. Cost: that, and a pass over a hull's faces. */
 CAROM_API carom_status carom_convex_manifold(carom_context *context, const carom_convex *a,

@@ -178,7 +178,9 @@ typedef struct carom_scene_contact {
                                 that meet the shape */
     uint32_t point_count;    /* 1 to CAROM_MANIFOLD_POINTS, 0 where one mesh is inside the other */
     /* The deepest first. Of solids that overlap one, the centroid of the overlap; of faces that
-     * meet points that are on both meshes. */
+     * meet points that are on both meshes. Of a convex shape and a mesh, each point's depth is
+     * along the normal of the shape and the triangle that it is from, which may be another than the
+     * contact's. */
     carom_contact points[CAROM_MANIFOLD_POINTS];
 } carom_scene_contact;
 

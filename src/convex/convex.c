@@ -175,11 +175,11 @@ carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
         .a = a, .b = b, .hull_a = carom_convex_hull_view(a), .hull_b = carom_convex_hull_view(b)};
     bool curved = carom_convex_curved(a) || carom_convex_curved(b);
     uint32_t epa = carom_convex_epa_steps(&q);
-    /* Four points of the start; and all twice when a cache turns out to be of no use. */
+    /* Four points of the start. */
     most->meet_iterations = curved ? CAROM_GJK_MOST_CURVED : CAROM_GJK_MOST;
     most->meet_supports = 2 * (most->meet_iterations + 4);
     most->distance_iterations = most->meet_iterations;
-    most->distance_supports = 2 * most->meet_supports;
+    most->distance_supports = most->meet_supports;
     most->depth_iterations = most->distance_iterations + epa;
     most->depth_supports = most->distance_supports + 2 * epa;
     return CAROM_OK;

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "convex/convex_hull.h"
+#include "convex/convex_query_item.h"
 
 /* Whether the caller filled in what the kind needs. */
 bool carom_convex_is_complete(const carom_convex *shape);
@@ -38,13 +39,11 @@ carom_status carom_convex_device_ask(carom_context *context, const carom_convex_
 
 /* Fills the points of a manifold from its result, which is that of the two shapes.
  * CAROM_NO_MEMORY when the arena has none. */
-carom_status carom_convex_find_points(carom_arena *arena, const carom_convex *a,
-                                      const carom_pose *pose_a, const carom_convex *b,
-                                      const carom_pose *pose_b, double reach,
-                                      carom_manifold *manifold);
+carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_question_item *q,
+                                      double reach, carom_manifold *manifold);
 
-/* Moves the points to keep to the front, the deepest first, and returns their number, at most
- * CAROM_MANIFOLD_POINTS. */
+/* Moves the points to keep to the front: the deepest, the farthest from it, and those that make the
+ * largest triangles with these. Returns their number, at most CAROM_MANIFOLD_POINTS. */
 uint32_t carom_convex_choose_points(carom_contact *points, uint32_t count, carom_vec3 normal);
 
 #endif

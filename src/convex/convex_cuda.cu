@@ -189,10 +189,12 @@ static __global__ void __launch_bounds__(THREADS)
     }
     const carom_device_shape *s = &w.shapes[number];
     const carom_hull_view *hull = s->shape.kind == CAROM_CONVEX_KIND_HULL ? &s->view : nullptr;
-    double size = carom_convex_size(&s->shape, hull), r[9], low[3], high[3];
+    double span = carom_convex_span(&s->shape, hull);
+    double size = CAROM_MAX(span, carom_convex_size(&s->shape, hull)); /* e counts this */
+    double r[9], low[3], high[3];
     const double t[3] = {pose.t.x, pose.t.y, pose.t.z};
     double slack = BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
-    double unit = carom_convex_unit(size), back = 1.0 / unit;
+    double unit = carom_convex_unit(span), back = 1.0 / unit;
     carom_convex_core core;
     carom_convex_core_make(&s->shape, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
     carom_convex_matrix(carom_convex_quat(&pose), r);

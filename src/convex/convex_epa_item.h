@@ -241,7 +241,10 @@ CAROM_ITEM carom_gjk_simplex carom_epa_triangle(const carom_convex_vertex *a,
     carom_gjk_simplex s;
     s.count = 3;
     s.p[0] = *a, s.p[1] = *b, s.p[2] = *c;
-    for (int i = 0; i < 3; ++i) s.p[i].w = carom_vec_sub(s.p[i].w, end);
+    for (int i = 0; i < 3; ++i) {
+        s.p[i].w = carom_vec_sub(s.p[i].w, end);
+        s.vertex_a[i] = s.vertex_b[i] = UINT32_MAX; /* not kept by polytopes */
+    }
     return s;
 }
 

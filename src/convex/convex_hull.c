@@ -365,12 +365,14 @@ static void link_edge(carom_hull *h, uint32_t *filled, uint32_t from, uint32_t t
              to);
 }
 
+/* The balls about the centre, and the extent. */
 static void find_balls(carom_hull *h) {
     carom_hull_view *view = &h->view;
     carom_vec3 sum = carom_vec(0.0, 0.0, 0.0);
     double square = 0.0, inner = HUGE_VAL;
     for (uint32_t v = 0; v < view->count; ++v) sum = carom_vec_add(sum, h->vertices[v]);
     view->centre = carom_vec_scale(sum, 1.0 / view->count);
+    view->extent = carom_hull_extent(h->vertices, view->count);
     for (uint32_t v = 0; v < view->count; ++v) {
         carom_vec3 direction = carom_vec_sub(h->vertices[v], view->centre);
         square = CAROM_MAX(square, carom_vec_dot(direction, direction));

@@ -30,6 +30,17 @@ static inline carom_vec3 carom_hull_face_normal(const carom_hull *h, uint64_t fa
     return length > 0.0 ? carom_vec_scale(n, 1.0 / length) : n;
 }
 
+/* The largest |x|, |y| and |z| of the vertices, added up. */
+static inline double carom_hull_extent(const carom_vec3 *vertices, uint32_t count) {
+    carom_vec3 most = carom_vec(0.0, 0.0, 0.0);
+    for (uint32_t v = 0; v < count; ++v) {
+        most.x = CAROM_MAX(most.x, fabs(vertices[v].x));
+        most.y = CAROM_MAX(most.y, fabs(vertices[v].y));
+        most.z = CAROM_MAX(most.z, fabs(vertices[v].z));
+    }
+    return most.x + most.y + most.z;
+}
+
 /* For tests and fuzzers: NULL, or the first invariant of the hull that does not hold.
  * O(vertices x faces). */
 const char *carom_hull_validate(const carom_hull *hull);

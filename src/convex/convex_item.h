@@ -27,8 +27,9 @@
 #include "base/simd.h"
 #endif
 
-/* In units of the query. The tolerance of relations: 2^-42 of the sum of sizes and translation. */
+/* The tolerance of relations: this part of the sum of sizes and distance of the origins. */
 #define CAROM_CONVEX_EPSILON 0x1p-42
+/* What follows is in units of the query. */
 /* Bounds that agree to this are equal: some forty roundings. */
 #define CAROM_CONVEX_CLOSE 0x1p-48
 /* A v shorter than this has no direction. */
@@ -59,6 +60,7 @@ typedef struct carom_hull_view {
     const uint32_t *first;
     const uint32_t *seeds; /* a farthest vertex for the direction of each cell of a cube map */
     int exponent;
+    double extent;     /* the largest |x|, |y| and |z| of the vertices, added up */
     carom_vec3 centre; /* of a ball in the hull and of one around it */
     double inner, outer;
 } carom_hull_view;
@@ -212,6 +214,7 @@ typedef struct carom_convex_pair {
     double r[9]; /* B's rotation */
     carom_vec3 t;
     double margin;           /* of both */
+    double epsilon;          /* the tolerance of relations */
     uint32_t seed_a, seed_b; /* where climbing starts; UINT32_MAX: from the table */
     uint32_t supports;
 } carom_convex_pair;
@@ -231,6 +234,14 @@ CAROM_ITEM void carom_convex_circle(double radius, double x, double y, double *p
     double length = sqrt(x * x + y * y);
     *px = length > 0.0 ? radius * (x / length) : 0.0;
     *py = length > 0.0 ? radius * (y / length) : 0.0;
+}
+
+/* The point of an ellipsoid that the unit sphere has along g; the centre where g has no length. */
+CAROM_ITEM carom_vec3 carom_convex_ellipsoid_point(const carom_convex_core *s, carom_vec3 g) {
+    double length = carom_vec_length(g);
+    if (!(length > 0.0)) return carom_vec(0.0, 0.0, 0.0);
+    return carom_vec(s->half.x * (g.x / length), s->half.y * (g.y / length),
+                     s->half.z * (g.z / length));
 }
 
 CAROM_ITEM carom_vec3 carom_convex_called(const carom_convex_core *s, carom_vec3 d) {
@@ -289,10 +300,7 @@ CAROM_CONVEX_HOT carom_vec3 carom_convex_support(const carom_convex_core *s, car
         break;
     case CAROM_CONVEX_KIND_ELLIPSOID: {
         carom_vec3 g = carom_vec(s->half.x * d.x, s->half.y * d.y, s->half.z * d.z);
-        double length = carom_vec_length(g);
-        if (length > 0.0)
-            p = carom_vec(s->half.x * (g.x / length), s->half.y * (g.y / length),
-                          s->half.z * (g.z / length));
+        p = carom_convex_ellipsoid_point(s, g);
         break;
     }
     case CAROM_CONVEX_KIND_HULL:
@@ -349,6 +357,15 @@ CAROM_ITEM int carom_gjk_has(const carom_gjk_simplex *s, carom_vec3 w) {
     return 0;
 }
 
+/* Finds the point of M farthest in the direction d and puts it behind the points of a simplex,
+ * which does not count it yet. */
+CAROM_CONVEX_HOT void carom_gjk_find_next(carom_convex_pair *p, carom_vec3 d,
+                                          carom_gjk_simplex *s) {
+    carom_convex_farthest_into(p, d, &s->p[s->count]);
+    s->vertex_a[s->count] = p->seed_a;
+    s->vertex_b[s->count] = p->seed_b;
+}
+
 /* Whether v is what its weights make of the points. In a thin triangle the weights, the normal and
  * so v may be rounded badly. */
 CAROM_ITEM int carom_gjk_honest(const carom_gjk_simplex *s) {
@@ -389,7 +406,7 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
         }
         if (s->count != 0) g->upper = length;
         CAROM_ASSERT(s->count < 4); /* with four points the origin was inside */
-        carom_convex_farthest_into(p, carom_vec_scale(s->v, -1.0), &s->p[s->count]);
+        carom_gjk_find_next(p, carom_vec_scale(s->v, -1.0), s);
         carom_vec3 w = s->p[s->count].w;
         double bound = carom_vec_dot(s->v, w) / length;
         if (bound > g->lower) {

@@ -2,9 +2,13 @@
 /* Contact points.
  *
  * Of all faces of both shapes the one best aligned with the normal is the reference. The
- * other shape's face, or segment, opposite to it is clipped at the reference's sides (Sutherland
- * and Hodgman 1974); what is left is on the other shape, and its projection onto the reference is
- * on that face. So every point lies on its shape, whatever the normal. */
+ * other shape's face, or segment, opposite to it is clipped at the planes through the reference's
+ * sides along the normal (Sutherland and Hodgman 1974); what is left is on the other shape, and its
+ * projection along the normal onto the reference is on that face. So every point lies on its shape,
+ * the two of a contact are joined by a multiple of the normal, and margins, which lead from the
+ * core along the normal, too, leave it at that. Lengths are in the units of the query
+ * (convex_query_item.h) and positions relative to a's origin: areas neither overflow nor underflow,
+ * and depths have the rounding of sizes, not of places. */
 #include <float.h>
 #include <string.h>
 
@@ -16,7 +20,7 @@
 /* Cosine between normal and face beyond which a face counts as across: 2.6 degrees. */
 #define ALIGNED 0.999
 
-/* A polygon, or a segment, in the world. */
+/* A polygon, or a segment, in the directions of the world. */
 typedef struct outline {
     carom_vec3 *corners;
     uint32_t count;
@@ -27,11 +31,12 @@ typedef struct outline {
 /* ---- Outlines -------------------------------------------------------------------------------- */
 
 static carom_vec3 unit_of(carom_vec3 v) {
-    double length = carom_vec_length(v);
-    return length > 0.0 ? carom_vec_scale(v, 1.0 / length) : v;
+    double length = carom_length(v);
+    return length > 0.0 ? carom_vec(v.x / length, v.y / length, v.z / length) : v;
 }
 
-static void box_outline(const carom_convex *s, const carom_frame *f, carom_vec3 d, outline *o) {
+static void box_outline(const carom_convex_core *s, const carom_frame *f, carom_vec3 d,
+                        outline *o) {
     carom_vec3 local = carom_vec((f->r[0] * d.x + f->r[3] * d.y) + f->r[6] * d.z,
                                  (f->r[1] * d.x + f->r[4] * d.y) + f->r[7] * d.z,
                                  (f->r[2] * d.x + f->r[5] * d.y) + f->r[8] * d.z);
@@ -59,13 +64,8 @@ static void box_outline(const carom_convex *s, const carom_frame *f, carom_vec3 
     o->count = h[(axis + 1) % 3] > 0.0 || h[(axis + 2) % 3] > 0.0 ? 2 : 1;
 }
 
-static carom_vec3 hull_corner(const carom_hull *h, uint32_t v) {
-    int k = h->view.exponent;
-    return carom_vec(carom_scale_apply(h->vertices[v].x, k), carom_scale_apply(h->vertices[v].y, k),
-                     carom_scale_apply(h->vertices[v].z, k));
-}
-
-static void hull_outline(const carom_hull *h, const carom_frame *f, carom_vec3 d, outline *o) {
+static void hull_outline(const carom_hull *h, double unit, const carom_frame *f, carom_vec3 d,
+                         outline *o) {
     uint64_t best = UINT64_MAX;
     for (uint64_t i = 0; i < h->info.faces; ++i) {
         carom_vec3 n = carom_frame_turn(f, h->normals[i]);
@@ -78,27 +78,28 @@ static void hull_outline(const carom_hull *h, const carom_frame *f, carom_vec3 d
     if (best == UINT64_MAX) { /* a segment or a point */
         o->count = (uint32_t)h->info.vertices;
         for (uint32_t i = 0; i < o->count; ++i)
-            o->corners[i] = carom_frame_apply(f, hull_corner(h, i));
+            o->corners[i] = carom_frame_apply(f, carom_vec_scale(h->vertices[i], unit));
         return;
     }
+    const uint32_t *corners = h->corners + h->offsets[best];
     o->count = (uint32_t)(h->offsets[best + 1] - h->offsets[best]);
     for (uint32_t i = 0; i < o->count; ++i)
-        o->corners[i] = carom_frame_apply(f, hull_corner(h, h->corners[h->offsets[best] + i]));
+        o->corners[i] = carom_frame_apply(f, carom_vec_scale(h->vertices[corners[i]], unit));
 }
 
 /* The face of a shape most across the direction d, or its segment; no corners for curved shapes. */
-static void outline_of(const carom_convex *s, const carom_pose *pose, carom_vec3 d, outline *o) {
-    carom_frame f = carom_frame_make(pose);
+static void outline_of(const carom_convex *shape, const carom_convex_core *s, const carom_frame *f,
+                       carom_vec3 d, outline *o) {
     o->count = 0;
     o->aligned = -1.0;
     o->normal = carom_vec(0.0, 0.0, 0.0);
     if (s->kind == CAROM_CONVEX_KIND_BOX) {
-        box_outline(s, &f, d, o);
+        box_outline(s, f, d, o);
     } else if (s->kind == CAROM_CONVEX_KIND_HULL) {
-        hull_outline(s->borrowed_hull, &f, d, o);
-    } else if (s->kind == CAROM_CONVEX_KIND_CAPSULE || s->kind == CAROM_CONVEX_KIND_SEGMENT) {
-        o->corners[0] = carom_frame_apply(&f, carom_vec(0.0, 0.0, -s->half_height));
-        o->corners[1] = carom_frame_apply(&f, carom_vec(0.0, 0.0, s->half_height));
+        hull_outline(shape->borrowed_hull, s->hull_unit, f, d, o);
+    } else if (s->kind == CAROM_CONVEX_KIND_SEGMENT) { /* or a capsule */
+        o->corners[0] = carom_frame_apply(f, carom_vec(0.0, 0.0, -s->half_height));
+        o->corners[1] = carom_frame_apply(f, carom_vec(0.0, 0.0, s->half_height));
         o->count = 2;
     }
 }
@@ -109,16 +110,17 @@ static uint64_t most_corners(const carom_convex *s) {
 
 /* ---- Clipping -------------------------------------------------------------------------------- */
 
-/* Keeps the part of a polygon or segment with product at most `limit` along a side's normal. */
+/* Keeps the part of a polygon or segment with product at most `limit` along a side's normal. What
+ * is beyond it by rounding alone is kept as it is: a segment may lie along a side. */
 static uint32_t clip(const carom_vec3 *from, uint32_t count, carom_vec3 side, double limit,
                      carom_vec3 *to) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; ++i) {
         carom_vec3 p = from[i], q = from[i + 1 < count ? i + 1 : 0];
         double x = carom_vec_dot(side, p) - limit, y = carom_vec_dot(side, q) - limit;
-        if (x <= 0.0) to[kept++] = p;
+        if (x <= CAROM_CONVEX_ROUNDING) to[kept++] = p;
         if (count < 3 && i == count - 1) break; /* a segment has no way back */
-        if ((x < 0.0 && y > 0.0) || (x > 0.0 && y < 0.0)) {
+        if ((x < 0.0 && y > CAROM_CONVEX_ROUNDING) || (x > CAROM_CONVEX_ROUNDING && y < 0.0)) {
             double t = x / (x - y);
             to[kept++] = carom_vec_add(p, carom_vec_scale(carom_vec_sub(q, p), t));
         }
@@ -126,15 +128,16 @@ static uint32_t clip(const carom_vec3 *from, uint32_t count, carom_vec3 side, do
     return kept;
 }
 
-/* Clips `o` at the sides of the reference; the corners end in one of two places. */
-static uint32_t clip_at(const outline *reference, outline *o, carom_vec3 *other,
+/* Clips `o` at the sides of the reference, continued in the direction `along`; the corners end in
+ * one of two places. */
+static uint32_t clip_at(const outline *reference, carom_vec3 along, outline *o, carom_vec3 *other,
                         carom_vec3 **left) {
     carom_vec3 *from = o->corners, *to = other;
     uint32_t count = o->count;
     for (uint32_t i = 0; i < reference->count && count != 0; ++i) {
         carom_vec3 a = reference->corners[i];
         carom_vec3 b = reference->corners[i + 1 < reference->count ? i + 1 : 0];
-        carom_vec3 side = unit_of(carom_vec_cross(carom_vec_sub(b, a), reference->normal));
+        carom_vec3 side = unit_of(carom_vec_cross(carom_vec_sub(b, a), along));
         count = clip(from, count, side, carom_vec_dot(side, a), to);
         carom_vec3 *swap = from;
         from = to;
@@ -146,25 +149,37 @@ static uint32_t clip_at(const outline *reference, outline *o, carom_vec3 *other,
 
 /* ---- Four of many ---------------------------------------------------------------------------- */
 
-static double area_of(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 n) {
-    return carom_vec_dot(carom_vec_cross(carom_vec_sub(b, a), carom_vec_sub(c, a)), n);
+/* The power of two that brings the distances of points to about 1, so that areas are in range. */
+static double spread_unit(const carom_contact *p, uint32_t count) {
+    double most = 0.0;
+    for (uint32_t i = 1; i < count; ++i)
+        most = CAROM_MAX(most, carom_vec_largest(carom_vec_sub(p[i].point_b, p[0].point_b)));
+    return carom_power_of_two(-carom_exponent(most));
 }
 
-/* Moves the four points to keep to the front: the deepest, the farthest from it, and the ones that
- * make the largest triangles with these on both sides. Ties take the first. */
+/* How well a point serves as the next: the deepest, the farthest from it, and the ones that make
+ * the largest triangles with these on both sides. */
+static double worth(const carom_contact *p, uint32_t place, uint32_t i, carom_vec3 n, double unit) {
+    carom_vec3 to[3] = {{0}}; /* from the first point to the second, the third and this one */
+    for (uint32_t k = 1; k < place; ++k)
+        to[k - 1] = carom_vec_scale(carom_vec_sub(p[k].point_b, p[0].point_b), unit);
+    to[2] = carom_vec_scale(carom_vec_sub(p[i].point_b, p[0].point_b), unit);
+    if (place == 0) return p[i].depth;
+    if (place == 1) return carom_vec_dot(to[2], to[2]);
+    double area = carom_vec_dot(carom_vec_cross(to[0], to[2]), n);
+    if (place == 2) return area;
+    return carom_vec_dot(carom_vec_cross(to[0], to[1]), n) < 0.0 ? area : -area;
+}
+
+/* Ties take the first. */
 uint32_t carom_convex_choose_points(carom_contact *p, uint32_t count, carom_vec3 n) {
     if (count <= CAROM_MANIFOLD_POINTS) return count;
+    double unit = spread_unit(p, count);
     for (uint32_t place = 0; place < CAROM_MANIFOLD_POINTS; ++place) {
         uint32_t best = place;
         double most = -HUGE_VAL;
         for (uint32_t i = place; i < count; ++i) {
-            carom_vec3 direction = carom_vec_sub(p[i].point_b, p[0].point_b);
-            double value = p[i].depth;
-            if (place == 1) value = carom_vec_dot(direction, direction);
-            if (place >= 2) value = area_of(p[0].point_b, p[1].point_b, p[i].point_b, n);
-            if (place == 3) value = -value;
-            if (place == 3 && area_of(p[0].point_b, p[1].point_b, p[2].point_b, n) < 0.0)
-                value = -value;
+            double value = worth(p, place, i, n, unit);
             if (value > most) most = value, best = i;
         }
         carom_contact swap = p[place];
@@ -176,47 +191,70 @@ uint32_t carom_convex_choose_points(carom_contact *p, uint32_t count, carom_vec3
 
 /* ---- The manifold ---------------------------------------------------------------------------- */
 
-static double margin_of(const carom_convex *s) {
-    bool round = s->kind == CAROM_CONVEX_KIND_CAPSULE || s->kind == CAROM_CONVEX_KIND_SPHERE;
-    return s->margin + (round ? s->radius : 0.0);
+/* Two shapes in the units of the query, each in its place relative to a's origin. */
+typedef struct placed {
+    carom_convex_core a, b;
+    carom_frame frame_a, frame_b;
+    carom_vec3 origin; /* of a, in the caller's units */
+    double back;       /* of the caller in units of the query */
+    double reach;
+} placed;
+
+static void place_shapes(const carom_convex_question_item *q, double reach, placed *s) {
+    carom_vec3 t = carom_convex_between(q);
+    double unit = carom_convex_query_unit(q, t);
+    carom_convex_core_make(q->a, q->hull_a, unit, CAROM_CONVEX_SEARCH_AUTO, &s->a);
+    carom_convex_core_make(q->b, q->hull_b, unit, CAROM_CONVEX_SEARCH_AUTO, &s->b);
+    s->frame_a = carom_frame_make(q->pose_a);
+    s->frame_b = carom_frame_make(q->pose_b);
+    s->origin = s->frame_a.t;
+    s->frame_a.t = carom_vec(0.0, 0.0, 0.0);
+    s->frame_b.t = carom_vec_scale(t, unit);
+    s->back = 1.0 / unit;
+    s->reach = reach * unit;
+}
+
+/* A contact in the caller's units. */
+static carom_contact contact_of(const placed *s, carom_vec3 a, carom_vec3 b, double depth) {
+    return (carom_contact){carom_vec_add(carom_vec_scale(a, s->back), s->origin),
+                           carom_vec_add(carom_vec_scale(b, s->back), s->origin), depth * s->back};
 }
 
 /* The points of faces; 0 where no face is across the normal. */
-static uint32_t face_points(const carom_convex *a, const carom_pose *pose_a, const carom_convex *b,
-                            const carom_pose *pose_b, double reach, carom_vec3 *workspace,
-                            uint64_t most, carom_contact *found, carom_vec3 n) {
+static uint32_t face_points(const carom_convex_question_item *q, double reach,
+                            carom_vec3 *workspace, uint64_t most, carom_contact *found,
+                            carom_vec3 n) {
     outline oa = {.corners = workspace}, ob = {.corners = workspace + most};
     carom_vec3 back = carom_vec_scale(n, -1.0), *left;
-    outline_of(a, pose_a, n, &oa);
-    outline_of(b, pose_b, back, &ob);
+    placed s;
+    place_shapes(q, reach, &s);
+    outline_of(q->a, &s.a, &s.frame_a, n, &oa);
+    outline_of(q->b, &s.b, &s.frame_b, back, &ob);
     if (oa.count == 0 || ob.count == 0 || (oa.aligned < ALIGNED && ob.aligned < ALIGNED)) return 0;
     bool flip = ob.aligned > oa.aligned;
     const outline *reference = flip ? &ob : &oa;
-    uint32_t count = clip_at(reference, flip ? &oa : &ob, workspace + 2 * most, &left), kept = 0;
-    carom_vec3 r = reference->normal, origin = reference->corners[0];
-    double rounded = margin_of(a) + margin_of(b);
+    carom_vec3 along = flip ? back : n, r = reference->normal, origin = reference->corners[0];
+    uint32_t kept = 0;
+    uint32_t count = clip_at(reference, along, flip ? &oa : &ob, workspace + 2 * most, &left);
+    double cosine = carom_vec_dot(r, along);
     for (uint32_t i = 0; i < count; ++i) {
-        double above = carom_vec_dot(r, carom_vec_sub(left[i], origin));
-        carom_vec3 on = carom_vec_sub(left[i], carom_vec_scale(r, above));
-        carom_contact c = {.depth = rounded - above};
-        if (-c.depth > reach) continue;
-        carom_vec3 pa = flip ? left[i] : on, pb = flip ? on : left[i];
-        carom_vec3 out = flip ? carom_vec_scale(r, -1.0) : r; /* from a to b */
-        c.point_a = carom_vec_add(pa, carom_vec_scale(out, margin_of(a)));
-        c.point_b = carom_vec_sub(pb, carom_vec_scale(out, margin_of(b)));
-        found[kept++] = c;
+        double above = carom_vec_dot(r, carom_vec_sub(left[i], origin)) / cosine;
+        double depth = s.a.margin + s.b.margin - above;
+        if (-depth > s.reach) continue;
+        carom_vec3 on = carom_vec_sub(left[i], carom_vec_scale(along, above));
+        carom_vec3 a = flip ? left[i] : on, b = flip ? on : left[i];
+        found[kept++] = contact_of(&s, carom_vec_add(a, carom_vec_scale(n, s.a.margin)),
+                                   carom_vec_sub(b, carom_vec_scale(n, s.b.margin)), depth);
     }
     return carom_convex_choose_points(found, kept, n);
 }
 
-carom_status carom_convex_find_points(carom_arena *arena, const carom_convex *a,
-                                      const carom_pose *pose_a, const carom_convex *b,
-                                      const carom_pose *pose_b, double reach,
-                                      carom_manifold *manifold) {
+carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_question_item *q,
+                                      double reach, carom_manifold *manifold) {
     carom_convex_result r = manifold->result;
     manifold->count = 0;
     if (r.distance > reach) return CAROM_OK;
-    uint64_t most = most_corners(a) + most_corners(b) + 8;
+    uint64_t most = most_corners(q->a) + most_corners(q->b) + 8;
     most *= 2; /* clipping adds at most one corner per side */
     carom_arena_mark mark = carom_arena_get_mark(arena);
     carom_vec3 *workspace = CAROM_ARENA_TAKE(arena, carom_vec3, 3 * most);
@@ -225,7 +263,7 @@ carom_status carom_convex_find_points(carom_arena *arena, const carom_convex *a,
         carom_arena_rewind(arena, mark);
         return CAROM_NO_MEMORY;
     }
-    uint32_t count = face_points(a, pose_a, b, pose_b, reach, workspace, most, found, r.normal);
+    uint32_t count = face_points(q, reach, workspace, most, found, r.normal);
     for (uint32_t i = 0; i < count; ++i) manifold->points[i] = found[i];
     manifold->count = count;
     carom_arena_rewind(arena, mark);
@@ -251,7 +289,12 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
     CAROM_TRY(carom_convex_depth(context, a, pose_a, b, pose_b, NULL, cache, &r));
     memset(manifold, 0, sizeof(*manifold));
     manifold->result = r;
-    carom_status status =
-        carom_convex_find_points(carom_scratch(context, 0), a, pose_a, b, pose_b, reach, manifold);
+    carom_convex_question_item q = {.a = a,
+                                    .b = b,
+                                    .hull_a = carom_convex_hull_view(a),
+                                    .hull_b = carom_convex_hull_view(b),
+                                    .pose_a = pose_a,
+                                    .pose_b = pose_b};
+    carom_status status = carom_convex_find_points(carom_scratch(context, 0), &q, reach, manifold);
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "contact points");
 }

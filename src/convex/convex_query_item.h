@@ -2,7 +2,7 @@
 /* convex_query_item.h: the questions about two placed shapes, as items: from shapes and poses in
  * the caller's units to a result in these units.
  *
- * Sizes and translation are scaled by one power of two, so that they add up to [1/2, 1); then
+ * Spans and translation are scaled by one power of two, so that they add up to [1/2, 1); then
  * nothing overflows or underflows that matters, and every tolerance is a constant. */
 #ifndef CAROM_SRC_CONVEX_QUERY_ITEM_H
 #define CAROM_SRC_CONVEX_QUERY_ITEM_H
@@ -21,13 +21,21 @@
 /* Support points that complete the first tetrahedron: two in each of eight tries. */
 #define CAROM_EPA_FIRST 16u
 
+/* Sizes and distance of the origins, in units of the query: at least a fifth of 1/2, unless the
+ * unit is the largest there is, for sizes below 2^-1000. Then e is 2^-1046. */
+#define CAROM_CONVEX_LEAST_SUM 0x1p-4
+
+/* A direction in a cache that is shorter has none: those that are stored are longer than 2^-101,
+ * the least between centres. */
+#define CAROM_CACHE_SHORTEST 0x1p-110
+
 /* Hulls with at most this many vertices are searched all through: measured, climbing starts to win
  * at 96 (AVX2, AVX-512). */
 #define CAROM_HULL_SMALL 96u
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
-/* Half extents and margin added up, in the caller's units. */
+/* The size of a shape as convex.h has it, in the caller's units. */
 CAROM_ITEM double carom_convex_size(const carom_convex *s, const carom_hull_view *hull) {
     double size = s->margin;
     switch (s->kind) {
@@ -42,11 +50,8 @@ CAROM_ITEM double carom_convex_size(const carom_convex *s, const carom_hull_view
     case CAROM_CONVEX_KIND_BOX:
     case CAROM_CONVEX_KIND_ELLIPSOID:
         return size + (s->half.x + s->half.y + s->half.z);
-    case CAROM_CONVEX_KIND_HULL: {
-        carom_vec3 c = hull->centre;
-        return size + carom_scale_apply((fabs(c.x) + fabs(c.y) + fabs(c.z)) + 2.0 * hull->outer,
-                                        hull->exponent);
-    }
+    case CAROM_CONVEX_KIND_HULL:
+        return size + carom_scale_apply(hull->extent, hull->exponent);
     case CAROM_CONVEX_KIND_SUPPORT: {
         carom_vec3 c = s->support_ball.centre;
         return size + ((fabs(c.x) + fabs(c.y) + fabs(c.z)) + s->support_ball.radius);
@@ -54,6 +59,15 @@ CAROM_ITEM double carom_convex_size(const carom_convex *s, const carom_hull_view
     default:
         return size;
     }
+}
+
+/* What a shape adds to the scale of a query, in the caller's units: the size, but for hulls what
+ * their balls say, which is up to five times that. */
+CAROM_ITEM double carom_convex_span(const carom_convex *s, const carom_hull_view *hull) {
+    if (s->kind != CAROM_CONVEX_KIND_HULL) return carom_convex_size(s, hull);
+    carom_vec3 c = hull->centre;
+    return s->margin + carom_scale_apply((fabs(c.x) + fabs(c.y) + fabs(c.z)) + 2.0 * hull->outer,
+                                         hull->exponent);
 }
 
 CAROM_ITEM int carom_convex_curved(const carom_convex *s) {
@@ -237,16 +251,27 @@ CAROM_ITEM uint32_t carom_convex_epa_steps(const carom_convex_question_item *q) 
     return CAROM_EPA_FIRST + first + CAROM_EPA_FIRST + (uint32_t)CAROM_MIN(points, all);
 }
 
+/* From A's origin to B's, in the caller's units. */
+CAROM_ITEM carom_vec3 carom_convex_between(const carom_convex_question_item *q) {
+    carom_vec3 zero = carom_vec(0.0, 0.0, 0.0);
+    return carom_vec_sub(q->pose_b != 0 ? q->pose_b->t : zero,
+                         q->pose_a != 0 ? q->pose_a->t : zero);
+}
+
+/* The unit of a query, in which spans and translation t add up to [1/2, 1). */
+CAROM_ITEM double carom_convex_query_unit(const carom_convex_question_item *q, carom_vec3 t) {
+    double span = carom_convex_span(q->a, q->hull_a) + carom_convex_span(q->b, q->hull_b);
+    return carom_convex_unit(span + (fabs(t.x) + fabs(t.y) + fabs(t.z)));
+}
+
 CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_convex_pair *p,
                                  carom_convex_place *place) {
     carom_quat qa = carom_convex_quat(q->pose_a), qb = carom_convex_quat(q->pose_b), c;
-    carom_vec3 zero = carom_vec(0.0, 0.0, 0.0);
-    carom_vec3 ta = q->pose_a != 0 ? q->pose_a->t : zero;
-    carom_vec3 t = carom_vec_sub(q->pose_b != 0 ? q->pose_b->t : zero, ta);
+    carom_vec3 t = carom_convex_between(q);
     double size = carom_convex_size(q->a, q->hull_a) + carom_convex_size(q->b, q->hull_b);
-    place->unit = carom_convex_unit(size + (fabs(t.x) + fabs(t.y) + fabs(t.z)));
+    place->unit = carom_convex_query_unit(q, t);
     place->back = 1.0 / place->unit;
-    place->t = ta;
+    place->t = q->pose_a != 0 ? q->pose_a->t : carom_vec(0.0, 0.0, 0.0);
     carom_convex_core_make(q->a, q->hull_a, place->unit, q->def.search, &p->a);
     carom_convex_core_make(q->b, q->hull_b, place->unit, q->def.search, &p->b);
     c.w = ((qa.w * qb.w + qa.x * qb.x) + qa.y * qb.y) + qa.z * qb.z;
@@ -257,6 +282,8 @@ CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_conv
     carom_convex_matrix(qa, place->r);
     p->t = carom_convex_turn_back(place->r, carom_vec_scale(t, place->unit));
     p->margin = p->a.margin + p->b.margin;
+    double sum = size * place->unit + carom_vec_length(p->t);
+    p->epsilon = CAROM_CONVEX_EPSILON * CAROM_MAX(sum, CAROM_CONVEX_LEAST_SUM);
     p->seed_a = p->seed_b = UINT32_MAX;
     p->supports = 0;
 }
@@ -278,32 +305,70 @@ CAROM_ITEM void carom_convex_begin(carom_convex_pair *p, carom_convex_start star
     for (int i = 0; i < 4; ++i) { /* the corners of a cube that make a tetrahedron */
         carom_vec3 d =
             carom_vec(i & 1 ? 1.0 : -1.0, i & 2 ? 1.0 : -1.0, (i == 1 || i == 2) ? -1.0 : 1.0);
-        carom_convex_vertex w = carom_convex_farthest(p, d);
-        if (!carom_gjk_has(s, w.w)) s->p[s->count++] = w;
+        carom_gjk_find_next(p, d, s);
+        s->count += !carom_gjk_has(s, s->p[s->count].w);
     }
     carom_gjk_simplex_face face = carom_gjk_simplex_solve_any(s);
     carom_gjk_simplex_keep(s, &face);
 }
 
+/* A cache holds which points of the shapes a simplex is made of, not where they are: coordinates
+ * would keep the rounding of the pose that they come from, and an error is that of the present
+ * pose. A part is three numbers from which a point of the core follows anew: of a hull the vertex,
+ * of an ellipsoid the point of the unit sphere, of other shapes a direction in which the point is
+ * farthest. Whatever the numbers are, the point is one of the core. */
+CAROM_ITEM double carom_convex_clamp(double x) {
+    return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
+}
+
+/* The part of a core that a point of it is, in the shape's own frame and up to rounding. */
+CAROM_ITEM carom_vec3 carom_convex_part(const carom_convex_core *s, carom_vec3 p, uint32_t vertex) {
+    if (s->kind == CAROM_CONVEX_KIND_HULL) return carom_vec((double)vertex, 0.0, 0.0);
+    if (s->kind != CAROM_CONVEX_KIND_ELLIPSOID) return p;
+    return carom_vec(s->half.x > 0.0 ? carom_convex_clamp(p.x / s->half.x) : 0.0,
+                     s->half.y > 0.0 ? carom_convex_clamp(p.y / s->half.y) : 0.0,
+                     s->half.z > 0.0 ? carom_convex_clamp(p.z / s->half.z) : 0.0);
+}
+
+/* The point of a part, in the shape's own frame. Returns 0 when there is no such part. */
+CAROM_ITEM int carom_convex_part_point(const carom_convex_core *s, carom_vec3 part,
+                                       uint32_t *vertex, carom_vec3 *p) {
+    *vertex = UINT32_MAX;
+    if (s->kind == CAROM_CONVEX_KIND_HULL) {
+        if (!(part.x >= 0.0 && part.x < s->hull->count)) return 0;
+        *vertex = (uint32_t)part.x;
+        *p = carom_vec_scale(s->hull->vertices[*vertex], s->hull_unit);
+        return 1;
+    }
+    double sum = fabs(part.x) + fabs(part.y) + fabs(part.z);
+    if (!(sum <= 3.0)) return 0; /* coordinates are below 1 */
+    if (s->kind == CAROM_CONVEX_KIND_ELLIPSOID) {
+        *p = carom_convex_ellipsoid_point(s, part);
+        return 1;
+    }
+    *p = carom_convex_support(s, part, vertex);
+    return 1;
+}
+
 /* Takes the simplex of an earlier query to the present poses. Returns 0 when the cache is empty. */
 CAROM_ITEM int carom_convex_resume(const carom_convex_cache *cache, carom_convex_pair *p,
-                                   const carom_convex_place *place, carom_gjk *g) {
+                                   carom_gjk *g) {
     carom_gjk_simplex *s = &g->s;
-    double sum = fabs(cache->direction.x) + fabs(cache->direction.y) + fabs(cache->direction.z);
-    if (cache->count > 4 || !(sum > 0.0 && sum < HUGE_VAL)) return 0;
+    carom_vec3 d = cache->direction;
+    double sum = fabs(d.x) + fabs(d.y) + fabs(d.z);
+    if (cache->count > 4 || !(sum > CAROM_CACHE_SHORTEST && sum <= 3.0)) return 0;
     s->count = 0;
-    s->v = cache->direction;
+    s->v = d;
     p->seed_a = cache->seed_a;
     p->seed_b = cache->seed_b;
     for (uint32_t i = 0; i < cache->count; ++i) {
         carom_convex_vertex *v = &s->p[s->count];
-        v->a = carom_vec_scale(cache->a[i], place->unit);
-        v->b = carom_convex_turn(p->r, carom_vec_scale(cache->b[i], place->unit));
-        v->b = carom_vec_add(v->b, p->t);
+        if (!carom_convex_part_point(&p->a, cache->parts_a[i], &s->vertex_a[s->count], &v->a) ||
+            !carom_convex_part_point(&p->b, cache->parts_b[i], &s->vertex_b[s->count], &v->b))
+            return 0; /* not of these shapes */
+        v->b = carom_vec_add(carom_convex_turn(p->r, v->b), p->t);
         v->w = carom_vec_sub(v->a, v->b);
-        double size = fabs(v->w.x) + fabs(v->w.y) + fabs(v->w.z);
-        if (!(size < 2.0)) return 0; /* not of these shapes */
-        if (!carom_gjk_has(s, v->w)) ++s->count;
+        s->count += !carom_gjk_has(s, v->w);
     }
     if (s->count == 0) return 1;
     carom_gjk_simplex_face face = carom_gjk_simplex_solve_any(s);
@@ -311,9 +376,11 @@ CAROM_ITEM int carom_convex_resume(const carom_convex_cache *cache, carom_convex
     return 1;
 }
 
-CAROM_ITEM void carom_convex_store(const carom_convex_pair *p, const carom_convex_place *place,
-                                   const carom_gjk *g, int resumed, carom_convex_cache *cache) {
-    uint32_t count = g->end == CAROM_GJK_SETTLED ? 0 : (uint32_t)g->s.count;
+CAROM_ITEM void carom_convex_store(const carom_convex_pair *p, const carom_gjk *g, int resumed,
+                                   carom_convex_cache *cache) {
+    /* Which point a caller's function gave is not known: the direction is all there is. */
+    int named = p->a.kind != CAROM_CONVEX_KIND_SUPPORT && p->b.kind != CAROM_CONVEX_KIND_SUPPORT;
+    uint32_t count = g->end == CAROM_GJK_SETTLED || !named ? 0 : (uint32_t)g->s.count;
     cache->direction = g->direction;
     cache->seed_a = p->seed_a;
     cache->seed_b = p->seed_b;
@@ -321,20 +388,20 @@ CAROM_ITEM void carom_convex_store(const carom_convex_pair *p, const carom_conve
     cache->count = count;
     for (uint32_t i = 0; i < cache->count; ++i) {
         const carom_convex_vertex *v = &g->s.p[i];
-        cache->a[i] = carom_vec_scale(v->a, place->back);
-        cache->b[i] = carom_convex_turn_back(p->r, carom_vec_sub(v->b, p->t));
-        cache->b[i] = carom_vec_scale(cache->b[i], place->back);
+        carom_vec3 b = carom_convex_turn_back(p->r, carom_vec_sub(v->b, p->t));
+        cache->parts_a[i] = carom_convex_part(&p->a, v->a, g->s.vertex_a[i]);
+        cache->parts_b[i] = carom_convex_part(&p->b, b, g->s.vertex_b[i]);
     }
 }
 
 /* GJK from the cache or from the start. */
 CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q, carom_convex_pair *p,
-                                         const carom_convex_place *place, carom_convex_cache *cache,
-                                         double apart, double meet, carom_gjk *g) {
+                                         carom_convex_cache *cache, double apart, double meet,
+                                         carom_gjk *g) {
     uint32_t most = carom_convex_curved(q->a) || carom_convex_curved(q->b) ? CAROM_GJK_MOST_CURVED
                                                                            : CAROM_GJK_MOST;
     g->iterations = 0;
-    int resumed = cache != 0 && carom_convex_resume(cache, p, place, g);
+    int resumed = cache != 0 && carom_convex_resume(cache, p, g);
     if (!resumed)
         carom_convex_begin(p, q->def.start, g);
     else if (g->s.count == 4) { /* still inside: nothing to search */
@@ -352,7 +419,7 @@ CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q, ca
         return;
     }
     carom_gjk_run(p, g, apart, meet, most);
-    if (cache != 0) carom_convex_store(p, place, g, resumed, cache);
+    if (cache != 0) carom_convex_store(p, g, resumed, cache);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -367,11 +434,11 @@ CAROM_ITEM int carom_convex_meet_item(const carom_convex_question_item *q,
     carom_vec3 between =
         carom_vec_sub(carom_vec_add(carom_convex_turn(p.r, p.b.centre), p.t), p.a.centre);
     double square = carom_vec_dot(between, between);
-    double outer = p.a.outer + p.b.outer + 2.0 * CAROM_CONVEX_EPSILON;
-    double inner = p.a.inner + p.b.inner - 2.0 * CAROM_CONVEX_EPSILON;
+    double outer = p.a.outer + p.b.outer + 2.0 * p.epsilon;
+    double inner = p.a.inner + p.b.inner - 2.0 * p.epsilon;
     if (square > outer * outer) return 0;
     if (inner > 0.0 && square < inner * inner) return 1;
-    carom_convex_search_pair(q, &p, &place, cache, p.margin + CAROM_CONVEX_EPSILON, p.margin, &g);
+    carom_convex_search_pair(q, &p, cache, p.margin + p.epsilon, p.margin, &g);
     result->iterations = g.iterations;
     result->supports = p.supports;
     return g.end != CAROM_GJK_SETTLED;
@@ -415,19 +482,11 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
                                           carom_convex_result *result) {
     carom_vec3 a, b, normal;
     carom_convex_put(q, &w->pair, &w->place);
-    carom_convex_search_pair(q, &w->pair, &w->place, cache, HUGE_VAL, -1.0, &w->g);
-    if (cache != 0 && w->g.upper < w->g.lower - CAROM_CONVEX_EPSILON) { /* not of these shapes */
-        uint32_t supports = w->pair.supports;
-        carom_convex_put(q, &w->pair, &w->place);
-        cache->count = 0;
-        cache->direction = carom_vec(0.0, 0.0, 0.0);
-        carom_convex_search_pair(q, &w->pair, &w->place, cache, HUGE_VAL, -1.0, &w->g);
-        w->pair.supports += supports;
-    }
+    carom_convex_search_pair(q, &w->pair, cache, HUGE_VAL, -1.0, &w->g);
     /* The bounds hold whatever the rounding, unless a caller's support function is not convex. */
     CAROM_ASSERT(q->a->kind == CAROM_CONVEX_KIND_SUPPORT ||
                  q->b->kind == CAROM_CONVEX_KIND_SUPPORT ||
-                 w->g.upper >= w->g.lower - CAROM_CONVEX_EPSILON);
+                 w->g.upper >= w->g.lower - w->pair.epsilon);
     result->iterations = w->g.iterations;
     result->supports = w->pair.supports;
     carom_gjk_simplex_witness(&w->g.s, &a, &b);
@@ -436,12 +495,13 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
         carom_convex_write(w, a, a, none, none, 0.0, 0.0, CAROM_RELATION_OVERLAPPING, result);
         normal = carom_vec_scale(w->g.direction, -1.0 / carom_vec_length(w->g.direction));
         result->normal = carom_convex_turn(w->place.r, normal);
+        result->error += w->g.upper * w->place.back; /* not 0 where too near for a direction */
         return 1;
     }
     double upper = w->g.upper - w->pair.margin, lower = w->g.lower - w->pair.margin;
     carom_relation relation = CAROM_RELATION_TOUCHING;
-    if (lower > CAROM_CONVEX_EPSILON) relation = CAROM_RELATION_APART;
-    if (upper < -CAROM_CONVEX_EPSILON) relation = CAROM_RELATION_OVERLAPPING, lower = upper;
+    if (lower > w->pair.epsilon) relation = CAROM_RELATION_APART;
+    if (upper < -w->pair.epsilon) relation = CAROM_RELATION_OVERLAPPING, lower = upper;
     /* The plane that proves the distance; v itself may have lost its direction to rounding. */
     normal = carom_vec_scale(w->g.direction, -1.0 / carom_vec_length(w->g.direction));
     carom_vec3 direction = carom_vec_scale(w->g.s.v, -1.0 / carom_vec_length(w->g.s.v));
@@ -461,11 +521,13 @@ CAROM_ITEM void carom_convex_write_depth(const carom_convex_work *w, const carom
     carom_vec3 b = carom_vec_sub(e->point_a, carom_vec_scale(e->normal, e->upper));
     carom_convex_write(
         w, e->point_a, b, e->normal, e->normal, -deep, -least,
-        deep > CAROM_CONVEX_EPSILON ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_TOUCHING, result);
+        deep > w->pair.epsilon ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_TOUCHING, result);
     /* Where M is thin and curved, depths that agree to e leave the point within sqrt(e r), r the
      * radius of curvature. */
     double off = (e->off + CAROM_CONVEX_ROUNDING) * w->place.back;
     result->error = CAROM_MAX(result->error, off);
+    /* Cores that were too near for a direction may still be apart. */
+    if (!(e->lower > 0.0)) result->error += w->g.upper * w->place.back;
 }
 
 /* How far the bounds of a depth may stay apart. */

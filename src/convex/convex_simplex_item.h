@@ -38,6 +38,7 @@ typedef struct carom_gjk_simplex {
     double weight[4];
     carom_vec3 v; /* the point nearest to the origin */
     int count;
+    uint32_t vertex_a[4], vertex_b[4]; /* of hulls: which vertices the points are */
 } carom_gjk_simplex;
 
 /* Sines below this between the edges of a face, and heights below it over the face relative to the
@@ -127,11 +128,28 @@ CAROM_CONVEX_HOT void carom_gjk_simplex_keep(carom_gjk_simplex *s,
     for (int i = 0; i < s->count; ++i) {
         s->p[count] = s->p[i];
         s->weight[count] = f->weight[i];
+        s->vertex_a[count] = s->vertex_a[i];
+        s->vertex_b[count] = s->vertex_b[i];
         count += f->used >> i & 1;
     }
     CAROM_ASSERT(count == f->count && count >= 1);
     s->count = count;
     s->v = f->v;
+}
+
+/* Products of edges l (squared) and of the origin, which is no farther from a corner than the
+ * longest edge when it is inside, are off by less than this part of the edge's cube. */
+#define CAROM_SIMPLEX_ROUNDING 0x1p-47
+
+/* Whether weights that add up to 1 are positive whatever their rounding. They are quotients by the
+ * volume: in a thin tetrahedron their signs are uncertain where they are small. */
+CAROM_CONVEX_HOT int carom_gjk_simplex_surely_inside(const double *weight, double volume, double l0,
+                                                     double l1, double l2) {
+    double l = CAROM_MAX(l0, CAROM_MAX(l1, l2));
+    double least =
+        CAROM_MIN(CAROM_MIN(weight[0], weight[1]), CAROM_MIN(weight[2], weight[3])) * volume;
+    return weight[3] >= 0.0 &&
+           least * least > CAROM_SIMPLEX_ROUNDING * CAROM_SIMPLEX_ROUNDING * l * l * l;
 }
 
 /* A tetrahedron, the newest point last. */
@@ -161,7 +179,7 @@ CAROM_CONVEX_HOT carom_gjk_simplex_face carom_gjk_simplex_tetrahedron(const caro
         best.low = 0.0;
         best.used = 15;
         best.count = 4;
-        if (best.weight[3] >= 0.0) return best;
+        if (carom_gjk_simplex_surely_inside(best.weight, volume, l0, l1, l2)) return best;
         see01 = see12 = see20 = 1;
     }
     best = carom_gjk_simplex_point(s, 3);

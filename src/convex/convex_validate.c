@@ -194,6 +194,8 @@ static const char *validate_balls(const carom_hull *hull) {
     if (hull->info.inner_radius != carom_scale_apply(view->inner, view->exponent) ||
         hull->info.outer_radius != carom_scale_apply(view->outer, view->exponent))
         return "hull: the radii are not those of the balls";
+    if (view->extent != carom_hull_extent(hull->vertices, view->count))
+        return "hull: the extent is not that of the vertices";
     for (uint64_t f = 0; f < hull->info.faces; ++f)
         if (carom_vec_compare(hull->normals[f], carom_hull_face_normal(hull, f)) != 0)
             return "hull: a normal is not that of its face";

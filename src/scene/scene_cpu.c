@@ -72,13 +72,15 @@ static void hull_extents(const carom_hull_view *hull, carom_vec3 d, double *alon
 carom_bounds CAROM_CPU(carom_scene_convex_box)(const carom_convex *shape,
                                                const carom_hull_view *hull,
                                                const carom_frame *frame) {
-    double size = carom_convex_size(shape, hull), low[3], high[3];
+    double span = carom_convex_span(shape, hull);
+    double size = CAROM_MAX(span, carom_convex_size(shape, hull)); /* e counts this */
+    double low[3], high[3];
     const double t[3] = {frame->t.x, frame->t.y, frame->t.z};
     double slack = BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
     if (simple_extents(shape, frame->r, high)) {
         for (int k = 0; k < 3; ++k) low[k] = high[k];
     } else {
-        double unit = carom_convex_unit(size), back = 1.0 / unit;
+        double unit = carom_convex_unit(span), back = 1.0 / unit;
         carom_convex_core core;
         carom_convex_core_make(shape, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
         for (int k = 0; k < 3; ++k) {
@@ -104,7 +106,7 @@ bool CAROM_CPU(carom_scene_separated)(const carom_scene_object *a, const carom_s
                                       carom_vec3 direction, double gap) {
     carom_frame fa = carom_frame_make(&a->pose), fb = carom_frame_make(&b->pose);
     carom_vec3 t = carom_vec_sub(fb.t, fa.t), back = carom_vec_scale(direction, -1.0);
-    double sum = carom_convex_size(&a->convex, a->hull) + carom_convex_size(&b->convex, b->hull);
+    double sum = carom_convex_span(&a->convex, a->hull) + carom_convex_span(&b->convex, b->hull);
     sum += fabs(t.x) + fabs(t.y) + fabs(t.z);
     double unit = carom_convex_unit(sum);
     carom_convex_core core_a, core_b;

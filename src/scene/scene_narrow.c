@@ -84,8 +84,7 @@ static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena
     CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_ask)(item, CAROM_CONVEX_QUESTION_DEPTH, NULL,
                                                            arena, &m->result));
     if (!is_contact(q, &m->result)) return CAROM_OK;
-    return carom_convex_find_points(arena, item->a, item->pose_a, item->b, item->pose_b, q->reach,
-                                    m);
+    return carom_convex_find_points(arena, item, q->reach, m);
 }
 
 /* Clears no points that it writes: the contact is 300 bytes long, and in no cache. */
@@ -159,6 +158,7 @@ static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
                                      .all_count = 1,
                                      .count = 3,
                                      .exponent = exponent,
+                                     .extent = carom_hull_extent(f->vertices, 3),
                                      .centre = centre,
                                      .outer = outer};
     f->hull.vertices = f->vertices;

@@ -169,6 +169,75 @@ void convex_case_free(convex_case *c) {
     convex_shape_free(&c->b);
 }
 
+static carom_vec3 scaled(carom_vec3 v, int k) {
+    return (carom_vec3){ldexp(v.x, k), ldexp(v.y, k), ldexp(v.z, k)};
+}
+
+static carom_vec3 vertex_of(const convex_shape *s, uint64_t i) {
+    carom_vec3 v;
+    memcpy(&v, (const char *)s->view.positions + i * sizeof(v), sizeof(v));
+    return v;
+}
+
+static void shape_scale(carom_context *context, convex_shape *s, int k) {
+    carom_convex *c = &s->convex;
+    c->half = scaled(c->half, k);
+    c->radius = ldexp(c->radius, k);
+    c->half_height = ldexp(c->half_height, k);
+    c->margin = ldexp(c->margin, k);
+    if (s->hull == NULL) return;
+    carom_vec3 points[64];
+    uint64_t count = s->view.vertex_count;
+    assert_true(s->view.scalar == CAROM_SCALAR_FLOAT64 && s->view.stride <= sizeof(carom_vec3) &&
+                count <= COUNT_OF(points));
+    for (uint64_t i = 0; i < count; ++i) points[i] = scaled(vertex_of(s, i), k);
+    convex_shape_free(s);
+    convex_shape_hull(context, s, points, count);
+}
+
+void convex_case_scale(carom_context *context, convex_case *c, int k) {
+    shape_scale(context, &c->a, k);
+    shape_scale(context, &c->b, k);
+    c->pose_a.t = scaled(c->pose_a.t, k);
+    c->pose_b.t = scaled(c->pose_b.t, k);
+}
+
+double convex_size(const convex_shape *s) {
+    const carom_convex *c = &s->convex;
+    switch (c->kind) {
+    case CAROM_CONVEX_KIND_SPHERE:
+        return c->margin + c->radius;
+    case CAROM_CONVEX_KIND_SEGMENT:
+        return c->margin + c->half_height;
+    case CAROM_CONVEX_KIND_CAPSULE:
+    case CAROM_CONVEX_KIND_CYLINDER:
+    case CAROM_CONVEX_KIND_CONE:
+        return c->margin + c->radius + c->half_height;
+    case CAROM_CONVEX_KIND_BOX:
+    case CAROM_CONVEX_KIND_ELLIPSOID:
+        return c->margin + c->half.x + c->half.y + c->half.z;
+    case CAROM_CONVEX_KIND_HULL: {
+        carom_vec3 most = {0};
+        for (uint64_t i = 0; i < s->view.vertex_count; ++i) {
+            carom_vec3 v = vertex_of(s, i);
+            most.x = fmax(most.x, fabs(v.x));
+            most.y = fmax(most.y, fabs(v.y));
+            most.z = fmax(most.z, fabs(v.z));
+        }
+        return c->margin + most.x + most.y + most.z;
+    }
+    default:
+        return c->margin;
+    }
+}
+
+double convex_tolerance(const convex_shape *a, const carom_pose *pose_a, const convex_shape *b,
+                        const carom_pose *pose_b) {
+    double x = pose_a->t.x - pose_b->t.x, y = pose_a->t.y - pose_b->t.y;
+    double away = hypot(hypot(x, y), pose_a->t.z - pose_b->t.z);
+    return ldexp(convex_size(a) + convex_size(b) + away, -42);
+}
+
 /* ---- checking -------------------------------------------------------------------------------- */
 
 static void describe(const convex_case *c, const carom_convex_result *r) {

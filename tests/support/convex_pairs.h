@@ -28,6 +28,14 @@ typedef struct convex_case {
 void convex_case_make(carom_context *context, uint64_t seed, uint64_t number, convex_case *c);
 void convex_case_free(convex_case *c);
 
+/* Multiplies sizes and places by 2^k. */
+void convex_case_scale(carom_context *context, convex_case *c, int k);
+
+/* The size of a shape and e of two placed ones, as convex.h defines them. */
+double convex_size(const convex_shape *s);
+double convex_tolerance(const convex_shape *a, const carom_pose *pose_a, const convex_shape *b,
+                        const carom_pose *pose_b);
+
 /* The worst seen, by kinds of shapes; user functions are in no pair. */
 typedef struct convex_tally {
     struct {
