@@ -97,6 +97,10 @@ foreach(source IN LISTS tests)
     set_tests_properties(${short} PROPERTIES TIMEOUT 900)
 endforeach()
 
+if(TARGET test_by_name)
+    add_dependencies(test_by_name carom_shared) # which it opens
+endif()
+
 # Programs that prove results from their files alone. Tests call what they consist of.
 file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.c)
 foreach(source IN LISTS tools)

@@ -148,6 +148,11 @@ void carom_pool_destroy(carom_pool *pool) {
     pthread_cond_destroy(&pool->end);
     pthread_cond_destroy(&pool->begin);
     pthread_mutex_destroy(&pool->mutex);
+    carom_pool_release(pool);
+}
+
+void carom_pool_release(carom_pool *pool) {
+    if (pool == NULL) return;
     carom_allocator allocator = pool->allocator;
     carom_release(&allocator, pool);
 }

@@ -245,7 +245,7 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
                                    const carom_pose *pose_a, const carom_convex *b,
                                    const carom_pose *pose_b, double reach,
                                    carom_convex_cache *cache, carom_manifold *manifold) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a shape is NULL");
     CAROM_REQUIRE(manifold != NULL, "the place for the manifold is NULL");
     if (!(reach >= 0.0 && reach <= DBL_MAX))
@@ -265,7 +265,7 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
 
 carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
                               const carom_pose *pose, const carom_ray *ray, carom_convex_hit *hit) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(shape != NULL, "the shape is NULL");
     CAROM_REQUIRE(ray != NULL, "the ray is NULL");
     CAROM_REQUIRE(hit != NULL, "the place for the hit is NULL");
