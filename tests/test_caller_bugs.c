@@ -236,6 +236,63 @@ static void geom(void **state) {
     BUG(carom_pose_from_matrix, pose, context, matrix, NULL);
 }
 
+static void poses(void **state) {
+    (void)state;
+    carom_pose pose = {.q.w = 1.0};
+    carom_vec3 p[2] = {{1, 0, 0}, {0, 1, 0}};
+    double m[12];
+    BUG(carom_pose_compose, context, BAD_CONTEXT, NULL, NULL, &pose);
+    FINE(carom_pose_compose, a, context, NULL, &pose, &pose);
+    FINE(carom_pose_compose, b, context, &pose, NULL, &pose);
+    BUG(carom_pose_compose, pose, context, NULL, NULL, NULL);
+    BUG(carom_pose_invert, context, BAD_CONTEXT, &pose, &pose);
+    FINE(carom_pose_invert, pose, context, NULL, &pose);
+    BUG(carom_pose_invert, inverse, context, &pose, NULL);
+    BUG(carom_pose_apply, context, BAD_CONTEXT, &pose, p, 2, p);
+    FINE(carom_pose_apply, pose, context, NULL, p, 2, p);
+    BUG(carom_pose_apply, points, context, &pose, NULL, 2, p);
+    BUG(carom_pose_apply, moved, context, &pose, p, 2, NULL);
+    BUG(carom_pose_rotate, context, BAD_CONTEXT, &pose, p, 2, p);
+    FINE(carom_pose_rotate, pose, context, NULL, p, 2, p);
+    BUG(carom_pose_rotate, directions, context, &pose, NULL, 2, p);
+    BUG(carom_pose_rotate, rotated, context, &pose, p, 2, NULL);
+    BUG(carom_pose_from_axis_angle, context, BAD_CONTEXT, p, 1.0, &pose);
+    BUG(carom_pose_from_axis_angle, axis, context, NULL, 1.0, &pose);
+    BUG(carom_pose_from_axis_angle, pose, context, p, 1.0, NULL);
+    BUG(carom_pose_from_euler, context, BAD_CONTEXT, 1.0, 1.0, 1.0, &pose);
+    BUG(carom_pose_from_euler, pose, context, 1.0, 1.0, 1.0, NULL);
+    BUG(carom_pose_interpolate, context, BAD_CONTEXT, NULL, NULL, 0.5, &pose);
+    FINE(carom_pose_interpolate, from, context, NULL, &pose, 0.5, &pose);
+    FINE(carom_pose_interpolate, to, context, &pose, NULL, 0.5, &pose);
+    BUG(carom_pose_interpolate, pose, context, NULL, NULL, 0.5, NULL);
+    BUG(carom_pose_to_matrix, context, BAD_CONTEXT, &pose, m);
+    FINE(carom_pose_to_matrix, pose, context, NULL, m);
+    BUG(carom_pose_to_matrix, matrix, context, &pose, NULL);
+}
+
+static void pose_values(void **state) {
+    (void)state;
+    const double bad_number = (double)NAN;
+    const carom_vec3 p = {1, 0, 0}, zero = {0, 0, 0}, bad_p = {0, bad_number, 0};
+    const carom_pose pose = {.q.w = 1.0}, bad = {.t.x = bad_number};
+    BUG_VOID(carom_pose_compose_value, a, &bad, &pose);
+    BUG_VOID(carom_pose_compose_value, b, &pose, &bad);
+    BUG_VOID(carom_pose_invert_value, pose, &bad);
+    BUG_VOID(carom_pose_apply_value, pose, &bad, &p);
+    BUG_VOID(carom_pose_apply_value, point, &pose, NULL);
+    BUG_VOID(carom_pose_apply_value, point, &pose, &bad_p);
+    BUG_VOID(carom_pose_rotate_value, pose, &bad, &p);
+    BUG_VOID(carom_pose_rotate_value, direction, &pose, NULL);
+    BUG_VOID(carom_pose_rotate_value, direction, &pose, &bad_p);
+    BUG_VOID(carom_pose_from_axis_angle_value, axis, NULL, 1.0);
+    BUG_VOID(carom_pose_from_axis_angle_value, axis, &zero, 1.0);
+    BUG_VOID(carom_pose_from_axis_angle_value, angle, &p, bad_number);
+    BUG_VOID(carom_pose_from_euler_value, pitch, 0.0, bad_number, 0.0);
+    BUG_VOID(carom_pose_interpolate_value, from, &bad, &pose, 0.5);
+    BUG_VOID(carom_pose_interpolate_value, to, &pose, &bad, 0.5);
+    BUG_VOID(carom_pose_interpolate_value, time, &pose, &pose, 1.5);
+}
+
 /* The forms without a context take bad input for a bug, too. */
 static void geom_values(void **state) {
     (void)state;
@@ -933,7 +990,8 @@ static void nothing_was_left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base),         cmocka_unit_test(geom),
-        cmocka_unit_test(geom_values),  cmocka_unit_test(names),
+        cmocka_unit_test(geom_values),  cmocka_unit_test(poses),
+        cmocka_unit_test(pose_values),  cmocka_unit_test(names),
         cmocka_unit_test(meshes),       cmocka_unit_test(soup_changes),
         cmocka_unit_test(soup_queries), cmocka_unit_test(soup_points),
         cmocka_unit_test(soup_margins), cmocka_unit_test(soup_motions),
