@@ -135,6 +135,23 @@ static void a_second_thread_is_a_callers_bug(void **state) {
     }
 }
 
+static carom_status enter_from_a_loop(void *argument, carom_range range) {
+    carom_context_info info;
+    (void)range;
+    return carom_context_get_info(argument, &info);
+}
+
+/* Engines do that: scenes ask for distances of convex shapes. */
+static void threads_of_a_loop_may_enter(void **state) {
+    (void)state;
+    for (uint32_t threads = 1; threads <= 4; ++threads) {
+        carom_context *context = test_context(threads);
+        assert_ok(context, carom_parallel_for(context, 1000, 1, enter_from_a_loop, context));
+        assert_true(works(context));
+        carom_context_destroy(context);
+    }
+}
+
 static void *use_alone(void *argument) {
     meeting *m = argument;
     m->nested_works = works(m->context);
@@ -339,6 +356,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_thread_is_a_callers_bug),
         cmocka_unit_test(threads_may_take_turns),
+        cmocka_unit_test(threads_of_a_loop_may_enter),
         cmocka_unit_test(rivals_are_answered_or_refused),
         cmocka_unit_test(a_child_creates_its_own_contexts),
         cmocka_unit_test(a_fork_during_a_call_is_fine),

@@ -3,7 +3,8 @@
  *
  * Owner: an atomic pointer to a variable of the thread that is in a call; its address names the
  * thread without a system call. Only the owner reads and writes `depth`, so calls that nest need no
- * further atomic operation.
+ * further atomic operation. Engines call public functions from their loops, too: while a thread
+ * runs ranges for a context, it comes and goes as it likes.
  *
  * Forks: asking the system for the process's number at each call would cost more than short calls
  * take. So the child increments a counter, in a handler that pthread_atfork registers once, and a
@@ -48,6 +49,14 @@ void carom_context_refuse(carom_context *context, const char *function) {
 
 /* ---- Owner ----------------------------------------------------------------------------------- */
 
+static _Thread_local const carom_context *worked_for;
+
+const carom_context *carom_context_work_for(const carom_context *context) {
+    const carom_context *before = worked_for;
+    worked_for = context;
+    return before;
+}
+
 static const void *this_thread(void) {
     static _Thread_local char own;
     return &own;
@@ -55,6 +64,7 @@ static const void *this_thread(void) {
 
 bool carom_context_own(carom_context *context, const char *function) {
     const void *none = NULL;
+    if (worked_for == context) return true;
     if (atomic_load_explicit(&context->owner, memory_order_relaxed) != this_thread()) {
         if (!atomic_compare_exchange_strong_explicit(&context->owner, &none, this_thread(),
                                                      memory_order_acquire, memory_order_relaxed)) {
@@ -69,7 +79,7 @@ bool carom_context_own(carom_context *context, const char *function) {
 }
 
 void carom_context_disown(carom_context *const *context) {
-    if (*context == NULL) return;
+    if (*context == NULL || *context == worked_for) return;
     CAROM_ASSERT((*context)->owner == this_thread() && (*context)->depth > 0);
     if (--(*context)->depth == 0)
         atomic_store_explicit(&(*context)->owner, NULL, memory_order_release);
@@ -77,5 +87,6 @@ void carom_context_disown(carom_context *const *context) {
 
 bool carom_context_is_elsewhere(const carom_context *context) {
     const void *owner = atomic_load_explicit(&context->owner, memory_order_relaxed);
-    return context->forks == carom_forks && owner != NULL && owner != this_thread();
+    return context->forks == carom_forks && worked_for != context && owner != NULL &&
+           owner != this_thread();
 }

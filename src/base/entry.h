@@ -28,12 +28,18 @@ void carom_context_disown(carom_context *const *context); /* of NULL: nothing */
 /* Whether another thread of this process is in a call on the context. */
 bool carom_context_is_elsewhere(const carom_context *context);
 
+/* Says that this thread runs ranges of a loop of the context (NULL: of none), and so may enter the
+ * context although another thread owns it. Returns for which one it did before. */
+const carom_context *carom_context_work_for(const carom_context *context);
+
 #if defined(CAROM_CHECKS) && defined(__GNUC__)
 #define CAROM_LEAVES                   __attribute__((cleanup(carom_context_disown)))
 #define CAROM_OWNED(context, function) carom_context_own(context, function)
+#define CAROM_WORK_FOR(context)        carom_context_work_for(context)
 #else
 #define CAROM_LEAVES
 #define CAROM_OWNED(context, function) true
+#define CAROM_WORK_FOR(context)        (context)
 #endif
 
 #endif
