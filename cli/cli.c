@@ -76,8 +76,9 @@ static int print_version(cli *cli) {
     const carom_build *build = carom_build_get();
     carom_context *context;
     carom_context_info info = {0};
-    if (carom_context_create(NULL, &context) == CAROM_OK)
-        (void)carom_context_get_info(context, &info);
+    carom_status status = carom_context_create(NULL, &context);
+    if (status != CAROM_OK) return cli_fail(cli, status);
+    (void)carom_context_get_info(context, &info);
     carom_context_destroy(context);
     char cuda[256];
     bool have_cuda = carom_cuda_describe(cuda, sizeof(cuda));

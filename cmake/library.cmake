@@ -34,6 +34,9 @@ function(carom_add_objects name)
     add_library(${name} OBJECT ${ARGN})
     target_link_libraries(${name} PRIVATE carom_internal)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+    if(WIN32) # only there a compiler must know whether it exports or imports
+        target_compile_definitions(${name} PRIVATE CAROM_BUILDING)
+    endif()
     list(APPEND carom_objects $<TARGET_OBJECTS:${name}>)
     set(carom_objects ${carom_objects} PARENT_SCOPE)
 endfunction()
@@ -65,6 +68,9 @@ endfunction()
 
 carom_add_library(carom_static STATIC)
 carom_add_library(carom_shared SHARED)
+if(WIN32)
+    target_compile_definitions(carom_shared INTERFACE CAROM_SHARED)
+endif()
 set_target_properties(carom_shared PROPERTIES
     VERSION ${PROJECT_VERSION}
     # Until 1.0 every minor version may change the ABI.

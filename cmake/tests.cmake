@@ -108,6 +108,10 @@ if(NOT threads_only)
     set_tests_properties(names_in_files PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 endif()
 
+if(TARGET test_by_name)
+    add_dependencies(test_by_name carom_shared) # which it opens
+endif()
+
 # Programs that prove results from their files alone. Tests call what they consist of.
 file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.c)
 foreach(source IN LISTS tools)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every source names its licence and keeps to the format of .clang-format. A test that says "One
-# thread.", so that the thread sanitizer leaves it out, makes no context with more.
+# thread.", so that the thread sanitizer leaves it out, makes no context with more. Public functions
+# enter their context with CAROM_ENTER, which checks more than that it is not NULL.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.py' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
@@ -9,6 +10,8 @@ bad=$(for file in $sources; do grep -q 'SPDX-License-Identifier: MIT' <<<"$(head
 [ -z "$bad" ] || { echo "no SPDX line in:"; echo "$bad"; exit 1; }
 bad=$(grep -lF 'One thread.' tests/test_*.c | xargs grep -nE 'test_context(_isa)?\(([02-9]|1[0-9]|[a-z])|threads = ([02-9]|1[0-9])|pthread_' || true)
 [ -z "$bad" ] || { echo "more than one thread, where the first comment says one:"; echo "$bad"; exit 1; }
+bad=$(grep -nE 'CAROM_REQUIRE(_OR)?\(\(?context\)? != NULL' -r src || true)
+[ -z "$bad" ] || { echo "write CAROM_ENTER(context):"; echo "$bad"; exit 1; }
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 case "$("${formatter:-true}" --version)" in
 *"version 14."*) echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs "$formatter" --dry-run -Werror ;;

@@ -36,7 +36,7 @@ static void preparing(void **state) {
     carom_balls *made = NULL;
     carom_balls_info info;
     carom_pack_sphere s = {.radius = 1.0, .secondary = 1.0, .cover = 1.0};
-    BUG(carom_balls_create, context, NULL, &def, &made);
+    BUG(carom_balls_create, context, BAD_CONTEXT, &def, &made);
     BUG(carom_balls_create, def, context, NULL, &made);
     BUG(carom_balls_create, balls, context, &def, NULL);
     carom_balls_def bad = {0};
@@ -45,10 +45,10 @@ static void preparing(void **state) {
     bad.grid.hash = CAROM_GRID_HASH_COUNT;
     BUG_IN(carom_grid_def, hash, carom_balls_create, context, &bad, &made);
     FINE_VOID(carom_balls_destroy, balls, NULL);
-    BUG(carom_balls_update, context, NULL, balls, &s, 1, 0.0);
+    BUG(carom_balls_update, context, BAD_CONTEXT, balls, &s, 1, 0.0);
     BUG(carom_balls_update, balls, context, NULL, &s, 1, 0.0);
     BUG(carom_balls_update, spheres, context, balls, NULL, 1, 0.0);
-    BUG(carom_balls_get_info, context, NULL, balls, &info);
+    BUG(carom_balls_get_info, context, BAD_CONTEXT, balls, &info);
     BUG(carom_balls_get_info, balls, context, NULL, &info);
     BUG(carom_balls_get_info, info, context, balls, NULL);
 }
@@ -60,14 +60,14 @@ static void overlaps(void **state) {
     carom_balls_query_def q = {0};
     carom_balls_meeting meeting = {.a = balls, .b = balls}, none = {.a = NULL, .b = balls},
                         other = {.a = balls, .b = NULL};
-    BUG(carom_balls_overlap, context, NULL, balls, &pose, balls, &pose, &q, &o);
+    BUG(carom_balls_overlap, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, &o);
     BUG(carom_balls_overlap, a, context, NULL, &pose, balls, &pose, &q, &o);
     FINE(carom_balls_overlap, pose_a, context, balls, NULL, balls, &pose, &q, &o);
     BUG(carom_balls_overlap, b, context, balls, &pose, NULL, &pose, &q, &o);
     FINE(carom_balls_overlap, pose_b, context, balls, &pose, balls, NULL, &q, &o);
     FINE(carom_balls_overlap, def, context, balls, &pose, balls, &pose, NULL, &o);
     BUG(carom_balls_overlap, overlap, context, balls, &pose, balls, &pose, &q, NULL);
-    BUG(carom_balls_overlap_many, context, NULL, &meeting, 1, false, &o);
+    BUG(carom_balls_overlap_many, context, BAD_CONTEXT, &meeting, 1, false, &o);
     BUG(carom_balls_overlap_many, meetings, context, NULL, 1, false, &o);
     BUG(carom_balls_overlap_many, overlaps, context, &meeting, 1, false, NULL);
     BUG_IN(carom_balls_meeting, a, carom_balls_overlap_many, context, &none, 1, false, &o);
@@ -83,7 +83,7 @@ static void pairs_and_bounds(void **state) {
     carom_balls_most most;
     uint64_t count;
     bool any;
-    BUG(carom_balls_pairs, context, NULL, balls, &pose, balls, &pose, &q, kind, &pairs);
+    BUG(carom_balls_pairs, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, kind, &pairs);
     BUG(carom_balls_pairs, a, context, NULL, &pose, balls, &pose, &q, kind, &pairs);
     FINE(carom_balls_pairs, pose_a, context, balls, NULL, balls, &pose, &q, kind, &pairs);
     BUG(carom_balls_pairs, b, context, balls, &pose, NULL, &pose, &q, kind, &pairs);
@@ -93,7 +93,7 @@ static void pairs_and_bounds(void **state) {
     BUG(carom_balls_pairs, pairs, context, balls, &pose, balls, &pose, &q, kind, NULL);
     BUG_RESULT(carom_pairs, carom_balls_pairs, pairs, context, balls, &pose, balls, &pose, &q, kind,
                &result);
-    BUG(carom_balls_count, context, NULL, balls, &pose, balls, &pose, &q, kind, &count);
+    BUG(carom_balls_count, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, kind, &count);
     BUG(carom_balls_count, a, context, NULL, &pose, balls, &pose, &q, kind, &count);
     FINE(carom_balls_count, pose_a, context, balls, NULL, balls, &pose, &q, kind, &count);
     BUG(carom_balls_count, b, context, balls, &pose, NULL, &pose, &q, kind, &count);
@@ -101,7 +101,7 @@ static void pairs_and_bounds(void **state) {
     FINE(carom_balls_count, def, context, balls, &pose, balls, &pose, NULL, kind, &count);
     BUG(carom_balls_count, kind, context, balls, &pose, balls, &pose, &q, bad, &count);
     BUG(carom_balls_count, count, context, balls, &pose, balls, &pose, &q, kind, NULL);
-    BUG(carom_balls_any, context, NULL, balls, &pose, balls, &pose, &q, kind, &any);
+    BUG(carom_balls_any, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, kind, &any);
     BUG(carom_balls_any, a, context, NULL, &pose, balls, &pose, &q, kind, &any);
     FINE(carom_balls_any, pose_a, context, balls, NULL, balls, &pose, &q, kind, &any);
     BUG(carom_balls_any, b, context, balls, &pose, NULL, &pose, &q, kind, &any);
@@ -109,7 +109,7 @@ static void pairs_and_bounds(void **state) {
     FINE(carom_balls_any, def, context, balls, &pose, balls, &pose, NULL, kind, &any);
     BUG(carom_balls_any, kind, context, balls, &pose, balls, &pose, &q, bad, &any);
     BUG(carom_balls_any, any, context, balls, &pose, balls, &pose, &q, kind, NULL);
-    BUG(carom_balls_bound, context, NULL, balls, balls, &q, kind, &most);
+    BUG(carom_balls_bound, context, BAD_CONTEXT, balls, balls, &q, kind, &most);
     BUG(carom_balls_bound, a, context, NULL, balls, &q, kind, &most);
     BUG(carom_balls_bound, b, context, balls, NULL, &q, kind, &most);
     FINE(carom_balls_bound, def, context, balls, balls, NULL, kind, &most);

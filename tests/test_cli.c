@@ -94,6 +94,23 @@ static void bad_values_are_code_3(void **state) {
 }
 
 /* With --json the standard output is one object, whatever went wrong. */
+static void the_environment_gives_the_threads(void **state) {
+    (void)state;
+    assert_int_equal(shell("CAROM_THREADS=3 \"$carom\" --version"), CLI_OK);
+    assert_said("threads           3");
+    for (const char *const *line =
+             (const char *const[]){"CAROM_THREADS=0 \"$carom\" --version 2>&1",
+                                   "CAROM_THREADS=257 \"$carom\" make sphere -o s.ply 2>&1",
+                                   "CAROM_THREADS=two \"$carom\" make sphere -o s.ply --json",
+                                   NULL};
+         *line != NULL; ++line) {
+        assert_int_equal(shell(*line), CLI_INPUT);
+        assert_said("CAROM_THREADS is");
+        assert_said("give a number from 1 to 256");
+    }
+    assert_int_equal(shell("CAROM_THREADS=two \"$carom\" make sphere -o s.ply -j 1"), CLI_OK);
+}
+
 static void every_failure_is_an_object_with_json(void **state) {
     (void)state;
     static const char *const wrong[] = {"frobnicate --json",
@@ -217,6 +234,7 @@ int main(void) {
         cmocka_unit_test(mistakes_are_answered_with_the_nearest_word),
         cmocka_unit_test(failures_of_the_machine_are_code_4),
         cmocka_unit_test(bad_values_are_code_3),
+        cmocka_unit_test(the_environment_gives_the_threads),
         cmocka_unit_test(every_failure_is_an_object_with_json),
         cmocka_unit_test(a_full_disk_is_noticed),
         cmocka_unit_test(the_demo_writes_its_page),

@@ -29,14 +29,14 @@ static void hulls(void **state) {
     carom_hull *made;
     carom_hull_info info;
     carom_mesh *mesh;
-    BUG(carom_hull_create, context, NULL, &def, &made);
+    BUG(carom_hull_create, context, BAD_CONTEXT, &def, &made);
     FINE(carom_hull_create, def, context, NULL, &made);
     BUG(carom_hull_create, hull, context, &def, NULL);
     FINE_VOID(carom_hull_destroy, hull, NULL);
-    BUG(carom_hull_get_info, context, NULL, hull, &info);
+    BUG(carom_hull_get_info, context, BAD_CONTEXT, hull, &info);
     BUG(carom_hull_get_info, hull, context, NULL, &info);
     BUG(carom_hull_get_info, info, context, hull, NULL);
-    BUG(carom_hull_to_mesh, context, NULL, hull, &mesh);
+    BUG(carom_hull_to_mesh, context, BAD_CONTEXT, hull, &mesh);
     BUG(carom_hull_to_mesh, hull, context, NULL, &mesh);
     BUG(carom_hull_to_mesh, mesh, context, hull, NULL);
 }
@@ -48,7 +48,7 @@ static void hulls(void **state) {
         carom_convex bare = {.kind = CAROM_CONVEX_KIND_HULL};                                      \
         carom_convex silent = {.kind = CAROM_CONVEX_KIND_SUPPORT};                                 \
         carom_convex_def def = {.start = CAROM_CONVEX_START_COUNT};                                \
-        BUG(function, context, NULL, &a, NULL, &a, NULL, NULL, NULL, place);                       \
+        BUG(function, context, BAD_CONTEXT, &a, NULL, &a, NULL, NULL, NULL, place);                \
         BUG(function, a, context, NULL, NULL, &a, NULL, NULL, NULL, place);                        \
         BUG(function, a, context, &unknown, NULL, &a, NULL, NULL, NULL, place);                    \
         BUG(function, a, context, &bare, NULL, &a, NULL, NULL, NULL, place);                       \
@@ -75,7 +75,7 @@ static void queries(void **state) {
     QUERY(carom_convex_meet, meet, &meet);
     QUERY(carom_convex_distance, result, &found);
     QUERY(carom_convex_depth, result, &found);
-    BUG(carom_convex_bound, context, NULL, &a, &a, &most);
+    BUG(carom_convex_bound, context, BAD_CONTEXT, &a, &a, &most);
     BUG(carom_convex_bound, a, context, NULL, &a, &most);
     BUG(carom_convex_bound, b, context, &a, NULL, &most);
     BUG(carom_convex_bound, most, context, &a, &a, NULL);
@@ -88,14 +88,14 @@ static void contacts(void **state) {
     carom_ray ray = {.origin = {9.0, 0.0, 0.0}, .direction = {-1.0, 0.0, 0.0}};
     carom_manifold m;
     carom_convex_hit hit;
-    BUG(carom_convex_manifold, context, NULL, &a, NULL, &a, NULL, 0.0, NULL, &m);
+    BUG(carom_convex_manifold, context, BAD_CONTEXT, &a, NULL, &a, NULL, 0.0, NULL, &m);
     BUG(carom_convex_manifold, a, context, NULL, NULL, &a, NULL, 0.0, NULL, &m);
     BUG(carom_convex_manifold, b, context, &a, NULL, NULL, NULL, 0.0, NULL, &m);
     FINE(carom_convex_manifold, pose_a, context, &a, NULL, &a, &pose, 0.0, NULL, &m);
     FINE(carom_convex_manifold, pose_b, context, &a, &pose, &a, NULL, 0.0, NULL, &m);
     FINE(carom_convex_manifold, cache, context, &a, &pose, &a, NULL, 0.0, NULL, &m);
     BUG(carom_convex_manifold, manifold, context, &a, NULL, &a, NULL, 0.0, NULL, NULL);
-    BUG(carom_convex_ray, context, NULL, &a, NULL, &ray, &hit);
+    BUG(carom_convex_ray, context, BAD_CONTEXT, &a, NULL, &ray, &hit);
     BUG(carom_convex_ray, shape, context, NULL, NULL, &ray, &hit);
     FINE(carom_convex_ray, pose, context, &a, NULL, &ray, &hit);
     BUG(carom_convex_ray, ray, context, &a, NULL, NULL, &hit);
@@ -107,7 +107,7 @@ static void batches(void **state) {
     carom_convex_results found = {0};
     carom_convex_body body = {0};
     carom_convex_batch batch = {0};
-    BUG(carom_convex_pairs, context, NULL, &batch, &found);
+    BUG(carom_convex_pairs, context, BAD_CONTEXT, &batch, &found);
     BUG(carom_convex_pairs, batch, context, NULL, &found);
     BUG(carom_convex_pairs, results, context, &batch, NULL);
     BUG_RESULT(carom_convex_results, carom_convex_pairs, results, context, &batch, &result);
@@ -131,7 +131,7 @@ static void motions(void **state) {
     carom_convex_moving pair = {&a, &a, still, still};
     carom_convex_toi toi;
     carom_convex_tois tois = {0};
-    BUG(carom_convex_find_toi, context, NULL, &a, NULL, &a, NULL, NULL, &toi);
+    BUG(carom_convex_find_toi, context, BAD_CONTEXT, &a, NULL, &a, NULL, NULL, &toi);
     BUG(carom_convex_find_toi, a, context, NULL, NULL, &a, NULL, NULL, &toi);
     BUG(carom_convex_find_toi, a, context, &bare, NULL, &a, NULL, NULL, &toi);
     BUG(carom_convex_find_toi, b, context, &a, NULL, NULL, NULL, NULL, &toi);
@@ -140,7 +140,7 @@ static void motions(void **state) {
     FINE(carom_convex_find_toi, motion_a, context, &a, NULL, &a, &still, NULL, &toi);
     FINE(carom_convex_find_toi, motion_b, context, &a, &still, &a, NULL, NULL, &toi);
     FINE(carom_convex_find_toi, def, context, &a, NULL, &a, NULL, NULL, &toi);
-    BUG(carom_convex_find_tois, context, NULL, &pair, 1, NULL, &tois);
+    BUG(carom_convex_find_tois, context, BAD_CONTEXT, &pair, 1, NULL, &tois);
     BUG(carom_convex_find_tois, pairs, context, NULL, 1, NULL, &tois);
     FINE(carom_convex_find_tois, pairs, context, NULL, 0, NULL, &tois);
     FINE(carom_convex_find_tois, def, context, NULL, 0, NULL, &tois);

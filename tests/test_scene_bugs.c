@@ -31,12 +31,12 @@ static void preparing(void **state) {
     carom_scene *made = NULL;
     carom_scene_info info;
     carom_scene_def def = {0};
-    BUG(carom_scene_create, context, NULL, &def, &made);
+    BUG(carom_scene_create, context, BAD_CONTEXT, &def, &made);
     FINE(carom_scene_create, def, context, NULL, &made);
     carom_scene_destroy(made);
     BUG(carom_scene_create, scene, context, &def, NULL);
     FINE_VOID(carom_scene_destroy, scene, NULL);
-    BUG(carom_scene_get_info, context, NULL, scene, &info);
+    BUG(carom_scene_get_info, context, BAD_CONTEXT, scene, &info);
     BUG(carom_scene_get_info, scene, context, NULL, &info);
     BUG(carom_scene_get_info, info, context, scene, NULL);
     carom_object_kind kind = CAROM_OBJECT_KIND_CONVEX;
@@ -68,7 +68,7 @@ static void changing(void **state) {
     carom_broad_filter filters[2] = {{0, 0}, {0, 0}};
     carom_pair pair = {0, 1};
     carom_object_def def = ball;
-    BUG(carom_scene_add, context, NULL, scene, &def, 1, ids);
+    BUG(carom_scene_add, context, BAD_CONTEXT, scene, &def, 1, ids);
     BUG(carom_scene_add, scene, context, NULL, &def, 1, ids);
     BUG(carom_scene_add, objects, context, scene, NULL, 1, ids);
     FINE(carom_scene_add, ids, context, scene, &def, 0, NULL);
@@ -83,21 +83,21 @@ static void changing(void **state) {
     def.kind = CAROM_OBJECT_KIND_CONVEX;
     def.convex.kind = CAROM_CONVEX_KIND_HULL;
     BUG_IN(carom_object_def, convex, carom_scene_add, context, scene, &def, 1, NULL);
-    BUG(carom_scene_move, context, NULL, scene, ids, poses, 1);
+    BUG(carom_scene_move, context, BAD_CONTEXT, scene, ids, poses, 1);
     BUG(carom_scene_move, scene, context, NULL, ids, poses, 1);
     BUG(carom_scene_move, poses, context, scene, ids, NULL, 1);
     FINE(carom_scene_move, ids, context, scene, NULL, poses, 0);
-    BUG(carom_scene_remove, context, NULL, scene, ids, 1);
+    BUG(carom_scene_remove, context, BAD_CONTEXT, scene, ids, 1);
     BUG(carom_scene_remove, scene, context, NULL, ids, 1);
     BUG(carom_scene_remove, ids, context, scene, NULL, 1);
-    BUG(carom_scene_set_filters, context, NULL, scene, ids, filters, 1);
+    BUG(carom_scene_set_filters, context, BAD_CONTEXT, scene, ids, filters, 1);
     BUG(carom_scene_set_filters, scene, context, NULL, ids, filters, 1);
     BUG(carom_scene_set_filters, filters, context, scene, ids, NULL, 1);
     FINE(carom_scene_set_filters, ids, context, scene, NULL, filters, 0);
-    BUG(carom_scene_set_ignored, context, NULL, scene, &pair, 1, true);
+    BUG(carom_scene_set_ignored, context, BAD_CONTEXT, scene, &pair, 1, true);
     BUG(carom_scene_set_ignored, scene, context, NULL, &pair, 1, true);
     BUG(carom_scene_set_ignored, pairs, context, scene, NULL, 1, true);
-    BUG(carom_scene_update, context, NULL, scene);
+    BUG(carom_scene_update, context, BAD_CONTEXT, scene);
     BUG(carom_scene_update, scene, context, NULL);
 }
 
@@ -105,7 +105,7 @@ static void stepping(void **state) {
     (void)state;
     carom_scene_contacts contacts = {0};
     carom_pairs begun = {0}, ended = {0};
-    BUG(carom_scene_step, context, NULL, scene, &contacts, &begun, &ended);
+    BUG(carom_scene_step, context, BAD_CONTEXT, scene, &contacts, &begun, &ended);
     BUG(carom_scene_step, scene, context, NULL, &contacts, &begun, &ended);
     BUG_RESULT(carom_scene_contacts, carom_scene_step, contacts, context, scene, &result, &begun,
                &ended);
@@ -121,17 +121,17 @@ static void querying(void **state) {
     carom_ray ray = {{0, 0, 0}, {1, 0, 0}, 0};
     carom_vec3 point = {0, 0, 0};
     carom_pose pose = {.t = {0.5, 0.0, 0.0}};
-    BUG(carom_scene_query_objects, context, NULL, scene, &ball, 1, &contacts);
+    BUG(carom_scene_query_objects, context, BAD_CONTEXT, scene, &ball, 1, &contacts);
     BUG(carom_scene_query_objects, scene, context, NULL, &ball, 1, &contacts);
     BUG(carom_scene_query_objects, objects, context, scene, NULL, 1, &contacts);
     BUG_RESULT(carom_scene_contacts, carom_scene_query_objects, contacts, context, scene, &ball, 1,
                &result);
     BUG(carom_scene_query_objects, contacts, context, scene, &ball, 1, NULL);
-    BUG(carom_scene_cast_rays, context, NULL, scene, &ray, 1, &hit);
+    BUG(carom_scene_cast_rays, context, BAD_CONTEXT, scene, &ray, 1, &hit);
     BUG(carom_scene_cast_rays, scene, context, NULL, &ray, 1, &hit);
     BUG(carom_scene_cast_rays, rays, context, scene, NULL, 1, &hit);
     BUG(carom_scene_cast_rays, hits, context, scene, &ray, 1, NULL);
-    BUG(carom_scene_closest_points, context, NULL, scene, &point, 1, &hit);
+    BUG(carom_scene_closest_points, context, BAD_CONTEXT, scene, &point, 1, &hit);
     BUG(carom_scene_closest_points, scene, context, NULL, &point, 1, &hit);
     BUG(carom_scene_closest_points, points, context, scene, NULL, 1, &hit);
     BUG(carom_scene_closest_points, hits, context, scene, &point, 1, NULL);

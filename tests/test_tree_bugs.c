@@ -36,7 +36,7 @@ static void preparing(void **state) {
     carom_tree *made = NULL;
     carom_tree_info info;
     carom_tree_def def = {.packing = packing}, bad = def;
-    BUG(carom_tree_create, context, NULL, &def, &made);
+    BUG(carom_tree_create, context, BAD_CONTEXT, &def, &made);
     BUG(carom_tree_create, def, context, NULL, &made);
     BUG(carom_tree_create, tree, context, &def, NULL);
     bad.packing = NULL;
@@ -45,7 +45,7 @@ static void preparing(void **state) {
     bad.method = CAROM_TREE_METHOD_COUNT;
     BUG_IN(carom_tree_def, method, carom_tree_create, context, &bad, &made);
     FINE_VOID(carom_tree_destroy, tree, NULL);
-    BUG(carom_tree_get_info, context, NULL, tree, &info);
+    BUG(carom_tree_get_info, context, BAD_CONTEXT, tree, &info);
     BUG(carom_tree_get_info, tree, context, NULL, &info);
     BUG(carom_tree_get_info, info, context, tree, NULL);
     carom_tree_method method = CAROM_TREE_METHOD_MEDIAN;
@@ -65,7 +65,7 @@ static void preparing(void **state) {
         carom_tree_hint hint = {.valid = false};                                                   \
         carom_tree_query_def def = {.hint = &hint};                                                \
         carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};                                               \
-        BUG(function, context, NULL, tree, NULL, tree, NULL, NULL, result);                        \
+        BUG(function, context, BAD_CONTEXT, tree, NULL, tree, NULL, NULL, result);                 \
         BUG(function, a, context, NULL, NULL, tree, NULL, NULL, result);                           \
         FINE(function, pose_a, context, tree, NULL, tree, &pose, &def, result);                    \
         BUG(function, b, context, tree, NULL, NULL, NULL, NULL, result);                           \
@@ -85,7 +85,7 @@ static void queries(void **state) {
     QUERY(carom_tree_distance, gap, &gap);
     QUERY(carom_tree_query, answer, &answer);
     carom_numbers faces[2] = {{0}, {0}}, *one = &faces[0], *two = &faces[1];
-    BUG(carom_tree_faces, context, NULL, tree, NULL, tree, NULL, NULL, one, two);
+    BUG(carom_tree_faces, context, BAD_CONTEXT, tree, NULL, tree, NULL, NULL, one, two);
     BUG(carom_tree_faces, a, context, NULL, NULL, tree, NULL, NULL, one, two);
     FINE(carom_tree_faces, pose_a, context, tree, NULL, tree, NULL, NULL, one, two);
     BUG(carom_tree_faces, b, context, tree, NULL, NULL, NULL, NULL, one, two);
@@ -105,17 +105,17 @@ static void files(void **state) {
     (void)state;
     carom_tree *made = NULL;
     carom_bytes bytes = {0};
-    BUG(carom_tree_save, context, NULL, tree, "x");
+    BUG(carom_tree_save, context, BAD_CONTEXT, tree, "x");
     BUG(carom_tree_save, tree, context, NULL, "x");
     BUG(carom_tree_save, path, context, tree, NULL);
-    BUG(carom_tree_save_memory, context, NULL, tree, &bytes);
+    BUG(carom_tree_save_memory, context, BAD_CONTEXT, tree, &bytes);
     BUG(carom_tree_save_memory, tree, context, NULL, &bytes);
     BUG(carom_tree_save_memory, bytes, context, tree, NULL);
     BUG_RESULT(carom_bytes, carom_tree_save_memory, bytes, context, tree, &result);
-    BUG(carom_tree_load, context, NULL, "x", &made);
+    BUG(carom_tree_load, context, BAD_CONTEXT, "x", &made);
     BUG(carom_tree_load, path, context, NULL, &made);
     BUG(carom_tree_load, tree, context, "x", NULL);
-    BUG(carom_tree_load_memory, context, NULL, "x", 1, "x", &made);
+    BUG(carom_tree_load_memory, context, BAD_CONTEXT, "x", 1, "x", &made);
     BUG(carom_tree_load_memory, bytes, context, NULL, 1, "x", &made);
     BUG(carom_tree_load_memory, tree, context, "x", 1, "x", NULL);
     assert_int_equal(carom_tree_save_memory(context, tree, &bytes), CAROM_OK);

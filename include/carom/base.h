@@ -7,8 +7,10 @@
  *
  *   - A call returns carom_status. A failure leaves a message on the context, except for
  *     CAROM_INVALID, whose message goes to the assert handler. CAROM_MORE is not a failure.
- *   - A context serves one thread at a time. Queries do not change prepared structures: many
- *     contexts may query one structure at the same time.
+ *   - A context serves one thread at a time: a call while another thread is in one is a caller's
+ *     bug, which debug and checked builds (CAROM_CHECKS) tell the assert handler; others may crash.
+ *     Queries do not change prepared structures: many contexts may query one structure at the same
+ *     time.
  *   - Zero means default: every `_def` may be `{0}` or NULL, unless its comment says "never NULL".
  *   - A caller's bug (a NULL where none is allowed, an enum out of range, a result array whose
  *     fields contradict each other) calls the assert handler. If the handler returns, the call does
@@ -38,10 +40,25 @@ extern "C" {
  * notice. */
 #define CAROM_ABI 3u
 
-#if defined(__GNUC__)
+/* Stands before every function of the library. Define it beforehand to replace it. On Windows,
+ * define CAROM_SHARED to use the DLL; CAROM_BUILDING is defined while the library is built. */
+#ifndef CAROM_API
+#if defined(_WIN32) && defined(CAROM_BUILDING)
+#define CAROM_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(CAROM_SHARED)
+#define CAROM_API __declspec(dllimport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define CAROM_API __attribute__((visibility("default")))
 #else
 #define CAROM_API
+#endif
+#endif
+
+/* Stands before CAROM_API where a function, or what it is given, may still change between minor
+ * versions. All others are kept. It expands to nothing, unless you define it beforehand, such as to
+ * an attribute that makes the compiler warn of every use. */
+#ifndef CAROM_EXPERIMENTAL
+#define CAROM_EXPERIMENTAL
 #endif
 
 /* ---- Status ---------------------------------------------------------------------------------- */
@@ -141,7 +158,9 @@ CAROM_API bool carom_isa_available(carom_isa isa);
 
 /* What a context is created with. */
 typedef struct carom_context_def {
-    uint32_t threads;      /* 0: one per processor this process may use; 1: serial; at most 256 */
+    uint32_t threads;      /* 0: as many as CAROM_THREADS in the environment says, or where it is
+                              not set one per processor this process may use; 1: serial; at most
+                              256 */
     carom_backend backend; /* 0: CPU. CAROM_NO_DEVICE when there is none; calls that the backend
                               cannot do return CAROM_UNSUPPORTED */
     carom_isa isa;         /* 0: the best; CAROM_UNSUPPORTED when the machine lacks it */
@@ -170,19 +189,28 @@ typedef struct carom_context_info {
 /* Owns threads, scratch memory and the message of the last failure. Serves one thread at a time. */
 typedef struct carom_context carom_context;
 
-/* Called by carom_context_create, with the ABI that the caller was compiled with. */
+/* Creates a context; def may be NULL. On failure *context is NULL and carom_context_message(NULL)
+ * says why.
+ * - CAROM_BAD_INPUT: more than 256 threads; CAROM_THREADS in the environment is no number from 1 to
+ *   256, and def names no threads.
+ * - CAROM_UNSUPPORTED: the program was compiled with headers of another ABI.
+ * - A forked child may create contexts at once. The parent's contexts are a caller's bug there,
+ *   except for carom_context_message and carom_context_destroy. */
+CAROM_API carom_status carom_context_create(const carom_context_def *def, carom_context **context);
+
+/* The same for a caller that was compiled with the given CAROM_ABI. */
 CAROM_API carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def,
                                                 carom_context **context);
 
-/* Creates a context; def may be NULL. On failure *context is NULL and carom_context_message(NULL)
- * says why. */
-static inline carom_status carom_context_create(const carom_context_def *def,
-                                                carom_context **context) {
-    return carom_context_create_abi(CAROM_ABI, def, context);
-}
+/* Returns the CAROM_ABI of the library. For callers that find functions by name: they compare it
+ * with the one they were written for. Any thread. */
+CAROM_API uint32_t carom_abi(void);
+
+/* Compiled callers say which ABI they were compiled with. */
+#define carom_context_create(...) carom_context_create_abi(CAROM_ABI, __VA_ARGS__)
 
 /* Stops the threads and frees the scratch. NULL is allowed. Structures and results made with the
- * context stay valid. */
+ * context stay valid. In a forked child a context of the parent gives back its memory alone. */
 CAROM_API void carom_context_destroy(carom_context *context);
 
 /* Returns the message of the last failed call: what failed, where, and what to do. Empty before any

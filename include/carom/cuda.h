@@ -18,7 +18,9 @@
  *     candidates turns out larger than its memory, carom_cuda_finish takes more and repeats the
  *     queued work: nothing is lost, and later frames of the same size do not wait for memory.
  *
- * A sequence of calls that is repeated can be recorded as a frame and run as one CUDA graph. */
+ * A sequence of calls that is repeated can be recorded as a frame and run as one CUDA graph.
+ *
+ * All of this header is experimental: it may still change between minor versions. */
 #ifndef CAROM_CUDA_H
 #define CAROM_CUDA_H
 
@@ -33,18 +35,19 @@ extern "C" {
 
 /* Waits for all queued work and completes its results. Bad input that is only found on the device,
  * such as positions that are not finite, is reported here. */
-CAROM_API carom_status carom_cuda_finish(carom_context *context);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_finish(carom_context *context);
 
 /* ---- Device memory --------------------------------------------------------------------------- */
 
 /* Programs with a CUDA runtime of their own need none of these: any device pointer will do. */
-CAROM_API carom_status carom_cuda_allocate(carom_context *context, uint64_t bytes, void **memory);
-CAROM_API carom_status carom_cuda_release(carom_context *context, void *memory);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_allocate(carom_context *context,
+                                                              uint64_t bytes, void **memory);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_release(carom_context *context, void *memory);
 /* Copies from the host to the device, and back. Wait for the copy and for all earlier work. */
-CAROM_API carom_status carom_cuda_write(carom_context *context, void *to, const void *from,
-                                        uint64_t bytes);
-CAROM_API carom_status carom_cuda_read(carom_context *context, void *to, const void *from,
-                                       uint64_t bytes);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_write(carom_context *context, void *to,
+                                                           const void *from, uint64_t bytes);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_read(carom_context *context, void *to,
+                                                          const void *from, uint64_t bytes);
 
 /* ---- Results on the device ------------------------------------------------------------------- */
 
@@ -56,8 +59,9 @@ typedef enum carom_cuda_order {
 } carom_cuda_order;
 
 /* "sorted", "any". */
-CAROM_API const char *carom_cuda_order_name(carom_cuda_order order);
-CAROM_API bool carom_cuda_order_from_name(const char *name, carom_cuda_order *order);
+CAROM_EXPERIMENTAL CAROM_API const char *carom_cuda_order_name(carom_cuda_order order);
+CAROM_EXPERIMENTAL CAROM_API bool carom_cuda_order_from_name(const char *name,
+                                                             carom_cuda_order *order);
 
 /* Pairs in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next call.
  */
@@ -70,23 +74,26 @@ typedef struct carom_cuda_pairs {
 } carom_cuda_pairs;
 
 /* Frees the memory and resets the array to `{0}`. Waits for queued work. */
-CAROM_API carom_status carom_cuda_pairs_free(carom_context *context, carom_cuda_pairs *pairs);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_pairs_free(carom_context *context,
+                                                                carom_cuda_pairs *pairs);
 
 /* ---- Soups ----------------------------------------------------------------------------------- */
 
 typedef struct carom_soup carom_soup;
 
 /* carom_soup_update with positions in device memory: packed, of the view's scalar. */
-CAROM_API carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,
-                                              const carom_mesh_view *mesh);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_update(carom_context *context,
+                                                                 carom_soup *soup,
+                                                                 const carom_mesh_view *mesh);
 
 /* carom_soup_self_pairs and carom_soup_cross_pairs with the result in device memory. */
-CAROM_API carom_status carom_cuda_soup_self_pairs(carom_context *context, const carom_soup *soup,
-                                                  carom_cuda_order order, carom_cuda_pairs *pairs);
-CAROM_API carom_status carom_cuda_soup_cross_pairs(carom_context *context, const carom_soup *a,
-                                                   const carom_pose *pose_a, const carom_soup *b,
-                                                   const carom_pose *pose_b, carom_cuda_order order,
-                                                   carom_cuda_pairs *pairs);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_pairs(carom_context *context,
+                                                                     const carom_soup *soup,
+                                                                     carom_cuda_order order,
+                                                                     carom_cuda_pairs *pairs);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_pairs(
+    carom_context *context, const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
+    const carom_pose *pose_b, carom_cuda_order order, carom_cuda_pairs *pairs);
 
 /* ---- Balls ----------------------------------------------------------------------------------- */
 
@@ -96,32 +103,31 @@ CAROM_API carom_status carom_cuda_soup_cross_pairs(carom_context *context, const
  *   overlaps of the poses that are there by then.
  * - A pose that is not finite, or out of the range of balls.h, is reported by carom_cuda_finish as
  *   CAROM_BAD_INPUT; its overlap is all zero. */
-CAROM_API carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls *a,
-                                                const carom_pose *poses_a, const carom_balls *b,
-                                                const carom_pose *poses_b, uint64_t count,
-                                                const carom_balls_query_def *def,
-                                                carom_packing_overlap *overlaps);
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_balls_overlap(carom_context *context, const carom_balls *a, const carom_pose *poses_a,
+                         const carom_balls *b, const carom_pose *poses_b, uint64_t count,
+                         const carom_balls_query_def *def, carom_packing_overlap *overlaps);
 
 /* carom_balls_pairs with poses and result in device memory. A pose that is NULL is the identity. */
-CAROM_API carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a,
-                                              const carom_pose *pose_a, const carom_balls *b,
-                                              const carom_pose *pose_b,
-                                              const carom_balls_query_def *def,
-                                              carom_balls_kind kind, carom_cuda_order order,
-                                              carom_cuda_pairs *pairs);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_balls_pairs(
+    carom_context *context, const carom_balls *a, const carom_pose *pose_a, const carom_balls *b,
+    const carom_pose *pose_b, const carom_balls_query_def *def, carom_balls_kind kind,
+    carom_cuda_order order, carom_cuda_pairs *pairs);
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
 /* carom_broad_move of all boxes, by id, with bounds in device memory, and carom_broad_update. They
  * are not copied: they must stay as they are until the next change of the broad phase.
  * - CAROM_BAD_INPUT: another number of boxes than the broad phase has, or boxes were removed. */
-CAROM_API carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
-                                               const carom_bounds *borrowed_boxes, uint64_t count);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_broad_update(
+    carom_context *context, carom_broad *broad, const carom_bounds *borrowed_boxes, uint64_t count);
 
 /* carom_broad_pairs with the result in device memory.
  * - CAROM_UNSUPPORTED: the broad phase has an accept function. */
-CAROM_API carom_status carom_cuda_broad_pairs(carom_context *context, const carom_broad *broad,
-                                              carom_cuda_order order, carom_cuda_pairs *pairs);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_broad_pairs(carom_context *context,
+                                                                 const carom_broad *broad,
+                                                                 carom_cuda_order order,
+                                                                 carom_cuda_pairs *pairs);
 
 /* ---- Convex bodies --------------------------------------------------------------------------- */
 
@@ -132,10 +138,12 @@ typedef struct carom_cuda_shapes carom_cuda_shapes;
  * cuda. On failure *made is NULL.
  * - CAROM_UNSUPPORTED: a hull of another backend, or a shape given by a support function.
  * - CAROM_BAD_INPUT: as for carom_convex_meet. */
-CAROM_API carom_status carom_cuda_shapes_create(carom_context *context, const carom_convex *shapes,
-                                                uint64_t count, carom_cuda_shapes **made);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_shapes_create(carom_context *context,
+                                                                   const carom_convex *shapes,
+                                                                   uint64_t count,
+                                                                   carom_cuda_shapes **made);
 /* NULL is allowed. Constraint: nothing that uses them is queued. */
-CAROM_API void carom_cuda_shapes_destroy(carom_cuda_shapes *shapes);
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_shapes_destroy(carom_cuda_shapes *shapes);
 
 /* Bodies: shapes with poses. The arrays are in device memory. */
 typedef struct carom_cuda_bodies {
@@ -149,9 +157,9 @@ typedef struct carom_cuda_bodies {
  * touch, their boxes overlap. `boxes` is device memory for bodies->count.
  * - carom_cuda_finish fails with CAROM_BAD_INPUT where a pose is not finite or too large, or a
  *   shape is not there. */
-CAROM_API carom_status carom_cuda_convex_boxes(carom_context *context,
-                                               const carom_cuda_bodies *bodies,
-                                               carom_bounds *boxes);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_boxes(carom_context *context,
+                                                                  const carom_cuda_bodies *bodies,
+                                                                  carom_bounds *boxes);
 
 /* Results in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next call.
  */
@@ -163,14 +171,15 @@ typedef struct carom_cuda_results {
 } carom_cuda_results;
 
 /* Frees the memory and resets the array to `{0}`. Waits for queued work. */
-CAROM_API carom_status carom_cuda_results_free(carom_context *context, carom_cuda_results *results);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_results_free(carom_context *context,
+                                                                  carom_cuda_results *results);
 
 /* carom_convex_pairs with bodies, pairs and results in device memory. The pairs are those of an
  * earlier call, queued or not; or the caller's own, with data, count and capacity set and the other
  * fields 0. def may be NULL.
  * - carom_cuda_finish fails as for carom_cuda_convex_boxes, and where a pair names a body that is
  *   not there. */
-CAROM_API carom_status carom_cuda_convex_pairs(
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_pairs(
     carom_context *context, const carom_cuda_bodies *bodies, const carom_cuda_pairs *pairs,
     carom_convex_question question, const carom_convex_def *def, carom_cuda_results *results);
 
@@ -181,14 +190,16 @@ typedef struct carom_cuda_frame carom_cuda_frame;
 
 /* From here on, calls that do not wait are recorded instead of queued. Finishes earlier work.
  * Constraint: no other calls on the context, and no frame is being recorded. */
-CAROM_API carom_status carom_cuda_frame_begin(carom_context *context);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_frame_begin(carom_context *context);
 /* Ends the recording. On failure *frame is NULL. */
-CAROM_API carom_status carom_cuda_frame_end(carom_context *context, carom_cuda_frame **frame);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_frame_end(carom_context *context,
+                                                               carom_cuda_frame **frame);
 /* Queues the frame as one graph; carom_cuda_finish completes it. Every structure and result of the
  * recorded calls must still be there. Finishes earlier work that is of another frame. */
-CAROM_API carom_status carom_cuda_frame_run(carom_context *context, carom_cuda_frame *frame);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_frame_run(carom_context *context,
+                                                               carom_cuda_frame *frame);
 /* NULL is allowed. Constraint: the context is still there and nothing of the frame is queued. */
-CAROM_API void carom_cuda_frame_destroy(carom_cuda_frame *frame);
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_frame_destroy(carom_cuda_frame *frame);
 
 /* ---- Time of each step ----------------------------------------------------------------------- */
 
@@ -211,9 +222,10 @@ typedef struct carom_cuda_steps {
 
 /* Measures the steps of the calls that follow, outside of frames, by events; takes some
  * microseconds per step. */
-CAROM_API carom_status carom_cuda_set_timing(carom_context *context, bool on);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_set_timing(carom_context *context, bool on);
 /* Gets the steps of the work that the last carom_cuda_finish waited for. */
-CAROM_API carom_status carom_cuda_get_steps(carom_context *context, carom_cuda_steps *steps);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_get_steps(carom_context *context,
+                                                               carom_cuda_steps *steps);
 
 #ifdef __cplusplus
 }

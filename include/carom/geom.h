@@ -68,6 +68,74 @@ typedef enum carom_relation {
 CAROM_API const char *carom_relation_name(carom_relation relation);
 CAROM_API bool carom_relation_from_name(const char *name, carom_relation *relation);
 
+/* ---- Poses ----------------------------------------------------------------------------------- */
+
+/* Rules for the functions of poses. A pose that is NULL is the identity. Numbers must be finite,
+ * translations and points at most 2^1020 in size: else CAROM_BAD_INPUT. A result may be stored in
+ * the place of an input. Of a rotation, "right to e" means each element of its matrix.
+ * The forms named _value need no context and return the result; any number of threads may call
+ * them. There bad input is a caller's bug: the assert handler is called and, if it returns, the
+ * result is all zero, as a pose the identity.
+ * Nothing is allocated and no threads are used. Cost: 10 to 50 ns, 200 ns with angles. */
+
+/* Computes the pose that applies b first and then a: R(a) R(b) x + R(a) tb + ta.
+ * - The rotation is right to 1e-15, the translation to 2e-15 of |ta| + |tb|; tb is moved by the
+ *   formula of carom_pose.
+ * - Where one of them does not turn, the quaternion is the other's, to the last bit. */
+CAROM_API carom_status carom_pose_compose(carom_context *context, const carom_pose *a,
+                                          const carom_pose *b, carom_pose *pose);
+CAROM_API carom_pose carom_pose_compose_value(const carom_pose *a, const carom_pose *b);
+
+/* Computes the pose that undoes another: R^T x - R^T t. The quaternion's conjugate is exact, so the
+ * matrix is R transposed, to the last bit; the translation is right to 2e-15 of |t|. */
+CAROM_API carom_status carom_pose_invert(carom_context *context, const carom_pose *pose,
+                                         carom_pose *inverse);
+CAROM_API carom_pose carom_pose_invert_value(const carom_pose *pose);
+
+/* Moves `count` points: exactly the x' of carom_pose. `moved` may be `points` itself; otherwise the
+ * arrays do not overlap. After a failure `moved` is as it was.
+ * Cost: 2 ns a point. */
+CAROM_API carom_status carom_pose_apply(carom_context *context, const carom_pose *pose,
+                                        const carom_vec3 *points, uint64_t count,
+                                        carom_vec3 *moved);
+CAROM_API carom_vec3 carom_pose_apply_value(const carom_pose *pose, const carom_vec3 *point);
+
+/* The same for directions, such as normals: without the translation, (r00 x + r01 y) + r02 z and so
+ * on. */
+CAROM_API carom_status carom_pose_rotate(carom_context *context, const carom_pose *pose,
+                                         const carom_vec3 *directions, uint64_t count,
+                                         carom_vec3 *rotated);
+CAROM_API carom_vec3 carom_pose_rotate_value(const carom_pose *pose, const carom_vec3 *direction);
+
+/* Makes the rotation by `angle` radians about an axis through the origin, counter-clockwise where
+ * the axis points to the viewer; right to 1e-15 for every angle, however large. The axis has any
+ * length but zero. */
+CAROM_API carom_status carom_pose_from_axis_angle(carom_context *context, const carom_vec3 *axis,
+                                                  double angle, carom_pose *pose);
+CAROM_API carom_pose carom_pose_from_axis_angle_value(const carom_vec3 *axis, double angle);
+
+/* Makes the rotation of three angles in radians, as URDF's rpy: about the fixed x axis by roll,
+ * then about the fixed y axis by pitch, then about the fixed z axis by yaw;
+ * R = Rz(yaw) Ry(pitch) Rx(roll). The same as yaw, then pitch, then roll about the axes that move
+ * along. Right to 1e-15. */
+CAROM_API carom_status carom_pose_from_euler(carom_context *context, double roll, double pitch,
+                                             double yaw, carom_pose *pose);
+CAROM_API carom_pose carom_pose_from_euler_value(double roll, double pitch, double yaw);
+
+/* Computes a pose between two, at a time in [0, 1]: the origin moves along a straight line at
+ * constant speed, and the rotation turns at constant speed about a fixed axis, the shorter way
+ * round (slerp). The motion of carom_motion with centre 0, with its accuracy and limits. At 0 and
+ * 1 it is the given pose itself. */
+CAROM_API carom_status carom_pose_interpolate(carom_context *context, const carom_pose *from,
+                                              const carom_pose *to, double time, carom_pose *pose);
+CAROM_API carom_pose carom_pose_interpolate_value(const carom_pose *from, const carom_pose *to,
+                                                  double time);
+
+/* Writes the 3 x 4 matrix of a pose, row by row, the translation in the last column: the r and t of
+ * carom_pose, to the last bit. */
+CAROM_API carom_status carom_pose_to_matrix(carom_context *context, const carom_pose *pose,
+                                            double matrix[12]);
+
 /* Converts a 3 x 4 matrix (row by row, the translation in the last column) to a pose. Its rotation
  * is that of the matrix up to 1e-15 and the matrix's own deviation from a rotation.
  * CAROM_BAD_INPUT: not finite, or the left 3 x 3 part is no rotation up to 1e-6 (it scales, shears

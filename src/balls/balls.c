@@ -520,7 +520,7 @@ carom_status carom_balls_describe(carom_context *context, const carom_grid_def *
 
 carom_status carom_balls_create(carom_context *context, const carom_balls_def *def,
                                 carom_balls **balls) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(balls != NULL, "the place for the balls is NULL");
     CAROM_REQUIRE(def != NULL, "the definition is NULL");
     CAROM_REQUIRE(def->packing != NULL, "the packing is NULL");
@@ -565,7 +565,7 @@ static carom_status check_spheres(carom_context *context, const carom_pack_spher
 
 carom_status carom_balls_update(carom_context *context, carom_balls *balls,
                                 const carom_pack_sphere *spheres, uint64_t count, double volume) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(balls != NULL, "the balls are NULL");
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     CAROM_TRY(carom_balls_check_backend(context, balls, balls));
@@ -584,7 +584,7 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
 
 carom_status carom_balls_get_info(carom_context *context, const carom_balls *balls,
                                   carom_balls_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(balls != NULL, "the balls are NULL");
     CAROM_REQUIRE(info != NULL, "the info is NULL");
     *info = (carom_balls_info){.spheres = balls->grid.view.count,

@@ -140,7 +140,7 @@ carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls 
                                       const carom_balls_query_def *def,
                                       carom_packing_overlap *overlaps) {
     const carom_balls_query_def defaults = {0};
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
     CAROM_REQUIRE(overlaps != NULL || count == 0, "the overlaps are NULL");
     if (def == NULL) def = &defaults;
@@ -161,7 +161,7 @@ carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a
                                     carom_balls_kind kind, carom_cuda_order order,
                                     carom_cuda_pairs *pairs) {
     const carom_balls_query_def defaults = {0};
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
     CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");

@@ -288,7 +288,7 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
                                  const carom_pose *pose_b, const carom_balls_query_def *def,
                                  carom_packing_overlap *overlap) {
     const carom_balls_query_def defaults = {0};
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
     CAROM_REQUIRE(overlap != NULL, "the overlap is NULL");
     if (def == NULL) def = &defaults;
@@ -376,7 +376,7 @@ static carom_status check_meetings(carom_context *context, const carom_balls_mee
 carom_status carom_balls_overlap_many(carom_context *context, const carom_balls_meeting *meetings,
                                       uint64_t count, bool no_bounds,
                                       carom_packing_overlap *overlaps) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(count == 0 || meetings != NULL, "the meetings are NULL");
     CAROM_REQUIRE(count == 0 || overlaps != NULL, "the overlaps are NULL");
     CAROM_TRY(check_meetings(context, meetings, count));
@@ -440,7 +440,7 @@ carom_status carom_balls_pairs(carom_context *context, const carom_balls *a,
                                const carom_pose *pose_a, const carom_balls *b,
                                const carom_pose *pose_b, const carom_balls_query_def *def,
                                carom_balls_kind kind, carom_pairs *pairs) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
     CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE_RESULT(pairs, "pairs");
@@ -453,7 +453,7 @@ carom_status carom_balls_count(carom_context *context, const carom_balls *a,
                                const carom_pose *pose_a, const carom_balls *b,
                                const carom_pose *pose_b, const carom_balls_query_def *def,
                                carom_balls_kind kind, uint64_t *count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
     CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE(count != NULL, "the count is NULL");
@@ -465,7 +465,7 @@ carom_status carom_balls_count(carom_context *context, const carom_balls *a,
 carom_status carom_balls_any(carom_context *context, const carom_balls *a, const carom_pose *pose_a,
                              const carom_balls *b, const carom_pose *pose_b,
                              const carom_balls_query_def *def, carom_balls_kind kind, bool *any) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
     CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE(any != NULL, "the answer is NULL");
@@ -498,7 +498,7 @@ carom_status carom_balls_bound(carom_context *context, const carom_balls *a, con
                                const carom_balls_query_def *def, carom_balls_kind kind,
                                carom_balls_most *most) {
     const carom_balls_query_def defaults = {0};
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
     CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE(most != NULL, "the bound is NULL");

@@ -1,14 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /* The context: threads, scratch and the last message, for one thread at a time. No state here is
- * global, so contexts are independent. */
+ * global, so contexts are independent, and a forked child can create its own at once. */
 #include "base/context.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/isa.h"
 #include "base/names.h"
 
 CAROM_ENUM_NAMES(carom_backend, CAROM_BACKEND_COUNT, "cpu", "cuda");
+
+#define THREADS_VARIABLE "CAROM_THREADS"
+
+uint32_t carom_abi(void) {
+    return CAROM_ABI;
+}
+
+/* In parentheses: the header has a macro of this name. */
+carom_status(carom_context_create)(const carom_context_def *def, carom_context **context) {
+    return carom_context_create_abi(CAROM_ABI, def, context);
+}
+
+/* The threads of a context whose def names none: those of the environment, or one per processor. */
+static carom_status default_threads(uint32_t *threads) {
+    const char *text = getenv(THREADS_VARIABLE);
+    *threads = carom_processor_count();
+    if (text == NULL || text[0] == '\0') return CAROM_OK;
+    uint32_t value = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && value <= CAROM_MOST_THREADS; ++at)
+        value = 10 * value + (uint32_t)(*at - '0');
+    if (*at != '\0' || value == 0 || value > CAROM_MOST_THREADS)
+        return carom_fail(NULL, CAROM_BAD_INPUT,
+                          THREADS_VARIABLE " is \"%s\" in the environment; give a number from 1 to "
+                                           "%u, or unset it for one thread per processor",
+                          text, CAROM_MOST_THREADS);
+    *threads = value;
+    return CAROM_OK;
+}
 
 static carom_status check_def(uint32_t abi, const carom_context_def *def) {
     if (abi != CAROM_ABI)
@@ -38,13 +68,15 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
     CAROM_REQUIRE((def->allocator.allocate == NULL) == (def->allocator.release == NULL),
                   "an allocator needs both allocate and release");
     CAROM_TRY(check_def(abi, def));
+    uint32_t threads = def->threads;
+    if (threads == 0) CAROM_TRY(default_threads(&threads));
+    if (!carom_forks_watch()) return carom_fail_memory(NULL, 0, "noticing forks");
 
     carom_device *device = NULL;
     carom_cuda_pairs none = {0};
     if (def->backend == CAROM_BACKEND_CUDA) CAROM_TRY(carom_device_open(def, &device));
     carom_allocator allocator =
         def->allocator.allocate != NULL ? def->allocator : carom_allocator_default();
-    uint32_t threads = def->threads != 0 ? def->threads : carom_processor_count();
     carom_context *context = carom_allocate(&allocator, 1, sizeof(*context));
     carom_arena *arenas = carom_allocate(&allocator, threads, sizeof(*arenas));
     if (context == NULL || arenas == NULL) {
@@ -54,6 +86,7 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
         return carom_fail_memory(NULL, sizeof(*context) + threads * sizeof(*arenas), "a context");
     }
     memset(context, 0, sizeof(*context));
+    context->forks = carom_forks;
     context->allocator = allocator;
     context->backend = def->backend;
     context->isa = def->isa != CAROM_ISA_BEST ? def->isa : carom_isa_best();
@@ -72,8 +105,14 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
 
 void carom_context_destroy(carom_context *context) {
     if (context == NULL) return;
-    carom_device_close(context->device, &context->device_pairs);
-    carom_pool_destroy(context->pool);
+    if (context->forks == carom_forks) {
+        CAROM_REQUIRE_OR(atomic_load_explicit(&context->owner, memory_order_relaxed) == NULL,
+                         "a call on the context has not returned yet", );
+        carom_device_close(context->device, &context->device_pairs);
+        carom_pool_destroy(context->pool);
+    } else { /* the parent's threads and device are not in this process: their memory alone is */
+        carom_pool_release(context->pool);
+    }
     carom_allocator allocator = context->allocator;
     for (uint32_t i = 0; i < context->threads; ++i) carom_arena_free(&context->arenas[i]);
     carom_release(&allocator, context->arenas);
@@ -81,11 +120,13 @@ void carom_context_destroy(carom_context *context) {
 }
 
 const char *carom_context_message(const carom_context *context) {
-    return context != NULL ? context->message : carom_thread_message();
+    if (context == NULL) return carom_thread_message();
+    CAROM_REQUIRE_OR(!carom_context_is_elsewhere(context), "another thread is in a call on it", "");
+    return context->message;
 }
 
 carom_status carom_context_get_info(carom_context *context, carom_context_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = (carom_context_info){context->threads, context->backend, context->isa, 0};
     info->scratch_bytes = carom_device_bytes(context->device);
@@ -95,14 +136,14 @@ carom_status carom_context_get_info(carom_context *context, carom_context_info *
 }
 
 carom_status carom_context_get_work(carom_context *context, carom_work *work) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(work != NULL, "the place for the work is NULL");
     *work = context->work;
     return CAROM_OK;
 }
 
 carom_status carom_context_trim(carom_context *context) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     for (uint32_t i = 0; i < context->threads; ++i) carom_arena_free(&context->arenas[i]);
     return carom_device_trim(context);
 }

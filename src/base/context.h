@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/device.h"
+#include "base/entry.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -25,6 +26,9 @@ typedef struct carom_progress {
 } carom_progress;
 
 struct carom_context {
+    uint32_t forks;              /* carom_forks of the process that created it */
+    _Atomic(const void *) owner; /* the thread in a call, NULL: none. Checked builds only, as is: */
+    uint32_t depth;              /* calls of the owner, nested */
     carom_allocator allocator;
     carom_backend backend;
     carom_isa isa;
@@ -46,6 +50,24 @@ struct carom_context {
 static inline carom_arena *carom_scratch(carom_context *context, uint32_t worker) {
     return &context->arenas[worker];
 }
+
+/* ---- Entering -------------------------------------------------------------------------------- */
+
+static inline carom_context *carom_context_enter(carom_context *context, const char *function) {
+    if (context == NULL || context->forks != carom_forks) {
+        carom_context_refuse(context, function);
+        return NULL;
+    }
+    return CAROM_OWNED(context, function) ? context : NULL;
+}
+
+/* First line of a public function that is given a context. Until the function returns, the context
+ * is this thread's; calls within calls of one thread are fine. */
+#define CAROM_ENTER(context)                                                                       \
+    CAROM_LEAVES carom_context *const entered_ = carom_context_enter(context, __func__);           \
+    if (entered_ == NULL) return CAROM_INVALID
+
+/* ---- Other ----------------------------------------------------------------------------------- */
 
 /* The device of a new CUDA context, its end, the bytes it holds for reuse, and freeing them. */
 carom_status carom_device_open(const carom_context_def *def, carom_device **device);

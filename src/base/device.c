@@ -95,7 +95,7 @@ carom_status carom_device_pass(carom_context *context, carom_status status) {
 /* The device of a context, with the checks that every call begins with. */
 #define DEVICE_OF(context, what)                                                                   \
     carom_device *device;                                                                          \
-    CAROM_REQUIRE((context) != NULL, "the context is NULL");                                       \
+    CAROM_ENTER(context);                                                                          \
     CAROM_TRY(carom_device_of(context, what, &device))
 
 carom_status carom_cuda_finish(carom_context *context) {

@@ -148,6 +148,11 @@ void carom_pool_destroy(carom_pool *pool) {
     pthread_cond_destroy(&pool->end);
     pthread_cond_destroy(&pool->begin);
     pthread_mutex_destroy(&pool->mutex);
+    carom_pool_release(pool);
+}
+
+void carom_pool_release(carom_pool *pool) {
+    if (pool == NULL) return;
     carom_allocator allocator = pool->allocator;
     carom_release(&allocator, pool);
 }
@@ -194,8 +199,7 @@ static void note_failure(loop *loop, uint64_t range, carom_status status) {
     atomic_flag_clear(&loop->lock);
 }
 
-static void run_ranges(void *argument, uint32_t worker) {
-    loop *loop = argument;
+static void run_ranges(loop *loop, uint32_t worker) {
     uint64_t ranges = (loop->count - 1) / loop->grain + 1;
     while (atomic_load(&loop->failed_range) == UINT64_MAX &&
            !atomic_load(&loop->context->progress.cancelled)) {
@@ -211,6 +215,13 @@ static void run_ranges(void *argument, uint32_t worker) {
     }
 }
 
+/* A carom_task_fn: the ranges of one worker. */
+static void work(void *argument, uint32_t worker) {
+    const carom_context *before = CAROM_WORK_FOR(((loop *)argument)->context);
+    run_ranges(argument, worker);
+    (void)CAROM_WORK_FOR(before);
+}
+
 static void run_workers(carom_context *context, loop *loop) {
     bool alone = context->threads == 1 || loop->count <= loop->grain;
     if (!alone && context->run == NULL) {
@@ -221,9 +232,9 @@ static void run_workers(carom_context *context, loop *loop) {
         }
     }
     if (alone || context->run == NULL)
-        run_ranges(loop, 0);
+        work(loop, 0);
     else
-        context->run(context->run_user, run_ranges, loop, context->threads);
+        context->run(context->run_user, work, loop, context->threads);
 }
 
 static carom_status run_loop(carom_context *context, loop *loop) {

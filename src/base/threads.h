@@ -44,4 +44,8 @@ uint32_t carom_processor_count(void);
 /* NULL is fine. */
 void carom_pool_destroy(carom_pool *pool);
 
+/* Frees the memory of a parent's pool in a forked child, where its threads are missing: joining
+ * them, or destroying the condition they waited for, would not end. NULL is fine. */
+void carom_pool_release(carom_pool *pool);
+
 #endif

@@ -195,7 +195,7 @@ static carom_status fill(carom_context *context, carom_broad *broad, const carom
 carom_status carom_broad_create(carom_context *context, const carom_broad_def *def,
                                 carom_broad **broad) {
     static const carom_broad_def none = {0};
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the place for the boxes is NULL");
     if (def == NULL) def = &none;
     CAROM_REQUIRE(def->boxes != NULL || def->box_count == 0, "the boxes are NULL");
@@ -251,7 +251,7 @@ void carom_broad_destroy(carom_broad *broad) {
 
 carom_status carom_broad_move(carom_context *context, carom_broad *broad, const uint32_t *ids,
                               const carom_bounds *boxes, uint64_t count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || boxes != NULL, "the boxes are NULL");
     carom_bounds bounds;
@@ -271,7 +271,7 @@ carom_status carom_broad_move(carom_context *context, carom_broad *broad, const 
 
 carom_status carom_broad_add(carom_context *context, carom_broad *broad, const carom_bounds *boxes,
                              uint64_t count, uint32_t *ids) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || boxes != NULL, "the boxes are NULL");
     carom_bounds bounds;
@@ -307,7 +307,7 @@ static uint64_t find_repeat(carom_broad *broad, const uint32_t *ids, uint64_t co
 
 carom_status carom_broad_remove(carom_context *context, carom_broad *broad, const uint32_t *ids,
                                 uint64_t count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || ids != NULL, "the ids are NULL");
     CAROM_TRY(check_ids(context, broad, ids, count));
@@ -336,7 +336,7 @@ carom_status carom_broad_remove(carom_context *context, carom_broad *broad, cons
 carom_status carom_broad_set_filters(carom_context *context, carom_broad *broad,
                                      const uint32_t *ids, const carom_broad_filter *filters,
                                      uint64_t count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || filters != NULL, "the filters are NULL");
     CAROM_TRY(check_ids(context, broad, ids, count));
@@ -365,7 +365,7 @@ static uint64_t bytes_of(const carom_broad *b) {
 
 carom_status carom_broad_get_info(carom_context *context, const carom_broad *broad,
                                   carom_broad_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     const carom_broad_sweep *sweep = &broad->sweep;

@@ -110,7 +110,7 @@ carom_status carom_broad_device_search(carom_context *context, const carom_broad
 
 carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
                                      const carom_bounds *borrowed_boxes, uint64_t count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(borrowed_boxes != NULL || count == 0, "the boxes are NULL");
     carom_device *device;
@@ -131,7 +131,7 @@ carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
 
 carom_status carom_cuda_broad_pairs(carom_context *context, const carom_broad *broad,
                                     carom_cuda_order order, carom_cuda_pairs *pairs) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
     CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");

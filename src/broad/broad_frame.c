@@ -137,7 +137,7 @@ static carom_status fill(carom_context *context, const uint64_t *pairs, uint64_t
 
 carom_status carom_broad_frame(carom_context *context, carom_broad *broad, carom_pairs *pairs,
                                carom_pairs *begun, carom_pairs *ended) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     if (pairs != NULL) CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "the place for the pairs that began");

@@ -466,7 +466,7 @@ static carom_ray_frame frame_of(const carom_broad *broad) {
 carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *broad,
                                      const carom_bounds *boxes, uint64_t count,
                                      carom_pairs *pairs) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || boxes != NULL, "the boxes are NULL");
     CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
@@ -484,7 +484,7 @@ carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *
 
 carom_status carom_broad_query_rays(carom_context *context, const carom_broad *broad,
                                     const carom_ray *rays, uint64_t count, carom_pairs *pairs) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || rays != NULL, "the rays are NULL");
     CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
@@ -497,7 +497,7 @@ carom_status carom_broad_query_rays(carom_context *context, const carom_broad *b
 
 carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *broad,
                                    const carom_ray *rays, uint64_t count, carom_broad_hit *hits) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
@@ -511,7 +511,7 @@ carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *br
 
 carom_status carom_broad_nearest(carom_context *context, const carom_broad *broad,
                                  const carom_vec3 *points, uint64_t count, carom_broad_hit *hits) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
     CAROM_BROAD_REQUIRE_UPDATED(broad);

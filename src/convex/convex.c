@@ -129,7 +129,7 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
 }
 
 #define REQUIRE_PAIR(context, a, b, def)                                                           \
-    CAROM_REQUIRE((context) != NULL, "the context is NULL");                                       \
+    CAROM_ENTER(context);                                                                          \
     CAROM_REQUIRE((a) != NULL && (b) != NULL, "a shape is NULL");                                  \
     CAROM_REQUIRE(carom_convex_is_complete(a) && carom_convex_is_complete(b),                      \
                   "a shape has an unknown kind, or no hull or support function");                  \
@@ -237,7 +237,7 @@ static carom_status check_batch(carom_context *context, const carom_convex_batch
 carom_status carom_convex_pairs(carom_context *context, const carom_convex_batch *batch,
                                 carom_convex_results *results) {
     uint64_t workspace;
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(batch != NULL, "the batch is NULL");
     CAROM_REQUIRE(batch->bodies != NULL || batch->body_count == 0, "the bodies are NULL");
     CAROM_REQUIRE(batch->pairs != NULL || batch->pair_count == 0, "the pairs are NULL");

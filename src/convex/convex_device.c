@@ -61,7 +61,7 @@ carom_status carom_cuda_shapes_create(carom_context *context, const carom_convex
                                       uint64_t count, carom_cuda_shapes **made) {
     CAROM_REQUIRE(made != NULL, "the place for the shapes is NULL");
     *made = NULL;
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(shapes != NULL || count == 0, "the shapes are NULL");
     for (uint64_t i = 0; i < count; ++i)
         CAROM_REQUIRE(carom_convex_is_complete(&shapes[i]),
@@ -209,7 +209,7 @@ carom_status carom_convex_device_ask(carom_context *context, const carom_convex_
 /* ---- Device memory --------------------------------------------------------------------------- */
 
 #define REQUIRE_BODIES(context, bodies)                                                            \
-    CAROM_REQUIRE((context) != NULL, "the context is NULL");                                       \
+    CAROM_ENTER(context);                                                                          \
     CAROM_REQUIRE((bodies) != NULL, "the bodies are NULL");                                        \
     CAROM_REQUIRE((bodies)->count == 0 || ((bodies)->shapes != NULL && (bodies)->poses != NULL),   \
                   "the bodies have no shapes or no poses")
@@ -249,7 +249,7 @@ carom_status carom_cuda_convex_pairs(carom_context *context, const carom_cuda_bo
 }
 
 carom_status carom_cuda_results_free(carom_context *context, carom_cuda_results *results) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(results != NULL, "the results are NULL");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "device memory", &device));

@@ -515,7 +515,7 @@ carom_status carom_hull_create(carom_context *context, const carom_hull_def *def
                                carom_hull **hull) {
     CAROM_REQUIRE(hull != NULL, "the place for the hull is NULL");
     *hull = NULL;
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     if (context->backend != CAROM_BACKEND_CPU)
         CAROM_TRY(carom_convex_device_check(context, "a hull"));
     if (def == NULL || def->mesh.vertex_count == 0)
@@ -563,7 +563,7 @@ void carom_hull_destroy(carom_hull *hull) {
 
 carom_status carom_hull_get_info(carom_context *context, const carom_hull *hull,
                                  carom_hull_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(hull != NULL, "the hull is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the information is NULL");
     *info = hull->info;
@@ -573,7 +573,7 @@ carom_status carom_hull_get_info(carom_context *context, const carom_hull *hull,
 carom_status carom_hull_to_mesh(carom_context *context, const carom_hull *hull, carom_mesh **mesh) {
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     *mesh = NULL;
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(hull != NULL, "the hull is NULL");
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);

@@ -278,7 +278,7 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
                                    const carom_pose *pose_a, const carom_convex *b,
                                    const carom_pose *pose_b, double reach,
                                    carom_convex_cache *cache, carom_manifold *manifold) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a shape is NULL");
     CAROM_REQUIRE(manifold != NULL, "the place for the manifold is NULL");
     if (!(reach >= 0.0 && reach <= DBL_MAX))

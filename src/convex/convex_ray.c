@@ -331,7 +331,7 @@ static void cast_ray(cast *c, const carom_convex *shape, const carom_pose *pose,
 
 carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
                               const carom_pose *pose, const carom_ray *ray, carom_convex_hit *hit) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(shape != NULL, "the shape is NULL");
     CAROM_REQUIRE(carom_convex_is_complete(shape),
                   "the shape has an unknown kind, or no hull or support function");

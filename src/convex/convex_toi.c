@@ -150,7 +150,7 @@ carom_status carom_convex_find_toi(carom_context *context, const carom_convex *a
                                    const carom_motion *motion_a, const carom_convex *b,
                                    const carom_motion *motion_b, const carom_advance_def *def,
                                    carom_convex_toi *toi) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a shape is NULL");
     CAROM_REQUIRE(carom_convex_is_complete(a) && carom_convex_is_complete(b),
                   "a shape has an unknown kind, or no hull or support function");
@@ -193,7 +193,7 @@ static carom_status advance_range(void *argument, carom_range range) {
 carom_status carom_convex_find_tois(carom_context *context, const carom_convex_moving *pairs,
                                     uint64_t count, const carom_advance_def *def,
                                     carom_convex_tois *tois) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(pairs != NULL || count == 0, "the pairs are NULL");
     CAROM_REQUIRE_RESULT(tois, "the result array");
     for (uint64_t i = 0; i < count; ++i)

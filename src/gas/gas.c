@@ -404,7 +404,7 @@ static carom_status fill_gas(carom_context *context, carom_gas *gas,
 carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                               const carom_gas_sphere *spheres, uint64_t count, carom_gas **out) {
     static const carom_gas_def defaults;
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
@@ -520,7 +520,8 @@ static carom_status change_gas(carom_context *context, carom_gas *gas, const cha
 
 carom_status carom_gas_add(carom_context *context, carom_gas *gas, const carom_gas_sphere *spheres,
                            uint64_t count, uint32_t *ids) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check_sphere(context, gas, &spheres[i], i));
     if (count == 0) return CAROM_OK;
@@ -532,7 +533,8 @@ carom_status carom_gas_add(carom_context *context, carom_gas *gas, const carom_g
 
 carom_status carom_gas_remove(carom_context *context, carom_gas *gas, const uint32_t *ids,
                               uint64_t count) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(ids != NULL || count == 0, "the ids are NULL");
     for (uint64_t i = 0; i < count; ++i)
         if (ids[i] >= gas->labels || gas->slot_of[ids[i]] == CAROM_GAS_NO_SLOT)
@@ -544,7 +546,8 @@ carom_status carom_gas_remove(carom_context *context, carom_gas *gas, const uint
 
 carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_t *ids,
                            const carom_gas_sphere *spheres, uint64_t count) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE((ids != NULL && spheres != NULL) || count == 0, "the ids or spheres are NULL");
     for (uint64_t i = 0; i < count; ++i) {
         if (ids[i] >= gas->labels)

@@ -181,7 +181,8 @@ static carom_status fail_late(carom_context *context, const carom_gas *gas, doub
 
 carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
                                carom_gas_event_fn *on_event, void *user) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     CAROM_TRY(check_until(context, gas, until));
     if (until > last_time(gas)) return fail_late(context, gas, until);
@@ -195,7 +196,8 @@ static bool stop_at_first(void *user, const carom_gas_event *event) {
 
 carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until,
                             carom_gas_event *event) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(event != NULL, "the place for the event is NULL");
     *event = (carom_gas_event){.kind = CAROM_GAS_KIND_NONE};
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));

@@ -35,7 +35,8 @@ static void get_sphere(const carom_gas *gas, uint32_t slot, carom_gas_sphere *sp
 
 carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
                                    carom_gas_spheres *spheres) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE_RESULT(spheres, "the place for the spheres");
     uint64_t space = 0;
     CAROM_TRY(carom_gas_spheres_begin(context, &context->allocator, spheres, gas->count, &space));
@@ -48,7 +49,8 @@ carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
 
 carom_status carom_gas_get_sphere(carom_context *context, const carom_gas *gas, uint32_t id,
                                   carom_gas_sphere *sphere) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(sphere != NULL, "the place for the sphere is NULL");
     if (id >= gas->labels || gas->slot_of[id] == CAROM_GAS_NO_SLOT)
         return carom_fail(context, CAROM_BAD_INPUT, "there is no sphere with the id %u", id);
@@ -58,7 +60,8 @@ carom_status carom_gas_get_sphere(carom_context *context, const carom_gas *gas, 
 
 carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
                                carom_gas_measures *m) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(m != NULL, "the place for the measures is NULL");
     *m = (carom_gas_measures){.time = carom_gas_get_time(gas) - gas->measured_from,
                               .spheres = gas->count,
@@ -92,7 +95,8 @@ carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
 }
 
 carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     gas->collisions = gas->wall_hits = gas->crossings = 0;
     gas->sort_after =
         gas->sort_after == UINT64_MAX ? UINT64_MAX : gas->sort_after - gas->predictions;
@@ -104,7 +108,8 @@ carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas) {
 
 carom_status carom_gas_get_info(carom_context *context, const carom_gas *gas,
                                 carom_gas_info *info) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = (carom_gas_info){
         .method = gas->method,
@@ -254,7 +259,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
 }
 
 carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas, double *overlap) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
     uint32_t pair[2];
     carom_progress_begin(context, "looking for overlaps", gas->count);

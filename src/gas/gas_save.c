@@ -144,7 +144,8 @@ static carom_status write_gas(carom_context *context, const carom_gas *gas, cons
 }
 
 carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const char *path) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     if (carom_name_is_gzip(path))
         return carom_fail(context, CAROM_UNSUPPORTED,
@@ -327,7 +328,7 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
 
 carom_status carom_gas_load(carom_context *context, const char *path, const carom_gas_def *def,
                             carom_gas **out) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
     *out = NULL;

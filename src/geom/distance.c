@@ -2,7 +2,7 @@
 /* Public functions of distance_item.h, triangle_box.h, enclosing_ball.h and lens.h: check the
  * input, then call the item. The forms with a context give bad input a message, those without one
  * pass it to the assert handler. */
-#include "base/status.h"
+#include "base/context.h"
 #include "geom/distance_item.h"
 #include "geom/enclosing_ball.h"
 #include "geom/lens.h"
@@ -59,7 +59,8 @@ static carom_status check_ball(carom_context *context, const carom_ball *ball, c
     CAROM_REQUIRE_OR(good, BAD_VALUE, result)
 
 #define REQUIRE_ALL(condition)                                                                     \
-    CAROM_REQUIRE(context != NULL && (condition), "context, input and result must not be NULL")
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE(condition, "input and result must not be NULL")
 
 carom_status carom_point_segment_distance(carom_context *context, const carom_vec3 *point,
                                           const carom_vec3 segment[2], carom_closest *closest) {

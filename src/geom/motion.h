@@ -34,7 +34,10 @@ static inline double carom_moving_speed(const carom_moving *moving, carom_vec3 n
     return carom_vec_dot(n, moving->velocity) + carom_vec_length(turn) * reach;
 }
 
-/* CAROM_OK, or CAROM_BAD_INPUT where the motion `whose` is not finite or beyond 1e300. */
+/* Whether a motion is finite and at most 1e300 in size. */
+bool carom_motion_is_usable(const carom_motion *motion);
+
+/* CAROM_OK, or CAROM_BAD_INPUT where the motion `whose` is not. */
 carom_status carom_motion_check(carom_context *context, const carom_motion *motion,
                                 const char *whose);
 

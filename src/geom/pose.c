@@ -5,7 +5,7 @@
  * is divided. */
 #include "geom/pose.h"
 
-#include "base/status.h"
+#include "base/context.h"
 
 /* How far the dot products of the rows may be from those of a rotation. Matrices printed with seven
  * digits pass. */
@@ -25,7 +25,7 @@ static bool is_rotation(const double *m) {
 
 carom_status carom_pose_from_matrix(carom_context *context, const double matrix[12],
                                     carom_pose *pose) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(matrix != NULL, "the matrix is NULL");
     CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
     const double *m = matrix;

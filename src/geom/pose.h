@@ -13,30 +13,51 @@ typedef struct carom_frame {
     carom_vec3 t;
 } carom_frame;
 
-/* Scales the quaternion by the power of two that brings its largest part to [1/2, 1), divides by
- * the root of ((w w + x x) + y y) + z z, and writes the matrix out. All zero is the identity, and
- * so is NULL. Finite input. */
+CAROM_ITEM carom_quat carom_quat_make(double w, double x, double y, double z) {
+    carom_quat q;
+    q.w = w;
+    q.x = x;
+    q.y = y;
+    q.z = z;
+    return q;
+}
+
+/* The same rotation, times the power of two that brings the largest part to [1/2, 1). All zero
+ * becomes the identity. Finite input. */
+CAROM_ITEM carom_quat carom_quat_scaled(carom_quat q) {
+    double most = CAROM_MAX(CAROM_MAX(fabs(q.w), fabs(q.x)), CAROM_MAX(fabs(q.y), fabs(q.z)));
+    if (!(most > 0.0)) return carom_quat_make(1.0, 0.0, 0.0, 0.0);
+    int k = -carom_scale_range_add(carom_scale_range_empty(), most).high;
+    return carom_quat_make(carom_scale_apply(q.w, k), carom_scale_apply(q.x, k),
+                           carom_scale_apply(q.y, k), carom_scale_apply(q.z, k));
+}
+
+/* The same rotation, of length 1: scaled, then divided by the root of ((w w + x x) + y y) + z z. */
+CAROM_ITEM carom_quat carom_quat_unit(carom_quat q) {
+    q = carom_quat_scaled(q);
+    double length = sqrt(((q.w * q.w + q.x * q.x) + q.y * q.y) + q.z * q.z);
+    return carom_quat_make(q.w / length, q.x / length, q.y / length, q.z / length);
+}
+
+/* The rotation b, then a. */
+CAROM_ITEM carom_quat carom_quat_multiply(carom_quat a, carom_quat b) {
+    return carom_quat_make(a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+                           a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                           a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+                           a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w);
+}
+
+/* The matrix of the quaternion of length 1, written out. All zero is the identity, and so is NULL.
+ * Finite input. */
 CAROM_ITEM carom_frame carom_frame_make(const carom_pose *pose) {
     carom_frame f;
-    double w = 1.0, x = 0.0, y = 0.0, z = 0.0;
+    carom_quat q = carom_quat_make(1.0, 0.0, 0.0, 0.0);
     f.t = carom_vec(0.0, 0.0, 0.0);
     if (pose != 0) {
-        double most = CAROM_MAX(CAROM_MAX(fabs(pose->q.w), fabs(pose->q.x)),
-                                CAROM_MAX(fabs(pose->q.y), fabs(pose->q.z)));
+        q = carom_quat_unit(pose->q);
         f.t = pose->t;
-        if (most > 0.0) {
-            int k = -carom_scale_range_add(carom_scale_range_empty(), most).high;
-            w = carom_scale_apply(pose->q.w, k);
-            x = carom_scale_apply(pose->q.x, k);
-            y = carom_scale_apply(pose->q.y, k);
-            z = carom_scale_apply(pose->q.z, k);
-        }
     }
-    double length = sqrt(((w * w + x * x) + y * y) + z * z);
-    w = w / length;
-    x = x / length;
-    y = y / length;
-    z = z / length;
+    double w = q.w, x = q.x, y = q.y, z = q.z;
     f.r[0] = 1.0 - 2.0 * (y * y + z * z);
     f.r[1] = 2.0 * (x * y - w * z);
     f.r[2] = 2.0 * (x * z + w * y);

@@ -27,15 +27,15 @@ static carom_status find(carom_context *context, const carom_vec3 *start, const 
 
 carom_status carom_point_triangle_toi(carom_context *context, const carom_vec3 start[4],
                                       const carom_vec3 end[4], carom_toi *toi) {
-    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && toi != NULL,
-                  "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, "a pointer is NULL");
     return find(context, start, end, 0, toi);
 }
 
 carom_status carom_segments_toi(carom_context *context, const carom_vec3 start[4],
                                 const carom_vec3 end[4], carom_toi *toi) {
-    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && toi != NULL,
-                  "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, "a pointer is NULL");
     return find(context, start, end, 1, toi);
 }
 
@@ -83,16 +83,16 @@ static carom_status advance_checked(carom_context *context, const carom_vec3 *st
 carom_status carom_point_triangle_advance(carom_context *context, const carom_vec3 start[4],
                                           const carom_vec3 end[4], const carom_advance_def *def,
                                           carom_advance *advance) {
-    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && advance != NULL,
-                  "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(start != NULL && end != NULL && advance != NULL, "a pointer is NULL");
     return advance_checked(context, start, end, 0, def, advance);
 }
 
 carom_status carom_segments_advance(carom_context *context, const carom_vec3 start[4],
                                     const carom_vec3 end[4], const carom_advance_def *def,
                                     carom_advance *advance) {
-    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && advance != NULL,
-                  "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(start != NULL && end != NULL && advance != NULL, "a pointer is NULL");
     return advance_checked(context, start, end, 1, def, advance);
 }
 
@@ -129,8 +129,8 @@ static bool ball_ok(const carom_ball *ball) {
 
 carom_status carom_balls_toi(carom_context *context, const carom_ball start[2],
                              const carom_ball end[2], carom_toi *toi) {
-    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && toi != NULL,
-                  "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, "a pointer is NULL");
     for (int i = 0; i < 4; ++i) {
         const carom_ball *ball = i < 2 ? &start[i] : &end[i - 2];
         if (!ball_ok(ball))

@@ -3,6 +3,7 @@
  * for all finite doubles. */
 #include "geom/triangle_item.h"
 
+#include "base/context.h"
 #include "base/names.h"
 #include "geom/length.h"
 
@@ -26,7 +27,8 @@ static carom_status check_points(carom_context *context, const carom_vec3 *point
 
 carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 points[3],
                                     uint32_t axis, int *sign) {
-    CAROM_REQUIRE(context != NULL && points != NULL && sign != NULL, "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(points != NULL && sign != NULL, "a pointer is NULL");
     CAROM_REQUIRE(axis < 3, "the axis must be 0, 1 or 2");
     CAROM_TRY(check_points(context, points, 3, ""));
     *sign = carom_orient_along(points[0], points[1], points[2], (int)axis);
@@ -41,7 +43,8 @@ int carom_points_orient_2d_value(const carom_vec3 points[3], uint32_t axis) {
 }
 
 carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 points[4], int *sign) {
-    CAROM_REQUIRE(context != NULL && points != NULL && sign != NULL, "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(points != NULL && sign != NULL, "a pointer is NULL");
     CAROM_TRY(check_points(context, points, 4, ""));
     *sign = carom_orient3d(points[0], points[1], points[2], points[3]);
     return CAROM_OK;
@@ -56,8 +59,8 @@ int carom_points_orient_3d_value(const carom_vec3 points[4]) {
 carom_status carom_triangles_relate(carom_context *context, const carom_triangle *a,
                                     const carom_triangle *b,
                                     carom_triangle_intersection *relation) {
-    CAROM_REQUIRE(context != NULL && a != NULL && b != NULL && relation != NULL,
-                  "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(a != NULL && b != NULL && relation != NULL, "a pointer is NULL");
     CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
     CAROM_TRY(check_points(context, b->corner, 3, " of triangle b"));
     *relation = carom_triangle_relate(a, b);
@@ -74,7 +77,8 @@ carom_triangle_intersection carom_triangles_relate_value(const carom_triangle *a
 
 carom_status carom_triangles_meet(carom_context *context, const carom_triangle *a,
                                   const carom_triangle *b, bool *meet) {
-    CAROM_REQUIRE(context != NULL && a != NULL && b != NULL && meet != NULL, "a pointer is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(a != NULL && b != NULL && meet != NULL, "a pointer is NULL");
     CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
     CAROM_TRY(check_points(context, b->corner, 3, " of triangle b"));
     *meet = carom_triangle_meet(a, b) != 0;

@@ -202,7 +202,8 @@ static carom_status check_properties(carom_context *context, const carom_mesh_vi
 }
 
 carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view) {
-    CAROM_REQUIRE(context != NULL && view != NULL, "the context or the view is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(view != NULL, "the view is NULL");
     CAROM_REQUIRE((unsigned)view->scalar < CAROM_SCALAR_COUNT, "view->scalar is no scalar");
     CAROM_REQUIRE(view->positions != NULL || view->vertex_count == 0, "view->positions is NULL");
     CAROM_REQUIRE(view->corners != NULL || view->face_count == 0, "view->corners is NULL");
@@ -343,6 +344,7 @@ static bool copy_view(const carom_mesh_view *view, carom_mesh *mesh) {
 
 carom_status carom_mesh_create(carom_context *context, const carom_mesh_view *view,
                                carom_mesh **out) {
+    CAROM_ENTER(context);
     CAROM_REQUIRE(out != NULL, "the place for the mesh is NULL");
     *out = NULL;
     CAROM_TRY(carom_mesh_check(context, view));

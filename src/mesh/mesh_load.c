@@ -94,8 +94,8 @@ static carom_status read_source(carom_context *context, const request *r, carom_
 }
 
 carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh) {
-    CAROM_REQUIRE(context != NULL && path != NULL && mesh != NULL,
-                  "the context, the path or the place for the mesh is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(path != NULL && mesh != NULL, "the path or the place for the mesh is NULL");
     *mesh = NULL;
     request r = {path, path, CAROM_MESH_FORMAT_GUESS};
     uint8_t *bytes;
@@ -108,7 +108,8 @@ carom_status carom_mesh_load(carom_context *context, const char *path, carom_mes
 
 carom_status carom_mesh_load_memory(carom_context *context, const void *bytes, uint64_t size,
                                     carom_mesh_format format, const char *name, carom_mesh **mesh) {
-    CAROM_REQUIRE(context != NULL && mesh != NULL, "the context or the place for the mesh is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     CAROM_REQUIRE(bytes != NULL || size == 0, "bytes is NULL");
     CAROM_REQUIRE((unsigned)format < CAROM_MESH_FORMAT_COUNT, "format is no format");
     *mesh = NULL;

@@ -105,6 +105,7 @@ static carom_status run(carom_context *context, const carom_mesh_view *view,
 
 carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *view,
                                 carom_mesh_report *report) {
+    CAROM_ENTER(context);
     CAROM_REQUIRE(report != NULL, "the place for the report is NULL");
     CAROM_TRY(carom_mesh_check(context, view));
     CAROM_TRY(carom_mesh_check_numbers(context, view, "inspected"));
@@ -121,6 +122,7 @@ carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *v
 
 carom_status carom_mesh_bounds(carom_context *context, const carom_mesh_view *view,
                                carom_bounds *bounds) {
+    CAROM_ENTER(context);
     CAROM_REQUIRE(bounds != NULL, "the place for the bounds is NULL");
     CAROM_TRY(carom_mesh_check(context, view));
     *bounds = carom_bounds_empty();

@@ -137,7 +137,8 @@ static carom_status check(carom_context *context, const carom_shape_def *def) {
 
 carom_status carom_shape_make(carom_context *context, const carom_shape_def *def,
                               carom_mesh **mesh) {
-    CAROM_REQUIRE(context != NULL && mesh != NULL, "the context or the place for the mesh is NULL");
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     CAROM_REQUIRE(def == NULL || (unsigned)def->shape < CAROM_SHAPE_COUNT,
                   "def->shape is no shape");
     CAROM_REQUIRE(def == NULL || (unsigned)def->scalar < CAROM_SCALAR_COUNT,

@@ -272,6 +272,7 @@ static carom_status weld_view(carom_context *context, const carom_mesh_view *vie
 
 carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
                              carom_mesh **mesh) {
+    CAROM_ENTER(context);
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
@@ -371,6 +372,7 @@ static carom_status weld_separated(carom_context *context, const carom_mesh_view
 
 carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,
                                    carom_mesh **mesh) {
+    CAROM_ENTER(context);
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));

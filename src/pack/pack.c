@@ -188,7 +188,7 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
 
 carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,
                                   carom_packing **packing) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
     CAROM_REQUIRE(def != NULL, "the definition is NULL");
     CAROM_REQUIRE((unsigned)def->method < CAROM_PACK_METHOD_COUNT, "the method is unknown");
@@ -227,7 +227,7 @@ void carom_packing_destroy(carom_packing *packing) {
 
 carom_status carom_packing_get_info(carom_context *context, const carom_packing *packing,
                                     carom_packing_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
     CAROM_REQUIRE(info != NULL, "the info is NULL");
     *info = packing->info;
@@ -238,7 +238,7 @@ carom_status carom_packing_get_info(carom_context *context, const carom_packing 
 
 carom_status carom_packing_get_spheres(carom_context *context, const carom_packing *packing,
                                        carom_pack_spheres *spheres) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
     CAROM_REQUIRE_RESULT(spheres, "spheres");
     uint64_t writable;
@@ -251,7 +251,7 @@ carom_status carom_packing_get_spheres(carom_context *context, const carom_packi
 
 carom_status carom_packing_get_cells(carom_context *context, const carom_packing *packing,
                                      carom_pack_cells *cells) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
     CAROM_REQUIRE_RESULT(cells, "cells");
     uint64_t writable;

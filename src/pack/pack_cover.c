@@ -305,7 +305,7 @@ static carom_status make_cover(covering *c, carom_cover *cover) {
 
 carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,
                                 carom_cover **cover) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(cover != NULL, "the place for the cover is NULL");
     CAROM_REQUIRE(def != NULL, "the definition is NULL");
     *cover = NULL;
@@ -343,7 +343,7 @@ void carom_cover_destroy(carom_cover *cover) {
 
 carom_status carom_cover_get_info(carom_context *context, const carom_cover *cover,
                                   carom_cover_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(cover != NULL, "the cover is NULL");
     CAROM_REQUIRE(info != NULL, "the info is NULL");
     *info = cover->info;
@@ -354,7 +354,7 @@ carom_status carom_cover_get_info(carom_context *context, const carom_cover *cov
 
 carom_status carom_cover_get_spheres(carom_context *context, const carom_cover *cover,
                                      carom_cover_spheres *spheres) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(cover != NULL, "the cover is NULL");
     CAROM_REQUIRE_RESULT(spheres, "spheres");
     uint64_t writable;
@@ -366,7 +366,7 @@ carom_status carom_cover_get_spheres(carom_context *context, const carom_cover *
 
 carom_status carom_cover_get_cells(carom_context *context, const carom_cover *cover,
                                    carom_pack_cells *cells) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(cover != NULL, "the cover is NULL");
     CAROM_REQUIRE_RESULT(cells, "cells");
     uint64_t writable;
@@ -416,7 +416,7 @@ static carom_status measure(carom_context *context, carom_pack_mesh *mesh,
 carom_status carom_cover_measure_spheres(carom_context *context, const carom_mesh_view *mesh,
                                          bool allow_open, const carom_ball *spheres, uint64_t count,
                                          carom_cover_measure *result) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     CAROM_REQUIRE(result != NULL, "the measure is NULL");

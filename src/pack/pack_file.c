@@ -155,7 +155,7 @@ static carom_status check_sph(carom_context *context, const carom_packing *packi
 
 carom_status carom_packing_save(carom_context *context, const carom_packing *packing,
                                 carom_pack_format format, const char *path) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     CAROM_REQUIRE((unsigned)format < CAROM_PACK_FORMAT_COUNT, "the format is unknown");
@@ -172,7 +172,7 @@ carom_status carom_packing_save(carom_context *context, const carom_packing *pac
 
 carom_status carom_packing_save_memory(carom_context *context, const carom_packing *packing,
                                        carom_pack_format format, carom_bytes *bytes) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
     CAROM_REQUIRE(format != CAROM_PACK_FORMAT_GUESS && (unsigned)format < CAROM_PACK_FORMAT_COUNT,
                   "the format is not one that is written");
@@ -424,7 +424,7 @@ static carom_status read_spheres(carom_text *text, const header *h, carom_packin
 
 carom_status carom_packing_load_memory(carom_context *context, const void *bytes, uint64_t size,
                                        const char *name, carom_packing **packing) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
     CAROM_REQUIRE(bytes != NULL || size == 0, "bytes is NULL");
     *packing = NULL;
@@ -451,7 +451,7 @@ carom_status carom_packing_load_memory(carom_context *context, const void *bytes
 }
 
 carom_status carom_packing_load(carom_context *context, const char *path, carom_packing **packing) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
     uint8_t *bytes;

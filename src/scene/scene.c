@@ -137,7 +137,7 @@ carom_status carom_scene_object_make(carom_context *context, const carom_object_
 
 carom_status carom_scene_create(carom_context *context, const carom_scene_def *def,
                                 carom_scene **scene) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the place for the scene is NULL");
     *scene = NULL;
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
@@ -178,7 +178,7 @@ void carom_scene_destroy(carom_scene *scene) {
 
 carom_status carom_scene_get_info(carom_context *context, const carom_scene *scene,
                                   carom_scene_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     carom_broad_info broad;
@@ -325,7 +325,7 @@ static carom_status add(carom_context *context, carom_scene *scene, const carom_
 
 carom_status carom_scene_add(carom_context *context, carom_scene *scene,
                              const carom_object_def *objects, uint64_t count, uint32_t *ids) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_REQUIRE(objects != NULL || count == 0, "the objects are NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
@@ -425,7 +425,7 @@ static carom_status move(moving *m, carom_scene *scene, uint64_t count) {
 
 carom_status carom_scene_move(carom_context *context, carom_scene *scene, const uint32_t *ids,
                               const carom_pose *poses, uint64_t count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_REQUIRE(poses != NULL || count == 0, "the poses are NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
@@ -448,7 +448,7 @@ carom_status carom_scene_move(carom_context *context, carom_scene *scene, const 
 
 carom_status carom_scene_remove(carom_context *context, carom_scene *scene, const uint32_t *ids,
                                 uint64_t count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_REQUIRE(ids != NULL || count == 0, "the ids are NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
@@ -474,7 +474,7 @@ carom_status carom_scene_remove(carom_context *context, carom_scene *scene, cons
 carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
                                      const uint32_t *ids, const carom_broad_filter *filters,
                                      uint64_t count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_REQUIRE(filters != NULL || count == 0, "the filters are NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
@@ -501,7 +501,7 @@ static uint64_t find_key(const carom_scene_words *words, uint64_t key) {
 
 carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
                                      const carom_pair *pairs, uint64_t count, bool ignored) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_REQUIRE(pairs != NULL || count == 0, "the pairs are NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
@@ -534,7 +534,7 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
 }
 
 carom_status carom_scene_update(carom_context *context, carom_scene *scene) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     CAROM_TRY(carom_broad_update(context, scene->broad));

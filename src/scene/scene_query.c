@@ -29,12 +29,9 @@
 CAROM_RESULT_FILL(carom_scene_contacts);
 
 #define REQUIRE_SCENE(context, scene)                                                              \
-    do {                                                                                           \
-        CAROM_REQUIRE((context) != NULL, "the context is NULL");                                   \
-        CAROM_REQUIRE((scene) != NULL, "the scene is NULL");                                       \
-        CAROM_REQUIRE(!(scene)->stale,                                                             \
-                      "objects changed since the last carom_scene_step or _update");               \
-    } while (0)
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE((scene) != NULL, "the scene is NULL");                                           \
+    CAROM_REQUIRE(!(scene)->stale, "objects changed since the last carom_scene_step or _update")
 
 /* ---- Other objects --------------------------------------------------------------------------- */
 

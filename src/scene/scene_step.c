@@ -491,7 +491,7 @@ static carom_status run(step *s, carom_scene_contacts *contacts, carom_pairs *be
 carom_status carom_scene_step(carom_context *context, carom_scene *scene,
                               carom_scene_contacts *contacts, carom_pairs *begun,
                               carom_pairs *ended) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     if (contacts != NULL) CAROM_REQUIRE_RESULT(contacts, "the place for the contacts");
     if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "the place for the pairs that began");

@@ -184,7 +184,7 @@ static carom_status create(carom_context *context, const carom_solid_def *def, c
 carom_status carom_solid_create(carom_context *context, const carom_solid_def *def,
                                 carom_solid **out) {
     static const carom_solid_def defaults = {0};
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(out != NULL, "the place for the solid is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
@@ -223,7 +223,7 @@ void carom_solid_destroy(carom_solid *solid) {
 
 carom_status carom_solid_get_info(carom_context *context, const carom_solid *solid,
                                   carom_solid_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(solid != NULL, "the solid is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = solid->info;

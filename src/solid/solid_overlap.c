@@ -536,7 +536,7 @@ static carom_status fail_at(carom_context *context, carom_status status, uint64_
 carom_status carom_solid_overlap_batch(carom_context *context, const carom_overlap_query *queries,
                                        uint64_t count, const carom_overlap_def *def,
                                        carom_overlap *overlaps) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(queries != NULL || count == 0, "the queries are NULL");
     CAROM_REQUIRE(overlaps != NULL || count == 0, "the place for the overlaps is NULL");
     if (count != 0) memset(overlaps, 0, count * sizeof(*overlaps));
@@ -560,7 +560,7 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_a, const carom_solid *b,
                                  const carom_pose *pose_b, const carom_overlap_def *def,
                                  carom_overlap *overlap) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
     const carom_pose identity = {.q = {.w = 1.0}};
     const carom_overlap_query q = {a, b, pose_a != NULL ? *pose_a : identity,

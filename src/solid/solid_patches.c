@@ -388,7 +388,7 @@ static carom_status find_both(carom_solid_query *query, carom_patches *out) {
 carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_a, const carom_solid *b,
                                  const carom_pose *pose_b, carom_patches *out) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
     CAROM_REQUIRE_RESULT(out, "the place for the patches");
     carom_solid_query query;

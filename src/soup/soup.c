@@ -244,7 +244,7 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
 carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                carom_soup **out) {
     static const carom_soup_def defaults;
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(out != NULL, "the place for the soup is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
@@ -313,7 +313,7 @@ static carom_status make_spare(carom_context *context, carom_soup *soup, uint64_
 
 carom_status carom_soup_update(carom_context *context, carom_soup *soup,
                                const carom_mesh_view *mesh) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
     CAROM_TRY(carom_soup_check_backend(context, soup));
@@ -340,7 +340,7 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
 
 carom_status carom_soup_add(carom_context *context, carom_soup *soup, const carom_mesh_view *mesh,
                             uint32_t *first) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
     CAROM_TRY(carom_soup_check_backend(context, soup));
@@ -384,7 +384,7 @@ static uint32_t mark_faces(carom_soup *soup, const uint32_t *faces, uint64_t cou
 
 carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const uint32_t *faces,
                                uint64_t count) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(faces != NULL || count == 0, "the faces are NULL");
     CAROM_TRY(carom_soup_check_backend(context, soup));

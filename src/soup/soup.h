@@ -79,15 +79,11 @@ struct carom_soup {
 
 /* First lines of a public query of one soup, and of two. */
 #define CAROM_REQUIRE_SOUP(context, soup)                                                          \
-    do {                                                                                           \
-        CAROM_REQUIRE((context) != NULL, "the context is NULL");                                   \
-        CAROM_REQUIRE((soup) != NULL, "the soup is NULL");                                         \
-    } while (0)
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE((soup) != NULL, "the soup is NULL")
 #define CAROM_REQUIRE_SOUPS(context, a, b)                                                         \
-    do {                                                                                           \
-        CAROM_REQUIRE((context) != NULL, "the context is NULL");                                   \
-        CAROM_REQUIRE((a) != NULL && (b) != NULL, "a soup is NULL");                               \
-    } while (0)
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE((a) != NULL && (b) != NULL, "a soup is NULL")
 
 static inline carom_vec3 carom_soup_position(const carom_soup *soup, uint32_t vertex) {
     return carom_soup_read_position(soup->positions, soup->scalar, vertex);

@@ -538,7 +538,7 @@ static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
 
 carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, carom_k_free *k_free,
                                carom_numbers *counts) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(k_free != NULL, "the place for the result is NULL");
     if (counts != NULL) CAROM_REQUIRE_RESULT(counts, "the place for the counts");
@@ -573,7 +573,7 @@ static uint64_t plus(uint64_t a, uint64_t b) {
 
 carom_status carom_k_free_get_bounds(carom_context *context, const carom_k_free *a,
                                      const carom_k_free *b, carom_k_free_bounds *bounds) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a k_free is NULL");
     CAROM_REQUIRE(bounds != NULL, "the place for the bounds is NULL");
     uint64_t k = CAROM_MAX(a->k, b->k);

@@ -31,12 +31,10 @@ carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *po
 
 /* First lines of a public function that answers `count` points or rays. */
 #define CAROM_REQUIRE_BATCH(context, soup, queries, count, results)                                \
-    do {                                                                                           \
-        CAROM_REQUIRE((context) != NULL, "the context is NULL");                                   \
-        CAROM_REQUIRE((soup) != NULL, "the soup is NULL");                                         \
-        CAROM_REQUIRE((count) == 0 || ((queries) != NULL && (results) != NULL),                    \
-                      #queries " or " #results " are NULL");                                       \
-    } while (0)
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE((soup) != NULL, "the soup is NULL");                                             \
+    CAROM_REQUIRE((count) == 0 || ((queries) != NULL && (results) != NULL),                        \
+                  #queries " or " #results " are NULL")
 
 /* Returns CAROM_OK if the soup can be searched and all points are finite. */
 carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,

@@ -107,7 +107,7 @@ static carom_status create(carom_context *context, const carom_tree_def *def, ca
 
 carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
                                carom_tree **tree) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(def != NULL && tree != NULL, "the definition or the place for the tree is NULL");
     *tree = NULL;
     CAROM_REQUIRE(def->packing != NULL, "the packing is NULL");
@@ -139,7 +139,7 @@ void carom_tree_destroy(carom_tree *tree) {
 
 carom_status carom_tree_get_info(carom_context *context, const carom_tree *tree,
                                  carom_tree_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(tree != NULL && info != NULL, "the tree or the info is NULL");
     *info = tree->info;
     return CAROM_OK;

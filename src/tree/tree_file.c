@@ -132,7 +132,7 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
 }
 
 carom_status carom_tree_save(carom_context *context, const carom_tree *tree, const char *path) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(tree != NULL, "the tree is NULL");
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     carom_writer_file file;
@@ -142,7 +142,7 @@ carom_status carom_tree_save(carom_context *context, const carom_tree *tree, con
 
 carom_status carom_tree_save_memory(carom_context *context, const carom_tree *tree,
                                     carom_bytes *bytes) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(tree != NULL, "the tree is NULL");
     CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
     carom_writer writer;
@@ -328,7 +328,7 @@ static carom_status make_empty(carom_context *context, carom_tree **made) {
 
 carom_status carom_tree_load_memory(carom_context *context, const void *bytes, uint64_t size,
                                     const char *name, carom_tree **tree) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(bytes != NULL, "the bytes are NULL");
     CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
     carom_tree *made;
@@ -361,7 +361,7 @@ static carom_status map_file(carom_context *context, const char *path, carom_tre
 }
 
 carom_status carom_tree_load(carom_context *context, const char *path, carom_tree **tree) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_ENTER(context);
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
     carom_tree *made;

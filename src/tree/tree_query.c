@@ -152,13 +152,11 @@ static carom_status check(carom_context *context, const carom_tree *a, const car
 static const carom_tree_query_def defaults = {0};
 
 #define CHECK(result)                                                                              \
-    do {                                                                                           \
-        CAROM_REQUIRE(context != NULL, "the context is NULL");                                     \
-        CAROM_REQUIRE(a != NULL && b != NULL, "a tree is NULL");                                   \
-        CAROM_REQUIRE((result) != NULL, "the result is NULL");                                     \
-        if (def == NULL) def = &defaults;                                                          \
-        CAROM_TRY(check(context, a, pose_a, b, pose_b, def));                                      \
-    } while (0)
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE(a != NULL && b != NULL, "a tree is NULL");                                       \
+    CAROM_REQUIRE((result) != NULL, "the result is NULL");                                         \
+    if (def == NULL) def = &defaults;                                                              \
+    CAROM_TRY(check(context, a, pose_a, b, pose_b, def))
 
 /* ---- Any ------------------------------------------------------------------------------------- */
 

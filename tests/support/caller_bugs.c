@@ -6,9 +6,11 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "base/context.h"
+
 /* ---- what was tried -------------------------------------------------------------------------- */
 
-#define MOST_TRIED 1024
+#define MOST_TRIED 2048
 #define LONG       96 /* of a name */
 
 static char tried[MOST_TRIED][LONG]; /* "function parameter" or "struct.field" */
@@ -50,6 +52,51 @@ void bugs_end_fine(const char *call, carom_status status, int line) {
     if (heard != 0 || status == CAROM_INVALID)
         fail_msg("line %d: %s: handler called %d times, status %s", line, call, heard,
                  carom_status_name(status));
+}
+
+/* ---- contexts that no call may enter --------------------------------------------------------- */
+
+static int bad_context; /* which: see bugs_bad_context */
+static bool bad_context_taken;
+
+static carom_context *of_parent(void) {
+    static carom_context *made;
+    if (made == NULL) {
+        assert_int_equal(carom_context_create(&(carom_context_def){.threads = 1}, &made), CAROM_OK);
+        --made->forks;
+    }
+    return made;
+}
+
+static carom_context *of_other_thread(void) {
+    static carom_context *made;
+    static char other_thread;
+    if (made == NULL) {
+        assert_int_equal(carom_context_create(&(carom_context_def){.threads = 1}, &made), CAROM_OK);
+        made->owner = &other_thread;
+    }
+    return made;
+}
+
+carom_context *bugs_bad_context(void) {
+    static carom_context *(*const make[])(void) = {of_parent, of_other_thread};
+    bad_context_taken = true;
+    return bad_context == 0 ? NULL : make[bad_context - 1]();
+}
+
+bool bugs_next_context(const char *function) {
+#ifdef CAROM_CHECKS
+    const int last = 2;
+#else
+    const int last = 1;
+#endif
+    bool taken = bad_context_taken;
+    bad_context_taken = false;
+    if (!taken) return false;
+    if (bad_context < last) return ++bad_context, true;
+    bad_context = 0;
+    bugs_note(function, ' ', "BAD_CONTEXT");
+    return false;
 }
 
 /* ---- the headers ----------------------------------------------------------------------------- */
@@ -148,12 +195,21 @@ static void demand(const char *first, char between, const char *second) {
     ++missing;
 }
 
+/* Whether a parameter is the context that a function works with. */
+static bool is_context(const char *begin, const char *end) {
+    static const char type[] = "carom_context *context";
+    while (begin < end && *begin == ' ') ++begin;
+    return (size_t)(end - begin) == strlen(type) && memcmp(begin, type, strlen(type)) == 0;
+}
+
 static void demand_parameter(const char *function, const char *begin, const char *end) {
     bool pointer = memchr(begin, '*', (size_t)(end - begin)) != NULL;
     const char *bracket = memchr(begin, '[', (size_t)(end - begin));
     char name[LONG];
     if (!pointer && bracket == NULL && !has_enum(begin, end)) return;
     if (bracket != NULL) end = bracket;
+    if (is_context(begin, end) && strcmp(function, "carom_context_destroy") != 0)
+        demand(function, ' ', "BAD_CONTEXT");
     word_before(begin, &end, name);
     demand(function, ' ', name);
 }

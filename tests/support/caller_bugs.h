@@ -22,13 +22,24 @@ void bugs_end_fine(const char *call, carom_status status, int line); /* it was n
  * include/carom was not tried. To be called last. Returns the number of functions. */
 uint32_t bugs_assert_complete(const char *const *headers, uint32_t count);
 
+/* A context that no call may enter. A call in BUG that is given it is repeated with all of them:
+ * NULL, one of the process that forked this one, and in checked builds one that another thread is
+ * in. */
+#define BAD_CONTEXT bugs_bad_context()
+carom_context *bugs_bad_context(void);
+
+/* Whether the last call was given a BAD_CONTEXT and there are more; notes that all were tried. */
+bool bugs_next_context(const char *function);
+
 /* The call has a bug in `parameter` of `function`. */
 #define BUG(function, parameter, ...)                                                              \
     do {                                                                                           \
         bugs_note(#function, ' ', #parameter);                                                     \
-        bugs_begin();                                                                              \
-        carom_status bug_status = function(__VA_ARGS__);                                           \
-        bugs_end(#function "(" #__VA_ARGS__ ")", bug_status, __LINE__);                            \
+        do {                                                                                       \
+            bugs_begin();                                                                          \
+            carom_status bug_status = function(__VA_ARGS__);                                       \
+            bugs_end(#function "(" #__VA_ARGS__ ")", bug_status, __LINE__);                        \
+        } while (bugs_next_context(#function));                                                    \
     } while (0)
 
 /* The same in a field of a struct that the function is given. */

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Poses composed, inverted, applied, and made from angles.
+ *
+ * Products of quaternions are scaled by powers of two and never divided: poses need no length 1,
+ * and each division would round once more. */
+#include "base/context.h"
+#include "base/math.h"
+#include "geom/length.h"
+#include "geom/motion.h"
+
+#define BAD_POSE  "quaternions must be finite, translations at most 2^1020 in size"
+#define BAD_POINT "coordinates must be finite and at most 2^1020 in size"
+#define BAD_AXIS  "axis and angle must be finite, the axis not zero"
+#define BAD_ANGLE "angles must be finite"
+#define BAD_TIME  "the motion must be finite and at most 1e300 in size, the time from 0 to 1"
+
+static const carom_pose identity; /* all zero; the result of a value form after a caller's bug */
+
+/* ---- Input ----------------------------------------------------------------------------------- */
+
+static bool usable(carom_vec3 v) {
+    return (fabs(v.x) <= CAROM_LARGEST_COORDINATE) & (fabs(v.y) <= CAROM_LARGEST_COORDINATE) &
+           (fabs(v.z) <= CAROM_LARGEST_COORDINATE);
+}
+
+static bool usable_pose(const carom_pose *pose) {
+    return pose == NULL || (isfinite(pose->q.w) && isfinite(pose->q.x) && isfinite(pose->q.y) &&
+                            isfinite(pose->q.z) && usable(pose->t));
+}
+
+static carom_status check_pose(carom_context *context, const carom_pose *pose, const char *what) {
+    if (usable_pose(pose)) return CAROM_OK;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "%s has q (%g, %g, %g, %g) and t (%g, %g, %g); " BAD_POSE, what, pose->q.w,
+                      pose->q.x, pose->q.y, pose->q.z, pose->t.x, pose->t.y, pose->t.z);
+}
+
+static carom_status check_points(carom_context *context, const carom_vec3 *points, uint64_t count,
+                                 const char *what) {
+    for (uint64_t i = 0; i < count; ++i)
+        if (!usable(points[i]))
+            return carom_fail(context, CAROM_BAD_INPUT, "%s %llu is (%g, %g, %g); " BAD_POINT, what,
+                              (unsigned long long)i, points[i].x, points[i].y, points[i].z);
+    return CAROM_OK;
+}
+
+static bool usable_axis(const carom_vec3 *axis, double angle) {
+    return carom_vec_finite(*axis) && carom_vec_largest(*axis) > 0.0 && isfinite(angle);
+}
+
+static bool usable_angles(double roll, double pitch, double yaw) {
+    return isfinite(roll) && isfinite(pitch) && isfinite(yaw);
+}
+
+/* ---- The computations ------------------------------------------------------------------------ */
+
+static bool turns(carom_quat q) {
+    return q.x != 0.0 || q.y != 0.0 || q.z != 0.0;
+}
+
+/* Where one of them does not turn, the other is kept to the last bit, subnormal parts included. */
+static carom_quat product(carom_quat a, carom_quat b) {
+    if (!turns(a)) return b;
+    if (!turns(b)) return a;
+    return carom_quat_scaled(carom_quat_multiply(carom_quat_scaled(a), carom_quat_scaled(b)));
+}
+
+static carom_pose compose(const carom_pose *a, const carom_pose *b) {
+    carom_frame frame = carom_frame_make(a);
+    if (a == NULL) a = &identity;
+    if (b == NULL) b = &identity;
+    return (carom_pose){product(a->q, b->q), carom_frame_apply(&frame, b->t)};
+}
+
+static carom_pose invert(const carom_pose *pose) {
+    if (pose == NULL) return identity;
+    carom_pose inverse = {.q = {pose->q.w, -pose->q.x, -pose->q.y, -pose->q.z}};
+    carom_frame frame = carom_frame_make(&inverse);
+    carom_vec3 t = carom_frame_turn(&frame, pose->t);
+    inverse.t = carom_vec(0.0 - t.x, 0.0 - t.y, 0.0 - t.z); /* no -0 */
+    return inverse;
+}
+
+static carom_quat half_turned(carom_vec3 unit_axis, double angle) {
+    double half = 0.5 * angle, sine = carom_sin(half);
+    return (carom_quat){carom_cos(half), unit_axis.x * sine, unit_axis.y * sine,
+                        unit_axis.z * sine};
+}
+
+static carom_pose from_axis_angle(carom_vec3 axis, double angle) {
+    int k = -carom_exponent(carom_vec_largest(axis));
+    axis = carom_vec(carom_scale_apply(axis.x, k), carom_scale_apply(axis.y, k),
+                     carom_scale_apply(axis.z, k));
+    double length = carom_length(axis);
+    carom_vec3 unit = {axis.x / length, axis.y / length, axis.z / length};
+    return (carom_pose){.q = half_turned(unit, angle)};
+}
+
+static carom_pose from_euler(double roll, double pitch, double yaw) {
+    carom_quat x = half_turned(carom_vec(1.0, 0.0, 0.0), roll);
+    carom_quat y = half_turned(carom_vec(0.0, 1.0, 0.0), pitch);
+    carom_quat z = half_turned(carom_vec(0.0, 0.0, 1.0), yaw);
+    return (carom_pose){.q = carom_quat_multiply(z, carom_quat_multiply(y, x))};
+}
+
+static carom_motion motion_between(const carom_pose *from, const carom_pose *to) {
+    return (carom_motion){.from = from != NULL ? *from : identity,
+                          .to = to != NULL ? *to : identity};
+}
+
+/* ---- Forms with a context -------------------------------------------------------------------- */
+
+carom_status carom_pose_compose(carom_context *context, const carom_pose *a, const carom_pose *b,
+                                carom_pose *pose) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
+    CAROM_TRY(check_pose(context, a, "the first pose"));
+    CAROM_TRY(check_pose(context, b, "the second pose"));
+    *pose = compose(a, b);
+    return CAROM_OK;
+}
+
+carom_status carom_pose_invert(carom_context *context, const carom_pose *pose,
+                               carom_pose *inverse) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(inverse != NULL, "the place for the inverse is NULL");
+    CAROM_TRY(check_pose(context, pose, "the pose"));
+    *inverse = invert(pose);
+    return CAROM_OK;
+}
+
+carom_status carom_pose_apply(carom_context *context, const carom_pose *pose,
+                              const carom_vec3 *points, uint64_t count, carom_vec3 *moved) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(count == 0 || points != NULL, "the points are NULL");
+    CAROM_REQUIRE(count == 0 || moved != NULL, "the place for the points is NULL");
+    CAROM_TRY(check_pose(context, pose, "the pose"));
+    CAROM_TRY(check_points(context, points, count, "point"));
+    carom_frame frame = carom_frame_make(pose);
+    for (uint64_t i = 0; i < count; ++i) moved[i] = carom_frame_apply(&frame, points[i]);
+    return CAROM_OK;
+}
+
+carom_status carom_pose_rotate(carom_context *context, const carom_pose *pose,
+                               const carom_vec3 *directions, uint64_t count, carom_vec3 *rotated) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(count == 0 || directions != NULL, "the directions are NULL");
+    CAROM_REQUIRE(count == 0 || rotated != NULL, "the place for the directions is NULL");
+    CAROM_TRY(check_pose(context, pose, "the pose"));
+    CAROM_TRY(check_points(context, directions, count, "direction"));
+    carom_frame frame = carom_frame_make(pose);
+    for (uint64_t i = 0; i < count; ++i) rotated[i] = carom_frame_turn(&frame, directions[i]);
+    return CAROM_OK;
+}
+
+carom_status carom_pose_from_axis_angle(carom_context *context, const carom_vec3 *axis,
+                                        double angle, carom_pose *pose) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(axis != NULL, "the axis is NULL");
+    CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
+    if (!usable_axis(axis, angle))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the axis is (%g, %g, %g), the angle %g; " BAD_AXIS, axis->x, axis->y,
+                          axis->z, angle);
+    *pose = from_axis_angle(*axis, angle);
+    return CAROM_OK;
+}
+
+carom_status carom_pose_from_euler(carom_context *context, double roll, double pitch, double yaw,
+                                   carom_pose *pose) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
+    if (!usable_angles(roll, pitch, yaw))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "roll, pitch and yaw are %g, %g and %g; " BAD_ANGLE, roll, pitch, yaw);
+    *pose = from_euler(roll, pitch, yaw);
+    return CAROM_OK;
+}
+
+carom_status carom_pose_interpolate(carom_context *context, const carom_pose *from,
+                                    const carom_pose *to, double time, carom_pose *pose) {
+    CAROM_ENTER(context);
+    carom_motion motion = motion_between(from, to);
+    return carom_motion_get_pose(context, &motion, time, pose);
+}
+
+carom_status carom_pose_to_matrix(carom_context *context, const carom_pose *pose,
+                                  double matrix[12]) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(matrix != NULL, "the place for the matrix is NULL");
+    CAROM_TRY(check_pose(context, pose, "the pose"));
+    carom_frame frame = carom_frame_make(pose);
+    const double t[3] = {frame.t.x, frame.t.y, frame.t.z};
+    for (int row = 0; row < 3; ++row) {
+        for (int k = 0; k < 3; ++k) matrix[4 * row + k] = frame.r[3 * row + k];
+        matrix[4 * row + 3] = t[row];
+    }
+    return CAROM_OK;
+}
+
+/* ---- Forms without a context ----------------------------------------------------------------- */
+
+carom_pose carom_pose_compose_value(const carom_pose *a, const carom_pose *b) {
+    CAROM_REQUIRE_OR(usable_pose(a) && usable_pose(b), BAD_POSE, identity);
+    return compose(a, b);
+}
+
+carom_pose carom_pose_invert_value(const carom_pose *pose) {
+    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, identity);
+    return invert(pose);
+}
+
+carom_vec3 carom_pose_apply_value(const carom_pose *pose, const carom_vec3 *point) {
+    CAROM_REQUIRE_OR(point != NULL, "the point is NULL", identity.t);
+    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, identity.t);
+    CAROM_REQUIRE_OR(usable(*point), BAD_POINT, identity.t);
+    carom_frame frame = carom_frame_make(pose);
+    return carom_frame_apply(&frame, *point);
+}
+
+carom_vec3 carom_pose_rotate_value(const carom_pose *pose, const carom_vec3 *direction) {
+    CAROM_REQUIRE_OR(direction != NULL, "the direction is NULL", identity.t);
+    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, identity.t);
+    CAROM_REQUIRE_OR(usable(*direction), BAD_POINT, identity.t);
+    carom_frame frame = carom_frame_make(pose);
+    return carom_frame_turn(&frame, *direction);
+}
+
+carom_pose carom_pose_from_axis_angle_value(const carom_vec3 *axis, double angle) {
+    CAROM_REQUIRE_OR(axis != NULL, "the axis is NULL", identity);
+    CAROM_REQUIRE_OR(usable_axis(axis, angle), BAD_AXIS, identity);
+    return from_axis_angle(*axis, angle);
+}
+
+carom_pose carom_pose_from_euler_value(double roll, double pitch, double yaw) {
+    CAROM_REQUIRE_OR(usable_angles(roll, pitch, yaw), BAD_ANGLE, identity);
+    return from_euler(roll, pitch, yaw);
+}
+
+carom_pose carom_pose_interpolate_value(const carom_pose *from, const carom_pose *to, double time) {
+    carom_motion motion = motion_between(from, to);
+    carom_moving moving;
+    CAROM_REQUIRE_OR(carom_motion_is_usable(&motion) && time >= 0.0 && time <= 1.0, BAD_TIME,
+                     identity);
+    carom_moving_make(&motion, &moving);
+    return carom_moving_at(&moving, time);
+}
