@@ -35,6 +35,7 @@ typedef struct cli {
     char **inputs;                     /* the files that it reads: the first of its arguments */
     size_t input_count;
     bool failed;       /* a failure was reported; no other one may follow */
+    bool blamed;       /* a failure that is no consequence of a signal was reported */
     char message[512]; /* the tool's own last failure, which no context knows; or "" */
 } cli;
 
