@@ -57,9 +57,6 @@ bool bar_progress(void *user, const char *what, double fraction) {
     } else if (shows) {
         draw(bar, what, fraction, now - bar->started);
     }
-    /* Writers remove their draft themselves and return after at most one buffer of bytes. */
-    if (interrupt_seen() && strncmp(what, "writing", strlen("writing")) == 0)
-        interrupt_wait_for_library();
     return interrupt_seen();
 }
 

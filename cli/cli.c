@@ -155,18 +155,23 @@ int cli_misuse(const cli *cli, const char *message) {
 
 #define INTERRUPTED "interrupted"
 
-int cli_code(carom_status status) {
-    if (interrupt_seen()) return interrupt_exit_code();
+static int code_of(carom_status status) {
     bool machine = status == CAROM_CANCELLED || status == CAROM_INVALID ||
                    status == CAROM_NO_MEMORY || status == CAROM_NO_DEVICE;
     return machine ? CLI_MACHINE : CLI_INPUT;
 }
 
+int cli_code(carom_status status) {
+    return interrupt_seen() ? interrupt_exit_code() : code_of(status);
+}
+
 /* After a signal every failure is a consequence of it: a call was cancelled, or a read returned. */
 int cli_fail_with(cli *cli, carom_status status, const char *message) {
     bool interrupted = interrupt_seen();
-    if (cli->failed) return cli_code(status);
+    int code = interrupted ? interrupt_exit_code() : code_of(status);
+    if (cli->failed) return code;
     cli->failed = interrupted || cli->json;
+    cli->blamed = cli->blamed || !interrupted;
     if (interrupted) {
         interrupt_was_told();
         message = INTERRUPTED;
@@ -175,7 +180,7 @@ int cli_fail_with(cli *cli, carom_status status, const char *message) {
     bar_clear(&cli->bar);
     fprintf(stderr, "carom: %s\n", message);
     if (cli->json) print_json_failure(cli, message, carom_status_name(status));
-    return cli_code(status);
+    return code;
 }
 
 const char *cli_sentence(const cli *cli, carom_status status) {
@@ -307,7 +312,8 @@ static int run_command(cli *cli, const void *options, size_t count, char **argum
                              .isa = (carom_isa)cli->isa,
                              .progress = bar_progress,
                              .progress_user = &cli->bar,
-                             .input_limit = cli->limit_input};
+                             .input_limit = cli->limit_input,
+                             .progress_interval = interrupt_is_injected() ? -1.0 : 0.0};
     carom_status status = carom_context_create(&def, &cli->context);
     int code = status != CAROM_OK ? cli_fail(cli, status)
                : cli->device == CAROM_BACKEND_CUDA && !command->on_cuda
@@ -393,7 +399,7 @@ int cli_main(size_t argc, char **argv) {
     int code =
         cli.command != NULL ? run_named(&cli, argc - 1, argv + 1) : run_bare(&cli, argc, argv);
     files_free(&cli.files);
-    if (interrupt_seen() && (code == CLI_INPUT || code == CLI_MACHINE))
+    if (!cli.blamed && (code == CLI_INPUT || code == CLI_MACHINE) && interrupt_seen())
         code = interrupt_exit_code();
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
     if (unwritten && !interrupt_seen()) { /* a signal may have ended a write */

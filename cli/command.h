@@ -38,6 +38,7 @@ typedef struct cli {
     size_t input_count;
     files files;       /* that were read or written so far */
     bool failed;       /* a failure was reported; no other one may follow */
+    bool blamed;       /* a failure that is no consequence of a signal was reported */
     char message[512]; /* the tool's own last failure, which no context knows; or "" */
 } cli;
 

@@ -510,6 +510,7 @@ typedef struct outcome {
     gas_label *labels; /* of the spheres; or NULL */
     gas_output trajectory, events;
     output gr_file;
+    bool gr_is_failed; /* that file cannot be written */
     gas_gr gr;
 } outcome;
 
@@ -615,33 +616,41 @@ static bool close_files(outcome *result, bool done) {
     good = gas_output_close(&result->events, done) && good;
     if (result->gr_file.file != NULL && result->samples != 0)
         gas_gr_write(&result->gr, result->gr_file.file);
-    good = output_close(&result->gr_file, result->samples != 0) && good;
+    if (!output_close(&result->gr_file, result->samples != 0)) result->gr_is_failed = true;
     gas_gr_free(&result->gr);
-    return good;
+    return good && !result->gr_is_failed;
 }
 
-/* Saves the state after an interruption, and reports what is kept. */
+static carom_status save(cli *cli, const carom_gas *gas, const char *path) {
+    interrupt_hold(); /* the library removes its draft itself */
+    carom_status status = carom_gas_save(cli->context, gas, path);
+    interrupt_release();
+    return status;
+}
+
+/* The one way out after an interruption: saves the state, closes the files, and reports what is
+ * kept. */
 static int end_interrupted(cli *cli, const options *o, const carom_gas *gas, outcome *result) {
     int code = interrupt_exit_code(), length;
     char message[2048];
     interrupt_let_finish();
-    bool written = close_files(result, false);
-    carom_status saved = o->save != NULL ? carom_gas_save(cli->context, gas, o->save) : CAROM_OK;
+    (void)close_files(result, false);
+    carom_status saved = o->save != NULL ? save(cli, gas, o->save) : CAROM_OK;
     if (saved != CAROM_OK) return cli_fail(cli, saved);
     length = snprintf(message, sizeof(message), "interrupted at time %g", carom_gas_get_time(gas));
     if (o->save != NULL)
         length += snprintf(message + length, sizeof(message) - (size_t)length,
                            "; the gas is saved in '%.300s'", o->save);
-    if (o->output != NULL && written && result->trajectory.frames != 0)
+    if (o->output != NULL && !result->trajectory.is_failed && result->trajectory.frames != 0)
         length += snprintf(message + length, sizeof(message) - (size_t)length,
                            "; '%.300s' has %llu of %llu frames", o->output,
                            (unsigned long long)result->trajectory.frames,
                            (unsigned long long)result->frames);
-    if (o->events != NULL && written && result->events.frames != 0)
+    if (o->events != NULL && !result->events.is_failed && result->events.frames != 0)
         length += snprintf(message + length, sizeof(message) - (size_t)length,
                            "; '%.300s' has %llu events", o->events,
                            (unsigned long long)result->events.frames);
-    if (o->gr != NULL && written && result->samples != 0)
+    if (o->gr != NULL && !result->gr_is_failed && result->samples != 0)
         snprintf(message + length, sizeof(message) - (size_t)length,
                  "; '%.300s' is of %llu of %llu samples", o->gr,
                  (unsigned long long)result->samples, (unsigned long long)result->frames);
@@ -736,17 +745,20 @@ static int run_gas(cli *cli, const options *o, carom_gas *gas, outcome *result) 
         return cli_code(CAROM_IO);
     }
     bool kept = o->save != NULL || o->output != NULL || o->events != NULL || o->gr != NULL;
+    interrupt_keep_results(kept);
     carom_status status = begin_run(cli, o, gas, result);
     if (status == CAROM_OK) status = run_pieces(cli, o, gas, result);
     bar_end_parts(&cli->bar);
-    if (status == CAROM_CANCELLED && kept) return end_interrupted(cli, o, gas, result);
-    bool written = close_files(result, status == CAROM_OK);
-    if (status == CAROM_OK && written && o->save != NULL)
-        status = carom_gas_save(cli->context, gas, o->save);
-    if (status == CAROM_CANCELLED && o->save != NULL) /* while saving */
+    bool written = status == CAROM_OK && close_files(result, true);
+    if (written && o->save != NULL) status = save(cli, gas, o->save);
+    /* After a signal every failure is a consequence of it: a call was cancelled, or a write to a
+     * pipe returned. */
+    if (kept && (status != CAROM_OK || !written) && interrupt_seen())
         return end_interrupted(cli, o, gas, result);
-    if (!written) return cli_code(CAROM_IO); /* already reported */
+    interrupt_keep_results(false);
+    if (status != CAROM_OK && !close_files(result, false)) return cli_code(CAROM_IO);
     if (status != CAROM_OK) return cli_fail(cli, status);
+    if (!written) return cli_code(CAROM_IO); /* already reported */
     print_outcome(cli, o, result);
     return CLI_OK;
 }

@@ -65,13 +65,16 @@ carom_status gas_gr_begin(gas_gr *gr, double step, double most, const carom_gas_
     gr->bins = (uint64_t)bins;
     gr->most = gr->step * bins;
     gr->weight = calloc(gr->bins, sizeof(*gr->weight));
-    if (gr->weight != NULL) return CAROM_OK;
+    gr->before = malloc(gr->bins * sizeof(*gr->before));
+    if (gr->weight != NULL && gr->before != NULL) return CAROM_OK;
     snprintf(message, size, "no memory for %llu bins of g(r)", (unsigned long long)gr->bins);
+    gas_gr_free(gr);
     return CAROM_NO_MEMORY;
 }
 
 void gas_gr_free(gas_gr *gr) {
     free(gr->weight);
+    free(gr->before);
     free(gr->first);
     free(gr->cell_of);
     free(gr->positions);
@@ -212,12 +215,15 @@ carom_status gas_gr_add(gas_gr *gr, const carom_gas_spheres *spheres, carom_prog
     uint64_t cell_count = choose_cells(gr, n, &c);
     if (!reserve(gr, n, cell_count)) return CAROM_NO_MEMORY;
     fill_cells(gr, spheres, &c, cell_count);
+    memcpy(gr->before, gr->weight, gr->bins * sizeof(*gr->weight));
     for (uint64_t cell = 0; cell < cell_count; ++cell) {
         add_cell(gr, &c, cell);
         if (gr->first[cell + 1] < looked + SPHERES_BEFORE_LOOK) continue;
         looked = gr->first[cell + 1];
-        if (progress(user, "counting pairs", (double)looked / (double)n * 0.999))
+        if (progress(user, "counting pairs", (double)looked / (double)n * 0.999)) {
+            memcpy(gr->weight, gr->before, gr->bins * sizeof(*gr->weight));
             return CAROM_CANCELLED;
+        }
     }
     double volume = gr->edges.x * gr->edges.y * gr->edges.z;
     gr->expected += 0.5 * (double)n * ((double)n - 1.0) / volume;

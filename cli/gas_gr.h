@@ -12,6 +12,7 @@ typedef struct gas_gr {
     double step, most; /* width of a bin; end of the last one */
     uint64_t bins;
     double *weight;  /* of each bin, summed over pairs and samples */
+    double *before;  /* the same without the sample under way, for one that is cancelled */
     double expected; /* pairs of a uniform gas per volume of the shell, summed over samples */
     carom_vec3 edges;
     bool periodic[3];
@@ -29,7 +30,8 @@ typedef struct gas_gr {
 carom_status gas_gr_begin(gas_gr *gr, double step, double most, const carom_gas_info *info,
                           const carom_gas_spheres *spheres, char *message, size_t size);
 
-/* Adds the pairs of one state. CAROM_CANCELLED when progress says so, CAROM_NO_MEMORY. */
+/* Adds the pairs of one state: all, or none with CAROM_CANCELLED, when progress says so, or
+ * CAROM_NO_MEMORY. */
 carom_status gas_gr_add(gas_gr *gr, const carom_gas_spheres *spheres, carom_progress_fn *progress,
                         void *user);
 

@@ -5,10 +5,9 @@
 #define _XOPEN_SOURCE 700
 #include "cli/gas_write.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli/interrupt.h"
 
 #define ROWS_BEFORE_LOOK 1024 /* of a frame: some 3 ms */
 
@@ -19,6 +18,13 @@ bool gas_output_open(cli *cli, const char *path, const gas_label *labels, gas_ou
     bool packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
     t->is_plain = t->file.draft[0] != '\0' && !packed;
     return true;
+}
+
+/* To be called right after a write. */
+static void note_failure(gas_output *t) {
+    if (t->is_failed || ferror(t->file.file) == 0) return;
+    t->is_failed = true;
+    t->is_cut = errno == EINTR;
 }
 
 /* A compressed file cannot be truncated later, so its frame is completed even after an
@@ -36,10 +42,8 @@ bool gas_output_frame(gas_output *t, const carom_gas_spheres *spheres, const car
         const carom_gas_sphere *s = &spheres->data[i];
         if (i % ROWS_BEFORE_LOOK == 0) {
             double done = (double)i / (double)spheres->count;
-            if (bar_progress(&t->file.cli->bar, "frame", done)) {
-                if (t->is_plain || t->file.draft[0] == '\0') return false;
-                interrupt_wait_for_library();
-            }
+            bool can_stop = t->is_plain || t->file.draft[0] == '\0';
+            if (bar_progress(&t->file.cli->bar, "frame", done) && can_stop) return false;
         }
         fprintf(out, "%s %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %llu\n",
                 t->labels != NULL ? t->labels[i].species : "S", s->position.x, s->position.y,
@@ -47,7 +51,7 @@ bool gas_output_frame(gas_output *t, const carom_gas_spheres *spheres, const car
                 (unsigned long long)(t->labels != NULL ? t->labels[i].id : i));
     }
     if (t->is_plain && fflush(out) == 0) t->end = ftello(out);
-    t->is_failed = ferror(out) != 0;
+    note_failure(t);
     t->frames += !t->is_failed;
     return !t->is_failed;
 }
@@ -66,19 +70,21 @@ bool gas_output_event(void *user, const carom_gas_event *event) {
     fprintf(t->file.file, "%.17g,%s,%llu,%llu\n", event->time, carom_gas_kind_name(event->kind), a,
             b);
     ++t->frames;
-    t->is_failed = ferror(t->file.file) != 0;
+    note_failure(t);
     return t->is_failed;
 }
 
 bool gas_output_close(gas_output *t, bool done) {
-    if (t->file.file == NULL) return true;
-    bool whole = !t->is_failed && fflush(t->file.file) == 0;
+    if (t->file.file == NULL) return !t->is_failed;
+    if (!t->is_failed && fflush(t->file.file) != 0) note_failure(t);
+    bool whole = !t->is_failed;
     if (t->is_plain && t->end != 0) whole = whole && ftruncate(fileno(t->file.file), t->end) == 0;
-    if (whole) return output_close(&t->file, done || t->frames != 0);
+    t->is_failed = !whole || !output_close(&t->file, done || t->frames != 0);
+    if (whole) return !t->is_failed;
     char message[512];
     snprintf(message, sizeof(message), "cannot write all of '%.300s'; is the disk full?",
              t->file.path);
     (void)output_close(&t->file, false);
-    (void)cli_fail_with(t->file.cli, CAROM_IO, message);
+    if (!t->is_cut) (void)cli_fail_with(t->file.cli, CAROM_IO, message);
     return false;
 }

@@ -16,6 +16,7 @@ typedef struct gas_output {
     off_t end;               /* of the last complete frame */
     bool is_plain;           /* a file that can be truncated */
     bool is_failed;          /* it cannot be written */
+    bool is_cut;             /* because a signal ended a write to a pipe */
 } gas_output;
 
 /* False, after reporting the failure, when it cannot be opened. `path` may be NULL. */
@@ -34,7 +35,8 @@ void gas_output_event_head(gas_output *t);
 bool gas_output_event(void *user, const carom_gas_event *event);
 
 /* Keeps what is complete; nothing of a run that is not `done` and has no complete frame or row.
- * When the file cannot be written, keeps nothing, reports it and returns false. */
+ * When the file cannot be written, keeps nothing, reports it, unless a signal is the cause, and
+ * returns false. May be called again. */
 bool gas_output_close(gas_output *t, bool done);
 
 #endif

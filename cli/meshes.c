@@ -196,7 +196,10 @@ carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh) {
 static carom_status save(cli *cli, const carom_mesh_view *view, carom_mesh_format format,
                          const char *path) {
     if (output_is_standard(path)) return save_standard_output(cli, view, format);
-    return carom_mesh_save(cli->context, view, format, path);
+    interrupt_hold(); /* the library removes its draft itself */
+    carom_status status = carom_mesh_save(cli->context, view, format, path);
+    interrupt_release();
+    return status;
 }
 
 /* Saves with positions rounded to float32. */

@@ -104,17 +104,20 @@ static int open_draft(output *o) {
     free(linked);
     errno = ENAMETOOLONG;
     if (length < 0 || (size_t)length + 16 > sizeof(o->draft)) return -1;
+    interrupt_hold(); /* until the draft is registered */
     for (unsigned n = 0; n < 1000 && file < 0; ++n) {
         snprintf(o->draft, sizeof(o->draft), "%.4180s.%u.part", o->place, n);
         file = open(o->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file < 0 && errno != EEXIST) break;
     }
-    if (file < 0) {
+    if (file >= 0)
+        interrupt_add_file(o->draft);
+    else
         o->draft[0] = '\0';
-        return -1;
-    }
-    if (replaces) (void)fchmod(file, info.st_mode & 0777);
-    interrupt_add_file(o->draft);
+    int reason = errno;
+    interrupt_release();
+    errno = reason;
+    if (file >= 0 && replaces) (void)fchmod(file, info.st_mode & 0777);
     return file;
 }
 
@@ -143,6 +146,7 @@ bool output_open(cli *cli, const char *path, output *o) {
     if (o->file != NULL) return true;
     (void)tell(o, "write");
     if (o->draft[0] != '\0') (void)remove(o->draft);
+    interrupt_drop_file(o->draft);
     return false;
 }
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/pack_error.h"
@@ -141,7 +142,9 @@ static bool write_spheres(cli *cli, const options *options, const carom_packing 
     carom_bytes bytes = {0};
     carom_status status;
     if (!output_is_standard(options->out)) {
+        interrupt_hold(); /* the library removes its draft itself */
         status = carom_packing_save(cli->context, packing, format, options->out);
+        interrupt_release();
     } else {
         if (format == CAROM_PACK_FORMAT_GUESS) format = CAROM_PACK_FORMAT_PLY;
         status = carom_packing_save_memory(cli->context, packing, format, &bytes);

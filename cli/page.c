@@ -74,12 +74,14 @@ bool page_begin(page *page, const char *folder, const char *title, const char **
     if (!make_folder(folder, reason)) return false;
     snprintf(page->path, sizeof(page->path), "%s/index.html", folder);
     draft_path(page, draft, sizeof(draft));
+    interrupt_hold(); /* until the draft is registered */
     page->out = fopen(draft, "w");
-    if (page->out == NULL) {
+    if (page->out == NULL)
         *reason = strerror(errno);
-        return false;
-    }
-    interrupt_add_file(draft);
+    else
+        interrupt_add_file(draft);
+    interrupt_release();
+    if (page->out == NULL) return false;
     page_begin_file(page, page->out, title);
     return true;
 }

@@ -416,7 +416,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         const carom_context_def def = {.threads = (uint32_t)cli->threads,
                                        .isa = (carom_isa)cli->isa,
                                        .progress = bar_progress,
-                                       .progress_user = &cli->bar};
+                                       .progress_user = &cli->bar,
+                                       .progress_interval = interrupt_is_injected() ? -1.0 : 0.0};
         carom_context *on_cpu;
         status = carom_context_create(&def, &on_cpu);
         if (status != CAROM_OK) return cli_fail_with(cli, status, carom_context_message(NULL));

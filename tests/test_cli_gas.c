@@ -397,56 +397,6 @@ static void a_resumed_run_tells_its_own_speed(void **state) {
 
 /* ---- nothing is lost ------------------------------------------------------------------------- */
 
-/* Interrupts `carom gas` after a while; returns its exit code. On a busy machine the signal may
- * come before the tool listens or has anything: once more, later. */
-static int interrupt_gas(const char *arguments) {
-    int code = 0;
-    for (double seconds = 0.4; seconds < 8.0; seconds *= 2.0) {
-        char command[1024];
-        snprintf(command, sizeof(command),
-                 "timeout --preserve-status -s INT %g '%s/carom' gas %s 2>&1", seconds,
-                 CAROM_BINARY_DIR, arguments);
-        code = shell(command);
-        if (code == 130 && strstr(said, "interrupted at time 0;") == NULL) break;
-    }
-    return code;
-}
-
-static void an_interrupted_run_keeps_what_it_has(void **state) {
-    (void)state;
-    static char text[1 << 22];
-    assert_int_equal(
-        interrupt_gas("-n 300 --periodic --time 1e6 --frames 1e6 -o cut.xyz --save cut.gas"), 130);
-    assert_said("carom: interrupted at time ");
-    assert_said("the gas is saved in 'cut.gas'");
-    assert_said("of 1000000 frames");
-    assert_int_equal(shell("ls -a | grep part"), 1);
-    read_file("cut.xyz", text, sizeof(text));
-    cursor = text; /* frames are whole, but for what this buffer cuts off */
-    for (int n = 0; n < 20 && *cursor != '\0'; ++n) {
-        frame f;
-        double row[9];
-        read_head(&f);
-        assert_int_equal(f.count, 300);
-        for (long i = 0; i < f.count; ++i) read_row(&f, take_line(), row);
-    }
-    assert_int_equal(shell("test $(($(wc -l < cut.xyz) % 302)) -eq 0"), 0);
-    assert_int_equal(carom("gas --resume cut.gas --time 0.1 --json"), 0);
-    assert_true(json_value("spheres") == 300.0);
-    /* Packed ones too. */
-    if (shell("command -v gzip") == 0 &&
-        interrupt_gas("-n 300 --time 1e6 --frames 1e6 -o cut.xyz.gz") == 130 &&
-        strstr(said, "no lists") == NULL) {
-        assert_said("cut.xyz.gz' has");
-        assert_int_equal(shell("gzip -t cut.xyz.gz"), 0);
-        assert_int_equal(shell("test $(($(gzip -dc cut.xyz.gz | wc -l) % 302)) -eq 0"), 0);
-    }
-    /* JSON is still one object. */
-    assert_int_equal(interrupt_gas("-n 300 --time 1e9 --json -q --save cut.gas 2>/dev/null"), 130);
-    assert_said("\"error\": \"interrupted at time ");
-    assert_null(strstr(strstr(said, "schema") + 1, "schema"));
-}
-
 /* Files of an earlier run stay when there is no room for new ones. */
 static void a_full_disk_leaves_the_old_files(void **state) {
     (void)state;
@@ -884,21 +834,6 @@ static void contact_is_carnahan_and_starlings(void **state) {
     if (fabs(mean - 1.0) > 0.03) fail_msg("%g", mean);
 }
 
-static void an_interrupted_run_keeps_events_and_samples(void **state) {
-    (void)state;
-    static char text[1 << 16];
-    assert_int_equal(interrupt_gas("-n 300 --periodic --time 1e6 --frames 1e6 --gr cut.csv "
-                                   "--events cutting.csv"),
-                     130);
-    assert_said("cutting.csv' has ");
-    assert_said("cut.csv' is of ");
-    read_file("cut.csv", text, sizeof(text));
-    assert_int_equal(strncmp(text, "r,g\n", 4), 0);
-    assert_int_equal(shell("tail -n 1 cutting.csv | grep -qE '^[0-9.e+-]+,pair,[0-9]+,[0-9]+$'"),
-                     0);
-    assert_int_equal(shell("ls -a | grep part"), 1);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trajectories_are_extended_xyz),
@@ -909,7 +844,6 @@ int main(void) {
         cmocka_unit_test(what_does_not_fit_says_what_would),
         cmocka_unit_test(every_extreme_ends),
         cmocka_unit_test(a_resumed_run_tells_its_own_speed),
-        cmocka_unit_test(an_interrupted_run_keeps_what_it_has),
         cmocka_unit_test(a_full_disk_leaves_the_old_files),
         cmocka_unit_test(a_run_that_fails_keeps_its_frames),
         cmocka_unit_test(what_is_written_is_a_start),
@@ -920,7 +854,6 @@ int main(void) {
         cmocka_unit_test(boxes_and_forces_reach_the_engine),
         cmocka_unit_test(the_lattice_has_its_shells),
         cmocka_unit_test(contact_is_carnahan_and_starlings),
-        cmocka_unit_test(an_interrupted_run_keeps_events_and_samples),
     };
     if (!cli_run_begin("gas")) return 1;
     return cli_run_end(cmocka_run_group_tests_name("carom gas", tests, NULL, NULL));

@@ -119,7 +119,7 @@ typedef void carom_run_fn(void *user, carom_task_fn *task, void *argument, uint3
  * never decreases. Return true to cancel: the call then returns CAROM_CANCELLED within about a
  * tenth of a second.
  * - Called when a phase begins, with fraction 0, and when it ends, with 1, however short it is; in
- *   between at most some twenty times a second.
+ *   between at most some twenty times a second, or as progress_interval of the context says.
  * - Called on the thread that made the call (or on the caller's own thread that runs worker 0).
  * - It must not use the context. */
 typedef bool carom_progress_fn(void *user, const char *what, double fraction);
@@ -171,7 +171,10 @@ typedef struct carom_context_def {
     void *run_user;
     carom_progress_fn *progress; /* NULL: none */
     void *progress_user;
-    uint32_t device;       /* of backend CUDA: its number */
+    double progress_interval; /* least seconds between two calls within a phase; 0: 0.05. Negative:
+                                 a call wherever the work could be cancelled, independent of the
+                                 clock, so that tests can cancel it at each of these places */
+    uint32_t device;          /* of backend CUDA: its number */
     void *borrowed_stream; /* of backend CUDA: a cudaStream_t of that device that the context works
                               in; NULL: a stream of its own */
     uint64_t input_limit;  /* bytes of one file or pipe that is read, also of what it unpacks to;

@@ -9,6 +9,9 @@
 #include "base/isa.h"
 #include "base/names.h"
 
+/* Of progress: seldom enough to cost nothing, often enough for a bar to move evenly. */
+#define DEFAULT_INTERVAL 0.05 /* seconds */
+
 CAROM_ENUM_NAMES(carom_backend, CAROM_BACKEND_COUNT, "cpu", "cuda");
 
 #define THREADS_VARIABLE "CAROM_THREADS"
@@ -67,6 +70,8 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
     CAROM_REQUIRE((unsigned)def->isa < CAROM_ISA_COUNT, "def->isa is no instruction set");
     CAROM_REQUIRE((def->allocator.allocate == NULL) == (def->allocator.release == NULL),
                   "an allocator needs both allocate and release");
+    CAROM_REQUIRE(def->progress_interval == def->progress_interval,
+                  "def->progress_interval is not a number");
     CAROM_TRY(check_def(abi, def));
     uint32_t threads = def->threads;
     if (threads == 0) CAROM_TRY(default_threads(&threads));
@@ -98,6 +103,8 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
     context->device = device;
     context->progress.callback = def->progress;
     context->progress.user = def->progress_user;
+    context->progress.interval =
+        def->progress_interval != 0.0 ? def->progress_interval : DEFAULT_INTERVAL;
     for (uint32_t i = 0; i < threads; ++i) carom_arena_init(&arenas[i], &context->allocator);
     *out = context;
     return CAROM_OK;

@@ -21,6 +21,7 @@ typedef struct carom_progress {
     uint64_t total;
     _Atomic uint64_t done;
     _Atomic bool cancelled;
+    double interval;  /* least seconds between two calls; negative: no clock is read */
     double last_call; /* seconds; accessed by worker 0 only, as is: */
     double fraction;  /* the last one told */
 } carom_progress;

@@ -13,8 +13,7 @@
 #include "base/context.h"
 #include "base/item.h"
 
-#define SECONDS_BETWEEN_CALLS 0.05
-#define CLOCK_NOT_READ        (-1.0)
+#define CLOCK_NOT_READ (-1.0)
 
 static void call_back(carom_progress *progress, double fraction) {
     if (progress->callback(progress->user, progress->what, fraction))
@@ -32,6 +31,16 @@ void carom_progress_begin(carom_context *context, const char *what, uint64_t tot
     call_back(progress, 0.0);
 }
 
+/* Whether it is time for a call within a phase. */
+static bool is_due(carom_progress *progress) {
+    if (progress->interval < 0.0) return true;
+    double now = carom_time_seconds();
+    if (progress->last_call < 0.0) progress->last_call = now;
+    if (now - progress->last_call < progress->interval) return false;
+    progress->last_call = now;
+    return true;
+}
+
 void carom_progress_expect(carom_context *context, uint64_t total) {
     carom_progress *progress = &context->progress;
     if (progress->depth != 1) return;
@@ -45,11 +54,7 @@ void carom_progress_add(carom_context *context, uint32_t worker, uint64_t amount
     if (progress->depth > 1) amount = 0;
     uint64_t done =
         atomic_fetch_add_explicit(&progress->done, amount, memory_order_relaxed) + amount;
-    if (worker != 0) return;
-    double now = carom_time_seconds();
-    if (progress->last_call < 0.0) progress->last_call = now;
-    if (now - progress->last_call < SECONDS_BETWEEN_CALLS) return;
-    progress->last_call = now;
+    if (worker != 0 || !is_due(progress)) return;
     CAROM_ASSERT(worker == 0 && progress->callback != NULL);
     double fraction = progress->total != 0 ? (double)done / (double)progress->total : 0.0;
     /* A phase may expect several searches one after another; what is told does not go back. */

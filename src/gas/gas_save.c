@@ -133,14 +133,23 @@ static void put_spheres(carom_writer *s, const carom_gas *gas) {
     }
 }
 
+/* After a cancellation the writer leaves the message to the end of the phase. */
+static carom_status end_phase(carom_context *context, carom_status status) {
+    return status == CAROM_CANCELLED ? carom_progress_end(context)
+                                     : carom_progress_finish(context, status);
+}
+
+/* The phase ends before the file gets its final name: a cancelled one never does. */
 static carom_status write_gas(carom_context *context, const carom_gas *gas, const char *path) {
     carom_writer_file file;
-    CAROM_TRY(carom_writer_open_file(context, path, false, &file));
+    carom_status status = carom_writer_open_file(context, path, false, &file);
+    if (status != CAROM_OK) return end_phase(context, status);
     put_head(&file.writer, gas);
     put_spheres(&file.writer, gas);
     uint64_t left = padding_words(gas->labels, gas->count);
     for (; left > 0 && file.writer.status == CAROM_OK; --left) put(&file.writer, 0);
-    return carom_writer_close_file(&file, file.writer.status);
+    carom_writer_flush(&file.writer);
+    return carom_writer_close_file(&file, end_phase(context, file.writer.status));
 }
 
 carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const char *path) {
@@ -153,11 +162,7 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
     uint64_t entries =
         HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
     carom_progress_begin(context, "writing a gas", 8 * entries);
-    carom_status status = write_gas(context, gas, path);
-    /* After a cancellation the writer leaves the message to the end of the phase. */
-    carom_status ended = status == CAROM_CANCELLED ? carom_progress_end(context)
-                                                   : carom_progress_finish(context, status);
-    return ended != CAROM_OK ? ended : status;
+    return write_gas(context, gas, path);
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */
