@@ -163,6 +163,7 @@ static void meshes_are_whole(void **state) {
                 rounded[v] = (float)((const double *)view.positions)[v];
             view.positions = rounded; /* binary STL has no other */
             view.scalar = CAROM_SCALAR_FLOAT32;
+            view.stride = 0;
             assert_ok(context, carom_mesh_save_memory(context, &view, formats[i].format, &bytes));
             check((sample){.name = formats[i].name,
                            .read = read_mesh,
