@@ -228,13 +228,12 @@ typedef struct carom_convex_hit {
     carom_vec3 normal; /* unit, outwards; 0 when inside */
 } carom_convex_hit;
 
-/* Casts a ray at a shape: where it first enters it. The ray is first moved along itself, exactly, to
- * where it passes the shape, so that its answer is as good from any distance: it is that of a ray
- * moved aside by at most e, which counts the size of the shape alone (see above), not where the ray
- * starts nor where the shape is:
- *   e = 2^-45 size  for points, spheres, segments, capsules, and boxes, cylinders and ellipsoids
- *                   without a margin;
- *   e = 2^-43 size  for cones, hulls, support functions and what is rounded by a margin.
+/* Casts a ray at a shape: where it first enters it. The ray is first moved along itself, exactly,
+ * to where it passes the shape. So the answer is as good from any distance: it is that of a ray
+ * moved aside by at most e, which counts the size of the shape alone (see above).
+ * - e is 2^-45 size for points, spheres, segments, capsules, and for boxes, cylinders and
+ *   ellipsoids without a margin.
+ * - e is 2^-43 size for cones, hulls, support functions, and what else is rounded by a margin.
  * - A ray that passes through a point deeper than e in the shape hits; one that stays farther than
  *   e from it misses; one that does neither, as a graze, may do either.
  * - At a hit the surface is at most e away, up to the rounding of t (two units in its last place)

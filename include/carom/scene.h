@@ -248,9 +248,10 @@ typedef struct carom_scene_hit {
  * carom_convex_ray: also by a ray that starts inside, at t = 0. Soups and solids are hit at their
  * faces, as by carom_soup_cast_rays for the ray in the mesh's frame, whose rounding is the only
  * one: some 2^-46 of the size of the mesh's box and its distance from the pose's origin, as rays
- * from farther away are first moved to it, exactly. Packings are hit at their inner balls; a ray that passes between these is said to miss.
- * CAROM_BAD_INPUT: a ray that is not finite, of negative length or with the direction (0, 0,
- * 0). */
+ * from farther away are first moved to it, exactly. Packings are hit at their inner balls; a ray
+ * that passes between these is said to miss.
+ * - CAROM_BAD_INPUT: a ray that is not finite, of negative length or with the direction (0, 0, 0).
+ */
 CAROM_API carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *scene,
                                              const carom_ray *rays, uint64_t count,
                                              carom_scene_hit *hits);
