@@ -169,13 +169,14 @@ static void manifolds_scale(void **state) {
     (void)state;
     static const int powers[] = {-900, -660, -560, 560, 660, 900}; /* 1e-200 is 2^-664 */
     carom_context *context = test_context(1);
-    uint64_t cases = campaign_is_long() ? 1000000 : TEST_CASES(4000), many = 0;
+    uint64_t cases = campaign_is_long() ? 1000000 : TEST_CASES(4000), asked = 0, many = 0;
     for (uint64_t i = 0; i < cases; ++i) {
         if (!campaign_has(i)) continue;
         int k = powers[i / 81 % COUNT_OF(powers)]; /* all pairs of kinds */
         carom_manifold m, scaled;
         convex_case c;
         convex_case_make(context, 12, i, &c);
+        convex_case_scale(context, &c, 0); /* hulls of the same points, in the same order */
         double reach = 0.01 * (convex_size(&c.a) + convex_size(&c.b));
         assert_ok(context, carom_convex_manifold(context, &c.a.convex, &c.pose_a, &c.b.convex,
                                                  &c.pose_b, reach, NULL, &m));
@@ -186,6 +187,7 @@ static void manifolds_scale(void **state) {
         assert_int_equal(m.count, scaled.count);
         assert_scaled(m.result.normal, scaled.result.normal, 0);
         many += m.count > 1;
+        ++asked;
         for (uint32_t j = 0; j < m.count; ++j) {
             assert_scaled(m.points[j].point_a, scaled.points[j].point_a, k);
             assert_scaled(m.points[j].point_b, scaled.points[j].point_b, k);
@@ -194,8 +196,8 @@ static void manifolds_scale(void **state) {
         convex_case_free(&c);
     }
     print_message("%llu of %llu manifolds have several points\n", (unsigned long long)many,
-                  (unsigned long long)cases);
-    if (TEST_ALL_CASES) assert_true(many > cases / 50);
+                  (unsigned long long)asked);
+    if (TEST_ALL_CASES) assert_true(many > asked / 50);
     carom_context_destroy(context);
 }
 

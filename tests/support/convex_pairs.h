@@ -28,7 +28,8 @@ typedef struct convex_case {
 void convex_case_make(carom_context *context, uint64_t seed, uint64_t number, convex_case *c);
 void convex_case_free(convex_case *c);
 
-/* Multiplies sizes and places by 2^k. */
+/* Multiplies sizes and places by 2^k. Hulls are made anew of their vertices: the first time, their
+ * faces may come in another order. */
 void convex_case_scale(carom_context *context, convex_case *c, int k);
 
 /* The size of a shape and e of two placed ones, as convex.h defines them. */
