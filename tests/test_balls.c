@@ -452,7 +452,8 @@ static void calls_can_be_cancelled(void **state) {
     carom_context_def def = {.threads = 1,
                              .allocator = test_allocator(&memory),
                              .progress = listen,
-                             .progress_user = &l};
+                             .progress_user = &l,
+                             .progress_interval = -1.0};
     carom_context *with;
     assert_ok(NULL, carom_context_create(&def, &with));
     carom_packing *p = packing_random(context, &random, 300, 1.0);

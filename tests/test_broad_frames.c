@@ -337,7 +337,8 @@ static void calls_can_be_cancelled(void **state) {
     carom_random random = {12};
     listener l = {0};
     carom_context *context;
-    carom_context_def context_def = {.threads = 2, .progress = listen, .progress_user = &l};
+    carom_context_def context_def = {
+        .threads = 1, .progress = listen, .progress_user = &l, .progress_interval = -1.0};
     assert_int_equal(carom_context_create(&context_def, &context), CAROM_OK);
     broad_boxes(BROAD_UNIFORM, &random, boxes[0], MOST);
     broad_boxes(BROAD_UNIFORM, &random, boxes[1], MOST);

@@ -154,8 +154,10 @@ static void long_work_can_be_cancelled(void **state) {
         int calls = 0;
         uint32_t count = 60000;
         uint64_t offsets[2] = {0, count};
-        carom_context_def def = {
-            .threads = threads, .progress = stop_at_third, .progress_user = &calls};
+        carom_context_def def = {.threads = threads,
+                                 .progress = stop_at_third,
+                                 .progress_user = &calls,
+                                 .progress_interval = -1.0};
         carom_context *context;
         double(*comb)[3] = calloc(count, sizeof(*comb));
         uint32_t *corners = malloc(count * sizeof(*corners));

@@ -435,7 +435,8 @@ static void it_can_be_cancelled(void **state) {
     for (int reports = 1; reports <= 3; ++reports) {
         int left = reports;
         carom_cover *cover;
-        carom_context_def of_context = {.threads = 2, .progress = cancel, .progress_user = &left};
+        carom_context_def of_context = {
+            .threads = 2, .progress = cancel, .progress_user = &left, .progress_interval = -1.0};
         carom_context *own;
         assert_ok(NULL, carom_context_create(&of_context, &own));
         assert_int_equal(carom_cover_create(own, &def, &cover), CAROM_CANCELLED);

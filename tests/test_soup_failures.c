@@ -232,7 +232,8 @@ static void try_change(carom_context *asker, const scene *s, const carom_soup_de
     carom_context_def context_def = {.threads = threads,
                                      .allocator = {failing_allocate, failing_release, &memory},
                                      .progress = cancel,
-                                     .progress_user = &callback};
+                                     .progress_user = &callback,
+                                     .progress_interval = 1e300}; /* no clock */
     carom_context *context;
     uint32_t first;
     assert_ok(NULL, carom_context_create(&context_def, &context));
@@ -318,7 +319,8 @@ static void a_failed_create_leaves_nothing(void **state) {
                 carom_context_def def = {.threads = 1 + (uint32_t)(at % 2),
                                          .allocator = {failing_allocate, failing_release, &memory},
                                          .progress = cancel,
-                                         .progress_user = &callback};
+                                         .progress_user = &callback,
+                                         .progress_interval = 1e300}; /* no clock */
                 carom_context *context;
                 carom_soup *soup = (carom_soup *)asker; /* any pointer that is not NULL */
                 carom_solid *solid = (carom_solid *)asker;
