@@ -20,10 +20,10 @@ typedef struct player {
     const char *name;
     carom_context *context;
     carom_grid_hash hash;
-    bool no_bounds, tree, build;
+    bool skip_limits, tree, build;
     carom_balls *balls;
     carom_tree *of_tree;
-    const carom_pack_spheres *spheres;
+    const carom_packing_spheres *spheres;
     double volume;
     const carom_pose *poses;
     carom_packing_overlap overlaps[POSES];
@@ -31,8 +31,8 @@ typedef struct player {
 } player;
 
 static bool ask(player *p, int i) {
-    carom_tree_query_def of_tree = {.no_bounds = p->no_bounds};
-    carom_balls_query_def of_balls = {.no_bounds = p->no_bounds};
+    carom_tree_query_def of_tree = {.skip_limits = p->skip_limits};
+    carom_balls_query_def of_balls = {.skip_limits = p->skip_limits};
     return (p->tree ? carom_tree_overlap(p->context, p->of_tree, NULL, p->of_tree, &p->poses[i],
                                          &of_tree, &p->overlaps[i])
                     : carom_balls_overlap(p->context, p->balls, NULL, p->balls, &p->poses[i],
@@ -80,7 +80,7 @@ static void note_poses(bench *bench, const char *job, player *p) {
                           &most) == CAROM_OK)
         bench_note(bench, "%s: at most %llu secondary pairs, in the same place; bound %.1fx", job,
                    (unsigned long long)pairs, (double)most.pairs / (double)pairs);
-    if (!p->no_bounds)
+    if (!p->skip_limits)
         bench_note(bench, "%s: at most %llu inner pairs seen, 27 (n + n) is %llu", job,
                    (unsigned long long)inner, (unsigned long long)most.disjoint);
 }
@@ -104,7 +104,7 @@ static void compare(const setting *s, const char *job, const carom_packing *pack
     player players[PLAYERS] = {
         {.name = "balls, 1 thread", .context = s->serial},
         {.name = "balls", .context = s->parallel},
-        {.name = "balls, no bounds", .context = s->serial, .no_bounds = true},
+        {.name = "balls, no bounds", .context = s->serial, .skip_limits = true},
         {.name = "djb2", .context = s->serial, .hash = CAROM_GRID_HASH_DJB2},
         {.name = "morton", .context = s->serial, .hash = CAROM_GRID_HASH_MORTON},
         {.name = "perfect", .context = s->serial, .hash = CAROM_GRID_HASH_PERFECT},
@@ -112,17 +112,17 @@ static void compare(const setting *s, const char *job, const carom_packing *pack
         {.name = "build the grid, 1 thread", .context = s->serial, .build = true}};
     bench_contender contenders[PLAYERS];
     carom_packing_info info;
-    carom_pack_spheres spheres = {0};
+    carom_packing_spheres spheres = {0};
     carom_pose poses[POSES];
-    bool good = carom_packing_get_info(s->serial, packing, &info) == CAROM_OK &&
-                carom_packing_get_spheres(s->serial, packing, &spheres) == CAROM_OK;
+    bool good = carom_packing_get_info(packing, &info) == CAROM_OK &&
+                carom_packing_list_spheres(s->serial, packing, &spheres) == CAROM_OK;
     if (good) scene_path_slide(&info.bounds, POSES, poses);
     for (int i = 0; i < PLAYERS; ++i) {
         player *p = &players[i];
         p->poses = poses;
         p->spheres = &spheres;
         p->volume = info.volume;
-        p->same = p->no_bounds || p->build || i == 0 ? NULL : &players[0];
+        p->same = p->skip_limits || p->build || i == 0 ? NULL : &players[0];
         good = good && prepare(p, packing);
         contenders[i] = (bench_contender){p->name, NULL, run_path, p};
     }
@@ -137,7 +137,7 @@ static void compare(const setting *s, const char *job, const carom_packing *pack
         carom_balls_destroy(players[i].balls);
         carom_tree_destroy(players[i].of_tree);
     }
-    carom_pack_spheres_free(&spheres);
+    carom_packing_spheres_free(&spheres);
 }
 
 static carom_packing *pack_shape(carom_context *context, carom_shape shape, uint32_t detail,
@@ -145,10 +145,11 @@ static carom_packing *pack_shape(carom_context *context, carom_shape shape, uint
     carom_mesh *mesh = NULL;
     carom_packing *packing = NULL;
     carom_shape_def of_shape = {.shape = shape, .detail = detail};
-    carom_packing_def def = {.count = count, .fast = true};
+    carom_mesh_view view;
+    carom_packing_def def = {.mesh = &view, .count = count, .fast = true};
     if (carom_shape_make(context, &of_shape, &mesh) == CAROM_OK &&
-        carom_mesh_get_view(mesh, &def.mesh) == CAROM_OK) {
-        *triangles = def.mesh.face_count;
+        carom_mesh_get_view(mesh, &view) == CAROM_OK) {
+        *triangles = view.face_count;
         (void)carom_packing_create(context, &def, &packing);
     }
     carom_mesh_destroy(mesh);

@@ -125,7 +125,7 @@ static void scratch(bench *bench, carom_context *serial, carom_context *parallel
     carom_broad *broad;
     carom_broad_def def = {.boxes = scene.bounds, .box_count = size};
     if (carom_broad_create(serial, &def, &broad) == CAROM_OK &&
-        carom_broad_get_info(serial, broad, &info) == CAROM_OK)
+        carom_broad_get_info(broad, &info) == CAROM_OK)
         bench_note(bench, "%s: %llu pairs, checksum %016llx; %.1f bytes per box", job,
                    (unsigned long long)pairs, (unsigned long long)checksum,
                    (double)info.bytes / (double)size);
@@ -151,9 +151,8 @@ static bool run_frame(void *input) {
         return p->pairs_fn(&boxes, &found) && take_peer(p, &found);
     }
     uint64_t moved = p->tenth ? p->own.count / 10 : p->own.count;
-    bool done =
-        carom_broad_move(p->context, p->broad, NULL, p->own.bounds, moved) == CAROM_OK &&
-        carom_broad_frame(p->context, p->broad, &p->pairs, &p->begun, &p->ended) == CAROM_OK;
+    bool done = carom_broad_move(p->context, p->broad, NULL, p->own.bounds, moved) == CAROM_OK &&
+                carom_broad_step(p->context, p->broad, &p->pairs, &p->begun, &p->ended) == CAROM_OK;
     p->count = p->pairs.count;
     p->list = p->pairs.data;
     return done;
@@ -167,7 +166,7 @@ static bool prepare_frames(player *p, peer_box_prepare_fn *prepare) {
     }
     carom_broad_def def = {.boxes = p->own.bounds, .box_count = p->own.count, .method = p->method};
     return carom_broad_create(p->context, &def, &p->broad) == CAROM_OK &&
-           carom_broad_frame(p->context, p->broad, &p->pairs, NULL, NULL) == CAROM_OK;
+           carom_broad_step(p->context, p->broad, &p->pairs, NULL, NULL) == CAROM_OK;
 }
 
 static void frames(bench *bench, carom_context *serial, carom_context *parallel, uint64_t size,
@@ -227,7 +226,7 @@ static void frames(bench *bench, carom_context *serial, carom_context *parallel,
         if (release[i] != NULL && p->prepared != NULL) release[i](p->prepared);
     }
     carom_broad_info info;
-    if (made && carom_broad_get_info(serial, players[0].broad, &info) == CAROM_OK)
+    if (made && carom_broad_get_info(players[0].broad, &info) == CAROM_OK)
         bench_note(bench,
                    "%s: %llu pairs in the last, %llu began, %llu ended; %llu builds, %llu refits; "
                    "%.1f bytes per box",

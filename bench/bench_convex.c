@@ -12,6 +12,7 @@
 
 #include "bench/bench.h"
 #include "bench/peers/peers.h"
+#include "convex/convex.h"
 
 #define MOST_POSES 2000
 #define REGIMES    3
@@ -36,9 +37,7 @@ typedef struct convex_input {
     peer_pose peer_a[MOST_POSES], peer_b[MOST_POSES];
     double gaps[MOST_POSES];
     double right[MOST_POSES]; /* answers */
-    carom_convex_def def;
-    bool warm;
-    carom_convex_cache caches[MOST_POSES];
+    carom_convex_query_def def;
     uint64_t iterations, supports, wrong;
     double worst;
 } convex_input;
@@ -119,7 +118,8 @@ static bool make_pair(carom_context *context, const char *name, int levels, hull
         carom_mesh_view view;
         carom_numbers triangles = {0};
         carom_hull_def def = {
-            .mesh = {.positions = points, .vertex_count = make_points(points, levels, seeds[i])}};
+            .mesh = &(carom_mesh_view){.positions = points,
+                                       .vertex_count = make_points(points, levels, seeds[i])}};
         if (carom_hull_create(context, &def, &pair->hulls[i]) != CAROM_OK ||
             carom_hull_to_mesh(context, pair->hulls[i], &pair->meshes[i]) != CAROM_OK ||
             carom_mesh_get_view(pair->meshes[i], &view) != CAROM_OK)
@@ -181,8 +181,8 @@ static bool make_poses(convex_input *in, int regime) {
         carom_vec3 d = normalised(x, y, carom_random_normal(&random));
         in->pose_b[i].t = (carom_vec3){3.0 * d.x, 3.0 * d.y, 3.0 * d.z};
         in->gaps[i] = carom_random_between(&random, low[regime], high[regime]);
-        if (carom_convex_distance(in->context, a, &in->pose_a[i], b, &in->pose_b[i], NULL, NULL,
-                                  &r) != CAROM_OK)
+        if (carom_convex_distance(in->context, a, &in->pose_a[i], b, &in->pose_b[i], NULL, &r) !=
+            CAROM_OK)
             return false;
         double way = in->gaps[i] - r.distance;
         carom_vec3 *t = &in->pose_b[i].t;
@@ -190,7 +190,7 @@ static bool make_poses(convex_input *in, int regime) {
             (carom_vec3){t->x + way * r.normal.x, t->y + way * r.normal.y, t->z + way * r.normal.z};
         in->peer_a[i] = peer_pose_of(&in->pose_a[i]);
         in->peer_b[i] = peer_pose_of(&in->pose_b[i]);
-        if (carom_convex_depth(in->context, a, &in->pose_a[i], b, &in->pose_b[i], NULL, NULL, &r) !=
+        if (carom_convex_depth(in->context, a, &in->pose_a[i], b, &in->pose_b[i], NULL, &r) !=
             CAROM_OK)
             return false;
         in->right[i] = r.distance - r.depth;
@@ -206,8 +206,8 @@ static bool run_meet(void *input) {
     uint64_t wrong = 0;
     for (uint32_t i = 0; i < in->count; ++i) {
         bool meet;
-        if (carom_convex_meet(in->context, a, &in->pose_a[i], b, &in->pose_b[i], &in->def,
-                              in->warm ? &in->caches[i] : NULL, &meet) != CAROM_OK)
+        if (carom_convex_meet(in->context, a, &in->pose_a[i], b, &in->pose_b[i], &in->def, &meet) !=
+            CAROM_OK)
             return false;
         wrong += meet != (in->right[i] <= 0.0);
     }
@@ -216,8 +216,8 @@ static bool run_meet(void *input) {
 
 typedef carom_status query_fn(carom_context *context, const carom_convex *a,
                               const carom_pose *pose_a, const carom_convex *b,
-                              const carom_pose *pose_b, const carom_convex_def *def,
-                              carom_convex_cache *cache, carom_convex_result *result);
+                              const carom_pose *pose_b, const carom_convex_query_def *def,
+                              carom_convex_result *result);
 
 static bool run_query(convex_input *in, query_fn *query) {
     const carom_convex *a = &in->pair->shapes[0], *b = &in->pair->shapes[1];
@@ -225,8 +225,7 @@ static bool run_query(convex_input *in, query_fn *query) {
     in->iterations = in->supports = 0;
     for (uint32_t i = 0; i < in->count; ++i) {
         carom_convex_result r;
-        if (query(in->context, a, &in->pose_a[i], b, &in->pose_b[i], &in->def,
-                  in->warm ? &in->caches[i] : NULL, &r) != CAROM_OK)
+        if (query(in->context, a, &in->pose_a[i], b, &in->pose_b[i], &in->def, &r) != CAROM_OK)
             return false;
         double right = query == carom_convex_distance ? fmax(in->right[i], 0.0) : in->right[i];
         in->worst = fmax(in->worst, fabs(r.distance - r.depth - right));
@@ -335,14 +334,14 @@ static void beside_peers(bench *bench, convex_input *in) {
                     double *t = in->peer_b[i].t;
                     carom_convex_result r;
                     (void)carom_convex_depth(in->context, &in->pair->shapes[0], &in->pose_a[i],
-                                             &in->pair->shapes[1], &in->pose_b[i], NULL, NULL, &r);
+                                             &in->pair->shapes[1], &in->pose_b[i], NULL, &r);
                     carom_vec3 *p = &in->pose_b[i].t;
                     double way = 2.0 * r.depth;
                     *p = (carom_vec3){p->x + way * r.normal.x, p->y + way * r.normal.y,
                                       p->z + way * r.normal.z};
                     t[0] = p->x, t[1] = p->y, t[2] = p->z;
                     (void)carom_convex_depth(in->context, &in->pair->shapes[0], &in->pose_a[i],
-                                             &in->pair->shapes[1], &in->pose_b[i], NULL, NULL, &r);
+                                             &in->pair->shapes[1], &in->pose_b[i], NULL, &r);
                     in->right[i] = r.distance - r.depth;
                 }
         if (regime < 2)
@@ -357,10 +356,10 @@ static void beside_peers(bench *bench, convex_input *in) {
 
 /* ---- warm starts ----------------------------------------------------------------------------- */
 
-/* Each pose a small step after the one before: the caches are of the last one. */
+/* Each pose a small step after the one before: the hint is of the last one. */
 typedef struct path_input {
     convex_input *in;
-    carom_convex_cache cache;
+    carom_convex_hint hint;
     bool warm;
     query_fn *query;
     uint64_t iterations;
@@ -371,7 +370,8 @@ static bool run_path(void *input) {
     convex_input *in = p->in;
     carom_pose pose = in->pose_b[0];
     double start = in->pose_b[0].t.x;
-    p->cache = (carom_convex_cache){0};
+    carom_convex_query_def def = {.hint = p->warm ? &p->hint : NULL};
+    p->hint = (carom_convex_hint){0};
     p->iterations = 0;
     for (uint32_t i = 0; i < in->count; ++i) {
         carom_convex_result r;
@@ -380,7 +380,7 @@ static bool run_path(void *input) {
         pose.t.y = in->pose_b[0].t.y + 0.3 * s * s;
         pose.q.w = 1.0 + 0.3 * s;
         if (p->query(in->context, &in->pair->shapes[0], &in->pose_a[0], &in->pair->shapes[1], &pose,
-                     NULL, p->warm ? &p->cache : NULL, &r) != CAROM_OK)
+                     &def, &r) != CAROM_OK)
             return false;
         p->iterations += r.iterations;
     }
@@ -417,48 +417,39 @@ static void thesis(bench *bench, convex_input *in, uint64_t triangles) {
         memcpy(four, in, sizeof(*four));
         in->def.search = CAROM_CONVEX_SEARCH_CLIMB;
         all->def.search = CAROM_CONVEX_SEARCH_ALL;
-        four->def = (carom_convex_def){.search = CAROM_CONVEX_SEARCH_CLIMB,
-                                       .start = CAROM_CONVEX_START_FOUR};
+        four->def = (carom_convex_query_def){.search = CAROM_CONVEX_SEARCH_CLIMB,
+                                             .start = CAROM_CONVEX_START_FOUR};
         bench_contender contenders[3] = {{"climbing", NULL, run_meet, in},
                                          {"all vertices", NULL, run_meet, all},
                                          {"climbing, four directions", NULL, run_meet, four}};
         snprintf(job, sizeof(job), "%llu triangles, %s", (unsigned long long)triangles,
                  regime == 1 ? "near" : "intersecting");
         bench_compare(bench, job, (double)in->count, contenders, 3);
-        in->def = (carom_convex_def){0};
+        in->def = (carom_convex_query_def){0};
         free(all);
         free(four);
     }
 }
 
 static void count_iterations(bench *bench, convex_input *in) {
+    const carom_convex *a = &in->pair->shapes[0], *b = &in->pair->shapes[1];
     for (int regime = 0; regime < 2; ++regime) {
         uint64_t meets = 0;
         if (!make_poses(in, regime)) return;
-        carom_convex_results results = {0};
-        carom_convex_body *bodies = malloc(2 * MOST_POSES * sizeof(*bodies));
-        carom_pair *pairs = malloc(MOST_POSES * sizeof(*pairs));
-        if (bodies != NULL && pairs != NULL) {
-            for (uint32_t i = 0; i < in->count; ++i) {
-                bodies[2 * i] = (carom_convex_body){&in->pair->shapes[0], in->pose_a[i]};
-                bodies[2 * i + 1] = (carom_convex_body){&in->pair->shapes[1], in->pose_b[i]};
-                pairs[i] = (carom_pair){2 * i, 2 * i + 1};
-            }
-            carom_convex_batch batch = {.bodies = bodies,
-                                        .body_count = 2 * in->count,
-                                        .pairs = pairs,
-                                        .pair_count = in->count,
-                                        .question = CAROM_CONVEX_QUESTION_MEET};
-            if (carom_convex_pairs(in->context, &batch, &results) == CAROM_OK)
-                for (uint32_t i = 0; i < in->count; ++i) meets += results.data[i].iterations;
-            (void)run_distance(in);
-            bench_note(bench, "%s %s: iterations of ISA-GJK %.2f, of GJK %.2f", in->pair->name,
-                       regimes[regime], (double)meets / in->count,
-                       (double)in->iterations / in->count);
+        for (uint32_t i = 0; i < in->count; ++i) { /* carom_convex_meet does not tell them */
+            carom_convex_result r = {.iterations = 0};
+            const carom_convex_question_item q = {.a = a,
+                                                  .b = b,
+                                                  .hull_a = carom_convex_hull_view(a),
+                                                  .hull_b = carom_convex_hull_view(b),
+                                                  .pose_a = &in->pose_a[i],
+                                                  .pose_b = &in->pose_b[i]};
+            (void)carom_convex_meet_item(&q, NULL, &r);
+            meets += r.iterations;
         }
-        carom_convex_results_free(&results);
-        free(bodies);
-        free(pairs);
+        (void)run_distance(in);
+        bench_note(bench, "%s %s: iterations of ISA-GJK %.2f, of GJK %.2f", in->pair->name,
+                   regimes[regime], (double)meets / in->count, (double)in->iterations / in->count);
     }
 }
 
@@ -474,9 +465,10 @@ typedef struct build_input {
 static bool run_build(void *input) {
     build_input *in = input;
     carom_hull *hull;
-    carom_hull_def def = {.mesh = {.positions = in->points, .vertex_count = in->count}};
+    carom_hull_def def = {
+        .mesh = &(carom_mesh_view){.positions = in->points, .vertex_count = in->count}};
     if (carom_hull_create(in->context, &def, &hull) != CAROM_OK) return false;
-    bool good = carom_hull_get_info(in->context, hull, &in->info) == CAROM_OK;
+    bool good = carom_hull_get_info(hull, &in->info) == CAROM_OK;
     carom_hull_destroy(hull);
     return good && in->info.vertices + in->info.faces == in->info.edges + 2;
 }

@@ -79,7 +79,7 @@ static uint64_t sample(carom_context *context, const carom_mesh_view *v, bool cl
         }
     }
     carom_soup *soup = NULL;
-    carom_soup_def def = {.mesh = *v};
+    carom_soup_def def = {.mesh = v};
     carom_bounds box;
     if (!closed) return count;
     if (carom_mesh_bounds(context, v, &box) != CAROM_OK ||
@@ -336,11 +336,11 @@ static double least_worst(const carom_mesh_view *v, uint64_t n) {
 
 static bool cover(void *input) {
     player *p = input;
-    carom_cover_def def = {.mesh = p->view, .count = p->count, .allow_open = true};
+    carom_cover_def def = {.mesh = &p->view, .count = p->count, .allow_open = true};
     carom_cover *made;
     carom_cover_info info;
     if (carom_cover_create(p->context, &def, &made) != CAROM_OK) return false;
-    bool good = carom_cover_get_info(p->context, made, &info) == CAROM_OK;
+    bool good = carom_cover_get_info(made, &info) == CAROM_OK;
     p->measure = info.measure;
     carom_cover_destroy(made);
     return good;
@@ -360,9 +360,9 @@ typedef struct tally {
 static void count_in(tally *t, const carom_cover_measure *ours, const carom_cover_measure *raw,
                      const carom_cover_measure *grown) {
     ++t->solids;
-    t->worst += ours->worst <= wanted_worst * raw->worst;
+    t->worst += ours->worst.value <= wanted_worst * raw->worst.value;
     t->mean += ours->mean <= wanted_mean * raw->mean;
-    t->grown_worst += ours->worst <= wanted_worst * grown->worst;
+    t->grown_worst += ours->worst.value <= wanted_worst * grown->worst.value;
     t->grown_mean += ours->mean <= wanted_mean * grown->mean;
 }
 
@@ -374,16 +374,18 @@ static void judge(bench *bench, const char *job, const player *ours, const playe
     if (balls == NULL) abort();
     grow(others, balls);
     const carom_cover_measure *m = &ours->measure;
-    if (carom_cover_measure_spheres(ours->context, &ours->view, true, others->balls, others->count,
-                                    &raw) == CAROM_OK &&
-        carom_cover_measure_spheres(ours->context, &ours->view, true, balls, others->count,
-                                    &grown) == CAROM_OK) {
+    const carom_cover_def def = {.mesh = &ours->view, .allow_open = true};
+    if (carom_cover_measure_spheres(ours->context, &def, others->balls, others->count, &raw) ==
+            CAROM_OK &&
+        carom_cover_measure_spheres(ours->context, &def, balls, others->count, &grown) ==
+            CAROM_OK) {
+        double worst = m->worst.value, of_raw = raw.worst.value, of_grown = grown.worst.value;
         bench_note(bench,
                    "%s: worst %.4g, k-means %.4g, grown %.4g, ratios %.3f, %.3f, of any cover at "
                    "least %.3f; mean %.4g, %.4g, %.4g, ratios %.3f, %.3f",
-                   job, m->worst, raw.worst, grown.worst, m->worst / raw.worst,
-                   m->worst / grown.worst, least_worst(&ours->view, ours->count) / raw.worst,
-                   m->mean, raw.mean, grown.mean, m->mean / raw.mean, m->mean / grown.mean);
+                   job, worst, of_raw, of_grown, worst / of_raw, worst / of_grown,
+                   least_worst(&ours->view, ours->count) / of_raw, m->mean, raw.mean, grown.mean,
+                   m->mean / raw.mean, m->mean / grown.mean);
         if (tally != NULL) count_in(tally, m, &raw, &grown);
     }
     free(balls);
@@ -472,7 +474,7 @@ static void compare_parts(bench *bench, carom_context *context) {
     carom_mesh_view all;
     snprintf(path, sizeof(path), "%s/scenes/panda_robot_parts.ply.gz",
              folder != NULL ? folder : "../shared/models");
-    if (carom_mesh_load(context, path, &mesh) != CAROM_OK) {
+    if (carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh) != CAROM_OK) {
         bench_note(bench, "%s is not there: parts of a robot are left out", path);
         return;
     }

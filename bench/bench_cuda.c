@@ -78,11 +78,10 @@ static carom_status record(player *p) {
     for (uint32_t i = 0; i < CRUMPLINGS; ++i) {
         const carom_mesh_view *view = &p->views[i];
         uint64_t bytes = view->vertex_count * 3 * sizeof(float);
-        carom_mesh_view on_device = *view;
         carom_status status = carom_cuda_allocate(p->cuda, bytes, &p->positions[i]);
         if (status == CAROM_OK)
             status = carom_cuda_write(p->cuda, p->positions[i], view->positions, bytes);
-        on_device.positions = p->positions[i];
+        const carom_cuda_positions on_device = {p->positions[i], view->scalar, view->vertex_count};
         for (int order = 0; order < 2 && status == CAROM_OK; ++order) {
             status = carom_cuda_frame_begin(p->cuda);
             if (status == CAROM_OK) status = carom_cuda_soup_update(p->cuda, p->soup, &on_device);
@@ -164,8 +163,8 @@ static void report_steps(bench *bench, player *p) {
     char line[200];
     int used = 0;
     for (int run = 0; run < STEP_RUNS; ++run) {
-        carom_mesh_view on_device = p->views[0];
-        on_device.positions = p->positions[0];
+        const carom_cuda_positions on_device = {p->positions[0], p->views[0].scalar,
+                                                p->views[0].vertex_count};
         if (carom_cuda_soup_update(p->cuda, p->soup, &on_device) != CAROM_OK ||
             carom_cuda_soup_self_pairs(p->cuda, p->soup, CAROM_CUDA_ORDER_SORTED, &p->pairs[0]) !=
                 CAROM_OK ||
@@ -300,7 +299,7 @@ static void measure(bench *bench, carom_context *cuda, carom_context *cpu, const
             status = make_cloth(cpu, detail, i == 0 ? 0 : i, variant, &meshes[i]);
         if (status == CAROM_OK) status = carom_mesh_get_view(meshes[with_cpu ? i : 0], &p.views[i]);
     }
-    carom_soup_def def = {.mesh = p.views[0], .method = CAROM_SOUP_METHOD_TREE};
+    carom_soup_def def = {.mesh = &p.views[0], .method = CAROM_SOUP_METHOD_TREE};
     if (status == CAROM_OK && with_cpu) status = carom_soup_create(cpu, &def, &p.cpu_soup);
     def.method = method;
     if (status == CAROM_OK) status = carom_soup_create(cuda, &def, &p.soup);
@@ -325,7 +324,7 @@ static void measure_chazelle(bench *bench, carom_context *cuda, carom_context *c
     carom_status status = carom_shape_make(cpu, &shape, &mesh);
     for (uint32_t i = 0; i < CRUMPLINGS && status == CAROM_OK; ++i)
         status = carom_mesh_get_view(mesh, &p.views[i]);
-    const carom_soup_def def = {.mesh = p.views[0], .method = CAROM_SOUP_METHOD_TREE};
+    const carom_soup_def def = {.mesh = &p.views[0], .method = CAROM_SOUP_METHOD_TREE};
     if (status == CAROM_OK) status = carom_soup_create(cpu, &def, &p.cpu_soup);
     if (status == CAROM_OK) status = carom_soup_create(cuda, &def, &p.soup);
     if (status == CAROM_OK) status = record(&p);

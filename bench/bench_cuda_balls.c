@@ -20,18 +20,18 @@
 #define QUEUED  25      /* frames that are queued at once: fewer than CAROM_CUDA_MOST_STEPS */
 #define PACKED  60000u
 #define LARGEST 1000000u
-#define MANY    1000u /* meetings in one launch */
+#define MANY    1000u /* pairs in one launch */
 
 typedef struct player {
     carom_context *cpu, *cuda;
     carom_balls *on_cpu, *on_cuda;
-    const carom_pack_sphere *spheres;
+    const carom_packing_sphere *spheres;
     uint64_t count;
     carom_pose poses[POSES];
     carom_packing_overlap answers[2][POSES]; /* without and with bounds */
     void *pose, *overlap;                    /* on the device */
     carom_cuda_frame *frames[2];
-    carom_balls_meeting meetings[MANY];
+    carom_balls_pair asked[MANY];
     carom_packing_overlap overlaps[MANY];
     uint32_t at;
 } player;
@@ -61,7 +61,7 @@ static bool run_bounds(void *input) {
 }
 
 static bool ask(player *p, carom_context *context, const carom_balls *balls) {
-    const carom_balls_query_def def = {.no_bounds = true};
+    const carom_balls_query_def def = {.skip_limits = true};
     carom_packing_overlap o;
     uint32_t i = p->at++ % POSES;
     return carom_balls_overlap(context, balls, NULL, balls, &p->poses[i], &def, &o) == CAROM_OK &&
@@ -92,8 +92,9 @@ static bool run_build(void *input) {
 
 static bool run_many(void *input) {
     player *p = input;
+    const carom_balls_query_def def = {.skip_limits = true};
     carom_cuda_steps steps;
-    if (carom_balls_overlap_many(p->cuda, p->meetings, MANY, true, p->overlaps) != CAROM_OK ||
+    if (carom_balls_overlap_batch(p->cuda, p->asked, MANY, &def, p->overlaps) != CAROM_OK ||
         carom_cuda_get_steps(p->cuda, &steps) != CAROM_OK)
         return false;
     bench_add_device_seconds(1e-3 * steps.milliseconds[0]);
@@ -114,7 +115,7 @@ static carom_pose random_pose(carom_random *random, carom_vec3 size) {
     return pose;
 }
 
-static carom_vec3 size_of(const carom_pack_sphere *spheres, uint64_t count) {
+static carom_vec3 size_of(const carom_packing_sphere *spheres, uint64_t count) {
     carom_vec3 low = spheres[0].centre, high = low;
     for (uint64_t i = 0; i < count; ++i) {
         carom_vec3 c = spheres[i].centre;
@@ -130,20 +131,20 @@ static carom_status choose_poses(player *p) {
     carom_vec3 size = size_of(p->spheres, p->count);
     for (uint32_t i = 0; i < POSES;) {
         carom_pose pose = random_pose(&random, size);
-        carom_balls_query_def def = {.no_bounds = true};
+        carom_balls_query_def def = {.skip_limits = true};
         carom_status status =
             carom_balls_overlap(p->cpu, p->on_cpu, NULL, p->on_cpu, &pose, &def, &p->answers[0][i]);
         if (status != CAROM_OK) return status;
-        if (!(p->answers[0][i].volume > 0.0)) continue;
+        if (!(p->answers[0][i].volume.value > 0.0)) continue;
         p->poses[i] = pose;
-        def.no_bounds = false;
+        def.skip_limits = false;
         status = carom_balls_overlap(p->cpu, p->on_cpu, NULL, p->on_cpu, &pose, &def,
                                      &p->answers[1][i++]);
         if (status != CAROM_OK) return status;
     }
     for (uint32_t i = 0; i < MANY; ++i)
-        p->meetings[i] =
-            (carom_balls_meeting){.a = p->on_cuda, .b = p->on_cuda, .pose_b = p->poses[i % POSES]};
+        p->asked[i] =
+            (carom_balls_pair){.a = p->on_cuda, .b = p->on_cuda, .pose_b = p->poses[i % POSES]};
     return CAROM_OK;
 }
 
@@ -160,7 +161,7 @@ static carom_status record(player *p) {
     if (status == CAROM_OK)
         status = carom_cuda_allocate(p->cuda, sizeof(carom_packing_overlap), &p->overlap);
     for (int bounds = 0; bounds < 2 && status == CAROM_OK; ++bounds) {
-        const carom_balls_query_def def = {.no_bounds = bounds == 0};
+        const carom_balls_query_def def = {.skip_limits = bounds == 0};
         status = carom_cuda_frame_begin(p->cuda);
         if (status == CAROM_OK)
             status = carom_cuda_balls_overlap(p->cuda, p->on_cuda, NULL, p->on_cuda, p->pose, 1,
@@ -205,7 +206,7 @@ static void run_long(bench *bench, player *p, uint32_t wanted, uint32_t frames) 
             bench_note(bench, "failed: %s", carom_context_message(p->cuda));
             break;
         }
-        if (!(o.volume > 0.0)) continue;
+        if (!(o.volume.value > 0.0)) continue;
         times[count++] = 1e3 * steps.milliseconds[0] / (double)frames;
         slowest = fmax(slowest, 1e3 * steps.longest_milliseconds);
     }
@@ -232,7 +233,7 @@ static void player_free(player *p) {
 }
 
 static void measure(bench *bench, carom_context *cuda, carom_context *cpu,
-                    const carom_packing *packing, const carom_pack_sphere *spheres,
+                    const carom_packing *packing, const carom_packing_sphere *spheres,
                     uint64_t count) {
     char job[64];
     player *p = calloc(1, sizeof(*p));
@@ -267,7 +268,7 @@ static void measure(bench *bench, carom_context *cuda, carom_context *cpu,
 }
 
 /* Spheres of several copies of a packing, side by side along x, y and z. */
-static void copy_spheres(carom_pack_sphere *spheres, uint64_t packed, uint64_t count) {
+static void copy_spheres(carom_packing_sphere *spheres, uint64_t packed, uint64_t count) {
     carom_vec3 size = size_of(spheres, packed);
     for (uint64_t i = packed; i < count; ++i) {
         uint64_t copy = i / packed;
@@ -280,10 +281,11 @@ static void copy_spheres(carom_pack_sphere *spheres, uint64_t packed, uint64_t c
 
 static carom_status pack(carom_context *context, uint64_t count, carom_packing **packing) {
     const carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS, .detail = 96};
-    carom_packing_def def = {.count = count, .fast = true};
+    carom_mesh_view view;
+    carom_packing_def def = {.mesh = &view, .count = count, .fast = true};
     carom_mesh *mesh = NULL;
     carom_status status = carom_shape_make(context, &shape, &mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) status = carom_packing_create(context, &def, packing);
     carom_mesh_destroy(mesh);
     return status;
@@ -294,10 +296,10 @@ static void measure_all(bench *bench, carom_context *cuda, carom_context *cpu) {
                                      2 * PACKED, 4 * PACKED, 8 * PACKED, LARGEST};
     uint64_t packed = bench->quick ? 4000 : PACKED;
     carom_packing *packing = NULL;
-    carom_pack_spheres from = {0};
-    carom_pack_sphere *spheres = malloc(LARGEST * sizeof(*spheres));
+    carom_packing_spheres from = {0};
+    carom_packing_sphere *spheres = malloc(LARGEST * sizeof(*spheres));
     if (spheres != NULL && pack(cpu, packed, &packing) == CAROM_OK &&
-        carom_packing_get_spheres(cpu, packing, &from) == CAROM_OK && from.count == packed) {
+        carom_packing_list_spheres(cpu, packing, &from) == CAROM_OK && from.count == packed) {
         memcpy(spheres, from.data, packed * sizeof(*spheres));
         copy_spheres(spheres, packed, LARGEST);
         for (size_t i = 0; i < (bench->quick ? 2 : sizeof(sizes) / sizeof(*sizes)); ++i)
@@ -305,7 +307,7 @@ static void measure_all(bench *bench, carom_context *cuda, carom_context *cpu) {
     } else {
         bench_note(bench, "failed: %s", carom_context_message(cpu));
     }
-    carom_pack_spheres_free(&from);
+    carom_packing_spheres_free(&from);
     carom_packing_destroy(packing);
     free(spheres);
 }

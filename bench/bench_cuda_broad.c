@@ -45,7 +45,7 @@ static bool run_host(void *input) {
     player *p = input;
     uint32_t i = p->at++ % SCENES;
     return carom_broad_move(p->cuda, p->broad, NULL, p->bounds[i], p->count) == CAROM_OK &&
-           carom_broad_update(p->cuda, p->broad) == CAROM_OK &&
+           carom_broad_commit(p->cuda, p->broad) == CAROM_OK &&
            carom_broad_pairs(p->cuda, p->broad, &p->found) == CAROM_OK &&
            p->found.count == p->answers[i].count;
 }

@@ -22,17 +22,21 @@
 
 static const char *const regimes[REGIMES] = {"apart", "near", "deep"};
 
+typedef enum question { DEPTH, DISTANCE, MEET, QUESTIONS } question;
+
+static const char *const questions[QUESTIONS] = {"depth", "distance", "meet"};
+
 typedef struct player {
     carom_context *cuda, *cpu;
     carom_hull *hulls[2];
     carom_convex shapes[2];
-    carom_cuda_shapes *prepared;
+    carom_cuda_convex_shapes *prepared;
     carom_pose *poses; /* of A, B, A, B, ... */
     uint64_t pose_pairs, count;
     void *memory[4]; /* shape_of, poses, pairs, boxes */
-    carom_cuda_bodies bodies;
+    carom_cuda_convex_bodies bodies;
     carom_cuda_pairs pairs;
-    carom_cuda_results results;
+    carom_cuda_convex_results results;
     carom_broad *broad;
 } player;
 
@@ -77,11 +81,13 @@ static bool make_hulls(player *p, uint32_t vertices) {
     for (int i = 0; i < 2; ++i) {
         carom_random random = {seeds[i]};
         for (uint32_t k = 0; k < vertices; ++k) points[k] = random_direction(&random);
-        const carom_hull_def def = {.mesh = {.positions = points, .vertex_count = vertices}};
+        const carom_hull_def def = {
+            .mesh = &(carom_mesh_view){.positions = points, .vertex_count = vertices}};
         if (carom_hull_create(p->cuda, &def, &p->hulls[i]) != CAROM_OK) return false;
         p->shapes[i] = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = p->hulls[i]};
     }
-    return carom_cuda_shapes_create(p->cuda, p->shapes, 2, &p->prepared) == CAROM_OK;
+    const carom_cuda_convex_shapes_def def = {p->shapes, 2};
+    return carom_cuda_convex_shapes_create(p->cuda, &def, &p->prepared) == CAROM_OK;
 }
 
 static bool upload(player *p, const void *from, uint64_t bytes, void **to) {
@@ -89,15 +95,15 @@ static bool upload(player *p, const void *from, uint64_t bytes, void **to) {
            (from == NULL || carom_cuda_write(p->cuda, *to, from, bytes) == CAROM_OK);
 }
 
-static carom_convex_batch batch_of(const player *p, carom_convex_body *bodies, carom_pair *pairs,
-                                   uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) {
-        bodies[2 * i] = (carom_convex_body){&p->shapes[0], p->poses[2 * i]};
-        bodies[2 * i + 1] = (carom_convex_body){&p->shapes[1], p->poses[2 * i + 1]};
-        pairs[i] = (carom_pair){(uint32_t)(2 * i), (uint32_t)(2 * i + 1)};
-    }
-    return (carom_convex_batch){
-        .bodies = bodies, .body_count = 2 * count, .pairs = pairs, .pair_count = count};
+/* The first pairs of poses; NULL when there is no memory for them. */
+static carom_convex_pair *place_pairs(const player *p, uint64_t count) {
+    carom_convex_pair *placed = malloc(count * sizeof(*placed));
+    for (uint64_t i = 0; i < count && placed != NULL; ++i)
+        placed[i] = (carom_convex_pair){.a = &p->shapes[0],
+                                        .b = &p->shapes[1],
+                                        .pose_a = p->poses[2 * i],
+                                        .pose_b = p->poses[2 * i + 1]};
+    return placed;
 }
 
 /* Draws poses, and moves B along the separation; then fills `count` pairs, each pose several times.
@@ -105,16 +111,16 @@ static carom_convex_batch batch_of(const player *p, carom_convex_body *bodies, c
 static bool make_poses(player *p, int regime, uint64_t pose_pairs, uint64_t count) {
     static const double low[REGIMES] = {0.8, -0.01, -0.5}, high[REGIMES] = {1.2, 0.01, -0.2};
     carom_random random = {777000 + (uint64_t)regime};
-    carom_convex_body *bodies = malloc(2 * pose_pairs * sizeof(*bodies));
+    carom_convex_pair *placed = NULL;
+    carom_convex_result *results = malloc(pose_pairs * sizeof(*results));
     carom_pair *pairs = malloc(count * sizeof(*pairs));
     double *gaps = malloc(pose_pairs * sizeof(*gaps));
     uint32_t *shape_of = malloc(2 * pose_pairs * sizeof(*shape_of));
-    carom_convex_results results = {0};
     p->poses = malloc(2 * pose_pairs * sizeof(*p->poses));
     p->pose_pairs = pose_pairs;
     p->count = count;
     bool fine =
-        bodies != NULL && pairs != NULL && gaps != NULL && shape_of != NULL && p->poses != NULL;
+        results != NULL && pairs != NULL && gaps != NULL && shape_of != NULL && p->poses != NULL;
     for (uint64_t i = 0; i < pose_pairs && fine; ++i) {
         p->poses[2 * i] = (carom_pose){.q = random_turn(&random)};
         p->poses[2 * i + 1].q = random_turn(&random);
@@ -125,13 +131,13 @@ static bool make_poses(player *p, int regime, uint64_t pose_pairs, uint64_t coun
         shape_of[2 * i + 1] = 1;
     }
     if (fine) {
-        carom_convex_batch batch = batch_of(p, bodies, pairs, pose_pairs);
-        batch.question = CAROM_CONVEX_QUESTION_DISTANCE;
-        fine = carom_convex_pairs(p->cuda, &batch, &results) == CAROM_OK;
+        placed = place_pairs(p, pose_pairs);
+        fine = placed != NULL &&
+               carom_convex_distance_batch(p->cuda, placed, pose_pairs, NULL, results) == CAROM_OK;
     }
     for (uint64_t i = 0; i < pose_pairs && fine; ++i) {
-        double way = gaps[i] - results.data[i].distance;
-        carom_vec3 *t = &p->poses[2 * i + 1].t, n = results.data[i].normal;
+        double way = gaps[i] - results[i].distance;
+        carom_vec3 *t = &p->poses[2 * i + 1].t, n = results[i].normal;
         *t = (carom_vec3){t->x + way * n.x, t->y + way * n.y, t->z + way * n.z};
     }
     for (uint64_t i = 0; i < count && fine; ++i) {
@@ -141,13 +147,13 @@ static bool make_poses(player *p, int regime, uint64_t pose_pairs, uint64_t coun
     fine = fine && upload(p, shape_of, 2 * pose_pairs * sizeof(*shape_of), &p->memory[0]) &&
            upload(p, p->poses, 2 * pose_pairs * sizeof(*p->poses), &p->memory[1]) &&
            upload(p, pairs, count * sizeof(*pairs), &p->memory[2]);
-    p->bodies = (carom_cuda_bodies){.shapes = p->prepared,
-                                    .shape_of = p->memory[0],
-                                    .poses = p->memory[1],
-                                    .count = 2 * pose_pairs};
+    p->bodies = (carom_cuda_convex_bodies){.shapes = p->prepared,
+                                           .shape_of = p->memory[0],
+                                           .poses = p->memory[1],
+                                           .count = 2 * pose_pairs};
     p->pairs = (carom_cuda_pairs){.data = p->memory[2], .count = count, .capacity = count};
-    carom_convex_results_free(&results);
-    free(bodies);
+    free(placed);
+    free(results);
     free(pairs);
     free(gaps);
     free(shape_of);
@@ -156,36 +162,56 @@ static bool make_poses(player *p, int regime, uint64_t pose_pairs, uint64_t coun
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* Whether the first results are the CPU's. */
-static bool verify(bench *bench, player *p, carom_convex_question question, carom_convex_def def) {
-    uint64_t count = p->pose_pairs < CHECKED ? p->pose_pairs : CHECKED;
-    carom_convex_body *bodies = malloc(2 * count * sizeof(*bodies));
-    carom_pair *pairs = malloc(count * sizeof(*pairs));
-    carom_convex_result *read = malloc(count * sizeof(*read));
-    carom_convex_results expected = {0};
-    bool same = bodies != NULL && pairs != NULL && read != NULL;
-    if (same) {
-        carom_convex_batch batch = batch_of(p, bodies, pairs, count);
-        batch.question = question;
-        batch.def = def;
-        same = carom_convex_pairs(p->cpu, &batch, &expected) == CAROM_OK &&
-               carom_cuda_read(p->cuda, read, p->results.data, count * sizeof(*read)) == CAROM_OK &&
-               memcmp(read, expected.data, count * sizeof(*read)) == 0;
+/* Whether results are those that the CPU gives: all bytes, or of MEET the relations. */
+static bool is_same(carom_context *cpu, const carom_convex_pair *placed, uint64_t count,
+                    question question, const carom_convex_query_def *def,
+                    const carom_convex_result *read) {
+    carom_convex_result *expected = malloc(count * sizeof(*expected));
+    bool *meet = malloc(count * sizeof(*meet));
+    bool same = expected != NULL && meet != NULL;
+    if (same && question == MEET) {
+        same = carom_convex_meet_batch(cpu, placed, count, def, meet) == CAROM_OK;
+        for (uint64_t i = 0; i < count && same; ++i)
+            same =
+                read[i].relation == (meet[i] ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_APART);
+    } else if (same) {
+        same = (question == DEPTH
+                    ? carom_convex_depth_batch(cpu, placed, count, def, expected)
+                    : carom_convex_distance_batch(cpu, placed, count, def, expected)) == CAROM_OK &&
+               memcmp(read, expected, count * sizeof(*read)) == 0;
     }
-    if (!same) bench_note(bench, "WRONG: %s", carom_convex_question_name(question));
-    carom_convex_results_free(&expected);
-    free(bodies);
-    free(pairs);
+    free(expected);
+    free(meet);
+    return same;
+}
+
+/* Whether the first results are the CPU's. */
+static bool verify(bench *bench, player *p, question question, carom_convex_query_def def) {
+    uint64_t count = p->pose_pairs < CHECKED ? p->pose_pairs : CHECKED;
+    carom_convex_pair *placed = place_pairs(p, count);
+    carom_convex_result *read = malloc(count * sizeof(*read));
+    bool same =
+        placed != NULL && read != NULL &&
+        carom_cuda_read(p->cuda, read, p->results.data, count * sizeof(*read)) == CAROM_OK &&
+        is_same(p->cpu, placed, count, question, &def, read);
+    if (!same) bench_note(bench, "WRONG: %s", questions[question]);
+    free(placed);
     free(read);
     return same;
 }
 
-static bool record(bench *bench, player *p, carom_convex_question question, carom_convex_def def,
+static carom_status ask(player *p, question question, const carom_convex_query_def *def) {
+    carom_cuda_convex_results *to = &p->results;
+    return question == MEET ? carom_cuda_convex_meet_batch(p->cuda, &p->bodies, &p->pairs, def, to)
+           : question == DISTANCE
+               ? carom_cuda_convex_distance_batch(p->cuda, &p->bodies, &p->pairs, def, to)
+               : carom_cuda_convex_depth_batch(p->cuda, &p->bodies, &p->pairs, def, to);
+}
+
+static bool record(bench *bench, player *p, question question, carom_convex_query_def def,
                    asker *a) {
     *a = (asker){.p = p, .expected = p->count};
-    bool fine = carom_cuda_frame_begin(p->cuda) == CAROM_OK &&
-                carom_cuda_convex_pairs(p->cuda, &p->bodies, &p->pairs, question, &def,
-                                        &p->results) == CAROM_OK &&
+    bool fine = carom_cuda_frame_begin(p->cuda) == CAROM_OK && ask(p, question, &def) == CAROM_OK &&
                 carom_cuda_frame_end(p->cuda, &a->frame) == CAROM_OK && run_frame(a);
     if (!fine) bench_note(bench, "failed: %s", carom_context_message(p->cuda));
     return fine && verify(bench, p, question, def);
@@ -193,9 +219,9 @@ static bool record(bench *bench, player *p, carom_convex_question question, caro
 
 static void player_free(player *p) {
     for (int i = 0; i < 4; ++i)
-        if (p->memory[i] != NULL) (void)carom_cuda_release(p->cuda, p->memory[i]);
-    (void)carom_cuda_results_free(p->cuda, &p->results);
-    carom_cuda_shapes_destroy(p->prepared);
+        if (p->memory[i] != NULL) carom_cuda_release(p->cuda, p->memory[i]);
+    carom_cuda_convex_results_free(p->cuda, &p->results);
+    carom_cuda_convex_shapes_destroy(p->prepared);
     carom_hull_destroy(p->hulls[0]);
     carom_hull_destroy(p->hulls[1]);
     carom_broad_destroy(p->broad);
@@ -218,11 +244,11 @@ static void measure_pairs(bench *bench, carom_context *cuda, carom_context *cpu,
         return;
     }
     for (int all = 0; all < (vertices > 96 ? 2 : 1); ++all)
-        for (int q = 0; q < CAROM_CONVEX_QUESTION_COUNT; ++q) {
-            const carom_convex_def def = {.search = all != 0 ? CAROM_CONVEX_SEARCH_ALL
-                                                             : CAROM_CONVEX_SEARCH_AUTO};
-            if (q == CAROM_CONVEX_QUESTION_DEPTH && regime != 2) continue;
-            if (record(bench, &p, (carom_convex_question)q, def, &askers[made])) {
+        for (int q = 0; q < QUESTIONS; ++q) {
+            const carom_convex_query_def def = {.search = all != 0 ? CAROM_CONVEX_SEARCH_ALL
+                                                                   : CAROM_CONVEX_SEARCH_AUTO};
+            if (q == DEPTH && regime != 2) continue;
+            if (record(bench, &p, (question)q, def, &askers[made])) {
                 contenders[made] = (bench_contender){names[all][q], NULL, run_frame, &askers[made]};
                 ++made;
             }
@@ -249,9 +275,10 @@ static void measure_pipeline(bench *bench, carom_context *cuda, carom_context *c
     p.poses = malloc(count * sizeof(*p.poses));
     if (cubes && fine) {
         const carom_convex cube = {.kind = CAROM_CONVEX_KIND_BOX, .half = {0.7, 0.7, 0.7}};
-        carom_cuda_shapes_destroy(p.prepared);
+        carom_cuda_convex_shapes_destroy(p.prepared);
         p.shapes[0] = p.shapes[1] = cube;
-        fine = carom_cuda_shapes_create(cuda, p.shapes, 2, &p.prepared) == CAROM_OK;
+        const carom_cuda_convex_shapes_def shapes = {p.shapes, 2};
+        fine = carom_cuda_convex_shapes_create(cuda, &shapes, &p.prepared) == CAROM_OK;
     }
     for (uint64_t i = 0; fine && i < count; ++i) {
         p.poses[i] = (carom_pose){random_turn(&random), scene.centres[i]};
@@ -260,7 +287,7 @@ static void measure_pipeline(bench *bench, carom_context *cuda, carom_context *c
     fine = fine && upload(&p, shape_of, count * sizeof(*shape_of), &p.memory[0]) &&
            upload(&p, p.poses, count * sizeof(*p.poses), &p.memory[1]) &&
            upload(&p, scene.bounds, count * sizeof(carom_bounds), &p.memory[3]);
-    p.bodies = (carom_cuda_bodies){p.prepared, p.memory[0], p.memory[1], count};
+    p.bodies = (carom_cuda_convex_bodies){p.prepared, p.memory[0], p.memory[1], count};
     const carom_broad_def def = {.boxes = scene.bounds, .box_count = count};
     fine = fine && carom_broad_create(cuda, &def, &p.broad) == CAROM_OK;
     for (int timed = 0; timed < 2 && fine; ++timed) { /* the steps apart, then one graph */
@@ -268,8 +295,7 @@ static void measure_pipeline(bench *bench, carom_context *cuda, carom_context *c
         fine = fine && carom_cuda_convex_boxes(cuda, &p.bodies, p.memory[3]) == CAROM_OK &&
                carom_cuda_broad_update(cuda, p.broad, p.memory[3], count) == CAROM_OK &&
                carom_cuda_broad_pairs(cuda, p.broad, CAROM_CUDA_ORDER_ANY, &pairs) == CAROM_OK &&
-               carom_cuda_convex_pairs(cuda, &p.bodies, &pairs, CAROM_CONVEX_QUESTION_DEPTH, NULL,
-                                       &p.results) == CAROM_OK;
+               carom_cuda_convex_depth_batch(cuda, &p.bodies, &pairs, NULL, &p.results) == CAROM_OK;
         if (timed == 1) fine = fine && carom_cuda_frame_end(cuda, &a.frame) == CAROM_OK;
         if (timed == 0) fine = fine && carom_cuda_finish(cuda) == CAROM_OK;
     }
@@ -290,8 +316,7 @@ static void measure_pipeline(bench *bench, carom_context *cuda, carom_context *c
         if (carom_cuda_convex_boxes(cuda, &p.bodies, p.memory[3]) == CAROM_OK &&
             carom_cuda_broad_update(cuda, p.broad, p.memory[3], count) == CAROM_OK &&
             carom_cuda_broad_pairs(cuda, p.broad, CAROM_CUDA_ORDER_ANY, &pairs) == CAROM_OK &&
-            carom_cuda_convex_pairs(cuda, &p.bodies, &pairs, CAROM_CONVEX_QUESTION_DEPTH, NULL,
-                                    &p.results) == CAROM_OK &&
+            carom_cuda_convex_depth_batch(cuda, &p.bodies, &pairs, NULL, &p.results) == CAROM_OK &&
             carom_cuda_finish(cuda) == CAROM_OK && carom_cuda_get_steps(cuda, &steps) == CAROM_OK)
             for (uint32_t i = 0; i < steps.count && used >= 0 && used < 150; ++i)
                 used += snprintf(line + used, sizeof(line) - (size_t)used, "%s%s %.0f",

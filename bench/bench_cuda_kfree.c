@@ -10,7 +10,7 @@
 typedef struct player {
     carom_context *context;
     carom_soup *soup;
-    carom_k_free k;
+    carom_kfree k;
     carom_numbers counts;
     const struct player *same; /* whose bytes are expected; NULL: this is the first */
 } player;
@@ -19,7 +19,7 @@ static bool run_kfree(void *input) {
     player *p = input;
     carom_cuda_steps steps;
     double milliseconds = 0.0;
-    if (carom_soup_k_free(p->context, p->soup, &p->k, &p->counts) != CAROM_OK) return false;
+    if (carom_kfree_measure(p->context, p->soup, &p->k, &p->counts) != CAROM_OK) return false;
     if (p->same == NULL) return true;
     if (carom_cuda_get_steps(p->context, &steps) != CAROM_OK) return false;
     for (uint32_t i = 0; i < steps.count; ++i) milliseconds += steps.milliseconds[i];
@@ -44,17 +44,18 @@ static void measure(bench *bench, carom_context *cuda, carom_context *cpu, uint6
         .shape = CAROM_SHAPE_CLOTH, .detail = detail, .scalar = CAROM_SCALAR_FLOAT32};
     char job[64];
     carom_mesh *mesh = NULL;
-    carom_soup_def def = {0};
+    carom_mesh_view view;
+    carom_soup_def def = {.mesh = &view};
     player on_cpu = {.context = cpu}, on_cuda = {.context = cuda, .same = &on_cpu};
     carom_status status = carom_shape_make(cpu, &shape, &mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) status = carom_soup_create(cpu, &def, &on_cpu.soup);
     if (status == CAROM_OK) status = carom_soup_create(cuda, &def, &on_cuda.soup);
     if (status == CAROM_OK) {
         const bench_contender contenders[] = {{"cpu", NULL, run_kfree, &on_cpu},
                                               {"cuda", NULL, run_kfree, &on_cuda}};
-        snprintf(job, sizeof(job), "cloth %llu", (unsigned long long)def.mesh.face_count);
-        bench_compare(bench, job, (double)def.mesh.face_count, contenders, 2);
+        snprintf(job, sizeof(job), "cloth %llu", (unsigned long long)view.face_count);
+        bench_compare(bench, job, (double)view.face_count, contenders, 2);
         note_steps(bench, &on_cuda);
     } else {
         bench_note(bench, "failed: %s%s", carom_context_message(cpu), carom_context_message(cuda));

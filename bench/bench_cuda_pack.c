@@ -11,14 +11,14 @@ typedef struct player {
     carom_context *context;
     carom_packing_def def;
     carom_packing_info info;
-    carom_pack_spheres spheres;
+    carom_packing_spheres spheres;
     const struct player *same; /* whose spheres are expected; NULL: none are */
 } player;
 
-static bool equal(const carom_pack_spheres *a, const carom_pack_spheres *b) {
+static bool equal(const carom_packing_spheres *a, const carom_packing_spheres *b) {
     bool same = a->count == b->count;
     for (uint64_t i = 0; same && i < a->count; ++i) {
-        const carom_pack_sphere *s = &a->data[i], *t = &b->data[i];
+        const carom_packing_sphere *s = &a->data[i], *t = &b->data[i];
         same = s->centre.x == t->centre.x && s->centre.y == t->centre.y &&
                s->centre.z == t->centre.z && s->radius == t->radius && s->depth == t->depth &&
                s->face == t->face;
@@ -30,8 +30,8 @@ static bool pack(void *input) {
     player *p = input;
     carom_packing *packing;
     if (carom_packing_create(p->context, &p->def, &packing) != CAROM_OK) return false;
-    bool good = carom_packing_get_info(p->context, packing, &p->info) == CAROM_OK &&
-                carom_packing_get_spheres(p->context, packing, &p->spheres) == CAROM_OK &&
+    bool good = carom_packing_get_info(packing, &p->info) == CAROM_OK &&
+                carom_packing_list_spheres(p->context, packing, &p->spheres) == CAROM_OK &&
                 (p->same == NULL || equal(&p->spheres, &p->same->spheres));
     carom_packing_destroy(packing);
     return good;
@@ -47,7 +47,7 @@ static void measure(bench *bench, carom_context *cuda, carom_context *cpu, carom
              (unsigned long long)count);
     for (int fast = 0; fast < 2; ++fast) {
         carom_packing_def def = {
-            .mesh = mesh, .count = count, .no_shares = true, .fast = fast != 0};
+            .mesh = &mesh, .count = count, .skip_shares = true, .fast = fast != 0};
         on_cpu[fast] = (player){.context = cpu, .def = def};
         on_cuda[fast] = (player){.context = cuda, .def = def};
         contenders[fast] = (bench_contender){names[fast], NULL, pack, &on_cuda[fast]};
@@ -62,8 +62,8 @@ static void measure(bench *bench, carom_context *cuda, carom_context *cpu, carom
     for (int fast = 0; fast < 2; ++fast) {
         bench_note(bench, "%s, %s: fill %.4f, gap %.3f", job, names[fast], on_cuda[fast].info.fill,
                    on_cuda[fast].info.empty_radius / on_cuda[fast].info.least_radius);
-        carom_pack_spheres_free(&on_cpu[fast].spheres);
-        carom_pack_spheres_free(&on_cuda[fast].spheres);
+        carom_packing_spheres_free(&on_cpu[fast].spheres);
+        carom_packing_spheres_free(&on_cuda[fast].spheres);
     }
 }
 

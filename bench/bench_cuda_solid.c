@@ -18,15 +18,15 @@
 typedef struct player {
     carom_context *cuda, *cpu;
     carom_solid *on_cuda, *on_cpu;
-    carom_overlap_query *queries; /* BATCH, on cuda */
-    carom_overlap *found, *expected;
+    carom_solid_pair *queries; /* BATCH, on cuda */
+    carom_solid_result *found, *expected;
     uint32_t at;
 } player;
 
 static bool run_cpu(void *input) {
     player *p = input;
-    const carom_overlap_query *q = &p->queries[p->at++ % POSES];
-    carom_overlap overlap;
+    const carom_solid_pair *q = &p->queries[p->at++ % POSES];
+    carom_solid_result overlap;
     return carom_solid_overlap(p->cpu, p->on_cpu, NULL, p->on_cpu, &q->pose_b, NULL, &overlap) ==
            CAROM_OK;
 }
@@ -34,8 +34,8 @@ static bool run_cpu(void *input) {
 static bool run_one(void *input) {
     player *p = input;
     uint32_t k = p->at++ % POSES;
-    const carom_overlap_query *q = &p->queries[k];
-    carom_overlap overlap;
+    const carom_solid_pair *q = &p->queries[k];
+    carom_solid_result overlap;
     return carom_solid_overlap(p->cuda, q->a, NULL, q->b, &q->pose_b, NULL, &overlap) == CAROM_OK &&
            memcmp(&overlap, &p->expected[k], sizeof(overlap)) == 0;
 }
@@ -54,7 +54,7 @@ static bool read_poses(player *p, const char *file) {
     double m[12];
     soup_input_path(file, path, sizeof(path));
     FILE *stream = fopen(path, "r");
-    if (stream == NULL || carom_solid_get_info(p->cpu, p->on_cpu, &info) != CAROM_OK) return false;
+    if (stream == NULL || carom_solid_get_info(p->on_cpu, &info) != CAROM_OK) return false;
     bool good = fgets(line, sizeof(line), stream) != NULL; /* the heading */
     for (uint32_t k = 0; k < POSES && good; ++k) {
         char *at = line, *end;
@@ -64,7 +64,7 @@ static bool read_poses(player *p, const char *file) {
             good = end != at;
             at = *end == ',' ? end + 1 : end;
         }
-        p->queries[k] = (carom_overlap_query){.a = p->on_cuda, .b = p->on_cuda};
+        p->queries[k] = (carom_solid_pair){.a = p->on_cuda, .b = p->on_cuda};
         good = good && carom_pose_from_matrix(p->cpu, m, &p->queries[k].pose_b) == CAROM_OK;
     }
     fclose(stream);
@@ -124,7 +124,7 @@ static carom_pose random_pose(carom_random *random, double far) {
 }
 
 static double time_pose(player *p, const carom_pose *pose) {
-    carom_overlap overlap;
+    carom_solid_result overlap;
     double start = carom_time_seconds();
     if (carom_solid_overlap(p->cuda, p->on_cuda, NULL, p->on_cuda, pose, NULL, &overlap) !=
         CAROM_OK)
@@ -138,7 +138,7 @@ static void note_slowest(bench *bench, player *p, uint32_t count) {
     carom_solid_info info;
     double *seconds = malloc(count * sizeof(*seconds)), most = 0.0, again[AGAIN];
     carom_pose slowest = {.t = {0, 0, 0}};
-    if (seconds == NULL || carom_solid_get_info(p->cpu, p->on_cpu, &info) != CAROM_OK) {
+    if (seconds == NULL || carom_solid_get_info(p->on_cpu, &info) != CAROM_OK) {
         free(seconds);
         return;
     }
@@ -165,7 +165,7 @@ static void note_slowest(bench *bench, player *p, uint32_t count) {
 
 static bool prepare(player *p, const soup_input *input, const char *name) {
     char file[64];
-    carom_solid_def def = {.mesh = input->view};
+    carom_solid_def def = {.mesh = &input->view};
     p->queries = calloc(BATCH, sizeof(*p->queries));
     p->found = calloc(BATCH, sizeof(*p->found));
     p->expected = calloc(BATCH, sizeof(*p->expected));

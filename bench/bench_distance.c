@@ -98,7 +98,7 @@ static bool run_lens(void *input) {
     bool good = true;
     carom_lens lens;
     for (uint64_t i = 0; i < in->count; ++i) {
-        good &= carom_balls_lens(in->context, in->balls + 2 * i, in->balls + 2 * i + 1, &lens) ==
+        good &= carom_ball_lens(in->context, in->balls + 2 * i, in->balls + 2 * i + 1, &lens) ==
                 CAROM_OK;
         good &= lens.volume > 0.0;
     }
@@ -184,7 +184,7 @@ typedef struct point_input {
     carom_context *context;
     carom_soup *soup;
     carom_vec3 *points;
-    carom_soup_hit *hits;
+    carom_hit *hits;
     int32_t *windings;
     double *values;
     uint64_t count;
@@ -230,17 +230,18 @@ static void bench_points(bench *bench, carom_context *context) {
     enum { MOST = 20000 };
     carom_shape_def shape = {.shape = CAROM_SHAPE_KNOT, .detail = 2048};
     carom_mesh *mesh = NULL;
-    carom_soup_def def = {0};
+    carom_mesh_view view;
+    carom_soup_def def = {.mesh = &view};
     point_input in = {.context = context,
                       .points = malloc(MOST * sizeof(carom_vec3)),
-                      .hits = malloc(MOST * sizeof(carom_soup_hit)),
+                      .hits = malloc(MOST * sizeof(carom_hit)),
                       .windings = malloc(MOST * sizeof(int32_t)),
                       .values = malloc(MOST * sizeof(double)),
                       .count = bench->quick ? MOST / 10 : MOST};
     carom_random random = {5};
     if (in.points != NULL && in.hits != NULL && in.windings != NULL && in.values != NULL &&
         carom_shape_make(context, &shape, &mesh) == CAROM_OK &&
-        carom_mesh_get_view(mesh, &def.mesh) == CAROM_OK &&
+        carom_mesh_get_view(mesh, &view) == CAROM_OK &&
         carom_soup_create(context, &def, &in.soup) == CAROM_OK) {
         for (uint64_t i = 0; i < in.count; ++i) {
             in.points[i] = any_point(&random, 0.0, 1.5);

@@ -44,7 +44,7 @@ static int before(const void *a, const void *b) {
 /* The hull of some of the points as neighbours of each point. Points are sorted by their bytes. */
 static bool make_level(carom_context *context, const hierarchy *h, const carom_vec3 *some,
                        uint32_t count, level *l) {
-    carom_hull_def def = {.mesh = {.positions = some, .vertex_count = count}};
+    carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = some, .vertex_count = count}};
     carom_hull *hull;
     carom_mesh *mesh = NULL;
     carom_mesh_view view = {0};
@@ -181,7 +181,7 @@ static bool run_distances(void *input) {
     for (uint32_t i = 0; i < POSES; ++i) {
         carom_convex_result r;
         if (carom_convex_distance(in->context, &in->shape[0], NULL, &in->shape[1], &in->poses[i],
-                                  NULL, NULL, &r) != CAROM_OK)
+                                  NULL, &r) != CAROM_OK)
             return false;
         if (in->is_first) in->distances[i] = r.distance;
         worst = fmax(worst, fabs(r.distance - in->distances[i]));
@@ -213,7 +213,7 @@ static void measure(bench *bench, carom_context *context, uint32_t count) {
         double s = carom_random_between(&random, 2.0, 2.1) / sqrt(dot(&poses[i].t, &poses[i].t));
         poses[i].t = (carom_vec3){poses[i].t.x * s, poses[i].t.y * s, poses[i].t.z * s};
     }
-    carom_hull_def def = {.mesh = {.positions = points, .vertex_count = count}};
+    carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = points, .vertex_count = count}};
     if (points != NULL && make_hierarchy(context, points, count, &h[0]) &&
         carom_hull_create(context, &def, &hull) == CAROM_OK) {
         static const char *const names[] = {"carom", "user, climbing", "user, Dobkin-Kirkpatrick"};

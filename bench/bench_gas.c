@@ -36,7 +36,10 @@ static bool make(carom_context *context, const carom_gas_def *def, uint64_t coun
     if (spheres == NULL) return false;
     scene_gas_keep_inside(spheres, count, def);
     if (speed > 0.0) scene_gas_set_speed(spheres, count, speed);
-    carom_status status = carom_gas_create(context, def, spheres, count, &input->gas);
+    carom_gas_def of = *def;
+    of.spheres = spheres;
+    of.sphere_count = count;
+    carom_status status = carom_gas_create(context, &of, &input->gas);
     free(spheres);
     if (status != CAROM_OK) return false;
     (void)gas_input_run(input);
@@ -113,7 +116,7 @@ static void bench_cells(bench *bench, carom_context *context, carom_gas_method m
         def.cell_edge = model * factors[i];
         if (i > 0 && def.cell_edge < 2.0 * FIGURE_RADIUS) continue; /* there are none so small */
         if (!make_figure(context, &def, count, &inputs[used])) continue;
-        if (carom_gas_get_info(context, inputs[used].gas, &info) == CAROM_OK && i == 0)
+        if (carom_gas_get_info(inputs[used].gas, &info) == CAROM_OK && i == 0)
             model = info.model_edge;
         edges[used] = info.cell_edge;
         inputs[used].events = 20000;

@@ -53,7 +53,7 @@ static void say_work(bench *bench, player *p) {
     double n = (double)p->input->raw.triangle_count;
     if (carom_soup_self_pairs(p->context, p->soup, &p->pairs) != CAROM_OK ||
         carom_context_get_work(p->context, &work) != CAROM_OK ||
-        carom_soup_get_info(p->context, p->soup, &info) != CAROM_OK ||
+        carom_soup_get_info(p->soup, &info) != CAROM_OK ||
         carom_soup_self_bound(p->context, p->soup, &bound) != CAROM_OK)
         return;
     bench_note(bench, "%-13s %6.2f visits, %5.2f candidates a triangle, bound %.1f, %.0f bytes",
@@ -68,7 +68,7 @@ typedef struct growth {
 
 static void make_player(player *p, int which, carom_context *context, const soup_input *input,
                         soup_answer right) {
-    carom_soup_def def = {.mesh = input->view,
+    carom_soup_def def = {.mesh = &input->view,
                           .method = which == TREE ? CAROM_SOUP_METHOD_TREE : CAROM_SOUP_METHOD_GRID,
                           .grid = {.hash = (carom_grid_hash)(which == TREE ? 0 : which - BLOCK)}};
     *p = (player){.name = names[which], .context = context, .input = input, .right = right};

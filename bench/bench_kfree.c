@@ -8,13 +8,13 @@
 typedef struct input {
     carom_context *context;
     const carom_soup *soup;
-    carom_k_free k_free;
+    carom_kfree k_free;
     carom_pairs pairs;
 } input;
 
 static bool run_k_free(void *argument) {
     input *in = argument;
-    return carom_soup_k_free(in->context, in->soup, &in->k_free, NULL) == CAROM_OK;
+    return carom_kfree_measure(in->context, in->soup, &in->k_free, NULL) == CAROM_OK;
 }
 
 static bool run_pairs(void *argument) {
@@ -25,14 +25,14 @@ static bool run_pairs(void *argument) {
 static void measure(bench *bench, carom_context *serial, carom_context *parallel, const char *job,
                     const carom_mesh_view *mesh) {
     carom_soup *soup;
-    carom_soup_def def = {.mesh = *mesh};
+    carom_soup_def def = {.mesh = mesh};
     if (carom_soup_create(parallel, &def, &soup) != CAROM_OK) return;
     input one = {.context = serial, .soup = soup}, all = {.context = parallel, .soup = soup};
     bench_contender contenders[] = {{"carom, one thread", NULL, run_k_free, &one},
                                     {"carom, all threads", NULL, run_k_free, &all},
                                     {"all pairs, one thread", NULL, run_pairs, &one}};
     bench_compare(bench, job, (double)mesh->face_count, contenders, 3);
-    const carom_k_free *k = &one.k_free;
+    const carom_kfree *k = &one.k_free;
     bench_note(bench, "k %llu, mean %.2f, median %u, %.0f %% neighbours, height %.1f",
                (unsigned long long)k->k, k->mean, k->median, 100.0 * k->neighbours, k->height);
     carom_pairs_free(&one.pairs);

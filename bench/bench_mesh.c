@@ -23,7 +23,8 @@ static bool run_load(void *input) {
     mesh_input *m = input;
     carom_mesh *mesh;
     carom_mesh_view view = {0};
-    if (carom_mesh_load(m->context, m->path, &mesh) != CAROM_OK) return false;
+    if (carom_mesh_load(m->context, m->path, CAROM_MESH_FORMAT_GUESS, &mesh) != CAROM_OK)
+        return false;
     (void)carom_mesh_get_view(mesh, &view);
     bool right = view.face_count == m->view.face_count;
     carom_mesh_destroy(mesh);

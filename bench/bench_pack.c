@@ -20,7 +20,7 @@ static bool pack(void *input) {
     player *p = input;
     carom_packing *packing;
     if (carom_packing_create(p->context, &p->def, &packing) != CAROM_OK) return false;
-    bool good = carom_packing_get_info(p->context, packing, &p->info) == CAROM_OK;
+    bool good = carom_packing_get_info(packing, &p->info) == CAROM_OK;
     carom_packing_destroy(packing);
     return good;
 }
@@ -42,13 +42,13 @@ static void compare(bench *bench, carom_context *serial, carom_context *parallel
         uint32_t used = count > 4000 ? PLAYERS - 1 : PLAYERS; /* prototypes take minutes */
         for (uint32_t i = 0; i < used; ++i) {
             players[i].context = i == 1 ? serial : parallel;
-            players[i].def = (carom_packing_def){.mesh = view,
+            players[i].def = (carom_packing_def){.mesh = &view,
                                                  .count = count,
-                                                 .no_shares = i != 2,
+                                                 .skip_shares = i != 2,
                                                  .fast = i == 3,
-                                                 .method = i == 4   ? CAROM_PACK_METHOD_GREEDY
-                                                           : i == 5 ? CAROM_PACK_METHOD_PROTOTYPE
-                                                                    : CAROM_PACK_METHOD_OCTREE};
+                                                 .method = i == 4   ? CAROM_PACKING_METHOD_GREEDY
+                                                           : i == 5 ? CAROM_PACKING_METHOD_PROTOTYPE
+                                                                    : CAROM_PACKING_METHOD_OCTREE};
             contenders[i] = (bench_contender){players[i].name, NULL, pack, &players[i]};
         }
         snprintf(job, sizeof(job), "%s, %llu", carom_shape_name(shape), (unsigned long long)count);

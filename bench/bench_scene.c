@@ -153,7 +153,7 @@ static bool prepare(player *p, const carom_mesh_view *ball) {
         return p->world != NULL;
     }
     carom_scene_def def = {.reach = p->own.reach};
-    carom_object_def *objects = calloc((size_t)count, sizeof(*objects));
+    carom_scene_object_def *objects = calloc((size_t)count, sizeof(*objects));
     p->poses = calloc((size_t)count, sizeof(*p->poses));
     bool done = objects != NULL && p->poses != NULL &&
                 carom_scene_create(p->context, &def, &p->scene) == CAROM_OK;
@@ -190,7 +190,7 @@ static bool make_ball(carom_context *context, double radius, carom_mesh **mesh,
     carom_shape_def def = {.shape = CAROM_SHAPE_SPHERE, .detail = 2, .size = radius};
     return carom_shape_make(context, &def, mesh) == CAROM_OK &&
            carom_mesh_get_view(*mesh, view) == CAROM_OK &&
-           carom_hull_create(context, &(carom_hull_def){.mesh = *view}, hull) == CAROM_OK;
+           carom_hull_create(context, &(carom_hull_def){.mesh = view}, hull) == CAROM_OK;
 }
 
 static void compare(bench *bench, carom_context *serial, carom_context *parallel, const char *words,
@@ -216,7 +216,7 @@ static void compare(bench *bench, carom_context *serial, carom_context *parallel
     if (made) {
         carom_scene_info info;
         bench_compare(bench, job, (double)players[0].own.count, contenders, count);
-        if (carom_scene_get_info(serial, players[0].scene, &info) == CAROM_OK)
+        if (carom_scene_get_info(players[0].scene, &info) == CAROM_OK)
             bench_note(bench, "%s: %llu objects, %llu pairs of boxes, %llu asked, %llu contacts",
                        job, (unsigned long long)info.live, (unsigned long long)info.pairs,
                        (unsigned long long)info.asked, (unsigned long long)info.contacts);
@@ -247,7 +247,7 @@ static bool run_boxes(void *input) {
     phase *p = input;
     carom_context *context = p->scene.context;
     return carom_broad_move(context, p->broad, NULL, p->boxes.bounds, p->boxes.count) == CAROM_OK &&
-           carom_broad_frame(context, p->broad, &p->pairs, NULL, NULL) == CAROM_OK;
+           carom_broad_step(context, p->broad, &p->pairs, NULL, NULL) == CAROM_OK;
 }
 
 static void thesis(bench *bench, carom_context *context, uint64_t size) {

@@ -16,7 +16,7 @@ typedef struct player {
     void *prepared; /* a peer's */
     peer_points_fn *peer;
     const carom_vec3 *points;
-    carom_soup_hit *hits;
+    carom_hit *hits;
     double *distances;
     const double *right; /* NULL: these are */
     uint64_t count;
@@ -84,7 +84,8 @@ static void bench_model(bench *bench, carom_context *context, const char *model,
     if (!soup_input_load(context, model, &input)) return;
     carom_mesh_report report;
     if (carom_mesh_inspect(context, &input.view, &report) == CAROM_OK &&
-        carom_soup_create(context, &(carom_soup_def){.mesh = input.view}, &ours.soup) == CAROM_OK) {
+        carom_soup_create(context, &(carom_soup_def){.mesh = &input.view}, &ours.soup) ==
+            CAROM_OK) {
         const carom_bounds *b = &report.bounds;
         for (uint64_t i = 0; i < ours.count; ++i)
             points[i] = (carom_vec3){carom_random_between(&random, b->low.x, b->high.x),
@@ -116,7 +117,7 @@ static void run(bench *bench) {
     carom_vec3 *points = malloc(MANY * sizeof(*points));
     double *theirs = malloc(MANY * sizeof(*theirs));
     player ours = {.points = points,
-                   .hits = malloc(MANY * sizeof(carom_soup_hit)),
+                   .hits = malloc(MANY * sizeof(carom_hit)),
                    .distances = malloc(MANY * sizeof(double))};
     if (points != NULL && theirs != NULL && ours.hits != NULL && ours.distances != NULL &&
         carom_context_create(&def, &ours.context) == CAROM_OK) {

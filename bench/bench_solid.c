@@ -51,7 +51,7 @@ static void compare_volume(player *p, uint32_t pose, double volume) {
 static bool run_solid(void *input) {
     player *p = input;
     for (uint32_t k = p->first; k < p->first + p->count; ++k) {
-        carom_overlap overlap;
+        carom_solid_result overlap;
         if (carom_solid_overlap(p->context, p->solid, NULL, p->solid, &p->poses[k], NULL,
                                 &overlap) != CAROM_OK)
             return false;
@@ -82,7 +82,7 @@ static bool run_pairs(void *input) {
 static bool run_prepare_solid(void *input) {
     player *p = input;
     carom_solid *solid;
-    carom_solid_def def = {.mesh = p->input->view};
+    carom_solid_def def = {.mesh = &p->input->view};
     bool done = carom_solid_create(p->context, &def, &solid) == CAROM_OK;
     carom_solid_destroy(solid);
     return done;
@@ -91,7 +91,7 @@ static bool run_prepare_solid(void *input) {
 static bool run_prepare_soup(void *input) {
     player *p = input;
     carom_soup *soup;
-    carom_soup_def def = {.mesh = p->input->view, .rigid = true};
+    carom_soup_def def = {.mesh = &p->input->view, .rigid = true};
     bool done = carom_soup_create(p->context, &def, &soup) == CAROM_OK;
     carom_soup_destroy(soup);
     return done;
@@ -101,8 +101,8 @@ static bool run_prepare_soup(void *input) {
 static bool prepare_ours(carom_context *context, const soup_input *input, player *p) {
     p->context = context;
     p->input = input;
-    carom_solid_def solid_def = {.mesh = input->view};
-    carom_soup_def soup_def = {.mesh = input->view, .rigid = true};
+    carom_solid_def solid_def = {.mesh = &input->view};
+    carom_soup_def soup_def = {.mesh = &input->view, .rigid = true};
     return carom_solid_create(context, &solid_def, &p->solid) == CAROM_OK &&
            carom_soup_create(context, &soup_def, &p->soup) == CAROM_OK;
 }
@@ -221,7 +221,7 @@ static void measure_model(bench *bench, carom_context *context, carom_context *t
 
     /* One pose that overlaps by a twentieth. */
     carom_solid_info info;
-    if (carom_solid_get_info(context, players[0].solid, &info) == CAROM_OK) {
+    if (carom_solid_get_info(players[0].solid, &info) == CAROM_OK) {
         uint32_t best = 0;
         for (uint32_t k = 1; k < POSES; ++k)
             if (fabs(players[0].volumes[k] / info.volume - 0.05) <
@@ -256,7 +256,7 @@ static void measure_growth(bench *bench, carom_context *context) {
         p = (player){.name = "carom", .count = 1};
         p.poses[0] = (carom_pose){{0.9, 0.1, 0.2, 0.3}, {1.5, 0.1, 0.2}};
         if (prepare_ours(context, &input, &p)) {
-            carom_overlap overlap = {0};
+            carom_solid_result overlap = {0};
             (void)carom_solid_overlap(context, p.solid, NULL, p.solid, &p.poses[0], NULL, &overlap);
             p.volumes[0] = overlap.volume;
             bench_contender contenders[2] = {{"carom", NULL, run_solid, &p},

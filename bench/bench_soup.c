@@ -37,7 +37,7 @@ static bool take(player *p) {
 
 static bool ask_scratch(player *p) {
     carom_soup *soup;
-    bool done = carom_soup_create(p->context, &(carom_soup_def){.mesh = p->input->view}, &soup) ==
+    bool done = carom_soup_create(p->context, &(carom_soup_def){.mesh = &p->input->view}, &soup) ==
                     CAROM_OK &&
                 carom_soup_self_pairs(p->context, soup, &p->pairs) == CAROM_OK && take(p);
     carom_soup_destroy(soup);
@@ -45,7 +45,7 @@ static bool ask_scratch(player *p) {
 }
 
 static bool ask_update(player *p) {
-    if (p->soup == NULL && carom_soup_create(p->context, &(carom_soup_def){.mesh = p->input->view},
+    if (p->soup == NULL && carom_soup_create(p->context, &(carom_soup_def){.mesh = &p->input->view},
                                              &p->soup) != CAROM_OK)
         return false;
     return carom_soup_update(p->context, p->soup, &p->input->view) == CAROM_OK &&
@@ -181,7 +181,7 @@ static void weigh(bench *bench, const soup_input *input) {
     carom_soup *soup = NULL;
     carom_pairs pairs = {0};
     if (carom_context_create(&def, &context) != CAROM_OK) return;
-    if (carom_soup_create(context, &(carom_soup_def){.mesh = input->view}, &soup) == CAROM_OK &&
+    if (carom_soup_create(context, &(carom_soup_def){.mesh = &input->view}, &soup) == CAROM_OK &&
         carom_soup_self_pairs(context, soup, &pairs) == CAROM_OK) {
         uint64_t list = pairs.capacity * sizeof(*pairs.data);
         bench_note(bench, "memory: %.1f bytes a triangle at most, and %.1f of pairs",

@@ -164,7 +164,7 @@ typedef struct hull_motions {
     carom_hull *hulls[2];
     carom_mesh *meshes[2];
     carom_convex shapes[2];
-    carom_convex_moving all[MOTIONS];
+    carom_convex_moving_pair all[MOTIONS];
     peer_pose peer[MOTIONS][2]; /* of b; a stays where it is */
     bool hit[MOTIONS], meets[MOTIONS];
     double time[MOTIONS];
@@ -193,7 +193,8 @@ static bool make_hulls(hull_motions *m) {
             }
             for (int j = 0; j < 3; ++j) p[j] /= sqrt(length);
         }
-        carom_hull_def def = {.mesh = {.positions = points, .vertex_count = HULL_POINTS}};
+        carom_hull_def def = {
+            .mesh = &(carom_mesh_view){.positions = points, .vertex_count = HULL_POINTS}};
         if (carom_hull_create(m->context, &def, &m->hulls[i]) != CAROM_OK ||
             carom_hull_to_mesh(m->context, m->hulls[i], &m->meshes[i]) != CAROM_OK)
             return false;
@@ -226,16 +227,16 @@ static void make_motions(hull_motions *m) {
             (&motion.to.t.x)[k] = carom_random_between(&random, -3.0, 3.0);
         }
         m->all[i] =
-            (carom_convex_moving){.a = &m->shapes[0], .b = &m->shapes[1], .motion_b = motion};
+            (carom_convex_moving_pair){.a = &m->shapes[0], .b = &m->shapes[1], .motion_b = motion};
         for (int k = 0; k < 2; ++k) {
             const carom_pose *p = k == 0 ? &motion.from : &motion.to;
             m->peer[i][k] = (peer_pose){{p->q.w, p->q.x, p->q.y, p->q.z}, {p->t.x, p->t.y, p->t.z}};
         }
         for (int k = 0; k <= SAMPLES && !m->meets[i]; ++k) {
             carom_pose pose;
-            (void)carom_motion_get_pose(m->context, &motion, (double)k / SAMPLES, &pose);
+            (void)carom_motion_evaluate(m->context, &motion, (double)k / SAMPLES, &pose);
             (void)carom_convex_meet(m->context, &m->shapes[0], NULL, &m->shapes[1], &pose, NULL,
-                                    NULL, &m->meets[i]);
+                                    &m->meets[i]);
         }
     }
 }
@@ -246,9 +247,9 @@ static bool run_hulls(void *input) {
     m->steps = m->hits = 0;
     for (int i = 0; i < MOTIONS; ++i) {
         carom_advance_def def = {.tolerance = 1e-6};
-        carom_convex_toi toi;
-        if (carom_convex_find_toi(m->context, m->all[i].a, NULL, m->all[i].b, &m->all[i].motion_b,
-                                  &def, &toi) != CAROM_OK)
+        carom_advance toi;
+        if (carom_convex_advance(m->context, m->all[i].a, NULL, m->all[i].b, &m->all[i].motion_b,
+                                 &def, &toi) != CAROM_OK)
             return false;
         m->hit[i] = toi.hit;
         m->time[i] = toi.time;
@@ -356,8 +357,8 @@ static bool run_soups(void *input) {
     soup_motions *m = input;
     m->hits = m->steps = 0;
     for (int i = 0; i < SOUP_MOTIONS; ++i) {
-        carom_soup_toi toi;
-        if (carom_soup_cross_toi(m->context, m->soup, NULL, m->soup, &m->all[i], NULL, &toi) !=
+        carom_advance toi;
+        if (carom_soup_cross_advance(m->context, m->soup, NULL, m->soup, &m->all[i], NULL, &toi) !=
             CAROM_OK)
             return false;
         m->hits += toi.hit;
@@ -382,7 +383,7 @@ static void measure_soups(bench *bench, carom_context *context) {
     }
     if (carom_shape_make(context, &def, &mesh) == CAROM_OK &&
         carom_mesh_get_view(mesh, &view) == CAROM_OK &&
-        carom_soup_create(context, &(carom_soup_def){.mesh = view, .rigid = true}, &m.soup) ==
+        carom_soup_create(context, &(carom_soup_def){.mesh = &view, .rigid = true}, &m.soup) ==
             CAROM_OK) {
         bench_contender contender = {"carom", NULL, run_soups, &m};
         bench_compare(bench, "motions of tori", SOUP_MOTIONS, &contender, 1);
@@ -444,7 +445,7 @@ static bool begin_frame(frame *f, carom_context *context, uint64_t detail, doubl
     }
     f->to = (carom_mesh_view){
         .positions = f->end, .scalar = CAROM_SCALAR_FLOAT32, .vertex_count = count};
-    return carom_soup_create(context, &(carom_soup_def){.mesh = f->input.view}, &f->soup) ==
+    return carom_soup_create(context, &(carom_soup_def){.mesh = &f->input.view}, &f->soup) ==
            CAROM_OK;
 }
 

@@ -39,7 +39,7 @@ typedef struct scene {
 
 static double size_of(const scene *s) {
     carom_packing_info info;
-    if (carom_packing_get_info(s->context, s->packing, &info) != CAROM_OK) return 0.0;
+    if (carom_packing_get_info(s->packing, &info) != CAROM_OK) return 0.0;
     double x = info.bounds.high.x - info.bounds.low.x, y = info.bounds.high.y - info.bounds.low.y;
     double z = info.bounds.high.z - info.bounds.low.z;
     return sqrt(x * x + y * y + z * z);
@@ -60,10 +60,10 @@ static carom_pose random_pose(carom_random *random, double far) {
 static bool find_overlaps(scene *s, double low, double high) {
     carom_random random = {7};
     carom_solid_info info;
-    if (carom_solid_get_info(s->context, s->solid, &info) != CAROM_OK) return false;
+    if (carom_solid_get_info(s->solid, &info) != CAROM_OK) return false;
     double size = size_of(s);
     for (int i = 0, tries = 0; i < POSES; ++tries) {
-        carom_overlap exact;
+        carom_solid_result exact;
         carom_pose pose = random_pose(&random, size);
         if (tries > 20000 || carom_solid_overlap(s->context, s->solid, NULL, s->solid, &pose, NULL,
                                                  &exact) != CAROM_OK)
@@ -138,11 +138,11 @@ static bool run_tree(void *input) {
         if (carom_tree_overlap(s->context, s->tree, NULL, s->tree, &s->poses[i], &s->def, &o) !=
             CAROM_OK)
             return false;
-        s->error += fabs(o.volume - s->truth[i]) / s->truth[i] / POSES;
-        s->width += (o.volume_upper - o.volume_lower) / s->truth[i] / POSES;
+        s->error += fabs(o.volume.value - s->truth[i]) / s->truth[i] / POSES;
+        s->width += (o.volume.upper - o.volume.lower) / s->truth[i] / POSES;
         if (carom_context_get_work(s->context, &work) == CAROM_OK) s->visits += work.visits;
-        if (!s->def.no_bounds && !(o.volume_lower <= s->truth[i] * (1.0 + 1e-9) &&
-                                   s->truth[i] <= o.volume_upper * (1.0 + 1e-9)))
+        if (!s->def.skip_limits && !(o.volume.lower <= s->truth[i] * (1.0 + 1e-9) &&
+                                     s->truth[i] <= o.volume.upper * (1.0 + 1e-9)))
             return false;
     }
     return true;
@@ -151,7 +151,7 @@ static bool run_tree(void *input) {
 static bool run_solid(void *input) {
     scene *s = input;
     for (int i = 0; i < POSES; ++i) {
-        carom_overlap o;
+        carom_solid_result o;
         if (carom_solid_overlap(s->context, s->solid, NULL, s->solid, &s->poses[i], NULL, &o) !=
             CAROM_OK)
             return false;
@@ -169,9 +169,10 @@ static bool run_gap(void *input) {
         if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &gap) !=
             CAROM_OK)
             return false;
-        s->error += fabs(gap.distance / s->truth[i] - 1.0) / PATH;
-        s->width += (gap.upper - gap.lower) / size / PATH;
-        if (!(gap.lower <= s->truth[i] * (1.0 + 1e-9) && s->truth[i] <= gap.upper * (1.0 + 1e-9)))
+        s->error += fabs(gap.distance.value / s->truth[i] - 1.0) / PATH;
+        s->width += (gap.distance.upper - gap.distance.lower) / size / PATH;
+        if (!(gap.distance.lower <= s->truth[i] * (1.0 + 1e-9) &&
+              s->truth[i] <= gap.distance.upper * (1.0 + 1e-9)))
             return false;
     }
     return true;
@@ -196,7 +197,7 @@ static bool run_exact(void *input) {
         carom_tree_query_def def = {.hint = &s->hint, .exact_distance = true};
         if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &gap) !=
                 CAROM_OK ||
-            !(fabs(gap.distance - s->truth[i]) <= 1e-9 * s->truth[i]))
+            !(fabs(gap.distance.value - s->truth[i]) <= 1e-9 * s->truth[i]))
             return false;
     }
     return true;
@@ -249,7 +250,7 @@ static void note_times(bench *bench, const char *job, scene *s, int poses,
     static double seconds[ROUNDS * PATH];
     double sum = 0.0, first = 0.0;
     int rounds = bench->quick ? 5 : ROUNDS, count = 0;
-    s->hint = (carom_tree_hint){.valid = false};
+    s->hint = (carom_tree_hint){{0}};
     for (int n = 0; n < rounds; ++n)
         for (int i = 0; i < poses; ++i, ++count) {
             double start = bench_thread_time();
@@ -273,7 +274,7 @@ static void note_budget(bench *bench, scene *s, uint64_t count) {
     for (int n = 0; n < rounds; ++n) {
         carom_pose pose = random_pose(&random, 0.5 * size);
         carom_tree_query_def def = {.time_budget = budget};
-        carom_tree_answer answer;
+        carom_tree_result answer;
         double start = carom_time_seconds(), used = bench_thread_time();
         (void)carom_tree_query(s->context, s->tree, NULL, s->tree, &pose, &def, &answer);
         used = bench_thread_time() - used;
@@ -293,8 +294,8 @@ static void note_budget(bench *bench, scene *s, uint64_t count) {
 static void compare_overlaps(bench *bench, scene *s, uint64_t count) {
     char job[64];
     scene estimate = *s, bounds = *s, narrow = *s, tolerant = *s;
-    estimate.def.no_bounds = true;
-    narrow.def.narrow_bounds = true;
+    estimate.def.skip_limits = true;
+    narrow.def.narrow_limits = true;
     tolerant.def.tolerance = 0.35;
     const bench_contender contenders[] = {{"estimate", NULL, run_tree, &estimate},
                                           {"bounds", NULL, run_tree, &bounds},
@@ -393,20 +394,19 @@ static void compare_methods(bench *bench, scene *s, uint64_t count) {
 
 static bool prepare(scene *s, uint64_t detail, uint64_t count) {
     carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS, .detail = detail};
-    carom_solid_def of_solid = {.complement = false};
-    carom_soup_def of_soup = {.rigid = true};
-    carom_packing_def of_packing = {.count = count, .fast = true};
-    carom_tree_def of_tree = {.arity = 0};
+    carom_mesh_view view;
+    carom_solid_def of_solid = {.mesh = &view};
+    carom_soup_def of_soup = {.mesh = &view, .rigid = true};
+    carom_packing_def of_packing = {.mesh = &view, .count = count, .fast = true};
+    carom_tree_def of_tree = {.mesh = &view};
     if (carom_shape_make(s->maker, &shape, &s->mesh) != CAROM_OK ||
-        carom_mesh_get_view(s->mesh, &of_solid.mesh) != CAROM_OK)
+        carom_mesh_get_view(s->mesh, &view) != CAROM_OK)
         return false;
-    of_soup.mesh = of_packing.mesh = of_solid.mesh;
     if (carom_solid_create(s->maker, &of_solid, &s->solid) != CAROM_OK ||
         carom_soup_create(s->maker, &of_soup, &s->soup) != CAROM_OK ||
         carom_packing_create(s->maker, &of_packing, &s->packing) != CAROM_OK)
         return false;
     of_tree.packing = s->packing;
-    of_tree.mesh = of_packing.mesh;
     return carom_tree_create(s->maker, &of_tree, &s->tree) == CAROM_OK;
 }
 

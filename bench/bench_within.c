@@ -38,8 +38,8 @@ static bool run_within(void *input) {
     player *p = input;
     uint64_t found = 0;
     for (uint32_t k = 0; k < SOUP_POSES; ++k) {
-        if (carom_soup_cross_within(p->context, p->soup, NULL, p->soup, &p->poses->poses[k],
-                                    p->margin, &p->pairs) != CAROM_OK)
+        if (carom_soup_cross_pairs_within(p->context, p->soup, NULL, p->soup, &p->poses->poses[k],
+                                          p->margin, &p->pairs) != CAROM_OK)
             return false;
         found += p->pairs.count;
     }
@@ -48,7 +48,7 @@ static bool run_within(void *input) {
 
 static bool run_self(void *input) {
     player *p = input;
-    return carom_soup_self_within(p->context, p->soup, p->margin, &p->pairs) == CAROM_OK &&
+    return carom_soup_self_pairs_within(p->context, p->soup, p->margin, &p->pairs) == CAROM_OK &&
            same_as_before(p, p->pairs.count);
 }
 
@@ -105,7 +105,7 @@ static void run(bench *bench) {
             soup_input input;
             if (!soup_input_load(context, models[m], &input)) continue;
             player p = {.context = context, .margin = typical_edge(&input.raw)};
-            carom_soup_def rigid = {.mesh = input.view, .rigid = true};
+            carom_soup_def rigid = {.mesh = &input.view, .rigid = true};
             if (carom_soup_create(context, &rigid, &p.soup) == CAROM_OK) {
                 char deep[64];
                 soup_poses_make(&input, 0.2, -0.1, poses);

@@ -92,7 +92,8 @@ const papers_solid *papers_get_solid(papers_lab *lab, const char *file, const ch
         const char *folder = getenv("CAROM_MODELS");
         snprintf(path, sizeof(path), "%s/watertight/%s",
                  folder != NULL ? folder : "../shared/models", file);
-        if (carom_mesh_load(lab->serial, path, &mesh) != CAROM_OK) mesh = NULL;
+        if (carom_mesh_load(lab->serial, path, CAROM_MESH_FORMAT_GUESS, &mesh) != CAROM_OK)
+            mesh = NULL;
     }
     if (mesh == NULL) {
         lab->stand_ins |= file[0] != '\0';
@@ -114,7 +115,7 @@ const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *sol
         if (lab->packings[i].solid == solid && lab->packings[i].asked == count)
             return lab->packings[i].packing;
     carom_packing *packing;
-    carom_packing_def def = {.mesh = solid->view, .count = count, .fast = true};
+    carom_packing_def def = {.mesh = &solid->view, .count = count, .fast = true};
     if (lab->packing_count == PAPERS_MOST_PACKINGS ||
         carom_packing_create(lab->parallel, &def, &packing) != CAROM_OK)
         return NULL;
@@ -172,7 +173,7 @@ void papers_note(papers_plot *plot, const char *format, ...) {
 
 #define DRAWN_BALLS 700u /* of a packing: a picture stays below 200 KB */
 
-static void add_balls(papers_picture *picture, const carom_pack_spheres *spheres,
+static void add_balls(papers_picture *picture, const carom_packing_spheres *spheres,
                       const carom_pose *pose, uint8_t colour) {
     uint32_t count = spheres->count < DRAWN_BALLS ? (uint32_t)spheres->count : DRAWN_BALLS;
     for (uint32_t i = 0; i < count; ++i) {
@@ -187,7 +188,7 @@ void papers_add_balls(papers_plot *plot, const char *caption, const carom_packin
                       const carom_packing *b, const carom_pose *pose_b) {
     if (plot->picture_count == PAPERS_MOST_PICTURES) return;
     papers_picture *picture = &plot->pictures[plot->picture_count++];
-    carom_pack_spheres spheres = {0};
+    carom_packing_spheres spheres = {0};
     snprintf(picture->caption, sizeof(picture->caption), "%s", caption);
     picture->balls = malloc(2 * DRAWN_BALLS * sizeof(*picture->balls));
     picture->colours = malloc(2 * DRAWN_BALLS);
@@ -195,11 +196,11 @@ void papers_add_balls(papers_plot *plot, const char *caption, const carom_packin
         plot->failed = true;
         return;
     }
-    if (carom_packing_get_spheres(plot->lab->serial, a, &spheres) == CAROM_OK)
+    if (carom_packing_list_spheres(plot->lab->serial, a, &spheres) == CAROM_OK)
         add_balls(picture, &spheres, NULL, 0);
-    if (b != NULL && carom_packing_get_spheres(plot->lab->serial, b, &spheres) == CAROM_OK)
+    if (b != NULL && carom_packing_list_spheres(plot->lab->serial, b, &spheres) == CAROM_OK)
         add_balls(picture, &spheres, pose_b, 1);
-    carom_pack_spheres_free(&spheres);
+    carom_packing_spheres_free(&spheres);
 }
 
 void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh) {

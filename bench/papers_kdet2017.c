@@ -87,7 +87,7 @@ static void play_end(play *p) {
 
 static bool player_begin(player *p, carom_context *context, const play *play,
                          carom_soup_method method, carom_grid_hash hash) {
-    const carom_soup_def def = {.mesh = play->view, .method = method, .grid = {.hash = hash}};
+    const carom_soup_def def = {.mesh = &play->view, .method = method, .grid = {.hash = hash}};
     *p = (player){.context = context};
     return carom_soup_create(context, &def, &p->soup) == CAROM_OK;
 }
@@ -129,12 +129,12 @@ static bool device_begin(player *p, carom_context *context, const play *play) {
         carom_cuda_allocate(context, bytes, &p->positions) != CAROM_OK ||
         carom_cuda_write(context, p->positions, view.positions, bytes) != CAROM_OK)
         return false;
-    view.positions = p->positions;
+    const carom_cuda_positions on_device = {p->positions, view.scalar, view.vertex_count};
     return carom_cuda_frame_begin(context) == CAROM_OK &&
-           carom_cuda_soup_update(context, p->soup, &view) == CAROM_OK &&
+           carom_cuda_soup_update(context, p->soup, &on_device) == CAROM_OK &&
            carom_cuda_frame_end(context, &p->update_graph) == CAROM_OK &&
            carom_cuda_frame_begin(context) == CAROM_OK &&
-           carom_cuda_soup_update(context, p->soup, &view) == CAROM_OK &&
+           carom_cuda_soup_update(context, p->soup, &on_device) == CAROM_OK &&
            carom_cuda_soup_self_pairs(context, p->soup, CAROM_CUDA_ORDER_ANY, &p->found) ==
                CAROM_OK &&
            carom_cuda_frame_end(context, &p->graph) == CAROM_OK;
@@ -201,8 +201,8 @@ typedef struct row_means {
 } row_means;
 
 static bool add_k(carom_context *context, const carom_soup *soup, row_means *means) {
-    carom_k_free k_free;
-    if (carom_soup_k_free(context, soup, &k_free, NULL) != CAROM_OK) return false;
+    carom_kfree k_free;
+    if (carom_kfree_measure(context, soup, &k_free, NULL) != CAROM_OK) return false;
     mean_add(&means->k, k_free.mean);
     mean_add(&means->height, k_free.height);
     return true;

@@ -21,7 +21,9 @@ static bool make(gas_input *e, const carom_gas_def *how, uint64_t count) {
     if (spheres == NULL) return false;
     scene_gas_keep_inside(spheres, count, &def);
     scene_gas_set_speed(spheres, count, SPEED);
-    carom_status status = carom_gas_create(e->context, &def, spheres, count, &e->gas);
+    def.spheres = spheres;
+    def.sphere_count = count;
+    carom_status status = carom_gas_create(e->context, &def, &e->gas);
     free(spheres);
     e->events = 2 * count;
     if (status != CAROM_OK || !gas_input_run(e)) return false;
@@ -40,7 +42,7 @@ static bool measure(papers_plot *plot, const char *series, const carom_gas_def *
     double seconds = made ? papers_best_seconds(plot->lab, e.context, gas_input_run, &e,
                                                 plot->lab->quick ? 2 : 7)
                           : -1.0;
-    made = made && seconds >= 0.0 && carom_gas_get_info(e.context, e.gas, &info) == CAROM_OK;
+    made = made && seconds >= 0.0 && carom_gas_get_info(e.gas, &info) == CAROM_OK;
     if (made) {
         double runs = (double)e.runs / e.passed; /* in one unit of time */
         papers_add(plot, series,

@@ -55,7 +55,7 @@ static bool sweep(void *input) {
     bool done = carom_broad_create(s->context, &s->def, &broad) == CAROM_OK &&
                 carom_broad_pairs(s->context, broad, &s->pairs) == CAROM_OK &&
                 carom_context_get_work(s->context, &s->work) == CAROM_OK &&
-                carom_broad_get_info(s->context, broad, &s->info) == CAROM_OK;
+                carom_broad_get_info(broad, &s->info) == CAROM_OK;
     carom_broad_destroy(broad);
     return done;
 }
@@ -123,7 +123,7 @@ static bool figure_12(papers_plot *plot) {
 typedef struct duel {
     carom_context *context;
     carom_convex shape;
-    carom_convex_def def;
+    carom_convex_query_def def;
     uint32_t count, met;
     carom_pose a[MOST_POSES], b[MOST_POSES];
 } duel;
@@ -133,7 +133,7 @@ static bool meet_all(void *input) {
     d->met = 0;
     for (uint32_t i = 0; i < d->count; ++i) {
         bool meet;
-        if (carom_convex_meet(d->context, &d->shape, &d->a[i], &d->shape, &d->b[i], &d->def, NULL,
+        if (carom_convex_meet(d->context, &d->shape, &d->a[i], &d->shape, &d->b[i], &d->def,
                               &meet) != CAROM_OK)
             return false;
         d->met += meet;
@@ -152,8 +152,8 @@ static bool place(duel *d, double gap) {
         d->a[i] = (carom_pose){{n[0], n[1], n[2], n[3]}, {0.0, 0.0, 0.0}};
         d->b[i] = (carom_pose){{n[4], n[5], n[6], n[7]}, {far * n[8], far * n[9], far * n[10]}};
         carom_convex_result r;
-        if (carom_convex_distance(d->context, &d->shape, &d->a[i], &d->shape, &d->b[i], NULL, NULL,
-                                  &r) != CAROM_OK)
+        if (carom_convex_distance(d->context, &d->shape, &d->a[i], &d->shape, &d->b[i], NULL, &r) !=
+            CAROM_OK)
             return false;
         double by = gap - r.distance;
         carom_vec3 *t = &d->b[i].t;
@@ -177,7 +177,7 @@ static carom_hull *make_hull(carom_context *context, uint64_t detail, uint64_t *
         *triangles = view.face_count;
         view.positions = points;
         if (points == NULL ||
-            carom_hull_create(context, &(carom_hull_def){.mesh = view}, &hull) != CAROM_OK)
+            carom_hull_create(context, &(carom_hull_def){.mesh = &view}, &hull) != CAROM_OK)
             hull = NULL;
         free(points);
     }
@@ -221,8 +221,9 @@ typedef struct pipeline {
     carom_pairs pairs;
     carom_hull *hull;
     carom_convex shape;
-    carom_convex_body *bodies;
-    carom_convex_results results;
+    carom_convex_pair *asked; /* the pairs of boxes, with poses */
+    bool *meet;
+    uint64_t capacity;                    /* of these two */
     double broad_seconds, narrow_seconds; /* the best */
 } pipeline;
 
@@ -235,42 +236,56 @@ static bool pipeline_open(pipeline *p, carom_context *context, uint64_t size) {
                 carom_shape_make(context, &ball, &mesh) == CAROM_OK;
     if (!good) return false;
     good = carom_mesh_get_view(mesh, &view) == CAROM_OK &&
-           carom_hull_create(context, &(carom_hull_def){.mesh = view}, &p->hull) == CAROM_OK;
+           carom_hull_create(context, &(carom_hull_def){.mesh = &view}, &p->hull) == CAROM_OK;
     carom_mesh_destroy(mesh);
     const carom_broad_def def = {.boxes = p->boxes.bounds, .box_count = size};
     p->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = p->hull};
-    p->bodies = calloc(size, sizeof(*p->bodies));
-    return good && p->bodies != NULL && carom_broad_create(context, &def, &p->broad) == CAROM_OK;
+    return good && carom_broad_create(context, &def, &p->broad) == CAROM_OK;
 }
 
 static void pipeline_close(pipeline *p) {
-    free(p->bodies);
-    carom_convex_results_free(&p->results);
+    free(p->asked);
+    free(p->meet);
     carom_pairs_free(&p->pairs);
     carom_broad_destroy(p->broad);
     carom_hull_destroy(p->hull);
     scene_boxes_free(&p->boxes);
 }
 
+/* Gives each pair of boxes its spheres and their poses; false when there is no memory for it. */
+static bool place_pairs(pipeline *p) {
+    uint64_t count = p->pairs.count;
+    if (count > p->capacity) {
+        free(p->asked);
+        free(p->meet);
+        p->capacity = 2 * count;
+        p->asked = malloc(p->capacity * sizeof(*p->asked));
+        p->meet = malloc(p->capacity * sizeof(*p->meet));
+        if (p->asked == NULL || p->meet == NULL) return false;
+    }
+    for (uint64_t i = 0; i < count; ++i)
+        p->asked[i] = (carom_convex_pair){.a = &p->shape,
+                                          .b = &p->shape,
+                                          .pose_a = {.t = p->boxes.centres[p->pairs.data[i].a]},
+                                          .pose_b = {.t = p->boxes.centres[p->pairs.data[i].b]}};
+    return true;
+}
+
 /* One frame: boxes moved, pairs of boxes, whether the spheres in them meet. */
 static bool step(pipeline *p, carom_context *context) {
     scene_boxes_move(&p->boxes, 0, p->boxes.count);
-    for (uint64_t i = 0; i < p->boxes.count; ++i)
-        p->bodies[i] = (carom_convex_body){&p->shape, {.t = p->boxes.centres[i]}};
     double start = carom_time_seconds();
     if (carom_broad_move(context, p->broad, NULL, p->boxes.bounds, p->boxes.count) != CAROM_OK ||
-        carom_broad_frame(context, p->broad, &p->pairs, NULL, NULL) != CAROM_OK)
+        carom_broad_step(context, p->broad, &p->pairs, NULL, NULL) != CAROM_OK)
         return false;
     double between = carom_time_seconds();
-    const carom_convex_batch batch = {.bodies = p->bodies,
-                                      .body_count = p->boxes.count,
-                                      .pairs = p->pairs.data,
-                                      .pair_count = p->pairs.count,
-                                      .question = CAROM_CONVEX_QUESTION_MEET};
-    if (carom_convex_pairs(context, &batch, &p->results) != CAROM_OK) return false;
+    if (!place_pairs(p)) return false;
+    double placed = carom_time_seconds(); /* to place them is no part of ISA-GJK */
+    if (carom_convex_meet_batch(context, p->asked, p->pairs.count, NULL, p->meet) != CAROM_OK)
+        return false;
     double end = carom_time_seconds();
     p->broad_seconds = fmin(p->broad_seconds, between - start);
-    p->narrow_seconds = fmin(p->narrow_seconds, end - between);
+    p->narrow_seconds = fmin(p->narrow_seconds, end - placed);
     return true;
 }
 

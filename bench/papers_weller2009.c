@@ -41,16 +41,16 @@ static bool scene_open(scene *s, papers_lab *lab, const papers_solid *a, const p
     carom_solid_info of_a, of_b;
     *s = (scene){.a = a, .b = b, .frames = lab->quick ? 17 : MOST_FRAMES};
     if (a == NULL || b == NULL) return false;
-    const carom_soup_def soup_a = {.mesh = a->view, .rigid = true};
-    const carom_soup_def soup_b = {.mesh = b->view, .rigid = true};
+    const carom_soup_def soup_a = {.mesh = &a->view, .rigid = true};
+    const carom_soup_def soup_b = {.mesh = &b->view, .rigid = true};
     if (carom_soup_create(lab->parallel, &soup_a, &s->soup_a) != CAROM_OK ||
         carom_soup_create(lab->parallel, &soup_b, &s->soup_b) != CAROM_OK ||
-        carom_solid_create(lab->parallel, &(carom_solid_def){.mesh = a->view}, &s->solid_a) !=
+        carom_solid_create(lab->parallel, &(carom_solid_def){.mesh = &a->view}, &s->solid_a) !=
             CAROM_OK ||
-        carom_solid_create(lab->parallel, &(carom_solid_def){.mesh = b->view}, &s->solid_b) !=
+        carom_solid_create(lab->parallel, &(carom_solid_def){.mesh = &b->view}, &s->solid_b) !=
             CAROM_OK ||
-        carom_solid_get_info(lab->serial, s->solid_a, &of_a) != CAROM_OK ||
-        carom_solid_get_info(lab->serial, s->solid_b, &of_b) != CAROM_OK)
+        carom_solid_get_info(s->solid_a, &of_a) != CAROM_OK ||
+        carom_solid_get_info(s->solid_b, &of_b) != CAROM_OK)
         return false;
     s->volume = fmin(of_a.volume, of_b.volume);
     return true;
@@ -67,7 +67,7 @@ static bool get_distance(papers_lab *lab, const scene *s, const carom_pose *pose
 }
 
 static bool get_overlap(papers_lab *lab, const scene *s, const carom_pose *pose,
-                        carom_overlap *overlap) {
+                        carom_solid_result *overlap) {
     return carom_solid_overlap(lab->serial, s->solid_a, NULL, s->solid_b, pose, NULL, overlap) ==
            CAROM_OK;
 }
@@ -111,7 +111,7 @@ static bool set_overlap(papers_lab *lab, const scene *s, carom_pose *pose, carom
     if (!set_gap(lab, s, pose, way, 0.0, &out)) return false;
     for (int i = 0; i < 12; ++i) {
         double middle = 0.5 * (in + out);
-        carom_overlap overlap;
+        carom_solid_result overlap;
         move_to(pose, way, middle);
         if (!get_overlap(lab, s, pose, &overlap)) return false;
         if (overlap.volume > wanted * s->volume)
@@ -149,7 +149,7 @@ static bool path_into(papers_lab *lab, scene *s, bool deep) {
     }
     scene_path_through(keys, KEYS, s->frames, s->poses);
     for (uint32_t i = 0; i < s->frames; ++i) {
-        carom_overlap overlap;
+        carom_solid_result overlap;
         if (!get_overlap(lab, s, &s->poses[i], &overlap)) return false;
         s->truth[i] = overlap.volume;
     }
@@ -163,7 +163,7 @@ static bool path_along(papers_lab *lab, scene *s) {
     if (!set_overlap(lab, s, &middle, (carom_vec3){0.0, 0.0, 1.0}, 0.04)) return false;
     for (uint32_t i = 0; i < s->frames; ++i) {
         double at = 2.0 * i / (s->frames - 1.0) - 1.0;
-        carom_overlap overlap;
+        carom_solid_result overlap;
         s->poses[i] = middle;
         s->poses[i].t.x += 1.6 * at;
         if (!get_overlap(lab, s, &s->poses[i], &overlap)) return false;
@@ -210,7 +210,7 @@ typedef struct trees {
     uint32_t at;
     carom_packing_overlap overlap;
     carom_tree_gap gap;
-    carom_overlap exact;
+    carom_solid_result exact;
     void *peer;
     peer_distance_fn *peer_distance;
     double peer_answer;
@@ -222,7 +222,7 @@ static bool trees_open(trees *t, papers_lab *lab, const scene *s, uint64_t count
     const carom_packing *of_b = papers_get_packing(lab, s->b, count);
     if (of_a == NULL || of_b == NULL) return false;
     carom_tree_def a = {.packing = of_a}, b = {.packing = of_b};
-    if (faces) a.mesh = s->a->view, b.mesh = s->b->view;
+    if (faces) a.mesh = &s->a->view, b.mesh = &s->b->view;
     return carom_tree_create(lab->parallel, &a, &t->a) == CAROM_OK &&
            carom_tree_create(lab->parallel, &b, &t->b) == CAROM_OK;
 }
@@ -293,7 +293,7 @@ typedef struct tally {
 static bool time_path(trees *t, bool (*ask)(void *), double least, tally *out) {
     const scene *s = t->scene;
     *out = (tally){.mean = 0.0};
-    t->hint = (carom_tree_hint){.valid = false};
+    t->hint = (carom_tree_hint){{0}};
     for (t->at = 0; t->at < s->frames; ++t->at) {
         double seconds = papers_best_seconds(t->lab, t->lab->serial, ask, t, t->lab->quick ? 1 : 3);
         if (seconds < 0.0 || (ask == ask_gap && !keep_hint(t))) return false;
@@ -301,8 +301,8 @@ static bool time_path(trees *t, bool (*ask)(void *), double least, tally *out) {
         out->most = fmax(out->most, seconds);
         double truth = s->truth[t->at];
         if (!(truth > least)) continue;
-        double answer = ask == ask_gap       ? t->gap.distance
-                        : ask == ask_overlap ? t->overlap.volume
+        double answer = ask == ask_gap       ? t->gap.distance.value
+                        : ask == ask_overlap ? t->overlap.volume.value
                         : ask == ask_fcl     ? t->peer_answer
                                              : truth;
         out->error += fabs(answer / truth - 1.0);
@@ -318,7 +318,7 @@ static bool add_path(papers_plot *plot, const char *series, scene *s) {
     papers_lab *lab = plot->lab;
     for (uint32_t i = 0; i < s->frames; ++i) {
         const carom_pose *p = &s->poses[i];
-        carom_overlap overlap;
+        carom_solid_result overlap;
         double distance;
         if (!get_distance(lab, s, p, &distance) || !get_overlap(lab, s, p, &overlap)) return false;
         papers_add(plot, series,
@@ -373,8 +373,8 @@ static bool figure_6(papers_plot *plot) {
     carom_vec3 before = {0.0, 0.0, 0.0};
     for (t.at = 0; t.at < s.frames && good; ++t.at) {
         good = ask_overlap(&t) && ask_solid(&t);
-        add_force(plot, "spheres", t.at, t.overlap.volume, t.overlap.force);
-        add_force(plot, "spheres, 2009", t.at, t.overlap.volume, t.overlap.direction_2009);
+        add_force(plot, "spheres", t.at, t.overlap.volume.value, t.overlap.force);
+        add_force(plot, "spheres, 2009", t.at, t.overlap.volume.value, t.overlap.direction_2009);
         add_force(plot, "exact", t.at, t.exact.volume, t.exact.force);
         carom_vec3 f = t.overlap.force;
         jump = fmax(jump, length_of((carom_vec3){f.x - before.x, f.y - before.y, f.z - before.z}));
@@ -527,8 +527,8 @@ static bool figure_9a(papers_plot *plot) {
         snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
         for (t.at = 0; t.at < s.frames && good; ++t.at) {
             good = keep_hint(&t);
-            papers_add(plot, series, (const double[]){t.at, 0.5 * t.gap.distance});
-            deviation_add(&off, 0.5 * (t.gap.distance - s.truth[t.at]));
+            papers_add(plot, series, (const double[]){t.at, 0.5 * t.gap.distance.value});
+            deviation_add(&off, 0.5 * (t.gap.distance.value - s.truth[t.at]));
         }
         deviation_note(plot, series, "diagonal", &off);
         trees_close(&t);
@@ -551,8 +551,8 @@ static bool figure_9b(papers_plot *plot) {
         snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
         for (t.at = 0; t.at < s.frames && good; ++t.at) {
             good = ask_overlap(&t);
-            papers_add(plot, series, (const double[]){t.at, t.overlap.volume / s.volume});
-            deviation_add(&off, (t.overlap.volume - s.truth[t.at]) / s.volume);
+            papers_add(plot, series, (const double[]){t.at, t.overlap.volume.value / s.volume});
+            deviation_add(&off, (t.overlap.volume.value - s.truth[t.at]) / s.volume);
         }
         deviation_note(plot, series, "smaller volume", &off);
         trees_close(&t);

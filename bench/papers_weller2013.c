@@ -72,7 +72,7 @@ static bool meeting_open(meeting *m, papers_lab *lab, carom_context *context,
                          const carom_packing *packing) {
     m->context = context;
     m->balls = NULL;
-    if (packing == NULL || carom_packing_get_info(lab->serial, packing, &m->info) != CAROM_OK ||
+    if (packing == NULL || carom_packing_get_info(packing, &m->info) != CAROM_OK ||
         carom_balls_create(context, &(carom_balls_def){.packing = packing}, &m->balls) != CAROM_OK)
         return false;
     scene_path_slide(&m->info.bounds, pose_count(lab), m->poses);
@@ -92,7 +92,7 @@ static bool time_path(papers_plot *plot, meeting *m, double *mean, double *worst
         *mean += ms / poses;
         *worst = fmax(*worst, ms);
         if (milliseconds != NULL) milliseconds[i] = ms;
-        if (shares != NULL) shares[i] = m->overlap.volume / m->info.volume;
+        if (shares != NULL) shares[i] = m->overlap.volume.value / m->info.volume;
     }
     return true;
 }
@@ -123,9 +123,9 @@ static bool cross_chazelle(papers_plot *plot, uint64_t detail) {
         solid != NULL ? papers_get_packing(lab, solid, lab->quick ? 40 : 1000) : NULL;
     crossing c = {.context = lab->serial, .pose = {{0.5, 0.5, 0.5, 0.5}, {0.003, 0.006, 0.009}}};
     static meeting m; /* large: poses */
-    bool good =
-        meeting_open(&m, lab, lab->serial, packing) &&
-        carom_soup_create(lab->serial, &(carom_soup_def){.mesh = solid->view}, &c.soup) == CAROM_OK;
+    bool good = meeting_open(&m, lab, lab->serial, packing) &&
+                carom_soup_create(lab->serial, &(carom_soup_def){.mesh = &solid->view}, &c.soup) ==
+                    CAROM_OK;
     if (good) {
         m.poses[0] = c.pose;
         m.at = 0;
@@ -265,7 +265,7 @@ static bool add_worst(papers_plot *plot, carom_context *context, const carom_pac
 typedef struct building {
     carom_context *context;
     carom_balls *balls;
-    carom_pack_spheres spheres;
+    carom_packing_spheres spheres;
     double kernels; /* the least, by the clock of the device, in ms */
 } building;
 
@@ -292,7 +292,7 @@ static bool add_building(papers_plot *plot, carom_context *context, const carom_
     bool on_device = context == lab->device;
     building b = {.context = context, .kernels = HUGE_VAL};
     bool good =
-        carom_packing_get_spheres(lab->serial, packing, &b.spheres) == CAROM_OK &&
+        carom_packing_list_spheres(lab->serial, packing, &b.spheres) == CAROM_OK &&
         carom_balls_create(context, &(carom_balls_def){.packing = packing}, &b.balls) == CAROM_OK;
     double seconds = -1.0;
     if (on_device) good = good && carom_cuda_set_timing(context, true) == CAROM_OK;
@@ -302,7 +302,7 @@ static bool add_building(papers_plot *plot, carom_context *context, const carom_
     if (on_device) (void)carom_cuda_set_timing(context, false);
     double count = (double)b.spheres.count;
     carom_balls_destroy(b.balls);
-    carom_pack_spheres_free(&b.spheres);
+    carom_packing_spheres_free(&b.spheres);
     if (seconds < 0.0) return false;
     if (on_device) {
         char name[48];

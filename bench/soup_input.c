@@ -49,7 +49,8 @@ bool soup_input_load(carom_context *context, const char *name, soup_input *input
     snprintf(file, sizeof(file), "%s.ply", name);
     soup_input_path(file, path, sizeof(path));
     *input = (soup_input){0};
-    return carom_mesh_load(context, path, &mesh) == CAROM_OK && take(mesh, input);
+    return carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh) == CAROM_OK &&
+           take(mesh, input);
 }
 
 void soup_input_free(soup_input *input) {

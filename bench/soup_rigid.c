@@ -34,7 +34,7 @@ typedef struct player {
 static bool run_prepare(void *input) {
     player *p = input;
     carom_soup *soup;
-    carom_soup_def def = {.mesh = p->input->view, .rigid = true};
+    carom_soup_def def = {.mesh = &p->input->view, .rigid = true};
     bool done = carom_soup_create(p->context, &def, &soup) == CAROM_OK;
     carom_soup_destroy(soup);
     return done;
@@ -45,7 +45,7 @@ static bool run_any(void *input) {
     uint64_t colliding = 0;
     for (uint32_t k = 0; k < p->pose_count; ++k) {
         bool any;
-        if (carom_soup_cross_any(p->context, p->soup, NULL, p->soup, &p->poses->poses[k], &any) !=
+        if (carom_soup_cross_meet(p->context, p->soup, NULL, p->soup, &p->poses->poses[k], &any) !=
             CAROM_OK)
             return false;
         colliding += any;
@@ -210,7 +210,7 @@ static void measure_preparation(bench *bench, player *players, uint32_t count, c
 static uint32_t gather(carom_context *context, const soup_input *input, player *players) {
     uint32_t count = 1;
     players[0] = (player){.name = "carom", .context = context, .input = input};
-    carom_soup_def def = {.mesh = input->view, .rigid = true};
+    carom_soup_def def = {.mesh = &input->view, .rigid = true};
     if (carom_soup_create(context, &def, &players[0].soup) != CAROM_OK) return 0;
     players[count] = (player){.name = "FCL, OBBRSS"};
     count += find_peer(&players[count], "fcl", input);

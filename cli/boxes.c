@@ -129,12 +129,12 @@ static carom_status run_frames(cli *cli, job *job, scene_boxes *scene, carom_bro
     carom_pairs begun = {0}, ended = {0};
     uint64_t moving = scene->count * job->options->moving / MOST_PERCENT;
     double total = 0.0;
-    carom_status status = carom_broad_frame(context, broad, pairs, NULL, NULL);
+    carom_status status = carom_broad_step(context, broad, pairs, NULL, NULL);
     for (uint64_t f = 0; f < job->options->frames && status == CAROM_OK; ++f) {
         scene_boxes_move(scene, 0, moving);
         double start = carom_time_seconds();
         status = carom_broad_move(context, broad, NULL, scene->bounds, moving);
-        if (status == CAROM_OK) status = carom_broad_frame(context, broad, pairs, &begun, &ended);
+        if (status == CAROM_OK) status = carom_broad_step(context, broad, pairs, &begun, &ended);
         total += carom_time_seconds() - start;
         if (interrupt_seen()) status = CAROM_CANCELLED;
     }
@@ -167,7 +167,7 @@ static carom_status ask(cli *cli, job *job, scene_boxes *scene, carom_pairs *pai
         status = run_frames(cli, job, scene, broad, pairs);
         if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
     }
-    if (status == CAROM_OK) status = carom_broad_get_info(context, broad, &job->info);
+    if (status == CAROM_OK) status = carom_broad_get_info(broad, &job->info);
     job->pairs = pairs->count;
     job->checksum = status == CAROM_OK ? scene_boxes_checksum(pairs->data, pairs->count) : 0;
     carom_broad_destroy(broad);

@@ -31,7 +31,7 @@ static carom_status measure(carom_context *context, const carom_balls *balls, do
             double us = 1e6 * (carom_time_seconds() - start);
             microseconds[i] = us < microseconds[i] ? us : microseconds[i];
         }
-        volume[i] = overlap.volume;
+        volume[i] = overlap.volume.value;
     }
     return status;
 }
@@ -41,7 +41,7 @@ static carom_status one_size(demo *demo, const carom_mesh_view *mesh, uint64_t c
     carom_context *context = demo->cli->context;
     carom_packing *packing = NULL;
     carom_balls *balls = NULL;
-    carom_packing_def def = {.mesh = *mesh, .count = count, .fast = true};
+    carom_packing_def def = {.mesh = mesh, .count = count, .fast = true};
     carom_balls_most most;
     carom_status status = carom_packing_create(context, &def, &packing);
     carom_balls_def of = {.packing = packing};

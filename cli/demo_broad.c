@@ -33,12 +33,12 @@ static carom_status measure(carom_context *context, uint64_t count, carom_broad_
     if (status == CAROM_OK) status = carom_broad_pairs(context, broad, &pairs);
     c->scratch = carom_time_seconds() - start;
     c->pairs = pairs.count;
-    if (status == CAROM_OK) status = carom_broad_frame(context, broad, &pairs, &begun, &ended);
+    if (status == CAROM_OK) status = carom_broad_step(context, broad, &pairs, &begun, &ended);
     for (int i = 0; i < FRAMES && status == CAROM_OK; ++i) {
         scene_boxes_move(&scene, 0, moving);
         start = carom_time_seconds();
         status = carom_broad_move(context, broad, NULL, scene.bounds, moving);
-        if (status == CAROM_OK) status = carom_broad_frame(context, broad, &pairs, &begun, &ended);
+        if (status == CAROM_OK) status = carom_broad_step(context, broad, &pairs, &begun, &ended);
         double seconds = carom_time_seconds() - start;
         if (i == 0 || seconds < c->frame) c->frame = seconds;
     }

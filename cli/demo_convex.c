@@ -26,7 +26,7 @@ static void make_points(uint64_t seed, carom_vec3 *points, uint64_t count) {
 static carom_status measure(carom_context *context, const carom_convex *a, const carom_convex *b,
                             carom_convex_search search, double *seconds, double *iterations) {
     carom_random random = {7};
-    carom_convex_def def = {.search = search};
+    carom_convex_query_def def = {.search = search};
     double start = carom_time_seconds();
     *iterations = 0.0;
     for (int i = 0; i < POSES; ++i) {
@@ -34,7 +34,7 @@ static carom_status measure(carom_context *context, const carom_convex *a, const
                                  carom_random_normal(&random), carom_random_normal(&random)},
                            .t = {2.05, 0.0, 0.0}};
         carom_convex_result r;
-        carom_status status = carom_convex_distance(context, a, NULL, b, &pose, &def, NULL, &r);
+        carom_status status = carom_convex_distance(context, a, NULL, b, &pose, &def, &r);
         if (status != CAROM_OK) return status;
         *iterations += r.iterations / (double)POSES;
     }
@@ -60,7 +60,8 @@ static carom_status run(demo *demo) {
         carom_convex shapes[2];
         double start = carom_time_seconds(), built;
         for (int k = 0; k < 2 && status == CAROM_OK; ++k) {
-            carom_hull_def def = {.mesh = {.positions = points, .vertex_count = sizes[i]}};
+            carom_hull_def def = {
+                .mesh = &(carom_mesh_view){.positions = points, .vertex_count = sizes[i]}};
             make_points(100 + (uint64_t)k, points, sizes[i]);
             status = carom_hull_create(context, &def, &hulls[k]);
             shapes[k] = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hulls[k]};

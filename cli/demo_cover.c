@@ -19,20 +19,20 @@ static carom_status compare(demo *demo, const carom_mesh_view *mesh) {
     for (int i = 0; i < SIZES && status == CAROM_OK; ++i) {
         carom_cover *cover;
         carom_cover_info info;
-        carom_cover_def def = {.mesh = *mesh, .count = counts[i]};
+        carom_cover_def def = {.mesh = mesh, .count = counts[i]};
         char text[5][24];
         double start = carom_time_seconds();
         status = carom_cover_create(context, &def, &cover);
         double seconds = carom_time_seconds() - start;
-        if (status == CAROM_OK) status = carom_cover_get_info(context, cover, &info);
+        if (status == CAROM_OK) status = carom_cover_get_info(cover, &info);
         carom_cover_destroy(cover);
         if (status != CAROM_OK) break;
         const carom_cover_measure *m = &info.measure;
         sizes[i] = (double)info.spheres;
-        worst[i] = m->worst;
+        worst[i] = m->worst.value;
         mean[i] = m->mean;
         snprintf(text[0], sizeof(text[0]), "%llu", (unsigned long long)info.spheres);
-        snprintf(text[1], sizeof(text[1]), "%.3f", m->worst);
+        snprintf(text[1], sizeof(text[1]), "%.3f", m->worst.value);
         snprintf(text[2], sizeof(text[2]), "%.3f", m->mean);
         snprintf(text[3], sizeof(text[3]), "%.0f %%", 100.0 * m->outside_volume / m->solid_volume);
         snprintf(text[4], sizeof(text[4]), "%.0f ms", 1e3 * seconds);
@@ -40,7 +40,7 @@ static carom_status compare(demo *demo, const carom_mesh_view *mesh) {
         page_row(page, cells, 5);
         snprintf(demo->result, sizeof(demo->result),
                  "%llu spheres contain a knot, proved, and reach out of it by %.3f at most",
-                 (unsigned long long)info.spheres, m->worst);
+                 (unsigned long long)info.spheres, m->worst.value);
     }
     page_end_table(page);
     if (status != CAROM_OK) return status;

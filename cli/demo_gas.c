@@ -16,7 +16,9 @@ static carom_status make(carom_context *context, uint64_t count, carom_gas **gas
     if (spheres == NULL) return CAROM_NO_MEMORY;
     scene_gas_keep_inside(spheres, count, &def);
     scene_gas_set_speed(spheres, count, 10.0 * sqrt(3.0));
-    carom_status status = carom_gas_create(context, &def, spheres, count, gas);
+    def.spheres = spheres;
+    def.sphere_count = count;
+    carom_status status = carom_gas_create(context, &def, gas);
     free(spheres);
     return status;
 }
@@ -55,7 +57,7 @@ static carom_status show_spheres(demo *demo) {
     carom_gas_spheres spheres = {0};
     carom_status status = make(context, 2000, &gas);
     if (status == CAROM_OK) status = carom_gas_advance(context, gas, 3.0, NULL, NULL);
-    if (status == CAROM_OK) status = carom_gas_get_spheres(context, gas, &spheres);
+    if (status == CAROM_OK) status = carom_gas_list_spheres(context, gas, &spheres);
     if (status == CAROM_OK) {
         page_begin_dots(&demo->page);
         for (uint64_t i = 0; i < spheres.count; ++i) {

@@ -10,19 +10,19 @@
 static const uint64_t counts[SIZES] = {100, 300, 1000, 3000};
 
 static carom_status measure(carom_context *context, const carom_mesh_view *mesh, uint64_t count,
-                            carom_pack_method method, bool fast, double *seconds,
+                            carom_packing_method method, bool fast, double *seconds,
                             carom_packing_info *info) {
     carom_packing *packing;
-    carom_packing_def def = {.mesh = *mesh,
+    carom_packing_def def = {.mesh = mesh,
                              .method = method,
                              .count = count,
                              .fast = fast,
                              .voxels = 64,
-                             .no_shares = true};
+                             .skip_shares = true};
     double start = carom_time_seconds();
     carom_status status = carom_packing_create(context, &def, &packing);
     *seconds = carom_time_seconds() - start;
-    if (status == CAROM_OK) status = carom_packing_get_info(context, packing, info);
+    if (status == CAROM_OK) status = carom_packing_get_info(packing, info);
     carom_packing_destroy(packing);
     return status;
 }
@@ -42,8 +42,8 @@ static carom_status compare(demo *demo, const carom_mesh_view *mesh) {
             double seconds;
             carom_packing_info info;
             status = measure(context, mesh, counts[i],
-                             k == 2 ? CAROM_PACK_METHOD_GREEDY : CAROM_PACK_METHOD_OCTREE, k == 1,
-                             &seconds, &info);
+                             k == 2 ? CAROM_PACKING_METHOD_GREEDY : CAROM_PACKING_METHOD_OCTREE,
+                             k == 1, &seconds, &info);
             if (status != CAROM_OK) break;
             fills[k][i] = info.fill;
             snprintf(text[1 + 2 * k], sizeof(text[0]), "%.3f", info.fill);

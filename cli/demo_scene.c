@@ -26,21 +26,21 @@ typedef struct heap {
 /* Rings in random poses around the origin, all of one mesh. */
 static carom_status make_heap(carom_context *context, heap *h) {
     carom_shape_def def = {.shape = CAROM_SHAPE_TORUS, .detail = 64, .ratio = 0.2};
-    carom_object_def objects[RINGS];
+    carom_scene_object_def objects[RINGS];
     carom_mesh_view view;
     carom_random random = {3};
     carom_status status = carom_shape_make(context, &def, &h->mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(h->mesh, &view);
     if (status == CAROM_OK)
-        status = carom_solid_create(context, &(carom_solid_def){.mesh = view}, &h->ring);
+        status = carom_solid_create(context, &(carom_solid_def){.mesh = &view}, &h->ring);
     if (status == CAROM_OK) status = carom_scene_create(context, NULL, &h->scene);
     for (uint32_t i = 0; i < RINGS; ++i) {
         double *numbers[] = {&h->poses[i].q.w, &h->poses[i].q.x, &h->poses[i].q.y, &h->poses[i].q.z,
                              &h->poses[i].t.x, &h->poses[i].t.y, &h->poses[i].t.z};
         for (int k = 0; k < 7; ++k)
             *numbers[k] = (k < 4 ? 1.0 : 2.0) * carom_random_normal(&random);
-        objects[i] = (carom_object_def){
-            .kind = CAROM_OBJECT_KIND_SOLID, .borrowed_solid = h->ring, .pose = h->poses[i]};
+        objects[i] = (carom_scene_object_def){
+            .kind = CAROM_SCENE_OBJECT_KIND_SOLID, .borrowed_solid = h->ring, .pose = h->poses[i]};
     }
     return status == CAROM_OK ? carom_scene_add(context, h->scene, objects, RINGS, NULL) : status;
 }
@@ -101,7 +101,7 @@ static carom_status measure(carom_context *context, uint64_t count, cost *c) {
     scene_boxes boxes;
     carom_scene *scene = NULL;
     carom_scene_contacts contacts = {0};
-    carom_object_def *objects = calloc((size_t)count, sizeof(*objects));
+    carom_scene_object_def *objects = calloc((size_t)count, sizeof(*objects));
     carom_pose *poses = calloc((size_t)count, sizeof(*poses));
     bool made = scene_boxes_make(count, SCENE_BOXES_MONO, SCENE_BOXES_SEED, &boxes);
     carom_status status = made && objects != NULL && poses != NULL ? CAROM_OK : CAROM_NO_MEMORY;

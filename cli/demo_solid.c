@@ -22,7 +22,7 @@ typedef struct ring {
     carom_mesh_view view;
     carom_solid *solid;
     double prepare, query; /* seconds */
-    carom_overlap overlap;
+    carom_solid_result overlap;
 } ring;
 
 static void ring_free(ring *r) {
@@ -37,7 +37,7 @@ static carom_status ring_make(carom_context *context, uint64_t detail, bool poly
     if (status == CAROM_OK) status = carom_mesh_get_view(r->mesh, &r->view);
     double start = carom_time_seconds();
     if (status == CAROM_OK)
-        status = carom_solid_create(context, &(carom_solid_def){.mesh = r->view}, &r->solid);
+        status = carom_solid_create(context, &(carom_solid_def){.mesh = &r->view}, &r->solid);
     r->prepare = carom_time_seconds() - start;
     for (int i = 0; i < TRIES && status == CAROM_OK; ++i) {
         start = carom_time_seconds();
@@ -119,10 +119,11 @@ static carom_status keep_common(carom_context *context, both *b) {
     uint64_t faces = b->view.face_count / 2, kept = 0;
     carom_status status = CAROM_OK;
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
-        carom_soup_def def = {.mesh = b->view};
+        carom_mesh_view ring = b->view;
+        carom_soup_def def = {.mesh = &ring};
         carom_soup *other;
-        def.mesh.face_count = faces; /* the first ring; both have the same offsets */
-        if (i == 0) def.mesh.corners += b->offsets[faces];
+        ring.face_count = faces; /* the first ring; both have the same offsets */
+        if (i == 0) ring.corners += b->offsets[faces];
         status = carom_soup_create(context, &def, &other);
         if (status == CAROM_OK)
             status = carom_soup_winding(context, other, b->middles + (i == 0 ? 0 : faces), faces,
@@ -154,7 +155,7 @@ static carom_status draw(demo *demo) {
     if (status == CAROM_OK) {
         char words[240];
         picture_def look = {.edge = 280, .colour = PICTURE_LIT};
-        const carom_overlap *o = &r.overlap;
+        const carom_solid_result *o = &r.overlap;
         snprintf(words, sizeof(words),
                  "The faces of either inside the other. They bound a volume of %.9f; the upright "
                  "ring is pushed by (%.3f, %.3f, %.3f).",

@@ -16,7 +16,7 @@ static const uint64_t details[SIZES] = {50, 100, 200, 354};
 
 typedef struct cloth {
     carom_mesh *mesh;
-    carom_soup_def def;
+    carom_mesh_view view;
     carom_soup *soup;
     carom_pairs pairs;
     double prepare, query, again; /* seconds; `again`: new positions and their pairs */
@@ -32,10 +32,11 @@ static void cloth_free(cloth *c) {
 static carom_status cloth_make(carom_context *context, uint64_t detail, bool polygons, cloth *c) {
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = detail, .polygons = polygons};
     *c = (cloth){0};
+    carom_soup_def def = {.mesh = &c->view};
     carom_status status = carom_shape_make(context, &shape, &c->mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(c->mesh, &c->def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(c->mesh, &c->view);
     double start = carom_time_seconds();
-    if (status == CAROM_OK) status = carom_soup_create(context, &c->def, &c->soup);
+    if (status == CAROM_OK) status = carom_soup_create(context, &def, &c->soup);
     double made = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_self_pairs(context, c->soup, &c->pairs);
     double found = carom_time_seconds();
@@ -44,7 +45,7 @@ static carom_status cloth_make(carom_context *context, uint64_t detail, bool pol
     c->query = found - made;
     for (int i = 0; i < FRAMES && status == CAROM_OK; ++i) {
         start = carom_time_seconds();
-        status = carom_soup_update(context, c->soup, &c->def.mesh);
+        status = carom_soup_update(context, c->soup, &c->view);
         if (status == CAROM_OK) status = carom_soup_self_pairs(context, c->soup, &c->pairs);
         double seconds = carom_time_seconds() - start;
         if (i == 0 || seconds < c->again) c->again = seconds;
@@ -56,7 +57,7 @@ static carom_status cloth_make(carom_context *context, uint64_t detail, bool pol
 static carom_status draw(demo *demo) {
     cloth c;
     carom_status status = cloth_make(demo->cli->context, DRAWN, true, &c);
-    bool *lit = calloc(c.def.mesh.face_count + 1, sizeof(*lit));
+    bool *lit = calloc(c.view.face_count + 1, sizeof(*lit));
     if (status == CAROM_OK && lit == NULL) status = CAROM_NO_MEMORY;
     if (status == CAROM_OK) {
         for (uint64_t i = 0; i < c.pairs.count; ++i)
@@ -65,8 +66,8 @@ static carom_status draw(demo *demo) {
         picture_def look = {.edge = 560, .lit = lit};
         snprintf(words, sizeof(words),
                  "A cloth of %llu quads. %llu pairs of them meet: those are lit.",
-                 (unsigned long long)c.def.mesh.face_count, (unsigned long long)c.pairs.count);
-        status = picture_draw(&demo->page, &c.def.mesh, &look, words);
+                 (unsigned long long)c.view.face_count, (unsigned long long)c.pairs.count);
+        status = picture_draw(&demo->page, &c.view, &look, words);
     }
     free(lit);
     cloth_free(&c);
@@ -75,7 +76,7 @@ static carom_status draw(demo *demo) {
 
 static void add_row(page *page, const cloth *c) {
     char faces[24], pairs[24], candidates[24], prepare[24], query[24], again[24];
-    snprintf(faces, sizeof(faces), "%llu", (unsigned long long)c->def.mesh.face_count);
+    snprintf(faces, sizeof(faces), "%llu", (unsigned long long)c->view.face_count);
     snprintf(pairs, sizeof(pairs), "%llu", (unsigned long long)c->pairs.count);
     snprintf(candidates, sizeof(candidates), "%llu", (unsigned long long)c->work.candidates);
     snprintf(prepare, sizeof(prepare), "%.2f ms", 1e3 * c->prepare);
@@ -101,7 +102,7 @@ static carom_status run(demo *demo) {
         cloth c;
         status = cloth_make(demo->cli->context, details[i], false, &c);
         if (status == CAROM_OK) add_row(page, &c);
-        sizes[i] = (double)c.def.mesh.face_count;
+        sizes[i] = (double)c.view.face_count;
         cost[i] = 1e9 * c.again / sizes[i];
         snprintf(demo->result, sizeof(demo->result),
                  "a cloth of %.0f triangles: all %llu pairs that meet, anew each frame, in %.1f ms",

@@ -19,7 +19,7 @@ static carom_status make(carom_context *context, carom_shape shape, uint64_t det
     carom_status status = carom_shape_make(context, &def, mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(*mesh, &view);
     if (status == CAROM_OK)
-        status = carom_soup_create(context, &(carom_soup_def){.mesh = view, .rigid = true}, soup);
+        status = carom_soup_create(context, &(carom_soup_def){.mesh = &view, .rigid = true}, soup);
     return status;
 }
 
@@ -29,8 +29,8 @@ static carom_status sample(carom_context *context, const carom_soup *a, const ca
     *seen = false;
     for (int i = 0; i <= SAMPLES && !*seen; ++i) {
         carom_pose pose;
-        carom_status status = carom_motion_get_pose(context, motion, (double)i / SAMPLES, &pose);
-        if (status == CAROM_OK) status = carom_soup_cross_any(context, a, NULL, b, &pose, seen);
+        carom_status status = carom_motion_evaluate(context, motion, (double)i / SAMPLES, &pose);
+        if (status == CAROM_OK) status = carom_soup_cross_meet(context, a, NULL, b, &pose, seen);
         if (status != CAROM_OK) return status;
     }
     return CAROM_OK;
@@ -41,10 +41,10 @@ static carom_status throw_tori(demo *demo, const carom_soup *a, const carom_soup
     carom_context *context = demo->cli->context;
     carom_motion motion = {.from = {.t = {-0.5 * speed, 0.1, 0.0}},
                            .to = {.q = {1.0, 2.0, 1.0, 0.0}, .t = {0.5 * speed, 0.0, 0.2}}};
-    carom_soup_toi toi;
+    carom_advance toi;
     bool seen = false;
     double start = carom_time_seconds();
-    carom_status status = carom_soup_cross_toi(context, a, NULL, b, &motion, NULL, &toi);
+    carom_status status = carom_soup_cross_advance(context, a, NULL, b, &motion, NULL, &toi);
     *seconds = carom_time_seconds() - start;
     if (status == CAROM_OK) status = sample(context, a, b, &motion, &seen);
     if (status != CAROM_OK) return status;

@@ -19,12 +19,12 @@ static carom_status prepare(carom_context *context, pair *p) {
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
         carom_shape_def shape = {.shape = i == 0 ? CAROM_SHAPE_TORUS : CAROM_SHAPE_KNOT,
                                  .detail = 96};
-        carom_solid_def of_solid = {.complement = false};
-        carom_packing_def of_packing = {.count = 4000, .fast = true};
+        carom_mesh_view view;
+        carom_solid_def of_solid = {.mesh = &view};
+        carom_packing_def of_packing = {.mesh = &view, .count = 4000, .fast = true};
         carom_packing *packing = NULL;
         status = carom_shape_make(context, &shape, &p->mesh[i]);
-        if (status == CAROM_OK) status = carom_mesh_get_view(p->mesh[i], &of_solid.mesh);
-        of_packing.mesh = of_solid.mesh;
+        if (status == CAROM_OK) status = carom_mesh_get_view(p->mesh[i], &view);
         if (status == CAROM_OK) status = carom_solid_create(context, &of_solid, &p->solid[i]);
         if (status == CAROM_OK) status = carom_packing_create(context, &of_packing, &packing);
         carom_tree_def of_tree = {.packing = packing};
@@ -44,9 +44,9 @@ static carom_status follow(demo *demo, const pair *p) {
     for (int i = 0; i < STEPS && status == CAROM_OK; ++i) {
         char text[8][32];
         carom_pose pose = {{0.8, 0.5, 0.2, 0.1}, {2.6 - 0.2 * i, 0.1, 0.05}};
-        carom_tree_query_def def = {.narrow_bounds = true};
-        carom_tree_answer answer;
-        carom_overlap truth;
+        carom_tree_query_def def = {.narrow_limits = true};
+        carom_tree_result answer;
+        carom_solid_result truth;
         double start = carom_time_seconds();
         status = carom_tree_query(context, p->tree[0], NULL, p->tree[1], &pose, &def, &answer);
         double seconds = carom_time_seconds() - start;
@@ -57,16 +57,16 @@ static carom_status follow(demo *demo, const pair *p) {
         const carom_packing_overlap *o = &answer.overlap;
         carom_vec3 f = o->force;
         at[i] = 1.0 + i;
-        volume[i] = o->volume;
-        lower[i] = o->volume_lower;
-        upper[i] = o->volume_upper;
+        volume[i] = o->volume.value;
+        lower[i] = o->volume.lower;
+        upper[i] = o->volume.upper;
         exact[i] = truth.volume;
         slowest = fmax(slowest, seconds);
         snprintf(text[0], sizeof(text[0]), "%.1f", pose.t.x);
         snprintf(text[1], sizeof(text[0]), "%s", carom_relation_name(o->relation));
-        snprintf(text[2], sizeof(text[0]), "%.5f", o->volume);
-        snprintf(text[3], sizeof(text[0]), "%.5f", o->volume_lower);
-        snprintf(text[4], sizeof(text[0]), "%.5f", o->volume_upper);
+        snprintf(text[2], sizeof(text[0]), "%.5f", o->volume.value);
+        snprintf(text[3], sizeof(text[0]), "%.5f", o->volume.lower);
+        snprintf(text[4], sizeof(text[0]), "%.5f", o->volume.upper);
         snprintf(text[5], sizeof(text[0]), "%.5f", truth.volume);
         snprintf(text[6], sizeof(text[0]), "%.3f", sqrt(f.x * f.x + f.y * f.y + f.z * f.z));
         snprintf(text[7], sizeof(text[0]), "%.0f us", 1e6 * seconds);

@@ -45,7 +45,7 @@ typedef struct job {
     carom_vec3 *points;
     uint64_t count, capacity;
     double *distances;
-    carom_soup_hit *hits; /* NULL: not wanted */
+    carom_hit *hits; /* NULL: not wanted */
     carom_soup *soup;
     bool balanced;
     uint64_t inside;
@@ -124,11 +124,12 @@ static int read_points(job *job, const char *path) {
 
 static carom_status prepare(job *job, const char *path) {
     carom_mesh *mesh = NULL;
-    carom_soup_def def = {0};
+    carom_mesh_view view;
+    carom_soup_def def = {.mesh = &view};
     carom_mesh_report report;
     carom_status status = meshes_load(job->cli, path, job->options->from, false, &mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
-    if (status == CAROM_OK) status = carom_mesh_inspect(job->cli->context, &def.mesh, &report);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
+    if (status == CAROM_OK) status = carom_mesh_inspect(job->cli->context, &view, &report);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, &job->soup);
     job->prepare_s = carom_time_seconds() - start;
@@ -156,9 +157,9 @@ static carom_status ask(job *job) {
 
 static void write_lines(job *job) {
     for (uint64_t i = 0; i < job->count && !interrupt_seen(); ++i) {
-        const carom_soup_hit *hit = job->hits != NULL ? &job->hits[i] : NULL;
+        const carom_hit *hit = job->hits != NULL ? &job->hits[i] : NULL;
         fprintf(job->out.file, "%.17g", job->distances[i]);
-        if (hit != NULL && hit->face != CAROM_NO_FACE)
+        if (hit != NULL && hit->face != CAROM_NONE)
             fprintf(job->out.file, ",%" PRIu32 ",%.17g,%.17g,%.17g", hit->face, hit->point.x,
                     hit->point.y, hit->point.z);
         putc('\n', job->out.file);

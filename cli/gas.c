@@ -108,7 +108,8 @@ static const arg_option gas_options[] = {
      "its largest distance (5 diameters, at most half an edge)", NULL},
     {"--save", 0, ARG_OUTPUT, offsetof(options, save), "FILE",
      "save the gas at the end, or where it is interrupted", NULL},
-    {"--resume", 0, ARG_INPUT, offsetof(options, resume), "FILE", "go on with a saved gas", NULL},
+    /* Not ARG_INPUT: the file may be replaced by --save, when the run is complete. */
+    {"--resume", 0, ARG_TEXT, offsetof(options, resume), "FILE", "go on with a saved gas", NULL},
 };
 
 /* ---- Initial state --------------------------------------------------------------------------- */
@@ -314,6 +315,14 @@ static carom_status mix(const options *o, const mixture *m, carom_gas_sphere *sp
     return o->mixture != NULL && *labels == NULL ? CAROM_NO_MEMORY : CAROM_OK;
 }
 
+static carom_status create_of(cli *cli, const carom_gas_def *def, const carom_gas_sphere *spheres,
+                              uint64_t count, carom_gas **gas) {
+    carom_gas_def of = *def;
+    of.spheres = spheres;
+    of.sphere_count = count;
+    return carom_gas_create(cli->context, &of, gas);
+}
+
 /* Creates a gas on a lattice. */
 static carom_status create(cli *cli, const options *o, carom_gas_def *def, gas_label **labels,
                            carom_gas **gas) {
@@ -338,7 +347,7 @@ static carom_status create(cli *cli, const options *o, carom_gas_def *def, gas_l
         radius = k == 0 ? m.kinds[k].radius : fmax(radius, m.kinds[k].radius);
     /* The library reports what is not a box. */
     if (count == 0 || !isfinite(def->edges.x) || !(radius > 0.0))
-        return carom_gas_create(cli->context, def, NULL, 0, gas);
+        return carom_gas_create(cli->context, def, gas);
     if (!(radius <= scene_gas_most_radius(count, def->edges)))
         return fail_to_fit(cli, count, radius, def);
     carom_gas_sphere *spheres = scene_gas_lattice(count, radius, def->edges, seed_of(o));
@@ -350,7 +359,7 @@ static carom_status create(cli *cli, const options *o, carom_gas_def *def, gas_l
         return fail_memory(cli, count);
     }
     if (is_given(o->speed)) scene_gas_set_speed(spheres, count, o->speed);
-    status = carom_gas_create(cli->context, def, spheres, count, gas);
+    status = create_of(cli, def, spheres, count, gas);
     free(spheres);
     uint64_t most = status == CAROM_BAD_INPUT ? scene_gas_most_count(radius, def) : count;
     return most < count ? fail_to_fit(cli, count, radius, def) : status;
@@ -424,7 +433,7 @@ static carom_status create_from_file(cli *cli, const options *o, carom_gas_def *
     if (status != CAROM_OK) return status;
     status = complete(cli, o, def, &file);
     if (status == CAROM_OK) {
-        status = carom_gas_create(cli->context, def, file.spheres, file.count, gas);
+        status = create_of(cli, def, file.spheres, file.count, gas);
         if (status == CAROM_BAD_INPUT) {
             add_lines(cli, o, &file);
             status = CAROM_BAD_FILE;
@@ -444,13 +453,13 @@ static carom_status label_resumed(cli *cli, const carom_gas *gas, gas_label **la
     carom_status status = carom_gas_measure(cli->context, gas, &m);
     if (status != CAROM_OK) return status;
     while (id < m.spheres &&
-           carom_gas_get_sphere(cli->context, gas, (uint32_t)id, &sphere) == CAROM_OK)
+           carom_gas_find_sphere(cli->context, gas, (uint32_t)id, &sphere) == CAROM_OK)
         ++id;
     if (id == m.spheres) return CAROM_OK;
     *labels = calloc(m.spheres, sizeof(**labels));
     if (*labels == NULL) return fail_memory(cli, m.spheres);
     for (id = 0; found < m.spheres && id <= MOST_SPHERES; ++id) {
-        if (carom_gas_get_sphere(cli->context, gas, (uint32_t)id, &sphere) != CAROM_OK) continue;
+        if (carom_gas_find_sphere(cli->context, gas, (uint32_t)id, &sphere) != CAROM_OK) continue;
         (*labels)[found].id = id;
         (*labels)[found++].species[0] = 'S';
     }
@@ -463,7 +472,8 @@ static carom_status start(cli *cli, const options *o, gas_label **labels, carom_
                          .cell_edge = o->cell,
                          .cutoff = o->cutoff};
     if (o->resume != NULL) {
-        carom_status status = carom_gas_load(cli->context, o->resume, &def, gas);
+        carom_status status =
+            carom_gas_load(cli->context, o->resume, CAROM_GAS_FORMAT_GUESS, &def, gas);
         return status == CAROM_OK ? label_resumed(cli, *gas, labels) : status;
     }
     def.loss = is_given(o->loss) ? o->loss : 0.0;
@@ -533,7 +543,7 @@ static carom_status begin_run(cli *cli, const options *o, carom_gas *gas, outcom
     }
     if (o->resume == NULL || o->warm > 0.0) (void)carom_gas_reset_measures(cli->context, gas);
     carom_status status = carom_gas_measure(context, gas, &result->before);
-    if (status == CAROM_OK) status = carom_gas_get_info(cli->context, gas, &result->info);
+    if (status == CAROM_OK) status = carom_gas_get_info(gas, &result->info);
     double until = carom_gas_get_time(gas) + o->time;
     if (status == CAROM_OK && until > MOST_TICKS * result->info.tick) /* or it fails half way */
         status = carom_gas_advance(context, gas, until, NULL, NULL);
@@ -545,8 +555,8 @@ static carom_status begin_gr(cli *cli, const options *o, const carom_gas *gas, o
     if (o->gr == NULL) return CAROM_OK;
     carom_gas_spheres spheres = {0};
     carom_gas_info info;
-    carom_status status = carom_gas_get_spheres(cli->context, gas, &spheres);
-    if (status == CAROM_OK) status = carom_gas_get_info(cli->context, gas, &info);
+    carom_status status = carom_gas_list_spheres(cli->context, gas, &spheres);
+    if (status == CAROM_OK) status = carom_gas_get_info(gas, &info);
     if (status == CAROM_OK)
         status = gas_gr_begin(&result->gr, o->gr_step, o->gr_range, &info, &spheres, cli->message,
                               sizeof(cli->message));
@@ -557,7 +567,7 @@ static carom_status begin_gr(cli *cli, const options *o, const carom_gas *gas, o
 /* Takes one sample of the state: a frame, pairs for g(r). */
 static carom_status take_sample(cli *cli, const options *o, const carom_gas *gas, double time,
                                 carom_gas_spheres *spheres, outcome *result) {
-    carom_status status = carom_gas_get_spheres(cli->context, gas, spheres);
+    carom_status status = carom_gas_list_spheres(cli->context, gas, spheres);
     if (status == CAROM_OK && o->output != NULL &&
         !gas_output_frame(&result->trajectory, spheres, &result->info, time))
         status = result->trajectory.is_failed ? CAROM_IO : CAROM_CANCELLED;
@@ -597,7 +607,7 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, outco
     }
     carom_gas_spheres_free(&spheres);
     if (status == CAROM_OK) status = carom_gas_measure(context, gas, &result->measures);
-    if (status == CAROM_OK) status = carom_gas_get_info(cli->context, gas, &result->info);
+    if (status == CAROM_OK) status = carom_gas_get_info(gas, &result->info);
     return status;
 }
 
@@ -623,7 +633,7 @@ static bool close_files(outcome *result, bool done) {
 
 static carom_status save(cli *cli, const carom_gas *gas, const char *path) {
     interrupt_hold(); /* the library removes its draft itself */
-    carom_status status = carom_gas_save(cli->context, gas, path);
+    carom_status status = carom_gas_save(cli->context, gas, CAROM_GAS_FORMAT_GUESS, path);
     interrupt_release();
     return status;
 }

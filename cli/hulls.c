@@ -110,10 +110,11 @@ static void print_words(FILE *out, const answer *a, size_t count, char **paths) 
 static carom_status load(cli *cli, const char *path, int from, const pose_arg *pose,
                          carom_hull **hull) {
     carom_mesh *mesh = NULL;
-    carom_hull_def def = {0};
+    carom_mesh_view view;
+    carom_hull_def def = {.mesh = &view};
     carom_status status = meshes_read(cli, path, from, &mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(cli, pose, &mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) status = carom_hull_create(cli->context, &def, hull);
     carom_mesh_destroy(mesh);
     return status;
@@ -128,8 +129,8 @@ static carom_status ask(cli *cli, const options *options, const carom_pose *pose
                                    .borrowed_hull = a->hulls[i]};
     do {
         repeat_start(&a->query);
-        status = carom_convex_depth(cli->context, &shapes[0], NULL, &shapes[1], pose, NULL, NULL,
-                                    &a->result);
+        status =
+            carom_convex_depth(cli->context, &shapes[0], NULL, &shapes[1], pose, NULL, &a->result);
     } while (repeat_goes_on(&a->query, status));
     return interrupt_seen() ? CAROM_CANCELLED : status;
 }
@@ -161,7 +162,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_status status = CAROM_OK;
     for (size_t i = 0; i < count && status == CAROM_OK; ++i) {
         status = load(cli, paths[i], options->from, i == 1 ? &pose : NULL, &a.hulls[i]);
-        if (status == CAROM_OK) status = carom_hull_get_info(cli->context, a.hulls[i], &a.info[i]);
+        if (status == CAROM_OK) status = carom_hull_get_info(a.hulls[i], &a.info[i]);
     }
     a.prepare_s = carom_time_seconds() - start;
     if (status == CAROM_OK && count == 2) status = ask(cli, options, &pose.pose, &a);

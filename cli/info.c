@@ -39,7 +39,7 @@ typedef struct subject {
     carom_scalar scalar;
     uint64_t file_vertices;
     carom_mesh_report report; /* of the welded mesh */
-    carom_k_free k_free;
+    carom_kfree k_free;
     bool has_k;
     part_report *parts;  /* the first of them; NULL when the mesh is one part without a name */
     uint64_t part_count; /* all of them */
@@ -53,9 +53,9 @@ typedef struct subject {
  * still reported. */
 static carom_status count_near(cli *cli, const carom_mesh_view *view, subject *s) {
     carom_soup *soup = NULL;
-    carom_soup_def def = {.mesh = *view};
+    carom_soup_def def = {.mesh = view};
     carom_status status = carom_soup_create(cli->context, &def, &soup);
-    if (status == CAROM_OK) status = carom_soup_k_free(cli->context, soup, &s->k_free, NULL);
+    if (status == CAROM_OK) status = carom_kfree_measure(cli->context, soup, &s->k_free, NULL);
     carom_soup_destroy(soup);
     s->has_k = status == CAROM_OK && s->k_free.faces != 0;
     return status == CAROM_BAD_INPUT || status == CAROM_TOO_LARGE ? CAROM_OK : status;
@@ -228,18 +228,16 @@ static void print_count(const char *name, uint64_t value, const char *more) {
     printf("  %-18s %12s%s%s\n", name, grouped(value, text), more[0] != '\0' ? "  " : "", more);
 }
 
-static const char *edge_note(const uint64_t edge[2], char *text, size_t size) {
+static const char *edge_note(const uint32_t edge[2], char *text, size_t size) {
     text[0] = '\0';
-    if (edge[0] != CAROM_MESH_NONE)
-        snprintf(text, size, "the first between vertices %llu and %llu",
-                 (unsigned long long)edge[0], (unsigned long long)edge[1]);
+    if (edge[0] != CAROM_NONE)
+        snprintf(text, size, "the first between vertices %u and %u", edge[0], edge[1]);
     return text;
 }
 
-static const char *face_note(uint64_t face, char *text, size_t size) {
+static const char *face_note(uint32_t face, char *text, size_t size) {
     text[0] = '\0';
-    if (face != CAROM_MESH_NONE)
-        snprintf(text, size, "the first is face %llu", (unsigned long long)face);
+    if (face != CAROM_NONE) snprintf(text, size, "the first is face %u", face);
     return text;
 }
 

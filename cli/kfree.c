@@ -50,16 +50,16 @@ static const char details[] =
 
 /* What there is to tell of a mesh. */
 typedef struct crowd {
-    carom_k_free k;
-    carom_k_free_bounds bounds;
+    carom_kfree k;
+    carom_kfree_most bounds;
 } crowd;
 
 typedef struct job {
     cli *cli;
     const options *options;
     carom_soup_info info;
-    carom_k_free k;
-    carom_k_free_bounds bounds;
+    carom_kfree k;
+    carom_kfree_most bounds;
     crowd split[2]; /* the triangles before and after, with --split */
     double prepare_s;
     repeat query;
@@ -78,7 +78,7 @@ static void print_crowd_json(json *j, const char *key, const crowd *crowd) {
 }
 
 static void print_json(const job *job) {
-    const carom_k_free *k = &job->k;
+    const carom_kfree *k = &job->k;
     json j = cli_begin_json(job->cli);
     json_count(&j, "k", k->k);
     json_number(&j, "mean", k->mean);
@@ -127,7 +127,7 @@ static void print_split(FILE *out, const crowd *split) {
 
 static void print_words(const job *job, const char *path) {
     FILE *out = output_words(job->options->output);
-    const carom_k_free *k = &job->k;
+    const carom_kfree *k = &job->k;
     unsigned long long faces = k->faces, degenerate = job->info.degenerate_faces;
     if (k->faces == 0) {
         fprintf(out, "%s: no faces with area, so no k\n", path);
@@ -158,13 +158,14 @@ static void print_words(const job *job, const char *path) {
 }
 
 static carom_status measure(carom_context *context, const carom_mesh *mesh, crowd *crowd) {
-    carom_soup_def def = {.fan = false};
+    carom_mesh_view view;
+    carom_soup_def def = {.mesh = &view};
     carom_soup *soup = NULL;
-    carom_status status = carom_mesh_get_view(mesh, &def.mesh);
+    carom_status status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) status = carom_soup_create(context, &def, &soup);
-    if (status == CAROM_OK) status = carom_soup_k_free(context, soup, &crowd->k, NULL);
+    if (status == CAROM_OK) status = carom_kfree_measure(context, soup, &crowd->k, NULL);
     if (status == CAROM_OK)
-        status = carom_k_free_get_bounds(context, &crowd->k, &crowd->k, &crowd->bounds);
+        status = carom_kfree_bound(context, &crowd->k, &crowd->k, &crowd->bounds);
     carom_soup_destroy(soup);
     return status;
 }
@@ -189,12 +190,14 @@ static carom_status split(job *job, carom_mesh **mesh) {
 
 static carom_status prepare(job *job, const char *path, carom_soup **soup) {
     carom_mesh *mesh = NULL;
-    carom_soup_def def = {.fan = job->options->fan,
-                          .degenerate = job->options->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
-                                                                  : CAROM_DEGENERATE_ALONE};
+    carom_mesh_view view;
+    carom_soup_def def = {.mesh = &view,
+                          .fan = job->options->fan,
+                          .degenerate = job->options->as_segments ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                                  : CAROM_SOUP_DEGENERATE_ALONE};
     carom_status status =
         meshes_load(job->cli, path, job->options->from, job->options->no_weld, &mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
     job->prepare_s = carom_time_seconds() - start;
@@ -210,12 +213,11 @@ static carom_status ask(job *job, const carom_soup *soup, carom_numbers *counts)
     carom_status status;
     do {
         repeat_start(&job->query);
-        status = carom_soup_k_free(context, soup, &job->k, counts);
+        status = carom_kfree_measure(context, soup, &job->k, counts);
     } while (repeat_goes_on(&job->query, status));
     if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
-    if (status == CAROM_OK) status = carom_soup_get_info(context, soup, &job->info);
-    if (status == CAROM_OK)
-        status = carom_k_free_get_bounds(context, &job->k, &job->k, &job->bounds);
+    if (status == CAROM_OK) status = carom_soup_get_info(soup, &job->info);
+    if (status == CAROM_OK) status = carom_kfree_bound(context, &job->k, &job->k, &job->bounds);
     for (uint64_t i = 0; i < counts->count && status == CAROM_OK && job->out.file != NULL; ++i) {
         output_two(&job->out, (uint32_t)i, counts->data[i]);
         if (i % AT_ONCE == 0 && interrupt_seen()) break;

@@ -202,12 +202,12 @@ static carom_mesh_view view_of(const surface *s) {
                              .face_count = s->face_count};
 }
 
-static carom_status count(carom_context *context, const surface *s, carom_k_free *k_free,
+static carom_status count(carom_context *context, const surface *s, carom_kfree *k_free,
                           carom_numbers *counts) {
     carom_soup *soup = NULL;
-    const carom_soup_def def = {.mesh = view_of(s)};
+    const carom_soup_def def = {.mesh = (carom_mesh_view[]){view_of(s)}};
     carom_status status = carom_soup_create(context, &def, &soup);
-    if (status == CAROM_OK) status = carom_soup_k_free(context, soup, k_free, counts);
+    if (status == CAROM_OK) status = carom_kfree_measure(context, soup, k_free, counts);
     carom_soup_destroy(soup);
     return status;
 }
@@ -262,7 +262,7 @@ carom_status kfree_split(carom_context *context, const carom_mesh_view *mesh,
     double least = -1.0; /* diameter of the mesh */
     *made = NULL;
     for (bool done = false; !done && status == CAROM_OK;) {
-        carom_k_free k_free;
+        carom_kfree k_free;
         status = count(context, &s, &k_free, &counts);
         if (status == CAROM_OK && k_free.k < best) {
             const carom_mesh_view view = view_of(&s);

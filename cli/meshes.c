@@ -166,7 +166,7 @@ carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh
     if (format != CAROM_MESH_FORMAT_GUESS || output_is_standard(path))
         status = read_as(cli, path, name, format, mesh);
     else
-        status = carom_mesh_load(cli->context, path, mesh);
+        status = carom_mesh_load(cli->context, path, CAROM_MESH_FORMAT_GUESS, mesh);
     if (status == CAROM_OK) status = carom_mesh_get_origin(*mesh, &origin);
     if (status == CAROM_OK && origin.skipped_faces != 0)
         fprintf(stderr, "carom: %s: %llu face%s with fewer than three corners left out\n", name,
@@ -180,7 +180,7 @@ carom_status meshes_load(cli *cli, const char *path, int from, bool no_weld, car
 }
 
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh) {
-    carom_triangulate_def def = {.fan = fan};
+    carom_mesh_triangulate_def def = {.fan = fan};
     carom_mesh *polygons = *mesh;
     carom_mesh_view view;
     carom_status status = carom_mesh_get_view(polygons, &view);

@@ -15,12 +15,13 @@ typedef struct options {
     uint64_t count, voxels, seed;
     double fill, radius, epsilon, error, distance, margin;
     int method, format, from;
-    bool fast, allow_open, no_shares, outer, whole, visual, check;
+    bool fast, allow_open, skip_shares, outer, whole, visual, check;
 } options;
 
 static const char *method_choice(int index) {
-    return index < CAROM_PACK_METHOD_COUNT ? carom_pack_method_name((carom_pack_method)index)
-                                           : NULL;
+    return index < CAROM_PACKING_METHOD_COUNT
+               ? carom_packing_method_name((carom_packing_method)index)
+               : NULL;
 }
 
 static const arg_option pack_options[] = {
@@ -42,7 +43,7 @@ static const arg_option pack_options[] = {
      NULL},
     {"--allow-open", 0, ARG_FLAG, offsetof(options, allow_open), NULL,
      "pack a mesh with holes, by generalised winding numbers", NULL},
-    {"--no-shares", 0, ARG_FLAG, offsetof(options, no_shares), NULL,
+    {"--no-shares", 0, ARG_FLAG, offsetof(options, skip_shares), NULL,
      "leave out secondary radii, covers and voids", NULL},
     {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE", "write the spheres", NULL},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
@@ -110,7 +111,7 @@ static void print_json(const cli *cli, const options *options, const carom_packi
     json j = cli_begin_json(cli);
     json_count(&j, "spheres", info->spheres);
     json_number(&j, "fill", info->fill);
-    json_text(&j, "method", carom_pack_method_name(info->method));
+    json_text(&j, "method", carom_packing_method_name(info->method));
     json_number(&j, "seconds", seconds);
     json_bool(&j, "complete", info->complete);
     json_number(&j, "volume", info->volume);
@@ -125,7 +126,7 @@ static void print_json(const cli *cli, const options *options, const carom_packi
 static void print_words(FILE *out, const carom_packing_info *info, const pack_goals *goals,
                         double seconds) {
     fprintf(out, "%llu spheres in %.2f s, by method %s\n", (unsigned long long)info->spheres,
-            seconds, carom_pack_method_name(info->method));
+            seconds, carom_packing_method_name(info->method));
     if (info->volume > 0.0)
         fprintf(out, "  fill      %.4f of a volume of %.9g\n", info->fill, info->volume);
     fprintf(out, "  smallest  radius %.6g\n", info->least_radius);
@@ -138,7 +139,7 @@ static void print_words(FILE *out, const carom_packing_info *info, const pack_go
 
 /* To the standard output in the format named, or PLY. */
 static bool write_spheres(cli *cli, const options *options, const carom_packing *packing) {
-    carom_pack_format format = (carom_pack_format)options->format;
+    carom_packing_format format = (carom_packing_format)options->format;
     carom_bytes bytes = {0};
     carom_status status;
     if (!output_is_standard(options->out)) {
@@ -146,7 +147,7 @@ static bool write_spheres(cli *cli, const options *options, const carom_packing 
         status = carom_packing_save(cli->context, packing, format, options->out);
         interrupt_release();
     } else {
-        if (format == CAROM_PACK_FORMAT_GUESS) format = CAROM_PACK_FORMAT_PLY;
+        if (format == CAROM_PACKING_FORMAT_GUESS) format = CAROM_PACKING_FORMAT_PLY;
         status = carom_packing_save_memory(cli->context, packing, format, &bytes);
         if (status == CAROM_OK && fwrite(bytes.data, 1, bytes.count, stdout) != bytes.count)
             status = CAROM_IO;
@@ -158,9 +159,9 @@ static bool write_spheres(cli *cli, const options *options, const carom_packing 
 }
 
 static bool write_cells(cli *cli, const char *path, const carom_packing *packing) {
-    carom_pack_cells cells = {0};
+    carom_packing_cells cells = {0};
     output o = {0};
-    carom_status status = carom_packing_get_cells(cli->context, packing, &cells);
+    carom_status status = carom_packing_list_cells(cli->context, packing, &cells);
     if (status != CAROM_OK) {
         (void)cli_fail(cli, status);
         return false;
@@ -169,19 +170,19 @@ static bool write_cells(cli *cli, const char *path, const carom_packing *packing
     if (good) {
         fprintf(o.file, "x,y,z,edge,sphere\n");
         for (uint64_t i = 0; i < cells.count; ++i) {
-            const carom_pack_cell *c = &cells.data[i];
+            const carom_packing_cell *c = &cells.data[i];
             fprintf(o.file, "%.17g,%.17g,%.17g,%.17g,%u\n", c->low.x, c->low.y, c->low.z, c->edge,
                     c->sphere);
         }
         good = output_close(&o, true);
     }
-    carom_pack_cells_free(&cells);
+    carom_packing_cells_free(&cells);
     return good;
 }
 
 static int run_outer(cli *cli, const options *options, const char *path) {
     if (options->fill != 0.0 || options->radius != 0.0 || options->error != 0.0 ||
-        options->voxels != 0 || options->no_shares || options->fast)
+        options->voxels != 0 || options->skip_shares || options->fast)
         return cli_misuse(cli, "--outer takes --count, --distance and --margin only");
     const pack_outer_options outer = {.out = options->out,
                                       .cells = options->cells,
@@ -207,13 +208,13 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (options->outer) return run_outer(cli, options, paths[0]);
     if (options->distance != 0.0 || options->margin != 0.0 || options->whole || options->visual)
         return cli_misuse(cli, "--distance, --margin, --whole and --visual need --outer");
-    if (options->format >= CAROM_PACK_FORMAT_COUNT)
+    if (options->format >= CAROM_PACKING_FORMAT_COUNT)
         return cli_misuse(cli, "this format is for covers: it needs --outer");
     if (options->error < 0.0) return cli_misuse(cli, "--error must be positive");
-    if (options->error > 0.0 && (options->no_shares || options->allow_open))
+    if (options->error > 0.0 && (options->skip_shares || options->allow_open))
         return cli_misuse(cli, "--error needs shares and a closed mesh");
     if (options->voxels > 512) return cli_misuse(cli, "--voxels takes up to 512");
-    if (options->cells != NULL && options->no_shares)
+    if (options->cells != NULL && options->skip_shares)
         return cli_misuse(cli, "--cells needs shares: leave out --no-shares");
     if (options->cells != NULL && options->out != NULL && output_is_standard(options->out) &&
         output_is_standard(options->cells))
@@ -221,7 +222,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_mesh *mesh = NULL;
     carom_packing *packing = NULL;
     carom_packing_info info;
-    carom_packing_def def = {.method = (carom_pack_method)options->method,
+    carom_mesh_view view;
+    carom_packing_def def = {.mesh = &view,
+                             .method = (carom_packing_method)options->method,
                              .allow_open = options->allow_open,
                              .count = options->count,
                              .fill = options->fill,
@@ -230,15 +233,15 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
                              .fast = options->fast,
                              .voxels = (uint32_t)options->voxels,
                              .seed = options->seed,
-                             .no_shares = options->no_shares,
+                             .skip_shares = options->skip_shares,
                              .keep_cells = options->cells != NULL};
     if (options->voxels != 0 && options->count == 0 && options->fill == 0.0 &&
         options->radius == 0.0)
         def.count = UINT64_MAX; /* as many as the voxels give */
-    if (options->voxels != 0 && options->method == CAROM_PACK_METHOD_OCTREE)
-        def.method = CAROM_PACK_METHOD_GREEDY;
+    if (options->voxels != 0 && options->method == CAROM_PACKING_METHOD_OCTREE)
+        def.method = CAROM_PACKING_METHOD_GREEDY;
     carom_status status = meshes_read(cli, paths[0], options->from, &mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     double start = carom_time_seconds(), error = 0.0;
     pack_goals goals = {0};
     if (status == CAROM_OK && options->error > 0.0)
@@ -247,7 +250,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     else if (status == CAROM_OK)
         status = carom_packing_create(cli->context, &def, &packing);
     double seconds = carom_time_seconds() - start;
-    if (status == CAROM_OK) status = carom_packing_get_info(cli->context, packing, &info);
+    if (status == CAROM_OK) status = carom_packing_get_info(packing, &info);
     bar_clear(&cli->bar);
     if (status == CAROM_OK && options->error == 0.0) goals.stop = stop_of(options, &info);
     if (status == CAROM_OK) judge(options, &info, error, &goals);

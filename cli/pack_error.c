@@ -38,7 +38,7 @@ static carom_status find_pose(carom_context *context, const carom_solid *solid,
     *found = false;
     for (int i = 0; i < BISECTIONS && !*found; ++i) {
         double at = 0.5 * (low + high);
-        carom_overlap overlap;
+        carom_solid_result overlap;
         t->pose.t = (carom_vec3){way.x * at, way.y * at, way.z * at};
         carom_status status =
             carom_solid_overlap(context, solid, NULL, solid, &t->pose, NULL, &overlap);
@@ -63,8 +63,8 @@ static carom_status find_poses(carom_context *context, const carom_packing_def *
     carom_random random = {seed};
     *count = 0;
     carom_status status = carom_solid_create(context, &of_solid, &solid);
-    if (status == CAROM_OK) status = carom_solid_get_info(context, solid, &info);
-    if (status == CAROM_OK) status = carom_mesh_inspect(context, &def->mesh, &report);
+    if (status == CAROM_OK) status = carom_solid_get_info(solid, &info);
+    if (status == CAROM_OK) status = carom_mesh_inspect(context, def->mesh, &report);
     for (int i = 0; i < TRIES * PACK_ERROR_POSES && *count < PACK_ERROR_POSES; ++i) {
         bool found = false;
         if (status != CAROM_OK) break;
@@ -82,14 +82,14 @@ static carom_status measure(carom_context *context, const carom_packing *packing
                             const trial *trials, int count, double *error) {
     carom_tree *tree = NULL;
     carom_tree_def def = {.packing = packing};
-    carom_tree_query_def query = {.no_bounds = true};
+    carom_tree_query_def query = {.skip_limits = true};
     carom_status status = carom_tree_create(context, &def, &tree);
     *error = 0.0;
     for (int i = 0; i < count && status == CAROM_OK; ++i) {
         carom_packing_overlap overlap;
         status = carom_tree_overlap(context, tree, NULL, tree, &trials[i].pose, &query, &overlap);
         if (status == CAROM_OK)
-            *error += fabs(overlap.volume - trials[i].volume) / trials[i].volume / count;
+            *error += fabs(overlap.volume.value - trials[i].volume) / trials[i].volume / count;
     }
     carom_tree_destroy(tree);
     return status;
@@ -122,7 +122,7 @@ carom_status pack_to_error(carom_context *context, const carom_packing_def *def,
         carom_packing_info info;
         carom_packing_destroy(*packing);
         status = carom_packing_create(context, &one, packing);
-        if (status == CAROM_OK) status = carom_packing_get_info(context, *packing, &info);
+        if (status == CAROM_OK) status = carom_packing_get_info(*packing, &info);
         if (status == CAROM_OK && count != 0)
             status = measure(context, *packing, trials, count, reached);
         if (status != CAROM_OK || ends(&info, &one, count, *reached <= wanted, stop)) break;

@@ -13,8 +13,9 @@ static const char *const names[] = {"curobo",  "xrdf",     "urdf", "foam",
                                     "morphit", "liggghts", "yade", "dem"};
 
 const char *pack_format_choice(int index) {
-    if (index < CAROM_PACK_FORMAT_COUNT) return carom_pack_format_name((carom_pack_format)index);
-    return index < PACK_FORMAT_COUNT ? names[index - CAROM_PACK_FORMAT_COUNT] : NULL;
+    if (index < CAROM_PACKING_FORMAT_COUNT)
+        return carom_packing_format_name((carom_packing_format)index);
+    return index < PACK_FORMAT_COUNT ? names[index - CAROM_PACKING_FORMAT_COUNT] : NULL;
 }
 
 static bool ends_in(const char *path, const char *ending) {
@@ -26,13 +27,13 @@ int pack_format_of(const char *path) {
     static const struct {
         const char *ending;
         int format;
-    } endings[] = {{".csv", CAROM_PACK_FORMAT_CSV},   {".txt", CAROM_PACK_FORMAT_XYZR},
-                   {".xyzr", CAROM_PACK_FORMAT_XYZR}, {".yml", PACK_FORMAT_CUROBO},
-                   {".yaml", PACK_FORMAT_CUROBO},     {".xrdf", PACK_FORMAT_XRDF},
-                   {".urdf", PACK_FORMAT_URDF},       {".json", PACK_FORMAT_FOAM}};
+    } endings[] = {{".csv", CAROM_PACKING_FORMAT_CSV},   {".txt", CAROM_PACKING_FORMAT_XYZR},
+                   {".xyzr", CAROM_PACKING_FORMAT_XYZR}, {".yml", PACK_FORMAT_CUROBO},
+                   {".yaml", PACK_FORMAT_CUROBO},        {".xrdf", PACK_FORMAT_XRDF},
+                   {".urdf", PACK_FORMAT_URDF},          {".json", PACK_FORMAT_FOAM}};
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); ++i)
         if (ends_in(path, endings[i].ending)) return endings[i].format;
-    return CAROM_PACK_FORMAT_PLY;
+    return CAROM_PACKING_FORMAT_PLY;
 }
 
 bool pack_format_is_single(int format) {
@@ -163,8 +164,8 @@ static void write_foam(FILE *file, const pack_set *sets, uint64_t count) {
     double worst = 0.0, mean = 0.0, best = HUGE_VAL, area = 0.0;
     for (uint64_t i = 0; i < count; ++i) {
         const carom_cover_measure *m = &sets[i].measure;
-        worst = m->worst > worst ? m->worst : worst;
-        best = m->worst < best ? m->worst : best;
+        worst = m->worst.value > worst ? m->worst.value : worst;
+        best = m->worst.value < best ? m->worst.value : best;
         mean += m->mean * (double)sets[i].count;
         area += (double)sets[i].count;
     }
@@ -221,7 +222,8 @@ static carom_vec3 to_principal(const carom_pose *pose, carom_vec3 p) {
 }
 
 static void write_lines(FILE *file, int format, const pack_set *sets, uint64_t count) {
-    const char *between = format == CAROM_PACK_FORMAT_CSV || format == PACK_FORMAT_DEM ? "," : " ";
+    const char *between =
+        format == CAROM_PACKING_FORMAT_CSV || format == PACK_FORMAT_DEM ? "," : " ";
     for (uint64_t i = 0; i < count; ++i)
         for (uint64_t k = 0; k < sets[i].count; ++k) {
             carom_vec3 c = sets[i].data[k].centre;
@@ -229,7 +231,8 @@ static void write_lines(FILE *file, int format, const pack_set *sets, uint64_t c
             put_three(file, c, between);
             fputs(between, file);
             put_number(file, sets[i].data[k].radius);
-            bool numbered = format == CAROM_PACK_FORMAT_CSV || format == CAROM_PACK_FORMAT_PLY ||
+            bool numbered = format == CAROM_PACKING_FORMAT_CSV ||
+                            format == CAROM_PACKING_FORMAT_PLY ||
                             (format == PACK_FORMAT_YADE && count > 1);
             if (numbered) fprintf(file, "%s%llu", between, (unsigned long long)i);
             fputc('\n', file);
@@ -244,17 +247,17 @@ static void write_ply(FILE *file, const pack_set *sets, uint64_t count) {
     fputs("property double x\nproperty double y\nproperty double z\nproperty double radius\n"
           "property int part\nend_header\n",
           file);
-    write_lines(file, CAROM_PACK_FORMAT_PLY, sets, count);
+    write_lines(file, CAROM_PACKING_FORMAT_PLY, sets, count);
 }
 
 bool pack_format_write(FILE *file, int format, const pack_file *what) {
     const pack_set *sets = what->sets;
     uint64_t count = what->count;
     switch (format) {
-    case CAROM_PACK_FORMAT_PLY:
+    case CAROM_PACKING_FORMAT_PLY:
         write_ply(file, sets, count);
         return true;
-    case CAROM_PACK_FORMAT_CSV:
+    case CAROM_PACKING_FORMAT_CSV:
         fputs("x,y,z,radius,part\n", file);
         write_lines(file, format, sets, count);
         return true;
@@ -279,7 +282,7 @@ bool pack_format_write(FILE *file, int format, const pack_file *what) {
         return true;
     case PACK_FORMAT_DEM:
         fputs("x,y,z,r\n", file); /* fall through */
-    case CAROM_PACK_FORMAT_XYZR:
+    case CAROM_PACKING_FORMAT_XYZR:
     case PACK_FORMAT_LIGGGHTS:
     case PACK_FORMAT_YADE:
         write_lines(file, format, sets, count);

@@ -9,7 +9,7 @@
 
 /* They follow those of packings in --format. */
 typedef enum pack_format {
-    PACK_FORMAT_CUROBO = CAROM_PACK_FORMAT_COUNT, /* collision_spheres, YAML */
+    PACK_FORMAT_CUROBO = CAROM_PACKING_FORMAT_COUNT, /* collision_spheres, YAML */
     PACK_FORMAT_XRDF,
     PACK_FORMAT_URDF,     /* one <collision> per sphere */
     PACK_FORMAT_FOAM,     /* JSON, one level */
@@ -24,7 +24,7 @@ typedef enum pack_format {
 /* The name of a format of either kind; NULL: there is none. */
 const char *pack_format_choice(int index);
 
-/* The format that the name of a file tells; CAROM_PACK_FORMAT_PLY where it tells nothing. */
+/* The format that the name of a file tells; CAROM_PACKING_FORMAT_PLY where it tells nothing. */
 int pack_format_of(const char *path);
 
 /* The spheres of one part or link. */

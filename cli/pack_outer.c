@@ -318,14 +318,14 @@ static void name_failure(outer *o, const pack_set *set, carom_status status) {
 }
 
 static carom_status write_cells(outer *o, const carom_cover *cover, uint64_t first) {
-    carom_pack_cells cells = {0};
-    carom_status status = carom_cover_get_cells(o->cli->context, cover, &cells);
+    carom_packing_cells cells = {0};
+    carom_status status = carom_cover_list_cells(o->cli->context, cover, &cells);
     for (uint64_t i = 0; i < cells.count && status == CAROM_OK; ++i) {
-        const carom_pack_cell *c = &cells.data[i];
+        const carom_packing_cell *c = &cells.data[i];
         fprintf(o->cells_out.file, "%.17g,%.17g,%.17g,%.17g,%llu\n", c->low.x, c->low.y, c->low.z,
                 c->edge, (unsigned long long)(first + c->sphere));
     }
-    carom_pack_cells_free(&cells);
+    carom_packing_cells_free(&cells);
     return status;
 }
 
@@ -335,15 +335,15 @@ static carom_status cover_mesh(outer *o, const carom_mesh_view *view, pack_set *
     carom_cover *cover = NULL;
     carom_cover_info info;
     carom_cover_spheres spheres = {0};
-    carom_cover_def def = {.mesh = *view,
+    carom_cover_def def = {.mesh = view,
                            .allow_open = o->options->allow_open,
                            .count = o->options->count,
                            .distance = o->options->distance,
                            .margin = o->options->margin,
                            .keep_cells = o->options->cells != NULL};
     carom_status status = carom_cover_create(context, &def, &cover);
-    if (status == CAROM_OK) status = carom_cover_get_info(context, cover, &info);
-    if (status == CAROM_OK) status = carom_cover_get_spheres(context, cover, &spheres);
+    if (status == CAROM_OK) status = carom_cover_get_info(cover, &info);
+    if (status == CAROM_OK) status = carom_cover_list_spheres(context, cover, &spheres);
     if (status == CAROM_OK && def.keep_cells)
         status = write_cells(o, cover, o->spheres + set->count);
     if (status == CAROM_OK) status = find_principal(o->cli, view, &set->principal);
@@ -461,7 +461,7 @@ static pack_stop stop_of(const outer *o, const pack_set *set) {
     uint64_t most = options->count != 0 ? options->count : options->distance > 0.0 ? 0 : DEFAULT;
     if (options->distance > 0.0 && set->complete) return PACK_STOP_DISTANCE;
     if (set->cover_count >= most && most != 0) return PACK_STOP_COUNT;
-    if (set->cover_count >= CAROM_COVER_MOST) return PACK_STOP_LIMIT;
+    if (set->cover_count >= CAROM_COVER_MOST_SPHERES) return PACK_STOP_LIMIT;
     return options->distance > 0.0 ? PACK_STOP_SEARCH : PACK_STOP_COVERED;
 }
 
@@ -474,7 +474,7 @@ static void judge(outer *o) {
     for (uint64_t i = 0; i < o->count; ++i) {
         const pack_set *s = &o->sets[i];
         if (s->cover_count == 0) continue;
-        double out = s->measure.worst - options->margin;
+        double out = s->measure.worst.upper - options->margin;
         pack_stop stop = stop_of(o, s);
         bool ended = stop != PACK_STOP_DISTANCE && stop != PACK_STOP_COUNT;
         worst = out > worst ? out : worst;
@@ -507,7 +507,7 @@ static void print_json(const outer *o, int format, double seconds) {
     json j = cli_begin_json(o->cli);
     double worst = 0.0;
     for (uint64_t i = 0; i < o->count; ++i)
-        worst = o->sets[i].measure.worst > worst ? o->sets[i].measure.worst : worst;
+        worst = o->sets[i].measure.worst.value > worst ? o->sets[i].measure.worst.value : worst;
     json_count(&j, "spheres", o->spheres);
     json_number(&j, "worst", worst);
     json_number(&j, "margin", o->options->margin);
@@ -520,7 +520,7 @@ static void print_json(const outer *o, int format, double seconds) {
         json_begin_object(&j, NULL);
         json_text(&j, "name", s->name);
         json_count(&j, "spheres", s->count);
-        json_number(&j, "worst", m->worst);
+        json_number(&j, "worst", m->worst.value);
         json_number(&j, "mean", m->mean);
         json_number(&j, "volume", m->volume);
         json_number(&j, "outside_volume", m->outside_volume);
@@ -547,7 +547,7 @@ static void print_words(const outer *o, FILE *out, double seconds) {
         const carom_cover_measure *m = &s->measure;
         fprintf(out, "  %-24s %8llu %12.6g %12.6g ",
                 o->count == 1 && *s->name == '\0' ? "all" : s->written,
-                (unsigned long long)s->count, m->worst, m->mean);
+                (unsigned long long)s->count, m->worst.value, m->mean);
         if (m->solid_volume > 0.0)
             fprintf(out, "%8.1f %%\n", 100.0 * m->outside_volume / m->solid_volume);
         else
@@ -559,9 +559,9 @@ static void print_words(const outer *o, FILE *out, double seconds) {
 int pack_outer(cli *cli, const pack_outer_options *options, const char *path) {
     outer o = {.cli = cli, .options = options, .path = path};
     int format = options->format;
-    if (format == CAROM_PACK_FORMAT_GUESS)
-        format = options->out != NULL ? pack_format_of(options->out) : CAROM_PACK_FORMAT_PLY;
-    if (format == CAROM_PACK_FORMAT_SPH)
+    if (format == CAROM_PACKING_FORMAT_GUESS)
+        format = options->out != NULL ? pack_format_of(options->out) : CAROM_PACKING_FORMAT_PLY;
+    if (format == CAROM_PACKING_FORMAT_SPH)
         return cli_misuse(cli, "sph is for packings: it has no place for a cover");
     if (options->cells != NULL) {
         if (!output_open(cli, options->cells, &o.cells_out)) return CLI_MACHINE;

@@ -152,9 +152,11 @@ static carom_status prepare(job *job, int index, const char *path, const pose_ar
                             carom_soup **soup) {
     carom_mesh *mesh = NULL;
     const options *options = job->options;
-    carom_soup_def def = {.fan = job->options->fan,
-                          .degenerate = job->options->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
-                                                                  : CAROM_DEGENERATE_ALONE,
+    carom_mesh_view view;
+    carom_soup_def def = {.mesh = &view,
+                          .fan = job->options->fan,
+                          .degenerate = job->options->as_segments ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                                  : CAROM_SOUP_DEGENERATE_ALONE,
                           .method = (carom_soup_method)job->options->method,
                           .grid = {.hash = (carom_grid_hash)job->options->hash}};
     carom_status status = meshes_read(job->cli, path, job->options->from, &mesh);
@@ -166,7 +168,7 @@ static carom_status prepare(job *job, int index, const char *path, const pose_ar
             options->by_part ? meshes_weld_parts(job->cli, &mesh) : meshes_weld(job->cli, &mesh);
     if (status == CAROM_OK && keeps_meshes(options) && options->fan)
         status = meshes_triangulate(job->cli, true, &mesh); /* as the soup numbers them */
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
     job->prepare_s += carom_time_seconds() - start;
@@ -213,14 +215,14 @@ static carom_status finish_list(job *job, carom_pairs *pairs) {
 static carom_status ask_self(job *job, carom_pairs *pairs) {
     carom_context *context = job->cli->context;
     carom_soup_info info;
-    carom_status status = carom_soup_get_info(context, job->a, &info);
+    carom_status status = carom_soup_get_info(job->a, &info);
     if (status != CAROM_OK) return status;
     double within = job->options->within;
     if (!job->options->as_segments && isnan(within)) job->degenerate = info.degenerate_faces;
     do {
         repeat_start(&job->query);
         status = isnan(within) ? carom_soup_self_pairs(context, job->a, pairs)
-                               : carom_soup_self_within(context, job->a, within, pairs);
+                               : carom_soup_self_pairs_within(context, job->a, within, pairs);
     } while (repeat_goes_on(&job->query, status));
     if (status == CAROM_OK) {
         status = carom_context_get_work(context, &job->work);
@@ -229,7 +231,7 @@ static carom_status ask_self(job *job, carom_pairs *pairs) {
         carom_pairs_free(pairs);
         repeat_start(&job->query);
         status = isnan(within) ? carom_soup_self_each(context, job->a, receive, job)
-                               : carom_soup_self_within_each(context, job->a, within, receive, job);
+                               : carom_soup_self_each_within(context, job->a, within, receive, job);
         (void)repeat_goes_on(&job->query, status);
         if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
     }
@@ -242,10 +244,10 @@ static carom_status ask_cross(job *job, carom_pairs *pairs) {
     double within = job->options->within;
     do {
         repeat_start(&job->query);
-        status =
-            isnan(within)
-                ? carom_soup_cross_pairs(context, job->a, NULL, job->b, &job->pose, pairs)
-                : carom_soup_cross_within(context, job->a, NULL, job->b, &job->pose, within, pairs);
+        status = isnan(within)
+                     ? carom_soup_cross_pairs(context, job->a, NULL, job->b, &job->pose, pairs)
+                     : carom_soup_cross_pairs_within(context, job->a, NULL, job->b, &job->pose,
+                                                     within, pairs);
     } while (repeat_goes_on(&job->query, status));
     if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
     if (status == CAROM_OK) status = finish_list(job, pairs);

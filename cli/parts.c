@@ -44,8 +44,8 @@ static void sort_faces(parts *p) {
     p->begins[0] = 0;
 }
 
-static size_t property_size(carom_property_type type) {
-    static const uint8_t sizes[CAROM_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
+static size_t property_size(carom_mesh_property_type type) {
+    static const uint8_t sizes[CAROM_MESH_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
     return sizes[type];
 }
 

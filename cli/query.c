@@ -80,7 +80,7 @@ typedef struct answer {
     double centroid_error, area_error, force_error, torque_error;
     double prepare_s;
     repeat query;
-    carom_patches patches;
+    carom_solid_patches patches;
     int refused; /* when preparing failed: 1 or 2, the solid that was refused */
 } answer;
 
@@ -107,12 +107,12 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
     const carom_pose *pose = &pose_of->pose;
     carom_solid *solids[2] = {NULL, NULL};
     bool on_cpu = cli->device != CAROM_BACKEND_CUDA;
-    carom_overlap_def def = {.distance = on_cpu};
-    carom_overlap o;
+    carom_solid_query_def def = {.distance = on_cpu};
+    carom_solid_result o;
     carom_status status = CAROM_OK;
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
-        carom_solid_def one = {.mesh = bodies[i].view};
+        carom_solid_def one = {.mesh = &bodies[i].view};
         status = carom_solid_create(context, &one, &solids[i]);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
@@ -125,7 +125,8 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         if (interrupt_seen()) status = CAROM_CANCELLED;
     }
     if (status == CAROM_OK && options->patches)
-        status = carom_solid_patches(context, solids[0], NULL, solids[1], pose, &answer->patches);
+        status = carom_solid_overlap_patches(context, solids[0], NULL, solids[1], pose,
+                                             &answer->patches);
     if (status == CAROM_OK) {
         /* the tolerance of carom_soup_cross_distance, for faces no larger than the meshes */
         double off = 1e-15 * (bodies[0].extent + bodies[1].extent + o.distance);
@@ -179,18 +180,18 @@ static void copy_overlap(const carom_packing_overlap *o, answer *answer) {
     answer->estimated = true;
     answer->relation = carom_relation_name(o->relation);
     answer->colliding = o->relation != CAROM_RELATION_APART;
-    answer->volume = o->volume;
-    answer->volume_lower = o->volume_lower;
-    answer->volume_upper = o->volume_upper;
+    answer->volume = o->volume.value;
+    answer->volume_lower = o->volume.lower;
+    answer->volume_upper = o->volume.upper;
     answer->centroid = o->centroid;
     answer->force = o->force;
     answer->torque = o->torque;
 }
 
 static void copy_gap(const carom_tree_gap *gap, answer *answer) {
-    answer->distance = gap->distance;
-    answer->distance_lower = gap->lower;
-    answer->distance_upper = gap->upper;
+    answer->distance = gap->distance.value;
+    answer->distance_lower = gap->distance.lower;
+    answer->distance_upper = gap->distance.upper;
     answer->point_a = gap->point_a;
     answer->point_b = gap->point_b;
 }
@@ -199,16 +200,20 @@ static carom_status query_tree(cli *cli, const options *options, const body bodi
                                const pose_arg *pose_of, answer *answer) {
     carom_context *context = cli->context;
     carom_tree *trees[2] = {NULL, NULL};
-    carom_tree_query_def def = {.narrow_bounds = true,
+    carom_tree_query_def def = {.narrow_limits = true,
                                 .time_budget = 1e-6 * (double)options->budget,
                                 .exact_distance = options->budget == 0};
-    carom_tree_answer found;
+    carom_tree_result found;
     carom_pose pose;
     carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
         carom_tree_def one = {.packing = bodies[i].packing};
-        if (bodies[i].mesh != NULL) status = carom_mesh_get_view(bodies[i].mesh, &one.mesh);
+        carom_mesh_view view;
+        if (bodies[i].mesh != NULL) {
+            status = carom_mesh_get_view(bodies[i].mesh, &view);
+            one.mesh = &view;
+        }
         if (status == CAROM_OK) status = carom_tree_create(context, &one, &trees[i]);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
@@ -299,7 +304,7 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     if (options->patches) {
         json_begin_array(&j, "patches");
         for (uint64_t i = 0; i < a->patches.count; ++i) {
-            const carom_patch *p = &a->patches.data[i];
+            const carom_solid_patch *p = &a->patches.data[i];
             json_begin_object(&j, NULL);
             json_number(&j, "volume", p->volume);
             json_vector(&j, "centroid", p->centroid);
@@ -348,7 +353,7 @@ static void print_words(const options *options, const answer *a, char **paths) {
         printf("  %llu piece%s\n", (unsigned long long)a->patches.count,
                a->patches.count == 1 ? "" : "s");
     for (uint64_t i = 0; i < a->patches.count && i < SHOWN; ++i) {
-        const carom_patch *p = &a->patches.data[i];
+        const carom_solid_patch *p = &a->patches.data[i];
         printf("    volume %.9g at %.6g, %.6g, %.6g\n", p->volume, p->centroid.x, p->centroid.y,
                p->centroid.z);
     }
@@ -365,12 +370,14 @@ static void print_words(const options *options, const answer *a, char **paths) {
 static carom_status load_packing(cli *cli, const options *options, const char *path,
                                  const char *part, body *body, answer *answer) {
     carom_context *context = cli->context;
-    if (part == NULL && carom_packing_load(context, path, &body->packing) == CAROM_OK)
+    if (part == NULL &&
+        carom_packing_load(context, path, CAROM_PACKING_FORMAT_GUESS, &body->packing) == CAROM_OK)
         return CAROM_OK;
-    carom_packing_def def = {.count = options->spheres, .fast = true};
+    carom_mesh_view view;
+    carom_packing_def def = {.mesh = &view, .count = options->spheres, .fast = true};
     carom_status status = meshes_read(cli, path, options->from, &body->mesh);
     if (status == CAROM_OK) status = parts_select(cli, path, part, &body->mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &view);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_packing_create(context, &def, &body->packing);
     answer->prepare_s += carom_time_seconds() - start;
@@ -442,7 +449,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         print_json(cli, options, &answer);
     else if (status == CAROM_OK)
         print_words(options, &answer, paths);
-    carom_patches_free(&answer.patches);
+    carom_solid_patches_free(&answer.patches);
     repeat_free(&answer.query);
     carom_mesh_destroy(bodies[0].mesh);
     carom_mesh_destroy(bodies[1].mesh);

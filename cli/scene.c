@@ -76,7 +76,8 @@ static bool is_closed(const scene_part *part) {
 
 /* Whether a contact is known by the spheres of a packing, within its error. */
 static bool has_packing(const carom_scene_contact *c) {
-    return c->method == CAROM_CONTACT_METHOD_PACKINGS || c->method == CAROM_CONTACT_METHOD_SPHERES;
+    return c->method == CAROM_SCENE_CONTACT_METHOD_PACKINGS ||
+           c->method == CAROM_SCENE_CONTACT_METHOD_SPHERES;
 }
 
 static scene_relation relation_of(const scene_part *a, const scene_part *b,
@@ -112,8 +113,8 @@ static carom_status take_contacts(scene_report *report, const carom_scene_contac
         const carom_scene_contact *c = &contacts->data[i];
         const scene_part *a = &report->parts->data[c->a], *b = &report->parts->data[c->b];
         scene_clash clash = {.a = c->a, .b = c->b, .relation = relation_of(a, b, c), .contact = *c};
-        clash.has_volume =
-            c->method == CAROM_CONTACT_METHOD_SOLIDS || c->method == CAROM_CONTACT_METHOD_PACKINGS;
+        clash.has_volume = c->method == CAROM_SCENE_CONTACT_METHOD_SOLIDS ||
+                           c->method == CAROM_SCENE_CONTACT_METHOD_PACKINGS;
         if (no_touching && clash.relation == SCENE_TOUCHING) continue;
         ++report->counts[clash.relation];
         report->clashes[report->count++] = clash;
@@ -136,7 +137,7 @@ static carom_status ask(cli *cli, const options *options, scene_report *report) 
         status =
             carom_scene_set_ignored(context, scene, parts->ignored, parts->ignored_count, true);
     if (status == CAROM_OK) status = carom_scene_step(context, scene, &contacts, NULL, NULL);
-    if (status == CAROM_OK) status = carom_scene_get_info(context, scene, &info);
+    if (status == CAROM_OK) status = carom_scene_get_info(scene, &info);
     report->query_s = carom_time_seconds() - start;
     if (status == CAROM_OK) {
         report->pairs = info.pairs;
@@ -178,7 +179,7 @@ static void put_clash(const scene_report *report, const scene_clash *c, json *j)
     json_count(j, "b", b->number);
     json_text(j, "name_b", b->name);
     json_text(j, "relation", scene_relation_name(c->relation));
-    json_text(j, "method", carom_contact_method_name(contact->method));
+    json_text(j, "method", carom_scene_contact_method_name(contact->method));
     json_count(j, "triangle_pairs", contact->triangle_pairs);
     json_number(j, "volume", c->has_volume ? contact->volume : (double)NAN);
     json_number(j, "volume_error", c->has_volume ? contact->volume_error : (double)NAN);
@@ -202,7 +203,7 @@ void scene_put_json(const scene_report *report, json *j) {
         json_count(j, "part", part->number);
         json_text(j, "name", part->name);
         json_text(j, "file", part->file);
-        json_text(j, "kind", carom_object_kind_name(part->object.kind));
+        json_text(j, "kind", carom_scene_object_kind_name(part->object.kind));
         json_count(j, "triangles", part->triangles);
         if (part->tree != NULL) json_count(j, "spheres", part->spheres);
         json_text(j, "written", part->title);

@@ -126,14 +126,14 @@ static carom_status prepare(cli *cli, bool often, scene_part *part) {
     carom_status status = carom_mesh_get_view(part->mesh, &view);
     if (status != CAROM_OK) return status;
     part->triangles = view.face_count;
-    carom_solid_def solid = {.mesh = view};
+    carom_solid_def solid = {.mesh = &view};
     status = carom_solid_create(cli->context, &solid, &part->solid);
-    part->object.kind = CAROM_OBJECT_KIND_SOLID;
+    part->object.kind = CAROM_SCENE_OBJECT_KIND_SOLID;
     part->object.borrowed_solid = part->solid;
     if (status != CAROM_BAD_INPUT) return status;
-    carom_soup_def soup = {.mesh = view, .rigid = often};
+    carom_soup_def soup = {.mesh = &view, .rigid = often};
     status = carom_soup_create(cli->context, &soup, &part->soup);
-    part->object.kind = CAROM_OBJECT_KIND_SOUP;
+    part->object.kind = CAROM_SCENE_OBJECT_KIND_SOUP;
     part->object.borrowed_soup = part->soup;
     return status;
 }
@@ -174,7 +174,8 @@ static const char *file_name(const char *path) {
 /* Makes a part of a packing; *added says whether the file is one. */
 static carom_status add_packing(cli *cli, const char *path, scene_parts *parts, bool *added) {
     carom_packing *packing = NULL;
-    *added = carom_packing_load(cli->context, path, &packing) == CAROM_OK;
+    *added =
+        carom_packing_load(cli->context, path, CAROM_PACKING_FORMAT_GUESS, &packing) == CAROM_OK;
     if (!*added) return CAROM_OK;
     carom_status status =
         scene_parts_add(cli, path, file_name(path), NULL, NULL, NULL, SCENE_NO_LINK, parts);
@@ -183,9 +184,9 @@ static carom_status add_packing(cli *cli, const char *path, scene_parts *parts, 
         carom_tree_def def = {.packing = packing};
         carom_tree_info info = {0};
         status = carom_tree_create(cli->context, &def, &part->tree);
-        if (status == CAROM_OK) status = carom_tree_get_info(cli->context, part->tree, &info);
+        if (status == CAROM_OK) status = carom_tree_get_info(part->tree, &info);
         part->spheres = info.spheres;
-        part->object.kind = CAROM_OBJECT_KIND_PACKING;
+        part->object.kind = CAROM_SCENE_OBJECT_KIND_PACKING;
         part->object.borrowed_tree = part->tree;
     }
     carom_packing_destroy(packing);

@@ -14,7 +14,7 @@ typedef struct scene_part {
     uint64_t number;   /* over all files; parts without faces have a number but are not here */
     const char *file;
     uint32_t link; /* of a robot; else SCENE_NO_LINK */
-    carom_object_def object;
+    carom_scene_object_def object;
     double matrix[12]; /* of its pose */
     carom_mesh *mesh;  /* triangles, in its own frame; NULL for a convex shape or a packing */
     carom_soup *soup;  /* where it is not closed */

@@ -54,7 +54,7 @@ static const char details[] =
 typedef struct answer {
     bool hit;
     double time, distance;
-    uint32_t face_a, face_b; /* CAROM_NO_FACE where there is none */
+    uint32_t face_a, face_b; /* CAROM_NONE where there is none */
     carom_vec3 point_a, point_b;
     uint64_t steps;
 
@@ -74,9 +74,9 @@ static void print_json(const cli *cli, const answer *a) {
     if (a->deforms) {
         json_count(&j, "impacts", a->impacts.count);
         if (a->hit) {
-            json_number(&j, "lower", a->first.lower);
-            json_number(&j, "upper", a->first.upper);
-            json_text(&j, "kind", carom_impact_kind_name(a->first.kind));
+            json_number(&j, "lower", a->first.time.lower);
+            json_number(&j, "upper", a->first.time.upper);
+            json_text(&j, "kind", carom_soup_impact_kind_name(a->first.kind));
         }
     } else {
         json_number(&j, "time", a->time);
@@ -85,7 +85,7 @@ static void print_json(const cli *cli, const answer *a) {
         json_vector(&j, "point_b", a->point_b);
         json_count(&j, "steps", a->steps);
     }
-    if (a->hit && a->face_a != CAROM_NO_FACE) {
+    if (a->hit && a->face_a != CAROM_NONE) {
         json_count(&j, "face_a", a->face_a);
         json_count(&j, "face_b", a->face_b);
     }
@@ -98,16 +98,15 @@ static void print_words(FILE *out, const answer *a) {
     if (a->deforms && a->hit)
         fprintf(out,
                 "%llu impacts, the first at a time from %.12g to %.12g (%s of faces %u and %u)\n",
-                (unsigned long long)a->impacts.count, a->first.lower, a->first.upper,
-                carom_impact_kind_name(a->first.kind), a->face_a, a->face_b);
+                (unsigned long long)a->impacts.count, a->first.time.lower, a->first.time.upper,
+                carom_soup_impact_kind_name(a->first.kind), a->face_a, a->face_b);
     else if (a->deforms)
         fprintf(out, "no impacts\n");
     else if (!a->hit)
         fprintf(out, "they do not meet\n");
     else {
         fprintf(out, "they meet at time %.12g", a->time);
-        if (a->face_a != CAROM_NO_FACE)
-            fprintf(out, ", faces %u and %u first", a->face_a, a->face_b);
+        if (a->face_a != CAROM_NONE) fprintf(out, ", faces %u and %u first", a->face_a, a->face_b);
         fprintf(out, "\n  distance  %.6g\n", a->distance);
         output_vector(out, "from", a->point_a);
         output_vector(out, "to", a->point_b);
@@ -124,8 +123,8 @@ static bool write_impacts(cli *cli, const char *path, const answer *a) {
     if (o.file == NULL) return true;
     for (uint64_t i = 0; i < a->impacts.count; ++i) {
         const carom_soup_impact *m = &a->impacts.data[i];
-        fprintf(o.file, "%s,%u,%u,%.17g,%.17g\n", carom_impact_kind_name(m->kind), m->face_a,
-                m->face_b, m->lower, m->upper);
+        fprintf(o.file, "%s,%u,%u,%.17g,%.17g\n", carom_soup_impact_kind_name(m->kind), m->face_a,
+                m->face_b, m->time.lower, m->time.upper);
     }
     return output_close(&o, true);
 }
@@ -139,10 +138,10 @@ static carom_status load_soup(cli *cli, const char *path, int from, carom_soup *
     carom_status status = meshes_load(cli, path, from, false, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK && hull != NULL)
-        status = carom_hull_create(cli->context, &(carom_hull_def){.mesh = view}, hull);
+        status = carom_hull_create(cli->context, &(carom_hull_def){.mesh = &view}, hull);
     else if (status == CAROM_OK)
         status =
-            carom_soup_create(cli->context, &(carom_soup_def){.mesh = view, .rigid = true}, soup);
+            carom_soup_create(cli->context, &(carom_soup_def){.mesh = &view, .rigid = true}, soup);
     carom_mesh_destroy(mesh);
     return status;
 }
@@ -151,8 +150,8 @@ static carom_status ask_hulls(cli *cli, const options *options, const carom_moti
                               char **paths, answer *a) {
     carom_hull *hulls[2] = {NULL, NULL};
     carom_convex shapes[2] = {{.kind = CAROM_CONVEX_KIND_HULL}, {.kind = CAROM_CONVEX_KIND_HULL}};
-    carom_advance_def def = {.tolerance = options->tolerance, .separation = options->separation};
-    carom_convex_toi toi;
+    carom_advance_def def = {.tolerance = options->tolerance, .reach = options->separation};
+    carom_advance toi;
     carom_status status = CAROM_OK;
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
@@ -163,7 +162,7 @@ static carom_status ask_hulls(cli *cli, const options *options, const carom_moti
     while (status == CAROM_OK) {
         repeat_start(&a->query);
         status =
-            carom_convex_find_toi(cli->context, &shapes[0], NULL, &shapes[1], motion, &def, &toi);
+            carom_convex_advance(cli->context, &shapes[0], NULL, &shapes[1], motion, &def, &toi);
         if (!repeat_goes_on(&a->query, status)) break;
     }
     if (status == CAROM_OK) {
@@ -182,8 +181,8 @@ static carom_status ask_hulls(cli *cli, const options *options, const carom_moti
 static carom_status ask_soups(cli *cli, const options *options, const carom_motion *motion,
                               char **paths, answer *a) {
     carom_soup *soups[2] = {NULL, NULL};
-    carom_advance_def def = {.tolerance = options->tolerance, .separation = options->separation};
-    carom_soup_toi toi;
+    carom_advance_def def = {.tolerance = options->tolerance, .reach = options->separation};
+    carom_advance toi;
     carom_status status = CAROM_OK;
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i)
@@ -191,7 +190,8 @@ static carom_status ask_soups(cli *cli, const options *options, const carom_moti
     a->prepare_s = carom_time_seconds() - start;
     while (status == CAROM_OK) {
         repeat_start(&a->query);
-        status = carom_soup_cross_toi(cli->context, soups[0], NULL, soups[1], motion, &def, &toi);
+        status =
+            carom_soup_cross_advance(cli->context, soups[0], NULL, soups[1], motion, &def, &toi);
         if (!repeat_goes_on(&a->query, status)) break;
     }
     if (status == CAROM_OK) {
@@ -214,13 +214,13 @@ static carom_status ask_soups(cli *cli, const options *options, const carom_moti
 static void take_first(answer *a) {
     a->hit = true;
     a->first = a->impacts.data[0];
-    double upper = a->first.upper;
+    double upper = a->first.time.upper;
     for (uint64_t i = 1; i < a->impacts.count; ++i) {
         const carom_soup_impact *m = &a->impacts.data[i];
-        if (m->upper < upper) upper = m->upper;
-        if (m->lower < a->first.lower) a->first = *m;
+        if (m->time.upper < upper) upper = m->time.upper;
+        if (m->time.lower < a->first.time.lower) a->first = *m;
     }
-    a->first.upper = upper;
+    a->first.time.upper = upper;
     a->face_a = a->first.face_a;
     a->face_b = a->first.face_b;
 }
@@ -237,7 +237,7 @@ static carom_status ask_deforming(cli *cli, const options *options, char **paths
         if (status == CAROM_OK) status = carom_mesh_get_view(meshes[i], &views[i]);
     }
     if (status == CAROM_OK)
-        status = carom_soup_create(cli->context, &(carom_soup_def){.mesh = views[0]}, &soup);
+        status = carom_soup_create(cli->context, &(carom_soup_def){.mesh = &views[0]}, &soup);
     a->prepare_s = carom_time_seconds() - start;
     a->deforms = true;
     while (status == CAROM_OK) {
@@ -272,7 +272,7 @@ static int read_pose(cli *cli, const char *option, const char *text, carom_pose 
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
     carom_motion motion = {.centre = {0.0, 0.0, 0.0}};
-    answer a = {.face_a = CAROM_NO_FACE, .query = {.wanted = options->repeat}};
+    answer a = {.face_a = CAROM_NONE, .query = {.wanted = options->repeat}};
     if (repeat_misuse(options->repeat) != NULL)
         return cli_misuse(cli, repeat_misuse(options->repeat));
     if (count == 1 && options->end == NULL)

@@ -29,6 +29,17 @@ if(CAROM_EXAMPLES AND NOT threads_only)
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
         add_test(NAME example.${name} COMMAND example_${name})
     endforeach()
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if("CXX" IN_LIST languages) # carom.hpp, as the strictest of its users compile it
+        add_executable(example_hello_cpp ${PROJECT_SOURCE_DIR}/examples/hello.cpp)
+        target_link_libraries(example_hello_cpp PRIVATE carom::static)
+        target_compile_features(example_hello_cpp PRIVATE cxx_std_17)
+        target_compile_options(example_hello_cpp PRIVATE -fno-exceptions -fno-rtti -Wall -Wextra -Wpedantic
+            $<$<BOOL:${CAROM_WERROR}>:-Werror>)
+        set_target_properties(example_hello_cpp PROPERTIES OUTPUT_NAME hello_cpp CXX_EXTENSIONS OFF
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        add_test(NAME example.hello_cpp COMMAND example_hello_cpp)
+    endif()
 endif()
 
 if(CAROM_FUZZERS)

@@ -17,9 +17,10 @@ static carom_balls *prepare(carom_context *context, carom_shape shape) {
     carom_packing *packing;
     carom_balls *balls;
     carom_shape_def of_shape = {.shape = shape, .detail = 24};
-    carom_packing_def of_packing = {.count = 500, .fast = true};
+    carom_mesh_view view;
+    carom_packing_def of_packing = {.mesh = &view, .count = 500, .fast = true};
     must(context, carom_shape_make(context, &of_shape, &mesh));
-    must(context, carom_mesh_get_view(mesh, &of_packing.mesh));
+    must(context, carom_mesh_get_view(mesh, &view));
     must(context, carom_packing_create(context, &of_packing, &packing));
     carom_balls_def of_balls = {.packing = packing};
     must(context, carom_balls_create(context, &of_balls, &balls));
@@ -47,8 +48,8 @@ int main(void) {
         carom_packing_overlap o;
         must(context, carom_balls_overlap(context, torus, NULL, knot, &pose, NULL, &o));
         printf("x = %5.2f: volume %.4f in [%.4f, %.4f], force (%.3f, %.3f, %.3f), %llu pairs\n",
-               pose.t.x, o.volume, o.volume_lower, o.volume_upper, o.force.x, o.force.y, o.force.z,
-               (unsigned long long)o.pairs);
+               pose.t.x, o.volume.value, o.volume.lower, o.volume.upper, o.force.x, o.force.y,
+               o.force.z, (unsigned long long)o.pairs);
     }
 
     carom_balls_destroy(knot);

@@ -30,7 +30,7 @@ int main(void) {
 
     /* frames: the first hundred boxes move, one is added, one is removed */
     carom_pairs pairs = {0}, begun = {0}, ended = {0};
-    must(context, carom_broad_frame(context, broad, &pairs, NULL, NULL));
+    must(context, carom_broad_step(context, broad, &pairs, NULL, NULL));
     printf("%llu pairs overlap\n", (unsigned long long)pairs.count);
     for (int frame = 0; frame < 3; ++frame) {
         uint32_t gone = 500 + (uint32_t)frame, id;
@@ -42,7 +42,7 @@ int main(void) {
         must(context, carom_broad_move(context, broad, NULL, boxes, 100));
         must(context, carom_broad_add(context, broad, &added, 1, &id));
         must(context, carom_broad_remove(context, broad, &gone, 1));
-        must(context, carom_broad_frame(context, broad, &pairs, &begun, &ended));
+        must(context, carom_broad_step(context, broad, &pairs, &begun, &ended));
         printf("box %u came: %llu pairs, %llu began, %llu ended\n", id,
                (unsigned long long)pairs.count, (unsigned long long)begun.count,
                (unsigned long long)ended.count);
@@ -50,9 +50,9 @@ int main(void) {
 
     /* queries between frames */
     carom_ray ray = {.origin = {-5, 15, 15}, .direction = {1, 0, 0}};
-    carom_broad_hit hit;
+    carom_hit hit;
     must(context, carom_broad_cast_rays(context, broad, &ray, 1, &hit));
-    if (hit.id != CAROM_NO_BOX) printf("the ray meets box %u at t = %.3f\n", hit.id, hit.distance);
+    if (hit.id != CAROM_NONE) printf("the ray meets box %u at t = %.3f\n", hit.id, hit.distance);
 
     carom_pairs_free(&pairs);
     carom_pairs_free(&begun);

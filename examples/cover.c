@@ -22,17 +22,18 @@ int main(void) {
     must(context, carom_shape_make(context, &shape, &mesh));
 
     /* prepare: with .distance instead of .count, as many as that takes */
-    carom_cover_def def = {.count = 16};
-    must(context, carom_mesh_get_view(mesh, &def.mesh));
+    carom_mesh_view view;
+    must(context, carom_mesh_get_view(mesh, &view));
+    carom_cover_def def = {.mesh = &view, .count = 16};
     must(context, carom_cover_create(context, &def, &cover));
 
     /* result */
     carom_cover_info info;
     carom_cover_spheres spheres = {0};
-    must(context, carom_cover_get_info(context, cover, &info));
-    must(context, carom_cover_get_spheres(context, cover, &spheres));
+    must(context, carom_cover_get_info(cover, &info));
+    must(context, carom_cover_list_spheres(context, cover, &spheres));
     printf("%llu spheres contain the knot and reach out of it by at most %.3f, on average %.3f\n",
-           (unsigned long long)info.spheres, info.measure.worst, info.measure.mean);
+           (unsigned long long)info.spheres, info.measure.worst.upper, info.measure.mean);
     for (uint64_t i = 0; i < spheres.count; i += 5) {
         const carom_ball *s = &spheres.data[i];
         printf("sphere %2llu: radius %.3f around (%.3f, %.3f, %.3f)\n", (unsigned long long)i,

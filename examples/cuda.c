@@ -38,16 +38,17 @@ int main(void) {
                                        .scalar = CAROM_SCALAR_FLOAT32};
         check(carom_shape_make(context, &cloth, &mesh[i]));
         check(carom_mesh_get_view(mesh[i], &view[i]));
-        if (i == 0) check(carom_soup_create(context, &(carom_soup_def){.mesh = view[0]}, &soup));
+        if (i == 0) check(carom_soup_create(context, &(carom_soup_def){.mesh = &view[0]}, &soup));
         uint64_t bytes = view[i].vertex_count * 3 * sizeof(float);
         void *positions;
         check(carom_cuda_allocate(context, bytes, &positions));
         check(carom_cuda_write(context, positions, view[i].positions, bytes));
-        view[i].positions = positions;
 
         /* What a frame does, recorded once. */
         check(carom_cuda_frame_begin(context));
-        check(carom_cuda_soup_update(context, soup, &view[i]));
+        check(carom_cuda_soup_update(
+            context, soup,
+            &(carom_cuda_positions){positions, view[i].scalar, view[i].vertex_count}));
         check(carom_cuda_soup_self_pairs(context, soup, CAROM_CUDA_ORDER_SORTED, &pairs));
         check(carom_cuda_frame_end(context, &frame[i]));
     }
@@ -63,10 +64,10 @@ int main(void) {
 
     for (int i = 0; i < SHAPES; ++i) {
         carom_cuda_frame_destroy(frame[i]);
-        check(carom_cuda_release(context, (void *)(uintptr_t)view[i].positions));
+        carom_cuda_release(context, (void *)(uintptr_t)view[i].positions);
         carom_mesh_destroy(mesh[i]);
     }
-    check(carom_cuda_pairs_free(context, &pairs));
+    carom_cuda_pairs_free(context, &pairs);
     carom_soup_destroy(soup);
     carom_context_destroy(context);
     return 0;

@@ -21,9 +21,13 @@ int main(void) {
             .position = {1.0 + i % 10, 1.0 + i / 10, 0.5},
             .velocity = {carom_random_normal(&random), carom_random_normal(&random), 0.0},
             .radius = 0.4};
-    carom_gas_def def = {.edges = {11.0, 11.0, 1.0}, .loss = 0.05, .elastic_below = 1e-3};
+    carom_gas_def def = {.spheres = balls,
+                         .sphere_count = BALLS,
+                         .edges = {11.0, 11.0, 1.0},
+                         .loss = 0.05,
+                         .elastic_below = 1e-3};
     if (carom_context_create(NULL, &context) != CAROM_OK) return fail(NULL);
-    if (carom_gas_create(context, &def, balls, BALLS, &gas) != CAROM_OK) return fail(context);
+    if (carom_gas_create(context, &def, &gas) != CAROM_OK) return fail(context);
 
     for (int i = 0; i < 5; ++i) { /* one by one */
         carom_gas_event event;

@@ -15,21 +15,22 @@ int main(int argc, char **argv) {
     carom_context *context;
     carom_mesh *mesh;
     carom_soup *soup;
-    carom_soup_def def = {.rigid = true};
+    carom_mesh_view view;
+    carom_soup_def def = {.mesh = &view, .rigid = true};
     must(NULL, carom_context_create(NULL, &context));
 
     /* input, prepare */
     carom_shape_def knot = {.shape = CAROM_SHAPE_KNOT};
-    must(context, argc > 1 ? carom_mesh_load(context, argv[1], &mesh)
+    must(context, argc > 1 ? carom_mesh_load(context, argv[1], CAROM_MESH_FORMAT_GUESS, &mesh)
                            : carom_shape_make(context, &knot, &mesh));
-    must(context, carom_mesh_get_view(mesh, &def.mesh));
+    must(context, carom_mesh_get_view(mesh, &view));
     must(context, carom_soup_create(context, &def, &soup));
 
     /* query: how crowded, and what follows for the mesh and a copy of it */
-    carom_k_free k_free;
-    carom_k_free_bounds bounds;
-    must(context, carom_soup_k_free(context, soup, &k_free, NULL));
-    must(context, carom_k_free_get_bounds(context, &k_free, &k_free, &bounds));
+    carom_kfree k_free;
+    carom_kfree_most bounds;
+    must(context, carom_kfree_measure(context, soup, &k_free, NULL));
+    must(context, carom_kfree_bound(context, &k_free, &k_free, &bounds));
     printf("%llu faces, %llu-free: a face has up to %u larger ones near it, %.1f on average\n",
            (unsigned long long)k_free.faces, (unsigned long long)k_free.k, k_free.most,
            k_free.mean);

@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
         status = write_pyramid(context, path);
     }
     carom_mesh *mesh = NULL;
-    if (status == CAROM_OK) status = carom_mesh_load(context, path, &mesh);
+    if (status == CAROM_OK) status = carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh);
     if (status == CAROM_OK)
         print_mesh(path, mesh);
     else

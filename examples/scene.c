@@ -47,7 +47,7 @@ static void push(body *o, carom_vec3 arm, carom_vec3 direction, double impulse) 
 }
 
 /* Stops two bodies from approaching each other at one point, with some friction. */
-static void resolve(body *a, body *b, const carom_scene_contact *c, const carom_contact *p) {
+static void resolve(body *a, body *b, const carom_scene_contact *c, const carom_convex_contact *p) {
     carom_vec3 arm_a = add(p->point_a, a->pose.t, -1.0), arm_b = add(p->point_b, b->pose.t, -1.0);
     carom_vec3 relative = add(speed_at(b, arm_b), speed_at(a, arm_a), -1.0), n = c->normal;
     double speed = dot(relative, n), wanted = 10.0 * fmax(p->depth - 0.005, 0.0);
@@ -88,14 +88,15 @@ int main(void) {
     carom_shape_def grid = {.shape = CAROM_SHAPE_GRID, .detail = 8, .size = 8.0};
     must(context, carom_shape_make(context, &grid, &mesh));
     must(context, carom_mesh_get_view(mesh, &view));
-    must(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &floor));
+    must(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &floor));
 
     /* prepare */
-    static carom_object_def objects[ALL];
+    static carom_scene_object_def objects[ALL];
     static body bodies[ALL];
     static carom_pose poses[BODIES];
     static uint32_t ids[BODIES]; /* of what moves */
-    objects[0] = (carom_object_def){.kind = CAROM_OBJECT_KIND_SOUP, .borrowed_soup = floor};
+    objects[0] =
+        (carom_scene_object_def){.kind = CAROM_SCENE_OBJECT_KIND_SOUP, .borrowed_soup = floor};
     for (int i = 1; i < FIXED; ++i) {
         double side = i % 2 == 0 ? -2.5 : 2.5;
         objects[i].convex =
@@ -142,8 +143,8 @@ int main(void) {
 
     /* query: what does one see from above? */
     carom_ray ray = {.origin = {0.4, 0.5, 50.0}, .direction = {0.0, 0.0, -1.0}};
-    carom_scene_hit hit;
-    must(context, carom_scene_update(context, scene));
+    carom_hit hit;
+    must(context, carom_scene_commit(context, scene));
     must(context, carom_scene_cast_rays(context, scene, &ray, 1, &hit));
     printf("from above one sees object %u, %.2f high\n", hit.id, 50.0 - hit.distance);
 

@@ -16,17 +16,17 @@ static carom_solid *load(carom_context *context, const char *path, carom_shape s
     carom_mesh *mesh;
     carom_mesh_view view;
     carom_solid *solid;
-    must(context, path != NULL ? carom_mesh_load(context, path, &mesh)
+    must(context, path != NULL ? carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh)
                                : carom_shape_make(context, &def, &mesh));
     must(context, carom_mesh_get_view(mesh, &view));
-    must(context, carom_solid_create(context, &(carom_solid_def){.mesh = view}, &solid));
+    must(context, carom_solid_create(context, &(carom_solid_def){.mesh = &view}, &solid));
     carom_mesh_destroy(mesh); /* the solid has its own copy */
     return solid;
 }
 
 int main(int argc, char **argv) {
     carom_context *context;
-    carom_patches patches = {0};
+    carom_solid_patches patches = {0};
     must(NULL, carom_context_create(NULL, &context));
 
     /* input, prepare */
@@ -36,8 +36,8 @@ int main(int argc, char **argv) {
     /* query, result: b comes nearer, frame by frame; nothing is allocated once it is warm */
     for (int frame = 0; frame <= 4; ++frame) {
         carom_pose pose = {.t = {2.6 - 0.4 * frame, 0.0, 0.0}};
-        carom_overlap_def wanted = {.distance = true};
-        carom_overlap o;
+        carom_solid_query_def wanted = {.distance = true};
+        carom_solid_result o;
         must(context, carom_solid_overlap(context, a, NULL, b, &pose, &wanted, &o));
         printf("x = %.1f: %s", pose.t.x, carom_relation_name(o.relation));
         if (o.relation == CAROM_RELATION_APART)
@@ -48,12 +48,12 @@ int main(int argc, char **argv) {
     }
 
     /* where they are in contact, piece by piece */
-    must(context, carom_solid_patches(context, a, NULL, b, NULL, &patches));
+    must(context, carom_solid_overlap_patches(context, a, NULL, b, NULL, &patches));
     for (uint64_t i = 0; i < patches.count; ++i)
         printf("a piece of %.6f around (%.3f, %.3f, %.3f)\n", patches.data[i].volume,
                patches.data[i].centroid.x, patches.data[i].centroid.y, patches.data[i].centroid.z);
 
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
     carom_solid_destroy(a);
     carom_solid_destroy(b);
     carom_context_destroy(context);

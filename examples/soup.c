@@ -21,12 +21,12 @@ int main(int argc, char **argv) {
 
     /* input */
     carom_shape_def cloth = {.shape = CAROM_SHAPE_CLOTH, .detail = 40};
-    must(context, argc > 1 ? carom_mesh_load(context, argv[1], &mesh)
+    must(context, argc > 1 ? carom_mesh_load(context, argv[1], CAROM_MESH_FORMAT_GUESS, &mesh)
                            : carom_shape_make(context, &cloth, &mesh));
     must(context, carom_mesh_get_view(mesh, &view));
 
     /* prepare, query, result */
-    carom_soup_def def = {.mesh = view};
+    carom_soup_def def = {.mesh = &view};
     must(context, carom_soup_create(context, &def, &soup));
     must(context, carom_soup_self_pairs(context, soup, &pairs));
     printf("%llu pairs of faces meet\n", (unsigned long long)pairs.count);

@@ -11,10 +11,10 @@ static void point_and_triangle(void) {
     const carom_vec3 start[4] = {{0.2, 0.2, 1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
     const carom_vec3 end[4] = {{0.2, 0.2, -1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
     carom_toi toi = carom_point_triangle_toi_value(start, end);
-    printf("the point %s, between time %g and %g\n", toi.hit ? "hits" : "misses", toi.lower,
-           toi.upper);
+    printf("the point %s, between time %g and %g\n", toi.hit ? "hits" : "misses", toi.time.lower,
+           toi.time.upper);
     /* a simulation that keeps them 0.1 apart may take this step, and no longer one */
-    carom_advance_def apart = {.separation = 0.1};
+    carom_advance_def apart = {.reach = 0.1};
     carom_advance advance = carom_point_triangle_advance_value(start, end, &apart);
     printf("it is 0.1 away at time %.4f\n", advance.time);
 }
@@ -24,11 +24,11 @@ static carom_status box_and_wall(carom_context *context) {
     carom_convex box = {.kind = CAROM_CONVEX_KIND_BOX, .half = {0.5, 0.5, 0.5}};
     carom_motion thrown = {.from = {.t = {-10.0, 0.0, 0.0}},
                            .to = {.q = {0.0, 0.0, 0.0, 1.0}, .t = {10.0, 0.0, 0.0}}};
-    carom_convex_toi toi;
-    carom_status status = carom_convex_find_toi(context, &wall, NULL, &box, &thrown, NULL, &toi);
+    carom_advance toi;
+    carom_status status = carom_convex_advance(context, &wall, NULL, &box, &thrown, NULL, &toi);
     if (status == CAROM_OK)
-        printf("the box %s the wall at time %.4f, after %u steps\n", toi.hit ? "hits" : "misses",
-               toi.time, toi.steps);
+        printf("the box %s the wall at time %.4f, after %llu steps\n", toi.hit ? "hits" : "misses",
+               toi.time, (unsigned long long)toi.steps);
     return status;
 }
 
@@ -36,16 +36,16 @@ static carom_status two_meshes(carom_context *context) {
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_soup *soup = NULL;
-    carom_soup_toi toi;
+    carom_advance toi;
     carom_shape_def torus = {.shape = CAROM_SHAPE_TORUS};
     carom_motion motion = {.from = {.t = {5.0, 0.0, 0.0}},
                            .to = {.q = {1.0, 1.0, 0.0, 0.0}, .t = {0.0, 0.0, 0.0}}};
     carom_status status = carom_shape_make(context, &torus, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK)
-        status = carom_soup_create(context, &(carom_soup_def){.mesh = view, .rigid = true}, &soup);
+        status = carom_soup_create(context, &(carom_soup_def){.mesh = &view, .rigid = true}, &soup);
     if (status == CAROM_OK)
-        status = carom_soup_cross_toi(context, soup, NULL, soup, &motion, NULL, &toi);
+        status = carom_soup_cross_advance(context, soup, NULL, soup, &motion, NULL, &toi);
     if (status == CAROM_OK)
         printf("the tori %s at time %.4f, faces %u and %u\n", toi.hit ? "meet" : "miss", toi.time,
                toi.face_a, toi.face_b);
@@ -76,7 +76,7 @@ static carom_status cloth(carom_context *context) {
         }
     }
     if (status == CAROM_OK)
-        status = carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup);
+        status = carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup);
     if (status == CAROM_OK) {
         carom_mesh_view to = {.positions = end, .vertex_count = view.vertex_count};
         status = carom_soup_self_impacts(context, soup, &to, &impacts);

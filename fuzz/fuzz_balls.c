@@ -16,11 +16,11 @@ typedef struct set {
 } set;
 
 /* Radii are powers of two up to 2^15 apart, so that there are several levels. */
-static uint32_t make_spheres(fuzz_bytes *bytes, carom_pack_sphere *spheres) {
+static uint32_t make_spheres(fuzz_bytes *bytes, carom_packing_sphere *spheres) {
     uint32_t count = 1 + fuzz_below(bytes, MOST_SPHERES);
     double size = ldexp(1.0, (int)fuzz_below(bytes, 61) - 30);
     for (uint32_t i = 0; i < count; ++i) {
-        carom_pack_sphere *s = &spheres[i];
+        carom_packing_sphere *s = &spheres[i];
         memset(s, 0, sizeof(*s));
         s->centre.x = size * ((double)fuzz_below(bytes, 9) - 4.0);
         s->centre.y = size * ((double)fuzz_below(bytes, 9) - 4.0);
@@ -62,7 +62,7 @@ static void compare(carom_context *context, fuzz_bytes *bytes, const set *a, con
 }
 
 static void replace(carom_context *context, fuzz_bytes *bytes, set *s) {
-    carom_pack_sphere spheres[MOST_SPHERES];
+    carom_packing_sphere spheres[MOST_SPHERES];
     uint32_t count = make_spheres(bytes, spheres);
     carom_packing *packing = packing_of_spheres(context, spheres, count, 1.0);
     carom_packing_destroy(s->packing);
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     set sets[2];
     FUZZ_CHECK(carom_context_create(&def, &context) == CAROM_OK);
     for (int i = 0; i < 2; ++i) {
-        carom_pack_sphere spheres[MOST_SPHERES];
+        carom_packing_sphere spheres[MOST_SPHERES];
         carom_balls_def of = {NULL,
                               {.hash = (carom_grid_hash)fuzz_below(&bytes, CAROM_GRID_HASH_COUNT),
                                .buckets = fuzz_below(&bytes, 17),

@@ -69,7 +69,7 @@ static void check_pairs(const model *m, const carom_pairs *pairs) {
 static void check_queries(carom_context *context, const carom_broad *broad, const model *m,
                           const carom_bounds *from) {
     carom_pairs pairs = {0};
-    carom_broad_hit hit;
+    carom_hit hit;
     uint64_t count = 0;
     if (!is_finite(from)) return;
     FUZZ_CHECK(carom_broad_query_boxes(context, broad, from, 1, &pairs) == CAROM_OK);
@@ -79,7 +79,7 @@ static void check_queries(carom_context *context, const carom_broad *broad, cons
         ++count;
     }
     FUZZ_CHECK(count == pairs.count);
-    FUZZ_CHECK(carom_broad_nearest(context, broad, &from->low, 1, &hit) == CAROM_OK);
+    FUZZ_CHECK(carom_broad_closest_points(context, broad, &from->low, 1, &hit) == CAROM_OK);
     for (uint32_t id = 0; id < m->ids; ++id) { /* a box that holds the point is at distance 0 */
         carom_bounds point = {from->low, from->low};
         if (!m->live[id] || !overlap(&m->boxes[id], &point)) continue;
@@ -93,7 +93,7 @@ static void check_queries(carom_context *context, const carom_broad *broad, cons
     FUZZ_CHECK(carom_broad_cast_rays(context, broad, &ray, 1, &hit) == CAROM_OK);
     bool listed = false;
     for (uint64_t i = 0; i < pairs.count; ++i) listed |= pairs.data[i].b == hit.id;
-    FUZZ_CHECK(pairs.count == 0 ? hit.id == CAROM_NO_BOX : listed);
+    FUZZ_CHECK(pairs.count == 0 ? hit.id == CAROM_NONE : listed);
     carom_pairs_free(&pairs);
 }
 
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
             change(context, broad, &m, what, &box);
             FUZZ_CHECK_VALID(carom_broad_validate(broad));
         }
-        FUZZ_CHECK(carom_broad_frame(context, broad, &pairs, NULL, NULL) == CAROM_OK);
+        FUZZ_CHECK(carom_broad_step(context, broad, &pairs, NULL, NULL) == CAROM_OK);
         FUZZ_CHECK_VALID(carom_broad_validate(broad));
         check_pairs(&m, &pairs);
         if (has_tree) check_queries(context, broad, &m, &box);

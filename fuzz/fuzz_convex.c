@@ -44,7 +44,8 @@ static void take_shape(const uint8_t **bytes, size_t *size, any_shape *s) {
             points[i].y = take_number(bytes, size, lattice);
             points[i].z = take_number(bytes, size, lattice);
         }
-        carom_hull_def def = {.mesh = {.positions = points, .vertex_count = count}};
+        carom_hull_def def = {.mesh =
+                                  &(carom_mesh_view){.positions = points, .vertex_count = count}};
         if (carom_hull_create(context, &def, &s->hull) != CAROM_OK) /* beyond 1e300 */
             c->kind = CAROM_CONVEX_KIND_POINT;
         else
@@ -67,22 +68,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     any_shape a, b;
     carom_convex_result r, d;
     carom_convex_most most;
-    carom_manifold m;
+    carom_convex_manifold m;
     bool meet = false;
     if (context == NULL)
         FUZZ_CHECK(carom_context_create(&(carom_context_def){.threads = 1}, &context) == CAROM_OK);
     take_shape(&bytes, &size, &a);
     take_shape(&bytes, &size, &b);
     carom_status status =
-        carom_convex_depth(context, &a.convex, &a.pose, &b.convex, &b.pose, NULL, NULL, &r);
+        carom_convex_depth(context, &a.convex, &a.pose, &b.convex, &b.pose, NULL, &r);
     FUZZ_CHECK(status == CAROM_OK || status == CAROM_BAD_INPUT);
     if (status == CAROM_OK) {
-        FUZZ_CHECK(carom_convex_meet(context, &a.convex, &a.pose, &b.convex, &b.pose, NULL, NULL,
+        FUZZ_CHECK(carom_convex_meet(context, &a.convex, &a.pose, &b.convex, &b.pose, NULL,
                                      &meet) == CAROM_OK);
         FUZZ_CHECK(carom_convex_distance(context, &a.convex, &a.pose, &b.convex, &b.pose, NULL,
-                                         NULL, &d) == CAROM_OK);
+                                         &d) == CAROM_OK);
         FUZZ_CHECK(carom_convex_bound(context, &a.convex, &b.convex, &most) == CAROM_OK);
-        FUZZ_CHECK(carom_convex_manifold(context, &a.convex, &a.pose, &b.convex, &b.pose, 0.0, NULL,
+        FUZZ_CHECK(carom_convex_contacts(context, &a.convex, &a.pose, &b.convex, &b.pose, 0.0, NULL,
                                          &m) == CAROM_OK);
         FUZZ_CHECK(isfinite(r.distance) && isfinite(r.depth) && isfinite(r.error));
         FUZZ_CHECK(r.distance >= 0.0 && r.depth >= 0.0 && r.error >= 0.0);

@@ -114,7 +114,7 @@ static void check_balls(carom_context *context, const double *numbers, int count
         FUZZ_CHECK(of_triangle.radius >= 0.0 && of_triangle.radius <= 4.0 * size);
     }
     if (n >= 2) {
-        FUZZ_CHECK(carom_balls_lens(context, &balls[0], &balls[1], &lens) == CAROM_OK);
+        FUZZ_CHECK(carom_ball_lens(context, &balls[0], &balls[1], &lens) == CAROM_OK);
         FUZZ_CHECK(lens.volume >= 0.0 && lens.derivative <= 0.0 && lens.radius >= 0.0);
         double smaller = fmin(balls[0].radius, balls[1].radius);
         FUZZ_CHECK(lens.radius <= smaller * (1.0 + slack) + 0x1p-1040);

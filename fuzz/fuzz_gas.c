@@ -21,8 +21,8 @@ static double short_time(carom_context *context, const carom_gas *gas) {
     carom_gas_spheres spheres = {0};
     carom_gas_info info;
     double radius = 1e300, speed = 0.0;
-    FUZZ_CHECK(carom_gas_get_spheres(context, gas, &spheres) == CAROM_OK);
-    FUZZ_CHECK(carom_gas_get_info(context, gas, &info) == CAROM_OK);
+    FUZZ_CHECK(carom_gas_list_spheres(context, gas, &spheres) == CAROM_OK);
+    FUZZ_CHECK(carom_gas_get_info(gas, &info) == CAROM_OK);
     for (uint64_t i = 0; i < spheres.count; ++i) {
         const carom_gas_sphere *s = &spheres.data[i];
         FUZZ_CHECK(isfinite(s->position.x) && isfinite(s->velocity.x) && s->radius > 0.0);
@@ -39,7 +39,7 @@ static void check_gas(carom_context *context, carom_gas *gas, const char *path) 
     double before, after, until = carom_gas_get_time(gas) + short_time(context, gas);
     int left = MOST_EVENTS;
     carom_gas_info info;
-    FUZZ_CHECK(carom_gas_get_info(context, gas, &info) == CAROM_OK);
+    FUZZ_CHECK(carom_gas_get_info(gas, &info) == CAROM_OK);
     const double tick = info.tick;
     FUZZ_CHECK(carom_gas_overlap(context, gas, &before) == CAROM_OK);
     if (isfinite(until)) {
@@ -52,8 +52,8 @@ static void check_gas(carom_context *context, carom_gas *gas, const char *path) 
     FUZZ_CHECK(carom_gas_overlap(context, gas, &after) == CAROM_OK);
     FUZZ_CHECK(after <= fmax(before, 1e-8));
     carom_gas *again;
-    FUZZ_CHECK(carom_gas_save(context, gas, path) == CAROM_OK);
-    FUZZ_CHECK(carom_gas_load(context, path, NULL, &again) == CAROM_OK);
+    FUZZ_CHECK(carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, path) == CAROM_OK);
+    FUZZ_CHECK(carom_gas_load(context, path, CAROM_GAS_FORMAT_GUESS, NULL, &again) == CAROM_OK);
     FUZZ_CHECK(carom_gas_get_time(again) == carom_gas_get_time(gas));
     FUZZ_CHECK_VALID(carom_gas_validate(context, again));
     carom_gas_destroy(again);
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
     FUZZ_CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
     carom_gas *gas;
-    carom_status status = carom_gas_load(context, path, NULL, &gas);
+    carom_status status = carom_gas_load(context, path, CAROM_GAS_FORMAT_GUESS, NULL, &gas);
     FUZZ_CHECK(status != CAROM_INVALID && status != CAROM_NO_MEMORY);
     FUZZ_CHECK((status == CAROM_OK) == (gas != NULL));
     if (gas != NULL)

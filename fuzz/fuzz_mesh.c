@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     carom_context_def def = {.threads = 1};
     if (context == NULL) FUZZ_CHECK(carom_context_create(&def, &context) == CAROM_OK);
     carom_mesh *welded, *triangles, *fan;
-    carom_triangulate_def as_fan = {.fan = true};
+    carom_mesh_triangulate_def as_fan = {.fan = true};
     carom_numbers owners = {0};
     if (carom_mesh_weld(context, &view, &welded) != CAROM_OK) { /* not finite */
         FUZZ_CHECK(welded == NULL && *carom_context_message(context) != '\0');

@@ -12,16 +12,17 @@
 
 static void fuzz_file(carom_context *context, const uint8_t *bytes, size_t size) {
     carom_packing *packing = NULL, *again = NULL;
-    if (carom_packing_load_memory(context, bytes, size, "fuzz", &packing) != CAROM_OK) {
+    if (carom_packing_load_memory(context, bytes, size, CAROM_PACKING_FORMAT_GUESS, "fuzz",
+                                  &packing) != CAROM_OK) {
         FUZZ_CHECK(packing == NULL && carom_context_message(context)[0] != 0);
         return;
     }
     carom_bytes first = {0}, second = {0};
-    FUZZ_CHECK(carom_packing_save_memory(context, packing, CAROM_PACK_FORMAT_PLY, &first) ==
+    FUZZ_CHECK(carom_packing_save_memory(context, packing, CAROM_PACKING_FORMAT_PLY, &first) ==
                CAROM_OK);
-    FUZZ_CHECK(carom_packing_load_memory(context, first.data, first.count, "again", &again) ==
-               CAROM_OK);
-    FUZZ_CHECK(carom_packing_save_memory(context, again, CAROM_PACK_FORMAT_PLY, &second) ==
+    FUZZ_CHECK(carom_packing_load_memory(context, first.data, first.count,
+                                         CAROM_PACKING_FORMAT_GUESS, "again", &again) == CAROM_OK);
+    FUZZ_CHECK(carom_packing_save_memory(context, again, CAROM_PACKING_FORMAT_PLY, &second) ==
                CAROM_OK);
     FUZZ_CHECK(first.count == second.count && memcmp(first.data, second.data, first.count) == 0);
     carom_bytes_free(&first);
@@ -32,24 +33,24 @@ static void fuzz_file(carom_context *context, const uint8_t *bytes, size_t size)
 
 static void check(carom_context *context, const carom_packing *packing) {
     carom_packing_info info;
-    carom_pack_spheres spheres = {0};
-    FUZZ_CHECK(carom_packing_get_info(context, packing, &info) == CAROM_OK);
-    FUZZ_CHECK(carom_packing_get_spheres(context, packing, &spheres) == CAROM_OK);
+    carom_packing_spheres spheres = {0};
+    FUZZ_CHECK(carom_packing_get_info(packing, &info) == CAROM_OK);
+    FUZZ_CHECK(carom_packing_list_spheres(context, packing, &spheres) == CAROM_OK);
     FUZZ_CHECK_VALID(carom_packing_validate(packing));
     double shares = 0.0;
     for (uint64_t i = 0; i < spheres.count; ++i) {
-        const carom_pack_sphere *a = &spheres.data[i];
+        const carom_packing_sphere *a = &spheres.data[i];
         FUZZ_CHECK(a->centre.x - a->radius >= info.bounds.low.x &&
                    a->centre.z + a->radius <= info.bounds.high.z);
         shares += 4.0 / 3.0 * 3.14159265358979323846 * pow(a->secondary, 3.0);
     }
     if (spheres.count != 0) FUZZ_CHECK(fabs(shares - info.volume) <= 1e-4 * info.volume);
-    carom_pack_spheres_free(&spheres);
+    carom_packing_spheres_free(&spheres);
 }
 
 /* Every corner of the boxes is in a sphere, and cells are in theirs. */
 static void fuzz_cover(carom_context *context, const carom_mesh_view *mesh, uint64_t count) {
-    carom_cover_def def = {.mesh = *mesh, .count = count, .keep_cells = true};
+    carom_cover_def def = {.mesh = mesh, .count = count, .keep_cells = true};
     carom_cover *cover;
     carom_cover_spheres spheres = {0};
     if (carom_cover_create(context, &def, &cover) != CAROM_OK) {
@@ -57,7 +58,7 @@ static void fuzz_cover(carom_context *context, const carom_mesh_view *mesh, uint
         return;
     }
     FUZZ_CHECK_VALID(carom_cover_validate(cover));
-    FUZZ_CHECK(carom_cover_get_spheres(context, cover, &spheres) == CAROM_OK);
+    FUZZ_CHECK(carom_cover_list_spheres(context, cover, &spheres) == CAROM_OK);
     FUZZ_CHECK(spheres.count >= 1 && spheres.count <= count);
     for (uint64_t i = 0; i < mesh->vertex_count; ++i) {
         const double *p = (const double *)mesh->positions + 3 * i;
@@ -93,18 +94,19 @@ static void fuzz_boxes(carom_context *context, const uint8_t *bytes, size_t size
         for (int i = 0; i < 36; ++i)
             indices[36 * b + i] = (uint32_t)(8 * b + corners[i / 3][i % 3]);
     }
-    carom_packing_def def = {.mesh = {.positions = positions,
-                                      .vertex_count = (uint64_t)(8 * count),
-                                      .corners = indices,
-                                      .face_count = (uint64_t)(12 * count)},
-                             .method = (carom_pack_method)(head[0] / MOST_BOXES % 3),
+    carom_mesh_view view = {.positions = positions,
+                            .vertex_count = (uint64_t)(8 * count),
+                            .corners = indices,
+                            .face_count = (uint64_t)(12 * count)};
+    carom_packing_def def = {.mesh = &view,
+                             .method = (carom_packing_method)(head[0] / MOST_BOXES % 3),
                              .count = 1 + head[1] % 8,
                              .voxels = 6,
                              .epsilon = 0.2,
                              .fast = (head[1] & 64) != 0,
                              .keep_cells = true};
     if ((head[1] & 128) != 0) {
-        fuzz_cover(context, &def.mesh, 1 + head[1] % 4);
+        fuzz_cover(context, &view, 1 + head[1] % 4);
         return;
     }
     carom_packing *packing;

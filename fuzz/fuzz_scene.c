@@ -13,7 +13,7 @@
 #define MOST_STEPS 16
 
 typedef struct model {
-    carom_object_def objects[MOST];
+    carom_scene_object_def objects[MOST];
     bool live[MOST];
     uint32_t ids;
     carom_pair ignored[MOST];
@@ -35,11 +35,12 @@ static things make_things(carom_context *context) {
     carom_shape_def def = {.shape = CAROM_SHAPE_BOX, .size = 1.0};
     FUZZ_CHECK(carom_shape_make(context, &def, &mesh) == CAROM_OK);
     FUZZ_CHECK(carom_mesh_get_view(mesh, &view) == CAROM_OK);
-    FUZZ_CHECK(carom_soup_create(context, &(carom_soup_def){.mesh = view}, &t.soup) == CAROM_OK);
-    FUZZ_CHECK(carom_solid_create(context, &(carom_solid_def){.mesh = view}, &t.solid) == CAROM_OK);
-    FUZZ_CHECK(carom_hull_create(context, &(carom_hull_def){.mesh = view}, &t.hull) == CAROM_OK);
+    FUZZ_CHECK(carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &t.soup) == CAROM_OK);
+    FUZZ_CHECK(carom_solid_create(context, &(carom_solid_def){.mesh = &view}, &t.solid) ==
+               CAROM_OK);
+    FUZZ_CHECK(carom_hull_create(context, &(carom_hull_def){.mesh = &view}, &t.hull) == CAROM_OK);
     carom_packing *packing;
-    carom_packing_def pack = {.mesh = view, .count = 20};
+    carom_packing_def pack = {.mesh = &view, .count = 20};
     FUZZ_CHECK(carom_packing_create(context, &pack, &packing) == CAROM_OK);
     carom_tree_def tree = {.packing = packing};
     FUZZ_CHECK(carom_tree_create(context, &tree, &t.tree) == CAROM_OK);
@@ -70,13 +71,14 @@ static carom_pose take_pose(const uint8_t **bytes, size_t *left) {
     return pose;
 }
 
-static carom_object_def take_object(const uint8_t **bytes, size_t *left, const things *t) {
+static carom_scene_object_def take_object(const uint8_t **bytes, size_t *left, const things *t) {
     uint8_t how[2];
-    carom_object_def o = {0};
+    carom_scene_object_def o = {0};
     fuzz_take(bytes, left, how, 2);
     bool any = how[1] % 8 == 0;
-    o.kind = how[0] % 4 < 2 ? CAROM_OBJECT_KIND_CONVEX : (carom_object_kind)(how[0] % 4 - 1);
-    if (how[0] % 4 == 1 && how[1] % 4 == 3) o.kind = CAROM_OBJECT_KIND_PACKING;
+    o.kind =
+        how[0] % 4 < 2 ? CAROM_SCENE_OBJECT_KIND_CONVEX : (carom_scene_object_kind)(how[0] % 4 - 1);
+    if (how[0] % 4 == 1 && how[1] % 4 == 3) o.kind = CAROM_SCENE_OBJECT_KIND_PACKING;
     o.borrowed_tree = t->tree;
     o.borrowed_soup = t->soup;
     o.borrowed_solid = t->solid;
@@ -94,7 +96,7 @@ static carom_object_def take_object(const uint8_t **bytes, size_t *left, const t
 
 static void check_numbers(const carom_scene_contact *c) {
     const double *n = &c->normal.x;
-    FUZZ_CHECK(c->point_count <= CAROM_MANIFOLD_POINTS);
+    FUZZ_CHECK(c->point_count <= CAROM_CONVEX_MOST_CONTACTS);
     FUZZ_CHECK(isfinite(c->distance) && isfinite(c->depth) && c->distance >= 0.0 &&
                c->depth >= 0.0);
     FUZZ_CHECK(isfinite(c->volume) && c->error >= 0.0);
@@ -147,7 +149,7 @@ static void change(carom_context *context, carom_scene *scene, model *m, const t
     uint32_t id = m->ids != 0 ? what[1] % m->ids : 0;
     bool live = m->ids != 0 && m->live[id];
     if (what[0] % 4 == 0 && m->ids < MOST) {
-        carom_object_def o = take_object(bytes, left, t);
+        carom_scene_object_def o = take_object(bytes, left, t);
         carom_status status = carom_scene_add(context, scene, &o, 1, &id);
         FUZZ_CHECK(status == CAROM_OK || status == CAROM_BAD_INPUT);
         if (status != CAROM_OK) return;

@@ -88,11 +88,12 @@ static void make(carom_context *context, fuzz_bytes *bytes, body *b) {
         else
             put_box(bytes, b, flags >> 1 != 0);
     }
-    carom_solid_def def = {.mesh = view_of(b)};
+    carom_mesh_view view = view_of(b);
+    carom_solid_def def = {.mesh = &view};
     FUZZ_CHECK(carom_solid_create(context, &def, &b->solid) == CAROM_OK);
     FUZZ_CHECK_VALID(carom_solid_validate(context, b->solid));
-    FUZZ_CHECK(carom_solid_get_info(context, b->solid, &b->info) == CAROM_OK);
-    double volume = (double)solid_oracle_volume(&def.mesh);
+    FUZZ_CHECK(carom_solid_get_info(b->solid, &b->info) == CAROM_OK);
+    double volume = (double)solid_oracle_volume(&view);
     FUZZ_CHECK(fabs(b->info.volume - fabs(volume)) <= 1e-12 * fabs(volume));
     FUZZ_CHECK(b->info.inside_out == (volume < 0.0));
     for (uint32_t f = 0; f < b->faces && b->info.inside_out; ++f) { /* for the oracle */
@@ -111,9 +112,9 @@ static void check_near(double value, quad truth, double error) {
 
 static void check_overlap(carom_context *context, const body *a, const body *b,
                           const carom_pose *pose, const solid_truth *truth) {
-    carom_overlap overlap, swapped;
+    carom_solid_result overlap, swapped;
     carom_solid *outside;
-    carom_patches patches = {0};
+    carom_solid_patches patches = {0};
     double size = 1e-24 * (a->info.area + b->info.area); /* of the oracle's rounding */
     FUZZ_CHECK(carom_solid_overlap(context, a->solid, NULL, b->solid, pose, NULL, &overlap) ==
                CAROM_OK);
@@ -141,7 +142,7 @@ static void check_overlap(carom_context *context, const body *a, const body *b,
     FUZZ_CHECK((overlap.relation == CAROM_RELATION_OVERLAPPING) ==
                (swapped.relation == CAROM_RELATION_OVERLAPPING));
     /* With what is outside b it is the rest of a. */
-    carom_solid_def def = {.mesh = view_of(b), .complement = true};
+    carom_solid_def def = {.mesh = (carom_mesh_view[]){view_of(b)}, .complement = true};
     FUZZ_CHECK(carom_solid_create(context, &def, &outside) == CAROM_OK);
     FUZZ_CHECK_VALID(carom_solid_validate(context, outside));
     FUZZ_CHECK(carom_solid_overlap(context, a->solid, NULL, outside, pose, NULL, &swapped) ==
@@ -152,13 +153,14 @@ static void check_overlap(carom_context *context, const body *a, const body *b,
     carom_solid_destroy(outside);
     /* Pieces add up. */
     double sum = 0.0, moved = 0.0;
-    FUZZ_CHECK(carom_solid_patches(context, a->solid, NULL, b->solid, pose, &patches) == CAROM_OK);
+    FUZZ_CHECK(carom_solid_overlap_patches(context, a->solid, NULL, b->solid, pose, &patches) ==
+               CAROM_OK);
     for (uint64_t i = 0; i < patches.count; ++i) {
         sum += patches.data[i].volume;
         moved += fabs(patches.data[i].volume);
     }
     FUZZ_CHECK(fabs(sum - overlap.volume) <= 1e-9 * (moved + whole));
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
 }
 
 static void check_two(carom_context *context, const body *a, const body *b, fuzz_bytes *bytes) {

@@ -106,7 +106,7 @@ static bool check_stream(void *user, const carom_pair *some, uint64_t count) {
 
 static void check_self(carom_context *context, const carom_soup *soup, world *w,
                        const carom_soup_def *def) {
-    oracle_pairs all[CAROM_DEGENERATE_COUNT] = {{0}};
+    oracle_pairs all[CAROM_SOUP_DEGENERATE_COUNT] = {{0}};
     carom_mesh_view view = view_of(w, 0, 0);
     uint64_t count;
     bool any;
@@ -116,7 +116,7 @@ static void check_self(carom_context *context, const carom_soup *soup, world *w,
     check_list(&pairs, expected);
     FUZZ_CHECK(carom_soup_self_count(context, soup, &count) == CAROM_OK);
     FUZZ_CHECK(count == expected->count);
-    FUZZ_CHECK(carom_soup_self_any(context, soup, &any) == CAROM_OK);
+    FUZZ_CHECK(carom_soup_self_meet(context, soup, &any) == CAROM_OK);
     FUZZ_CHECK(any == (expected->count != 0));
     stream s = {expected, 0};
     FUZZ_CHECK(carom_soup_self_each(context, soup, check_stream, &s) == CAROM_OK);
@@ -142,7 +142,7 @@ static void check_cross(carom_context *context, const carom_soup *soup, world *w
     for (uint32_t v = 0; v < moved.vertices; ++v)
         for (int k = 0; k < 3; ++k) moved.xyz[v][k] += by[k];
     carom_mesh_view view = view_of(w, 0, 0), moved_view = view_of(&moved, 0, 0);
-    other_def.mesh = view;
+    other_def.mesh = &view;
     other_def.method = (carom_soup_method)(flags % CAROM_SOUP_METHOD_COUNT);
     other_def.rigid = flags >= 3;
     FUZZ_CHECK(carom_soup_create(context, &other_def, &other) == CAROM_OK);
@@ -155,7 +155,7 @@ static void check_cross(carom_context *context, const carom_soup *soup, world *w
     expected.count = kept;
     FUZZ_CHECK(carom_soup_cross_pairs(context, soup, NULL, other, &pose, &pairs) == CAROM_OK);
     check_list(&pairs, &expected);
-    FUZZ_CHECK(carom_soup_cross_any(context, soup, NULL, other, &pose, &any) == CAROM_OK);
+    FUZZ_CHECK(carom_soup_cross_meet(context, soup, NULL, other, &pose, &any) == CAROM_OK);
     FUZZ_CHECK(any == (expected.count != 0));
     FUZZ_CHECK(carom_soup_cross_count(context, soup, NULL, other, &pose, &count) == CAROM_OK);
     FUZZ_CHECK(count == expected.count);
@@ -177,7 +177,7 @@ static void check_cross(carom_context *context, const carom_soup *soup, world *w
 static void check_points(carom_context *context, const carom_soup *soup, world *w,
                          const carom_soup_def *def, fuzz_bytes *bytes) {
     carom_vec3 point;
-    carom_soup_hit hit;
+    carom_hit hit;
     double least = HUGE_VAL;
     uint32_t packed = fuzz_below(bytes, 125);
     if (def->method == CAROM_SOUP_METHOD_GRID || w->polygons) return;
@@ -192,13 +192,13 @@ static void check_points(carom_context *context, const carom_soup *soup, world *
             memcpy(&t.corner[i], w->xyz[w->corners[3 * f + (uint32_t)i]], sizeof(t.corner[i]));
         FUZZ_CHECK(carom_triangles_relate(context, &t, &t, &own) == CAROM_OK);
         if (w->dead[f]) continue;
-        if (own.dimension_a < 2 && def->degenerate == CAROM_DEGENERATE_ALONE) continue;
+        if (own.dimension_a < 2 && def->degenerate == CAROM_SOUP_DEGENERATE_ALONE) continue;
         FUZZ_CHECK(carom_point_triangle_distance(context, &point, &t, &closest) == CAROM_OK);
         least = closest.distance < least ? closest.distance : least;
     }
     FUZZ_CHECK(carom_soup_closest_points(context, soup, &point, 1, &hit) == CAROM_OK);
     FUZZ_CHECK(hit.distance == least || fabs(hit.distance - least) <= 1e-13 * w->scale);
-    FUZZ_CHECK(hit.face == CAROM_NO_FACE || !w->dead[hit.face]);
+    FUZZ_CHECK(hit.face == CAROM_NONE || !w->dead[hit.face]);
 }
 
 /* ---- Changes --------------------------------------------------------------------------------- */
@@ -254,14 +254,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size) {
     w.scale = scales[more & 3u];
     w.shift = (more >> 2 & 1u) != 0 ? 7.0 * w.scale : 0.0;
     carom_soup_def def = {.method = (carom_soup_method)(flags % CAROM_SOUP_METHOD_COUNT),
-                          .degenerate = (carom_degenerate)(flags >> 3 & 1u),
+                          .degenerate = (carom_soup_degenerate)(flags >> 3 & 1u),
                           .fan = (flags >> 4 & 1u) != 0,
                           .rigid = (flags >> 5 & 1u) != 0,
                           .grid = {.hash = (carom_grid_hash)(more >> 3 & 3u),
                                    .buckets = (more >> 5 & 1u) != 0 ? 3 : 0},
                           .work_budget = (more >> 6 & 1u) != 0 ? 1 : 0};
     if ((more >> 7) != 0) def.grid.cell_scale = 0.5;
-    def.mesh = grow(&bytes, &w);
+    def.mesh = (carom_mesh_view[]){grow(&bytes, &w)};
     carom_soup *soup;
     FUZZ_CHECK(carom_soup_create(context, &def, &soup) == CAROM_OK);
     FUZZ_CHECK_VALID(carom_soup_validate(soup));

@@ -47,12 +47,12 @@ static void check_advance(const carom_vec3 *start, const carom_vec3 *end, int ed
     carom_advance_def def = {.most_steps = 1000};
     carom_advance advance = edges ? carom_segments_advance_value(start, end, &def)
                                   : carom_point_triangle_advance_value(start, end, &def);
-    FUZZ_CHECK(advance.hit == toi->hit || toi->upper - toi->lower == 1.0);
+    FUZZ_CHECK(advance.hit == toi->hit || toi->time.upper - toi->time.lower == 1.0);
     FUZZ_CHECK(advance.time >= 0.0 && advance.time <= 1.0 && advance.distance >= 0.0);
-    FUZZ_CHECK(!toi->hit || advance.time <= toi->lower);
+    FUZZ_CHECK(!toi->hit || advance.time <= toi->time.lower);
     /* a separation is reached no later */
     if (!(advance.distance <= 0x1p1020)) return;
-    def.separation = advance.distance;
+    def.reach = advance.distance;
     carom_advance apart = edges ? carom_segments_advance_value(start, end, &def)
                                 : carom_point_triangle_advance_value(start, end, &def);
     FUZZ_CHECK(!toi->hit || apart.hit);
@@ -69,21 +69,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         (&end[0].x)[i] =
             (head[1] >> i % 8 & 1) != 0 ? (&start[0].x)[i] : take_coordinate(&bytes, &size, how);
     carom_toi toi = ask(start, end, edges), exact;
-    FUZZ_CHECK(toi.lower >= 0.0 && toi.lower <= toi.upper && toi.upper <= 1.0);
+    FUZZ_CHECK(toi.time.lower >= 0.0 && toi.time.lower <= toi.time.upper && toi.time.upper <= 1.0);
     check_advance(start, end, edges, &toi);
     carom_toi_exact(start, end, edges, &exact);
-    FUZZ_CHECK(toi.lower <= exact.upper && exact.lower <= toi.upper);
+    FUZZ_CHECK(toi.time.lower <= exact.time.upper && exact.time.lower <= toi.time.upper);
     for (int i = 0; i < 4; ++i) {
         s[i] = start[orders[edges][i]];
         e[i] = end[orders[edges][i]];
     }
     carom_toi other = ask(s, e, edges), back = ask(end, start, edges);
-    FUZZ_CHECK(other.lower <= toi.upper && toi.lower <= other.upper);
+    FUZZ_CHECK(other.time.lower <= toi.time.upper && toi.time.lower <= other.time.upper);
     FUZZ_CHECK(!meet(end, edges) || toi.hit);
-    FUZZ_CHECK(!meet(start, edges) || (toi.hit && toi.lower == 0.0));
+    FUZZ_CHECK(!meet(start, edges) || (toi.hit && toi.time.lower == 0.0));
     if (how == 0) return 0; /* with all exponents a doubtful answer may be a hit */
     FUZZ_CHECK(toi.hit == exact.hit && toi.hit == other.hit && toi.hit == back.hit);
-    FUZZ_CHECK(meet(start, edges) == (toi.hit && toi.upper == 0.0));
-    FUZZ_CHECK(!toi.hit || back.lower <= 1.0 - toi.lower);
+    FUZZ_CHECK(meet(start, edges) == (toi.hit && toi.time.upper == 0.0));
+    FUZZ_CHECK(!toi.hit || back.time.lower <= 1.0 - toi.time.lower);
     return 0;
 }

@@ -12,11 +12,11 @@
 #define MOST_SPHERES 40u
 
 static carom_packing *take_packing(carom_context *context, fuzz_bytes *bytes) {
-    carom_pack_sphere spheres[MOST_SPHERES];
+    carom_packing_sphere spheres[MOST_SPHERES];
     uint32_t count = 1 + fuzz_below(bytes, MOST_SPHERES);
     memset(spheres, 0, sizeof(spheres));
     for (uint32_t i = 0; i < count; ++i) {
-        carom_pack_sphere *s = &spheres[i];
+        carom_packing_sphere *s = &spheres[i];
         s->centre = carom_vec(fuzz_below(bytes, 16), fuzz_below(bytes, 16), fuzz_below(bytes, 16));
         uint32_t radii = fuzz_below(bytes, 256);
         s->radius = (1 + radii % 4) / 2.0;
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     while (bytes.left != 0) {
         carom_pose pose[2] = {take_pose(&bytes), take_pose(&bytes)};
         carom_packing_overlap expected, overlap;
-        carom_tree_query_def narrow = {.narrow_bounds = true};
+        carom_tree_query_def narrow = {.narrow_limits = true};
         carom_tree_gap gap;
         packing_oracle_overlap(context, packing[0], &pose[0], 0.0, packing[1], &pose[1], 0.0,
                                &expected);
@@ -77,17 +77,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_CHECK(memcmp(&overlap, &expected, sizeof(overlap)) == 0);
         FUZZ_CHECK(carom_tree_overlap(context, tree[0], &pose[0], tree[1], &pose[1], &narrow,
                                       &overlap) == CAROM_OK);
-        FUZZ_CHECK(overlap.volume == expected.volume &&
-                   overlap.volume_upper <= expected.volume_upper &&
-                   overlap.volume_lower <= overlap.volume_upper);
+        FUZZ_CHECK(overlap.volume.value == expected.volume.value &&
+                   overlap.volume.upper <= expected.volume.upper &&
+                   overlap.volume.lower <= overlap.volume.upper);
         FUZZ_CHECK(carom_tree_distance(context, tree[0], &pose[0], tree[1], &pose[1], NULL, &gap) ==
                    CAROM_OK);
         carom_pack_place place[2];
         for (int i = 0; i < 2; ++i)
             place[i] = carom_pack_place_make(&tree[i]->extent, &pose[i], 0.0);
         double least = least_gap(packing[0], &place[0], packing[1], &place[1]);
-        FUZZ_CHECK(least > 0.0 ? gap.distance == least : gap.upper == 0.0);
-        FUZZ_CHECK(gap.lower <= gap.upper);
+        FUZZ_CHECK(least > 0.0 ? gap.distance.value == least : gap.distance.upper == 0.0);
+        FUZZ_CHECK(gap.distance.lower <= gap.distance.upper);
     }
     for (int i = 0; i < 2; ++i) {
         carom_tree_destroy(tree[i]);

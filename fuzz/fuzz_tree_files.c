@@ -14,11 +14,12 @@ static const carom_bytes *make_file(carom_context *context) {
     if (file.count != 0) return &file;
     carom_mesh *mesh;
     carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 12, 60, &mesh);
-    carom_tree_def def = {.packing = packing, .arity = 3};
+    carom_mesh_view view = {0};
+    carom_tree_def def = {.mesh = &view, .packing = packing, .arity = 3};
     carom_tree *tree;
-    FUZZ_CHECK(carom_mesh_get_view(mesh, &def.mesh) == CAROM_OK);
+    FUZZ_CHECK(carom_mesh_get_view(mesh, &view) == CAROM_OK);
     FUZZ_CHECK(carom_tree_create(context, &def, &tree) == CAROM_OK);
-    FUZZ_CHECK(carom_tree_save_memory(context, tree, &file) == CAROM_OK);
+    FUZZ_CHECK(carom_tree_save_memory(context, tree, CAROM_TREE_FORMAT_GUESS, &file) == CAROM_OK);
     carom_tree_destroy(tree);
     carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);
@@ -29,8 +30,8 @@ static void ask(carom_context *context, const carom_tree *tree, const carom_tree
                 fuzz_bytes *bytes) {
     carom_pose pose = {{1, 0, fuzz_below(bytes, 4), 0},
                        {fuzz_below(bytes, 8) / 4.0, fuzz_below(bytes, 8) / 4.0, 0}};
-    carom_tree_query_def def = {.narrow_bounds = true, .flip = true, .work_budget = 10000};
-    carom_tree_answer answer;
+    carom_tree_query_def def = {.narrow_limits = true, .flip = true, .work_budget = 10000};
+    carom_tree_result answer;
     carom_tree_gap gap;
     carom_numbers faces[2] = {{0}, {0}};
     (void)carom_tree_query(context, tree, NULL, other, &pose, &def, &answer);
@@ -52,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(copy, file->data, file->count);
     uint64_t length = file->count;
     carom_tree *tree, *whole;
-    FUZZ_CHECK(carom_tree_load_memory(context, copy, length, NULL, &whole) == CAROM_OK);
+    FUZZ_CHECK(carom_tree_load_memory(context, copy, length, CAROM_TREE_FORMAT_GUESS, NULL,
+                                      &whole) == CAROM_OK);
     uint32_t changes = fuzz_below(&bytes, 8);
     if (changes == 7) length = fuzz_below(&bytes, 256) * 256 % (length + 1);
     for (uint32_t i = 0; i < changes; ++i) {
@@ -60,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         at = (at << 8 | fuzz_below(&bytes, 256)) << 8 | fuzz_below(&bytes, 256);
         copy[at % file->count] = (uint8_t)fuzz_below(&bytes, 256);
     }
-    if (carom_tree_load_memory(context, copy, length, NULL, &tree) == CAROM_OK) {
+    if (carom_tree_load_memory(context, copy, length, CAROM_TREE_FORMAT_GUESS, NULL, &tree) ==
+        CAROM_OK) {
         FUZZ_CHECK_VALID(carom_tree_validate(tree));
         ask(context, tree, whole, &bytes);
         ask(context, whole, tree, &bytes);

@@ -55,7 +55,7 @@ static inline void fuzz_compare_parts(const carom_mesh_view *a, const carom_mesh
 /* PLY keeps properties: in binary bit for bit. */
 static inline void fuzz_compare_properties(const carom_mesh_view *a, const carom_mesh_view *b,
                                            carom_mesh_format format) {
-    static const size_t sizes[CAROM_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
+    static const size_t sizes[CAROM_MESH_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
     if (format < CAROM_MESH_FORMAT_PLY || format > CAROM_MESH_FORMAT_PLY_ASCII) return;
     FUZZ_CHECK(a->property_count == b->property_count);
     uint64_t at = 0; /* those of vertices come first */

@@ -387,12 +387,12 @@ static bool run_bodies(scene_sequence *s, const carom_gas_sphere *start, uint32_
     carom_gas *gas = NULL;
     carom_gas_spheres now = {0};
     const carom_context_def one = {.threads = 1};
-    const carom_gas_def def = {.edges = edges};
+    const carom_gas_def def = {.spheres = start, .sphere_count = count, .edges = edges};
     carom_status status = carom_context_create(&one, &context);
-    if (status == CAROM_OK) status = carom_gas_create(context, &def, start, count, &gas);
+    if (status == CAROM_OK) status = carom_gas_create(context, &def, &gas);
     for (uint32_t frame = 0; frame < s->frame_count && status == CAROM_OK; ++frame) {
         status = carom_gas_advance(context, gas, seconds(frame), NULL, NULL);
-        if (status == CAROM_OK) status = carom_gas_get_spheres(context, gas, &now);
+        if (status == CAROM_OK) status = carom_gas_list_spheres(context, gas, &now);
         for (uint32_t i = 0; i < count && status == CAROM_OK; ++i)
             poses[i][frame] = turned(carom_vec(0.0, 0.0, 0.0), body_spin(i), 2.0 * seconds(frame),
                                      now.data[i].position);

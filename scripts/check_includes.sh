@@ -38,6 +38,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         outside["bench"] = "bench scenes"
         outside["scenes"] = "scenes"
         # Scenes compute with base/math.h, so that a seed is the same start with every C library.
+        inside["bench/bench_convex.c"] = "base geom convex"
         inside["scenes/gas.c"] = "base"
         inside["scenes/paths.c"] = "base"
         inside["scenes/breaking.c"] = "base"

@@ -17,7 +17,8 @@ static int set_up(void **state) {
         "property uint face\nend_header\n0 0 0 1 1.1 1.2 0.1 0\n";
     carom_context_def of_context = {.allocator = test_allocator(&bugs_memory), .threads = 1};
     if (carom_context_create(&of_context, &context) != CAROM_OK ||
-        carom_packing_load_memory(context, ply, sizeof(ply) - 1, "one", &packing) != CAROM_OK)
+        carom_packing_load_memory(context, ply, sizeof(ply) - 1, CAROM_PACKING_FORMAT_GUESS, "one",
+                                  &packing) != CAROM_OK)
         return 1;
     def.packing = packing;
     return carom_balls_create(context, &def, &balls) != CAROM_OK;
@@ -35,7 +36,7 @@ static void preparing(void **state) {
     (void)state;
     carom_balls *made = NULL;
     carom_balls_info info;
-    carom_pack_sphere s = {.radius = 1.0, .secondary = 1.0, .cover = 1.0};
+    carom_packing_sphere s = {.radius = 1.0, .secondary = 1.0, .cover = 1.0};
     BUG(carom_balls_create, context, BAD_CONTEXT, &def, &made);
     BUG(carom_balls_create, def, context, NULL, &made);
     BUG(carom_balls_create, balls, context, &def, NULL);
@@ -48,9 +49,8 @@ static void preparing(void **state) {
     BUG(carom_balls_update, context, BAD_CONTEXT, balls, &s, 1, 0.0);
     BUG(carom_balls_update, balls, context, NULL, &s, 1, 0.0);
     BUG(carom_balls_update, spheres, context, balls, NULL, 1, 0.0);
-    BUG(carom_balls_get_info, context, BAD_CONTEXT, balls, &info);
-    BUG(carom_balls_get_info, balls, context, NULL, &info);
-    BUG(carom_balls_get_info, info, context, balls, NULL);
+    BUG(carom_balls_get_info, balls, NULL, &info);
+    BUG(carom_balls_get_info, info, balls, NULL);
 }
 
 static void overlaps(void **state) {
@@ -58,8 +58,8 @@ static void overlaps(void **state) {
     carom_packing_overlap o;
     carom_pose pose = {0};
     carom_balls_query_def q = {0};
-    carom_balls_meeting meeting = {.a = balls, .b = balls}, none = {.a = NULL, .b = balls},
-                        other = {.a = balls, .b = NULL};
+    carom_balls_pair pair = {.a = balls, .b = balls}, none = {.a = NULL, .b = balls},
+                     other = {.a = balls, .b = NULL};
     BUG(carom_balls_overlap, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, &o);
     BUG(carom_balls_overlap, a, context, NULL, &pose, balls, &pose, &q, &o);
     FINE(carom_balls_overlap, pose_a, context, balls, NULL, balls, &pose, &q, &o);
@@ -67,11 +67,16 @@ static void overlaps(void **state) {
     FINE(carom_balls_overlap, pose_b, context, balls, &pose, balls, NULL, &q, &o);
     FINE(carom_balls_overlap, def, context, balls, &pose, balls, &pose, NULL, &o);
     BUG(carom_balls_overlap, overlap, context, balls, &pose, balls, &pose, &q, NULL);
-    BUG(carom_balls_overlap_many, context, BAD_CONTEXT, &meeting, 1, false, &o);
-    BUG(carom_balls_overlap_many, meetings, context, NULL, 1, false, &o);
-    BUG(carom_balls_overlap_many, overlaps, context, &meeting, 1, false, NULL);
-    BUG_IN(carom_balls_meeting, a, carom_balls_overlap_many, context, &none, 1, false, &o);
-    BUG_IN(carom_balls_meeting, b, carom_balls_overlap_many, context, &other, 1, false, &o);
+    const carom_balls_query_def scaled_a = {.scale_a = 2.0}, scaled_b = {.scale_b = 1.0};
+    BUG(carom_balls_overlap_batch, context, BAD_CONTEXT, &pair, 1, NULL, &o);
+    BUG(carom_balls_overlap_batch, pairs, context, NULL, 1, NULL, &o);
+    FINE(carom_balls_overlap_batch, pairs, context, NULL, 0, NULL, NULL);
+    FINE(carom_balls_overlap_batch, def, context, &pair, 1, NULL, &o);
+    BUG(carom_balls_overlap_batch, def, context, &pair, 1, &scaled_a, &o);
+    BUG(carom_balls_overlap_batch, def, context, &pair, 1, &scaled_b, &o);
+    BUG(carom_balls_overlap_batch, overlaps, context, &pair, 1, NULL, NULL);
+    BUG_IN(carom_balls_pair, a, carom_balls_overlap_batch, context, &none, 1, NULL, &o);
+    BUG_IN(carom_balls_pair, b, carom_balls_overlap_batch, context, &other, 1, NULL, &o);
 }
 
 static void pairs_and_bounds(void **state) {
@@ -101,14 +106,14 @@ static void pairs_and_bounds(void **state) {
     FINE(carom_balls_count, def, context, balls, &pose, balls, &pose, NULL, kind, &count);
     BUG(carom_balls_count, kind, context, balls, &pose, balls, &pose, &q, bad, &count);
     BUG(carom_balls_count, count, context, balls, &pose, balls, &pose, &q, kind, NULL);
-    BUG(carom_balls_any, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, kind, &any);
-    BUG(carom_balls_any, a, context, NULL, &pose, balls, &pose, &q, kind, &any);
-    FINE(carom_balls_any, pose_a, context, balls, NULL, balls, &pose, &q, kind, &any);
-    BUG(carom_balls_any, b, context, balls, &pose, NULL, &pose, &q, kind, &any);
-    FINE(carom_balls_any, pose_b, context, balls, &pose, balls, NULL, &q, kind, &any);
-    FINE(carom_balls_any, def, context, balls, &pose, balls, &pose, NULL, kind, &any);
-    BUG(carom_balls_any, kind, context, balls, &pose, balls, &pose, &q, bad, &any);
-    BUG(carom_balls_any, any, context, balls, &pose, balls, &pose, &q, kind, NULL);
+    BUG(carom_balls_meet, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, kind, &any);
+    BUG(carom_balls_meet, a, context, NULL, &pose, balls, &pose, &q, kind, &any);
+    FINE(carom_balls_meet, pose_a, context, balls, NULL, balls, &pose, &q, kind, &any);
+    BUG(carom_balls_meet, b, context, balls, &pose, NULL, &pose, &q, kind, &any);
+    FINE(carom_balls_meet, pose_b, context, balls, &pose, balls, NULL, &q, kind, &any);
+    FINE(carom_balls_meet, def, context, balls, &pose, balls, &pose, NULL, kind, &any);
+    BUG(carom_balls_meet, kind, context, balls, &pose, balls, &pose, &q, bad, &any);
+    BUG(carom_balls_meet, meet, context, balls, &pose, balls, &pose, &q, kind, NULL);
     BUG(carom_balls_bound, context, BAD_CONTEXT, balls, balls, &q, kind, &most);
     BUG(carom_balls_bound, a, context, NULL, balls, &q, kind, &most);
     BUG(carom_balls_bound, b, context, balls, NULL, &q, kind, &most);

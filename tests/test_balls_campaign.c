@@ -46,8 +46,8 @@ static void check_pose(carom_context *context, carom_balls *const balls[OBJECTS]
     double scale = n % 4 == 3 ? carom_random_between(random, 0.1, 3.0) : 0.0;
     pose_b.t = carom_vec_add(pose_a.t, pose_b.t);
     if (n % 25 == 24) pose_b = pose_a; /* the same place */
-    carom_tree_query_def of_tree = {.scale_b = scale, .no_bounds = n % 5 == 4};
-    carom_balls_query_def of_balls = {.scale_b = scale, .no_bounds = n % 5 == 4};
+    carom_tree_query_def of_tree = {.scale_b = scale, .skip_limits = n % 5 == 4};
+    carom_balls_query_def of_balls = {.scale_b = scale, .skip_limits = n % 5 == 4};
     carom_packing_overlap expected, o;
     assert_ok(context,
               carom_tree_overlap(context, tree[i], &pose_a, tree[j], &pose_b, &of_tree, &expected));

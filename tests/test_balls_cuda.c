@@ -59,8 +59,8 @@ static void assert_same(const carom_packing_overlap *expected, const carom_packi
     fail_msg("relation %d %d, volume %.17g %.17g, lower %.17g %.17g, upper %.17g %.17g, force "
              "%.17g %.17g, torque %.17g %.17g, pairs %llu %llu, inner %llu %llu, flagged %llu %llu "
              "and %llu %llu",
-             o->relation, expected->relation, o->volume, expected->volume, o->volume_lower,
-             expected->volume_lower, o->volume_upper, expected->volume_upper, o->force.x,
+             o->relation, expected->relation, o->volume, expected->volume, o->volume.lower,
+             expected->volume.lower, o->volume.upper, expected->volume.upper, o->force.x,
              expected->force.x, o->torque.x, expected->torque.x, (unsigned long long)o->pairs,
              (unsigned long long)expected->pairs, (unsigned long long)o->inner_pairs,
              (unsigned long long)expected->inner_pairs, (unsigned long long)o->flagged_a,
@@ -82,7 +82,7 @@ static void assert_all_same(const both *a, const carom_pose *pose_a, double scal
     carom_packing_overlap expected, o;
     carom_balls_query_def def = {.scale_a = scale_a, .scale_b = scale_b};
     for (int i = 0; i < 2; ++i) {
-        def.no_bounds = i == 1;
+        def.skip_limits = i == 1;
         assert_ok(cpu, carom_balls_overlap(cpu, a->cpu, pose_a, b->cpu, pose_b, &def, &expected));
         memset(&o, 0xA5, sizeof(o));
         assert_ok(cuda, carom_balls_overlap(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, &o));
@@ -100,7 +100,7 @@ static void assert_all_same(const both *a, const carom_pose *pose_a, double scal
         assert_ok(cuda,
                   carom_balls_count(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, kind, &count));
         assert_int_equal(count, expected_pairs.count);
-        assert_ok(cuda, carom_balls_any(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, kind, &any));
+        assert_ok(cuda, carom_balls_meet(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, kind, &any));
         assert_int_equal(any, expected_pairs.count != 0);
     }
 }
@@ -197,11 +197,11 @@ static void many_poses_are_the_same(void **state) {
     carom_packing_overlap expected, found;
     for (int i = 0; i < poses; ++i) {
         carom_pose pose = packing_random_pose(&random, 1.0);
-        carom_balls_query_def def = {.no_bounds = i % 16 != 0};
+        carom_balls_query_def def = {.skip_limits = i % 16 != 0};
         assert_ok(cpu, carom_balls_overlap(cpu, b.cpu, NULL, b.cpu, &pose, &def, &expected));
         assert_ok(cuda, carom_balls_overlap(cuda, b.cuda, NULL, b.cuda, &pose, &def, &found));
         assert_same(&expected, &found);
-        overlapping += expected.volume > 0.0 ? 1u : 0u;
+        overlapping += expected.volume.value > 0.0 ? 1u : 0u;
     }
     print_message("%d poses, %llu of them with an overlap\n", poses,
                   (unsigned long long)overlapping);
@@ -215,10 +215,10 @@ static void crowds_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     enum { SPHERES = 2500 };
-    static carom_pack_sphere spheres[SPHERES];
+    static carom_packing_sphere spheres[SPHERES];
     carom_random random = {44};
     for (uint32_t i = 0; i < SPHERES; ++i) {
-        carom_pack_sphere *s = &spheres[i];
+        carom_packing_sphere *s = &spheres[i];
         s->centre = carom_vec(carom_random_between(&random, -0.1, 0.1),
                               carom_random_between(&random, -0.1, 0.1),
                               carom_random_between(&random, -0.1, 0.1));
@@ -245,8 +245,8 @@ static void updates_are_the_same(void **state) {
     both b = make(first, NULL);
     for (int n = 0; n < TEST_CASES(100); ++n) {
         carom_packing *next = packing_random(cpu, &random, 1 + (uint32_t)n * 7 % 900, 1.0);
-        carom_pack_spheres spheres = {0};
-        assert_ok(cpu, carom_packing_get_spheres(cpu, next, &spheres));
+        carom_packing_spheres spheres = {0};
+        assert_ok(cpu, carom_packing_list_spheres(cpu, next, &spheres));
         assert_ok(cpu, carom_balls_update(cpu, b.cpu, spheres.data, spheres.count, 8.0));
         assert_ok(cuda, carom_balls_update(cuda, b.cuda, spheres.data, spheres.count, 8.0));
         carom_pose pose = packing_random_pose(&random, 0.5);
@@ -257,7 +257,7 @@ static void updates_are_the_same(void **state) {
                      CAROM_BAD_INPUT, "sphere 0");
         spheres.data[0].cover = cover;
         assert_all_same(&b, NULL, 0.0, &b, &pose, 0.0);
-        carom_pack_spheres_free(&spheres);
+        carom_packing_spheres_free(&spheres);
         carom_packing_destroy(next);
     }
     destroy(&b);
@@ -269,9 +269,9 @@ static void updates_are_the_same(void **state) {
 static void many_meetings_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
-    enum { SETS = 8, MEETINGS = 1000 };
-    static carom_balls_meeting of_cpu[MEETINGS], of_cuda[MEETINGS];
-    static carom_packing_overlap expected[MEETINGS], found[MEETINGS];
+    enum { SETS = 8, PAIRS = 1000 };
+    static carom_balls_pair of_cpu[PAIRS], of_cuda[PAIRS];
+    static carom_packing_overlap expected[PAIRS], found[PAIRS];
     carom_random random = {46};
     both sets[SETS];
     for (int i = 0; i < SETS; ++i) {
@@ -279,30 +279,31 @@ static void many_meetings_are_the_same(void **state) {
         sets[i] = make(packing, NULL);
         carom_packing_destroy(packing);
     }
-    for (int i = 0; i < MEETINGS; ++i) {
+    for (int i = 0; i < PAIRS; ++i) {
         both a = sets[carom_random_next(&random) % SETS];
         both b = sets[carom_random_next(&random) % SETS];
-        of_cpu[i] = (carom_balls_meeting){.a = a.cpu,
-                                          .b = b.cpu,
-                                          .pose_a = packing_random_pose(&random, 0.5),
-                                          .pose_b = packing_random_pose(&random, 1.0),
-                                          .scale_b = i % 3 == 0 ? 0.5 : 0.0};
+        of_cpu[i] = (carom_balls_pair){.a = a.cpu,
+                                       .b = b.cpu,
+                                       .pose_a = packing_random_pose(&random, 0.5),
+                                       .pose_b = packing_random_pose(&random, 1.0),
+                                       .scale_b = i % 3 == 0 ? 0.5 : 0.0};
         of_cuda[i] = of_cpu[i];
         of_cuda[i].a = a.cuda;
         of_cuda[i].b = b.cuda;
     }
-    for (int count = 1; count <= MEETINGS; count = count * 3 + 1)
+    for (int count = 1; count <= PAIRS; count = count * 3 + 1)
         for (int i = 0; i < 2; ++i) {
             uint64_t some = (uint64_t)count;
-            assert_ok(cpu, carom_balls_overlap_many(cpu, of_cpu, some, i == 1, expected));
-            assert_ok(cuda, carom_balls_overlap_many(cuda, of_cuda, some, i == 1, found));
+            const carom_balls_query_def def = {.skip_limits = i == 1};
+            assert_ok(cpu, carom_balls_overlap_batch(cpu, of_cpu, some, &def, expected));
+            assert_ok(cuda, carom_balls_overlap_batch(cuda, of_cuda, some, &def, found));
             for (int k = 0; k < count; ++k) assert_same(&expected[k], &found[k]);
         }
     of_cuda[5].pose_b.t.x = NAN;
-    assert_fails(cuda, carom_balls_overlap_many(cuda, of_cuda, 10, false, found), CAROM_BAD_INPUT,
-                 "meeting 5");
+    assert_fails(cuda, carom_balls_overlap_batch(cuda, of_cuda, 10, NULL, found), CAROM_BAD_INPUT,
+                 "pair 5");
     of_cuda[5].a = of_cpu[5].a;
-    assert_fails(cuda, carom_balls_overlap_many(cuda, of_cuda, 10, false, found), CAROM_UNSUPPORTED,
+    assert_fails(cuda, carom_balls_overlap_batch(cuda, of_cuda, 10, NULL, found), CAROM_UNSUPPORTED,
                  "made on cpu");
     for (int i = 0; i < SETS; ++i) destroy(&sets[i]);
 }
@@ -328,7 +329,7 @@ static void frames_are_the_same(void **state) {
     assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(poses), &of_poses));
     assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(found), &of_overlaps));
     for (int bounds = 0; bounds < 2; ++bounds) {
-        carom_balls_query_def def = {.no_bounds = bounds == 0};
+        carom_balls_query_def def = {.skip_limits = bounds == 0};
         assert_ok(cuda, carom_cuda_frame_begin(cuda));
         assert_ok(cuda, carom_cuda_balls_overlap(cuda, a.cuda, NULL, b.cuda, of_poses, 1, &def,
                                                  of_overlaps));
@@ -340,12 +341,12 @@ static void frames_are_the_same(void **state) {
         assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
         for (int i = 0; i < TEST_CASES(40); ++i) {
             if (i == 20) { /* the frame sees it */
-                carom_pack_spheres spheres = {0};
+                carom_packing_spheres spheres = {0};
                 assert_ok(cpu,
-                          carom_packing_get_spheres(cpu, bounds == 0 ? torus : knot, &spheres));
+                          carom_packing_list_spheres(cpu, bounds == 0 ? torus : knot, &spheres));
                 assert_ok(cpu, carom_balls_update(cpu, b.cpu, spheres.data, spheres.count, 1.0));
                 assert_ok(cuda, carom_balls_update(cuda, b.cuda, spheres.data, spheres.count, 1.0));
-                carom_pack_spheres_free(&spheres);
+                carom_packing_spheres_free(&spheres);
             }
             poses[0] = packing_random_pose(&random, 0.5);
             assert_ok(cuda, carom_cuda_write(cuda, of_poses, poses, sizeof(*poses)));
@@ -382,10 +383,10 @@ static void frames_are_the_same(void **state) {
     assert_ok(cuda,
               carom_cuda_balls_overlap(cuda, a.cuda, of_poses, b.cuda, NULL, 2, NULL, of_overlaps));
     assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "1 poses in device memory");
-    assert_ok(cuda, carom_cuda_release(cuda, of_poses));
-    assert_ok(cuda, carom_cuda_release(cuda, of_overlaps));
-    assert_ok(cuda, carom_cuda_pairs_free(cuda, &sorted));
-    assert_ok(cuda, carom_cuda_pairs_free(cuda, &any));
+    carom_cuda_release(cuda, of_poses);
+    carom_cuda_release(cuda, of_overlaps);
+    carom_cuda_pairs_free(cuda, &sorted);
+    carom_cuda_pairs_free(cuda, &any);
     carom_pairs_free(&expected_pairs);
     destroy(&a);
     destroy(&b);
@@ -414,7 +415,7 @@ static void the_rest_is_refused(void **state) {
                  CAROM_UNSUPPORTED, "made on cuda");
     assert_fails(cuda, carom_balls_overlap(cuda, b.cuda, NULL, b.cpu, NULL, NULL, &o),
                  CAROM_UNSUPPORTED, "made on cpu");
-    assert_ok(cuda, carom_balls_get_info(cuda, b.cuda, &info));
+    assert_ok(cuda, carom_balls_get_info(b.cuda, &info));
     assert_true(info.spheres > 0 && info.entries >= info.spheres && info.bytes > 0);
     destroy(&b);
     carom_packing_destroy(packing);

@@ -51,7 +51,7 @@ static void compare_methods(carom_context *context, uint64_t count, bool filtere
         carom_broad *broad = create(context, &def);
         assert_ok(context, carom_broad_pairs(context, broad, &pairs));
         assert_pairs(&pairs, expected, wanted, words);
-        assert_ok(context, carom_broad_frame(context, broad, &pairs, NULL, NULL));
+        assert_ok(context, carom_broad_step(context, broad, &pairs, NULL, NULL));
         assert_pairs(&pairs, expected, wanted, words);
         carom_broad_destroy(broad);
     }
@@ -183,16 +183,16 @@ static void memory_is_bounded(void **state) {
         assert_true(scene_boxes_make(100000, (scene_boxes_sizes)sizes, 1, &scene));
         carom_broad_def def = {.boxes = scene.bounds, .box_count = scene.count};
         carom_broad *broad = create(context, &def);
-        assert_ok(context, carom_broad_get_info(context, broad, &info));
+        assert_ok(context, carom_broad_get_info(broad, &info));
         assert_int_equal(info.live, scene.count);
         assert_true(info.bytes <= 79 * scene.count);
         for (uint64_t frame = 0; frame < 6; ++frame) { /* a tenth, then all */
             uint64_t end = frame % 2 == 0 ? scene.count : scene.count / 10;
             scene_boxes_move(&scene, 0, end);
             assert_ok(context, carom_broad_move(context, broad, NULL, scene.bounds, end));
-            assert_ok(context, carom_broad_frame(context, broad, NULL, NULL, NULL));
+            assert_ok(context, carom_broad_step(context, broad, NULL, NULL, NULL));
         }
-        assert_ok(context, carom_broad_get_info(context, broad, &info));
+        assert_ok(context, carom_broad_get_info(broad, &info));
         assert_true(info.bytes <= 112 * scene.count);
         carom_broad_destroy(broad);
         scene_boxes_free(&scene);
@@ -257,7 +257,7 @@ static void work_is_reported(void **state) {
         def.method = (carom_broad_method)method;
         carom_broad *broad = create(context, &def);
         assert_ok(context, carom_broad_pairs(context, broad, &pairs));
-        assert_ok(context, carom_broad_get_info(context, broad, &info));
+        assert_ok(context, carom_broad_get_info(broad, &info));
         assert_ok(context, carom_context_get_work(context, &work));
         assert_int_equal(info.method, method);
         assert_int_equal(info.builds, 1);
@@ -284,7 +284,7 @@ static void work_is_reported(void **state) {
         }
         def.method = CAROM_BROAD_METHOD_SWEEP;
         carom_broad *broad = create(context, &def);
-        assert_ok(context, carom_broad_get_info(context, broad, &info));
+        assert_ok(context, carom_broad_get_info(broad, &info));
         assert_int_equal(info.sweep_axis, axis);
         carom_broad_destroy(broad);
         for (uint64_t i = 0; i < scene.count; ++i) {
@@ -339,7 +339,7 @@ static void bad_input_gets_a_message(void **state) {
     carom_broad_destroy(broad);
     /* Methods without a tree. */
     carom_pairs pairs = {0};
-    carom_broad_hit hit;
+    carom_hit hit;
     carom_ray ray = {{0, 0, 0}, {1, 0, 0}, 0};
     for (int method = CAROM_BROAD_METHOD_GRID; method < CAROM_BROAD_METHOD_COUNT; ++method) {
         def.method = (carom_broad_method)method;
@@ -350,7 +350,7 @@ static void bad_input_gets_a_message(void **state) {
                      CAROM_UNSUPPORTED, "method tree");
         assert_fails(context, carom_broad_cast_rays(context, broad, &ray, 1, &hit),
                      CAROM_UNSUPPORTED, "method tree");
-        assert_fails(context, carom_broad_nearest(context, broad, &ray.origin, 1, &hit),
+        assert_fails(context, carom_broad_closest_points(context, broad, &ray.origin, 1, &hit),
                      CAROM_UNSUPPORTED, "method tree");
         carom_broad_destroy(broad);
     }
@@ -370,12 +370,12 @@ static carom_status work(carom_allocator allocator, void *argument) {
         carom_context_create(&(carom_context_def){.allocator = allocator, .threads = 2}, &context);
     if (status == CAROM_OK) status = carom_broad_create(context, &def, &broad);
     if (status == CAROM_OK) status = carom_broad_pairs(context, broad, &pairs);
-    if (status == CAROM_OK) status = carom_broad_frame(context, broad, &pairs, &begun, &ended);
+    if (status == CAROM_OK) status = carom_broad_step(context, broad, &pairs, &begun, &ended);
     if (status == CAROM_OK) status = carom_broad_remove(context, broad, some, 3);
     if (status == CAROM_OK) status = carom_broad_add(context, broad, boxes, 40, NULL);
-    if (status == CAROM_OK) status = carom_broad_frame(context, broad, &pairs, &begun, &ended);
+    if (status == CAROM_OK) status = carom_broad_step(context, broad, &pairs, &begun, &ended);
     if (status == CAROM_OK) status = carom_broad_move(context, broad, NULL, boxes + 9, 1);
-    if (status == CAROM_OK) status = carom_broad_frame(context, broad, &pairs, &begun, &ended);
+    if (status == CAROM_OK) status = carom_broad_step(context, broad, &pairs, &begun, &ended);
     carom_pairs_free(&pairs);
     carom_pairs_free(&begun);
     carom_pairs_free(&ended);
@@ -407,10 +407,10 @@ static void buffers_may_be_too_small(void **state) {
     assert_int_equal(carom_broad_pairs(context, broad, &pairs), CAROM_MORE);
     assert_int_equal(pairs.count, wanted);
     assert_memory_equal(few, expected, sizeof(few));
-    assert_int_equal(carom_broad_frame(context, broad, &all, &pairs, NULL), CAROM_MORE);
+    assert_int_equal(carom_broad_step(context, broad, &all, &pairs, NULL), CAROM_MORE);
     assert_int_equal(pairs.count, wanted);
     assert_pairs(&all, expected, wanted, "beside a small buffer");
-    assert_ok(context, carom_broad_frame(context, broad, &all, &pairs, NULL)); /* it was complete */
+    assert_ok(context, carom_broad_step(context, broad, &all, &pairs, NULL)); /* it was complete */
     assert_int_equal(pairs.count, 0);
     carom_pairs_free(&all);
     carom_broad_destroy(broad);
@@ -438,7 +438,7 @@ static void warm_calls_allocate_nothing(void **state) {
                 boxes[i].high.x += by;
             }
             assert_ok(context, carom_broad_move(context, broad, NULL, boxes, end));
-            assert_ok(context, carom_broad_frame(context, broad, &pairs, &begun, &ended));
+            assert_ok(context, carom_broad_step(context, broad, &pairs, &begun, &ended));
             assert_ok(context, carom_broad_pairs(context, broad, &pairs));
         }
         assert_int_equal(test_malloc_count(), before);

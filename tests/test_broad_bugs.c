@@ -44,9 +44,8 @@ static void preparing(void **state) {
     def.method = CAROM_BROAD_METHOD_COUNT;
     BUG_IN(carom_broad_def, method, carom_broad_create, context, &def, &made);
     FINE_VOID(carom_broad_destroy, broad, NULL);
-    BUG(carom_broad_get_info, context, BAD_CONTEXT, broad, &info);
-    BUG(carom_broad_get_info, broad, context, NULL, &info);
-    BUG(carom_broad_get_info, info, context, broad, NULL);
+    BUG(carom_broad_get_info, broad, NULL, &info);
+    BUG(carom_broad_get_info, info, broad, NULL);
     carom_broad_method method = CAROM_BROAD_METHOD_AUTO;
     FINE_VOID(carom_broad_method_name, method, (carom_broad_method)99);
     assert_string_equal(carom_broad_method_name((carom_broad_method)99), "unknown");
@@ -79,31 +78,31 @@ static void changing(void **state) {
     BUG(carom_broad_set_filters, broad, context, NULL, ids, filters, 1);
     BUG(carom_broad_set_filters, filters, context, broad, ids, NULL, 1);
     FINE(carom_broad_set_filters, ids, context, broad, NULL, filters, 0);
-    BUG(carom_broad_update, context, BAD_CONTEXT, broad);
-    BUG(carom_broad_update, broad, context, NULL);
+    BUG(carom_broad_commit, context, BAD_CONTEXT, broad);
+    BUG(carom_broad_commit, broad, context, NULL);
     /* Boxes moved above, and there was no update. */
     carom_pairs pairs = {0};
-    carom_broad_hit hit;
+    carom_hit hit;
     carom_ray ray = {{0, 0, 0}, {1, 0, 0}, 0};
     BUG(carom_broad_pairs, broad, context, broad, &pairs);
     BUG(carom_broad_query_boxes, broad, context, broad, boxes, 1, &pairs);
     BUG(carom_broad_query_rays, broad, context, broad, &ray, 1, &pairs);
     BUG(carom_broad_cast_rays, broad, context, broad, &ray, 1, &hit);
-    BUG(carom_broad_nearest, broad, context, broad, &ray.origin, 1, &hit);
-    assert_ok(context, carom_broad_update(context, broad));
+    BUG(carom_broad_closest_points, broad, context, broad, &ray.origin, 1, &hit);
+    assert_ok(context, carom_broad_commit(context, broad));
     carom_pairs begun = {0}, ended = {0};
-    BUG(carom_broad_frame, context, BAD_CONTEXT, broad, &pairs, &begun, &ended);
-    BUG(carom_broad_frame, broad, context, NULL, &pairs, &begun, &ended);
-    BUG_RESULT(carom_pairs, carom_broad_frame, pairs, context, broad, &result, &begun, &ended);
-    BUG_RESULT(carom_pairs, carom_broad_frame, begun, context, broad, &pairs, &result, &ended);
-    BUG_RESULT(carom_pairs, carom_broad_frame, ended, context, broad, &pairs, &begun, &result);
-    FINE(carom_broad_frame, pairs, context, broad, NULL, NULL, NULL);
+    BUG(carom_broad_step, context, BAD_CONTEXT, broad, &pairs, &begun, &ended);
+    BUG(carom_broad_step, broad, context, NULL, &pairs, &begun, &ended);
+    BUG_RESULT(carom_pairs, carom_broad_step, pairs, context, broad, &result, &begun, &ended);
+    BUG_RESULT(carom_pairs, carom_broad_step, begun, context, broad, &pairs, &result, &ended);
+    BUG_RESULT(carom_pairs, carom_broad_step, ended, context, broad, &pairs, &begun, &result);
+    FINE(carom_broad_step, pairs, context, broad, NULL, NULL, NULL);
 }
 
 static void querying(void **state) {
     (void)state;
     carom_pairs pairs = {0};
-    carom_broad_hit hit;
+    carom_hit hit;
     carom_ray ray = {{0, 0, 0}, {1, 0, 0}, 0};
     carom_vec3 point = {0, 0, 0};
     BUG(carom_broad_pairs, context, BAD_CONTEXT, broad, &pairs);
@@ -124,10 +123,10 @@ static void querying(void **state) {
     BUG(carom_broad_cast_rays, broad, context, NULL, &ray, 1, &hit);
     BUG(carom_broad_cast_rays, rays, context, broad, NULL, 1, &hit);
     BUG(carom_broad_cast_rays, hits, context, broad, &ray, 1, NULL);
-    BUG(carom_broad_nearest, context, BAD_CONTEXT, broad, &point, 1, &hit);
-    BUG(carom_broad_nearest, broad, context, NULL, &point, 1, &hit);
-    BUG(carom_broad_nearest, points, context, broad, NULL, 1, &hit);
-    BUG(carom_broad_nearest, hits, context, broad, &point, 1, NULL);
+    BUG(carom_broad_closest_points, context, BAD_CONTEXT, broad, &point, 1, &hit);
+    BUG(carom_broad_closest_points, broad, context, NULL, &point, 1, &hit);
+    BUG(carom_broad_closest_points, points, context, broad, NULL, 1, &hit);
+    BUG(carom_broad_closest_points, hits, context, broad, &point, 1, NULL);
 }
 
 static void nothing_was_left_out(void **state) {

@@ -155,7 +155,7 @@ static void find_expected(const course *c) {
 }
 
 static void check_frame(course *c) {
-    assert_ok(c->context, carom_broad_frame(c->context, c->broad, &c->pairs, &c->begun, &c->ended));
+    assert_ok(c->context, carom_broad_step(c->context, c->broad, &c->pairs, &c->begun, &c->ended));
     assert_valid(carom_broad_validate(c->broad));
     find_expected(c);
     assert_int_equal(c->pairs.count, m.now_count);
@@ -168,7 +168,7 @@ static void check_frame(course *c) {
 
 /* An update alone: queries agree, and the frame is not advanced. */
 static void check_update(course *c) {
-    assert_ok(c->context, carom_broad_update(c->context, c->broad));
+    assert_ok(c->context, carom_broad_commit(c->context, c->broad));
     assert_valid(carom_broad_validate(c->broad));
     assert_ok(c->context, carom_broad_pairs(c->context, c->broad, &c->pairs));
     find_expected(c);
@@ -215,7 +215,7 @@ static uint64_t one_course(carom_context *context, carom_broad_method method, br
         if (below(&c.random, 8) != 0) check_frame(&c);
     }
     check_frame(&c);
-    assert_ok(context, carom_broad_get_info(context, c.broad, info));
+    assert_ok(context, carom_broad_get_info(c.broad, info));
     assert_int_equal(info->live, live_count());
     assert_int_equal(info->ids, m.ids);
     carom_broad_destroy(c.broad);
@@ -261,7 +261,7 @@ static void ids_are_stable(void **state) {
     assert_ok(context, carom_broad_remove(context, broad, gone, 2));
     assert_ok(context, carom_broad_add(context, broad, boxes, 1, ids));
     assert_int_equal(ids[0], 4);
-    assert_ok(context, carom_broad_frame(context, broad, NULL, NULL, NULL));
+    assert_ok(context, carom_broad_step(context, broad, NULL, NULL, NULL));
     assert_ok(context, carom_broad_add(context, broad, boxes, 3, ids));
     assert_int_equal(ids[0], 0);
     assert_int_equal(ids[1], 2);
@@ -285,14 +285,14 @@ static void frames_of_the_scene_agree(void **state) {
             carom_broad_def def = {.boxes = scene.bounds, .box_count = count};
             def.method = (carom_broad_method)i;
             assert_ok(context, carom_broad_create(context, &def, &each[i]));
-            assert_ok(context, carom_broad_frame(context, each[i], NULL, NULL, NULL));
+            assert_ok(context, carom_broad_step(context, each[i], NULL, NULL, NULL));
         }
         for (uint32_t frame = 0; frame < frames; ++frame) {
             uint64_t end = frame % 3 == 0 ? count / 10 : count, hash = 0;
             scene_boxes_move(&scene, 0, end);
             for (int i = 0; i < CAROM_BROAD_METHOD_COUNT; ++i) {
                 assert_ok(context, carom_broad_move(context, each[i], NULL, scene.bounds, end));
-                assert_ok(context, carom_broad_frame(context, each[i], &pairs, &begun, &ended));
+                assert_ok(context, carom_broad_step(context, each[i], &pairs, &begun, &ended));
                 uint64_t own =
                     test_hash(pairs.data, pairs.count * sizeof(*pairs.data), begun.count);
                 own = test_hash(begun.data, begun.count * sizeof(*begun.data), own);
@@ -354,14 +354,14 @@ static void calls_can_be_cancelled(void **state) {
             assert_true(status == (broad == NULL ? CAROM_CANCELLED : CAROM_OK));
         }
         l.cancel_at = 0;
-        assert_ok(context, carom_broad_frame(context, broad, &pairs, NULL, NULL));
+        assert_ok(context, carom_broad_step(context, broad, &pairs, NULL, NULL));
         m.last_count = broad_brute_force(boxes[0], NULL, NULL, MOST, m.last);
         m.now_count = broad_brute_force(boxes[1], NULL, NULL, MOST, m.now);
         assert_int_equal(pairs.count, m.last_count);
         assert_ok(context, carom_broad_move(context, broad, NULL, boxes[1], MOST));
         for (uint64_t at = 1;; ++at) {
             l = (listener){0, at};
-            carom_status status = carom_broad_frame(context, broad, &pairs, NULL, &ended);
+            carom_status status = carom_broad_step(context, broad, &pairs, NULL, &ended);
             if (status == CAROM_OK) break;
             assert_int_equal(status, CAROM_CANCELLED);
             assert_valid(carom_broad_validate(broad));

@@ -41,7 +41,8 @@ static void a_query_is_found_by_name(void **state) {
     static const double positions[] = {0, 0, 0, 2, 0, 0, 0, 2, 0, .5, .5, -1, .5, .5, 1, .5, 2, 1};
     static const uint32_t corners[] = {0, 1, 2, 3, 4, 5};
     carom_soup_def soup_def = {
-        .mesh = {.positions = positions, .vertex_count = 6, .corners = corners, .face_count = 2}};
+        .mesh = &(carom_mesh_view){
+            .positions = positions, .vertex_count = 6, .corners = corners, .face_count = 2}};
     carom_soup *soup = NULL;
     carom_pairs pairs = {0};
     assert_int_equal(soup_create(context, &soup_def, &soup), CAROM_OK);

@@ -37,9 +37,9 @@ static uint64_t state_of_all(void) {
     carom_context_info info;
     memset(&solid_info, 0, sizeof(solid_info));
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
-    assert_ok(context, carom_soup_get_info(context, soup, &soup_info));
-    assert_ok(context, carom_solid_get_info(context, solid, &solid_info));
-    assert_ok(context, carom_gas_get_spheres(context, gas, &found));
+    assert_ok(context, carom_soup_get_info(soup, &soup_info));
+    assert_ok(context, carom_solid_get_info(solid, &solid_info));
+    assert_ok(context, carom_gas_list_spheres(context, gas, &found));
     assert_ok(context, carom_context_get_info(context, &info));
     uint64_t hash = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 0);
     hash = test_hash(&soup_info, sizeof(soup_info), hash);
@@ -59,13 +59,13 @@ static int set_up(void **state) {
     path = name;
     carom_context_def def = {.threads = 1, .allocator = test_allocator(&bugs_memory)};
     carom_shape_def shape = {.detail = 2};
-    carom_gas_def box = {.edges = edges};
+    carom_gas_def box = {.spheres = spheres, .sphere_count = 2, .edges = edges};
     assert_ok(NULL, carom_context_create(&def, &context));
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
-    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = view}, &solid));
-    assert_ok(context, carom_gas_create(context, &box, spheres, 2, &gas));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
+    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = &view}, &solid));
+    assert_ok(context, carom_gas_create(context, &box, &gas));
     return 0;
 }
 
@@ -201,10 +201,10 @@ static void geom(void **state) {
     BUG(carom_ball_of_balls, count, context, balls, 0, &ball);
     BUG(carom_ball_of_balls, ball, context, balls, 2, NULL);
     assert_true(ball.radius == 7.0);
-    BUG(carom_balls_lens, context, BAD_CONTEXT, &balls[0], &balls[1], &lens);
-    BUG(carom_balls_lens, a, context, NULL, &balls[1], &lens);
-    BUG(carom_balls_lens, b, context, &balls[0], NULL, &lens);
-    BUG(carom_balls_lens, lens, context, &balls[0], &balls[1], NULL);
+    BUG(carom_ball_lens, context, BAD_CONTEXT, &balls[0], &balls[1], &lens);
+    BUG(carom_ball_lens, a, context, NULL, &balls[1], &lens);
+    BUG(carom_ball_lens, b, context, &balls[0], NULL, &lens);
+    BUG(carom_ball_lens, lens, context, &balls[0], &balls[1], NULL);
     BUG(carom_point_triangle_toi, context, BAD_CONTEXT, p, p, &toi);
     BUG(carom_point_triangle_toi, start, context, NULL, p, &toi);
     BUG(carom_point_triangle_toi, end, context, p, NULL, &toi);
@@ -223,13 +223,13 @@ static void geom(void **state) {
     BUG(carom_segments_advance, end, context, p, NULL, NULL, &advance);
     FINE(carom_segments_advance, def, context, p, p, NULL, &advance);
     BUG(carom_segments_advance, advance, context, p, p, NULL, NULL);
-    BUG(carom_motion_get_pose, context, BAD_CONTEXT, NULL, 0.5, &pose);
-    FINE(carom_motion_get_pose, motion, context, NULL, 0.5, &pose);
-    BUG(carom_motion_get_pose, pose, context, NULL, 0.5, NULL);
-    BUG(carom_balls_toi, context, BAD_CONTEXT, balls, balls, &toi);
-    BUG(carom_balls_toi, start, context, NULL, balls, &toi);
-    BUG(carom_balls_toi, end, context, balls, NULL, &toi);
-    BUG(carom_balls_toi, toi, context, balls, balls, NULL);
+    BUG(carom_motion_evaluate, context, BAD_CONTEXT, NULL, 0.5, &pose);
+    FINE(carom_motion_evaluate, motion, context, NULL, 0.5, &pose);
+    BUG(carom_motion_evaluate, pose, context, NULL, 0.5, NULL);
+    BUG(carom_ball_toi, context, BAD_CONTEXT, balls, balls, &toi);
+    BUG(carom_ball_toi, start, context, NULL, balls, &toi);
+    BUG(carom_ball_toi, end, context, balls, NULL, &toi);
+    BUG(carom_ball_toi, toi, context, balls, balls, NULL);
     const double matrix[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     BUG(carom_pose_from_matrix, context, BAD_CONTEXT, matrix, &pose);
     BUG(carom_pose_from_matrix, matrix, context, NULL, &pose);
@@ -354,7 +354,7 @@ static void geom_values(void **state) {
     BUG_VOID(carom_segments_toi_value, start, bad, p);
     BUG_VOID(carom_segments_toi_value, end, p, NULL);
     BUG_VOID(carom_segments_toi_value, end, p, bad);
-    const carom_advance_def bad_def = {.separation = -1.0};
+    const carom_advance_def bad_def = {.reach = -1.0};
     BUG_VOID(carom_point_triangle_advance_value, start, NULL, p, NULL);
     BUG_VOID(carom_point_triangle_advance_value, start, bad, p, NULL);
     BUG_VOID(carom_point_triangle_advance_value, end, p, NULL, NULL);
@@ -367,14 +367,14 @@ static void geom_values(void **state) {
     BUG_VOID(carom_segments_advance_value, end, p, bad, NULL);
     BUG_VOID(carom_segments_advance_value, def, p, p, &bad_def);
     FINE_VOID(carom_segments_advance_value, def, p, p, NULL);
-    BUG_VOID(carom_balls_toi_value, start, NULL, balls);
-    BUG_VOID(carom_balls_toi_value, start, bad_balls, balls);
-    BUG_VOID(carom_balls_toi_value, end, balls, NULL);
-    BUG_VOID(carom_balls_toi_value, end, balls, bad_balls);
-    BUG_VOID(carom_balls_lens_value, a, NULL, &balls[1]);
-    BUG_VOID(carom_balls_lens_value, a, &bad_ball, &balls[1]);
-    BUG_VOID(carom_balls_lens_value, b, &balls[0], NULL);
-    BUG_VOID(carom_balls_lens_value, b, &balls[0], &bad_ball);
+    BUG_VOID(carom_ball_toi_value, start, NULL, balls);
+    BUG_VOID(carom_ball_toi_value, start, bad_balls, balls);
+    BUG_VOID(carom_ball_toi_value, end, balls, NULL);
+    BUG_VOID(carom_ball_toi_value, end, balls, bad_balls);
+    BUG_VOID(carom_ball_lens_value, a, NULL, &balls[1]);
+    BUG_VOID(carom_ball_lens_value, a, &bad_ball, &balls[1]);
+    BUG_VOID(carom_ball_lens_value, b, &balls[0], NULL);
+    BUG_VOID(carom_ball_lens_value, b, &balls[0], &bad_ball);
 }
 
 /* ---- names of enums -------------------------------------------------------------------------- */
@@ -402,18 +402,19 @@ static void names(void **state) {
     NAMES(carom_owner, owner, CAROM_OWNER_COUNT);
     NAMES(carom_scalar, scalar, CAROM_SCALAR_COUNT);
     NAMES(carom_mesh_format, format, CAROM_MESH_FORMAT_COUNT);
-    NAMES(carom_property_type, type, CAROM_PROPERTY_TYPE_COUNT);
+    NAMES(carom_mesh_property_type, type, CAROM_MESH_PROPERTY_TYPE_COUNT);
     NAMES(carom_shape, shape, CAROM_SHAPE_COUNT);
     NAMES(carom_triangle_relation, relation, CAROM_TRIANGLE_RELATION_COUNT);
     NAMES(carom_relation, relation, CAROM_RELATION_COUNT);
-    NAMES(carom_degenerate, degenerate, CAROM_DEGENERATE_COUNT);
-    NAMES(carom_segment_kind, kind, CAROM_SEGMENT_KIND_COUNT);
-    NAMES(carom_impact_kind, kind, CAROM_IMPACT_KIND_COUNT);
+    NAMES(carom_soup_degenerate, degenerate, CAROM_SOUP_DEGENERATE_COUNT);
+    NAMES(carom_soup_segment_kind, kind, CAROM_SOUP_SEGMENT_KIND_COUNT);
+    NAMES(carom_soup_impact_kind, kind, CAROM_SOUP_IMPACT_KIND_COUNT);
     NAMES(carom_soup_method, method, CAROM_SOUP_METHOD_COUNT);
     NAMES(carom_grid_hash, hash, CAROM_GRID_HASH_COUNT);
     NAMES(carom_gas_kind, kind, CAROM_GAS_KIND_COUNT);
     NAMES(carom_gas_method, method, CAROM_GAS_METHOD_COUNT);
     NAMES(carom_gas_queue, queue, CAROM_GAS_QUEUE_COUNT);
+    NAMES(carom_gas_format, format, CAROM_GAS_FORMAT_COUNT);
 }
 
 /* ---- mesh and shapes ------------------------------------------------------------------------- */
@@ -450,9 +451,9 @@ static void bad_views(void) {
     property.name = NULL;
     BUG_IN(carom_mesh_property, name, carom_mesh_check, context, &bad);
     property.name = "a";
-    property.type = CAROM_PROPERTY_TYPE_COUNT;
+    property.type = CAROM_MESH_PROPERTY_TYPE_COUNT;
     BUG_IN(carom_mesh_property, type, carom_mesh_check, context, &bad);
-    property.type = CAROM_PROPERTY_TYPE_FLOAT64;
+    property.type = CAROM_MESH_PROPERTY_TYPE_FLOAT64;
     property.values = NULL;
     BUG_IN(carom_mesh_property, values, carom_mesh_check, context, &bad);
     property.values = (const char *)view.positions + 1;
@@ -479,9 +480,9 @@ static void bad_views_everywhere(void) {
     carom_soup *new_soup = soup;
     carom_solid *new_solid = solid;
     uint32_t first = 7;
-    BUG_IN(carom_soup_def, mesh, carom_soup_create, context, &(carom_soup_def){.mesh = bad},
+    BUG_IN(carom_soup_def, mesh, carom_soup_create, context, &(carom_soup_def){.mesh = &bad},
            &new_soup);
-    BUG_IN(carom_solid_def, mesh, carom_solid_create, context, &(carom_solid_def){.mesh = bad},
+    BUG_IN(carom_solid_def, mesh, carom_solid_create, context, &(carom_solid_def){.mesh = &bad},
            &new_solid);
     assert_true(new_soup == NULL && new_solid == NULL);
     BUG_IN(carom_mesh_view, scalar, carom_soup_update, context, soup, &bad);
@@ -510,9 +511,11 @@ static void meshes(void **state) {
     FINE_VOID(carom_mesh_format_guess, bytes, "a.obj", NULL, 0);
     BUG(carom_mesh_get_origin, mesh, NULL, &origin);
     BUG(carom_mesh_get_origin, origin, mesh, NULL);
-    BUG(carom_mesh_load, context, BAD_CONTEXT, path, &made);
-    BUG(carom_mesh_load, path, context, NULL, &made);
-    BUG(carom_mesh_load, mesh, context, path, NULL);
+    BUG(carom_mesh_load, context, BAD_CONTEXT, path, CAROM_MESH_FORMAT_OFF, &made);
+    BUG(carom_mesh_load, path, context, NULL, CAROM_MESH_FORMAT_OFF, &made);
+    BUG(carom_mesh_load, format, context, path, CAROM_MESH_FORMAT_COUNT, &made);
+    BUG(carom_mesh_load, format, context, path, (carom_mesh_format)-1, &made);
+    BUG(carom_mesh_load, mesh, context, path, CAROM_MESH_FORMAT_OFF, NULL);
     BUG(carom_mesh_load_memory, context, BAD_CONTEXT, "OFF", 3, CAROM_MESH_FORMAT_OFF, NULL, &made);
     BUG(carom_mesh_load_memory, bytes, context, NULL, 3, CAROM_MESH_FORMAT_OFF, NULL, &made);
     BUG(carom_mesh_load_memory, format, context, "OFF", 3, CAROM_MESH_FORMAT_COUNT, NULL, &made);
@@ -576,17 +579,17 @@ static void soup_changes(void **state) {
     carom_soup_info info;
     uint32_t number = 7;
     uint64_t before = state_of_all();
-    carom_soup_def def = {.mesh = view};
+    carom_soup_def def = {.mesh = &view};
     BUG(carom_soup_create, context, BAD_CONTEXT, &def, &made);
     BUG(carom_soup_create, soup, context, &def, NULL);
     FINE(carom_soup_create, def, context, NULL, &made);
     carom_soup_destroy(made);
-    def.degenerate = CAROM_DEGENERATE_COUNT;
+    def.degenerate = CAROM_SOUP_DEGENERATE_COUNT;
     BUG_IN(carom_soup_def, degenerate, carom_soup_create, context, &def, &made);
     assert_null(made);
-    def = (carom_soup_def){.mesh = view, .method = CAROM_SOUP_METHOD_COUNT};
+    def = (carom_soup_def){.mesh = &view, .method = CAROM_SOUP_METHOD_COUNT};
     BUG_IN(carom_soup_def, method, carom_soup_create, context, &def, &made);
-    def = (carom_soup_def){.mesh = view, .grid = {.hash = CAROM_GRID_HASH_COUNT}};
+    def = (carom_soup_def){.mesh = &view, .grid = {.hash = CAROM_GRID_HASH_COUNT}};
     BUG_IN(carom_grid_def, hash, carom_soup_create, context, &def, &made);
     FINE_VOID(carom_soup_destroy, soup, NULL);
     BUG(carom_soup_update, context, BAD_CONTEXT, soup, &view);
@@ -600,9 +603,8 @@ static void soup_changes(void **state) {
     BUG(carom_soup_remove, soup, context, NULL, &number, 1);
     BUG(carom_soup_remove, faces, context, soup, NULL, 1);
     FINE(carom_soup_remove, faces, context, soup, NULL, 0);
-    BUG(carom_soup_get_info, context, BAD_CONTEXT, soup, &info);
-    BUG(carom_soup_get_info, soup, context, NULL, &info);
-    BUG(carom_soup_get_info, info, context, soup, NULL);
+    BUG(carom_soup_get_info, soup, NULL, &info);
+    BUG(carom_soup_get_info, info, soup, NULL);
     assert_int_equal(number, 7);
     assert_true(state_of_all() == before);
 }
@@ -610,8 +612,8 @@ static void soup_changes(void **state) {
 static void soup_queries(void **state) {
     (void)state;
     carom_soup_gap gap;
-    carom_k_free k;
-    carom_k_free_bounds bounds;
+    carom_kfree k;
+    carom_kfree_most bounds;
     carom_pairs pairs = {0};
     uint64_t count = 7;
     bool any = true;
@@ -623,9 +625,9 @@ static void soup_queries(void **state) {
     BUG(carom_soup_self_count, context, BAD_CONTEXT, soup, &count);
     BUG(carom_soup_self_count, soup, context, NULL, &count);
     BUG(carom_soup_self_count, count, context, soup, NULL);
-    BUG(carom_soup_self_any, context, BAD_CONTEXT, soup, &any);
-    BUG(carom_soup_self_any, soup, context, NULL, &any);
-    BUG(carom_soup_self_any, any, context, soup, NULL);
+    BUG(carom_soup_self_meet, context, BAD_CONTEXT, soup, &any);
+    BUG(carom_soup_self_meet, soup, context, NULL, &any);
+    BUG(carom_soup_self_meet, meet, context, soup, NULL);
     BUG(carom_soup_self_each, context, BAD_CONTEXT, soup, receive, NULL);
     BUG(carom_soup_self_each, soup, context, NULL, receive, NULL);
     BUG(carom_soup_self_each, receive, context, soup, NULL, NULL);
@@ -638,12 +640,12 @@ static void soup_queries(void **state) {
                &result);
     FINE(carom_soup_cross_pairs, pose_a, context, soup, NULL, soup, NULL, &pairs);
     FINE(carom_soup_cross_pairs, pose_b, context, soup, NULL, soup, NULL, &pairs);
-    BUG(carom_soup_cross_any, context, BAD_CONTEXT, soup, NULL, soup, NULL, &any);
-    BUG(carom_soup_cross_any, a, context, NULL, NULL, soup, NULL, &any);
-    BUG(carom_soup_cross_any, b, context, soup, NULL, NULL, NULL, &any);
-    BUG(carom_soup_cross_any, any, context, soup, NULL, soup, NULL, NULL);
-    FINE(carom_soup_cross_any, pose_a, context, soup, NULL, soup, NULL, &any);
-    FINE(carom_soup_cross_any, pose_b, context, soup, NULL, soup, NULL, &any);
+    BUG(carom_soup_cross_meet, context, BAD_CONTEXT, soup, NULL, soup, NULL, &any);
+    BUG(carom_soup_cross_meet, a, context, NULL, NULL, soup, NULL, &any);
+    BUG(carom_soup_cross_meet, b, context, soup, NULL, NULL, NULL, &any);
+    BUG(carom_soup_cross_meet, meet, context, soup, NULL, soup, NULL, NULL);
+    FINE(carom_soup_cross_meet, pose_a, context, soup, NULL, soup, NULL, &any);
+    FINE(carom_soup_cross_meet, pose_b, context, soup, NULL, soup, NULL, &any);
     BUG(carom_soup_cross_count, context, BAD_CONTEXT, soup, NULL, soup, NULL, &count);
     BUG(carom_soup_cross_count, a, context, NULL, NULL, soup, NULL, &count);
     BUG(carom_soup_cross_count, b, context, soup, NULL, NULL, NULL, &count);
@@ -661,25 +663,38 @@ static void soup_queries(void **state) {
     BUG(carom_soup_cross_distance, gap, context, soup, NULL, soup, NULL, 0.0, NULL);
     FINE(carom_soup_cross_distance, pose_a, context, soup, NULL, soup, NULL, 0.0, &gap);
     FINE(carom_soup_cross_distance, pose_b, context, soup, NULL, soup, NULL, 0.0, &gap);
+    const carom_soup_pair pair = {.a = soup, .b = soup}, no_a = {.b = soup}, no_b = {.a = soup};
+    BUG(carom_soup_cross_meet_batch, context, BAD_CONTEXT, &pair, 1, &any);
+    BUG(carom_soup_cross_meet_batch, pairs, context, NULL, 1, &any);
+    BUG(carom_soup_cross_meet_batch, meet, context, &pair, 1, NULL);
+    FINE(carom_soup_cross_meet_batch, pairs, context, NULL, 0, NULL);
+    BUG_IN(carom_soup_pair, a, carom_soup_cross_meet_batch, context, &no_a, 1, &any);
+    BUG_IN(carom_soup_pair, b, carom_soup_cross_meet_batch, context, &no_b, 1, &any);
+    BUG(carom_soup_cross_distance_batch, context, BAD_CONTEXT, &pair, 1, 0.0, &gap);
+    BUG(carom_soup_cross_distance_batch, pairs, context, NULL, 1, 0.0, &gap);
+    BUG(carom_soup_cross_distance_batch, gaps, context, &pair, 1, 0.0, NULL);
+    FINE(carom_soup_cross_distance_batch, pairs, context, NULL, 0, 0.0, NULL);
+    BUG_IN(carom_soup_pair, a, carom_soup_cross_distance_batch, context, &no_a, 1, 0.0, &gap);
+    BUG_IN(carom_soup_pair, b, carom_soup_cross_distance_batch, context, &no_b, 1, 0.0, &gap);
     BUG(carom_soup_cross_bound, context, BAD_CONTEXT, soup, soup, &count);
     BUG(carom_soup_cross_bound, a, context, NULL, soup, &count);
     BUG(carom_soup_cross_bound, b, context, soup, NULL, &count);
-    BUG(carom_soup_cross_bound, bound, context, soup, soup, NULL);
+    BUG(carom_soup_cross_bound, most, context, soup, soup, NULL);
     BUG(carom_soup_self_bound, context, BAD_CONTEXT, soup, &count);
     BUG(carom_soup_self_bound, soup, context, NULL, &count);
-    BUG(carom_soup_self_bound, bound, context, soup, NULL);
+    BUG(carom_soup_self_bound, most, context, soup, NULL);
     assert_int_equal(count, 7);
     FINE(carom_soup_cross_count, pose_a, context, soup, NULL, soup, NULL, &count);
     FINE(carom_soup_cross_count, pose_b, context, soup, NULL, soup, NULL, &count);
-    BUG(carom_soup_k_free, context, BAD_CONTEXT, soup, &k, NULL);
-    BUG(carom_soup_k_free, soup, context, NULL, &k, NULL);
-    BUG(carom_soup_k_free, k_free, context, soup, NULL, NULL);
-    BUG_RESULT(carom_numbers, carom_soup_k_free, counts, context, soup, &k, &result);
-    FINE(carom_soup_k_free, counts, context, soup, &k, NULL);
-    BUG(carom_k_free_get_bounds, context, BAD_CONTEXT, &k, &k, &bounds);
-    BUG(carom_k_free_get_bounds, a, context, NULL, &k, &bounds);
-    BUG(carom_k_free_get_bounds, b, context, &k, NULL, &bounds);
-    BUG(carom_k_free_get_bounds, bounds, context, &k, &k, NULL);
+    BUG(carom_kfree_measure, context, BAD_CONTEXT, soup, &k, NULL);
+    BUG(carom_kfree_measure, soup, context, NULL, &k, NULL);
+    BUG(carom_kfree_measure, k_free, context, soup, NULL, NULL);
+    BUG_RESULT(carom_numbers, carom_kfree_measure, counts, context, soup, &k, &result);
+    FINE(carom_kfree_measure, counts, context, soup, &k, NULL);
+    BUG(carom_kfree_bound, context, BAD_CONTEXT, &k, &k, &bounds);
+    BUG(carom_kfree_bound, a, context, NULL, &k, &bounds);
+    BUG(carom_kfree_bound, b, context, &k, NULL, &bounds);
+    BUG(carom_kfree_bound, bounds, context, &k, &k, NULL);
     carom_pairs_free(&pairs);
     assert_true(state_of_all() == before);
 }
@@ -693,53 +708,53 @@ static void soup_margins(void **state) {
     uint64_t count = 7;
     bool any = true;
     uint64_t before = state_of_all();
-    BUG(carom_soup_self_within, context, BAD_CONTEXT, soup, 0.1, &pairs);
-    BUG(carom_soup_self_within, soup, context, NULL, 0.1, &pairs);
-    BUG(carom_soup_self_within, pairs, context, soup, 0.1, NULL);
-    BUG_RESULT(carom_pairs, carom_soup_self_within, pairs, context, soup, 0.1, &result);
-    BUG(carom_soup_self_within_count, context, BAD_CONTEXT, soup, 0.1, &count);
-    BUG(carom_soup_self_within_count, soup, context, NULL, 0.1, &count);
-    BUG(carom_soup_self_within_count, count, context, soup, 0.1, NULL);
-    BUG(carom_soup_self_within_any, context, BAD_CONTEXT, soup, 0.1, &any);
-    BUG(carom_soup_self_within_any, soup, context, NULL, 0.1, &any);
-    BUG(carom_soup_self_within_any, any, context, soup, 0.1, NULL);
-    BUG(carom_soup_self_within_each, context, BAD_CONTEXT, soup, 0.1, receive, NULL);
-    BUG(carom_soup_self_within_each, soup, context, NULL, 0.1, receive, NULL);
-    BUG(carom_soup_self_within_each, receive, context, soup, 0.1, NULL, NULL);
-    FINE(carom_soup_self_within_each, user, context, soup, 0.1, receive, NULL);
+    BUG(carom_soup_self_pairs_within, context, BAD_CONTEXT, soup, 0.1, &pairs);
+    BUG(carom_soup_self_pairs_within, soup, context, NULL, 0.1, &pairs);
+    BUG(carom_soup_self_pairs_within, pairs, context, soup, 0.1, NULL);
+    BUG_RESULT(carom_pairs, carom_soup_self_pairs_within, pairs, context, soup, 0.1, &result);
+    BUG(carom_soup_self_count_within, context, BAD_CONTEXT, soup, 0.1, &count);
+    BUG(carom_soup_self_count_within, soup, context, NULL, 0.1, &count);
+    BUG(carom_soup_self_count_within, count, context, soup, 0.1, NULL);
+    BUG(carom_soup_self_meet_within, context, BAD_CONTEXT, soup, 0.1, &any);
+    BUG(carom_soup_self_meet_within, soup, context, NULL, 0.1, &any);
+    BUG(carom_soup_self_meet_within, meet, context, soup, 0.1, NULL);
+    BUG(carom_soup_self_each_within, context, BAD_CONTEXT, soup, 0.1, receive, NULL);
+    BUG(carom_soup_self_each_within, soup, context, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_self_each_within, receive, context, soup, 0.1, NULL, NULL);
+    FINE(carom_soup_self_each_within, user, context, soup, 0.1, receive, NULL);
     BUG(carom_soup_self_gaps, context, BAD_CONTEXT, soup, &pair, 1, &gap);
     BUG(carom_soup_self_gaps, soup, context, NULL, &pair, 1, &gap);
     BUG(carom_soup_self_gaps, pairs, context, soup, NULL, 1, &gap);
     BUG(carom_soup_self_gaps, gaps, context, soup, &pair, 1, NULL);
     FINE(carom_soup_self_gaps, pairs, context, soup, NULL, 0, NULL);
-    BUG(carom_soup_cross_within, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, &pairs);
-    BUG(carom_soup_cross_within, a, context, NULL, NULL, soup, NULL, 0.1, &pairs);
-    BUG(carom_soup_cross_within, b, context, soup, NULL, NULL, NULL, 0.1, &pairs);
-    BUG(carom_soup_cross_within, pairs, context, soup, NULL, soup, NULL, 0.1, NULL);
-    FINE(carom_soup_cross_within, pose_a, context, soup, NULL, soup, NULL, 0.1, &pairs);
-    FINE(carom_soup_cross_within, pose_b, context, soup, NULL, soup, NULL, 0.1, &pairs);
-    BUG_RESULT(carom_pairs, carom_soup_cross_within, pairs, context, soup, NULL, soup, NULL, 0.1,
-               &result);
-    BUG(carom_soup_cross_within_count, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, &count);
-    BUG(carom_soup_cross_within_count, a, context, NULL, NULL, soup, NULL, 0.1, &count);
-    BUG(carom_soup_cross_within_count, b, context, soup, NULL, NULL, NULL, 0.1, &count);
-    BUG(carom_soup_cross_within_count, count, context, soup, NULL, soup, NULL, 0.1, NULL);
-    FINE(carom_soup_cross_within_count, pose_a, context, soup, NULL, soup, NULL, 0.1, &count);
-    FINE(carom_soup_cross_within_count, pose_b, context, soup, NULL, soup, NULL, 0.1, &count);
-    BUG(carom_soup_cross_within_any, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, &any);
-    BUG(carom_soup_cross_within_any, a, context, NULL, NULL, soup, NULL, 0.1, &any);
-    BUG(carom_soup_cross_within_any, b, context, soup, NULL, NULL, NULL, 0.1, &any);
-    BUG(carom_soup_cross_within_any, any, context, soup, NULL, soup, NULL, 0.1, NULL);
-    FINE(carom_soup_cross_within_any, pose_a, context, soup, NULL, soup, NULL, 0.1, &any);
-    FINE(carom_soup_cross_within_any, pose_b, context, soup, NULL, soup, NULL, 0.1, &any);
-    BUG(carom_soup_cross_within_each, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, receive,
+    BUG(carom_soup_cross_pairs_within, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_pairs_within, a, context, NULL, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_pairs_within, b, context, soup, NULL, NULL, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_pairs_within, pairs, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_pairs_within, pose_a, context, soup, NULL, soup, NULL, 0.1, &pairs);
+    FINE(carom_soup_cross_pairs_within, pose_b, context, soup, NULL, soup, NULL, 0.1, &pairs);
+    BUG_RESULT(carom_pairs, carom_soup_cross_pairs_within, pairs, context, soup, NULL, soup, NULL,
+               0.1, &result);
+    BUG(carom_soup_cross_count_within, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_count_within, a, context, NULL, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_count_within, b, context, soup, NULL, NULL, NULL, 0.1, &count);
+    BUG(carom_soup_cross_count_within, count, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_count_within, pose_a, context, soup, NULL, soup, NULL, 0.1, &count);
+    FINE(carom_soup_cross_count_within, pose_b, context, soup, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_meet_within, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_meet_within, a, context, NULL, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_meet_within, b, context, soup, NULL, NULL, NULL, 0.1, &any);
+    BUG(carom_soup_cross_meet_within, meet, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_meet_within, pose_a, context, soup, NULL, soup, NULL, 0.1, &any);
+    FINE(carom_soup_cross_meet_within, pose_b, context, soup, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_each_within, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, receive,
         NULL);
-    BUG(carom_soup_cross_within_each, a, context, NULL, NULL, soup, NULL, 0.1, receive, NULL);
-    BUG(carom_soup_cross_within_each, b, context, soup, NULL, NULL, NULL, 0.1, receive, NULL);
-    BUG(carom_soup_cross_within_each, receive, context, soup, NULL, soup, NULL, 0.1, NULL, NULL);
-    FINE(carom_soup_cross_within_each, pose_a, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
-    FINE(carom_soup_cross_within_each, pose_b, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
-    FINE(carom_soup_cross_within_each, user, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_each_within, a, context, NULL, NULL, soup, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_each_within, b, context, soup, NULL, NULL, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_each_within, receive, context, soup, NULL, soup, NULL, 0.1, NULL, NULL);
+    FINE(carom_soup_cross_each_within, pose_a, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    FINE(carom_soup_cross_each_within, pose_b, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    FINE(carom_soup_cross_each_within, user, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
     BUG(carom_soup_cross_gaps, context, BAD_CONTEXT, soup, NULL, soup, NULL, &pair, 1, &gap);
     BUG(carom_soup_cross_gaps, a, context, NULL, NULL, soup, NULL, &pair, 1, &gap);
     BUG(carom_soup_cross_gaps, b, context, soup, NULL, NULL, NULL, &pair, 1, &gap);
@@ -775,7 +790,7 @@ static void soup_motions(void **state) {
     (void)state;
     carom_soup_impacts impacts = {0};
     carom_soup_impact first;
-    carom_soup_toi toi;
+    carom_advance toi;
     uint64_t before = state_of_all();
     BUG(carom_soup_self_impacts, context, BAD_CONTEXT, soup, &view, &impacts);
     BUG(carom_soup_self_impacts, soup, context, NULL, &view, &impacts);
@@ -800,13 +815,13 @@ static void soup_motions(void **state) {
     BUG(carom_soup_cross_first_impact, impact, context, soup, NULL, soup, NULL, NULL);
     FINE(carom_soup_cross_first_impact, end_a, context, soup, NULL, soup, NULL, &first);
     FINE(carom_soup_cross_first_impact, end_b, context, soup, NULL, soup, NULL, &first);
-    BUG(carom_soup_cross_toi, context, BAD_CONTEXT, soup, NULL, soup, NULL, NULL, &toi);
-    BUG(carom_soup_cross_toi, a, context, NULL, NULL, soup, NULL, NULL, &toi);
-    BUG(carom_soup_cross_toi, b, context, soup, NULL, NULL, NULL, NULL, &toi);
-    BUG(carom_soup_cross_toi, toi, context, soup, NULL, soup, NULL, NULL, NULL);
-    FINE(carom_soup_cross_toi, motion_a, context, soup, NULL, soup, NULL, NULL, &toi);
-    FINE(carom_soup_cross_toi, motion_b, context, soup, NULL, soup, NULL, NULL, &toi);
-    FINE(carom_soup_cross_toi, def, context, soup, NULL, soup, NULL, NULL, &toi);
+    BUG(carom_soup_cross_advance, context, BAD_CONTEXT, soup, NULL, soup, NULL, NULL, &toi);
+    BUG(carom_soup_cross_advance, a, context, NULL, NULL, soup, NULL, NULL, &toi);
+    BUG(carom_soup_cross_advance, b, context, soup, NULL, NULL, NULL, NULL, &toi);
+    BUG(carom_soup_cross_advance, advance, context, soup, NULL, soup, NULL, NULL, NULL);
+    FINE(carom_soup_cross_advance, motion_a, context, soup, NULL, soup, NULL, NULL, &toi);
+    FINE(carom_soup_cross_advance, motion_b, context, soup, NULL, soup, NULL, NULL, &toi);
+    FINE(carom_soup_cross_advance, def, context, soup, NULL, soup, NULL, NULL, &toi);
     assert_true(state_of_all() == before);
     carom_soup_impacts_free(&impacts);
 }
@@ -815,7 +830,7 @@ static void soup_points(void **state) {
     (void)state;
     const carom_vec3 point = {0.1, 0.2, 0.3};
     const carom_ray ray = {.direction = {1.0, 0.0, 0.0}};
-    carom_soup_hit hit;
+    carom_hit hit;
     int32_t winding = 7;
     double value = 7.0;
     BUG(carom_soup_closest_points, context, BAD_CONTEXT, soup, &point, 1, &hit);
@@ -853,19 +868,18 @@ static void soup_points(void **state) {
 static void solids(void **state) {
     (void)state;
     carom_solid *made = solid;
-    carom_solid_def def = {.mesh = view};
+    carom_solid_def def = {.mesh = &view};
     carom_solid_info info;
-    carom_overlap overlap;
-    carom_patches patches = {0};
+    carom_solid_result overlap;
+    carom_solid_patches patches = {0};
     uint64_t before = state_of_all();
     BUG(carom_solid_create, context, BAD_CONTEXT, &def, &made);
     BUG(carom_solid_create, solid, context, &def, NULL);
     FINE(carom_solid_create, def, context, NULL, &made); /* a mesh of no faces is bad input */
     assert_null(made);
     FINE_VOID(carom_solid_destroy, solid, NULL);
-    BUG(carom_solid_get_info, context, BAD_CONTEXT, solid, &info);
-    BUG(carom_solid_get_info, solid, context, NULL, &info);
-    BUG(carom_solid_get_info, info, context, solid, NULL);
+    BUG(carom_solid_get_info, solid, NULL, &info);
+    BUG(carom_solid_get_info, info, solid, NULL);
     BUG(carom_solid_overlap, context, BAD_CONTEXT, solid, NULL, solid, NULL, NULL, &overlap);
     BUG(carom_solid_overlap, a, context, NULL, NULL, solid, NULL, NULL, &overlap);
     BUG(carom_solid_overlap, b, context, solid, NULL, NULL, NULL, NULL, &overlap);
@@ -873,20 +887,24 @@ static void solids(void **state) {
     FINE(carom_solid_overlap, pose_a, context, solid, NULL, solid, NULL, NULL, &overlap);
     FINE(carom_solid_overlap, pose_b, context, solid, NULL, solid, NULL, NULL, &overlap);
     FINE(carom_solid_overlap, def, context, solid, NULL, solid, NULL, NULL, &overlap);
-    const carom_overlap_query query = {.a = solid, .b = solid};
+    const carom_solid_pair query = {.a = solid, .b = solid}, no_a = {.b = solid},
+                           no_b = {.a = solid};
     BUG(carom_solid_overlap_batch, context, BAD_CONTEXT, &query, 1, NULL, &overlap);
-    BUG(carom_solid_overlap_batch, queries, context, NULL, 1, NULL, &overlap);
+    BUG(carom_solid_overlap_batch, pairs, context, NULL, 1, NULL, &overlap);
     BUG(carom_solid_overlap_batch, overlaps, context, &query, 1, NULL, NULL);
     FINE(carom_solid_overlap_batch, def, context, &query, 1, NULL, &overlap);
-    BUG(carom_solid_patches, context, BAD_CONTEXT, solid, NULL, solid, NULL, &patches);
-    BUG(carom_solid_patches, a, context, NULL, NULL, solid, NULL, &patches);
-    BUG(carom_solid_patches, b, context, solid, NULL, NULL, NULL, &patches);
-    BUG(carom_solid_patches, patches, context, solid, NULL, solid, NULL, NULL);
-    BUG_RESULT(carom_patches, carom_solid_patches, patches, context, solid, NULL, solid, NULL,
-               &result);
-    FINE(carom_solid_patches, pose_a, context, solid, NULL, solid, NULL, &patches);
-    FINE(carom_solid_patches, pose_b, context, solid, NULL, solid, NULL, &patches);
-    carom_patches_free(&patches);
+    FINE(carom_solid_overlap_batch, pairs, context, NULL, 0, NULL, NULL);
+    BUG_IN(carom_solid_pair, a, carom_solid_overlap_batch, context, &no_a, 1, NULL, &overlap);
+    BUG_IN(carom_solid_pair, b, carom_solid_overlap_batch, context, &no_b, 1, NULL, &overlap);
+    BUG(carom_solid_overlap_patches, context, BAD_CONTEXT, solid, NULL, solid, NULL, &patches);
+    BUG(carom_solid_overlap_patches, a, context, NULL, NULL, solid, NULL, &patches);
+    BUG(carom_solid_overlap_patches, b, context, solid, NULL, NULL, NULL, &patches);
+    BUG(carom_solid_overlap_patches, patches, context, solid, NULL, solid, NULL, NULL);
+    BUG_RESULT(carom_solid_patches, carom_solid_overlap_patches, patches, context, solid, NULL,
+               solid, NULL, &result);
+    FINE(carom_solid_overlap_patches, pose_a, context, solid, NULL, solid, NULL, &patches);
+    FINE(carom_solid_overlap_patches, pose_b, context, solid, NULL, solid, NULL, &patches);
+    carom_solid_patches_free(&patches);
     assert_true(state_of_all() == before);
 }
 
@@ -895,23 +913,33 @@ static void solids(void **state) {
 static void gas_changes(void **state) {
     (void)state;
     carom_gas *made = gas;
-    carom_gas_def def = {.edges = edges};
+    const carom_gas_def good = {.spheres = spheres, .sphere_count = 2, .edges = edges};
+    const carom_gas_format format = CAROM_GAS_FORMAT_CAROM;
+    carom_gas_def def = good;
     uint32_t ids[2] = {0, 1};
     uint64_t before = state_of_all();
-    BUG(carom_gas_create, context, BAD_CONTEXT, &def, spheres, 2, &made);
-    FINE(carom_gas_create, def, context, NULL, spheres, 2, &made);
+    BUG(carom_gas_create, context, BAD_CONTEXT, &def, &made);
+    FINE(carom_gas_create, def, context, NULL, &made);
     assert_null(made); /* a box without edges is bad input */
-    BUG(carom_gas_create, spheres, context, &def, NULL, 2, &made);
-    BUG(carom_gas_create, gas, context, &def, spheres, 2, NULL);
-    FINE(carom_gas_create, spheres, context, &def, NULL, 0, &made);
-    carom_gas_destroy(made);
-    def.method = CAROM_GAS_METHOD_COUNT;
-    BUG_IN(carom_gas_def, method, carom_gas_create, context, &def, spheres, 2, &made);
+    BUG(carom_gas_create, gas, context, &def, NULL);
+    def.spheres = NULL;
+    BUG_IN(carom_gas_def, spheres, carom_gas_create, context, &def, &made);
     assert_null(made);
-    BUG_IN(carom_gas_def, method, carom_gas_load, context, path, &def, &made);
-    def = (carom_gas_def){.edges = edges, .queue = (carom_gas_queue)-1};
-    BUG_IN(carom_gas_def, queue, carom_gas_create, context, &def, spheres, 2, &made);
-    BUG_IN(carom_gas_def, queue, carom_gas_load, context, path, &def, &made);
+    def.sphere_count = 0;
+    FINE(carom_gas_create, def, context, &def, &made);
+    carom_gas_destroy(made);
+    def = good;
+    def.method = CAROM_GAS_METHOD_COUNT;
+    BUG_IN(carom_gas_def, method, carom_gas_create, context, &def, &made);
+    assert_null(made);
+    BUG_IN(carom_gas_def, method, carom_gas_load, context, path, format, &def, &made);
+    BUG_IN(carom_gas_def, method, carom_gas_load_memory, context, "x", 1, format, NULL, &def,
+           &made);
+    def = good;
+    def.queue = (carom_gas_queue)-1;
+    BUG_IN(carom_gas_def, queue, carom_gas_create, context, &def, &made);
+    BUG_IN(carom_gas_def, queue, carom_gas_load, context, path, format, &def, &made);
+    BUG_IN(carom_gas_def, queue, carom_gas_load_memory, context, "x", 1, format, NULL, &def, &made);
     FINE_VOID(carom_gas_destroy, gas, NULL);
     BUG(carom_gas_add, context, BAD_CONTEXT, gas, spheres, 2, ids);
     BUG(carom_gas_add, gas, context, NULL, spheres, 2, ids);
@@ -930,7 +958,6 @@ static void gas_changes(void **state) {
 
 static void gas_queries(void **state) {
     (void)state;
-    carom_gas *made = gas;
     carom_gas_event event;
     carom_gas_spheres found = {0};
     carom_gas_sphere sphere;
@@ -946,13 +973,13 @@ static void gas_queries(void **state) {
     FINE(carom_gas_advance, on_event, context, gas, 0.0, NULL, NULL);
     FINE(carom_gas_advance, user, context, gas, 0.0, NULL, NULL);
     BUG_VOID(carom_gas_get_time, gas, NULL);
-    BUG(carom_gas_get_spheres, context, BAD_CONTEXT, gas, &found);
-    BUG(carom_gas_get_spheres, gas, context, NULL, &found);
-    BUG(carom_gas_get_spheres, spheres, context, gas, NULL);
-    BUG_RESULT(carom_gas_spheres, carom_gas_get_spheres, spheres, context, gas, &result);
-    BUG(carom_gas_get_sphere, context, BAD_CONTEXT, gas, 0, &sphere);
-    BUG(carom_gas_get_sphere, gas, context, NULL, 0, &sphere);
-    BUG(carom_gas_get_sphere, sphere, context, gas, 0, NULL);
+    BUG(carom_gas_list_spheres, context, BAD_CONTEXT, gas, &found);
+    BUG(carom_gas_list_spheres, gas, context, NULL, &found);
+    BUG(carom_gas_list_spheres, spheres, context, gas, NULL);
+    BUG_RESULT(carom_gas_spheres, carom_gas_list_spheres, spheres, context, gas, &result);
+    BUG(carom_gas_find_sphere, context, BAD_CONTEXT, gas, 0, &sphere);
+    BUG(carom_gas_find_sphere, gas, context, NULL, 0, &sphere);
+    BUG(carom_gas_find_sphere, sphere, context, gas, 0, NULL);
     BUG(carom_gas_measure, context, BAD_CONTEXT, gas, &measures);
     BUG(carom_gas_measure, gas, context, NULL, &measures);
     BUG(carom_gas_measure, measures, context, gas, NULL);
@@ -961,18 +988,44 @@ static void gas_queries(void **state) {
     BUG(carom_gas_overlap, context, BAD_CONTEXT, gas, &overlap);
     BUG(carom_gas_overlap, gas, context, NULL, &overlap);
     BUG(carom_gas_overlap, overlap, context, gas, NULL);
-    BUG(carom_gas_get_info, context, BAD_CONTEXT, gas, &info);
-    BUG(carom_gas_get_info, gas, context, NULL, &info);
-    BUG(carom_gas_get_info, info, context, gas, NULL);
-    BUG(carom_gas_save, context, BAD_CONTEXT, gas, path);
-    BUG(carom_gas_save, gas, context, NULL, path);
-    BUG(carom_gas_save, path, context, gas, NULL);
-    assert_ok(context, carom_gas_save(context, gas, path));
-    BUG(carom_gas_load, context, BAD_CONTEXT, path, NULL, &made);
-    BUG(carom_gas_load, path, context, NULL, NULL, &made);
-    BUG(carom_gas_load, gas, context, path, NULL, NULL);
-    FINE(carom_gas_load, def, context, path, NULL, &made);
+    BUG(carom_gas_get_info, gas, NULL, &info);
+    BUG(carom_gas_get_info, info, gas, NULL);
+    assert_true(state_of_all() == before);
+}
+
+static void gas_files(void **state) {
+    (void)state;
+    const carom_gas_format format = CAROM_GAS_FORMAT_CAROM, none = CAROM_GAS_FORMAT_COUNT;
+    carom_gas *made = gas;
+    carom_bytes bytes = {0};
+    uint64_t before = state_of_all();
+    BUG(carom_gas_save, context, BAD_CONTEXT, gas, format, path);
+    BUG(carom_gas_save, gas, context, NULL, format, path);
+    BUG(carom_gas_save, format, context, gas, none, path);
+    BUG(carom_gas_save, path, context, gas, format, NULL);
+    BUG(carom_gas_save_memory, context, BAD_CONTEXT, gas, format, &bytes);
+    BUG(carom_gas_save_memory, gas, context, NULL, format, &bytes);
+    BUG(carom_gas_save_memory, format, context, gas, none, &bytes);
+    BUG(carom_gas_save_memory, bytes, context, gas, format, NULL);
+    BUG_RESULT(carom_bytes, carom_gas_save_memory, bytes, context, gas, format, &result);
+    assert_ok(context, carom_gas_save(context, gas, format, path));
+    assert_ok(context, carom_gas_save_memory(context, gas, format, &bytes));
+    BUG(carom_gas_load, context, BAD_CONTEXT, path, format, NULL, &made);
+    BUG(carom_gas_load, path, context, NULL, format, NULL, &made);
+    BUG(carom_gas_load, format, context, path, none, NULL, &made);
+    BUG(carom_gas_load, gas, context, path, format, NULL, NULL);
+    FINE(carom_gas_load, def, context, path, format, NULL, &made);
     carom_gas_destroy(made);
+    BUG(carom_gas_load_memory, context, BAD_CONTEXT, bytes.data, bytes.count, format, "x", NULL,
+        &made);
+    BUG(carom_gas_load_memory, bytes, context, NULL, bytes.count, format, "x", NULL, &made);
+    BUG(carom_gas_load_memory, format, context, bytes.data, bytes.count, none, "x", NULL, &made);
+    BUG(carom_gas_load_memory, gas, context, bytes.data, bytes.count, format, "x", NULL, NULL);
+    FINE(carom_gas_load_memory, name, context, bytes.data, bytes.count, format, NULL, NULL, &made);
+    carom_gas_destroy(made);
+    FINE(carom_gas_load_memory, def, context, bytes.data, bytes.count, format, "x", NULL, &made);
+    carom_gas_destroy(made);
+    carom_bytes_free(&bytes);
     assert_true(state_of_all() == before);
 }
 
@@ -981,22 +1034,32 @@ static void gas_queries(void **state) {
 /* Last, when all has been tried. */
 static void nothing_was_left_out(void **state) {
     (void)state;
-    static const char *const headers[] = {"base.h",   "gas.h",    "geom.h",  "grid.h", "mesh.h",
-                                          "result.h", "shapes.h", "solid.h", "soup.h"};
+    static const char *const headers[] = {"base.h",  "gas.h",  "geom.h",        "grid.h",
+                                          "kfree.h", "mesh.h", "result.h",      "shapes.h",
+                                          "solid.h", "soup.h", "soup_motion.h", "soup_points.h"};
     assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) >
                 80); /* the headers were understood */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base),         cmocka_unit_test(geom),
-        cmocka_unit_test(geom_values),  cmocka_unit_test(poses),
-        cmocka_unit_test(pose_values),  cmocka_unit_test(names),
-        cmocka_unit_test(meshes),       cmocka_unit_test(soup_changes),
-        cmocka_unit_test(soup_queries), cmocka_unit_test(soup_points),
-        cmocka_unit_test(soup_margins), cmocka_unit_test(soup_motions),
-        cmocka_unit_test(solids),       cmocka_unit_test(gas_changes),
-        cmocka_unit_test(gas_queries),  cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(base),
+        cmocka_unit_test(geom),
+        cmocka_unit_test(geom_values),
+        cmocka_unit_test(poses),
+        cmocka_unit_test(pose_values),
+        cmocka_unit_test(names),
+        cmocka_unit_test(meshes),
+        cmocka_unit_test(soup_changes),
+        cmocka_unit_test(soup_queries),
+        cmocka_unit_test(soup_points),
+        cmocka_unit_test(soup_margins),
+        cmocka_unit_test(soup_motions),
+        cmocka_unit_test(solids),
+        cmocka_unit_test(gas_changes),
+        cmocka_unit_test(gas_queries),
+        cmocka_unit_test(gas_files),
+        cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("caller_bugs", tests, set_up, tear_down);
 }

@@ -42,7 +42,7 @@ static carom_soup *tree, *rigid, *grid, *small_budget, *of_sphere, *of_polygons,
 static carom_solid *ball, *star;
 static carom_pairs pairs;
 static carom_numbers numbers;
-static carom_patches patches;
+static carom_solid_patches patches;
 static carom_soup_segments segments;
 static carom_bytes bytes;
 static const carom_pose beside = {.t = {0.25, 0.125, 0.0625}}, above = {.t = {0.0, 0.0, 9.0}};
@@ -71,7 +71,7 @@ static bool add_pairs(void *user, const carom_pair *some, uint64_t count) {
     }                                                                                              \
     static carom_status name##_any(carom_context *context, uint64_t *hash) {                       \
         bool any = false;                                                                          \
-        carom_status status = carom_soup_self_any(context, name, &any);                            \
+        carom_status status = carom_soup_self_meet(context, name, &any);                           \
         *hash = any;                                                                               \
         return status;                                                                             \
     }                                                                                              \
@@ -93,7 +93,7 @@ static bool add_pairs(void *user, const carom_pair *some, uint64_t count) {
     }                                                                                              \
     static carom_status name##_cross_any(carom_context *context, uint64_t *hash) {                 \
         bool any = false;                                                                          \
-        carom_status status = carom_soup_cross_any(context, name, NULL, name, &above, &any);       \
+        carom_status status = carom_soup_cross_meet(context, name, NULL, name, &above, &any);      \
         *hash = any;                                                                               \
         return status;                                                                             \
     }                                                                                              \
@@ -114,42 +114,42 @@ SOUP_CALLS(small_budget)
 
 #define WITHIN_CALLS(name)                                                                         \
     static carom_status name##_within(carom_context *context, uint64_t *hash) {                    \
-        carom_status status = carom_soup_self_within(context, name, MARGIN, &pairs);               \
+        carom_status status = carom_soup_self_pairs_within(context, name, MARGIN, &pairs);         \
         *hash = hash_of_pairs();                                                                   \
         return status;                                                                             \
     }                                                                                              \
     static carom_status name##_within_count(carom_context *context, uint64_t *hash) {              \
-        return carom_soup_self_within_count(context, name, MARGIN, hash);                          \
+        return carom_soup_self_count_within(context, name, MARGIN, hash);                          \
     }                                                                                              \
     static carom_status name##_within_any(carom_context *context, uint64_t *hash) {                \
         bool any = false;                                                                          \
-        carom_status status = carom_soup_self_within_any(context, name, 0.0, &any);                \
+        carom_status status = carom_soup_self_meet_within(context, name, 0.0, &any);               \
         *hash = any;                                                                               \
         return status;                                                                             \
     }                                                                                              \
     static carom_status name##_within_each(carom_context *context, uint64_t *hash) {               \
         *hash = 0;                                                                                 \
-        return carom_soup_self_within_each(context, name, MARGIN, add_pairs, hash);                \
+        return carom_soup_self_each_within(context, name, MARGIN, add_pairs, hash);                \
     }                                                                                              \
     static carom_status name##_cross_within(carom_context *context, uint64_t *hash) {              \
         carom_status status =                                                                      \
-            carom_soup_cross_within(context, name, NULL, name, &beside, MARGIN, &pairs);           \
+            carom_soup_cross_pairs_within(context, name, NULL, name, &beside, MARGIN, &pairs);     \
         *hash = hash_of_pairs();                                                                   \
         return status;                                                                             \
     }                                                                                              \
     static carom_status name##_cross_within_count(carom_context *context, uint64_t *hash) {        \
-        return carom_soup_cross_within_count(context, name, NULL, name, &beside, MARGIN, hash);    \
+        return carom_soup_cross_count_within(context, name, NULL, name, &beside, MARGIN, hash);    \
     }                                                                                              \
     static carom_status name##_cross_within_any(carom_context *context, uint64_t *hash) {          \
         bool any = false;                                                                          \
         carom_status status =                                                                      \
-            carom_soup_cross_within_any(context, name, NULL, name, &above, MARGIN, &any);          \
+            carom_soup_cross_meet_within(context, name, NULL, name, &above, MARGIN, &any);         \
         *hash = any;                                                                               \
         return status;                                                                             \
     }                                                                                              \
     static carom_status name##_cross_within_each(carom_context *context, uint64_t *hash) {         \
         *hash = 0;                                                                                 \
-        return carom_soup_cross_within_each(context, name, NULL, name, &beside, MARGIN, add_pairs, \
+        return carom_soup_cross_each_within(context, name, NULL, name, &beside, MARGIN, add_pairs, \
                                             hash);                                                 \
     }
 
@@ -225,16 +225,17 @@ static carom_status self_impacts(carom_context *context, uint64_t *hash) {
     carom_soup_impact first;
     memset(&first, 0, sizeof(first));
     carom_status status = carom_soup_self_first_impact(context, tree, &end, &first);
-    *hash = test_hash(&first.lower, sizeof(first.lower), (uint64_t)first.kind);
+    *hash = test_hash(&first.time.lower, sizeof(first.time.lower), (uint64_t)first.kind);
     free(moved);
     return status;
 }
 
 static carom_status rigid_toi(carom_context *context, uint64_t *hash) {
     carom_motion motion = {.from = above, .to = {.q = {1.0, 1.0, 0.0, 0.0}, .t = {0.0, 0.0, -9.0}}};
-    carom_soup_toi toi;
+    carom_advance toi;
     memset(&toi, 0, sizeof(toi));
-    carom_status status = carom_soup_cross_toi(context, rigid, NULL, rigid, &motion, NULL, &toi);
+    carom_status status =
+        carom_soup_cross_advance(context, rigid, NULL, rigid, &motion, NULL, &toi);
     *hash = test_hash(&toi.time, sizeof(toi.time), toi.steps);
     return status;
 }
@@ -259,8 +260,8 @@ static carom_status extreme_pairs(carom_context *context, uint64_t *hash) {
 }
 
 static carom_status k_free(carom_context *context, uint64_t *hash) {
-    carom_k_free k;
-    carom_status status = carom_soup_k_free(context, tree, &k, &numbers);
+    carom_kfree k;
+    carom_status status = carom_kfree_measure(context, tree, &k, &numbers);
     *hash = k.total;
     return status;
 }
@@ -273,7 +274,7 @@ static const carom_vec3 *points(void) {
 }
 
 static carom_status closest(carom_context *context, uint64_t *hash) {
-    static carom_soup_hit hits[POINTS];
+    static carom_hit hits[POINTS];
     carom_status status = carom_soup_closest_points(context, of_sphere, points(), POINTS, hits);
     *hash = 0;
     for (int i = 0; i < POINTS; ++i) *hash = 31 * *hash + hits[i].face;
@@ -281,7 +282,7 @@ static carom_status closest(carom_context *context, uint64_t *hash) {
 }
 
 static carom_status rays(carom_context *context, uint64_t *hash) {
-    static carom_soup_hit hits[POINTS];
+    static carom_hit hits[POINTS];
     carom_ray some[POINTS];
     for (int i = 0; i < POINTS; ++i)
         some[i] = (carom_ray){.origin = points()[i], .direction = {1.0, 0.5, 0.1}};
@@ -315,9 +316,9 @@ static carom_status signed_distances(carom_context *context, uint64_t *hash) {
 
 static carom_status overlap_of(carom_context *context, const carom_solid *b, const carom_pose *pose,
                                uint64_t *hash) {
-    carom_overlap overlap;
+    carom_solid_result overlap;
     memset(&overlap, 0, sizeof(overlap));
-    const carom_overlap_def def = {.distance = true};
+    const carom_solid_query_def def = {.distance = true};
     carom_status status = carom_solid_overlap(context, ball, NULL, b, pose, &def, &overlap);
     *hash = test_hash(&overlap.volume, sizeof(double), overlap.pairs);
     *hash = test_hash(&overlap.distance, sizeof(double), *hash);
@@ -341,7 +342,7 @@ static carom_status overlap_far(carom_context *context, uint64_t *hash) {
 }
 
 static carom_status pieces(carom_context *context, uint64_t *hash) {
-    carom_status status = carom_solid_patches(context, ball, NULL, star, &beside, &patches);
+    carom_status status = carom_solid_overlap_patches(context, ball, NULL, star, &beside, &patches);
     *hash =
         patches.count == 0 ? 0 : test_hash(patches.data, patches.count * sizeof(*patches.data), 0);
     return status;
@@ -349,7 +350,7 @@ static carom_status pieces(carom_context *context, uint64_t *hash) {
 
 static carom_status create_soup(carom_context *context, uint64_t *hash) {
     carom_soup *soup = NULL;
-    const carom_soup_def def = {.mesh = polygons, .rigid = true};
+    const carom_soup_def def = {.mesh = &polygons, .rigid = true};
     carom_status status = carom_soup_create(context, &def, &soup);
     *hash = soup != NULL;
     carom_soup_destroy(soup);
@@ -358,7 +359,7 @@ static carom_status create_soup(carom_context *context, uint64_t *hash) {
 
 static carom_status create_solid(carom_context *context, uint64_t *hash) {
     carom_solid *solid = NULL;
-    const carom_solid_def def = {.mesh = polygons};
+    const carom_solid_def def = {.mesh = &polygons};
     carom_status status = carom_solid_create(context, &def, &solid);
     *hash = solid != NULL;
     carom_solid_destroy(solid);
@@ -477,7 +478,7 @@ static const struct {
 static void forget_results(void) {
     carom_pairs_free(&pairs);
     carom_numbers_free(&numbers);
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
     carom_soup_segments_free(&segments);
     carom_bytes_free(&bytes);
 }
@@ -551,7 +552,7 @@ static void long_work_is_stopped_in_its_middle(void **state) {
         for (int k = 0; k < 3; ++k) xyz[i][k] = carom_random_between(&random, -1.0, 1.0);
     }
     carom_soup_def def = {
-        .mesh = {
+        .mesh = &(carom_mesh_view){
             .positions = xyz, .vertex_count = 3 * COUNT, .corners = corners, .face_count = COUNT}};
     listener l = {0};
     carom_context_def context_def = {.threads = 1,
@@ -579,18 +580,18 @@ static void long_work_is_stopped_in_its_middle(void **state) {
                 : query == 4 ? carom_soup_cross_count(context, soup, NULL, soup, &pose, &count)
                 : query == 5
                     ? carom_soup_cross_each(context, soup, NULL, soup, &pose, add_pairs, &count)
-                : query == 6 ? carom_soup_self_within(context, soup, MARGIN, &pairs)
-                : query == 7 ? carom_soup_self_within_each(context, soup, MARGIN, add_pairs, &count)
-                : query == 8
-                    ? carom_soup_cross_within(context, soup, NULL, soup, &pose, MARGIN, &pairs)
-                    : carom_soup_cross_within_each(context, soup, NULL, soup, &pose, MARGIN,
-                                                   add_pairs, &count);
+                : query == 6 ? carom_soup_self_pairs_within(context, soup, MARGIN, &pairs)
+                : query == 7 ? carom_soup_self_each_within(context, soup, MARGIN, add_pairs, &count)
+                : query == 8 ? carom_soup_cross_pairs_within(context, soup, NULL, soup, &pose,
+                                                             MARGIN, &pairs)
+                             : carom_soup_cross_each_within(context, soup, NULL, soup, &pose,
+                                                            MARGIN, add_pairs, &count);
             assert_int_equal(status, CAROM_CANCELLED);
             assert_int_equal(l.calls, OCCASIONS_WITHIN);
             assert_true(l.fraction < 1.0);
         }
         l = (listener){0};
-        assert_ok(context, carom_soup_self_any(context, soup, &any));
+        assert_ok(context, carom_soup_self_meet(context, soup, &any));
         assert_ok(context, carom_context_get_work(context, &work));
         assert_true(any && work.candidates > 0);
         carom_soup_destroy(soup);
@@ -653,22 +654,22 @@ static int set_up(void **state) {
         assert_ok(context, carom_shape_make(context, &shapes[i], &meshes[i]));
         assert_ok(context, carom_mesh_get_view(meshes[i], views[i]));
     }
-    carom_soup_def def = {.mesh = cloth, .method = CAROM_SOUP_METHOD_TREE};
+    carom_soup_def def = {.mesh = &cloth, .method = CAROM_SOUP_METHOD_TREE};
     assert_ok(context, carom_soup_create(context, &def, &tree));
-    def = (carom_soup_def){.mesh = cloth, .rigid = true};
+    def = (carom_soup_def){.mesh = &cloth, .rigid = true};
     assert_ok(context, carom_soup_create(context, &def, &rigid));
-    def = (carom_soup_def){.mesh = cloth, .method = CAROM_SOUP_METHOD_GRID};
+    def = (carom_soup_def){.mesh = &cloth, .method = CAROM_SOUP_METHOD_GRID};
     assert_ok(context, carom_soup_create(context, &def, &grid));
-    def = (carom_soup_def){.mesh = cloth, .work_budget = 1};
+    def = (carom_soup_def){.mesh = &cloth, .work_budget = 1};
     assert_ok(context, carom_soup_create(context, &def, &small_budget));
-    def = (carom_soup_def){.mesh = sphere};
+    def = (carom_soup_def){.mesh = &sphere};
     assert_ok(context, carom_soup_create(context, &def, &of_sphere));
-    def = (carom_soup_def){.mesh = polygons};
+    def = (carom_soup_def){.mesh = &polygons};
     assert_ok(context, carom_soup_create(context, &def, &of_polygons));
-    def = (carom_soup_def){.mesh = tiny};
+    def = (carom_soup_def){.mesh = &tiny};
     assert_ok(context, carom_soup_create(context, &def, &speck));
-    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = sphere}, &ball));
-    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = polygons}, &star));
+    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = &sphere}, &ball));
+    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = &polygons}, &star));
     carom_context_destroy(context);
     return 0;
 }

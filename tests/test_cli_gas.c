@@ -247,10 +247,12 @@ static void resumed_boxes_are_told_as_they_are(void **state) {
     carom_gas *gas;
     char path[600];
     snprintf(path, sizeof(path), "%s/made.gas", folder);
-    assert_ok(context, carom_gas_create(context, &def, spheres, 40, &gas));
+    def.spheres = spheres;
+    def.sphere_count = 40;
+    assert_ok(context, carom_gas_create(context, &def, &gas));
     assert_ok(context, carom_gas_remove(context, gas, &dead, 1));
     assert_ok(context, carom_gas_advance(context, gas, 0.25, NULL, NULL));
-    assert_ok(context, carom_gas_save(context, gas, path));
+    assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, path));
     carom_gas_destroy(gas);
     carom_context_destroy(context);
     for (int i = 0; i < 39; ++i) radii[i] = spheres[i < 7 ? i : i + 1].radius;

@@ -156,7 +156,6 @@ static void inputs_are_not_replaced(void **state) {
         "toi in.obj --end end.obj -o end.obj",
         "scene in.obj in.csv -o in.csv",
         "scene r.urdf --srdf s.csv -o s.csv",
-        "gas --resume g.gas --save g.gas",
         "gas --start g.xyz -o g.xyz",
     };
     assert_int_equal(carom("make box -o in.obj"), 0);

@@ -111,8 +111,8 @@ static void cases_of_other_libraries_are_right(void **state) {
         numbers_of(truth, "tolerance_double", &tolerance, 1);
         numbers_of(truth, "size", &size, 1);
         bool near = strncmp(after_key(truth, "near_touching"), " true", 5) == 0;
-        assert_ok(context, carom_convex_depth(context, &a.convex, &pose_a, &b.convex, &pose_b, NULL,
-                                              NULL, &r));
+        assert_ok(context,
+                  carom_convex_depth(context, &a.convex, &pose_a, &b.convex, &pose_b, NULL, &r));
         double value = r.distance - r.depth, off = fabs(value - right);
         bool wrong = off > fmax(1e-9 * size, tolerance);
         if (!near) {
@@ -228,12 +228,12 @@ static void scale_changes_nothing(void **state) {
         scale_case(context, &made, 1.0, &c);
         convex_case_free(&made);
         assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                              &c.pose_b, NULL, NULL, &r));
+                                              &c.pose_b, NULL, &r));
         for (uint32_t k = 0; k < COUNT_OF(powers); ++k) {
             double by = ldexp(1.0, powers[k]);
             scale_case(context, &c, by, &other);
             assert_ok(context, carom_convex_depth(context, &other.a.convex, &other.pose_a,
-                                                  &other.b.convex, &other.pose_b, NULL, NULL, &s));
+                                                  &other.b.convex, &other.pose_b, NULL, &s));
             assert_int_equal(r.relation, s.relation);
             assert_int_equal(r.iterations, s.iterations);
             assert_true(r.distance * by == s.distance && r.depth * by == s.depth);
@@ -299,8 +299,8 @@ static void the_bound_is_nearly_reached(void **state) {
                 for (uint64_t l = 0; l < other; ++l) points[l] = scaled(points[l], 1e-6);
                 convex_shape_hull(context, &b, points, other);
             }
-            assert_ok(context, carom_convex_depth(context, &a.convex, NULL, &b.convex, NULL, NULL,
-                                                  NULL, &r));
+            assert_ok(context,
+                      carom_convex_depth(context, &a.convex, NULL, &b.convex, NULL, NULL, &r));
             assert_ok(context, carom_convex_bound(context, &a.convex, &b.convex, &most));
             print_message("%3d and %3d corners: %u steps of at most %u, %u supports of %u\n",
                           (int)count, (int)other, r.iterations, most.depth_iterations, r.supports,
@@ -313,24 +313,25 @@ static void the_bound_is_nearly_reached(void **state) {
     carom_context_destroy(context);
 }
 
-/* ---- starts, searches, caches ---------------------------------------------------------------- */
+/* ---- starts, searches, hints ----------------------------------------------------------------- */
 
 /* All ways to search give one answer up to its error. */
-static void starts_searches_and_caches_agree(void **state) {
+static void starts_searches_and_hints_agree(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     for (uint64_t i = 0; i < 4000; ++i) {
         convex_case c;
         carom_convex_result first, r;
-        carom_convex_cache cache = {0};
+        carom_convex_hint hint = {0};
         convex_case_make(context, 3, i, &c);
         assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                              &c.pose_b, NULL, NULL, &first));
+                                              &c.pose_b, NULL, &first));
         for (int way = 0; way < 8; ++way) {
-            carom_convex_def def = {.start = (carom_convex_start)(way & 1),
-                                    .search = (carom_convex_search)(way / 2 % 3)};
+            carom_convex_query_def def = {.start = (carom_convex_start)(way & 1),
+                                          .search = (carom_convex_search)(way / 2 % 3),
+                                          .hint = way < 2 ? NULL : &hint};
             assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                                  &c.pose_b, &def, way < 2 ? NULL : &cache, &r));
+                                                  &c.pose_b, &def, &r));
             double off = fabs((r.distance - r.depth) - (first.distance - first.depth));
             oracle_shape a = oracle_place(&c.a.convex, &c.a.view, &c.pose_a);
             oracle_shape b = oracle_place(&c.b.convex, &c.b.view, &c.pose_b);
@@ -338,10 +339,11 @@ static void starts_searches_and_caches_agree(void **state) {
                 fail_msg("case %llu, way %d: %.17g and %.17g, error %g", (unsigned long long)i, way,
                          first.distance - first.depth, r.distance - r.depth, r.error);
         }
-        /* The cache of other shapes gives anything, but it ends and is finite. */
-        memset(&cache, (int)(i % 256), sizeof(cache));
-        assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                              &c.pose_b, NULL, &cache, &r));
+        /* The hint of other shapes gives anything, but it ends and is finite. */
+        memset(&hint, (int)(i % 256), sizeof(hint));
+        assert_ok(context,
+                  carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex, &c.pose_b,
+                                     &(carom_convex_query_def){.hint = &hint}, &r));
         assert_true(isfinite(r.distance + r.depth + r.error + r.normal.x + r.point_a.x));
         convex_case_free(&c);
     }
@@ -362,7 +364,7 @@ static bool place_at(carom_context *context, convex_case *c, double parts) {
     for (int tries = 0; tries < 3; ++tries) {
         carom_convex_result r;
         assert_ok(context, carom_convex_depth(context, &c->a.convex, &c->pose_a, &c->b.convex,
-                                              &c->pose_b, NULL, NULL, &r));
+                                              &c->pose_b, NULL, &r));
         double e = convex_tolerance(&c->a, &c->pose_a, &c->b, &c->pose_b);
         if (r.relation == CAROM_RELATION_TOUCHING || r.error > 0.02 * e) return false;
         double by = parts * e - (r.distance - r.depth);
@@ -392,13 +394,13 @@ static void relations_keep_to_the_tolerance(void **state) {
             double e = convex_tolerance(&c.a, &c.pose_a, &c.b, &c.pose_b);
             double to = inside ? 0.9 : 1.1;
             assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                                  &c.pose_b, NULL, NULL, &r));
+                                                  &c.pose_b, NULL, &r));
             if (r.relation == CAROM_RELATION_TOUCHING || r.error > 0.02 * e) break;
             move_along(&c.pose_b, r.normal, (parts > 0.0 ? to : -to) * e - (r.distance - r.depth));
             assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                                  &c.pose_b, NULL, NULL, &r));
+                                                  &c.pose_b, NULL, &r));
             assert_ok(context, carom_convex_meet(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                                 &c.pose_b, NULL, NULL, &meet));
+                                                 &c.pose_b, NULL, &meet));
             carom_relation wanted = inside        ? CAROM_RELATION_TOUCHING
                                     : parts > 0.0 ? CAROM_RELATION_APART
                                                   : CAROM_RELATION_OVERLAPPING;
@@ -431,10 +433,8 @@ static void a_wide_triangle_does_not_touch_beyond_the_tolerance(void **state) {
     carom_pose pose = {.t = {2e-7, 2.2155781999310919e-08, 1e-7}};
     carom_convex_result r;
     bool meet;
-    assert_ok(context,
-              carom_convex_depth(context, &point, &at, &wide.convex, &pose, NULL, NULL, &r));
-    assert_ok(context,
-              carom_convex_meet(context, &point, &at, &wide.convex, &pose, NULL, NULL, &meet));
+    assert_ok(context, carom_convex_depth(context, &point, &at, &wide.convex, &pose, NULL, &r));
+    assert_ok(context, carom_convex_meet(context, &point, &at, &wide.convex, &pose, NULL, &meet));
     assert_int_equal(r.relation, CAROM_RELATION_APART);
     assert_false(meet);
     assert_true(fabs(r.distance - 0.46463304) <= r.error); /* by rational numbers */
@@ -448,9 +448,8 @@ enum { BODIES = 300, PAIRS = 3000 };
 
 typedef struct batch_input {
     convex_shape shapes[BODIES];
-    carom_convex_body bodies[BODIES];
-    carom_pair pairs[PAIRS];
-    carom_convex_batch batch;
+    carom_pose poses[BODIES];
+    carom_convex_pair pairs[PAIRS];
 } batch_input;
 
 static void make_batch(carom_context *context, batch_input *in) {
@@ -460,58 +459,100 @@ static void make_batch(carom_context *context, batch_input *in) {
         convex_case_make(context, 4, i, &c);
         in->shapes[i] = c.a;
         in->shapes[i + 1] = c.b;
-        in->bodies[i] = (carom_convex_body){&in->shapes[i].convex, c.pose_a};
-        in->bodies[i + 1] = (carom_convex_body){&in->shapes[i + 1].convex, c.pose_b};
+        in->poses[i] = c.pose_a;
+        in->poses[i + 1] = c.pose_b;
     }
     for (uint32_t i = 0; i < PAIRS; ++i) {
         uint32_t a = (uint32_t)(carom_random_next(&random) % BODIES);
-        in->pairs[i] = (carom_pair){a, i % 2 != 0 ? a ^ 1 : (a + i) % BODIES};
+        uint32_t b = i % 2 != 0 ? a ^ 1 : (a + i) % BODIES;
+        in->pairs[i] = (carom_convex_pair){.a = &in->shapes[a].convex,
+                                           .b = &in->shapes[b].convex,
+                                           .pose_a = in->poses[a],
+                                           .pose_b = in->poses[b]};
     }
-    in->batch = (carom_convex_batch){
-        .bodies = in->bodies, .body_count = BODIES, .pairs = in->pairs, .pair_count = PAIRS};
+}
+
+typedef carom_status batch_fn(carom_context *, const carom_convex_pair *, uint64_t,
+                              const carom_convex_query_def *, carom_convex_result *);
+typedef carom_status single_fn(carom_context *, const carom_convex *, const carom_pose *,
+                               const carom_convex *, const carom_pose *,
+                               const carom_convex_query_def *, carom_convex_result *);
+
+/* By any context, and one by one; with hints, too. */
+static void check_batch(carom_context *const *contexts, int count, batch_input *in,
+                        const carom_convex_query_def *def, batch_fn *batch, single_fn *single) {
+    static carom_convex_result first[PAIRS], other[PAIRS];
+    static carom_convex_hint hints[2][PAIRS];
+    for (int hinted = 0; hinted < 2; ++hinted) {
+        for (int k = 0; k < count; ++k) {
+            carom_convex_result *to = k == 0 ? first : other;
+            memset(hints[k != 0], 0, sizeof(hints[0]));
+            memset(to, k == 0 ? 0xA5 : 0x5A, sizeof(first));
+            for (uint32_t i = 0; i < PAIRS; ++i)
+                in->pairs[i].hint = hinted != 0 ? &hints[k != 0][i] : NULL;
+            for (int turn = 0; turn <= hinted; ++turn)
+                assert_ok(contexts[k], batch(contexts[k], in->pairs, PAIRS, def, to));
+            if (k != 0) assert_memory_equal(other, first, sizeof(first));
+            if (k != 0) assert_memory_equal(hints[1], hints[0], sizeof(hints[0]));
+        }
+        for (uint32_t i = 0; i < PAIRS; ++i) {
+            const carom_convex_pair *p = &in->pairs[i];
+            carom_convex_hint hint = {0};
+            carom_convex_query_def with = def != NULL ? *def : (carom_convex_query_def){0};
+            carom_convex_result r;
+            memset(&r, 0, sizeof(r));
+            if (hinted != 0) with.hint = &hint;
+            for (int turn = 0; turn <= hinted; ++turn)
+                assert_ok(contexts[0],
+                          single(contexts[0], p->a, &p->pose_a, p->b, &p->pose_b, &with, &r));
+            assert_memory_equal(&r, &first[i], sizeof(r));
+        }
+    }
+    for (uint32_t i = 0; i < PAIRS; ++i) in->pairs[i].hint = NULL;
+}
+
+static void check_meet_batch(carom_context *const *contexts, int count, const batch_input *in,
+                             const carom_convex_query_def *def) {
+    static bool first[PAIRS], other[PAIRS];
+    uint64_t met = 0;
+    for (int k = 0; k < count; ++k) {
+        bool *to = k == 0 ? first : other;
+        assert_ok(contexts[k], carom_convex_meet_batch(contexts[k], in->pairs, PAIRS, def, to));
+        if (k != 0) assert_memory_equal(other, first, sizeof(first));
+    }
+    for (uint32_t i = 0; i < PAIRS; ++i) {
+        const carom_convex_pair *p = &in->pairs[i];
+        bool meet;
+        assert_ok(contexts[0],
+                  carom_convex_meet(contexts[0], p->a, &p->pose_a, p->b, &p->pose_b, def, &meet));
+        assert_int_equal(meet, first[i]);
+        met += meet;
+    }
+    assert_true(met > PAIRS / 10 && met < PAIRS - PAIRS / 10);
 }
 
 static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
     (void)state;
     static batch_input in;
-    carom_context *context = test_context(1);
-    make_batch(context, &in);
-    for (int question = 0; question < CAROM_CONVEX_QUESTION_COUNT; ++question) {
-        carom_convex_results first = {0};
-        in.batch.question = (carom_convex_question)question;
-        assert_ok(context, carom_convex_pairs(context, &in.batch, &first));
-        assert_int_equal(first.count, PAIRS);
-        for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa)
-            for (uint32_t threads = 1; threads <= 3; threads += 2) {
-                carom_context *other = test_context_isa(threads, (carom_isa)isa);
-                if (other == NULL) continue;
-                carom_convex_results r = {0};
-                assert_ok(other, carom_convex_pairs(other, &in.batch, &r));
-                assert_memory_equal(r.data, first.data, PAIRS * sizeof(*r.data));
-                carom_convex_results_free(&r);
-                carom_context_destroy(other);
-            }
-        for (uint32_t i = 0; i < PAIRS; ++i) { /* one by one, too */
-            const carom_convex_body *a = &in.bodies[in.pairs[i].a], *b = &in.bodies[in.pairs[i].b];
-            carom_convex_result r;
-            memset(&r, 0, sizeof(r));
-            if (question == CAROM_CONVEX_QUESTION_MEET) {
-                bool meet;
-                assert_ok(context, carom_convex_meet(context, a->shape, &a->pose, b->shape,
-                                                     &b->pose, NULL, NULL, &meet));
-                assert_int_equal(meet, first.data[i].relation != CAROM_RELATION_APART);
-                continue;
-            }
-            assert_ok(context, (question == CAROM_CONVEX_QUESTION_DEPTH
-                                    ? carom_convex_depth
-                                    : carom_convex_distance)(context, a->shape, &a->pose, b->shape,
-                                                             &b->pose, NULL, NULL, &r));
-            assert_memory_equal(&r, &first.data[i], sizeof(r));
+    carom_context *contexts[1 + 2 * CAROM_ISA_COUNT];
+    int count = 1;
+    contexts[0] = test_context(1);
+    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa)
+        for (uint32_t threads = 1; threads <= 3; threads += 2) {
+            contexts[count] = test_context_isa(threads, (carom_isa)isa);
+            if (contexts[count] != NULL) ++count;
         }
-        carom_convex_results_free(&first);
+    make_batch(contexts[0], &in);
+    const carom_convex_query_def four = {.start = CAROM_CONVEX_START_FOUR,
+                                         .search = CAROM_CONVEX_SEARCH_CLIMB};
+    for (int way = 0; way < 2; ++way) {
+        const carom_convex_query_def *def = way == 0 ? NULL : &four;
+        check_batch(contexts, count, &in, def, carom_convex_distance_batch, carom_convex_distance);
+        check_batch(contexts, count, &in, def, carom_convex_depth_batch, carom_convex_depth);
+        check_meet_batch(contexts, count, &in, def);
     }
     for (uint32_t i = 0; i < BODIES; ++i) convex_shape_free(&in.shapes[i]);
-    carom_context_destroy(context);
+    for (int k = 0; k < count; ++k) carom_context_destroy(contexts[k]);
 }
 
 /* ---- input ----------------------------------------------------------------------------------- */
@@ -537,13 +578,13 @@ static void user_functions_are_shapes(void **state) {
     carom_convex box = {.kind = CAROM_CONVEX_KIND_BOX, .half = {1.0, 2.0, 3.0}, .margin = 0.5};
     carom_pose pose = {.t = {4.0, 0.0, 0.0}};
     carom_convex_result r;
-    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, NULL, &r));
+    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, &r));
     assert_true(r.relation == CAROM_RELATION_APART && fabs(r.distance - 0.5) < 1e-14);
     pose.t.x = 3.0;
-    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, NULL, &r));
+    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, &r));
     assert_true(r.relation == CAROM_RELATION_OVERLAPPING && fabs(r.depth - 0.5) < 1e-12);
     ball.support = support_of_nonsense;
-    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, NULL, &r));
+    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, &r));
     assert_true(isfinite(r.distance) && isfinite(r.depth) && isfinite(r.normal.x));
     carom_context_destroy(context);
 }
@@ -566,10 +607,9 @@ static void extreme_sizes_are_finite(void **state) {
                     carom_pose pose = {.q = {1e-200, 1e-201, 0.0, 1e-200}, .t = {far, far, 0.0}};
                     carom_convex_result r;
                     bool meet;
+                    assert_ok(context, carom_convex_depth(context, &a, NULL, &b, &pose, NULL, &r));
                     assert_ok(context,
-                              carom_convex_depth(context, &a, NULL, &b, &pose, NULL, NULL, &r));
-                    assert_ok(context,
-                              carom_convex_meet(context, &a, NULL, &b, &pose, NULL, NULL, &meet));
+                              carom_convex_meet(context, &a, NULL, &b, &pose, NULL, &meet));
                     double sum = r.distance + r.depth + r.error + r.normal.x + r.normal.y +
                                  r.normal.z + r.point_a.x / 8.0 + r.point_b.y / 8.0;
                     assert_true(isfinite(sum));
@@ -583,28 +623,31 @@ static void bad_input_is_refused(void **state) {
     carom_context *context = test_context(1);
     carom_convex a = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = -1.0}, b = {0};
     carom_convex_result r;
-    carom_convex_results results = {0};
-    carom_convex_body bodies[2] = {{.shape = &b}, {.shape = &a}};
-    carom_pair pair = {0, 1};
-    carom_convex_batch batch = {.bodies = bodies, .body_count = 2, .pairs = &pair, .pair_count = 1};
-    assert_fails(context, carom_convex_depth(context, &a, NULL, &b, NULL, NULL, NULL, &r),
+    carom_convex_result results[2];
+    bool meet[2];
+    const carom_convex_pair pairs[2] = {{.a = &b, .b = &b}, {.a = &b, .b = &a}};
+    assert_fails(context, carom_convex_depth(context, &a, NULL, &b, NULL, NULL, &r),
                  CAROM_BAD_INPUT, "radius of a");
-    assert_fails(context, carom_convex_pairs(context, &batch, &results), CAROM_BAD_INPUT,
-                 "radius of body 1");
+    assert_fails(context, carom_convex_meet_batch(context, pairs, 2, NULL, meet), CAROM_BAD_INPUT,
+                 "radius of b in pair 1");
+    assert_fails(context, carom_convex_distance_batch(context, pairs, 2, NULL, results),
+                 CAROM_BAD_INPUT, "radius of b in pair 1");
+    assert_fails(context, carom_convex_depth_batch(context, pairs, 2, NULL, results),
+                 CAROM_BAD_INPUT, "radius of b in pair 1");
     a.radius = (double)NAN;
-    assert_fails(context, carom_convex_depth(context, &b, NULL, &a, NULL, NULL, NULL, &r),
+    assert_fails(context, carom_convex_depth(context, &b, NULL, &a, NULL, NULL, &r),
                  CAROM_BAD_INPUT, "radius of b");
     a.radius = 1.0;
     a.margin = (double)INFINITY;
-    assert_fails(context, carom_convex_depth(context, &b, NULL, &a, NULL, NULL, NULL, &r),
+    assert_fails(context, carom_convex_depth(context, &b, NULL, &a, NULL, NULL, &r),
                  CAROM_BAD_INPUT, "margin of b");
     a.margin = 0.0;
     carom_pose pose = {.t = {0.0, (double)NAN, 0.0}};
-    assert_fails(context, carom_convex_depth(context, &b, &pose, &a, NULL, NULL, NULL, &r),
+    assert_fails(context, carom_convex_depth(context, &b, &pose, &a, NULL, NULL, &r),
                  CAROM_BAD_INPUT, "pose of a");
-    pair.b = 2;
-    assert_fails(context, carom_convex_pairs(context, &batch, &results), CAROM_BAD_INPUT,
-                 "pair 0 names");
+    const carom_convex_pair nowhere[2] = {{.a = &a, .b = &b}, {.a = &a, .b = &b, .pose_a = pose}};
+    assert_fails(context, carom_convex_depth_batch(context, nowhere, 2, NULL, results),
+                 CAROM_BAD_INPUT, "pose of a in pair 1");
     carom_context_destroy(context);
 }
 
@@ -616,7 +659,7 @@ int main(void) {
         cmocka_unit_test(no_other_direction_is_shallower),
         cmocka_unit_test(scale_changes_nothing),
         cmocka_unit_test(the_bound_is_nearly_reached),
-        cmocka_unit_test(starts_searches_and_caches_agree),
+        cmocka_unit_test(starts_searches_and_hints_agree),
         cmocka_unit_test(relations_keep_to_the_tolerance),
         cmocka_unit_test(a_wide_triangle_does_not_touch_beyond_the_tolerance),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),

@@ -9,7 +9,8 @@ static int set_up(void **state) {
     (void)state;
     static const carom_vec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     carom_context_def def = {.threads = 1, .allocator = test_allocator(&bugs_memory)};
-    carom_hull_def points_def = {.mesh = {.positions = points, .vertex_count = 4}};
+    carom_hull_def points_def = {.mesh =
+                                     &(carom_mesh_view){.positions = points, .vertex_count = 4}};
     assert_ok(NULL, carom_context_create(&def, &context));
     assert_ok(context, carom_hull_create(context, &points_def, &hull));
     return 0;
@@ -33,9 +34,8 @@ static void hulls(void **state) {
     FINE(carom_hull_create, def, context, NULL, &made);
     BUG(carom_hull_create, hull, context, &def, NULL);
     FINE_VOID(carom_hull_destroy, hull, NULL);
-    BUG(carom_hull_get_info, context, BAD_CONTEXT, hull, &info);
-    BUG(carom_hull_get_info, hull, context, NULL, &info);
-    BUG(carom_hull_get_info, info, context, hull, NULL);
+    BUG(carom_hull_get_info, hull, NULL, &info);
+    BUG(carom_hull_get_info, info, hull, NULL);
     BUG(carom_hull_to_mesh, context, BAD_CONTEXT, hull, &mesh);
     BUG(carom_hull_to_mesh, hull, context, NULL, &mesh);
     BUG(carom_hull_to_mesh, mesh, context, hull, NULL);
@@ -47,22 +47,23 @@ static void hulls(void **state) {
         carom_convex unknown = {.kind = CAROM_CONVEX_KIND_COUNT};                                  \
         carom_convex bare = {.kind = CAROM_CONVEX_KIND_HULL};                                      \
         carom_convex silent = {.kind = CAROM_CONVEX_KIND_SUPPORT};                                 \
-        carom_convex_def def = {.start = CAROM_CONVEX_START_COUNT};                                \
-        BUG(function, context, BAD_CONTEXT, &a, NULL, &a, NULL, NULL, NULL, place);                \
-        BUG(function, a, context, NULL, NULL, &a, NULL, NULL, NULL, place);                        \
-        BUG(function, a, context, &unknown, NULL, &a, NULL, NULL, NULL, place);                    \
-        BUG(function, a, context, &bare, NULL, &a, NULL, NULL, NULL, place);                       \
-        BUG(function, b, context, &a, NULL, NULL, NULL, NULL, NULL, place);                        \
-        BUG(function, b, context, &a, NULL, &silent, NULL, NULL, NULL, place);                     \
-        FINE(function, pose_a, context, &a, NULL, &a, &pose, NULL, NULL, place);                   \
-        FINE(function, pose_b, context, &a, &pose, &a, NULL, NULL, NULL, place);                   \
-        FINE(function, def, context, &a, &pose, &a, NULL, NULL, NULL, place);                      \
-        FINE(function, cache, context, &a, &pose, &a, NULL, NULL, NULL, place);                    \
-        BUG(function, last, context, &a, NULL, &a, NULL, NULL, NULL, NULL);                        \
-        BUG_IN(carom_convex_def, start, function, context, &a, NULL, &a, NULL, &def, NULL, place); \
-        def = (carom_convex_def){.search = CAROM_CONVEX_SEARCH_COUNT};                             \
-        BUG_IN(carom_convex_def, search, function, context, &a, NULL, &a, NULL, &def, NULL,        \
+        carom_convex_query_def def = {.start = CAROM_CONVEX_START_COUNT};                          \
+        BUG(function, context, BAD_CONTEXT, &a, NULL, &a, NULL, NULL, place);                      \
+        BUG(function, a, context, NULL, NULL, &a, NULL, NULL, place);                              \
+        BUG(function, a, context, &unknown, NULL, &a, NULL, NULL, place);                          \
+        BUG(function, a, context, &bare, NULL, &a, NULL, NULL, place);                             \
+        BUG(function, b, context, &a, NULL, NULL, NULL, NULL, place);                              \
+        BUG(function, b, context, &a, NULL, &silent, NULL, NULL, place);                           \
+        FINE(function, pose_a, context, &a, NULL, &a, &pose, NULL, place);                         \
+        FINE(function, pose_b, context, &a, &pose, &a, NULL, NULL, place);                         \
+        FINE(function, def, context, &a, &pose, &a, NULL, NULL, place);                            \
+        BUG(function, last, context, &a, NULL, &a, NULL, NULL, NULL);                              \
+        BUG_IN(carom_convex_query_def, start, function, context, &a, NULL, &a, NULL, &def, place); \
+        def = (carom_convex_query_def){.search = CAROM_CONVEX_SEARCH_COUNT};                       \
+        BUG_IN(carom_convex_query_def, search, function, context, &a, NULL, &a, NULL, &def,        \
                place);                                                                             \
+        def = (carom_convex_query_def){.hint = NULL};                                              \
+        FINE(function, def, context, &a, &pose, &a, NULL, &def, place);                            \
     } while (0)
 
 static void queries(void **state) {
@@ -86,41 +87,65 @@ static void contacts(void **state) {
     carom_convex a = {.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull};
     carom_pose pose = {.t = {3.0, 0.0, 0.0}};
     carom_ray ray = {.origin = {9.0, 0.0, 0.0}, .direction = {-1.0, 0.0, 0.0}};
-    carom_manifold m;
-    carom_convex_hit hit;
-    BUG(carom_convex_manifold, context, BAD_CONTEXT, &a, NULL, &a, NULL, 0.0, NULL, &m);
-    BUG(carom_convex_manifold, a, context, NULL, NULL, &a, NULL, 0.0, NULL, &m);
-    BUG(carom_convex_manifold, b, context, &a, NULL, NULL, NULL, 0.0, NULL, &m);
-    FINE(carom_convex_manifold, pose_a, context, &a, NULL, &a, &pose, 0.0, NULL, &m);
-    FINE(carom_convex_manifold, pose_b, context, &a, &pose, &a, NULL, 0.0, NULL, &m);
-    FINE(carom_convex_manifold, cache, context, &a, &pose, &a, NULL, 0.0, NULL, &m);
-    BUG(carom_convex_manifold, manifold, context, &a, NULL, &a, NULL, 0.0, NULL, NULL);
-    BUG(carom_convex_ray, context, BAD_CONTEXT, &a, NULL, &ray, &hit);
-    BUG(carom_convex_ray, shape, context, NULL, NULL, &ray, &hit);
-    FINE(carom_convex_ray, pose, context, &a, NULL, &ray, &hit);
-    BUG(carom_convex_ray, ray, context, &a, NULL, NULL, &hit);
-    BUG(carom_convex_ray, hit, context, &a, NULL, &ray, NULL);
+    carom_convex_manifold m;
+    carom_hit hit;
+    BUG(carom_convex_contacts, context, BAD_CONTEXT, &a, NULL, &a, NULL, 0.0, NULL, &m);
+    BUG(carom_convex_contacts, a, context, NULL, NULL, &a, NULL, 0.0, NULL, &m);
+    BUG(carom_convex_contacts, b, context, &a, NULL, NULL, NULL, 0.0, NULL, &m);
+    FINE(carom_convex_contacts, pose_a, context, &a, NULL, &a, &pose, 0.0, NULL, &m);
+    FINE(carom_convex_contacts, pose_b, context, &a, &pose, &a, NULL, 0.0, NULL, &m);
+    FINE(carom_convex_contacts, def, context, &a, &pose, &a, NULL, 0.0, NULL, &m);
+    const carom_convex_query_def unknown = {.start = CAROM_CONVEX_START_COUNT};
+    BUG(carom_convex_contacts, def, context, &a, &pose, &a, NULL, 0.0, &unknown, &m);
+    BUG(carom_convex_contacts, manifold, context, &a, NULL, &a, NULL, 0.0, NULL, NULL);
+    BUG(carom_convex_cast_rays, context, BAD_CONTEXT, &a, NULL, &ray, 1, &hit);
+    BUG(carom_convex_cast_rays, shape, context, NULL, NULL, &ray, 1, &hit);
+    FINE(carom_convex_cast_rays, pose, context, &a, NULL, &ray, 1, &hit);
+    BUG(carom_convex_cast_rays, rays, context, &a, NULL, NULL, 1, &hit);
+    BUG(carom_convex_cast_rays, hits, context, &a, NULL, &ray, 1, NULL);
+    FINE(carom_convex_cast_rays, rays, context, &a, NULL, NULL, 0, NULL);
 }
+
+/* The three batches have the same parameters but the last. */
+#define BATCH(function, last, place)                                                               \
+    do {                                                                                           \
+        carom_convex_hint hint = {0};                                                              \
+        carom_convex unknown = {.kind = CAROM_CONVEX_KIND_COUNT};                                  \
+        carom_convex bare = {.kind = CAROM_CONVEX_KIND_HULL};                                      \
+        carom_convex_pair pair = {.a = &a, .b = &a, .hint = &hint}, bad = pair;                    \
+        carom_convex_query_def def = {.start = CAROM_CONVEX_START_COUNT};                          \
+        BUG(function, context, BAD_CONTEXT, &pair, 1, NULL, place);                                \
+        BUG(function, pairs, context, NULL, 1, NULL, place);                                       \
+        FINE(function, pairs, context, NULL, 0, NULL, NULL);                                       \
+        FINE(function, def, context, &pair, 1, NULL, place);                                       \
+        BUG(function, def, context, &pair, 1, &def, place);                                        \
+        def = (carom_convex_query_def){.search = CAROM_CONVEX_SEARCH_COUNT};                       \
+        BUG(function, def, context, &pair, 1, &def, place);                                        \
+        def = (carom_convex_query_def){.hint = &hint};                                             \
+        BUG(function, def, context, &pair, 1, &def, place);                                        \
+        BUG(function, last, context, &pair, 1, NULL, NULL);                                        \
+        bad.a = NULL;                                                                              \
+        BUG_IN(carom_convex_pair, a, function, context, &bad, 1, NULL, place);                     \
+        bad.a = &unknown;                                                                          \
+        BUG_IN(carom_convex_pair, a, function, context, &bad, 1, NULL, place);                     \
+        bad = pair;                                                                                \
+        bad.b = NULL;                                                                              \
+        BUG_IN(carom_convex_pair, b, function, context, &bad, 1, NULL, place);                     \
+        bad.b = &bare;                                                                             \
+        BUG_IN(carom_convex_pair, b, function, context, &bad, 1, NULL, place);                     \
+        bad = pair;                                                                                \
+        bad.hint = NULL;                                                                           \
+        FINE(function, pairs, context, &bad, 1, NULL, place);                                      \
+    } while (0)
 
 static void batches(void **state) {
     (void)state;
-    carom_convex_results found = {0};
-    carom_convex_body body = {0};
-    carom_convex_batch batch = {0};
-    BUG(carom_convex_pairs, context, BAD_CONTEXT, &batch, &found);
-    BUG(carom_convex_pairs, batch, context, NULL, &found);
-    BUG(carom_convex_pairs, results, context, &batch, NULL);
-    BUG_RESULT(carom_convex_results, carom_convex_pairs, results, context, &batch, &result);
-    batch.body_count = 1;
-    BUG(carom_convex_pairs, batch, context, &batch, &found);
-    batch.bodies = &body; /* without a shape */
-    BUG(carom_convex_pairs, batch, context, &batch, &found);
-    batch = (carom_convex_batch){.pair_count = 1};
-    BUG(carom_convex_pairs, batch, context, &batch, &found);
-    batch = (carom_convex_batch){.question = CAROM_CONVEX_QUESTION_COUNT};
-    BUG(carom_convex_pairs, batch, context, &batch, &found);
-    batch = (carom_convex_batch){.def = {.search = CAROM_CONVEX_SEARCH_COUNT}};
-    BUG(carom_convex_pairs, batch, context, &batch, &found);
+    carom_convex a = {.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull};
+    carom_convex_result found;
+    bool meet;
+    BATCH(carom_convex_meet_batch, meet, &meet);
+    BATCH(carom_convex_distance_batch, results, &found);
+    BATCH(carom_convex_depth_batch, results, &found);
 }
 
 static void motions(void **state) {
@@ -128,30 +153,30 @@ static void motions(void **state) {
     carom_convex a = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0};
     carom_convex bare = {.kind = CAROM_CONVEX_KIND_HULL};
     carom_motion still = {.to = {.t = {0, 0, 0}}};
-    carom_convex_moving pair = {&a, &a, still, still};
-    carom_convex_toi toi;
-    carom_convex_tois tois = {0};
-    BUG(carom_convex_find_toi, context, BAD_CONTEXT, &a, NULL, &a, NULL, NULL, &toi);
-    BUG(carom_convex_find_toi, a, context, NULL, NULL, &a, NULL, NULL, &toi);
-    BUG(carom_convex_find_toi, a, context, &bare, NULL, &a, NULL, NULL, &toi);
-    BUG(carom_convex_find_toi, b, context, &a, NULL, NULL, NULL, NULL, &toi);
-    BUG(carom_convex_find_toi, b, context, &a, NULL, &bare, NULL, NULL, &toi);
-    BUG(carom_convex_find_toi, toi, context, &a, NULL, &a, NULL, NULL, NULL);
-    FINE(carom_convex_find_toi, motion_a, context, &a, NULL, &a, &still, NULL, &toi);
-    FINE(carom_convex_find_toi, motion_b, context, &a, &still, &a, NULL, NULL, &toi);
-    FINE(carom_convex_find_toi, def, context, &a, NULL, &a, NULL, NULL, &toi);
-    BUG(carom_convex_find_tois, context, BAD_CONTEXT, &pair, 1, NULL, &tois);
-    BUG(carom_convex_find_tois, pairs, context, NULL, 1, NULL, &tois);
-    FINE(carom_convex_find_tois, pairs, context, NULL, 0, NULL, &tois);
-    FINE(carom_convex_find_tois, def, context, NULL, 0, NULL, &tois);
-    BUG(carom_convex_find_tois, tois, context, &pair, 1, NULL, NULL);
-    BUG_RESULT(carom_convex_tois, carom_convex_find_tois, tois, context, &pair, 1, NULL, &result);
+    carom_convex_moving_pair pair = {&a, &a, still, still};
+    carom_advance advance;
+    BUG(carom_convex_advance, context, BAD_CONTEXT, &a, NULL, &a, NULL, NULL, &advance);
+    BUG(carom_convex_advance, a, context, NULL, NULL, &a, NULL, NULL, &advance);
+    BUG(carom_convex_advance, a, context, &bare, NULL, &a, NULL, NULL, &advance);
+    BUG(carom_convex_advance, b, context, &a, NULL, NULL, NULL, NULL, &advance);
+    BUG(carom_convex_advance, b, context, &a, NULL, &bare, NULL, NULL, &advance);
+    BUG(carom_convex_advance, advance, context, &a, NULL, &a, NULL, NULL, NULL);
+    FINE(carom_convex_advance, motion_a, context, &a, NULL, &a, &still, NULL, &advance);
+    FINE(carom_convex_advance, motion_b, context, &a, &still, &a, NULL, NULL, &advance);
+    FINE(carom_convex_advance, def, context, &a, NULL, &a, NULL, NULL, &advance);
+    BUG(carom_convex_advance_batch, context, BAD_CONTEXT, &pair, 1, NULL, &advance);
+    BUG(carom_convex_advance_batch, pairs, context, NULL, 1, NULL, &advance);
+    FINE(carom_convex_advance_batch, pairs, context, NULL, 0, NULL, &advance);
+    FINE(carom_convex_advance_batch, advances, context, NULL, 0, NULL, NULL);
+    FINE(carom_convex_advance_batch, def, context, &pair, 1, NULL, &advance);
+    BUG(carom_convex_advance_batch, advances, context, &pair, 1, NULL, NULL);
     pair.a = NULL;
-    BUG_IN(carom_convex_moving, a, carom_convex_find_tois, context, &pair, 1, NULL, &tois);
+    BUG_IN(carom_convex_moving_pair, a, carom_convex_advance_batch, context, &pair, 1, NULL,
+           &advance);
     pair.a = &a;
     pair.b = &bare;
-    BUG_IN(carom_convex_moving, b, carom_convex_find_tois, context, &pair, 1, NULL, &tois);
-    carom_convex_tois_free(&tois);
+    BUG_IN(carom_convex_moving_pair, b, carom_convex_advance_batch, context, &pair, 1, NULL,
+           &advance);
 }
 
 #define NAMES(type, parameter, number)                                                             \
@@ -172,7 +197,6 @@ static void names(void **state) {
     NAMES(carom_convex_kind, kind, CAROM_CONVEX_KIND_COUNT);
     NAMES(carom_convex_start, start, CAROM_CONVEX_START_COUNT);
     NAMES(carom_convex_search, search, CAROM_CONVEX_SEARCH_COUNT);
-    NAMES(carom_convex_question, question, CAROM_CONVEX_QUESTION_COUNT);
 }
 
 static void nothing_was_left_out(void **state) {

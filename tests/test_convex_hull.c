@@ -76,14 +76,14 @@ static void check_faces(const carom_mesh_view *m, const carom_vec3 *points, uint
 }
 
 static void check_hull(carom_context *context, const carom_vec3 *points, uint64_t count) {
-    carom_hull_def def = {.mesh = {.positions = points, .vertex_count = count}};
+    carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = points, .vertex_count = count}};
     carom_hull *hull;
     carom_hull_info info;
     carom_mesh *mesh;
     carom_mesh_view view;
     assert_ok(context, carom_hull_create(context, &def, &hull));
     assert_valid(carom_hull_validate(hull));
-    assert_ok(context, carom_hull_get_info(context, hull, &info));
+    assert_ok(context, carom_hull_get_info(hull, &info));
     assert_ok(context, carom_hull_to_mesh(context, hull, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     uint32_t dimension = dimension_of(points, count);
@@ -187,7 +187,7 @@ static void climbing_on_a_flat_face_ends(void **state) {
         p[i] = (carom_vec3){cos(t), sin(t), 1.0};
     }
     p[64] = (carom_vec3){0.0, 0.0, -1.0};
-    carom_hull_def def = {.mesh = {.positions = p, .vertex_count = 65}};
+    carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = p, .vertex_count = 65}};
     carom_hull *hull;
     assert_ok(context, carom_hull_create(context, &def, &hull));
     const carom_hull_view *h = &hull->view;
@@ -223,7 +223,7 @@ static carom_status make_hull(carom_allocator allocator, void *argument) {
     carom_convex shape = {.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull};
     carom_convex_result r;
     if (status == CAROM_OK)
-        status = carom_convex_depth(context, &shape, NULL, &shape, NULL, NULL, NULL, &r);
+        status = carom_convex_depth(context, &shape, NULL, &shape, NULL, NULL, &r);
     carom_mesh_destroy(mesh);
     carom_hull_destroy(hull);
     carom_context_destroy(context);
@@ -235,10 +235,11 @@ static void failing_allocations_leak_nothing(void **state) {
     static carom_vec3 points[2000];
     carom_random random = {6};
     make_points(&random, 1, points, 2000);
-    carom_hull_def def = {.mesh = {.positions = points, .vertex_count = 2000}};
+    carom_mesh_view view = {.positions = points, .vertex_count = 2000};
+    carom_hull_def def = {.mesh = &view};
     test_allocation_failures(make_hull, &def);
     make_points(&random, 3, points, 100);
-    def.mesh.vertex_count = 100;
+    view.vertex_count = 100;
     test_allocation_failures(make_hull, &def);
 }
 
@@ -246,7 +247,7 @@ static void bad_points_are_refused(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_vec3 p[3] = {{0, 0, 0}, {1, 0, 0}, {0, 2e300, 0}};
-    carom_hull_def def = {.mesh = {.positions = p, .vertex_count = 3}};
+    carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = p, .vertex_count = 3}};
     carom_hull *hull;
     assert_fails(context, carom_hull_create(context, &def, &hull), CAROM_BAD_INPUT, "vertex 2");
     p[2].y = (double)NAN;

@@ -18,8 +18,8 @@
 #include "tests/support/quad.h"
 
 #define RAYS_PER_SHAPE 10u
-/* Of the size: the e of carom_convex_ray, for shapes that are clipped and for others; and that of
- * being inside. */
+/* Of the size: the e of carom_convex_cast_rays, for shapes that are clipped and for others; and
+ * that of being inside. */
 #define E_CLIPPED 0x1p-45
 #define E_STEPPED 0x1p-43
 #define E_INSIDE  0x1p-40
@@ -38,6 +38,15 @@ typedef struct target {
     uint64_t face_count;
     double size, e;
 } target;
+
+static bool was_hit(const carom_hit *hit) {
+    return hit->id != CAROM_NONE;
+}
+
+static bool is_inside(const carom_hit *hit) {
+    return was_hit(hit) && hit->distance == 0.0 && hit->normal.x == 0.0 && hit->normal.y == 0.0 &&
+           hit->normal.z == 0.0;
+}
 
 static double any(carom_random *random, double low, double high) {
     return carom_random_between(random, low, high);
@@ -108,7 +117,7 @@ static double size_of(const target *g) {
     if (c->kind == CAROM_CONVEX_KIND_HULL) {
         carom_hull_info info;
         carom_context *context = test_context(1);
-        assert_ok(context, carom_hull_get_info(context, g->shape.hull, &info));
+        assert_ok(context, carom_hull_get_info(g->shape.hull, &info));
         carom_context_destroy(context);
         return fabs(info.centre.x) + fabs(info.centre.y) + fabs(info.centre.z) +
                2.0 * info.outer_radius + c->margin;
@@ -363,8 +372,9 @@ typedef struct tally {
     double worst; /* of hits: the value relative to the size */
 } tally;
 
-static bool is_finite(const carom_convex_hit *h) {
-    return isfinite(h->t) && isfinite(h->point.x + h->point.y + h->point.z) &&
+static bool is_finite(const carom_hit *h) {
+    return (!was_hit(h) || isfinite(h->distance)) &&
+           isfinite(h->point.x + h->point.y + h->point.z) &&
            isfinite(h->normal.x + h->normal.y + h->normal.z);
 }
 
@@ -373,11 +383,11 @@ static bool is_finite(const carom_convex_hit *h) {
         if (!(condition))                                                                          \
             fail_msg("ray %llu at a %s: %s: %g of the size, t %.17g, hit %d", number,              \
                      carom_convex_kind_name(g->shape.convex.kind), what,                           \
-                     (double)((value) / g->size), h->t, h->hit);                                   \
+                     (double)((value) / g->size), h->distance, was_hit(h));                        \
     } while (0)
 
 /* The point and the normal: a plane across the normal through the point supports the shape. */
-static void check_surface(const target *g, const course *c, const carom_convex_hit *h,
+static void check_surface(const target *g, const course *c, const carom_hit *h,
                           unsigned long long number, tally *sum) {
     quad3 p = quad3_of(h->point), n = quad3_of(h->normal);
     quad rounding =
@@ -394,28 +404,30 @@ static void check_surface(const target *g, const course *c, const carom_convex_h
     if (off - rounding > sum->worst * g->size) sum->worst = (double)((off - rounding) / g->size);
 }
 
-static void check_ray(const target *g, const carom_ray *ray, const carom_convex_hit *h,
+static void check_ray(const target *g, const carom_ray *ray, const carom_hit *h,
                       unsigned long long number, tally *sum) {
     course c = course_of(g, ray);
     quad e = g->e, start = value_at(&c, 0), end = ray->length > 0.0 ? ray->length : HUGE_VAL;
     ++sum->rays;
     CHECK(is_finite(h), "not finite", g->size);
-    if (h->inside) {
+    if (is_inside(h)) {
         ++sum->inside;
-        CHECK(h->hit && h->t == 0.0 && h->normal.x == 0.0, "inside is not at 0", g->size);
+        CHECK(was_hit(h) && h->distance == 0.0 && h->normal.x == 0.0, "inside is not at 0",
+              g->size);
         CHECK(start <= E_INSIDE * (quad)g->size, "starts outside", start);
         return;
     }
     CHECK(start >= -e, "starts inside", start);
-    if (!h->hit) {
+    if (!was_hit(h)) {
         quad deepest = least_value(&c, end * (1 - (quad)0x1p-50));
         CHECK(deepest >= -e, "missed a shape", deepest);
         return;
     }
     ++sum->hits;
     /* t is rounded: somewhere within two units of its last place. */
-    quad unit = 0x1p-51 * (quad)h->t + 0x1p-1073, low = most(h->t - unit, 0), high = h->t + unit;
-    CHECK(h->t <= end, "beyond the end", g->size);
+    quad unit = 0x1p-51 * (quad)h->distance + 0x1p-1073, low = most(h->distance - unit, 0),
+         high = h->distance + unit;
+    CHECK(h->distance <= end, "beyond the end", g->size);
     quad before = value_at(&c, low), after = value_at(&c, high);
     quad span = (high - low) * c.speed; /* where it is beyond the shape, its middle may be in it */
     CHECK(least(before, after) <= e + span, "hit nothing", least(before, after));
@@ -517,17 +529,17 @@ static carom_ray grazing_ray(const target *g, carom_random *random) {
 }
 
 static void same_in_a_scene(carom_context *context, const target *g, const carom_ray *rays,
-                            const carom_convex_hit *hits, uint32_t count) {
+                            const carom_hit *hits, uint32_t count) {
     carom_scene *scene;
-    carom_scene_hit found[RAYS_PER_SHAPE];
-    carom_object_def object = {.convex = g->shape.convex, .pose = g->pose};
+    carom_hit found[RAYS_PER_SHAPE];
+    carom_scene_object_def object = {.convex = g->shape.convex, .pose = g->pose};
     assert_ok(context, carom_scene_create(context, NULL, &scene));
     assert_ok(context, carom_scene_add(context, scene, &object, 1, NULL));
-    assert_ok(context, carom_scene_update(context, scene));
+    assert_ok(context, carom_scene_commit(context, scene));
     assert_ok(context, carom_scene_cast_rays(context, scene, rays, count, found));
     for (uint32_t i = 0; i < count; ++i) {
-        const carom_scene_hit *f = &found[i];
-        if (hits[i].hit && f->id == CAROM_NO_OBJECT) { /* it may pass by the box, within e */
+        const carom_hit *f = &found[i];
+        if (was_hit(&hits[i]) && f->id == CAROM_NONE) { /* it may pass by the box, within e */
             course c = course_of(g, &rays[i]);
             quad deepest = least_value(&c, HUGE_VAL);
             if (g->plain.kind == CAROM_CONVEX_KIND_HULL && g->face_count <= 2) continue;
@@ -536,9 +548,9 @@ static void same_in_a_scene(carom_context *context, const target *g, const carom
                          carom_convex_kind_name(g->shape.convex.kind), (double)deepest / g->size);
             continue;
         }
-        assert_true(hits[i].hit == (f->id != CAROM_NO_OBJECT));
-        if (!hits[i].hit) continue;
-        assert_true(f->distance == hits[i].t);
+        assert_true(was_hit(&hits[i]) == (f->id != CAROM_NONE));
+        if (!was_hit(&hits[i])) continue;
+        assert_true(f->distance == hits[i].distance);
         assert_memory_equal(&f->point, &hits[i].point, sizeof(f->point));
         assert_memory_equal(&f->normal, &hits[i].normal, sizeof(f->normal));
     }
@@ -554,7 +566,7 @@ static void rays_are_proved(void **state) {
         if (!campaign_has(i / 100)) continue;
         carom_random random = {i * UINT64_C(0x9E3779B97F4A7C15) + 5};
         carom_ray rays[RAYS_PER_SHAPE];
-        carom_convex_hit hits[RAYS_PER_SHAPE];
+        carom_hit hits[RAYS_PER_SHAPE];
         target g;
         make_target(context, &random, i, &g);
         tally *sum = &sums[g.shape.convex.kind][is_clipped(&g.shape.convex)];
@@ -562,8 +574,8 @@ static void rays_are_proved(void **state) {
         bool known = g.plain.kind != CAROM_CONVEX_KIND_HULL || g.face_count > 2;
         for (uint32_t k = 0; k < RAYS_PER_SHAPE; ++k) {
             rays[k] = k % 5 == 4 ? grazing_ray(&g, &random) : any_ray(&g, &random);
-            assert_ok(context,
-                      carom_convex_ray(context, &g.shape.convex, &g.pose, &rays[k], &hits[k]));
+            assert_ok(context, carom_convex_cast_rays(context, &g.shape.convex, &g.pose, &rays[k],
+                                                      1, &hits[k]));
             if (known) check_ray(&g, &rays[k], &hits[k], i * RAYS_PER_SHAPE + k, sum);
         }
         same_in_a_scene(context, &g, rays, hits, RAYS_PER_SHAPE);
@@ -610,19 +622,19 @@ static void distance_does_not_matter(void **state) {
                     double far = ldexp(1.0, k);
                     carom_ray ray = {.origin = {3.0 * far, -4.0 * far, 5.0 * far},
                                      .direction = {-3.0, 4.0, -5.0}};
-                    carom_convex_hit h;
+                    carom_hit h;
                     c.margin = rounded ? 0.125 : 0.0;
-                    assert_ok(context, carom_convex_ray(context, &c, &pose, &ray, &h));
+                    assert_ok(context, carom_convex_cast_rays(context, &c, &pose, &ray, 1, &h));
                     double off = fabs(h.point.x) + fabs(h.point.y) + fabs(h.point.z);
-                    if (!h.hit || h.inside || !(off < 2.5) ||
-                        !(fabs(far - h.t) <= 1.0 + far / 1e15))
+                    if (!was_hit(&h) || is_inside(&h) || !(off < 2.5) ||
+                        !(fabs(far - h.distance) <= 1.0 + far / 1e15))
                         fail_msg("a %s from 2^%d: hit %d at %g, %g from the centre",
-                                 carom_convex_kind_name(c.kind), k, h.hit, h.t, off);
+                                 carom_convex_kind_name(c.kind), k, was_hit(&h), h.distance, off);
                     /* aimed beside it by two sizes at the place */
                     ray.origin.z = nextafter(ray.origin.z, HUGE_VAL);
                     if (k > 56) {
-                        assert_ok(context, carom_convex_ray(context, &c, &pose, &ray, &h));
-                        assert_false(h.hit);
+                        assert_ok(context, carom_convex_cast_rays(context, &c, &pose, &ray, 1, &h));
+                        assert_false(was_hit(&h));
                     }
                 }
     }
@@ -677,18 +689,19 @@ static void boxes_are_hit_as_in_integers(void **state) {
         carom_convex box = {.kind = CAROM_CONVEX_KIND_BOX, .half = {h[0], h[1], h[2]}};
         carom_pose pose = {.t = {t[0], t[1], t[2]}};
         carom_ray ray = {.origin = {p[0], p[1], p[2]}, .direction = {d[0], d[1], d[2]}};
-        carom_convex_hit hit;
-        assert_ok(context, carom_convex_ray(context, &box, &pose, &ray, &hit));
+        carom_hit hit;
+        assert_ok(context, carom_convex_cast_rays(context, &box, &pose, &ray, 1, &hit));
         if (grazes) continue; /* an edge or a corner: within e */
         if (misses) {
-            assert_false(hit.hit);
+            assert_false(was_hit(&hit));
             continue;
         }
         double at = behind ? 0.0 : (double)((quad)enter.num / (quad)enter.den);
         double e = (h[0] + h[1] + h[2]) * 0x1p-48 + fabs(at) * 0x1p-51;
-        if (!hit.hit || hit.inside != (enter.num <= 0) || !(fabs(hit.t - at) <= e))
+        if (!was_hit(&hit) || is_inside(&hit) != (enter.num <= 0) ||
+            !(fabs(hit.distance - at) <= e))
             fail_msg("ray %llu: hit %d, inside %d at %.17g, not %.17g", (unsigned long long)i,
-                     hit.hit, hit.inside, hit.t, at);
+                     was_hit(&hit), is_inside(&hit), hit.distance, at);
         ++hits;
     }
     print_message("%llu hits\n", (unsigned long long)hits);
@@ -710,11 +723,11 @@ static void meshes_are_hit_from_afar(void **state) {
         carom_vec3 h = {scale, 0.5 * scale, 0.25 * scale}, vertices[8];
         for (int k = 0; k < 8; ++k)
             vertices[k] = (carom_vec3){k & 1 ? h.x : -h.x, k & 2 ? h.y : -h.y, k & 4 ? h.z : -h.z};
-        carom_soup_def def = {.mesh = {.positions = vertices,
-                                       .vertex_count = 8,
-                                       .corners = corners,
-                                       .offsets = offsets,
-                                       .face_count = 6}};
+        carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = vertices,
+                                                         .vertex_count = 8,
+                                                         .corners = corners,
+                                                         .offsets = offsets,
+                                                         .face_count = 6}};
         target g = {.shape = {.convex = {.kind = CAROM_CONVEX_KIND_BOX, .half = h}}};
         carom_vec3 q = any_normal(&random), t = any_normal(&random);
         double far = one_in(&random, 2) ? 0.0 : scale * pow(10.0, any(&random, 0.0, 12.0));
@@ -726,34 +739,34 @@ static void meshes_are_hit_from_afar(void **state) {
         carom_soup *soup;
         carom_scene *scene;
         assert_ok(context, carom_soup_create(context, &def, &soup));
-        carom_object_def object = {
-            .kind = CAROM_OBJECT_KIND_SOUP, .borrowed_soup = soup, .pose = g.pose};
+        carom_scene_object_def object = {
+            .kind = CAROM_SCENE_OBJECT_KIND_SOUP, .borrowed_soup = soup, .pose = g.pose};
         assert_ok(context, carom_scene_create(context, NULL, &scene));
         assert_ok(context, carom_scene_add(context, scene, &object, 1, NULL));
-        assert_ok(context, carom_scene_update(context, scene));
+        assert_ok(context, carom_scene_commit(context, scene));
         /* What the pose's rounding of the point, and e, may move the hit by. */
         double e = 0x1p-40 * g.size + 0x1p-50 * far * 4.0;
         for (int k = 0; k < 5; ++k) {
             carom_ray ray = any_ray(&g, &random);
-            carom_convex_hit h_box;
-            carom_scene_hit h_mesh;
-            assert_ok(context, carom_convex_ray(context, &g.plain, &g.pose, &ray, &h_box));
-            if (h_box.inside) continue;
+            carom_hit h_box;
+            carom_hit h_mesh;
+            assert_ok(context, carom_convex_cast_rays(context, &g.plain, &g.pose, &ray, 1, &h_box));
+            if (is_inside(&h_box)) continue;
             assert_ok(context, carom_scene_cast_rays(context, scene, &ray, 1, &h_mesh));
-            if (h_box.hit != (h_mesh.id != CAROM_NO_OBJECT)) { /* at an edge, or at the end */
+            if (was_hit(&h_box) != (h_mesh.id != CAROM_NONE)) { /* at an edge, or at the end */
                 g.e = e;
                 course c = course_of(&g, &ray);
                 quad end = ray.length > 0.0 ? ray.length * (1.0 - 1e-9) : HUGE_VAL;
                 quad deepest = least_value(&c, end);
-                if (h_box.hit && deepest < -e)
+                if (was_hit(&h_box) && deepest < -e)
                     fail_msg("case %llu: a mesh is missed, %g deep", (unsigned long long)i,
                              (double)deepest / g.size);
-                if (!h_box.hit && ray.length == 0.0 && deepest > e)
+                if (!was_hit(&h_box) && ray.length == 0.0 && deepest > e)
                     fail_msg("case %llu: a mesh is hit, %g beside", (unsigned long long)i,
                              (double)deepest / g.size);
                 continue;
             }
-            if (!h_box.hit) continue;
+            if (!was_hit(&h_box)) continue;
             ++hits;
             course c = course_of(&g, &ray);
             double off = fabs(h_mesh.point.x - h_box.point.x) +
@@ -764,7 +777,7 @@ static void meshes_are_hit_from_afar(void **state) {
                            (double)c.speed;
             if (!(off * steep <= e))
                 fail_msg("case %llu: %g of the size apart", (unsigned long long)i, off / g.size);
-            double apart = fabs(h_mesh.distance - h_box.t) - 0x1p-51 * h_box.t;
+            double apart = fabs(h_mesh.distance - h_box.distance) - 0x1p-51 * h_box.distance;
             if (!(apart * (double)c.speed * steep <= e))
                 fail_msg("case %llu: t is off by %g", (unsigned long long)i, apart);
         }

@@ -33,9 +33,9 @@ static void memory_and_frames(void **state) {
     carom_cuda_pairs pairs = {0};
     BUG(carom_cuda_finish, context, BAD_CONTEXT);
     BUG(carom_cuda_allocate, context, BAD_CONTEXT, 4, &memory);
-    BUG(carom_cuda_allocate, memory, context, 4, NULL);
-    BUG(carom_cuda_release, context, BAD_CONTEXT, NULL);
-    FINE(carom_cuda_release, memory, context, NULL);
+    BUG(carom_cuda_allocate, device_memory, context, 4, NULL);
+    BUG_VOID(carom_cuda_release, context, BAD_CONTEXT, NULL);
+    FINE_VOID(carom_cuda_release, device_memory, context, NULL);
     BUG(carom_cuda_write, context, BAD_CONTEXT, bytes, bytes, 4);
     BUG(carom_cuda_write, to, context, NULL, bytes, 4);
     BUG(carom_cuda_write, from, context, bytes, NULL, 4);
@@ -51,8 +51,8 @@ static void memory_and_frames(void **state) {
     BUG(carom_cuda_set_timing, context, BAD_CONTEXT, true);
     BUG(carom_cuda_get_steps, context, BAD_CONTEXT, &steps);
     BUG(carom_cuda_get_steps, steps, context, NULL);
-    BUG(carom_cuda_pairs_free, context, BAD_CONTEXT, &pairs);
-    BUG(carom_cuda_pairs_free, pairs, context, NULL);
+    BUG_VOID(carom_cuda_pairs_free, context, BAD_CONTEXT, &pairs);
+    BUG_VOID(carom_cuda_pairs_free, pairs, context, NULL);
     FINE_VOID(carom_cuda_order_name, order, (carom_cuda_order)99);
     BUG_VOID(carom_cuda_order_from_name, name, NULL, &order);
     BUG_VOID(carom_cuda_order_from_name, order, "any", NULL);
@@ -60,14 +60,14 @@ static void memory_and_frames(void **state) {
 
 static void soups(void **state) {
     (void)state;
-    carom_mesh_view view = {0}, bad = {.scalar = (carom_scalar)7}, nowhere = {.vertex_count = 3};
+    carom_cuda_positions view = {0}, bad = {.scalar = (carom_scalar)7}, nowhere = {.count = 3};
     carom_cuda_pairs pairs = {0};
     const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
     BUG(carom_cuda_soup_update, context, BAD_CONTEXT, soup, &view);
     BUG(carom_cuda_soup_update, soup, context, NULL, &view);
-    BUG(carom_cuda_soup_update, mesh, context, soup, NULL);
-    BUG(carom_cuda_soup_update, mesh, context, soup, &bad);
-    BUG(carom_cuda_soup_update, mesh, context, soup, &nowhere);
+    BUG(carom_cuda_soup_update, positions, context, soup, NULL);
+    BUG(carom_cuda_soup_update, positions, context, soup, &bad);
+    BUG(carom_cuda_soup_update, positions, context, soup, &nowhere);
     BUG(carom_cuda_soup_self_pairs, context, BAD_CONTEXT, soup, sorted, &pairs);
     BUG(carom_cuda_soup_self_pairs, soup, context, NULL, sorted, &pairs);
     BUG(carom_cuda_soup_self_pairs, order, context, soup, none, &pairs);
@@ -94,24 +94,26 @@ static void packings(void **state) {
     carom_cuda_pairs pairs = {0};
     const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
     const carom_balls_kind inner = CAROM_BALLS_KIND_INNER, odd = CAROM_BALLS_KIND_COUNT;
-    assert_ok(context, carom_packing_load_memory(context, ply, sizeof(ply) - 1, "one", &packing));
+    assert_ok(context, carom_packing_load_memory(context, ply, sizeof(ply) - 1,
+                                                 CAROM_PACKING_FORMAT_GUESS, "one", &packing));
     const carom_balls_def def = {.packing = packing};
     assert_ok(context, carom_balls_create(context, &def, &balls));
     BUG(carom_cuda_balls_overlap, context, BAD_CONTEXT, balls, NULL, balls, NULL, 1, NULL, &o);
     BUG(carom_cuda_balls_overlap, a, context, NULL, NULL, balls, NULL, 1, NULL, &o);
-    FINE(carom_cuda_balls_overlap, poses_a, context, balls, NULL, balls, NULL, 1, NULL, &o);
+    FINE(carom_cuda_balls_overlap, device_poses_a, context, balls, NULL, balls, NULL, 1, NULL, &o);
     BUG(carom_cuda_balls_overlap, b, context, balls, NULL, NULL, NULL, 1, NULL, &o);
-    FINE(carom_cuda_balls_overlap, poses_b, context, balls, NULL, balls, NULL, 1, NULL, &o);
+    FINE(carom_cuda_balls_overlap, device_poses_b, context, balls, NULL, balls, NULL, 1, NULL, &o);
     FINE(carom_cuda_balls_overlap, def, context, balls, NULL, balls, NULL, 1, NULL, &o);
-    BUG(carom_cuda_balls_overlap, overlaps, context, balls, NULL, balls, NULL, 1, NULL, NULL);
+    BUG(carom_cuda_balls_overlap, device_overlaps, context, balls, NULL, balls, NULL, 1, NULL,
+        NULL);
     BUG(carom_cuda_balls_pairs, context, BAD_CONTEXT, balls, NULL, balls, NULL, NULL, inner, sorted,
         &pairs);
     BUG(carom_cuda_balls_pairs, a, context, NULL, NULL, balls, NULL, NULL, inner, sorted, &pairs);
-    FINE(carom_cuda_balls_pairs, pose_a, context, balls, NULL, balls, NULL, NULL, inner, sorted,
-         &pairs);
+    FINE(carom_cuda_balls_pairs, device_pose_a, context, balls, NULL, balls, NULL, NULL, inner,
+         sorted, &pairs);
     BUG(carom_cuda_balls_pairs, b, context, balls, NULL, NULL, NULL, NULL, inner, sorted, &pairs);
-    FINE(carom_cuda_balls_pairs, pose_b, context, balls, NULL, balls, NULL, NULL, inner, sorted,
-         &pairs);
+    FINE(carom_cuda_balls_pairs, device_pose_b, context, balls, NULL, balls, NULL, NULL, inner,
+         sorted, &pairs);
     FINE(carom_cuda_balls_pairs, def, context, balls, NULL, balls, NULL, NULL, inner, sorted,
          &pairs);
     BUG(carom_cuda_balls_pairs, kind, context, balls, NULL, balls, NULL, NULL, odd, sorted, &pairs);
@@ -130,43 +132,52 @@ static void boxes(void **state) {
     const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
     BUG(carom_cuda_broad_update, context, BAD_CONTEXT, broad, &box, 1);
     BUG(carom_cuda_broad_update, broad, context, NULL, &box, 1);
-    BUG(carom_cuda_broad_update, borrowed_boxes, context, broad, NULL, 1);
+    BUG(carom_cuda_broad_update, borrowed_device_boxes, context, broad, NULL, 1);
     BUG(carom_cuda_broad_pairs, context, BAD_CONTEXT, broad, sorted, &pairs);
     BUG(carom_cuda_broad_pairs, broad, context, NULL, sorted, &pairs);
     BUG(carom_cuda_broad_pairs, order, context, broad, none, &pairs);
     BUG(carom_cuda_broad_pairs, pairs, context, broad, sorted, NULL);
 }
 
+#define CONVEX_BATCH(function)                                                                     \
+    do {                                                                                           \
+        BUG(function, context, BAD_CONTEXT, &none, &pairs, NULL, &results);                        \
+        BUG(function, bodies, context, NULL, &pairs, NULL, &results);                              \
+        BUG(function, bodies, context, &no_shapes, &pairs, NULL, &results);                        \
+        BUG(function, pairs, context, &none, NULL, NULL, &results);                                \
+        BUG(function, def, context, &none, &pairs, &bad, &results);                                \
+        BUG(function, def, context, &none, &pairs, &hinted, &results);                             \
+        BUG(function, results, context, &none, &pairs, NULL, NULL);                                \
+    } while (0)
+
 static void convex_bodies(void **state) {
     (void)state;
     const carom_convex ball = {0}, unknown = {.kind = (carom_convex_kind)99};
     const carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};
-    carom_cuda_shapes *shapes;
+    carom_cuda_convex_shapes *shapes;
     carom_cuda_pairs pairs = {0};
-    carom_cuda_results results = {0};
+    carom_cuda_convex_results results = {0};
     carom_bounds box;
-    const carom_cuda_bodies none = {0}, no_shapes = {.poses = &pose, .count = 1};
-    const carom_convex_def bad = {.start = (carom_convex_start)99};
-    const carom_convex_question depth = CAROM_CONVEX_QUESTION_DEPTH;
-    BUG(carom_cuda_shapes_create, context, BAD_CONTEXT, &ball, 1, &shapes);
-    BUG(carom_cuda_shapes_create, shapes, context, NULL, 1, &shapes);
-    BUG(carom_cuda_shapes_create, shapes, context, &unknown, 1, &shapes);
-    BUG(carom_cuda_shapes_create, made, context, &ball, 1, NULL);
-    FINE_VOID(carom_cuda_shapes_destroy, shapes, NULL);
+    const carom_cuda_convex_bodies none = {0}, no_shapes = {.poses = &pose, .count = 1};
+    carom_convex_hint hint = {0};
+    const carom_convex_query_def bad = {.start = (carom_convex_start)99}, hinted = {.hint = &hint};
+    const carom_cuda_convex_shapes_def def = {.shapes = &ball, .count = 1}, nowhere = {.count = 1};
+    const carom_cuda_convex_shapes_def odd = {.shapes = &unknown, .count = 1};
+    BUG(carom_cuda_convex_shapes_create, context, BAD_CONTEXT, &def, &shapes);
+    BUG(carom_cuda_convex_shapes_create, def, context, &nowhere, &shapes);
+    BUG(carom_cuda_convex_shapes_create, def, context, &odd, &shapes);
+    FINE(carom_cuda_convex_shapes_create, def, context, NULL, &shapes);
+    BUG(carom_cuda_convex_shapes_create, shapes, context, &def, NULL);
+    FINE_VOID(carom_cuda_convex_shapes_destroy, shapes, NULL);
     BUG(carom_cuda_convex_boxes, context, BAD_CONTEXT, &none, &box);
     BUG(carom_cuda_convex_boxes, bodies, context, NULL, &box);
     BUG(carom_cuda_convex_boxes, bodies, context, &no_shapes, &box);
-    FINE(carom_cuda_convex_boxes, boxes, context, &none, NULL);
-    BUG(carom_cuda_results_free, context, BAD_CONTEXT, &results);
-    BUG(carom_cuda_results_free, results, context, NULL);
-    BUG(carom_cuda_convex_pairs, context, BAD_CONTEXT, &none, &pairs, depth, NULL, &results);
-    BUG(carom_cuda_convex_pairs, bodies, context, NULL, &pairs, depth, NULL, &results);
-    BUG(carom_cuda_convex_pairs, bodies, context, &no_shapes, &pairs, depth, NULL, &results);
-    BUG(carom_cuda_convex_pairs, pairs, context, &none, NULL, depth, NULL, &results);
-    BUG(carom_cuda_convex_pairs, question, context, &none, &pairs, (carom_convex_question)99, NULL,
-        &results);
-    BUG(carom_cuda_convex_pairs, def, context, &none, &pairs, depth, &bad, &results);
-    BUG(carom_cuda_convex_pairs, results, context, &none, &pairs, depth, NULL, NULL);
+    FINE(carom_cuda_convex_boxes, device_boxes, context, &none, NULL);
+    BUG_VOID(carom_cuda_convex_results_free, context, BAD_CONTEXT, &results);
+    BUG_VOID(carom_cuda_convex_results_free, results, context, NULL);
+    CONVEX_BATCH(carom_cuda_convex_meet_batch);
+    CONVEX_BATCH(carom_cuda_convex_distance_batch);
+    CONVEX_BATCH(carom_cuda_convex_depth_batch);
 }
 
 static void nothing_was_left_out(void **state) {

@@ -476,8 +476,8 @@ static void public_functions_check_and_answer(void **state) {
     ball_value = carom_ball_of_balls_value(balls, 2);
     assert_ok(context, carom_ball_of_balls(context, balls, 2, &ball));
     assert_memory_equal(&ball_value, &ball, sizeof(ball));
-    carom_lens lens, lens_value = carom_balls_lens_value(&balls[0], &balls[1]);
-    assert_ok(context, carom_balls_lens(context, &balls[0], &balls[1], &lens));
+    carom_lens lens, lens_value = carom_ball_lens_value(&balls[0], &balls[1]);
+    assert_ok(context, carom_ball_lens(context, &balls[0], &balls[1], &lens));
     assert_memory_equal(&lens_value, &lens, sizeof(lens));
     assert_int_equal(test_malloc_count(), before);
     b[1].y = (double)NAN;

@@ -35,7 +35,7 @@ static int set_up(void **state) {
     carom_shape_def shape = {.detail = 4};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
     carom_context_destroy(context);
     return 0;
 }
@@ -66,7 +66,7 @@ static bool works(carom_context *context) {
     bool any = true;
     uint64_t count = 1;
     carom_mesh_report report;
-    return carom_soup_self_any(context, soup, &any) == CAROM_OK && !any &&
+    return carom_soup_self_meet(context, soup, &any) == CAROM_OK && !any &&
            carom_soup_self_count(context, soup, &count) == CAROM_OK && count == 0 &&
            carom_mesh_inspect(context, &view, &report) == CAROM_OK &&
            report.faces == view.face_count;
@@ -234,7 +234,7 @@ static int check_child(carom_context *parents) {
     bool any = false;
     heard = 0;
     carom_assert_set_handler(hear_and_keep);
-    EXPECT(carom_soup_self_any(parents, soup, &any) == CAROM_INVALID);
+    EXPECT(carom_soup_self_meet(parents, soup, &any) == CAROM_INVALID);
     EXPECT(!any && heard == 1);
     EXPECT(strstr(heard_message, "create one in the child") != NULL);
     EXPECT(strcmp(carom_context_message(parents), heard_message) == 0);

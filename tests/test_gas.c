@@ -126,16 +126,16 @@ static void cuts_and_instruction_sets_change_nothing(void **state) {
     for (size_t m = 0; m < COUNT_OF(methods); ++m) {
         carom_gas *gas, *again;
         def.method = methods[m];
-        assert_ok(context, carom_gas_create(context, &def, spheres, (uint64_t)count, &gas));
+        assert_ok(context, gas_create(context, &def, spheres, (uint64_t)count, &gas));
         gas_follower f = {gas, &course, 0};
         for (int cut = 0; f.done < events; ++cut) {
             double until = carom_gas_get_time(gas) + 0.01 * (cut % 7);
             assert_ok(context, carom_gas_advance(context, gas, until, gas_follower_compare, &f));
             assert_valid(carom_gas_validate(context, gas));
             if (cut % 16 != 5) continue;
-            assert_ok(context, carom_gas_save(context, gas, path));
+            assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, path));
             def.method = methods[(m + (size_t)cut) % COUNT_OF(methods)];
-            assert_ok(context, carom_gas_load(context, path, &def, &again));
+            assert_ok(context, carom_gas_load(context, path, CAROM_GAS_FORMAT_GUESS, &def, &again));
             carom_gas_measures one, two;
             assert_ok(context, carom_gas_measure(context, gas, &one));
             assert_ok(context, carom_gas_measure(context, again, &two));
@@ -170,13 +170,13 @@ static carom_status run_small_gas(carom_allocator allocator, void *argument) {
     carom_gas *gas = NULL;
     carom_status status = carom_context_create(&context_def, &context);
     if (status != CAROM_OK) return status;
-    status = carom_gas_create(context, &def, spheres, (uint64_t)count - 1, &gas);
+    status = gas_create(context, &def, spheres, (uint64_t)count - 1, &gas);
     if (status == CAROM_OK) status = carom_gas_add(context, gas, &spheres[count - 1], 1, NULL);
     if (status == CAROM_OK) status = carom_gas_advance(context, gas, 1.0, NULL, NULL);
     if (status == CAROM_OK) status = carom_gas_remove(context, gas, &(uint32_t){7}, 1);
     if (status == CAROM_OK) status = carom_gas_advance(context, gas, 2.0, NULL, NULL);
     carom_gas_spheres result = {0};
-    if (status == CAROM_OK) status = carom_gas_get_spheres(context, gas, &result);
+    if (status == CAROM_OK) status = carom_gas_list_spheres(context, gas, &result);
     carom_gas_spheres_free(&result);
     carom_gas_destroy(gas);
     carom_context_destroy(context);
@@ -193,7 +193,7 @@ static void a_steady_gas_allocates_nothing(void **state) {
     for (size_t m = 0; m < COUNT_OF(methods); ++m) {
         carom_gas *gas;
         def.method = methods[m];
-        assert_ok(context, carom_gas_create(context, &def, spheres, (uint64_t)count, &gas));
+        assert_ok(context, gas_create(context, &def, spheres, (uint64_t)count, &gas));
         assert_ok(context, carom_gas_advance(context, gas, 50.0, NULL, NULL));
         uint64_t before = test_malloc_count();
         assert_ok(context, carom_gas_advance(context, gas, 60.0, NULL, NULL));

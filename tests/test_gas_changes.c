@@ -23,7 +23,7 @@ static int living(run *r, int without, carom_gas_sphere *spheres, uint32_t *ids)
     int count = 0;
     for (uint32_t id = 0; id < (uint32_t)oracle.count; ++id) {
         if (!oracle.alive[id] || (int)id == without) continue;
-        assert_ok(r->context, carom_gas_get_sphere(r->context, r->gas, id, &spheres[count]));
+        assert_ok(r->context, carom_gas_find_sphere(r->context, r->gas, id, &spheres[count]));
         if (ids != NULL) ids[count] = id;
         ++count;
     }
@@ -72,7 +72,7 @@ static void set_one(run *r) {
     if (moves) {
         if (!gas_random_place(&r->random, &r->def, others, count, &s)) return;
     } else {
-        assert_ok(r->context, carom_gas_get_sphere(r->context, r->gas, id, &s));
+        assert_ok(r->context, carom_gas_find_sphere(r->context, r->gas, id, &s));
     }
     s.velocity = gas_random_velocity(&r->random);
     assert_ok(r->context, carom_gas_set(r->context, r->gas, &id, &s, 1));
@@ -118,7 +118,7 @@ static void changes_on_the_way_are_the_oracles(void **state) {
                  .random = {(uint64_t)seed}};
         if (seed % 3 == 1) r.def.acceleration = (carom_vec3){0.0, 0.0, -0.2};
         int count = gas_random_spheres((uint64_t)seed, &r.def, 0.3, 1.5, 40, spheres);
-        assert_ok(context, carom_gas_create(context, &r.def, spheres, (uint64_t)count, &r.gas));
+        assert_ok(context, gas_create(context, &r.def, spheres, (uint64_t)count, &r.gas));
         gas_oracle_init(&oracle, &r.def, r.def.tick, spheres, count);
         for (int round = 0; round < rounds; ++round) {
             pass_time(&r);
@@ -159,7 +159,7 @@ static void a_gas_of_many_dead_is_saved(void **state) {
         batch[i] = (carom_gas_sphere){
             .position = {0.5 + i % SIDE, 0.5 + i / SIDE % SIDE, 0.5 + i / SIDE / SIDE},
             .radius = 0.2};
-    assert_ok(context, carom_gas_create(context, &def, few, 2, &gas));
+    assert_ok(context, gas_create(context, &def, few, 2, &gas));
     for (int n = 0; n < BATCHES; ++n) {
         assert_ok(context, carom_gas_add(context, gas, batch, BATCH, ids));
         assert_ok(context, carom_gas_remove(context, gas, ids, BATCH));
@@ -167,8 +167,8 @@ static void a_gas_of_many_dead_is_saved(void **state) {
     assert_ok(context, carom_gas_add(context, gas, &few[2], 1, ids));
     assert_true(ids[0] > UINT32_C(1) << 20);
     const char path[] = CAROM_BINARY_DIR "/test_gas_changes.saved";
-    assert_ok(context, carom_gas_save(context, gas, path));
-    assert_ok(context, carom_gas_load(context, path, NULL, &again));
+    assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, path));
+    assert_ok(context, carom_gas_load(context, path, CAROM_GAS_FORMAT_GUESS, NULL, &again));
     for (int i = 0; i < 100; ++i) {
         carom_gas_event a, b;
         assert_ok(context, carom_gas_next(context, gas, 1e6, &a));
@@ -177,7 +177,7 @@ static void a_gas_of_many_dead_is_saved(void **state) {
         assert_true(a.a == b.a && a.b == b.b && a.index == b.index);
     }
     carom_gas_sphere dead;
-    assert_fails(context, carom_gas_get_sphere(context, again, 5, &dead), CAROM_BAD_INPUT, "id 5");
+    assert_fails(context, carom_gas_find_sphere(context, again, 5, &dead), CAROM_BAD_INPUT, "id 5");
     carom_gas_destroy(again);
     /* Without its padding the file is not believed. */
     FILE *file = fopen(path, "rb");
@@ -188,7 +188,8 @@ static void a_gas_of_many_dead_is_saved(void **state) {
     file = fopen(path, "wb");
     fwrite(bytes, 1, 8 * (34 + 3 * 11), file);
     fclose(file);
-    assert_fails(context, carom_gas_load(context, path, NULL, &again), CAROM_BAD_FILE, "cut off");
+    assert_fails(context, carom_gas_load(context, path, CAROM_GAS_FORMAT_GUESS, NULL, &again),
+                 CAROM_BAD_FILE, "cut short");
     remove(path);
     carom_gas_destroy(gas);
     carom_context_destroy(context);

@@ -15,7 +15,7 @@ static const carom_gas_method methods[] = {CAROM_GAS_METHOD_CENTRE, CAROM_GAS_ME
 static carom_gas *make(carom_context *context, const carom_gas_def *def,
                        const carom_gas_sphere *spheres, int count) {
     carom_gas *gas;
-    assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
+    assert_ok(context, gas_create(context, def, spheres, (uint64_t)count, &gas));
     return gas;
 }
 
@@ -42,7 +42,7 @@ static void a_cradle_passes_the_blow_on_at_once(void **state) {
         }
         carom_gas_sphere last;
         assert_ok(context, carom_gas_advance(context, gas, 3.0, NULL, NULL));
-        assert_ok(context, carom_gas_get_sphere(context, gas, 5, &last));
+        assert_ok(context, carom_gas_find_sphere(context, gas, 5, &last));
         assert_true(fabs(last.position.x - 9.0) < 1e-12 && fabs(last.velocity.x - 1.0) < 1e-15);
         carom_gas_destroy(gas);
     }
@@ -68,7 +68,7 @@ static void a_touching_lattice_separates(void **state) {
             .edges = {5.0, 5.0, 5.0}, .periodic = {true, false, false}, .method = methods[m]};
         carom_gas *gas = make(context, &def, spheres, 64);
         carom_gas_info info;
-        assert_ok(context, carom_gas_get_info(context, gas, &info));
+        assert_ok(context, carom_gas_get_info(gas, &info));
         gas_oracle_init(&oracle, &def, info.tick, spheres, 64);
         for (int i = 0; i < 600; ++i) {
             carom_gas_event event;
@@ -121,7 +121,7 @@ static void a_lonely_sphere_keeps_its_way(void **state) {
         carom_gas *gas = make(context, &def, &sphere, 1);
         assert_ok(context, carom_gas_advance(context, gas, 40000.0, NULL, NULL));
         carom_gas_sphere after;
-        assert_ok(context, carom_gas_get_sphere(context, gas, 0, &after));
+        assert_ok(context, carom_gas_find_sphere(context, gas, 0, &after));
         assert_true(fabs(after.position.x - 1.0) < 1e-8 && fabs(after.position.z - 1.0) < 1e-8);
         carom_gas_destroy(gas);
     }
@@ -238,25 +238,25 @@ static void spheres_come_and_go(void **state) {
     carom_gas_destroy(whole);
     assert_ok(context, carom_gas_remove(context, gas, (uint32_t[]){3, 7}, 2));
     carom_gas_sphere sphere;
-    assert_fails(context, carom_gas_get_sphere(context, gas, 3, &sphere), CAROM_BAD_INPUT,
+    assert_fails(context, carom_gas_find_sphere(context, gas, 3, &sphere), CAROM_BAD_INPUT,
                  "no sphere with the id 3");
     assert_fails(context, carom_gas_remove(context, gas, (uint32_t[]){3}, 1), CAROM_BAD_INPUT,
                  "id 3 to remove");
     carom_gas_spheres all = {0};
-    assert_ok(context, carom_gas_get_spheres(context, gas, &all));
+    assert_ok(context, carom_gas_list_spheres(context, gas, &all));
     assert_int_equal(all.count, count - 2);
     assert_ok(context, carom_gas_advance(context, gas, carom_gas_get_time(gas) + 1.0, NULL, NULL));
     /* Setting: a live one to rest, a place that is taken refused and nothing changed. */
-    assert_ok(context, carom_gas_get_sphere(context, gas, 5, &sphere));
+    assert_ok(context, carom_gas_find_sphere(context, gas, 5, &sphere));
     carom_gas_sphere other = sphere;
     assert_fails(
         context,
         carom_gas_set(context, gas, (uint32_t[]){6, 3}, (carom_gas_sphere[]){other, other}, 2),
         CAROM_BAD_INPUT, "overlap");
-    assert_fails(context, carom_gas_get_sphere(context, gas, 3, &other), CAROM_BAD_INPUT, "3");
+    assert_fails(context, carom_gas_find_sphere(context, gas, 3, &other), CAROM_BAD_INPUT, "3");
     sphere.velocity = (carom_vec3){0.0, 0.0, 0.0};
     assert_ok(context, carom_gas_set(context, gas, (uint32_t[]){5}, &sphere, 1));
-    assert_ok(context, carom_gas_get_sphere(context, gas, 5, &other));
+    assert_ok(context, carom_gas_find_sphere(context, gas, 5, &other));
     assert_true(other.velocity.x == 0.0 && other.position.x == sphere.position.x);
     assert_ok(context, carom_gas_advance(context, gas, carom_gas_get_time(gas) + 1.0, NULL, NULL));
     double overlap;
@@ -276,34 +276,30 @@ static void bad_input_gets_a_sentence(void **state) {
     carom_gas_def def = {.edges = {4.0, 4.0, 4.0}};
     carom_gas_sphere good = {.position = {1.0, 1.0, 1.0}, .radius = 0.5}, s = good;
     s.velocity.y = (double)NAN;
-    assert_fails(context, carom_gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT,
-                 "sphere 0");
+    assert_fails(context, gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "sphere 0");
     s = good, s.position.z = (double)INFINITY;
-    assert_fails(context, carom_gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "finite");
+    assert_fails(context, gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "finite");
     s = good, s.radius = 0.0;
-    assert_fails(context, carom_gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "radius");
+    assert_fails(context, gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "radius");
     s = good, s.position.x = 0.4;
-    assert_fails(context, carom_gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "wall");
+    assert_fails(context, gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "wall");
     s = good, s.radius = 2.5;
-    assert_fails(context, carom_gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "fit");
+    assert_fails(context, gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "fit");
     carom_gas_sphere two[2] = {good, good};
     two[1].position.x = 1.9;
-    assert_fails(context, carom_gas_create(context, &def, two, 2, &gas), CAROM_BAD_INPUT,
+    assert_fails(context, gas_create(context, &def, two, 2, &gas), CAROM_BAD_INPUT,
                  "spheres 0 and 1 overlap");
     two[1] = (carom_gas_sphere){.position = {3.0, 3.0, 3.0}, .radius = 0.04};
-    assert_fails(context, carom_gas_create(context, &def, two, 2, &gas), CAROM_BAD_INPUT,
-                 "ten times");
+    assert_fails(context, gas_create(context, &def, two, 2, &gas), CAROM_BAD_INPUT, "ten times");
     def.edges.y = 0.0;
-    assert_fails(context, carom_gas_create(context, &def, &good, 1, &gas), CAROM_BAD_INPUT,
-                 "edges");
+    assert_fails(context, gas_create(context, &def, &good, 1, &gas), CAROM_BAD_INPUT, "edges");
     def.edges.y = 4.0, def.loss = 1.5;
-    assert_fails(context, carom_gas_create(context, &def, &good, 1, &gas), CAROM_BAD_INPUT, "loss");
+    assert_fails(context, gas_create(context, &def, &good, 1, &gas), CAROM_BAD_INPUT, "loss");
     def.loss = 0.0, def.tick = -1.0;
-    assert_fails(context, carom_gas_create(context, &def, &good, 1, &gas), CAROM_BAD_INPUT, "tick");
+    assert_fails(context, gas_create(context, &def, &good, 1, &gas), CAROM_BAD_INPUT, "tick");
     assert_null(gas);
     def.tick = 1e-3, s = good, s.velocity.x = 1.0;
-    assert_fails(context, carom_gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT,
-                 "too fast");
+    assert_fails(context, gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT, "too fast");
     def.tick = 0.0;
     gas = make(context, &def, &good, 1);
     s.velocity.x = 1e30; /* a tick was chosen for a gas at rest */
@@ -314,8 +310,7 @@ static void bad_input_gets_a_sentence(void **state) {
                  "not before 1");
     assert_fails(context, carom_gas_advance(context, gas, (double)NAN, NULL, NULL), CAROM_BAD_INPUT,
                  "finite");
-    assert_fails(context, carom_gas_create(context, NULL, &good, 1, &none), CAROM_BAD_INPUT,
-                 "edges");
+    assert_fails(context, gas_create(context, NULL, &good, 1, &none), CAROM_BAD_INPUT, "edges");
     test_asserts_begin();
     assert_int_equal(carom_gas_next(context, NULL, 1.0, NULL), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 1);
@@ -332,7 +327,7 @@ static void damaged_files_get_a_sentence(void **state) {
     int count = gas_random_spheres(2, &def, 0.4, 1.0, 8, spheres);
     carom_gas *gas = make(context, &def, spheres, count), *again;
     const char path[] = CAROM_BINARY_DIR "/test_gas_edges.saved";
-    assert_ok(context, carom_gas_save(context, gas, path));
+    assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, path));
     unsigned char bytes[4096];
     FILE *file = fopen(path, "rb");
     size_t size = fread(bytes, 1, sizeof(bytes), file);
@@ -344,7 +339,7 @@ static void damaged_files_get_a_sentence(void **state) {
         fwrite(bytes, 1, i < size ? size : size - 7 * (i - size + 1), file);
         fclose(file);
         if (i < size) bytes[i] = kept;
-        carom_status status = carom_gas_load(context, path, NULL, &again);
+        carom_status status = carom_gas_load(context, path, CAROM_GAS_FORMAT_GUESS, NULL, &again);
         assert_true(status == CAROM_OK || again == NULL);
         if (i >= size) assert_int_equal(status, CAROM_BAD_FILE);
         if (status == CAROM_OK) { /* perhaps another gas, but a sound one */
@@ -354,10 +349,10 @@ static void damaged_files_get_a_sentence(void **state) {
         carom_gas_destroy(again);
     }
     remove(path);
-    assert_fails(context, carom_gas_load(context, path, NULL, &again), CAROM_IO,
-                 "cannot be opened");
-    assert_fails(context, carom_gas_save(context, gas, "/nowhere/x"), CAROM_IO,
-                 "/nowhere/x: cannot be created");
+    assert_fails(context, carom_gas_load(context, path, CAROM_GAS_FORMAT_GUESS, NULL, &again),
+                 CAROM_IO, "cannot be opened");
+    assert_fails(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, "/nowhere/x"),
+                 CAROM_IO, "/nowhere/x: cannot be created");
     assert_true(test_malloc_count() > 0);
     carom_gas_destroy(gas);
     carom_context_destroy(context);

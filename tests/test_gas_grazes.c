@@ -68,7 +68,7 @@ static void grazes_are_hits_or_misses(void **state) {
                              .method = (carom_gas_method)(1 + i % 3)};
         carom_gas *gas;
         carom_gas_event event;
-        assert_ok(context, carom_gas_create(context, &def, s, 2, &gas));
+        assert_ok(context, gas_create(context, &def, s, 2, &gas));
         assert_ok(context, carom_gas_next(context, gas, 1.2 * ahead / speed, &event));
         long double by = miss_by(s);
         bool hit = event.kind == CAROM_GAS_KIND_PAIR;
@@ -106,7 +106,7 @@ static void touching_tangents_part(void **state) {
                              .method = (carom_gas_method)(1 + i % 3)};
         carom_gas *gas;
         carom_gas_measures m;
-        assert_ok(context, carom_gas_create(context, &def, s, 2, &gas));
+        assert_ok(context, gas_create(context, &def, s, 2, &gas));
         assert_ok(context, carom_gas_advance(context, gas, 1.0 / speed, NULL, NULL));
         assert_ok(context, carom_gas_measure(context, gas, &m));
         assert_true(m.collisions <= 1);

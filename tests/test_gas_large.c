@@ -35,10 +35,10 @@ static uint64_t run(carom_context *context, const carom_gas_def *def,
     carom_gas_spheres now = {0};
     trail trail = {UINT64_C(0xCBF29CE484222325), events};
     double overlap;
-    assert_ok(context, carom_gas_create(context, def, spheres, count, &gas));
+    assert_ok(context, gas_create(context, def, spheres, count, &gas));
     assert_ok(context, carom_gas_advance(context, gas, 1e6, add_event, &trail));
     assert_int_equal(trail.left, 0);
-    assert_ok(context, carom_gas_get_spheres(context, gas, &now));
+    assert_ok(context, carom_gas_list_spheres(context, gas, &now));
     for (uint64_t i = 0; i < now.count; ++i) {
         add_bytes(&trail, &now.data[i].position, sizeof(now.data[i].position));
         add_bytes(&trail, &now.data[i].velocity, sizeof(now.data[i].velocity));

@@ -32,7 +32,7 @@ typedef struct state {
 } state;
 
 static size_t saved_bytes(carom_context *context, const carom_gas *gas, unsigned char *bytes) {
-    assert_ok(context, carom_gas_save(context, gas, PATH));
+    assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, PATH));
     FILE *file = fopen(PATH, "rb");
     assert_non_null(file);
     size_t size = fread(bytes, 1, STATE_BYTES, file);
@@ -108,7 +108,7 @@ static carom_gas *bench_gas(bench *b) {
     carom_gas *gas;
     b->memory.fail_after = 0, b->cancel_at = 0;
     assert_ok(b->context,
-              carom_gas_create(b->context, &b->def, b->spheres, (uint64_t)b->count - 3, &gas));
+              gas_create(b->context, &b->def, b->spheres, (uint64_t)b->count - 3, &gas));
     assert_ok(b->context, carom_gas_advance(b->context, gas, 0.5, NULL, NULL));
     assert_ok(b->context, carom_gas_remove(b->context, gas, &(uint32_t){4}, 1));
     return gas;
@@ -124,7 +124,7 @@ static carom_status operate(const bench *b, carom_gas *gas, int operation) {
     int living = 0;
     for (uint32_t id = 0; id < (uint32_t)b->count - 3; ++id)
         if (id != 2 && id != 4 && id != 9)
-            assert_ok(b->context, carom_gas_get_sphere(b->context, gas, id, &all[living++]));
+            assert_ok(b->context, carom_gas_find_sphere(b->context, gas, id, &all[living++]));
     for (int i = 0; i < 3; ++i) { /* small ones in the gaps: radii may differ by ten */
         while (!gas_random_place(&random, &b->def, all, living, &at[i])) continue;
         all[living++] = at[i];
@@ -133,8 +133,8 @@ static carom_status operate(const bench *b, carom_gas *gas, int operation) {
     switch (operation) {
     case ADD: {
         carom_gas_sphere two[2]; /* that stay where they are */
-        assert_ok(b->context, carom_gas_get_sphere(b->context, gas, 2, &two[0]));
-        assert_ok(b->context, carom_gas_get_sphere(b->context, gas, 9, &two[1]));
+        assert_ok(b->context, carom_gas_find_sphere(b->context, gas, 2, &two[0]));
+        assert_ok(b->context, carom_gas_find_sphere(b->context, gas, 9, &two[1]));
         all[living - 3] = two[0], all[living - 2] = two[1];
         living -= 1;
         while (!gas_random_place(&random, &b->def, all, living, &at[0])) continue;
@@ -234,17 +234,17 @@ static void a_full_disk_leaves_the_old_file(void **unused) {
     bench b;
     bench_begin(&b, 0);
     carom_gas *gas = bench_gas(&b), *again;
-    assert_ok(b.context, carom_gas_save(b.context, gas, OTHER));
+    assert_ok(b.context, carom_gas_save(b.context, gas, CAROM_GAS_FORMAT_GUESS, OTHER));
     struct rlimit limit;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     signal(SIGXFSZ, SIG_IGN);
     carom_gas_sphere sphere;
-    assert_ok(b.context, carom_gas_get_sphere(b.context, gas, 1, &sphere));
+    assert_ok(b.context, carom_gas_find_sphere(b.context, gas, 1, &sphere));
     sphere.velocity = (carom_vec3){0.0, 0.0, 0.0};
     assert_ok(b.context, carom_gas_set(b.context, gas, &(uint32_t){1}, &sphere, 1));
     for (rlim_t bytes = 0; bytes < 2000; bytes += 333) {
         limit_files(bytes);
-        carom_status status = carom_gas_save(b.context, gas, OTHER);
+        carom_status status = carom_gas_save(b.context, gas, CAROM_GAS_FORMAT_GUESS, OTHER);
         limit_files(limit.rlim_cur);
         assert_fails(b.context, status, CAROM_IO, OTHER);
         assert_int_equal(access(OTHER ".0.part", F_OK), -1);
@@ -252,7 +252,7 @@ static void a_full_disk_leaves_the_old_file(void **unused) {
     for (int n = 1; n <= 2; ++n) { /* nor is it lost when saving is cancelled or memory is short */
         b.calls = 0, b.cancel_at = n == 1 ? 1 : 0;
         b.memory.calls = 0, b.memory.fail_after = n == 2 ? 1 : 0;
-        assert_fails(b.context, carom_gas_save(b.context, gas, OTHER),
+        assert_fails(b.context, carom_gas_save(b.context, gas, CAROM_GAS_FORMAT_GUESS, OTHER),
                      n == 1 ? CAROM_CANCELLED : CAROM_NO_MEMORY, n == 1 ? "cancelled" : "memory");
         b.cancel_at = 0, b.memory.fail_after = 0;
         assert_int_equal(access(OTHER ".0.part", F_OK), -1);
@@ -260,14 +260,125 @@ static void a_full_disk_leaves_the_old_file(void **unused) {
     carom_gas_destroy(gas);
     gas = bench_gas(&b);
     take_state(b.context, gas, &before);
-    assert_ok(b.context, carom_gas_load(b.context, OTHER, NULL, &again));
+    assert_ok(b.context, carom_gas_load(b.context, OTHER, CAROM_GAS_FORMAT_GUESS, NULL, &again));
     take_state(b.context, again, &after);
     assert_states_equal(&before, &after);
-    assert_fails(b.context, carom_gas_save(b.context, gas, OTHER ".gz"), CAROM_UNSUPPORTED, ".gz");
+    assert_fails(b.context, carom_gas_save(b.context, gas, CAROM_GAS_FORMAT_GUESS, OTHER ".gz"),
+                 CAROM_UNSUPPORTED, ".gz");
     remove(OTHER);
     carom_gas_destroy(gas);
     carom_gas_destroy(again);
     carom_context_destroy(b.context);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* The bytes of a file, saved and loaded without one: the same gas, and none but the whole. */
+static void memory_holds_what_files_hold(void **unused) {
+    (void)unused;
+    static state before, after;
+    static unsigned char file[STATE_BYTES], shifted[STATE_BYTES + 1];
+    for (int way = 0; way < 6; ++way) {
+        bench b;
+        bench_begin(&b, way);
+        carom_gas *gas = bench_gas(&b), *again = gas;
+        size_t size = saved_bytes(b.context, gas, file);
+        carom_gas_format format = (carom_gas_format)(way % CAROM_GAS_FORMAT_COUNT);
+        carom_bytes bytes = {0};
+        assert_ok(b.context, carom_gas_save_memory(b.context, gas, format, &bytes));
+        assert_int_equal(bytes.count, size);
+        assert_memory_equal(bytes.data, file, size);
+
+        uint8_t few[100]; /* a caller's buffer */
+        carom_bytes mine = {.data = few, .capacity = sizeof(few), .owner = CAROM_OWNER_CALLER};
+        assert_int_equal(carom_gas_save_memory(b.context, gas, format, &mine), CAROM_MORE);
+        assert_int_equal(mine.count, size);
+        assert_memory_equal(few, file, sizeof(few));
+        mine = (carom_bytes){.data = shifted + 1, .capacity = size, .owner = CAROM_OWNER_CALLER};
+        assert_ok(b.context, carom_gas_save_memory(b.context, gas, format, &mine));
+        assert_memory_equal(shifted + 1, file, size);
+
+        for (size_t part = 0; part < size; part += part < 400 ? 1 : 37) {
+            assert_int_equal(carom_gas_load_memory(b.context, bytes.data, part, format,
+                                                   way == 0 ? NULL : "part", NULL, &again),
+                             CAROM_BAD_FILE);
+            const char *message = carom_context_message(b.context);
+            assert_int_equal(strncmp(message, way == 0 ? "gas" : "part", way == 0 ? 3 : 4), 0);
+            assert_null(again);
+        }
+        shifted[0] = 0;
+        assert_fails(b.context,
+                     carom_gas_load_memory(b.context, shifted, size + 1, format, "x", NULL, &again),
+                     CAROM_BAD_FILE, "x");
+        memcpy(shifted, file, size);
+        shifted[size] = 0;
+        assert_fails(b.context,
+                     carom_gas_load_memory(b.context, shifted, size + 1, format, "x", NULL, &again),
+                     CAROM_BAD_FILE, "x: byte");
+        for (size_t i = 0; i < size; i += 7) { /* never a crash; perhaps another gas */
+            memcpy(shifted, file, size);
+            shifted[i] ^= (unsigned char)(1u << i % 8);
+            carom_status status =
+                carom_gas_load_memory(b.context, shifted, size, format, "x", NULL, &again);
+            assert_true(status == CAROM_OK || status == CAROM_BAD_FILE);
+            assert_true((status == CAROM_OK) == (again != NULL));
+            carom_gas_destroy(again);
+        }
+
+        memcpy(shifted + 1, file, size); /* from any address */
+        assert_ok(b.context,
+                  carom_gas_load_memory(b.context, shifted + 1, size, format, NULL, NULL, &again));
+        take_state(b.context, gas, &before);
+        take_state(b.context, again, &after);
+        assert_states_equal(&before, &after);
+        carom_gas_destroy(gas);
+        carom_gas_destroy(again);
+        carom_bytes_free(&bytes);
+        carom_context_destroy(b.context);
+        assert_int_equal(b.memory.live, 0);
+    }
+}
+
+/* Each allocation fails in turn; then each call of the progress callback cancels in turn. */
+static void memory_may_fail(void **unused) {
+    (void)unused;
+    bench b;
+    bench_begin(&b, 1);
+    carom_gas *gas = bench_gas(&b), *again;
+    carom_bytes whole = {0};
+    uint64_t failures = 0, cancelled = 0;
+    assert_ok(b.context, carom_gas_save_memory(b.context, gas, CAROM_GAS_FORMAT_CAROM, &whole));
+    for (int loading = 0; loading < 2; ++loading)
+        for (int n = 1, done = 0; done < 2; ++n) {
+            carom_bytes bytes = {0};
+            (void)carom_context_trim(b.context);
+            b.memory.calls = 0, b.calls = 0;
+            b.memory.fail_after = done == 0 ? (uint64_t)n : 0;
+            b.cancel_at = done == 1 ? n : 0;
+            uint64_t live = b.memory.live;
+            carom_status status =
+                loading != 0
+                    ? carom_gas_load_memory(b.context, whole.data, whole.count,
+                                            CAROM_GAS_FORMAT_CAROM, "x", NULL, &again)
+                    : carom_gas_save_memory(b.context, gas, CAROM_GAS_FORMAT_CAROM, &bytes);
+            b.memory.fail_after = 0, b.cancel_at = 0;
+            if (loading != 0) assert_true((status == CAROM_OK) == (again != NULL));
+            if (loading != 0) carom_gas_destroy(again);
+            carom_bytes_free(&bytes);
+            (void)carom_context_trim(b.context);
+            assert_int_equal(b.memory.live, live);
+            if (status == CAROM_OK) {
+                ++done, n = 0;
+                continue;
+            }
+            assert_int_equal(status, done == 0 ? CAROM_NO_MEMORY : CAROM_CANCELLED);
+            failures += done == 0, cancelled += done == 1;
+        }
+    assert_true(failures > 2 && cancelled >= 2);
+    carom_gas_destroy(gas);
+    carom_bytes_free(&whole);
+    carom_context_destroy(b.context);
+    assert_int_equal(b.memory.live, 0);
 }
 
 /* ---- scales ---------------------------------------------------------------------------------- */
@@ -312,7 +423,7 @@ static void every_unit_gives_the_same_events(void **unused) {
                 }
             }
             carom_gas *gas;
-            carom_status status = carom_gas_create(context, &def, spheres, (uint64_t)count, &gas);
+            carom_status status = gas_create(context, &def, spheres, (uint64_t)count, &gas);
             if (scaled == 1 && status != CAROM_OK) {
                 double radius = ldexp(0.35, length), pace = radius / def.tick;
                 assert_int_equal(status, CAROM_BAD_INPUT);
@@ -412,7 +523,7 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
     carom_gas_info info;
     carom_gas_spheres all = {0};
     double overlap;
-    assert_ok(context, carom_gas_get_info(context, gas, &info));
+    assert_ok(context, carom_gas_get_info(gas, &info));
     assert_true(isfinite(info.cell_edge) && isfinite(info.model_edge) && isfinite(info.cutoff) &&
                 info.tick > 0.0);
     double now = carom_gas_get_time(gas);
@@ -449,13 +560,13 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
                 isfinite(m.packing_fraction) && !isnan(m.mean_free_path) && !isinf(m.z));
     assert_ok(context, carom_gas_overlap(context, gas, &overlap));
     assert_true(overlap <= 1e-8);
-    assert_ok(context, carom_gas_get_spheres(context, gas, &all));
+    assert_ok(context, carom_gas_list_spheres(context, gas, &all));
     for (uint64_t i = 0; i < all.count; ++i) assert_finite_sphere(&all.data[i]);
     carom_gas_spheres_free(&all);
     /* What it can be in, it can be saved in. */
     carom_gas *again;
-    assert_ok(context, carom_gas_save(context, gas, OTHER));
-    assert_ok(context, carom_gas_load(context, OTHER, NULL, &again));
+    assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, OTHER));
+    assert_ok(context, carom_gas_load(context, OTHER, CAROM_GAS_FORMAT_GUESS, NULL, &again));
     assert_true(carom_gas_get_time(again) == carom_gas_get_time(gas));
     carom_gas_destroy(again);
 }
@@ -498,7 +609,7 @@ static void extremes_end_or_are_refused(void **unused) {
                 extremes[carom_random_next(&random) % COUNT_OF(extremes)];
         carom_gas *gas;
         uint64_t count = n % 32 == 31 ? 0 : 3;
-        carom_status status = carom_gas_create(context, &def, s, count, &gas);
+        carom_status status = gas_create(context, &def, s, count, &gas);
         if (status != CAROM_OK) {
             assert_true(status == CAROM_BAD_INPUT || status == CAROM_TOO_LARGE);
             assert_true(carom_context_message(context)[0] != '\0');
@@ -559,7 +670,8 @@ static void damaged_words_end_or_are_refused(void **unused) {
                 assert_int_equal(fwrite(bytes, 1, size, file), size);
                 fclose(file);
                 memcpy(bytes + 8 * at, &kept, 8);
-                carom_status status = carom_gas_load(context, PATH, NULL, &gas);
+                carom_status status =
+                    carom_gas_load(context, PATH, CAROM_GAS_FORMAT_GUESS, NULL, &gas);
                 ++cases;
                 if (status != CAROM_OK) {
                     assert_true(status == CAROM_BAD_FILE || status == CAROM_TOO_LARGE);
@@ -594,14 +706,15 @@ static void empty_and_resting_gases_reach_any_time(void **unused) {
             carom_gas_def def = {.edges = {4.0, 4.0, 4.0}, .queue = (carom_gas_queue)queue};
             carom_gas *gas, *again;
             carom_gas_event event;
-            assert_ok(context, carom_gas_create(context, &def, two, count, &gas));
+            assert_ok(context, gas_create(context, &def, two, count, &gas));
             for (double until = 1.0; until < 5e15; until *= 1024.0) {
                 assert_ok(context, carom_gas_next(context, gas, until, &event));
                 assert_true(event.kind == CAROM_GAS_KIND_NONE && event.time == until);
                 assert_true(carom_gas_get_time(gas) == until);
             }
-            assert_ok(context, carom_gas_save(context, gas, OTHER));
-            assert_ok(context, carom_gas_load(context, OTHER, NULL, &again));
+            assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, OTHER));
+            assert_ok(context,
+                      carom_gas_load(context, OTHER, CAROM_GAS_FORMAT_GUESS, NULL, &again));
             assert_true(carom_gas_get_time(again) == carom_gas_get_time(gas));
             carom_gas_destroy(again);
             assert_fails(context, carom_gas_next(context, gas, 1e300, &event), CAROM_BAD_INPUT,
@@ -631,8 +744,8 @@ static void skipped_time_is_waited_time(void **unused) {
     carom_gas_sphere s[2] = {{.position = {2.0, 2.0, 2.0}, .radius = 0.5},
                              {.position = {6.0, 2.0, 2.0}, .radius = 0.5}};
     carom_gas *skips, *waits;
-    assert_ok(context, carom_gas_create(context, &def, s, 2, &skips));
-    assert_ok(context, carom_gas_create(context, &def, s, 2, &waits));
+    assert_ok(context, gas_create(context, &def, s, 2, &skips));
+    assert_ok(context, gas_create(context, &def, s, 2, &waits));
     double until = 77.7;
     assert_ok(context, carom_gas_advance(context, skips, until, NULL, NULL));
     for (int i = 1; i <= 777; ++i) /* too short a way to skip anything */
@@ -656,16 +769,16 @@ static void a_tick_too_short_to_wait_for_is_told(void **unused) {
     carom_gas_def def = {.edges = {10.0, 10.0, 10.0}, .tick = 1e-30};
     carom_gas *gas;
     carom_gas_event event;
-    assert_ok(context, carom_gas_create(context, &def, s, 2, &gas));
+    assert_ok(context, gas_create(context, &def, s, 2, &gas));
     assert_fails(context, carom_gas_next(context, gas, 10.0, &event), CAROM_UNSUPPORTED,
                  "larger tick");
     double then = carom_gas_get_time(gas);
     assert_true(then > 0.0 && then < 10.0);
     carom_gas_destroy(gas);
     def.tick = 1e-300;
-    assert_fails(context, carom_gas_create(context, &def, s, 2, &gas), CAROM_BAD_INPUT, "tick");
+    assert_fails(context, gas_create(context, &def, s, 2, &gas), CAROM_BAD_INPUT, "tick");
     def.tick = 1e-100;
-    assert_fails(context, carom_gas_create(context, &def, s, 2, &gas), CAROM_BAD_INPUT, "tick");
+    assert_fails(context, gas_create(context, &def, s, 2, &gas), CAROM_BAD_INPUT, "tick");
     carom_context_destroy(context);
 }
 
@@ -681,14 +794,14 @@ static void a_sphere_that_falls_for_ever_gets_too_fast(void **unused) {
                              .method = (carom_gas_method)method,
                              .tick = 0x1p-14};
         carom_gas *gas;
-        assert_ok(context, carom_gas_create(context, &def, &s, 1, &gas));
+        assert_ok(context, gas_create(context, &def, &s, 1, &gas));
         assert_fails(context, carom_gas_advance(context, gas, 1e9, NULL, NULL), CAROM_UNSUPPORTED,
                      "too fast");
         for (int i = 0; i < 50; ++i) /* and it says so as often as it is asked */
             assert_int_equal(carom_gas_advance(context, gas, 1e9, NULL, NULL), CAROM_UNSUPPORTED);
         carom_gas_destroy(gas);
         def.acceleration.z = -1e6;
-        assert_fails(context, carom_gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT,
+        assert_fails(context, gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT,
                      "too strong");
     }
     carom_context_destroy(context);
@@ -699,6 +812,8 @@ int main(void) {
         cmocka_unit_test(failed_changes_change_nothing),
         cmocka_unit_test(a_failed_run_goes_on),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(memory_holds_what_files_hold),
+        cmocka_unit_test(memory_may_fail),
         cmocka_unit_test(every_unit_gives_the_same_events),
         cmocka_unit_test(extremes_end_or_are_refused),
         cmocka_unit_test(damaged_words_end_or_are_refused),

@@ -19,7 +19,7 @@ static carom_gas *start(carom_context *context, uint64_t count, double fraction)
     carom_gas_sphere *spheres = scene_gas_lattice(count, 0.5, def.edges, 1);
     carom_gas *gas;
     assert_non_null(spheres);
-    assert_ok(context, carom_gas_create(context, &def, spheres, count, &gas));
+    assert_ok(context, gas_create(context, &def, spheres, count, &gas));
     free(spheres);
     return gas;
 }
@@ -77,12 +77,12 @@ static void velocities_become_maxwells(void **state) {
         *v = (carom_vec3){v->x * scale, v->y * scale, v->z * scale};
     }
     carom_gas *gas;
-    assert_ok(context, carom_gas_create(context, &def, spheres, count, &gas));
+    assert_ok(context, gas_create(context, &def, spheres, count, &gas));
     double square = 0.0, fourth = 0.0, below[5] = {0.0}, samples = 0.0;
     for (int round = 0; round < 20; ++round) {
         carom_gas_spheres now = {0};
         assert_ok(context, carom_gas_advance(context, gas, 3.0 + round, NULL, NULL));
-        assert_ok(context, carom_gas_get_spheres(context, gas, &now));
+        assert_ok(context, carom_gas_list_spheres(context, gas, &now));
         for (uint64_t i = 0; i < now.count; ++i) {
             const double v[3] = {now.data[i].velocity.x, now.data[i].velocity.y,
                                  now.data[i].velocity.z};
@@ -206,7 +206,7 @@ static carom_gas *start_mixed(carom_context *context) {
     int count = gas_random_spheres(8, &def, 0.1, 10.0, 100, spheres);
     for (int i = 0; i < count; ++i) spheres[i].mass = i % 2 == 0 ? 1.0 : 10.0;
     carom_gas *gas;
-    assert_ok(context, carom_gas_create(context, &def, spheres, (uint64_t)count, &gas));
+    assert_ok(context, gas_create(context, &def, spheres, (uint64_t)count, &gas));
     return gas;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convex/convex.h"
 #include "tests/support/campaign.h"
 #include "tests/support/convex_pairs.h"
 #include "tests/support/scene.h"
@@ -48,40 +49,35 @@ static double signed_distance(const carom_convex_result *r) {
 }
 
 static void fill(carom_context *context, carom_random *random, const convex_case *c,
-                 const carom_pose *pose, carom_convex_cache *cache) {
+                 const carom_pose *pose, carom_convex_hint *cache) {
+    const carom_convex_query_def def = {.hint = cache};
     carom_convex_result r;
     bool meet;
     uint64_t which = carom_random_next(random) % 3;
     if (which == 0)
         assert_ok(context, carom_convex_meet(context, &c->a.convex, &c->pose_a, &c->b.convex, pose,
-                                             NULL, cache, &meet));
+                                             &def, &meet));
     else
-        assert_ok(context,
-                  (which == 1 ? carom_convex_distance : carom_convex_depth)(
-                      context, &c->a.convex, &c->pose_a, &c->b.convex, pose, NULL, cache, &r));
+        assert_ok(context, (which == 1 ? carom_convex_distance : carom_convex_depth)(
+                               context, &c->a.convex, &c->pose_a, &c->b.convex, pose, &def, &r));
 }
 
 /* Warm and cold answers of all questions agree within their errors, and the warm one is proved by
  * the oracle as a cold one is. */
-static void compare(carom_context *context, const convex_case *c,
-                    const carom_convex_cache *filled) {
+static void compare(carom_context *context, const convex_case *c, const carom_convex_hint *filled) {
     const carom_convex *a = &c->a.convex, *b = &c->b.convex;
-    carom_convex_cache cache = *filled;
+    carom_convex_hint cache = *filled;
+    const carom_convex_query_def def = {.hint = &cache};
     carom_convex_result warm, cold, again;
     const char *why = "";
     bool meets[2];
-    assert_ok(context,
-              carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, NULL, &cache, &warm));
-    assert_ok(context,
-              carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, NULL, NULL, &cold));
+    assert_ok(context, carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, &def, &warm));
+    assert_ok(context, carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, NULL, &cold));
     cache = *filled;
-    assert_ok(context,
-              carom_convex_distance(context, a, &c->pose_a, b, &c->pose_b, NULL, &cache, &again));
+    assert_ok(context, carom_convex_distance(context, a, &c->pose_a, b, &c->pose_b, &def, &again));
     cache = *filled;
-    assert_ok(context,
-              carom_convex_meet(context, a, &c->pose_a, b, &c->pose_b, NULL, &cache, &meets[0]));
-    assert_ok(context,
-              carom_convex_meet(context, a, &c->pose_a, b, &c->pose_b, NULL, NULL, &meets[1]));
+    assert_ok(context, carom_convex_meet(context, a, &c->pose_a, b, &c->pose_b, &def, &meets[0]));
+    assert_ok(context, carom_convex_meet(context, a, &c->pose_a, b, &c->pose_b, NULL, &meets[1]));
     double off = fabs(signed_distance(&warm) - signed_distance(&cold));
     double allowed = warm.error + cold.error;
     bool wrong = off > allowed;
@@ -112,7 +108,7 @@ static void convex_caches_change_no_answer(void **state) {
     for (uint64_t i = 0; i < cases; ++i) {
         if (!campaign_has(i)) continue;
         carom_random random = {i};
-        carom_convex_cache cache = {0};
+        carom_convex_hint cache = {0};
         convex_case c;
         convex_case_make(context, 31, i, &c);
         if (i % 3 == 1) convex_case_scale(context, &c, i % 2 == 0 ? -660 : 660); /* 1e-200, 1e200 */
@@ -123,11 +119,12 @@ static void convex_caches_change_no_answer(void **state) {
             if (i % 3 != 1) {
                 compare(context, &c, &cache);
             } else { /* beyond the oracle's range: against the cold answer alone */
+                const carom_convex_query_def def = {.hint = &cache};
                 carom_convex_result warm, cold;
                 assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                                      &c.pose_b, NULL, &cache, &warm));
+                                                      &c.pose_b, &def, &warm));
                 assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
-                                                      &c.pose_b, NULL, NULL, &cold));
+                                                      &c.pose_b, NULL, &cold));
                 assert_true(fabs(signed_distance(&warm) - signed_distance(&cold)) <=
                             warm.error + cold.error);
             }
@@ -141,23 +138,24 @@ static void convex_caches_change_no_answer(void **state) {
 static void caches_of_anything_change_no_answer(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_convex_cache other = {0};
+    carom_convex_hint other = {0};
     for (uint64_t i = 0; i < TEST_CASES(4000); ++i) {
         carom_random random = {i + 5};
-        carom_convex_cache cache;
+        carom_convex_hint cache;
         convex_case c;
         convex_case_make(context, 32, i, &c);
         compare(context, &c, &other);
         memset(&cache, (int)(i % 256), sizeof(cache));
         compare(context, &c, &cache);
-        double *numbers = &cache.direction.x;
+        carom_convex_learned learned = {.count = (uint32_t)(i % 6),
+                                        .seed_a = (uint32_t)carom_random_next(&random),
+                                        .seed_b = (uint32_t)(i % 50)};
+        double *numbers = &learned.direction.x;
         for (int k = 0; k < 27; ++k)
             numbers[k] = ldexp(any(&random, -1.0, 1.0), k % 9 == 0 ? -400 : 0);
-        cache.count = (uint32_t)(i % 6);
-        cache.seed_a = (uint32_t)carom_random_next(&random);
-        cache.seed_b = (uint32_t)(i % 50);
+        carom_convex_write_hint(&learned, &cache);
         compare(context, &c, &cache);
-        other = (carom_convex_cache){0};
+        other = (carom_convex_hint){0};
         fill(context, &random, &c, &c.pose_b, &other);
         convex_case_free(&c);
     }
@@ -184,15 +182,16 @@ static void caches_of_user_functions_change_no_answer(void **state) {
                       .support_user = &box,
                       .support_ball = {.radius = 1.2}};
     carom_convex b = {.kind = CAROM_CONVEX_KIND_CYLINDER, .radius = 0.5, .half_height = 1.0};
-    carom_convex_cache cache = {0};
+    carom_convex_hint cache = {0};
+    const carom_convex_query_def def = {.hint = &cache};
     carom_random random = {8};
     for (int i = 0; i < TEST_CASES(4000); ++i) {
         carom_convex_result warm, cold;
         carom_pose pose = away(&random, 1.0, 12.0);
-        assert_ok(context, carom_convex_depth(context, &a, NULL, &b, &pose, NULL, &cache, &warm));
+        assert_ok(context, carom_convex_depth(context, &a, NULL, &b, &pose, &def, &warm));
         pose = away(&random, 1.0, 0.5);
-        assert_ok(context, carom_convex_depth(context, &a, NULL, &b, &pose, NULL, &cache, &warm));
-        assert_ok(context, carom_convex_depth(context, &a, NULL, &b, &pose, NULL, NULL, &cold));
+        assert_ok(context, carom_convex_depth(context, &a, NULL, &b, &pose, &def, &warm));
+        assert_ok(context, carom_convex_depth(context, &a, NULL, &b, &pose, NULL, &cold));
         assert_true(fabs(signed_distance(&warm) - signed_distance(&cold)) <=
                     warm.error + cold.error);
     }
@@ -206,9 +205,9 @@ static carom_tree *make_tree(carom_context *context, uint32_t mesh) {
     carom_packing *packing;
     carom_tree *tree;
     assert_ok(context, carom_mesh_get_view(things.meshes[mesh], &view));
-    carom_packing_def pack = {.mesh = view, .count = 100};
+    carom_packing_def pack = {.mesh = &view, .count = 100};
     assert_ok(context, carom_packing_create(context, &pack, &packing));
-    carom_tree_def def = {.packing = packing, .mesh = view};
+    carom_tree_def def = {.packing = packing, .mesh = &view};
     assert_ok(context, carom_tree_create(context, &def, &tree));
     carom_packing_destroy(packing);
     return tree;
@@ -242,10 +241,14 @@ static void tree_hints_change_no_answer(void **state) {
         carom_tree_gap cold = tree_gap(context, a, b, &pose, NULL, true);
         carom_tree_gap exact = tree_gap(context, a, b, &pose, &copy, true);
         carom_tree_gap warm = tree_gap(context, a, b, &pose, &hint, false);
-        assert_true(exact.lower == cold.lower && exact.upper == cold.upper &&
-                    exact.distance == cold.distance);
-        if (balls) assert_true(warm.lower == cold.lower && warm.upper == cold.upper);
-        assert_true(warm.lower <= cold.upper && cold.lower <= warm.upper);
+        assert_true(exact.distance.lower == cold.distance.lower &&
+                    exact.distance.upper == cold.distance.upper &&
+                    exact.distance.value == cold.distance.value);
+        if (balls)
+            assert_true(warm.distance.lower == cold.distance.lower &&
+                        warm.distance.upper == cold.distance.upper);
+        assert_true(warm.distance.lower <= cold.distance.upper &&
+                    cold.distance.lower <= warm.distance.upper);
     }
     for (uint32_t i = 0; i < TREES; ++i) carom_tree_destroy(faces[i]);
     carom_context_destroy(context);
@@ -284,7 +287,7 @@ static void broad_frames_change_no_answer(void **state) {
             any_boxes(&random, frame % 2 == 0 ? 15.0 : 0.0, next);
             memcpy(boxes, next, moved * sizeof(*boxes));
             assert_ok(context, carom_broad_move(context, broad, NULL, boxes, moved));
-            assert_ok(context, carom_broad_frame(context, broad, &pairs, NULL, NULL));
+            assert_ok(context, carom_broad_step(context, broad, &pairs, NULL, NULL));
             assert_ok(context, carom_broad_create(context, &def, &anew));
             assert_ok(context, carom_broad_pairs(context, anew, &cold));
             assert_int_equal(pairs.count, cold.count);
@@ -304,7 +307,7 @@ static void scene_steps_change_no_answer(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {6};
     int steps = campaign_is_long() ? 5000 : TEST_CASES(60);
-    carom_object_def objects[OBJECTS];
+    carom_scene_object_def objects[OBJECTS];
     for (uint32_t i = 0; i < OBJECTS; ++i)
         objects[i] = scene_object(&things, &random, 2.5, false, i % 3 == 0 ? 15u : 1u);
     carom_scene *scene = scene_make(context, objects, OBJECTS, 0.125);

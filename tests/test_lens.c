@@ -169,8 +169,8 @@ static void balls_in_space_give_the_same_lens(void **state) {
         for (int k = 0; k < 8; ++k) n[k] = carom_random_uniform(&random);
         carom_ball a = {{n[0], n[1], n[2]}, n[3]}, b = {{n[4], n[5], n[6]}, n[7]};
         carom_lens lens, swapped;
-        assert_ok(context, carom_balls_lens(context, &a, &b, &lens));
-        assert_ok(context, carom_balls_lens(context, &b, &a, &swapped));
+        assert_ok(context, carom_ball_lens(context, &a, &b, &lens));
+        assert_ok(context, carom_ball_lens(context, &b, &a, &swapped));
         carom_vec3 to_a = carom_vec_sub(lens.centre, a.centre);
         carom_vec3 to_b = carom_vec_sub(lens.centre, b.centre);
         assert_true(carom_vec_length(carom_vec_sub(lens.centre, swapped.centre)) < 1e-14);
@@ -186,14 +186,14 @@ static void balls_in_space_give_the_same_lens(void **state) {
     test_golden("distance.txt", "lens", hash);
     carom_ball good = {{0, 0, 0}, 1}, bad = {{0, (double)NAN, 0}, 1};
     carom_lens lens;
-    assert_fails(context, carom_balls_lens(context, &good, &bad, &lens), CAROM_BAD_INPUT,
+    assert_fails(context, carom_ball_lens(context, &good, &bad, &lens), CAROM_BAD_INPUT,
                  "centre of the second ball");
     bad = (carom_ball){{0, 0, 0}, -1};
-    assert_fails(context, carom_balls_lens(context, &bad, &good, &lens), CAROM_BAD_INPUT, "radius");
+    assert_fails(context, carom_ball_lens(context, &bad, &good, &lens), CAROM_BAD_INPUT, "radius");
     carom_ball inside = {{0.25, 0, 0}, 0.5};
-    assert_ok(context, carom_balls_lens(context, &good, &inside, &lens));
+    assert_ok(context, carom_ball_lens(context, &good, &inside, &lens));
     assert_true(lens.centre.x == 0.25 && lens.radius == 0.0 && lens.derivative == 0.0);
-    assert_ok(context, carom_balls_lens(context, &good, &good, &lens));
+    assert_ok(context, carom_ball_lens(context, &good, &good, &lens));
     assert_true(lens.centre.x == 0.0);
     carom_context_destroy(context);
 }

@@ -144,8 +144,9 @@ static void callers_bugs_reach_the_handler(void **state) {
     assert_int_equal(carom_mesh_create(context, &odd, &mesh), CAROM_INVALID);
     assert_int_equal(carom_mesh_create(context, &view, NULL), CAROM_INVALID);
     assert_int_equal(carom_mesh_create(NULL, &view, &mesh), CAROM_INVALID);
-    assert_int_equal(carom_mesh_load(context, NULL, &mesh), CAROM_INVALID);
-    assert_int_equal(carom_mesh_load(context, "x.obj", NULL), CAROM_INVALID);
+    assert_int_equal(carom_mesh_load(context, NULL, CAROM_MESH_FORMAT_GUESS, &mesh), CAROM_INVALID);
+    assert_int_equal(carom_mesh_load(context, "x.obj", CAROM_MESH_FORMAT_GUESS, NULL),
+                     CAROM_INVALID);
     assert_int_equal(carom_mesh_load_memory(context, NULL, 5, CAROM_MESH_FORMAT_OBJ, "x", &mesh),
                      CAROM_INVALID);
     assert_int_equal(carom_mesh_load_memory(context, "", 0, CAROM_MESH_FORMAT_COUNT, "x", &mesh),

@@ -249,7 +249,7 @@ static void empty_meshes_survive_every_file(void **state) {
         carom_mesh *mesh;
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         assert_ok(context, carom_mesh_save(context, &nothing, CAROM_MESH_FORMAT_GUESS, path));
-        assert_ok(context, carom_mesh_load(context, path, &mesh));
+        assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_int_equal(view.vertex_count, 0);
         assert_int_equal(view.face_count, 0);
@@ -307,7 +307,8 @@ static void pipes_without_another_end_can_be_cancelled(void **state) {
     carom_context *own;
     carom_mesh *mesh;
     assert_ok(NULL, carom_context_create(&def, &own));
-    assert_fails(own, carom_mesh_load(own, path, &mesh), CAROM_CANCELLED, "cancelled");
+    assert_fails(own, carom_mesh_load(own, path, CAROM_MESH_FORMAT_GUESS, &mesh), CAROM_CANCELLED,
+                 "cancelled");
     assert_null(mesh);
     p.calls = 0;
     carom_mesh_view nothing = {0};
@@ -347,7 +348,7 @@ static void slow_pipes_are_read_to_their_end(void **state) {
     carom_mesh *mesh;
     carom_mesh_view view;
     assert_int_equal(pthread_create(&writer, NULL, write_slowly, path), 0);
-    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_int_equal(view.face_count, 1);
     carom_mesh_destroy(mesh);

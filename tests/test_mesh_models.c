@@ -41,7 +41,7 @@ static const char *ending(const char *file) {
 static void check_model(const char *path, uint64_t vertices, uint64_t triangles) {
     carom_mesh *mesh;
     carom_mesh_view view;
-    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_mesh_check(context, &view));
     uint64_t corners = view.offsets != NULL ? view.offsets[view.face_count] : 3 * view.face_count;
@@ -145,7 +145,7 @@ static void every_malformed_file_is_explained(void **state) {
         carom_mesh *mesh;
         snprintf(name, sizeof(name), "malformed/%s", m->file);
         models_path(path, sizeof(path), name);
-        carom_status status = carom_mesh_load(context, path, &mesh);
+        carom_status status = carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh);
         if (m->message != NULL) {
             snprintf(message, sizeof(message), "%s: %s", path, m->message);
             assert_int_equal(status, CAROM_BAD_FILE);

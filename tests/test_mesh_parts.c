@@ -134,7 +134,7 @@ static void create_weld_and_triangulate_keep_parts(void **state) {
     view.face_count = 2;
     view.parts = two;
     for (int fan = 0; fan < 2; ++fan) {
-        carom_triangulate_def def = {.fan = fan != 0};
+        carom_mesh_triangulate_def def = {.fan = fan != 0};
         assert_ok(context, carom_mesh_triangulate(context, &view, &def, &next, NULL));
         assert_parts(next, "22211111", "left||right \xC3\xA9|");
         carom_mesh_destroy(next);
@@ -594,14 +594,14 @@ static const int16_t turn[4] = {-32768, 32767, 0, 1};
 static const uint16_t count[5] = {65535, 0, 1, 2, 3};
 static const int8_t step[5] = {-128, 127, 0, 1, -1};
 static const carom_mesh_property all_types[] = {
-    {"radius", false, CAROM_PROPERTY_TYPE_FLOAT32, radii},
-    {"red", false, CAROM_PROPERTY_TYPE_UINT8, red},
-    {"heat", true, CAROM_PROPERTY_TYPE_FLOAT64, heat},
-    {"id", true, CAROM_PROPERTY_TYPE_INT32, id},
-    {"key", true, CAROM_PROPERTY_TYPE_UINT32, key},
-    {"turn", true, CAROM_PROPERTY_TYPE_INT16, turn},
-    {"count", false, CAROM_PROPERTY_TYPE_UINT16, count},
-    {"step", false, CAROM_PROPERTY_TYPE_INT8, step},
+    {"radius", false, CAROM_MESH_PROPERTY_TYPE_FLOAT32, radii},
+    {"red", false, CAROM_MESH_PROPERTY_TYPE_UINT8, red},
+    {"heat", true, CAROM_MESH_PROPERTY_TYPE_FLOAT64, heat},
+    {"id", true, CAROM_MESH_PROPERTY_TYPE_INT32, id},
+    {"key", true, CAROM_MESH_PROPERTY_TYPE_UINT32, key},
+    {"turn", true, CAROM_MESH_PROPERTY_TYPE_INT16, turn},
+    {"count", false, CAROM_MESH_PROPERTY_TYPE_UINT16, count},
+    {"step", false, CAROM_MESH_PROPERTY_TYPE_INT8, step},
 };
 
 static carom_mesh_view with_properties(void) {
@@ -618,7 +618,7 @@ static const carom_mesh_property *find_property(const carom_mesh_view *view, con
     return NULL;
 }
 
-static size_t size_of(carom_property_type type) {
+static size_t size_of(carom_mesh_property_type type) {
     static const size_t sizes[] = {8, 4, 1, 1, 2, 2, 4, 4};
     return sizes[type];
 }
@@ -688,7 +688,7 @@ static void welding_keeps_properties(void **state) {
         for (int i = 0; i < 3 * FACES; ++i)
             face[i] = (uint32_t)(carom_random_next(&random) % VERTICES);
         for (int f = 0; f < FACES; ++f) parts[f] = (uint32_t)(carom_random_next(&random) % 3);
-        const carom_mesh_property property = {"n", false, CAROM_PROPERTY_TYPE_UINT32, number};
+        const carom_mesh_property property = {"n", false, CAROM_MESH_PROPERTY_TYPE_UINT32, number};
         carom_mesh_view view = {.positions = xyz,
                                 .vertex_count = VERTICES,
                                 .corners = face,
@@ -741,7 +741,7 @@ static void views_with_properties_are_checked(void **state) {
     for (size_t i = 0; i < COUNT_OF(bad) + COUNT_OF(good); ++i) {
         bool is_good = i >= COUNT_OF(bad);
         carom_mesh_property property = {is_good ? good[i - COUNT_OF(bad)] : bad[i], false,
-                                        CAROM_PROPERTY_TYPE_FLOAT32, radii};
+                                        CAROM_MESH_PROPERTY_TYPE_FLOAT32, radii};
         carom_mesh_view view = four_faces();
         view.properties = &property;
         view.property_count = 1;
@@ -751,7 +751,7 @@ static void views_with_properties_are_checked(void **state) {
             assert_fails(context, carom_mesh_check(context, &view), CAROM_BAD_INPUT,
                          "the name of property 0 is ");
     }
-    carom_mesh_property property = {"part", true, CAROM_PROPERTY_TYPE_FLOAT64, heat};
+    carom_mesh_property property = {"part", true, CAROM_MESH_PROPERTY_TYPE_FLOAT64, heat};
     carom_mesh_view view = four_faces();
     view.properties = &property;
     view.property_count = 1;
@@ -1082,7 +1082,7 @@ static void assert_named(const char *file, uint64_t parts, uint64_t part, const 
     char path[1024];
     carom_mesh *mesh;
     snprintf(path, sizeof(path), "%s/models/%s", test_shared_folder(), file);
-    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
     carom_mesh_view view = view_of(mesh);
     assert_int_equal(view.part_count, parts);
     assert_string_equal(name_of(&view, part), name);

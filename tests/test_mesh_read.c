@@ -507,13 +507,15 @@ static void unknown_content_is_told_what_can_be_read(void **state) {
     };
     check_bad(cases, COUNT_OF(cases));
     carom_mesh *mesh;
-    assert_fails(context, carom_mesh_load(context, "/nowhere/a.obj", &mesh), CAROM_IO,
-                 "/nowhere/a.obj: cannot be opened: No such file");
-    assert_fails(context, carom_mesh_load(context, "/", &mesh), CAROM_IO, "/: is a folder");
-    assert_fails(context, carom_mesh_load(context, "/dev/null", &mesh), CAROM_IO,
-                 "/dev/null: is a device, which is not read; name a regular file");
-    assert_fails(context, carom_mesh_load(context, "/dev/zero", &mesh), CAROM_IO,
-                 "/dev/zero: is a device");
+    assert_fails(context,
+                 carom_mesh_load(context, "/nowhere/a.obj", CAROM_MESH_FORMAT_GUESS, &mesh),
+                 CAROM_IO, "/nowhere/a.obj: cannot be opened: No such file");
+    assert_fails(context, carom_mesh_load(context, "/", CAROM_MESH_FORMAT_GUESS, &mesh), CAROM_IO,
+                 "/: is a folder");
+    assert_fails(context, carom_mesh_load(context, "/dev/null", CAROM_MESH_FORMAT_GUESS, &mesh),
+                 CAROM_IO, "/dev/null: is a device, which is not read; name a regular file");
+    assert_fails(context, carom_mesh_load(context, "/dev/zero", CAROM_MESH_FORMAT_GUESS, &mesh),
+                 CAROM_IO, "/dev/zero: is a device");
     carom_status status =
         carom_mesh_load_memory(context, "hello", 5, CAROM_MESH_FORMAT_OTHER, "a.xyzw", &mesh);
     assert_true(status == CAROM_BAD_FILE || status == CAROM_UNSUPPORTED);

@@ -118,10 +118,10 @@ static int64_t determinant(const soup *s, uint32_t a, uint32_t b, uint32_t c) {
            p[2] * (q[0] * r[1] - q[1] * r[0]);
 }
 
-static void note_edge(uint64_t *count, uint64_t first[2], int low, int high) {
+static void note_edge(uint64_t *count, uint32_t first[2], int low, int high) {
     if ((*count)++ != 0) return;
-    first[0] = (uint64_t)low;
-    first[1] = (uint64_t)high;
+    first[0] = (uint32_t)low;
+    first[1] = (uint32_t)high;
 }
 
 static void count_edges(table sides, carom_mesh_report *r) {
@@ -165,8 +165,8 @@ static carom_mesh_report inspect_by_hand(const soup *s) {
     r.faces = s->faces;
     for (int i = 0; i < 2; ++i)
         r.first_open_edge[i] = r.first_nonmanifold_edge[i] = r.first_inconsistent_edge[i] =
-            CAROM_MESH_NONE;
-    r.first_degenerate_face = r.first_duplicate_face = CAROM_MESH_NONE;
+            CAROM_NONE;
+    r.first_degenerate_face = r.first_duplicate_face = CAROM_NONE;
     for (uint32_t f = 0; f < s->faces; ++f) {
         const uint32_t *c = s->corners + s->offsets[f];
         uint64_t count = s->offsets[f + 1] - s->offsets[f];
@@ -202,11 +202,18 @@ static carom_mesh_report inspect_by_hand(const soup *s) {
     return r;
 }
 
+/* The first bytes of a field, for a message. */
+static unsigned long long start_of(const void *field, size_t size) {
+    unsigned long long value = 0;
+    memcpy(&value, field, size < sizeof(value) ? size : sizeof(value));
+    return value;
+}
+
 #define SAME(field)                                                                                \
     if (memcmp(&truth.field, &report.field, sizeof(truth.field)) != 0)                             \
     fail_msg("seed %llu: " #field " is %llu, by hand %llu", (unsigned long long)seed,              \
-             (unsigned long long)*(const uint64_t *)(const void *)&report.field,                   \
-             (unsigned long long)*(const uint64_t *)(const void *)&truth.field)
+             start_of(&report.field, sizeof(report.field)),                                        \
+             start_of(&truth.field, sizeof(truth.field)))
 
 #define SAME_BOOL(field)                                                                           \
     if (truth.field != report.field) fail_msg("seed %llu: " #field, (unsigned long long)seed)

@@ -81,8 +81,8 @@ static void check_model(carom_context *context, const char *path, const truth *t
     carom_mesh *mesh, *welded, *fan;
     carom_mesh_view view;
     carom_mesh_report report, fan_report;
-    carom_triangulate_def def = {.fan = true};
-    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    carom_mesh_triangulate_def def = {.fan = true};
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_mesh_weld(context, &view, &welded));
     assert_ok(context, carom_mesh_get_view(welded, &view));

@@ -223,8 +223,8 @@ static void stl_takes_triangles_and_float32_only(void **state) {
     carom_mesh *mesh;
     carom_mesh_view back;
     assert_ok(context, carom_mesh_save(context, &view, CAROM_MESH_FORMAT_GUESS, path));
-    assert_ok(context,
-              carom_mesh_load(context, path, &mesh)); /* as text, so that nothing is lost */
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS,
+                                       &mesh)); /* as text, so that nothing is lost */
     assert_ok(context, carom_mesh_get_view(mesh, &back));
     assert_same(&view, &back, true);
     carom_mesh_destroy(mesh);
@@ -268,7 +268,7 @@ static void files_are_written_by_name_compressed_too(void **state) {
         }
 #endif
         assert_ok(context, status);
-        assert_ok(context, carom_mesh_load(context, path, &mesh));
+        assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_ok(context, carom_mesh_get_origin(mesh, &origin));
         assert_int_equal(origin.compressed, gzip);
@@ -279,6 +279,40 @@ static void files_are_written_by_name_compressed_too(void **state) {
                  CAROM_UNSUPPORTED, "a.gltf: no format that can be written; there are OBJ, PLY");
     assert_fails(context, carom_mesh_save(context, &given, CAROM_MESH_FORMAT_OBJ, "/nowhere/a.obj"),
                  CAROM_IO, "/nowhere/a.obj: cannot be created: No such file");
+}
+
+/* A format that is named decides, whatever the name and the content look like. */
+static void a_named_format_is_taken(void **state) {
+    (void)state;
+    static sample s;
+    char path[256];
+    carom_mesh_view given = make_sample(&s, 8, CAROM_SCALAR_FLOAT64, true), view;
+    carom_mesh *mesh;
+    carom_mesh_origin origin;
+    snprintf(path, sizeof(path), "%s/named.ply", folder);
+    assert_ok(context, carom_mesh_save(context, &given, CAROM_MESH_FORMAT_OBJ, path));
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_OBJ, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    assert_ok(context, carom_mesh_get_origin(mesh, &origin));
+    assert_int_equal(origin.format, CAROM_MESH_FORMAT_OBJ);
+    assert_same(&given, &view, false);
+    carom_mesh_destroy(mesh);
+    assert_fails(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_PLY, &mesh),
+                 CAROM_BAD_FILE, "named.ply");
+    assert_null(mesh);
+    assert_fails(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_OFF, &mesh),
+                 CAROM_BAD_FILE, "named.ply");
+    assert_null(mesh);
+    /* Readers accept any variant of a format. */
+    assert_ok(context, carom_mesh_save(context, &given, CAROM_MESH_FORMAT_PLY_BIG, path));
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_PLY_ASCII, &mesh));
+    assert_ok(context, carom_mesh_get_origin(mesh, &origin));
+    assert_int_equal(origin.format, CAROM_MESH_FORMAT_PLY_BIG);
+    carom_mesh_destroy(mesh);
+    assert_fails(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_STL, &mesh),
+                 CAROM_BAD_FILE, "named.ply");
+    assert_null(mesh);
+    assert_int_equal(remove(path), 0);
 }
 
 static void a_full_disk_is_a_status_and_spares_the_old_file(void **state) {
@@ -306,7 +340,7 @@ static void a_full_disk_is_a_status_and_spares_the_old_file(void **state) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_fails(context, status, CAROM_IO, "old.ply: cannot be written: ");
     assert_int_equal(stat(draft, &info), -1);
-    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_int_equal(view.face_count, 5);
     carom_mesh_destroy(mesh);
@@ -351,7 +385,7 @@ static carom_status run_job(carom_allocator allocator, void *argument) {
     if (status != CAROM_OK) return status;
     carom_mesh *mesh = NULL;
     carom_bytes bytes = {0};
-    status = j->path != NULL ? carom_mesh_load(own, j->path, &mesh)
+    status = j->path != NULL ? carom_mesh_load(own, j->path, CAROM_MESH_FORMAT_GUESS, &mesh)
                              : carom_mesh_load_memory(own, j->bytes.data, j->bytes.count, j->format,
                                                       "job", &mesh);
     if (status == CAROM_OK && j->view != NULL)
@@ -657,6 +691,7 @@ int main(void) {
         cmocka_unit_test(stl_takes_triangles_and_float32_only),
         cmocka_unit_test(a_callers_buffer_is_filled_and_the_true_size_told),
         cmocka_unit_test(files_are_written_by_name_compressed_too),
+        cmocka_unit_test(a_named_format_is_taken),
         cmocka_unit_test(a_full_disk_is_a_status_and_spares_the_old_file),
         cmocka_unit_test(links_and_modes_stay),
         cmocka_unit_test(every_failed_allocation_is_survived),

@@ -29,25 +29,25 @@ static int tear_down(void **state) {
 
 typedef struct result {
     carom_packing_info info;
-    carom_pack_spheres spheres;
-    carom_pack_cells cells;
+    carom_packing_spheres spheres;
+    carom_packing_cells cells;
 } result;
 
 static void pack(carom_context *with, const carom_packing_def *def, result *r) {
     carom_packing *packing;
     memset(r, 0, sizeof(*r));
     assert_ok(with, carom_packing_create(with, def, &packing));
-    assert_ok(with, carom_packing_get_info(with, packing, &r->info));
-    assert_ok(with, carom_packing_get_spheres(with, packing, &r->spheres));
-    assert_ok(with, carom_packing_get_cells(with, packing, &r->cells));
+    assert_ok(with, carom_packing_get_info(packing, &r->info));
+    assert_ok(with, carom_packing_list_spheres(with, packing, &r->spheres));
+    assert_ok(with, carom_packing_list_cells(with, packing, &r->cells));
     assert_int_equal(r->spheres.count, r->info.spheres);
     assert_valid(carom_packing_validate(packing));
     carom_packing_destroy(packing);
 }
 
 static void release(result *r) {
-    carom_pack_spheres_free(&r->spheres);
-    carom_pack_cells_free(&r->cells);
+    carom_packing_spheres_free(&r->spheres);
+    carom_packing_cells_free(&r->cells);
 }
 
 /* Packs and proves; the claim stays valid until release and free. */
@@ -59,14 +59,14 @@ static pack_proof prove(const carom_packing_def *def, result *r, double volume) 
                         .sphere_count = r->spheres.count,
                         .cells = def->keep_cells ? r->cells.data : NULL,
                         .cell_count = r->cells.count,
-                        .shares = !def->no_shares};
+                        .shares = !def->skip_shares};
     carom_triangle *triangles =
-        pack_triangles(context, &def->mesh, &claim.triangle_count, &weighted);
+        pack_triangles(context, def->mesh, &claim.triangle_count, &weighted);
     claim.triangles = triangles;
-    claim.crosses = pack_crosses(context, &def->mesh);
+    claim.crosses = pack_crosses(context, def->mesh);
     if (!pack_check(&claim, &proof)) fail_msg("%s", proof.message);
     if (volume == 0.0) volume = weighted;
-    if (!def->no_shares) {
+    if (!def->skip_shares) {
         if (!(fabs(proof.secondary_volume - volume) <= 1e-6 * volume))
             fail_msg("the shares add up to %.9g, not %.9g", proof.secondary_volume, volume);
         assert_true(proof.void_volume >= (volume - proof.ball_volume) * (1.0 - 1e-6));
@@ -125,17 +125,17 @@ static void shapes_are_packed_with_proof(void **state) {
                   {CAROM_SHAPE_CHAZELLE, 4},  {CAROM_SHAPE_CHAIN, 12}};
     for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
         carom_mesh *mesh = make_shape(shapes[i].shape, shapes[i].detail);
-        carom_packing_def def = {.mesh = view_of(mesh), .keep_cells = true};
-        for (int method = 0; method <= CAROM_PACK_METHOD_COUNT; ++method) {
+        carom_packing_def def = {.mesh = (carom_mesh_view[]){view_of(mesh)}, .keep_cells = true};
+        for (int method = 0; method <= CAROM_PACKING_METHOD_COUNT; ++method) {
             result r;
-            def.fast = method == CAROM_PACK_METHOD_COUNT;
-            def.method = def.fast ? CAROM_PACK_METHOD_OCTREE : (carom_pack_method)method;
-            def.count = def.method == CAROM_PACK_METHOD_OCTREE ? 40 : 15;
+            def.fast = method == CAROM_PACKING_METHOD_COUNT;
+            def.method = def.fast ? CAROM_PACKING_METHOD_OCTREE : (carom_packing_method)method;
+            def.count = def.method == CAROM_PACKING_METHOD_OCTREE ? 40 : 15;
             def.voxels = 16;
             (void)prove(&def, &r, 0.0);
             assert_int_equal(r.info.method, def.method);
             if (def.fast) assert_int_equal(r.info.spheres, 40);
-            if (method == CAROM_PACK_METHOD_OCTREE) {
+            if (method == CAROM_PACKING_METHOD_OCTREE) {
                 assert_int_equal(r.info.spheres, 40);
                 assert_true(r.info.complete);
                 assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
@@ -154,7 +154,8 @@ static void no_larger_empty_ball_is_found(void **state) {
         carom_mesh *mesh = make_shape(shapes[i], 12);
         for (uint64_t count = 0; count < 30; count = 3 * count + 1) {
             result r;
-            carom_packing_def def = {.mesh = view_of(mesh), .count = count, .no_shares = true};
+            carom_mesh_view view = view_of(mesh);
+            carom_packing_def def = {.mesh = &view, .count = count, .skip_shares = true};
             if (count == 0) { /* the first sphere is the largest of all */
                 def.count = 1;
                 def.epsilon = 0.002;
@@ -163,7 +164,7 @@ static void no_larger_empty_ball_is_found(void **state) {
             pack_claim claim = {.spheres = r.spheres.data, .sphere_count = r.spheres.count};
             double volume;
             carom_triangle *triangles =
-                pack_triangles(context, &def.mesh, &claim.triangle_count, &volume);
+                pack_triangles(context, &view, &claim.triangle_count, &volume);
             claim.triangles = triangles;
             double found = pack_search_empty(&claim, 7 * count + i, TEST_CASES(16));
             assert_true(found <= r.info.empty_radius);
@@ -205,7 +206,8 @@ static void voids_hold_what_is_empty(void **state) {
     for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
         carom_mesh *mesh = make_shape(shapes[i], 12);
         result r;
-        carom_packing_def def = {.mesh = view_of(mesh), .count = 12, .keep_cells = true};
+        carom_packing_def def = {
+            .mesh = (carom_mesh_view[]){view_of(mesh)}, .count = 12, .keep_cells = true};
         pack_proof proof = prove(&def, &r, 0.0);
         assert_true(proof.recomputed);
         assert_true(fabs(proof.empty_volume - (r.info.volume - proof.ball_volume)) <=
@@ -259,7 +261,7 @@ static void two_spheres_share_a_box(void **state) {
         /* The boundary passes through cells in which the two balls are about as near. */
         double between = 0.0;
         for (uint64_t k = 0; k < cells.count; ++k) {
-            const carom_pack_cell *cell = &cells.data[k];
+            const carom_packing_cell *cell = &cells.data[k];
             double edge = 0.25 * cell->edge, at[2], reach = 0.0;
             for (int m = 0; m < 2; ++m) {
                 double x = 0.25 * cell->low.x + 0.5 * edge - b[m].x;
@@ -295,16 +297,17 @@ static void greedy_updates_equal_brute_force(void **state) {
     carom_arena *scratch = carom_scratch(context, 0);
     for (int shape = CAROM_SHAPE_SPHERE; shape <= CAROM_SHAPE_CONE; ++shape) {
         carom_mesh *mesh = make_shape((carom_shape)shape, shape == CAROM_SHAPE_SPHERE ? 1 : 12);
-        carom_packing_def def = {.mesh = view_of(mesh),
-                                 .method = CAROM_PACK_METHOD_GREEDY,
+        carom_mesh_view view = view_of(mesh);
+        carom_packing_def def = {.mesh = &view,
+                                 .method = CAROM_PACKING_METHOD_GREEDY,
                                  .voxels = VOXELS,
                                  .count = COUNT,
-                                 .no_shares = true};
+                                 .skip_shares = true};
         result r;
         pack(context, &def, &r);
         carom_arena_mark mark = carom_arena_get_mark(scratch);
         carom_pack_mesh m;
-        assert_ok(context, carom_pack_mesh_make(context, &def.mesh, false, &m));
+        assert_ok(context, carom_pack_mesh_make(context, &view, false, &m));
         double size[3] = {m.high.x - m.low.x, m.high.y - m.low.y, m.high.z - m.low.z};
         double edge = fmax(fmax(size[0], size[1]), size[2]) / VOXELS;
         uint32_t n[3], count = 0;
@@ -334,7 +337,7 @@ static void greedy_updates_equal_brute_force(void **state) {
                 if (apart[i] > apart[best]) best = i;
             }
             carom_vec3 c = carom_pack_mesh_restore(&m, centres[best]);
-            const carom_pack_sphere *sphere = &r.spheres.data[s];
+            const carom_packing_sphere *sphere = &r.spheres.data[s];
             assert_true(ldexp(sphere->radius, m.shift) == (double)apart[best]);
             assert_true(sphere->centre.x == c.x && sphere->centre.y == c.y &&
                         sphere->centre.z == c.z);
@@ -361,7 +364,8 @@ static void boxes_that_cross_count_once(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
         carom_mesh *mesh = make_boxes(cases[i].boxes, 2);
         result r;
-        carom_packing_def def = {.mesh = view_of(mesh), .count = 20, .keep_cells = true};
+        carom_packing_def def = {
+            .mesh = (carom_mesh_view[]){view_of(mesh)}, .count = 20, .keep_cells = true};
         (void)prove(&def, &r, cases[i].volume);
         release(&r);
         carom_mesh_destroy(mesh);
@@ -378,13 +382,14 @@ static void place_and_scale_do_not_matter(void **state) {
     uint32_t *reversed = malloc(3 * view.face_count * sizeof(uint32_t));
     assert_int_equal(view.scalar, CAROM_SCALAR_FLOAT64);
     result first, r;
-    carom_packing_def def = {.mesh = view, .count = 30, .keep_cells = true};
+    carom_mesh_view mesh_view = view;
+    carom_packing_def def = {.mesh = &mesh_view, .count = 30, .keep_cells = true};
     (void)prove(&def, &first, 0.0);
     static const struct {
         double scale, shift[3];
     } cases[] = {{1e-6, {0, 0, 0}}, {1e6, {0, 0, 0}},      {1, {1e6, -2e6, 3e6}},
                  {1, {1e9, 0, 5}},  {0x1p-200, {0, 0, 0}}, {0x1p200, {0, 0, 0}}};
-    def.mesh.positions = moved;
+    mesh_view.positions = moved;
     for (size_t c = 0; c < COUNT_OF(cases); ++c) {
         for (uint64_t i = 0; i < count; ++i)
             moved[i] = ((const double *)view.positions)[i] * cases[c].scale + cases[c].shift[i % 3];
@@ -408,8 +413,8 @@ static void place_and_scale_do_not_matter(void **state) {
     /* Inside out: the same. */
     for (uint64_t i = 0; i < 3 * view.face_count; ++i)
         reversed[i] = view.corners[i % 3 == 0 ? i : i / 3 * 3 + 3 - i % 3];
-    def.mesh = view;
-    def.mesh.corners = reversed;
+    mesh_view = view;
+    mesh_view.corners = reversed;
     (void)prove(&def, &r, 0.0);
     assert_true(r.info.inside_out);
     assert_true(fabs(r.info.fill - first.info.fill) < 0.01);
@@ -423,14 +428,14 @@ static void place_and_scale_do_not_matter(void **state) {
 static uint64_t hash_of(const result *r) {
     uint64_t hash = test_hash(&r->info.spheres, sizeof(r->info.spheres), 0);
     for (uint64_t i = 0; i < r->spheres.count; ++i) {
-        const carom_pack_sphere *s = &r->spheres.data[i];
+        const carom_packing_sphere *s = &r->spheres.data[i];
         const double numbers[7] = {s->centre.x, s->centre.y,  s->centre.z,   s->radius,
                                    s->cover,    s->secondary, s->void_volume};
         hash = test_hash(numbers, sizeof(numbers), hash);
         hash = test_hash(&s->face, sizeof(s->face), hash);
     }
     for (uint64_t i = 0; i < r->cells.count; ++i) {
-        const carom_pack_cell *c = &r->cells.data[i];
+        const carom_packing_cell *c = &r->cells.data[i];
         const double numbers[4] = {c->low.x, c->low.y, c->low.z, c->edge};
         hash = test_hash(numbers, sizeof(numbers), hash);
         hash = test_hash(&c->sphere, sizeof(c->sphere), hash);
@@ -441,12 +446,14 @@ static uint64_t hash_of(const result *r) {
 static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
     (void)state;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 96);
-    for (int method = 0; method <= CAROM_PACK_METHOD_COUNT; ++method) {
+    for (int method = 0; method <= CAROM_PACKING_METHOD_COUNT; ++method) {
         uint64_t expected = 0;
-        carom_packing_def def = {
-            .mesh = view_of(mesh), .count = 50, .voxels = 16, .keep_cells = true};
-        def.fast = method == CAROM_PACK_METHOD_COUNT;
-        def.method = def.fast ? CAROM_PACK_METHOD_OCTREE : (carom_pack_method)method;
+        carom_packing_def def = {.mesh = (carom_mesh_view[]){view_of(mesh)},
+                                 .count = 50,
+                                 .voxels = 16,
+                                 .keep_cells = true};
+        def.fast = method == CAROM_PACKING_METHOD_COUNT;
+        def.method = def.fast ? CAROM_PACKING_METHOD_OCTREE : (carom_packing_method)method;
         for (uint32_t threads = 1; threads <= 3; ++threads) {
             for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) {
                 if (isa != 0 && threads != 2) continue;
@@ -478,7 +485,8 @@ static void thin_solids_are_packed(void **state) {
     for (size_t i = 0; i < COUNT_OF(boxes); ++i) {
         carom_mesh *mesh = make_boxes(boxes[i], i == 2 ? 2 : 1);
         result r;
-        carom_packing_def def = {.mesh = view_of(mesh), .count = 50, .keep_cells = true};
+        carom_packing_def def = {
+            .mesh = (carom_mesh_view[]){view_of(mesh)}, .count = 50, .keep_cells = true};
         (void)prove(&def, &r, 0.0);
         assert_int_equal(r.info.spheres, 50);
         assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
@@ -489,7 +497,7 @@ static void thin_solids_are_packed(void **state) {
     static const double film[1][6] = {{0, 0, 0, 1, 1, 1e-7}};
     carom_mesh *mesh = make_boxes(film, 1);
     result r;
-    carom_packing_def def = {.mesh = view_of(mesh), .count = 100};
+    carom_packing_def def = {.mesh = (carom_mesh_view[]){view_of(mesh)}, .count = 100};
     pack(context, &def, &r);
     assert_int_equal(r.info.spheres, 0);
     assert_false(r.info.complete);
@@ -501,7 +509,8 @@ static void stops_where_asked(void **state) {
     (void)state;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 16);
     result r;
-    carom_packing_def def = {.mesh = view_of(mesh), .fill = 0.6, .no_shares = true};
+    carom_packing_def def = {
+        .mesh = (carom_mesh_view[]){view_of(mesh)}, .fill = 0.6, .skip_shares = true};
     (void)prove(&def, &r, 0.0);
     assert_true(r.info.fill >= 0.6 && r.info.fill < 0.65 && r.info.complete);
     assert_false(r.info.shares);
@@ -523,8 +532,9 @@ static void open_meshes_are_named_or_allowed(void **state) {
     (void)state;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 16);
     carom_packing *packing;
-    carom_packing_def def = {.mesh = view_of(mesh), .count = 20};
-    def.mesh.face_count -= 1;
+    carom_mesh_view view = view_of(mesh);
+    carom_packing_def def = {.mesh = &view, .count = 20};
+    view.face_count -= 1;
     assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT,
                  "3 open edges");
     assert_null(packing);
@@ -542,7 +552,8 @@ static void bad_input_gets_a_message(void **state) {
     (void)state;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_BOX, 1);
     carom_packing *packing;
-    carom_packing_def good = {.mesh = view_of(mesh), .count = 5}, def = good;
+    carom_mesh_view view = view_of(mesh), empty = view;
+    carom_packing_def good = {.mesh = &view, .count = 5}, def = good;
     def.fill = 1.0;
     assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT, "fill");
     def = good;
@@ -556,14 +567,15 @@ static void bad_input_gets_a_message(void **state) {
     def.voxels = 4096;
     assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT, "voxels");
     def = good;
-    def.mesh.face_count = 0;
+    empty.face_count = 0;
+    def.mesh = &empty;
     assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT,
                  "no face");
     carom_mesh_destroy(mesh);
     static const double flat[1][6] = {{0, 0, 0, 1, 1, 0}};
     mesh = make_boxes(flat, 1);
     def = good;
-    def.mesh = view_of(mesh);
+    view = view_of(mesh);
     assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT,
                  "no volume");
     carom_mesh_destroy(mesh);
@@ -576,15 +588,15 @@ static carom_status pack_once(carom_allocator allocator, void *argument) {
     carom_context_def of_context = {.allocator = allocator, .threads = 1};
     carom_context *with;
     carom_packing *packing = NULL;
-    carom_pack_spheres spheres = {0};
-    carom_pack_cells cells = {0};
+    carom_packing_spheres spheres = {0};
+    carom_packing_cells cells = {0};
     carom_status status = carom_context_create(&of_context, &with);
     if (status != CAROM_OK) return status;
     status = carom_packing_create(with, def, &packing);
-    if (status == CAROM_OK) status = carom_packing_get_spheres(with, packing, &spheres);
-    if (status == CAROM_OK) status = carom_packing_get_cells(with, packing, &cells);
-    carom_pack_spheres_free(&spheres);
-    carom_pack_cells_free(&cells);
+    if (status == CAROM_OK) status = carom_packing_list_spheres(with, packing, &spheres);
+    if (status == CAROM_OK) status = carom_packing_list_cells(with, packing, &cells);
+    carom_packing_spheres_free(&spheres);
+    carom_packing_cells_free(&cells);
     carom_packing_destroy(packing);
     carom_context_destroy(with);
     return status;
@@ -594,13 +606,13 @@ static void allocation_failure_leaks_nothing(void **state) {
     (void)state;
     static const double box[1][6] = {{0, 0, 0, 1, 1, 1}};
     carom_mesh *mesh = make_boxes(box, 1);
-    for (int method = 0; method < CAROM_PACK_METHOD_COUNT; ++method) {
-        carom_packing_def def = {.mesh = view_of(mesh),
-                                 .method = (carom_pack_method)method,
+    for (int method = 0; method < CAROM_PACKING_METHOD_COUNT; ++method) {
+        carom_packing_def def = {.mesh = (carom_mesh_view[]){view_of(mesh)},
+                                 .method = (carom_packing_method)method,
                                  .count = 2,
                                  .epsilon = 0.5,
                                  .voxels = 4,
-                                 .no_shares = method != 0,
+                                 .skip_shares = method != 0,
                                  .keep_cells = method == 0};
         test_allocation_failures(pack_once, &def);
     }
@@ -617,7 +629,7 @@ static bool cancel_after(void *user, const char *what, double fraction) {
 static void can_be_cancelled(void **state) {
     (void)state;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 16);
-    for (int method = 0; method < CAROM_PACK_METHOD_COUNT; ++method) {
+    for (int method = 0; method < CAROM_PACKING_METHOD_COUNT; ++method) {
         for (int after = 0, status = CAROM_CANCELLED; status == CAROM_CANCELLED; ++after) {
             int left = after;
             carom_context_def def = {.threads = 2,
@@ -626,8 +638,8 @@ static void can_be_cancelled(void **state) {
                                      .progress_interval = 1e300}; /* no clock */
             carom_context *with;
             carom_packing *packing;
-            carom_packing_def of_packing = {.mesh = view_of(mesh),
-                                            .method = (carom_pack_method)method,
+            carom_packing_def of_packing = {.mesh = (carom_mesh_view[]){view_of(mesh)},
+                                            .method = (carom_packing_method)method,
                                             .count = 30,
                                             .voxels = 12};
             assert_int_equal(carom_context_create(&def, &with), CAROM_OK);

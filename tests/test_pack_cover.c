@@ -21,16 +21,16 @@ static carom_context *context;
 typedef struct result {
     carom_cover_info info;
     carom_cover_spheres spheres;
-    carom_pack_cells cells;
+    carom_packing_cells cells;
 } result;
 
 static void make(carom_context *with, const carom_cover_def *def, result *r) {
     carom_cover *cover;
     memset(r, 0, sizeof(*r));
     assert_ok(with, carom_cover_create(with, def, &cover));
-    assert_ok(with, carom_cover_get_info(with, cover, &r->info));
-    assert_ok(with, carom_cover_get_spheres(with, cover, &r->spheres));
-    assert_ok(with, carom_cover_get_cells(with, cover, &r->cells));
+    assert_ok(with, carom_cover_get_info(cover, &r->info));
+    assert_ok(with, carom_cover_list_spheres(with, cover, &r->spheres));
+    assert_ok(with, carom_cover_list_cells(with, cover, &r->cells));
     assert_int_equal(r->spheres.count, r->info.spheres);
     assert_int_equal(r->cells.count, def->keep_cells ? r->info.cells : 0);
     assert_valid(carom_cover_validate(cover));
@@ -39,7 +39,7 @@ static void make(carom_context *with, const carom_cover_def *def, result *r) {
 
 static void release(result *r) {
     carom_cover_spheres_free(&r->spheres);
-    carom_pack_cells_free(&r->cells);
+    carom_packing_cells_free(&r->cells);
 }
 
 /* Makes a cover with its proof; the triangles must be freed. */
@@ -53,12 +53,12 @@ static carom_triangle *prove(carom_cover_def *def, result *r, pack_cover_claim *
                                 .margin = def->margin,
                                 .cells = r->cells.data,
                                 .cell_count = r->cells.count};
-    carom_triangle *triangles =
-        pack_triangles(context, &def->mesh, &claim->triangle_count, &volume);
+    carom_triangle *triangles = pack_triangles(context, def->mesh, &claim->triangle_count, &volume);
     claim->triangles = triangles;
     if (!pack_check_cover(claim, &proof)) fail_msg("%s", proof.message);
     const carom_cover_measure *m = &r->info.measure;
-    assert_true(m->worst_lower <= m->worst && m->worst <= 1.03 * m->worst_lower + 1e-6 * m->mean);
+    assert_true(m->worst.lower <= m->worst.upper && m->worst.value == m->worst.upper);
+    assert_true(m->worst.upper <= 1.03 * m->worst.lower + 1e-6 * m->mean);
     if (def->count != 0) assert_true(r->spheres.count <= def->count);
     return triangles;
 }
@@ -118,7 +118,7 @@ static void thin_shells_needles_and_parts_are_covered(void **state) {
         for (size_t k = 0; k < COUNT_OF(counts); ++k) {
             boxes b;
             make_boxes(cases[i].box, cases[i].count, &b);
-            carom_cover_def def = {.mesh = b.view, .count = counts[k]};
+            carom_cover_def def = {.mesh = &b.view, .count = counts[k]};
             prove_only(&def);
             if (!TEST_ALL_CASES) break;
         }
@@ -129,7 +129,7 @@ static void one_sphere_around_a_cube_is_the_smallest(void **state) {
     static const double cube[1][6] = {{-1, -1, -1, 1, 1, 1}};
     boxes b;
     make_boxes(cube, 1, &b);
-    carom_cover_def def = {.mesh = b.view, .count = 1};
+    carom_cover_def def = {.mesh = &b.view, .count = 1};
     result r;
     pack_cover_claim claim;
     free(prove(&def, &r, &claim));
@@ -140,7 +140,7 @@ static void one_sphere_around_a_cube_is_the_smallest(void **state) {
     assert_true(fabs(m->volume - volume) <= 1e-3 * volume);
     assert_true(fabs(m->solid_volume - 8.0) <= 1e-9);
     assert_true(fabs(m->outside_volume - (m->volume - 8.0)) <= 1e-9);
-    assert_true(m->worst >= radius - 1.0);
+    assert_true(m->worst.upper >= radius - 1.0);
     release(&r);
 }
 
@@ -160,14 +160,15 @@ static void shapes_are_covered_and_measured(void **state) {
                                          CAROM_SHAPE_CHAZELLE};
     for (size_t i = 0; i < TEST_CASES(COUNT_OF(shapes)); ++i) {
         carom_mesh *mesh = make_shape(shapes[i], shapes[i] == CAROM_SHAPE_KNOT ? 24 : 12);
-        carom_cover_def def = {.count = 12};
+        carom_mesh_view view = {0};
+        carom_cover_def def = {.mesh = &view, .count = 12};
         result r;
         pack_cover_claim claim;
-        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
         carom_triangle *triangles = prove(&def, &r, &claim);
         pack_sampled sampled = pack_sample_outside(&claim, i, 100);
         const carom_cover_measure *m = &r.info.measure;
-        assert_true(sampled.worst <= m->worst && sampled.worst >= 0.8 * m->worst_lower);
+        assert_true(sampled.worst <= m->worst.upper && sampled.worst >= 0.8 * m->worst.lower);
         assert_true(fabs(sampled.mean - m->mean) <= 0.1 * m->mean);
         assert_true(m->outside_volume > 0.0);
         free(triangles);
@@ -181,12 +182,13 @@ static void more_spheres_reach_less_far(void **state) {
     carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 16);
     double before = HUGE_VAL;
     for (uint64_t count = 3; count <= 27; count *= 3) {
-        carom_cover_def def = {.count = count};
+        carom_mesh_view view = {0};
+        carom_cover_def def = {.mesh = &view, .count = count};
         result r;
-        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
         make(context, &def, &r);
-        assert_true(r.info.measure.worst < 0.8 * before);
-        before = r.info.measure.worst;
+        assert_true(r.info.measure.worst.upper < 0.8 * before);
+        before = r.info.measure.worst.upper;
         release(&r);
     }
     carom_mesh_destroy(mesh);
@@ -195,19 +197,21 @@ static void more_spheres_reach_less_far(void **state) {
 static void a_wanted_distance_is_reached(void **state) {
     (void)state;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 12);
-    carom_cover_def def = {.distance = 0.2, .keep_cells = true};
+    carom_mesh_view view = {0};
+    carom_cover_def def = {.mesh = &view, .distance = 0.2, .keep_cells = true};
     result r;
     pack_cover_claim claim;
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     free(prove(&def, &r, &claim));
-    assert_true(r.info.complete && r.info.measure.worst <= 0.2);
+    assert_true(r.info.complete && r.info.measure.worst.upper <= 0.2);
     uint64_t enough = r.info.spheres;
     release(&r);
     /* With a margin beside it: the same spheres, larger. */
     def.margin = 0.25;
     free(prove(&def, &r, &claim));
     assert_true(r.info.complete && r.info.spheres == enough);
-    assert_true(r.info.measure.worst <= 0.2 + 0.25 + 1e-6 && r.info.measure.worst >= 0.25);
+    assert_true(r.info.measure.worst.upper <= 0.2 + 0.25 + 1e-6 &&
+                r.info.measure.worst.upper >= 0.25);
     release(&r);
     /* Too few allowed: as many as there are, and it says so. */
     def.margin = 0.0;
@@ -226,10 +230,11 @@ static void any_place_and_scale(void **state) {
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     double *positions = malloc(3 * view.vertex_count * sizeof(double));
     for (size_t i = 0; i < TEST_CASES(COUNT_OF(cases)); ++i) {
-        carom_cover_def def = {.mesh = view, .count = 12};
+        carom_mesh_view mesh_view = view;
+        carom_cover_def def = {.mesh = &mesh_view, .count = 12};
         for (uint64_t k = 0; k < 3 * view.vertex_count; ++k)
             positions[k] = ((const double *)view.positions)[k] * cases[i][0] + cases[i][1];
-        def.mesh.positions = positions;
+        mesh_view.positions = positions;
         prove_only(&def);
     }
     free(positions);
@@ -247,22 +252,24 @@ static void spheres_of_others_are_measured(void **state) {
     const carom_ball balls[][2] = {{{{0, 0, 0}, 2}, {{0, 0, 0}, 2}},
                                    {{{0, 0, 5}, 1}, {{0, 0, -5}, 1}},
                                    {{{0.5, 0, 0}, 1.5}, {{-0.5, 0, 0}, 1.5}}};
+    const carom_cover_def def = {.mesh = &b.view};
     carom_cover_measure m;
-    assert_ok(context, carom_cover_measure_spheres(context, &b.view, false, balls[0], 1, &m));
-    assert_true(m.worst_lower <= 1.0 && m.worst >= 1.0 && m.worst <= 1.03);
+    assert_ok(context, carom_cover_measure_spheres(context, &def, balls[0], 1, &m));
+    assert_true(m.worst.lower <= 1.0 && m.worst.upper >= 1.0 && m.worst.upper <= 1.03);
     assert_true(fabs(m.volume - 32.0 / 3.0 * PI) <= 1e-3 * m.volume);
     double alone = m.volume;
-    assert_ok(context, carom_cover_measure_spheres(context, &b.view, false, balls[0], 2, &m));
+    assert_ok(context, carom_cover_measure_spheres(context, &def, balls[0], 2, &m));
     assert_true(fabs(m.volume - alone) <= 1e-9 * alone);
-    assert_ok(context, carom_cover_measure_spheres(context, &b.view, false, balls[1], 2, &m));
-    assert_true(m.worst_lower <= 5.0 && m.worst >= 5.0 && m.worst <= 5.15);
+    assert_ok(context, carom_cover_measure_spheres(context, &def, balls[1], 2, &m));
+    assert_true(m.worst.lower <= 5.0 && m.worst.upper >= 5.0 && m.worst.upper <= 5.15);
     assert_true(fabs(m.volume - 8.0 / 3.0 * PI) <= 1e-3 * m.volume);
-    assert_ok(context, carom_cover_measure_spheres(context, &b.view, false, balls[2], 2, &m));
-    carom_lens lens = carom_balls_lens_value(&balls[2][0], &balls[2][1]);
+    assert_ok(context, carom_cover_measure_spheres(context, &def, balls[2], 2, &m));
+    carom_lens lens = carom_ball_lens_value(&balls[2][0], &balls[2][1]);
     double exact = 2.0 * 4.0 / 3.0 * PI * 3.375 - lens.volume;
     assert_true(fabs(m.volume - exact) <= 1e-3 * exact);
-    assert_ok(context, carom_cover_measure_spheres(context, &b.view, false, NULL, 0, &m));
-    assert_true(m.worst == 0.0 && m.mean == 0.0 && m.volume == 0.0);
+    assert_ok(context, carom_cover_measure_spheres(context, &def, NULL, 0, &m));
+    assert_true(m.worst.lower == 0.0 && m.worst.value == 0.0 && m.worst.upper == 0.0);
+    assert_true(m.mean == 0.0 && m.volume == 0.0);
 }
 
 /* ---- Bad input ------------------------------------------------------------------------------- */
@@ -274,29 +281,30 @@ static void what_cannot_be_covered_is_refused(void **state) {
     carom_cover *cover;
     carom_cover_measure m;
     make_boxes(cube, 1, &b);
-    carom_cover_def def = {.mesh = b.view, .distance = -1.0};
+    carom_cover_def def = {.mesh = &b.view, .distance = -1.0};
     assert_fails(context, carom_cover_create(context, &def, &cover), CAROM_BAD_INPUT, "distance");
     assert_null(cover);
-    def = (carom_cover_def){.mesh = b.view, .margin = HUGE_VAL};
+    def = (carom_cover_def){.mesh = &b.view, .margin = HUGE_VAL};
     assert_fails(context, carom_cover_create(context, &def, &cover), CAROM_BAD_INPUT, "margin");
-    def = (carom_cover_def){.mesh = b.view, .count = CAROM_COVER_MOST + 1};
+    def = (carom_cover_def){.mesh = &b.view, .count = CAROM_COVER_MOST_SPHERES + 1};
     assert_fails(context, carom_cover_create(context, &def, &cover), CAROM_BAD_INPUT, "more than");
     b.view.face_count = 11;
-    def = (carom_cover_def){.mesh = b.view};
+    def = (carom_cover_def){.mesh = &b.view};
     assert_fails(context, carom_cover_create(context, &def, &cover), CAROM_BAD_INPUT, "open edges");
     b.view.face_count = 0;
-    def = (carom_cover_def){.mesh = b.view};
+    def = (carom_cover_def){.mesh = &b.view};
     assert_fails(context, carom_cover_create(context, &def, &cover), CAROM_BAD_INPUT, "no face");
     b.view.face_count = 12;
+    def = (carom_cover_def){.mesh = &b.view};
     const carom_ball bad[] = {{{0, 0, 0}, -1}, {{1e9, 0, 0}, 1}, {{NAN, 0, 0}, 1}};
     for (size_t i = 0; i < COUNT_OF(bad); ++i)
-        assert_fails(context, carom_cover_measure_spheres(context, &b.view, false, &bad[i], 1, &m),
+        assert_fails(context, carom_cover_measure_spheres(context, &def, &bad[i], 1, &m),
                      CAROM_BAD_INPUT, "not a sphere near the mesh");
     static const double sizes[] = {1e-100, 1e100}; /* any_place_and_scale has what is allowed */
     for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
         const double box[1][6] = {{0, 0, 0, sizes[i], sizes[i], sizes[i]}};
         make_boxes(box, 1, &b);
-        def = (carom_cover_def){.mesh = b.view};
+        def = (carom_cover_def){.mesh = &b.view};
         assert_fails(context, carom_cover_create(context, &def, &cover), CAROM_BAD_INPUT, "2^-300");
     }
 }
@@ -309,7 +317,7 @@ static void faces_of_open_meshes_are_covered(void **state) {
     make_boxes(cube, 1, &b);
     for (uint64_t faces = 1; faces < 12; faces += 5) {
         b.view.face_count = faces;
-        carom_cover_def def = {.mesh = b.view, .count = 12, .allow_open = true};
+        carom_cover_def def = {.mesh = &b.view, .count = 12, .allow_open = true};
         result r;
         make(context, &def, &r);
         assert_true(r.info.measure.solid_volume == 0.0 && r.info.measure.outside_volume == 0.0);
@@ -347,20 +355,21 @@ static void balls_in_holes_reach_out_of_the_hole(void **state) {
     boxes b;
     make_boxes(cube, 1, &b);
     for (size_t i = 0; i < COUNT_OF(balls); ++i) {
+        carom_cover_def def = {.mesh = &b.view};
         carom_cover_measure whole, open;
         b.view.face_count = 12;
-        assert_ok(context,
-                  carom_cover_measure_spheres(context, &b.view, false, &balls[i], 1, &whole));
+        assert_ok(context, carom_cover_measure_spheres(context, &def, &balls[i], 1, &whole));
         for (int k = 0; k < 6; ++k) { /* the two faces of the top, which are 2 and 3, go last */
             uint32_t *top = b.indices + 6 + k, *last = b.indices + 30 + k, swapped = *top;
             *top = *last;
             *last = swapped;
         }
         b.view.face_count = 10;
-        assert_ok(context,
-                  carom_cover_measure_spheres(context, &b.view, true, &balls[i], 1, &open));
+        def.allow_open = true;
+        assert_ok(context, carom_cover_measure_spheres(context, &def, &balls[i], 1, &open));
         make_boxes(cube, 1, &b);
-        assert_true(open.worst >= 0.98 * whole.worst - 0.01 && open.worst <= whole.worst + 0.06);
+        assert_true(open.worst.upper >= 0.98 * whole.worst.upper - 0.01);
+        assert_true(open.worst.upper <= whole.worst.upper + 0.06);
         assert_true(open.mean <= whole.mean + 0.06);
     }
 }
@@ -368,9 +377,10 @@ static void balls_in_holes_reach_out_of_the_hole(void **state) {
 static void the_same_for_any_threads_and_instructions(void **state) {
     (void)state;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 24);
-    carom_cover_def def = {.count = 10, .keep_cells = true};
+    carom_mesh_view view = {0};
+    carom_cover_def def = {.mesh = &view, .count = 10, .keep_cells = true};
     result first, other;
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     make(context, &def, &first);
     for (int i = 0; i < 4; ++i) {
         static const carom_isa isas[] = {CAROM_ISA_BEST, CAROM_ISA_BASELINE, CAROM_ISA_AVX2,
@@ -410,7 +420,7 @@ static void no_memory_is_a_status(void **state) {
     static const double cube[1][6] = {{0, 0, 0, 1, 1, 1}};
     boxes b;
     make_boxes(cube, 1, &b);
-    carom_cover_def def = {.mesh = b.view, .count = 1, .keep_cells = true};
+    carom_cover_def def = {.mesh = &b.view, .count = 1, .keep_cells = true};
     /* There are thousands of allocations, of lists of cells: the first of them, then some. */
     carom_status status = CAROM_NO_MEMORY;
     for (uint64_t after = 1; status != CAROM_OK; after += after < 40 ? 3 : after) {
@@ -430,8 +440,9 @@ static bool cancel(void *user, const char *what, double fraction) {
 static void it_can_be_cancelled(void **state) {
     (void)state;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 24);
-    carom_cover_def def = {.count = 200};
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    carom_mesh_view view = {0};
+    carom_cover_def def = {.mesh = &view, .count = 200};
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     for (int reports = 1; reports <= 3; ++reports) {
         int left = reports;
         carom_cover *cover;
@@ -449,14 +460,14 @@ static void it_can_be_cancelled(void **state) {
 /* ---- Models ---------------------------------------------------------------------------------- */
 
 static void cover_model(const char *file, const carom_mesh_view *view, uint64_t count) {
-    carom_cover_def def = {.mesh = *view, .count = count};
+    carom_cover_def def = {.mesh = view, .count = count};
     result r;
     pack_cover_claim claim;
     carom_triangle *triangles = prove(&def, &r, &claim);
     if (campaign_is_long())
         printf("%s: %llu spheres, worst %.4g, mean %.4g, outside %.4g of the volume, %llu cells\n",
-               file, (unsigned long long)r.info.spheres, r.info.measure.worst, r.info.measure.mean,
-               r.info.measure.outside_volume / r.info.measure.solid_volume,
+               file, (unsigned long long)r.info.spheres, r.info.measure.worst.upper,
+               r.info.measure.mean, r.info.measure.outside_volume / r.info.measure.solid_volume,
                (unsigned long long)r.info.cells);
     free(triangles);
     release(&r);
@@ -479,7 +490,7 @@ static void models_are_covered(void **state) {
         carom_mesh_view view;
         carom_mesh_report report;
         models_path(file, path, sizeof(path));
-        assert_ok(context, carom_mesh_load(context, path, &mesh));
+        assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
         carom_mesh *welded;
         assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_ok(context, carom_mesh_weld(context, &view, &welded));
@@ -500,7 +511,7 @@ static void parts_of_a_robot_are_covered(void **state) {
     carom_mesh *mesh;
     carom_mesh_view view;
     models_path("scenes/panda_robot_parts.ply.gz", path, sizeof(path));
-    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     uint32_t *corners = malloc(3 * view.face_count * sizeof(uint32_t));
     uint32_t proved = 0;

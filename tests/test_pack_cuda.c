@@ -37,8 +37,8 @@ static int tear_down(void **state) {
 
 typedef struct result {
     carom_packing_info info;
-    carom_pack_spheres spheres;
-    carom_pack_cells cells;
+    carom_packing_spheres spheres;
+    carom_packing_cells cells;
     uint64_t visits;
 } result;
 
@@ -49,19 +49,19 @@ static result pack(carom_context *context, const carom_packing_def *def) {
     carom_work work;
     assert_ok(context, carom_context_get_work(context, &work));
     r.visits = work.visits;
-    assert_ok(context, carom_packing_get_info(context, packing, &r.info));
-    assert_ok(context, carom_packing_get_spheres(context, packing, &r.spheres));
-    assert_ok(context, carom_packing_get_cells(context, packing, &r.cells));
+    assert_ok(context, carom_packing_get_info(packing, &r.info));
+    assert_ok(context, carom_packing_list_spheres(context, packing, &r.spheres));
+    assert_ok(context, carom_packing_list_cells(context, packing, &r.cells));
     carom_packing_destroy(packing);
     return r;
 }
 
 static void release(result *r) {
-    carom_pack_spheres_free(&r->spheres);
-    carom_pack_cells_free(&r->cells);
+    carom_packing_spheres_free(&r->spheres);
+    carom_packing_cells_free(&r->cells);
 }
 
-static bool same_sphere(const carom_pack_sphere *a, const carom_pack_sphere *b) {
+static bool same_sphere(const carom_packing_sphere *a, const carom_packing_sphere *b) {
     return a->centre.x == b->centre.x && a->centre.y == b->centre.y && a->centre.z == b->centre.z &&
            a->radius == b->radius && a->secondary == b->secondary && a->cover == b->cover &&
            a->void_volume == b->void_volume && a->face == b->face && a->depth == b->depth;
@@ -71,7 +71,7 @@ static void assert_same(const char *what, const result *found, const result *exp
     const carom_packing_info *a = &found->info, *b = &expected->info;
     uint64_t least = a->spheres < b->spheres ? a->spheres : b->spheres;
     for (uint64_t i = 0; i < least; ++i) {
-        const carom_pack_sphere *s = &found->spheres.data[i], *t = &expected->spheres.data[i];
+        const carom_packing_sphere *s = &found->spheres.data[i], *t = &expected->spheres.data[i];
         if (!same_sphere(s, t))
             fail_msg("%s: sphere %llu is (%.17g, %.17g, %.17g), radius %.9g; the CPU has (%.17g, "
                      "%.17g, %.17g), %.9g",
@@ -107,10 +107,10 @@ static void prove(const char *what, const carom_packing_def *def) {
                         .sphere_count = r.spheres.count,
                         .cells = def->keep_cells ? r.cells.data : NULL,
                         .cell_count = r.cells.count,
-                        .shares = !def->no_shares};
-    carom_triangle *triangles = pack_triangles(cpu, &def->mesh, &claim.triangle_count, &volume);
+                        .shares = !def->skip_shares};
+    carom_triangle *triangles = pack_triangles(cpu, def->mesh, &claim.triangle_count, &volume);
     claim.triangles = triangles;
-    claim.crosses = pack_crosses(cpu, &def->mesh);
+    claim.crosses = pack_crosses(cpu, def->mesh);
     if (!pack_check(&claim, &proof)) fail_msg("%s: %s", what, proof.message);
     if (!def->fast) {
         assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
@@ -121,11 +121,11 @@ static void prove(const char *what, const carom_packing_def *def) {
     release(&r);
 }
 
-static carom_mesh *make_shape(carom_shape shape, double size, carom_packing_def *def) {
+static carom_mesh *make_shape(carom_shape shape, double size, carom_mesh_view *view) {
     carom_shape_def shape_def = {.shape = shape, .size = size};
     carom_mesh *mesh;
     assert_ok(cpu, carom_shape_make(cpu, &shape_def, &mesh));
-    assert_ok(cpu, carom_mesh_get_view(mesh, &def->mesh));
+    assert_ok(cpu, carom_mesh_get_view(mesh, view));
     return mesh;
 }
 
@@ -139,8 +139,9 @@ static void shapes_have_the_same_bytes(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     for (size_t i = 0; i < TEST_CASES(COUNT_OF(shapes)); ++i) {
-        carom_packing_def def = {.no_shares = true};
-        carom_mesh *mesh = make_shape(shapes[i], 1.0, &def);
+        carom_mesh_view view;
+        carom_packing_def def = {.mesh = &view, .skip_shares = true};
+        carom_mesh *mesh = make_shape(shapes[i], 1.0, &view);
         for (uint64_t count = 1; count <= TEST_CASES(500); count = 3 * count + 1) {
             char what[64];
             def.count = count;
@@ -158,8 +159,9 @@ static void shapes_have_the_same_bytes(void **state) {
 static void every_goal_has_the_same_bytes(void **state) {
     (void)state;
     if (cuda == NULL) skip();
-    carom_packing_def torus = {.no_shares = true};
-    carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 1.0, &torus);
+    carom_mesh_view view;
+    carom_packing_def torus = {.mesh = &view, .skip_shares = true};
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 1.0, &view);
     for (int i = 0; i < TEST_CASES(8); ++i) {
         carom_packing_def def = torus;
         char what[32];
@@ -169,7 +171,7 @@ static void every_goal_has_the_same_bytes(void **state) {
         if (i == 3) def.epsilon = 0.3, def.count = 500;
         if (i == 4) def.fill = 0.6, def.count = 20;
         if (i == 5) def.radius = 10.0; /* nothing fits */
-        if (i == 6) def.no_shares = false, def.keep_cells = true, def.count = 100;
+        if (i == 6) def.skip_shares = false, def.keep_cells = true, def.count = 100;
         if (i == 7) def.fill = 0.5, def.fast = true;
         snprintf(what, sizeof(what), "goal %d", i);
         compare(what, &def);
@@ -194,10 +196,10 @@ static void lattice_solids_have_the_same_bytes(void **state) {
         }
         if (i % 5 == 0) solid_split(&random, &mesh, 20);
         if (i % 7 == 0) solid_slit(&random, &mesh, 3);
-        carom_packing_def def = {.mesh = solid_view(&mesh),
+        carom_packing_def def = {.mesh = (carom_mesh_view[]){solid_view(&mesh)},
                                  .count = 1 + carom_random_next(&random) % 60,
                                  .fast = i % 2 == 1,
-                                 .no_shares = i % 4 != 0};
+                                 .skip_shares = i % 4 != 0};
         snprintf(what, sizeof(what), "lattice %u (%s)", i, mesh.kind);
         compare(what, &def);
     }
@@ -219,7 +221,8 @@ static void any_size_and_place_has_the_same_bytes(void **state) {
             const double by[3] = {far, -far, 0.5 * far};
             solid_move(&mesh, by);
         }
-        carom_packing_def def = {.mesh = solid_view(&mesh), .count = 40, .no_shares = true};
+        carom_packing_def def = {
+            .mesh = (carom_mesh_view[]){solid_view(&mesh)}, .count = 40, .skip_shares = true};
         snprintf(what, sizeof(what), "place %u", i);
         compare(what, &def);
     }
@@ -229,8 +232,10 @@ static void shapes_are_proved(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     for (size_t i = 0; i < TEST_CASES(COUNT_OF(shapes)); ++i) {
-        carom_packing_def def = {.count = TEST_CASES(400), .keep_cells = true, .fast = i % 2 == 1};
-        carom_mesh *mesh = make_shape(shapes[i], 1.0, &def);
+        carom_mesh_view view;
+        carom_packing_def def = {
+            .mesh = &view, .count = TEST_CASES(400), .keep_cells = true, .fast = i % 2 == 1};
+        carom_mesh *mesh = make_shape(shapes[i], 1.0, &view);
         prove(carom_shape_name(shapes[i]), &def);
         carom_mesh_destroy(mesh);
     }
@@ -243,11 +248,12 @@ static void models_have_the_same_bytes(void **state) {
     for (int m = 0; m < 3; ++m) {
         char path[1024], file[64];
         carom_mesh *mesh;
-        carom_packing_def def = {.no_shares = true};
+        carom_mesh_view view = {0};
+        carom_packing_def def = {.mesh = &view, .skip_shares = true};
         snprintf(file, sizeof(file), "bench/solid_%s.ply", names[m]);
         models_path(file, path, sizeof(path));
-        assert_ok(cpu, carom_mesh_load(cpu, path, &mesh));
-        assert_ok(cpu, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(cpu, carom_mesh_load(cpu, path, CAROM_MESH_FORMAT_GUESS, &mesh));
+        assert_ok(cpu, carom_mesh_get_view(mesh, &view));
         def.count = 2000;
         compare(names[m], &def);
         def.count = 5000;
@@ -274,8 +280,9 @@ static bool cancel_after(void *user, const char *what, double fraction) {
 static void can_be_cancelled(void **state) {
     (void)state;
     if (cuda == NULL) skip();
-    carom_packing_def def = {.count = TEST_CASES(1000), .no_shares = true};
-    carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 1.0, &def);
+    carom_mesh_view view;
+    carom_packing_def def = {.mesh = &view, .count = TEST_CASES(1000), .skip_shares = true};
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 1.0, &view);
     result expected = pack(cpu, &def);
     for (uint64_t calls = 0; calls < 4; ++calls) {
         listener l = {calls, 0};
@@ -304,15 +311,16 @@ static void can_be_cancelled(void **state) {
 static void what_is_not_there_is_refused(void **state) {
     (void)state;
     if (cuda == NULL) skip();
-    carom_packing_def def = {.method = CAROM_PACK_METHOD_GREEDY};
+    carom_mesh_view view = {0};
+    carom_packing_def def = {.mesh = &view, .method = CAROM_PACKING_METHOD_GREEDY};
     carom_packing *packing;
-    carom_mesh *mesh = make_shape(CAROM_SHAPE_BOX, 1.0, &def);
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_BOX, 1.0, &view);
     assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_UNSUPPORTED);
-    def.method = CAROM_PACK_METHOD_PROTOTYPE;
+    def.method = CAROM_PACKING_METHOD_PROTOTYPE;
     assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_UNSUPPORTED);
     assert_null(packing);
-    def.method = CAROM_PACK_METHOD_OCTREE;
-    def.mesh.face_count -= 1;
+    def.method = CAROM_PACKING_METHOD_OCTREE;
+    view.face_count -= 1;
     assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_BAD_INPUT);
     def.allow_open = true;
     assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_UNSUPPORTED);

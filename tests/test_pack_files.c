@@ -14,9 +14,10 @@ static carom_packing *make_packing(void) {
     carom_mesh *mesh;
     carom_packing *packing;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CONE, .detail = 9};
-    carom_packing_def def = {.count = 20};
+    carom_mesh_view view = {0};
+    carom_packing_def def = {.mesh = &view, .count = 20};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_packing_create(context, &def, &packing));
     carom_mesh_destroy(mesh);
     return packing;
@@ -26,17 +27,19 @@ static void ply_is_read_back_exactly(void **state) {
     (void)state;
     carom_packing *packing = make_packing(), *again;
     carom_bytes bytes = {0};
-    carom_pack_spheres a = {0}, b = {0};
+    carom_packing_spheres a = {0}, b = {0};
     carom_packing_info i, k;
-    assert_ok(context, carom_packing_save_memory(context, packing, CAROM_PACK_FORMAT_PLY, &bytes));
-    assert_ok(context, carom_packing_load_memory(context, bytes.data, bytes.count, NULL, &again));
-    assert_ok(context, carom_packing_get_spheres(context, packing, &a));
-    assert_ok(context, carom_packing_get_spheres(context, again, &b));
-    assert_ok(context, carom_packing_get_info(context, packing, &i));
-    assert_ok(context, carom_packing_get_info(context, again, &k));
+    assert_ok(context,
+              carom_packing_save_memory(context, packing, CAROM_PACKING_FORMAT_PLY, &bytes));
+    assert_ok(context, carom_packing_load_memory(context, bytes.data, bytes.count,
+                                                 CAROM_PACKING_FORMAT_GUESS, NULL, &again));
+    assert_ok(context, carom_packing_list_spheres(context, packing, &a));
+    assert_ok(context, carom_packing_list_spheres(context, again, &b));
+    assert_ok(context, carom_packing_get_info(packing, &i));
+    assert_ok(context, carom_packing_get_info(again, &k));
     assert_int_equal(a.count, b.count);
     for (uint64_t s = 0; s < a.count; ++s) {
-        const carom_pack_sphere *p = &a.data[s], *q = &b.data[s];
+        const carom_packing_sphere *p = &a.data[s], *q = &b.data[s];
         assert_true(p->centre.x == q->centre.x && p->centre.y == q->centre.y &&
                     p->centre.z == q->centre.z && p->radius == q->radius &&
                     p->secondary == q->secondary && p->cover == q->cover &&
@@ -45,14 +48,14 @@ static void ply_is_read_back_exactly(void **state) {
     assert_true(i.volume == k.volume && i.fill == k.fill && i.empty_radius == k.empty_radius &&
                 i.least_radius == k.least_radius && i.shares == k.shares &&
                 i.complete == k.complete && i.bounds.high.z == k.bounds.high.z);
-    carom_pack_spheres_free(&a);
-    carom_pack_spheres_free(&b);
+    carom_packing_spheres_free(&a);
+    carom_packing_spheres_free(&b);
     carom_packing_destroy(packing);
     carom_packing_destroy(again);
     /* Cut anywhere, it is an error or a packing of fewer digits, but never a crash. */
     for (uint64_t size = 0; size + 1 < bytes.count; size += 1 + size / 64) {
-        carom_status status =
-            carom_packing_load_memory(context, bytes.data, size, "cut.ply", &again);
+        carom_status status = carom_packing_load_memory(
+            context, bytes.data, size, CAROM_PACKING_FORMAT_GUESS, "cut.ply", &again);
         assert_true(status == CAROM_BAD_FILE || status == CAROM_OK);
         carom_packing_destroy(again);
     }
@@ -74,14 +77,27 @@ static void other_files_are_read_or_refused(void **state) {
         size += sizeof(row);
     }
     carom_packing *packing;
-    carom_pack_spheres spheres = {0};
-    assert_ok(context, carom_packing_load_memory(context, file, size, "b.ply", &packing));
-    assert_ok(context, carom_packing_get_spheres(context, packing, &spheres));
+    carom_packing_spheres spheres = {0};
+    for (int format = CAROM_PACKING_FORMAT_CSV; format < CAROM_PACKING_FORMAT_COUNT; ++format) {
+        assert_fails(context,
+                     carom_packing_load_memory(context, file, size, (carom_packing_format)format,
+                                               "b.ply", &packing),
+                     CAROM_UNSUPPORTED, "b.ply: packings are read from PLY");
+        assert_null(packing);
+    }
+    assert_ok(context, carom_packing_load_memory(context, file, size, CAROM_PACKING_FORMAT_PLY,
+                                                 "b.csv", &packing));
+    carom_packing_destroy(packing);
+    assert_ok(context, carom_packing_load_memory(context, file, size, CAROM_PACKING_FORMAT_GUESS,
+                                                 "b.ply", &packing));
+    assert_ok(context, carom_packing_list_spheres(context, packing, &spheres));
     assert_int_equal(spheres.count, 2);
     assert_true(spheres.data[0].radius == 1.5 && spheres.data[0].centre.x == 1.0);
-    carom_pack_spheres_free(&spheres);
+    carom_packing_spheres_free(&spheres);
     carom_packing_destroy(packing);
-    assert_fails(context, carom_packing_load_memory(context, file, size - 1, "b.ply", &packing),
+    assert_fails(context,
+                 carom_packing_load_memory(context, file, size - 1, CAROM_PACKING_FORMAT_GUESS,
+                                           "b.ply", &packing),
                  CAROM_BAD_FILE, "b.ply: line ");
     static const char *const bad[][2] = {
         {"solid", "does not begin with ply"},
@@ -99,12 +115,14 @@ static void other_files_are_read_or_refused(void **state) {
         {"ply\nformat ascii 1.0\nelement face 1\nend_header\n", "first element"},
     };
     for (size_t i = 0; i < COUNT_OF(bad); ++i)
-        assert_fails(
-            context,
-            carom_packing_load_memory(context, bad[i][0], strlen(bad[i][0]), "bad.ply", &packing),
-            CAROM_BAD_FILE, bad[i][1]);
-    assert_fails(context, carom_packing_load(context, "/nowhere/x.ply", &packing), CAROM_IO,
-                 "cannot be opened");
+        assert_fails(context,
+                     carom_packing_load_memory(context, bad[i][0], strlen(bad[i][0]),
+                                               CAROM_PACKING_FORMAT_GUESS, "bad.ply", &packing),
+                     CAROM_BAD_FILE, bad[i][1]);
+    assert_fails(
+        context,
+        carom_packing_load(context, "/nowhere/x.ply", CAROM_PACKING_FORMAT_GUESS, &packing),
+        CAROM_IO, "cannot be opened");
 }
 
 static void the_tool_packs_and_its_files_hold(void **state) {

@@ -27,29 +27,30 @@ static void check_model(const char *file, uint64_t count) {
     carom_mesh *mesh;
     carom_packing *packing;
     carom_packing_info info;
-    carom_pack_spheres spheres = {0};
-    carom_pack_cells cells = {0};
+    carom_packing_spheres spheres = {0};
+    carom_packing_cells cells = {0};
     pack_proof proof;
     double volume;
     models_path(file, path, sizeof(path));
-    carom_packing_def def = {.count = count, .keep_cells = true};
-    assert_ok(context, carom_mesh_load(context, path, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    carom_mesh_view view = {0};
+    carom_packing_def def = {.mesh = &view, .count = count, .keep_cells = true};
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     double start = carom_time_seconds();
     carom_status status = carom_packing_create(context, &def, &packing);
     if (status != CAROM_OK) fail_msg("%s: %s", file, carom_context_message(context));
     double seconds = carom_time_seconds() - start;
-    assert_ok(context, carom_packing_get_info(context, packing, &info));
-    assert_ok(context, carom_packing_get_spheres(context, packing, &spheres));
-    assert_ok(context, carom_packing_get_cells(context, packing, &cells));
+    assert_ok(context, carom_packing_get_info(packing, &info));
+    assert_ok(context, carom_packing_list_spheres(context, packing, &spheres));
+    assert_ok(context, carom_packing_list_cells(context, packing, &cells));
     pack_claim claim = {.spheres = spheres.data,
                         .sphere_count = spheres.count,
                         .cells = spheres.count != 0 ? cells.data : NULL,
                         .cell_count = cells.count,
                         .shares = true};
-    carom_triangle *triangles = pack_triangles(context, &def.mesh, &claim.triangle_count, &volume);
+    carom_triangle *triangles = pack_triangles(context, &view, &claim.triangle_count, &volume);
     claim.triangles = triangles;
-    claim.crosses = pack_crosses(context, &def.mesh);
+    claim.crosses = pack_crosses(context, &view);
     if (!pack_check(&claim, &proof)) fail_msg("%s: %s", file, proof.message);
     double found = campaign_is_long() ? search_empty(&claim) : 0.0;
     if (spheres.count != 0) {
@@ -72,8 +73,8 @@ static void check_model(const char *file, uint64_t count) {
             proof.recomputed ? "shares recomputed" : "only their sum", seconds,
             (unsigned long long)proof.exact);
     free(triangles);
-    carom_pack_spheres_free(&spheres);
-    carom_pack_cells_free(&cells);
+    carom_packing_spheres_free(&spheres);
+    carom_packing_cells_free(&cells);
     carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);
 }

@@ -401,7 +401,7 @@ static void poses_between_two_turn_evenly(void **state) {
         assert_true(off_t <= 2.0L * E * extent);
         carom_motion motion = {.from = a, .to = b};
         carom_pose same, value = carom_pose_interpolate_value(&a, &b, time);
-        assert_ok(context, carom_motion_get_pose(context, &motion, time, &same));
+        assert_ok(context, carom_motion_evaluate(context, &motion, time, &same));
         assert_memory_equal(&value, &c, sizeof(c));
         assert_memory_equal(&same, &c, sizeof(c));
         for (int end = 0; end < 2; ++end) {

@@ -248,15 +248,16 @@ static void other_meshes_are_whole(void **state) {
 
 static carom_status read_packing(const char *bytes, size_t size, const char *name) {
     carom_packing *packing;
-    carom_status status =
-        keep_message(carom_packing_load_memory(context, bytes, size, name, &packing));
+    carom_status status = keep_message(carom_packing_load_memory(
+        context, bytes, size, CAROM_PACKING_FORMAT_GUESS, name, &packing));
     carom_packing_destroy(packing);
     return status;
 }
 
 static carom_status read_tree(const char *bytes, size_t size, const char *name) {
     carom_tree *tree;
-    carom_status status = keep_message(carom_tree_load_memory(context, bytes, size, name, &tree));
+    carom_status status = keep_message(
+        carom_tree_load_memory(context, bytes, size, CAROM_TREE_FORMAT_GUESS, name, &tree));
     carom_tree_destroy(tree);
     return status;
 }
@@ -266,22 +267,24 @@ static void packings_and_trees_are_whole(void **state) {
     carom_mesh *mesh;
     carom_packing *packing;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CONE, .detail = 9};
-    carom_packing_def def = {.count = 20};
+    carom_mesh_view view;
+    carom_packing_def def = {.mesh = &view, .count = 20};
     carom_bytes bytes = {0};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_packing_create(context, &def, &packing));
-    assert_ok(context, carom_packing_save_memory(context, packing, CAROM_PACK_FORMAT_PLY, &bytes));
+    assert_ok(context,
+              carom_packing_save_memory(context, packing, CAROM_PACKING_FORMAT_PLY, &bytes));
     check((sample){.name = "p.ply",
                    .read = read_packing,
                    .rule = RULE_ROWS,
                    .bytes = (const char *)bytes.data,
                    .size = bytes.count});
     carom_bytes_free(&bytes);
-    carom_tree_def tree_def = {.packing = packing, .mesh = def.mesh};
+    carom_tree_def tree_def = {.packing = packing, .mesh = &view};
     carom_tree *tree;
     assert_ok(context, carom_tree_create(context, &tree_def, &tree));
-    assert_ok(context, carom_tree_save_memory(context, tree, &bytes));
+    assert_ok(context, carom_tree_save_memory(context, tree, CAROM_TREE_FORMAT_GUESS, &bytes));
     check((sample){.name = "a.tree",
                    .read = read_tree,
                    .bytes = (const char *)bytes.data,
@@ -300,7 +303,8 @@ static carom_status read_gas(const char *bytes, size_t size, const char *name) {
     assert_non_null(out);
     assert_int_equal(fwrite(bytes, 1, size, out), size);
     assert_int_equal(fclose(out), 0);
-    carom_status status = keep_message(carom_gas_load(context, name, NULL, &gas));
+    carom_status status =
+        keep_message(carom_gas_load(context, name, CAROM_GAS_FORMAT_GUESS, NULL, &gas));
     carom_gas_destroy(gas);
     return status;
 }
@@ -311,13 +315,13 @@ static void gases_are_whole(void **state) {
                                    {.position = {3, 1, 1}, .velocity = {0, 1, 0}, .radius = 0.5},
                                    {.position = {1, 3, 1}, .velocity = {0, 0, 1}, .radius = 0.5}};
     for (int i = 0; i < 3; ++i) spheres[i].mass = 1.0;
-    carom_gas_def def = {.edges = {5, 5, 5}};
+    carom_gas_def def = {.spheres = spheres, .sphere_count = 3, .edges = {5, 5, 5}};
     carom_gas *gas;
     int file = mkstemps(gas_path, 4);
     assert_true(file >= 0);
     close(file);
-    assert_ok(context, carom_gas_create(context, &def, spheres, 3, &gas));
-    assert_ok(context, carom_gas_save(context, gas, gas_path));
+    assert_ok(context, carom_gas_create(context, &def, &gas));
+    assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, gas_path));
     carom_gas_destroy(gas);
     char bytes[4096];
     FILE *in = fopen(gas_path, "rb");

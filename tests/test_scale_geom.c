@@ -305,8 +305,8 @@ static void lenses(scale_case *c) {
     if (!scale_vec_exact(sa.centre, -k) || !scale_vec_exact(sb.centre, -k) ||
         ldexp(sa.radius, -k) != a.radius || ldexp(sb.radius, -k) != b.radius)
         return;
-    if (!scale_ok(c, carom_balls_lens(c->context, &a, &b, &lens)) ||
-        !scale_ok(c, carom_balls_lens(c->context, &sa, &sb, &scaled)))
+    if (!scale_ok(c, carom_ball_lens(c->context, &a, &b, &lens)) ||
+        !scale_ok(c, carom_ball_lens(c->context, &sa, &sb, &scaled)))
         return;
     double volume = ldexp(lens.volume, 3 * k), derivative = ldexp(lens.derivative, 2 * k);
     scale_expect(c,

@@ -26,7 +26,7 @@ typedef struct truth {
 
 static truth first_face(const carom_ray *ray, const exact_triangle *triangles, uint32_t count,
                         bool segments) {
-    truth best = {.face = CAROM_NO_FACE};
+    truth best = {.face = CAROM_NONE};
     number3 origin = number3_of(ray->origin), direction = number3_of(ray->direction);
     for (uint32_t i = 0; i < count; ++i) {
         ratio t;
@@ -35,7 +35,7 @@ static truth first_face(const carom_ray *ray, const exact_triangle *triangles, u
         if (ray->length > 0.0 &&
             number_compare(t.top, number_mul(number_of(ray->length), t.bottom)) > 0)
             continue;
-        if (best.face != CAROM_NO_FACE && ratio_compare(t, best.t) >= 0) continue;
+        if (best.face != CAROM_NONE && ratio_compare(t, best.t) >= 0) continue;
         best = (truth){i, t};
     }
     return best;
@@ -52,13 +52,13 @@ static bool point_right(const carom_ray *ray, ratio t, carom_vec3 point) {
 }
 
 static void check_hit(scale_case *c, const char *kind, const carom_ray *ray, const truth *right,
-                      const carom_soup_hit *hit) {
+                      const carom_hit *hit) {
 #define RAY_FORMAT " (%s soup, origin %a %a %a direction %a %a %a length %a)"
 #define RAY_VALUES                                                                                 \
     kind, ray->origin.x, ray->origin.y, ray->origin.z, ray->direction.x, ray->direction.y,         \
         ray->direction.z, ray->length
-    if (right->face == CAROM_NO_FACE) {
-        scale_expect(c, hit->face == CAROM_NO_FACE, "face %u at %.17g where none is" RAY_FORMAT,
+    if (right->face == CAROM_NONE) {
+        scale_expect(c, hit->face == CAROM_NONE, "face %u at %.17g where none is" RAY_FORMAT,
                      hit->face, hit->distance, RAY_VALUES);
         return;
     }
@@ -162,9 +162,9 @@ static carom_ray make_ray(scale_case *c, const scale_soup *soup, bool any_length
 
 static void cast_all(scale_case *c, const scale_soup *soup, bool segments, bool any_length) {
     carom_mesh_view view = scale_view(soup);
-    carom_soup_def def = {.mesh = view,
-                          .degenerate =
-                              segments ? CAROM_DEGENERATE_AS_SEGMENT : CAROM_DEGENERATE_ALONE};
+    carom_soup_def def = {.mesh = &view,
+                          .degenerate = segments ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                 : CAROM_SOUP_DEGENERATE_ALONE};
     carom_soup *prepared = NULL;
     if (scale_replays()) scale_print_mesh("soup", &view, NULL);
     if (!scale_ok(c, carom_soup_create(c->context, &def, &prepared))) return;
@@ -178,7 +178,7 @@ static void cast_all(scale_case *c, const scale_soup *soup, bool segments, bool 
         carom_ray ray = make_ray(c, soup, any_length);
         if (!is_finite(ray.origin) || !is_finite(ray.direction)) continue;
         truth right = first_face(&ray, triangles, soup->faces, segments);
-        if (right.face != CAROM_NO_FACE && scale_one_in(c, 4)) {
+        if (right.face != CAROM_NONE && scale_one_in(c, 4)) {
             /* The length ends at the face, just before it or just behind. */
             double t = ratio_show(right.t);
             int which = scale_between(c, -1, 1);
@@ -188,7 +188,7 @@ static void cast_all(scale_case *c, const scale_soup *soup, bool segments, bool 
                 right = first_face(&ray, triangles, soup->faces, segments);
             }
         }
-        carom_soup_hit hit = {0};
+        carom_hit hit = {0};
         if (scale_ok(c, carom_soup_cast_rays(c->context, prepared, &ray, 1, &hit)))
             check_hit(c, soup->kind, &ray, &right, &hit);
     }

@@ -315,7 +315,7 @@ static bool surfaces_meet(const pair *p) {
 
 static void check_relation(scale_case *c, const pair *p, const model_measure *a,
                            const model_measure *b, const scale_overlap *truth,
-                           const carom_overlap *o) {
+                           const carom_solid_result *o) {
     number rest_a = number_sub(a->volume, truth->volume);
     number rest_b = number_sub(b->volume, truth->volume);
     number least = number_compare(a->volume, b->volume) < 0 ? a->volume : b->volume;
@@ -353,7 +353,7 @@ static bool winding_at(const scale_model *model, carom_vec3 p, int *winding) {
 
 /* Points that are inside both, or only one, forbid relations; solids are where the winding number
  * is not 0. */
-static void check_relation_by_points(scale_case *c, const pair *p, const carom_overlap *o) {
+static void check_relation_by_points(scale_case *c, const pair *p, const carom_solid_result *o) {
     bool both = false, only_a = false, only_b = false;
     for (int n = 0; n < 40; ++n) {
         const scale_model *model = n % 2 == 0 ? &p->a : &p->b;
@@ -378,7 +378,7 @@ static void check_relation_by_points(scale_case *c, const pair *p, const carom_o
 }
 
 static void check_volume(scale_case *c, const pair *p, const scale_overlap *truth,
-                         const carom_overlap *o, const magnitude *size) {
+                         const carom_solid_result *o, const magnitude *size) {
     scale_expect(c, contains(o->volume, o->volume_error, truth->volume, size->volume),
                  "volume %.17g +- %g, right %.17g (%s)", o->volume, o->volume_error,
                  number_show(truth->volume), p->what);
@@ -391,7 +391,7 @@ static void check_volume(scale_case *c, const pair *p, const scale_overlap *trut
 }
 
 static void check_centroid(scale_case *c, const pair *p, const scale_overlap *truth,
-                           const carom_overlap *o, const magnitude *size) {
+                           const carom_solid_result *o, const magnitude *size) {
     for (int k = 0; k < 3; ++k) {
         double got = component(o->centroid, k);
         number right = number_div(truth->moment.x[k], truth->volume, SCALE_BITS);
@@ -408,7 +408,7 @@ static number mean(number a, number b) {
 }
 
 static void check_area(scale_case *c, const pair *p, const scale_overlap *truth,
-                       const carom_overlap *o, const magnitude *size) {
+                       const carom_solid_result *o, const magnitude *size) {
     double error = o->area_error;
     number right = mean(truth->area[0], truth->area[1]);
     scale_expect(c, contains(o->area, error, right, size->area),
@@ -419,7 +419,7 @@ static void check_area(scale_case *c, const pair *p, const scale_overlap *truth,
 
 /* The mean of both sides where the derivative jumps. */
 static void check_force(scale_case *c, const pair *p, const scale_overlap *truth,
-                        const carom_overlap *o, const magnitude *size) {
+                        const carom_solid_result *o, const magnitude *size) {
     bool jumps = false;
     for (int k = 0; k < 3; ++k) {
         double force = component(o->force, k), torque = component(o->torque, k);
@@ -441,7 +441,7 @@ static void check_force(scale_case *c, const pair *p, const scale_overlap *truth
     if (jumps) scale_expect(c, o->one_sided, "the force jumps, and it is not said (%s)", p->what);
 }
 
-static void check_contact(scale_case *c, const pair *p, const carom_overlap *o) {
+static void check_contact(scale_case *c, const pair *p, const carom_solid_result *o) {
     ratio least;
     uint64_t meeting = count_meeting(p, &least);
     scale_expect(c, o->pairs == meeting, "%" PRIu64 " pairs meet, right %" PRIu64 " (%s)", o->pairs,
@@ -469,9 +469,10 @@ static void check_contact(scale_case *c, const pair *p, const carom_overlap *o) 
 }
 
 static void check_patches(scale_case *c, const pair *p, const carom_solid *a, const carom_solid *b,
-                          const carom_overlap *o, const magnitude *size) {
-    carom_patches patches = {0};
-    if (!scale_ok(c, carom_solid_patches(c->context, a, &p->pose_a, b, &p->pose_b, &patches)))
+                          const carom_solid_result *o, const magnitude *size) {
+    carom_solid_patches patches = {0};
+    if (!scale_ok(c,
+                  carom_solid_overlap_patches(c->context, a, &p->pose_a, b, &p->pose_b, &patches)))
         return;
     double volume = 0.0;
     bool ordered = true;
@@ -490,7 +491,7 @@ static void check_patches(scale_case *c, const pair *p, const carom_solid *a, co
                      fabs(o->volume) >= 0x1p1000,
                  "patches %.17g of volume %.17g +- %g (%s)", volume, o->volume, o->volume_error,
                  p->what);
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
 }
 
 /* Is the winding number known to be other than 0 and 1 somewhere? */
@@ -529,10 +530,12 @@ static void check_pair(scale_case *c, pair *p) {
     model_get_measure(&p->b, &measure_b);
     if (measure_a.volume.sign == 0 || measure_b.volume.sign == 0) return;
     carom_solid *a = NULL, *b = NULL;
-    const carom_solid_def def_a = {.mesh = model_view(&p->mesh_a), .complement = p->complement[0]};
-    const carom_solid_def def_b = {.mesh = model_view(&p->mesh_b), .complement = p->complement[1]};
-    const carom_overlap_def def = {.distance = scale_one_in(c, 6)};
-    carom_overlap o = {0};
+    const carom_solid_def def_a = {.mesh = (carom_mesh_view[]){model_view(&p->mesh_a)},
+                                   .complement = p->complement[0]};
+    const carom_solid_def def_b = {.mesh = (carom_mesh_view[]){model_view(&p->mesh_b)},
+                                   .complement = p->complement[1]};
+    const carom_solid_query_def def = {.distance = scale_one_in(c, 6)};
+    carom_solid_result o = {0};
     if (!scale_ok(c, carom_solid_create(c->context, &def_a, &a)) ||
         !scale_ok(c, carom_solid_create(c->context, &def_b, &b)) ||
         !scale_ok(c, carom_solid_overlap(c->context, a, &p->pose_a, b, &p->pose_b, &def, &o))) {
@@ -578,10 +581,12 @@ static void check_info(scale_case *c, const scale_model *model, const char *what
     carom_solid *solid = NULL;
     carom_solid_info info;
     model_get_measure(model, &measure);
-    if (!scale_ok(c, carom_solid_create(c->context, &(carom_solid_def){.mesh = model_view(model)},
-                                        &solid)))
+    if (!scale_ok(c,
+                  carom_solid_create(
+                      c->context,
+                      &(carom_solid_def){.mesh = (carom_mesh_view[]){model_view(model)}}, &solid)))
         return;
-    scale_ok(c, carom_solid_get_info(c->context, solid, &info));
+    scale_ok(c, carom_solid_get_info(solid, &info));
     carom_solid_destroy(solid);
     number volume = number_abs(measure.volume);
     double v = number_show(volume), area = number_show(measure.area);

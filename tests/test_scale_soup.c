@@ -29,8 +29,9 @@ static void span_add(const scale_soup *soup, int *low, int *high) {
 
 static carom_soup *prepared(scale_case *c, const scale_soup *soup, carom_soup_def def) {
     carom_soup *result = NULL;
-    def.mesh = scale_view(soup);
-    if (scale_replays()) scale_print_mesh("soup", &def.mesh, NULL);
+    carom_mesh_view view = scale_view(soup);
+    def.mesh = &view;
+    if (scale_replays()) scale_print_mesh("soup", &view, NULL);
     (void)scale_ok(c, carom_soup_create(c->context, &def, &result));
     return result;
 }
@@ -62,7 +63,7 @@ static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
 
 static void self(scale_case *c) {
     scale_soup soup;
-    oracle_pairs right[CAROM_DEGENERATE_COUNT] = {{0}};
+    oracle_pairs right[CAROM_SOUP_DEGENERATE_COUNT] = {{0}};
     carom_pairs pairs = {0};
     int low = 5000, high = -5000;
     scale_make_soup(c, SCALE_FEW_FACES, &soup);
@@ -71,8 +72,8 @@ static void self(scale_case *c) {
     if (high - low > MOST_SPAN) return;
     carom_mesh_view view = scale_view(&soup);
     oracle_self(c->context, &view, false, NULL, right);
-    for (int degenerate = 0; degenerate < CAROM_DEGENERATE_COUNT; ++degenerate) {
-        carom_soup_def def = {.degenerate = (carom_degenerate)degenerate,
+    for (int degenerate = 0; degenerate < CAROM_SOUP_DEGENERATE_COUNT; ++degenerate) {
+        carom_soup_def def = {.degenerate = (carom_soup_degenerate)degenerate,
                               .method = (carom_soup_method)scale_below(c, CAROM_SOUP_METHOD_COUNT)};
         carom_soup *s = prepared(c, &soup, def);
         if (s == NULL) break;
@@ -95,7 +96,7 @@ static void self(scale_case *c) {
         if (scale_ok(c, carom_soup_self_count(c->context, s, &count)))
             scale_expect(c, count == expected->count, "count %" PRIu64 ", right %" PRIu64, count,
                          expected->count);
-        if (scale_ok(c, carom_soup_self_any(c->context, s, &any)))
+        if (scale_ok(c, carom_soup_self_meet(c->context, s, &any)))
             scale_expect(c, any == (expected->count > 0), "any is %d (%s)", any, soup.kind);
         if (scale_ok(c, carom_soup_self_each(c->context, s, receive, &streamed)))
             scale_expect(c, streamed.good && streamed.at == expected->count,
@@ -213,7 +214,8 @@ static void cross(scale_case *c) {
     span_add(&t.b, &low, &high);
     if (high - low > MOST_SPAN) return;
     if (areas_change(&t.mesh_a, &t.a) || areas_change(&t.mesh_b, &t.b)) return;
-    carom_soup_def def = {.degenerate = (carom_degenerate)scale_below(c, CAROM_DEGENERATE_COUNT),
+    carom_soup_def def = {.degenerate =
+                              (carom_soup_degenerate)scale_below(c, CAROM_SOUP_DEGENERATE_COUNT),
                           .method = (carom_soup_method)scale_below(c, CAROM_SOUP_METHOD_COUNT)};
     carom_mesh_view view_a = scale_view(&t.a), view_b = scale_view(&t.b);
     oracle_cross(c->context, &view_a, &view_b, false, def.degenerate, &right);
@@ -233,7 +235,7 @@ static void cross(scale_case *c) {
             scale_expect(c, work.candidates <= bound,
                          "%" PRIu64 " candidates of two, bound %" PRIu64 " (%s, %s)",
                          work.candidates, bound, t.a.kind, t.b.kind);
-        if (scale_ok(c, carom_soup_cross_any(c->context, a, &t.pose_a, b, &t.pose_b, &any)))
+        if (scale_ok(c, carom_soup_cross_meet(c->context, a, &t.pose_a, b, &t.pose_b, &any)))
             scale_expect(c, any == (right.count > 0), "any of two is %d (%s, %s)", any, t.a.kind,
                          t.b.kind);
     }
@@ -250,14 +252,15 @@ static number distance_bound(double extent) {
     return number_add(number_mul(number_of(1e-15), number_of(extent)), number_power(-1074));
 }
 
-static bool takes_part(const exact_triangle *t, carom_degenerate degenerate) {
-    return t->has_area || degenerate == CAROM_DEGENERATE_AS_SEGMENT;
+static bool takes_part(const exact_triangle *t, carom_soup_degenerate degenerate) {
+    return t->has_area || degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT;
 }
 
 static void distance(scale_case *c) {
     two t;
     make_two(c, 5, &t);
-    carom_soup_def def = {.degenerate = (carom_degenerate)scale_below(c, CAROM_DEGENERATE_COUNT),
+    carom_soup_def def = {.degenerate =
+                              (carom_soup_degenerate)scale_below(c, CAROM_SOUP_DEGENERATE_COUNT),
                           .rigid = scale_one_in(c, 2)};
     carom_soup *a = prepared(c, &t.mesh_a, def), *b = prepared(c, &t.mesh_b, def);
     carom_soup_gap gap = {0};
@@ -271,11 +274,12 @@ static void distance(scale_case *c) {
         carom_vec3 corner[6];
         scale_corners(&t.a, i, corner);
         exact_triangle ta = exact_triangle_of(corner);
-        if (!face_has_area(&t.mesh_a, i) && def.degenerate == CAROM_DEGENERATE_ALONE) continue;
+        if (!face_has_area(&t.mesh_a, i) && def.degenerate == CAROM_SOUP_DEGENERATE_ALONE) continue;
         for (uint32_t j = 0; j < t.b.faces; ++j) {
             scale_corners(&t.b, j, corner + 3);
             exact_triangle tb = exact_triangle_of(corner + 3);
-            if (!face_has_area(&t.mesh_b, j) && def.degenerate == CAROM_DEGENERATE_ALONE) continue;
+            if (!face_has_area(&t.mesh_b, j) && def.degenerate == CAROM_SOUP_DEGENERATE_ALONE)
+                continue;
             ratio squared = exact_triangles(&ta, &tb);
             if (!found || ratio_compare(squared, least) < 0) least = squared;
             found = true;
@@ -327,17 +331,18 @@ static void closest(scale_case *c) {
     scale_soup soup;
     scale_make_soup(c, 12, &soup);
     scale_move_soup(c, &soup);
-    carom_soup_def def = {.degenerate = (carom_degenerate)scale_below(c, CAROM_DEGENERATE_COUNT)};
+    carom_soup_def def = {.degenerate =
+                              (carom_soup_degenerate)scale_below(c, CAROM_SOUP_DEGENERATE_COUNT)};
     carom_soup *s = prepared(c, &soup, def);
     if (s == NULL) return;
     for (int n = 0; n < 4; ++n) {
         carom_vec3 point = query_point(c, &soup), corner[4];
-        carom_soup_hit hit = {0};
+        carom_hit hit = {0};
         if (!(fabs(point.x) < 0x1p1019 && fabs(point.y) < 0x1p1019 && fabs(point.z) < 0x1p1019))
             continue;
         if (!scale_ok(c, carom_soup_closest_points(c->context, s, &point, 1, &hit))) continue;
         number3 p = number3_of(point);
-        uint32_t lowest = CAROM_NO_FACE;
+        uint32_t lowest = CAROM_NONE;
         ratio least = {0}, reported = {0};
         double extent = 0.0;
         for (uint32_t i = 0; i < soup.faces; ++i) {
@@ -345,15 +350,15 @@ static void closest(scale_case *c) {
             exact_triangle t = exact_triangle_of(corner);
             if (!takes_part(&t, def.degenerate)) continue;
             ratio squared = exact_point_triangle(p, &t);
-            if (lowest == CAROM_NO_FACE || ratio_compare(squared, least) < 0)
+            if (lowest == CAROM_NONE || ratio_compare(squared, least) < 0)
                 lowest = i, least = squared;
             if (i != hit.face) continue;
             reported = squared;
             corner[3] = point;
             extent = exact_extent(corner, 4);
         }
-        if (lowest == CAROM_NO_FACE) {
-            scale_expect(c, hit.face == CAROM_NO_FACE && isinf(hit.distance),
+        if (lowest == CAROM_NONE) {
+            scale_expect(c, hit.face == CAROM_NONE && isinf(hit.distance),
                          "face %u of none is closest", hit.face);
             continue;
         }
@@ -411,8 +416,9 @@ static void winding(scale_case *c) {
         triangles[i] = exact_triangle_of(corner);
     }
     carom_soup *s = NULL;
-    if (!scale_ok(c,
-                  carom_soup_create(c->context, &(carom_soup_def){.mesh = model_view(&model)}, &s)))
+    if (!scale_ok(c, carom_soup_create(
+                         c->context,
+                         &(carom_soup_def){.mesh = (carom_mesh_view[]){model_view(&model)}}, &s)))
         return;
     for (int n = 0; n < 8; ++n) {
         carom_vec3 p = model.point[scale_below(c, model.points)];
@@ -438,17 +444,19 @@ static void winding(scale_case *c) {
 /* The same counts for a copy that is scaled and moved without rounding. */
 static void crowding(scale_case *c) {
     scale_soup soup, moved;
-    carom_k_free k_soup, k_moved;
+    carom_kfree k_soup, k_moved;
     carom_numbers counts = {0}, counts_moved = {0};
     scale_make_soup(c, SCALE_FEW_FACES, &soup);
     if (strcmp(soup.kind, "random") == 0) return; /* halves of units in the last place */
     moved = soup;
     scale_move_soup(c, &moved);
     if (moved.unit < -1000) return; /* diameters would be subnormal, and rounded */
-    carom_soup_def def = {.degenerate = (carom_degenerate)scale_below(c, CAROM_DEGENERATE_COUNT)};
+    carom_soup_def def = {.degenerate =
+                              (carom_soup_degenerate)scale_below(c, CAROM_SOUP_DEGENERATE_COUNT)};
     carom_soup *a = prepared(c, &soup, def), *b = prepared(c, &moved, def);
-    if (a != NULL && b != NULL && scale_ok(c, carom_soup_k_free(c->context, a, &k_soup, &counts)) &&
-        scale_ok(c, carom_soup_k_free(c->context, b, &k_moved, &counts_moved))) {
+    if (a != NULL && b != NULL &&
+        scale_ok(c, carom_kfree_measure(c->context, a, &k_soup, &counts)) &&
+        scale_ok(c, carom_kfree_measure(c->context, b, &k_moved, &counts_moved))) {
         scale_expect(
             c,
             counts.count == counts_moved.count &&

@@ -34,8 +34,9 @@ static carom_pose at(double x, double y, double z) {
 /* ---- Known answers --------------------------------------------------------------------------- */
 
 /* The contact of two objects, which there must be. */
-static carom_scene_contact contact_of(carom_object_def a, carom_object_def b, double reach) {
-    carom_object_def objects[2] = {a, b};
+static carom_scene_contact contact_of(carom_scene_object_def a, carom_scene_object_def b,
+                                      double reach) {
+    carom_scene_object_def objects[2] = {a, b};
     carom_scene *scene = scene_make(context, objects, 2, reach);
     carom_scene_contacts contacts = {0};
     assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
@@ -61,12 +62,13 @@ static void assert_normal(const carom_scene_contact *c, double x, double y, doub
 
 static void known_convex_contacts(void **state) {
     (void)state;
-    carom_object_def sphere = {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0}};
-    carom_object_def box = {.convex = {.kind = CAROM_CONVEX_KIND_BOX, .half = {1.0, 1.0, 1.0}},
-                            .pose = at(0.0, 0.0, 1.75)};
+    carom_scene_object_def sphere = {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0}};
+    carom_scene_object_def box = {
+        .convex = {.kind = CAROM_CONVEX_KIND_BOX, .half = {1.0, 1.0, 1.0}},
+        .pose = at(0.0, 0.0, 1.75)};
     carom_scene_contact c = contact_of(sphere, box, 0.0);
     assert_int_equal(c.relation, CAROM_RELATION_OVERLAPPING);
-    assert_int_equal(c.method, CAROM_CONTACT_METHOD_CONVEX);
+    assert_int_equal(c.method, CAROM_SCENE_CONTACT_METHOD_CONVEX);
     assert_normal(&c, 0.0, 0.0, 1.0);
     assert_near(c.depth, 0.25, 1e-12);
     box.pose = at(0.0, 0.0, 2.5);
@@ -74,7 +76,7 @@ static void known_convex_contacts(void **state) {
     assert_int_equal(c.relation, CAROM_RELATION_APART);
     assert_near(c.distance, 0.5, 1e-12);
     assert_near(c.points[0].depth, -0.5, 1e-12);
-    carom_object_def other = box;
+    carom_scene_object_def other = box;
     other.pose = at(0.5, 0.0, 4.25);
     c = contact_of(box, other, 0.0);
     assert_int_equal(c.point_count, 4);
@@ -84,12 +86,13 @@ static void known_convex_contacts(void **state) {
 static void known_contacts_of_meshes(void **state) {
     (void)state;
     /* Cubes of edge 1, a quarter of which overlaps. */
-    carom_object_def a = {.kind = CAROM_OBJECT_KIND_SOLID, .borrowed_solid = things.solids[0]};
-    carom_object_def b = a;
+    carom_scene_object_def a = {.kind = CAROM_SCENE_OBJECT_KIND_SOLID,
+                                .borrowed_solid = things.solids[0]};
+    carom_scene_object_def b = a;
     b.pose = at(0.75, 0.0, 0.0);
     carom_scene_contact c = contact_of(a, b, 0.0);
     assert_int_equal(c.relation, CAROM_RELATION_OVERLAPPING);
-    assert_int_equal(c.method, CAROM_CONTACT_METHOD_SOLIDS);
+    assert_int_equal(c.method, CAROM_SCENE_CONTACT_METHOD_SOLIDS);
     assert_near(c.volume, 0.25, c.volume_error);
     assert_normal(&c, 1.0, 0.0, 0.0);
     assert_near(c.depth, 0.25, c.error);
@@ -112,10 +115,11 @@ static void known_contacts_of_meshes(void **state) {
     assert_near(c.volume, 1.0, c.volume_error);
     assert_near(c.depth, 1.0, 1e-6);
     /* The faces of the same cubes. */
-    carom_object_def soup = {.kind = CAROM_OBJECT_KIND_SOUP, .borrowed_soup = things.soups[0]};
+    carom_scene_object_def soup = {.kind = CAROM_SCENE_OBJECT_KIND_SOUP,
+                                   .borrowed_soup = things.soups[0]};
     soup.pose = at(0.75, 0.125, 0.0625);
     c = contact_of(a, soup, 0.0);
-    assert_int_equal(c.method, CAROM_CONTACT_METHOD_FACES);
+    assert_int_equal(c.method, CAROM_SCENE_CONTACT_METHOD_FACES);
     assert_int_equal(c.relation, CAROM_RELATION_OVERLAPPING);
     assert_true(c.volume == 0.0 && c.triangle_pairs != 0);
     assert_normal(&c, 1.0, 0.0, 0.0);
@@ -131,11 +135,13 @@ static void known_contacts_of_meshes(void **state) {
 
 static void known_contacts_of_shapes_with_meshes(void **state) {
     (void)state;
-    carom_object_def floor = {.kind = CAROM_OBJECT_KIND_SOUP, .borrowed_soup = things.soups[3]};
-    carom_object_def box = {.convex = {.kind = CAROM_CONVEX_KIND_BOX, .half = {0.25, 0.25, 0.25}},
-                            .pose = at(0.05, 0.03, 0.125)};
+    carom_scene_object_def floor = {.kind = CAROM_SCENE_OBJECT_KIND_SOUP,
+                                    .borrowed_soup = things.soups[3]};
+    carom_scene_object_def box = {
+        .convex = {.kind = CAROM_CONVEX_KIND_BOX, .half = {0.25, 0.25, 0.25}},
+        .pose = at(0.05, 0.03, 0.125)};
     carom_scene_contact c = contact_of(floor, box, 0.0);
-    assert_int_equal(c.method, CAROM_CONTACT_METHOD_CONVEX_FACES);
+    assert_int_equal(c.method, CAROM_SCENE_CONTACT_METHOD_CONVEX_FACES);
     assert_int_equal(c.relation, CAROM_RELATION_OVERLAPPING);
     assert_normal(&c, 0.0, 0.0, 1.0);
     assert_near(c.depth, 0.125, 1e-12);
@@ -147,9 +153,10 @@ static void known_contacts_of_shapes_with_meshes(void **state) {
     assert_int_equal(c.relation, CAROM_RELATION_APART);
     assert_near(c.distance, 0.125, 1e-12);
     /* A small sphere in a cube, nearest to its face at x = 0.5. */
-    carom_object_def cube = {.kind = CAROM_OBJECT_KIND_SOLID, .borrowed_solid = things.solids[0]};
-    carom_object_def ball = {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 0.0625},
-                             .pose = at(0.25, 0.0, 0.0)};
+    carom_scene_object_def cube = {.kind = CAROM_SCENE_OBJECT_KIND_SOLID,
+                                   .borrowed_solid = things.solids[0]};
+    carom_scene_object_def ball = {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 0.0625},
+                                   .pose = at(0.25, 0.0, 0.0)};
     c = contact_of(cube, ball, 0.0);
     assert_int_equal(c.relation, CAROM_RELATION_B_INSIDE_A);
     assert_normal(&c, 1.0, 0.0, 0.0);
@@ -158,8 +165,9 @@ static void known_contacts_of_shapes_with_meshes(void **state) {
     assert_int_equal(c.relation, CAROM_RELATION_A_INSIDE_B);
     assert_normal(&c, -1.0, 0.0, 0.0);
     /* Not in the cube's faces. */
-    cube = (carom_object_def){.kind = CAROM_OBJECT_KIND_SOUP, .borrowed_soup = things.soups[0]};
-    carom_object_def objects[2] = {cube, ball};
+    cube = (carom_scene_object_def){.kind = CAROM_SCENE_OBJECT_KIND_SOUP,
+                                    .borrowed_soup = things.soups[0]};
+    carom_scene_object_def objects[2] = {cube, ball};
     carom_scene *scene = scene_make(context, objects, 2, 0.0);
     carom_scene_contacts contacts = {0};
     assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
@@ -173,9 +181,10 @@ static void depths_of_solids_are_proved(void **state) {
     carom_random random = {5};
     uint32_t tried = 0;
     for (uint32_t i = 0; i < TEST_CASES(60); ++i) {
-        carom_object_def o[2];
+        carom_scene_object_def o[2];
         for (int k = 0; k < 2; ++k)
-            o[k] = scene_object(&things, &random, 0.6, i % 2 == 0, 1u << CAROM_OBJECT_KIND_SOLID);
+            o[k] = scene_object(&things, &random, 0.6, i % 2 == 0,
+                                1u << CAROM_SCENE_OBJECT_KIND_SOLID);
         carom_scene *scene = scene_make(context, o, 2, 0.0);
         carom_scene_contacts contacts = {0};
         assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
@@ -188,7 +197,7 @@ static void depths_of_solids_are_proved(void **state) {
             for (int back = 0; back < 2; ++back) {
                 double shift = c->depth - (back != 0 ? c->error : 0.0);
                 carom_pose pose = o[1].pose;
-                carom_overlap overlap;
+                carom_solid_result overlap;
                 pose.t.x += c->normal.x * shift;
                 pose.t.y += c->normal.y * shift;
                 pose.t.z += c->normal.z * shift;
@@ -217,20 +226,20 @@ static void depths_of_faces_are_proved(void **state) {
     carom_shape_def shape = {.shape = CAROM_SHAPE_GRID, .detail = 1, .size = 0.125};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &small));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &small));
     carom_mesh_destroy(mesh);
     for (uint32_t i = 0; i < TEST_CASES(120); ++i) {
-        carom_object_def o[2] = {
-            scene_object(&things, &random, 0.6, i % 2 == 0, 1u << CAROM_OBJECT_KIND_SOUP),
+        carom_scene_object_def o[2] = {
+            scene_object(&things, &random, 0.6, i % 2 == 0, 1u << CAROM_SCENE_OBJECT_KIND_SOUP),
             scene_object(&things, &random, 0.6, i % 2 == 0, 6u)};
         if (i % 8 == 1) { /* a soup in a cube */
             o[0].borrowed_soup = small;
             o[0].pose = at(0.05, 0.01, 0.02);
-            o[1] = (carom_object_def){.kind = CAROM_OBJECT_KIND_SOLID,
-                                      .borrowed_solid = things.solids[0]};
+            o[1] = (carom_scene_object_def){.kind = CAROM_SCENE_OBJECT_KIND_SOLID,
+                                            .borrowed_solid = things.solids[0]};
         }
         if (i % 3 == 0) {
-            carom_object_def first = o[0];
+            carom_scene_object_def first = o[0];
             o[0] = o[1];
             o[1] = first;
         }
@@ -239,19 +248,20 @@ static void depths_of_faces_are_proved(void **state) {
         assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
         for (uint64_t k = 0; k < contacts.count; ++k) {
             const carom_scene_contact *c = &contacts.data[k];
-            if (c->method != CAROM_CONTACT_METHOD_FACES || c->relation < CAROM_RELATION_OVERLAPPING)
+            if (c->method != CAROM_SCENE_CONTACT_METHOD_FACES ||
+                c->relation < CAROM_RELATION_OVERLAPPING)
                 continue;
             inside += c->relation > CAROM_RELATION_OVERLAPPING ? 1 : 0;
             for (int back = 0; back < 2; ++back) {
                 double shift = c->depth - (back != 0 ? c->error : 0.0);
-                carom_object_def moved = o[1];
+                carom_scene_object_def moved = o[1];
                 moved.pose.t.x += c->normal.x * shift;
                 moved.pose.t.y += c->normal.y * shift;
                 moved.pose.t.z += c->normal.z * shift;
                 assert_true(scene_ask(context, &o[0], &moved, 0.0).in_contact == (back != 0));
             }
             for (int axis = 0; axis < 6; ++axis) {
-                carom_object_def moved = o[1];
+                carom_scene_object_def moved = o[1];
                 (&moved.pose.t.x)[axis / 2] += (axis % 2 == 0 ? 0.99 : -0.99) * c->depth;
                 carom_vec3 n = c->normal;
                 bool same = (&n.x)[axis / 2] * (axis % 2 == 0 ? 1.0 : -1.0) == 1.0;
@@ -274,13 +284,14 @@ static void check_contact(const carom_scene_contact *c, const scene_answer *answ
                  carom_relation_name(answer->relation));
     double error = 4.0 * (answer->error + 1e-14);
     if (c->relation == CAROM_RELATION_APART) assert_near(c->distance, answer->distance, error);
-    if (c->method != CAROM_CONTACT_METHOD_CONVEX && c->relation <= CAROM_RELATION_OVERLAPPING)
+    if (c->method != CAROM_SCENE_CONTACT_METHOD_CONVEX && c->relation <= CAROM_RELATION_OVERLAPPING)
         assert_int_equal(c->triangle_pairs, answer->triangle_pairs);
-    if (c->method == CAROM_CONTACT_METHOD_SOLIDS)
+    if (c->method == CAROM_SCENE_CONTACT_METHOD_SOLIDS)
         assert_true(c->volume == answer->volume);
-    else if (c->method != CAROM_CONTACT_METHOD_FACES && c->relation == CAROM_RELATION_OVERLAPPING)
+    else if (c->method != CAROM_SCENE_CONTACT_METHOD_FACES &&
+             c->relation == CAROM_RELATION_OVERLAPPING)
         assert_near(c->depth, answer->depth, error);
-    assert_true(c->point_count <= CAROM_MANIFOLD_POINTS);
+    assert_true(c->point_count <= CAROM_CONVEX_MOST_CONTACTS);
     for (uint32_t i = 1; i < c->point_count; ++i)
         assert_true(c->points[i].depth <= c->points[0].depth);
 }
@@ -289,9 +300,9 @@ static void check_contact(const carom_scene_contact *c, const scene_answer *answ
 static void all_pairs_are_answered(void **state) {
     (void)state;
     carom_random random = {1};
-    uint64_t kinds[CAROM_CONTACT_METHOD_COUNT][CAROM_RELATION_COUNT] = {{0}};
+    uint64_t kinds[CAROM_SCENE_CONTACT_METHOD_COUNT][CAROM_RELATION_COUNT] = {{0}};
     for (uint32_t i = 0; i < TEST_CASES(24); ++i) {
-        carom_object_def objects[24];
+        carom_scene_object_def objects[24];
         uint32_t count = 12;
         double reach = i % 3 == 0 ? 0.25 : 0.0;
         for (uint32_t k = 0; k < count; ++k)
@@ -308,8 +319,8 @@ static void all_pairs_are_answered(void **state) {
                 bool listed = c != NULL && c->a == a && c->b == b;
                 if (listed != answer.in_contact)
                     fail_msg("case %u: %u, %u (%s, %s): %s, distance %g, but %s", i, a, b,
-                             carom_object_kind_name(objects[a].kind),
-                             carom_object_kind_name(objects[b].kind),
+                             carom_scene_object_kind_name(objects[a].kind),
+                             carom_scene_object_kind_name(objects[b].kind),
                              carom_relation_name(answer.relation), answer.distance,
                              listed ? "listed" : "not listed");
                 if (!listed) continue;
@@ -322,17 +333,17 @@ static void all_pairs_are_answered(void **state) {
         carom_scene_destroy(scene);
     }
     if (!TEST_ALL_CASES) return;
-    for (int m = 0; m <= CAROM_CONTACT_METHOD_SOLIDS; ++m)
+    for (int m = 0; m <= CAROM_SCENE_CONTACT_METHOD_SOLIDS; ++m)
         for (int r = 0; r <= CAROM_RELATION_OVERLAPPING; ++r)
             if (kinds[m][r] == 0)
                 fail_msg("no contact by %s is %s",
-                         carom_contact_method_name((carom_contact_method)m),
+                         carom_scene_contact_method_name((carom_scene_contact_method)m),
                          carom_relation_name((carom_relation)r));
 }
 
 /* ---- The same bytes -------------------------------------------------------------------------- */
 
-static uint64_t digest(carom_context *c, const carom_object_def *objects, uint32_t count) {
+static uint64_t digest(carom_context *c, const carom_scene_object_def *objects, uint32_t count) {
     carom_scene *scene = scene_make(c, objects, count, 0.125);
     carom_scene_contacts contacts = {0};
     carom_pairs begun = {0};
@@ -342,7 +353,7 @@ static uint64_t digest(carom_context *c, const carom_object_def *objects, uint32
     hash = test_hash(begun.data, begun.count * sizeof(*begun.data), hash);
     carom_ray rays[32];
     carom_vec3 points[32];
-    carom_scene_hit hits[32];
+    carom_hit hits[32];
     carom_random random = {3};
     for (int i = 0; i < 32; ++i) {
         carom_pose p = scene_pose(&random, 3.0, false);
@@ -364,7 +375,7 @@ static uint64_t digest(carom_context *c, const carom_object_def *objects, uint32
 static void bytes_are_the_same_everywhere(void **state) {
     (void)state;
     carom_random random = {9};
-    static carom_object_def objects[300];
+    static carom_scene_object_def objects[300];
     for (uint32_t i = 0; i < 300; ++i)
         objects[i] = scene_object(&things, &random, 6.0, i % 2 == 0, i % 10 == 0 ? 6u : 1u);
     uint64_t hash = 0;
@@ -385,7 +396,7 @@ static void scales_are_all_the_same(void **state) {
     (void)state;
     static const int exponents[] = {-300, -60, 60, 300};
     carom_random random = {12};
-    carom_object_def objects[40];
+    carom_scene_object_def objects[40];
     for (uint32_t i = 0; i < 40; ++i)
         objects[i] = scene_object(&things, &random, 2.0, i % 2 == 0, 1u);
     for (uint32_t i = 0; i < 40; ++i)
@@ -397,9 +408,9 @@ static void scales_are_all_the_same(void **state) {
     carom_scene_destroy(scene);
     for (uint32_t i = 0; i < COUNT_OF(exponents); ++i) {
         double by = ldexp(1.0, exponents[i]);
-        carom_object_def copies[40];
+        carom_scene_object_def copies[40];
         for (uint32_t k = 0; k < 40; ++k) {
-            carom_object_def *o = &copies[k];
+            carom_scene_object_def *o = &copies[k];
             *o = objects[k];
             o->pose.t = (carom_vec3){o->pose.t.x * by, o->pose.t.y * by, o->pose.t.z * by};
             carom_convex *s = &o->convex;
@@ -431,8 +442,8 @@ static void queries_are_those_of_single_objects(void **state) {
     carom_random random = {21};
     for (uint32_t i = 0; i < TEST_CASES(24); ++i) {
         enum { COUNT = 20, QUERIES = 24 };
-        carom_object_def objects[COUNT];
-        carom_scene_hit hits[QUERIES], one[QUERIES], best[QUERIES];
+        carom_scene_object_def objects[COUNT];
+        carom_hit hits[QUERIES], one[QUERIES], best[QUERIES];
         carom_ray rays[QUERIES];
         carom_vec3 points[QUERIES];
         for (uint32_t k = 0; k < COUNT; ++k)
@@ -447,17 +458,17 @@ static void queries_are_those_of_single_objects(void **state) {
                             .length = k % 3 == 0 ? 1.0 : 0.0};
         }
         carom_scene *scene = scene_make(context, objects, COUNT, i % 3 == 0 ? 0.5 : 0.0);
-        assert_ok(context, carom_scene_update(context, scene));
+        assert_ok(context, carom_scene_commit(context, scene));
         for (int of_rays = 0; of_rays < 2; ++of_rays) {
             for (uint32_t k = 0; k < COUNT; ++k) {
                 carom_scene *alone = scene_make(context, &objects[k], 1, 0.0);
-                assert_ok(context, carom_scene_update(context, alone));
+                assert_ok(context, carom_scene_commit(context, alone));
                 assert_ok(context,
                           of_rays
                               ? carom_scene_cast_rays(context, alone, rays, QUERIES, one)
                               : carom_scene_closest_points(context, alone, points, QUERIES, one));
                 for (uint32_t n = 0; n < QUERIES; ++n) {
-                    if (one[n].id != CAROM_NO_OBJECT) one[n].id = k;
+                    if (one[n].id != CAROM_NONE) one[n].id = k;
                     if (k == 0 || one[n].distance < best[n].distance) best[n] = one[n];
                 }
                 carom_scene_destroy(alone);
@@ -468,7 +479,14 @@ static void queries_are_those_of_single_objects(void **state) {
             for (uint32_t n = 0; n < QUERIES; ++n) {
                 assert_int_equal(hits[n].id, best[n].id);
                 assert_true(hits[n].distance == best[n].distance);
-                assert_true(hits[n].point.x == best[n].point.x);
+                assert_memory_equal(&hits[n].point, &best[n].point, sizeof(best[n].point));
+                assert_memory_equal(&hits[n].normal, &best[n].normal, sizeof(best[n].normal));
+                if (hits[n].id != CAROM_NONE) continue;
+                assert_true(hits[n].face == CAROM_NONE && isinf(hits[n].distance));
+                assert_memory_equal(&hits[n].point, of_rays ? &rays[n].origin : &points[n],
+                                    sizeof(points[n]));
+                assert_true(hits[n].normal.x == 0.0 && hits[n].normal.y == 0.0 &&
+                            hits[n].normal.z == 0.0 && hits[n].error == 0.0);
             }
         }
         carom_scene_destroy(scene);
@@ -477,29 +495,29 @@ static void queries_are_those_of_single_objects(void **state) {
 
 static void rays_and_points_have_known_answers(void **state) {
     (void)state;
-    carom_object_def objects[3] = {
+    carom_scene_object_def objects[3] = {
         {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0}, .pose = at(5.0, 0.0, 0.0)},
-        {.kind = CAROM_OBJECT_KIND_SOLID,
+        {.kind = CAROM_SCENE_OBJECT_KIND_SOLID,
          .borrowed_solid = things.solids[0],
          .pose = at(2.0, 0.0, 0.0)},
-        {.kind = CAROM_OBJECT_KIND_SOUP,
+        {.kind = CAROM_SCENE_OBJECT_KIND_SOUP,
          .borrowed_soup = things.soups[3],
          .pose = at(0.0, 0.0, -3.0)}};
     carom_scene *scene = scene_make(context, objects, 3, 0.0);
-    assert_ok(context, carom_scene_update(context, scene));
+    assert_ok(context, carom_scene_commit(context, scene));
     carom_ray rays[4] = {{.origin = {0.1, 0.2, 0.3}, .direction = {2.0, 0.0, 0.0}},
                          {.origin = {3.0, 0.0, 0.0}, .direction = {1.0, 0.0, 0.0}},
                          {.origin = {0.1, 0.2, 0.0}, .direction = {0.0, 0.0, -1.0}},
                          {.origin = {0.1, 0.2, 0.0}, .direction = {0.0, 0.0, 1.0}}};
-    carom_scene_hit hits[4];
+    carom_hit hits[4];
     assert_ok(context, carom_scene_cast_rays(context, scene, rays, 4, hits));
     assert_true(hits[0].id == 1 && hits[0].distance == 0.7 && hits[0].normal.x == -1.0);
     assert_int_equal(hits[1].id, 0);
     assert_near(hits[1].distance, 1.0, 1e-9);
     assert_near(hits[1].normal.x, -1.0, 1e-9);
     assert_true(hits[2].id == 2 && hits[2].distance == 3.0 && hits[2].normal.z == 1.0);
-    assert_true(hits[2].face != CAROM_NO_FACE);
-    assert_true(hits[3].id == CAROM_NO_OBJECT && hits[3].distance == HUGE_VAL);
+    assert_true(hits[2].face != CAROM_NONE);
+    assert_true(hits[3].id == CAROM_NONE && hits[3].distance == HUGE_VAL);
     carom_vec3 points[3] = {{2.1, 0.1, 0.0}, {4.5, 0.0, 0.0}, {0.25, 0.25, -2.0}};
     assert_ok(context, carom_scene_closest_points(context, scene, points, 3, hits));
     assert_true(hits[0].id == 1 && hits[0].distance == 0.0 && hits[0].point.x == 2.1);
@@ -508,7 +526,7 @@ static void rays_and_points_have_known_answers(void **state) {
     carom_scene_destroy(scene);
     scene = scene_make(context, NULL, 0, 0.0);
     assert_ok(context, carom_scene_closest_points(context, scene, points, 3, hits));
-    assert_true(hits[0].id == CAROM_NO_OBJECT);
+    assert_true(hits[0].id == CAROM_NONE);
     carom_scene_destroy(scene);
 }
 
@@ -517,7 +535,7 @@ static void objects_from_outside_meet_those_inside(void **state) {
     carom_random random = {77};
     for (uint32_t i = 0; i < TEST_CASES(12); ++i) {
         enum { COUNT = 12 };
-        carom_object_def objects[COUNT];
+        carom_scene_object_def objects[COUNT];
         for (uint32_t k = 0; k < COUNT; ++k)
             objects[k] = scene_object(&things, &random, 1.8, i % 2 == 0, i % 3 == 0 ? 15u : 7u);
         double reach = i % 2 == 0 ? 0.25 : 0.0;
@@ -525,7 +543,7 @@ static void objects_from_outside_meet_those_inside(void **state) {
         carom_scene *half = scene_make(context, objects + COUNT / 2, COUNT / 2, reach);
         carom_scene_contacts contacts = {0}, found = {0};
         assert_ok(context, carom_scene_step(context, all, &contacts, NULL, NULL));
-        assert_ok(context, carom_scene_update(context, half));
+        assert_ok(context, carom_scene_commit(context, half));
         assert_ok(context, carom_scene_query_objects(context, half, objects, COUNT / 2, &found));
         uint64_t next = 0;
         for (uint64_t k = 0; k < contacts.count; ++k) {
@@ -562,11 +580,12 @@ static void functions_of_the_caller_are_asked(void **state) {
     (void)state;
     enum { COUNT = 40 };
     carom_random random = {31};
-    carom_object_def objects[COUNT], same[COUNT];
+    carom_scene_object_def objects[COUNT], same[COUNT];
     double radius = 0.5;
     uint64_t calls = 0, next = 0;
     for (uint32_t i = 0; i < COUNT; ++i) {
-        same[i] = (carom_object_def){.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = radius},
+        same[i] =
+            (carom_scene_object_def){.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = radius},
                                      .pose = scene_pose(&random, 2.5, false)};
         objects[i] = same[i];
         objects[i].convex = (carom_convex){.kind = CAROM_CONVEX_KIND_SUPPORT,
@@ -609,7 +628,7 @@ static void bad_input_is_refused(void **state) {
     def.reach = NAN;
     assert_fails(context, carom_scene_create(context, &def, &scene), CAROM_BAD_INPUT, "reach");
     scene = scene_make(context, NULL, 0, 0.0);
-    carom_object_def o = {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = -1.0}};
+    carom_scene_object_def o = {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = -1.0}};
     assert_fails(context, carom_scene_add(context, scene, &o, 1, NULL), CAROM_BAD_INPUT,
                  "object 0");
     o.convex.radius = 1.0;
@@ -618,15 +637,15 @@ static void bad_input_is_refused(void **state) {
     carom_soup *grid;
     carom_mesh_view view;
     assert_ok(context, carom_mesh_get_view(things.meshes[0], &view));
-    carom_soup_def soup = {.mesh = view, .method = CAROM_SOUP_METHOD_GRID};
+    carom_soup_def soup = {.mesh = &view, .method = CAROM_SOUP_METHOD_GRID};
     assert_ok(context, carom_soup_create(context, &soup, &grid));
-    o = (carom_object_def){.kind = CAROM_OBJECT_KIND_SOUP, .borrowed_soup = grid};
+    o = (carom_scene_object_def){.kind = CAROM_SCENE_OBJECT_KIND_SOUP, .borrowed_soup = grid};
     assert_fails(context, carom_scene_add(context, scene, &o, 1, NULL), CAROM_BAD_INPUT, "tree");
     carom_soup_destroy(grid);
     carom_solid *outside;
-    carom_solid_def solid = {.mesh = view, .complement = true};
+    carom_solid_def solid = {.mesh = &view, .complement = true};
     assert_ok(context, carom_solid_create(context, &solid, &outside));
-    o = (carom_object_def){.kind = CAROM_OBJECT_KIND_SOLID, .borrowed_solid = outside};
+    o = (carom_scene_object_def){.kind = CAROM_SCENE_OBJECT_KIND_SOLID, .borrowed_solid = outside};
     assert_fails(context, carom_scene_add(context, scene, &o, 1, NULL), CAROM_BAD_INPUT,
                  "complement");
     carom_solid_destroy(outside);
@@ -640,14 +659,14 @@ static void bad_input_is_refused(void **state) {
     assert_fails(context, carom_scene_set_ignored(context, scene, &pair, 1, true), CAROM_BAD_INPUT,
                  "two objects");
     carom_vec3 point = {NAN, 0.0, 0.0};
-    carom_scene_hit hit;
+    carom_hit hit;
     assert_fails(context, carom_scene_closest_points(context, scene, &point, 1, &hit),
                  CAROM_BAD_INPUT, "point 0");
     carom_scene_destroy(scene);
 }
 
 static carom_status work_all(carom_allocator allocator, void *argument) {
-    const carom_object_def *objects = argument;
+    const carom_scene_object_def *objects = argument;
     carom_context_def def = {.allocator = allocator, .threads = 1};
     carom_context *c;
     carom_status status = carom_context_create(&def, &c);
@@ -655,7 +674,7 @@ static carom_status work_all(carom_allocator allocator, void *argument) {
     carom_scene *scene;
     carom_scene_contacts contacts = {0};
     carom_pairs begun = {0}, ended = {0};
-    carom_scene_hit hit;
+    carom_hit hit;
     carom_ray ray = {.origin = {0.0, 0.0, 0.0}, .direction = {1.0, 1.0, 1.0}};
     uint32_t ids[12];
     carom_scene_def of_scene = {.reach = 0.125};
@@ -685,7 +704,7 @@ static carom_status work_all(carom_allocator allocator, void *argument) {
 static void memory_may_run_out(void **state) {
     (void)state;
     carom_random random = {4};
-    carom_object_def objects[12];
+    carom_scene_object_def objects[12];
     for (uint32_t i = 0; i < 12; ++i) {
         objects[i] = scene_object(&things, &random, 1.5, i % 2 == 0, i < 6 ? 1u : 15u);
         objects[i].filter.group = 1;
@@ -696,7 +715,7 @@ static void memory_may_run_out(void **state) {
 static void steps_allocate_nothing_once_warm(void **state) {
     (void)state;
     carom_random random = {8};
-    static carom_object_def objects[60];
+    static carom_scene_object_def objects[60];
     static carom_pose poses[2][60];
     for (uint32_t i = 0; i < 60; ++i) {
         objects[i] = scene_object(&things, &random, 2.0, false, i % 6 == 0 ? 14u : 1u);

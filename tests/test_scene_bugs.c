@@ -7,12 +7,13 @@
 
 static carom_context *context;
 static carom_scene *scene;
-static const carom_object_def ball = {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0}};
+static const carom_scene_object_def ball = {
+    .convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0}};
 
 static int set_up(void **state) {
     (void)state;
     carom_context_def def = {.allocator = test_allocator(&bugs_memory), .threads = 1};
-    const carom_object_def balls[2] = {ball, ball};
+    const carom_scene_object_def balls[2] = {ball, ball};
     return carom_context_create(&def, &context) != CAROM_OK ||
            carom_scene_create(context, NULL, &scene) != CAROM_OK ||
            carom_scene_add(context, scene, balls, 2, NULL) != CAROM_OK ||
@@ -36,27 +37,26 @@ static void preparing(void **state) {
     carom_scene_destroy(made);
     BUG(carom_scene_create, scene, context, &def, NULL);
     FINE_VOID(carom_scene_destroy, scene, NULL);
-    BUG(carom_scene_get_info, context, BAD_CONTEXT, scene, &info);
-    BUG(carom_scene_get_info, scene, context, NULL, &info);
-    BUG(carom_scene_get_info, info, context, scene, NULL);
-    carom_object_kind kind = CAROM_OBJECT_KIND_CONVEX;
-    FINE_VOID(carom_object_kind_name, kind, (carom_object_kind)99);
-    assert_string_equal(carom_object_kind_name((carom_object_kind)99), "unknown");
-    BUG_VOID(carom_object_kind_from_name, name, NULL, &kind);
-    BUG_VOID(carom_object_kind_from_name, kind, "soup", NULL);
-    for (int i = 0; i < CAROM_OBJECT_KIND_COUNT; ++i) {
-        assert_true(
-            carom_object_kind_from_name(carom_object_kind_name((carom_object_kind)i), &kind));
+    BUG(carom_scene_get_info, scene, NULL, &info);
+    BUG(carom_scene_get_info, info, scene, NULL);
+    carom_scene_object_kind kind = CAROM_SCENE_OBJECT_KIND_CONVEX;
+    FINE_VOID(carom_scene_object_kind_name, kind, (carom_scene_object_kind)99);
+    assert_string_equal(carom_scene_object_kind_name((carom_scene_object_kind)99), "unknown");
+    BUG_VOID(carom_scene_object_kind_from_name, name, NULL, &kind);
+    BUG_VOID(carom_scene_object_kind_from_name, kind, "soup", NULL);
+    for (int i = 0; i < CAROM_SCENE_OBJECT_KIND_COUNT; ++i) {
+        assert_true(carom_scene_object_kind_from_name(
+            carom_scene_object_kind_name((carom_scene_object_kind)i), &kind));
         assert_int_equal(kind, i);
     }
-    carom_contact_method method = CAROM_CONTACT_METHOD_CONVEX;
-    FINE_VOID(carom_contact_method_name, method, (carom_contact_method)99);
-    assert_string_equal(carom_contact_method_name((carom_contact_method)99), "unknown");
-    BUG_VOID(carom_contact_method_from_name, name, NULL, &method);
-    BUG_VOID(carom_contact_method_from_name, method, "faces", NULL);
-    for (int i = 0; i < CAROM_CONTACT_METHOD_COUNT; ++i) {
-        const char *name = carom_contact_method_name((carom_contact_method)i);
-        assert_true(carom_contact_method_from_name(name, &method));
+    carom_scene_contact_method method = CAROM_SCENE_CONTACT_METHOD_CONVEX;
+    FINE_VOID(carom_scene_contact_method_name, method, (carom_scene_contact_method)99);
+    assert_string_equal(carom_scene_contact_method_name((carom_scene_contact_method)99), "unknown");
+    BUG_VOID(carom_scene_contact_method_from_name, name, NULL, &method);
+    BUG_VOID(carom_scene_contact_method_from_name, method, "faces", NULL);
+    for (int i = 0; i < CAROM_SCENE_CONTACT_METHOD_COUNT; ++i) {
+        const char *name = carom_scene_contact_method_name((carom_scene_contact_method)i);
+        assert_true(carom_scene_contact_method_from_name(name, &method));
         assert_int_equal(method, i);
     }
 }
@@ -67,22 +67,22 @@ static void changing(void **state) {
     carom_pose poses[2] = {{.t = {1.0, 0.0, 0.0}}, {.t = {0.0, 0.0, 0.0}}};
     carom_broad_filter filters[2] = {{0, 0}, {0, 0}};
     carom_pair pair = {0, 1};
-    carom_object_def def = ball;
+    carom_scene_object_def def = ball;
     BUG(carom_scene_add, context, BAD_CONTEXT, scene, &def, 1, ids);
     BUG(carom_scene_add, scene, context, NULL, &def, 1, ids);
     BUG(carom_scene_add, objects, context, scene, NULL, 1, ids);
     FINE(carom_scene_add, ids, context, scene, &def, 0, NULL);
-    def.kind = CAROM_OBJECT_KIND_COUNT;
-    BUG_IN(carom_object_def, kind, carom_scene_add, context, scene, &def, 1, NULL);
-    def.kind = CAROM_OBJECT_KIND_SOUP;
-    BUG_IN(carom_object_def, borrowed_soup, carom_scene_add, context, scene, &def, 1, NULL);
-    def.kind = CAROM_OBJECT_KIND_SOLID;
-    BUG_IN(carom_object_def, borrowed_solid, carom_scene_add, context, scene, &def, 1, NULL);
-    def.kind = CAROM_OBJECT_KIND_PACKING;
-    BUG_IN(carom_object_def, borrowed_tree, carom_scene_add, context, scene, &def, 1, NULL);
-    def.kind = CAROM_OBJECT_KIND_CONVEX;
+    def.kind = CAROM_SCENE_OBJECT_KIND_COUNT;
+    BUG_IN(carom_scene_object_def, kind, carom_scene_add, context, scene, &def, 1, NULL);
+    def.kind = CAROM_SCENE_OBJECT_KIND_SOUP;
+    BUG_IN(carom_scene_object_def, borrowed_soup, carom_scene_add, context, scene, &def, 1, NULL);
+    def.kind = CAROM_SCENE_OBJECT_KIND_SOLID;
+    BUG_IN(carom_scene_object_def, borrowed_solid, carom_scene_add, context, scene, &def, 1, NULL);
+    def.kind = CAROM_SCENE_OBJECT_KIND_PACKING;
+    BUG_IN(carom_scene_object_def, borrowed_tree, carom_scene_add, context, scene, &def, 1, NULL);
+    def.kind = CAROM_SCENE_OBJECT_KIND_CONVEX;
     def.convex.kind = CAROM_CONVEX_KIND_HULL;
-    BUG_IN(carom_object_def, convex, carom_scene_add, context, scene, &def, 1, NULL);
+    BUG_IN(carom_scene_object_def, convex, carom_scene_add, context, scene, &def, 1, NULL);
     BUG(carom_scene_move, context, BAD_CONTEXT, scene, ids, poses, 1);
     BUG(carom_scene_move, scene, context, NULL, ids, poses, 1);
     BUG(carom_scene_move, poses, context, scene, ids, NULL, 1);
@@ -97,8 +97,8 @@ static void changing(void **state) {
     BUG(carom_scene_set_ignored, context, BAD_CONTEXT, scene, &pair, 1, true);
     BUG(carom_scene_set_ignored, scene, context, NULL, &pair, 1, true);
     BUG(carom_scene_set_ignored, pairs, context, scene, NULL, 1, true);
-    BUG(carom_scene_update, context, BAD_CONTEXT, scene);
-    BUG(carom_scene_update, scene, context, NULL);
+    BUG(carom_scene_commit, context, BAD_CONTEXT, scene);
+    BUG(carom_scene_commit, scene, context, NULL);
 }
 
 static void stepping(void **state) {
@@ -117,7 +117,7 @@ static void stepping(void **state) {
 static void querying(void **state) {
     (void)state;
     carom_scene_contacts contacts = {0};
-    carom_scene_hit hit;
+    carom_hit hit;
     carom_ray ray = {{0, 0, 0}, {1, 0, 0}, 0};
     carom_vec3 point = {0, 0, 0};
     carom_pose pose = {.t = {0.5, 0.0, 0.0}};

@@ -32,7 +32,7 @@ static double soak_seconds(void) {
     return seconds > 0.0 ? seconds : SECONDS;
 }
 
-static carom_object_def some_object(const scene_things *things, carom_random *random) {
+static carom_scene_object_def some_object(const scene_things *things, carom_random *random) {
     uint32_t kinds = carom_random_next(random) % 40 == 0 ? 15u : 1u;
     return scene_object(things, random, ROOM, carom_random_next(random) % 2 == 0, kinds);
 }
@@ -47,7 +47,7 @@ static void change(carom_context *context, carom_scene *scene, const scene_thing
     }
     for (uint32_t i = 0; i < 2; ++i) {
         uint32_t *id = &ids[carom_random_next(random) % OBJECTS];
-        carom_object_def object = some_object(things, random);
+        carom_scene_object_def object = some_object(things, random);
         assert_ok(context, carom_scene_remove(context, scene, id, 1));
         assert_ok(context, carom_scene_add(context, scene, &object, 1, id));
     }
@@ -73,13 +73,13 @@ static void memory_does_not_grow(void **state) {
     carom_scene_def of_scene = {.reach = 0.0625};
     assert_ok(context, carom_scene_create(context, &of_scene, &scene));
     for (uint32_t i = 0; i < OBJECTS; ++i) {
-        carom_object_def object = some_object(&things, &random);
+        carom_scene_object_def object = some_object(&things, &random);
         assert_ok(context, carom_scene_add(context, scene, &object, 1, &ids[i]));
     }
     for (; timed ? carom_time_seconds() - start < seconds : done < steps; ++done) {
         change(context, scene, &things, &random, ids);
         assert_ok(context, carom_scene_step(context, scene, &contacts, &begun, &ended));
-        assert_ok(context, carom_scene_get_info(context, scene, &info));
+        assert_ok(context, carom_scene_get_info(scene, &info));
         assert_int_equal(info.live, OBJECTS);
         assert_true(info.ids <= OBJECTS + 2); /* ids are given out again */
         if (done == steps / 2) {

@@ -22,7 +22,7 @@ typedef struct course {
     double reach, room;
     bool lattice, skip_depth;
     uint32_t kinds;
-    carom_object_def objects[MOST];
+    carom_scene_object_def objects[MOST];
     bool live[MOST];
     bool ignored[MOST][MOST]; /* a < b */
     uint32_t ids;
@@ -44,7 +44,7 @@ static bool some_live(course *c, uint32_t *id) {
 }
 
 static void add_some(course *c) {
-    carom_object_def defs[8];
+    carom_scene_object_def defs[8];
     uint32_t ids[8], count = 1 + below(c, 8);
     if (c->ids + count > MOST) return;
     for (uint32_t i = 0; i < count; ++i) {
@@ -224,10 +224,10 @@ static void only_what_moved_is_asked(void **state) {
     carom_work work;
     for (int i = 0; i < 10; ++i) add_some(c);
     assert_ok(context, carom_scene_step(context, c->scene, &c->contacts, NULL, NULL));
-    assert_ok(context, carom_scene_get_info(context, c->scene, &info));
+    assert_ok(context, carom_scene_get_info(c->scene, &info));
     assert_true(info.asked != 0 && info.contacts == c->contacts.count);
     assert_ok(context, carom_scene_step(context, c->scene, &c->contacts, &c->begun, &c->ended));
-    assert_ok(context, carom_scene_get_info(context, c->scene, &info));
+    assert_ok(context, carom_scene_get_info(c->scene, &info));
     assert_ok(context, carom_context_get_work(context, &work));
     assert_true(info.asked == 0 && work.candidates == 0);
     assert_true(info.contacts == c->contacts.count && c->begun.count == 0 && c->ended.count == 0);
@@ -239,7 +239,7 @@ static void only_what_moved_is_asked(void **state) {
     assert_ok(context, carom_scene_step(context, c->scene, &c->contacts, NULL, NULL));
     for (uint64_t i = 0; i < c->scene->kept.count; ++i)
         own += c->scene->kept.data[i].a == id || c->scene->kept.data[i].b == id ? 1 : 0;
-    assert_ok(context, carom_scene_get_info(context, c->scene, &info));
+    assert_ok(context, carom_scene_get_info(c->scene, &info));
     assert_true(info.asked != 0 && info.asked <= own);
     end(c);
     carom_context_destroy(context);

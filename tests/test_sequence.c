@@ -82,9 +82,12 @@ static void sequences_have_as_many_triangles_as_asked_for(void **state) {
         assert_finite(&s, positions);
         carom_soup *soup;
         carom_soup_info info;
-        assert_ok(context, carom_soup_create(
-                               context, &(carom_soup_def){.mesh = view_of(&s, positions)}, &soup));
-        assert_ok(context, carom_soup_get_info(context, soup, &info));
+        assert_ok(context,
+                  carom_soup_create(
+                      context,
+                      &(carom_soup_def){.mesh = (carom_mesh_view[]){view_of(&s, positions)}},
+                      &soup));
+        assert_ok(context, carom_soup_get_info(soup, &info));
         assert_int_equal(info.degenerate_faces, 0);
         carom_soup_destroy(soup);
         free(positions);

@@ -54,7 +54,7 @@ static void add_box(boxes *b, const double low[3], const double high[3], bool in
 
 static carom_solid *prepare(const carom_mesh_view *view, bool complement) {
     carom_solid *solid;
-    carom_solid_def def = {.mesh = *view, .complement = complement};
+    carom_solid_def def = {.mesh = view, .complement = complement};
     assert_ok(context, carom_solid_create(context, &def, &solid));
     return solid;
 }
@@ -66,9 +66,9 @@ static carom_solid *box_solid(double x, double y, double z, bool complement) {
     return prepare(&b.view, complement);
 }
 
-static carom_overlap overlap_of(const carom_solid *a, const carom_solid *b, carom_pose pose) {
-    carom_overlap o;
-    carom_overlap_def def = {.distance = true};
+static carom_solid_result overlap_of(const carom_solid *a, const carom_solid *b, carom_pose pose) {
+    carom_solid_result o;
+    carom_solid_query_def def = {.distance = true};
     assert_ok(context, carom_solid_overlap(context, a, NULL, b, &pose, &def, &o));
     return o;
 }
@@ -95,7 +95,7 @@ static void boxes_overlap_as_boxes_do(void **state) {
         for (int k = 0; k < 3; ++k) s[k] = common(a[k], b[k], t[k], &m[k]);
         carom_pose pose = {.t = {t[0], t[1], t[2]}};
         double volume = s[0] * s[1] * s[2];
-        carom_overlap o = overlap_of(x, y, pose), other = overlap_of(x, rest, pose);
+        carom_solid_result o = overlap_of(x, y, pose), other = overlap_of(x, rest, pose);
         assert_near("the volume", o.volume, volume, 1e-14 * 6);
         assert_near("the rest", other.volume, 24 - volume, 1e-13);
         assert_true(fabs(o.volume - volume) <= o.volume_error + 1e-15 * volume);
@@ -144,7 +144,7 @@ static void what_is_inside_is_inside(void **state) {
                  {{5, 1, 1}, CAROM_RELATION_APART, false}};
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
         const double *t = cases[i].t;
-        carom_overlap o = overlap_of(large, small, (carom_pose){.t = {t[0], t[1], t[2]}});
+        carom_solid_result o = overlap_of(large, small, (carom_pose){.t = {t[0], t[1], t[2]}});
         assert_int_equal(o.relation, cases[i].relation);
         assert_int_equal(o.one_sided, cases[i].one_sided);
         o = overlap_of(small, large, (carom_pose){.t = {-t[0], -t[1], -t[2]}});
@@ -153,10 +153,10 @@ static void what_is_inside_is_inside(void **state) {
                                      : cases[i].relation;
         assert_int_equal(o.relation, swapped);
     }
-    carom_overlap same = overlap_of(large, large, (carom_pose){0});
+    carom_solid_result same = overlap_of(large, large, (carom_pose){0});
     assert_int_equal(same.relation, CAROM_RELATION_A_INSIDE_B);
     assert_true(same.one_sided && fabs(same.volume - 64) <= same.volume_error);
-    carom_overlap outside = overlap_of(small, small_rest, (carom_pose){.t = {3, 0, 0}});
+    carom_solid_result outside = overlap_of(small, small_rest, (carom_pose){.t = {3, 0, 0}});
     assert_int_equal(outside.relation, CAROM_RELATION_A_INSIDE_B);
     assert_near("what is outside", outside.volume, 1, 0);
     carom_solid_destroy(large);
@@ -177,7 +177,7 @@ static void shells_and_cavities_are_solids(void **state) {
     carom_solid *shells = prepare(&b.view, false), *probe = box_solid(1, 1, 1, false);
     carom_solid *slab = box_solid(30, 30, 1, false);
     carom_solid_info info;
-    assert_ok(context, carom_solid_get_info(context, shells, &info));
+    assert_ok(context, carom_solid_get_info(shells, &info));
     assert_int_equal(info.shells, 4);
     assert_false(info.by_winding || info.self_intersecting || info.inside_out);
     assert_near("the volume", info.volume, 1000 - 216 + 8 + 1, 0);
@@ -186,17 +186,17 @@ static void shells_and_cavities_are_solids(void **state) {
     const double places[][2] = {{0.5, 1}, {3, 0}, {4.5, 1}, {7.5, 0.875}, {15, 0}, {20, 1}};
     for (size_t i = 0; i < COUNT_OF(places); ++i) {
         double t = places[i][0];
-        carom_overlap o = overlap_of(shells, probe, (carom_pose){.t = {t, t, t}});
+        carom_solid_result o = overlap_of(shells, probe, (carom_pose){.t = {t, t, t}});
         assert_near("a probe's share", o.volume, places[i][1], 1e-15);
     }
-    carom_overlap o = overlap_of(shells, probe, (carom_pose){.t = {3, 3, 2.5}});
+    carom_solid_result o = overlap_of(shells, probe, (carom_pose){.t = {3, 3, 2.5}});
     assert_int_equal(o.relation, CAROM_RELATION_APART); /* in the cavity */
     assert_near("the distance in the cavity", o.distance, 0.5, 1e-15);
     o = overlap_of(shells, slab, (carom_pose){.t = {-1, -1, 4.5}});
     assert_near("a slice", o.volume, 100 - 36 + 4, 1e-13);
-    carom_patches patches = {0};
+    carom_solid_patches patches = {0};
     carom_pose pose = {.t = {-1, -1, 4.5}};
-    assert_ok(context, carom_solid_patches(context, shells, NULL, slab, &pose, &patches));
+    assert_ok(context, carom_solid_overlap_patches(context, shells, NULL, slab, &pose, &patches));
     assert_int_equal(patches.count, 2); /* a ring and what is in it */
     assert_near("the ring", patches.data[0].volume, 64, 1e-13);
     assert_near("its middle", patches.data[0].centroid.x, 5, 1e-13);
@@ -205,10 +205,10 @@ static void shells_and_cavities_are_solids(void **state) {
     /* all of it: voids belong to what is around them */
     carom_solid *all = box_solid(40, 40, 40, false);
     pose.t = (carom_vec3){-5, -5, -5};
-    assert_ok(context, carom_solid_patches(context, shells, NULL, all, &pose, &patches));
+    assert_ok(context, carom_solid_overlap_patches(context, shells, NULL, all, &pose, &patches));
     assert_int_equal(patches.count, 3);
     assert_near("the hollow one", patches.data[0].volume, 784, 1e-12);
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
     carom_solid_destroy(shells);
     carom_solid_destroy(probe);
     carom_solid_destroy(slab);
@@ -241,7 +241,7 @@ static void cubes_push_straight(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
         const double *t = cases[i].t, *f = cases[i].force, *m = cases[i].torque;
         carom_pose pose = {.t = {t[0], t[1], t[2]}};
-        carom_overlap o = overlap_of(cube, cube, pose);
+        carom_solid_result o = overlap_of(cube, cube, pose);
         assert_true(o.one_sided);
         assert_near("force x", o.force.x, f[0], 1e-14);
         assert_near("force y", o.force.y, f[1], 1e-14);
@@ -251,21 +251,21 @@ static void cubes_push_straight(void **state) {
         assert_near("torque z", o.torque.z, m[2], 1e-14);
         assert_near("the area", o.area, cases[i].area, 1e-13);
         /* what the rest of space has of the cube is less by as much */
-        carom_overlap other = overlap_of(cube, rest, pose);
+        carom_solid_result other = overlap_of(cube, rest, pose);
         assert_true(other.one_sided);
         assert_near("force x on the rest", other.force.x, -f[0], 1e-14);
         assert_near("force y on the rest", other.force.y, -f[1], 1e-14);
         assert_near("force z on the rest", other.force.z, -f[2], 1e-14);
         assert_near("torque z on the rest", other.torque.z, -m[2], 1e-14);
-        carom_patches patches = {0};
-        assert_ok(context, carom_solid_patches(context, cube, NULL, cube, &pose, &patches));
+        carom_solid_patches patches = {0};
+        assert_ok(context, carom_solid_overlap_patches(context, cube, NULL, cube, &pose, &patches));
         assert_int_equal(patches.count, o.volume > 0.0 ? 1 : 0);
         if (patches.count == 1) {
             assert_near("a piece's force x", patches.data[0].force.x, f[0], 1e-14);
             assert_near("a piece's force y", patches.data[0].force.y, f[1], 1e-14);
             assert_near("a piece's area", patches.data[0].area, cases[i].area, 1e-13);
         }
-        carom_patches_free(&patches);
+        carom_solid_patches_free(&patches);
     }
     carom_solid_destroy(cube);
     carom_solid_destroy(rest);
@@ -303,9 +303,9 @@ static void force_and_torque_are_derivatives(void **state) {
         p.q.w /= length, p.q.x /= length, p.q.y /= length, p.q.z /= length;
         p.t = (carom_vec3){carom_random_between(&random, -1, 1),
                            carom_random_between(&random, -1, 1), 0.25};
-        carom_overlap o = overlap_of(a, b, p);
+        carom_solid_result o = overlap_of(a, b, p);
         carom_solid_info info;
-        assert_ok(context, carom_solid_get_info(context, b, &info));
+        assert_ok(context, carom_solid_get_info(b, &info));
         assert_near("the intersection's centroid", info.centroid.x, 0, 1e-3);
         double h = 1e-5, force[3] = {o.force.x, o.force.y, o.force.z};
         double torque[3] = {o.torque.x, o.torque.y, o.torque.z};
@@ -340,28 +340,28 @@ static void the_same_bytes_for_any_number_of_threads(void **state) {
     carom_shape_def shape = {.shape = CAROM_SHAPE_KNOT, .detail = 2048};
     carom_solid *a = shape_solid(&shape);
     carom_pose pose = {.q.w = 0.9, .q.x = 0.2, .q.y = -0.3, .q.z = 0.1, .t = {0.1, 0.05, -0.2}};
-    carom_overlap expected;
-    carom_patches patches[2] = {{0}, {0}};
+    carom_solid_result expected;
+    carom_solid_patches patches[2] = {{0}, {0}};
     assert_ok(context, carom_solid_overlap(context, a, NULL, a, &pose, NULL, &expected));
-    assert_ok(context, carom_solid_patches(context, a, NULL, a, &pose, &patches[0]));
+    assert_ok(context, carom_solid_overlap_patches(context, a, NULL, a, &pose, &patches[0]));
     assert_int_equal(expected.relation, CAROM_RELATION_OVERLAPPING);
     for (uint32_t threads = 1; threads <= 4; ++threads) {
         for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
             carom_context *other = test_context_isa(threads, (carom_isa)isa);
-            carom_overlap o;
+            carom_solid_result o;
             if (other == NULL) continue;
             memset(&o, 1, sizeof(o));
             assert_ok(other, carom_solid_overlap(other, a, NULL, a, &pose, NULL, &o));
             assert_memory_equal(&o, &expected, sizeof(o));
-            assert_ok(other, carom_solid_patches(other, a, NULL, a, &pose, &patches[1]));
+            assert_ok(other, carom_solid_overlap_patches(other, a, NULL, a, &pose, &patches[1]));
             assert_int_equal(patches[0].count, patches[1].count);
             assert_memory_equal(patches[0].data, patches[1].data,
-                                patches[0].count * sizeof(carom_patch));
+                                patches[0].count * sizeof(carom_solid_patch));
             carom_context_destroy(other);
         }
     }
-    carom_patches_free(&patches[0]);
-    carom_patches_free(&patches[1]);
+    carom_solid_patches_free(&patches[0]);
+    carom_solid_patches_free(&patches[1]);
     carom_solid_destroy(a);
 }
 
@@ -371,7 +371,7 @@ static void nothing_is_allocated_once_warm(void **state) {
     carom_shape_def shape = {.shape = CAROM_SHAPE_KNOT, .detail = 1024};
     carom_solid *a = shape_solid(&shape);
     carom_pose pose = {.q.w = 0.9, .q.x = 0.2, .q.y = -0.3, .q.z = 0.1, .t = {0.1, 0.05, -0.2}};
-    carom_overlap o;
+    carom_solid_result o;
     /* A worker that comes too late for the first queries takes its scratch later. */
     int quiet = 0;
     for (int i = 0; i < 200 && quiet < 10; ++i) {
@@ -388,19 +388,19 @@ static carom_status work(carom_allocator allocator, void *argument) {
     (void)argument;
     carom_context *own = NULL;
     carom_solid *a = NULL;
-    carom_overlap o;
-    carom_patches patches = {0};
+    carom_solid_result o;
+    carom_solid_patches patches = {0};
     boxes b = {.view = {0}};
     const double low[3] = {0, 0, 0}, high[3] = {1, 2, 3};
     const carom_pose pose = {.t = {0.5, 0.25, 0.125}};
     add_box(&b, low, high, false);
     carom_context_def def = {.threads = 1, .allocator = allocator};
     carom_status status = carom_context_create(&def, &own);
-    carom_solid_def solid = {.mesh = b.view};
+    carom_solid_def solid = {.mesh = &b.view};
     if (status == CAROM_OK) status = carom_solid_create(own, &solid, &a);
     if (status == CAROM_OK) status = carom_solid_overlap(own, a, NULL, a, &pose, NULL, &o);
-    if (status == CAROM_OK) status = carom_solid_patches(own, a, NULL, a, &pose, &patches);
-    carom_patches_free(&patches);
+    if (status == CAROM_OK) status = carom_solid_overlap_patches(own, a, NULL, a, &pose, &patches);
+    carom_solid_patches_free(&patches);
     carom_solid_destroy(a);
     carom_context_destroy(own);
     return status;
@@ -420,12 +420,13 @@ static void meshes_that_are_no_solids_are_refused(void **state) {
     carom_solid *solid;
     assert_fails(context, carom_solid_create(context, NULL, &solid), CAROM_BAD_INPUT, "no faces");
     add_box(&b, low, high, false);
-    carom_solid_def def = {.mesh = b.view};
-    def.mesh.face_count = 11;
+    carom_mesh_view mesh_view = b.view;
+    carom_solid_def def = {.mesh = &mesh_view};
+    mesh_view.face_count = 11;
     assert_fails(context, carom_solid_create(context, &def, &solid), CAROM_BAD_INPUT,
                  "3 edges have one face only, the first between vertices 3 and 5");
     assert_null(solid);
-    def.mesh.face_count = 12;
+    mesh_view.face_count = 12;
     uint32_t swap = b.corners[34];
     b.corners[34] = b.corners[35];
     b.corners[35] = swap;
@@ -438,8 +439,8 @@ static void meshes_that_are_no_solids_are_refused(void **state) {
     b.xyz[2][1] = high[1];
     assert_ok(context, carom_solid_create(context, &def, &solid));
     carom_pose bad = {.t = {INFINITY, 0, 0}};
-    carom_overlap o;
-    carom_solid *rest = prepare(&def.mesh, true);
+    carom_solid_result o;
+    carom_solid *rest = prepare(&mesh_view, true);
     assert_fails(context, carom_solid_overlap(context, solid, &bad, solid, NULL, NULL, &o),
                  CAROM_BAD_INPUT, "the pose of a");
     assert_fails(context, carom_solid_overlap(context, rest, NULL, rest, NULL, NULL, &o),
@@ -450,8 +451,9 @@ static void meshes_that_are_no_solids_are_refused(void **state) {
     assert_int_equal(carom_solid_overlap(context, rest, NULL, NULL, NULL, NULL, &o), CAROM_INVALID);
     assert_int_equal(carom_solid_overlap(context, rest, NULL, rest, NULL, NULL, NULL),
                      CAROM_INVALID);
-    assert_int_equal(carom_solid_patches(context, rest, NULL, rest, NULL, NULL), CAROM_INVALID);
-    assert_int_equal(carom_solid_get_info(context, NULL, NULL), CAROM_INVALID);
+    assert_int_equal(carom_solid_overlap_patches(context, rest, NULL, rest, NULL, NULL),
+                     CAROM_INVALID);
+    assert_int_equal(carom_solid_get_info(NULL, NULL), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 6);
     carom_solid_destroy(NULL);
     carom_solid_destroy(rest);
@@ -465,14 +467,14 @@ static void odd_meshes_say_what_they_are(void **state) {
     carom_solid_info info;
     add_box(&out, low, high, true);
     carom_solid *turned_box = prepare(&out.view, false), *probe = box_solid(1, 1, 1, false);
-    assert_ok(context, carom_solid_get_info(context, turned_box, &info));
+    assert_ok(context, carom_solid_get_info(turned_box, &info));
     assert_true(info.inside_out && !info.by_winding && info.volume == 8);
-    carom_overlap o = overlap_of(turned_box, probe, (carom_pose){.t = {1.5, 0.5, 0.5}});
+    carom_solid_result o = overlap_of(turned_box, probe, (carom_pose){.t = {1.5, 0.5, 0.5}});
     assert_near("of a turned box", o.volume, 0.5, 1e-15);
     add_box(&twice, low, high, false);
     add_box(&twice, more, top, false);
     carom_solid *crossing = prepare(&twice.view, false);
-    assert_ok(context, carom_solid_get_info(context, crossing, &info));
+    assert_ok(context, carom_solid_get_info(crossing, &info));
     assert_true(info.self_intersecting && info.by_winding && !info.inside_out);
     o = overlap_of(crossing, probe, (carom_pose){.t = {1, 1, 1}});
     assert_near("enclosed twice", o.volume, 2, 1e-14);

@@ -52,8 +52,8 @@ static void destroy(both *b) {
     carom_solid_destroy(b->cuda);
 }
 
-static void assert_same(const char *what, const carom_overlap *found,
-                        const carom_overlap *expected) {
+static void assert_same(const char *what, const carom_solid_result *found,
+                        const carom_solid_result *expected) {
     ++compared;
     overlapping += expected->volume > 0.0;
     one_sided += expected->one_sided;
@@ -70,7 +70,7 @@ static void assert_same(const char *what, const carom_overlap *found,
 
 static void compare(const char *what, const both *a, const carom_pose *pose_a, const both *b,
                     const carom_pose *pose_b) {
-    carom_overlap expected, found;
+    carom_solid_result expected, found;
     assert_ok(cpu, carom_solid_overlap(cpu, a->cpu, pose_a, b->cpu, pose_b, NULL, &expected));
     assert_ok(cuda, carom_solid_overlap(cuda, a->cuda, pose_a, b->cuda, pose_b, NULL, &found));
     assert_same(what, &found, &expected);
@@ -100,7 +100,7 @@ static void lattice_solids_have_the_same_bytes(void **state) {
             if (i % 5 == 0) solid_split(&random, &meshes[k], 20);
             if (i % 7 == 0) solid_slit(&random, &meshes[k], 3);
             if (i % 11 == 0) solid_scale(&meshes[k], k == 0 ? 1.0 : 0x1p-8);
-            carom_solid_def def = {.mesh = solid_view(&meshes[k]),
+            carom_solid_def def = {.mesh = (carom_mesh_view[]){solid_view(&meshes[k])},
                                    .complement = i % 13 == 0 && k == 0};
             solids[k] = make(&def);
         }
@@ -126,9 +126,10 @@ static both make_shape(carom_random *random, double size) {
         CAROM_SHAPE_CHAIN,    CAROM_SHAPE_SHARDS};
     carom_shape_def def = {.shape = shapes[carom_random_next(random) % 10], .size = size};
     carom_mesh *mesh;
-    carom_solid_def solid_def = {0};
+    carom_mesh_view view = {0};
+    carom_solid_def solid_def = {.mesh = &view};
     assert_ok(cpu, carom_shape_make(cpu, &def, &mesh));
-    assert_ok(cpu, carom_mesh_get_view(mesh, &solid_def.mesh));
+    assert_ok(cpu, carom_mesh_get_view(mesh, &view));
     both solid = make(&solid_def);
     carom_mesh_destroy(mesh);
     return solid;
@@ -161,18 +162,18 @@ static void shapes_have_the_same_bytes(void **state) {
 static void check_batch(carom_context *context, uint64_t seed) {
     carom_random random = {seed};
     carom_solid *solids[4];
-    carom_overlap_query queries[MOST];
-    carom_overlap found[MOST], expected;
+    carom_solid_pair queries[MOST];
+    carom_solid_result found[MOST], expected;
     for (int k = 0; k < 4; ++k) {
         static solid_mesh mesh;
         solid_make_random(&random, &mesh);
-        carom_solid_def def = {.mesh = solid_view(&mesh)};
+        carom_solid_def def = {.mesh = (carom_mesh_view[]){solid_view(&mesh)}};
         assert_ok(context, carom_solid_create(context, &def, &solids[k]));
     }
     for (uint32_t i = 0; i < MOST; ++i) {
-        queries[i] = (carom_overlap_query){.a = solids[carom_random_next(&random) % 4],
-                                           .b = solids[carom_random_next(&random) % 4],
-                                           .pose_b = solid_lattice_shift(&random, 8)};
+        queries[i] = (carom_solid_pair){.a = solids[carom_random_next(&random) % 4],
+                                        .b = solids[carom_random_next(&random) % 4],
+                                        .pose_b = solid_lattice_shift(&random, 8)};
         if (i % 3 == 0) queries[i].pose_a = random_pose(&random, 8.0);
         if (i % 16 == 0) queries[i].pose_b = random_pose(&random, 1e7);
     }
@@ -180,7 +181,7 @@ static void check_batch(carom_context *context, uint64_t seed) {
         assert_ok(context,
                   carom_solid_overlap_batch(context, queries + MOST - count, count, NULL, found));
         for (uint32_t i = 0; i < count; ++i) {
-            const carom_overlap_query *q = &queries[MOST - count + i];
+            const carom_solid_pair *q = &queries[MOST - count + i];
             assert_ok(context, carom_solid_overlap(context, q->a, &q->pose_a, q->b, &q->pose_b,
                                                    NULL, &expected));
             assert_same("a query of a batch", &found[i], &expected);
@@ -189,7 +190,7 @@ static void check_batch(carom_context *context, uint64_t seed) {
     queries[5].pose_b.t.x = (double)NAN;
     assert_int_equal(carom_solid_overlap_batch(context, queries, MOST, NULL, found),
                      CAROM_BAD_INPUT);
-    assert_non_null(strstr(carom_context_message(context), "query 5"));
+    assert_non_null(strstr(carom_context_message(context), "pair 5"));
     for (int k = 0; k < 4; ++k) carom_solid_destroy(solids[k]);
 }
 
@@ -206,12 +207,12 @@ static void batches_of_any_size_are_right(void **state) {
         static solid_mesh mesh;
         const double low[3] = {0, 0, 0}, high[3] = {sizes[i], sizes[i], sizes[i]};
         carom_solid *cube;
-        carom_overlap found, expected;
+        carom_solid_result found, expected;
         mesh.vertices = mesh.faces = 0;
         solid_add_box(&mesh, low, high, false);
-        carom_solid_def def = {.mesh = solid_view(&mesh)};
+        carom_solid_def def = {.mesh = (carom_mesh_view[]){solid_view(&mesh)}};
         assert_ok(cpu, carom_solid_create(cpu, &def, &cube));
-        carom_overlap_query query = {.a = cube, .b = cube, .pose_b = {.t = {sizes[i] / 2, 0, 0}}};
+        carom_solid_pair query = {.a = cube, .b = cube, .pose_b = {.t = {sizes[i] / 2, 0, 0}}};
         assert_ok(cpu, carom_solid_overlap_batch(cpu, &query, 1, NULL, &found));
         assert_ok(cpu, carom_solid_overlap(cpu, cube, NULL, cube, &query.pose_b, NULL, &expected));
         assert_same("a cube", &found, &expected);
@@ -236,27 +237,28 @@ static void models_have_the_same_bytes(void **state) {
     for (int m = 0; m < 3; ++m) {
         char path[1024], file[64];
         carom_mesh *mesh;
-        carom_solid_def def = {0};
+        carom_mesh_view view = {0};
+        carom_solid_def def = {.mesh = &view};
         carom_solid_info info;
         carom_random random = {(uint64_t)(73 + m)};
-        static carom_overlap_query queries[1000];
-        static carom_overlap found[1000];
+        static carom_solid_pair queries[1000];
+        static carom_solid_result found[1000];
         snprintf(file, sizeof(file), "bench/solid_%s.ply", names[m]);
         models_path(file, path, sizeof(path));
-        assert_ok(cpu, carom_mesh_load(cpu, path, &mesh));
-        assert_ok(cpu, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(cpu, carom_mesh_load(cpu, path, CAROM_MESH_FORMAT_GUESS, &mesh));
+        assert_ok(cpu, carom_mesh_get_view(mesh, &view));
         both solid = make(&def);
         carom_mesh_destroy(mesh);
-        assert_ok(cpu, carom_solid_get_info(cpu, solid.cpu, &info));
+        assert_ok(cpu, carom_solid_get_info(solid.cpu, &info));
         double size = cbrt(info.volume);
         for (int i = 0; i < 1000; ++i) {
-            queries[i] = (carom_overlap_query){.a = solid.cuda, .b = solid.cuda};
+            queries[i] = (carom_solid_pair){.a = solid.cuda, .b = solid.cuda};
             queries[i].pose_b = random_pose(&random, 0.7 * size);
             if (i % 10 == 0) queries[i].pose_b = random_pose(&random, 0x1p-20 * size);
         }
         assert_ok(cuda, carom_solid_overlap_batch(cuda, queries, 1000, NULL, found));
         for (int i = 0; i < 1000; i += m == 0 ? 1 : 10) {
-            carom_overlap expected;
+            carom_solid_result expected;
             assert_ok(cpu, carom_solid_overlap(cpu, solid.cpu, NULL, solid.cpu, &queries[i].pose_b,
                                                NULL, &expected));
             assert_same(names[m], &found[i], &expected);
@@ -267,9 +269,10 @@ static void models_have_the_same_bytes(void **state) {
 
 static both scaled_model(const char *file, double scale) {
     const double m[12] = {scale, 0, 0, 0, 0, scale, 0, 0, 0, 0, scale, 0};
-    carom_solid_def def = {0};
+    carom_mesh_view view = {0};
+    carom_solid_def def = {.mesh = &view};
     carom_mesh *mesh = models_load_fan(cpu, file);
-    double *positions = models_move(mesh, m, &def.mesh);
+    double *positions = models_move(mesh, m, &view);
     both solid = make(&def);
     free(positions);
     carom_mesh_destroy(mesh);
@@ -317,9 +320,9 @@ static void what_is_not_there_is_refused(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     carom_random random = {74};
-    carom_overlap overlap;
-    carom_patches patches = {0};
-    carom_overlap_def with_distance = {.distance = true};
+    carom_solid_result overlap;
+    carom_solid_patches patches = {0};
+    carom_solid_query_def with_distance = {.distance = true};
     both box = make_shape(&random, 1.0);
     assert_int_equal(carom_solid_overlap(cuda, box.cpu, NULL, box.cuda, NULL, NULL, &overlap),
                      CAROM_UNSUPPORTED);
@@ -328,7 +331,7 @@ static void what_is_not_there_is_refused(void **state) {
     assert_int_equal(
         carom_solid_overlap(cuda, box.cuda, NULL, box.cuda, NULL, &with_distance, &overlap),
         CAROM_UNSUPPORTED);
-    assert_int_equal(carom_solid_patches(cuda, box.cuda, NULL, box.cuda, NULL, &patches),
+    assert_int_equal(carom_solid_overlap_patches(cuda, box.cuda, NULL, box.cuda, NULL, &patches),
                      CAROM_UNSUPPORTED);
     destroy(&box);
 }

@@ -65,9 +65,9 @@ static void turned_solids_overlap_as_they_should(void **state) {
 
 /* ---- identities ------------------------------------------------------------------------------ */
 
-static carom_overlap overlap_of(const carom_solid *x, const carom_pose *pose_x,
-                                const carom_solid *y, const carom_pose *pose_y) {
-    carom_overlap overlap;
+static carom_solid_result overlap_of(const carom_solid *x, const carom_pose *pose_x,
+                                     const carom_solid *y, const carom_pose *pose_y) {
+    carom_solid_result overlap;
     assert_ok(context, carom_solid_overlap(context, x, pose_x, y, pose_y, NULL, &overlap));
     return overlap;
 }
@@ -93,11 +93,11 @@ static void inside_and_outside_make_a_whole(void **state) {
         carom_solid *not_x = solid_prepare(context, &a, true);
         carom_solid *not_y = solid_prepare(context, &b, true);
         carom_solid_info info_x, info_y;
-        assert_ok(context, carom_solid_get_info(context, x, &info_x));
-        assert_ok(context, carom_solid_get_info(context, y, &info_y));
+        assert_ok(context, carom_solid_get_info(x, &info_x));
+        assert_ok(context, carom_solid_get_info(y, &info_y));
         double volume_x = info_x.volume, volume_y = info_y.volume;
-        carom_overlap common = overlap_of(x, NULL, y, &pose);
-        carom_overlap rest = overlap_of(x, NULL, not_y, &pose);
+        carom_solid_result common = overlap_of(x, NULL, y, &pose);
+        carom_solid_result rest = overlap_of(x, NULL, not_y, &pose);
         double volume = common.volume, only_x = rest.volume;
         double tolerance = solid_tolerance(volume, volume_x, volume_y);
         check_near(name, "a and not b", volume + only_x, volume_x,
@@ -151,14 +151,14 @@ static void splitting_faces_changes_nothing(void **state) {
         carom_solid *fine_x = solid_prepare(context, &a, false);
         carom_solid *fine_y = solid_prepare(context, &b, false);
         carom_solid_info info_x, info_y;
-        assert_ok(context, carom_solid_get_info(context, x, &info_x));
-        assert_ok(context, carom_solid_get_info(context, y, &info_y));
-        carom_overlap rough = overlap_of(x, NULL, y, &pose);
+        assert_ok(context, carom_solid_get_info(x, &info_x));
+        assert_ok(context, carom_solid_get_info(y, &info_y));
+        carom_solid_result rough = overlap_of(x, NULL, y, &pose);
         double tolerance = solid_tolerance(rough.volume, info_x.volume, info_y.volume);
         const char *name = name_of("split", i);
-        carom_overlap fine[3] = {overlap_of(fine_x, NULL, y, &pose),
-                                 overlap_of(x, NULL, fine_y, &pose),
-                                 overlap_of(fine_x, NULL, fine_y, &pose)};
+        carom_solid_result fine[3] = {overlap_of(fine_x, NULL, y, &pose),
+                                      overlap_of(x, NULL, fine_y, &pose),
+                                      overlap_of(fine_x, NULL, fine_y, &pose)};
         /* Where corners are rounded, those that split a face do not stay in its plane. */
         if (i % 3 == 0) tolerance += 1e-15 * info_y.area * 32;
         for (int k = 0; k < 3; ++k) {
@@ -192,7 +192,7 @@ static void kinks_are_seen_from_both_sides(void **state) {
         if (i % 3 == 0) b = a;
         carom_pose pose = solid_lattice_shift(&random, i % 2 == 0 ? 4 : 1);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
-        carom_overlap overlap = overlap_of(x, NULL, y, &pose);
+        carom_solid_result overlap = overlap_of(x, NULL, y, &pose);
         double e = 0x1p-15; /* its cube must survive the sum with coordinates up to 32 */
         double area = 0.0, force[3] = {0.0, 0.0, 0.0};
         for (int side = -1; side <= 1; side += 2) {
@@ -226,8 +226,8 @@ static uint64_t hash_of_overlaps(carom_context *with) {
         carom_pose pose =
             i % 2 == 0 ? solid_lattice_turn(&random, 5) : solid_lattice_shift(&random, 5);
         carom_solid *x = solid_prepare(with, &a, false), *y = solid_prepare(with, &b, i % 7 == 6);
-        carom_overlap overlap;
-        carom_overlap_def def = {.distance = i % 3 == 0};
+        carom_solid_result overlap;
+        carom_solid_query_def def = {.distance = i % 3 == 0};
         assert_ok(with, carom_solid_overlap(with, x, NULL, y, &pose, &def, &overlap));
         hash = solid_hash(&overlap, hash);
         carom_solid_destroy(x);

@@ -10,17 +10,18 @@ static carom_context *context;
 static carom_solid *make(carom_shape shape, uint64_t detail, double size) {
     carom_shape_def def = {.shape = shape, .detail = detail, .size = size};
     carom_mesh *mesh;
-    carom_solid_def solid_def = {0};
+    carom_mesh_view view = {0};
+    carom_solid_def solid_def = {.mesh = &view};
     carom_solid *solid;
     assert_ok(context, carom_shape_make(context, &def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &solid_def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_solid_create(context, &solid_def, &solid));
     carom_mesh_destroy(mesh);
     return solid;
 }
 
 static double volume_at(const carom_solid *a, const carom_solid *b, const carom_pose *pose) {
-    carom_overlap overlap;
+    carom_solid_result overlap;
     assert_ok(context, carom_solid_overlap(context, a, NULL, b, pose, NULL, &overlap));
     return overlap.volume;
 }
@@ -80,9 +81,9 @@ static void force_and_torque_are_derivatives(void **state) {
                             carom_random_normal(&random), carom_random_normal(&random)},
                            {0.6 * carom_random_normal(&random), 0.6 * carom_random_normal(&random),
                             0.6 * carom_random_normal(&random)}};
-        carom_overlap overlap;
+        carom_solid_result overlap;
         carom_solid_info info;
-        assert_ok(context, carom_solid_get_info(context, b, &info));
+        assert_ok(context, carom_solid_get_info(b, &info));
         assert_ok(context, carom_solid_overlap(context, a, NULL, b, &pose, NULL, &overlap));
         in_contact += overlap.volume > 0.0;
         const double force[3] = {overlap.force.x, overlap.force.y, overlap.force.z};
@@ -116,8 +117,8 @@ static void spheres_push_as_balls_do(void **state) {
         double distance = sqrt(pose.t.x * pose.t.x + pose.t.y * pose.t.y + pose.t.z * pose.t.z);
         carom_ball one = {{0, 0, 0}, 1.0}, other = {pose.t, 1.0};
         carom_lens lens;
-        carom_overlap overlap;
-        assert_ok(context, carom_balls_lens(context, &one, &other, &lens));
+        carom_solid_result overlap;
+        assert_ok(context, carom_ball_lens(context, &one, &other, &lens));
         assert_ok(context,
                   carom_solid_overlap(context, sphere, NULL, sphere, &pose, NULL, &overlap));
         assert_true(fabs(overlap.volume - lens.volume) < 5e-3);

@@ -262,7 +262,7 @@ static void small_solids_touch_in_every_way(void **state) {
                 make_small(other, &b);
                 solid_rotate(&b, below(&random, 24));
                 carom_pose pose = {.t = {place % 7 - 3, place / 7 % 7 - 3, place / 49 - 3}};
-                carom_overlap overlap =
+                carom_solid_result overlap =
                     solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("touch", i));
                 ++seen[overlap.relation];
             }
@@ -293,15 +293,15 @@ static void overlapping_shells_count_twice(void **state) {
         carom_mesh_view view_a = solid_view(&a), view_b = solid_view(&b);
         carom_pose pose = {.t = {below(&random, 5), below(&random, 5), 0.5 * below(&random, 5)}};
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
-        carom_overlap overlap;
+        carom_solid_result overlap;
         solid_truth truth;
         carom_solid_info info_x, info_y;
         static solid_mesh moved;
         solid_pose(&b, &pose, &moved);
         view_b = solid_view(&moved);
         solid_oracle(&view_a, &view_b, &truth);
-        assert_ok(context, carom_solid_get_info(context, x, &info_x));
-        assert_ok(context, carom_solid_get_info(context, y, &info_y));
+        assert_ok(context, carom_solid_get_info(x, &info_x));
+        assert_ok(context, carom_solid_get_info(y, &info_y));
         assert_ok(context, carom_solid_overlap(context, x, NULL, y, &pose, NULL, &overlap));
         /* slivers have a large surface for their volume, and it is known to 2^-53 of its size */
         double tolerance = solid_tolerance((double)truth.volume, info_x.volume, info_y.volume) +

@@ -48,15 +48,16 @@ static uint64_t self_pairs_of(FILE *file, const char *model) {
 }
 
 static carom_solid *prepare(const carom_mesh *mesh, bool complement) {
-    carom_solid_def def = {.complement = complement};
+    carom_mesh_view view = {0};
+    carom_solid_def def = {.mesh = &view, .complement = complement};
     carom_solid *solid;
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_solid_create(context, &def, &solid));
     return solid;
 }
 
 static double overlap_of(const carom_solid *a, const carom_solid *b, const carom_pose *pose) {
-    carom_overlap overlap;
+    carom_solid_result overlap;
     assert_ok(context, carom_solid_overlap(context, a, NULL, b, pose, NULL, &overlap));
     return overlap.volume;
 }
@@ -74,7 +75,7 @@ static void check_model(const char *model, double volume, uint64_t self_pairs) {
     carom_solid_info info;
     carom_mesh_view view;
     carom_mesh_report report;
-    assert_ok(context, carom_solid_get_info(context, solid, &info));
+    assert_ok(context, carom_solid_get_info(solid, &info));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_mesh_inspect(context, &view, &report));
     double whole = fabs(volume), size = report.bounds.high.x - report.bounds.low.x;
@@ -96,7 +97,7 @@ static void check_model(const char *model, double volume, uint64_t self_pairs) {
         }
         double common = overlap_of(solid, solid, &pose), rest = overlap_of(solid, outside, &pose);
         check_near(model, "common and rest", common + rest, whole, tolerance);
-        carom_overlap back;
+        carom_solid_result back;
         assert_ok(context, carom_solid_overlap(context, solid, &pose, solid, NULL, NULL, &back));
         check_near(model, "swapped", back.volume, common, tolerance);
         if (!info.by_winding) assert_true(common >= -tolerance && common <= whole + tolerance);

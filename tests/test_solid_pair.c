@@ -115,7 +115,7 @@ static void shapes_give_the_same_sums(void **state) {
         carom_mesh_view view;
         assert_ok(context, carom_shape_make(context, &defs[i], &mesh));
         carom_mesh_get_view(mesh, &view);
-        carom_solid_def def = {.mesh = view, .complement = i == 5};
+        carom_solid_def def = {.mesh = &view, .complement = i == 5};
         assert_ok(context, carom_solid_create(context, &def, &solids[i]));
         carom_mesh_destroy(mesh);
     }

@@ -19,9 +19,9 @@ static const char *name_of(const char *test, uint64_t i) {
     return name;
 }
 
-static carom_overlap overlap_of(const carom_solid *x, const carom_pose *pose_x,
-                                const carom_solid *y, const carom_pose *pose_y) {
-    carom_overlap overlap;
+static carom_solid_result overlap_of(const carom_solid *x, const carom_pose *pose_x,
+                                     const carom_solid *y, const carom_pose *pose_y) {
+    carom_solid_result overlap;
     assert_ok(context, carom_solid_overlap(context, x, pose_x, y, pose_y, NULL, &overlap));
     return overlap;
 }
@@ -34,7 +34,7 @@ static void check_near(const char *what, const char *which, double value, double
 
 /* Contact without a volume is in no piece: it has half of two faces on each other and is pushed by
  * half of one. */
-static void check_pushes(const char *what, const carom_overlap *o, double area,
+static void check_pushes(const char *what, const carom_solid_result *o, double area,
                          const double force[3], double tolerance) {
     double missing = o->area - area;
     double x = force[0] - o->force.x, y = force[1] - o->force.y, z = force[2] - o->force.z;
@@ -44,7 +44,7 @@ static void check_pushes(const char *what, const carom_overlap *o, double area,
 
 static void patches_add_up(void **state) {
     (void)state;
-    carom_patches patches = {0};
+    carom_solid_patches patches = {0};
     for (uint64_t i = 0; i < (is_long() ? 5000 : TEST_CASES(1400)); ++i) {
         carom_random random = {700000 + i};
         solid_make_random(&random, &a);
@@ -54,10 +54,10 @@ static void patches_add_up(void **state) {
             i % 3 == 0 ? solid_lattice_turn(&random, 5) : solid_lattice_shift(&random, 5);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
         carom_solid_info info_x, info_y;
-        assert_ok(context, carom_solid_get_info(context, x, &info_x));
-        assert_ok(context, carom_solid_get_info(context, y, &info_y));
-        carom_overlap overlap = overlap_of(x, NULL, y, &pose);
-        assert_ok(context, carom_solid_patches(context, x, NULL, y, &pose, &patches));
+        assert_ok(context, carom_solid_get_info(x, &info_x));
+        assert_ok(context, carom_solid_get_info(y, &info_y));
+        carom_solid_result overlap = overlap_of(x, NULL, y, &pose);
+        assert_ok(context, carom_solid_overlap_patches(context, x, NULL, y, &pose, &patches));
         double volume = 0.0, moment = 0.0, before = INFINITY;
         double area = 0.0, force[3] = {0.0, 0.0, 0.0};
         for (uint64_t k = 0; k < patches.count; ++k) {
@@ -78,7 +78,7 @@ static void patches_add_up(void **state) {
         carom_solid_destroy(x);
         carom_solid_destroy(y);
     }
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
 }
 
 /* A slab through boxes of different heights, one of them hollow, one wholly inside. */
@@ -97,8 +97,8 @@ static void patches_are_the_pieces(void **state) {
     carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
     static const double expected[5] = {10 * 2.5, 10 * 2, 10 * 1.5, 10, 10 - 0.5};
     static const double centres[5] = {23.5, 16.5, 9.5, 30.5, 0};
-    carom_patches patches = {0};
-    assert_ok(context, carom_solid_patches(context, x, NULL, y, NULL, &patches));
+    carom_solid_patches patches = {0};
+    assert_ok(context, carom_solid_overlap_patches(context, x, NULL, y, NULL, &patches));
     assert_int_equal(patches.count, 5);
     for (int k = 0; k < 5; ++k) {
         check_near("slab", "volume", patches.data[k].volume, expected[k], 1e-12);
@@ -107,7 +107,7 @@ static void patches_are_the_pieces(void **state) {
     check_near("slab", "area", patches.data[0].area, 2 * (10 + 5 * 2.5 + 2 * 2.5), 1e-12);
     check_near("slab", "force", patches.data[0].force.z, 10, 1e-12); /* pushed out at the top */
     check_near("slab", "force", patches.data[3].force.z, 0, 1e-12);
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
     carom_solid_destroy(x);
     carom_solid_destroy(y);
 }
@@ -127,7 +127,7 @@ static void add_lattice_box(solid_mesh *mesh, const int at[3], const int size[3]
  * of reach. At each scale, and beside a box that is far away. */
 static void voids_are_in_their_pieces(void **state) {
     (void)state;
-    carom_patches patches = {0};
+    carom_solid_patches patches = {0};
     for (uint64_t i = 0; i < (is_long() ? 20000 : TEST_CASES(1000)); ++i) {
         carom_random random = {900000 + i};
         static const double scales[4] = {1.0, 0x1p-40, 0x1p200, 0x1p-330};
@@ -155,8 +155,8 @@ static void voids_are_in_their_pieces(void **state) {
         carom_solid *whole = solid_prepare(context, &a, false);
         bool swap = i % 3 == 0;
         double cube = scale * scale * scale, taken = overlap_of(whole, NULL, y, NULL).volume / cube;
-        assert_ok(context,
-                  carom_solid_patches(context, swap ? y : x, NULL, swap ? x : y, NULL, &patches));
+        assert_ok(context, carom_solid_overlap_patches(context, swap ? y : x, NULL, swap ? x : y,
+                                                       NULL, &patches));
         const char *name = name_of("voids", i);
         double volume = 0.0;
         bool first = false;
@@ -172,7 +172,7 @@ static void voids_are_in_their_pieces(void **state) {
         carom_solid_destroy(y);
         carom_solid_destroy(whole);
     }
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
 }
 
 static int make_context(void **state) {

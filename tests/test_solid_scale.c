@@ -160,7 +160,8 @@ static carom_relation relation_of(const expected *e) {
 
 #define USEFUL 0x1p-28
 
-static void check_overlap(const expected *e, const carom_overlap *o, carom_vec3 pivot, int power) {
+static void check_overlap(const expected *e, const carom_solid_result *o, carom_vec3 pivot,
+                          int power) {
     const solid_truth *t = &e->truth;
     quad volume = t->volume, common = e->common, surface = t->area;
     quad nothing = common * common * 0x1p-90; /* where a result is 0 */
@@ -223,10 +224,10 @@ static expected ask_oracle(void) {
     e.volume_a = solid_oracle_volume(&view_a);
     e.volume_b = solid_oracle_volume(&view_b);
     carom_soup *soup_a, *soup_b;
-    carom_soup_def def_a = {.mesh = view_a}, def_b = {.mesh = view_b};
+    carom_soup_def def_a = {.mesh = &view_a}, def_b = {.mesh = &view_b};
     assert_ok(context, carom_soup_create(context, &def_a, &soup_a));
     assert_ok(context, carom_soup_create(context, &def_b, &soup_b));
-    assert_ok(context, carom_soup_cross_any(context, soup_a, NULL, soup_b, NULL, &e.meet));
+    assert_ok(context, carom_soup_cross_meet(context, soup_a, NULL, soup_b, NULL, &e.meet));
     carom_soup_destroy(soup_a);
     carom_soup_destroy(soup_b);
     return e;
@@ -236,14 +237,14 @@ static expected ask_oracle(void) {
 static void check_scaled(const expected *e, int power, bool swap) {
     carom_solid *solids[2];
     carom_solid_info info;
-    carom_overlap overlap;
+    carom_solid_result overlap;
     for (int i = 0; i < 2; ++i) {
         scaled[i] = i == 0 ? a : b;
         for (uint32_t v = 0; v < scaled[i].vertices; ++v)
             for (int k = 0; k < 3; ++k) scaled[i].xyz[v][k] = ldexp(scaled[i].xyz[v][k], power);
         solids[i] = solid_prepare(context, &scaled[i], false);
     }
-    assert_ok(context, carom_solid_get_info(context, solids[swap ? 0 : 1], &info));
+    assert_ok(context, carom_solid_get_info(solids[swap ? 0 : 1], &info));
     assert_ok(context, carom_solid_overlap(context, solids[swap ? 1 : 0], NULL,
                                            solids[swap ? 0 : 1], NULL, NULL, &overlap));
     expected other = *e;

@@ -18,9 +18,10 @@ static bool is_long(void) {
 
 /* A solid of the mesh with its vertices moved by a matrix, in doubles. */
 static carom_solid *moved_solid(const carom_mesh *mesh, const double *m, bool complement) {
-    carom_solid_def def = {.complement = complement};
+    carom_mesh_view view = {0};
+    carom_solid_def def = {.mesh = &view, .complement = complement};
     carom_solid *solid;
-    double *moved = models_move(mesh, m, &def.mesh);
+    double *moved = models_move(mesh, m, &view);
     assert_ok(context, carom_solid_create(context, &def, &solid));
     free(moved);
     return solid;
@@ -33,13 +34,13 @@ static carom_solid *scaled_solid(const carom_mesh *mesh, double scale, bool comp
 
 static double volume_of(const carom_solid *solid) {
     carom_solid_info info;
-    assert_ok(context, carom_solid_get_info(context, solid, &info));
+    assert_ok(context, carom_solid_get_info(solid, &info));
     return info.volume;
 }
 
-static carom_overlap overlap_of(const carom_solid *a, const carom_pose *pose_a,
-                                const carom_solid *b, const carom_pose *pose_b) {
-    carom_overlap overlap;
+static carom_solid_result overlap_of(const carom_solid *a, const carom_pose *pose_a,
+                                     const carom_solid *b, const carom_pose *pose_b) {
+    carom_solid_result overlap;
     assert_ok(context, carom_solid_overlap(context, a, pose_a, b, pose_b, NULL, &overlap));
     return overlap;
 }
@@ -55,10 +56,10 @@ static void check_volume(const char *name, double volume, double truth, double s
 
 static void check_row(const models_posed_row *row, const carom_solid *a, const carom_solid *b,
                       const carom_pose *pose_b) {
-    carom_overlap overlap = overlap_of(a, NULL, b, pose_b);
+    carom_solid_result overlap = overlap_of(a, NULL, b, pose_b);
     double smaller = fmin(volume_of(a), volume_of(b));
     check_volume(row->pair, overlap.volume, row->volume, smaller);
-    carom_overlap back = overlap_of(b, pose_b, a, NULL);
+    carom_solid_result back = overlap_of(b, pose_b, a, NULL);
     if (!(fabs(overlap.volume - back.volume) <= fmax(1e-12 * overlap.volume, 1e-14 * smaller)))
         fail_msg("%s: %.17g, but swapped %.17g", row->pair, overlap.volume, back.volume);
     assert_int_equal(overlap.relation,
@@ -256,7 +257,7 @@ static void near_copies_lose_what_their_surface_sweeps(void **state) {
         carom_solid *solid = scaled_solid(mesh, 1.0, false);
         carom_solid *outside = scaled_solid(mesh, 1.0, true);
         double whole = volume_of(solid);
-        carom_overlap same = overlap_of(solid, NULL, solid, NULL);
+        carom_solid_result same = overlap_of(solid, NULL, solid, NULL);
         check_volume(small_models[n], same.volume, whole, whole);
         assert_int_equal(same.relation, CAROM_RELATION_A_INSIDE_B);
         assert_true(same.one_sided);

@@ -21,10 +21,11 @@ static void make_box(solid_mesh *mesh, const double low[3], const double high[3]
 static carom_solid *make_knot(carom_context *with) {
     carom_shape_def def = {.shape = CAROM_SHAPE_KNOT};
     carom_mesh *mesh;
-    carom_solid_def solid_def = {0};
+    carom_mesh_view view = {0};
+    carom_solid_def solid_def = {.mesh = &view};
     carom_solid *solid;
     assert_ok(with, carom_shape_make(with, &def, &mesh));
-    assert_ok(with, carom_mesh_get_view(mesh, &solid_def.mesh));
+    assert_ok(with, carom_mesh_get_view(mesh, &view));
     assert_ok(with, carom_solid_create(with, &solid_def, &solid));
     carom_mesh_destroy(mesh);
     return solid;
@@ -39,13 +40,14 @@ static void bad_meshes_are_named(void **state) {
     (void)state;
     carom_solid *solid = (carom_solid *)&a;
     make_box(&a, zero, one);
-    carom_solid_def def = {.mesh = solid_view(&a)};
-    def.mesh.face_count = 11; /* a triangle is missing */
+    carom_mesh_view view = solid_view(&a);
+    carom_solid_def def = {.mesh = &view};
+    view.face_count = 11; /* a triangle is missing */
     assert_fails(context, carom_solid_create(context, &def, &solid), CAROM_BAD_INPUT, "not closed");
     assert_null(solid);
-    def.mesh.face_count = 0;
+    view.face_count = 0;
     assert_int_equal(carom_solid_create(context, &def, &solid), CAROM_BAD_INPUT);
-    def.mesh = solid_view(&a);
+    view = solid_view(&a);
     uint32_t swap = a.corners[0]; /* one face the other way round */
     a.corners[0] = a.corners[1];
     a.corners[1] = swap;
@@ -63,15 +65,15 @@ static void bad_poses_are_refused(void **state) {
     (void)state;
     make_box(&a, zero, one);
     carom_solid *x = solid_prepare(context, &a, false), *not_x = solid_prepare(context, &a, true);
-    carom_overlap overlap;
-    carom_patches patches = {0};
+    carom_solid_result overlap;
+    carom_solid_patches patches = {0};
     carom_pose bad[] = {{.q.w = NAN}, {.t = {INFINITY, 0, 0}}, {.t = {0, 1.7e308, 0}, .q.z = 1}};
     for (size_t i = 0; i < 2; ++i) {
         assert_int_equal(carom_solid_overlap(context, x, &bad[i], x, NULL, NULL, &overlap),
                          CAROM_BAD_INPUT);
         assert_int_equal(carom_solid_overlap(context, x, NULL, x, &bad[i], NULL, &overlap),
                          CAROM_BAD_INPUT);
-        assert_int_equal(carom_solid_patches(context, x, NULL, x, &bad[i], &patches),
+        assert_int_equal(carom_solid_overlap_patches(context, x, NULL, x, &bad[i], &patches),
                          CAROM_BAD_INPUT);
     }
     carom_status status = carom_solid_overlap(context, x, NULL, x, &bad[2], NULL, &overlap);
@@ -84,14 +86,14 @@ static void bad_poses_are_refused(void **state) {
     assert_int_equal(carom_solid_overlap(context, x, NULL, NULL, NULL, NULL, &overlap),
                      CAROM_INVALID);
     assert_int_equal(carom_solid_overlap(context, x, NULL, x, NULL, NULL, NULL), CAROM_INVALID);
-    assert_int_equal(carom_solid_patches(context, x, NULL, x, NULL, NULL), CAROM_INVALID);
-    assert_int_equal(carom_solid_get_info(context, NULL, NULL), CAROM_INVALID);
+    assert_int_equal(carom_solid_overlap_patches(context, x, NULL, x, NULL, NULL), CAROM_INVALID);
+    assert_int_equal(carom_solid_get_info(NULL, NULL), CAROM_INVALID);
     assert_int_equal(carom_solid_create(context, NULL, NULL), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 6);
     carom_solid_destroy(NULL);
     carom_solid_destroy(x);
     carom_solid_destroy(not_x);
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
 }
 
 /* The same solid, however it comes: turned inside out, in floats, as quads, loose as in STL. */
@@ -107,20 +109,21 @@ static void the_same_solid_in_any_form(void **state) {
     for (int i = 0; i < 24; ++i) floats[i] = (float)a.xyz[i / 3][i % 3];
     carom_solid *other = solid_prepare(context, &b, false);
     for (int form = 0; form < 4; ++form) {
-        carom_solid_def def = {.mesh = solid_view(&a)};
+        carom_mesh_view view = solid_view(&a);
+        carom_solid_def def = {.mesh = &view};
         carom_solid *solid;
         carom_solid_info info;
-        carom_overlap overlap;
+        carom_solid_result overlap;
         static solid_mesh changed;
         changed = a;
         if (form == 0) solid_flip(&changed);
         if (form == 1) solid_unweld(&changed);
-        if (form < 2) def.mesh = solid_view(&changed);
-        if (form >= 2) def.mesh.positions = floats, def.mesh.scalar = CAROM_SCALAR_FLOAT32;
-        if (form == 3) def.mesh.corners = quads, def.mesh.offsets = offsets;
-        if (form == 3) def.mesh.face_count = 6;
+        if (form < 2) view = solid_view(&changed);
+        if (form >= 2) view.positions = floats, view.scalar = CAROM_SCALAR_FLOAT32;
+        if (form == 3) view.corners = quads, view.offsets = offsets;
+        if (form == 3) view.face_count = 6;
         assert_ok(context, carom_solid_create(context, &def, &solid));
-        assert_ok(context, carom_solid_get_info(context, solid, &info));
+        assert_ok(context, carom_solid_get_info(solid, &info));
         assert_true(info.volume == 8.0 && info.area == 24.0 && info.centroid.x == 1.0);
         assert_true(info.vertices == 8 && info.triangles == 12 && info.shells == 1);
         assert_int_equal(info.inside_out, form == 0);
@@ -137,8 +140,8 @@ static void distances_are_those_of_the_surfaces(void **state) {
     carom_solid *intersection = make_knot(context);
     make_box(&a, (const double[3]){-10, -10, -10}, (const double[3]){10, 10, 10});
     carom_solid *hall = solid_prepare(context, &a, false);
-    carom_overlap_def def = {.distance = true};
-    carom_overlap overlap;
+    carom_solid_query_def def = {.distance = true};
+    carom_solid_result overlap;
     assert_ok(context, carom_solid_overlap(context, intersection, NULL, intersection, &away, &def,
                                            &overlap));
     assert_int_equal(overlap.relation, CAROM_RELATION_APART);
@@ -164,18 +167,19 @@ static carom_status everything(carom_allocator allocator, void *argument) {
     carom_context_def context_def = {.threads = 2, .allocator = allocator};
     carom_context *with;
     carom_solid *x = NULL, *y = NULL;
-    carom_overlap overlap;
-    carom_overlap_def def = {.distance = true};
-    carom_patches patches = {0};
+    carom_solid_result overlap;
+    carom_solid_query_def def = {.distance = true};
+    carom_solid_patches patches = {0};
     carom_status status = carom_context_create(&context_def, &with);
     if (status != CAROM_OK) return status;
-    carom_solid_def def_x = {.mesh = solid_view(&a)}, def_y = {.mesh = solid_view(&b)};
+    carom_solid_def def_x = {.mesh = (carom_mesh_view[]){solid_view(&a)}},
+                    def_y = {.mesh = (carom_mesh_view[]){solid_view(&b)}};
     status = carom_solid_create(with, &def_x, &x);
     if (status == CAROM_OK) status = carom_solid_create(with, &def_y, &y);
     if (status == CAROM_OK) status = carom_solid_overlap(with, x, NULL, y, &deep, &def, &overlap);
     if (status == CAROM_OK) status = carom_solid_overlap(with, x, NULL, y, &away, &def, &overlap);
-    if (status == CAROM_OK) status = carom_solid_patches(with, x, NULL, y, &deep, &patches);
-    carom_patches_free(&patches);
+    if (status == CAROM_OK) status = carom_solid_overlap_patches(with, x, NULL, y, &deep, &patches);
+    carom_solid_patches_free(&patches);
     carom_solid_destroy(x);
     carom_solid_destroy(y);
     carom_context_destroy(with);
@@ -196,9 +200,9 @@ static void repeated_queries_allocate_nothing(void **state) {
     (void)state;
     carom_context *with = test_context(1);
     carom_solid *intersection = make_knot(with);
-    carom_overlap_def def = {.distance = true};
-    carom_overlap overlap;
-    carom_patches patches = {0};
+    carom_solid_query_def def = {.distance = true};
+    carom_solid_result overlap;
+    carom_solid_patches patches = {0};
     uint64_t before = 0;
     for (int round = 0; round < 3; ++round) {
         if (round == 2) before = test_malloc_count();
@@ -208,11 +212,11 @@ static void repeated_queries_allocate_nothing(void **state) {
                                             &overlap));
         assert_ok(with, carom_solid_overlap(with, intersection, NULL, intersection, NULL, &def,
                                             &overlap));
-        assert_ok(with,
-                  carom_solid_patches(with, intersection, NULL, intersection, &deep, &patches));
+        assert_ok(with, carom_solid_overlap_patches(with, intersection, NULL, intersection, &deep,
+                                                    &patches));
     }
     assert_int_equal(test_malloc_count(), before);
-    carom_patches_free(&patches);
+    carom_solid_patches_free(&patches);
     carom_solid_destroy(intersection);
     carom_context_destroy(with);
 }
@@ -227,7 +231,7 @@ static void *ask(void *argument) {
     carom_context *with;
     if (carom_context_create(&(carom_context_def){.threads = 2}, &with) != CAROM_OK) return NULL;
     for (int i = 0; i < 10; ++i) {
-        carom_overlap overlap;
+        carom_solid_result overlap;
         carom_pose pose = deep;
         pose.t.x += 0.1 * i;
         if (carom_solid_overlap(with, who->solid, NULL, who->solid, &pose, NULL, &overlap) ==

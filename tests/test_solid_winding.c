@@ -181,7 +181,7 @@ static void check_near(const char *what, double value, double expected, double m
 static carom_solid *prepare(const assembly *x) {
     carom_solid *solid = solid_prepare(context, &x->mesh, x->complement);
     carom_solid_info info;
-    assert_ok(context, carom_solid_get_info(context, solid, &info));
+    assert_ok(context, carom_solid_get_info(solid, &info));
     if (info.by_winding != is_by_winding(x))
         fail_msg("%s: by_winding %d of %s", name, info.by_winding, x == &a ? "a" : "b");
     assert_int_equal(info.inside_out, x->flip < 0);
@@ -197,10 +197,10 @@ static carom_relation relation_of(const truth *t, bool meet) {
 static carom_relation check_at(const carom_solid *x, const carom_solid *y, const int by[3]) {
     carom_pose pose = {.t = {by[0], by[1], by[2]}};
     truth t = find_truth(by);
-    carom_overlap o;
+    carom_solid_result o;
     carom_solid_info info;
     assert_ok(context, carom_solid_overlap(context, x, NULL, y, &pose, NULL, &o));
-    assert_ok(context, carom_solid_get_info(context, y, &info));
+    assert_ok(context, carom_solid_get_info(y, &info));
     assert_true(o.volume_error >= 0.0 && o.volume_error <= 1e-9);
     check_near("volume", o.volume, (double)t.volume, o.volume_error);
     assert_int_equal(o.by_winding, is_by_winding(&a) || is_by_winding(&b));
@@ -331,12 +331,13 @@ static void tetrahedra_inside_out_are_seen(void **state) {
     static const uint32_t corners[24] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3,
                                          5, 6, 4, 7, 5, 4, 7, 6, 5, 7, 4, 6};
     carom_solid_def def = {
-        .mesh = {.positions = xyz, .vertex_count = 8, .corners = corners, .face_count = 8}};
+        .mesh = &(carom_mesh_view){
+            .positions = xyz, .vertex_count = 8, .corners = corners, .face_count = 8}};
     carom_solid *solid;
     carom_solid_info info;
-    carom_overlap o;
+    carom_solid_result o;
     assert_ok(context, carom_solid_create(context, &def, &solid));
-    assert_ok(context, carom_solid_get_info(context, solid, &info));
+    assert_ok(context, carom_solid_get_info(solid, &info));
     assert_true(info.by_winding);
     assert_ok(context, carom_solid_overlap(context, solid, NULL, solid, NULL, NULL, &o));
     assert_true(o.by_winding && o.one_sided && o.volume_error >= 0.0);

@@ -41,7 +41,7 @@ static void ask(carom_context *context, const carom_soup_def *def, int way,
     oracle_assert_equal(&pairs, expected, what);
     if (way % 4 == 1) assert_ok(context, carom_soup_self_count(context, soup, &count));
     if (count != expected->count) fail_msg("%s: count is %" PRIu64, what, count);
-    if (way % 4 == 2) assert_ok(context, carom_soup_self_any(context, soup, &any));
+    if (way % 4 == 2) assert_ok(context, carom_soup_self_meet(context, soup, &any));
     if (any != (expected->count != 0)) fail_msg("%s: any is %d", what, any);
     if (way % 4 == 3) seen = 0;
     if (way % 4 == 3) assert_ok(context, carom_soup_self_each(context, soup, count_pairs, &seen));
@@ -73,26 +73,27 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
         if (context != NULL) contexts[context_count++] = context;
     }
     carom_random random = {4};
-    oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
+    oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     uint64_t total = 0;
     for (int i = 0; i < SOUPS; ++i) {
         lattice_make(&random, &soup);
         carom_context *context = contexts[i % context_count];
+        carom_mesh_view view = lattice_view(&soup);
         carom_soup_def def = {
-            .mesh = lattice_view(&soup), .fan = soup.polygons && i % 2 == 1, .rigid = i % 5 == 0};
+            .mesh = &view, .fan = soup.polygons && i % 2 == 1, .rigid = i % 5 == 0};
         char what[128];
-        oracle_self(context, &def.mesh, def.fan, NULL, expected);
-        for (int mode = 0; mode < CAROM_DEGENERATE_COUNT; ++mode) {
+        oracle_self(context, &view, def.fan, NULL, expected);
+        for (int mode = 0; mode < CAROM_SOUP_DEGENERATE_COUNT; ++mode) {
             snprintf(what, sizeof(what), "soup %d of kind %d, mode %d", i, (int)soup.kind, mode);
-            def.degenerate = (carom_degenerate)mode;
+            def.degenerate = (carom_soup_degenerate)mode;
             total += expected[mode].count;
             ask(context, &def, i / 2, &expected[mode], what);
         }
         const guise *guise = &guises[(size_t)(i / 2) % COUNT_OF(guises)];
         moved = soup;
         lattice_move(&moved, guise->by, guise->scale);
-        def.mesh = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
-        def.degenerate = (carom_degenerate)(i % CAROM_DEGENERATE_COUNT);
+        view = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
+        def.degenerate = (carom_soup_degenerate)(i % CAROM_SOUP_DEGENERATE_COUNT);
         snprintf(what, sizeof(what), "soup %d of kind %d, (x + %g) * %g%s", i, (int)soup.kind,
                  guise->by, guise->scale, guise->floats ? "f" : "");
         ask(context, &def, 0, &expected[def.degenerate], what);
@@ -112,19 +113,22 @@ static void two_lattice_soups_agree_with_the_oracle(void **state) {
     for (int i = 0; i < TEST_CASES(3000); ++i) {
         lattice_make(&random, &a);
         lattice_make(&random, &b);
-        carom_soup_def def_a = {.mesh = lattice_view(&a),
-                                .degenerate = (carom_degenerate)(i % CAROM_DEGENERATE_COUNT),
+        carom_mesh_view view_a = lattice_view(&a);
+        carom_soup_def def_a = {.mesh = &view_a,
+                                .degenerate =
+                                    (carom_soup_degenerate)(i % CAROM_SOUP_DEGENERATE_COUNT),
                                 .fan = i % 3 == 0,
                                 .rigid = i % 4 == 0};
+        carom_mesh_view view_b = i % 5 == 0 ? lattice_view_floats(&b) : lattice_view(&b);
         carom_soup_def def_b = def_a;
+        def_b.mesh = &view_b;
         carom_soup *soup_a, *soup_b;
         carom_pose pose = {.q.z = 1.0, .t = {5.0, 4.0, (double)(i % 3)}};
         char what[64];
         snprintf(what, sizeof(what), "two soups, case %d", i);
-        def_b.mesh = i % 5 == 0 ? lattice_view_floats(&b) : lattice_view(&b);
         assert_ok(context, carom_soup_create(context, &def_a, &soup_a));
         assert_ok(context, carom_soup_create(context, &def_b, &soup_b));
-        oracle_cross(context, &def_a.mesh, &def_b.mesh, def_a.fan, def_a.degenerate, &expected);
+        oracle_cross(context, &view_a, &view_b, def_a.fan, def_a.degenerate, &expected);
         assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, NULL, &pairs));
         oracle_assert_equal(&pairs, &expected, what);
         for (uint32_t v = 0; v < b.vertices; ++v) { /* keeps the triangles of polygons */
@@ -132,8 +136,8 @@ static void two_lattice_soups_agree_with_the_oracle(void **state) {
             b.xyz[v][1] = pose.t.y - b.xyz[v][1];
             b.xyz[v][2] = pose.t.z + b.xyz[v][2];
         }
-        def_b.mesh = lattice_view(&b);
-        oracle_cross(context, &def_a.mesh, &def_b.mesh, def_a.fan, def_a.degenerate, &expected);
+        view_b = lattice_view(&b);
+        oracle_cross(context, &view_a, &view_b, def_a.fan, def_a.degenerate, &expected);
         assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, &pose, &pairs));
         oracle_assert_equal(&pairs, &expected, what);
         carom_soup_destroy(soup_a);
@@ -150,7 +154,7 @@ static void soups_within_rounding_agree_with_the_oracle(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_random random = {5};
-    oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
+    oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     for (int i = 0; i < TEST_CASES(250); ++i) {
         carom_triangle t[8];
         uint32_t corners[24];
@@ -160,13 +164,14 @@ static void soups_within_rounding_agree_with_the_oracle(void **state) {
             uint64_t common = pair_below(&random, 3);
             for (uint32_t c = 0; c < common; ++c) corners[k + 3 + c] = corners[k + c];
         }
-        carom_soup_def def = {
-            .mesh = {.positions = t, .vertex_count = 24, .corners = corners, .face_count = 8}};
-        oracle_self(context, &def.mesh, false, NULL, expected);
-        for (int mode = 0; mode < CAROM_DEGENERATE_COUNT; ++mode) {
+        carom_mesh_view view = {
+            .positions = t, .vertex_count = 24, .corners = corners, .face_count = 8};
+        carom_soup_def def = {.mesh = &view};
+        oracle_self(context, &view, false, NULL, expected);
+        for (int mode = 0; mode < CAROM_SOUP_DEGENERATE_COUNT; ++mode) {
             char what[64];
             snprintf(what, sizeof(what), "near soup %d, mode %d", i, mode);
-            def.degenerate = (carom_degenerate)mode;
+            def.degenerate = (carom_soup_degenerate)mode;
             ask(context, &def, i, &expected[mode], what);
         }
     }
@@ -206,20 +211,20 @@ static void cloths_have_their_known_pairs(void **state) {
             carom_shape_def shape = {
                 .shape = CAROM_SHAPE_CLOTH, .detail = c->detail, .scalar = (carom_scalar)scalar};
             carom_mesh *mesh;
-            carom_soup_def def = {0};
+            carom_mesh_view view = {0};
+            carom_soup_def def = {.mesh = &view};
             assert_ok(context, carom_shape_make(context, &shape, &mesh));
-            assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
-            for (uint64_t k = 0; scalar == CAROM_SCALAR_FLOAT64 && k < 3 * def.mesh.vertex_count;
-                 ++k) {
-                volatile float rounded = (float)((const double *)def.mesh.positions)[k];
-                assert_true((double)rounded == ((const double *)def.mesh.positions)[k]);
+            assert_ok(context, carom_mesh_get_view(mesh, &view));
+            for (uint64_t k = 0; scalar == CAROM_SCALAR_FLOAT64 && k < 3 * view.vertex_count; ++k) {
+                volatile float rounded = (float)((const double *)view.positions)[k];
+                assert_true((double)rounded == ((const double *)view.positions)[k]);
             }
             list_pairs(context, &def);
             uint64_t disjoint = 0, checksum = 0;
             for (uint64_t k = 0; k < pairs.count; ++k) {
                 carom_pair p = pairs.data[k];
-                if (have_common_vertex(def.mesh.corners + 3 * (uint64_t)p.a,
-                                       def.mesh.corners + 3 * (uint64_t)p.b))
+                if (have_common_vertex(view.corners + 3 * (uint64_t)p.a,
+                                       view.corners + 3 * (uint64_t)p.b))
                     continue;
                 carom_random mix = {(uint64_t)p.a << 32 | p.b};
                 checksum += carom_random_next(&mix);
@@ -256,11 +261,12 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
             if (context == NULL) continue;
             carom_mesh *mesh;
             carom_soup *soup;
-            carom_soup_def def = {0};
+            carom_mesh_view view = {0};
+            carom_soup_def def = {.mesh = &view};
             carom_work work;
             uint64_t count, seen = 0;
             assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
-            assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+            assert_ok(context, carom_mesh_get_view(mesh, &view));
             assert_ok(context, carom_soup_create(context, &def, &soup));
             assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
             assert_ok(context, carom_context_get_work(context, &work));

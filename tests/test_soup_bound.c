@@ -17,9 +17,10 @@ static carom_soup *soup_of_shape(carom_context *context, const carom_shape_def *
                                  carom_soup_method method) {
     carom_mesh *mesh;
     carom_soup *soup;
-    carom_soup_def def = {.method = method};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view, .method = method};
     assert_ok(context, carom_shape_make(context, shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_soup_create(context, &def, &soup));
     carom_mesh_destroy(mesh);
     return soup;
@@ -27,7 +28,7 @@ static carom_soup *soup_of_shape(carom_context *context, const carom_shape_def *
 
 static uint64_t triangles_of(carom_context *context, const carom_soup *soup) {
     carom_soup_info info;
-    assert_ok(context, carom_soup_get_info(context, soup, &info));
+    assert_ok(context, carom_soup_get_info(soup, &info));
     return info.triangles;
 }
 
@@ -67,13 +68,13 @@ static void small_cases_are_as_counted(void **state) {
         for (uint32_t c = 0; c < 3; ++c) corners[3 * i + c] = 3 * i + c;
     }
     carom_context *context = test_context(1);
-    carom_soup_def def = {
-        .mesh = {.positions = xyz, .vertex_count = 27, .corners = corners, .face_count = 9},
-        .method = CAROM_SOUP_METHOD_GRID};
+    carom_mesh_view view = {
+        .positions = xyz, .vertex_count = 27, .corners = corners, .face_count = 9};
+    carom_soup_def def = {.mesh = &view, .method = CAROM_SOUP_METHOD_GRID};
     carom_soup *soup, *one;
     uint64_t bound;
     assert_ok(context, carom_soup_create(context, &def, &soup));
-    def.mesh.face_count = 1;
+    view.face_count = 1;
     assert_ok(context, carom_soup_create(context, &def, &one));
     assert_int_equal(self_bound(context, soup), 8 * (2 - 1) / 2 + 7);
     assert_ok(context, carom_soup_cross_bound(context, one, soup, &bound));
@@ -177,27 +178,28 @@ static void no_pose_passes_the_bound(void **state) {
 /* A model moved to the origin and brought to size 2. */
 static carom_soup *soup_of_model(carom_context *context, const char *file) {
     carom_mesh *mesh = models_load_fan(context, file);
-    carom_soup_def def = {.method = CAROM_SOUP_METHOD_GRID};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view, .method = CAROM_SOUP_METHOD_GRID};
     carom_mesh_report report;
     carom_soup *soup;
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
-    assert_ok(context, carom_mesh_inspect(context, &def.mesh, &report));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    assert_ok(context, carom_mesh_inspect(context, &view, &report));
     const double low[3] = {report.bounds.low.x, report.bounds.low.y, report.bounds.low.z};
     const double high[3] = {report.bounds.high.x, report.bounds.high.y, report.bounds.high.z};
     double size = 0.0;
     for (int k = 0; k < 3; ++k) size = high[k] - low[k] > size ? high[k] - low[k] : size;
-    double(*moved)[3] = malloc(def.mesh.vertex_count * sizeof(*moved));
-    for (uint64_t v = 0; v < def.mesh.vertex_count; ++v) {
+    double(*moved)[3] = malloc(view.vertex_count * sizeof(*moved));
+    for (uint64_t v = 0; v < view.vertex_count; ++v) {
         for (int k = 0; k < 3; ++k) {
-            double x = def.mesh.scalar == CAROM_SCALAR_FLOAT32
-                           ? (double)((const float *)def.mesh.positions)[3 * v + (uint64_t)k]
-                           : ((const double *)def.mesh.positions)[3 * v + (uint64_t)k];
+            double x = view.scalar == CAROM_SCALAR_FLOAT32
+                           ? (double)((const float *)view.positions)[3 * v + (uint64_t)k]
+                           : ((const double *)view.positions)[3 * v + (uint64_t)k];
             moved[v][k] = (2.0 * x - (low[k] + high[k])) / size;
         }
     }
-    def.mesh.positions = moved;
-    def.mesh.scalar = CAROM_SCALAR_FLOAT64;
-    def.mesh.stride = 0;
+    view.positions = moved;
+    view.scalar = CAROM_SCALAR_FLOAT64;
+    view.stride = 0;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     free(moved);
     carom_mesh_destroy(mesh);
@@ -261,10 +263,10 @@ static double bound_each(carom_context *context, double (*triangles)[9], uint64_
                          const char *name) {
     uint32_t *corners = malloc(3 * count * sizeof(*corners));
     for (uint64_t i = 0; i < 3 * count; ++i) corners[i] = (uint32_t)i;
-    carom_soup_def def = {.mesh = {.positions = triangles,
-                                   .vertex_count = 3 * count,
-                                   .corners = corners,
-                                   .face_count = count},
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = triangles,
+                                                     .vertex_count = 3 * count,
+                                                     .corners = corners,
+                                                     .face_count = count},
                           .method = CAROM_SOUP_METHOD_GRID};
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));

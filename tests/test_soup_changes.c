@@ -52,8 +52,8 @@ static uint32_t below(carom_random *random, uint32_t bound) {
 }
 
 static void check(carom_context *context, const carom_soup *soup, const world *w, bool fan,
-                  carom_degenerate degenerate, const char *what) {
-    oracle_pairs all[CAROM_DEGENERATE_COUNT] = {0};
+                  carom_soup_degenerate degenerate, const char *what) {
+    oracle_pairs all[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     carom_mesh_view view = world_view(w);
     carom_soup_info info;
     uint64_t count, live = world_numbers(w, fan);
@@ -65,9 +65,9 @@ static void check(carom_context *context, const carom_soup *soup, const world *w
     oracle_assert_equal(&pairs, expected, what);
     assert_ok(context, carom_soup_self_count(context, soup, &count));
     if (count != expected->count) fail_msg("%s: count is %" PRIu64, what, count);
-    assert_ok(context, carom_soup_self_any(context, soup, &any));
+    assert_ok(context, carom_soup_self_meet(context, soup, &any));
     if (any != (expected->count != 0)) fail_msg("%s: any is %d", what, any);
-    assert_ok(context, carom_soup_get_info(context, soup, &info));
+    assert_ok(context, carom_soup_get_info(soup, &info));
     assert_int_equal(info.faces, live);
     for (uint32_t i = 0; i < world_numbers(w, fan); ++i) live -= w->dead[i] ? 1 : 0;
     assert_int_equal(info.live, live);
@@ -126,8 +126,9 @@ static void any_history_ends_in_what_is_there(void **state) {
         memset(&w, 0, sizeof(w));
         lattice_make(&random, &piece);
         world_add(&w, &piece);
-        carom_soup_def def = {.mesh = lattice_view(&piece),
-                              .degenerate = (carom_degenerate)(i / 2 % CAROM_DEGENERATE_COUNT),
+        carom_soup_def def = {.mesh = (carom_mesh_view[]){lattice_view(&piece)},
+                              .degenerate =
+                                  (carom_soup_degenerate)(i / 2 % CAROM_SOUP_DEGENERATE_COUNT),
                               .fan = fan};
         assert_ok(context, carom_soup_create(context, &def, &soup));
         for (int step = 0; step < STEPS - 1; ++step) {
@@ -154,13 +155,14 @@ static void polygons_move_with_their_triangles(void **state) {
     static lattice_soup piece;
     carom_context *context = test_context(1);
     carom_random random = {7};
-    oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
+    oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     for (int i = 0; i < TEST_CASES(500); ++i) {
         carom_soup *soup;
         do lattice_make(&random, &piece);
         while (!piece.polygons);
-        carom_soup_def def = {.mesh = lattice_view(&piece)};
-        oracle_self(context, &def.mesh, false, NULL, expected);
+        carom_mesh_view mesh_view = lattice_view(&piece);
+        carom_soup_def def = {.mesh = &mesh_view};
+        oracle_self(context, &mesh_view, false, NULL, expected);
         assert_ok(context, carom_soup_create(context, &def, &soup));
         lattice_move(&piece, 1e6, 4.0);
         carom_mesh_view view = lattice_view(&piece);
@@ -178,22 +180,23 @@ static void a_soup_may_become_empty(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_mesh *mesh;
-    carom_soup_def def = {0};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view};
     carom_soup *soup;
     carom_soup_info info;
     uint32_t faces[2 * 12 * 12], first;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 12};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_soup_create(context, &def, &soup));
     for (uint32_t i = 0; i < COUNT_OF(faces); ++i) faces[i] = i;
     assert_ok(context, carom_soup_remove(context, soup, faces, COUNT_OF(faces)));
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_int_equal(pairs.count, 0);
-    assert_ok(context, carom_soup_get_info(context, soup, &info));
+    assert_ok(context, carom_soup_get_info(soup, &info));
     assert_int_equal(info.live, 0);
     assert_int_equal(info.faces, COUNT_OF(faces));
-    assert_ok(context, carom_soup_add(context, soup, &def.mesh, &first));
+    assert_ok(context, carom_soup_add(context, soup, &view, &first));
     assert_int_equal(first, COUNT_OF(faces));
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     uint64_t count = pairs.count;
@@ -214,23 +217,24 @@ static void bad_changes_change_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_mesh *mesh;
-    carom_soup_def def = {0};
+    carom_mesh_view mesh_view = {0};
+    carom_soup_def def = {.mesh = &mesh_view};
     carom_soup *soup;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 20};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
     assert_ok(context, carom_soup_create(context, &def, &soup));
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     uint64_t hash = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 0);
 
     double bad[21 * 21][3];
-    memcpy(bad, def.mesh.positions, sizeof(bad));
+    memcpy(bad, mesh_view.positions, sizeof(bad));
     bad[17][1] = 1.0 / 0.0;
-    carom_mesh_view view = def.mesh;
+    carom_mesh_view view = mesh_view;
     view.positions = bad;
     assert_fails(context, carom_soup_update(context, soup, &view), CAROM_BAD_INPUT, "17");
     assert_fails(context, carom_soup_add(context, soup, &view, NULL), CAROM_BAD_INPUT, "17");
-    view = def.mesh;
+    view = mesh_view;
     view.vertex_count = 3;
     assert_fails(context, carom_soup_update(context, soup, &view), CAROM_BAD_INPUT,
                  "441 vertices, the update 3");
@@ -255,24 +259,25 @@ static void frames_allocate_nothing(void **state) {
     for (size_t i = 0; i < COUNT_OF(threads) * COUNT_OF(shapes); ++i) {
         carom_context *context = test_context(threads[i % COUNT_OF(threads)]);
         carom_mesh *mesh;
-        carom_soup_def def = {0};
+        carom_mesh_view mesh_view = {0};
+        carom_soup_def def = {.mesh = &mesh_view};
         carom_soup *soup;
         assert_ok(context, carom_shape_make(context, &shapes[i / COUNT_OF(threads)], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
         assert_ok(context, carom_soup_create(context, &def, &soup));
-        double(*moved)[3] = malloc(def.mesh.vertex_count * sizeof(*moved));
-        memcpy(moved, def.mesh.positions, def.mesh.vertex_count * sizeof(*moved));
-        carom_mesh_view view = def.mesh;
+        double(*moved)[3] = malloc(mesh_view.vertex_count * sizeof(*moved));
+        memcpy(moved, mesh_view.positions, mesh_view.vertex_count * sizeof(*moved));
+        carom_mesh_view view = mesh_view;
         view.positions = moved;
         int quiet = 0, most = threads[i % COUNT_OF(threads)] == 1 ? 8 : 200;
         for (int frame = 0; frame < most && quiet < 5; ++frame) {
             uint64_t count, before = test_malloc_count();
             bool any;
-            for (uint64_t v = 0; v < def.mesh.vertex_count; ++v) moved[v][2] *= 0.99;
+            for (uint64_t v = 0; v < mesh_view.vertex_count; ++v) moved[v][2] *= 0.99;
             assert_ok(context, carom_soup_update(context, soup, &view));
             assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
             assert_ok(context, carom_soup_self_count(context, soup, &count));
-            assert_ok(context, carom_soup_self_any(context, soup, &any));
+            assert_ok(context, carom_soup_self_meet(context, soup, &any));
             quiet = test_malloc_count() == before ? quiet + 1 : 0;
             assert_int_equal(count, pairs.count);
         }
@@ -301,7 +306,7 @@ static carom_status live(carom_allocator allocator, void *argument) {
     const failing *f = argument;
     carom_context *context;
     carom_context_def context_def = {.threads = 2, .allocator = allocator};
-    carom_soup_def def = {.mesh = f->mesh, .fan = f->fan};
+    carom_soup_def def = {.mesh = &f->mesh, .fan = f->fan};
     carom_soup *soup = NULL;
     carom_pairs found = {0};
     uint64_t count = 0;
@@ -316,7 +321,7 @@ static carom_status live(carom_allocator allocator, void *argument) {
     if (status == CAROM_OK) status = carom_soup_remove(context, soup, &face, 1);
     if (status == CAROM_OK) status = carom_soup_self_pairs(context, soup, &found);
     if (status == CAROM_OK) status = carom_soup_self_count(context, soup, &count);
-    if (status == CAROM_OK) status = carom_soup_self_any(context, soup, &any);
+    if (status == CAROM_OK) status = carom_soup_self_meet(context, soup, &any);
     if (status == CAROM_OK) status = carom_soup_self_each(context, soup, stop_never, &count);
     if (status == CAROM_OK) assert_int_equal(count, 2 * found.count);
     if (status != CAROM_OK) assert_true(carom_context_message(context)[0] != '\0');

@@ -16,10 +16,10 @@ static carom_mesh_view view_of(const oracle_soup *soup, bool floats) {
 }
 
 static carom_soup *soup_of(const oracle_soup *from, bool floats, bool rigid) {
-    carom_soup_def def = {.mesh = view_of(from, floats),
+    carom_soup_def def = {.mesh = (carom_mesh_view[]){view_of(from, floats)},
                           .rigid = rigid,
-                          .degenerate = from->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
-                                                          : CAROM_DEGENERATE_ALONE};
+                          .degenerate = from->as_segments ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                          : CAROM_SOUP_DEGENERATE_ALONE};
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     assert_valid(carom_soup_validate(soup));
@@ -97,8 +97,8 @@ static void check_limits(const carom_soup *a, const carom_pose *pose_a, const ca
             assert_memory_equal(&limited.point_b, &gap->point_b, sizeof(limited.point_b));
         } else {
             assert_true(limited.distance == HUGE_VAL);
-            assert_int_equal(limited.face_a, CAROM_NO_FACE);
-            assert_int_equal(limited.face_b, CAROM_NO_FACE);
+            assert_int_equal(limited.face_a, CAROM_NONE);
+            assert_int_equal(limited.face_b, CAROM_NONE);
         }
     }
 }
@@ -114,7 +114,7 @@ static void check_queries(const oracle_soup *a, const carom_soup *sa, const caro
     if (pairs.count != 0)
         assert_memory_equal(pairs.data, answer->pairs, pairs.count * sizeof(carom_pair));
     check_count_and_stream(context, sa, pose_a, sb, pose_b, answer->pairs, answer->count);
-    assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
+    assert_ok(context, carom_soup_cross_meet(context, sa, pose_a, sb, pose_b, &any));
     assert_int_equal(any, answer->count != 0);
     assert_ok(context, carom_soup_cross_distance(context, sa, pose_a, sb, pose_b, 0.0, &gap));
     assert_true(gap.distance == answer->distance);
@@ -129,7 +129,7 @@ static void check_queries(const oracle_soup *a, const carom_soup *sa, const caro
             listed = listed || memcmp(&answer->pairs[i], &found, sizeof(found)) == 0;
         assert_true(listed);
     }
-    if (gap.face_a != CAROM_NO_FACE) check_witnesses(a, pose_a, b, pose_b, &gap);
+    if (gap.face_a != CAROM_NONE) check_witnesses(a, pose_a, b, pose_b, &gap);
 }
 
 /* Float input of the same values must give the same answers. */
@@ -242,7 +242,7 @@ static void faces_without_area_stay_out_unless_they_are_segments(void **state) {
         carom_soup_gap gap;
         assert_ok(context, carom_soup_cross_distance(context, sa, NULL, sb, NULL, 0.0, &gap));
         assert_true(gap.distance == (as_segments ? 0.0 : HUGE_VAL));
-        assert_int_equal(gap.face_a, as_segments ? 0 : CAROM_NO_FACE);
+        assert_int_equal(gap.face_a, as_segments ? 0 : CAROM_NONE);
         carom_soup_destroy(sa);
         carom_soup_destroy(sb);
     }
@@ -260,7 +260,7 @@ static void polygons_count_once(void **state) {
     assert_ok(context, carom_shape_make(context, &def, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_non_null(view.offsets);
-    carom_soup_def polygons = {.mesh = view, .rigid = true}, fan = {.mesh = view, .fan = true};
+    carom_soup_def polygons = {.mesh = &view, .rigid = true}, fan = {.mesh = &view, .fan = true};
     assert_ok(context, carom_soup_create(context, &polygons, &quads));
     assert_ok(context, carom_soup_create(context, &fan, &fans));
     assert_ok(context, carom_soup_cross_pairs(context, quads, NULL, quads, &pose, &by_quads));
@@ -314,11 +314,11 @@ static void make_needles(carom_context *with, int axis, bool quads, carom_soup_m
         }
         offsets[i + 1] = per_face * (i + 1);
     }
-    carom_soup_def def = {.mesh = {.positions = xyz,
-                                   .vertex_count = 4 * needles,
-                                   .corners = corners,
-                                   .offsets = quads ? offsets : NULL,
-                                   .face_count = needles},
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = xyz,
+                                                     .vertex_count = 4 * needles,
+                                                     .corners = corners,
+                                                     .offsets = quads ? offsets : NULL,
+                                                     .face_count = needles},
                           .method = method};
     assert_ok(with, carom_soup_create(with, &def, soup));
 }
@@ -363,10 +363,11 @@ typedef struct answers {
 static carom_soup *knot_soup(carom_context *with, bool rigid) {
     carom_mesh *mesh;
     carom_soup *soup;
-    carom_soup_def soup_def = {.rigid = rigid};
+    carom_mesh_view view = {0};
+    carom_soup_def soup_def = {.mesh = &view, .rigid = rigid};
     carom_shape_def def = {.shape = CAROM_SHAPE_KNOT, .detail = 3000};
     assert_ok(with, carom_shape_make(with, &def, &mesh));
-    assert_ok(with, carom_mesh_get_view(mesh, &soup_def.mesh));
+    assert_ok(with, carom_mesh_get_view(mesh, &view));
     assert_ok(with, carom_soup_create(with, &soup_def, &soup));
     carom_mesh_destroy(mesh);
     return soup;
@@ -427,7 +428,7 @@ static void repeated_queries_allocate_nothing(void **state) {
     for (int round = 0; round < 200 && quiet < 5; ++round) {
         uint64_t before = test_malloc_count();
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &near_pose, &pairs));
-        assert_ok(with, carom_soup_cross_any(with, soup, NULL, soup, &far_pose, &any));
+        assert_ok(with, carom_soup_cross_meet(with, soup, NULL, soup, &far_pose, &any));
         assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, 0.0, &gap));
         quiet = test_malloc_count() == before ? quiet + 1 : 0;
     }
@@ -442,7 +443,7 @@ static void repeated_queries_allocate_nothing(void **state) {
     for (int round = 0; round < 3; ++round) {
         if (round == 2) before = test_malloc_count();
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &near_pose, &pairs));
-        assert_ok(with, carom_soup_cross_any(with, soup, NULL, soup, &far_pose, &any));
+        assert_ok(with, carom_soup_cross_meet(with, soup, NULL, soup, &far_pose, &any));
         assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, 0.0, &gap));
     }
     assert_int_equal(test_malloc_count(), before);
@@ -475,7 +476,7 @@ static void poses_that_are_no_numbers_are_refused(void **state) {
     bool any;
     assert_fails(context, carom_soup_cross_pairs(context, soup, &bad, soup, NULL, &pairs),
                  CAROM_BAD_INPUT, "the pose of a holds");
-    assert_fails(context, carom_soup_cross_any(context, soup, NULL, soup, &bad, &any),
+    assert_fails(context, carom_soup_cross_meet(context, soup, NULL, soup, &bad, &any),
                  CAROM_BAD_INPUT, "the pose of b holds");
     bad.t.y = 0.0;
     bad.q.z = HUGE_VAL;
@@ -486,11 +487,11 @@ static void poses_that_are_no_numbers_are_refused(void **state) {
     assert_fails(context,
                  carom_soup_cross_distance(context, soup, NULL, soup, NULL, (double)NAN, &gap),
                  CAROM_BAD_INPUT, "or 0 for none");
-    assert_true(gap.distance == HUGE_VAL && gap.face_a == CAROM_NO_FACE);
-    assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &far, &any));
+    assert_true(gap.distance == HUGE_VAL && gap.face_a == CAROM_NONE);
+    assert_ok(context, carom_soup_cross_meet(context, soup, NULL, soup, &far, &any));
     assert_false(any);
     test_asserts_begin();
-    assert_int_equal(carom_soup_cross_any(context, NULL, NULL, soup, NULL, &any), CAROM_INVALID);
+    assert_int_equal(carom_soup_cross_meet(context, NULL, NULL, soup, NULL, &any), CAROM_INVALID);
     assert_int_equal(carom_soup_cross_pairs(context, soup, NULL, soup, NULL, NULL), CAROM_INVALID);
     assert_int_equal(carom_soup_cross_distance(NULL, soup, NULL, soup, NULL, 0.0, &gap),
                      CAROM_INVALID);
@@ -505,7 +506,7 @@ static carom_status all_queries(carom_allocator allocator, void *argument) {
     carom_status status = carom_context_create(&def, &with);
     if (status != CAROM_OK) return status;
     carom_soup *soup = NULL;
-    carom_soup_def soup_def = {.mesh = view_of(from, false), .rigid = true};
+    carom_soup_def soup_def = {.mesh = (carom_mesh_view[]){view_of(from, false)}, .rigid = true};
     carom_pairs pairs = {0};
     carom_soup_gap gap;
     carom_pose pose = {.q.w = 1.0, .q.x = 0.2}, extreme = {.q.w = 1.0, .t = {1e80, 0.0, 0.0}};

@@ -19,7 +19,7 @@ static carom_mesh *load(const char *path) {
     char whole[1024];
     carom_mesh *mesh;
     snprintf(whole, sizeof(whole), "%s/models/%s", test_shared_folder(), path);
-    assert_ok(context, carom_mesh_load(context, whole, &mesh));
+    assert_ok(context, carom_mesh_load(context, whole, CAROM_MESH_FORMAT_GUESS, &mesh));
     return mesh;
 }
 
@@ -41,10 +41,11 @@ static carom_soup *moved_soup(const carom_mesh *mesh, const double *m, bool rigi
             moved[3 * v + i] =
                 ((m[4 * i] * p[0] + m[4 * i + 1] * p[1]) + m[4 * i + 2] * p[2]) + m[4 * i + 3];
     }
-    carom_soup_def def = {.mesh = view, .fan = true, .rigid = rigid};
-    def.mesh.positions = moved;
-    def.mesh.scalar = CAROM_SCALAR_FLOAT64;
-    def.mesh.stride = 0;
+    carom_mesh_view mesh_view = view;
+    carom_soup_def def = {.mesh = &mesh_view, .fan = true, .rigid = rigid};
+    mesh_view.positions = moved;
+    mesh_view.scalar = CAROM_SCALAR_FLOAT64;
+    mesh_view.stride = 0;
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     free(moved);
@@ -79,7 +80,7 @@ static void check_row(const posed_row *row, const carom_soup *a, const carom_sou
     if (pairs.count != row->count)
         fail_msg("%s: %llu pairs, not %llu", row->pair, (unsigned long long)pairs.count,
                  (unsigned long long)row->count);
-    assert_ok(context, carom_soup_cross_any(context, a, NULL, b, pose_b, &any));
+    assert_ok(context, carom_soup_cross_meet(context, a, NULL, b, pose_b, &any));
     assert_int_equal(any, row->count != 0);
     assert_ok(context, carom_soup_cross_distance(context, a, NULL, b, pose_b, 0.0, &gap));
     if (!(fabs(gap.distance - row->distance) <= 1e-12 * row->distance))
@@ -111,10 +112,11 @@ static void posed_meshes_have_the_true_pairs_and_distances(void **state) {
              more = next_row(rows, &row), ++i) {
             if (!wanted) continue;
             if (a == NULL) {
-                carom_soup_def def = {.fan = true, .rigid = true};
+                carom_mesh_view view = {0};
+                carom_soup_def def = {.mesh = &view, .fan = true, .rigid = true};
                 const double scaling[12] = {row.scale, 0, 0, 0, 0,        row.scale,
                                             0,         0, 0, 0, row.scale};
-                assert_ok(context, carom_mesh_get_view(mesh_a, &def.mesh));
+                assert_ok(context, carom_mesh_get_view(mesh_a, &view));
                 assert_ok(context, carom_soup_create(context, &def, &a));
                 b = moved_soup(mesh_b, scaling, true);
             }
@@ -155,7 +157,7 @@ static void check_set(const carom_soup *soup, const char *name, uint64_t pairs_e
         for (int i = 0; i < 12; ++i) m[i] = strtod(cells[i], NULL);
         carom_pose pose = models_pose(context, m, 1.0);
         assert_ok(context, carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs));
-        assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &pose, &any));
+        assert_ok(context, carom_soup_cross_meet(context, soup, NULL, soup, &pose, &any));
         assert_int_equal(any, pairs.count != 0);
         if (is_long()) {
             assert_ok(context,
@@ -176,9 +178,10 @@ static void moving_models_meet_as_often_as_others_say(void **state) {
     if (test_shared_folder() == NULL) skip();
     for (int model = 0; model < 2; ++model) {
         carom_mesh *mesh = load(model == 0 ? "bench/bunny.ply" : "bench/armadillo.ply");
-        carom_soup_def def = {.rigid = true};
+        carom_mesh_view view = {0};
+        carom_soup_def def = {.mesh = &view, .rigid = true};
         carom_soup *soup;
-        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_ok(context, carom_soup_create(context, &def, &soup));
         check_set(soup, model == 0 ? "bunny" : "armadillo", model == 0 ? 2787 : 1711,
                   model == 0 ? 16 : 10);
@@ -229,11 +232,11 @@ static void load_scene(const char *name, scene *s) {
         s->first[part] = at;
         for (uint32_t f = 0; f < faces; ++f)
             if (raw[f][3] == part) memcpy(s->corners + 3 * at++, raw[f], 12);
-        carom_soup_def def = {.mesh = {.positions = s->positions,
-                                       .scalar = CAROM_SCALAR_FLOAT32,
-                                       .vertex_count = vertices,
-                                       .corners = s->corners + 3 * s->first[part],
-                                       .face_count = at - s->first[part]},
+        carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = s->positions,
+                                                         .scalar = CAROM_SCALAR_FLOAT32,
+                                                         .vertex_count = vertices,
+                                                         .corners = s->corners + 3 * s->first[part],
+                                                         .face_count = at - s->first[part]},
                               .rigid = part % 2 == 0};
         assert_ok(context, carom_soup_create(context, &def, &s->soups[part]));
     }

@@ -65,17 +65,17 @@ static answers ask(carom_context *context, const carom_soup *soup, carom_soup_me
     const carom_pose pose = {.t = {0.25, 0.125, 0.5}};
     const carom_vec3 point = {0.1, 0.2, 0.3};
     answers a;
-    carom_soup_hit hit;
+    carom_hit hit;
     uint64_t count = 0, bound = 0;
     bool any = false;
     memset(&a, 0, sizeof(a));
     memset(&hit, 0, sizeof(hit));
-    assert_ok(context, carom_soup_get_info(context, soup, &a.info));
+    assert_ok(context, carom_soup_get_info(soup, &a.info));
     a.info.bytes = 0;
     a.status = carom_soup_self_pairs(context, soup, &pairs);
     carom_status others[5] = {carom_soup_self_count(context, soup, &count), 0, 0, 0, 0};
     if (a.status == CAROM_OK) a.hash = hash_pairs(&pairs, count);
-    others[1] = carom_soup_self_any(context, soup, &any);
+    others[1] = carom_soup_self_meet(context, soup, &any);
     others[2] = carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs);
     if (a.status == CAROM_OK) a.hash = hash_pairs(&pairs, a.hash);
     others[3] = carom_soup_self_bound(context, soup, &bound);
@@ -196,7 +196,7 @@ static carom_soup *make_soup(carom_context *context, const scene *s, const carom
     carom_soup_def full = *def;
     carom_soup *soup;
     const uint32_t dead[2] = {0, 100};
-    full.mesh = s->start_view;
+    full.mesh = &s->start_view;
     assert_ok(context, carom_soup_create(context, &full, &soup));
     assert_ok(context, carom_soup_remove(context, soup, dead, 2));
     return soup;
@@ -284,7 +284,7 @@ static void a_failed_change_has_not_happened(void **state) {
         {.method = CAROM_SOUP_METHOD_GRID, .grid = {.hash = CAROM_GRID_HASH_PERFECT}, .fan = true},
         {.method = CAROM_SOUP_METHOD_AUTO,
          .work_budget = 1,
-         .degenerate = CAROM_DEGENERATE_AS_SEGMENT}};
+         .degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT}};
     carom_context *asker = test_context(1);
     scene s;
     uint64_t failures = 0, losses = 0;
@@ -309,11 +309,11 @@ static void a_failed_create_leaves_nothing(void **state) {
     failing memory = {0};
     cancelling callback = {0};
     for (int which = 0; which < 6; ++which) {
-        const carom_soup_def soup_def = {.mesh = which == 1 ? s.polygon_view : s.start_view,
+        const carom_soup_def soup_def = {.mesh = which == 1 ? &s.polygon_view : &s.start_view,
                                          .method = which == 2 ? CAROM_SOUP_METHOD_GRID
                                                               : CAROM_SOUP_METHOD_AUTO,
                                          .rigid = which == 3};
-        const carom_solid_def solid_def = {.mesh = which == 4 ? s.more_view : s.polygon_view};
+        const carom_solid_def solid_def = {.mesh = which == 4 ? &s.more_view : &s.polygon_view};
         for (int how = 0; how < 3; ++how) {
             for (uint64_t at = 1;; ++at) {
                 carom_context_def def = {.threads = 1 + (uint32_t)(at % 2),

@@ -21,7 +21,7 @@ static void make_all(carom_context *context, const carom_mesh_view *mesh, carom_
                                                     CAROM_SOUP_METHOD_AUTO, CAROM_SOUP_METHOD_AUTO};
     for (int way = 0; way < WAYS; ++way) {
         carom_soup_def def = {
-            .mesh = *mesh, .method = methods[way], .work_budget = way == 3 ? 500 : 0};
+            .mesh = mesh, .method = methods[way], .work_budget = way == 3 ? 500 : 0};
         assert_ok(context, carom_soup_create(context, &def, &soups[way]));
     }
 }
@@ -34,7 +34,8 @@ static void destroy_all(carom_soup *soups[WAYS]) {
 static void find_anew(carom_context *context, const carom_mesh_view *all, const bool *dead) {
     uint32_t *corners = malloc(3 * (all->face_count + 1) * sizeof(*corners));
     uint32_t *numbers = malloc((all->face_count + 1) * sizeof(*numbers));
-    carom_soup_def def = {.mesh = *all, .method = CAROM_SOUP_METHOD_TREE};
+    carom_mesh_view view = *all;
+    carom_soup_def def = {.mesh = &view, .method = CAROM_SOUP_METHOD_TREE};
     carom_soup *soup;
     uint64_t live = 0;
     for (uint64_t f = 0; f < all->face_count; ++f) {
@@ -42,8 +43,8 @@ static void find_anew(carom_context *context, const carom_mesh_view *all, const 
         memcpy(corners + 3 * live, all->corners + 3 * f, 3 * sizeof(*corners));
         numbers[live++] = (uint32_t)f;
     }
-    def.mesh.corners = corners;
-    def.mesh.face_count = live;
+    view.corners = corners;
+    view.face_count = live;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     assert_ok(context, carom_soup_self_pairs(context, soup, &anew));
     for (uint64_t i = 0; i < anew.count; ++i) {

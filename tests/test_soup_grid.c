@@ -53,7 +53,7 @@ static void ask(carom_context *context, const carom_soup_def *def, const oracle_
         fail_msg("%s: %" PRIu64 " candidates, the bound is %" PRIu64, what, work.candidates, bound);
     assert_ok(context, carom_soup_self_count(context, soup, &count));
     if (count != expected->count) fail_msg("%s: count is %" PRIu64, what, count);
-    assert_ok(context, carom_soup_self_any(context, soup, &any));
+    assert_ok(context, carom_soup_self_meet(context, soup, &any));
     if (any != (expected->count != 0)) fail_msg("%s: any is %d", what, any);
     assert_ok(context, carom_soup_self_each(context, soup, compare_streamed, &seen));
     if (seen != expected->count) fail_msg("%s: streamed up to pair %" PRIu64, what, seen);
@@ -84,24 +84,25 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
         if (context != NULL) contexts[context_count++] = context;
     }
     carom_random random = {104};
-    oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
+    oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     for (int i = 0; i < soups; ++i) {
         char what[128];
         lattice_make(&random, &soup);
         carom_context *context = contexts[i % context_count];
-        carom_soup_def def = {.mesh = lattice_view(&soup), .fan = soup.polygons && i % 2 == 1};
-        oracle_self(context, &def.mesh, def.fan, NULL, expected);
+        carom_mesh_view view = lattice_view(&soup);
+        carom_soup_def def = {.mesh = &view, .fan = soup.polygons && i % 2 == 1};
+        oracle_self(context, &view, def.fan, NULL, expected);
         any_method(i, &def);
-        for (int mode = 0; mode < CAROM_DEGENERATE_COUNT; ++mode) {
+        for (int mode = 0; mode < CAROM_SOUP_DEGENERATE_COUNT; ++mode) {
             snprintf(what, sizeof(what), "soup %d of kind %d, mode %d", i, (int)soup.kind, mode);
-            def.degenerate = (carom_degenerate)mode;
+            def.degenerate = (carom_soup_degenerate)mode;
             ask(context, &def, &expected[mode], what);
         }
         const guise *guise = &guises[(size_t)(i / 2) % COUNT_OF(guises)];
         moved = soup;
         lattice_move(&moved, guise->by, guise->scale);
-        def.mesh = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
-        def.degenerate = (carom_degenerate)(i % CAROM_DEGENERATE_COUNT);
+        view = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
+        def.degenerate = (carom_soup_degenerate)(i % CAROM_SOUP_DEGENERATE_COUNT);
         any_method(i + 1, &def);
         snprintf(what, sizeof(what), "soup %d of kind %d, (x + %g) * %g%s", i, (int)soup.kind,
                  guise->by, guise->scale, guise->floats ? "f" : "");
@@ -119,7 +120,7 @@ static void sizes_may_be_far_apart(void **state) {
     static lattice_soup piece;
     carom_context *context = test_context(1);
     carom_random random = {105};
-    oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
+    oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     for (int i = 0; i < TEST_CASES(600); ++i) {
         uint32_t vertices = 0, faces = 0;
         for (int part = 0; part < 3; ++part) {
@@ -135,13 +136,12 @@ static void sizes_may_be_far_apart(void **state) {
         }
         char what[64];
         snprintf(what, sizeof(what), "sizes apart, case %d", i);
-        carom_soup_def def = {.mesh = {.positions = xyz,
-                                       .vertex_count = vertices,
-                                       .corners = corners,
-                                       .face_count = faces},
-                              .degenerate = (carom_degenerate)(i % CAROM_DEGENERATE_COUNT)};
+        carom_mesh_view view = {
+            .positions = xyz, .vertex_count = vertices, .corners = corners, .face_count = faces};
+        carom_soup_def def = {
+            .mesh = &view, .degenerate = (carom_soup_degenerate)(i % CAROM_SOUP_DEGENERATE_COUNT)};
         any_method(i, &def);
-        oracle_self(context, &def.mesh, false, NULL, expected);
+        oracle_self(context, &view, false, NULL, expected);
         ask(context, &def, &expected[def.degenerate], what);
     }
     oracle_free_all(expected);
@@ -151,12 +151,12 @@ static void sizes_may_be_far_apart(void **state) {
 /* ---- two soups ------------------------------------------------------------------------------- */
 
 static carom_soup *soup_of(carom_context *context, const oracle_soup *from, int way) {
-    carom_soup_def def = {.mesh = {.positions = from->positions,
-                                   .vertex_count = from->vertex_count,
-                                   .corners = from->corners[0],
-                                   .face_count = from->face_count},
-                          .degenerate = from->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
-                                                          : CAROM_DEGENERATE_ALONE};
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = from->positions,
+                                                     .vertex_count = from->vertex_count,
+                                                     .corners = from->corners[0],
+                                                     .face_count = from->face_count},
+                          .degenerate = from->as_segments ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                          : CAROM_SOUP_DEGENERATE_ALONE};
     carom_soup *soup;
     any_method(way, &def);
     if (way % 4 == 3) def.method = CAROM_SOUP_METHOD_TREE;
@@ -184,7 +184,7 @@ static void check_two(carom_context *context, const oracle_soup *a, const carom_
         assert_ok(context,
                   carom_soup_cross_each(context, sa, pose_a, sb, pose_b, compare_streamed, &seen));
         assert_int_equal(seen, pairs.count);
-        assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
+        assert_ok(context, carom_soup_cross_meet(context, sa, pose_a, sb, pose_b, &any));
         assert_int_equal(any, answer.count != 0);
         carom_soup_destroy(sa);
         carom_soup_destroy(sb);
@@ -258,7 +258,7 @@ static uint64_t hash_of(const carom_pairs *list) {
 static carom_soup *make(carom_context *context, const carom_mesh_view *mesh,
                         carom_soup_method method, carom_grid_hash hash, uint64_t budget) {
     carom_soup_def def = {
-        .mesh = *mesh, .method = method, .grid = {.hash = hash}, .work_budget = budget};
+        .mesh = mesh, .method = method, .grid = {.hash = hash}, .work_budget = budget};
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     return soup;
@@ -433,7 +433,7 @@ static void grids_without_a_tree_say_so(void **state) {
     carom_mesh_view view;
     carom_shape_def shape = {0};
     carom_soup_gap gap;
-    carom_soup_hit hit;
+    carom_hit hit;
     carom_vec3 point = {0.0, 0.0, 0.0};
     carom_ray ray = {.direction = {1.0, 0.0, 0.0}};
     int32_t winding;
@@ -451,7 +451,7 @@ static void grids_without_a_tree_say_so(void **state) {
                  "GRID");
     carom_soup_destroy(grid);
     carom_soup_destroy(tree);
-    carom_soup_def def = {.mesh = view, .grid = {.cell_scale = 0.1}};
+    carom_soup_def def = {.mesh = &view, .grid = {.cell_scale = 0.1}};
     assert_fails(context, carom_soup_create(context, &def, &grid), CAROM_BAD_INPUT, "cell_scale");
     def.grid = (carom_grid_def){.buckets = UINT32_MAX};
     assert_fails(context, carom_soup_create(context, &def, &grid), CAROM_BAD_INPUT, "buckets");
@@ -485,7 +485,7 @@ static void queries_allocate_nothing(void **state) {
             assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
             assert_ok(context, carom_soup_self_count(context, soup, &count));
             assert_ok(context, carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &others));
-            assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &pose, &any));
+            assert_ok(context, carom_soup_cross_meet(context, soup, NULL, soup, &pose, &any));
             assert_ok(context, carom_soup_self_bound(context, soup, &bound));
             if (round > 3) assert_int_equal(test_malloc_count(), before);
         }
@@ -507,7 +507,7 @@ static carom_status live(carom_allocator allocator, void *argument) {
     carom_status status = carom_context_create(&context_def, &context);
     if (status != CAROM_OK) return status;
     status = carom_soup_create(context, def, &soup);
-    if (status == CAROM_OK) status = carom_soup_add(context, soup, &def->mesh, NULL);
+    if (status == CAROM_OK) status = carom_soup_add(context, soup, def->mesh, NULL);
     if (status == CAROM_OK) status = carom_soup_remove(context, soup, &face, 1);
     if (status == CAROM_OK) status = carom_soup_self_pairs(context, soup, &found);
     if (status == CAROM_OK) status = carom_soup_self_bound(context, soup, &count);
@@ -525,9 +525,10 @@ static void failing_allocations_leak_nothing(void **state) {
     carom_context *context = test_context(1);
     carom_mesh *mesh;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 30};
-    carom_soup_def def = {0};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     for (int way = 0; way < 3; ++way) {
         def.method = way == 0 ? CAROM_SOUP_METHOD_AUTO : CAROM_SOUP_METHOD_GRID;
         def.work_budget = 10;

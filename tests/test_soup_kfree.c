@@ -14,10 +14,10 @@ static carom_numbers counts;
 
 /* ---- small soups ----------------------------------------------------------------------------- */
 
-static void ask(carom_context *context, const carom_soup_def *def, carom_k_free *k) {
+static void ask(carom_context *context, const carom_soup_def *def, carom_kfree *k) {
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, def, &soup));
-    assert_ok(context, carom_soup_k_free(context, soup, k, &counts));
+    assert_ok(context, carom_kfree_measure(context, soup, k, &counts));
     carom_soup_destroy(soup);
 }
 
@@ -46,11 +46,12 @@ static double diameter_alone(carom_context *context, const carom_mesh_view *mesh
     uint64_t begin = mesh->offsets != NULL ? mesh->offsets[face] : 3 * face;
     uint64_t end = mesh->offsets != NULL ? mesh->offsets[face + 1] : 3 * face + 3;
     uint64_t offsets[2] = {0, end - begin};
-    carom_soup_def def = {.mesh = *mesh, .degenerate = CAROM_DEGENERATE_AS_SEGMENT};
-    def.mesh.corners = mesh->corners + begin;
-    def.mesh.offsets = offsets;
-    def.mesh.face_count = 1;
-    carom_k_free k;
+    carom_mesh_view view = *mesh;
+    carom_soup_def def = {.mesh = &view, .degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT};
+    view.corners = mesh->corners + begin;
+    view.offsets = offsets;
+    view.face_count = 1;
+    carom_kfree k;
     ask(context, &def, &k);
     assert_int_equal(k.faces, 1);
     assert_int_equal(k.k, 1);
@@ -71,10 +72,10 @@ static void take_apart(carom_context *context, const carom_soup_def *def, bool c
     carom_mesh *mesh;
     carom_mesh_view view, faces;
     carom_numbers face = {0};
-    carom_triangulate_def split = {.fan = def->fan};
-    assert_ok(context, carom_mesh_triangulate(context, &def->mesh, &split, &mesh, &face));
+    carom_mesh_triangulate_def split = {.fan = def->fan};
+    assert_ok(context, carom_mesh_triangulate(context, def->mesh, &split, &mesh, &face));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    faces = def->fan ? view : def->mesh;
+    faces = def->fan ? view : *def->mesh;
     p->triangles = (uint32_t)view.face_count;
     p->faces = (uint32_t)faces.face_count;
     assert_true(p->triangles <= MOST_TRIANGLES);
@@ -87,7 +88,7 @@ static void take_apart(carom_context *context, const carom_soup_def *def, bool c
         }
         real3 n = real3_cross(real3_sub(p->corner[t][1], p->corner[t][0]),
                               real3_sub(p->corner[t][2], p->corner[t][0]));
-        p->there[t] = def->degenerate == CAROM_DEGENERATE_AS_SEGMENT || real3_dot(n, n) > 0;
+        p->there[t] = def->degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT || real3_dot(n, n) > 0;
         if (p->there[t]) p->face_there[p->face[t]] = true;
     }
     for (uint32_t f = 0; f < p->faces; ++f)
@@ -114,9 +115,9 @@ static bool faces_within(const parts *p, uint32_t a, uint32_t b) {
     return false;
 }
 
-static void check_soup(const parts *p, const carom_k_free *k, const char *what) {
+static void check_soup(const parts *p, const carom_kfree *k, const char *what) {
     uint64_t total = 0, most = 0, neighbours = 0, faces = 0, discs = 0;
-    uint32_t worst = CAROM_NO_FACE;
+    uint32_t worst = CAROM_NONE;
     double least = HUGE_VAL, largest = 0.0;
     assert_int_equal(counts.count, p->faces);
     for (uint32_t f = 0; f < p->faces; ++f) {
@@ -132,7 +133,7 @@ static void check_soup(const parts *p, const carom_k_free *k, const char *what) 
         if (!p->face_there[f]) continue;
         ++faces;
         total += count;
-        if (worst == CAROM_NO_FACE || count > most) worst = f, most = count;
+        if (worst == CAROM_NONE || count > most) worst = f, most = count;
         if (p->diameter[f] > 0.0) least = fmin(least, p->diameter[f]);
         largest = fmax(largest, p->diameter[f]);
         uint64_t triangles = 0;
@@ -160,7 +161,7 @@ static int order_of_numbers(const void *a, const void *b) {
 }
 
 /* Quantiles and moments from the sorted list. */
-static void check_statistics(const parts *p, const carom_k_free *k) {
+static void check_statistics(const parts *p, const carom_kfree *k) {
     uint32_t sorted[MOST_TRIANGLES], n = 0;
     double sum = 0.0, squares = 0.0;
     for (uint32_t f = 0; f < p->faces; ++f)
@@ -203,12 +204,14 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
         carom_context *context = contexts[i % context_count];
         lattice_make(&random, &soup);
         if (soup.faces > 16 && i % 8 != 0) soup.faces = 16; /* quadratic, and then some */
-        carom_soup_def def = {.mesh = lattice_view(&soup),
+        carom_mesh_view view = lattice_view(&soup);
+        carom_soup_def def = {.mesh = &view,
                               .fan = soup.polygons && i % 2 == 1,
-                              .degenerate = (carom_degenerate)(i / 2 % CAROM_DEGENERATE_COUNT)};
+                              .degenerate =
+                                  (carom_soup_degenerate)(i / 2 % CAROM_SOUP_DEGENERATE_COUNT)};
         char what[128];
         snprintf(what, sizeof(what), "soup %d of kind %d", i, (int)soup.kind);
-        carom_k_free k, again;
+        carom_kfree k, again;
         carom_work work;
         take_apart(context, &def, i % 10 == 0, &p);
         ask(context, &def, &k);
@@ -220,7 +223,7 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
         const struct guise *guise = &guises[(size_t)i % COUNT_OF(guises)];
         moved = soup;
         lattice_move(&moved, guise->by, guise->scale);
-        def.mesh = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
+        view = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
         ask(context, &def, &again);
         again.least_diameter = again.largest_diameter / guise->scale == k.largest_diameter
                                    ? k.least_diameter
@@ -251,15 +254,17 @@ static void random_soups_agree_with_the_oracle(void **state) {
                 if (i % 4 == 0) soup.xyz[v][c] = (double)(float)soup.xyz[v][c];
             }
         }
-        carom_soup_def def = {.mesh = i % 4 == 0 ? lattice_view_floats(&soup) : lattice_view(&soup),
-                              .fan = soup.polygons && i % 3 == 1,
-                              .degenerate = (carom_degenerate)(i % CAROM_DEGENERATE_COUNT)};
+        carom_soup_def def = {
+            .mesh =
+                (carom_mesh_view[]){i % 4 == 0 ? lattice_view_floats(&soup) : lattice_view(&soup)},
+            .fan = soup.polygons && i % 3 == 1,
+            .degenerate = (carom_soup_degenerate)(i % CAROM_SOUP_DEGENERATE_COUNT)};
         char what[64];
         snprintf(what, sizeof(what), "random soup %d", i);
-        carom_k_free k;
+        carom_kfree k;
         take_apart(context, &def, i % 10 == 0, &p);
         for (uint32_t t = 0; t < p.triangles; ++t) /* as the engine decides: exactly */
-            if (def.degenerate == CAROM_DEGENERATE_ALONE)
+            if (def.degenerate == CAROM_SOUP_DEGENERATE_ALONE)
                 p.there[t] = p.vertex[t][0] != p.vertex[t][1] && p.vertex[t][1] != p.vertex[t][2] &&
                              p.vertex[t][0] != p.vertex[t][2];
         memset(p.face_there, 0, sizeof(p.face_there));
@@ -288,12 +293,13 @@ static void no_order_shows(void **state) {
     for (size_t s = 0; s < COUNT_OF(shapes); ++s) {
         carom_context *context = test_context(1);
         carom_mesh *mesh;
-        carom_soup_def def = {0};
-        carom_k_free k, again;
+        carom_mesh_view view = {0};
+        carom_soup_def def = {.mesh = &view};
+        carom_kfree k, again;
         assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
         ask(context, &def, &k);
-        uint64_t faces = def.mesh.face_count, vertices = def.mesh.vertex_count;
+        uint64_t faces = view.face_count, vertices = view.vertex_count;
         uint32_t *first = malloc(faces * sizeof(*first));
         memcpy(first, counts.data, faces * sizeof(*first));
         for (uint32_t threads = 2; threads <= 5; threads += 3) {
@@ -310,7 +316,7 @@ static void no_order_shows(void **state) {
         uint64_t *order = malloc(faces * sizeof(*order)), *offsets = malloc((faces + 1) * 8);
         uint32_t *place = malloc(vertices * sizeof(*place));
         double *xyz = malloc(vertices * 3 * sizeof(*xyz));
-        uint64_t corner_count = def.mesh.offsets != NULL ? def.mesh.offsets[faces] : 3 * faces;
+        uint64_t corner_count = view.offsets != NULL ? view.offsets[faces] : 3 * faces;
         uint32_t *corners = malloc(corner_count * sizeof(*corners));
         for (uint64_t f = 0; f < faces; ++f) {
             uint64_t other = carom_random_next(&random) % (f + 1);
@@ -323,7 +329,7 @@ static void no_order_shows(void **state) {
             place[other] = v;
         }
         for (uint32_t v = 0; v < vertices; ++v) {
-            carom_vec3 p = position_of(&def.mesh, v);
+            carom_vec3 p = position_of(&view, v);
             xyz[3 * place[v]] = p.x;
             xyz[3 * place[v] + 1] = p.y;
             xyz[3 * place[v] + 2] = p.z;
@@ -331,21 +337,21 @@ static void no_order_shows(void **state) {
         offsets[0] = 0;
         for (uint64_t f = 0; f < faces; ++f) {
             uint64_t old = order[f];
-            uint64_t begin = def.mesh.offsets != NULL ? def.mesh.offsets[old] : 3 * old;
-            uint64_t end = def.mesh.offsets != NULL ? def.mesh.offsets[old + 1] : 3 * old + 3;
+            uint64_t begin = view.offsets != NULL ? view.offsets[old] : 3 * old;
+            uint64_t end = view.offsets != NULL ? view.offsets[old + 1] : 3 * old + 3;
             uint64_t size = end - begin, turn = carom_random_next(&random) % size;
             bool reversed = carom_random_next(&random) % 2 == 0;
             for (uint64_t i = 0; i < size; ++i) {
                 uint64_t from = (turn + (reversed ? size - i : i)) % size;
-                corners[offsets[f] + i] = place[def.mesh.corners[begin + from]];
+                corners[offsets[f] + i] = place[view.corners[begin + from]];
             }
             offsets[f + 1] = offsets[f] + size;
         }
-        def.mesh.positions = xyz;
-        def.mesh.scalar = CAROM_SCALAR_FLOAT64;
-        def.mesh.stride = 0;
-        def.mesh.corners = corners;
-        if (def.mesh.offsets != NULL) def.mesh.offsets = offsets;
+        view.positions = xyz;
+        view.scalar = CAROM_SCALAR_FLOAT64;
+        view.stride = 0;
+        view.corners = corners;
+        if (view.offsets != NULL) view.offsets = offsets;
         ask(context, &def, &again);
         for (uint64_t f = 0; f < faces; ++f)
             if (counts.data[f] != first[order[f]])
@@ -374,13 +380,13 @@ static void flat_polygons_need_fewer_discs(void **state) {
         ring[i][2] = 2.0 * ring[i][0];
         corners[i] = i;
     }
-    carom_soup_def def = {.mesh = {.positions = ring,
-                                   .scalar = CAROM_SCALAR_FLOAT64,
-                                   .vertex_count = 32,
-                                   .corners = corners,
-                                   .offsets = offsets,
-                                   .face_count = 1}};
-    carom_k_free k;
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = ring,
+                                                     .scalar = CAROM_SCALAR_FLOAT64,
+                                                     .vertex_count = 32,
+                                                     .corners = corners,
+                                                     .offsets = offsets,
+                                                     .face_count = 1}};
+    carom_kfree k;
     ask(context, &def, &k);
     assert_int_equal(k.discs, 49);
     ring[7][2] += 1e-9;
@@ -395,27 +401,27 @@ static void flat_polygons_need_fewer_discs(void **state) {
 static void nothing_and_points_have_their_answers(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_k_free k, none = {.worst_face = CAROM_NO_FACE};
-    carom_k_free_bounds bounds;
+    carom_kfree k, none = {.worst_face = CAROM_NONE};
+    carom_kfree_most bounds;
     carom_soup_def def = {0};
     ask(context, &def, &k);
     assert_memory_equal(&k, &none, sizeof(k));
     assert_int_equal(counts.count, 0);
-    assert_ok(context, carom_k_free_get_bounds(context, &k, &k, &bounds));
+    assert_ok(context, carom_kfree_bound(context, &k, &k, &bounds));
     assert_true(bounds.pairs == 0 && bounds.published == 0);
 
     /* a point on a triangle, a point beside it, and the triangle */
     double xyz[5][3] = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}, {1, 1, 0}, {1, 1, 1}};
     uint32_t corners[9] = {0, 1, 2, 3, 3, 3, 4, 4, 4};
-    def.mesh = (carom_mesh_view){.positions = xyz,
-                                 .scalar = CAROM_SCALAR_FLOAT64,
-                                 .vertex_count = 5,
-                                 .corners = corners,
-                                 .face_count = 3};
+    def.mesh = &(carom_mesh_view){.positions = xyz,
+                                  .scalar = CAROM_SCALAR_FLOAT64,
+                                  .vertex_count = 5,
+                                  .corners = corners,
+                                  .face_count = 3};
     ask(context, &def, &k);
     assert_int_equal(k.faces, 1);
     assert_true(k.k == 1 && k.height == 0.0);
-    def.degenerate = CAROM_DEGENERATE_AS_SEGMENT;
+    def.degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT;
     ask(context, &def, &k);
     assert_int_equal(k.faces, 3);
     assert_int_equal(k.k, 2);
@@ -427,14 +433,14 @@ static void nothing_and_points_have_their_answers(void **state) {
     uint32_t dead = 1;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     assert_ok(context, carom_soup_remove(context, soup, &dead, 1));
-    assert_ok(context, carom_soup_k_free(context, soup, &k, &counts));
+    assert_ok(context, carom_kfree_measure(context, soup, &k, &counts));
     assert_int_equal(k.faces, 2);
     assert_true(k.k == 1 && counts.count == 3 && counts.data[1] == 0);
 
     /* a caller's buffer too small */
     uint32_t two[2];
     carom_numbers small = {.data = two, .capacity = 2, .owner = CAROM_OWNER_CALLER};
-    assert_int_equal(carom_soup_k_free(context, soup, &k, &small), CAROM_MORE);
+    assert_int_equal(carom_kfree_measure(context, soup, &k, &small), CAROM_MORE);
     assert_true(small.count == 3 && k.faces == 2);
     carom_soup_destroy(soup);
     carom_context_destroy(context);
@@ -453,37 +459,37 @@ static void failures_are_sentences(void **state) {
     carom_context_def cancels = {.threads = 2, .progress = cancel, .progress_user = &calls};
     double xyz[3][3] = {{0, 0, 0}, {0x1p1021, 0, 0}, {0, 1, 0}};
     uint32_t corners[3] = {0, 1, 2};
-    carom_soup_def def = {.mesh = {.positions = xyz,
-                                   .scalar = CAROM_SCALAR_FLOAT64,
-                                   .vertex_count = 3,
-                                   .corners = corners,
-                                   .face_count = 1}};
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = xyz,
+                                                     .scalar = CAROM_SCALAR_FLOAT64,
+                                                     .vertex_count = 3,
+                                                     .corners = corners,
+                                                     .face_count = 1}};
     carom_soup *soup;
-    carom_k_free k;
-    carom_k_free_bounds bounds;
+    carom_kfree k;
+    carom_kfree_most bounds;
     assert_ok(context, carom_soup_create(context, &def, &soup));
-    assert_fails(context, carom_soup_k_free(context, soup, &k, NULL), CAROM_BAD_INPUT, "2^1020");
-    assert_true(k.faces == 0 && k.worst_face == CAROM_NO_FACE);
+    assert_fails(context, carom_kfree_measure(context, soup, &k, NULL), CAROM_BAD_INPUT, "2^1020");
+    assert_true(k.faces == 0 && k.worst_face == CAROM_NONE);
     test_asserts_begin();
-    assert_int_equal(carom_soup_k_free(NULL, soup, &k, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_k_free(context, NULL, &k, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_k_free(context, soup, NULL, NULL), CAROM_INVALID);
-    assert_int_equal(carom_k_free_get_bounds(context, &k, NULL, &bounds), CAROM_INVALID);
-    assert_int_equal(carom_k_free_get_bounds(context, &k, &k, NULL), CAROM_INVALID);
+    assert_int_equal(carom_kfree_measure(NULL, soup, &k, NULL), CAROM_INVALID);
+    assert_int_equal(carom_kfree_measure(context, NULL, &k, NULL), CAROM_INVALID);
+    assert_int_equal(carom_kfree_measure(context, soup, NULL, NULL), CAROM_INVALID);
+    assert_int_equal(carom_kfree_bound(context, &k, NULL, &bounds), CAROM_INVALID);
+    assert_int_equal(carom_kfree_bound(context, &k, &k, NULL), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 5);
     carom_soup_destroy(soup);
     xyz[1][0] = 1.0;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     assert_ok(context, carom_context_create(&cancels, &cancelling));
-    assert_fails(cancelling, carom_soup_k_free(cancelling, soup, &k, NULL), CAROM_CANCELLED,
+    assert_fails(cancelling, carom_kfree_measure(cancelling, soup, &k, NULL), CAROM_CANCELLED,
                  "counting near faces");
     assert_true(calls > 0);
-    assert_ok(context, carom_soup_k_free(context, soup, &k, NULL));
+    assert_ok(context, carom_kfree_measure(context, soup, &k, NULL));
     assert_int_equal(k.k, 1);
     carom_soup_destroy(soup);
     def.method = CAROM_SOUP_METHOD_GRID;
     assert_ok(context, carom_soup_create(context, &def, &soup));
-    assert_fails(context, carom_soup_k_free(context, soup, &k, NULL), CAROM_UNSUPPORTED, "GRID");
+    assert_fails(context, carom_kfree_measure(context, soup, &k, NULL), CAROM_UNSUPPORTED, "GRID");
     carom_soup_destroy(soup);
     carom_context_destroy(cancelling);
     carom_context_destroy(context);
@@ -502,15 +508,16 @@ static carom_status run_once(carom_allocator allocator, void *argument) {
     carom_context_def def = {.allocator = allocator, .threads = w->threads};
     carom_mesh *mesh = NULL;
     carom_soup *soup = NULL;
-    carom_soup_def soup_def = {0};
+    carom_mesh_view view = {0};
+    carom_soup_def soup_def = {.mesh = &view};
     carom_numbers numbers = {0};
-    carom_k_free k;
+    carom_kfree k;
     carom_status status = carom_context_create(&def, &context);
     if (status != CAROM_OK) return status;
     status = carom_shape_make(context, w->shape, &mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &soup_def.mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) status = carom_soup_create(context, &soup_def, &soup);
-    if (status == CAROM_OK) status = carom_soup_k_free(context, soup, &k, &numbers);
+    if (status == CAROM_OK) status = carom_kfree_measure(context, soup, &k, &numbers);
     carom_numbers_free(&numbers);
     carom_soup_destroy(soup);
     carom_mesh_destroy(mesh);
@@ -535,16 +542,17 @@ static void counting_allocates_nothing(void **state) {
         for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
             carom_context *context = test_context(threads);
             carom_mesh *mesh;
-            carom_soup_def def = {0};
+            carom_mesh_view view = {0};
+            carom_soup_def def = {.mesh = &view};
             carom_soup *soup;
-            carom_k_free k;
+            carom_kfree k;
             assert_ok(context, carom_shape_make(context, &shapes[i], &mesh));
-            assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+            assert_ok(context, carom_mesh_get_view(mesh, &view));
             assert_ok(context, carom_soup_create(context, &def, &soup));
             int quiet = 0, most = threads == 1 ? 8 : 200;
             for (int round = 0; round < most && quiet < 5; ++round) {
                 uint64_t before = test_malloc_count();
-                assert_ok(context, carom_soup_k_free(context, soup, &k, &counts));
+                assert_ok(context, carom_kfree_measure(context, soup, &k, &counts));
                 quiet = test_malloc_count() == before ? quiet + 1 : 0;
             }
             assert_int_equal(quiet, 5);

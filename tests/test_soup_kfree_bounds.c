@@ -11,10 +11,10 @@
 
 static carom_numbers counts;
 
-static void ask(carom_context *context, const carom_soup_def *def, carom_k_free *k) {
+static void ask(carom_context *context, const carom_soup_def *def, carom_kfree *k) {
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, def, &soup));
-    assert_ok(context, carom_soup_k_free(context, soup, k, &counts));
+    assert_ok(context, carom_kfree_measure(context, soup, k, &counts));
     carom_soup_destroy(soup);
 }
 
@@ -47,22 +47,24 @@ static void the_published_bounds_have_counterexamples(void **state) {
                   (1.0 - edge) * 0.5 / sqrt(3.0) + step * sqrt(0.75) * row, length,
                   &needles[3 * count++]);
     assert_int_equal(count, 15);
-    carom_soup_def def_a = {.mesh = {.positions = stack, .vertex_count = 12, .face_count = 4}};
-    carom_soup_def def_b = {.mesh = {.positions = needles, .vertex_count = 45, .face_count = 15}};
-    def_a.mesh.scalar = def_b.mesh.scalar = CAROM_SCALAR_FLOAT64;
-    def_a.mesh.corners = def_b.mesh.corners = corners;
+    carom_mesh_view view_a = {.positions = stack, .vertex_count = 12, .face_count = 4};
+    carom_soup_def def_a = {.mesh = &view_a};
+    carom_mesh_view view_b = {.positions = needles, .vertex_count = 45, .face_count = 15};
+    carom_soup_def def_b = {.mesh = &view_b};
+    view_a.scalar = view_b.scalar = CAROM_SCALAR_FLOAT64;
+    view_a.corners = view_b.corners = corners;
     carom_soup *a, *b;
-    carom_k_free k_a, k_b;
-    carom_k_free_bounds bounds;
+    carom_kfree k_a, k_b;
+    carom_kfree_most bounds;
     carom_pairs pairs = {0};
     assert_ok(context, carom_soup_create(context, &def_a, &a));
     assert_ok(context, carom_soup_create(context, &def_b, &b));
-    assert_ok(context, carom_soup_k_free(context, a, &k_a, NULL));
-    assert_ok(context, carom_soup_k_free(context, b, &k_b, NULL));
+    assert_ok(context, carom_kfree_measure(context, a, &k_a, NULL));
+    assert_ok(context, carom_kfree_measure(context, b, &k_b, NULL));
     assert_true(k_a.k == 1 && k_b.k == 1 && k_b.largest_diameter < k_a.least_diameter);
     assert_ok(context, carom_soup_cross_pairs(context, a, NULL, b, NULL, &pairs));
     assert_int_equal(pairs.count, 15 * 4); /* each meets four: more than 3 k */
-    assert_ok(context, carom_k_free_get_bounds(context, &k_a, &k_b, &bounds));
+    assert_ok(context, carom_kfree_bound(context, &k_a, &k_b, &bounds));
     assert_int_equal(bounds.published, 3 * (4 + 15));
     assert_true(pairs.count > bounds.published);
     assert_int_equal(bounds.pairs, 60); /* all with all, which is less than 12 (4 + 15) */
@@ -93,12 +95,12 @@ static carom_pose random_pose(carom_random *random, double reach) {
     return pose;
 }
 
-static void check_pair(carom_context *context, const carom_soup *a, const carom_k_free *k_a,
-                       const carom_soup *b, const carom_k_free *k_b, const carom_pose *pose,
+static void check_pair(carom_context *context, const carom_soup *a, const carom_kfree *k_a,
+                       const carom_soup *b, const carom_kfree *k_b, const carom_pose *pose,
                        const char *what, tried *all) {
     static carom_pairs pairs;
-    carom_k_free_bounds bounds;
-    assert_ok(context, carom_k_free_get_bounds(context, k_a, k_b, &bounds));
+    carom_kfree_most bounds;
+    assert_ok(context, carom_kfree_bound(context, k_a, k_b, &bounds));
     assert_ok(context, carom_soup_cross_pairs(context, a, NULL, b, pose, &pairs));
     if (pairs.count > bounds.pairs)
         fail_msg("%s: %" PRIu64 " pairs, bound %" PRIu64, what, pairs.count, bounds.pairs);
@@ -121,15 +123,16 @@ static void bounds_hold_for_shapes_in_any_pose(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {9};
     carom_soup *soups[COUNT];
-    carom_k_free k[COUNT];
+    carom_kfree k[COUNT];
     tried all = {0};
     for (size_t i = 0; i < COUNT; ++i) {
         carom_mesh *mesh;
-        carom_soup_def def = {.rigid = true};
+        carom_mesh_view view = {0};
+        carom_soup_def def = {.mesh = &view, .rigid = true};
         assert_ok(context, carom_shape_make(context, &shapes[i], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_ok(context, carom_soup_create(context, &def, &soups[i]));
-        assert_ok(context, carom_soup_k_free(context, soups[i], &k[i], NULL));
+        assert_ok(context, carom_kfree_measure(context, soups[i], &k[i], NULL));
         assert_true(k[i].discs <= 49 * k[i].faces);
         carom_mesh_destroy(mesh);
     }
@@ -148,11 +151,12 @@ static void bounds_hold_for_shapes_in_any_pose(void **state) {
     carom_context_destroy(context);
 }
 
-static carom_k_free k_free_of_file(carom_context *context, const char *file) {
+static carom_kfree k_free_of_file(carom_context *context, const char *file) {
     carom_mesh *mesh = models_load_fan(context, file);
-    carom_soup_def def = {0};
-    carom_k_free k;
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view};
+    carom_kfree k;
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     ask(context, &def, &k);
     carom_mesh_destroy(mesh);
     return k;
@@ -171,9 +175,9 @@ static void bounds_hold_for_the_pairs_of_truth(void **state) {
     assert_non_null(files);
     while (fgets(line, sizeof(line), files) != NULL) {
         if (sscanf(line, "%63[^,],\"%127[^\"]\",\"%127[^\"]\"", pair, a, b) != 3) continue;
-        carom_k_free k_a = k_free_of_file(context, a), k_b = k_free_of_file(context, b);
-        carom_k_free_bounds bounds;
-        assert_ok(context, carom_k_free_get_bounds(context, &k_a, &k_b, &bounds));
+        carom_kfree k_a = k_free_of_file(context, a), k_b = k_free_of_file(context, b);
+        carom_kfree_most bounds;
+        assert_ok(context, carom_kfree_bound(context, &k_a, &k_b, &bounds));
         models_path("truth/mesh_pairs.csv", path, sizeof(path));
         FILE *rows = fopen(path, "r");
         assert_non_null(rows);
@@ -207,7 +211,7 @@ static void bounds_hold_for_models(void **state) {
     carom_context *context = test_context(2);
     carom_random random = {10};
     carom_soup *soups[COUNT];
-    carom_k_free k[COUNT];
+    carom_kfree k[COUNT];
     double reach[COUNT];
     carom_vec3 middle[COUNT];
     tried all = {0};
@@ -215,17 +219,18 @@ static void bounds_hold_for_models(void **state) {
         char path[1024];
         models_path(files[i], path, sizeof(path));
         carom_mesh *mesh;
-        carom_soup_def def = {.rigid = true};
+        carom_mesh_view view = {0};
+        carom_soup_def def = {.mesh = &view, .rigid = true};
         carom_mesh_report report;
-        assert_ok(context, carom_mesh_load(context, path, &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
-        assert_ok(context, carom_mesh_inspect(context, &def.mesh, &report));
+        assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        assert_ok(context, carom_mesh_inspect(context, &view, &report));
         reach[i] = 0.5 * (report.bounds.high.x - report.bounds.low.x);
         middle[i].x = 0.5 * (report.bounds.high.x + report.bounds.low.x);
         middle[i].y = 0.5 * (report.bounds.high.y + report.bounds.low.y);
         middle[i].z = 0.5 * (report.bounds.high.z + report.bounds.low.z);
         assert_ok(context, carom_soup_create(context, &def, &soups[i]));
-        assert_ok(context, carom_soup_k_free(context, soups[i], &k[i], NULL));
+        assert_ok(context, carom_kfree_measure(context, soups[i], &k[i], NULL));
         carom_mesh_destroy(mesh);
     }
     for (size_t i = 0; i < COUNT; ++i)

@@ -32,11 +32,11 @@ static int tear_down(void **state) {
 
 static void assert_same(carom_soup *on_cpu, carom_soup *on_cuda) {
     static carom_numbers expected_counts, counts;
-    carom_k_free expected, k;
+    carom_kfree expected, k;
     carom_work work;
-    assert_ok(cpu, carom_soup_k_free(cpu, on_cpu, &expected, &expected_counts));
+    assert_ok(cpu, carom_kfree_measure(cpu, on_cpu, &expected, &expected_counts));
     memset(&k, 0xA5, sizeof(k));
-    assert_ok(cuda, carom_soup_k_free(cuda, on_cuda, &k, &counts));
+    assert_ok(cuda, carom_kfree_measure(cuda, on_cuda, &k, &counts));
     assert_int_equal(counts.count, expected_counts.count);
     for (uint64_t i = 0; i < counts.count; ++i)
         if (counts.data[i] != expected_counts.data[i])
@@ -75,10 +75,11 @@ static void lattice_soups_are_the_same(void **state) {
         lattice_make(&random, &soup);
         bool floats = i % 2 == 0 && scale == 1.0;
         lattice_move(&soup, i % 7 == 0 && !floats ? 0.1 : 0.0, scale);
-        carom_soup_def def = {.mesh = floats ? lattice_view_floats(&soup) : lattice_view(&soup),
-                              .degenerate = i % 4 == 3 ? CAROM_DEGENERATE_AS_SEGMENT
-                                                       : CAROM_DEGENERATE_ALONE};
-        if (def.mesh.offsets != NULL) continue; /* polygons: refused */
+        carom_mesh_view view = floats ? lattice_view_floats(&soup) : lattice_view(&soup);
+        carom_soup_def def = {.mesh = &view,
+                              .degenerate = i % 4 == 3 ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                       : CAROM_SOUP_DEGENERATE_ALONE};
+        if (view.offsets != NULL) continue; /* polygons: refused */
         assert_def_same(&def);
     }
 }
@@ -92,10 +93,11 @@ static void shapes_are_the_same(void **state) {
             const carom_shape_def shape = {.shape = (carom_shape)s,
                                            .scalar = variant == 0 ? CAROM_SCALAR_FLOAT32
                                                                   : CAROM_SCALAR_FLOAT64};
-            carom_soup_def def = {0};
+            carom_mesh_view view = {0};
+            carom_soup_def def = {.mesh = &view};
             assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
-            assert_ok(cpu, carom_mesh_get_view(mesh, &def.mesh));
-            if (def.mesh.offsets == NULL) assert_def_same(&def);
+            assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+            if (view.offsets == NULL) assert_def_same(&def);
             carom_mesh_destroy(mesh);
         }
 }
@@ -108,16 +110,17 @@ static void changes_are_the_same(void **state) {
     for (int i = 0; i < TEST_CASES(100); ++i) {
         carom_soup *on_cpu, *on_cuda;
         lattice_make(&random, &soup);
-        carom_soup_def def = {.mesh = lattice_view(&soup)};
-        if (def.mesh.offsets != NULL || def.mesh.face_count == 0) continue;
+        carom_mesh_view view = lattice_view(&soup);
+        carom_soup_def def = {.mesh = &view};
+        if (view.offsets != NULL || view.face_count == 0) continue;
         assert_ok(cpu, carom_soup_create(cpu, &def, &on_cpu));
         assert_ok(cuda, carom_soup_create(cuda, &def, &on_cuda));
         for (int change = 0; change < 3; ++change) {
-            uint32_t face = (uint32_t)(carom_random_next(&random) % def.mesh.face_count);
+            uint32_t face = (uint32_t)(carom_random_next(&random) % view.face_count);
             lattice_shake(&random, &soup);
-            def.mesh = lattice_view(&soup);
-            assert_ok(cpu, carom_soup_update(cpu, on_cpu, &def.mesh));
-            assert_ok(cuda, carom_soup_update(cuda, on_cuda, &def.mesh));
+            view = lattice_view(&soup);
+            assert_ok(cpu, carom_soup_update(cpu, on_cpu, &view));
+            assert_ok(cuda, carom_soup_update(cuda, on_cuda, &view));
             assert_ok(cpu, carom_soup_remove(cpu, on_cpu, &face, 1));
             assert_ok(cuda, carom_soup_remove(cuda, on_cuda, &face, 1));
             assert_same(on_cpu, on_cuda);
@@ -135,24 +138,24 @@ static void the_rest_is_refused(void **state) {
     const uint32_t corners[4] = {0, 1, 2, 3};
     const uint64_t offsets[2] = {0, 4};
     carom_soup *soup;
-    carom_k_free k;
-    carom_soup_def def = {.mesh = {.positions = corner,
-                                   .scalar = CAROM_SCALAR_FLOAT64,
-                                   .vertex_count = 4,
-                                   .corners = corners,
-                                   .offsets = offsets,
-                                   .face_count = 1}};
+    carom_kfree k;
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = corner,
+                                                     .scalar = CAROM_SCALAR_FLOAT64,
+                                                     .vertex_count = 4,
+                                                     .corners = corners,
+                                                     .offsets = offsets,
+                                                     .face_count = 1}};
     assert_ok(cuda, carom_soup_create(cuda, &def, &soup));
-    assert_fails(cuda, carom_soup_k_free(cuda, soup, &k, NULL), CAROM_UNSUPPORTED, "polygons");
-    assert_fails(cpu, carom_soup_k_free(cpu, soup, &k, NULL), CAROM_UNSUPPORTED, "made on cuda");
+    assert_fails(cuda, carom_kfree_measure(cuda, soup, &k, NULL), CAROM_UNSUPPORTED, "polygons");
+    assert_fails(cpu, carom_kfree_measure(cpu, soup, &k, NULL), CAROM_UNSUPPORTED, "made on cuda");
     carom_soup_destroy(soup);
-    def.mesh = (carom_mesh_view){.positions = far,
-                                 .scalar = CAROM_SCALAR_FLOAT64,
-                                 .vertex_count = 3,
-                                 .corners = corners,
-                                 .face_count = 1};
+    def.mesh = &(carom_mesh_view){.positions = far,
+                                  .scalar = CAROM_SCALAR_FLOAT64,
+                                  .vertex_count = 3,
+                                  .corners = corners,
+                                  .face_count = 1};
     assert_ok(cuda, carom_soup_create(cuda, &def, &soup));
-    assert_fails(cuda, carom_soup_k_free(cuda, soup, &k, NULL), CAROM_BAD_INPUT, "2^1020");
+    assert_fails(cuda, carom_kfree_measure(cuda, soup, &k, NULL), CAROM_BAD_INPUT, "2^1020");
     carom_soup_destroy(soup);
     assert_def_same(&(carom_soup_def){0});
 }

@@ -29,19 +29,20 @@ static void one_giant_triangle_costs_little(void **state) {
     carom_context *context = test_context(2);
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 100};
     carom_mesh *mesh;
-    carom_soup_def def = {0};
+    carom_mesh_view mesh_view = {0};
+    carom_soup_def def = {.mesh = &mesh_view};
     carom_work small, with_giant;
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
     carom_soup *soup = create(context, &def);
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_ok(context, carom_context_get_work(context, &small));
     oracle_pairs expected = {0};
-    expected.data = malloc((pairs.count + def.mesh.face_count) * sizeof(carom_pair));
+    expected.data = malloc((pairs.count + mesh_view.face_count) * sizeof(carom_pair));
     carom_triangle giant = {{{-1e6, -1e6, 0.0}, {1e6, -1e6, 0.25}, {0.5, 1e6, -0.1}}};
-    for (uint32_t f = 0, at = 0; f < def.mesh.face_count; ++f) {
-        const double *xyz = def.mesh.positions;
-        const uint32_t *corners = def.mesh.corners + 3 * (uint64_t)f;
+    for (uint32_t f = 0, at = 0; f < mesh_view.face_count; ++f) {
+        const double *xyz = mesh_view.positions;
+        const uint32_t *corners = mesh_view.corners + 3 * (uint64_t)f;
         carom_triangle t;
         bool meet;
         for (int i = 0; i < 3; ++i)
@@ -49,7 +50,7 @@ static void one_giant_triangle_costs_little(void **state) {
         for (; at < pairs.count && pairs.data[at].a == f; ++at)
             expected.data[expected.count++] = pairs.data[at];
         assert_ok(context, carom_triangles_meet(context, &t, &giant, &meet));
-        if (meet) expected.data[expected.count++] = (carom_pair){f, (uint32_t)def.mesh.face_count};
+        if (meet) expected.data[expected.count++] = (carom_pair){f, (uint32_t)mesh_view.face_count};
     }
     assert_true(expected.count > pairs.count + 20);
     static const uint32_t corners[3] = {0, 1, 2};
@@ -59,7 +60,7 @@ static void one_giant_triangle_costs_little(void **state) {
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_ok(context, carom_context_get_work(context, &with_giant));
     oracle_assert_equal(&pairs, &expected, "a cloth with a giant");
-    assert_true(with_giant.candidates <= small.candidates + 2 * def.mesh.face_count);
+    assert_true(with_giant.candidates <= small.candidates + 2 * mesh_view.face_count);
     assert_true(with_giant.visits <= 2 * small.visits);
     oracle_free(&expected);
     carom_soup_destroy(soup);
@@ -75,14 +76,16 @@ static void axes_may_differ_by_any_power(void **state) {
     static lattice_soup soup;
     carom_context *context = test_context(1);
     carom_random random = {8};
-    oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
+    oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     for (size_t i = 0; i < TEST_CASES(240); ++i) {
         const int *power = powers[i % COUNT_OF(powers)];
         do lattice_make(&random, &soup);
         while (soup.polygons || soup.faces > 12);
-        carom_soup_def def = {.mesh = lattice_view(&soup),
-                              .degenerate = (carom_degenerate)(i / 8 % CAROM_DEGENERATE_COUNT)};
-        oracle_self(context, &def.mesh, false, NULL, expected);
+        carom_mesh_view view = lattice_view(&soup);
+        carom_soup_def def = {.mesh = &view,
+                              .degenerate =
+                                  (carom_soup_degenerate)(i / 8 % CAROM_SOUP_DEGENERATE_COUNT)};
+        oracle_self(context, &view, false, NULL, expected);
         for (uint32_t v = 0; v < soup.vertices; ++v)
             for (int k = 0; k < 3; ++k) soup.xyz[v][k] = ldexp(soup.xyz[v][k], power[k]);
         carom_soup *made = create(context, &def);
@@ -100,18 +103,20 @@ static void the_ends_of_the_range_are_fine(void **state) {
     static lattice_soup soup, moved;
     carom_context *context = test_context(1);
     carom_random random = {9};
-    oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
+    oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     for (int i = 0; i < TEST_CASES(400); ++i) {
         do lattice_make(&random, &soup);
         while (soup.polygons || soup.faces > 12);
         for (uint32_t v = 0; v < soup.vertices; ++v)
             for (int k = 0; k < 3; ++k) soup.xyz[v][k] = fmod(soup.xyz[v][k], 3.0) - 1.0;
-        carom_soup_def def = {.mesh = lattice_view(&soup),
-                              .degenerate = (carom_degenerate)(i / 2 % CAROM_DEGENERATE_COUNT)};
-        oracle_self(context, &def.mesh, false, NULL, expected);
+        carom_mesh_view view = lattice_view(&soup);
+        carom_soup_def def = {.mesh = &view,
+                              .degenerate =
+                                  (carom_soup_degenerate)(i / 2 % CAROM_SOUP_DEGENERATE_COUNT)};
+        oracle_self(context, &view, false, NULL, expected);
         moved = soup;
         lattice_move(&moved, 0.0, i % 2 == 0 ? DBL_MAX : (double)FLT_MAX);
-        def.mesh = i % 2 == 0 ? lattice_view(&moved) : lattice_view_floats(&moved);
+        view = i % 2 == 0 ? lattice_view(&moved) : lattice_view_floats(&moved);
         carom_soup *made = create(context, &def);
         assert_ok(context, carom_soup_self_pairs(context, made, &pairs));
         oracle_assert_equal(&pairs, &expected[def.degenerate],
@@ -163,18 +168,19 @@ static void everything_in_one_point(void **state) {
     static const uint32_t corners[3] = {0, 1, 2};
     carom_context *context = test_context(2);
     heap h = heap_make(point, 3, corners, 1, 100000);
-    carom_soup_def def = {.mesh = heap_view(&h)};
+    carom_mesh_view view = heap_view(&h);
+    carom_soup_def def = {.mesh = &view};
     carom_soup *soup = create(context, &def);
     carom_soup_info info;
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_int_equal(pairs.count, h.faces);
     for (uint32_t i = 0; i < h.faces; ++i)
         assert_true(pairs.data[i].a == i && pairs.data[i].b == i);
-    assert_ok(context, carom_soup_get_info(context, soup, &info));
+    assert_ok(context, carom_soup_get_info(soup, &info));
     assert_int_equal(info.degenerate_faces, h.faces);
     carom_soup_destroy(soup);
-    def.mesh.face_count = 1000; /* each point meets each */
-    def.degenerate = CAROM_DEGENERATE_AS_SEGMENT;
+    view.face_count = 1000; /* each point meets each */
+    def.degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT;
     soup = create(context, &def);
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_int_equal(pairs.count, 1000 * 999 / 2);
@@ -215,9 +221,10 @@ static void a_thousand_copies_in_one_place_are_streamed(void **state) {
     heap h = heap_make(xyz, 4, corners, 4, copies);
     carom_mesh *mesh;
     carom_shape_def shape = {.shape = CAROM_SHAPE_GRID, .detail = 60};
-    carom_soup_def def = {0};
+    carom_mesh_view mesh_view = {0};
+    carom_soup_def def = {.mesh = &mesh_view};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
     carom_soup *soup = create(context, &def);
     carom_mesh_view view = heap_view(&h);
     assert_ok(context, carom_soup_add(context, soup, &view, NULL));
@@ -225,7 +232,7 @@ static void a_thousand_copies_in_one_place_are_streamed(void **state) {
     carom_context_info info;
     bool any;
     receiver r = {.stop_at = 5000};
-    assert_ok(context, carom_soup_self_any(context, soup, &any));
+    assert_ok(context, carom_soup_self_meet(context, soup, &any));
     assert_true(any);
     assert_ok(context, carom_soup_self_each(context, soup, receive, &r));
     assert_in_range(r.count, r.stop_at, r.stop_at + 4096);
@@ -253,9 +260,10 @@ static void a_search_that_gave_up_in_two_ways_goes_on_by_grid(void **state) {
     carom_context *context = test_context(2);
     carom_mesh *mesh;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 12};
-    carom_soup_def def = {0};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     carom_soup *soup = create(context, &def);
     uint64_t expected;
     assert_ok(context, carom_soup_self_count(context, soup, &expected));
@@ -282,10 +290,11 @@ static void nothing_gives_nothing(void **state) {
     carom_context *context = test_context(2);
     static const double xyz[4][3] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
     static const uint64_t offsets[1] = {0};
-    const carom_soup_def defs[] = {{.fan = false},
-                                   {.mesh = {.scalar = CAROM_SCALAR_FLOAT32}},
-                                   {.mesh = {.positions = xyz, .vertex_count = 3}},
-                                   {.mesh = {.offsets = offsets}, .fan = true}};
+    const carom_soup_def defs[] = {
+        {.fan = false},
+        {.mesh = &(carom_mesh_view){.scalar = CAROM_SCALAR_FLOAT32}},
+        {.mesh = &(carom_mesh_view){.positions = xyz, .vertex_count = 3}},
+        {.mesh = &(carom_mesh_view){.offsets = offsets}, .fan = true}};
     for (size_t i = 0; i <= COUNT_OF(defs); ++i) {
         carom_soup *soup = create(context, i < COUNT_OF(defs) ? &defs[i] : NULL);
         uint64_t count = 7;
@@ -295,7 +304,7 @@ static void nothing_gives_nothing(void **state) {
         assert_int_equal(pairs.count, 0);
         assert_ok(context, carom_soup_self_count(context, soup, &count));
         assert_int_equal(count, 0);
-        assert_ok(context, carom_soup_self_any(context, soup, &any));
+        assert_ok(context, carom_soup_self_meet(context, soup, &any));
         assert_false(any);
         assert_ok(context, carom_soup_self_each(context, soup, receive, &r));
         assert_int_equal(r.count, 0);
@@ -310,9 +319,10 @@ static void a_small_buffer_is_filled_and_the_count_is_true(void **state) {
     carom_context *context = test_context(1);
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 30};
     carom_mesh *mesh;
-    carom_soup_def def = {0};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     carom_soup *soup = create(context, &def);
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_true(pairs.count > 20);
@@ -386,10 +396,11 @@ static void the_end_of_memory_is_told_with_its_bytes(void **state) {
     (void)state;
     carom_context *plain = test_context(1);
     carom_mesh *mesh;
-    carom_soup_def def = {0};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view};
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 150};
     assert_ok(plain, carom_shape_make(plain, &shape, &mesh));
-    assert_ok(plain, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(plain, carom_mesh_get_view(mesh, &view));
     uint64_t expected = 0;
     for (int method = 0; method < CAROM_SOUP_METHOD_COUNT; ++method) {
         def.method = (carom_soup_method)method;
@@ -464,9 +475,9 @@ static void parts_of_large_inputs_are_joined(void **state) {
     for (uint32_t threads = 1; threads <= 3; ++threads) {
         carom_context *context = test_context(threads);
         for (int fan = 0; fan < 2; ++fan) {
-            carom_soup *soup = create(context, &(carom_soup_def){.mesh = view, .fan = fan != 0});
+            carom_soup *soup = create(context, &(carom_soup_def){.mesh = &view, .fan = fan != 0});
             carom_soup_info info;
-            assert_ok(context, carom_soup_get_info(context, soup, &info));
+            assert_ok(context, carom_soup_get_info(soup, &info));
             assert_int_equal(info.degenerate_faces, fan != 0 ? 2 * flat : flat);
             assert_null(carom_soup_validate(soup));
             carom_soup_destroy(soup);
@@ -496,17 +507,18 @@ static void bad_input_is_named(void **state) {
     carom_soup *soup = NULL;
     for (size_t i = 0; i < COUNT_OF(values); ++i) {
         double xyz[4][3] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {1.0, 1.0, 0.0}};
-        carom_soup_def def = {
-            .mesh = {.positions = xyz, .vertex_count = 4, .corners = corners, .face_count = 2}};
+        carom_mesh_view view = {
+            .positions = xyz, .vertex_count = 4, .corners = corners, .face_count = 2};
+        carom_soup_def def = {.mesh = &view};
         xyz[2][1] = values[i];
         assert_fails(context, carom_soup_create(context, &def, &soup), CAROM_BAD_INPUT, "vertex 2");
         assert_null(soup);
         xyz[2][1] = 1.0;
-        def.mesh.vertex_count = 3;
+        view.vertex_count = 3;
         assert_fails(context, carom_soup_create(context, &def, &soup), CAROM_BAD_INPUT, "vertex 3");
         assert_null(soup);
-        def.mesh.vertex_count = 4;
-        def.mesh.face_count = UINT64_C(1) << 33; /* none of them is read */
+        view.vertex_count = 4;
+        view.face_count = UINT64_C(1) << 33; /* none of them is read */
         assert_fails(context, carom_soup_create(context, &def, &soup), CAROM_TOO_LARGE,
                      "8589934592");
         assert_null(soup);
@@ -520,7 +532,7 @@ static void null_is_the_callers_bug(void **state) {
     carom_soup *soup = create(context, NULL), *other;
     carom_soup_info info;
     carom_mesh_view view = {0};
-    carom_soup_def wrong = {.degenerate = CAROM_DEGENERATE_COUNT};
+    carom_soup_def wrong = {.degenerate = CAROM_SOUP_DEGENERATE_COUNT};
     uint64_t count;
     bool any;
     test_asserts_begin();
@@ -536,22 +548,21 @@ static void null_is_the_callers_bug(void **state) {
     assert_int_equal(carom_soup_remove(NULL, soup, NULL, 0), CAROM_INVALID);
     assert_int_equal(carom_soup_remove(context, NULL, NULL, 0), CAROM_INVALID);
     assert_int_equal(carom_soup_remove(context, soup, NULL, 1), CAROM_INVALID);
-    assert_int_equal(carom_soup_get_info(NULL, soup, &info), CAROM_INVALID);
-    assert_int_equal(carom_soup_get_info(context, NULL, &info), CAROM_INVALID);
-    assert_int_equal(carom_soup_get_info(context, soup, NULL), CAROM_INVALID);
+    assert_int_equal(carom_soup_get_info(NULL, &info), CAROM_INVALID);
+    assert_int_equal(carom_soup_get_info(soup, NULL), CAROM_INVALID);
     assert_int_equal(carom_soup_self_pairs(NULL, soup, &pairs), CAROM_INVALID);
     assert_int_equal(carom_soup_self_pairs(context, NULL, &pairs), CAROM_INVALID);
     assert_int_equal(carom_soup_self_pairs(context, soup, NULL), CAROM_INVALID);
     assert_int_equal(carom_soup_self_count(NULL, soup, &count), CAROM_INVALID);
     assert_int_equal(carom_soup_self_count(context, NULL, &count), CAROM_INVALID);
     assert_int_equal(carom_soup_self_count(context, soup, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_self_any(NULL, soup, &any), CAROM_INVALID);
-    assert_int_equal(carom_soup_self_any(context, NULL, &any), CAROM_INVALID);
-    assert_int_equal(carom_soup_self_any(context, soup, NULL), CAROM_INVALID);
+    assert_int_equal(carom_soup_self_meet(NULL, soup, &any), CAROM_INVALID);
+    assert_int_equal(carom_soup_self_meet(context, NULL, &any), CAROM_INVALID);
+    assert_int_equal(carom_soup_self_meet(context, soup, NULL), CAROM_INVALID);
     assert_int_equal(carom_soup_self_each(NULL, soup, receive, NULL), CAROM_INVALID);
     assert_int_equal(carom_soup_self_each(context, NULL, receive, NULL), CAROM_INVALID);
     assert_int_equal(carom_soup_self_each(context, soup, NULL, NULL), CAROM_INVALID);
-    assert_int_equal(test_asserts_end(), 27);
+    assert_int_equal(test_asserts_end(), 26);
     carom_soup_destroy(soup);
     carom_context_destroy(context);
 }

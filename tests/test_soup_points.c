@@ -41,10 +41,10 @@ static void lattice_make(carom_context *context, lattice *l, carom_random *rando
         l->positions[i] = (carom_vec3){c[0], c[1], c[2]};
         l->corners[i] = (uint32_t)i;
     }
-    carom_soup_def def = {.mesh = {.positions = l->positions,
-                                   .vertex_count = 3 * l->count,
-                                   .corners = l->corners,
-                                   .face_count = l->count}};
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = l->positions,
+                                                     .vertex_count = 3 * l->count,
+                                                     .corners = l->corners,
+                                                     .face_count = l->count}};
     assert_ok(context, carom_soup_create(context, &def, &l->soup));
 }
 
@@ -70,6 +70,28 @@ static carom_vec3 lattice_point(carom_random *random, double scale, double shift
     return (carom_vec3){c[0], c[1], c[2]};
 }
 
+static double length_of(carom_vec3 v) {
+    return (double)sqrtl((long double)v.x * v.x + (long double)v.y * v.y + (long double)v.z * v.z);
+}
+
+static bool is_zero(carom_vec3 v) {
+    return v.x == 0.0 && v.y == 0.0 && v.z == 0.0;
+}
+
+/* From the nearest point the normal leads to the point; where they meet, it is 0. */
+static void check_normal_to(const carom_hit *hit, carom_vec3 point, double size) {
+    const double *p = &point.x, *at = &hit->point.x, *n = &hit->normal.x;
+    bool there = at[0] == p[0] && at[1] == p[1] && at[2] == p[2];
+    if (hit->id == CAROM_NONE || hit->distance == 0.0 || there) {
+        assert_true(is_zero(hit->normal));
+        return;
+    }
+    if (fabs(length_of(hit->normal) - 1.0) > 1e-14)
+        fail_msg("the normal is (%g, %g, %g) at a distance of %g", n[0], n[1], n[2], hit->distance);
+    for (int k = 0; k < 3; ++k)
+        assert_true(fabs(at[k] + hit->distance * n[k] - p[k]) <= 1e-14 * size);
+}
+
 static void the_nearest_face_is_the_nearest(void **state) {
     (void)state;
     carom_context *context = test_context(2);
@@ -81,7 +103,8 @@ static void the_nearest_face_is_the_nearest(void **state) {
         lattice_make(context, &l, &random, scale, shift);
         for (int i = 0; i < 10; ++i) {
             carom_vec3 point = lattice_point(&random, scale, shift, 4);
-            carom_soup_hit hit, best = {CAROM_NO_FACE, HUGE_VAL, point};
+            carom_hit hit,
+                best = {.id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = point};
             int base = ilogb(scale) - 2; /* all coordinates are whole quarters */
             exact_vec p = exact_vec_of(point, base);
             exact_fraction least;
@@ -91,15 +114,17 @@ static void the_nearest_face_is_the_nearest(void **state) {
                 carom_closest closest;
                 if (!has_area(context, &t)) continue;
                 exact_fraction here = exact_near_face(&p, &t, base);
-                if (best.face != CAROM_NO_FACE && exact_fraction_compare(&here, &least) >= 0)
-                    continue;
+                if (best.face != CAROM_NONE && exact_fraction_compare(&here, &least) >= 0) continue;
                 assert_ok(context, carom_point_triangle_distance(context, &point, &t, &closest));
-                best = (carom_soup_hit){(uint32_t)f, closest.distance, closest.b};
+                best = (carom_hit){
+                    .face = (uint32_t)f, .distance = closest.distance, .point = closest.b};
                 least = here;
             }
+            assert_int_equal(hit.id, best.id);
             assert_int_equal(hit.face, best.face);
-            assert_true(hit.distance == best.distance);
+            assert_true(hit.distance == best.distance && hit.error == 0.0);
             assert_memory_equal(&hit.point, &best.point, sizeof(hit.point));
+            check_normal_to(&hit, point, (shift + 8.0) * scale);
         }
         carom_soup_destroy(l.soup);
     }
@@ -113,6 +138,20 @@ static bool segment_meets(carom_context *context, carom_vec3 a, carom_vec3 b,
     bool meet;
     assert_ok(context, carom_triangles_meet(context, &segment, t, &meet));
     return meet;
+}
+
+/* A unit vector across the triangle, on the side that the ray comes from. */
+static void check_normal_of(const carom_hit *hit, const carom_triangle *t, const carom_ray *ray) {
+    const carom_vec3 *c = t->corner, d = ray->direction, n = hit->normal;
+    assert_true(fabs(length_of(n) - 1.0) <= 1e-14);
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 to = c[(i + 1) % 3];
+        long double x = (long double)to.x - c[i].x, y = (long double)to.y - c[i].y;
+        long double z = (long double)to.z - c[i].z;
+        assert_true(fabsl(n.x * x + n.y * y + n.z * z) <= 1e-14L * sqrtl(x * x + y * y + z * z));
+    }
+    long double against = (long double)n.x * d.x + (long double)n.y * d.y + (long double)n.z * d.z;
+    assert_true(against <= 1e-14L * length_of(d));
 }
 
 static void rays_find_what_segments_meet(void **state) {
@@ -136,7 +175,7 @@ static void rays_find_what_segments_meet(void **state) {
             carom_vec3 end = {ray.origin.x + steps * ray.direction.x,
                               ray.origin.y + steps * ray.direction.y,
                               ray.origin.z + steps * ray.direction.z};
-            carom_soup_hit hit;
+            carom_hit hit;
             assert_ok(context, carom_soup_cast_rays(context, l.soup, &ray, 1, &hit));
             bool any = false;
             for (uint64_t f = 0; f < l.count; ++f) {
@@ -144,7 +183,7 @@ static void rays_find_what_segments_meet(void **state) {
                 if (!has_area(context, &t) || !segment_meets(context, ray.origin, end, &t))
                     continue;
                 any = true;
-                if (hit.face == CAROM_NO_FACE) fail_msg("face %llu missed", (unsigned long long)f);
+                if (hit.face == CAROM_NONE) fail_msg("face %llu missed", (unsigned long long)f);
                 /* Nothing meets the ray clearly before the hit. */
                 double before = hit.distance - 1e-6;
                 carom_vec3 early = {ray.origin.x + before * ray.direction.x,
@@ -153,12 +192,16 @@ static void rays_find_what_segments_meet(void **state) {
                 if (before > 0.0) assert_false(segment_meets(context, ray.origin, early, &t));
             }
             if (!any) {
-                assert_int_equal(hit.face, CAROM_NO_FACE);
+                assert_true(hit.id == CAROM_NONE && hit.face == CAROM_NONE);
+                assert_true(isinf(hit.distance) && is_zero(hit.normal) && hit.error == 0.0);
+                assert_memory_equal(&hit.point, &ray.origin, sizeof(hit.point));
                 ++missed;
                 continue;
             }
             ++found;
             carom_triangle t = triangle_of(&l, hit.face);
+            assert_true(hit.id == 0 && hit.error == 0.0);
+            check_normal_of(&hit, &t, &ray);
             carom_closest closest;
             assert_true(segment_meets(context, ray.origin, end, &t));
             assert_ok(context, carom_point_triangle_distance(context, &hit.point, &t, &closest));
@@ -167,6 +210,73 @@ static void rays_find_what_segments_meet(void **state) {
         carom_soup_destroy(l.soup);
     }
     assert_true(found > TEST_CASES(500) && missed > TEST_CASES(500));
+    carom_context_destroy(context);
+}
+
+/* Normals of polygons are those of their planes, whatever was added before and after them or
+ * removed, and whatever the size of all. */
+static void normals_are_those_of_planes(void **state) {
+    (void)state;
+    static const int powers[] = {0, -1060, -1020, -600, 600, 1020};
+    static const double plain[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
+                                       {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
+    static const uint32_t corners[24] = {0, 3, 2, 1, 4, 5, 6, 7, 0, 1, 5, 4,
+                                         1, 2, 6, 5, 2, 3, 7, 6, 3, 0, 4, 7};
+    static const carom_vec3 normals[6] = {{0, 0, -1}, {0, 0, 1}, {0, -1, 0},
+                                          {1, 0, 0},  {0, 1, 0}, {-1, 0, 0}};
+    static const uint64_t offsets[7] = {0, 4, 8, 12, 16, 20, 24};
+    carom_context *context = test_context(1);
+    for (size_t p = 0; p < COUNT_OF(powers); ++p)
+        for (int fan = 0; fan < 2; ++fan) {
+            double xyz[8][3], size = ldexp(1.0, powers[p]);
+            for (int i = 0; i < 24; ++i) xyz[i / 3][i % 3] = plain[i / 3][i % 3] * size;
+            carom_mesh_view view = {.positions = xyz,
+                                    .vertex_count = 8,
+                                    .corners = corners,
+                                    .offsets = offsets,
+                                    .face_count = 6};
+            carom_soup_def def = {.mesh = &view, .fan = fan != 0};
+            carom_soup *soup;
+            uint32_t first, gone[12];
+            assert_ok(context, carom_soup_create(context, &def, &soup));
+            assert_ok(context, carom_soup_add(context, soup, &view, &first));
+            for (uint32_t i = 0; i < first; ++i) gone[i] = i;
+            for (int removed = 0; removed < 2; ++removed) {
+                if (removed != 0) assert_ok(context, carom_soup_remove(context, soup, gone, first));
+                for (int f = 0; f < 6; ++f)
+                    for (int side = 0; side < 2; ++side) { /* from outside and from inside */
+                        carom_vec3 n = normals[f];
+                        double from = side == 0 ? 1.5 : 0.0, to = side == 0 ? -1.0 : 1.0;
+                        carom_ray ray = {
+                            .origin = {(from * n.x + (n.x == 0.0 ? 0.25 : 0.0)) * size,
+                                       (from * n.y + (n.y == 0.0 ? 0.5 : 0.0)) * size,
+                                       (from * n.z + (n.z == 0.0 ? 0.125 : 0.0)) * size},
+                            .direction = {to * n.x * size, to * n.y * size, to * n.z * size}};
+                        carom_hit hit;
+                        assert_ok(context, carom_soup_cast_rays(context, soup, &ray, 1, &hit));
+                        assert_true(hit.id == 0 && hit.distance == (side == 0 ? 0.5 : 1.0));
+                        uint32_t face = hit.face - (removed != 0 ? first : 0);
+                        assert_int_equal(fan != 0 ? face / 2 : face, f);
+                        assert_true(hit.normal.x == -to * n.x && hit.normal.y == -to * n.y &&
+                                    hit.normal.z == -to * n.z);
+                    }
+            }
+            carom_soup_destroy(soup);
+        }
+    /* Differences of corners that no double holds. */
+    static const carom_vec3 huge[3] = {
+        {-DBL_MAX, -DBL_MAX, 1.0}, {DBL_MAX, -DBL_MAX, 1.0}, {0.0, DBL_MAX, 1.0}};
+    static const carom_ray down = {.origin = {0, 0, 3.0}, .direction = {0, 0, -1.0}};
+    static const uint32_t order[3] = {0, 1, 2};
+    carom_mesh_view view = {
+        .positions = huge, .vertex_count = 3, .corners = order, .face_count = 1};
+    carom_soup *soup;
+    carom_hit hit;
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
+    assert_ok(context, carom_soup_cast_rays(context, soup, &down, 1, &hit));
+    assert_true(hit.id == 0 && hit.distance == 2.0);
+    assert_true(hit.normal.x == 0.0 && hit.normal.y == 0.0 && hit.normal.z == 1.0);
+    carom_soup_destroy(soup);
     carom_context_destroy(context);
 }
 
@@ -182,7 +292,7 @@ static void windings_know_the_inside(void **state) {
             .shape = CAROM_SHAPE_BOX, .detail = (uint64_t)variant + 1, .size = 2.0};
         assert_ok(context, carom_shape_make(context, &def, &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
-        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         carom_vec3 points[343];
         int32_t windings[343];
         for (int i = 0; i < 343; ++i)
@@ -210,7 +320,7 @@ static void windings_add_up(void **state) {
     assert_ok(context, carom_shape_make(context, &(carom_shape_def){.size = 2.0}, &outer));
     assert_ok(context, carom_mesh_get_view(inner, &a));
     assert_ok(context, carom_mesh_get_view(outer, &b));
-    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = a}, &soup));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &a}, &soup));
     assert_ok(context, carom_soup_add(context, soup, &b, NULL));
     carom_vec3 points[] = {{0, 0, 0}, {0, 0, 1.5}, {1.5, 0, 0}, {0, 3, 0}, {0.1, 0.2, 0.3}};
     int32_t windings[5];
@@ -228,7 +338,7 @@ static void answers_do_not_depend_on_threads_or_instruction_sets(void **state) {
     enum { COUNT = 300 };
     static carom_vec3 points[COUNT];
     static carom_ray rays[COUNT];
-    static carom_soup_hit near[2][COUNT], far[2][COUNT];
+    static carom_hit near[2][COUNT], far[2][COUNT];
     static int32_t windings[2][COUNT];
     carom_random random = {4};
     for (int i = 0; i < COUNT; ++i) {
@@ -249,7 +359,7 @@ static void answers_do_not_depend_on_threads_or_instruction_sets(void **state) {
         assert_ok(context,
                   carom_shape_make(context, &(carom_shape_def){.shape = CAROM_SHAPE_KNOT}, &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
-        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         memset(near[at], 0, sizeof(near[at]));
         memset(far[at], 0, sizeof(far[at]));
         assert_ok(context, carom_soup_closest_points(context, soup, points, COUNT, near[at]));
@@ -274,10 +384,10 @@ static void bad_input_gets_a_sentence(void **state) {
     carom_soup *empty;
     assert_ok(context, carom_soup_create(context, NULL, &empty));
     carom_vec3 points[2] = {{0, 0, 0}, {0, NAN, 0}};
-    carom_soup_hit hits[2];
+    carom_hit hits[2];
     int32_t winding[2];
     assert_ok(context, carom_soup_closest_points(context, empty, points, 1, hits));
-    assert_true(hits[0].face == CAROM_NO_FACE && isinf(hits[0].distance));
+    assert_true(hits[0].face == CAROM_NONE && isinf(hits[0].distance));
     assert_ok(context, carom_soup_winding(context, empty, points, 1, winding));
     assert_int_equal(winding[0], 0);
     assert_fails(context, carom_soup_closest_points(context, empty, points, 2, hits),
@@ -286,7 +396,7 @@ static void bad_input_gets_a_sentence(void **state) {
                  "point 1");
     carom_ray rays[2] = {{.direction = {1, 0, 0}}, {.origin = {1, 2, 3}, .direction = {0, 0, 0}}};
     assert_ok(context, carom_soup_cast_rays(context, empty, rays, 1, hits));
-    assert_int_equal(hits[0].face, CAROM_NO_FACE);
+    assert_int_equal(hits[0].face, CAROM_NONE);
     assert_fails(context, carom_soup_cast_rays(context, empty, rays, 2, hits), CAROM_BAD_INPUT,
                  "ray 1 has the direction (0, 0, 0)");
     test_asserts_begin();
@@ -370,6 +480,7 @@ int main(void) {
         cmocka_unit_test(the_nearest_face_is_the_nearest),
         cmocka_unit_test(lower_bounds_are_below_the_distance),
         cmocka_unit_test(rays_find_what_segments_meet),
+        cmocka_unit_test(normals_are_those_of_planes),
         cmocka_unit_test(windings_know_the_inside),
         cmocka_unit_test(windings_add_up),
         cmocka_unit_test(answers_do_not_depend_on_threads_or_instruction_sets),

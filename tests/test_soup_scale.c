@@ -60,12 +60,12 @@ static carom_triangle triangle_of(const scene *s, uint64_t f) {
 
 static void scene_prepare(carom_context *context, scene *s) {
     for (uint32_t i = 0; i < 3 * s->count; ++i) s->corners[i] = i;
-    carom_soup_def def = {.mesh = {.positions = s->positions,
-                                   .vertex_count = 3 * s->count,
-                                   .corners = s->corners,
-                                   .face_count = s->count},
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = s->positions,
+                                                     .vertex_count = 3 * s->count,
+                                                     .corners = s->corners,
+                                                     .face_count = s->count},
                           .rigid = s->rigid};
-    if (s->segments) def.degenerate = CAROM_DEGENERATE_AS_SEGMENT;
+    if (s->segments) def.degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT;
     assert_ok(context, carom_soup_create(context, &def, &s->soup));
 }
 
@@ -85,10 +85,10 @@ static void span(carom_vec3 v, int *base, int *top) {
 
 #define DEFINE_CHECK(big)                                                                          \
     static const char *check_##big(const scene *s, const carom_ray *ray, int base, int base_d,     \
-                                   const carom_soup_hit *hit) {                                    \
+                                   const carom_hit *hit) {                                         \
         big##_vec o = big##_vec_of(ray->origin, base), d = big##_vec_of(ray->direction, base_d);   \
         big##_fraction best, t;                                                                    \
-        uint32_t face = CAROM_NO_FACE;                                                             \
+        uint32_t face = CAROM_NONE;                                                                \
         for (uint64_t f = 0; f < s->count; ++f) {                                                  \
             carom_triangle triangle = triangle_of(s, f);                                           \
             if (!big##_ray_face(&o, &d, &triangle, base, s->segments, &t)) continue;               \
@@ -97,12 +97,12 @@ static void span(carom_vec3 v, int *base, int *top) {
                 double m = ldexp(frexp(ray->length, &e), 53);                                      \
                 if (big##_fraction_against(&t, base - base_d, (int64_t)m, e - 53) > 0) continue;   \
             }                                                                                      \
-            if (face != CAROM_NO_FACE && big##_fraction_compare(&t, &best) >= 0) continue;         \
+            if (face != CAROM_NONE && big##_fraction_compare(&t, &best) >= 0) continue;            \
             face = (uint32_t)f;                                                                    \
             best = t;                                                                              \
         }                                                                                          \
         if (hit->face != face) return "another face comes first";                                  \
-        if (face == CAROM_NO_FACE)                                                                 \
+        if (face == CAROM_NONE)                                                                    \
             return hit->distance == HUGE_VAL ? NULL : "a miss is not infinitely far";              \
         if (!big##_fraction_rounds_to(&best, base - base_d, hit->distance)) return "t is off";     \
         const double at[3] = {hit->point.x, hit->point.y, hit->point.z};                           \
@@ -117,8 +117,7 @@ static void span(carom_vec3 v, int *base, int *top) {
 DEFINE_CHECK(small)
 DEFINE_CHECK(large)
 
-static void check(carom_context *context, const scene *s, const carom_ray *ray,
-                  carom_soup_hit *hit) {
+static void check(carom_context *context, const scene *s, const carom_ray *ray, carom_hit *hit) {
     int base = 1024, top = -1100, base_d = 1024, top_d = -1100;
     for (uint64_t i = 0; i < 3 * s->count; ++i) span(s->positions[i], &base, &top);
     span(ray->origin, &base, &top);
@@ -270,11 +269,11 @@ static void cast_at_random(carom_context *context, uint64_t trials, uint64_t fir
         for (int i = 0; i < 10; ++i) {
             carom_ray ray = ray_make(&random, &s, &r);
             if (!usable(&ray)) continue;
-            carom_soup_hit hit;
+            carom_hit hit;
             check(context, &s, &ray, &hit);
-            met += hit.face != CAROM_NO_FACE;
-            missed += hit.face == CAROM_NO_FACE;
-            if (hit.face == CAROM_NO_FACE || !isfinite(hit.distance)) continue;
+            met += hit.face != CAROM_NONE;
+            missed += hit.face == CAROM_NONE;
+            if (hit.face == CAROM_NONE || !isfinite(hit.distance)) continue;
             /* The length is compared with the true t. */
             double ends[3] = {hit.distance, nextafter(hit.distance, 0.0),
                               nextafter(hit.distance, HUGE_VAL)};
@@ -316,7 +315,7 @@ static void rays_are_exact_across_scales(void **state) {
             ray.direction =
                 (carom_vec3){to.x - ray.origin.x, to.y - ray.origin.y, to.z - ray.origin.z};
             stretch(&random, &ray.direction, i == 0 ? 0 : 1000);
-            carom_soup_hit hit;
+            carom_hit hit;
             if (usable(&ray)) check(context, &s, &ray, &hit);
         }
         carom_soup_destroy(s.soup);
@@ -337,7 +336,7 @@ static void large_soups_are_searched_rightly(void **state) {
         scene_make(context, &s, &random, &r, MOST);
         for (int i = 0; i < 10; ++i) {
             carom_ray ray = ray_make(&random, &s, &r);
-            carom_soup_hit hit;
+            carom_hit hit;
             if (usable(&ray)) check(context, &s, &ray, &hit);
         }
         carom_soup_destroy(s.soup);
@@ -379,12 +378,12 @@ static double extent_of(carom_vec3 p, const carom_triangle *t) {
     static uint32_t nearest_##big(const scene *s, carom_vec3 point, int base) {                    \
         big##_vec p = big##_vec_of(point, base);                                                   \
         big##_fraction best;                                                                       \
-        uint32_t face = CAROM_NO_FACE;                                                             \
+        uint32_t face = CAROM_NONE;                                                                \
         for (uint64_t f = 0; f < s->count; ++f) {                                                  \
             carom_triangle t = triangle_of(s, f);                                                  \
             if (!s->segments && big##_flat(&t, base)) continue;                                    \
             big##_fraction here = big##_near_face(&p, &t, base);                                   \
-            if (face != CAROM_NO_FACE && big##_fraction_compare(&here, &best) >= 0) continue;      \
+            if (face != CAROM_NONE && big##_fraction_compare(&here, &best) >= 0) continue;         \
             face = (uint32_t)f;                                                                    \
             best = here;                                                                           \
         }                                                                                          \
@@ -397,7 +396,7 @@ DEFINE_NEAREST(large)
 /* Distance and point of the face named, which is the right one. */
 #define DEFINE_CHECK_NEAR(big)                                                                     \
     static const char *near_##big(const scene *s, carom_vec3 point, int base,                      \
-                                  const carom_soup_hit *hit) {                                     \
+                                  const carom_hit *hit) {                                          \
         big##_vec p = big##_vec_of(point, base);                                                   \
         carom_triangle t = triangle_of(s, hit->face);                                              \
         big##_fraction best = big##_near_face(&p, &t, base);                                       \
@@ -406,8 +405,7 @@ DEFINE_NEAREST(large)
         if (big##_root_against(&best, base, hit->distance - slack) < 0) return "too far";          \
         return NULL;                                                                               \
     }                                                                                              \
-    static const char *on_face_##big(const scene *s, carom_vec3 point,                             \
-                                     const carom_soup_hit *hit) {                                  \
+    static const char *on_face_##big(const scene *s, carom_vec3 point, const carom_hit *hit) {     \
         carom_triangle t = triangle_of(s, hit->face);                                              \
         int base = 1024, top = -1100;                                                              \
         for (int i = 0; i < 3; ++i) span(t.corner[i], &base, &top);                                \
@@ -426,7 +424,7 @@ DEFINE_CHECK_NEAR(large)
 
 static void check_near(carom_context *context, const scene *s, carom_vec3 point) {
     int base = 1024, top = -1100;
-    carom_soup_hit hit;
+    carom_hit hit;
     for (uint64_t i = 0; i < 3 * s->count; ++i) span(s->positions[i], &base, &top);
     span(point, &base, &top);
     if (base == 1024) base = 0;
@@ -438,11 +436,11 @@ static void check_near(carom_context *context, const scene *s, carom_vec3 point)
     const char *wrong = NULL;
     if (hit.face != face)
         wrong = "another face is the nearest, or the lowest of these";
-    else if (face == CAROM_NO_FACE)
+    else if (face == CAROM_NONE)
         wrong = isinf(hit.distance) ? NULL : "nothing is not infinitely far";
     else
         wrong = narrow ? near_small(s, point, base, &hit) : near_large(s, point, base, &hit);
-    if (wrong == NULL && face != CAROM_NO_FACE)
+    if (wrong == NULL && face != CAROM_NONE)
         wrong = narrow ? on_face_small(s, point, &hit) : on_face_large(s, point, &hit);
     if (wrong != NULL)
         fail_msg("%s: point %a %a %a: face %u, %a away, at %a %a %a, of %llu faces; the first "
@@ -657,10 +655,10 @@ static void windings_do_not_depend_on_the_scale(void **state) {
         for (int i = 0; i < 8; ++i) moved_points[i] = scaled(points[i], power, offset);
         for (int run = 0; run < 2; ++run) {
             carom_soup *soup;
-            carom_soup_def def = {.mesh = {.positions = run == 0 ? p : moved,
-                                           .vertex_count = 4,
-                                           .corners = corners,
-                                           .face_count = 4}};
+            carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = run == 0 ? p : moved,
+                                                             .vertex_count = 4,
+                                                             .corners = corners,
+                                                             .face_count = 4}};
             assert_ok(context, carom_soup_create(context, &def, &soup));
             assert_ok(context, carom_soup_winding(context, soup, run == 0 ? points : moved_points,
                                                   8, windings[run]));
@@ -675,16 +673,16 @@ static void windings_do_not_depend_on_the_scale(void **state) {
 
 /* ---- single cases ---------------------------------------------------------------------------- */
 
-static carom_soup_hit cast_one(carom_context *context, const double *positions, uint64_t faces,
-                               carom_ray ray, carom_degenerate degenerate) {
+static carom_hit cast_one(carom_context *context, const double *positions, uint64_t faces,
+                          carom_ray ray, carom_soup_degenerate degenerate) {
     uint32_t corners[12];
     carom_soup *soup;
-    carom_soup_hit hit;
+    carom_hit hit;
     for (uint32_t i = 0; i < 3 * faces; ++i) corners[i] = i;
-    carom_soup_def def = {.mesh = {.positions = positions,
-                                   .vertex_count = 3 * faces,
-                                   .corners = corners,
-                                   .face_count = faces},
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = positions,
+                                                     .vertex_count = 3 * faces,
+                                                     .corners = corners,
+                                                     .face_count = faces},
                           .degenerate = degenerate};
     assert_ok(context, carom_soup_create(context, &def, &soup));
     assert_ok(context, carom_soup_cast_rays(context, soup, &ray, 1, &hit));
@@ -700,7 +698,7 @@ static void the_scale_does_not_matter(void **state) {
         double p[18] = {0, 0, 2 * k, 4 * k, 0, 2 * k, 0, 4 * k, 2 * k,
                         0, 0, k,     4 * k, 0, k,     0, 4 * k, k};
         carom_ray ray = {.origin = {k, k, 0}, .direction = {0, 0, k}};
-        carom_soup_hit hit = cast_one(context, p, 2, ray, CAROM_DEGENERATE_ALONE);
+        carom_hit hit = cast_one(context, p, 2, ray, CAROM_SOUP_DEGENERATE_ALONE);
         assert_int_equal(hit.face, 1);
         assert_true(hit.distance == 1.0);
         assert_true(hit.point.x == k && hit.point.y == k && hit.point.z == k);
@@ -716,7 +714,7 @@ static void the_length_of_the_direction_does_not_matter(void **state) {
     for (int power = -1074; power <= 1023; ++power) {
         double d = ldexp(1.0, power);
         carom_ray ray = {.direction = {d, 0, 0}};
-        carom_soup_hit hit = cast_one(context, p, 2, ray, CAROM_DEGENERATE_ALONE);
+        carom_hit hit = cast_one(context, p, 2, ray, CAROM_SOUP_DEGENERATE_ALONE);
         assert_int_equal(hit.face, 1);
         assert_true(hit.distance == 1.0 / d); /* infinite where that is beyond the doubles */
         assert_true(hit.point.x == 1.0 && hit.point.y == 0.0 && hit.point.z == 0.0);
@@ -730,10 +728,10 @@ static void the_direction_is_not_rounded(void **state) {
     carom_context *context = test_context(1);
     static const double p[9] = {0, 1, -1, 3, 1, -1, 0, 1, 3};
     carom_ray ray = {.origin = {0x1p53, 0, 0}, .direction = {-1, 0x1p-54, 0}, .length = 0x1p54};
-    carom_soup_hit hit = cast_one(context, p, 1, ray, CAROM_DEGENERATE_ALONE);
-    assert_int_equal(hit.face, CAROM_NO_FACE); /* x is 2^53 - 2^54 where y is 1 */
+    carom_hit hit = cast_one(context, p, 1, ray, CAROM_SOUP_DEGENERATE_ALONE);
+    assert_int_equal(hit.face, CAROM_NONE); /* x is 2^53 - 2^54 where y is 1 */
     ray.direction.y = 0x1p-53;
-    hit = cast_one(context, p, 1, ray, CAROM_DEGENERATE_ALONE);
+    hit = cast_one(context, p, 1, ray, CAROM_SOUP_DEGENERATE_ALONE);
     assert_int_equal(hit.face, 0);
     assert_true(hit.distance == 0x1p53 && hit.point.x == 0.0 && hit.point.y == 1.0);
     carom_context_destroy(context);
@@ -746,7 +744,7 @@ static void origins_may_be_far_away(void **state) {
     for (int power = 2; power <= 1023; ++power) {
         double far = ldexp(1.0, power);
         carom_ray ray = {.origin = {far, 0, 0}, .direction = {-far, 0, 0}};
-        carom_soup_hit hit = cast_one(context, p, 2, ray, CAROM_DEGENERATE_ALONE);
+        carom_hit hit = cast_one(context, p, 2, ray, CAROM_SOUP_DEGENERATE_ALONE);
         assert_int_equal(hit.face, 0);
         assert_true(hit.distance == (power <= 53 ? 1.0 - 1.0 / far : 1.0));
         assert_true(hit.point.x == 1.0 && hit.point.y == 0.0 && hit.point.z == 0.0);
@@ -762,16 +760,16 @@ static void segments_and_points_are_met(void **state) {
     carom_ray inside = {.origin = {3, 0, 0}, .direction = {-0.5, 0, 0}};
     carom_ray off = {.origin = {1.5, 1, 0x1p-1074}, .direction = {0, -1, 0}};
     carom_ray at_point = {.direction = {0x1p-1074, 0x1p-1074, 0x1p-1074}};
-    carom_soup_hit hit = cast_one(context, p, 2, across, CAROM_DEGENERATE_AS_SEGMENT);
+    carom_hit hit = cast_one(context, p, 2, across, CAROM_SOUP_DEGENERATE_AS_SEGMENT);
     assert_true(hit.face == 0 && hit.distance == 1.0 && hit.point.x == 1.5 && hit.point.y == 0.0);
-    hit = cast_one(context, p, 2, inside, CAROM_DEGENERATE_AS_SEGMENT);
+    hit = cast_one(context, p, 2, inside, CAROM_SOUP_DEGENERATE_AS_SEGMENT);
     assert_true(hit.face == 0 && hit.distance == 2.0 && hit.point.x == 2.0);
-    hit = cast_one(context, p, 2, off, CAROM_DEGENERATE_AS_SEGMENT);
-    assert_int_equal(hit.face, CAROM_NO_FACE);
+    hit = cast_one(context, p, 2, off, CAROM_SOUP_DEGENERATE_AS_SEGMENT);
+    assert_int_equal(hit.face, CAROM_NONE);
     at_point.origin = (carom_vec3){0x1p-1074, 0x1p-1074, 0x1p-1074};
-    hit = cast_one(context, p, 2, at_point, CAROM_DEGENERATE_AS_SEGMENT);
+    hit = cast_one(context, p, 2, at_point, CAROM_SOUP_DEGENERATE_AS_SEGMENT);
     assert_true(hit.face == 1 && isinf(hit.distance) && hit.point.x == 5.0);
-    assert_int_equal(cast_one(context, p, 2, across, CAROM_DEGENERATE_ALONE).face, CAROM_NO_FACE);
+    assert_int_equal(cast_one(context, p, 2, across, CAROM_SOUP_DEGENERATE_ALONE).face, CAROM_NONE);
     carom_context_destroy(context);
 }
 
@@ -801,11 +799,11 @@ static void slivers_are_met_where_they_are(void **state) {
         s.segments = false;
         scene_prepare(context, &s);
         carom_ray ray = {.origin = o, .direction = d};
-        carom_soup_hit hit;
+        carom_hit hit;
         check(context, &s, &ray, &hit);
         ray.length = 0.75;
         check(context, &s, &ray, &hit);
-        assert_int_equal(hit.face, CAROM_NO_FACE);
+        assert_int_equal(hit.face, CAROM_NONE);
         carom_soup_destroy(s.soup);
         ++cast;
     }

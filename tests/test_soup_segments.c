@@ -298,7 +298,7 @@ static void two_closed_meshes_meet_in_loops(void **state) {
     carom_soup_segments segments = {0}, others = {0};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
     carom_random random = {43};
     for (int round = 0; round < 20; ++round) {
         carom_pose pose = {.q = {carom_random_uniform(&random), carom_random_uniform(&random),
@@ -316,7 +316,7 @@ static void two_closed_meshes_meet_in_loops(void **state) {
         assert_non_null(ends);
         for (uint64_t i = 0; i < pairs.count; ++i) {
             const carom_soup_segment *s = &segments.data[i];
-            assert_int_equal(s->kind, CAROM_SEGMENT_KIND_SEGMENT);
+            assert_int_equal(s->kind, CAROM_SOUP_SEGMENT_KIND_SEGMENT);
             assert_true(s->crossing);
             assert_int_equal(s->pair.a, pairs.data[i].a);
             assert_int_equal(s->pair.b, pairs.data[i].b);
@@ -339,7 +339,7 @@ static void two_closed_meshes_meet_in_loops(void **state) {
     carom_pair alike[4] = {{0, 0}, {1, 1}, {2, 2}, {3, 3}}; /* each is the outline of a face */
     assert_int_equal(carom_soup_self_segments(context, soup, alike, 4, &own), CAROM_MORE);
     assert_int_equal(own.count, 12);
-    assert_int_equal(few[2].kind, CAROM_SEGMENT_KIND_OUTLINE);
+    assert_int_equal(few[2].kind, CAROM_SOUP_SEGMENT_KIND_OUTLINE);
     assert_int_equal(few[2].pair.a, 0);
     carom_pair wrong = {0, (uint32_t)view.face_count};
     assert_fails(context, carom_soup_self_segments(context, soup, &wrong, 1, &segments),
@@ -359,12 +359,12 @@ static carom_status ask(carom_allocator allocator, void *argument) {
     const uint32_t corners[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     const uint64_t offsets[3] = {0, 4, 8};
     carom_context_def def = {.threads = 2, .allocator = allocator};
-    carom_soup_def made = {.mesh = {.positions = xyz,
-                                    .scalar = CAROM_SCALAR_FLOAT64,
-                                    .vertex_count = 8,
-                                    .corners = corners,
-                                    .offsets = offsets,
-                                    .face_count = 2}};
+    carom_soup_def made = {.mesh = &(carom_mesh_view){.positions = xyz,
+                                                      .scalar = CAROM_SCALAR_FLOAT64,
+                                                      .vertex_count = 8,
+                                                      .corners = corners,
+                                                      .offsets = offsets,
+                                                      .face_count = 2}};
     carom_context *context;
     carom_soup *soup;
     carom_soup_segments segments = {0};

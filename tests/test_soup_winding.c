@@ -91,7 +91,7 @@ static void fractions_are_sums_of_solid_angles(void **state) {
         double worst = 0.0, sum = 0.0;
         assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
-        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         for (int open = 0; open < 2; ++open) {
             uint64_t removed = open == 0 ? 0 : view.face_count / 3;
             for (uint32_t f = 0; f < removed; ++f)
@@ -140,7 +140,7 @@ static void far_fields_keep_to_their_bounds(void **state) {
         carom_vec3 point;
         double fraction;
         for (int k = 0; k < 3; ++k) (&point.x)[k] = carom_random_between(&random, -4, 4);
-        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         assert_ok(context, carom_soup_winding_fractions(context, soup, &point, 1, &fraction));
         double truth = winding_by_angles(&view, point, 0);
         assert_true(fabs(fraction - truth) <= CAROM_BVH_FRACTION_ERROR);
@@ -205,7 +205,7 @@ static void signs_are_those_of_winding_numbers(void **state) {
     static carom_vec3 points[POINTS];
     static double fractions[POINTS], distances[POINTS];
     static int32_t windings[POINTS];
-    static carom_soup_hit hits[POINTS], nearest[POINTS];
+    static carom_hit hits[POINTS], nearest[POINTS];
     for (size_t s = 0; s < COUNT_OF(shapes); ++s) {
         carom_mesh *mesh;
         carom_mesh_view view;
@@ -215,7 +215,7 @@ static void signs_are_those_of_winding_numbers(void **state) {
         assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_ok(context, carom_mesh_inspect(context, &view, &report));
-        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         make_points(&random, 1.2, points);
         carom_triangle t = triangle_of(&view, 0);
         points[1] = t.corner[0];
@@ -259,7 +259,7 @@ static void holes_keep_the_inside(void **state) {
     carom_shape_def shape = {.shape = CAROM_SHAPE_SPHERE, .detail = 4};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
     uint32_t first, faces[5000];
     assert_ok(context, carom_soup_add(context, soup, &view, &first));
     for (uint32_t f = 0; f < view.face_count; ++f) faces[f] = first + f;
@@ -301,7 +301,7 @@ static void answers_have_the_same_bits_everywhere(void **state) {
             (&scaled[i / 3].x)[i % 3] = ldexp((&points[i / 3].x)[i % 3], exponent);
         view.positions = moved;
         view.face_count -= 9; /* open */
-        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         assert_ok(context,
                   carom_soup_winding_fractions(context, soup, scaled, POINTS, fractions[at]));
         assert_ok(context,
@@ -338,9 +338,10 @@ static void failing_allocations_leak_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_mesh *mesh;
-    carom_soup_def def = {0};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view};
     assert_ok(context, carom_shape_make(context, &shapes[2], &mesh)); /* open */
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     test_allocation_failures(ask, &def);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
@@ -350,12 +351,13 @@ static void asking_again_allocates_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_mesh *mesh;
-    carom_soup_def def = {0};
+    carom_mesh_view view = {0};
+    carom_soup_def def = {.mesh = &view};
     carom_soup *soup;
     carom_vec3 point = {0.1, 0.2, 0.3};
     double value;
     assert_ok(context, carom_shape_make(context, &shapes[2], &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_soup_create(context, &def, &soup));
     for (int i = 0; i < 4; ++i) {
         uint64_t before = test_malloc_count();

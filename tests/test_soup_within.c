@@ -45,11 +45,11 @@ static void take_apart(carom_context *context, const carom_soup_def *def, parts 
     carom_mesh *mesh;
     carom_mesh_view view;
     carom_numbers face = {0};
-    carom_triangulate_def split = {.fan = def->fan};
-    assert_ok(context, carom_mesh_triangulate(context, &def->mesh, &split, &mesh, &face));
+    carom_mesh_triangulate_def split = {.fan = def->fan};
+    assert_ok(context, carom_mesh_triangulate(context, def->mesh, &split, &mesh, &face));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     p->triangles = (uint32_t)view.face_count;
-    p->faces = def->fan ? p->triangles : (uint32_t)def->mesh.face_count;
+    p->faces = def->fan ? p->triangles : (uint32_t)def->mesh->face_count;
     assert_true(p->triangles <= MOST_TRIANGLES);
     for (uint32_t t = 0; t < p->triangles; ++t) {
         p->face[t] = def->fan ? t : face.data[t];
@@ -57,7 +57,8 @@ static void take_apart(carom_context *context, const carom_soup_def *def, parts 
             p->vertex[t][i] = view.corners[3 * t + (uint32_t)i];
             p->corners[t].corner[i] = position_of(&view, p->vertex[t][i]);
         }
-        p->there[t] = def->degenerate == CAROM_DEGENERATE_AS_SEGMENT || has_area(&p->corners[t]);
+        p->there[t] =
+            def->degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT || has_area(&p->corners[t]);
     }
     carom_numbers_free(&face);
     carom_mesh_destroy(mesh);
@@ -135,13 +136,13 @@ static void check_self(carom_context *context, const carom_soup *soup, double ma
     uint64_t counted = 77;
     bool any = count == 0;
     received r = {.right = true};
-    assert_ok(context, carom_soup_self_within(context, soup, margin, &pairs));
+    assert_ok(context, carom_soup_self_pairs_within(context, soup, margin, &pairs));
     compare("self", round, count);
-    assert_ok(context, carom_soup_self_within_count(context, soup, margin, &counted));
+    assert_ok(context, carom_soup_self_count_within(context, soup, margin, &counted));
     assert_int_equal(counted, count);
-    assert_ok(context, carom_soup_self_within_any(context, soup, margin, &any));
+    assert_ok(context, carom_soup_self_meet_within(context, soup, margin, &any));
     assert_int_equal(any, count != 0);
-    assert_ok(context, carom_soup_self_within_each(context, soup, margin, receive, &r));
+    assert_ok(context, carom_soup_self_each_within(context, soup, margin, receive, &r));
     assert_true(r.right);
     assert_int_equal(r.count, count);
 }
@@ -152,15 +153,16 @@ static void check_cross(carom_context *context, const carom_soup *a, const carom
     uint64_t counted = 77;
     bool any = count == 0;
     received r = {.right = true};
-    assert_ok(context, carom_soup_cross_within(context, a, pose_a, b, pose_b, margin, &pairs));
+    assert_ok(context,
+              carom_soup_cross_pairs_within(context, a, pose_a, b, pose_b, margin, &pairs));
     compare("cross", round, count);
     assert_ok(context,
-              carom_soup_cross_within_count(context, a, pose_a, b, pose_b, margin, &counted));
+              carom_soup_cross_count_within(context, a, pose_a, b, pose_b, margin, &counted));
     assert_int_equal(counted, count);
-    assert_ok(context, carom_soup_cross_within_any(context, a, pose_a, b, pose_b, margin, &any));
+    assert_ok(context, carom_soup_cross_meet_within(context, a, pose_a, b, pose_b, margin, &any));
     assert_int_equal(any, count != 0);
     assert_ok(context,
-              carom_soup_cross_within_each(context, a, pose_a, b, pose_b, margin, receive, &r));
+              carom_soup_cross_each_within(context, a, pose_a, b, pose_b, margin, receive, &r));
     assert_true(r.right);
     assert_int_equal(r.count, count);
 }
@@ -195,14 +197,16 @@ static double pick_margin(carom_random *random) {
     return margins[carom_random_next(random) % COUNT_OF(margins)];
 }
 
-static carom_soup_def pick_def(carom_random *random, lattice_soup *lattice) {
-    carom_soup_def def = {.degenerate = carom_random_next(random) % 2 == 0
-                                            ? CAROM_DEGENERATE_ALONE
-                                            : CAROM_DEGENERATE_AS_SEGMENT,
+/* The view is that of the def. */
+static carom_soup_def pick_def(carom_random *random, lattice_soup *lattice, carom_mesh_view *view) {
+    carom_soup_def def = {.mesh = view,
+                          .degenerate = carom_random_next(random) % 2 == 0
+                                            ? CAROM_SOUP_DEGENERATE_ALONE
+                                            : CAROM_SOUP_DEGENERATE_AS_SEGMENT,
                           .fan = carom_random_next(random) % 4 == 0,
                           .rigid = carom_random_next(random) % 2 == 0};
     lattice_make(random, lattice);
-    def.mesh =
+    *view =
         carom_random_next(random) % 2 == 0 ? lattice_view(lattice) : lattice_view_floats(lattice);
     return def;
 }
@@ -215,7 +219,8 @@ static void one_soup_is_as_by_hand(void **state) {
     uint64_t total = 0;
     for (int round = 0; round < TEST_CASES(SOUPS); ++round) {
         carom_context *context = contexts[round % context_count];
-        carom_soup_def def = pick_def(&random, &lattice);
+        carom_mesh_view view;
+        carom_soup_def def = pick_def(&random, &lattice, &view);
         carom_soup *soup;
         double margin = pick_margin(&random);
         assert_ok(context, carom_soup_create(context, &def, &soup));
@@ -255,7 +260,9 @@ static void two_soups_are_as_by_hand(void **state) {
     uint64_t total = 0;
     for (int round = 0; round < TEST_CASES(SOUPS); ++round) {
         carom_context *context = contexts[round % context_count];
-        carom_soup_def def_a = pick_def(&random, &lattice_a), def_b = pick_def(&random, &lattice_b);
+        carom_mesh_view view_a, view_b;
+        carom_soup_def def_a = pick_def(&random, &lattice_a, &view_a);
+        carom_soup_def def_b = pick_def(&random, &lattice_b, &view_b);
         carom_pose pose_a = pick_pose(&random), pose_b = pick_pose(&random);
         carom_soup *a, *b;
         double margin = pick_margin(&random);
@@ -293,9 +300,11 @@ static void scales_and_distances_do_not_matter(void **state) {
         lattice_make(&random, &lattice_b);
         lattice_move(&lattice_a, 0.25, scale_a);
         lattice_move(&lattice_b, -0.5, scale_b);
-        carom_soup_def def_a = {.mesh = lattice_view(&lattice_a), .rigid = round % 2 == 0};
-        carom_soup_def def_b = {.mesh = lattice_view(&lattice_b), .rigid = round % 4 < 2};
-        def_a.degenerate = def_b.degenerate = CAROM_DEGENERATE_AS_SEGMENT;
+        carom_soup_def def_a = {.mesh = (carom_mesh_view[]){lattice_view(&lattice_a)},
+                                .rigid = round % 2 == 0};
+        carom_soup_def def_b = {.mesh = (carom_mesh_view[]){lattice_view(&lattice_b)},
+                                .rigid = round % 4 < 2};
+        def_a.degenerate = def_b.degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT;
         carom_pose pose_b = {.q = {carom_random_uniform(&random), carom_random_uniform(&random),
                                    carom_random_uniform(&random), -1.0}};
         double apart = round % 5 == 0 ? 1e6 : round % 7 == 0 ? 0x1p70 : 6.0;
@@ -371,14 +380,15 @@ static void margins_next_to_distances_are_decided(void **state) {
                 t[c].z = flat * (centre[2] + size * carom_random_between(&random, -1.0, 1.0));
             }
         }
-        carom_soup_def def_a = {.mesh = {.positions = xyz[0],
-                                         .scalar = CAROM_SCALAR_FLOAT64,
-                                         .vertex_count = 3 * TRIANGLES,
-                                         .corners = corners,
-                                         .face_count = TRIANGLES},
-                                .rigid = round % 2 == 0};
-        carom_soup_def def_b = def_a;
-        def_b.mesh.positions = xyz[1];
+        carom_mesh_view view_a = {.positions = xyz[0],
+                                  .scalar = CAROM_SCALAR_FLOAT64,
+                                  .vertex_count = 3 * TRIANGLES,
+                                  .corners = corners,
+                                  .face_count = TRIANGLES};
+        carom_mesh_view view_b = view_a;
+        view_b.positions = xyz[1];
+        carom_soup_def def_a = {.mesh = &view_a, .rigid = round % 2 == 0};
+        carom_soup_def def_b = {.mesh = &view_b, .rigid = round % 2 == 0};
         carom_pose pose = {.q = {carom_random_uniform(&random), carom_random_uniform(&random),
                                  carom_random_uniform(&random), -1.0}};
         pose.t.x = carom_random_between(&random, 0.0, 2.0);
@@ -406,11 +416,11 @@ static void the_largest_floats_are_found(void **state) {
     const float xyz[9][3] = {{-m, -m, -m}, {-m, 0, -m}, {-m, -m, 0}, {m, m, m}, {m, 0, m},
                              {m, m, 0},    {0, 0, 0},   {1, 0, 0},   {0, 1, 0}};
     const uint32_t corners[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8}, removed = 2;
-    carom_soup_def def = {.mesh = {.positions = xyz,
-                                   .scalar = CAROM_SCALAR_FLOAT32,
-                                   .vertex_count = 9,
-                                   .corners = corners,
-                                   .face_count = 3}};
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = xyz,
+                                                     .scalar = CAROM_SCALAR_FLOAT32,
+                                                     .vertex_count = 9,
+                                                     .corners = corners,
+                                                     .face_count = 3}};
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     expected[0] = (carom_pair){0, 1};
@@ -435,9 +445,9 @@ static void threads_and_instruction_sets_agree(void **state) {
     carom_soup *soup, *rigid;
     assert_ok(first, carom_shape_make(first, &shape, &mesh));
     assert_ok(first, carom_mesh_get_view(mesh, &view));
-    assert_ok(first, carom_soup_create(first, &(carom_soup_def){.mesh = view}, &soup));
+    assert_ok(first, carom_soup_create(first, &(carom_soup_def){.mesh = &view}, &soup));
     assert_ok(first,
-              carom_soup_create(first, &(carom_soup_def){.mesh = view, .rigid = true}, &rigid));
+              carom_soup_create(first, &(carom_soup_def){.mesh = &view, .rigid = true}, &rigid));
     carom_pose pose = {.q = {0.9, 0.1, 0.2, 0.3}, .t = {0.7, 0.4, 0.1}};
     const double margins[] = {0.0, 0.01, 0.1};
     for (size_t m = 0; m < COUNT_OF(margins); ++m) {
@@ -446,16 +456,16 @@ static void threads_and_instruction_sets_agree(void **state) {
             carom_context *c = contexts[i];
             uint64_t count;
             carom_work work;
-            assert_ok(c, carom_soup_self_within(c, soup, margins[m], &pairs));
+            assert_ok(c, carom_soup_self_pairs_within(c, soup, margins[m], &pairs));
             uint64_t hash = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), pairs.count);
             if (i == 0) self_hash = hash, self_count = pairs.count;
             assert_true(hash == self_hash);
-            assert_ok(c, carom_soup_self_within_count(c, soup, margins[m], &count));
+            assert_ok(c, carom_soup_self_count_within(c, soup, margins[m], &count));
             assert_int_equal(count, self_count);
             for (int k = 0; k < 4; ++k) {
-                assert_ok(c,
-                          carom_soup_cross_within(c, k % 2 == 0 ? soup : rigid, NULL,
-                                                  k < 2 ? soup : rigid, &pose, margins[m], &pairs));
+                assert_ok(c, carom_soup_cross_pairs_within(c, k % 2 == 0 ? soup : rigid, NULL,
+                                                           k < 2 ? soup : rigid, &pose, margins[m],
+                                                           &pairs));
                 hash = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), pairs.count);
                 if (i == 0 && k == 0) cross_hash = hash;
                 assert_true(hash == cross_hash);
@@ -468,7 +478,7 @@ static void threads_and_instruction_sets_agree(void **state) {
     }
     /* A margin of 0 asks which faces meet. */
     carom_pairs meeting = {0};
-    assert_ok(first, carom_soup_cross_within(first, soup, NULL, rigid, &pose, 0.0, &pairs));
+    assert_ok(first, carom_soup_cross_pairs_within(first, soup, NULL, rigid, &pose, 0.0, &pairs));
     assert_ok(first, carom_soup_cross_pairs(first, soup, NULL, rigid, &pose, &meeting));
     assert_int_equal(pairs.count, meeting.count);
     assert_memory_equal(pairs.data, meeting.data, pairs.count * sizeof(*pairs.data));
@@ -490,7 +500,9 @@ static void gaps_are_the_least_of_the_triangles(void **state) {
     uint64_t meeting = 0;
     for (int round = 0; round < TEST_CASES(300); ++round) {
         carom_context *context = contexts[round % context_count];
-        carom_soup_def def_a = pick_def(&random, &lattice_a), def_b = pick_def(&random, &lattice_b);
+        carom_mesh_view view_a, view_b;
+        carom_soup_def def_a = pick_def(&random, &lattice_a, &view_a);
+        carom_soup_def def_b = pick_def(&random, &lattice_b, &view_b);
         carom_pose pose_b = pick_pose(&random);
         carom_soup *a, *b;
         assert_ok(context, carom_soup_create(context, &def_a, &a));
@@ -549,12 +561,12 @@ static carom_status ask_all(carom_allocator allocator, void *argument) {
     carom_status status = carom_context_create(&def, &context);
     if (status != CAROM_OK) return status;
     received r = {.right = true};
-    status = carom_soup_create(context, &(carom_soup_def){.mesh = *view}, &soup);
-    if (status == CAROM_OK) status = carom_soup_self_within(context, soup, 1.0, &found);
-    if (status == CAROM_OK) status = carom_soup_self_within_count(context, soup, 1.0, &count);
-    if (status == CAROM_OK) status = carom_soup_self_within_each(context, soup, 1.0, receive, &r);
+    status = carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup);
+    if (status == CAROM_OK) status = carom_soup_self_pairs_within(context, soup, 1.0, &found);
+    if (status == CAROM_OK) status = carom_soup_self_count_within(context, soup, 1.0, &count);
+    if (status == CAROM_OK) status = carom_soup_self_each_within(context, soup, 1.0, receive, &r);
     if (status == CAROM_OK)
-        status = carom_soup_cross_within(context, soup, NULL, soup, NULL, 1.0, &found);
+        status = carom_soup_cross_pairs_within(context, soup, NULL, soup, NULL, 1.0, &found);
     if (status == CAROM_OK && found.count != 0)
         status = carom_soup_cross_gaps(context, soup, NULL, soup, NULL, found.data, 1, &gap);
     carom_pairs_free(&found);
@@ -573,17 +585,18 @@ static void failures_have_a_status(void **state) {
     carom_mesh_view view = lattice_view(&lattice);
     carom_soup *soup, *grid;
     bool any;
-    assert_ok(c, carom_soup_create(c, &(carom_soup_def){.mesh = view}, &soup));
+    assert_ok(c, carom_soup_create(c, &(carom_soup_def){.mesh = &view}, &soup));
     assert_ok(c, carom_soup_create(
-                     c, &(carom_soup_def){.mesh = view, .method = CAROM_SOUP_METHOD_GRID}, &grid));
+                     c, &(carom_soup_def){.mesh = &view, .method = CAROM_SOUP_METHOD_GRID}, &grid));
     const double bad[] = {-1.0, (double)NAN, HUGE_VAL};
     for (size_t i = 0; i < COUNT_OF(bad); ++i) {
-        assert_fails(c, carom_soup_self_within(c, soup, bad[i], &pairs), CAROM_BAD_INPUT, "margin");
-        assert_fails(c, carom_soup_cross_within_any(c, soup, NULL, soup, NULL, bad[i], &any),
+        assert_fails(c, carom_soup_self_pairs_within(c, soup, bad[i], &pairs), CAROM_BAD_INPUT,
+                     "margin");
+        assert_fails(c, carom_soup_cross_meet_within(c, soup, NULL, soup, NULL, bad[i], &any),
                      CAROM_BAD_INPUT, "margin");
     }
-    assert_fails(c, carom_soup_self_within(c, grid, 1.0, &pairs), CAROM_UNSUPPORTED, "GRID");
-    assert_fails(c, carom_soup_cross_within(c, soup, NULL, grid, NULL, 1.0, &pairs),
+    assert_fails(c, carom_soup_self_pairs_within(c, grid, 1.0, &pairs), CAROM_UNSUPPORTED, "GRID");
+    assert_fails(c, carom_soup_cross_pairs_within(c, soup, NULL, grid, NULL, 1.0, &pairs),
                  CAROM_UNSUPPORTED, "GRID");
     carom_soup_gap gap;
     carom_pair wrong = {0, lattice.faces};

@@ -40,14 +40,16 @@ static carom_toi check_stages(const carom_vec3 *start, const carom_vec3 *end, bo
     c->undecided += verdict == CAROM_TOI_UNDECIDED;
     c->hits += exact.hit;
     c->misses += !exact.hit;
-    bool agree = toi.hit == exact.hit && toi.lower <= exact.upper && exact.lower <= toi.upper;
+    bool agree = toi.hit == exact.hit && toi.time.lower <= exact.time.upper &&
+                 exact.time.lower <= toi.time.upper;
     if (verdict != CAROM_TOI_UNDECIDED) agree = agree && (verdict == CAROM_TOI_HIT) == exact.hit;
-    if (verdict == CAROM_TOI_HIT) agree = agree && low <= exact.upper && exact.lower <= high;
-    if (!agree || exact.upper - exact.lower > 0x1p-36 || toi.upper - toi.lower > 0x1p-32 ||
-        toi.lower < 0.0 || toi.upper > 1.0) {
+    if (verdict == CAROM_TOI_HIT)
+        agree = agree && low <= exact.time.upper && exact.time.lower <= high;
+    if (!agree || exact.time.upper - exact.time.lower > 0x1p-36 ||
+        toi.time.upper - toi.time.lower > 0x1p-32 || toi.time.lower < 0.0 || toi.time.upper > 1.0) {
         show("the stages differ", start, end, edges);
         fail_msg("filter %d [%.17g, %.17g], exact %d [%.17g, %.17g]", verdict, low, high, exact.hit,
-                 exact.lower, exact.upper);
+                 exact.time.lower, exact.time.upper);
     }
     return exact;
 }
@@ -58,22 +60,22 @@ static void check_oracle(const carom_vec3 *start, const carom_vec3 *end, bool ed
     double time = 0.0, speed = toi_oracle_speed(start, end, edges);
     bool hit = toi_oracle(start, end, edges, 0x1p-22, &time);
     /* near misses, and near contact long before the first: look closer */
-    if (hit != toi->hit || (!near_contact && hit && time < toi->lower - 0x1p-9))
+    if (hit != toi->hit || (!near_contact && hit && time < toi->time.lower - 0x1p-9))
         hit = toi_oracle(start, end, edges, 0x1p-40, &time);
     bool right = hit == toi->hit;
     if (toi->hit) {
         double size = 0.0;
         for (int i = 0; i < 4; ++i)
             size = fmax(size, fmax(carom_vec_largest(start[i]), carom_vec_largest(end[i])));
-        double apart = toi_oracle_distance(start, end, edges, toi->lower);
+        double apart = toi_oracle_distance(start, end, edges, toi->time.lower);
         right = right && apart <= speed * 0x1p-35 + size * 0x1p-50;
-        right = right && time <= toi->upper + 0x1p-40;
-        right = right && (near_contact || time >= toi->lower - 0x1p-9);
+        right = right && time <= toi->time.upper + 0x1p-40;
+        right = right && (near_contact || time >= toi->time.lower - 0x1p-9);
     }
     if (!right) {
         show("not what the oracle says", start, end, edges);
-        fail_msg("%d [%.17g, %.17g], the oracle: %d %.17g", toi->hit, toi->lower, toi->upper, hit,
-                 time);
+        fail_msg("%d [%.17g, %.17g], the oracle: %d %.17g", toi->hit, toi->time.lower,
+                 toi->time.upper, hit, time);
     }
 }
 
@@ -95,12 +97,15 @@ static void check_symmetry(const carom_vec3 *start, const carom_vec3 *end, bool 
         e[i] = end[orders[edges][i]];
     }
     carom_toi other = ask(s, e, edges), back = ask(end, start, edges);
-    if (other.hit != toi->hit || other.lower > toi->upper || other.upper < toi->lower ||
-        back.hit != toi->hit || (toi->hit && back.lower > 1.0 - toi->lower) ||
-        meet(start, edges) != (toi->hit && toi->upper == 0.0) || (meet(end, edges) && !toi->hit)) {
+    if (other.hit != toi->hit || other.time.lower > toi->time.upper ||
+        other.time.upper < toi->time.lower || back.hit != toi->hit ||
+        (toi->hit && back.time.lower > 1.0 - toi->time.lower) ||
+        meet(start, edges) != (toi->hit && toi->time.upper == 0.0) ||
+        (meet(end, edges) && !toi->hit)) {
         show("another order gives another answer", start, end, edges);
-        fail_msg("%d [%g, %g], %d [%g, %g], backwards %d [%g, %g]", toi->hit, toi->lower,
-                 toi->upper, other.hit, other.lower, other.upper, back.hit, back.lower, back.upper);
+        fail_msg("%d [%g, %g], %d [%g, %g], backwards %d [%g, %g]", toi->hit, toi->time.lower,
+                 toi->time.upper, other.hit, other.time.lower, other.time.upper, back.hit,
+                 back.time.lower, back.time.upper);
     }
 }
 
@@ -187,9 +192,9 @@ static void touching_is_a_hit_and_a_hair_less_is_not(void **state) {
         start[0] = carom_vec_sub(from, by);
         end[0] = on_the_way ? carom_vec_add(from, by) : from;
         carom_toi toi = check_stages(start, end, false, &c);
-        if (!toi.hit || fabs(toi.lower - (on_the_way ? 0.5 : 1.0)) > 0.0) {
+        if (!toi.hit || fabs(toi.time.lower - (on_the_way ? 0.5 : 1.0)) > 0.0) {
             show("missed", start, end, false);
-            fail_msg("%d [%.17g, %.17g]", toi.hit, toi.lower, toi.upper);
+            fail_msg("%d [%.17g, %.17g]", toi.hit, toi.time.lower, toi.time.upper);
         }
         start[0].x = nextafter(start[0].x, 2.0);
         end[0].x = nextafter(end[0].x, 2.0);
@@ -216,7 +221,7 @@ static void scale_does_not_matter(void **state) {
             }
         carom_toi scaled = ask(start, end, edges);
         assert_int_equal(scaled.hit, toi.hit);
-        assert_true(scaled.lower <= toi.upper && toi.lower <= scaled.upper);
+        assert_true(scaled.time.lower <= toi.time.upper && toi.time.lower <= scaled.time.upper);
     }
 }
 
@@ -283,8 +288,8 @@ static void check_contact(const carom_vec3 *start, const carom_vec3 *end, bool e
     if (toi->hit) {
         double apart = toi_oracle_distance(start, end, edges, found.time);
         double clamped = CAROM_TOI_WIDTH * toi_oracle_speed(start, end, edges);
-        right = right && found.time <= toi->upper && apart <= most + clamped + 2.0 * rounding;
-        c->early += found.time < toi->lower - 1e-6;
+        right = right && found.time <= toi->time.upper && apart <= most + clamped + 2.0 * rounding;
+        c->early += found.time < toi->time.lower - 1e-6;
     } else {
         right = right && found.time == 1.0;
     }
@@ -294,7 +299,7 @@ static void check_contact(const carom_vec3 *start, const carom_vec3 *end, bool e
     if (!right) {
         show("advancement differs", start, end, edges);
         fail_msg("%d %.17g, alone %d %.17g, exact %d [%.17g, %.17g]", found.hit, found.time,
-                 alone.hit, alone.time, toi->hit, toi->lower, toi->upper);
+                 alone.hit, alone.time, toi->hit, toi->time.lower, toi->time.upper);
     }
 }
 
@@ -302,7 +307,7 @@ static void check_contact(const carom_vec3 *start, const carom_vec3 *end, bool e
 static void check_separation(const carom_vec3 *start, const carom_vec3 *end, bool edges,
                              double separation, double tolerance, advance_counts *c) {
     enum { SAMPLES = 64 };
-    carom_advance_def def = {.separation = separation, .tolerance = tolerance};
+    carom_advance_def def = {.reach = separation, .tolerance = tolerance};
     carom_advance found = advance(start, end, edges, &def);
     double least = HUGE_VAL, rounding = 2.0 * CAROM_ADVANCE_ROUNDING * extent_of(start, end);
     rounding += 0x1p-58 * carom_vec_largest(start[0]); /* that of the oracle */
@@ -367,14 +372,14 @@ static void advancement_at_any_scale_is_the_same(void **state) {
         bool edges = i % 2 == 1;
         lattice_motion(&random, i / 2, start, end);
         int power = powers[i / 3 % (int)COUNT_OF(powers)];
-        carom_advance_def def = {.separation = 0.25};
+        carom_advance_def def = {.reach = 0.25};
         carom_advance found = advance(start, end, edges, &def);
         for (int k = 0; k < 4; ++k)
             for (int j = 0; j < 3; ++j) {
                 (&start[k].x)[j] = ldexp((&start[k].x)[j], power);
                 (&end[k].x)[j] = ldexp((&end[k].x)[j], power);
             }
-        def.separation = ldexp(0.25, power);
+        def.reach = ldexp(0.25, power);
         carom_advance scaled = advance(start, end, edges, &def);
         if (power == -1074) continue; /* a quarter of the least number is 0 */
         assert_int_equal(scaled.hit, found.hit);
@@ -492,14 +497,14 @@ static void balls_are_the_closed_form(void **state) {
             start[b].radius = whole ? lattice(&random, 3) : carom_random_between(&random, 0.0, 1.0);
             end[b].radius = i % 3 == 0 ? start[b].radius : start[b].radius * 2.0;
         }
-        carom_toi toi = carom_balls_toi_value(start, end);
+        carom_toi toi = carom_ball_toi_value(start, end);
         long double time;
         bool hit = closed_form(start, end, &time);
         hits += toi.hit;
-        if (hit != toi.hit || (hit && fabsl(time - toi.lower) > 1e-12L))
-            fail_msg("case %d: %d %.17g, the closed form: %d %.17Lg", i, toi.hit, toi.lower, hit,
-                     time);
-        assert_true(toi.upper - toi.lower <= 0x1p-36);
+        if (hit != toi.hit || (hit && fabsl(time - toi.time.lower) > 1e-12L))
+            fail_msg("case %d: %d %.17g, the closed form: %d %.17Lg", i, toi.hit, toi.time.lower,
+                     hit, time);
+        assert_true(toi.time.upper - toi.time.lower <= 0x1p-36);
     }
     if (TEST_ALL_CASES) assert_in_range(hits, 10000, 95000);
 }
@@ -511,12 +516,12 @@ static void bad_input_is_refused(void **state) {
     carom_ball from[2] = {{{0, 0, 0}, 1.0}, {{3, 0, 0}, 1.0}};
     carom_ball to[2] = {{{0, 0, 0}, 1.0}, {{0, 0, 0}, 1.0}};
     carom_toi toi;
-    assert_ok(context, carom_balls_toi(context, from, to, &toi));
-    assert_true(toi.hit && toi.lower <= 1.0 / 3.0 && toi.upper >= 1.0 / 3.0);
+    assert_ok(context, carom_ball_toi(context, from, to, &toi));
+    assert_true(toi.hit && toi.time.lower <= 1.0 / 3.0 && toi.time.upper >= 1.0 / 3.0);
     carom_advance moved;
-    carom_advance_def def = {.separation = -1.0};
+    carom_advance_def def = {.reach = -1.0};
     assert_fails(context, carom_segments_advance(context, start, end, &def, &moved),
-                 CAROM_BAD_INPUT, "separation");
+                 CAROM_BAD_INPUT, "reach");
     def = (carom_advance_def){.tolerance = INFINITY};
     assert_fails(context, carom_segments_advance(context, start, end, &def, &moved),
                  CAROM_BAD_INPUT, "tolerance");
@@ -527,10 +532,10 @@ static void bad_input_is_refused(void **state) {
                  CAROM_BAD_INPUT, "at the end");
     assert_fails(context, carom_segments_toi(context, start, end, &toi), CAROM_BAD_INPUT, "finite");
     to[1].radius = -1.0;
-    assert_fails(context, carom_balls_toi(context, from, to, &toi), CAROM_BAD_INPUT, "ball 1");
+    assert_fails(context, carom_ball_toi(context, from, to, &toi), CAROM_BAD_INPUT, "ball 1");
     end[2].y = 0.0;
     assert_ok(context, carom_segments_toi(context, start, end, &toi));
-    assert_true(toi.hit && toi.upper == 0.0);
+    assert_true(toi.hit && toi.time.upper == 0.0);
     carom_context_destroy(context);
 }
 

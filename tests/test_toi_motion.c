@@ -72,7 +72,7 @@ static void motions_are_lines_and_turns(void **state) {
         carom_vec3 p = random_point(&random, 1.0);
         carom_pose at[5];
         for (int k = 0; k < 5; ++k)
-            assert_ok(context, carom_motion_get_pose(context, &m, 0.25 * k, &at[k]));
+            assert_ok(context, carom_motion_evaluate(context, &m, 0.25 * k, &at[k]));
         assert_memory_equal(&at[0], &m.from, sizeof(m.from));
         assert_memory_equal(&at[4], &m.to, sizeof(m.to));
         carom_vec3 from = apply(&m.from, m.centre), to = apply(&m.to, m.centre);
@@ -95,9 +95,9 @@ static void motions_are_lines_and_turns(void **state) {
     }
     carom_pose pose;
     carom_motion bad = {.to = {.t = {NAN, 0, 0}}};
-    assert_fails(context, carom_motion_get_pose(context, &bad, 0.5, &pose), CAROM_BAD_INPUT,
+    assert_fails(context, carom_motion_evaluate(context, &bad, 0.5, &pose), CAROM_BAD_INPUT,
                  "motion");
-    assert_fails(context, carom_motion_get_pose(context, NULL, 1.5, &pose), CAROM_BAD_INPUT,
+    assert_fails(context, carom_motion_evaluate(context, NULL, 1.5, &pose), CAROM_BAD_INPUT,
                  "time");
     carom_context_destroy(context);
 }
@@ -119,7 +119,7 @@ static carom_hull *random_hull(carom_context *context, carom_random *random) {
     carom_vec3 points[20];
     carom_hull *hull;
     for (int i = 0; i < 20; ++i) points[i] = random_point(random, 0.5);
-    carom_hull_def def = {.mesh = {.positions = points, .vertex_count = 20}};
+    carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = points, .vertex_count = 20}};
     assert_ok(context, carom_hull_create(context, &def, &hull));
     return hull;
 }
@@ -150,7 +150,7 @@ static void convex_shapes_never_pass_through(void **state) {
     int count = TEST_CASES(is_long ? 10000 : 400), steps = is_long ? 2000 : 200;
     int near_misses = 0, hits = 0;
     carom_convex *shapes = malloc(2 * (size_t)count * sizeof(*shapes));
-    carom_convex_moving *pairs = calloc((size_t)count, sizeof(*pairs));
+    carom_convex_moving_pair *pairs = calloc((size_t)count, sizeof(*pairs));
     assert_true(shapes != NULL && pairs != NULL);
     const double tolerance = 1e-6;
     carom_advance_def def = {.tolerance = tolerance};
@@ -158,23 +158,24 @@ static void convex_shapes_never_pass_through(void **state) {
         carom_convex *a = &shapes[2 * i], *b = &shapes[2 * i + 1];
         *a = random_shape(&random, hull);
         *b = random_shape(&random, hull);
-        pairs[i] = (carom_convex_moving){a, b, random_motion(&random, i, 1.5),
-                                         random_motion(&random, i / 2, 1.5)};
+        pairs[i] = (carom_convex_moving_pair){a, b, random_motion(&random, i, 1.5),
+                                              random_motion(&random, i / 2, 1.5)};
         if (!campaign_has((uint64_t)i)) continue;
-        carom_convex_toi toi;
-        assert_ok(context, carom_convex_find_toi(context, a, &pairs[i].motion_a, b,
-                                                 &pairs[i].motion_b, &def, &toi));
+        carom_advance toi;
+        assert_ok(context, carom_convex_advance(context, a, &pairs[i].motion_a, b,
+                                                &pairs[i].motion_b, &def, &toi));
         hits += toi.hit;
         samples s = {2.0, HUGE_VAL};
-        carom_convex_cache cache = {0};
+        carom_convex_hint cache = {0};
         for (int k = 0; k <= steps && s.first > 1.0; ++k) {
             double t = (double)k / steps;
             carom_pose pose_a, pose_b;
             carom_convex_result r;
-            assert_ok(context, carom_motion_get_pose(context, &pairs[i].motion_a, t, &pose_a));
-            assert_ok(context, carom_motion_get_pose(context, &pairs[i].motion_b, t, &pose_b));
+            assert_ok(context, carom_motion_evaluate(context, &pairs[i].motion_a, t, &pose_a));
+            assert_ok(context, carom_motion_evaluate(context, &pairs[i].motion_b, t, &pose_b));
             assert_ok(context,
-                      carom_convex_distance(context, a, &pose_a, b, &pose_b, NULL, &cache, &r));
+                      carom_convex_distance(context, a, &pose_a, b, &pose_b,
+                                            &(carom_convex_query_def){.hint = &cache}, &r));
             s.nearest = fmin(s.nearest, r.distance);
             if (r.relation == CAROM_RELATION_OVERLAPPING) s.first = t;
         }
@@ -183,23 +184,29 @@ static void convex_shapes_never_pass_through(void **state) {
     printf("%d motions, %d hits, %d of them where no sample meets\n", count, hits, near_misses);
     assert_true(near_misses * 100 <= count);
     /* the batch gives the same bytes */
-    carom_convex_tois one = {0}, other = {0};
-    assert_ok(context, carom_convex_find_tois(context, pairs, (uint64_t)count, &def, &one));
-    assert_ok(three, carom_convex_find_tois(three, pairs, (uint64_t)count, &def, &other));
-    assert_int_equal(one.count, count);
-    assert_memory_equal(one.data, other.data, (size_t)count * sizeof(*one.data));
-    carom_convex_toi buffer[2];
-    carom_convex_tois mine = {.data = buffer, .capacity = 2, .owner = CAROM_OWNER_CALLER};
-    assert_int_equal(carom_convex_find_tois(context, pairs, 3, &def, &mine), CAROM_MORE);
-    assert_memory_equal(buffer, one.data, sizeof(buffer));
+    carom_advance *one = malloc((size_t)count * sizeof(*one));
+    carom_advance *other = malloc((size_t)count * sizeof(*other));
+    assert_true(one != NULL && other != NULL);
+    memset(one, 0xA5, (size_t)count * sizeof(*one));
+    memset(other, 0x5A, (size_t)count * sizeof(*other));
+    assert_ok(context, carom_convex_advance_batch(context, pairs, (uint64_t)count, &def, one));
+    assert_ok(three, carom_convex_advance_batch(three, pairs, (uint64_t)count, &def, other));
+    assert_memory_equal(one, other, (size_t)count * sizeof(*one));
+    for (int i = 0; i < count; ++i) {
+        carom_advance alone;
+        assert_ok(context, carom_convex_advance(context, pairs[i].a, &pairs[i].motion_a, pairs[i].b,
+                                                &pairs[i].motion_b, &def, &alone));
+        assert_memory_equal(&alone, &one[i], sizeof(alone));
+        assert_true(alone.face_a == CAROM_NONE && alone.face_b == CAROM_NONE);
+    }
     pairs[1].motion_b.from.t.x = NAN;
-    assert_fails(context, carom_convex_find_tois(context, pairs, 3, &def, &one), CAROM_BAD_INPUT,
-                 "motion");
+    assert_fails(context, carom_convex_advance_batch(context, pairs, 3, &def, one), CAROM_BAD_INPUT,
+                 "pair 1");
     def.tolerance = -1.0;
-    assert_fails(context, carom_convex_find_tois(context, pairs, 1, &def, &one), CAROM_BAD_INPUT,
+    assert_fails(context, carom_convex_advance_batch(context, pairs, 1, &def, one), CAROM_BAD_INPUT,
                  "tolerance");
-    carom_convex_tois_free(&one);
-    carom_convex_tois_free(&other);
+    free(one);
+    free(other);
     free(shapes);
     free(pairs);
     carom_hull_destroy(hull);
@@ -220,14 +227,14 @@ static void spheres_are_balls(void **state) {
         carom_motion mb = {random_pose(&random, 1.5), random_pose(&random, 1.5), {0, 0, 0}};
         carom_ball start[2] = {{ma.from.t, a.radius}, {mb.from.t, b.radius}};
         carom_ball end[2] = {{ma.to.t, a.radius}, {mb.to.t, b.radius}};
-        carom_toi exact = carom_balls_toi_value(start, end);
-        carom_convex_toi toi;
+        carom_toi exact = carom_ball_toi_value(start, end);
+        carom_advance toi;
         carom_advance_def def = {.tolerance = 1e-9};
-        assert_ok(context, carom_convex_find_toi(context, &a, &ma, &b, &mb, &def, &toi));
+        assert_ok(context, carom_convex_advance(context, &a, &ma, &b, &mb, &def, &toi));
         hits += exact.hit;
-        if (exact.hit && (!toi.hit || toi.time > exact.upper + 1e-15))
-            fail_msg("case %d: passed through: %g, exactly %g", i, toi.time, exact.upper);
-        if (exact.hit != toi.hit || (exact.hit && exact.lower - toi.time > 1e-4)) ++disagree;
+        if (exact.hit && (!toi.hit || toi.time > exact.time.upper + 1e-15))
+            fail_msg("case %d: passed through: %g, exactly %g", i, toi.time, exact.time.upper);
+        if (exact.hit != toi.hit || (exact.hit && exact.time.lower - toi.time > 1e-4)) ++disagree;
     }
     printf("%d pairs, %d hits, %d grazing\n", count, hits, disagree);
     assert_true(disagree * 100 <= count);
@@ -244,7 +251,7 @@ static carom_soup *make_soup(carom_context *context, carom_shape shape, uint64_t
     carom_shape_def def = {.shape = shape, .detail = detail, .size = 0.5};
     assert_ok(context, carom_shape_make(context, &def, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    carom_soup_def soup_def = {.mesh = view, .rigid = rigid};
+    carom_soup_def soup_def = {.mesh = &view, .rigid = rigid};
     assert_ok(context, carom_soup_create(context, &soup_def, &soup));
     carom_mesh_destroy(mesh);
     return soup;
@@ -266,9 +273,9 @@ static void soups_never_pass_through(void **state) {
         const carom_soup *a = soups[i % 3], *b = soups[i / 3 % 3];
         carom_motion ma = random_motion(&random, i, 1.0), mb = random_motion(&random, i / 2, 1.0);
         if (!campaign_has((uint64_t)i)) continue;
-        carom_soup_toi toi, other;
-        assert_ok(context, carom_soup_cross_toi(context, a, &ma, b, &mb, &def, &toi));
-        assert_ok(three, carom_soup_cross_toi(three, a, &ma, b, &mb, &def, &other));
+        carom_advance toi, other;
+        assert_ok(context, carom_soup_cross_advance(context, a, &ma, b, &mb, &def, &toi));
+        assert_ok(three, carom_soup_cross_advance(three, a, &ma, b, &mb, &def, &other));
         assert_memory_equal(&toi, &other, sizeof(toi));
         hits += toi.hit;
         samples s = {2.0, HUGE_VAL};
@@ -276,9 +283,9 @@ static void soups_never_pass_through(void **state) {
             double t = (double)k / steps;
             carom_pose pose_a, pose_b;
             bool any;
-            assert_ok(context, carom_motion_get_pose(context, &ma, t, &pose_a));
-            assert_ok(context, carom_motion_get_pose(context, &mb, t, &pose_b));
-            assert_ok(context, carom_soup_cross_any(context, a, &pose_a, b, &pose_b, &any));
+            assert_ok(context, carom_motion_evaluate(context, &ma, t, &pose_a));
+            assert_ok(context, carom_motion_evaluate(context, &mb, t, &pose_b));
+            assert_ok(context, carom_soup_cross_meet(context, a, &pose_a, b, &pose_b, &any));
             if (any) s.first = t;
             if (k == 0 && any) {
                 ++started;
@@ -291,17 +298,19 @@ static void soups_never_pass_through(void **state) {
             s.nearest = fmin(s.nearest, gap.distance);
         }
         check("soups", i, toi.hit, toi.time, toi.distance, tolerance, &s, &near_misses);
-        assert_true(toi.hit == (toi.face_a != CAROM_NO_FACE));
+        assert_true(toi.hit == (toi.face_a != CAROM_NONE));
     }
     printf("%d motions, %d hits, %d at the start, %d where no sample meets\n", count, hits, started,
            near_misses);
     assert_true(near_misses * 50 <= count); /* samples miss short contacts */
-    carom_soup_toi toi;
+    carom_advance toi;
     carom_motion bad = {.to = {.t = {NAN, 0, 0}}};
-    assert_fails(context, carom_soup_cross_toi(context, soups[0], &bad, soups[1], NULL, NULL, &toi),
+    assert_fails(context,
+                 carom_soup_cross_advance(context, soups[0], &bad, soups[1], NULL, NULL, &toi),
                  CAROM_BAD_INPUT, "motion of a");
     def.tolerance = NAN;
-    assert_fails(context, carom_soup_cross_toi(context, soups[0], NULL, soups[1], NULL, &def, &toi),
+    assert_fails(context,
+                 carom_soup_cross_advance(context, soups[0], NULL, soups[1], NULL, &def, &toi),
                  CAROM_BAD_INPUT, "tolerance");
     for (int i = 0; i < 3; ++i) carom_soup_destroy(soups[i]);
     carom_context_destroy(context);
@@ -311,9 +320,9 @@ static void soups_never_pass_through(void **state) {
 /* They stay farther apart than the separation until the time, and are little farther then. */
 static void check_separation(const char *what, int number, bool hit, double time, double distance,
                              const carom_advance_def *def, const samples *s) {
-    bool right = s->nearest > def->separation - 1e-9;
-    if (hit && time > 0.0) right = right && distance > def->separation;
-    if (hit) right = right && distance <= def->separation + 1.001 * def->tolerance;
+    bool right = s->nearest > def->reach - 1e-9;
+    if (hit && time > 0.0) right = right && distance > def->reach;
+    if (hit) right = right && distance <= def->reach + 1.001 * def->tolerance;
     if (!right)
         fail_msg("%s %d: %s at %.17g, %g apart, before that %g", what, number, hit ? "hit" : "miss",
                  time, distance, s->nearest);
@@ -327,27 +336,27 @@ static void a_separation_is_kept(void **state) {
     carom_hull *hull = random_hull(context, &random);
     carom_soup *soups[2] = {make_soup(context, CAROM_SHAPE_TORUS, 12, true),
                             make_soup(context, CAROM_SHAPE_CHAZELLE, 3, false)};
-    carom_advance_def def = {.tolerance = 1e-4, .separation = 0.1};
+    carom_advance_def def = {.tolerance = 1e-4, .reach = 0.1};
     int hits[2] = {0, 0}, count = TEST_CASES(200);
     for (int i = 0; i < count; ++i) {
         carom_convex a = random_shape(&random, hull), b = random_shape(&random, hull);
         carom_motion ma = random_motion(&random, i, 1.5), mb = random_motion(&random, i / 2, 1.5);
         const carom_soup *soup_a = soups[i % 2], *soup_b = soups[i / 2 % 2];
-        carom_convex_toi toi;
-        carom_soup_toi soup_toi;
+        carom_advance toi;
+        carom_advance soup_toi;
         samples s = {2.0, HUGE_VAL}, soup_s = {2.0, HUGE_VAL};
-        assert_ok(context, carom_convex_find_toi(context, &a, &ma, &b, &mb, &def, &toi));
+        assert_ok(context, carom_convex_advance(context, &a, &ma, &b, &mb, &def, &toi));
         assert_ok(context,
-                  carom_soup_cross_toi(context, soup_a, &ma, soup_b, &mb, &def, &soup_toi));
+                  carom_soup_cross_advance(context, soup_a, &ma, soup_b, &mb, &def, &soup_toi));
         for (int k = 0; k <= SAMPLES; ++k) {
             double t = (double)k / SAMPLES;
             carom_pose pose_a, pose_b;
-            assert_ok(context, carom_motion_get_pose(context, &ma, t, &pose_a));
-            assert_ok(context, carom_motion_get_pose(context, &mb, t, &pose_b));
+            assert_ok(context, carom_motion_evaluate(context, &ma, t, &pose_a));
+            assert_ok(context, carom_motion_evaluate(context, &mb, t, &pose_b));
             if (t < toi.time || (!toi.hit && k == SAMPLES)) {
                 carom_convex_result r;
                 assert_ok(context,
-                          carom_convex_distance(context, &a, &pose_a, &b, &pose_b, NULL, NULL, &r));
+                          carom_convex_distance(context, &a, &pose_a, &b, &pose_b, NULL, &r));
                 s.nearest = fmin(s.nearest, r.distance);
             }
             if (t < soup_toi.time || (!soup_toi.hit && k == SAMPLES)) {
@@ -363,10 +372,11 @@ static void a_separation_is_kept(void **state) {
         hits[1] += soup_toi.hit;
     }
     if (TEST_ALL_CASES) assert_true(hits[0] > count / 4 && hits[1] > count / 4);
-    def.separation = -1.0;
-    carom_soup_toi toi;
-    assert_fails(context, carom_soup_cross_toi(context, soups[0], NULL, soups[1], NULL, &def, &toi),
-                 CAROM_BAD_INPUT, "separation");
+    def.reach = -1.0;
+    carom_advance toi;
+    assert_fails(context,
+                 carom_soup_cross_advance(context, soups[0], NULL, soups[1], NULL, &def, &toi),
+                 CAROM_BAD_INPUT, "reach");
     for (int i = 0; i < 2; ++i) carom_soup_destroy(soups[i]);
     carom_hull_destroy(hull);
     carom_context_destroy(context);
@@ -385,7 +395,7 @@ static void translations_agree_with_impacts(void **state) {
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context,
-              carom_soup_create(context, &(carom_soup_def){.mesh = view, .rigid = true}, &soup));
+              carom_soup_create(context, &(carom_soup_def){.mesh = &view, .rigid = true}, &soup));
     double *start = malloc(3 * view.vertex_count * sizeof(double));
     double *end = malloc(3 * view.vertex_count * sizeof(double));
     assert_true(start != NULL && end != NULL);
@@ -401,24 +411,25 @@ static void translations_agree_with_impacts(void **state) {
         moved.positions = start;
         carom_soup *second;
         carom_soup_impact impact;
-        carom_soup_toi toi;
-        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = moved}, &second));
+        carom_advance toi;
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &moved}, &second));
         assert_ok(context,
                   carom_soup_cross_first_impact(context, soup, NULL, second, &there, &impact));
         carom_motion motion = {.from = {.t = from}, .to = {.t = to}};
         carom_advance_def def = {.tolerance = 1e-9};
-        assert_ok(context, carom_soup_cross_toi(context, soup, NULL, soup, &motion, &def, &toi));
-        bool exact = impact.kind != CAROM_IMPACT_KIND_COUNT;
+        assert_ok(context,
+                  carom_soup_cross_advance(context, soup, NULL, soup, &motion, &def, &toi));
+        bool exact = impact.face_a != CAROM_NONE;
         hits += exact;
         /* soups that cross at the start need not have an impact */
         if (toi.hit && toi.time == 0.0 && toi.distance == 0.0) {
             carom_soup_destroy(second);
             continue;
         }
-        if (exact != toi.hit || (exact && fabs(toi.time - impact.lower) > 1e-6))
+        if (exact != toi.hit || (exact && fabs(toi.time - impact.time.lower) > 1e-6))
             fail_msg("case %d: %d %.17g, exactly %d %.17g", i, toi.hit, toi.time, exact,
-                     impact.lower);
-        if (exact) assert_true(toi.time <= impact.upper + 1e-14);
+                     impact.time.lower);
+        if (exact) assert_true(toi.time <= impact.time.upper + 1e-14);
         carom_soup_destroy(second);
     }
     if (TEST_ALL_CASES) assert_true(hits > 5);

@@ -50,11 +50,11 @@ static void oracle_gap(const carom_tree *a, const carom_pose *pose_a, double sca
     carom_pack_place place_b = carom_pack_place_make(&b->extent, pose_b, scale_b);
     *inner = *cover = HUGE_VAL;
     for (uint32_t i = 0; i < pa->info.spheres; ++i) {
-        const carom_pack_sphere *s = &pa->spheres[i];
+        const carom_packing_sphere *s = &pa->spheres[i];
         carom_pack_posed p =
             carom_pack_pose_sphere(&place_a, s->centre, s->radius, s->secondary, s->cover);
         for (uint32_t j = 0; j < pb->info.spheres; ++j) {
-            const carom_pack_sphere *t = &pb->spheres[j];
+            const carom_packing_sphere *t = &pb->spheres[j];
             carom_pack_posed q =
                 carom_pack_pose_sphere(&place_b, t->centre, t->radius, t->secondary, t->cover);
             double d = carom_vec_length(carom_vec_sub(q.centre, p.centre));
@@ -126,14 +126,15 @@ static void overlap_is_that_of_all_pairs(void **state) {
                                                         s.tree[1], &s.pose[1], &def, &overlap));
             assert_overlaps_equal(&overlap, &expected);
         }
-        def.no_bounds = true;
+        def.skip_limits = true;
         assert_ok(context, carom_tree_overlap(context, s.tree[0], &s.pose[0], s.tree[1], &s.pose[1],
                                               &def, &overlap));
-        assert_true(overlap.volume == expected.volume && overlap.pairs == expected.pairs);
+        assert_true(overlap.volume.value == expected.volume.value &&
+                    overlap.pairs == expected.pairs);
         assert_memory_equal(&overlap.force, &expected.force, sizeof(overlap.force));
         assert_memory_equal(&overlap.torque, &expected.torque, sizeof(overlap.torque));
-        assert_true(overlap.volume_lower == 0.0);
-        assert_true(overlap.volume_upper >= expected.volume_upper);
+        assert_true(overlap.volume.lower == 0.0);
+        assert_true(overlap.volume.upper >= expected.volume.upper);
         met += expected.pairs != 0;
         release(&s);
     }
@@ -145,7 +146,8 @@ static void distance_is_the_least_of_all_gaps(void **state) {
     (void)state;
     carom_random random = {22};
     carom_context *contexts[CAROM_ISA_COUNT];
-    uint64_t apart = 0;
+    carom_tree_hint hint = {{0}};
+    uint64_t apart = 0, saved = 0;
     for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa)
         contexts[isa] = isa == CAROM_ISA_BEST ? NULL : test_context_isa(1, (carom_isa)isa);
     for (int n = 0; n < TEST_CASES(1500); ++n) {
@@ -164,23 +166,25 @@ static void distance_is_the_least_of_all_gaps(void **state) {
             if (contexts[isa] == NULL) continue;
             assert_ok(contexts[isa], carom_tree_distance(contexts[isa], s.tree[0], &s.pose[0],
                                                          s.tree[1], &s.pose[1], &def, &gap));
-            assert_ok(contexts[isa], carom_tree_any(contexts[isa], s.tree[0], &s.pose[0], s.tree[1],
-                                                    &s.pose[1], &def, &any));
+            assert_ok(contexts[isa], carom_tree_meet(contexts[isa], s.tree[0], &s.pose[0],
+                                                     s.tree[1], &s.pose[1], &def, &any));
             if (any) assert_true(inner < 0.0);
             if (inner > 0.0) {
                 ++apart;
-                assert_true(gap.distance == inner);
+                assert_true(gap.distance.value == inner);
                 assert_int_equal(gap.sphere_a, pair[0]);
                 assert_int_equal(gap.sphere_b, pair[1]);
-                assert_true(gap.upper >= inner &&
-                            gap.upper <= inner * (1.0 + 1e-9) + 1e-12 * s.tree[0]->extent.size +
-                                             1e-12 * carom_vec_largest(s.pose[0].t) +
-                                             1e-12 * carom_vec_largest(s.pose[1].t) +
-                                             1e-12 * s.tree[1]->extent.size);
-                assert_true(gap.lower <= CAROM_MAX(cover, 0.0) && gap.lower >= 0.0);
+                assert_true(gap.distance.upper >= inner &&
+                            gap.distance.upper <= inner * (1.0 + 1e-9) +
+                                                      1e-12 * s.tree[0]->extent.size +
+                                                      1e-12 * carom_vec_largest(s.pose[0].t) +
+                                                      1e-12 * carom_vec_largest(s.pose[1].t) +
+                                                      1e-12 * s.tree[1]->extent.size);
+                assert_true(gap.distance.lower <= CAROM_MAX(cover, 0.0) &&
+                            gap.distance.lower >= 0.0);
                 if (cover > 0.0)
-                    assert_true(gap.lower >= cover * (1.0 - 1e-9) - 1e-12 * inner -
-                                                 1e-12 * s.tree[0]->extent.size);
+                    assert_true(gap.distance.lower >= cover * (1.0 - 1e-9) - 1e-12 * inner -
+                                                          1e-12 * s.tree[0]->extent.size);
             } else {
                 carom_tree_gap none;
                 memset(&none, 0, sizeof(none));
@@ -188,10 +192,13 @@ static void distance_is_the_least_of_all_gaps(void **state) {
                 assert_memory_equal(&gap, &none, sizeof(gap));
             }
             if (isa > CAROM_ISA_BASELINE) assert_memory_equal(&gap, &first, sizeof(gap));
-            carom_tree_hint hint = {
-                .valid = true, .sphere_a = (uint32_t)n % 70, .sphere_b = (uint32_t)n % 7};
+            /* A hint of other trees, those of the case before, and then the pair's own. */
             carom_tree_query_def with_hint = def;
+            carom_work cold, warm;
             with_hint.hint = &hint;
+            assert_ok(contexts[isa], carom_tree_distance(contexts[isa], s.tree[0], &s.pose[0],
+                                                         s.tree[1], &s.pose[1], &def, &gap));
+            assert_ok(contexts[isa], carom_context_get_work(contexts[isa], &cold));
             for (int k = 0; k < 2; ++k) {
                 carom_tree_gap again;
                 assert_ok(contexts[isa],
@@ -199,13 +206,17 @@ static void distance_is_the_least_of_all_gaps(void **state) {
                                               &s.pose[1], &with_hint, &again));
                 assert_memory_equal(&again, &gap, sizeof(gap));
             }
-            assert_true(!hint.valid ||
-                        (hint.sphere_a == gap.sphere_a && hint.sphere_b == gap.sphere_b));
+            assert_ok(contexts[isa], carom_context_get_work(contexts[isa], &warm));
+            assert_true(warm.visits <= cold.visits);
+            saved += cold.visits - warm.visits;
             first = gap;
         }
         release(&s);
     }
     if (TEST_ALL_CASES) assert_true(apart > 500);
+    print_message("hints saved %llu nodes of %llu queries\n", (unsigned long long)saved,
+                  (unsigned long long)apart);
+    assert_true(saved > 0);
     for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) carom_context_destroy(contexts[isa]);
 }
 
@@ -215,7 +226,7 @@ static void query_is_overlap_or_distance(void **state) {
     for (int n = 0; n < TEST_CASES(400); ++n) {
         scene s = random_scene(&random, n, 60);
         carom_tree_query_def def = {.scale_a = s.scale[0], .scale_b = s.scale[1]};
-        carom_tree_answer answer;
+        carom_tree_result answer;
         carom_packing_overlap overlap;
         carom_tree_gap gap;
         assert_ok(context, carom_tree_query(context, s.tree[0], &s.pose[0], s.tree[1], &s.pose[1],
@@ -241,36 +252,37 @@ static void bounds_hold_for_solids(void **state) {
     scene s;
     memset(&s, 0, sizeof(s));
     for (int i = 0; i < 2; ++i) {
-        carom_solid_def def = {0};
+        carom_mesh_view view = {0};
+        carom_solid_def def = {.mesh = &view};
         s.packing[i] = packing_of_shape(context, i == 0 ? CAROM_SHAPE_TORUS : CAROM_SHAPE_KNOT, 0,
                                         1500, &mesh[i]);
         s.tree[i] = make(s.packing[i], i, 0);
-        assert_ok(context, carom_mesh_get_view(mesh[i], &def.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh[i], &view));
         assert_ok(context, carom_solid_create(context, &def, &solid[i]));
     }
     for (int n = 0; n < TEST_CASES(400); ++n) {
         carom_pose pose = packing_random_pose(&random, n % 2 == 0 ? 1.0 : 3.0);
-        carom_overlap_def exact_def = {.distance = true};
-        carom_overlap exact;
-        carom_tree_answer answer;
+        carom_solid_query_def exact_def = {.distance = true};
+        carom_solid_result exact;
+        carom_tree_result answer;
         assert_ok(context, carom_solid_overlap(context, solid[0], NULL, solid[1], &pose, &exact_def,
                                                &exact));
         assert_ok(context,
                   carom_tree_query(context, s.tree[0], NULL, s.tree[1], &pose, NULL, &answer));
-        assert_true(answer.overlap.volume_lower <= exact.volume + exact.volume_error);
-        assert_true(answer.overlap.volume_upper >= exact.volume - exact.volume_error);
+        assert_true(answer.overlap.volume.lower <= exact.volume + exact.volume_error);
+        assert_true(answer.overlap.volume.upper >= exact.volume - exact.volume_error);
         if (answer.has_gap) {
-            assert_true(answer.gap.lower <= exact.distance * (1.0 + 1e-12));
-            assert_true(answer.gap.upper >= exact.distance * (1.0 - 1e-12));
+            assert_true(answer.gap.distance.lower <= exact.distance * (1.0 + 1e-12));
+            assert_true(answer.gap.distance.upper >= exact.distance * (1.0 - 1e-12));
         }
-        carom_tree_query_def narrow = {.narrow_bounds = true};
+        carom_tree_query_def narrow = {.narrow_limits = true};
         carom_packing_overlap o;
         assert_ok(context,
                   carom_tree_overlap(context, s.tree[0], NULL, s.tree[1], &pose, &narrow, &o));
-        assert_true(o.volume_lower <= exact.volume + exact.volume_error);
-        assert_true(o.volume_upper >= exact.volume - exact.volume_error);
-        assert_true(o.volume_lower >= answer.overlap.volume_lower);
-        assert_true(o.volume_upper <= answer.overlap.volume_upper);
+        assert_true(o.volume.lower <= exact.volume + exact.volume_error);
+        assert_true(o.volume.upper >= exact.volume - exact.volume_error);
+        assert_true(o.volume.lower >= answer.overlap.volume.lower);
+        assert_true(o.volume.upper <= answer.overlap.volume.upper);
         if (o.relation > CAROM_RELATION_OVERLAPPING) assert_true(o.relation == exact.relation);
     }
     for (int i = 0; i < 2; ++i) {
@@ -287,25 +299,25 @@ static void narrow_bounds_know_what_is_inside(void **state) {
     carom_packing *ball = packing_of_shape(context, CAROM_SHAPE_SPHERE, 0, 300, NULL);
     carom_tree *a = make(torus, 0, 0), *b = make(ball, 0, 0);
     carom_random random = {26};
-    carom_tree_query_def def = {.scale_b = 0.05, .narrow_bounds = true};
+    carom_tree_query_def def = {.scale_b = 0.05, .narrow_limits = true};
     int inside = 0;
     for (int n = 0; n < 20; ++n) {
         carom_pose pose = packing_random_pose(&random, 0.0);
         double angle = carom_random_between(&random, 0.0, 6.0);
         carom_packing_overlap o, p;
-        carom_tree_query_def swapped = {.scale_a = 0.05, .narrow_bounds = true};
+        carom_tree_query_def swapped = {.scale_a = 0.05, .narrow_limits = true};
         pose.t = carom_vec(cos(angle), sin(angle), carom_random_between(&random, -0.1, 0.1));
         assert_ok(context, carom_tree_overlap(context, a, NULL, b, &pose, &def, &o));
         assert_ok(context, carom_tree_overlap(context, b, &pose, a, NULL, &swapped, &p));
         double volume = ball->info.volume * 0.05 * 0.05 * 0.05;
-        assert_true(o.volume_upper >= volume && o.volume_lower <= volume * (1.0 + 1e-6));
-        assert_true(p.volume_lower == o.volume_lower && p.volume_upper == o.volume_upper);
+        assert_true(o.volume.upper >= volume && o.volume.lower <= volume * (1.0 + 1e-6));
+        assert_true(p.volume.lower == o.volume.lower && p.volume.upper == o.volume.upper);
         if (o.relation == CAROM_RELATION_OVERLAPPING) continue; /* between two large spheres */
         ++inside;
         assert_int_equal(o.relation, CAROM_RELATION_B_INSIDE_A);
         assert_int_equal(p.relation, CAROM_RELATION_A_INSIDE_B);
-        assert_true(o.volume_lower >= volume * (1.0 - 1e-5) && o.volume_lower <= volume * 1.001);
-        assert_true(o.volume_upper >= volume && o.volume_upper <= volume * (1.0 + 1e-5));
+        assert_true(o.volume.lower >= volume * (1.0 - 1e-5) && o.volume.lower <= volume * 1.001);
+        assert_true(o.volume.upper >= volume && o.volume.upper <= volume * (1.0 + 1e-5));
     }
     assert_true(inside > 10);
     carom_tree_destroy(a);
@@ -320,12 +332,13 @@ static void budgets_keep_the_bounds(void **state) {
     carom_random random = {27};
     carom_mesh *mesh[2];
     carom_solid *solid[2];
-    carom_overlap exact;
+    carom_solid_result exact;
     carom_packing *torus = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 2000, &mesh[0]);
     carom_packing *knot = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 2000, &mesh[1]);
     for (int i = 0; i < 2; ++i) {
-        carom_solid_def of_solid = {0};
-        assert_ok(context, carom_mesh_get_view(mesh[i], &of_solid.mesh));
+        carom_mesh_view view = {0};
+        carom_solid_def of_solid = {.mesh = &view};
+        assert_ok(context, carom_mesh_get_view(mesh[i], &view));
         assert_ok(context, carom_solid_create(context, &of_solid, &solid[i]));
         carom_mesh_destroy(mesh[i]);
     }
@@ -344,9 +357,9 @@ static void budgets_keep_the_bounds(void **state) {
         b = kept_b;
         carom_pose pose = packing_random_pose(&random, n % 2 == 0 ? 1.0 : 2.5);
         carom_tree_query_def def = {.work_budget = 1 + carom_random_next(&random) % 3000,
-                                    .narrow_bounds = n % 3 == 0};
-        carom_tree_query_def full_def = {.narrow_bounds = n % 3 == 0};
-        carom_tree_answer full, part, again;
+                                    .narrow_limits = n % 3 == 0};
+        carom_tree_query_def full_def = {.narrow_limits = n % 3 == 0};
+        carom_tree_result full, part, again;
         assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &full_def, &full));
         assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
         assert_ok(plain, carom_tree_query(plain, a, NULL, b, &pose, &def, &again));
@@ -355,15 +368,15 @@ static void budgets_keep_the_bounds(void **state) {
         assert_ok(context, carom_context_get_work(context, &work));
         assert_true(work.visits <= 2 * def.work_budget + 40);
         const carom_packing_overlap *o = &part.overlap, *f = &full.overlap;
-        assert_true(o->volume_lower <= f->volume_upper && o->volume_upper >= f->volume_lower);
+        assert_true(o->volume.lower <= f->volume.upper && o->volume.upper >= f->volume.lower);
         assert_ok(context,
                   carom_solid_overlap(context, solid[0], NULL, solid[1], &pose, NULL, &exact));
-        assert_true(o->volume_lower <= exact.volume + exact.volume_error);
-        assert_true(o->volume_upper >= exact.volume - exact.volume_error);
+        assert_true(o->volume.lower <= exact.volume + exact.volume_error);
+        assert_true(o->volume.upper >= exact.volume - exact.volume_error);
         if (!o->partial) assert_overlaps_equal(o, f);
         if (part.has_gap && full.has_gap) {
-            assert_true(part.gap.lower <= full.gap.lower);
-            assert_true(part.gap.upper >= full.gap.upper * (1.0 - 1e-12));
+            assert_true(part.gap.distance.lower <= full.gap.distance.lower);
+            assert_true(part.gap.distance.upper >= full.gap.distance.upper * (1.0 - 1e-12));
         }
         def = (carom_tree_query_def){.work_budget = UINT64_MAX / 2, .time_budget = 1e9};
         assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
@@ -373,16 +386,16 @@ static void budgets_keep_the_bounds(void **state) {
         def.tolerance = 0.5;
         assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
         assert_true(!part.overlap.partial ||
-                    part.overlap.volume_upper - part.overlap.volume_lower <=
-                        0.5 * part.overlap.volume);
+                    part.overlap.volume.upper - part.overlap.volume.lower <=
+                        0.5 * part.overlap.volume.value);
         def = (carom_tree_query_def){.time_budget = 1e-6 * (1 + n % 100)};
         assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
-        assert_true(part.overlap.volume_lower <= full.overlap.volume_upper &&
-                    part.overlap.volume_upper >= full.overlap.volume_lower);
+        assert_true(part.overlap.volume.lower <= full.overlap.volume.upper &&
+                    part.overlap.volume.upper >= full.overlap.volume.lower);
         def.time_budget = 1e-300; /* over before it begins */
         assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
-        assert_true(part.overlap.volume_lower <= full.overlap.volume_upper &&
-                    part.overlap.volume_upper >= full.overlap.volume_lower);
+        assert_true(part.overlap.volume.lower <= full.overlap.volume.upper &&
+                    part.overlap.volume.upper >= full.overlap.volume.lower);
         if (n == TEST_CASES(200) - 1) {
             carom_tree_destroy(kept_a);
             carom_tree_destroy(kept_b);
@@ -412,7 +425,7 @@ static void every_method_gives_the_same(void **state) {
             assert_ok(context,
                       carom_tree_overlap(context, tree, NULL, tree, &pose, NULL, &overlap));
             assert_ok(context, carom_tree_distance(context, tree, NULL, tree, &away, NULL, &gap));
-            assert_ok(context, carom_tree_get_info(context, tree, &info));
+            assert_ok(context, carom_tree_get_info(tree, &info));
             assert_int_equal(info.spheres, 700);
             assert_int_equal(info.arity, arity);
             if (method == 0 && arity == 2) {
@@ -432,14 +445,14 @@ static void warm_queries_allocate_nothing(void **state) {
     carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 500, NULL);
     carom_tree *tree = make(packing, 0, 0);
     carom_random random = {25};
-    carom_tree_answer answer;
+    carom_tree_result answer;
     assert_ok(context, carom_tree_query(context, tree, NULL, tree, NULL, NULL, &answer));
     uint64_t before = test_malloc_count();
     for (int n = 0; n < TEST_CASES(2000); ++n) {
         carom_pose pose = packing_random_pose(&random, 2.0);
         carom_status status = carom_tree_query(context, tree, NULL, tree, &pose, NULL, &answer);
-        assert_true(status == CAROM_OK && !isnan(answer.overlap.volume) &&
-                    !isnan(answer.gap.upper));
+        assert_true(status == CAROM_OK && !isnan(answer.overlap.volume.value) &&
+                    !isnan(answer.gap.distance.upper));
     }
     assert_int_equal(test_malloc_count(), before);
     carom_tree_destroy(tree);
@@ -454,18 +467,20 @@ static void files_hold_the_tree(void **state) {
     for (int method = 0; method < CAROM_TREE_METHOD_COUNT; ++method) {
         carom_tree *tree = make(packing, method, 0), *again = NULL;
         carom_bytes bytes = {0}, second = {0};
-        assert_ok(context, carom_tree_save_memory(context, tree, &bytes));
-        assert_ok(context, carom_tree_load_memory(context, bytes.data, bytes.count, "a", &again));
+        assert_ok(context, carom_tree_save_memory(context, tree, CAROM_TREE_FORMAT_GUESS, &bytes));
+        assert_ok(context, carom_tree_load_memory(context, bytes.data, bytes.count,
+                                                  CAROM_TREE_FORMAT_GUESS, "a", &again));
         assert_valid(carom_tree_validate(again));
         assert_memory_equal(&again->info, &tree->info, sizeof(tree->info));
         assert_memory_equal(&again->extent, &tree->extent, sizeof(tree->extent));
-        assert_ok(context, carom_tree_save_memory(context, again, &second));
+        assert_ok(context,
+                  carom_tree_save_memory(context, again, CAROM_TREE_FORMAT_GUESS, &second));
         assert_int_equal(bytes.count, second.count);
         assert_memory_equal(bytes.data, second.data, bytes.count);
         for (int n = 0; n < 20; ++n) {
             carom_pose pose = packing_random_pose(&random, 1.5);
-            carom_tree_query_def def = {.narrow_bounds = n % 2 == 0};
-            carom_tree_answer one, two;
+            carom_tree_query_def def = {.narrow_limits = n % 2 == 0};
+            carom_tree_result one, two;
             assert_ok(context, carom_tree_query(context, tree, NULL, tree, &pose, &def, &one));
             assert_ok(context, carom_tree_query(context, again, NULL, again, &pose, &def, &two));
             assert_memory_equal(&one, &two, sizeof(one));
@@ -476,10 +491,11 @@ static void files_hold_the_tree(void **state) {
             uint8_t kept = bytes.data[at];
             bytes.data[at] ^= (uint8_t)(1 + carom_random_next(&random) % 255);
             if (n % 10 == 0) size = carom_random_next(&random) % bytes.count;
-            carom_status status = carom_tree_load_memory(context, bytes.data, size, "a", &again);
+            carom_status status = carom_tree_load_memory(context, bytes.data, size,
+                                                         CAROM_TREE_FORMAT_GUESS, "a", &again);
             assert_true(status == CAROM_OK || (status == CAROM_BAD_FILE && again == NULL));
             if (status == CAROM_OK) {
-                carom_tree_answer answer;
+                carom_tree_result answer;
                 carom_pose pose = packing_random_pose(&random, 1.0);
                 assert_valid(carom_tree_validate(again));
                 (void)carom_tree_query(context, again, NULL, tree, &pose, NULL, &answer);
@@ -492,9 +508,11 @@ static void files_hold_the_tree(void **state) {
         carom_tree_destroy(tree);
     }
     carom_tree *none = NULL;
-    assert_fails(context, carom_tree_load(context, "/nowhere/tree", &none), CAROM_IO, "/nowhere");
-    assert_fails(context, carom_tree_load_memory(context, "abc", 3, "x", &none), CAROM_BAD_FILE,
-                 "x: byte 3: the file ends inside its head of ");
+    assert_fails(context, carom_tree_load(context, "/nowhere/tree", CAROM_TREE_FORMAT_GUESS, &none),
+                 CAROM_IO, "/nowhere");
+    assert_fails(context,
+                 carom_tree_load_memory(context, "abc", 3, CAROM_TREE_FORMAT_GUESS, "x", &none),
+                 CAROM_BAD_FILE, "x: byte 3: the file ends inside its head of ");
     carom_packing_destroy(packing);
 }
 
@@ -502,7 +520,7 @@ static carom_status build_and_ask(carom_allocator allocator, void *argument) {
     carom_context_def def = {.allocator = allocator, .threads = 1};
     carom_context *with = NULL;
     carom_tree *tree = NULL;
-    carom_tree_answer answer;
+    carom_tree_result answer;
     carom_tree_def tree_def = {.packing = argument};
     carom_status status = carom_context_create(&def, &with);
     if (status == CAROM_OK) status = carom_tree_create(with, &tree_def, &tree);
@@ -530,13 +548,13 @@ static void bad_input_is_refused(void **state) {
     assert_null(tree);
     tree = make(packing, 0, 0);
     carom_pose nan = {{1, 0, 0, 0}, {0, NAN, 0}};
-    assert_fails(context, carom_tree_any(context, tree, NULL, tree, &nan, NULL, &any),
+    assert_fails(context, carom_tree_meet(context, tree, NULL, tree, &nan, NULL, &any),
                  CAROM_BAD_INPUT, "the pose of b is not finite");
     carom_tree_query_def negative = {.scale_a = -1.0};
-    assert_fails(context, carom_tree_any(context, tree, NULL, tree, NULL, &negative, &any),
+    assert_fails(context, carom_tree_meet(context, tree, NULL, tree, NULL, &negative, &any),
                  CAROM_BAD_INPUT, "the scale of a is -1");
     carom_tree_query_def backward = {.time_budget = -1.0};
-    assert_fails(context, carom_tree_any(context, tree, NULL, tree, NULL, &backward, &any),
+    assert_fails(context, carom_tree_meet(context, tree, NULL, tree, NULL, &backward, &any),
                  CAROM_BAD_INPUT, "neither may be negative");
     carom_tree_destroy(tree);
     carom_packing_destroy(packing);

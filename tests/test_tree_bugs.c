@@ -12,10 +12,11 @@ static int set_up(void **state) {
     carom_context_def of_context = {.allocator = test_allocator(&bugs_memory), .threads = 1};
     carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
     carom_mesh *mesh = NULL;
-    carom_packing_def of_packing = {.count = 20};
+    carom_mesh_view view = {0};
+    carom_packing_def of_packing = {.mesh = &view, .count = 20};
     if (carom_context_create(&of_context, &context) != CAROM_OK ||
         carom_shape_make(context, &of_shape, &mesh) != CAROM_OK ||
-        carom_mesh_get_view(mesh, &of_packing.mesh) != CAROM_OK ||
+        carom_mesh_get_view(mesh, &view) != CAROM_OK ||
         carom_packing_create(context, &of_packing, &packing) != CAROM_OK)
         return 1;
     carom_mesh_destroy(mesh);
@@ -45,9 +46,8 @@ static void preparing(void **state) {
     bad.method = CAROM_TREE_METHOD_COUNT;
     BUG_IN(carom_tree_def, method, carom_tree_create, context, &bad, &made);
     FINE_VOID(carom_tree_destroy, tree, NULL);
-    BUG(carom_tree_get_info, context, BAD_CONTEXT, tree, &info);
-    BUG(carom_tree_get_info, tree, context, NULL, &info);
-    BUG(carom_tree_get_info, info, context, tree, NULL);
+    BUG(carom_tree_get_info, tree, NULL, &info);
+    BUG(carom_tree_get_info, info, tree, NULL);
     carom_tree_method method = CAROM_TREE_METHOD_MEDIAN;
     FINE_VOID(carom_tree_method_name, method, (carom_tree_method)99);
     BUG_VOID(carom_tree_method_from_name, name, NULL, &method);
@@ -62,7 +62,7 @@ static void preparing(void **state) {
 
 #define QUERY(function, result_name, result)                                                       \
     do {                                                                                           \
-        carom_tree_hint hint = {.valid = false};                                                   \
+        carom_tree_hint hint = {{0}};                                                              \
         carom_tree_query_def def = {.hint = &hint};                                                \
         carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};                                               \
         BUG(function, context, BAD_CONTEXT, tree, NULL, tree, NULL, NULL, result);                 \
@@ -76,14 +76,14 @@ static void preparing(void **state) {
 
 static void queries(void **state) {
     (void)state;
-    bool any;
+    bool meet;
     carom_packing_overlap overlap;
     carom_tree_gap gap;
-    carom_tree_answer answer;
-    QUERY(carom_tree_any, any, &any);
+    carom_tree_result answer;
+    QUERY(carom_tree_meet, meet, &meet);
     QUERY(carom_tree_overlap, overlap, &overlap);
     QUERY(carom_tree_distance, gap, &gap);
-    QUERY(carom_tree_query, answer, &answer);
+    QUERY(carom_tree_query, result, &answer);
     carom_numbers faces[2] = {{0}, {0}}, *one = &faces[0], *two = &faces[1];
     BUG(carom_tree_faces, context, BAD_CONTEXT, tree, NULL, tree, NULL, NULL, one, two);
     BUG(carom_tree_faces, a, context, NULL, NULL, tree, NULL, NULL, one, two);
@@ -101,27 +101,72 @@ static void queries(void **state) {
     carom_numbers_free(two);
 }
 
+#define BATCH(function, results_name, results)                                                     \
+    do {                                                                                           \
+        carom_tree_hint hint = {{0}};                                                              \
+        const carom_tree_pair pair = {.a = tree, .b = tree, .hint = &hint};                        \
+        const carom_tree_pair no_a = {.b = tree}, no_b = {.a = tree};                              \
+        const carom_tree_query_def hinted = {.hint = &hint};                                       \
+        const carom_tree_query_def scaled_a = {.scale_a = 2.0}, scaled_b = {.scale_b = 2.0};       \
+        BUG(function, context, BAD_CONTEXT, &pair, 1, NULL, results);                              \
+        BUG(function, pairs, context, NULL, 1, NULL, results);                                     \
+        FINE(function, pairs, context, NULL, 0, NULL, NULL);                                       \
+        FINE(function, def, context, &pair, 1, NULL, results);                                     \
+        BUG(function, def, context, &pair, 1, &hinted, results);                                   \
+        BUG(function, def, context, &pair, 1, &scaled_a, results);                                 \
+        BUG(function, def, context, &pair, 1, &scaled_b, results);                                 \
+        BUG(function, results_name, context, &pair, 1, NULL, NULL);                                \
+        BUG_IN(carom_tree_pair, a, function, context, &no_a, 1, NULL, results);                    \
+        BUG_IN(carom_tree_pair, b, function, context, &no_b, 1, NULL, results);                    \
+    } while (0)
+
+static void batches(void **state) {
+    (void)state;
+    carom_packing_overlap overlap;
+    carom_tree_gap gap;
+    carom_tree_result answer;
+    BATCH(carom_tree_overlap_batch, overlaps, &overlap);
+    BATCH(carom_tree_distance_batch, gaps, &gap);
+    BATCH(carom_tree_query_batch, results, &answer);
+}
+
 static void files(void **state) {
     (void)state;
     carom_tree *made = NULL;
     carom_bytes bytes = {0};
-    BUG(carom_tree_save, context, BAD_CONTEXT, tree, "x");
-    BUG(carom_tree_save, tree, context, NULL, "x");
-    BUG(carom_tree_save, path, context, tree, NULL);
-    BUG(carom_tree_save_memory, context, BAD_CONTEXT, tree, &bytes);
-    BUG(carom_tree_save_memory, tree, context, NULL, &bytes);
-    BUG(carom_tree_save_memory, bytes, context, tree, NULL);
-    BUG_RESULT(carom_bytes, carom_tree_save_memory, bytes, context, tree, &result);
-    BUG(carom_tree_load, context, BAD_CONTEXT, "x", &made);
-    BUG(carom_tree_load, path, context, NULL, &made);
-    BUG(carom_tree_load, tree, context, "x", NULL);
-    BUG(carom_tree_load_memory, context, BAD_CONTEXT, "x", 1, "x", &made);
-    BUG(carom_tree_load_memory, bytes, context, NULL, 1, "x", &made);
-    BUG(carom_tree_load_memory, tree, context, "x", 1, "x", NULL);
-    assert_int_equal(carom_tree_save_memory(context, tree, &bytes), CAROM_OK);
-    FINE(carom_tree_load_memory, name, context, bytes.data, bytes.count, NULL, &made);
+    carom_tree_format format = CAROM_TREE_FORMAT_CAROM;
+    const carom_tree_format none = CAROM_TREE_FORMAT_COUNT;
+    BUG(carom_tree_save, context, BAD_CONTEXT, tree, format, "x");
+    BUG(carom_tree_save, tree, context, NULL, format, "x");
+    BUG(carom_tree_save, format, context, tree, none, "x");
+    BUG(carom_tree_save, path, context, tree, format, NULL);
+    BUG(carom_tree_save_memory, context, BAD_CONTEXT, tree, format, &bytes);
+    BUG(carom_tree_save_memory, tree, context, NULL, format, &bytes);
+    BUG(carom_tree_save_memory, format, context, tree, none, &bytes);
+    BUG(carom_tree_save_memory, bytes, context, tree, format, NULL);
+    BUG_RESULT(carom_bytes, carom_tree_save_memory, bytes, context, tree, format, &result);
+    BUG(carom_tree_load, context, BAD_CONTEXT, "x", format, &made);
+    BUG(carom_tree_load, path, context, NULL, format, &made);
+    BUG(carom_tree_load, format, context, "x", none, &made);
+    BUG(carom_tree_load, tree, context, "x", format, NULL);
+    BUG(carom_tree_load_memory, context, BAD_CONTEXT, "x", 1, format, "x", &made);
+    BUG(carom_tree_load_memory, bytes, context, NULL, 1, format, "x", &made);
+    BUG(carom_tree_load_memory, format, context, "x", 1, none, "x", &made);
+    BUG(carom_tree_load_memory, tree, context, "x", 1, format, "x", NULL);
+    assert_int_equal(carom_tree_save_memory(context, tree, format, &bytes), CAROM_OK);
+    FINE(carom_tree_load_memory, name, context, bytes.data, bytes.count, format, NULL, &made);
     carom_tree_destroy(made);
     carom_bytes_free(&bytes);
+    FINE_VOID(carom_tree_format_name, format, (carom_tree_format)99);
+    assert_string_equal(carom_tree_format_name((carom_tree_format)99), "unknown");
+    BUG_VOID(carom_tree_format_from_name, name, NULL, &format);
+    BUG_VOID(carom_tree_format_from_name, format, "carom", NULL);
+    for (int i = 0; i < CAROM_TREE_FORMAT_COUNT; ++i) {
+        const char *name = carom_tree_format_name((carom_tree_format)i);
+        assert_true(carom_tree_format_from_name(name, &format));
+        assert_int_equal(format, i);
+    }
+    assert_false(carom_tree_format_from_name("no such name", &format));
 }
 
 static void every_function_was_tried(void **state) {
@@ -134,6 +179,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(preparing),
         cmocka_unit_test(queries),
+        cmocka_unit_test(batches),
         cmocka_unit_test(files),
         cmocka_unit_test(every_function_was_tried),
     };

@@ -37,34 +37,34 @@ typedef struct tally {
 /* Compares both kinds of bounds with the truth. */
 static void check(const carom_tree *a, const carom_tree *b, const carom_pose *pose, double scale_b,
                   double volume, double error, double distance, double smaller, tally *t) {
-    carom_tree_query_def def = {.scale_b = scale_b, .narrow_bounds = true};
-    carom_tree_answer basic, narrow;
+    carom_tree_query_def def = {.scale_b = scale_b, .narrow_limits = true};
+    carom_tree_result basic, narrow;
     assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &def, &narrow));
-    def.narrow_bounds = false;
+    def.narrow_limits = false;
     assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &def, &basic));
-    carom_tree_answer tolerant, hurried;
+    carom_tree_result tolerant, hurried;
     carom_tree_query_def limits = {.scale_b = scale_b, .tolerance = 0.35};
     assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &limits, &tolerant));
     limits = (carom_tree_query_def){.scale_b = scale_b, .work_budget = 400};
     assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &limits, &hurried));
-    const carom_tree_answer *both[4] = {&basic, &narrow, &tolerant, &hurried};
+    const carom_tree_result *both[4] = {&basic, &narrow, &tolerant, &hurried};
     for (int i = 0; i < 4; ++i) {
         const carom_packing_overlap *o = &both[i]->overlap;
         if (o->relation > CAROM_RELATION_OVERLAPPING) assert_true(volume >= smaller - error);
-        if (!(o->volume_lower <= volume + error && volume - error <= o->volume_upper))
-            fail_msg("%.17g <= %.17g <= %.17g does not hold", o->volume_lower, volume,
-                     o->volume_upper);
+        if (!(o->volume.lower <= volume + error && volume - error <= o->volume.upper))
+            fail_msg("%.17g <= %.17g <= %.17g does not hold", o->volume.lower, volume,
+                     o->volume.upper);
         if (o->relation >= CAROM_RELATION_OVERLAPPING) assert_true(volume > -error);
         if (both[i]->has_gap && distance >= 0.0 &&
-            !(both[i]->gap.lower <= distance * (1.0 + 1e-9) + error &&
-              distance <= both[i]->gap.upper * (1.0 + 1e-9)))
-            fail_msg("distance: %.17g <= %.17g <= %.17g does not hold", both[i]->gap.lower,
-                     distance, both[i]->gap.upper);
+            !(both[i]->gap.distance.lower <= distance * (1.0 + 1e-9) + error &&
+              distance <= both[i]->gap.distance.upper * (1.0 + 1e-9)))
+            fail_msg("distance: %.17g <= %.17g <= %.17g does not hold", both[i]->gap.distance.lower,
+                     distance, both[i]->gap.distance.upper);
     }
     double share = volume / smaller;
     if (share >= 0.01) t->reached += tolerant.overlap.partial;
-    double width = (narrow.overlap.volume_upper - narrow.overlap.volume_lower) / volume;
-    if (share >= 0.01) t->error += fabs(narrow.overlap.volume / volume - 1.0);
+    double width = (narrow.overlap.volume.upper - narrow.overlap.volume.lower) / volume;
+    if (share >= 0.01) t->error += fabs(narrow.overlap.volume.value / volume - 1.0);
     if (share >= 0.08) {
         t->deep += 1;
         t->deep_width += width;
@@ -73,13 +73,14 @@ static void check(const carom_tree *a, const carom_tree *b, const carom_pose *po
         t->middle_width += width;
     }
     if (narrow.has_gap && distance > 0.0) {
-        double size = 2.0 * a->extent.size, gap = (narrow.gap.upper - narrow.gap.lower) / size;
+        double size = 2.0 * a->extent.size,
+               gap = (narrow.gap.distance.upper - narrow.gap.distance.lower) / size;
         t->gaps += 1;
         t->gap_width += gap;
         t->gap_worst = fmax(t->gap_worst, gap);
         if (distance >= 0.01 * size) {
             t->far_gaps += 1;
-            t->gap_error += fabs(narrow.gap.distance / distance - 1.0);
+            t->gap_error += fabs(narrow.gap.distance.value / distance - 1.0);
         }
     }
 }
@@ -99,8 +100,9 @@ static void report(const char *name, const tally *t) {
 
 static carom_tree *tree_of(const carom_packing *packing, const carom_mesh *mesh) {
     carom_tree *tree = NULL;
-    carom_tree_def def = {.packing = packing};
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    carom_mesh_view view = {0};
+    carom_tree_def def = {.mesh = &view, .packing = packing};
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_tree_create(context, &def, &tree));
     return tree;
 }
@@ -132,11 +134,12 @@ static void bounds_hold_in_all_poses(void **state) {
         double *moved = malloc(3 * view.vertex_count * sizeof(*moved));
         assert_non_null(moved);
         for (int k = 0; k < SCALES; ++k) {
-            carom_solid_def def = {.mesh = view};
+            carom_mesh_view mesh_view = view;
+            carom_solid_def def = {.mesh = &mesh_view};
             for (uint64_t v = 0; v < 3 * view.vertex_count; ++v)
                 moved[v] = ((const double *)view.positions)[v] * scales[k];
-            def.mesh.positions = moved;
-            def.mesh.stride = 0;
+            mesh_view.positions = moved;
+            mesh_view.stride = 0;
             assert_ok(context, carom_solid_create(context, &def, &solids[i][k]));
         }
         free(moved);
@@ -149,8 +152,8 @@ static void bounds_hold_in_all_poses(void **state) {
         int a = (int)(n % SHAPES), b = (int)(n / SHAPES % SHAPES), k = (int)(n / 16 % SCALES);
         double far = n % 7 == 0 ? 0.05 : n % 7 == 1 ? 3.0 : 1.3;
         carom_pose pose = packing_random_pose(&random, far);
-        carom_overlap_def exact_def = {.distance = true};
-        carom_overlap exact;
+        carom_solid_query_def exact_def = {.distance = true};
+        carom_solid_result exact;
         if (k > 0 && n % 2 == 0) { /* into the ring */
             double angle = carom_random_between(&random, 0.0, 6.0);
             pose.t = carom_vec(cos(angle), sin(angle), carom_random_between(&random, -0.3, 0.3));
@@ -174,9 +177,11 @@ static carom_tree *tree_of_model(const char *name, double *volume) {
     carom_mesh *mesh = models_load_fan(context, name);
     carom_packing *packing = NULL;
     const char *count = getenv("CAROM_SPHERES"); /* of the long form */
-    carom_packing_def def = {.count = campaign_is_long() ? 20000 : 400, .fast = true};
+    carom_mesh_view view = {0};
+    carom_packing_def def = {
+        .mesh = &view, .count = campaign_is_long() ? 20000 : 400, .fast = true};
     if (campaign_is_long() && count != NULL) def.count = strtoull(count, NULL, 10);
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_packing_create(context, &def, &packing));
     carom_tree *tree = tree_of(packing, mesh);
     *volume = packing->info.volume;

@@ -29,8 +29,9 @@ static carom_tree *tree_of(carom_shape shape, uint32_t detail, uint32_t cells, c
                            double *volume) {
     carom_tree *tree = NULL;
     carom_packing *packing = packing_of_shape(context, shape, detail, 300, mesh);
-    carom_tree_def def = {.packing = packing};
-    assert_ok(context, carom_mesh_get_view(*mesh, &def.mesh));
+    carom_mesh_view view = {0};
+    carom_tree_def def = {.mesh = &view, .packing = packing};
+    assert_ok(context, carom_mesh_get_view(*mesh, &view));
     assert_ok(context, carom_tree_create(context, &def, &tree));
     carom_release(&tree->allocator, tree->cells.cells);
     tree->cells = (carom_tree_cells){0};
@@ -173,29 +174,30 @@ static void tolerances_and_budgets_keep_the_bounds(void **state) {
     double volume[2];
     uint64_t reached = 0, asked = 0;
     for (int i = 0; i < 2; ++i) {
-        carom_solid_def def = {0};
+        carom_mesh_view view = {0};
+        carom_solid_def def = {.mesh = &view};
         tree[i] =
             tree_of(i == 0 ? CAROM_SHAPE_TORUS : CAROM_SHAPE_KNOT, 0, 16384, &mesh[i], &volume[i]);
-        assert_ok(context, carom_mesh_get_view(mesh[i], &def.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh[i], &view));
         assert_ok(context, carom_solid_create(context, &def, &solid[i]));
     }
     for (int n = 0; n < TEST_CASES(150); ++n) {
         int b = n % 2;
         carom_pose pose = packing_random_pose(&random, n % 3 == 0 ? 0.6 : 1.4);
-        carom_overlap exact;
+        carom_solid_result exact;
         carom_packing_overlap o, again;
         carom_work work;
         assert_ok(context,
                   carom_solid_overlap(context, solid[0], NULL, solid[b], &pose, NULL, &exact));
         for (int k = 0; k < 3; ++k) {
             carom_tree_query_def def = {.tolerance = k == 0 ? 0.8 : 0.0,
-                                        .narrow_bounds = k == 1,
+                                        .narrow_limits = k == 1,
                                         .work_budget = k == 2 ? 1 + (uint64_t)n * 10 : 0};
             assert_ok(context,
                       carom_tree_overlap(context, tree[0], NULL, tree[b], &pose, &def, &o));
             assert_ok(context, carom_context_get_work(context, &work));
-            assert_true(o.volume_lower <= exact.volume + exact.volume_error);
-            assert_true(o.volume_upper >= exact.volume - exact.volume_error);
+            assert_true(o.volume.lower <= exact.volume + exact.volume_error);
+            assert_true(o.volume.upper >= exact.volume - exact.volume_error);
             if (o.relation == CAROM_RELATION_APART) assert_true(!(exact.volume > 0.0));
             if (o.relation == CAROM_RELATION_OVERLAPPING) assert_true(exact.volume > 0.0);
             if (o.relation > CAROM_RELATION_OVERLAPPING) assert_true(o.relation == exact.relation);
@@ -204,14 +206,14 @@ static void tolerances_and_budgets_keep_the_bounds(void **state) {
                       carom_tree_overlap(context, tree[0], NULL, tree[b], &pose, &def, &again));
             assert_memory_equal(&o, &again, sizeof(o));
             if (o.partial) {
-                assert_true(o.volume >= o.volume_lower * (1.0 - 1e-9));
-                assert_true(o.volume <= o.volume_upper * (1.0 + 1e-9));
+                assert_true(o.volume.value >= o.volume.lower * (1.0 - 1e-9));
+                assert_true(o.volume.value <= o.volume.upper * (1.0 + 1e-9));
             }
             if (k != 0 || b != 0 || !(exact.volume > 0.02 * volume[b])) continue;
             ++asked;
             reached += o.partial;
             if (o.partial)
-                assert_true(o.volume_upper - o.volume_lower <= 0.8 * o.volume * (1.0 + 1e-9));
+                assert_true(o.volume.upper - o.volume.lower <= 0.8 * o.volume.value * (1.0 + 1e-9));
             if (!o.partial) continue;
             if (carom_vec_length(exact.force) > 0.5)
                 assert_true(carom_vec_dot(o.force, exact.force) > 0.0);
@@ -232,39 +234,40 @@ static void any_size_keeps_the_bounds(void **state) {
     for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
         carom_random random = {44};
         carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS, .size = sizes[i]};
-        carom_packing_def filling = {.count = 300, .fast = true};
+        carom_mesh_view view = {0};
+        carom_packing_def filling = {.mesh = &view, .count = 300, .fast = true};
         carom_mesh *mesh;
         carom_packing *packing;
         carom_tree *tree;
         carom_solid *solid;
         uint64_t overlapping = 0;
         assert_ok(context, carom_shape_make(context, &shape, &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &filling.mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
         if (sizes[i] == 1e-100 || sizes[i] == 1e100) {
             assert_int_equal(carom_packing_create(context, &filling, &packing), CAROM_BAD_INPUT);
             carom_mesh_destroy(mesh);
             continue;
         }
         assert_ok(context, carom_packing_create(context, &filling, &packing));
-        carom_tree_def planted = {.packing = packing, .mesh = filling.mesh};
+        carom_tree_def planted = {.packing = packing, .mesh = &view};
         assert_ok(context, carom_tree_create(context, &planted, &tree));
-        carom_solid_def closed = {.mesh = filling.mesh};
+        carom_solid_def closed = {.mesh = &view};
         assert_ok(context, carom_solid_create(context, &closed, &solid));
         for (int n = 0; n < 12; ++n) {
             carom_pose pose = packing_random_pose(&random, 1.0);
             pose.t = carom_vec_scale(pose.t, sizes[i]);
-            carom_overlap exact;
+            carom_solid_result exact;
             assert_ok(context,
                       carom_solid_overlap(context, solid, NULL, solid, &pose, NULL, &exact));
             overlapping += exact.volume > 0.0;
             for (int k = 0; k < 2; ++k) {
                 carom_tree_query_def def = {.tolerance = k == 0 ? 0.8 : 0.0,
-                                            .narrow_bounds = k == 1};
+                                            .narrow_limits = k == 1};
                 carom_packing_overlap o;
                 assert_ok(context, carom_tree_overlap(context, tree, NULL, tree, &pose, &def, &o));
-                assert_true(o.volume_lower <= exact.volume + exact.volume_error);
-                assert_true(o.volume_upper >= exact.volume - exact.volume_error);
-                assert_true(o.volume_upper <= 8.0 * packing->info.volume);
+                assert_true(o.volume.lower <= exact.volume + exact.volume_error);
+                assert_true(o.volume.upper >= exact.volume - exact.volume_error);
+                assert_true(o.volume.upper <= 8.0 * packing->info.volume);
             }
         }
         assert_true(overlapping > 3);

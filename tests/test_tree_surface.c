@@ -42,11 +42,11 @@ typedef struct body {
 static body make(carom_shape shape, uint32_t detail, uint64_t count) {
     body b = {0};
     b.packing = packing_of_shape(context, shape, detail, count, &b.mesh);
-    carom_tree_def def = {.packing = b.packing};
-    carom_soup_def of_soup = {.rigid = true};
-    carom_solid_def of_solid = {0};
-    assert_ok(context, carom_mesh_get_view(b.mesh, &def.mesh));
-    of_soup.mesh = of_solid.mesh = def.mesh;
+    carom_mesh_view view = {0};
+    carom_tree_def def = {.mesh = &view, .packing = b.packing};
+    carom_soup_def of_soup = {.mesh = &view, .rigid = true};
+    carom_solid_def of_solid = {.mesh = &view};
+    assert_ok(context, carom_mesh_get_view(b.mesh, &view));
     assert_ok(context, carom_tree_create(context, &def, &b.tree));
     assert_valid(carom_tree_validate(b.tree));
     assert_ok(context, carom_soup_create(context, &of_soup, &b.soup));
@@ -74,8 +74,10 @@ static void make_bodies(body bodies[BODIES]) {
 }
 
 static void assert_within(const carom_tree_gap *gap, double distance) {
-    if (!(gap->lower <= distance * (1.0 + 1e-12) && distance <= gap->upper * (1.0 + 1e-12)))
-        fail_msg("%.17g <= %.17g <= %.17g does not hold", gap->lower, distance, gap->upper);
+    if (!(gap->distance.lower <= distance * (1.0 + 1e-12) &&
+          distance <= gap->distance.upper * (1.0 + 1e-12)))
+        fail_msg("%.17g <= %.17g <= %.17g does not hold", gap->distance.lower, distance,
+                 gap->distance.upper);
 }
 
 /* ---- Distances ------------------------------------------------------------------------------- */
@@ -95,8 +97,8 @@ static void exact_distances_are_those_of_soups(void **state) {
         carom_pose pose_a = packing_random_pose(&random, n % 2), pose_b;
         pose_b = packing_random_pose(&random, far);
         carom_soup_gap exact;
-        carom_overlap overlap;
-        carom_overlap_def overlap_def = {.distance = true};
+        carom_solid_result overlap;
+        carom_solid_query_def overlap_def = {.distance = true};
         assert_ok(context, carom_soup_cross_distance(context, a->soup, &pose_a, b->soup, &pose_b,
                                                      0.0, &exact));
         assert_ok(context, carom_solid_overlap(context, a->solid, &pose_a, b->solid, &pose_b,
@@ -114,9 +116,10 @@ static void exact_distances_are_those_of_soups(void **state) {
                 assert_memory_equal(&gap, &first[mode], sizeof(gap));
                 assert_within(&gap, solids_apart ? exact.distance : 0.0);
                 if (mode == 0 && solids_apart)
-                    assert_true(gap.upper - gap.lower <= 0.02 * fmax(a->size, b->size));
+                    assert_true(gap.distance.upper - gap.distance.lower <=
+                                0.02 * fmax(a->size, b->size));
                 if (mode == 0 || !solids_apart) continue;
-                assert_true(gap.distance == exact.distance);
+                assert_true(gap.distance.value == exact.distance);
                 assert_int_equal(gap.face_a, exact.face_a);
                 assert_int_equal(gap.face_b, exact.face_b);
                 assert_true(carom_vec_compare(gap.point_a, exact.point_a) == 0);
@@ -139,8 +142,8 @@ static carom_solid *make_scaled(const body *b, double scale) {
     assert_non_null(moved);
     for (uint64_t v = 0; v < 3 * view.vertex_count; ++v)
         moved[v] = ((const double *)view.positions)[v] * scale;
-    carom_solid_def of_solid = {.mesh = view};
-    of_solid.mesh.positions = moved;
+    carom_solid_def of_solid = {.mesh = &view};
+    view.positions = moved;
     assert_ok(context, carom_solid_create(context, &of_solid, &solid));
     free(moved);
     return solid;
@@ -159,11 +162,11 @@ static void solids_in_solids_are_not_apart(void **state) {
         int k = n % SCALES;
         double scale = ldexp(1.0, -(2 + k));
         carom_pose pose = packing_random_pose(&random, 0.0);
-        const carom_pack_sphere *s = &a->packing->spheres[carom_random_next(&random) % 20];
+        const carom_packing_sphere *s = &a->packing->spheres[carom_random_next(&random) % 20];
         carom_vec3 off = packing_random_pose(&random, n % 3 == 0 ? 0.0 : 0.3).t;
         pose.t = carom_vec_add(s->centre, off);
-        carom_overlap exact;
-        carom_overlap_def def = {.distance = true};
+        carom_solid_result exact;
+        carom_solid_query_def def = {.distance = true};
         carom_solid **small = &solids[n / BODIES % BODIES][k];
         if (*small == NULL) *small = make_scaled(b, scale);
         assert_ok(context,
@@ -178,7 +181,7 @@ static void solids_in_solids_are_not_apart(void **state) {
             query.scale_b = 0.0;
             assert_ok(context,
                       carom_tree_distance(context, b->tree, &pose, a->tree, NULL, &query, &other));
-            assert_true(mode == 0 || fabs(gap.distance - other.distance) <= 1e-12);
+            assert_true(mode == 0 || fabs(gap.distance.value - other.distance.value) <= 1e-12);
         }
         inside += exact.relation == CAROM_RELATION_B_INSIDE_A;
         outside += exact.relation == CAROM_RELATION_APART;
@@ -204,7 +207,7 @@ static void bounds_hold_along_paths(void **state) {
         double pace = ldexp(1.0, -5 - n % 8);
         for (int k = 0; k < 50; ++k) {
             carom_soup_gap exact;
-            carom_overlap overlap;
+            carom_solid_result overlap;
             carom_tree_query_def def = {.hint = &hint};
             carom_tree_gap gap, sharp, cold;
             carom_work work;
@@ -223,7 +226,9 @@ static void bounds_hold_along_paths(void **state) {
                                                    &overlap));
             bool apart = overlap.relation == CAROM_RELATION_APART;
             assert_within(&gap, apart ? exact.distance : 0.0);
-            if (apart) assert_true(gap.upper - gap.lower <= 0.02 * fmax(a->size, b->size));
+            if (apart)
+                assert_true(gap.distance.upper - gap.distance.lower <=
+                            0.02 * fmax(a->size, b->size));
             carom_tree_hint copy = hint;
             def = (carom_tree_query_def){.hint = &copy, .exact_distance = true};
             assert_ok(context,
@@ -258,10 +263,10 @@ static void budgets_and_sizes_keep_the_bounds(void **state) {
         assert_ok(context,
                   carom_tree_distance(context, a->tree, NULL, b->tree, &pose, &def, &again));
         assert_memory_equal(&gap, &again, sizeof(gap));
-        assert_true(gap.lower <= one.upper * size * (1.0 + 1e-9) &&
-                    gap.upper >= one.lower * size * (1.0 - 1e-9));
+        assert_true(gap.distance.lower <= one.distance.upper * size * (1.0 + 1e-9) &&
+                    gap.distance.upper >= one.distance.lower * size * (1.0 - 1e-9));
         assert_ok(context, carom_tree_distance(context, a->tree, NULL, a->tree, NULL, NULL, &gap));
-        assert_true(gap.lower == 0.0 && gap.upper <= 1e-9);
+        assert_true(gap.distance.lower == 0.0 && gap.distance.upper <= 1e-9);
     }
     for (int i = 0; i < BODIES; ++i) destroy(&bodies[i]);
 }
@@ -295,11 +300,11 @@ static void faces_and_directions_are_those_of_all_pairs(void **state) {
         carom_sum sums[3];
         memset(sums, 0, sizeof(sums));
         for (uint32_t i = 0; i < a->extent.count; ++i) {
-            const carom_pack_sphere *s = &both[0]->packing->spheres[i];
+            const carom_packing_sphere *s = &both[0]->packing->spheres[i];
             carom_pack_posed p =
                 carom_pack_pose_sphere(&m.place[0], s->centre, s->radius, s->secondary, s->cover);
             for (uint32_t j = 0; j < b->extent.count; ++j) {
-                const carom_pack_sphere *t = &both[1]->packing->spheres[j];
+                const carom_packing_sphere *t = &both[1]->packing->spheres[j];
                 carom_pack_posed q = carom_pack_pose_sphere(&m.place[1], t->centre, t->radius,
                                                             t->secondary, t->cover);
                 carom_vec3 apart = carom_vec_sub(q.centre, p.centre);
@@ -369,7 +374,7 @@ static void flipped_directions_push_out(void **state) {
         def.flip = false;
         assert_ok(context,
                   carom_tree_overlap(context, torus.tree, NULL, box.tree, &pose, &def, &without));
-        assert_true(with.volume == without.volume);
+        assert_true(with.volume.value == without.volume.value);
         better += with.direction_2009.z < 0.0;
     }
     assert_true(better >= 10); /* out by the near, lower side */
@@ -384,7 +389,7 @@ static void jumps(const body *a, const body *b, bool flip, int steps, double lar
     for (int i = 0; i <= steps; ++i) {
         double at = (double)i / steps;
         carom_pose pose = {{1.0, 0.3 * at, 0.2, -0.4 * at}, {0.9 - 0.5 * at, 0.3 * at, 0.2}};
-        carom_tree_query_def def = {.flip = flip, .no_bounds = true};
+        carom_tree_query_def def = {.flip = flip, .skip_limits = true};
         carom_packing_overlap o;
         assert_ok(context, carom_tree_overlap(context, a->tree, NULL, b->tree, &pose, &def, &o));
         const carom_vec3 now[3] = {o.force, o.torque, o.direction_2009};
@@ -453,18 +458,19 @@ static void files_hold_the_surface(void **state) {
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_ok(context, carom_tree_save(context, b.tree, path));
-    assert_ok(context, carom_tree_save_memory(context, b.tree, &bytes));
+    assert_ok(context, carom_tree_save(context, b.tree, CAROM_TREE_FORMAT_GUESS, path));
+    assert_ok(context, carom_tree_save_memory(context, b.tree, CAROM_TREE_FORMAT_GUESS, &bytes));
     carom_tree *mapped, *copy;
-    assert_ok(context, carom_tree_load(context, path, &mapped));
+    assert_ok(context, carom_tree_load(context, path, CAROM_TREE_FORMAT_GUESS, &mapped));
     unlink(path);
-    assert_ok(context, carom_tree_load_memory(context, bytes.data, bytes.count, NULL, &copy));
+    assert_ok(context, carom_tree_load_memory(context, bytes.data, bytes.count,
+                                              CAROM_TREE_FORMAT_GUESS, NULL, &copy));
     assert_true(mapped->is_mapped && !copy->is_mapped);
     assert_memory_equal(&mapped->info, &b.tree->info, sizeof(mapped->info));
     for (int n = 0; n < 30; ++n) {
         carom_pose pose = packing_random_pose(&random, 2.0);
-        carom_tree_query_def def = {.narrow_bounds = true, .flip = true, .exact_distance = n % 2};
-        carom_tree_answer one, two, three;
+        carom_tree_query_def def = {.narrow_limits = true, .flip = true, .exact_distance = n % 2};
+        carom_tree_result one, two, three;
         assert_ok(context, carom_tree_query(context, b.tree, NULL, b.tree, &pose, &def, &one));
         assert_ok(context, carom_tree_query(context, mapped, NULL, mapped, &pose, &def, &two));
         assert_ok(context, carom_tree_query(context, copy, NULL, mapped, &pose, &def, &three));
@@ -478,10 +484,11 @@ static void files_hold_the_surface(void **state) {
         uint8_t kept = bytes.data[at];
         bytes.data[at] ^= (uint8_t)(1 + carom_random_next(&random) % 255);
         if (n % 20 == 0) size = carom_random_next(&random) % bytes.count;
-        carom_status status = carom_tree_load_memory(context, bytes.data, size, "a", &copy);
+        carom_status status =
+            carom_tree_load_memory(context, bytes.data, size, CAROM_TREE_FORMAT_GUESS, "a", &copy);
         assert_true(status == CAROM_OK || (status == CAROM_BAD_FILE && copy == NULL));
         if (status == CAROM_OK) {
-            carom_tree_answer answer;
+            carom_tree_result answer;
             carom_pose pose = packing_random_pose(&random, 1.5);
             (void)carom_tree_query(context, copy, NULL, b.tree, &pose, NULL, &answer);
         }
@@ -497,11 +504,11 @@ static void many_poses_allocate_nothing(void **state) {
     (void)state;
     body b = make(CAROM_SHAPE_KNOT, 96, 500);
     carom_context *alone = test_context(1);
-    carom_tree_answer answer;
+    carom_tree_result answer;
     carom_tree_hint hint;
     memset(&hint, 0, sizeof(hint));
     assert_ok(alone, carom_tree_query(alone, b.tree, NULL, b.tree, NULL, NULL, &answer));
-    carom_tree_query_def warm = {.narrow_bounds = true, .tolerance = 0.1, .flip = true};
+    carom_tree_query_def warm = {.narrow_limits = true, .tolerance = 0.1, .flip = true};
     assert_ok(alone, carom_tree_query(alone, b.tree, NULL, b.tree, NULL, &warm, &answer));
     uint64_t cases = campaign_is_long() ? 1000000 : (uint64_t)TEST_CASES(2000);
     uint64_t before = test_malloc_count();
@@ -509,17 +516,17 @@ static void many_poses_allocate_nothing(void **state) {
         if (!campaign_has(n)) continue;
         carom_random random = {5000 + n};
         carom_pose pose = packing_random_pose(&random, n % 4 == 0 ? 3.0 : 1.2);
-        carom_tree_query_def def = {.narrow_bounds = n % 3 == 0,
+        carom_tree_query_def def = {.narrow_limits = n % 3 == 0,
                                     .hint = n % 2 == 0 ? &hint : NULL,
                                     .tolerance = n % 5 == 0 ? 0.3 : 0.0,
                                     .flip = n % 7 == 0,
                                     .exact_distance = n % 11 == 0};
         carom_status status = carom_tree_query(alone, b.tree, NULL, b.tree, &pose, &def, &answer);
         const carom_packing_overlap *o = &answer.overlap;
-        double all = o->volume + o->volume_lower + o->volume_upper + o->force.x + o->force.y +
+        double all = o->volume.value + o->volume.lower + o->volume.upper + o->force.x + o->force.y +
                      o->force.z + o->torque.x + o->torque.y + o->torque.z + o->centroid.x +
-                     o->direction_2009.x + answer.gap.lower + answer.gap.upper +
-                     answer.gap.distance + answer.gap.point_a.x + answer.gap.point_b.x;
+                     o->direction_2009.x + answer.gap.distance.lower + answer.gap.distance.upper +
+                     answer.gap.distance.value + answer.gap.point_a.x + answer.gap.point_b.x;
         if (status != CAROM_OK || !(fabs(all) < 1e300))
             fail_msg("pose %llu: status %d, sum %g", (unsigned long long)n, (int)status, all);
     }
@@ -533,19 +540,22 @@ static carom_status build_and_ask(carom_allocator allocator, void *argument) {
     carom_context_def def = {.allocator = allocator, .threads = 1};
     carom_context *with = NULL;
     carom_tree *tree = NULL, *again = NULL;
-    carom_tree_answer answer;
+    carom_tree_result answer;
     carom_numbers faces[2] = {{0}, {0}};
     carom_bytes bytes = {0};
-    carom_tree_def tree_def = {.packing = b->packing};
-    carom_status status = carom_mesh_get_view(b->mesh, &tree_def.mesh);
+    carom_mesh_view view = {0};
+    carom_tree_def tree_def = {.mesh = &view, .packing = b->packing};
+    carom_status status = carom_mesh_get_view(b->mesh, &view);
     if (status == CAROM_OK) status = carom_context_create(&def, &with);
     if (status == CAROM_OK) status = carom_tree_create(with, &tree_def, &tree);
     if (status == CAROM_OK) status = carom_tree_query(with, tree, NULL, tree, NULL, NULL, &answer);
     if (status == CAROM_OK)
         status = carom_tree_faces(with, tree, NULL, tree, NULL, NULL, &faces[0], &faces[1]);
-    if (status == CAROM_OK) status = carom_tree_save_memory(with, tree, &bytes);
     if (status == CAROM_OK)
-        status = carom_tree_load_memory(with, bytes.data, bytes.count, NULL, &again);
+        status = carom_tree_save_memory(with, tree, CAROM_TREE_FORMAT_GUESS, &bytes);
+    if (status == CAROM_OK)
+        status = carom_tree_load_memory(with, bytes.data, bytes.count, CAROM_TREE_FORMAT_GUESS,
+                                        NULL, &again);
     carom_bytes_free(&bytes);
     carom_numbers_free(&faces[0]);
     carom_numbers_free(&faces[1]);
@@ -566,16 +576,17 @@ static void meshes_are_checked(void **state) {
     (void)state;
     body box = make(CAROM_SHAPE_BOX, 0, 20);
     carom_tree *tree;
-    carom_tree_def def = {.packing = box.packing};
-    assert_ok(context, carom_mesh_get_view(box.mesh, &def.mesh));
-    def.mesh.face_count -= 1;
+    carom_mesh_view view = {0};
+    carom_tree_def def = {.mesh = &view, .packing = box.packing};
+    assert_ok(context, carom_mesh_get_view(box.mesh, &view));
+    view.face_count -= 1;
     assert_fails(context, carom_tree_create(context, &def, &tree), CAROM_BAD_INPUT,
                  "the mesh of a tree is not closed");
     assert_null(tree);
     carom_mesh *other;
     carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .size = 1000.0};
     assert_ok(context, carom_shape_make(context, &shape, &other));
-    assert_ok(context, carom_mesh_get_view(other, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(other, &view));
     assert_fails(context, carom_tree_create(context, &def, &tree), CAROM_BAD_INPUT,
                  "times as far as its spheres");
     carom_mesh_destroy(other);

@@ -304,7 +304,7 @@ static void fans_start_at_the_first_corner_and_know_their_faces(void **state) {
                             .corners = corners,
                             .offsets = offsets,
                             .face_count = 3};
-    carom_triangulate_def def = {.fan = true};
+    carom_mesh_triangulate_def def = {.fan = true};
     carom_numbers faces = {0};
     carom_mesh *mesh;
     assert_ok(context, carom_mesh_triangulate(context, &view, &def, &mesh, &faces));

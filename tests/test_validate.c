@@ -54,11 +54,12 @@ static carom_soup *make_soup(carom_soup_method method, bool rigid, bool quads) {
     }
     for (uint32_t i = 3 * (TRIANGLES - 2); i < 3 * TRIANGLES; ++i) xyz[i][1] = xyz[i][2] = 1.0;
     for (uint32_t i = 0; i <= TRIANGLES / 2; ++i) offsets[i] = 4 * (uint64_t)i;
-    carom_soup_def def = {.mesh = {.positions = xyz,
-                                   .vertex_count = 3 * TRIANGLES,
-                                   .corners = corners,
-                                   .offsets = quads ? offsets : NULL,
-                                   .face_count = quads ? TRIANGLES / 2 : TRIANGLES},
+    carom_soup_def def = {.mesh =
+                              &(carom_mesh_view){.positions = xyz,
+                                                 .vertex_count = 3 * TRIANGLES,
+                                                 .corners = corners,
+                                                 .offsets = quads ? offsets : NULL,
+                                                 .face_count = quads ? TRIANGLES / 2 : TRIANGLES},
                           .method = method,
                           .grid = {.buckets = 4096},
                           .rigid = rigid};
@@ -226,10 +227,11 @@ static void broken_soups_are_found(void **state) {
 static carom_solid *make_solid(void) {
     const carom_shape_def shape = {.shape = CAROM_SHAPE_SPHERE, .detail = 3};
     carom_mesh *mesh;
-    carom_solid_def def = {.complement = false};
+    carom_mesh_view view = {0};
+    carom_solid_def def = {.mesh = &view, .complement = false};
     carom_solid *solid;
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_solid_create(context, &def, &solid));
     carom_mesh_destroy(mesh);
     assert_valid(carom_solid_validate(context, solid));
@@ -326,10 +328,10 @@ static carom_broad *make_broad(carom_broad_method method) {
     for (int i = 0; i < 2; ++i) {
         assert_ok(context, carom_broad_remove(context, broad, &gone[i], 1));
         assert_valid(carom_broad_validate(broad));
-        if (i == 0) assert_ok(context, carom_broad_frame(context, broad, NULL, NULL, NULL));
+        if (i == 0) assert_ok(context, carom_broad_step(context, broad, NULL, NULL, NULL));
         assert_valid(carom_broad_validate(broad));
     }
-    assert_ok(context, carom_broad_update(context, broad));
+    assert_ok(context, carom_broad_commit(context, broad));
     assert_valid(carom_broad_validate(broad));
     return broad;
 }
@@ -430,7 +432,7 @@ static void broken_sweeps_are_found(void **state) {
 static carom_hull *make_hull(uint32_t count) {
     static const double points[9][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},      {0, 0, 1},
                                         {1, 0, 1}, {0, 1, 1}, {1, 1, 1}, {0.5, 0.5, 1.5}};
-    carom_hull_def def = {.mesh = {.positions = points, .vertex_count = count}};
+    carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = points, .vertex_count = count}};
     carom_hull *hull;
     assert_ok(context, carom_hull_create(context, &def, &hull));
     assert_valid(carom_hull_validate(hull));
@@ -561,7 +563,9 @@ static void broken_flat_hulls_are_found(void **state) {
 static carom_gas *make_gas(carom_gas_method method, carom_gas_queue queue, bool walls,
                            uint32_t count) {
     carom_gas_sphere spheres[SPHERES];
-    carom_gas_def def = {.edges = {6.0, 6.0, 6.0},
+    carom_gas_def def = {.spheres = spheres,
+                         .sphere_count = count,
+                         .edges = {6.0, 6.0, 6.0},
                          .periodic = {!walls, !walls, !walls},
                          .method = method,
                          .queue = queue};
@@ -575,7 +579,7 @@ static carom_gas *make_gas(carom_gas_method method, carom_gas_queue queue, bool 
                                            carom_random_between(&random, -1.0, 1.0)};
     }
     carom_gas *gas;
-    assert_ok(context, carom_gas_create(context, &def, spheres, count, &gas));
+    assert_ok(context, carom_gas_create(context, &def, &gas));
     assert_ok(context, carom_gas_advance(context, gas, 0.5, NULL, NULL));
     assert_int_equal(gas->method, method);
     assert_valid(carom_gas_validate(context, gas));
@@ -745,10 +749,11 @@ static void broken_covers_are_found(void **state) {
     (void)state;
     carom_mesh *mesh;
     carom_cover *c;
-    carom_cover_def def = {.count = 3, .keep_cells = true};
+    carom_mesh_view view = {0};
+    carom_cover_def def = {.mesh = &view, .count = 3, .keep_cells = true};
     carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
     assert_ok(context, carom_shape_make(context, &of_shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_cover_create(context, &def, &c));
     assert_valid(carom_cover_validate(c));
     const char *(*check)(const carom_cover *) = carom_cover_validate;
@@ -766,10 +771,11 @@ static void broken_packings_are_found(void **state) {
     (void)state;
     carom_mesh *mesh;
     carom_packing *p;
-    carom_packing_def def = {.count = 10, .keep_cells = true};
+    carom_mesh_view view = {0};
+    carom_packing_def def = {.mesh = &view, .count = 10, .keep_cells = true};
     carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_packing_create(context, &def, &p));
     carom_mesh_destroy(mesh);
     const char *(*check)(const carom_packing *) = carom_packing_validate;
@@ -793,12 +799,13 @@ static void broken_sphere_trees_are_found(void **state) {
     carom_mesh *mesh;
     carom_packing *p;
     carom_tree *t;
-    carom_packing_def def = {.count = 300};
+    carom_mesh_view view = {0};
+    carom_packing_def def = {.mesh = &view, .count = 300};
     carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_packing_create(context, &def, &p));
-    carom_tree_def of_tree = {.packing = p, .mesh = def.mesh};
+    carom_tree_def of_tree = {.packing = p, .mesh = &view};
     assert_ok(context, carom_tree_create(context, &of_tree, &t));
     carom_mesh_destroy(mesh);
     const char *(*check)(const carom_tree *) = carom_tree_validate;
@@ -862,10 +869,11 @@ static void broken_balls_are_found(void **state) {
     carom_mesh *mesh;
     carom_packing *p;
     carom_balls *b;
-    carom_packing_def def = {.count = 30};
+    carom_mesh_view mesh_view = {0};
+    carom_packing_def def = {.mesh = &mesh_view, .count = 30};
     carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
     assert_ok(context, carom_packing_create(context, &def, &p));
     carom_mesh_destroy(mesh);
     carom_balls_def of_balls = {.packing = p};
@@ -902,10 +910,11 @@ static void broken_balls_are_found(void **state) {
 static void broken_scenes_are_found(void **state) {
     (void)state;
     carom_scene *scene;
-    carom_object_def balls[4];
+    carom_scene_object_def balls[4];
     for (int i = 0; i < 4; ++i)
-        balls[i] = (carom_object_def){.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0},
-                                      .pose = {.t = {0.5 * i, 0.0, 0.0}}};
+        balls[i] =
+            (carom_scene_object_def){.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0},
+                                     .pose = {.t = {0.5 * i, 0.0, 0.0}}};
     balls[3].pose.t.x = 9.0;
     assert_ok(context, carom_scene_create(context, NULL, &scene));
     assert_ok(context, carom_scene_add(context, scene, balls, 4, NULL));
@@ -914,7 +923,7 @@ static void broken_scenes_are_found(void **state) {
     assert_ok(context, carom_scene_step(context, scene, NULL, NULL, NULL));
     assert_int_equal(scene->kept.count, 3);
     assert_ok(context, carom_scene_move(context, scene, NULL, &balls[0].pose, 1));
-    assert_ok(context, carom_scene_update(context, scene));
+    assert_ok(context, carom_scene_commit(context, scene));
 #undef CHECK
 #define CHECK carom_scene_validate(scene)
     assert_valid(CHECK);
@@ -924,7 +933,7 @@ static void broken_scenes_are_found(void **state) {
     BREAK(scene->capacity, 1, CHECK, "scene: there are more ids than objects");
     BREAK(scene->states.data[1], 0, CHECK, "scene: an object is not live where its box is");
     BREAK(scene->states.data[1], CAROM_SCENE_LIVE, CHECK, "scene: an object has a wrong kind");
-    BREAK(o[1].kind, CAROM_OBJECT_KIND_SOUP, CHECK, "scene: an object has a wrong kind");
+    BREAK(o[1].kind, CAROM_SCENE_OBJECT_KIND_SOUP, CHECK, "scene: an object has a wrong kind");
     BREAK(o[1].box.low.x, 7.0, CHECK, "scene: a box is not that of its object");
     BREAK(scene->live, 3, CHECK, "scene: the number of live objects is wrong");
     BREAK(scene->changed.count, 0, CHECK, "scene: the list of changed objects is wrong");

@@ -50,14 +50,14 @@ CAROM_API carom_status carom_balls_create(carom_context *context, const carom_ba
 CAROM_API void carom_balls_destroy(carom_balls *balls);
 
 /* Replaces the spheres by others: moved, resized, more or fewer. `volume` is that of the solid; 0:
- * not known, volume_upper is then not limited by it. Equal to a structure created anew. Needs
+ * not known, volume.upper is then not limited by it. Equal to a structure created anew. Needs
  * exclusive use.
  * - Spheres and their statuses as for create. Pairs refer to their indices in `spheres`.
  * - On any failure nothing has changed.
  * Cost: that of create. Allocates nothing once warm; the first update allocates a second set of all
  * arrays. */
 CAROM_API carom_status carom_balls_update(carom_context *context, carom_balls *balls,
-                                          const carom_pack_sphere *spheres, uint64_t count,
+                                          const carom_packing_sphere *spheres, uint64_t count,
                                           double volume);
 
 /* What the structure consists of. */
@@ -70,17 +70,16 @@ typedef struct carom_balls_info {
 } carom_balls_info;
 
 /* Gets what the structure consists of. */
-CAROM_API carom_status carom_balls_get_info(carom_context *context, const carom_balls *balls,
-                                            carom_balls_info *info);
+CAROM_API carom_status carom_balls_get_info(const carom_balls *balls, carom_balls_info *info);
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
 /* How packings are compared. */
 typedef struct carom_balls_query_def {
     double scale_a, scale_b; /* factors by which the packings are scaled before their poses; 0: 1 */
-    bool no_bounds;          /* estimate, force and torque only: volume_lower is then 0,
-                                volume_upper the smaller volume of the solids, and the relation
-                                not certain: TOUCHING where secondary balls overlap, else APART */
+    bool skip_limits;        /* estimate, force and torque only: volume.lower is then 0,
+                              volume.upper the smaller volume of the solids, and the relation
+                              not certain: TOUCHING where secondary balls overlap, else APART */
 } carom_balls_query_def;
 
 /* Rules for all queries.
@@ -104,25 +103,25 @@ CAROM_API carom_status carom_balls_overlap(carom_context *context, const carom_b
                                            carom_packing_overlap *overlap);
 
 /* Two packings in their poses. */
-typedef struct carom_balls_meeting {
+typedef struct carom_balls_pair {
     const carom_balls *a, *b;
     carom_pose pose_a, pose_b; /* all zero: the identity */
     double scale_a, scale_b;   /* 0: 1 */
-} carom_balls_meeting;
+} carom_balls_pair;
 
-/* Computes the overlaps of many pairs of packings, on all threads; overlaps has space for count.
- * `no_bounds` as in carom_balls_query_def, for all of them. On failure the message names the
- * meeting. */
-CAROM_API carom_status carom_balls_overlap_many(carom_context *context,
-                                                const carom_balls_meeting *meetings, uint64_t count,
-                                                bool no_bounds, carom_packing_overlap *overlaps);
+/* carom_balls_overlap for each of `count` pairs, on all threads; overlaps has space for count. Each
+ * pair has scales of its own: those of the def must be 0. On failure the message names the pair. */
+CAROM_API carom_status carom_balls_overlap_batch(carom_context *context,
+                                                 const carom_balls_pair *pairs, uint64_t count,
+                                                 const carom_balls_query_def *def,
+                                                 carom_packing_overlap *overlaps);
 
 /* Which balls of the spheres make a pair. */
 typedef enum carom_balls_kind {
     CAROM_BALLS_KIND_SECONDARY =
         0,                  /* secondary balls with a common volume: those of the estimate */
-    CAROM_BALLS_KIND_INNER, /* inner balls with a common volume: those of volume_lower */
-    CAROM_BALLS_KIND_COVER, /* covers that may meet: those of volume_upper */
+    CAROM_BALLS_KIND_INNER, /* inner balls with a common volume: those of volume.lower */
+    CAROM_BALLS_KIND_COVER, /* covers that may meet: those of volume.upper */
     CAROM_BALLS_KIND_COUNT
 } carom_balls_kind;
 
@@ -130,7 +129,7 @@ typedef enum carom_balls_kind {
 CAROM_API const char *carom_balls_kind_name(carom_balls_kind kind);
 CAROM_API bool carom_balls_kind_from_name(const char *name, carom_balls_kind *kind);
 
-/* Finds all pairs (sphere of a, sphere of b), sorted. `no_bounds` has no effect. */
+/* Finds all pairs (sphere of a, sphere of b), sorted. `skip_limits` has no effect. */
 CAROM_API carom_status carom_balls_pairs(carom_context *context, const carom_balls *a,
                                          const carom_pose *pose_a, const carom_balls *b,
                                          const carom_pose *pose_b, const carom_balls_query_def *def,
@@ -143,10 +142,10 @@ CAROM_API carom_status carom_balls_count(carom_context *context, const carom_bal
                                          carom_balls_kind kind, uint64_t *count);
 
 /* Says whether there is such a pair; stops soon after the first found. */
-CAROM_API carom_status carom_balls_any(carom_context *context, const carom_balls *a,
-                                       const carom_pose *pose_a, const carom_balls *b,
-                                       const carom_pose *pose_b, const carom_balls_query_def *def,
-                                       carom_balls_kind kind, bool *any);
+CAROM_API carom_status carom_balls_meet(carom_context *context, const carom_balls *a,
+                                        const carom_pose *pose_a, const carom_balls *b,
+                                        const carom_pose *pose_b, const carom_balls_query_def *def,
+                                        carom_balls_kind kind, bool *meet);
 
 /* ---- Bounds on the number of pairs ----------------------------------------------------------- */
 

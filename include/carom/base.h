@@ -33,12 +33,12 @@ extern "C" {
 
 /* The version of these headers; carom_build_get has that of the library. */
 #define CAROM_VERSION_MAJOR 0
-#define CAROM_VERSION_MINOR 1
+#define CAROM_VERSION_MINOR 2
 #define CAROM_VERSION_PATCH 0
 
 /* Incremented whenever a public struct or function changes in a way that compiled callers would
  * notice. */
-#define CAROM_ABI 3u
+#define CAROM_ABI 4u
 
 /* Stands before every function of the library. Define it beforehand to replace it. On Windows,
  * define CAROM_SHARED to use the DLL; CAROM_BUILDING is defined while the library is built. */
@@ -222,7 +222,8 @@ CAROM_API void carom_context_destroy(carom_context *context);
 CAROM_API const char *carom_context_message(const carom_context *context);
 
 /* Gets what the context has. */
-CAROM_API carom_status carom_context_get_info(carom_context *context, carom_context_info *info);
+CAROM_API carom_status carom_context_get_info(const carom_context *context,
+                                              carom_context_info *info);
 
 /* Counts of the work that the last query on the context did. */
 typedef struct carom_work {
@@ -232,7 +233,7 @@ typedef struct carom_work {
 } carom_work;
 
 /* Gets the work that the last query did. */
-CAROM_API carom_status carom_context_get_work(carom_context *context, carom_work *work);
+CAROM_API carom_status carom_context_get_work(const carom_context *context, carom_work *work);
 
 /* Frees the scratch memory; the next call allocates anew what it needs. */
 CAROM_API carom_status carom_context_trim(carom_context *context);
@@ -241,7 +242,7 @@ CAROM_API carom_status carom_context_trim(carom_context *context);
 
 /* How the library was built. */
 typedef struct carom_build {
-    const char *version;          /* "0.1.0" */
+    const char *version;          /* "0.2.0" */
     const char *commit;           /* "1a2b3c4", "1a2b3c4+" with local changes, "unknown" */
     const char *compiler;         /* "gcc 12.2.0" */
     const char *instruction_sets; /* compiled in: "baseline avx2 avx512" */

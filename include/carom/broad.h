@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* broad.h: which of many axis-aligned boxes overlap, from scratch and frame to frame.
+/* broad.h: which of many axis-aligned boxes overlap, from scratch and step to step.
  *
  *   carom_broad_create(context, &(carom_broad_def){.boxes = boxes, .box_count = n}, &broad);
  *   carom_broad_pairs(context, broad, &pairs);                       all pairs, once
  *
- *   carom_broad_move(context, broad, ids, boxes, count);             then, for each frame: what
+ *   carom_broad_move(context, broad, ids, boxes, count);             then, for each step: what
  *   carom_broad_add(context, broad, boxes, count, ids);              changed, in any number of
  *   carom_broad_remove(context, broad, ids, count);                  calls,
- *   carom_broad_frame(context, broad, &pairs, &begun, &ended);       and the pairs
+ *   carom_broad_step(context, broad, &pairs, &begun, &ended);       and the pairs
  *
  * Boxes are closed: boxes that only touch overlap. Bounds are doubles, and every answer is exact
  * with respect to them. No pair is missed, none is wrong, none is listed twice, and there is no
@@ -18,7 +18,7 @@
  * is never found.
  *
  * Ids are 32-bit numbers that never change while a box lives: 0, 1, 2 ... in the order of create
- * and add. The ids of removed boxes are given out again after the next carom_broad_frame, the most
+ * and add. The ids of removed boxes are given out again after the next carom_broad_step, the most
  * recently removed first.
  */
 #ifndef CAROM_BROAD_H
@@ -39,9 +39,9 @@ typedef enum carom_broad_method {
     CAROM_BROAD_METHOD_AUTO = 0, /* the tree, the fastest for all inputs measured; on cuda cells
                                     that hold each box once, or the tree where boxes crowd */
     CAROM_BROAD_METHOD_TREE,     /* a box tree, rebuilt, refitted or changed in part */
-    CAROM_BROAD_METHOD_GRID,     /* the hierarchical hash grid, rebuilt for each frame */
+    CAROM_BROAD_METHOD_GRID,     /* the hierarchical hash grid, rebuilt for each step */
     CAROM_BROAD_METHOD_SWEEP,    /* a grid across the axis of largest variance, and parallel sweep
-                                    and prune along it (Loi 2010), rebuilt for each frame */
+                                    and prune along it (Loi 2010), rebuilt for each step */
     CAROM_BROAD_METHOD_COUNT
 } carom_broad_method;
 
@@ -82,7 +82,7 @@ typedef struct carom_broad carom_broad;
 /* Prepares a set of boxes. On failure *broad is NULL.
  * CAROM_BAD_INPUT: bounds that are NaN or infinite. CAROM_TOO_LARGE: more than 2^30 boxes.
  * Cost: O(n) on all threads. Memory: 78 bytes per box, 8 more with filters. With changes up to 17
- * more, and 8 per pair with carom_broad_frame. */
+ * more, and 8 per pair with carom_broad_step. */
 CAROM_API carom_status carom_broad_create(carom_context *context, const carom_broad_def *def,
                                           carom_broad **broad);
 
@@ -91,7 +91,7 @@ CAROM_API void carom_broad_destroy(carom_broad *broad);
 
 /* ---- Changes ------------------------------------------------------------------------------------
  *
- * Changes need exclusive use, and take effect at the next carom_broad_update or carom_broad_frame.
+ * Changes need exclusive use, and take effect at the next carom_broad_commit or carom_broad_step.
  * A change that fails has changed nothing. CAROM_BAD_INPUT: an id that is not that of a box, bounds
  * that are NaN or infinite. */
 
@@ -116,21 +116,20 @@ CAROM_API carom_status carom_broad_set_filters(carom_context *context, carom_bro
 
 /* Brings the prepared structure up to date, for queries. Does nothing when nothing changed.
  * Needs exclusive use. Cost: O(changes) with method TREE where few boxes changed, else O(n).
- * When it runs out of memory, is cancelled or is too large for a grid, queries fail until an update
+ * When it runs out of memory, is cancelled or is too large for a grid, queries fail until a commit
  * succeeds; the boxes are not lost. */
-CAROM_API carom_status carom_broad_update(carom_context *context, carom_broad *broad);
+CAROM_API carom_status carom_broad_commit(carom_context *context, carom_broad *broad);
 
-/* Updates, and finds all pairs, and what changed since the last frame: the pairs that began and
- * those that ended; pairs, begun and ended may be NULL. Before the first frame there are no pairs.
+/* Commits, and finds all pairs, and what changed since the last step: the pairs that began and
+ * those that ended; pairs, begun and ended may be NULL. Before the first step there are no pairs.
  * - With method TREE, only boxes that changed are searched where that is faster: the other pairs
- * are kept from the last frame.
+ * are kept from the last step.
  * - A box that was removed has no pairs.
- * - CAROM_MORE: a caller's buffer was too small; the frame is complete all the same.
- * - Another failure leaves the last frame: the next call compares with that.
+ * - CAROM_MORE: a caller's buffer was too small; the step is complete all the same.
+ * - Another failure leaves the last step: the next call compares with that.
  * Needs exclusive use. Allocates nothing once warm. */
-CAROM_API carom_status carom_broad_frame(carom_context *context, carom_broad *broad,
-                                         carom_pairs *pairs, carom_pairs *begun,
-                                         carom_pairs *ended);
+CAROM_API carom_status carom_broad_step(carom_context *context, carom_broad *broad,
+                                        carom_pairs *pairs, carom_pairs *begun, carom_pairs *ended);
 
 /* What the structure consists of. */
 typedef struct carom_broad_info {
@@ -156,12 +155,11 @@ typedef struct carom_broad_info {
 } carom_broad_info;
 
 /* Gets what the structure consists of. */
-CAROM_API carom_status carom_broad_get_info(carom_context *context, const carom_broad *broad,
-                                            carom_broad_info *info);
+CAROM_API carom_status carom_broad_get_info(const carom_broad *broad, carom_broad_info *info);
 
 /* ---- Query --------------------------------------------------------------------------------------
  *
- * Rules for all queries. Querying after a change and before an update or a frame is a caller's bug.
+ * Rules for all queries. Querying after a change and before a commit or a step is a caller's bug.
  * Allocates nothing once warm. carom_context_get_work says how much work it was: visits are nodes
  * (TREE), buckets (GRID) or steps of the sweep (SWEEP), candidates are pairs of boxes that overlap
  * when rounded to float32, and undecided are those of them that doubles had to decide. */
@@ -186,30 +184,22 @@ CAROM_API carom_status carom_broad_query_rays(carom_context *context, const caro
                                               const carom_ray *rays, uint64_t count,
                                               carom_pairs *pairs);
 
-/* The box that a ray meets first, or that is nearest to a point. */
-typedef struct carom_broad_hit {
-    uint32_t id;     /* CAROM_NO_BOX when there is none */
-    double distance; /* for rays: the t at which it enters the box; infinite when there is none */
-} carom_broad_hit;
-/* No box: the id of a hit when there is none. */
-#define CAROM_NO_BOX UINT32_MAX
-
 /* Finds the first box that each ray meets. hits has space for count.
  * - Which box is first is decided exactly. Of boxes met at the same t, as all those that contain
  * the origin are, the one of lowest id is taken.
  * - distance is right to two units in the last place: 0 where the origin is in the box. */
 CAROM_API carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *broad,
                                              const carom_ray *rays, uint64_t count,
-                                             carom_broad_hit *hits);
+                                             carom_hit *hits);
 
 /* Finds the box nearest to each point. hits has space for count.
  * - Which box is nearest is decided exactly. Of boxes equally near, as all those that contain the
  *   point are, the one of lowest id is taken.
  * - distance is right to four units in the last place: 0 where the point is in the box, infinite
  *   beyond the doubles. */
-CAROM_API carom_status carom_broad_nearest(carom_context *context, const carom_broad *broad,
-                                           const carom_vec3 *points, uint64_t count,
-                                           carom_broad_hit *hits);
+CAROM_API carom_status carom_broad_closest_points(carom_context *context, const carom_broad *broad,
+                                                  const carom_vec3 *points, uint64_t count,
+                                                  carom_hit *hits);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ extern "C" {
 
 /* The points of a hull. */
 typedef struct carom_hull_def {
-    carom_mesh_view mesh; /* its vertices; faces are ignored and may be absent */
+    const carom_mesh_view *mesh; /* its vertices; faces are ignored and may be absent */
 } carom_hull_def;
 
 /* The convex hull of points, prepared for queries. */
@@ -54,8 +54,7 @@ typedef struct carom_hull_info {
 } carom_hull_info;
 
 /* Gets what the hull is like. */
-CAROM_API carom_status carom_hull_get_info(carom_context *context, const carom_hull *hull,
-                                           carom_hull_info *info);
+CAROM_API carom_status carom_hull_get_info(const carom_hull *hull, carom_hull_info *info);
 
 /* Creates the hull's surface as a mesh of convex polygons, seen counter-clockwise from outside. */
 CAROM_API carom_status carom_hull_to_mesh(carom_context *context, const carom_hull *hull,
@@ -127,21 +126,19 @@ typedef enum carom_convex_search {
 CAROM_API const char *carom_convex_search_name(carom_convex_search search);
 CAROM_API bool carom_convex_search_from_name(const char *name, carom_convex_search *search);
 
+/* What a query learned, for the next one of the same two shapes. Start with {0}. It affects the
+ * time, and results only within their error, from whatever poses it is. It saves most in nearby
+ * poses, and nothing when it is of other shapes. */
+typedef struct carom_convex_hint {
+    uint64_t words[32]; /* Carom's own */
+} carom_convex_hint;
+
 /* How two shapes are searched; all zero is the default. */
-typedef struct carom_convex_def {
+typedef struct carom_convex_query_def {
     carom_convex_start start;   /* 0: the centres */
     carom_convex_search search; /* 0: by size */
-} carom_convex_def;
-
-/* What a query learned, for the next one of the same two shapes. Start with {0}; the fields are
- * Carom's own. It affects the time, and results only within their error, from whatever poses it is.
- * It saves most in nearby poses, and nothing when it is of other shapes. */
-typedef struct carom_convex_cache {
-    uint32_t count;
-    uint32_t seed_a, seed_b;
-    carom_vec3 direction;
-    carom_vec3 parts_a[4], parts_b[4];
-} carom_convex_cache;
+    carom_convex_hint *hint;    /* read and written; NULL: none */
+} carom_convex_query_def;
 
 /* How two shapes lie to each other. */
 typedef struct carom_convex_result {
@@ -157,17 +154,15 @@ typedef struct carom_convex_result {
     uint32_t supports;       /* support points found, on a and b together */
 } carom_convex_result;
 
-CAROM_RESULT_ARRAY(carom_convex_results, carom_convex_result);
-
 /* Says whether two shapes meet: false when a plane separates them by more than e, true otherwise.
- * ISA-GJK: stops at the first separating plane or common point. def and cache may be NULL; poses
+ * ISA-GJK: stops at the first separating plane or common point. def may be NULL; poses
  * are as in geom.h.
  * - CAROM_BAD_INPUT: a shape or pose that is not finite, negative or too large.
  * Cost: 50 ns to 1 us for hulls of up to a few thousand vertices. */
 CAROM_API carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
                                          const carom_pose *pose_a, const carom_convex *b,
-                                         const carom_pose *pose_b, const carom_convex_def *def,
-                                         carom_convex_cache *cache, bool *meet);
+                                         const carom_pose *pose_b,
+                                         const carom_convex_query_def *def, bool *meet);
 
 /* Computes the distance of two shapes and where it is (GJK). When they overlap, distance and depth
  * are 0 and both points are one common point; the relation is decided as for the depth only where
@@ -175,35 +170,36 @@ CAROM_API carom_status carom_convex_meet(carom_context *context, const carom_con
  * Inputs and failures as for carom_convex_meet. */
 CAROM_API carom_status carom_convex_distance(carom_context *context, const carom_convex *a,
                                              const carom_pose *pose_a, const carom_convex *b,
-                                             const carom_pose *pose_b, const carom_convex_def *def,
-                                             carom_convex_cache *cache,
+                                             const carom_pose *pose_b,
+                                             const carom_convex_query_def *def,
                                              carom_convex_result *result);
 
 /* The same, and the depth with its direction when they overlap (EPA). The depth is that along the
  * normal and never too small; error says how much smaller the least could be. */
 CAROM_API carom_status carom_convex_depth(carom_context *context, const carom_convex *a,
                                           const carom_pose *pose_a, const carom_convex *b,
-                                          const carom_pose *pose_b, const carom_convex_def *def,
-                                          carom_convex_cache *cache, carom_convex_result *result);
+                                          const carom_pose *pose_b,
+                                          const carom_convex_query_def *def,
+                                          carom_convex_result *result);
 
 /* ---- Contact points and rays ----------------------------------------------------------------- */
 
 /* The most points of a manifold. */
-#define CAROM_MANIFOLD_POINTS 4
+#define CAROM_CONVEX_MOST_CONTACTS 4
 
 /* Two points, one of each shape, across a contact. */
-typedef struct carom_contact {
+typedef struct carom_convex_contact {
     carom_vec3 point_a, point_b;
     double depth; /* of the overlap there: (point_a - point_b).normal, up to rounding of the points
                      and the error of the result; negative: a gap */
-} carom_contact;
+} carom_convex_contact;
 
 /* The area of contact of two shapes, by up to four points. */
-typedef struct carom_manifold {
+typedef struct carom_convex_manifold {
     carom_convex_result result; /* of carom_convex_depth */
     uint32_t count;             /* of points; 0 when the shapes are farther apart than the reach */
-    carom_contact points[CAROM_MANIFOLD_POINTS];
-} carom_manifold;
+    carom_convex_contact points[CAROM_CONVEX_MOST_CONTACTS];
+} carom_convex_manifold;
 
 /* Finds the contact points of two shapes that overlap, touch or are at most `reach` apart.
  * - Where a face of a box or hull lies across the normal, the points are corners of the part of it
@@ -214,84 +210,65 @@ typedef struct carom_manifold {
  *   along it; points of a shape with a margin are those of its core, moved by the margin along it.
  * - The reach is finite and not negative: else CAROM_BAD_INPUT.
  * Other inputs as for carom_convex_depth. Cost: that, and a pass over a hull's faces. */
-CAROM_API carom_status carom_convex_manifold(carom_context *context, const carom_convex *a,
+CAROM_API carom_status carom_convex_contacts(carom_context *context, const carom_convex *a,
                                              const carom_pose *pose_a, const carom_convex *b,
                                              const carom_pose *pose_b, double reach,
-                                             carom_convex_cache *cache, carom_manifold *manifold);
+                                             const carom_convex_query_def *def,
+                                             carom_convex_manifold *manifold);
 
-/* Where a ray meets a shape. */
-typedef struct carom_convex_hit {
-    bool hit;
-    bool inside;       /* the ray starts in the shape; then t is 0 */
-    double t;          /* where the ray enters, in units of its direction */
-    carom_vec3 point;  /* there */
-    carom_vec3 normal; /* unit, outwards; 0 when inside */
-} carom_convex_hit;
-
-/* Casts a ray at a shape: where it first enters it. The ray is first moved along itself, exactly,
- * to where it passes the shape. So the answer is as good from any distance: it is that of a ray
- * moved aside by at most e, which counts the size of the shape alone (see above).
- * - e is 2^-45 size for points, spheres, segments, capsules, and for boxes, cylinders and
- *   ellipsoids without a margin.
- * - e is 2^-43 size for cones, hulls, support functions, and what else is rounded by a margin.
+/* Casts rays at a shape: hits[i] is where rays[i] first enters it. A ray is first moved along
+ * itself, exactly, to where it passes the shape, so that its answer is as good from any distance:
+ * it is that of a ray moved aside by at most e, which counts the size of the shape alone (see
+ * above), not where the ray starts nor where the shape is. For points, spheres, segments, capsules,
+ * and boxes, cylinders and ellipsoids without a margin e = 2^-45 size; for cones, hulls, support
+ * functions and what is rounded by a margin e = 2^-43 size.
  * - A ray that passes through a point deeper than e in the shape hits; one that stays farther than
  *   e from it misses; one that does neither, as a graze, may do either.
- * - At a hit the surface is at most e away, up to the rounding of t (two units in its last place)
- *   and of the point (some 2^-51 of its coordinates and the pose's); t is at most DBL_MAX.
+ * - At a hit the surface is at most e away, up to the rounding of the distance (two units in its
+ * last place) and of the point (some 2^-51 of its coordinates and the pose's); it is at most
+ * DBL_MAX.
  * - The normal is that of a plane that the shape crosses by at most 8 e.
- * - A ray that starts in the shape, or within 2^-40 size of it, is said to start inside.
+ * - A ray that starts in the shape, or within 2^-40 size of it, hits at distance 0, without a
+ * normal.
  * - From farther than 1e500 sizes e is 1e-550 of the distance.
  * - CAROM_BAD_INPUT: a ray or shape that is not finite, or a direction of length 0.
  * Cost: 0.2 to 0.6 us where e is 2^-45 size; else some five distance queries, at most 128. */
-CAROM_API carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
-                                        const carom_pose *pose, const carom_ray *ray,
-                                        carom_convex_hit *hit);
+CAROM_API carom_status carom_convex_cast_rays(carom_context *context, const carom_convex *shape,
+                                              const carom_pose *pose, const carom_ray *rays,
+                                              uint64_t count, carom_hit *hits);
 
 /* ---- Times of impact ------------------------------------------------------------------------- */
-
-/* When two moving shapes meet. */
-typedef struct carom_convex_toi {
-    bool hit;           /* they come within the tolerance of each other */
-    double time;        /* when; they do not meet before it. 1 for a miss */
-    double distance;    /* then; for a miss, at the last time looked at */
-    carom_vec3 normal;  /* unit, from a to b, at that time; 0 where they overlap at time 0 */
-    carom_vec3 point_a; /* nearest points at that time */
-    carom_vec3 point_b;
-    uint32_t steps; /* distance queries */
-} carom_convex_toi;
-
-CAROM_RESULT_ARRAY(carom_convex_tois, carom_convex_toi);
 
 /* Finds when two moving shapes first come within a tolerance of each other, by conservative
  * advancement: from a distance d, along whose direction they approach by at most v per time, no
  * contact is nearer than d / v.
  * - Never passes through: the shapes do not meet before `time`, and a miss is certain, up to the
  *   error of carom_convex_distance and some 1e-15 of the sizes, which the tolerance must exceed.
- * - With a separation they do not come so near before `time`; what follows holds beyond it.
+ * - With a reach they do not come so near before `time`; what follows holds beyond it.
  * - A hit may be a near miss: they were at most the tolerance apart, or most_steps were taken.
  * Where they do meet, `time` is before that by no more than they need for the tolerance.
  * - Motions may be NULL: at rest at the identity. def may be NULL.
- * - CAROM_BAD_INPUT: as for carom_convex_meet; a tolerance or separation that is negative or not
+ * - CAROM_BAD_INPUT: as for carom_convex_meet; a tolerance or reach that is negative or not
  *   finite.
  * Cost: some ten distance queries, more where shapes turn fast or pass near each other. */
-CAROM_API carom_status carom_convex_find_toi(carom_context *context, const carom_convex *a,
-                                             const carom_motion *motion_a, const carom_convex *b,
-                                             const carom_motion *motion_b,
-                                             const carom_advance_def *def, carom_convex_toi *toi);
+CAROM_API carom_status carom_convex_advance(carom_context *context, const carom_convex *a,
+                                            const carom_motion *motion_a, const carom_convex *b,
+                                            const carom_motion *motion_b,
+                                            const carom_advance_def *def, carom_advance *advance);
 
 /* Two shapes and their motions. */
-typedef struct carom_convex_moving {
+typedef struct carom_convex_moving_pair {
     const carom_convex *a, *b;
     carom_motion motion_a, motion_b;
-} carom_convex_moving;
+} carom_convex_moving_pair;
 
-/* The same for many pairs, on all threads; result i is that of pair i. Identical bytes for any
- * number of threads. Where the caller's buffer is too small, only the pairs that fit are asked.
+/* carom_convex_advance for each of `count` pairs, on all threads; advances has space for count.
+ * Identical bytes for any number of threads.
  * - CAROM_BAD_INPUT: as for one pair, naming the pair. */
-CAROM_API carom_status carom_convex_find_tois(carom_context *context,
-                                              const carom_convex_moving *pairs, uint64_t count,
-                                              const carom_advance_def *def,
-                                              carom_convex_tois *tois);
+CAROM_API carom_status carom_convex_advance_batch(carom_context *context,
+                                                  const carom_convex_moving_pair *pairs,
+                                                  uint64_t count, const carom_advance_def *def,
+                                                  carom_advance *advances);
 
 /* ---- Bounds of the work ---------------------------------------------------------------------- */
 
@@ -306,44 +283,30 @@ typedef struct carom_convex_most {
 CAROM_API carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
                                           const carom_convex *b, carom_convex_most *most);
 
-/* ---- Many pairs ------------------------------------------------------------------------------ */
+/* ---- Query: many pairs of shapes ------------------------------------------------------------- */
 
-/* A shape in its pose. */
-typedef struct carom_convex_body {
-    const carom_convex *shape;
-    carom_pose pose;
-} carom_convex_body;
+/* Two shapes in their poses. */
+typedef struct carom_convex_pair {
+    const carom_convex *a, *b;
+    carom_pose pose_a, pose_b; /* all zero: the identity */
+    carom_convex_hint *hint;   /* NULL: none */
+} carom_convex_pair;
 
-/* What is asked of each pair. */
-typedef enum carom_convex_question {
-    CAROM_CONVEX_QUESTION_DEPTH = 0,
-    CAROM_CONVEX_QUESTION_DISTANCE,
-    CAROM_CONVEX_QUESTION_MEET, /* results have a relation only: apart, or overlapping when they
-                                   meet */
-    CAROM_CONVEX_QUESTION_COUNT
-} carom_convex_question;
-
-/* "depth", "distance", "meet". */
-CAROM_API const char *carom_convex_question_name(carom_convex_question question);
-CAROM_API bool carom_convex_question_from_name(const char *name, carom_convex_question *question);
-
-/* Many pairs of bodies, and what is asked of each. */
-typedef struct carom_convex_batch {
-    const carom_convex_body *bodies;
-    uint64_t body_count;
-    const carom_pair *pairs; /* indices of bodies */
-    uint64_t pair_count;
-    carom_convex_question question; /* 0: depth */
-    carom_convex_def def;
-    carom_convex_cache *caches; /* one per pair, or NULL */
-} carom_convex_batch;
-
-/* Asks a question of each pair, on all threads; result i is that of pair i. Identical bytes for any
- * number of threads. Where the caller's buffer is too small, only the pairs that fit are asked.
- * - CAROM_BAD_INPUT: as for a single pair, naming the body; or a pair names a body that is not
- *   there. */
-CAROM_API carom_status carom_convex_pairs(carom_context *context, const carom_convex_batch *batch,
-                                          carom_convex_results *results);
+/* carom_convex_meet, _distance and _depth for each of `count` pairs, on all threads; meet and
+ * results have space for count. Identical bytes for any number of threads.
+ * - Each pair has a hint of its own: that of the def must be NULL. No two pairs share one.
+ * - CAROM_BAD_INPUT: as for one pair, naming the pair. */
+CAROM_API carom_status carom_convex_meet_batch(carom_context *context,
+                                               const carom_convex_pair *pairs, uint64_t count,
+                                               const carom_convex_query_def *def, bool *meet);
+CAROM_API carom_status carom_convex_distance_batch(carom_context *context,
+                                                   const carom_convex_pair *pairs, uint64_t count,
+                                                   const carom_convex_query_def *def,
+                                                   carom_convex_result *results);
+CAROM_API carom_status carom_convex_depth_batch(carom_context *context,
+                                                const carom_convex_pair *pairs, uint64_t count,
+                                                const carom_convex_query_def *def,
+                                                carom_convex_result *results);
 
 #ifdef __cplusplus
 }

@@ -13,12 +13,23 @@
  * Rules for all calls that do not wait:
  *   - Work is queued on the context's stream, in the order of the calls.
  *   - Device memory that they are given, and structs for results, must stay until
- * carom_cuda_finish.
+ *     carom_cuda_finish.
+ *   - What is in device memory is said by a type carom_cuda_* or by a name device_*.
  *   - Memory is only taken when there is not enough from earlier calls. Where a result or a list of
  *     candidates turns out larger than its memory, carom_cuda_finish takes more and repeats the
  *     queued work: nothing is lost, and later frames of the same size do not wait for memory.
  *
  * A sequence of calls that is repeated can be recorded as a frame and run as one CUDA graph.
+ *
+ * What a context of backend cuda computes on the GPU, by engine:
+ *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
+ *   kfree    measure
+ *   solid    create, overlap, overlap_batch: faces that meet and their terms
+ *   convex   meet, distance, depth and their batches; in device memory here
+ *   broad    create, changes, commit, step, pairs; in device memory here
+ *   pack     create by method OCTREE, closed meshes
+ *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
+ * cover, tree, gas, scene and everything else: CAROM_UNSUPPORTED.
  *
  * All of this header is experimental: it may still change between minor versions. */
 #ifndef CAROM_CUDA_H
@@ -41,8 +52,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_finish(carom_context *conte
 
 /* Programs with a CUDA runtime of their own need none of these: any device pointer will do. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_allocate(carom_context *context,
-                                                              uint64_t bytes, void **memory);
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_release(carom_context *context, void *memory);
+                                                              uint64_t bytes, void **device_memory);
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_release(carom_context *context, void *device_memory);
 /* Copies from the host to the device, and back. Wait for the copy and for all earlier work. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_write(carom_context *context, void *to,
                                                            const void *from, uint64_t bytes);
@@ -74,17 +85,24 @@ typedef struct carom_cuda_pairs {
 } carom_cuda_pairs;
 
 /* Frees the memory and resets the array to `{0}`. Waits for queued work. */
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_pairs_free(carom_context *context,
-                                                                carom_cuda_pairs *pairs);
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_pairs_free(carom_context *context,
+                                                        carom_cuda_pairs *pairs);
 
 /* ---- Soups ----------------------------------------------------------------------------------- */
 
 typedef struct carom_soup carom_soup;
 
-/* carom_soup_update with positions in device memory: packed, of the view's scalar. */
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_update(carom_context *context,
-                                                                 carom_soup *soup,
-                                                                 const carom_mesh_view *mesh);
+/* Positions of vertices in device memory: packed, x, y, z of each. */
+typedef struct carom_cuda_positions {
+    const void *data;
+    carom_scalar scalar; /* 0: doubles */
+    uint64_t count;      /* of vertices */
+} carom_cuda_positions;
+
+/* carom_soup_update with positions in device memory, as many and of the scalar with which the soup
+ * was created: else CAROM_BAD_INPUT. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_update(
+    carom_context *context, carom_soup *soup, const carom_cuda_positions *positions);
 
 /* carom_soup_self_pairs and carom_soup_cross_pairs with the result in device memory. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_pairs(carom_context *context,
@@ -98,29 +116,31 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_pairs(
 /* ---- Balls ----------------------------------------------------------------------------------- */
 
 /* carom_balls_overlap in `count` poses with poses and results in device memory; def may be NULL.
- * - poses_a and poses_b hold `count` poses each, and may be NULL: the identity for all.
+ * - device_poses_a and device_poses_b hold `count` poses each, and may be NULL: the identity for
+ * all.
  * - Poses are read, and overlaps written, when the queued work runs: a recorded frame computes the
  *   overlaps of the poses that are there by then.
  * - A pose that is not finite, or out of the range of balls.h, is reported by carom_cuda_finish as
  *   CAROM_BAD_INPUT; its overlap is all zero. */
-CAROM_EXPERIMENTAL CAROM_API carom_status
-carom_cuda_balls_overlap(carom_context *context, const carom_balls *a, const carom_pose *poses_a,
-                         const carom_balls *b, const carom_pose *poses_b, uint64_t count,
-                         const carom_balls_query_def *def, carom_packing_overlap *overlaps);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_balls_overlap(
+    carom_context *context, const carom_balls *a, const carom_pose *device_poses_a,
+    const carom_balls *b, const carom_pose *device_poses_b, uint64_t count,
+    const carom_balls_query_def *def, carom_packing_overlap *device_overlaps);
 
 /* carom_balls_pairs with poses and result in device memory. A pose that is NULL is the identity. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_balls_pairs(
-    carom_context *context, const carom_balls *a, const carom_pose *pose_a, const carom_balls *b,
-    const carom_pose *pose_b, const carom_balls_query_def *def, carom_balls_kind kind,
-    carom_cuda_order order, carom_cuda_pairs *pairs);
+    carom_context *context, const carom_balls *a, const carom_pose *device_pose_a,
+    const carom_balls *b, const carom_pose *device_pose_b, const carom_balls_query_def *def,
+    carom_balls_kind kind, carom_cuda_order order, carom_cuda_pairs *pairs);
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* carom_broad_move of all boxes, by id, with bounds in device memory, and carom_broad_update. They
+/* carom_broad_move of all boxes, by id, with bounds in device memory, and carom_broad_commit. They
  * are not copied: they must stay as they are until the next change of the broad phase.
  * - CAROM_BAD_INPUT: another number of boxes than the broad phase has, or boxes were removed. */
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_broad_update(
-    carom_context *context, carom_broad *broad, const carom_bounds *borrowed_boxes, uint64_t count);
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_broad_update(carom_context *context, carom_broad *broad,
+                        const carom_bounds *borrowed_device_boxes, uint64_t count);
 
 /* carom_broad_pairs with the result in device memory.
  * - CAROM_UNSUPPORTED: the broad phase has an accept function. */
@@ -132,56 +152,68 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_broad_pairs(carom_context *
 /* ---- Convex bodies --------------------------------------------------------------------------- */
 
 /* Shapes prepared for bodies in device memory. */
-typedef struct carom_cuda_shapes carom_cuda_shapes;
+typedef struct carom_cuda_convex_shapes carom_cuda_convex_shapes;
+
+/* The shapes to be copied. */
+typedef struct carom_cuda_convex_shapes_def {
+    const carom_convex *shapes; /* copied, but for their hulls */
+    uint64_t count;
+} carom_cuda_convex_shapes_def;
 
 /* Copies shapes to the device; hulls are borrowed and must have been made with a context of backend
- * cuda. On failure *made is NULL.
+ * cuda. On failure *shapes is NULL.
  * - CAROM_UNSUPPORTED: a hull of another backend, or a shape given by a support function.
  * - CAROM_BAD_INPUT: as for carom_convex_meet. */
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_shapes_create(carom_context *context,
-                                                                   const carom_convex *shapes,
-                                                                   uint64_t count,
-                                                                   carom_cuda_shapes **made);
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_convex_shapes_create(carom_context *context, const carom_cuda_convex_shapes_def *def,
+                                carom_cuda_convex_shapes **shapes);
 /* NULL is allowed. Constraint: nothing that uses them is queued. */
-CAROM_EXPERIMENTAL CAROM_API void carom_cuda_shapes_destroy(carom_cuda_shapes *shapes);
+CAROM_EXPERIMENTAL CAROM_API void
+carom_cuda_convex_shapes_destroy(carom_cuda_convex_shapes *shapes);
 
 /* Bodies: shapes with poses. The arrays are in device memory. */
-typedef struct carom_cuda_bodies {
-    const carom_cuda_shapes *shapes;
+typedef struct carom_cuda_convex_bodies {
+    const carom_cuda_convex_shapes *shapes;
     const uint32_t *shape_of; /* the shape of each body; NULL: all have the first */
     const carom_pose *poses;
     uint64_t count;
-} carom_cuda_bodies;
+} carom_cuda_convex_bodies;
 
 /* Computes boxes around bodies, with space for the tolerance of queries: where two bodies meet or
- * touch, their boxes overlap. `boxes` is device memory for bodies->count.
+ * touch, their boxes overlap. `device_boxes` has space for bodies->count.
  * - carom_cuda_finish fails with CAROM_BAD_INPUT where a pose is not finite or too large, or a
  *   shape is not there. */
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_boxes(carom_context *context,
-                                                                  const carom_cuda_bodies *bodies,
-                                                                  carom_bounds *boxes);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_boxes(
+    carom_context *context, const carom_cuda_convex_bodies *bodies, carom_bounds *device_boxes);
 
 /* Results in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next call.
  */
-typedef struct carom_cuda_results {
+typedef struct carom_cuda_convex_results {
     carom_convex_result *data; /* on the device: result i is that of pair i */
     uint64_t count;            /* set by carom_cuda_finish */
     uint64_t capacity;
     void *memory; /* Carom's own record */
-} carom_cuda_results;
+} carom_cuda_convex_results;
 
 /* Frees the memory and resets the array to `{0}`. Waits for queued work. */
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_results_free(carom_context *context,
-                                                                  carom_cuda_results *results);
+CAROM_EXPERIMENTAL CAROM_API void
+carom_cuda_convex_results_free(carom_context *context, carom_cuda_convex_results *results);
 
-/* carom_convex_pairs with bodies, pairs and results in device memory. The pairs are those of an
- * earlier call, queued or not; or the caller's own, with data, count and capacity set and the other
- * fields 0. def may be NULL.
+/* carom_convex_meet_batch, _distance_batch and _depth_batch with bodies, pairs and results in
+ * device memory; results of _meet_batch have a relation only: apart, or overlapping when the shapes
+ * meet. The pairs are those of an earlier call, queued or not; or the caller's own, with data,
+ * count and capacity set and the other fields 0. def may be NULL; its hint must be.
  * - carom_cuda_finish fails as for carom_cuda_convex_boxes, and where a pair names a body that is
  *   not there. */
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_pairs(
-    carom_context *context, const carom_cuda_bodies *bodies, const carom_cuda_pairs *pairs,
-    carom_convex_question question, const carom_convex_def *def, carom_cuda_results *results);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_meet_batch(
+    carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
+    const carom_convex_query_def *def, carom_cuda_convex_results *results);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_distance_batch(
+    carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
+    const carom_convex_query_def *def, carom_cuda_convex_results *results);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_depth_batch(
+    carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
+    const carom_convex_query_def *def, carom_cuda_convex_results *results);
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
@@ -224,7 +256,7 @@ typedef struct carom_cuda_steps {
  * microseconds per step. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_set_timing(carom_context *context, bool on);
 /* Gets the steps of the work that the last carom_cuda_finish waited for. */
-CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_get_steps(carom_context *context,
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_get_steps(const carom_context *context,
                                                                carom_cuda_steps *steps);
 
 #ifdef __cplusplus

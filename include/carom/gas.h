@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gas.h: collisions of many moving spheres, in order, none missed.
  *
- *   carom_gas_create(context, &def, spheres, count, &gas);        input, prepare
+ *   carom_gas_create(context, &def, &gas);                        input, prepare
  *   carom_gas_next(context, gas, until, &event);                  the next event, or
  *   carom_gas_advance(context, gas, until, on_event, user);       all up to a time
- *   carom_gas_get_spheres(context, gas, &spheres);                result: all spheres now
+ *   carom_gas_list_spheres(context, gas, &spheres);                result: all spheres now
  *
  * Spheres move freely (with one constant acceleration for all) inside the box [0, edges], whose
  * sides reflect or are periodic, and collide with each other. Time is counted in ticks, a power of
@@ -93,6 +93,8 @@ CAROM_API bool carom_gas_queue_from_name(const char *name, carom_gas_queue *queu
 
 /* The box, the laws of motion, and how events are found. */
 typedef struct carom_gas_def {
+    const carom_gas_sphere *spheres; /* copied; sphere i has the id i */
+    uint64_t sphere_count;
     carom_vec3 edges;        /* of the box; each at least twice the largest radius (a little more
                                 where periodic), from 1e-60 to 1e60, and at most 1e15 times the
                                 smallest radius */
@@ -119,14 +121,13 @@ typedef struct carom_gas_def {
 /* Owns the spheres, their cells and the event queue. Serves one thread at a time. */
 typedef struct carom_gas carom_gas;
 
-/* Creates a gas from a copy of the spheres; sphere i has the id i. Reports progress.
+/* Creates a gas. On failure *gas is NULL. Reports progress.
  * CAROM_BAD_INPUT:
  * - a number is not finite or beyond the limits above: choose other units then;
  * - a sphere extends beyond a reflecting side, or is too fast for the tick;
  * - two spheres overlap by more than 1e-9 of the sum of their radii (touching is allowed).
  * Cost: O(n); some 220 to 350 bytes per sphere. */
 CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
-                                        const carom_gas_sphere *spheres, uint64_t count,
                                         carom_gas **gas);
 /* NULL is fine. */
 CAROM_API void carom_gas_destroy(carom_gas *gas);
@@ -181,12 +182,12 @@ CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas,
 CAROM_API double carom_gas_get_time(const carom_gas *gas);
 
 /* Gets all present spheres now, in the order of their ids, positions inside the box. */
-CAROM_API carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
-                                             carom_gas_spheres *spheres);
+CAROM_API carom_status carom_gas_list_spheres(carom_context *context, const carom_gas *gas,
+                                              carom_gas_spheres *spheres);
 
 /* Gets one sphere now; CAROM_BAD_INPUT when there is no sphere with this id. */
-CAROM_API carom_status carom_gas_get_sphere(carom_context *context, const carom_gas *gas,
-                                            uint32_t id, carom_gas_sphere *sphere);
+CAROM_API carom_status carom_gas_find_sphere(carom_context *context, const carom_gas *gas,
+                                             uint32_t id, carom_gas_sphere *sphere);
 
 /* Measurements since create or carom_gas_reset_measures. */
 typedef struct carom_gas_measures {
@@ -236,10 +237,20 @@ typedef struct carom_gas_info {
 } carom_gas_info;
 
 /* Gets what the choices of the def came to. */
-CAROM_API carom_status carom_gas_get_info(carom_context *context, const carom_gas *gas,
-                                          carom_gas_info *info);
+CAROM_API carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
+
+/* How a gas is stored. */
+typedef enum carom_gas_format {
+    CAROM_GAS_FORMAT_GUESS = 0, /* the only one there is */
+    CAROM_GAS_FORMAT_CAROM,     /* the complete state, all bits */
+    CAROM_GAS_FORMAT_COUNT
+} carom_gas_format;
+
+/* "guess", "carom". */
+CAROM_API const char *carom_gas_format_name(carom_gas_format format);
+CAROM_API bool carom_gas_format_from_name(const char *name, carom_gas_format *format);
 
 /* Writes the complete state of the gas, measures included. A loaded gas gives, bit for bit, the
  * events that the saved gas would have given. The file is written under a temporary name beside its
@@ -247,13 +258,24 @@ CAROM_API carom_status carom_gas_get_info(carom_context *context, const carom_ga
  * older file stays. Not compressed: a name that ends in .gz is CAROM_UNSUPPORTED. Reports progress.
  */
 CAROM_API carom_status carom_gas_save(carom_context *context, const carom_gas *gas,
-                                      const char *path);
+                                      carom_gas_format format, const char *path);
+
+/* The same into memory. */
+CAROM_API carom_status carom_gas_save_memory(carom_context *context, const carom_gas *gas,
+                                             carom_gas_format format, carom_bytes *bytes);
 
 /* Reads a gas that carom_gas_save has written. `def` may be NULL; else its response, method, queue,
  * cell_edge and cutoff replace the saved ones (a response is never saved). CAROM_BAD_FILE, with the
  * file's name, for a file that carom_gas_save cannot have written. Reports progress. */
 CAROM_API carom_status carom_gas_load(carom_context *context, const char *path,
-                                      const carom_gas_def *def, carom_gas **gas);
+                                      carom_gas_format format, const carom_gas_def *def,
+                                      carom_gas **gas);
+
+/* The same from bytes in memory. `name` stands for the file in messages, and may be NULL. */
+CAROM_API carom_status carom_gas_load_memory(carom_context *context, const void *bytes,
+                                             uint64_t size, carom_gas_format format,
+                                             const char *name, const carom_gas_def *def,
+                                             carom_gas **gas);
 
 #ifdef __cplusplus
 }

@@ -51,6 +51,27 @@ typedef struct carom_ray {
     double length;                /* in units of direction; 0 or infinite: without end */
 } carom_ray;
 
+/* A number that is known within limits: lower <= the true number <= upper, proved. `value` is the
+ * best estimate of it. */
+typedef struct carom_interval {
+    double lower, value, upper;
+} carom_interval;
+
+/* No face, box, object, sphere or vertex. */
+#define CAROM_NONE UINT32_MAX
+
+/* What a ray hits first, or what is nearest to a point. */
+typedef struct carom_hit {
+    uint32_t id;      /* of the box or object; of a single soup or shape 0. CAROM_NONE: nothing */
+    uint32_t face;    /* of a mesh; else CAROM_NONE */
+    double distance;  /* of a point; of a ray the t of origin + t direction. Infinite for nothing */
+    carom_vec3 point; /* where; the point or the ray's origin for nothing */
+    carom_vec3 normal; /* unit. Of a ray: of the surface, on the side that the ray comes from; 0
+                          where it starts inside. Of a point: from the surface to the point; 0 where
+                          they meet. 0 for nothing */
+    double error;      /* the true distance may be less by this; 0 unless a query says otherwise */
+} carom_hit;
+
 /* The relation of two solids or convex shapes: whether some or all of the space that one encloses
  * is enclosed by the other. */
 typedef enum carom_relation {
@@ -281,17 +302,16 @@ typedef struct carom_lens {
 /* Computes the lens of two balls. Volume, derivative and circle are right to some 1e-15 of
  * themselves for the rounded distance of the centres, however shallow or deep the lens; infinite or
  * 0 where out of the range of a double. */
-CAROM_API carom_status carom_balls_lens(carom_context *context, const carom_ball *a,
-                                        const carom_ball *b, carom_lens *lens);
-CAROM_API carom_lens carom_balls_lens_value(const carom_ball *a, const carom_ball *b);
+CAROM_API carom_status carom_ball_lens(carom_context *context, const carom_ball *a,
+                                       const carom_ball *b, carom_lens *lens);
+CAROM_API carom_lens carom_ball_lens_value(const carom_ball *a, const carom_ball *b);
 
 /* ---- Times of impact ------------------------------------------------------------------------- */
 
 /* When two things first meet, in the time [0, 1]. */
 typedef struct carom_toi {
     bool hit;
-    double lower, upper; /* the first time is in [lower, upper], which is at most 2^-32 wide; 0 for
-                            a miss */
+    carom_interval time; /* of it; at most 2^-32 wide. value is lower. All 0 for a miss */
 } carom_toi;
 
 /* Finds the first time at which a point and a triangle, or two segments, meet, while each point
@@ -315,9 +335,9 @@ CAROM_API carom_toi carom_point_triangle_toi_value(const carom_vec3 start[4],
 CAROM_API carom_toi carom_segments_toi_value(const carom_vec3 start[4], const carom_vec3 end[4]);
 
 /* The same for two balls, whose centres and radii change linearly. Radii must not be negative. */
-CAROM_API carom_status carom_balls_toi(carom_context *context, const carom_ball start[2],
-                                       const carom_ball end[2], carom_toi *toi);
-CAROM_API carom_toi carom_balls_toi_value(const carom_ball start[2], const carom_ball end[2]);
+CAROM_API carom_status carom_ball_toi(carom_context *context, const carom_ball start[2],
+                                      const carom_ball end[2], carom_toi *toi);
+CAROM_API carom_toi carom_ball_toi_value(const carom_ball start[2], const carom_ball end[2]);
 
 /* ---- Rigid motions in time ------------------------------------------------------------------- */
 
@@ -332,7 +352,7 @@ typedef struct carom_motion {
 
 /* Computes the pose at a time in [0, 1], right to some 1e-15 of the distances involved.
  * - CAROM_BAD_INPUT: a motion that is not finite or beyond 1e300, or another time. */
-CAROM_API carom_status carom_motion_get_pose(carom_context *context, const carom_motion *motion,
+CAROM_API carom_status carom_motion_evaluate(carom_context *context, const carom_motion *motion,
                                              double time, carom_pose *pose);
 
 /* How advancing in steps works; all zero is the default. */
@@ -340,34 +360,38 @@ typedef struct carom_advance_def {
     double tolerance;    /* a distance: shapes this near have met. 0: 2^-20 of the sum of the two
                             shapes' sizes and of how far they move */
     uint64_t most_steps; /* then the answer is a hit at the time reached. 0: 100,000 */
-    double separation; /* a distance that must be kept: shapes meet when they are no farther apart.
-                          0: when they touch */
+    double reach; /* shapes meet when they are no farther apart, so that it is a distance to be
+                     kept. 0: when they touch */
 } carom_advance_def;
 
 /* What advancing in steps found. */
 typedef struct carom_advance {
-    bool hit;        /* they come within the separation of each other */
-    double time;     /* they do not before it. 1 for a miss */
-    double distance; /* then; for a miss, at the last time looked at */
-    uint64_t steps;  /* distances computed */
+    bool hit;                    /* they come within reach plus tolerance of each other */
+    double time;                 /* when; they are not within reach before it. 1 for a miss */
+    double distance;             /* then; for a miss, at the last time looked at */
+    uint32_t face_a, face_b;     /* of two soups: nearest then; else, and for a miss, CAROM_NONE */
+    carom_vec3 normal;           /* of two convex shapes: unit, from a to b; 0 where they overlap at
+                                    time 0. Else 0 */
+    carom_vec3 point_a, point_b; /* of soups and convex shapes: nearest points then. Else 0 */
+    uint64_t steps;              /* distances computed */
 } carom_advance;
 
-/* Advances a point and a triangle, or two segments, until they are within `separation` plus
+/* Advances a point and a triangle, or two segments, until they are within `reach` plus
  * `tolerance` of each other, while each point moves along a straight line; start and end are as for
  * carom_point_triangle_toi. For steps of a simulation that keeps things apart: a time that is safe,
  * and a distance that is left then.
- * - They are farther apart than the separation at all times before `time`, and a miss is certain,
+ * - They are farther apart than the reach at all times before `time`, and a miss is certain,
  * up to rounding of 2^-46 of the extent, the largest difference of two points' coordinates at one
  *   time.
- * - At `time` they are at most separation + tolerance apart, and at least half of the tolerance
- *   more than the separation, unless they were nearer at time 0 or most_steps were taken.
- * - Without a separation, whether they meet is decided exactly, as by carom_point_triangle_toi, and
+ * - At `time` they are at most reach + tolerance apart, and at least half of the tolerance
+ *   more than the reach, unless they were nearer at time 0 or most_steps were taken.
+ * - Without a reach, whether they meet is decided exactly, as by carom_point_triangle_toi, and
  *   `time` is never after the first contact, nor after `lower` of that function. With one, a hit
- * may be a near miss, which came within separation + tolerance.
- * - The tolerance 0 is 2^-20 of the extent, or an eighth of the distance beyond the separation at
+ * may be a near miss, which came within reach + tolerance.
+ * - The tolerance 0 is 2^-20 of the extent, or an eighth of the distance beyond the reach at
  *   time 0 where that is less. So `time` is 0 only for what is that near at time 0.
  * - def may be NULL. CAROM_BAD_INPUT: coordinates that are not finite or beyond 2^1020; a tolerance
- *   or separation that is not finite or negative.
+ *   or reach that is not finite or negative.
  * Cost: some 100 ns per step; most motions need less than ten. Nothing is allocated. */
 CAROM_API carom_status carom_point_triangle_advance(carom_context *context,
                                                     const carom_vec3 start[4],

@@ -24,29 +24,29 @@ CAROM_API const char *carom_scalar_name(carom_scalar scalar);
 CAROM_API bool carom_scalar_from_name(const char *name, carom_scalar *scalar);
 
 /* The type of the values of a property, in memory and in files. */
-typedef enum carom_property_type {
-    CAROM_PROPERTY_TYPE_FLOAT64 = 0,
-    CAROM_PROPERTY_TYPE_FLOAT32,
-    CAROM_PROPERTY_TYPE_INT8,
-    CAROM_PROPERTY_TYPE_UINT8,
-    CAROM_PROPERTY_TYPE_INT16,
-    CAROM_PROPERTY_TYPE_UINT16,
-    CAROM_PROPERTY_TYPE_INT32,
-    CAROM_PROPERTY_TYPE_UINT32,
-    CAROM_PROPERTY_TYPE_COUNT
-} carom_property_type;
+typedef enum carom_mesh_property_type {
+    CAROM_MESH_PROPERTY_TYPE_FLOAT64 = 0,
+    CAROM_MESH_PROPERTY_TYPE_FLOAT32,
+    CAROM_MESH_PROPERTY_TYPE_INT8,
+    CAROM_MESH_PROPERTY_TYPE_UINT8,
+    CAROM_MESH_PROPERTY_TYPE_INT16,
+    CAROM_MESH_PROPERTY_TYPE_UINT16,
+    CAROM_MESH_PROPERTY_TYPE_INT32,
+    CAROM_MESH_PROPERTY_TYPE_UINT32,
+    CAROM_MESH_PROPERTY_TYPE_COUNT
+} carom_mesh_property_type;
 
 /* "float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32". */
-CAROM_API const char *carom_property_type_name(carom_property_type type);
-CAROM_API bool carom_property_type_from_name(const char *name, carom_property_type *type);
+CAROM_API const char *carom_mesh_property_type_name(carom_mesh_property_type type);
+CAROM_API bool carom_mesh_property_type_from_name(const char *name, carom_mesh_property_type *type);
 
 /* A value per vertex or per face, such as a radius, a colour or a temperature; any value, also one
  * that is not finite. */
 typedef struct carom_mesh_property {
-    const char *name;         /* one word, printable ASCII */
-    bool of_faces;            /* false: per vertex */
-    carom_property_type type; /* 0: doubles */
-    const void *values;       /* packed, aligned to their type */
+    const char *name;              /* one word, printable ASCII */
+    bool of_faces;                 /* false: per vertex */
+    carom_mesh_property_type type; /* 0: doubles */
+    const void *values;            /* packed, aligned to their type */
 } carom_mesh_property;
 
 /* A view of positions and faces. Faces are polygons; face f has the corners [offsets[f], offsets[f
@@ -185,7 +185,8 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  * - Reading, unpacking and parsing report progress and can be cancelled, also while waiting for a
  *   pipe; reading by assimp cannot.
  * - Runs on the calling thread. */
-CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh);
+CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path,
+                                       carom_mesh_format format, carom_mesh **mesh);
 
 /* Reads a mesh from memory. `name` stands for the file name in messages and for guessing, and may
  * be NULL. The bytes are only read during the call. */
@@ -214,9 +215,6 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
 CAROM_API carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format, const char *path);
 
-/* The content of a file. */
-CAROM_RESULT_ARRAY(carom_bytes, uint8_t);
-
 /* Writes a view into memory, uncompressed; the format must be named. */
 CAROM_API carom_status carom_mesh_save_memory(carom_context *context, const carom_mesh_view *view,
                                               carom_mesh_format format, carom_bytes *bytes);
@@ -238,9 +236,6 @@ CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_
  * CAROM_TOO_LARGE when that makes too many vertices. O(n). */
 CAROM_API carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,
                                              carom_mesh **mesh);
-
-/* No vertex or face: the value of the `first_` fields of a report when there is none. */
-#define CAROM_MESH_NONE UINT64_MAX
 
 /* Properties of a mesh. A side is a pair of consecutive corners of a face, directed around the
  * face. Sides from a vertex to itself are left out, and two sides of one face in opposite
@@ -275,11 +270,11 @@ typedef struct carom_mesh_report {
                       any form; independent of the order of the faces */
     carom_bounds bounds; /* of all vertices, used or not; low > high when there are none */
 
-    uint64_t first_open_edge[2]; /* vertices of the lowest such edge, the lower first; else
-                                    CAROM_MESH_NONE */
-    uint64_t first_nonmanifold_edge[2];
-    uint64_t first_inconsistent_edge[2];
-    uint64_t first_degenerate_face, first_duplicate_face;
+    uint32_t first_open_edge[2]; /* vertices of the lowest such edge, the lower first; else
+                                    CAROM_NONE */
+    uint32_t first_nonmanifold_edge[2];
+    uint32_t first_inconsistent_edge[2];
+    uint32_t first_degenerate_face, first_duplicate_face;
 } carom_mesh_report;
 
 /* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. CAROM_TOO_LARGE from
@@ -289,13 +284,10 @@ CAROM_API carom_status carom_mesh_inspect(carom_context *context, const carom_me
 
 /* ---- Triangulation --------------------------------------------------------------------------- */
 
-/* Vertex or face indices, or counts. */
-CAROM_RESULT_ARRAY(carom_numbers, uint32_t);
-
 /* How faces are split into triangles. */
-typedef struct carom_triangulate_def {
+typedef struct carom_mesh_triangulate_def {
     bool fan; /* false: ear cutting; true: a fan from the first corner, whatever the form */
-} carom_triangulate_def;
+} carom_mesh_triangulate_def;
 
 /* Splits each face of n corners into n - 2 triangles, face after face, with the same orientation.
  * Vertices, parts and properties stay as they are. def may be NULL. On failure *mesh is NULL.
@@ -313,8 +305,8 @@ typedef struct carom_triangulate_def {
  * - Reports progress and can be cancelled, also in the middle of a face.
  * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. */
 CAROM_API carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
-                                              const carom_triangulate_def *def, carom_mesh **mesh,
-                                              carom_numbers *faces);
+                                              const carom_mesh_triangulate_def *def,
+                                              carom_mesh **mesh, carom_numbers *faces);
 
 #ifdef __cplusplus
 }

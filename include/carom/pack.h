@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* pack.h: fills solids with disjoint spheres, with proof.
  *
- *   carom_packing_def def = {.mesh = view, .count = 10000};
+ *   carom_packing_def def = {.mesh = &view, .count = 10000};
  *   carom_packing_create(context, &def, &packing);                     prepare
- *   carom_packing_get_spheres(context, packing, &spheres);             result
+ *   carom_packing_list_spheres(context, packing, &spheres);             result
  *
  * A packing is a set of spheres inside a solid that do not overlap, largest first, so that any
  * number of them from the first on is a packing too. Inside means a winding number of 1 or more.
@@ -32,23 +32,24 @@ extern "C" {
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
 /* How spheres are found. */
-typedef enum carom_pack_method {
-    CAROM_PACK_METHOD_OCTREE = 0, /* the largest empty ball first, within 1 + epsilon */
-    CAROM_PACK_METHOD_GREEDY,     /* the largest ball around the centre of a voxel first (Weller,
+typedef enum carom_packing_method {
+    CAROM_PACKING_METHOD_OCTREE = 0, /* the largest empty ball first, within 1 + epsilon */
+    CAROM_PACKING_METHOD_GREEDY,     /* the largest ball around the centre of a voxel first (Weller,
                                      Zachmann 2009) */
-    CAROM_PACK_METHOD_PROTOTYPE,  /* random points climb to where balls are largest (Weller, Frese,
-                                     Zachmann 2013) */
-    CAROM_PACK_METHOD_COUNT
-} carom_pack_method;
+    CAROM_PACKING_METHOD_PROTOTYPE,  /* random points climb to where balls are largest (Weller,
+                                     Frese,  Zachmann 2013) */
+    CAROM_PACKING_METHOD_COUNT
+} carom_packing_method;
 
 /* "octree", "greedy", "prototype". */
-CAROM_API const char *carom_pack_method_name(carom_pack_method method);
-CAROM_API bool carom_pack_method_from_name(const char *name, carom_pack_method *method);
+CAROM_API const char *carom_packing_method_name(carom_packing_method method);
+CAROM_API bool carom_packing_method_from_name(const char *name, carom_packing_method *method);
 
 /* What is packed, and how; never NULL: the mesh has no default. */
 typedef struct carom_packing_def {
-    carom_mesh_view mesh; /* vertices with equal coordinates are merged; nothing is kept of it */
-    carom_pack_method method;
+    const carom_mesh_view
+        *mesh; /* vertices with equal coordinates are merged; nothing is kept of it */
+    carom_packing_method method;
     bool allow_open; /* a mesh that is not closed: inside is a generalised winding number of 0.5 or
                         more. Spheres still meet no face, but may reach out through holes */
 
@@ -58,14 +59,15 @@ typedef struct carom_packing_def {
                        meshes */
     double radius;  /* the smallest sphere; 0: any */
 
-    double epsilon;  /* OCTREE: no empty ball is larger than 1 + epsilon times the last sphere; 0:
-                        0.05. At least 0.001 */
-    bool fast;       /* OCTREE: three times as fast, without that certificate */
-    uint32_t voxels; /* GREEDY: along the longest side; 0: 128. At most 512. Stops when all are
-                        used up */
-    uint64_t seed;   /* PROTOTYPE: of the random points */
-    bool no_shares;  /* leave out secondary, cover and void_volume, which are then 0 */
-    bool keep_cells; /* for carom_packing_get_cells: 40 bytes for each of some hundred per sphere */
+    double epsilon;   /* OCTREE: no empty ball is larger than 1 + epsilon times the last sphere; 0:
+                         0.05. At least 0.001 */
+    bool fast;        /* OCTREE: three times as fast, without that certificate */
+    uint32_t voxels;  /* GREEDY: along the longest side; 0: 128. At most 512. Stops when all are
+                         used up */
+    uint64_t seed;    /* PROTOTYPE: of the random points */
+    bool skip_shares; /* leave out secondary, cover and void_volume, which are then 0 */
+    bool
+        keep_cells; /* for carom_packing_list_cells: 40 bytes for each of some hundred per sphere */
 } carom_packing_def;
 
 /* The spheres inside a solid. */
@@ -95,7 +97,7 @@ CAROM_API void carom_packing_destroy(carom_packing *packing);
 /* What a packing is like. */
 typedef struct carom_packing_info {
     uint64_t spheres;
-    carom_pack_method method;
+    carom_packing_method method;
     double volume;       /* of the solid: where the winding number is 1 or more; 0: not known */
     double fill;         /* the share of it that is in spheres */
     double least_radius; /* of the last sphere; 0: there is none */
@@ -111,40 +113,41 @@ typedef struct carom_packing_info {
 } carom_packing_info;
 
 /* Gets what the packing is like. */
-CAROM_API carom_status carom_packing_get_info(carom_context *context, const carom_packing *packing,
+CAROM_API carom_status carom_packing_get_info(const carom_packing *packing,
                                               carom_packing_info *info);
 
 /* ---- Result ---------------------------------------------------------------------------------- */
 
 /* A sphere of a packing, and its share of the solid. */
-typedef struct carom_pack_sphere {
+typedef struct carom_packing_sphere {
     carom_vec3 centre;
     double radius, secondary, cover; /* as explained above; float32, scaled by a power of two */
     double void_volume; /* of its share: what is in no ball of the packing. Rounded up */
     uint32_t face;      /* of the mesh, the nearest to the centre */
     double depth;       /* no face is nearer to the centre; at least the radius. Rounded down */
-} carom_pack_sphere;
+} carom_packing_sphere;
 
-CAROM_RESULT_ARRAY(carom_pack_spheres, carom_pack_sphere);
+CAROM_RESULT_ARRAY(carom_packing_spheres, carom_packing_sphere);
 
 /* Gets the spheres, largest first. Spheres of equal radius are in the order they were found in. */
-CAROM_API carom_status carom_packing_get_spheres(carom_context *context,
-                                                 const carom_packing *packing,
-                                                 carom_pack_spheres *spheres);
+CAROM_API carom_status carom_packing_list_spheres(carom_context *context,
+                                                  const carom_packing *packing,
+                                                  carom_packing_spheres *spheres);
 
 /* A cube of space that is part of a share. Cells do not overlap, and together they contain the
  * solid. Each lies in the cover of its sphere. */
-typedef struct carom_pack_cell {
+typedef struct carom_packing_cell {
     carom_vec3 low; /* its least corner */
     double edge;
     uint32_t sphere;
-} carom_pack_cell;
+} carom_packing_cell;
 
-CAROM_RESULT_ARRAY(carom_pack_cells, carom_pack_cell);
+CAROM_RESULT_ARRAY(carom_packing_cells, carom_packing_cell);
 
 /* Gets the cells of all shares; none unless keep_cells was set. */
-CAROM_API carom_status carom_packing_get_cells(carom_context *context, const carom_packing *packing,
-                                               carom_pack_cells *cells);
+CAROM_API carom_status carom_packing_list_cells(carom_context *context,
+                                                const carom_packing *packing,
+                                                carom_packing_cells *cells);
 
 /* ---- Overlap of two packings ----------------------------------------------------------------- */
 
@@ -153,10 +156,10 @@ CAROM_API carom_status carom_packing_get_cells(carom_context *context, const car
 typedef struct carom_packing_overlap {
     carom_relation relation; /* OVERLAPPING: inner balls overlap. APART: no covers meet. Both are
                                 certain. TOUCHING: neither; the spheres are too few to decide */
-    double volume;           /* an estimate: the sum of the lenses of secondary balls. It may lie
-                                outside of the bounds */
-    double volume_lower;     /* the sum of the lenses of inner balls */
-    double volume_upper;     /* that, plus the voids of all shares whose covers meet the other's */
+    carom_interval volume;   /* value: an estimate, the sum of the lenses of secondary balls, which
+                                may lie outside of the limits. lower: the sum of the lenses of inner
+                                balls. upper: that, plus the voids of all shares whose covers meet
+                                the other's */
     carom_vec3 centroid;     /* of the lenses of secondary balls; the pivot where there are none */
     carom_vec3 force;        /* on b: minus the derivative of the estimate by b's translation */
     carom_vec3 torque;       /* on b: minus the derivative by b's rotation about the pivot, world
@@ -172,127 +175,33 @@ typedef struct carom_packing_overlap {
                      compared, they and direction_2009 are 0 */
 } carom_packing_overlap;
 
-/* ---- Covers from outside --------------------------------------------------------------------- */
-
-/* A cover is a set of spheres that together contain a solid, for motion planners and for particles
- * of many spheres. Spheres may overlap and reach out of the solid; where they are is chosen so that
- * the farthest point outside is as near to the solid as possible.
- *
- * The proof: the solid is divided into cells, each of which lies in one sphere, in exact
- * arithmetic for the numbers as they are given. Centres and radii are float32 as in a packing. */
-typedef struct carom_cover_def {
-    carom_mesh_view mesh; /* as for a packing; nothing is kept of it */
-    bool allow_open;      /* a mesh that is not closed: all of its faces are covered, and cells with
-                             centres where the generalised winding number is 0.75 or more, within
-                             the bounds of the mesh. Distances are then those from the faces and
-                             from where it is 0.5 or more, the latter by a grid */
-    uint64_t count;       /* spheres at most. 0: 64, or where `distance` is set, any number */
-    double distance;      /* as few spheres as reach out no farther than this. 0: as near as `count`
-                             spheres can be */
-    double margin;        /* is added to all radii: the spheres then contain all points that are no
-                             farther from the solid */
-    bool keep_cells;      /* for carom_cover_get_cells */
-} carom_cover_def;
-
-/* The spheres that contain a solid. */
-typedef struct carom_cover carom_cover;
-
-/* Covers a solid. On failure *cover is NULL.
- * - Meshes as for carom_packing_create. A mesh that is not closed is CAROM_BAD_INPUT unless
- *   allow_open is set.
- * - CAROM_BAD_INPUT: a negative or infinite distance or margin, more than CAROM_COVER_MOST spheres,
- *   a mesh smaller than 2^-300 or larger than 2^300.
- * - The search finds good covers, not the best. The same input gives the same bytes for any number
- *   of threads and any instruction set.
- * Cost: processor time of about 10 ms per sphere for 64 spheres, 20 ms for 256, on all threads; up
- * to five times that for open meshes; with `distance` some six covers. */
-CAROM_API carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,
-                                          carom_cover **cover);
-
-/* The most spheres of a cover. */
-#define CAROM_COVER_MOST 1024
-
-/* NULL is fine. */
-CAROM_API void carom_cover_destroy(carom_cover *cover);
-
-/* How far spheres reach out of a solid. */
-typedef struct carom_cover_measure {
-    double worst;          /* no point of a sphere is farther from the solid; at most 2 % more than
-                              worst_lower */
-    double worst_lower;    /* some point of a sphere is as far */
-    double mean;           /* of the distances from the solid, over the part of the surface of the
-                              union that is outside of the solid: all of it where the spheres cover.
-                              By some hundred points per sphere: right to about 1 % */
-    double volume;         /* of the union; right to about 1e-4 */
-    double outside_volume; /* of its part outside of the solid: volume less solid_volume, so the
-                              error is that of the volume; 0 where solid_volume is not known */
-    double solid_volume;   /* where the winding number is 1 or more; 0: open, not known */
-} carom_cover_measure;
-
-/* What a cover is like. */
-typedef struct carom_cover_info {
-    uint64_t spheres;
-    carom_cover_measure measure;
-    double margin;
-    carom_bounds bounds; /* of the mesh */
-    carom_vec3 origin;   /* centre - origin is a vector of float32, exactly */
-    bool inside_out;     /* the mesh was, and has been reversed */
-    bool complete;       /* reaches out no farther than asked for; true where that was not asked */
-    uint64_t cells;      /* of the proof */
-    uint64_t bytes;      /* held by the cover */
-} carom_cover_info;
-
-/* Gets what the cover is like. */
-CAROM_API carom_status carom_cover_get_info(carom_context *context, const carom_cover *cover,
-                                            carom_cover_info *info);
-
-CAROM_RESULT_ARRAY(carom_cover_spheres, carom_ball);
-
-/* Gets the spheres, largest first. Radii contain the margin. */
-CAROM_API carom_status carom_cover_get_spheres(carom_context *context, const carom_cover *cover,
-                                               carom_cover_spheres *spheres);
-
-/* Gets the cells of the proof; none unless keep_cells was set. Together they contain the solid;
- * each lies in the ball of its sphere with the radius less the margin. */
-CAROM_API carom_status carom_cover_get_cells(carom_context *context, const carom_cover *cover,
-                                             carom_pack_cells *cells);
-
-/* Measures any spheres against a solid, such as those of another program. Whether they cover it is
- * not asked; where they do not, outside_volume means nothing. Meshes as for carom_cover_create.
- * CAROM_BAD_INPUT: a sphere that is not finite, a negative radius, spheres more than eight sizes
- * away from the mesh, more than CAROM_COVER_MOST. */
-CAROM_API carom_status carom_cover_measure_spheres(carom_context *context,
-                                                   const carom_mesh_view *mesh, bool allow_open,
-                                                   const carom_ball *spheres, uint64_t count,
-                                                   carom_cover_measure *measure);
-
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* Formats of files of spheres. */
-typedef enum carom_pack_format {
-    CAROM_PACK_FORMAT_GUESS = 0, /* by the ending of the name; PLY where that says nothing */
-    CAROM_PACK_FORMAT_PLY,       /* text: x y z radius secondary cover void face depth, and the
+typedef enum carom_packing_format {
+    CAROM_PACKING_FORMAT_GUESS = 0, /* by the ending of the name; PLY where that says nothing */
+    CAROM_PACKING_FORMAT_PLY,       /* text: x y z radius secondary cover void face depth, and the
                                     info in comments; holds all of a packing but its cells */
-    CAROM_PACK_FORMAT_CSV,       /* "x,y,z,radius,secondary,cover,void,face", with that heading */
-    CAROM_PACK_FORMAT_XYZR,      /* "x y z radius" in lines (.txt, .xyzr) */
-    CAROM_PACK_FORMAT_SPH,       /* Bradshaw's sphere trees: the ball around all spheres, then each;
-                                    centres relative to the middle of the mesh's bounds */
-    CAROM_PACK_FORMAT_COUNT
-} carom_pack_format;
+    CAROM_PACKING_FORMAT_CSV,  /* "x,y,z,radius,secondary,cover,void,face", with that heading */
+    CAROM_PACKING_FORMAT_XYZR, /* "x y z radius" in lines (.txt, .xyzr) */
+    CAROM_PACKING_FORMAT_SPH,  /* Bradshaw's sphere trees: the ball around all spheres, then each;
+                               centres relative to the middle of the mesh's bounds */
+    CAROM_PACKING_FORMAT_COUNT
+} carom_packing_format;
 
 /* "guess", "ply", "csv", "xyzr", "sph". */
-CAROM_API const char *carom_pack_format_name(carom_pack_format format);
-CAROM_API bool carom_pack_format_from_name(const char *name, carom_pack_format *format);
+CAROM_API const char *carom_packing_format_name(carom_packing_format format);
+CAROM_API bool carom_packing_format_from_name(const char *name, carom_packing_format *format);
 
 /* Writes the spheres of a packing, all digits. The file is complete, or what it was.
  * CAROM_IO: it cannot be written. CAROM_BAD_INPUT: SPH of a packing without spheres. */
 CAROM_API carom_status carom_packing_save(carom_context *context, const carom_packing *packing,
-                                          carom_pack_format format, const char *path);
+                                          carom_packing_format format, const char *path);
 
 /* The same into memory; the format must be named. */
 CAROM_API carom_status carom_packing_save_memory(carom_context *context,
                                                  const carom_packing *packing,
-                                                 carom_pack_format format, carom_bytes *bytes);
+                                                 carom_packing_format format, carom_bytes *bytes);
 
 /* Reads a packing from PLY, text or binary little endian. What carom_packing_save wrote is restored
  * exactly, but for cells. Of other files, vertices with x, y, z and radius are taken, and
@@ -301,12 +210,12 @@ CAROM_API carom_status carom_packing_save_memory(carom_context *context,
  * CAROM_BAD_FILE: malformed, no such properties, a number that is not finite, a radius that is not
  * positive. CAROM_TOO_LARGE: more than 2^32 - 1 spheres. */
 CAROM_API carom_status carom_packing_load(carom_context *context, const char *path,
-                                          carom_packing **packing);
+                                          carom_packing_format format, carom_packing **packing);
 
 /* Reads a packing from memory. `name` stands for the file in messages, and may be NULL. */
 CAROM_API carom_status carom_packing_load_memory(carom_context *context, const void *bytes,
-                                                 uint64_t size, const char *name,
-                                                 carom_packing **packing);
+                                                 uint64_t size, carom_packing_format format,
+                                                 const char *name, carom_packing **packing);
 
 #ifdef __cplusplus
 }

@@ -51,6 +51,15 @@ typedef struct carom_pair {
 
 CAROM_RESULT_ARRAY(carom_pairs, carom_pair);
 
+/* Vertex or face indices, or counts. */
+CAROM_RESULT_ARRAY(carom_numbers, uint32_t);
+
+/* The content of a file. */
+CAROM_RESULT_ARRAY(carom_bytes, uint8_t);
+
+/* Receives pairs in ascending order; return true to stop. */
+typedef bool carom_pairs_fn(void *user, const carom_pair *pairs, uint64_t count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,7 @@
 /* scene.h: many objects of all kinds, and all contacts between them in one call.
  *
  *   carom_scene_create(context, NULL, &scene);
- *   carom_scene_add(context, scene, &(carom_object_def){.convex = {...}}, 1, &id);   prepare
+ *   carom_scene_add(context, scene, &(carom_scene_object_def){.convex = {...}}, 1, &id);   prepare
  *
  *   carom_scene_move(context, scene, ids, poses, count);               then, for each step: what
  *   carom_scene_step(context, scene, &contacts, &begun, &ended);       changed, and the contacts
@@ -34,29 +34,30 @@ extern "C" {
 /* ---- Input: objects -------------------------------------------------------------------------- */
 
 /* What an object is. */
-typedef enum carom_object_kind {
-    CAROM_OBJECT_KIND_CONVEX = 0, /* a convex shape, which encloses space */
-    CAROM_OBJECT_KIND_SOUP,       /* faces, which enclose nothing */
-    CAROM_OBJECT_KIND_SOLID,      /* what a closed mesh encloses */
-    CAROM_OBJECT_KIND_PACKING,    /* a solid that is known by its sphere packing, within bounds */
-    CAROM_OBJECT_KIND_COUNT
-} carom_object_kind;
+typedef enum carom_scene_object_kind {
+    CAROM_SCENE_OBJECT_KIND_CONVEX = 0, /* a convex shape, which encloses space */
+    CAROM_SCENE_OBJECT_KIND_SOUP,       /* faces, which enclose nothing */
+    CAROM_SCENE_OBJECT_KIND_SOLID,      /* what a closed mesh encloses */
+    CAROM_SCENE_OBJECT_KIND_PACKING, /* a solid that is known by its sphere packing, within bounds
+                                      */
+    CAROM_SCENE_OBJECT_KIND_COUNT
+} carom_scene_object_kind;
 
 /* "convex", "soup", "solid", "packing". */
-CAROM_API const char *carom_object_kind_name(carom_object_kind kind);
-CAROM_API bool carom_object_kind_from_name(const char *name, carom_object_kind *kind);
+CAROM_API const char *carom_scene_object_kind_name(carom_scene_object_kind kind);
+CAROM_API bool carom_scene_object_kind_from_name(const char *name, carom_scene_object_kind *kind);
 
 /* Several objects may borrow one hull, soup, solid or tree. What is borrowed must outlive the
  * object and must not change: after a change remove the object and add it again. */
-typedef struct carom_object_def {
-    carom_object_kind kind;
+typedef struct carom_scene_object_def {
+    carom_scene_object_kind kind;
     carom_convex convex; /* of a convex object; copied, but its hull or function is borrowed */
     const carom_soup *borrowed_soup;   /* of a soup; not of method GRID */
     const carom_solid *borrowed_solid; /* of a solid; not a complement */
     carom_pose pose;
     carom_broad_filter filter;       /* which objects it may be in contact with; {0}: all */
     const carom_tree *borrowed_tree; /* of a packing: its tree (tree.h) */
-} carom_object_def;
+} carom_scene_object_def;
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
@@ -82,7 +83,7 @@ CAROM_API void carom_scene_destroy(carom_scene *scene);
 
 /* ---- Changes ------------------------------------------------------------------------------------
  *
- * Changes need exclusive use, and take effect at the next carom_scene_step or carom_scene_update. A
+ * Changes need exclusive use, and take effect at the next carom_scene_step or carom_scene_commit. A
  * change that fails has changed nothing. CAROM_BAD_INPUT: an id that is not that of an object; a
  * shape or pose that is not finite, or beyond 1e300; a packing beyond 2^200. */
 
@@ -90,7 +91,7 @@ CAROM_API void carom_scene_destroy(carom_scene *scene);
  * 1, 2 ... in the order of adding. Those of removed objects are given out again after the next
  * step. Cost: O(vertices) for meshes. Memory: about 400 bytes per object. */
 CAROM_API carom_status carom_scene_add(carom_context *context, carom_scene *scene,
-                                       const carom_object_def *objects, uint64_t count,
+                                       const carom_scene_object_def *objects, uint64_t count,
                                        uint32_t *ids);
 
 /* Replaces the poses of objects: ids[i] gets poses[i]. NULL ids: the ids 0 to count - 1. Of an id
@@ -118,15 +119,15 @@ CAROM_API carom_status carom_scene_set_ignored(carom_context *context, carom_sce
 /* ---- Step ------------------------------------------------------------------------------------ */
 
 /* How a contact was found, and so what its numbers mean. */
-typedef enum carom_contact_method {
-    /* Two convex shapes, as by carom_convex_manifold. */
-    CAROM_CONTACT_METHOD_CONVEX = 0,
-    /* A convex shape and each triangle of a mesh, as by carom_convex_manifold. Relation, normal and
+typedef enum carom_scene_contact_method {
+    /* Two convex shapes, as by carom_convex_contacts. */
+    CAROM_SCENE_CONTACT_METHOD_CONVEX = 0,
+    /* A convex shape and each triangle of a mesh, as by carom_convex_contacts. Relation, normal and
      * depth are those of the triangle that is deepest in the shape; overlapping includes a mesh
      * inside the shape. A shape in a solid that overlaps none of its triangles is inside: the
      * depth is then that of leaving through the nearest point of the surface, as if that were flat.
      */
-    CAROM_CONTACT_METHOD_CONVEX_FACES,
+    CAROM_SCENE_CONTACT_METHOD_CONVEX_FACES,
     /* The faces of two meshes, exactly. Touching: faces meet, but the insides of no two do.
      * Overlapping: the insides of two faces meet. Inside: no faces meet, and one mesh is a solid
      * with the other in it. The normal is, of the axes of the world, their opposites and the
@@ -134,12 +135,12 @@ typedef enum carom_contact_method {
      * the depth along the normal, b neither meets a nor is one inside the other; moved by depth -
      * error, it is in contact. There may be directions with a smaller depth: soups have no force to
      * find them by. */
-    CAROM_CONTACT_METHOD_FACES,
+    CAROM_SCENE_CONTACT_METHOD_FACES,
     /* Two solids, as by carom_solid_overlap: relation and volume. The normal is the direction of
      * the force on b; where that is 0, the direction from a's centroid to b's; where these are
      * equal, (1, 0, 0). Moved by the depth along the normal, b does not overlap a; moved by depth -
      * error it does. */
-    CAROM_CONTACT_METHOD_SOLIDS,
+    CAROM_SCENE_CONTACT_METHOD_SOLIDS,
     /* Two packings, as by carom_tree_query with narrow bounds. What is said holds for the solids
      * that were packed. Apart, overlapping and inside are certain. Touching: the spheres are too
      * few to decide; the distance, or the depth along the normal, is at most the error. In contact
@@ -147,25 +148,26 @@ typedef enum carom_contact_method {
      * estimate; volume_error reaches to the farther bound. Normal and depth as for solids, but
      * where there is no force, the normal is the direction from the middle of a's box to that of
      * b's. */
-    CAROM_CONTACT_METHOD_PACKINGS,
+    CAROM_SCENE_CONTACT_METHOD_PACKINGS,
     /* A packing and an object of another kind, by the distances of its spheres' centres to that.
      * Apart and overlapping are certain; touching is as for two packings; inside is said to be
      * overlapping. The normal is that of the ball nearest to the other object; where they overlap,
      * that of the deepest ball or one of the directions of FACES, whichever has the least depth.
      * Depth and error as for two packings. */
-    CAROM_CONTACT_METHOD_SPHERES,
-    CAROM_CONTACT_METHOD_COUNT
-} carom_contact_method;
+    CAROM_SCENE_CONTACT_METHOD_SPHERES,
+    CAROM_SCENE_CONTACT_METHOD_COUNT
+} carom_scene_contact_method;
 
 /* "convex", "convex-faces", "faces", "solids", "packings", "spheres". */
-CAROM_API const char *carom_contact_method_name(carom_contact_method method);
-CAROM_API bool carom_contact_method_from_name(const char *name, carom_contact_method *method);
+CAROM_API const char *carom_scene_contact_method_name(carom_scene_contact_method method);
+CAROM_API bool carom_scene_contact_method_from_name(const char *name,
+                                                    carom_scene_contact_method *method);
 
 /* A contact of two objects. */
 typedef struct carom_scene_contact {
     uint32_t a, b; /* ids, a < b */
     carom_relation relation;
-    carom_contact_method method;
+    carom_scene_contact_method method;
     carom_vec3 normal; /* unit: b moved along it gets away from a, or out of it; else 0 */
     double distance;   /* when apart; else 0 */
     double depth;      /* when overlapping or inside: how far b must move along the normal; 0 where
@@ -176,12 +178,13 @@ typedef struct carom_scene_contact {
     uint64_t triangle_pairs; /* of meshes: pairs of faces that meet, touching included, without
                                 faces that have no area; of a convex shape and a mesh: triangles
                                 that meet the shape */
-    uint32_t point_count;    /* 1 to CAROM_MANIFOLD_POINTS, 0 where one mesh is inside the other */
+    uint32_t
+        point_count; /* 1 to CAROM_CONVEX_MOST_CONTACTS, 0 where one mesh is inside the other */
     /* The deepest first. Of solids that overlap one, the centroid of the overlap; of faces that
      * meet points that are on both meshes. Of a convex shape and a mesh, each point's depth is
      * along the normal of the shape and the triangle that it is from, which may be another than the
      * contact's. */
-    carom_contact points[CAROM_MANIFOLD_POINTS];
+    carom_convex_contact points[CAROM_CONVEX_MOST_CONTACTS];
 } carom_scene_contact;
 
 CAROM_RESULT_ARRAY(carom_scene_contacts, carom_scene_contact);
@@ -213,55 +216,40 @@ typedef struct carom_scene_info {
 } carom_scene_info;
 
 /* Gets what the scene consists of. */
-CAROM_API carom_status carom_scene_get_info(carom_context *context, const carom_scene *scene,
-                                            carom_scene_info *info);
+CAROM_API carom_status carom_scene_get_info(const carom_scene *scene, carom_scene_info *info);
 
 /* ---- Query --------------------------------------------------------------------------------------
  *
- * Querying after a change and before a step or an update is a caller's bug. Filters, ignored pairs
+ * Querying after a change and before a step or a commit is a caller's bug. Filters, ignored pairs
  * and `accept` do not apply. Ties take the lowest id. */
 
 /* Brings the scene up to date for queries, without asking any pair. Needs exclusive use. */
-CAROM_API carom_status carom_scene_update(carom_context *context, carom_scene *scene);
+CAROM_API carom_status carom_scene_commit(carom_context *context, carom_scene *scene);
 
 /* Finds the contacts of `count` other objects with those of the scene, by the scene's reach: a is
  * the index of the other object, b the id; sorted. The other objects' filters do not apply. */
 CAROM_API carom_status carom_scene_query_objects(carom_context *context, const carom_scene *scene,
-                                                 const carom_object_def *objects, uint64_t count,
-                                                 carom_scene_contacts *contacts);
-
-/* No object: the id of a hit when there is none. */
-#define CAROM_NO_OBJECT UINT32_MAX
-
-/* The object that a ray meets first, or that is nearest to a point. */
-typedef struct carom_scene_hit {
-    uint32_t id;       /* CAROM_NO_OBJECT when there is none */
-    uint32_t face;     /* of a soup; else CAROM_NO_FACE */
-    double distance;   /* for rays: the t of origin + t direction; infinite when there is none */
-    carom_vec3 point;  /* on the object, or the point itself where it is in the object */
-    carom_vec3 normal; /* rays: unit, on the side that the ray comes from; 0 where it starts in the
-                          object. Points: unit, from the object to the point; 0 where they meet */
-    double error;      /* of a packing: the solid may be nearer by this; else 0 */
-} carom_scene_hit;
+                                                 const carom_scene_object_def *objects,
+                                                 uint64_t count, carom_scene_contacts *contacts);
 
 /* Finds the first object that each ray meets. hits has space for count. Convex shapes are hit as by
- * carom_convex_ray: also by a ray that starts inside, at t = 0. Soups and solids are hit at their
- * faces, as by carom_soup_cast_rays for the ray in the mesh's frame, whose rounding is the only
- * one: some 2^-46 of the size of the mesh's box and its distance from the pose's origin, as rays
- * from farther away are first moved to it, exactly. Packings are hit at their inner balls; a ray
- * that passes between these is said to miss.
+ * carom_convex_cast_rays: also by a ray that starts inside, at t = 0. Soups and solids are hit at
+ * their faces, as by carom_soup_cast_rays for the ray in the mesh's frame, whose rounding is the
+ * only one: some 2^-46 of the size of the mesh's box and its distance from the pose's origin, as
+ * rays from farther away are first moved to it, exactly. Packings are hit at their inner balls; a
+ * ray that passes between these is said to miss.
  * - CAROM_BAD_INPUT: a ray that is not finite, of negative length or with the direction (0, 0, 0).
  */
 CAROM_API carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *scene,
                                              const carom_ray *rays, uint64_t count,
-                                             carom_scene_hit *hits);
+                                             carom_hit *hits);
 
 /* Finds the object nearest to each point, and its nearest point. hits has space for count. The
  * distance is 0 in a convex shape and in a solid. That of a packing is to its inner balls.
  * CAROM_BAD_INPUT: a point that is not finite. */
 CAROM_API carom_status carom_scene_closest_points(carom_context *context, const carom_scene *scene,
                                                   const carom_vec3 *points, uint64_t count,
-                                                  carom_scene_hit *hits);
+                                                  carom_hit *hits);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* solid.h: how much two solids overlap, exactly, and the force that separates them.
  *
- *   carom_solid_create(context, &(carom_solid_def){.mesh = view}, &solid);         prepare
+ *   carom_solid_create(context, &(carom_solid_def){.mesh = &view}, &solid);         prepare
  *   carom_solid_overlap(context, a, NULL, b, &pose_b, NULL, &overlap);             query
  *
  * A solid is what a closed mesh encloses. The volume of the overlap of two solids is a sum of one
@@ -35,8 +35,8 @@ extern "C" {
 
 /* What a solid is made of. */
 typedef struct carom_solid_def {
-    carom_mesh_view mesh; /* copied; vertices with equal coordinates are merged */
-    bool complement;      /* the space outside the mesh instead */
+    const carom_mesh_view *mesh; /* copied; vertices with equal coordinates are merged */
+    bool complement;             /* the space outside the mesh instead */
 } carom_solid_def;
 
 /* What a closed mesh encloses, prepared for queries. */
@@ -74,21 +74,20 @@ typedef struct carom_solid_info {
 } carom_solid_info;
 
 /* Gets what the solid is like. */
-CAROM_API carom_status carom_solid_get_info(carom_context *context, const carom_solid *solid,
-                                            carom_solid_info *info);
+CAROM_API carom_status carom_solid_get_info(const carom_solid *solid, carom_solid_info *info);
 
 /* ---- Query: overlap -------------------------------------------------------------------------- */
 
 /* What else is computed of an overlap. */
-typedef struct carom_overlap_def {
+typedef struct carom_solid_query_def {
     bool distance; /* also find the least distance of the surfaces when the solids are apart */
-} carom_overlap_def;
+} carom_solid_query_def;
 
 /* The relation (geom.h) is decided exactly for the posed corners, whatever the volume: an overlap
  * too thin to have a volume in doubles is still an overlap. A point is enclosed where the winding
  * number is not 0. For meshes that cross themselves, space is overlooked whose corners are all
  * points in which three faces cross. */
-typedef struct carom_overlap {
+typedef struct carom_solid_result {
     carom_relation relation;
     double volume;
     double volume_error; /* how far the volume may be off; 0 when it is exact */
@@ -116,7 +115,7 @@ typedef struct carom_overlap {
     double area_error;
     double force_error;
     double torque_error;
-} carom_overlap;
+} carom_solid_result;
 
 /* Computes the overlap of a and b in their poses, which are as in soup.h; NULL or all zero is the
  * identity. def may be NULL. The force on a is the opposite of that on b. Identical bytes for any
@@ -136,35 +135,36 @@ typedef struct carom_overlap {
  * there: CAROM_UNSUPPORTED. Both solids are made by contexts of that backend. */
 CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
-                                           const carom_pose *pose_b, const carom_overlap_def *def,
-                                           carom_overlap *overlap);
+                                           const carom_pose *pose_b,
+                                           const carom_solid_query_def *def,
+                                           carom_solid_result *overlap);
 
-/* One query of a batch. */
-typedef struct carom_overlap_query {
+/* Two solids in their poses. */
+typedef struct carom_solid_pair {
     const carom_solid *a, *b;
     carom_pose pose_a, pose_b; /* all zero is the identity */
-} carom_overlap_query;
+} carom_solid_pair;
 
 /* Computes many overlaps in one call: overlaps[i] has the bytes that carom_solid_overlap gives for
- * queries[i]. On the GPU the faces that meet are searched for in all poses together.
+ * pairs[i]. On the GPU the faces that meet are searched for in all poses together.
  * - carom_context_get_work: of all queries together.
- * - On failure the message says which query failed; the overlaps before it are complete. */
+ * - On failure the message names the pair; the overlaps before it are complete. */
 CAROM_API carom_status carom_solid_overlap_batch(carom_context *context,
-                                                 const carom_overlap_query *queries, uint64_t count,
-                                                 const carom_overlap_def *def,
-                                                 carom_overlap *overlaps);
+                                                 const carom_solid_pair *pairs, uint64_t count,
+                                                 const carom_solid_query_def *def,
+                                                 carom_solid_result *overlaps);
 
 /* ---- Query: connected pieces ----------------------------------------------------------------- */
 
 /* A connected piece of an overlap. */
-typedef struct carom_patch {
+typedef struct carom_solid_patch {
     double volume;
     carom_vec3 centroid;
     double area;      /* of its surface */
     carom_vec3 force; /* its share of the force on b */
-} carom_patch;
+} carom_solid_patch;
 
-CAROM_RESULT_ARRAY(carom_patches, carom_patch);
+CAROM_RESULT_ARRAY(carom_solid_patches, carom_solid_patch);
 
 /* Computes the connected pieces of the overlap, largest volume first. Their sums are those of
  * carom_solid_overlap up to rounding, except for contact without volume: pieces whose volumes are
@@ -172,9 +172,10 @@ CAROM_RESULT_ARRAY(carom_patches, carom_patch);
  * Where coplanar faces overlap, areas and forces are means of both perturbations, as for the whole
  * overlap. For pieces that are connected in one perturbation only, they may be those of one.
  * Cost: O(n) in addition to that of carom_solid_overlap. */
-CAROM_API carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
-                                           const carom_pose *pose_a, const carom_solid *b,
-                                           const carom_pose *pose_b, carom_patches *patches);
+CAROM_API carom_status carom_solid_overlap_patches(carom_context *context, const carom_solid *a,
+                                                   const carom_pose *pose_a, const carom_solid *b,
+                                                   const carom_pose *pose_b,
+                                                   carom_solid_patches *patches);
 
 #ifdef __cplusplus
 }

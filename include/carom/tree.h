@@ -2,7 +2,7 @@
 /* tree.h: how far apart two solids are, or how much they overlap, from their sphere packings.
  *
  *   carom_tree_create(context, &(carom_tree_def){.packing = packing}, &tree);            prepare
- *   carom_tree_query(context, a, NULL, b, &pose_b, NULL, &answer);                       query
+ *   carom_tree_query(context, a, NULL, b, &pose_b, NULL, &result);                       query
  *
  * An inner sphere tree (Weller, Zachmann 2009) is a hierarchy over the spheres of a packing. Its
  * cost depends on the number of spheres, not on the mesh, and every answer has bounds that hold for
@@ -39,10 +39,10 @@ CAROM_API bool carom_tree_method_from_name(const char *name, carom_tree_method *
 typedef struct carom_tree_def {
     const carom_packing *packing; /* copied; with shares */
     carom_tree_method method;
-    uint32_t arity;       /* children of a node, 2 to 16; 0: 16, for NEURAL_GAS the paper's 4 */
-    uint64_t seed;        /* NEURAL_GAS: of the first prototypes */
-    carom_mesh_view mesh; /* that was packed, closed; copied. Distances are then those of its faces,
-                             and an octree of its solid bounds overlaps. No positions: distances are
+    uint32_t arity; /* children of a node, 2 to 16; 0: 16, for NEURAL_GAS the paper's 4 */
+    uint64_t seed;  /* NEURAL_GAS: of the first prototypes */
+    const carom_mesh_view *mesh; /* that was packed, closed; copied. Distances are then those of its
+                             faces, and an octree of its solid bounds overlaps. NULL: distances are
                              those of balls, and far less precise */
 } carom_tree_def;
 
@@ -75,31 +75,43 @@ typedef struct carom_tree_info {
 } carom_tree_info;
 
 /* Gets what the tree consists of. */
-CAROM_API carom_status carom_tree_get_info(carom_context *context, const carom_tree *tree,
-                                           carom_tree_info *info);
+CAROM_API carom_status carom_tree_get_info(const carom_tree *tree, carom_tree_info *info);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
+
+/* How a tree is stored. */
+typedef enum carom_tree_format {
+    CAROM_TREE_FORMAT_GUESS = 0, /* the only one there is */
+    CAROM_TREE_FORMAT_CAROM,     /* the tree as it is in memory */
+    CAROM_TREE_FORMAT_COUNT
+} carom_tree_format;
+
+/* "guess", "carom". */
+CAROM_API const char *carom_tree_format_name(carom_tree_format format);
+CAROM_API bool carom_tree_format_from_name(const char *name, carom_tree_format *format);
 
 /* Writes a tree, as it is in memory: about 94 bytes per sphere; with a surface 28 more, and 76 per
  * triangle. The file is complete, or what it was. CAROM_IO: it cannot be written. */
 CAROM_API carom_status carom_tree_save(carom_context *context, const carom_tree *tree,
-                                       const char *path);
+                                       carom_tree_format format, const char *path);
 
 /* The same into memory. */
 CAROM_API carom_status carom_tree_save_memory(carom_context *context, const carom_tree *tree,
-                                              carom_bytes *bytes);
+                                              carom_tree_format format, carom_bytes *bytes);
 
 /* Reads what carom_tree_save wrote: the same tree, and the same answers. On failure *tree is NULL.
  * The file is mapped, not copied: several processes share its pages, and it must not change while
  * the tree is there. CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: not a tree, or damaged:
  * all that a search follows is checked; spheres and triangles are taken as they are. Cost: about 1
  * us per sphere, and a little less per triangle. */
-CAROM_API carom_status carom_tree_load(carom_context *context, const char *path, carom_tree **tree);
+CAROM_API carom_status carom_tree_load(carom_context *context, const char *path,
+                                       carom_tree_format format, carom_tree **tree);
 
 /* Reads a tree from a copy of bytes in memory. `name` stands for the file in messages, and may be
  * NULL. */
 CAROM_API carom_status carom_tree_load_memory(carom_context *context, const void *bytes,
-                                              uint64_t size, const char *name, carom_tree **tree);
+                                              uint64_t size, carom_tree_format format,
+                                              const char *name, carom_tree **tree);
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
@@ -107,27 +119,17 @@ CAROM_API carom_status carom_tree_load_memory(carom_context *context, const void
  * triangles. It saves time; distances stay within their bounds, and exact ones and those of balls
  * do not change. All zero: nothing yet. */
 typedef struct carom_tree_hint {
-    bool valid;
-    uint32_t sphere_a, sphere_b;
-    bool faces;                      /* the next two are valid */
-    uint32_t triangle_a, triangle_b; /* in the order of the trees */
-    /* A lower bound of the distance in an earlier pose. Where the trees have moved by d since then,
-     * it holds less d. */
-    uint64_t trees;    /* whose it is; 0: none */
-    double lower;      /* in the frame of the larger tree, as the rest */
-    double motion[12]; /* the smaller tree's place */
-    bool wide;         /* it took long to find, and may be used until it is 1.5 times as far below
-                          the distance as others */
+    uint64_t words[20]; /* Carom's own */
 } carom_tree_hint;
 
 /* What is computed, and when to stop. */
 typedef struct carom_tree_query_def {
     double scale_a, scale_b; /* of the packings, before their rotation; 0: 1 */
-    bool no_bounds;          /* of the overlap: estimate, force and torque only. volume_lower is
-                                then 0, volume_upper the smaller volume of the solids, and the
-                                relation not certain: TOUCHING where secondary balls overlap,
-                                else APART */
-    bool narrow_bounds; /* of the overlap: also bound it by the octrees of both solids. Of trees
+    bool skip_limits;        /* of the overlap: estimate, force and torque only. volume.lower is
+                              then 0, volume.upper the smaller volume of the solids, and the
+                              relation not certain: TOUCHING where secondary balls overlap,
+                              else APART */
+    bool narrow_limits; /* of the overlap: also bound it by the octrees of both solids. Of trees
                            without meshes, a share whose cover lies in a ball of the other solid
                            counts exactly, by the depths of the other's spheres. The relation may
                            then say that one solid is inside the other. Takes half as long again.
@@ -161,10 +163,10 @@ typedef struct carom_tree_query_def {
 
 /* Says whether inner balls of a and b overlap: then the solids certainly do. Stops at the first
  * such pair; budgets have no effect. */
-CAROM_API carom_status carom_tree_any(carom_context *context, const carom_tree *a,
-                                      const carom_pose *pose_a, const carom_tree *b,
-                                      const carom_pose *pose_b, const carom_tree_query_def *def,
-                                      bool *any);
+CAROM_API carom_status carom_tree_meet(carom_context *context, const carom_tree *a,
+                                       const carom_pose *pose_a, const carom_tree *b,
+                                       const carom_pose *pose_b, const carom_tree_query_def *def,
+                                       bool *meet);
 
 /* Lists faces where the solids overlap: those nearest to the spheres whose inner balls overlap some
  * of the other solid, ascending, each once. It is a partial list: faces may cross that no such
@@ -183,10 +185,10 @@ CAROM_API carom_status carom_tree_overlap(carom_context *context, const carom_tr
 
 /* How far apart two solids are. */
 typedef struct carom_tree_gap {
-    double lower, upper; /* bounds of the distance of the solids. Of trees with meshes: of the
-                            faces; 0 where these meet, or where one solid is in the other. Else the
-                            least gap of two covers and of two inner balls; 0 where these overlap */
-    double distance;     /* an estimate between them */
+    carom_interval distance; /* of the solids; value is an estimate within the limits. Of trees with
+                            meshes: of the faces; 0 where these meet, or where one solid is in the
+                            other. Else the least gap of two covers and of two inner balls; 0 where
+                            these overlap */
     carom_vec3 point_a, point_b; /* on the two faces or inner balls, where they are closest; world
                                     axes */
     uint32_t sphere_a, sphere_b; /* these balls: of all pairs with the least gap the first by a's
@@ -203,17 +205,45 @@ CAROM_API carom_status carom_tree_distance(carom_context *context, const carom_t
                                            const carom_tree_query_def *def, carom_tree_gap *gap);
 
 /* The overlap of two solids or their distance. */
-typedef struct carom_tree_answer {
+typedef struct carom_tree_result {
     carom_packing_overlap overlap; /* as from carom_tree_overlap */
     bool has_gap;                  /* the relation is APART or TOUCHING */
     carom_tree_gap gap;            /* then as from carom_tree_distance; else all zero */
-} carom_tree_answer;
+} carom_tree_result;
 
 /* Computes the overlap and, where that is not certain, the distance. */
 CAROM_API carom_status carom_tree_query(carom_context *context, const carom_tree *a,
                                         const carom_pose *pose_a, const carom_tree *b,
                                         const carom_pose *pose_b, const carom_tree_query_def *def,
-                                        carom_tree_answer *answer);
+                                        carom_tree_result *result);
+
+/* ---- Query: many pairs of trees -------------------------------------------------------------- */
+
+/* Two trees in their poses. */
+typedef struct carom_tree_pair {
+    const carom_tree *a, *b;
+    carom_pose pose_a, pose_b; /* all zero: the identity */
+    double scale_a, scale_b;   /* 0: 1 */
+    carom_tree_hint *hint;     /* NULL: none */
+} carom_tree_pair;
+
+/* carom_tree_overlap, _distance and _query for each of `count` pairs, on all threads; results have
+ * space for count. Identical bytes for any number of threads, unless there is a time_budget, which
+ * is that of each pair.
+ * - Each pair has scales and a hint of its own: those of the def must be 0. No two pairs share a
+ * hint.
+ * - On failure the message names the pair. */
+CAROM_API carom_status carom_tree_overlap_batch(carom_context *context,
+                                                const carom_tree_pair *pairs, uint64_t count,
+                                                const carom_tree_query_def *def,
+                                                carom_packing_overlap *overlaps);
+CAROM_API carom_status carom_tree_distance_batch(carom_context *context,
+                                                 const carom_tree_pair *pairs, uint64_t count,
+                                                 const carom_tree_query_def *def,
+                                                 carom_tree_gap *gaps);
+CAROM_API carom_status carom_tree_query_batch(carom_context *context, const carom_tree_pair *pairs,
+                                              uint64_t count, const carom_tree_query_def *def,
+                                              carom_tree_result *results);
 
 #ifdef __cplusplus
 }

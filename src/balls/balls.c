@@ -108,7 +108,7 @@ static void make_frame(const carom_packing *packing, carom_balls_view *view) {
         carom_vec(0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2]));
     view->ball.radius = 0.0;
     for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        const carom_pack_sphere *s = &packing->spheres[i];
+        const carom_packing_sphere *s = &packing->spheres[i];
         double far =
             carom_length(carom_vec_sub(s->centre, view->ball.centre)) + carom_balls_reach(s);
         view->ball.radius = CAROM_MAX(far, view->ball.radius);
@@ -135,7 +135,7 @@ static carom_status place_spheres(void *argument, carom_range range) {
     carom_balls_view *view = &g->view;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
         uint32_t index = b->order[rank];
-        const carom_pack_sphere *s = &b->packing->spheres[index];
+        const carom_packing_sphere *s = &b->packing->spheres[index];
         double near = CAROM_MAX(s->radius, s->secondary);
         g->spheres[rank] =
             (carom_balls_sphere){.centre = s->centre,
@@ -505,7 +505,7 @@ carom_status carom_balls_describe(carom_context *context, const carom_grid_def *
     make_frame(packing, view);
     reaches r = begin_reaches(view);
     for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        const carom_pack_sphere *s = &packing->spheres[i];
+        const carom_packing_sphere *s = &packing->spheres[i];
         include_sphere(view, s->centre, carom_float_up(carom_balls_reach(s) * view->unit, 0.0), &r);
         view->covers_largest &= s->cover >= s->secondary && s->cover >= s->radius;
     }
@@ -550,7 +550,7 @@ void carom_balls_destroy(carom_balls *balls) {
     carom_release(&allocator, balls);
 }
 
-static carom_status check_spheres(carom_context *context, const carom_pack_sphere *spheres,
+static carom_status check_spheres(carom_context *context, const carom_packing_sphere *spheres,
                                   uint64_t count, double volume) {
     if (!(volume >= 0.0 && volume <= DBL_MAX))
         return carom_fail(context, CAROM_BAD_INPUT,
@@ -564,14 +564,15 @@ static carom_status check_spheres(carom_context *context, const carom_pack_spher
 }
 
 carom_status carom_balls_update(carom_context *context, carom_balls *balls,
-                                const carom_pack_sphere *spheres, uint64_t count, double volume) {
+                                const carom_packing_sphere *spheres, uint64_t count,
+                                double volume) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(balls != NULL, "the balls are NULL");
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     CAROM_TRY(carom_balls_check_backend(context, balls, balls));
     CAROM_TRY(check_spheres(context, spheres, count, volume));
     carom_packing packing = {.info = {.spheres = count, .shares = true, .volume = volume},
-                             .spheres = (carom_pack_sphere *)(uintptr_t)spheres}; /* only read */
+                             .spheres = (carom_packing_sphere *)(uintptr_t)spheres}; /* only read */
     if (carom_balls_on_device(context))
         return carom_balls_device_build(context, balls, &packing, "the update");
     CAROM_TRY(carom_balls_build(context, &balls->allocator, &balls->def, &packing, "the update",
@@ -582,11 +583,9 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
     return CAROM_OK;
 }
 
-carom_status carom_balls_get_info(carom_context *context, const carom_balls *balls,
-                                  carom_balls_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_balls_get_info(const carom_balls *balls, carom_balls_info *info) {
     CAROM_REQUIRE(balls != NULL, "the balls are NULL");
-    CAROM_REQUIRE(info != NULL, "the info is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = (carom_balls_info){.spheres = balls->grid.view.count,
                                .levels = balls->grid.view.level_count,
                                .buckets = balls->grid.view.table.bucket_count,

@@ -61,11 +61,11 @@ uint64_t carom_balls_device_bytes(const carom_balls *balls);
 uint64_t carom_balls_device_entries(const carom_balls *balls);
 
 /* Poses and scales have been checked. */
-carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_meeting *meetings,
-                                        uint64_t count, bool no_bounds,
+carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_pair *meetings,
+                                        uint64_t count, bool skip_limits,
                                         carom_packing_overlap *overlaps);
 /* `pairs` NULL: they are counted only; `any`: one of them is enough. */
-carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_meeting *meeting,
+carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *meeting,
                                       carom_balls_kind kind, bool any, carom_pairs *pairs,
                                       uint64_t *count);
 

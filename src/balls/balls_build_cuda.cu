@@ -22,12 +22,13 @@
 /* Counters: */
 enum { B_ENTRIES, B_LARGE, B_RANKS };
 
-static __device__ inline float reach_of(const carom_balls_view &view, const carom_pack_sphere *s) {
+static __device__ inline float reach_of(const carom_balls_view &view,
+                                        const carom_packing_sphere *s) {
     return carom_float_up(carom_balls_reach(s) * view.unit, 0.0);
 }
 
 static __device__ inline uint32_t level_of(const carom_balls_view &view,
-                                           const carom_pack_sphere *s) {
+                                           const carom_packing_sphere *s) {
     return carom_balls_level(&view, reach_of(view, s));
 }
 
@@ -37,7 +38,7 @@ static __device__ inline bool is_large(const carom_balls_view &view, uint32_t le
 }
 
 /* Keys, and the list of large spheres. */
-static __global__ void make_keys(carom_balls_view view, const carom_pack_sphere *spheres,
+static __global__ void make_keys(carom_balls_view view, const carom_packing_sphere *spheres,
                                  carom_tree_sort sort, uint32_t *large,
                                  carom_device_count *large_count) {
     carom_device_begin();
@@ -87,7 +88,7 @@ struct large_list {
 
 /* Puts spheres into their order and counts their entries. The first LARGE blocks count those of
  * large spheres on level 0. */
-static __global__ void place_spheres(carom_balls_view view, const carom_pack_sphere *spheres,
+static __global__ void place_spheres(carom_balls_view view, const carom_packing_sphere *spheres,
                                      const uint32_t *order, carom_balls_sphere *placed,
                                      float4 *askers, float *near_radii, uint32_t *counts,
                                      large_list large, large_list ranks,
@@ -106,14 +107,14 @@ static __global__ void place_spheres(carom_balls_view view, const carom_pack_sph
     uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
     if (blockIdx.x < first) {
         for (uint64_t i = blockIdx.x; i < LARGE_PART * *large.count; i += first) {
-            const carom_pack_sphere *s = &spheres[large.data[i / LARGE_PART]];
+            const carom_packing_sphere *s = &spheres[large.data[i / LARGE_PART]];
             unsigned share = i % LARGE_PART * blockDim.x + threadIdx.x;
             carom_balls_position(&view, s->centre, position);
             each_cell(view, position, reach_of(view, s), 0, share, LARGE_PART * blockDim.x, count);
         }
     } else if (rank < view.count) {
         uint32_t index = order[rank];
-        carom_pack_sphere s = spheres[index];
+        carom_packing_sphere s = spheres[index];
         double near = CAROM_MAX(s.radius, s.secondary);
         float reach = reach_of(view, &s);
         level = carom_balls_level(&view, reach);
@@ -245,7 +246,8 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     carom_tree_sort sort = {};
     (void)carom_tree_sort_place(view.count, (char *)device->scratch[SORT].data,
                                 (uint32_t *)device->scratch[BINS].data, &sort);
-    const carom_pack_sphere *spheres = (const carom_pack_sphere *)device->scratch[SPHERES].data;
+    const carom_packing_sphere *spheres =
+        (const carom_packing_sphere *)device->scratch[SPHERES].data;
     uint32_t *order = (uint32_t *)device->scratch[SORTED].data;
     uint32_t *counts = (uint32_t *)device->scratch[COUNTS].data;
     uint32_t *starts = (uint32_t *)to->starts.data;
@@ -323,7 +325,8 @@ uint64_t carom_balls_cuda_entries(const carom_device_balls *balls) {
 }
 
 carom_status carom_balls_cuda_set(carom_device *device, carom_device_balls *balls,
-                                  const carom_balls_view *view, const carom_pack_sphere *spheres) {
+                                  const carom_balls_view *view,
+                                  const carom_packing_sphere *spheres) {
     carom_device_op op = {build_reserve, build_launch, build_settle, nullptr, {}};
     uint64_t bytes = view->count * sizeof(*spheres), entries = balls->entries;
     CAROM_DEVICE_TRY(carom_device_finish(device));

@@ -62,6 +62,7 @@ void carom_balls_cuda_destroy(carom_device_balls *balls);
 uint64_t carom_balls_cuda_bytes(const carom_device_balls *balls);
 uint64_t carom_balls_cuda_entries(const carom_device_balls *balls);
 carom_status carom_balls_cuda_set(carom_device *device, carom_device_balls *balls,
-                                  const carom_balls_view *view, const carom_pack_sphere *spheres);
+                                  const carom_balls_view *view,
+                                  const carom_packing_sphere *spheres);
 
 #endif

@@ -69,37 +69,37 @@ uint64_t carom_balls_device_entries(const carom_balls *balls) {
 
 /* ---- Queries with results on the host -------------------------------------------------------- */
 
-static carom_device_meeting meeting_of(const carom_balls_meeting *m) {
+static carom_device_meeting meeting_of(const carom_balls_pair *m) {
     return (carom_device_meeting){
         .a = {.balls = m->a->device, .pose = m->pose_a, .scale = m->scale_a},
         .b = {.balls = m->b->device, .pose = m->pose_b, .scale = m->scale_b}};
 }
 
-static carom_status overlap_all(carom_context *context, const carom_balls_meeting *meetings,
-                                uint64_t count, bool no_bounds, carom_packing_overlap *overlaps) {
+static carom_status overlap_all(carom_context *context, const carom_balls_pair *meetings,
+                                uint64_t count, bool skip_limits, carom_packing_overlap *overlaps) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_device_meeting *all = CAROM_ARENA_TAKE(scratch, carom_device_meeting, count);
     if (all == NULL) return carom_fail_memory(context, count * sizeof(*all), "a query of balls");
     for (uint64_t i = 0; i < count; ++i) all[i] = meeting_of(&meetings[i]);
     carom_status status = carom_device_pass(
-        context, table()->overlap_many(context->device, all, count, !no_bounds, overlaps));
+        context, table()->overlap_many(context->device, all, count, !skip_limits, overlaps));
     carom_arena_rewind(scratch, mark);
     CAROM_TRY(status);
     return carom_device_pass(context, table()->get_work(context->device, &context->work));
 }
 
-carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_meeting *meetings,
-                                        uint64_t count, bool no_bounds,
+carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_pair *meetings,
+                                        uint64_t count, bool skip_limits,
                                         carom_packing_overlap *overlaps) {
     context->work = (carom_work){0};
     if (count == 0) return CAROM_OK;
     carom_progress_begin(context, "comparing balls", 0);
     return carom_progress_finish(context,
-                                 overlap_all(context, meetings, count, no_bounds, overlaps));
+                                 overlap_all(context, meetings, count, skip_limits, overlaps));
 }
 
-static carom_status find(carom_context *context, const carom_balls_meeting *meeting,
+static carom_status find(carom_context *context, const carom_balls_pair *meeting,
                          carom_balls_kind kind, bool any, carom_cuda_pairs *pairs,
                          uint64_t *count) {
     carom_device_meeting m = meeting_of(meeting);
@@ -111,7 +111,7 @@ static carom_status find(carom_context *context, const carom_balls_meeting *meet
     return carom_device_pass(context, table()->get_work(context->device, &context->work));
 }
 
-carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_meeting *meeting,
+carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *meeting,
                                       carom_balls_kind kind, bool any, carom_pairs *pairs,
                                       uint64_t *count) {
     uint64_t space;
@@ -152,7 +152,7 @@ carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls 
         .a = {.balls = a->device, .poses = poses_a, .scale = def->scale_a},
         .b = {.balls = b->device, .poses = poses_b, .scale = def->scale_b}};
     return carom_device_pass(context,
-                             table()->overlap(device, &m, count, !def->no_bounds, overlaps));
+                             table()->overlap(device, &m, count, !def->skip_limits, overlaps));
 }
 
 carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a,

@@ -32,7 +32,7 @@ typedef struct carom_cuda_balls {
     /* Copies spheres from the host and enters them in a grid; waits. `view` is filled up to its
      * pointers. */
     carom_status (*set)(carom_device *device, carom_device_balls *balls,
-                        const carom_balls_view *view, const carom_pack_sphere *spheres);
+                        const carom_balls_view *view, const carom_packing_sphere *spheres);
     uint64_t (*bytes)(const carom_device_balls *balls);
     uint64_t (*entries)(const carom_device_balls *balls); /* of the last `set` */
 

@@ -115,7 +115,7 @@ typedef struct carom_balls_view {
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-CAROM_ITEM double carom_balls_reach(const carom_pack_sphere *s) {
+CAROM_ITEM double carom_balls_reach(const carom_packing_sphere *s) {
     double near = CAROM_MAX(s->radius, s->secondary);
     return CAROM_MAX(near, s->cover);
 }

@@ -264,16 +264,16 @@ static carom_status check_place(carom_context *context, const carom_balls *a,
     return carom_pack_check_place(context, &b->grid.view.extent, pose_b, scale_b, "b");
 }
 
-static carom_balls_meeting meeting_of(const carom_balls *a, const carom_pose *pose_a,
-                                      const carom_balls *b, const carom_pose *pose_b,
-                                      const carom_balls_query_def *def) {
+static carom_balls_pair meeting_of(const carom_balls *a, const carom_pose *pose_a,
+                                   const carom_balls *b, const carom_pose *pose_b,
+                                   const carom_balls_query_def *def) {
     const carom_pose identity = {0};
-    return (carom_balls_meeting){.a = a,
-                                 .b = b,
-                                 .pose_a = pose_a != NULL ? *pose_a : identity,
-                                 .pose_b = pose_b != NULL ? *pose_b : identity,
-                                 .scale_a = def->scale_a,
-                                 .scale_b = def->scale_b};
+    return (carom_balls_pair){.a = a,
+                              .b = b,
+                              .pose_a = pose_a != NULL ? *pose_a : identity,
+                              .pose_b = pose_b != NULL ? *pose_b : identity,
+                              .scale_a = def->scale_a,
+                              .scale_b = def->scale_b};
 }
 
 /* Ends a query: releases the workers' states. */
@@ -294,15 +294,15 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
     if (def == NULL) def = &defaults;
     CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
     if (carom_balls_on_device(context)) {
-        carom_balls_meeting meeting = meeting_of(a, pose_a, b, pose_b, def);
-        return carom_balls_device_overlap(context, &meeting, 1, def->no_bounds, overlap);
+        carom_balls_pair meeting = meeting_of(a, pose_a, b, pose_b, def);
+        return carom_balls_device_overlap(context, &meeting, 1, def->skip_limits, overlap);
     }
     search s = {.context = context, .sum = true};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = CAROM_OK;
     carom_progress_begin(context, "comparing balls", 0);
-    if (!def->no_bounds && !take_flags(&s, scratch, a->grid.view.count, b->grid.view.count))
+    if (!def->skip_limits && !take_flags(&s, scratch, a->grid.view.count, b->grid.view.count))
         status =
             carom_fail_memory(context, a->grid.view.count + b->grid.view.count, "a query of balls");
     if (status == CAROM_OK) {
@@ -316,10 +316,10 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
 
 typedef struct many {
     carom_context *context;
-    const carom_balls_meeting *meetings;
+    const carom_balls_pair *pairs;
     carom_packing_overlap *overlaps;
     carom_worker_states states;
-    bool no_bounds;
+    bool skip_limits;
 } many;
 
 static bool begin_many(void *user, void *state, uint32_t worker) {
@@ -329,10 +329,10 @@ static bool begin_many(void *user, void *state, uint32_t worker) {
 
 /* A whole query on one worker. */
 static carom_status overlap_one(many *all, uint32_t worker, uint64_t at, finder *f) {
-    const carom_balls_meeting *m = &all->meetings[at];
+    const carom_balls_pair *m = &all->pairs[at];
     search s = {.context = all->context, .sum = true};
-    if (!all->no_bounds && !take_flags(&s, carom_scratch(all->context, worker),
-                                       m->a->grid.view.count, m->b->grid.view.count))
+    if (!all->skip_limits && !take_flags(&s, carom_scratch(all->context, worker),
+                                         m->a->grid.view.count, m->b->grid.view.count))
         return CAROM_NO_MEMORY;
     place(&s, m->a, &m->pose_a, m->scale_a, m->b, &m->pose_b, m->scale_b);
     (void)begin_finder(&s, f, worker);
@@ -356,14 +356,14 @@ static carom_status overlap_range(void *argument, carom_range range) {
     return status;
 }
 
-static carom_status check_meetings(carom_context *context, const carom_balls_meeting *meetings,
-                                   uint64_t count) {
+static carom_status check_pairs(carom_context *context, const carom_balls_pair *pairs,
+                                uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
-        const carom_balls_meeting *m = &meetings[i];
+        const carom_balls_pair *m = &pairs[i];
         char name[64];
         CAROM_REQUIRE(m->a != NULL && m->b != NULL, "the balls are NULL");
         CAROM_TRY(carom_balls_check_backend(context, m->a, m->b));
-        (void)snprintf(name, sizeof(name), "a of meeting %llu", (unsigned long long)i);
+        (void)snprintf(name, sizeof(name), "a of pair %llu", (unsigned long long)i);
         CAROM_TRY(
             carom_pack_check_place(context, &m->a->grid.view.extent, &m->pose_a, m->scale_a, name));
         name[0] = 'b';
@@ -373,17 +373,20 @@ static carom_status check_meetings(carom_context *context, const carom_balls_mee
     return CAROM_OK;
 }
 
-carom_status carom_balls_overlap_many(carom_context *context, const carom_balls_meeting *meetings,
-                                      uint64_t count, bool no_bounds,
-                                      carom_packing_overlap *overlaps) {
+carom_status carom_balls_overlap_batch(carom_context *context, const carom_balls_pair *pairs,
+                                       uint64_t count, const carom_balls_query_def *def,
+                                       carom_packing_overlap *overlaps) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(count == 0 || meetings != NULL, "the meetings are NULL");
+    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
+    CAROM_REQUIRE(def == NULL || (def->scale_a == 0.0 && def->scale_b == 0.0),
+                  "the def has scales; each pair has its own");
+    bool skip_limits = def != NULL && def->skip_limits;
     CAROM_REQUIRE(count == 0 || overlaps != NULL, "the overlaps are NULL");
-    CAROM_TRY(check_meetings(context, meetings, count));
+    CAROM_TRY(check_pairs(context, pairs, count));
     if (carom_balls_on_device(context))
-        return carom_balls_device_overlap(context, meetings, count, no_bounds, overlaps);
+        return carom_balls_device_overlap(context, pairs, count, skip_limits, overlaps);
     many all = {
-        .context = context, .meetings = meetings, .overlaps = overlaps, .no_bounds = no_bounds};
+        .context = context, .pairs = pairs, .overlaps = overlaps, .skip_limits = skip_limits};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "comparing many balls", count);
@@ -419,7 +422,7 @@ static carom_status find_pairs(search *s, const carom_balls *a, const carom_pose
     if (def == NULL) def = &defaults;
     CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
     if (carom_balls_on_device(context)) {
-        carom_balls_meeting meeting = meeting_of(a, pose_a, b, pose_b, def);
+        carom_balls_pair meeting = meeting_of(a, pose_a, b, pose_b, def);
         return carom_balls_device_pairs(context, &meeting, s->kind, s->first, pairs, count);
     }
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
@@ -462,9 +465,10 @@ carom_status carom_balls_count(carom_context *context, const carom_balls *a,
     return find_pairs(&s, a, pose_a, b, pose_b, def, NULL, count);
 }
 
-carom_status carom_balls_any(carom_context *context, const carom_balls *a, const carom_pose *pose_a,
-                             const carom_balls *b, const carom_pose *pose_b,
-                             const carom_balls_query_def *def, carom_balls_kind kind, bool *any) {
+carom_status carom_balls_meet(carom_context *context, const carom_balls *a,
+                              const carom_pose *pose_a, const carom_balls *b,
+                              const carom_pose *pose_b, const carom_balls_query_def *def,
+                              carom_balls_kind kind, bool *any) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
     CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");

@@ -132,8 +132,8 @@ const char *carom_context_message(const carom_context *context) {
     return context->message;
 }
 
-carom_status carom_context_get_info(carom_context *context, carom_context_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_context_get_info(const carom_context *context, carom_context_info *info) {
+    CAROM_LOOK(context);
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = (carom_context_info){context->threads, context->backend, context->isa, 0};
     info->scratch_bytes = carom_device_bytes(context->device);
@@ -142,8 +142,8 @@ carom_status carom_context_get_info(carom_context *context, carom_context_info *
     return CAROM_OK;
 }
 
-carom_status carom_context_get_work(carom_context *context, carom_work *work) {
-    CAROM_ENTER(context);
+carom_status carom_context_get_work(const carom_context *context, carom_work *work) {
+    CAROM_LOOK(context);
     CAROM_REQUIRE(work != NULL, "the place for the work is NULL");
     *work = context->work;
     return CAROM_OK;

@@ -68,6 +68,15 @@ static inline carom_context *carom_context_enter(carom_context *context, const c
     CAROM_LEAVES carom_context *const entered_ = carom_context_enter(context, __func__);           \
     if (entered_ == NULL) return CAROM_INVALID
 
+/* The same for a function that returns nothing. */
+#define CAROM_ENTER_VOID(context)                                                                  \
+    CAROM_LEAVES carom_context *const entered_ = carom_context_enter(context, __func__);           \
+    if (entered_ == NULL) return
+
+/* The same for a getter, which leaves the context as it is. */
+#define CAROM_LOOK(context)                                                                        \
+    if (!carom_context_may_look(context, __func__)) return CAROM_INVALID
+
 /* ---- Other ----------------------------------------------------------------------------------- */
 
 /* The device of a new CUDA context, its end, the bytes it holds for reuse, and freeing them. */

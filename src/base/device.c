@@ -110,9 +110,12 @@ carom_status carom_cuda_allocate(carom_context *context, uint64_t bytes, void **
     return carom_device_pass(context, base()->allocate(device, bytes, memory));
 }
 
-carom_status carom_cuda_release(carom_context *context, void *memory) {
-    DEVICE_OF(context, "device memory");
-    return carom_device_pass(context, base()->release(device, memory));
+void carom_cuda_release(carom_context *context, void *memory) {
+    carom_device *device;
+    CAROM_ENTER_VOID(context);
+    if (memory == NULL) return;
+    if (carom_device_of(context, "device memory", &device) != CAROM_OK) return;
+    (void)carom_device_pass(context, base()->release(device, memory));
 }
 
 carom_status carom_cuda_write(carom_context *context, void *to, const void *from, uint64_t bytes) {
@@ -127,12 +130,13 @@ carom_status carom_cuda_read(carom_context *context, void *to, const void *from,
     return carom_device_pass(context, base()->read(device, to, from, bytes));
 }
 
-carom_status carom_cuda_pairs_free(carom_context *context, carom_cuda_pairs *pairs) {
-    CAROM_REQUIRE(pairs != NULL, "the pairs are NULL");
-    DEVICE_OF(context, "device memory");
-    carom_status status = carom_device_pass(context, base()->finish(device));
+void carom_cuda_pairs_free(carom_context *context, carom_cuda_pairs *pairs) {
+    carom_device *device;
+    CAROM_ENTER_VOID(context);
+    CAROM_REQUIRE_OR(pairs != NULL, "the pairs are NULL", );
+    if (carom_device_of(context, "device memory", &device) != CAROM_OK) return;
+    (void)carom_device_pass(context, base()->finish(device));
     base()->pairs_free(pairs);
-    return status;
 }
 
 carom_status carom_cuda_frame_begin(carom_context *context) {
@@ -162,8 +166,10 @@ carom_status carom_cuda_set_timing(carom_context *context, bool on) {
     return carom_device_pass(context, base()->set_timing(device, on));
 }
 
-carom_status carom_cuda_get_steps(carom_context *context, carom_cuda_steps *steps) {
+carom_status carom_cuda_get_steps(const carom_context *context, carom_cuda_steps *steps) {
+    CAROM_LOOK(context);
+    CAROM_REQUIRE(context->device != NULL, "the context is not of backend cuda");
     CAROM_REQUIRE(steps != NULL, "the place for the steps is NULL");
-    DEVICE_OF(context, "timing");
-    return carom_device_pass(context, base()->get_steps(device, steps));
+    (void)base()->get_steps(context->device, steps);
+    return CAROM_OK;
 }

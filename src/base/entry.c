@@ -90,3 +90,12 @@ bool carom_context_is_elsewhere(const carom_context *context) {
     return context->forks == carom_forks && worked_for != context && owner != NULL &&
            owner != this_thread();
 }
+
+bool carom_context_may_look(const carom_context *context, const char *function) {
+    const char *why = context == NULL                       ? "the context is NULL"
+                      : context->forks != carom_forks       ? OF_PARENT
+                      : carom_context_is_elsewhere(context) ? "another thread is in a call on it"
+                                                            : NULL;
+    if (why != NULL) carom_assert_failed(function, why);
+    return why == NULL;
+}

@@ -28,6 +28,9 @@ void carom_context_disown(carom_context *const *context); /* of NULL: nothing */
 /* Whether another thread of this process is in a call on the context. */
 bool carom_context_is_elsewhere(const carom_context *context);
 
+/* Whether a getter may read the context; tells the assert handler if not. */
+bool carom_context_may_look(const carom_context *context, const char *function);
+
 /* Says that this thread runs ranges of a loop of the context (NULL: of none), and so may enter the
  * context although another thread owns it. Returns for which one it did before. */
 const carom_context *carom_context_work_for(const carom_context *context);

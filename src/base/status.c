@@ -60,6 +60,14 @@ carom_status carom_fail_in(carom_context *context, carom_status status, const ch
     return carom_fail(context, status, "%s: %s", where, cause);
 }
 
+carom_status carom_fail_at(carom_context *context, carom_status status, const char *what,
+                           uint64_t number) {
+    if (status == CAROM_INVALID) return status; /* the assert handler has the message */
+    char message[CAROM_SENTENCE_SIZE];
+    (void)snprintf(message, sizeof(message), "%s", context->message);
+    return carom_fail(context, status, "%s %" PRIu64 ": %s", what, number, message);
+}
+
 carom_status carom_fail_memory(carom_context *context, uint64_t bytes, const char *what) {
     uint64_t scratch = 0;
     char size[32] = "", beside[64] = "";

@@ -51,6 +51,10 @@ carom_status carom_fail_in(carom_context *context, carom_status status, const ch
  * the context holds. Bytes 0: the last request that the scratch of a worker refused, if any. */
 carom_status carom_fail_memory(carom_context *context, uint64_t bytes, const char *what);
 
+/* Puts "what number: " before the message of a failure in a batch. */
+carom_status carom_fail_at(carom_context *context, carom_status status, const char *what,
+                           uint64_t number);
+
 void carom_assert_failed(const char *function, const char *message);
 
 /* Where carom_context_create leaves its message when there is no context to hold it. */

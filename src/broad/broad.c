@@ -363,9 +363,7 @@ static uint64_t bytes_of(const carom_broad *b) {
            carom_grid_bytes(&b->grid) + carom_broad_sweep_bytes(&b->sweep);
 }
 
-carom_status carom_broad_get_info(carom_context *context, const carom_broad *broad,
-                                  carom_broad_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_broad_get_info(const carom_broad *broad, carom_broad_info *info) {
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     const carom_broad_sweep *sweep = &broad->sweep;

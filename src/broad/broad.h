@@ -106,7 +106,7 @@ static inline bool carom_broad_is_pending(const carom_broad *broad) {
 /* First line of a query. */
 #define CAROM_BROAD_REQUIRE_UPDATED(broad)                                                         \
     CAROM_REQUIRE(!carom_broad_is_pending(broad) || (broad)->failure != CAROM_OK,                  \
-                  "boxes changed since the last carom_broad_update or carom_broad_frame")
+                  "boxes changed since the last carom_broad_commit or carom_broad_step")
 
 /* Whether the structure can be queried: no failure. */
 carom_status carom_broad_check_ready(carom_context *context, const carom_broad *broad);

@@ -123,7 +123,7 @@ carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
                           broad->id_count, broad->id_count - broad->live,
                           (unsigned long long)count);
     if (carom_broad_is_pending(broad)) /* ids that the device does not know yet */
-        CAROM_TRY(carom_broad_update(context, broad));
+        CAROM_TRY(carom_broad_commit(context, broad));
     broad->stale = broad->all_changed = true;
     broad->changed.count = 0;
     return carom_device_pass(context, table()->update(device, broad->device, borrowed_boxes));

@@ -111,7 +111,7 @@ static carom_status prepare(frame *f) {
     carom_context *context = f->context;
     carom_broad *broad = f->broad;
     carom_arena *scratch = carom_scratch(context, 0);
-    CAROM_TRY(carom_broad_update(context, broad));
+    CAROM_TRY(carom_broad_commit(context, broad));
     CAROM_TRY(search(f));
     uint64_t most = broad->kept.count + f->found_count;
     f->begun = CAROM_ARENA_TAKE(scratch, uint64_t, f->found_count);
@@ -135,8 +135,8 @@ static carom_status fill(carom_context *context, const uint64_t *pairs, uint64_t
     return status == CAROM_MORE ? CAROM_OK : status;
 }
 
-carom_status carom_broad_frame(carom_context *context, carom_broad *broad, carom_pairs *pairs,
-                               carom_pairs *begun, carom_pairs *ended) {
+carom_status carom_broad_step(carom_context *context, carom_broad *broad, carom_pairs *pairs,
+                              carom_pairs *begun, carom_pairs *ended) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     if (pairs != NULL) CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");

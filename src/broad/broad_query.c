@@ -12,6 +12,7 @@
 #include "bvh/bvh_nearest_cpu.h"
 #include "bvh/bvh_ray_cpu.h"
 #include "geom/exact_sum.h"
+#include "geom/length.h"
 #include "geom/ray.h"
 #include "geom/ray_item.h"
 
@@ -31,7 +32,7 @@ typedef struct query {
     const carom_bounds *boxes;
     const carom_ray *rays;
     const carom_vec3 *points;
-    carom_broad_hit *hits;
+    carom_hit *hits;
     carom_ray_frame frame; /* that of the tree's boxes */
     carom_worker_states states;
 } query;
@@ -245,18 +246,50 @@ static double offer_ray(void *user, uint32_t place) {
                 return -HUGE_VAL;
             }
         } else {
-            int order = r->id == CAROM_NO_BOX ? -1 : compare(&enter, &r->first);
+            int order = r->id == CAROM_NONE ? -1 : compare(&enter, &r->first);
             if (order < 0 || (order == 0 && id < r->id)) {
                 r->id = id;
                 r->first = enter;
             }
         }
     }
-    if (r->all || r->id == CAROM_NO_BOX || r->path.step == 0.0) return r->path.limit;
+    if (r->all || r->id == CAROM_NONE || r->path.step == 0.0) return r->path.limit;
     double advance = r->first.t * r->path.step, moved = r->path.view.moved;
     double end = (advance - moved) + 0x1p-45 * (advance + moved);
     end = widen_limit(end, r->path.ray.margin);
     return CAROM_MIN(end, r->path.limit);
+}
+
+static double clamp(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+static carom_vec3 clamp_to_box(carom_vec3 p, const carom_bounds *box) {
+    return carom_vec(clamp(p.x, box->low.x, box->high.x), clamp(p.y, box->low.y, box->high.y),
+                     clamp(p.z, box->low.z, box->high.z));
+}
+
+/* Where the ray enters the first box, and through which side: that which it reaches last. */
+static carom_hit ray_hit(const query *q, const ray_search *r) {
+    const carom_ray *ray = r->ray;
+    carom_hit hit = {.id = r->id, .face = CAROM_NONE, .distance = HUGE_VAL, .point = ray->origin};
+    if (r->id == CAROM_NONE) return hit;
+    hit.distance = fabs(r->first.t);
+    const carom_bounds *box = &q->broad->boxes[r->id];
+    const double *from = &ray->origin.x, *by = &ray->direction.x;
+    const double *low = &box->low.x, *high = &box->high.x;
+    double *point = &hit.point.x, *normal = &hit.normal.x, last = 0.0;
+    int side = -1;
+    for (int k = 0; k < 3; ++k) {
+        if (by[k] == 0.0) continue;
+        double t = ((by[k] > 0.0 ? low[k] : high[k]) - from[k]) / by[k];
+        if (hit.distance > 0.0 && (side < 0 || t > last)) side = k, last = t;
+        if (hit.distance > 0.0) point[k] = clamp(from[k] + hit.distance * by[k], low[k], high[k]);
+    }
+    if (side < 0) return hit;
+    point[side] = by[side] > 0.0 ? low[side] : high[side];
+    normal[side] = by[side] > 0.0 ? -1.0 : 1.0;
+    return hit;
 }
 
 static carom_status ask_rays(void *argument, carom_range range) {
@@ -268,13 +301,12 @@ static carom_status ask_rays(void *argument, carom_range range) {
         r.asker = s;
         r.ray = &q->rays[i];
         r.all = q->hits == NULL;
-        r.id = CAROM_NO_BOX;
+        r.id = CAROM_NONE;
         s->index = (uint32_t)i;
         if (path_begin(q, r.ray, &r.path))
             s->found.visits += CAROM_CPU_CALL(q->context, carom_bvh_cast)(
                 &q->broad->tree, &r.path.ray, r.path.limit, offer_ray, &r);
-        if (!r.all)
-            q->hits[i] = (carom_broad_hit){r.id, r.id == CAROM_NO_BOX ? HUGE_VAL : fabs(r.first.t)};
+        if (!r.all) q->hits[i] = ray_hit(q, &r);
         if (carom_progress_stop(q->context, range.worker)) return CAROM_CANCELLED;
     }
     return s->status;
@@ -347,7 +379,7 @@ static void offer_nearest(nearest_search *n, uint32_t place) {
     uint32_t id = broad->tree.items[place];
     ++n->asker->work.candidates;
     double distance = distance_to(&broad->boxes[id], n->point);
-    int order = n->id == CAROM_NO_BOX
+    int order = n->id == CAROM_NONE
                     ? -1
                     : compare_distances(&broad->boxes[id], distance, &broad->boxes[n->id],
                                         n->distance, n->point);
@@ -369,10 +401,10 @@ static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
     return !n->blind && limit <= FARTHEST ? limit : HUGE_VAL;
 }
 
-static carom_broad_hit find_nearest(asker *s, carom_vec3 point) {
+static carom_hit find_nearest(asker *s, carom_vec3 point) {
     const query *q = s->q;
     nearest_search n = {
-        .asker = s, .point = {point.x, point.y, point.z}, .id = CAROM_NO_BOX, .distance = HUGE_VAL};
+        .asker = s, .point = {point.x, point.y, point.z}, .id = CAROM_NONE, .distance = HUGE_VAL};
     carom_bvh_point at;
     double size = q->frame.reach;
     for (int k = 0; k < 3; ++k) {
@@ -388,7 +420,11 @@ static carom_broad_hit find_nearest(asker *s, carom_vec3 point) {
     }
     s->found.visits += CAROM_CPU_CALL(q->context, carom_bvh_nearest)(&q->broad->tree, &at, HUGE_VAL,
                                                                      offer_lanes, &n);
-    return (carom_broad_hit){n.id, n.distance};
+    carom_hit hit = {.id = n.id, .face = CAROM_NONE, .distance = n.distance, .point = point};
+    if (n.id == CAROM_NONE) return hit;
+    hit.point = clamp_to_box(point, &q->broad->boxes[n.id]);
+    hit.normal = carom_vec_unit(carom_vec_sub(point, hit.point));
+    return hit;
 }
 
 static carom_status ask_points(void *argument, carom_range range) {
@@ -496,7 +532,7 @@ carom_status carom_broad_query_rays(carom_context *context, const carom_broad *b
 }
 
 carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *broad,
-                                   const carom_ray *rays, uint64_t count, carom_broad_hit *hits) {
+                                   const carom_ray *rays, uint64_t count, carom_hit *hits) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
@@ -509,8 +545,8 @@ carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *br
     return run(&q, "casting rays", count, ask_rays, NULL);
 }
 
-carom_status carom_broad_nearest(carom_context *context, const carom_broad *broad,
-                                 const carom_vec3 *points, uint64_t count, carom_broad_hit *hits) {
+carom_status carom_broad_closest_points(carom_context *context, const carom_broad *broad,
+                                        const carom_vec3 *points, uint64_t count, carom_hit *hits) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");

@@ -255,7 +255,7 @@ static carom_status update(carom_context *context, carom_broad *broad) {
     return status;
 }
 
-carom_status carom_broad_update(carom_context *context, carom_broad *broad) {
+carom_status carom_broad_commit(carom_context *context, carom_broad *broad) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_TRY(carom_broad_check_backend(context, broad));
@@ -270,6 +270,6 @@ carom_status carom_broad_check_ready(carom_context *context, const carom_broad *
     CAROM_TRY(carom_broad_check_backend(context, broad));
     if (broad->failure == CAROM_OK) return CAROM_OK;
     return carom_fail(context, broad->failure,
-                      "the last update of the boxes failed (%s): call carom_broad_update again",
+                      "the last update of the boxes failed (%s): call carom_broad_commit again",
                       carom_status_name(broad->failure));
 }

@@ -14,14 +14,10 @@
 #define MOST_SIZE 1e300
 #define GRAIN     64u /* pairs per range: some 50 us of work */
 
-CAROM_RESULT_FILL(carom_convex_results);
-CAROM_RESULT_DEFINE_FREE(carom_convex_results);
-
 CAROM_ENUM_NAMES(carom_convex_kind, CAROM_CONVEX_KIND_COUNT, "point", "sphere", "segment",
                  "capsule", "box", "cylinder", "cone", "ellipsoid", "hull", "support");
 CAROM_ENUM_NAMES(carom_convex_start, CAROM_CONVEX_START_COUNT, "centre", "four");
 CAROM_ENUM_NAMES(carom_convex_search, CAROM_CONVEX_SEARCH_COUNT, "auto", "all", "climb");
-CAROM_ENUM_NAMES(carom_convex_question, CAROM_CONVEX_QUESTION_COUNT, "depth", "distance", "meet");
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
@@ -67,7 +63,7 @@ bool carom_convex_is_complete(const carom_convex *s) {
     return s->kind != CAROM_CONVEX_KIND_SUPPORT || s->support != NULL;
 }
 
-bool carom_convex_is_known(const carom_convex_def *def) {
+bool carom_convex_is_known(const carom_convex_query_def *def) {
     return (unsigned)def->start < CAROM_CONVEX_START_COUNT &&
            (unsigned)def->search < CAROM_CONVEX_SEARCH_COUNT;
 }
@@ -89,42 +85,40 @@ carom_status carom_convex_check(carom_context *context, const carom_convex *shap
 }
 
 /* A batch of one pair. */
-static carom_status ask_device(carom_context *context, const carom_convex_question_item *q,
-                               carom_convex_question question, carom_convex_cache *cache,
-                               carom_convex_result *result) {
-    const carom_pose none = {{0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    const carom_convex_body bodies[2] = {{q->a, q->pose_a != NULL ? *q->pose_a : none},
-                                         {q->b, q->pose_b != NULL ? *q->pose_b : none}};
-    const carom_pair pair = {0, 1};
-    const carom_convex_batch batch = {.bodies = bodies,
-                                      .body_count = 2,
-                                      .pairs = &pair,
-                                      .pair_count = 1,
-                                      .question = question,
-                                      .def = q->def,
-                                      .caches = cache};
-    return carom_convex_device_ask(context, &batch, 1, result);
+static carom_status ask_device_one(carom_context *context, const carom_convex_question_item *q,
+                                   carom_convex_question question, carom_convex_hint *hint,
+                                   carom_convex_result *result) {
+    carom_convex_pair pair = {.a = q->a, .b = q->b, .hint = hint};
+    if (q->pose_a != NULL) pair.pose_a = *q->pose_a;
+    if (q->pose_b != NULL) pair.pose_b = *q->pose_b;
+    const carom_convex_batch batch = {
+        .pairs = &pair, .count = 1, .question = question, .def = q->def};
+    return carom_convex_device_ask(context, &batch, result);
 }
 
 /* ---- One pair -------------------------------------------------------------------------------- */
 
 static carom_status ask(carom_context *context, const carom_convex *a, const carom_pose *pose_a,
                         const carom_convex *b, const carom_pose *pose_b,
-                        const carom_convex_def *def, carom_convex_cache *cache,
-                        carom_convex_question question, carom_convex_result *result) {
+                        const carom_convex_query_def *def, carom_convex_question question,
+                        carom_convex_result *result) {
     carom_convex_question_item q = {.a = a,
                                     .b = b,
                                     .hull_a = carom_convex_hull_view(a),
                                     .hull_b = carom_convex_hull_view(b),
                                     .pose_a = pose_a,
                                     .pose_b = pose_b};
+    carom_convex_hint *hint = def != NULL ? def->hint : NULL;
     if (def != NULL) q.def = *def;
+    q.def.hint = NULL; /* given beside it */
     CAROM_TRY(carom_convex_check(context, a, pose_a, "a"));
     CAROM_TRY(carom_convex_check(context, b, pose_b, "b"));
     if (context->backend != CAROM_BACKEND_CPU)
-        return ask_device(context, &q, question, cache, result);
+        return ask_device_one(context, &q, question, hint, result);
+    carom_convex_learned room, *learned = carom_convex_read_hint(hint, &room);
     carom_status status = CAROM_CPU_CALL(context, carom_convex_ask)(
-        &q, question, cache, carom_scratch(context, 0), result);
+        &q, question, learned, carom_scratch(context, 0), result);
+    carom_convex_write_hint(learned, hint);
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "the depth of two hulls");
 }
 
@@ -138,37 +132,37 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
 
 carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
                                const carom_pose *pose_a, const carom_convex *b,
-                               const carom_pose *pose_b, const carom_convex_def *def,
-                               carom_convex_cache *cache, bool *meet) {
+                               const carom_pose *pose_b, const carom_convex_query_def *def,
+                               bool *meet) {
     carom_convex_result result;
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE(meet != NULL, "the place for the answer is NULL");
-    CAROM_TRY(ask(context, a, pose_a, b, pose_b, def, cache, CAROM_CONVEX_QUESTION_MEET, &result));
+    CAROM_TRY(ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_MEET, &result));
     *meet = result.relation != CAROM_RELATION_APART;
     return CAROM_OK;
 }
 
 carom_status carom_convex_distance(carom_context *context, const carom_convex *a,
                                    const carom_pose *pose_a, const carom_convex *b,
-                                   const carom_pose *pose_b, const carom_convex_def *def,
-                                   carom_convex_cache *cache, carom_convex_result *result) {
+                                   const carom_pose *pose_b, const carom_convex_query_def *def,
+                                   carom_convex_result *result) {
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE(result != NULL, "the place for the result is NULL");
-    return ask(context, a, pose_a, b, pose_b, def, cache, CAROM_CONVEX_QUESTION_DISTANCE, result);
+    return ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DISTANCE, result);
 }
 
 carom_status carom_convex_depth(carom_context *context, const carom_convex *a,
                                 const carom_pose *pose_a, const carom_convex *b,
-                                const carom_pose *pose_b, const carom_convex_def *def,
-                                carom_convex_cache *cache, carom_convex_result *result) {
+                                const carom_pose *pose_b, const carom_convex_query_def *def,
+                                carom_convex_result *result) {
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE(result != NULL, "the place for the result is NULL");
-    return ask(context, a, pose_a, b, pose_b, def, cache, CAROM_CONVEX_QUESTION_DEPTH, result);
+    return ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DEPTH, result);
 }
 
 carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
                                 const carom_convex *b, carom_convex_most *most) {
-    const carom_convex_def *def = NULL;
+    const carom_convex_query_def *def = NULL;
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE(most != NULL, "the place for the bound is NULL");
     carom_convex_question_item q = {
@@ -190,7 +184,8 @@ carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
 typedef struct batch_job {
     carom_context *context;
     const carom_convex_batch *batch;
-    carom_convex_result *results;
+    carom_convex_result *results; /* or */
+    bool *meet;
 } batch_job;
 
 static carom_status ask_range(void *argument, carom_range range) {
@@ -198,64 +193,94 @@ static carom_status ask_range(void *argument, carom_range range) {
     const carom_convex_batch *batch = job->batch;
     carom_arena *arena = carom_scratch(job->context, range.worker);
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        const carom_convex_body *a = &batch->bodies[batch->pairs[i].a];
-        const carom_convex_body *b = &batch->bodies[batch->pairs[i].b];
-        carom_convex_question_item q = {.a = a->shape,
-                                        .b = b->shape,
-                                        .hull_a = carom_convex_hull_view(a->shape),
-                                        .hull_b = carom_convex_hull_view(b->shape),
-                                        .pose_a = &a->pose,
-                                        .pose_b = &b->pose,
+        const carom_convex_pair *p = &batch->pairs[i];
+        carom_convex_question_item q = {.a = p->a,
+                                        .b = p->b,
+                                        .hull_a = carom_convex_hull_view(p->a),
+                                        .hull_b = carom_convex_hull_view(p->b),
+                                        .pose_a = &p->pose_a,
+                                        .pose_b = &p->pose_b,
                                         .def = batch->def};
-        memset(&job->results[i], 0, sizeof(job->results[i]));
-        CAROM_TRY(CAROM_CPU_CALL(job->context, carom_convex_ask)(
-            &q, batch->question, batch->caches != NULL ? &batch->caches[i] : NULL, arena,
-            &job->results[i]));
+        carom_convex_result result, *to = job->results != NULL ? &job->results[i] : &result;
+        memset(to, 0, sizeof(*to));
+        carom_convex_learned room, *learned = carom_convex_read_hint(p->hint, &room);
+        CAROM_TRY(CAROM_CPU_CALL(job->context, carom_convex_ask)(&q, batch->question, learned,
+                                                                 arena, to));
+        carom_convex_write_hint(learned, p->hint);
+        if (job->meet != NULL) job->meet[i] = to->relation != CAROM_RELATION_APART;
     }
     return CAROM_OK;
 }
 
 static carom_status check_batch(carom_context *context, const carom_convex_batch *batch) {
     char which[64];
-    for (uint64_t i = 0; i < batch->body_count; ++i) {
-        const carom_convex_body *body = &batch->bodies[i];
-        CAROM_REQUIRE(body->shape != NULL && carom_convex_is_complete(body->shape),
-                      "a body has no shape, or one of unknown kind, without hull or function");
-        if (shape_trouble(body->shape) == NULL && pose_is_fine(&body->pose)) continue;
-        snprintf(which, sizeof(which), "body %llu", (unsigned long long)i);
-        return refuse(context, body->shape, which);
+    for (uint64_t i = 0; i < batch->count; ++i) {
+        const carom_convex_pair *p = &batch->pairs[i];
+        const carom_convex *shapes[2] = {p->a, p->b};
+        const carom_pose *poses[2] = {&p->pose_a, &p->pose_b};
+        for (int k = 0; k < 2; ++k) {
+            CAROM_REQUIRE(shapes[k] != NULL && carom_convex_is_complete(shapes[k]),
+                          "a shape is NULL, has an unknown kind, or no hull or support function");
+            if (shape_trouble(shapes[k]) == NULL && pose_is_fine(poses[k])) continue;
+            snprintf(which, sizeof(which), "%c in pair %llu", 'a' + k, (unsigned long long)i);
+            return refuse(context, shapes[k], which);
+        }
     }
-    for (uint64_t i = 0; i < batch->pair_count; ++i)
-        if (batch->pairs[i].a >= batch->body_count || batch->pairs[i].b >= batch->body_count)
-            return carom_fail(context, CAROM_BAD_INPUT,
-                              "pair %llu names the bodies %u and %u; there are %llu",
-                              (unsigned long long)i, batch->pairs[i].a, batch->pairs[i].b,
-                              (unsigned long long)batch->body_count);
     return CAROM_OK;
 }
 
-carom_status carom_convex_pairs(carom_context *context, const carom_convex_batch *batch,
-                                carom_convex_results *results) {
-    uint64_t workspace;
-    CAROM_ENTER(context);
-    CAROM_REQUIRE(batch != NULL, "the batch is NULL");
-    CAROM_REQUIRE(batch->bodies != NULL || batch->body_count == 0, "the bodies are NULL");
-    CAROM_REQUIRE(batch->pairs != NULL || batch->pair_count == 0, "the pairs are NULL");
-    CAROM_REQUIRE((unsigned)batch->question < CAROM_CONVEX_QUESTION_COUNT,
-                  "the question is unknown");
-    CAROM_REQUIRE(carom_convex_is_known(&batch->def), "the def has an unknown start or search");
-    CAROM_REQUIRE_RESULT(results, "the result array");
-    CAROM_TRY(check_batch(context, batch));
-    CAROM_TRY(carom_convex_results_begin(context, &context->allocator, results, batch->pair_count,
-                                         &workspace));
-    if (context->backend != CAROM_BACKEND_CPU) {
-        CAROM_TRY(carom_convex_device_ask(context, batch, workspace, results->data));
-        return carom_convex_results_end(results);
-    }
-    batch_job job = {context, batch, results->data};
+static carom_status ask_device(carom_context *context, const carom_convex_batch *batch,
+                               carom_convex_result *results, bool *meet) {
+    if (meet == NULL) return carom_convex_device_ask(context, batch, results);
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    results = CAROM_ARENA_TAKE(scratch, carom_convex_result, batch->count);
     carom_status status =
-        carom_parallel_phase(context, "asking convex pairs", workspace, GRAIN, ask_range, &job);
+        results != NULL ? carom_convex_device_ask(context, batch, results)
+                        : carom_fail_memory(context, batch->count * sizeof(*results), "a batch");
+    for (uint64_t i = 0; i < batch->count && status == CAROM_OK; ++i)
+        meet[i] = results[i].relation != CAROM_RELATION_APART;
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+/* Fills either results or meet. */
+static carom_status ask_batch(carom_context *context, const carom_convex_pair *pairs,
+                              uint64_t count, const carom_convex_query_def *def,
+                              carom_convex_question question, carom_convex_result *results,
+                              bool *meet) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
+    CAROM_REQUIRE(count == 0 || results != NULL || meet != NULL,
+                  "the place for the results is NULL");
+    CAROM_REQUIRE(def == NULL || carom_convex_is_known(def),
+                  "the def has an unknown start or search");
+    CAROM_REQUIRE(def == NULL || def->hint == NULL, "the def has a hint; each pair has its own");
+    carom_convex_batch batch = {.pairs = pairs, .count = count, .question = question};
+    if (def != NULL) batch.def = *def;
+    CAROM_TRY(check_batch(context, &batch));
+    if (context->backend != CAROM_BACKEND_CPU) return ask_device(context, &batch, results, meet);
+    batch_job job = {context, &batch, results, meet};
+    carom_status status =
+        carom_parallel_phase(context, "asking convex pairs", count, GRAIN, ask_range, &job);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "the depth of two hulls");
-    CAROM_TRY(status);
-    return carom_convex_results_end(results);
+    return status;
+}
+
+carom_status carom_convex_meet_batch(carom_context *context, const carom_convex_pair *pairs,
+                                     uint64_t count, const carom_convex_query_def *def,
+                                     bool *meet) {
+    return ask_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_MEET, NULL, meet);
+}
+
+carom_status carom_convex_distance_batch(carom_context *context, const carom_convex_pair *pairs,
+                                         uint64_t count, const carom_convex_query_def *def,
+                                         carom_convex_result *results) {
+    return ask_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_DISTANCE, results, NULL);
+}
+
+carom_status carom_convex_depth_batch(carom_context *context, const carom_convex_pair *pairs,
+                                      uint64_t count, const carom_convex_query_def *def,
+                                      carom_convex_result *results) {
+    return ask_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_DEPTH, results, NULL);
 }

@@ -4,6 +4,8 @@
 #ifndef CAROM_SRC_CONVEX_CONVEX_H
 #define CAROM_SRC_CONVEX_CONVEX_H
 
+#include <string.h>
+
 #include "base/context.h"
 #include "convex/convex_hull.h"
 #include "convex/convex_query_item.h"
@@ -12,7 +14,7 @@
 bool carom_convex_is_complete(const carom_convex *shape);
 
 /* Whether start and search are choices that there are. */
-bool carom_convex_is_known(const carom_convex_def *def);
+bool carom_convex_is_known(const carom_convex_query_def *def);
 
 /* Fails with CAROM_BAD_INPUT and names `which` unless shape and pose are finite and in range. The
  * pose may be NULL. */
@@ -24,6 +26,22 @@ static inline const carom_hull_view *carom_convex_hull_view(const carom_convex *
     return shape->kind == CAROM_CONVEX_KIND_HULL ? &shape->borrowed_hull->view : NULL;
 }
 
+_Static_assert(sizeof(carom_convex_learned) <= sizeof(carom_convex_hint),
+               "a hint holds what was learned");
+
+/* NULL where there is no hint. */
+static inline carom_convex_learned *carom_convex_read_hint(const carom_convex_hint *hint,
+                                                           carom_convex_learned *to) {
+    if (hint == NULL) return NULL;
+    memcpy(to, hint->words, sizeof(*to));
+    return to;
+}
+
+static inline void carom_convex_write_hint(const carom_convex_learned *from,
+                                           carom_convex_hint *hint) {
+    if (hint != NULL) memcpy(hint->words, from, sizeof(*from));
+}
+
 /* ---- The same on the GPU: convex_device.c ---------------------------------------------------- */
 
 /* CAROM_OK if the cuda library knows convex shapes. */
@@ -31,19 +49,28 @@ carom_status carom_convex_device_check(carom_context *context, const char *what)
 /* Copies a hull to the device, for queries there. */
 carom_status carom_hull_device_create(carom_context *context, carom_hull *hull);
 void carom_hull_device_release(carom_hull *hull);
-/* Asks all pairs of a batch that is checked; there is space for so many results. */
+/* One question about many pairs. */
+typedef struct carom_convex_batch {
+    const carom_convex_pair *pairs;
+    uint64_t count;
+    carom_convex_question question;
+    carom_convex_query_def def; /* its hint is NULL: each pair has its own */
+} carom_convex_batch;
+
+/* Answers all pairs of a batch that is checked; there is space for their results. */
 carom_status carom_convex_device_ask(carom_context *context, const carom_convex_batch *batch,
-                                     uint64_t count, carom_convex_result *results);
+                                     carom_convex_result *results);
 
 /* ---- Contact points -------------------------------------------------------------------------- */
 
 /* Fills the points of a manifold from its result, which is that of the two shapes.
  * CAROM_NO_MEMORY when the arena has none. */
 carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_question_item *q,
-                                      double reach, carom_manifold *manifold);
+                                      double reach, carom_convex_manifold *manifold);
 
 /* Moves the points to keep to the front: the deepest, the farthest from it, and those that make the
- * largest triangles with these. Returns their number, at most CAROM_MANIFOLD_POINTS. */
-uint32_t carom_convex_choose_points(carom_contact *points, uint32_t count, carom_vec3 normal);
+ * largest triangles with these. Returns their number, at most CAROM_CONVEX_MOST_CONTACTS. */
+uint32_t carom_convex_choose_points(carom_convex_contact *points, uint32_t count,
+                                    carom_vec3 normal);
 
 #endif

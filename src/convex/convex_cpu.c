@@ -71,8 +71,9 @@ static carom_status ask_large(const carom_convex_question_item *q, carom_convex_
 }
 
 carom_status CAROM_CPU(carom_convex_ask)(const carom_convex_question_item *q,
-                                         carom_convex_question question, carom_convex_cache *cache,
-                                         carom_arena *arena, carom_convex_result *result) {
+                                         carom_convex_question question,
+                                         carom_convex_learned *cache, carom_arena *arena,
+                                         carom_convex_result *result) {
     carom_convex_work work;
     if (question == CAROM_CONVEX_QUESTION_MEET) {
         int meet = carom_convex_meet_item(q, cache, result);

@@ -9,7 +9,7 @@
 
 /* Asks one question. The arena gives workspace to large hulls; CAROM_NO_MEMORY when it cannot. */
 CAROM_CPU_DECLARE(carom_status, carom_convex_ask, const carom_convex_question_item *q,
-                  carom_convex_question question, carom_convex_cache *cache, carom_arena *arena,
+                  carom_convex_question question, carom_convex_learned *cache, carom_arena *arena,
                   carom_convex_result *result);
 
 /* Finds the seeds of a hull: the farthest vertex for the middle of each cell of its cube map. */

@@ -236,9 +236,9 @@ struct asked {
     const uint64_t *count_on_device; /* NULL: */
     uint64_t count;                  /* the count, or the most there can be */
     uint64_t first, end;             /* those that are asked now */
-    carom_convex_def def;
-    const carom_convex_cache *old_caches; /* may be `caches` where each pair is asked once */
-    carom_convex_cache *caches;           /* or NULL */
+    carom_convex_query_def def;
+    const carom_convex_learned *old_caches; /* may be `caches` where each pair is asked once */
+    carom_convex_learned *caches;           /* or NULL */
     carom_convex_result *results;
 
     __device__ uint64_t stored() const {
@@ -251,7 +251,7 @@ struct asked {
 struct one_question {
     carom_convex a, b;
     carom_convex_question_item q;
-    carom_convex_cache cache;
+    carom_convex_learned cache;
 
     /* HULLS: both shapes are small hulls. That is told to the compiler, which then leaves out all
      * other kinds. */
@@ -314,7 +314,7 @@ static __global__ void __launch_bounds__(THREADS)
             atomicAdd(&counters->n[N_BAD], 1ull);
             continue;
         }
-        carom_convex_cache *cache = w.caches != nullptr ? &one.cache : nullptr;
+        carom_convex_learned *cache = w.caches != nullptr ? &one.cache : nullptr;
         if (MEET) {
             int meet = carom_convex_meet_item(&one.q, cache, &r);
             r.relation = meet ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_APART;
@@ -444,7 +444,7 @@ static __global__ void __launch_bounds__(CAROM_WARP)
         carom_convex_work work;
         carom_convex_result r = {};
         (void)one.begin<false>(w, i);
-        carom_convex_cache *cache = w.caches != nullptr ? &one.cache : nullptr;
+        carom_convex_learned *cache = w.caches != nullptr ? &one.cache : nullptr;
         (void)carom_convex_distance_item(&one.q, cache, &work, &r);
         uint32_t points = carom_convex_epa_points(&one.q);
         carom_epa_workspace room = room_at(memory, CAROM_EPA_SMALL);
@@ -503,14 +503,14 @@ static carom_status find_boxes_of(carom_device *device, const carom_device_bodie
 
 struct ask_arguments {
     carom_device_questions questions;
-    carom_cuda_results *results;
+    carom_cuda_convex_results *results;
 };
 
-static carom_device_block *block_of(const carom_cuda_results *results) {
+static carom_device_block *block_of(const carom_cuda_convex_results *results) {
     return (carom_device_block *)results->memory;
 }
 
-static carom_status reserve_results(carom_device *device, carom_cuda_results *results,
+static carom_status reserve_results(carom_device *device, carom_cuda_convex_results *results,
                                     uint64_t count) {
     if (results->memory == nullptr) results->memory = new (std::nothrow) carom_device_block{};
     if (results->memory == nullptr)
@@ -522,10 +522,10 @@ static carom_status reserve_results(carom_device *device, carom_cuda_results *re
     return CAROM_OK;
 }
 
-static void results_free(carom_cuda_results *results) {
+static void results_free(carom_cuda_convex_results *results) {
     if (results->memory != nullptr) carom_device_release(block_of(results));
     delete block_of(results);
-    *results = carom_cuda_results{};
+    *results = carom_cuda_convex_results{};
 }
 
 static uint64_t most_pairs(const ask_arguments *a) {
@@ -564,7 +564,7 @@ static carom_status ask_reserve(carom_device *device, carom_device_op *op) {
         {MORE, (CAROM_MIN(pairs, (uint64_t)CHUNK) + 1) * sizeof(uint32_t)},
         {LONGER, (pairs + 1) * sizeof(uint32_t)},
         {ROOMS, longer_blocks(pairs, most_points(a)) * CAROM_WARP * room_bytes(most_points(a))},
-        {CACHES, a->questions.caches != nullptr ? pairs * sizeof(carom_convex_cache) : 0}};
+        {CACHES, a->questions.learned != nullptr ? pairs * sizeof(carom_convex_learned) : 0}};
     for (const auto &w : wanted)
         CAROM_DEVICE_TRY(
             carom_device_reserve(device, &device->scratch[w.block], w.bytes, "convex pairs"));
@@ -643,7 +643,7 @@ static void ask_launch(carom_device *device, carom_device_op *op) {
     if (q->caches != nullptr && q->question == CAROM_CONVEX_QUESTION_DEPTH) {
         (void)cudaMemcpyAsync(device->scratch[CACHES].data, q->caches, w.count * sizeof(*q->caches),
                               cudaMemcpyDeviceToDevice, device->stream);
-        w.old_caches = (const carom_convex_cache *)device->scratch[CACHES].data;
+        w.old_caches = (const carom_convex_learned *)device->scratch[CACHES].data;
     }
     bool hulls = q->bodies.shapes != nullptr && q->bodies.shapes->small_hulls &&
                  q->def.search != CAROM_CONVEX_SEARCH_CLIMB;
@@ -663,7 +663,7 @@ static carom_status ask_settle(carom_device *device, carom_device_op *op,
 }
 
 static carom_status ask(carom_device *device, const carom_device_questions *questions,
-                        carom_cuda_results *results) {
+                        carom_cuda_convex_results *results) {
     carom_device_op op = {ask_reserve, ask_launch, ask_settle, nullptr, {}};
     *carom_device_arguments<ask_arguments>(&op) = ask_arguments{*questions, results};
     return carom_device_submit(device, &op);

@@ -35,7 +35,7 @@ void carom_hull_device_release(carom_hull *hull) {
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
-struct carom_cuda_shapes {
+struct carom_cuda_convex_shapes {
     carom_allocator allocator;
     carom_device_shapes *device;
 };
@@ -57,8 +57,11 @@ static carom_status to_device(carom_context *context, const carom_convex *shape,
     return CAROM_OK;
 }
 
-carom_status carom_cuda_shapes_create(carom_context *context, const carom_convex *shapes,
-                                      uint64_t count, carom_cuda_shapes **made) {
+carom_status carom_cuda_convex_shapes_create(carom_context *context,
+                                             const carom_cuda_convex_shapes_def *def,
+                                             carom_cuda_convex_shapes **made) {
+    const carom_convex *shapes = def != NULL ? def->shapes : NULL;
+    uint64_t count = def != NULL ? def->count : 0;
     CAROM_REQUIRE(made != NULL, "the place for the shapes is NULL");
     *made = NULL;
     CAROM_ENTER(context);
@@ -75,7 +78,7 @@ carom_status carom_cuda_shapes_create(carom_context *context, const carom_convex
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_device_shape *list = CAROM_ARENA_TAKE(scratch, carom_device_shape, count);
-    carom_cuda_shapes *out = carom_allocate(&context->allocator, 1, sizeof(*out));
+    carom_cuda_convex_shapes *out = carom_allocate(&context->allocator, 1, sizeof(*out));
     carom_status status = list != NULL && out != NULL
                               ? CAROM_OK
                               : carom_fail_memory(context, count * sizeof(*list), "shapes");
@@ -86,7 +89,7 @@ carom_status carom_cuda_shapes_create(carom_context *context, const carom_convex
         if (status == CAROM_OK) status = to_device(context, &shapes[i], i, &list[i]);
     }
     if (status == CAROM_OK) {
-        *out = (carom_cuda_shapes){.allocator = context->allocator};
+        *out = (carom_cuda_convex_shapes){.allocator = context->allocator};
         status = carom_device_pass(
             context, table()->shapes_create(device, list, (uint32_t)count, &out->device));
     }
@@ -98,7 +101,7 @@ carom_status carom_cuda_shapes_create(carom_context *context, const carom_convex
     return status;
 }
 
-void carom_cuda_shapes_destroy(carom_cuda_shapes *shapes) {
+void carom_cuda_convex_shapes_destroy(carom_cuda_convex_shapes *shapes) {
     if (shapes == NULL) return;
     carom_allocator allocator = shapes->allocator;
     table()->shapes_destroy(shapes->device);
@@ -107,7 +110,8 @@ void carom_cuda_shapes_destroy(carom_cuda_shapes *shapes) {
 
 /* ---- Batches of host memory ------------------------------------------------------------------ */
 
-/* Numbers the distinct shapes of bodies, by a hash table of addresses. */
+/* Numbers the distinct shapes of pairs, by a hash table of addresses; the bodies 2 i and 2 i + 1
+ * are those of pair i. */
 typedef struct numbering {
     const carom_convex **keys;
     uint32_t *numbers;
@@ -115,23 +119,41 @@ typedef struct numbering {
     carom_device_shape *shapes;
     uint32_t *shape_of;
     carom_pose *poses;
+    carom_pair *pairs;
+    carom_convex_learned *hints; /* of each pair; all zero where it has none */
+    bool hinted;
     uint32_t count;
 } numbering;
 
+static carom_status number_body(carom_context *context, const carom_convex *shape, numbering *n,
+                                uint32_t *number) {
+    uint64_t at = (uint64_t)(uintptr_t)shape * UINT64_C(0x9E3779B97F4A7C15) >> 20;
+    while (n->keys[at & n->mask] != NULL && n->keys[at & n->mask] != shape) ++at;
+    at &= n->mask;
+    if (n->keys[at] == NULL) {
+        CAROM_TRY(to_device(context, shape, n->count, &n->shapes[n->count]));
+        n->keys[at] = shape;
+        n->numbers[at] = n->count++;
+    }
+    *number = n->numbers[at];
+    return CAROM_OK;
+}
+
 static carom_status number_bodies(carom_context *context, const carom_convex_batch *batch,
                                   numbering *n) {
-    for (uint64_t i = 0; i < batch->body_count; ++i) {
-        const carom_convex *shape = batch->bodies[i].shape;
-        uint64_t at = (uint64_t)(uintptr_t)shape * UINT64_C(0x9E3779B97F4A7C15) >> 20;
-        while (n->keys[at & n->mask] != NULL && n->keys[at & n->mask] != shape) ++at;
-        at &= n->mask;
-        if (n->keys[at] == NULL) {
-            CAROM_TRY(to_device(context, shape, n->count, &n->shapes[n->count]));
-            n->keys[at] = shape;
-            n->numbers[at] = n->count++;
+    for (uint64_t i = 0; i < batch->count; ++i) {
+        const carom_convex_pair *p = &batch->pairs[i];
+        CAROM_TRY(number_body(context, p->a, n, &n->shape_of[2 * i]));
+        CAROM_TRY(number_body(context, p->b, n, &n->shape_of[2 * i + 1]));
+        n->poses[2 * i] = p->pose_a;
+        n->poses[2 * i + 1] = p->pose_b;
+        n->pairs[i] = (carom_pair){(uint32_t)(2 * i), (uint32_t)(2 * i + 1)};
+        if (p->hint != NULL) {
+            n->hinted = true;
+            (void)carom_convex_read_hint(p->hint, &n->hints[i]);
+        } else {
+            n->hints[i] = (carom_convex_learned){0};
         }
-        n->shape_of[i] = n->numbers[at];
-        n->poses[i] = batch->bodies[i].pose;
     }
     return CAROM_OK;
 }
@@ -144,63 +166,76 @@ static carom_status copy(carom_context *context, const void *from, uint64_t byte
 
 typedef struct batch_memory {
     carom_device_shapes *shapes;
-    void *shape_of, *poses, *pairs, *caches;
-    carom_cuda_results results;
+    void *shape_of, *poses, *pairs, *hints;
+    carom_cuda_convex_results results;
 } batch_memory;
 
 static carom_status run(carom_context *context, const carom_convex_batch *batch, const numbering *n,
-                        uint64_t count, batch_memory *m, carom_convex_result *results) {
+                        batch_memory *m, carom_convex_result *results) {
     carom_device *device = context->device;
-    uint64_t caches = batch->caches != NULL ? count * sizeof(*batch->caches) : 0;
+    uint64_t count = batch->count, hints = n->hinted ? count * sizeof(*n->hints) : 0;
     CAROM_TRY(carom_device_pass(context,
                                 table()->shapes_create(device, n->shapes, n->count, &m->shapes)));
-    CAROM_TRY(copy(context, n->shape_of, batch->body_count * sizeof(uint32_t), &m->shape_of));
-    CAROM_TRY(copy(context, n->poses, batch->body_count * sizeof(carom_pose), &m->poses));
-    CAROM_TRY(copy(context, batch->pairs, count * sizeof(carom_pair), &m->pairs));
-    if (caches != 0) CAROM_TRY(copy(context, batch->caches, caches, &m->caches));
+    CAROM_TRY(copy(context, n->shape_of, 2 * count * sizeof(*n->shape_of), &m->shape_of));
+    CAROM_TRY(copy(context, n->poses, 2 * count * sizeof(*n->poses), &m->poses));
+    CAROM_TRY(copy(context, n->pairs, count * sizeof(*n->pairs), &m->pairs));
+    if (hints != 0) CAROM_TRY(copy(context, n->hints, hints, &m->hints));
     const carom_cuda_pairs pairs = {.data = m->pairs, .count = count, .capacity = count};
     const carom_device_questions questions = {
-        .bodies = {m->shapes, m->shape_of, m->poses, batch->body_count},
+        .bodies = {m->shapes, m->shape_of, m->poses, 2 * count},
         .pairs = &pairs,
         .question = batch->question,
         .def = batch->def,
-        .caches = m->caches};
+        .learned = m->hints};
     CAROM_TRY(carom_device_pass(context, table()->ask(device, &questions, &m->results)));
     CAROM_TRY(carom_cuda_finish(context));
-    if (caches != 0) CAROM_TRY(carom_cuda_read(context, batch->caches, m->caches, caches));
+    if (hints != 0) CAROM_TRY(carom_cuda_read(context, n->hints, m->hints, hints));
+    for (uint64_t i = 0; i < count && hints != 0; ++i)
+        carom_convex_write_hint(&n->hints[i], batch->pairs[i].hint);
     return carom_cuda_read(context, results, m->results.data, count * sizeof(*results));
 }
 
+static bool take_numbering(carom_arena *scratch, uint64_t pairs, numbering *n) {
+    uint64_t slots = 16;
+    while (slots < 4 * pairs) slots *= 2;
+    *n = (numbering){.keys = CAROM_ARENA_TAKE(scratch, const carom_convex *, slots),
+                     .numbers = CAROM_ARENA_TAKE(scratch, uint32_t, slots),
+                     .mask = slots - 1,
+                     .shapes = CAROM_ARENA_TAKE(scratch, carom_device_shape, 2 * pairs),
+                     .shape_of = CAROM_ARENA_TAKE(scratch, uint32_t, 2 * pairs),
+                     .poses = CAROM_ARENA_TAKE(scratch, carom_pose, 2 * pairs),
+                     .pairs = CAROM_ARENA_TAKE(scratch, carom_pair, pairs),
+                     .hints = CAROM_ARENA_TAKE(scratch, carom_convex_learned, pairs)};
+    if (n->keys == NULL || n->numbers == NULL || n->shapes == NULL || n->shape_of == NULL ||
+        n->poses == NULL || n->pairs == NULL || n->hints == NULL)
+        return false;
+    memset(n->keys, 0, slots * sizeof(*n->keys));
+    return true;
+}
+
 carom_status carom_convex_device_ask(carom_context *context, const carom_convex_batch *batch,
-                                     uint64_t count, carom_convex_result *results) {
+                                     carom_convex_result *results) {
     CAROM_TRY(carom_convex_device_check(context, "convex shapes"));
-    if (count == 0) return CAROM_OK;
+    if (batch->count == 0) return CAROM_OK;
+    if (batch->count > UINT32_MAX / 2)
+        return carom_fail(context, CAROM_TOO_LARGE, "%llu pairs are more than 2^31 - 1",
+                          (unsigned long long)batch->count);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint64_t bodies = batch->body_count, slots = 16;
-    while (slots < 2 * bodies) slots *= 2;
-    numbering n = {.keys = CAROM_ARENA_TAKE(scratch, const carom_convex *, slots),
-                   .numbers = CAROM_ARENA_TAKE(scratch, uint32_t, slots),
-                   .mask = slots - 1,
-                   .shapes = CAROM_ARENA_TAKE(scratch, carom_device_shape, bodies),
-                   .shape_of = CAROM_ARENA_TAKE(scratch, uint32_t, bodies),
-                   .poses = CAROM_ARENA_TAKE(scratch, carom_pose, bodies)};
+    numbering n;
     batch_memory m = {0};
-    carom_status status = CAROM_OK;
-    if (n.keys == NULL || n.numbers == NULL || n.shapes == NULL || n.shape_of == NULL ||
-        n.poses == NULL)
-        status = carom_fail_memory(context, bodies * sizeof(carom_device_shape), "a batch");
-    if (status == CAROM_OK) {
-        memset(n.keys, 0, slots * sizeof(*n.keys));
+    carom_status status;
+    if (take_numbering(scratch, batch->count, &n)) {
         carom_progress_begin(context, "asking convex pairs", 0);
         status = number_bodies(context, batch, &n);
-        if (status == CAROM_OK) status = run(context, batch, &n, count, &m, results);
+        if (status == CAROM_OK) status = run(context, batch, &n, &m, results);
         status = carom_progress_finish(context, status);
+    } else {
+        status = carom_fail_memory(context, batch->count * 2 * sizeof(*n.shapes), "a batch");
     }
     if (m.shapes != NULL) table()->shapes_destroy(m.shapes);
-    void *memory[] = {m.shape_of, m.poses, m.pairs, m.caches};
-    for (int i = 0; i < 4; ++i)
-        if (memory[i] != NULL) (void)carom_cuda_release(context, memory[i]);
+    void *memory[] = {m.shape_of, m.poses, m.pairs, m.hints};
+    for (int i = 0; i < 4; ++i) carom_cuda_release(context, memory[i]);
     table()->results_free(&m.results);
     carom_arena_rewind(scratch, mark);
     return status;
@@ -214,12 +249,12 @@ carom_status carom_convex_device_ask(carom_context *context, const carom_convex_
     CAROM_REQUIRE((bodies)->count == 0 || ((bodies)->shapes != NULL && (bodies)->poses != NULL),   \
                   "the bodies have no shapes or no poses")
 
-static carom_device_bodies bodies_of(const carom_cuda_bodies *bodies) {
+static carom_device_bodies bodies_of(const carom_cuda_convex_bodies *bodies) {
     return (carom_device_bodies){bodies->shapes != NULL ? bodies->shapes->device : NULL,
                                  bodies->shape_of, bodies->poses, bodies->count};
 }
 
-carom_status carom_cuda_convex_boxes(carom_context *context, const carom_cuda_bodies *bodies,
+carom_status carom_cuda_convex_boxes(carom_context *context, const carom_cuda_convex_bodies *bodies,
                                      carom_bounds *boxes) {
     REQUIRE_BODIES(context, bodies);
     CAROM_REQUIRE(boxes != NULL || bodies->count == 0, "the place for the boxes is NULL");
@@ -230,14 +265,14 @@ carom_status carom_cuda_convex_boxes(carom_context *context, const carom_cuda_bo
     return carom_device_pass(context, table()->boxes(device, &on_device, boxes));
 }
 
-carom_status carom_cuda_convex_pairs(carom_context *context, const carom_cuda_bodies *bodies,
-                                     const carom_cuda_pairs *pairs, carom_convex_question question,
-                                     const carom_convex_def *def, carom_cuda_results *results) {
+static carom_status ask_device(carom_context *context, const carom_cuda_convex_bodies *bodies,
+                               const carom_cuda_pairs *pairs, const carom_convex_query_def *def,
+                               carom_convex_question question, carom_cuda_convex_results *results) {
     REQUIRE_BODIES(context, bodies);
     CAROM_REQUIRE(pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE((unsigned)question < CAROM_CONVEX_QUESTION_COUNT, "the question is unknown");
     CAROM_REQUIRE(def == NULL || carom_convex_is_known(def),
                   "the def has an unknown start or search");
+    CAROM_REQUIRE(def == NULL || def->hint == NULL, "the def has a hint");
     CAROM_REQUIRE(results != NULL, "the place for the results is NULL");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "results in device memory", &device));
@@ -248,13 +283,34 @@ carom_status carom_cuda_convex_pairs(carom_context *context, const carom_cuda_bo
     return carom_device_pass(context, table()->ask(device, &questions, results));
 }
 
-carom_status carom_cuda_results_free(carom_context *context, carom_cuda_results *results) {
-    CAROM_ENTER(context);
-    CAROM_REQUIRE(results != NULL, "the results are NULL");
-    carom_device *device;
-    CAROM_TRY(carom_device_of(context, "device memory", &device));
-    CAROM_TRY(carom_convex_device_check(context, "results"));
-    carom_status status = carom_cuda_finish(context);
+carom_status carom_cuda_convex_meet_batch(carom_context *context,
+                                          const carom_cuda_convex_bodies *bodies,
+                                          const carom_cuda_pairs *pairs,
+                                          const carom_convex_query_def *def,
+                                          carom_cuda_convex_results *results) {
+    return ask_device(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_MEET, results);
+}
+
+carom_status carom_cuda_convex_distance_batch(carom_context *context,
+                                              const carom_cuda_convex_bodies *bodies,
+                                              const carom_cuda_pairs *pairs,
+                                              const carom_convex_query_def *def,
+                                              carom_cuda_convex_results *results) {
+    return ask_device(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DISTANCE, results);
+}
+
+carom_status carom_cuda_convex_depth_batch(carom_context *context,
+                                           const carom_cuda_convex_bodies *bodies,
+                                           const carom_cuda_pairs *pairs,
+                                           const carom_convex_query_def *def,
+                                           carom_cuda_convex_results *results) {
+    return ask_device(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DEPTH, results);
+}
+
+void carom_cuda_convex_results_free(carom_context *context, carom_cuda_convex_results *results) {
+    CAROM_ENTER_VOID(context);
+    CAROM_REQUIRE_OR(results != NULL, "the results are NULL", );
+    if (carom_convex_device_check(context, "results") != CAROM_OK) return;
+    (void)carom_cuda_finish(context);
     table()->results_free(results);
-    return status;
 }

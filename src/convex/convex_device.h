@@ -4,7 +4,7 @@
 #define CAROM_SRC_CONVEX_CONVEX_DEVICE_H
 
 #include "base/device.h"
-#include "convex/convex_item.h"
+#include "convex/convex_query_item.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,8 +35,8 @@ typedef struct carom_device_questions {
     carom_device_bodies bodies;
     const carom_cuda_pairs *pairs;
     carom_convex_question question;
-    carom_convex_def def;
-    carom_convex_cache *caches; /* on the device, one per pair, or NULL */
+    carom_convex_query_def def;
+    carom_convex_learned *learned; /* on the device, one per pair, or NULL */
 } carom_device_questions;
 
 typedef struct carom_cuda_convex {
@@ -57,8 +57,8 @@ typedef struct carom_cuda_convex {
                           carom_bounds *boxes);
     /* Queues: the answers, in the order of the pairs. */
     carom_status (*ask)(carom_device *device, const carom_device_questions *questions,
-                        carom_cuda_results *results);
-    void (*results_free)(carom_cuda_results *results);
+                        carom_cuda_convex_results *results);
+    void (*results_free)(carom_cuda_convex_results *results);
 } carom_cuda_convex;
 
 #define CAROM_CUDA_CONVEX "carom_cuda_convex_1"

@@ -137,7 +137,7 @@ static __device__ __noinline__ int carom_epa_orient(carom_vec3 a, carom_vec3 b, 
 static __device__ __noinline__ int carom_epa_begin_rarely(carom_convex_work *work,
                                                           carom_convex_vertex *p, carom_epa *e,
                                                           uint32_t *supports) {
-    carom_convex_pair pair = work->pair;
+    carom_convex_posed_pair pair = work->pair;
     int sign = carom_epa_begin(&pair, &work->g.s, p, e);
     *supports = pair.supports;
     return sign;
@@ -246,7 +246,7 @@ template <bool HULLS, unsigned POINTS> struct carom_epa_search {
 
     /* As carom_convex_farthest_into. */
     __device__ carom_vec3 farthest(carom_vec3 d, carom_vec3 *on_a) {
-        const carom_convex_pair *p = &room->work.pair;
+        const carom_convex_posed_pair *p = &room->work.pair;
         carom_vec3 back = carom_convex_turn_back(p->r, carom_vec_scale(d, -1.0)), a, b;
         if (HULLS) {
             const carom_hull_view *h = p->a.hull, *k = p->b.hull;

@@ -166,7 +166,7 @@ CAROM_ITEM uint32_t carom_epa_pierced(const carom_epa_workspace *workspace, caro
 /* Completes a simplex around the origin to a tetrahedron p that is not flat. Returns its
  * orientation, or 0 when M is flat up to the tolerance: then e->normal is across it, and the depth
  * is 0. */
-CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex *s,
+CAROM_ITEM int carom_epa_begin(carom_convex_posed_pair *pair, const carom_gjk_simplex *s,
                                carom_convex_vertex *p, carom_epa *e) {
     int count = s->count;
     carom_vec3 across = carom_vec(1.0, 0.0, 0.0);
@@ -291,7 +291,7 @@ CAROM_ITEM void carom_epa_finish(const carom_epa_workspace *workspace, carom_epa
 }
 
 /* Expands a face. Returns 0 when M ends there, up to `close`. */
-CAROM_ITEM int carom_epa_expand(carom_convex_pair *pair, carom_epa_workspace *workspace,
+CAROM_ITEM int carom_epa_expand(carom_convex_posed_pair *pair, carom_epa_workspace *workspace,
                                 carom_epa *e, uint32_t f, uint32_t *count, double close) {
     carom_polytope *p = &workspace->polytope;
     carom_vec3 n = workspace->normals[f];
@@ -328,7 +328,7 @@ CAROM_ITEM void carom_epa_point_inside(const carom_gjk_simplex *s, carom_epa *e)
 
 /* The depth of the cores from a simplex of GJK that holds the origin. `close` is how far the bounds
  * may stay apart. */
-CAROM_CONVEX_COLD void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *s,
+CAROM_CONVEX_COLD void carom_epa_run(carom_convex_posed_pair *pair, const carom_gjk_simplex *s,
                                      carom_epa_workspace *workspace, double close, carom_epa *e) {
     uint32_t count = 4, global = workspace->point_capacity - workspace->local_points;
     carom_epa_clear(e);

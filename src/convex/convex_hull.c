@@ -518,9 +518,9 @@ carom_status carom_hull_create(carom_context *context, const carom_hull_def *def
     CAROM_ENTER(context);
     if (context->backend != CAROM_BACKEND_CPU)
         CAROM_TRY(carom_convex_device_check(context, "a hull"));
-    if (def == NULL || def->mesh.vertex_count == 0)
+    if (def == NULL || def->mesh == NULL || def->mesh->vertex_count == 0)
         return carom_fail(context, CAROM_BAD_INPUT, "there is no vertex; a hull needs one or more");
-    carom_mesh_view points = def->mesh;
+    carom_mesh_view points = *def->mesh;
     points.face_count = 0;
     points.offsets = NULL;
     CAROM_TRY(carom_mesh_check(context, &points));
@@ -561,11 +561,9 @@ void carom_hull_destroy(carom_hull *hull) {
     carom_release(&allocator, hull);
 }
 
-carom_status carom_hull_get_info(carom_context *context, const carom_hull *hull,
-                                 carom_hull_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_hull_get_info(const carom_hull *hull, carom_hull_info *info) {
     CAROM_REQUIRE(hull != NULL, "the hull is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the information is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = hull->info;
     return CAROM_OK;
 }

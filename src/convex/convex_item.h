@@ -209,7 +209,7 @@ typedef struct carom_convex_core {
 } carom_convex_core;
 
 /* Two shapes with B's pose in the frame of A. */
-typedef struct carom_convex_pair {
+typedef struct carom_convex_posed_pair {
     carom_convex_core a, b;
     double r[9]; /* B's rotation */
     carom_vec3 t;
@@ -217,7 +217,7 @@ typedef struct carom_convex_pair {
     double epsilon;          /* the tolerance of relations */
     uint32_t seed_a, seed_b; /* where climbing starts; UINT32_MAX: from the table */
     uint32_t supports;
-} carom_convex_pair;
+} carom_convex_posed_pair;
 
 CAROM_ITEM carom_vec3 carom_convex_turn(const double *r, carom_vec3 d) {
     return carom_vec((r[0] * d.x + r[1] * d.y) + r[2] * d.z, (r[3] * d.x + r[4] * d.y) + r[5] * d.z,
@@ -316,7 +316,7 @@ CAROM_CONVEX_HOT carom_vec3 carom_convex_support(const carom_convex_core *s, car
 }
 
 /* The point of M farthest in the direction d. */
-CAROM_CONVEX_HOT void carom_convex_farthest_into(carom_convex_pair *p, carom_vec3 d,
+CAROM_CONVEX_HOT void carom_convex_farthest_into(carom_convex_posed_pair *p, carom_vec3 d,
                                                  carom_convex_vertex *v) {
     carom_vec3 a = carom_convex_support(&p->a, d, &p->seed_a);
     carom_vec3 back = carom_convex_turn_back(p->r, carom_vec_scale(d, -1.0));
@@ -328,7 +328,7 @@ CAROM_CONVEX_HOT void carom_convex_farthest_into(carom_convex_pair *p, carom_vec
     p->supports += 2;
 }
 
-CAROM_ITEM carom_convex_vertex carom_convex_farthest(carom_convex_pair *p, carom_vec3 d) {
+CAROM_ITEM carom_convex_vertex carom_convex_farthest(carom_convex_posed_pair *p, carom_vec3 d) {
     carom_convex_vertex v;
     carom_convex_farthest_into(p, d, &v);
     return v;
@@ -359,7 +359,7 @@ CAROM_ITEM int carom_gjk_has(const carom_gjk_simplex *s, carom_vec3 w) {
 
 /* Finds the point of M farthest in the direction d and puts it behind the points of a simplex,
  * which does not count it yet. */
-CAROM_CONVEX_HOT void carom_gjk_find_next(carom_convex_pair *p, carom_vec3 d,
+CAROM_CONVEX_HOT void carom_gjk_find_next(carom_convex_posed_pair *p, carom_vec3 d,
                                           carom_gjk_simplex *s) {
     carom_convex_farthest_into(p, d, &s->p[s->count]);
     s->vertex_a[s->count] = p->seed_a;
@@ -379,7 +379,7 @@ CAROM_ITEM int carom_gjk_honest(const carom_gjk_simplex *s) {
 /* Runs from a simplex, which may be empty, and `s.v`: its nearest point or, where it is empty, any
  * direction. Ends early when the cores are more than `apart` from each other or at most `meet`;
  * HUGE_VAL and -1: never. */
-CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, double meet,
+CAROM_ITEM void carom_gjk_run(carom_convex_posed_pair *p, carom_gjk *g, double apart, double meet,
                               uint32_t most) {
     carom_gjk_simplex *s = &g->s;
     double square = carom_vec_dot(s->v, s->v);

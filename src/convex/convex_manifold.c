@@ -150,7 +150,7 @@ static uint32_t clip_at(const outline *reference, carom_vec3 along, outline *o, 
 /* ---- Four of many ---------------------------------------------------------------------------- */
 
 /* The power of two that brings the distances of points to about 1, so that areas are in range. */
-static double spread_unit(const carom_contact *p, uint32_t count) {
+static double spread_unit(const carom_convex_contact *p, uint32_t count) {
     double most = 0.0;
     for (uint32_t i = 1; i < count; ++i)
         most = CAROM_MAX(most, carom_vec_largest(carom_vec_sub(p[i].point_b, p[0].point_b)));
@@ -159,7 +159,8 @@ static double spread_unit(const carom_contact *p, uint32_t count) {
 
 /* How well a point serves as the next: the deepest, the farthest from it, and the ones that make
  * the largest triangles with these on both sides. */
-static double worth(const carom_contact *p, uint32_t place, uint32_t i, carom_vec3 n, double unit) {
+static double worth(const carom_convex_contact *p, uint32_t place, uint32_t i, carom_vec3 n,
+                    double unit) {
     carom_vec3 to[3] = {{0}}; /* from the first point to the second, the third and this one */
     for (uint32_t k = 1; k < place; ++k)
         to[k - 1] = carom_vec_scale(carom_vec_sub(p[k].point_b, p[0].point_b), unit);
@@ -172,21 +173,21 @@ static double worth(const carom_contact *p, uint32_t place, uint32_t i, carom_ve
 }
 
 /* Ties take the first. */
-uint32_t carom_convex_choose_points(carom_contact *p, uint32_t count, carom_vec3 n) {
-    if (count <= CAROM_MANIFOLD_POINTS) return count;
+uint32_t carom_convex_choose_points(carom_convex_contact *p, uint32_t count, carom_vec3 n) {
+    if (count <= CAROM_CONVEX_MOST_CONTACTS) return count;
     double unit = spread_unit(p, count);
-    for (uint32_t place = 0; place < CAROM_MANIFOLD_POINTS; ++place) {
+    for (uint32_t place = 0; place < CAROM_CONVEX_MOST_CONTACTS; ++place) {
         uint32_t best = place;
         double most = -HUGE_VAL;
         for (uint32_t i = place; i < count; ++i) {
             double value = worth(p, place, i, n, unit);
             if (value > most) most = value, best = i;
         }
-        carom_contact swap = p[place];
+        carom_convex_contact swap = p[place];
         p[place] = p[best];
         p[best] = swap;
     }
-    return CAROM_MANIFOLD_POINTS;
+    return CAROM_CONVEX_MOST_CONTACTS;
 }
 
 /* ---- The manifold ---------------------------------------------------------------------------- */
@@ -215,14 +216,15 @@ static void place_shapes(const carom_convex_question_item *q, double reach, plac
 }
 
 /* A contact in the caller's units. */
-static carom_contact contact_of(const placed *s, carom_vec3 a, carom_vec3 b, double depth) {
-    return (carom_contact){carom_vec_add(carom_vec_scale(a, s->back), s->origin),
-                           carom_vec_add(carom_vec_scale(b, s->back), s->origin), depth * s->back};
+static carom_convex_contact contact_of(const placed *s, carom_vec3 a, carom_vec3 b, double depth) {
+    return (carom_convex_contact){carom_vec_add(carom_vec_scale(a, s->back), s->origin),
+                                  carom_vec_add(carom_vec_scale(b, s->back), s->origin),
+                                  depth * s->back};
 }
 
 /* The points of faces; 0 where no face is across the normal. */
 static uint32_t face_points(const carom_convex_question_item *q, double reach,
-                            carom_vec3 *workspace, uint64_t most, carom_contact *found,
+                            carom_vec3 *workspace, uint64_t most, carom_convex_contact *found,
                             carom_vec3 n) {
     outline oa = {.corners = workspace}, ob = {.corners = workspace + most};
     carom_vec3 back = carom_vec_scale(n, -1.0), *left;
@@ -250,7 +252,7 @@ static uint32_t face_points(const carom_convex_question_item *q, double reach,
 }
 
 carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_question_item *q,
-                                      double reach, carom_manifold *manifold) {
+                                      double reach, carom_convex_manifold *manifold) {
     carom_convex_result r = manifold->result;
     manifold->count = 0;
     if (r.distance > reach) return CAROM_OK;
@@ -258,7 +260,7 @@ carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_que
     most *= 2; /* clipping adds at most one corner per side */
     carom_arena_mark mark = carom_arena_get_mark(arena);
     carom_vec3 *workspace = CAROM_ARENA_TAKE(arena, carom_vec3, 3 * most);
-    carom_contact *found = CAROM_ARENA_TAKE(arena, carom_contact, most);
+    carom_convex_contact *found = CAROM_ARENA_TAKE(arena, carom_convex_contact, most);
     if (workspace == NULL || found == NULL) {
         carom_arena_rewind(arena, mark);
         return CAROM_NO_MEMORY;
@@ -269,15 +271,16 @@ carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_que
     carom_arena_rewind(arena, mark);
     if (count == 0) {
         manifold->count = 1;
-        manifold->points[0] = (carom_contact){r.point_a, r.point_b, r.depth - r.distance};
+        manifold->points[0] = (carom_convex_contact){r.point_a, r.point_b, r.depth - r.distance};
     }
     return CAROM_OK;
 }
 
-carom_status carom_convex_manifold(carom_context *context, const carom_convex *a,
+carom_status carom_convex_contacts(carom_context *context, const carom_convex *a,
                                    const carom_pose *pose_a, const carom_convex *b,
                                    const carom_pose *pose_b, double reach,
-                                   carom_convex_cache *cache, carom_manifold *manifold) {
+                                   const carom_convex_query_def *def,
+                                   carom_convex_manifold *manifold) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a shape is NULL");
     CAROM_REQUIRE(manifold != NULL, "the place for the manifold is NULL");
@@ -286,7 +289,7 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
                           "the reach is %g; give a finite number, not below 0", reach);
     carom_convex_result r;
     CAROM_TRY(carom_context_require_cpu(context, "a manifold"));
-    CAROM_TRY(carom_convex_depth(context, a, pose_a, b, pose_b, NULL, cache, &r));
+    CAROM_TRY(carom_convex_depth(context, a, pose_a, b, pose_b, def, &r));
     memset(manifold, 0, sizeof(*manifold));
     manifold->result = r;
     carom_convex_question_item q = {.a = a,

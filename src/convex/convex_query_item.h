@@ -206,11 +206,27 @@ CAROM_ITEM double carom_convex_unit(double sum) {
 }
 
 /* Two placed shapes; finite input, as checked by convex.c. */
+/* What carom_convex_hint holds: the simplex of an earlier query, as parts of the shapes from which
+ * its points are computed anew, and where hulls were climbed. */
+typedef struct carom_convex_learned {
+    uint32_t count; /* of parts */
+    uint32_t seed_a, seed_b;
+    carom_vec3 direction;
+    carom_vec3 parts_a[4], parts_b[4];
+} carom_convex_learned;
+
+typedef enum carom_convex_question {
+    CAROM_CONVEX_QUESTION_DEPTH = 0,
+    CAROM_CONVEX_QUESTION_DISTANCE,
+    CAROM_CONVEX_QUESTION_MEET /* results have a relation only: apart, or overlapping when they meet
+                                */
+} carom_convex_question;
+
 typedef struct carom_convex_question_item {
     const carom_convex *a, *b;
     const carom_hull_view *hull_a, *hull_b; /* or NULL */
     const carom_pose *pose_a, *pose_b;      /* or NULL */
-    carom_convex_def def;
+    carom_convex_query_def def;
 } carom_convex_question_item;
 
 CAROM_ITEM int carom_convex_curved_pair(const carom_convex_question_item *q) {
@@ -264,7 +280,7 @@ CAROM_ITEM double carom_convex_query_unit(const carom_convex_question_item *q, c
     return carom_convex_unit(span + (fabs(t.x) + fabs(t.y) + fabs(t.z)));
 }
 
-CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_convex_pair *p,
+CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_convex_posed_pair *p,
                                  carom_convex_place *place) {
     carom_quat qa = carom_convex_quat(q->pose_a), qb = carom_convex_quat(q->pose_b), c;
     carom_vec3 t = carom_convex_between(q);
@@ -291,13 +307,14 @@ CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_conv
 /* ---- Starts and caches ----------------------------------------------------------------------- */
 
 /* From the centre of M towards the origin. */
-CAROM_ITEM carom_vec3 carom_convex_towards(const carom_convex_pair *p) {
+CAROM_ITEM carom_vec3 carom_convex_towards(const carom_convex_posed_pair *p) {
     carom_vec3 b = carom_vec_add(carom_convex_turn(p->r, p->b.centre), p->t);
     carom_vec3 v = carom_vec_sub(p->a.centre, b);
     return carom_vec_dot(v, v) > 0x1p-200 ? v : carom_vec(1.0, 0.0, 0.0);
 }
 
-CAROM_ITEM void carom_convex_begin(carom_convex_pair *p, carom_convex_start start, carom_gjk *g) {
+CAROM_ITEM void carom_convex_begin(carom_convex_posed_pair *p, carom_convex_start start,
+                                   carom_gjk *g) {
     carom_gjk_simplex *s = &g->s;
     s->count = 0;
     s->v = carom_convex_towards(p);
@@ -351,7 +368,7 @@ CAROM_ITEM int carom_convex_part_point(const carom_convex_core *s, carom_vec3 pa
 }
 
 /* Takes the simplex of an earlier query to the present poses. Returns 0 when the cache is empty. */
-CAROM_ITEM int carom_convex_resume(const carom_convex_cache *cache, carom_convex_pair *p,
+CAROM_ITEM int carom_convex_resume(const carom_convex_learned *cache, carom_convex_posed_pair *p,
                                    carom_gjk *g) {
     carom_gjk_simplex *s = &g->s;
     carom_vec3 d = cache->direction;
@@ -376,8 +393,8 @@ CAROM_ITEM int carom_convex_resume(const carom_convex_cache *cache, carom_convex
     return 1;
 }
 
-CAROM_ITEM void carom_convex_store(const carom_convex_pair *p, const carom_gjk *g, int resumed,
-                                   carom_convex_cache *cache) {
+CAROM_ITEM void carom_convex_store(const carom_convex_posed_pair *p, const carom_gjk *g,
+                                   int resumed, carom_convex_learned *cache) {
     /* Which point a caller's function gave is not known: the direction is all there is. */
     int named = p->a.kind != CAROM_CONVEX_KIND_SUPPORT && p->b.kind != CAROM_CONVEX_KIND_SUPPORT;
     uint32_t count = g->end == CAROM_GJK_SETTLED || !named ? 0 : (uint32_t)g->s.count;
@@ -395,9 +412,9 @@ CAROM_ITEM void carom_convex_store(const carom_convex_pair *p, const carom_gjk *
 }
 
 /* GJK from the cache or from the start. */
-CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q, carom_convex_pair *p,
-                                         carom_convex_cache *cache, double apart, double meet,
-                                         carom_gjk *g) {
+CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q,
+                                         carom_convex_posed_pair *p, carom_convex_learned *cache,
+                                         double apart, double meet, carom_gjk *g) {
     uint32_t most = carom_convex_curved(q->a) || carom_convex_curved(q->b) ? CAROM_GJK_MOST_CURVED
                                                                            : CAROM_GJK_MOST;
     g->iterations = 0;
@@ -426,8 +443,8 @@ CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q, ca
 
 /* Whether the shapes meet: balls around and inside them first, then ISA-GJK. */
 CAROM_ITEM int carom_convex_meet_item(const carom_convex_question_item *q,
-                                      carom_convex_cache *cache, carom_convex_result *result) {
-    carom_convex_pair p;
+                                      carom_convex_learned *cache, carom_convex_result *result) {
+    carom_convex_posed_pair p;
     carom_convex_place place;
     carom_gjk g;
     carom_convex_put(q, &p, &place);
@@ -446,7 +463,7 @@ CAROM_ITEM int carom_convex_meet_item(const carom_convex_question_item *q,
 
 /* What a search leaves to be done. */
 typedef struct carom_convex_work {
-    carom_convex_pair pair;
+    carom_convex_posed_pair pair;
     carom_convex_place place;
     carom_gjk g;
 } carom_convex_work;
@@ -461,7 +478,7 @@ CAROM_ITEM carom_vec3 carom_convex_world(const carom_convex_place *place, carom_
 CAROM_ITEM void carom_convex_write(const carom_convex_work *w, carom_vec3 a, carom_vec3 b,
                                    carom_vec3 direction, carom_vec3 normal, double lower,
                                    double upper, carom_relation relation, carom_convex_result *r) {
-    const carom_convex_pair *p = &w->pair;
+    const carom_convex_posed_pair *p = &w->pair;
     double value = relation == CAROM_RELATION_APART ? upper : lower;
     r->relation = relation;
     r->distance = relation == CAROM_RELATION_APART ? value * w->place.back : 0.0;
@@ -478,7 +495,7 @@ CAROM_ITEM void carom_convex_write(const carom_convex_work *w, carom_vec3 a, car
 
 /* The distance. Returns 1 when the cores overlap, and so the depth is left to EPA. */
 CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
-                                          carom_convex_cache *cache, carom_convex_work *w,
+                                          carom_convex_learned *cache, carom_convex_work *w,
                                           carom_convex_result *result) {
     carom_vec3 a, b, normal;
     carom_convex_put(q, &w->pair, &w->place);

@@ -23,6 +23,7 @@
 #include "convex/convex.h"
 #include "convex/convex_cpu.h"
 #include "geom/length.h"
+#include "geom/ray.h"
 #include "geom/ray_path.h"
 
 /* Of rays by planes. Grazing rays halve their distance per step; 25 were the most in
@@ -294,7 +295,7 @@ static carom_vec3 unit_of(carom_vec3 v) {
 }
 
 static void cast_ray(cast *c, const carom_convex *shape, const carom_pose *pose,
-                     const carom_ray *ray, carom_convex_hit *hit) {
+                     const carom_ray *ray, carom_hit *hit) {
     const carom_vec3 place = pose != NULL ? pose->t : carom_vec(0.0, 0.0, 0.0);
     carom_ray_path path;
     double size = carom_convex_size(shape, carom_convex_hull_view(shape));
@@ -306,7 +307,8 @@ static void cast_ray(cast *c, const carom_convex *shape, const carom_pose *pose,
     prepare_shape(shape, c);
     carom_convex_matrix(carom_convex_quat(pose), c->r);
     if (starts_inside(c, &path)) {
-        hit->hit = hit->inside = true;
+        hit->id = 0;
+        hit->distance = 0.0;
         hit->point = ray->origin;
         return;
     }
@@ -323,29 +325,30 @@ static void cast_ray(cast *c, const carom_convex *shape, const carom_pose *pose,
     if (!(found.enter <= found.exit) || found.exit < c->start) return;
     double t = carom_ray_path_t(&path, carom_scale_apply(found.enter, back));
     if (ray->length > 0.0 && t > ray->length) return;
-    hit->hit = true;
-    hit->t = CAROM_MAX(t, 0.0);
+    hit->id = 0;
+    hit->distance = CAROM_MAX(t, 0.0);
     hit->normal = carom_convex_turn(c->r, unit_of(found.normal));
     hit->point = carom_vec_add(
         carom_vec_scaled(carom_convex_turn(c->r, along(c, found.enter)), -c->unit), place);
 }
 
-carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
-                              const carom_pose *pose, const carom_ray *ray, carom_convex_hit *hit) {
+carom_status carom_convex_cast_rays(carom_context *context, const carom_convex *shape,
+                                    const carom_pose *pose, const carom_ray *rays, uint64_t count,
+                                    carom_hit *hits) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(shape != NULL, "the shape is NULL");
     CAROM_REQUIRE(carom_convex_is_complete(shape),
                   "the shape has an unknown kind, or no hull or support function");
-    CAROM_REQUIRE(ray != NULL, "the ray is NULL");
-    CAROM_REQUIRE(hit != NULL, "the place for the hit is NULL");
+    CAROM_REQUIRE(rays != NULL || count == 0, "the rays are NULL");
+    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a ray at a convex shape"));
     CAROM_TRY(carom_convex_check(context, shape, pose, "the shape"));
-    if (!carom_vec_finite(ray->direction) || !(carom_vec_largest(ray->direction) > 0.0) ||
-        !(ray->length >= 0.0) || !carom_vec_finite(ray->origin))
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "the ray is not finite, or its direction has no length");
-    cast c = {.context = context};
-    memset(hit, 0, sizeof(*hit));
-    cast_ray(&c, shape, pose, ray, hit);
+    CAROM_TRY(carom_rays_check(context, rays, count));
+    for (uint64_t i = 0; i < count; ++i) {
+        cast c = {.context = context};
+        hits[i] = (carom_hit){
+            .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = rays[i].origin};
+        cast_ray(&c, shape, pose, &rays[i], &hits[i]);
+    }
     return CAROM_OK;
 }

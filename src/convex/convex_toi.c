@@ -20,9 +20,6 @@
 #define STEPS_AT_ONCE  64u     /* between checks of the clock: some 50 us */
 #define REACH_ROUNDING (1.0 + 0x1p-48)
 
-CAROM_RESULT_FILL(carom_convex_tois);
-CAROM_RESULT_DEFINE_FREE(carom_convex_tois);
-
 typedef struct body {
     const carom_convex *shape;
     carom_moving moving;
@@ -32,7 +29,7 @@ typedef struct body {
 
 typedef struct pair_motion {
     body a, b;
-    double tolerance, separation, rounding;
+    double tolerance, reach, rounding;
     uint64_t most_steps;
 } pair_motion;
 
@@ -96,7 +93,7 @@ static carom_status make_pair_motion(carom_context *context, const carom_convex 
                    carom_length(carom_vec_sub(f->b.moving.velocity, f->a.moving.velocity));
     f->tolerance =
         def != NULL && def->tolerance > 0.0 ? def->tolerance : CAROM_ADVANCE_TOLERANCE * sizes;
-    f->separation = def != NULL ? def->separation : 0.0;
+    f->reach = def != NULL ? def->reach : 0.0;
     f->most_steps = def != NULL && def->most_steps > 0 ? def->most_steps : CAROM_ADVANCE_MOST_STEPS;
     f->rounding = POSE_ROUNDING * (sizes + f->a.moving.size + f->b.moving.size);
     return CAROM_OK;
@@ -105,10 +102,11 @@ static carom_status make_pair_motion(carom_context *context, const carom_convex 
 /* ---- Advance --------------------------------------------------------------------------------- */
 
 static carom_status advance(carom_context *context, uint32_t worker, const pair_motion *f,
-                            carom_convex_toi *toi) {
-    carom_convex_cache cache = {0};
+                            carom_advance *result) {
+    carom_convex_learned cache = {0};
     double t = 0.0;
-    memset(toi, 0, sizeof(*toi)); /* the padding, too */
+    memset(result, 0, sizeof(*result)); /* the padding, too */
+    result->face_a = result->face_b = CAROM_NONE;
     for (;;) {
         carom_pose pose_a = carom_moving_at(&f->a.moving, t);
         carom_pose pose_b = carom_moving_at(&f->b.moving, t);
@@ -122,57 +120,57 @@ static carom_status advance(carom_context *context, uint32_t worker, const pair_
         memset(&r, 0, sizeof(r));
         CAROM_TRY(CAROM_CPU_CALL(context, carom_convex_ask)(
             &q, CAROM_CONVEX_QUESTION_DISTANCE, &cache, carom_scratch(context, worker), &r));
-        ++toi->steps;
-        toi->time = t;
-        toi->distance = r.distance;
-        toi->normal = r.normal;
-        toi->point_a = r.point_a;
-        toi->point_b = r.point_b;
-        double least = r.distance - r.error - f->rounding - f->separation;
-        toi->hit = r.relation != CAROM_RELATION_APART || least <= f->tolerance ||
-                   toi->steps >= f->most_steps;
-        if (toi->hit) return CAROM_OK;
+        ++result->steps;
+        result->time = t;
+        result->distance = r.distance;
+        result->normal = r.normal;
+        result->point_a = r.point_a;
+        result->point_b = r.point_b;
+        double least = r.distance - r.error - f->rounding - f->reach;
+        result->hit = r.relation != CAROM_RELATION_APART || least <= f->tolerance ||
+                      result->steps >= f->most_steps;
+        if (result->hit) return CAROM_OK;
         double closing =
             carom_moving_speed(&f->a.moving, r.normal, f->a.reach) +
             carom_moving_speed(&f->b.moving, carom_vec_scale(r.normal, -1.0), f->b.reach);
         double free = least - 0.5 * f->tolerance;
         if (!(closing * (1.0 - t) > free)) {
-            toi->time = 1.0;
+            result->time = 1.0;
             return CAROM_OK;
         }
         t += free / closing * (1.0 - 0x1p-50);
-        if (toi->steps % STEPS_AT_ONCE == 0 && carom_progress_stop(context, worker))
+        if (result->steps % STEPS_AT_ONCE == 0 && carom_progress_stop(context, worker))
             return CAROM_CANCELLED;
     }
 }
 
-carom_status carom_convex_find_toi(carom_context *context, const carom_convex *a,
-                                   const carom_motion *motion_a, const carom_convex *b,
-                                   const carom_motion *motion_b, const carom_advance_def *def,
-                                   carom_convex_toi *toi) {
+carom_status carom_convex_advance(carom_context *context, const carom_convex *a,
+                                  const carom_motion *motion_a, const carom_convex *b,
+                                  const carom_motion *motion_b, const carom_advance_def *def,
+                                  carom_advance *result) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a shape is NULL");
     CAROM_REQUIRE(carom_convex_is_complete(a) && carom_convex_is_complete(b),
                   "a shape has an unknown kind, or no hull or support function");
-    CAROM_REQUIRE(toi != NULL, "the place for the time is NULL");
+    CAROM_REQUIRE(result != NULL, "the place for the time is NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
     CAROM_TRY(carom_advance_check(context, def));
     pair_motion f;
     CAROM_TRY(make_pair_motion(context, a, motion_a, b, motion_b, def, "a", "b", &f));
-    return advance(context, 0, &f, toi);
+    return advance(context, 0, &f, result);
 }
 
 /* ---- Many pairs ------------------------------------------------------------------------------ */
 
 typedef struct job {
     carom_context *context;
-    const carom_convex_moving *pairs;
+    const carom_convex_moving_pair *pairs;
     const carom_advance_def *def;
-    carom_convex_toi *tois;
+    carom_advance *advances;
 } job;
 
 static carom_status make_pair(const job *j, uint64_t i, pair_motion *f) {
-    const carom_convex_moving *pair = &j->pairs[i];
+    const carom_convex_moving_pair *pair = &j->pairs[i];
     char which[2][64];
     snprintf(which[0], sizeof(which[0]), "a in pair %llu", (unsigned long long)i);
     snprintf(which[1], sizeof(which[1]), "b in pair %llu", (unsigned long long)i);
@@ -185,32 +183,28 @@ static carom_status advance_range(void *argument, carom_range range) {
     for (uint64_t i = range.begin; i < range.end; ++i) {
         pair_motion f;
         CAROM_TRY(make_pair(j, i, &f));
-        CAROM_TRY(advance(j->context, range.worker, &f, &j->tois[i]));
+        CAROM_TRY(advance(j->context, range.worker, &f, &j->advances[i]));
     }
     return CAROM_OK;
 }
 
-carom_status carom_convex_find_tois(carom_context *context, const carom_convex_moving *pairs,
-                                    uint64_t count, const carom_advance_def *def,
-                                    carom_convex_tois *tois) {
+carom_status carom_convex_advance_batch(carom_context *context,
+                                        const carom_convex_moving_pair *pairs, uint64_t count,
+                                        const carom_advance_def *def, carom_advance *advances) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(pairs != NULL || count == 0, "the pairs are NULL");
-    CAROM_REQUIRE_RESULT(tois, "the result array");
+    CAROM_REQUIRE(advances != NULL || count == 0, "the place for the results is NULL");
     for (uint64_t i = 0; i < count; ++i)
         CAROM_REQUIRE(pairs[i].a != NULL && carom_convex_is_complete(pairs[i].a) &&
                           pairs[i].b != NULL && carom_convex_is_complete(pairs[i].b),
                       "a shape is NULL, has an unknown kind, or no hull or support function");
     CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
     CAROM_TRY(carom_advance_check(context, def));
-    job j = {context, pairs, def, NULL};
+    job j = {context, pairs, def, advances};
     for (uint64_t i = 0; i < count; ++i) { /* before any work, so that the message is the first */
         pair_motion f;
-        CAROM_TRY(make_pair(&j, i, &f));
+        carom_status status = make_pair(&j, i, &f);
+        if (status != CAROM_OK) return carom_fail_at(context, status, "pair", i);
     }
-    uint64_t writable;
-    CAROM_TRY(carom_convex_tois_begin(context, &context->allocator, tois, count, &writable));
-    j.tois = tois->data;
-    CAROM_TRY(carom_parallel_phase(context, "advancing convex pairs", writable, GRAIN,
-                                   advance_range, &j));
-    return carom_convex_tois_end(tois);
+    return carom_parallel_phase(context, "advancing convex pairs", count, GRAIN, advance_range, &j);
 }

@@ -219,6 +219,7 @@ static void set_rules(carom_gas *gas, const carom_gas_def *def) {
                                .wall_loss = def->wall_loss,
                                .elastic_below = def->elastic_below};
     gas->def = *def;
+    gas->def.spheres = NULL; /* the caller's */
     gas->safe_drift = HUGE_VAL;
     for (int axis = 0; axis < 3; ++axis) {
         rules->edge[axis] = edge[axis];
@@ -401,14 +402,14 @@ static carom_status fill_gas(carom_context *context, carom_gas *gas,
     return carom_gas_rebuild(context, gas, 1);
 }
 
-carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
-                              const carom_gas_sphere *spheres, uint64_t count, carom_gas **out) {
+carom_status carom_gas_create(carom_context *context, const carom_gas_def *def, carom_gas **out) {
     static const carom_gas_def defaults;
     CAROM_ENTER(context);
     CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
-    CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
+    uint64_t count = def->sphere_count;
+    CAROM_REQUIRE(def->spheres != NULL || count == 0, "the spheres are NULL");
     CAROM_REQUIRE((unsigned)def->method < CAROM_GAS_METHOD_COUNT, "def->method is no method");
     CAROM_REQUIRE((unsigned)def->queue < CAROM_GAS_QUEUE_COUNT, "def->queue is no queue");
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
@@ -419,7 +420,8 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
     gas->allocator = context->allocator;
     set_rules(gas, def);
     carom_progress_begin(context, "placing spheres", UNITS_PER_SPHERE * count);
-    carom_status status = carom_progress_finish(context, fill_gas(context, gas, spheres, count));
+    carom_status status =
+        carom_progress_finish(context, fill_gas(context, gas, def->spheres, count));
     if (status != CAROM_OK) {
         carom_gas_destroy(gas);
         return status;

@@ -33,8 +33,8 @@ static void get_sphere(const carom_gas *gas, uint32_t slot, carom_gas_sphere *sp
     sphere->mass = gas->mass[slot];
 }
 
-carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
-                                   carom_gas_spheres *spheres) {
+carom_status carom_gas_list_spheres(carom_context *context, const carom_gas *gas,
+                                    carom_gas_spheres *spheres) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE_RESULT(spheres, "the place for the spheres");
@@ -47,8 +47,8 @@ carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
     return carom_gas_spheres_end(spheres);
 }
 
-carom_status carom_gas_get_sphere(carom_context *context, const carom_gas *gas, uint32_t id,
-                                  carom_gas_sphere *sphere) {
+carom_status carom_gas_find_sphere(carom_context *context, const carom_gas *gas, uint32_t id,
+                                   carom_gas_sphere *sphere) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(sphere != NULL, "the place for the sphere is NULL");
@@ -106,9 +106,7 @@ carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas) {
     return CAROM_OK;
 }
 
-carom_status carom_gas_get_info(carom_context *context, const carom_gas *gas,
-                                carom_gas_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
     CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = (carom_gas_info){

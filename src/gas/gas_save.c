@@ -5,14 +5,12 @@
  *
  * Invariant: a file is accepted only if carom_gas_save could have written it. Then every guarantee
  * of a gas holds for it. Any other content is reported as damage. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
+#include "base/names.h"
 #include "gas/gas.h"
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_writer.h"
@@ -31,10 +29,12 @@
 #define TICK_LEEWAY      16.0
 #define UNITS_PER_SPHERE 4 /* units of progress: reading, checking, filing, predicting */
 
+CAROM_ENUM_NAMES(carom_gas_format, CAROM_GAS_FORMAT_COUNT, "guess", "carom");
+
 /* ---- Words of 64 bits ------------------------------------------------------------------------ */
 
 typedef struct stream {
-    FILE *file;
+    const uint8_t *at, *end;
     bool broken;
 } stream;
 
@@ -47,7 +47,12 @@ static void put(carom_writer *writer, uint64_t entry) {
 static uint64_t get(stream *s) {
     unsigned char bytes[8] = {0};
     uint64_t entry = 0;
-    s->broken |= fread(bytes, 8, 1, s->file) != 1;
+    if (s->end - s->at >= 8) {
+        memcpy(bytes, s->at, 8);
+        s->at += 8;
+    } else {
+        s->broken = true;
+    }
     for (int i = 0; i < 8; ++i) entry |= (uint64_t)bytes[i] << (8 * i);
     return entry;
 }
@@ -139,30 +144,49 @@ static carom_status end_phase(carom_context *context, carom_status status) {
                                      : carom_progress_finish(context, status);
 }
 
-/* The phase ends before the file gets its final name: a cancelled one never does. */
-static carom_status write_gas(carom_context *context, const carom_gas *gas, const char *path) {
-    carom_writer_file file;
-    carom_status status = carom_writer_open_file(context, path, false, &file);
-    if (status != CAROM_OK) return end_phase(context, status);
-    put_head(&file.writer, gas);
-    put_spheres(&file.writer, gas);
-    uint64_t left = padding_words(gas->labels, gas->count);
-    for (; left > 0 && file.writer.status == CAROM_OK; --left) put(&file.writer, 0);
-    carom_writer_flush(&file.writer);
-    return carom_writer_close_file(&file, end_phase(context, file.writer.status));
+/* Begins the phase, which ends before a file gets its final name: a cancelled one never does. */
+static void begin_phase(carom_context *context, const carom_gas *gas) {
+    uint64_t entries =
+        HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
+    carom_progress_begin(context, "writing a gas", 8 * entries);
 }
 
-carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const char *path) {
+static carom_status put_gas(carom_writer *writer, const carom_gas *gas) {
+    put_head(writer, gas);
+    put_spheres(writer, gas);
+    uint64_t left = padding_words(gas->labels, gas->count);
+    for (; left > 0 && writer->status == CAROM_OK; --left) put(writer, 0);
+    carom_writer_flush(writer);
+    return end_phase(writer->context, writer->status);
+}
+
+carom_status carom_gas_save(carom_context *context, const carom_gas *gas, carom_gas_format format,
+                            const char *path) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(gas != NULL, "the gas is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_GAS_FORMAT_COUNT, "format is no format");
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     if (carom_name_is_gzip(path))
         return carom_fail(context, CAROM_UNSUPPORTED,
                           "%s: gases are not saved compressed; leave the .gz off", path);
-    uint64_t entries =
-        HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
-    carom_progress_begin(context, "writing a gas", 8 * entries);
-    return write_gas(context, gas, path);
+    begin_phase(context, gas);
+    carom_writer_file file;
+    carom_status status = carom_writer_open_file(context, path, false, &file);
+    if (status != CAROM_OK) return end_phase(context, status);
+    return carom_writer_close_file(&file, put_gas(&file.writer, gas));
+}
+
+carom_status carom_gas_save_memory(carom_context *context, const carom_gas *gas,
+                                   carom_gas_format format, carom_bytes *bytes) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_GAS_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
+    begin_phase(context, gas);
+    carom_writer writer;
+    carom_status status = carom_writer_open_memory(context, bytes, &writer);
+    if (status != CAROM_OK) return end_phase(context, status);
+    return carom_writer_close_memory(&writer, put_gas(&writer, gas));
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */
@@ -315,7 +339,7 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
             "it was cut short or something was added",
             path, (unsigned long long)size, (unsigned long long)h.count,
             (unsigned long long)needed);
-    CAROM_TRY(name_file(context, path, carom_gas_create(context, &h.def, NULL, 0, out)));
+    CAROM_TRY(name_file(context, path, carom_gas_create(context, &h.def, out)));
     carom_gas *gas = *out;
     carom_progress_begin(context, "loading a gas", UNITS_PER_SPHERE * h.count);
     carom_status status = name_file(context, path, get_spheres(context, s, path, &h, gas));
@@ -331,31 +355,47 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
     return CAROM_OK;
 }
 
-carom_status carom_gas_load(carom_context *context, const char *path, const carom_gas_def *def,
-                            carom_gas **out) {
-    CAROM_ENTER(context);
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
+static carom_status check_load(carom_context *context, carom_gas_format format,
+                               const carom_gas_def *def, carom_gas **out) {
     CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
     *out = NULL;
+    CAROM_REQUIRE((unsigned)format < CAROM_GAS_FORMAT_COUNT, "format is no format");
     CAROM_REQUIRE(def == NULL || (unsigned)def->method < CAROM_GAS_METHOD_COUNT,
                   "def->method is no method");
     CAROM_REQUIRE(def == NULL || (unsigned)def->queue < CAROM_GAS_QUEUE_COUNT,
                   "def->queue is no queue");
-    CAROM_TRY(carom_context_require_cpu(context, "a gas"));
-    carom_file file;
-    CAROM_TRY(carom_file_open(context, path, &file));
-    stream s = {file.is_regular ? fdopen(file.descriptor, "rb") : NULL, false};
-    if (s.file == NULL) {
-        (void)close(file.descriptor);
-        return carom_fail(context, CAROM_IO, "%s: cannot be read: %s", path,
-                          file.is_regular ? strerror(errno)
-                                          : "is no regular file, whose size is known");
-    }
-    carom_status status = read_gas(context, &s, path, file.size, def, out);
-    fclose(s.file);
+    return carom_context_require_cpu(context, "a gas");
+}
+
+static carom_status load(carom_context *context, const void *bytes, uint64_t size, const char *name,
+                         const carom_gas_def *def, carom_gas **out) {
+    stream s = {.at = bytes, .end = (const uint8_t *)bytes + size};
+    carom_status status = read_gas(context, &s, name, size, def, out);
     if (status != CAROM_OK) {
         carom_gas_destroy(*out);
         *out = NULL;
     }
+    return status;
+}
+
+carom_status carom_gas_load_memory(carom_context *context, const void *bytes, uint64_t size,
+                                   carom_gas_format format, const char *name,
+                                   const carom_gas_def *def, carom_gas **out) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(bytes != NULL, "the bytes are NULL");
+    CAROM_TRY(check_load(context, format, def, out));
+    return load(context, bytes, size, name != NULL ? name : "gas", def, out);
+}
+
+carom_status carom_gas_load(carom_context *context, const char *path, carom_gas_format format,
+                            const carom_gas_def *def, carom_gas **out) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_TRY(check_load(context, format, def, out));
+    uint8_t *bytes;
+    uint64_t size;
+    CAROM_TRY(carom_file_read(context, path, &bytes, &size));
+    carom_status status = load(context, bytes, size, path, def, out);
+    carom_release(&context->allocator, bytes);
     return status;
 }

@@ -84,13 +84,16 @@ CAROM_ITEM double carom_advance_free(const carom_advance_pair *pair, const carom
     return CAROM_MAX(along, time);
 }
 
-/* Advances until the shapes are nearer than separation + tolerance; a tolerance of 0 is the
+/* Advances until the shapes are nearer than reach + tolerance; a tolerance of 0 is the
  * default, one below the rounding is raised to it. */
-CAROM_ITEM void carom_advance_run(const carom_advance_pair *pair, double separation,
-                                  double tolerance, uint64_t most_steps, carom_advance *result) {
+CAROM_ITEM void carom_advance_run(const carom_advance_pair *pair, double reach, double tolerance,
+                                  uint64_t most_steps, carom_advance *result) {
     double rounding = CAROM_ADVANCE_ROUNDING * pair->extent, t = 0.0;
     carom_vec3 p[4];
     carom_closest closest;
+    const carom_vec3 zero = {0.0, 0.0, 0.0}; /* points are found for soups and convex shapes only */
+    result->normal = result->point_a = result->point_b = zero;
+    result->face_a = result->face_b = CAROM_NONE;
     result->steps = 0;
     for (;;) {
         for (int i = 0; i < 4; ++i)
@@ -99,7 +102,7 @@ CAROM_ITEM void carom_advance_run(const carom_advance_pair *pair, double separat
             carom_near_segments(p, p + 2, &closest);
         else
             carom_near_point_triangle(p[0], p + 1, &closest);
-        double least = closest.distance - separation - rounding;
+        double least = closest.distance - reach - rounding;
         if (++result->steps == 1 && !(tolerance > 0.0)) {
             double share = CAROM_ADVANCE_SHARE * least;
             tolerance = CAROM_ADVANCE_TOLERANCE * pair->extent;
@@ -110,7 +113,7 @@ CAROM_ITEM void carom_advance_run(const carom_advance_pair *pair, double separat
         result->distance = carom_scale_apply(closest.distance, -pair->scale);
         result->hit = least <= tolerance || result->steps >= most_steps;
         if (result->hit) return;
-        double kept = separation + rounding + 0.5 * tolerance;
+        double kept = reach + rounding + 0.5 * tolerance;
         double time = carom_advance_free(pair, p, &closest, kept);
         if (!(time < 1.0 - t)) {
             result->time = 1.0;
@@ -121,19 +124,19 @@ CAROM_ITEM void carom_advance_run(const carom_advance_pair *pair, double separat
 }
 
 /* start and end are as in carom_toi_of, coordinates at most CAROM_LARGEST_COORDINATE. Without a
- * separation, what came within the tolerance is decided exactly. */
+ * reach, what came within the tolerance is decided exactly. */
 CAROM_ITEM carom_advance carom_advance_of(const carom_vec3 *start, const carom_vec3 *end, int edges,
                                           const carom_advance_def *def) {
     carom_advance_pair pair;
     carom_advance result;
     carom_advance_load(start, end, edges, &pair);
     uint64_t most_steps = def->most_steps > 0 ? def->most_steps : CAROM_ADVANCE_MOST_STEPS;
-    carom_advance_run(&pair, carom_scale_apply(def->separation, pair.scale),
+    carom_advance_run(&pair, carom_scale_apply(def->reach, pair.scale),
                       carom_scale_apply(def->tolerance, pair.scale), most_steps, &result);
-    if (!result.hit || def->separation > 0.0) return result;
+    if (!result.hit || def->reach > 0.0) return result;
     carom_toi toi = carom_toi_of(start, end, edges);
     result.hit = toi.hit;
-    double time = toi.hit ? toi.lower : 1.0;
+    double time = toi.hit ? toi.time.lower : 1.0;
     result.time = toi.hit ? CAROM_MIN(result.time, time) : time;
     return result;
 }

@@ -151,8 +151,8 @@ carom_status carom_ball_of_balls(carom_context *context, const carom_ball *balls
                       balls[bad].centre.y, balls[bad].centre.z, balls[bad].radius);
 }
 
-carom_status carom_balls_lens(carom_context *context, const carom_ball *a, const carom_ball *b,
-                              carom_lens *lens) {
+carom_status carom_ball_lens(carom_context *context, const carom_ball *a, const carom_ball *b,
+                             carom_lens *lens) {
     REQUIRE_ALL(a != NULL && b != NULL && lens != NULL);
     CAROM_TRY(check_ball(context, a, "first ball", "centre of the first ball"));
     CAROM_TRY(check_ball(context, b, "second ball", "centre of the second ball"));
@@ -229,7 +229,7 @@ carom_ball carom_ball_of_triangle_value(const carom_triangle *triangle) {
 BALL_OF_SET_VALUE(carom_ball_of_points_value, carom_vec3, carom_ball_around_points)
 BALL_OF_SET_VALUE(carom_ball_of_balls_value, carom_ball, carom_ball_around_balls)
 
-carom_lens carom_balls_lens_value(const carom_ball *a, const carom_ball *b) {
+carom_lens carom_ball_lens_value(const carom_ball *a, const carom_ball *b) {
     carom_lens lens = {.volume = 0.0};
     REQUIRE_VALUE(a != NULL && b != NULL, usable_ball(a) && usable_ball(b), lens);
     carom_lens_of_balls(a, b, &lens);

@@ -44,4 +44,13 @@ CAROM_ITEM double carom_length(carom_vec3 v) {
     return carom_vec_length(carom_vec_scale(v, carom_power_of_two(-e))) * carom_power_of_two(e);
 }
 
+/* v / |v|; zero where the length is 0 or not finite. */
+CAROM_ITEM carom_vec3 carom_vec_unit(carom_vec3 v) {
+    double length = carom_length(v);
+    if (!(length > 0.0 && length <= DBL_MAX)) return carom_vec(0.0, 0.0, 0.0);
+    int e = carom_exponent(length); /* in two steps: 1 / length may overflow */
+    v = carom_vec_scale(v, carom_power_of_two(-e));
+    return carom_vec_scale(v, 1.0 / (length * carom_power_of_two(-e)));
+}
+
 #endif

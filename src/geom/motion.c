@@ -73,14 +73,13 @@ carom_status carom_advance_check(carom_context *context, const carom_advance_def
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the tolerance is %g; it must be positive, or 0 for the default",
                           def->tolerance);
-    if (!(def->separation >= 0.0 && def->separation <= DBL_MAX))
+    if (!(def->reach >= 0.0 && def->reach <= DBL_MAX))
         return carom_fail(context, CAROM_BAD_INPUT,
-                          "the separation is %g; it must be positive, or 0 for none",
-                          def->separation);
+                          "the reach is %g; it must be positive, or 0 for none", def->reach);
     return CAROM_OK;
 }
 
-carom_status carom_motion_get_pose(carom_context *context, const carom_motion *motion, double time,
+carom_status carom_motion_evaluate(carom_context *context, const carom_motion *motion, double time,
                                    carom_pose *pose) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");

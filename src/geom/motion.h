@@ -41,7 +41,7 @@ bool carom_motion_is_usable(const carom_motion *motion);
 carom_status carom_motion_check(carom_context *context, const carom_motion *motion,
                                 const char *whose);
 
-/* CAROM_OK, or CAROM_BAD_INPUT where the tolerance or separation is not finite or negative. */
+/* CAROM_OK, or CAROM_BAD_INPUT where the tolerance or reach is not finite or negative. */
 carom_status carom_advance_check(carom_context *context, const carom_advance_def *def);
 
 #endif

@@ -181,7 +181,7 @@ carom_status carom_pose_interpolate(carom_context *context, const carom_pose *fr
                                     const carom_pose *to, double time, carom_pose *pose) {
     CAROM_ENTER(context);
     carom_motion motion = motion_between(from, to);
-    return carom_motion_get_pose(context, &motion, time, pose);
+    return carom_motion_evaluate(context, &motion, time, pose);
 }
 
 carom_status carom_pose_to_matrix(carom_context *context, const carom_pose *pose,

@@ -99,7 +99,7 @@ carom_status carom_segments_advance(carom_context *context, const carom_vec3 sta
 /* Negative, infinite and NaN are callers' bugs here. */
 static bool def_ok(const carom_advance_def *def) {
     return def == NULL || (def->tolerance >= 0.0 && def->tolerance <= DBL_MAX &&
-                           def->separation >= 0.0 && def->separation <= DBL_MAX);
+                           def->reach >= 0.0 && def->reach <= DBL_MAX);
 }
 
 static carom_advance advance_value(const carom_vec3 *start, const carom_vec3 *end, int edges,
@@ -107,7 +107,7 @@ static carom_advance advance_value(const carom_vec3 *start, const carom_vec3 *en
     const carom_advance none = {.hit = false};
     CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", none);
     CAROM_REQUIRE_OR(usable(start) && usable(end), "coordinates must be at most 2^1020", none);
-    CAROM_REQUIRE_OR(def_ok(def), "tolerance and separation must be finite, not negative", none);
+    CAROM_REQUIRE_OR(def_ok(def), "tolerance and reach must be finite, not negative", none);
     return advance_of(start, end, edges, def);
 }
 
@@ -127,8 +127,8 @@ static bool ball_ok(const carom_ball *ball) {
     return carom_vec_finite(ball->centre) && ball->radius >= 0.0 && ball->radius <= DBL_MAX;
 }
 
-carom_status carom_balls_toi(carom_context *context, const carom_ball start[2],
-                             const carom_ball end[2], carom_toi *toi) {
+carom_status carom_ball_toi(carom_context *context, const carom_ball start[2],
+                            const carom_ball end[2], carom_toi *toi) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, "a pointer is NULL");
     for (int i = 0; i < 4; ++i) {
@@ -144,7 +144,7 @@ carom_status carom_balls_toi(carom_context *context, const carom_ball start[2],
     return CAROM_OK;
 }
 
-carom_toi carom_balls_toi_value(const carom_ball start[2], const carom_ball end[2]) {
+carom_toi carom_ball_toi_value(const carom_ball start[2], const carom_ball end[2]) {
     carom_toi toi = {.hit = false};
     CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", toi);
     for (int i = 0; i < 2; ++i)

@@ -808,13 +808,13 @@ static void enclose(solver *s, const poly *f, const root *r, carom_toi *toi) {
     *toi = (carom_toi){.hit = true};
     if (r->tight) {
         CAROM_ASSERT(r->between.depth == TIME_DEPTH);
-        toi->lower =
+        toi->time.lower =
             r->between.low.count == 0 ? 0.0 : ldexp((double)r->between.low.limb[0], -TIME_DEPTH);
-        toi->upper = ldexp((double)r->between.high.limb[0], -TIME_DEPTH);
+        toi->time.upper = ldexp((double)r->between.high.limb[0], -TIME_DEPTH);
         return;
     }
     if (r->exact && (r->x.sign == 0 || r->y.sign == 0)) {
-        toi->lower = toi->upper = r->x.sign == 0 ? 1.0 : 0.0;
+        toi->time.lower = toi->time.upper = r->x.sign == 0 ? 1.0 : 0.0;
         return;
     }
     if (r->exact) { /* the root of y' x - x' y */
@@ -823,7 +823,7 @@ static void enclose(solver *s, const poly *f, const root *r, carom_toi *toi) {
         tighten(s, &line, &only);
         if (only.exact) { /* a short fraction: its x and y are those of time_point */
             uint64_t m = only.y.count == 0 ? 0 : only.y.limb[0];
-            toi->lower = toi->upper = ldexp((double)m, -TIME_DEPTH);
+            toi->time.lower = toi->time.upper = ldexp((double)m, -TIME_DEPTH);
             return;
         }
         if (only.tight) {
@@ -841,11 +841,11 @@ static void enclose(solver *s, const poly *f, const root *r, carom_toi *toi) {
         else
             step(&part, side);
         width *= 0.5;
-        if (side != 0) toi->lower += width;
+        if (side != 0) toi->time.lower += width;
         if (side == 2) width = 0.0;
         if (side == 2) break;
     }
-    toi->upper = toi->lower + width;
+    toi->time.upper = toi->time.lower + width;
 }
 
 /* ---- Points on segments ---------------------------------------------------------------------- */
@@ -899,8 +899,8 @@ static bool on_segment(solver *s, const poly *f, const meeting *m, const root *r
 
 static void include(carom_toi *first, const carom_toi *toi) {
     if (!first->hit) *first = *toi;
-    first->lower = CAROM_MIN(toi->lower, first->lower);
-    first->upper = CAROM_MIN(toi->upper, first->upper);
+    first->time.lower = CAROM_MIN(toi->time.lower, first->time.lower);
+    first->time.upper = CAROM_MIN(toi->time.upper, first->time.upper);
 }
 
 /* The first time at which h <= 0. */
@@ -1063,7 +1063,7 @@ static void decide(solver *s, const carom_vec3 *start, const carom_vec3 *end, in
 
 /* Without enough memory nothing is excluded. */
 static void finish(const solver *s, carom_toi *toi) {
-    if (failed(s)) *toi = (carom_toi){.hit = true, .lower = 0.0, .upper = 1.0};
+    if (failed(s)) *toi = (carom_toi){.hit = true, .time = {0.0, 0.0, 1.0}};
 }
 
 void carom_toi_exact(const carom_vec3 *start, const carom_vec3 *end, int edges, carom_toi *toi) {
@@ -1098,4 +1098,5 @@ void carom_toi_balls(const carom_ball start[2], const carom_ball end[2], carom_t
     carom_toi first;
     if (!failed(&s) && first_below(&s, &h, &first)) *toi = first;
     finish(&s, toi);
+    toi->time.value = toi->time.lower;
 }

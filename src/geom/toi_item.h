@@ -319,13 +319,14 @@ CAROM_ITEM int carom_toi_filter(const carom_vec3 *start, const carom_vec3 *end, 
 CAROM_ITEM carom_toi carom_toi_of(const carom_vec3 *start, const carom_vec3 *end, int edges) {
     carom_toi toi;
     toi.hit = false;
-    toi.lower = toi.upper = 0.0;
+    toi.time.lower = toi.time.value = toi.time.upper = 0.0;
     if (carom_toi_boxes_apart(start, end, edges)) return toi;
-    int verdict = carom_toi_filter(start, end, edges, &toi.lower, &toi.upper);
+    int verdict = carom_toi_filter(start, end, edges, &toi.time.lower, &toi.time.upper);
     if (verdict == CAROM_TOI_MISS) return toi;
     toi.hit = verdict == CAROM_TOI_HIT;
-    if (!toi.hit || toi.upper - toi.lower > CAROM_TOI_WIDTH)
+    if (!toi.hit || toi.time.upper - toi.time.lower > CAROM_TOI_WIDTH)
         carom_toi_exact(start, end, edges, &toi);
+    toi.time.value = toi.time.lower;
     return toi;
 }
 

@@ -184,7 +184,7 @@ static carom_status check_properties(carom_context *context, const carom_mesh_vi
     for (uint64_t i = 0; i < view->property_count; ++i) {
         const carom_mesh_property *p = &view->properties[i];
         CAROM_REQUIRE(p->name != NULL, "the name of a property is NULL");
-        CAROM_REQUIRE((unsigned)p->type < CAROM_PROPERTY_TYPE_COUNT,
+        CAROM_REQUIRE((unsigned)p->type < CAROM_MESH_PROPERTY_TYPE_COUNT,
                       "the type of a property is no type");
         uint64_t count = p->of_faces ? view->face_count : view->vertex_count;
         CAROM_REQUIRE(p->values != NULL || count == 0, "the values of a property are NULL");
@@ -358,6 +358,6 @@ carom_status carom_mesh_create(carom_context *context, const carom_mesh_view *vi
     return CAROM_OK;
 }
 
-CAROM_ENUM_NAMES(carom_property_type, CAROM_PROPERTY_TYPE_COUNT, "float64", "float32", "int8",
-                 "uint8", "int16", "uint16", "int32", "uint32");
+CAROM_ENUM_NAMES(carom_mesh_property_type, CAROM_MESH_PROPERTY_TYPE_COUNT, "float64", "float32",
+                 "int8", "uint8", "int16", "uint16", "int32", "uint32");
 CAROM_ENUM_NAMES(carom_scalar, CAROM_SCALAR_COUNT, "float64", "float32");

@@ -41,8 +41,8 @@ bool carom_mesh_copy_names(carom_mesh *mesh, const carom_mesh_view *view);
 carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_view *view,
                                       const char *done);
 
-static inline size_t carom_property_size(carom_property_type type) {
-    static const uint8_t sizes[CAROM_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
+static inline size_t carom_property_size(carom_mesh_property_type type) {
+    static const uint8_t sizes[CAROM_MESH_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
     return sizes[type];
 }
 
@@ -89,6 +89,12 @@ static inline uint64_t carom_mesh_offset(const carom_mesh_view *view, uint64_t f
 
 static inline uint64_t carom_mesh_corner_count(const carom_mesh_view *view) {
     return carom_mesh_offset(view, view->face_count);
+}
+
+/* The view of a def, where NULL stands for a mesh without vertices and faces. */
+static inline const carom_mesh_view *carom_mesh_of_def(const carom_mesh_view *mesh) {
+    static const carom_mesh_view empty;
+    return mesh != NULL ? mesh : &empty;
 }
 
 #endif

@@ -93,11 +93,13 @@ static carom_status read_source(carom_context *context, const request *r, carom_
     return status;
 }
 
-carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh) {
+carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh_format format,
+                             carom_mesh **mesh) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(path != NULL && mesh != NULL, "the path or the place for the mesh is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_MESH_FORMAT_COUNT, "format is no format");
     *mesh = NULL;
-    request r = {path, path, CAROM_MESH_FORMAT_GUESS};
+    request r = {path, path, format};
     uint8_t *bytes;
     uint64_t size;
     CAROM_TRY(carom_file_read(context, path, &bytes, &size));

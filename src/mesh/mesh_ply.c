@@ -5,10 +5,11 @@
 
 /* Allocates the properties that are kept. */
 static bool reserve_properties(const carom_ply *ply, carom_builder *builder) {
-    static const carom_property_type types[CAROM_PLY_TYPE_COUNT] = {
-        CAROM_PROPERTY_TYPE_INT8,    CAROM_PROPERTY_TYPE_UINT8,  CAROM_PROPERTY_TYPE_INT16,
-        CAROM_PROPERTY_TYPE_UINT16,  CAROM_PROPERTY_TYPE_INT32,  CAROM_PROPERTY_TYPE_UINT32,
-        CAROM_PROPERTY_TYPE_FLOAT32, CAROM_PROPERTY_TYPE_FLOAT64};
+    static const carom_mesh_property_type types[CAROM_PLY_TYPE_COUNT] = {
+        CAROM_MESH_PROPERTY_TYPE_INT8,    CAROM_MESH_PROPERTY_TYPE_UINT8,
+        CAROM_MESH_PROPERTY_TYPE_INT16,   CAROM_MESH_PROPERTY_TYPE_UINT16,
+        CAROM_MESH_PROPERTY_TYPE_INT32,   CAROM_MESH_PROPERTY_TYPE_UINT32,
+        CAROM_MESH_PROPERTY_TYPE_FLOAT32, CAROM_MESH_PROPERTY_TYPE_FLOAT64};
     const carom_allocator *allocator = &builder->context->allocator;
     if (ply->kept_count == 0) return true;
     builder->properties = carom_allocate(allocator, ply->kept_count, sizeof(*builder->properties));
@@ -77,7 +78,7 @@ void carom_ply_add_to_strip(carom_builder *builder, carom_ply_strip *strip, uint
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 static void write_property_lines(carom_writer *writer, const carom_mesh_view *view, bool of_faces) {
-    static const char *const types[CAROM_PROPERTY_TYPE_COUNT] = {
+    static const char *const types[CAROM_MESH_PROPERTY_TYPE_COUNT] = {
         "double", "float", "char", "uchar", "short", "ushort", "int", "uint"};
     for (uint64_t i = 0; i < view->property_count; ++i) {
         const carom_mesh_property *p = &view->properties[i];
@@ -153,19 +154,19 @@ static void write_values(carom_writer *writer, const carom_mesh_view *view, bool
 static double load_value(const carom_mesh_property *p, uint64_t index) {
     const void *v = p->values;
     switch (p->type) {
-    case CAROM_PROPERTY_TYPE_FLOAT64:
+    case CAROM_MESH_PROPERTY_TYPE_FLOAT64:
         return ((const double *)v)[index];
-    case CAROM_PROPERTY_TYPE_FLOAT32:
+    case CAROM_MESH_PROPERTY_TYPE_FLOAT32:
         return (double)((const float *)v)[index];
-    case CAROM_PROPERTY_TYPE_INT8:
+    case CAROM_MESH_PROPERTY_TYPE_INT8:
         return ((const int8_t *)v)[index];
-    case CAROM_PROPERTY_TYPE_UINT8:
+    case CAROM_MESH_PROPERTY_TYPE_UINT8:
         return ((const uint8_t *)v)[index];
-    case CAROM_PROPERTY_TYPE_INT16:
+    case CAROM_MESH_PROPERTY_TYPE_INT16:
         return ((const int16_t *)v)[index];
-    case CAROM_PROPERTY_TYPE_UINT16:
+    case CAROM_MESH_PROPERTY_TYPE_UINT16:
         return ((const uint16_t *)v)[index];
-    case CAROM_PROPERTY_TYPE_INT32:
+    case CAROM_MESH_PROPERTY_TYPE_INT32:
         return ((const int32_t *)v)[index];
     default:
         return ((const uint32_t *)v)[index];

@@ -96,18 +96,18 @@ static bool read_number(carom_text *text, double *value) {
 
 /* Stores a value in the type of the property; false when that type does not hold it. */
 static bool store_value(const carom_mesh_property *property, uint64_t index, double value) {
-    static const double limits[CAROM_PROPERTY_TYPE_COUNT][2] = {
-        [CAROM_PROPERTY_TYPE_INT8] = {-128.0, 127.0},
-        [CAROM_PROPERTY_TYPE_UINT8] = {0.0, 255.0},
-        [CAROM_PROPERTY_TYPE_INT16] = {-32768.0, 32767.0},
-        [CAROM_PROPERTY_TYPE_UINT16] = {0.0, 65535.0},
-        [CAROM_PROPERTY_TYPE_INT32] = {-2147483648.0, 2147483647.0},
-        [CAROM_PROPERTY_TYPE_UINT32] = {0.0, 4294967295.0}};
+    static const double limits[CAROM_MESH_PROPERTY_TYPE_COUNT][2] = {
+        [CAROM_MESH_PROPERTY_TYPE_INT8] = {-128.0, 127.0},
+        [CAROM_MESH_PROPERTY_TYPE_UINT8] = {0.0, 255.0},
+        [CAROM_MESH_PROPERTY_TYPE_INT16] = {-32768.0, 32767.0},
+        [CAROM_MESH_PROPERTY_TYPE_UINT16] = {0.0, 65535.0},
+        [CAROM_MESH_PROPERTY_TYPE_INT32] = {-2147483648.0, 2147483647.0},
+        [CAROM_MESH_PROPERTY_TYPE_UINT32] = {0.0, 4294967295.0}};
     size_t size = carom_property_size(property->type);
     char *to = (char *)(uintptr_t)property->values + index * size;
-    if (property->type == CAROM_PROPERTY_TYPE_FLOAT64) {
+    if (property->type == CAROM_MESH_PROPERTY_TYPE_FLOAT64) {
         memcpy(to, &value, sizeof(value));
-    } else if (property->type == CAROM_PROPERTY_TYPE_FLOAT32) {
+    } else if (property->type == CAROM_MESH_PROPERTY_TYPE_FLOAT32) {
         const double most = 3.4028235677973366e38; /* from here on, the nearest float is infinite */
         if (value - value == 0.0 && (value >= most || value <= -most)) return false;
         float f32 = (float)value;

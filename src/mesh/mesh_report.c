@@ -78,7 +78,7 @@ static carom_status report_vertices(carom_context *context, const carom_mesh_vie
 static carom_status confirm_closed(carom_context *context, const carom_mesh_view *view,
                                    carom_mesh_report *report) {
     if (!report->closed || report->triangles == report->faces) return CAROM_OK;
-    carom_triangulate_def fan = {.fan = true};
+    carom_mesh_triangulate_def fan = {.fan = true};
     carom_mesh *triangles;
     carom_mesh_view triangle_view;
     carom_mesh_report triangle_report = {0};

@@ -9,7 +9,8 @@
 #define LEAST_PART ((uint64_t)1 << 12)
 
 typedef struct share {
-    uint64_t count, first;
+    uint64_t count;
+    uint32_t first;
     char fill[CAROM_ALIGNMENT - 2 * sizeof(uint64_t)];
 } share;
 
@@ -136,11 +137,11 @@ carom_status carom_report_duplicates(carom_context *context, const carom_mesh_vi
     d.shares = CAROM_ARENA_TAKE(scratch, share, context->threads);
     if (d.hashes == NULL || d.order == NULL || d.shares == NULL)
         return carom_fail_memory(context, 8 * count, "finding duplicate faces");
-    for (uint32_t i = 0; i < context->threads; ++i) d.shares[i] = (share){.first = CAROM_MESH_NONE};
+    for (uint32_t i = 0; i < context->threads; ++i) d.shares[i] = (share){.first = CAROM_NONE};
     CAROM_TRY(carom_parallel_for(context, count, grain, hash_faces, &d));
     CAROM_TRY(carom_sort_keys(context, d.hashes, d.order, count));
     CAROM_TRY(carom_parallel_for(context, count, grain, visit_range, &d));
-    report->first_duplicate_face = CAROM_MESH_NONE;
+    report->first_duplicate_face = CAROM_NONE;
     for (uint32_t i = 0; i < context->threads; ++i) {
         report->duplicate_faces += d.shares[i].count;
         report->first_duplicate_face = CAROM_MIN(d.shares[i].first, report->first_duplicate_face);

@@ -16,10 +16,10 @@
 
 #define LEAST_PART ((uint64_t)1 << 12)
 #define NO_FACE    UINT32_MAX
+#define NO_EDGE    UINT64_MAX
 
-/* The first edge of each kind is stored as low << 32
- *
- *  high, so that the minimum over all shares is the first. */
+/* The first edge of each kind is stored as low << 32 + high, so that the minimum over all
+ * shares is the first; NO_EDGE: none. */
 typedef struct share {
     uint64_t edges, open, nonmanifold, inconsistent, unbalanced;
     uint64_t first_open, first_nonmanifold, first_inconsistent;
@@ -203,9 +203,9 @@ static carom_status find_edges(carom_context *context, edges *e) {
                               visit_vertices, e);
 }
 
-static void split_edge(uint64_t edge, uint64_t vertices[2]) {
-    vertices[0] = edge == CAROM_MESH_NONE ? CAROM_MESH_NONE : edge >> 32;
-    vertices[1] = edge == CAROM_MESH_NONE ? CAROM_MESH_NONE : edge & UINT32_MAX;
+static void split_edge(uint64_t edge, uint32_t vertices[2]) {
+    vertices[0] = edge == NO_EDGE ? CAROM_NONE : (uint32_t)(edge >> 32);
+    vertices[1] = edge == NO_EDGE ? CAROM_NONE : (uint32_t)edge;
 }
 
 static void add_up(const edges *e, uint32_t threads, carom_mesh_report *report) {
@@ -250,9 +250,8 @@ carom_status carom_report_edges(carom_context *context, const carom_mesh_view *v
         e.has_edge == NULL || e.shares == NULL)
         return carom_fail_memory(context, 8 * lists + 8 * corners, "the edges of a mesh");
     for (uint32_t i = 0; i < context->threads; ++i)
-        e.shares[i] = (share){.first_open = CAROM_MESH_NONE,
-                              .first_nonmanifold = CAROM_MESH_NONE,
-                              .first_inconsistent = CAROM_MESH_NONE};
+        e.shares[i] = (share){
+            .first_open = NO_EDGE, .first_nonmanifold = NO_EDGE, .first_inconsistent = NO_EDGE};
     CAROM_TRY(find_edges(context, &e));
     add_up(&e, context->threads, report);
     return CAROM_OK;

@@ -153,7 +153,7 @@ carom_status carom_report_faces(carom_context *context, const carom_mesh_view *v
     if (f.shares == NULL)
         return carom_fail_memory(context, context->threads * sizeof(share), "inspecting a mesh");
     memset(f.shares, 0, context->threads * sizeof(share));
-    for (uint32_t i = 0; i < context->threads; ++i) f.shares[i].first_degenerate = CAROM_MESH_NONE;
+    for (uint32_t i = 0; i < context->threads; ++i) f.shares[i].first_degenerate = CAROM_NONE;
     CAROM_TRY(carom_parallel_for(context, view->face_count,
                                  carom_grain(context, view->face_count, LEAST_PART), visit_faces,
                                  &f));
@@ -168,7 +168,7 @@ carom_status carom_report_faces(carom_context *context, const carom_mesh_view *v
     }
     report->degenerate_faces = total.degenerate_faces;
     report->degenerate_triangles = total.degenerate_triangles;
-    report->first_degenerate_face = total.first_degenerate;
+    report->first_degenerate_face = (uint32_t)total.first_degenerate;
     report->volume = carom_exact_sum_divide(&total.volume, 6);
     report->area =
         ldexp(carom_sum_value(total.area, f.area_scale), 2 * f.power - (f.half < 1.0 ? -1 : 1));

@@ -352,7 +352,7 @@ static bool copy_properties(triangulation *t) {
 }
 
 carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
-                                    const carom_triangulate_def *def, carom_mesh **mesh,
+                                    const carom_mesh_triangulate_def *def, carom_mesh **mesh,
                                     carom_numbers *faces) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");

@@ -3,6 +3,7 @@
  * one of three methods (pack_octree.c, pack_voxels.c, pack_prototypes.c), the nearest face of each,
  * and the shares of space (pack_shares.c). */
 #include "pack/pack.h"
+#include "mesh/mesh.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -22,11 +23,11 @@
 #define MOST_VOXELS     512u
 #define VOLUME_ERROR    1e-9 /* relative, of a share: far above rounding */
 
-CAROM_ENUM_NAMES(carom_pack_method, CAROM_PACK_METHOD_COUNT, "octree", "greedy", "prototype");
-CAROM_RESULT_DEFINE_FREE(carom_pack_spheres);
-CAROM_RESULT_DEFINE_FREE(carom_pack_cells);
-CAROM_RESULT_FILL(carom_pack_spheres);
-CAROM_RESULT_FILL(carom_pack_cells);
+CAROM_ENUM_NAMES(carom_packing_method, CAROM_PACKING_METHOD_COUNT, "octree", "greedy", "prototype");
+CAROM_RESULT_DEFINE_FREE(carom_packing_spheres);
+CAROM_RESULT_DEFINE_FREE(carom_packing_cells);
+CAROM_RESULT_FILL(carom_packing_spheres);
+CAROM_RESULT_FILL(carom_packing_cells);
 
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
@@ -45,7 +46,7 @@ static int larger_first(const void *a, const void *b) {
 typedef struct finishing {
     const carom_pack_mesh *mesh;
     const carom_pack_ball *balls;
-    carom_pack_sphere *spheres;
+    carom_packing_sphere *spheres;
 } finishing;
 
 #define SPHERES_PER_RANGE 64u
@@ -57,9 +58,9 @@ static carom_status finish_range(void *argument, carom_range range) {
         const carom_pack_ball *b = &f->balls[i];
         carom_vec3 c = carom_vec(b->x, b->y, b->z);
         carom_pack_hit hit = carom_pack_mesh_distance(f->mesh, c, CAROM_BVH_NONE);
-        f->spheres[i] = (carom_pack_sphere){.centre = carom_pack_mesh_restore(f->mesh, c),
-                                            .radius = b->radius * scale,
-                                            .face = f->mesh->faces[hit.place]};
+        f->spheres[i] = (carom_packing_sphere){.centre = carom_pack_mesh_restore(f->mesh, c),
+                                               .radius = b->radius * scale,
+                                               .face = f->mesh->faces[hit.place]};
         double depth = (double)carom_float_down(hit.distance - CAROM_PACK_ERROR, 0.0);
         f->spheres[i].depth = CAROM_MAX(depth, b->radius) * scale;
     }
@@ -107,7 +108,7 @@ static carom_status make_shares(carom_context *context, const carom_pack_mesh *m
     }
     for (uint32_t i = 0; i < count; ++i) {
         const carom_pack_share *s = &shares[i];
-        carom_pack_sphere *to = &packing->spheres[i];
+        carom_packing_sphere *to = &packing->spheres[i];
         to->secondary = (double)(float)carom_cbrt(s->volume / CAROM_PACK_BALL_VOLUME) * back;
         to->cover = (double)carom_float_up(s->cover, 0.0) * back;
         double rest = s->volume * (1.0 + VOLUME_ERROR) - carom_pack_volume(balls[i].radius);
@@ -142,7 +143,7 @@ static carom_status check_def(carom_context *context, const carom_packing_def *d
 static carom_status pack(carom_context *context, const carom_packing_def *def,
                          carom_pack_mesh *mesh, carom_pack_balls *balls, carom_packing *packing) {
     carom_packing_info *info = &packing->info;
-    CAROM_TRY(carom_pack_mesh_make(context, &def->mesh, def->allow_open, mesh));
+    CAROM_TRY(carom_pack_mesh_make(context, carom_mesh_of_def(def->mesh), def->allow_open, mesh));
     double scale = carom_power_of_two(mesh->shift), cube = scale * scale * scale;
     info->method = def->method;
     info->origin = mesh->origin;
@@ -166,9 +167,9 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
                             .seed = def->seed};
     carom_pack_outcome outcome = {.empty = HUGE_VAL};
     carom_progress_begin(context, "packing spheres", goal.count != UINT64_MAX ? goal.count : 0);
-    carom_status status = def->method == CAROM_PACK_METHOD_GREEDY
+    carom_status status = def->method == CAROM_PACKING_METHOD_GREEDY
                               ? carom_pack_by_voxels(mesh, &goal, balls, &outcome)
-                          : def->method == CAROM_PACK_METHOD_PROTOTYPE
+                          : def->method == CAROM_PACKING_METHOD_PROTOTYPE
                               ? carom_pack_by_prototypes(mesh, &goal, balls, &outcome)
                               : carom_pack_by_octree(mesh, &goal, balls, &outcome);
     status = carom_progress_finish(context, status);
@@ -180,7 +181,7 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
     info->fill = info->volume > 0.0 ? outcome.volume / (info->volume * cube) : 0.0;
     info->complete = count >= goal.count || outcome.volume >= goal.volume ||
                      (def->radius > 0.0 && outcome.empty <= 1.0001 * goal.radius);
-    if (!def->no_shares && count != 0)
+    if (!def->skip_shares && count != 0)
         CAROM_TRY(make_shares(context, mesh, balls->balls.data, def->keep_cells, packing));
     context->work = (carom_work){.visits = outcome.visits};
     return CAROM_OK;
@@ -191,7 +192,7 @@ carom_status carom_packing_create(carom_context *context, const carom_packing_de
     CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
     CAROM_REQUIRE(def != NULL, "the definition is NULL");
-    CAROM_REQUIRE((unsigned)def->method < CAROM_PACK_METHOD_COUNT, "the method is unknown");
+    CAROM_REQUIRE((unsigned)def->method < CAROM_PACKING_METHOD_COUNT, "the method is unknown");
     *packing = NULL;
     CAROM_TRY(carom_pack_check_device(context, def->method));
     CAROM_TRY(check_def(context, def));
@@ -225,38 +226,36 @@ void carom_packing_destroy(carom_packing *packing) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-carom_status carom_packing_get_info(carom_context *context, const carom_packing *packing,
-                                    carom_packing_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_packing_get_info(const carom_packing *packing, carom_packing_info *info) {
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
-    CAROM_REQUIRE(info != NULL, "the info is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = packing->info;
     info->bytes = sizeof(*packing) + packing->info.spheres * sizeof(*packing->spheres) +
                   packing->cell_count * sizeof(*packing->cells);
     return CAROM_OK;
 }
 
-carom_status carom_packing_get_spheres(carom_context *context, const carom_packing *packing,
-                                       carom_pack_spheres *spheres) {
+carom_status carom_packing_list_spheres(carom_context *context, const carom_packing *packing,
+                                        carom_packing_spheres *spheres) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
     CAROM_REQUIRE_RESULT(spheres, "spheres");
     uint64_t writable;
-    CAROM_TRY(carom_pack_spheres_begin(context, &context->allocator, spheres, packing->info.spheres,
-                                       &writable));
+    CAROM_TRY(carom_packing_spheres_begin(context, &context->allocator, spheres,
+                                          packing->info.spheres, &writable));
     if (writable != 0)
         memcpy(spheres->data, packing->spheres, writable * sizeof(*packing->spheres));
-    return carom_pack_spheres_end(spheres);
+    return carom_packing_spheres_end(spheres);
 }
 
-carom_status carom_packing_get_cells(carom_context *context, const carom_packing *packing,
-                                     carom_pack_cells *cells) {
+carom_status carom_packing_list_cells(carom_context *context, const carom_packing *packing,
+                                      carom_packing_cells *cells) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
     CAROM_REQUIRE_RESULT(cells, "cells");
     uint64_t writable;
-    CAROM_TRY(carom_pack_cells_begin(context, &context->allocator, cells, packing->cell_count,
-                                     &writable));
+    CAROM_TRY(carom_packing_cells_begin(context, &context->allocator, cells, packing->cell_count,
+                                        &writable));
     if (writable != 0) memcpy(cells->data, packing->cells, writable * sizeof(*packing->cells));
-    return carom_pack_cells_end(cells);
+    return carom_packing_cells_end(cells);
 }

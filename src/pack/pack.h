@@ -9,8 +9,8 @@
 struct carom_packing {
     carom_allocator allocator;
     carom_packing_info info;
-    carom_pack_sphere *spheres; /* info.spheres of them, radii descending */
-    carom_pack_cell *cells;     /* NULL: not kept */
+    carom_packing_sphere *spheres; /* info.spheres of them, radii descending */
+    carom_packing_cell *cells;     /* NULL: not kept */
     uint64_t cell_count;
 };
 

@@ -4,6 +4,7 @@
  * the next fit; what still sticks out after the last one makes the balls larger. Then the cover is
  * measured (pack_cover_measure.c). */
 #include "pack/pack_cover.h"
+#include "mesh/mesh.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@
 
 CAROM_RESULT_DEFINE_FREE(carom_cover_spheres);
 CAROM_RESULT_FILL(carom_cover_spheres);
-CAROM_RESULT_FILL(carom_pack_cells);
+CAROM_RESULT_FILL(carom_packing_cells);
 
 CAROM_ARRAY(point_array, carom_vec3);
 
@@ -53,7 +54,7 @@ static bool list_points(covering *c, double near) {
     double scale = carom_power_of_two(c->mesh.shift);
     c->added.count = 0;
     for (uint64_t i = 0; i < c->cells.count; ++i) {
-        const carom_pack_cell *cell = &c->cells.data[i];
+        const carom_packing_cell *cell = &c->cells.data[i];
         const carom_pack_ball *ball = &c->sites[cell->sphere];
         double half = 0.5 * cell->edge * scale;
         carom_vec3 p = carom_vec_scale(carom_vec_sub(cell->low, c->mesh.origin), scale);
@@ -145,8 +146,9 @@ static carom_status sort_balls(covering *c) {
 static carom_cover_measure measure_of(const carom_pack_mesh *mesh, const carom_pack_outside *o,
                                       double solid_volume) {
     double back = carom_power_of_two(-mesh->shift), volume = o->volume * (back * back * back);
-    carom_cover_measure measure = {.worst = o->worst * back,
-                                   .worst_lower = o->worst_lower * back,
+    carom_cover_measure measure = {.worst = {.lower = o->worst_lower * back,
+                                             .value = o->worst * back,
+                                             .upper = o->worst * back},
                                    .mean = o->mean * back,
                                    .volume = volume,
                                    .solid_volume = solid_volume};
@@ -172,9 +174,9 @@ static carom_status check_def(carom_context *context, const carom_cover_def *def
     if (!(def->margin >= 0.0 && def->margin <= DBL_MAX))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "margin is %g: it must be finite and not negative", def->margin);
-    if (def->count > CAROM_COVER_MOST)
+    if (def->count > CAROM_COVER_MOST_SPHERES)
         return carom_fail(context, CAROM_BAD_INPUT, "%llu spheres are more than %d",
-                          (unsigned long long)def->count, CAROM_COVER_MOST);
+                          (unsigned long long)def->count, CAROM_COVER_MOST_SPHERES);
     return CAROM_OK;
 }
 
@@ -199,7 +201,7 @@ static carom_status finish(covering *c, carom_cover *cover) {
                                .inside_out = mesh->inside_out,
                                .cells = c->cells.count};
     info->complete =
-        c->def->distance == 0.0 || info->measure.worst <= c->def->distance + c->def->margin;
+        c->def->distance == 0.0 || info->measure.worst.upper <= c->def->distance + c->def->margin;
     cover->spheres = carom_allocate(&cover->allocator, c->count, sizeof(*cover->spheres));
     if (cover->spheres == NULL)
         return carom_fail_memory(c->context, c->count * sizeof(*cover->spheres),
@@ -296,10 +298,12 @@ static carom_status search_count(covering *c, uint32_t most, carom_cover *cover)
 
 static carom_status make_cover(covering *c, carom_cover *cover) {
     const carom_cover_def *def = c->def;
-    CAROM_TRY(carom_pack_mesh_make(c->context, &def->mesh, def->allow_open, &c->mesh));
+    CAROM_TRY(
+        carom_pack_mesh_make(c->context, carom_mesh_of_def(def->mesh), def->allow_open, &c->mesh));
     CAROM_TRY(find_volume(&c->mesh, &c->volume));
     if (def->distance > 0.0)
-        return search_count(c, (uint32_t)(def->count != 0 ? def->count : CAROM_COVER_MOST), cover);
+        return search_count(c, (uint32_t)(def->count != 0 ? def->count : CAROM_COVER_MOST_SPHERES),
+                            cover);
     return try_count(c, (uint32_t)(def->count != 0 ? def->count : DEFAULT_COUNT), cover);
 }
 
@@ -341,19 +345,17 @@ void carom_cover_destroy(carom_cover *cover) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-carom_status carom_cover_get_info(carom_context *context, const carom_cover *cover,
-                                  carom_cover_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_cover_get_info(const carom_cover *cover, carom_cover_info *info) {
     CAROM_REQUIRE(cover != NULL, "the cover is NULL");
-    CAROM_REQUIRE(info != NULL, "the info is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = cover->info;
     info->bytes = sizeof(*cover) + cover->info.spheres * sizeof(*cover->spheres) +
                   cover->cell_count * sizeof(*cover->cells);
     return CAROM_OK;
 }
 
-carom_status carom_cover_get_spheres(carom_context *context, const carom_cover *cover,
-                                     carom_cover_spheres *spheres) {
+carom_status carom_cover_list_spheres(carom_context *context, const carom_cover *cover,
+                                      carom_cover_spheres *spheres) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(cover != NULL, "the cover is NULL");
     CAROM_REQUIRE_RESULT(spheres, "spheres");
@@ -364,16 +366,16 @@ carom_status carom_cover_get_spheres(carom_context *context, const carom_cover *
     return carom_cover_spheres_end(spheres);
 }
 
-carom_status carom_cover_get_cells(carom_context *context, const carom_cover *cover,
-                                   carom_pack_cells *cells) {
+carom_status carom_cover_list_cells(carom_context *context, const carom_cover *cover,
+                                    carom_packing_cells *cells) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(cover != NULL, "the cover is NULL");
     CAROM_REQUIRE_RESULT(cells, "cells");
     uint64_t writable;
-    CAROM_TRY(
-        carom_pack_cells_begin(context, &context->allocator, cells, cover->cell_count, &writable));
+    CAROM_TRY(carom_packing_cells_begin(context, &context->allocator, cells, cover->cell_count,
+                                        &writable));
     if (writable != 0) memcpy(cells->data, cover->cells, writable * sizeof(*cover->cells));
-    return carom_pack_cells_end(cells);
+    return carom_packing_cells_end(cells);
 }
 
 /* ---- Measure --------------------------------------------------------------------------------- */
@@ -413,21 +415,21 @@ static carom_status measure(carom_context *context, carom_pack_mesh *mesh,
     return CAROM_OK;
 }
 
-carom_status carom_cover_measure_spheres(carom_context *context, const carom_mesh_view *mesh,
-                                         bool allow_open, const carom_ball *spheres, uint64_t count,
+carom_status carom_cover_measure_spheres(carom_context *context, const carom_cover_def *def,
+                                         const carom_ball *spheres, uint64_t count,
                                          carom_cover_measure *result) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    CAROM_REQUIRE(def != NULL && def->mesh != NULL, "the mesh is NULL");
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     CAROM_REQUIRE(result != NULL, "the measure is NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a cover"));
-    if (count > CAROM_COVER_MOST)
+    if (count > CAROM_COVER_MOST_SPHERES)
         return carom_fail(context, CAROM_BAD_INPUT, "%llu spheres are more than %d",
-                          (unsigned long long)count, CAROM_COVER_MOST);
+                          (unsigned long long)count, CAROM_COVER_MOST_SPHERES);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_pack_mesh prepared = {0};
-    carom_status status = carom_pack_mesh_make(context, mesh, allow_open, &prepared);
+    carom_status status = carom_pack_mesh_make(context, def->mesh, def->allow_open, &prepared);
     if (status == CAROM_OK) status = measure(context, &prepared, spheres, count, result);
     carom_pack_mesh_free(&prepared);
     carom_arena_rewind(scratch, mark);

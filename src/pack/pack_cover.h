@@ -4,14 +4,15 @@
 #ifndef CAROM_SRC_PACK_PACK_COVER_H
 #define CAROM_SRC_PACK_PACK_COVER_H
 
+#include "carom/cover.h"
 #include "pack/pack_field.h"
 #include "pack/pack_shares.h"
 
 struct carom_cover {
     carom_allocator allocator;
     carom_cover_info info;
-    carom_ball *spheres;    /* info.spheres of them, radii descending */
-    carom_pack_cell *cells; /* NULL: not kept */
+    carom_ball *spheres;       /* info.spheres of them, radii descending */
+    carom_packing_cell *cells; /* NULL: not kept */
     uint64_t cell_count;
 };
 

@@ -12,7 +12,8 @@
 #include "mesh/mesh_text.h"
 #include "pack/pack.h"
 
-CAROM_ENUM_NAMES(carom_pack_format, CAROM_PACK_FORMAT_COUNT, "guess", "ply", "csv", "xyzr", "sph");
+CAROM_ENUM_NAMES(carom_packing_format, CAROM_PACKING_FORMAT_COUNT, "guess", "ply", "csv", "xyzr",
+                 "sph");
 
 #define SPHERES_PER_LOOK 1024u
 
@@ -56,7 +57,7 @@ static void write_ply_header(carom_writer *writer, const carom_packing_info *inf
     const double origin[3] = {info->origin.x, info->origin.y, info->origin.z};
     carom_writer_text(writer, "ply\nformat ascii 1.0\ncomment a packing of spheres by carom\n");
     carom_writer_text(writer, "comment method ");
-    carom_writer_text(writer, carom_pack_method_name(info->method));
+    carom_writer_text(writer, carom_packing_method_name(info->method));
     carom_writer_text(writer, "\n");
     write_comment(writer, "volume", &info->volume, 1);
     write_comment(writer, "fill", &info->fill, 1);
@@ -103,33 +104,33 @@ static carom_status write_sph_root(carom_writer *writer, const carom_packing *pa
 }
 
 static carom_status write_all(carom_writer *writer, const carom_packing *packing,
-                              carom_pack_format format) {
+                              carom_packing_format format) {
     const carom_packing_info *info = &packing->info;
     carom_vec3 middle = {0.0, 0.0, 0.0};
-    if (format == CAROM_PACK_FORMAT_PLY) write_ply_header(writer, info);
-    if (format == CAROM_PACK_FORMAT_CSV)
+    if (format == CAROM_PACKING_FORMAT_PLY) write_ply_header(writer, info);
+    if (format == CAROM_PACKING_FORMAT_CSV)
         carom_writer_text(writer, "x,y,z,radius,secondary,cover,void,face\n");
-    if (format == CAROM_PACK_FORMAT_SPH) {
+    if (format == CAROM_PACKING_FORMAT_SPH) {
         middle = carom_vec_add(carom_vec_scale(info->bounds.low, 0.5),
                                carom_vec_scale(info->bounds.high, 0.5));
         CAROM_TRY(write_sph_root(writer, packing, middle));
     }
     for (uint64_t i = 0; i < info->spheres; ++i) {
-        const carom_pack_sphere *s = &packing->spheres[i];
+        const carom_packing_sphere *s = &packing->spheres[i];
         double numbers[COLUMNS] = {s->centre.x,    s->centre.y,     s->centre.z,
                                    s->radius,      s->secondary,    s->cover,
                                    s->void_volume, (double)s->face, s->depth};
-        if (format == CAROM_PACK_FORMAT_SPH) {
+        if (format == CAROM_PACKING_FORMAT_SPH) {
             numbers[0] -= middle.x;
             numbers[1] -= middle.y;
             numbers[2] -= middle.z;
             numbers[4] = 1.0;
         }
-        uint32_t count = format == CAROM_PACK_FORMAT_XYZR  ? 4
-                         : format == CAROM_PACK_FORMAT_SPH ? 5
-                         : format == CAROM_PACK_FORMAT_CSV ? CSV_COLUMNS
-                                                           : COLUMNS;
-        write_numbers(writer, numbers, count, format == CAROM_PACK_FORMAT_CSV ? ',' : ' ');
+        uint32_t count = format == CAROM_PACKING_FORMAT_XYZR  ? 4
+                         : format == CAROM_PACKING_FORMAT_SPH ? 5
+                         : format == CAROM_PACKING_FORMAT_CSV ? CSV_COLUMNS
+                                                              : COLUMNS;
+        write_numbers(writer, numbers, count, format == CAROM_PACKING_FORMAT_CSV ? ',' : ' ');
         if ((i + 1) % SPHERES_PER_LOOK == 0) {
             carom_progress_add(writer->context, 0, SPHERES_PER_LOOK);
             if (carom_progress_cancelled(writer->context)) break;
@@ -138,28 +139,28 @@ static carom_status write_all(carom_writer *writer, const carom_packing *packing
     return CAROM_OK;
 }
 
-static carom_pack_format guess(const char *path) {
-    if (carom_name_ends(path, ".csv")) return CAROM_PACK_FORMAT_CSV;
+static carom_packing_format guess(const char *path) {
+    if (carom_name_ends(path, ".csv")) return CAROM_PACKING_FORMAT_CSV;
     if (carom_name_ends(path, ".txt") || carom_name_ends(path, ".xyzr"))
-        return CAROM_PACK_FORMAT_XYZR;
-    if (carom_name_ends(path, ".sph")) return CAROM_PACK_FORMAT_SPH;
-    return CAROM_PACK_FORMAT_PLY;
+        return CAROM_PACKING_FORMAT_XYZR;
+    if (carom_name_ends(path, ".sph")) return CAROM_PACKING_FORMAT_SPH;
+    return CAROM_PACKING_FORMAT_PLY;
 }
 
 static carom_status check_sph(carom_context *context, const carom_packing *packing,
-                              carom_pack_format format, const char *name) {
-    if (format != CAROM_PACK_FORMAT_SPH || packing->info.spheres != 0) return CAROM_OK;
+                              carom_packing_format format, const char *name) {
+    if (format != CAROM_PACKING_FORMAT_SPH || packing->info.spheres != 0) return CAROM_OK;
     return carom_fail(context, CAROM_BAD_INPUT,
                       "%s: there are no spheres, and a sphere tree has one at least", name);
 }
 
 carom_status carom_packing_save(carom_context *context, const carom_packing *packing,
-                                carom_pack_format format, const char *path) {
+                                carom_packing_format format, const char *path) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
     CAROM_REQUIRE(path != NULL, "the path is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_PACK_FORMAT_COUNT, "the format is unknown");
-    if (format == CAROM_PACK_FORMAT_GUESS) format = guess(path);
+    CAROM_REQUIRE((unsigned)format < CAROM_PACKING_FORMAT_COUNT, "the format is unknown");
+    if (format == CAROM_PACKING_FORMAT_GUESS) format = guess(path);
     CAROM_TRY(check_sph(context, packing, format, path));
     carom_writer_file file;
     carom_progress_begin(context, "writing spheres", packing->info.spheres);
@@ -171,10 +172,11 @@ carom_status carom_packing_save(carom_context *context, const carom_packing *pac
 }
 
 carom_status carom_packing_save_memory(carom_context *context, const carom_packing *packing,
-                                       carom_pack_format format, carom_bytes *bytes) {
+                                       carom_packing_format format, carom_bytes *bytes) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the packing is NULL");
-    CAROM_REQUIRE(format != CAROM_PACK_FORMAT_GUESS && (unsigned)format < CAROM_PACK_FORMAT_COUNT,
+    CAROM_REQUIRE(format != CAROM_PACKING_FORMAT_GUESS &&
+                      (unsigned)format < CAROM_PACKING_FORMAT_COUNT,
                   "the format is not one that is written");
     CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
     CAROM_TRY(check_sph(context, packing, format, "a sphere tree"));
@@ -253,9 +255,9 @@ static void read_comment(carom_text *text, carom_packing_info *info) {
     } else if (carom_text_accept(text, "inside_out")) {
         info->inside_out = true;
     } else if (carom_text_accept(text, "method")) {
-        for (int i = 0; i < CAROM_PACK_METHOD_COUNT; ++i)
-            if (carom_text_accept(text, carom_pack_method_name((carom_pack_method)i)))
-                info->method = (carom_pack_method)i;
+        for (int i = 0; i < CAROM_PACKING_METHOD_COUNT; ++i)
+            if (carom_text_accept(text, carom_packing_method_name((carom_packing_method)i)))
+                info->method = (carom_packing_method)i;
     }
 }
 
@@ -351,7 +353,7 @@ static double binary_number(const uint8_t *at, ply_type type) {
 }
 
 static carom_status read_sphere(carom_text *text, const header *h, uint64_t index,
-                                carom_pack_sphere *sphere) {
+                                carom_packing_sphere *sphere) {
     double row[COLUMNS + 1] = {0.0};
     const uint8_t *at = text->at;
     row[7] = (double)UINT32_MAX;
@@ -377,14 +379,14 @@ static carom_status read_sphere(carom_text *text, const header *h, uint64_t inde
         if (!(row[i] >= 0.0) || (i == 3 && row[i] == 0.0) || (i == 7 && row[i] > UINT32_MAX))
             return carom_text_fail(text, at, "sphere %llu has a %s of %g",
                                    (unsigned long long)index, columns[i].name, row[i]);
-    *sphere = (carom_pack_sphere){
+    *sphere = (carom_packing_sphere){
         carom_vec(row[0], row[1], row[2]), row[3], row[4], row[5], row[6], (uint32_t)row[7],
         CAROM_MAX(row[8], row[3])};
     return CAROM_OK;
 }
 
 typedef struct ranked {
-    carom_pack_sphere sphere;
+    carom_packing_sphere sphere;
     uint64_t index;
 } ranked;
 
@@ -423,13 +425,19 @@ static carom_status read_spheres(carom_text *text, const header *h, carom_packin
 }
 
 carom_status carom_packing_load_memory(carom_context *context, const void *bytes, uint64_t size,
-                                       const char *name, carom_packing **packing) {
+                                       carom_packing_format format, const char *name,
+                                       carom_packing **packing) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
     CAROM_REQUIRE(bytes != NULL || size == 0, "bytes is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_PACKING_FORMAT_COUNT, "format is no format");
     *packing = NULL;
+    if (name == NULL) name = "a packing";
+    if (format != CAROM_PACKING_FORMAT_GUESS && format != CAROM_PACKING_FORMAT_PLY)
+        return carom_fail(context, CAROM_UNSUPPORTED, "%s: packings are read from PLY, not from %s",
+                          name, carom_packing_format_name(format));
     const uint8_t *begin = bytes != NULL ? bytes : (const uint8_t *)"";
-    carom_text text = {context, name != NULL ? name : "a packing", begin, begin, begin + size};
+    carom_text text = {context, name, begin, begin, begin + size};
     carom_packing *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a packing");
     *made = (carom_packing){.allocator = context->allocator};
@@ -450,16 +458,18 @@ carom_status carom_packing_load_memory(carom_context *context, const void *bytes
     return CAROM_OK;
 }
 
-carom_status carom_packing_load(carom_context *context, const char *path, carom_packing **packing) {
+carom_status carom_packing_load(carom_context *context, const char *path,
+                                carom_packing_format format, carom_packing **packing) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_PACKING_FORMAT_COUNT, "format is no format");
     CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
     uint8_t *bytes;
     uint64_t size;
     *packing = NULL;
     carom_status status = carom_file_read(context, path, &bytes, &size);
     if (status != CAROM_OK) return status;
-    status = carom_packing_load_memory(context, bytes, size, path, packing);
+    status = carom_packing_load_memory(context, bytes, size, format, path, packing);
     carom_release(&context->allocator, bytes);
     return status;
 }

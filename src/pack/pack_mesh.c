@@ -76,7 +76,7 @@ static carom_status check_closed(carom_context *context, const carom_mesh_report
     if (report->faces == 0)
         return carom_fail(context, CAROM_BAD_INPUT, "the mesh has no face: nothing can be packed");
     if (!report->balanced && !allow_open) {
-        const uint64_t *edge =
+        const uint32_t *edge =
             report->open_edges != 0 ? report->first_open_edge : report->first_inconsistent_edge;
         return carom_fail(
             context, CAROM_BAD_INPUT,

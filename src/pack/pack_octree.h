@@ -61,7 +61,7 @@ carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pac
 uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho);
 
 /* CAROM_OK where the context can pack by this method: on the CPU, or on its device. */
-carom_status carom_pack_check_device(carom_context *context, carom_pack_method method);
+carom_status carom_pack_check_device(carom_context *context, carom_packing_method method);
 
 /* The octree method on the device of the context (pack_device.c): the same balls. */
 carom_status carom_pack_on_device(const carom_pack_mesh *mesh, const carom_pack_goal *goal,

@@ -10,7 +10,7 @@
 /* The sum of all voids is below 2^61 units: each is rounded up, and 2^32 of them fit with it. */
 #define VOID_BITS 61
 
-static carom_status check_sphere(carom_context *context, const carom_pack_sphere *s, uint64_t i,
+static carom_status check_sphere(carom_context *context, const carom_packing_sphere *s, uint64_t i,
                                  const char *what) {
     double size = carom_vec_largest(s->centre) + s->cover;
     if (!(s->cover >= s->radius && s->secondary >= 0.0 && s->void_volume >= 0.0))
@@ -42,7 +42,7 @@ carom_status carom_pack_extent_make(carom_context *context, const carom_packing 
         return carom_fail(context, CAROM_BAD_INPUT, "%s has no spheres: nothing bounds its solid",
                           what);
     for (uint64_t i = 0; i < count; ++i) {
-        const carom_pack_sphere *s = &packing->spheres[i];
+        const carom_packing_sphere *s = &packing->spheres[i];
         CAROM_TRY(check_sphere(context, s, i, what));
         double larger = CAROM_MAX(s->radius, s->secondary);
         double size = carom_vec_largest(s->centre) + s->cover;
@@ -55,7 +55,7 @@ carom_status carom_pack_extent_make(carom_context *context, const carom_packing 
     }
     if (weight > 0.0) extent->pivot = carom_vec_scale(moment, 1.0 / weight);
     for (uint64_t i = 0; i < count; ++i) {
-        const carom_pack_sphere *s = &packing->spheres[i];
+        const carom_packing_sphere *s = &packing->spheres[i];
         double larger = CAROM_MAX(s->radius, s->secondary);
         double reach = carom_length(carom_vec_sub(s->centre, extent->pivot)) + larger;
         extent->reach = CAROM_MAX(reach, extent->reach);

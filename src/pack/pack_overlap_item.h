@@ -284,9 +284,9 @@ CAROM_ITEM void carom_pack_overlap_of_values(const carom_pack_values *totals,
     overlap->relation = totals->inner_pairs != 0 && lower > 0.0 ? CAROM_RELATION_OVERLAPPING
                         : near                                  ? CAROM_RELATION_TOUCHING
                                                                 : CAROM_RELATION_APART;
-    overlap->volume = lenses.volume;
-    overlap->volume_lower = CAROM_MIN(lower, upper);
-    overlap->volume_upper = upper;
+    overlap->volume.value = lenses.volume;
+    overlap->volume.lower = CAROM_MIN(lower, upper);
+    overlap->volume.upper = upper;
     overlap->force = lenses.force;
     overlap->torque = lenses.torque;
     overlap->direction_2009 = lenses.direction;

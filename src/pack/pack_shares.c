@@ -470,8 +470,8 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
     }
     if (!d->keep) return true;
     double back = carom_power_of_two(-d->mesh->shift);
-    carom_pack_cell cell = {carom_pack_mesh_restore(d->mesh, b->low),
-                            (double)c->size * d->step * back, owner};
+    carom_packing_cell cell = {carom_pack_mesh_restore(d->mesh, b->low),
+                               (double)c->size * d->step * back, owner};
     return carom_pack_cell_array_push(w->kept, &d->context->allocator, cell);
 }
 
@@ -683,7 +683,7 @@ static carom_status collect(division *d, carom_pack_share *shares, carom_pack_ce
     }
     if (!d->keep) return CAROM_OK;
     if (!carom_pack_cell_array_reserve(cells, &d->context->allocator, *cell_count))
-        return carom_fail_memory(d->context, *cell_count * sizeof(carom_pack_cell),
+        return carom_fail_memory(d->context, *cell_count * sizeof(carom_packing_cell),
                                  "cells of a packing");
     for (uint64_t i = 0; i < d->tasks.count; ++i) {
         const carom_pack_cell_array *from = &d->kept[i];

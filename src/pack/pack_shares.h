@@ -7,7 +7,7 @@
 #include "pack/pack_balls.h"
 #include "pack/pack_mesh.h"
 
-CAROM_ARRAY(carom_pack_cell_array, carom_pack_cell);
+CAROM_ARRAY(carom_pack_cell_array, carom_packing_cell);
 
 /* The share of one ball, in the frame. */
 typedef struct carom_pack_share {

@@ -10,7 +10,7 @@
 #define ROUNDING 1e-14 /* relative, of a few operations */
 
 static const char *check_sphere(const carom_packing *p, uint64_t i) {
-    const carom_pack_sphere *s = &p->spheres[i];
+    const carom_packing_sphere *s = &p->spheres[i];
     if (!carom_vec_finite(s->centre)) return "pack: a centre is not finite";
     if (!(s->radius > 0.0 && s->radius <= DBL_MAX))
         return "pack: a radius is not positive and finite";
@@ -19,7 +19,7 @@ static const char *check_sphere(const carom_packing *p, uint64_t i) {
         return "pack: a cover is smaller than its radius";
     if (!(s->secondary >= 0.0 && s->void_volume >= 0.0)) return "pack: a share is negative";
     for (uint64_t k = 0; k < i; ++k) {
-        const carom_pack_sphere *t = &p->spheres[k];
+        const carom_packing_sphere *t = &p->spheres[k];
         double apart = carom_length(carom_vec_sub(s->centre, t->centre));
         double size = carom_vec_largest(s->centre) + s->radius + t->radius;
         if (apart < s->radius + t->radius - ROUNDING * size) return "pack: two balls overlap";
@@ -27,7 +27,7 @@ static const char *check_sphere(const carom_packing *p, uint64_t i) {
     return NULL;
 }
 
-static bool is_in_cover(const carom_pack_sphere *s, const carom_pack_cell *c) {
+static bool is_in_cover(const carom_packing_sphere *s, const carom_packing_cell *c) {
     double half = 0.5 * c->edge;
     carom_vec3 middle = carom_vec_add(c->low, carom_vec(half, half, half));
     carom_vec3 away = carom_vec_sub(middle, s->centre);
@@ -36,7 +36,7 @@ static bool is_in_cover(const carom_pack_sphere *s, const carom_pack_cell *c) {
     return carom_length(far) <= s->cover + ROUNDING * size;
 }
 
-static const char *check_cell(const carom_packing *p, const carom_pack_cell *c) {
+static const char *check_cell(const carom_packing *p, const carom_packing_cell *c) {
     if (c->sphere >= p->info.spheres) return "pack: a cell belongs to no sphere";
     if (!(c->edge > 0.0)) return "pack: a cell has no edge";
     return is_in_cover(&p->spheres[c->sphere], c) ? NULL : "pack: a cell is not in its cover";
@@ -68,14 +68,14 @@ const char *carom_cover_validate(const carom_cover *cover) {
     for (uint64_t i = 0; i < cover->info.spheres && broken == NULL; ++i)
         broken = check_ball(cover, i);
     for (uint64_t i = 0; i < cover->cell_count && broken == NULL; ++i) {
-        const carom_pack_cell *c = &cover->cells[i];
+        const carom_packing_cell *c = &cover->cells[i];
         if (c->sphere >= cover->info.spheres) return "cover: a cell belongs to no sphere";
-        carom_pack_sphere s = {.centre = cover->spheres[c->sphere].centre,
-                               .cover = cover->spheres[c->sphere].radius - cover->info.margin};
+        carom_packing_sphere s = {.centre = cover->spheres[c->sphere].centre,
+                                  .cover = cover->spheres[c->sphere].radius - cover->info.margin};
         if (!is_in_cover(&s, c)) broken = "cover: a cell is not in its sphere";
     }
     if (broken != NULL) return broken;
-    return m->worst_lower <= m->worst && m->mean <= m->worst && m->mean >= 0.0
+    return m->worst.lower <= m->worst.upper && m->mean <= m->worst.upper && m->mean >= 0.0
                ? NULL
                : "cover: distances are not in order";
 }

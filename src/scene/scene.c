@@ -20,9 +20,10 @@
 
 CAROM_RESULT_DEFINE_FREE(carom_scene_contacts);
 
-CAROM_ENUM_NAMES(carom_object_kind, CAROM_OBJECT_KIND_COUNT, "convex", "soup", "solid", "packing");
-CAROM_ENUM_NAMES(carom_contact_method, CAROM_CONTACT_METHOD_COUNT, "convex", "convex-faces",
-                 "faces", "solids", "packings", "spheres");
+CAROM_ENUM_NAMES(carom_scene_object_kind, CAROM_SCENE_OBJECT_KIND_COUNT, "convex", "soup", "solid",
+                 "packing");
+CAROM_ENUM_NAMES(carom_scene_contact_method, CAROM_SCENE_CONTACT_METHOD_COUNT, "convex",
+                 "convex-faces", "faces", "solids", "packings", "spheres");
 
 #define MOST_SIZE  1e300   /* of coordinates, as in convex.h */
 #define MESH_SLACK 0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
@@ -99,7 +100,7 @@ static carom_status check_mesh(carom_context *context, const carom_scene_object 
                           "%s is a complement, which has no bounds; add the solid itself", which);
     if (view.bvh->level_count == 0 && view.triangle_count != 0 && o->solid == NULL) {
         carom_soup_info info; /* no tree: method GRID, a lost one, or nothing to search */
-        CAROM_TRY(carom_soup_get_info(context, o->soup, &info));
+        CAROM_TRY(carom_soup_get_info(o->soup, &info));
         if (info.live > info.degenerate_faces)
             return carom_fail(context, CAROM_BAD_INPUT,
                               "%s is a soup without a tree; make it with method tree or auto",
@@ -111,20 +112,20 @@ static carom_status check_mesh(carom_context *context, const carom_scene_object 
     return CAROM_OK;
 }
 
-carom_status carom_scene_object_make(carom_context *context, const carom_object_def *def,
+carom_status carom_scene_object_make(carom_context *context, const carom_scene_object_def *def,
                                      const char *which, carom_scene_object *object) {
     *object = (carom_scene_object){.kind = def->kind};
     if (!pose_is_fine(&def->pose)) return refuse_pose(context, which);
-    if (def->kind == CAROM_OBJECT_KIND_CONVEX) {
+    if (def->kind == CAROM_SCENE_OBJECT_KIND_CONVEX) {
         CAROM_TRY(carom_convex_check(context, &def->convex, &def->pose, which));
         object->convex = def->convex;
         object->hull = carom_convex_hull_view(&def->convex);
-    } else if (def->kind == CAROM_OBJECT_KIND_PACKING) {
+    } else if (def->kind == CAROM_SCENE_OBJECT_KIND_PACKING) {
         object->tree = def->borrowed_tree;
         object->local = carom_scene_packing_bounds(object->tree);
         CAROM_TRY(carom_pack_check_place(context, &object->tree->extent, &def->pose, 0.0, which));
     } else {
-        if (def->kind == CAROM_OBJECT_KIND_SOLID) object->solid = def->borrowed_solid;
+        if (def->kind == CAROM_SCENE_OBJECT_KIND_SOLID) object->solid = def->borrowed_solid;
         object->soup = object->solid != NULL ? object->solid->soup : def->borrowed_soup;
         object->local = soup_bounds(object->soup);
         CAROM_TRY(check_mesh(context, object, which));
@@ -176,13 +177,11 @@ void carom_scene_destroy(carom_scene *scene) {
     carom_release(&allocator, scene);
 }
 
-carom_status carom_scene_get_info(carom_context *context, const carom_scene *scene,
-                                  carom_scene_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_scene_get_info(const carom_scene *scene, carom_scene_info *info) {
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     carom_broad_info broad;
-    CAROM_TRY(carom_broad_get_info(context, scene->broad, &broad));
+    CAROM_TRY(carom_broad_get_info(scene->broad, &broad));
     *info = (carom_scene_info){.ids = scene->id_count,
                                .live = scene->live,
                                .ignored = scene->ignored.count,
@@ -231,21 +230,21 @@ static carom_status reserve_changed(carom_context *context, carom_scene *scene, 
     return CAROM_OK;
 }
 
-static bool is_complete(const carom_object_def *def) {
-    if ((unsigned)def->kind >= CAROM_OBJECT_KIND_COUNT) return false;
-    if (def->kind == CAROM_OBJECT_KIND_SOUP) return def->borrowed_soup != NULL;
-    if (def->kind == CAROM_OBJECT_KIND_SOLID) return def->borrowed_solid != NULL;
-    if (def->kind == CAROM_OBJECT_KIND_PACKING) return def->borrowed_tree != NULL;
+static bool is_complete(const carom_scene_object_def *def) {
+    if ((unsigned)def->kind >= CAROM_SCENE_OBJECT_KIND_COUNT) return false;
+    if (def->kind == CAROM_SCENE_OBJECT_KIND_SOUP) return def->borrowed_soup != NULL;
+    if (def->kind == CAROM_SCENE_OBJECT_KIND_SOLID) return def->borrowed_solid != NULL;
+    if (def->kind == CAROM_SCENE_OBJECT_KIND_PACKING) return def->borrowed_tree != NULL;
     return carom_convex_is_complete(&def->convex);
 }
 
-static bool are_complete(const carom_object_def *objects, uint64_t count) {
+static bool are_complete(const carom_scene_object_def *objects, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i)
         if (!is_complete(&objects[i])) return false;
     return true;
 }
 
-carom_status carom_scene_objects_make(carom_context *context, const carom_object_def *defs,
+carom_status carom_scene_objects_make(carom_context *context, const carom_scene_object_def *defs,
                                       uint64_t count, double reach, carom_scene_object *objects,
                                       carom_bounds *boxes) {
     char which[64];
@@ -260,7 +259,7 @@ carom_status carom_scene_objects_make(carom_context *context, const carom_object
     return CAROM_OK;
 }
 
-static bool has_filter(const carom_object_def *objects, uint64_t count) {
+static bool has_filter(const carom_scene_object_def *objects, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i)
         if (objects[i].filter.group != 0 || objects[i].filter.mask != 0) return true;
     return false;
@@ -286,8 +285,8 @@ typedef struct addition {
     uint32_t *ids;
 } addition;
 
-static carom_status add(carom_context *context, carom_scene *scene, const carom_object_def *objects,
-                        uint64_t count, const addition *a) {
+static carom_status add(carom_context *context, carom_scene *scene,
+                        const carom_scene_object_def *objects, uint64_t count, const addition *a) {
     bool filtered = has_filter(objects, count);
     CAROM_TRY(
         carom_scene_objects_make(context, objects, count, scene->reach, a->objects, a->boxes));
@@ -324,7 +323,7 @@ static carom_status add(carom_context *context, carom_scene *scene, const carom_
 }
 
 carom_status carom_scene_add(carom_context *context, carom_scene *scene,
-                             const carom_object_def *objects, uint64_t count, uint32_t *ids) {
+                             const carom_scene_object_def *objects, uint64_t count, uint32_t *ids) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_REQUIRE(objects != NULL || count == 0, "the objects are NULL");
@@ -533,11 +532,11 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
     return CAROM_OK;
 }
 
-carom_status carom_scene_update(carom_context *context, carom_scene *scene) {
+carom_status carom_scene_commit(carom_context *context, carom_scene *scene) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(scene != NULL, "the scene is NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
-    CAROM_TRY(carom_broad_update(context, scene->broad));
+    CAROM_TRY(carom_broad_commit(context, scene->broad));
     scene->stale = false;
     return CAROM_OK;
 }

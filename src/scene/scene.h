@@ -72,11 +72,11 @@ struct carom_scene {
 const char *carom_scene_validate(const carom_scene *scene);
 
 static inline bool carom_scene_is_convex(const carom_scene_object *o) {
-    return o->kind == CAROM_OBJECT_KIND_CONVEX;
+    return o->kind == CAROM_SCENE_OBJECT_KIND_CONVEX;
 }
 
 static inline bool carom_scene_is_mesh(const carom_scene_object *o) {
-    return o->kind == CAROM_OBJECT_KIND_SOUP || o->kind == CAROM_OBJECT_KIND_SOLID;
+    return o->kind == CAROM_SCENE_OBJECT_KIND_SOUP || o->kind == CAROM_SCENE_OBJECT_KIND_SOLID;
 }
 
 static inline uint8_t carom_scene_kind_state(const carom_scene_object *o) {
@@ -95,21 +95,12 @@ static inline uint64_t carom_scene_key(uint32_t a, uint32_t b) {
     return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 }
 
-/* The unit vector of a direction; 0 where it has none. */
-static inline carom_vec3 carom_scene_unit(carom_vec3 v) {
-    double length = carom_length(v);
-    if (!(length > 0.0 && length <= DBL_MAX)) return carom_vec(0.0, 0.0, 0.0);
-    int e = carom_exponent(length); /* in two steps: 1 / length may overflow */
-    v = carom_vec_scale(v, carom_power_of_two(-e));
-    return carom_vec_scale(v, 1.0 / (length * carom_power_of_two(-e)));
-}
-
 /* The object of a definition, with its box; checks it. `which` is for messages. */
-carom_status carom_scene_object_make(carom_context *context, const carom_object_def *def,
+carom_status carom_scene_object_make(carom_context *context, const carom_scene_object_def *def,
                                      const char *which, carom_scene_object *object);
 
 /* The same for several, and their boxes for the broad phase. Callers' bugs return CAROM_INVALID. */
-carom_status carom_scene_objects_make(carom_context *context, const carom_object_def *defs,
+carom_status carom_scene_objects_make(carom_context *context, const carom_scene_object_def *defs,
                                       uint64_t count, double reach, carom_scene_object *objects,
                                       carom_bounds *boxes);
 
@@ -190,8 +181,8 @@ carom_status carom_scene_ask_packing(const carom_scene_question *q, const carom_
 
 /* The hit of a packing, but for its id. Workers may share the context. */
 carom_status carom_scene_packing_closest_point(const carom_scene_object *o, carom_vec3 point,
-                                               carom_scene_hit *hit);
+                                               carom_hit *hit);
 carom_status carom_scene_packing_ray(carom_context *context, const carom_scene_object *o,
-                                     const carom_ray *ray, carom_scene_hit *hit, bool *found);
+                                     const carom_ray *ray, carom_hit *hit, bool *found);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* What a step reads and writes of every object comes first, in as few cache lines as possible. */
 typedef struct carom_scene_object {
-    carom_object_kind kind;
+    carom_scene_object_kind kind;
     carom_pose pose;
     carom_bounds box;    /* of the posed object; conservative */
     carom_convex convex; /* of a convex object */

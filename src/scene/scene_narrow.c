@@ -63,12 +63,12 @@ bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_objec
 /* ---- Two convex shapes ----------------------------------------------------------------------- */
 
 /* Moves the deepest point to the front. */
-static void put_deepest_first(carom_contact *points, uint32_t count) {
+static void put_deepest_first(carom_convex_contact *points, uint32_t count) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < count; ++i)
         if (points[i].depth > points[best].depth) best = i;
     if (best == 0) return;
-    carom_contact swap = points[0];
+    carom_convex_contact swap = points[0];
     points[0] = points[best];
     points[best] = swap;
 }
@@ -79,7 +79,7 @@ static bool is_contact(const carom_scene_question *q, const carom_convex_result 
 
 /* Result and points of two placed shapes. */
 static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena,
-                               const carom_convex_question_item *item, carom_manifold *m) {
+                               const carom_convex_question_item *item, carom_convex_manifold *m) {
     m->count = 0;
     CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_ask)(item, CAROM_CONVEX_QUESTION_DEPTH, NULL,
                                                            arena, &m->result));
@@ -91,7 +91,7 @@ static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena
 static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *arena,
                                    const carom_scene_object *a, const carom_scene_object *b,
                                    carom_scene_contact *c, bool *in_contact) {
-    carom_manifold m;
+    carom_convex_manifold m;
     carom_convex_question_item item = {.a = &a->convex,
                                        .b = &b->convex,
                                        .hull_a = a->hull,
@@ -101,7 +101,7 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
     CAROM_TRY(ask_shapes(q, arena, &item, &m));
     memset(c, 0, offsetof(carom_scene_contact, points)); /* padding, too */
     c->relation = m.result.relation;
-    c->method = CAROM_CONTACT_METHOD_CONVEX;
+    c->method = CAROM_SCENE_CONTACT_METHOD_CONVEX;
     c->normal = m.result.normal;
     c->distance = m.result.distance;
     c->depth = m.result.depth;
@@ -109,7 +109,7 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
     c->point_count = m.count;
     put_deepest_first(m.points, m.count);
     for (uint32_t i = 0; i < m.count; ++i) c->points[i] = m.points[i];
-    for (uint32_t i = m.count; i < CAROM_MANIFOLD_POINTS; ++i)
+    for (uint32_t i = m.count; i < CAROM_CONVEX_MOST_CONTACTS; ++i)
         memset(&c->points[i], 0, sizeof(c->points[i]));
     *in_contact = is_contact(q, &m.result);
     return CAROM_OK;
@@ -180,7 +180,7 @@ typedef struct face_search {
     carom_soup_view mesh;
     carom_frame frame; /* of the mesh */
     carom_scene_contact *c;
-    carom_contact points[2 * CAROM_MANIFOLD_POINTS];
+    carom_convex_contact points[2 * CAROM_CONVEX_MOST_CONTACTS];
     bool in_contact;
     bool any; /* the contact holds a result */
     carom_status status;
@@ -198,7 +198,7 @@ static bool is_deeper(const carom_convex_result *r, const carom_scene_contact *c
 static carom_status take_triangle(face_search *s, uint32_t triangle) {
     carom_scene_contact *c = s->c;
     carom_triangle t = carom_soup_view_triangle(&s->mesh, triangle);
-    carom_manifold m;
+    carom_convex_manifold m;
     flat_hull f;
     for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&s->frame, t.corner[i]);
     flat_hull_make(&t, &f);
@@ -282,7 +282,7 @@ static carom_status ask_faces(const carom_scene_question *q, carom_arena *arena,
     face_search s = {
         .q = q, .arena = arena, .shape = shape, .frame = carom_frame_make(&mesh->pose), .c = c};
     carom_soup_get_view(mesh->soup, &s.mesh);
-    c->method = CAROM_CONTACT_METHOD_CONVEX_FACES;
+    c->method = CAROM_SCENE_CONTACT_METHOD_CONVEX_FACES;
     found->count = 0;
     found->visits = 0;
     found->flush = take_found;
@@ -339,33 +339,33 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
     carom_convex point = {0};
     carom_convex_result r;
     carom_pose at = {.t = middle};
-    CAROM_TRY(carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL,
-                                    NULL, &r));
+    CAROM_TRY(
+        carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL, &r));
     if (r.relation == CAROM_RELATION_APART) middle = r.point_a;
     carom_vec3 local = to_mesh(solid, middle);
     CAROM_TRY(is_inside(q, solid, local, in_contact));
     if (!*in_contact) return CAROM_OK;
-    carom_soup_hit hit;
+    carom_hit hit;
     CAROM_TRY(carom_soup_closest_points(q->context, solid->soup, &local, 1, &hit));
     carom_frame f = carom_frame_make(&solid->pose);
-    carom_vec3 out = carom_scene_unit(carom_vec_sub(carom_frame_apply(&f, hit.point), middle));
+    carom_vec3 out = carom_vec_unit(carom_vec_sub(carom_frame_apply(&f, hit.point), middle));
     carom_vec3 back = carom_vec_scale(out, -1.0);
     /* The farthest point of the shape from the surface: that nearest to a point far behind. */
     double far = 4.0 * extent_of(&shape->box) + hit.distance;
     at.t = carom_vec_add(middle, carom_vec_scale(back, far));
-    CAROM_TRY(carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL,
-                                    NULL, &r));
+    CAROM_TRY(
+        carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL, &r));
     double behind = carom_vec_dot(carom_vec_sub(r.point_a, middle), back);
     uint64_t touching = contact->triangle_pairs;
     memset(contact, 0, sizeof(*contact));
-    contact->method = CAROM_CONTACT_METHOD_CONVEX_FACES;
+    contact->method = CAROM_SCENE_CONTACT_METHOD_CONVEX_FACES;
     contact->triangle_pairs = touching;
     contact->relation = turned ? CAROM_RELATION_B_INSIDE_A : CAROM_RELATION_A_INSIDE_B;
     contact->normal = turned ? out : back;
     contact->depth = hit.distance + CAROM_MAX(behind, 0.0);
     contact->error = HUGE_VAL;
     contact->point_count = 1;
-    contact->points[0] = (carom_contact){middle, middle, contact->depth};
+    contact->points[0] = (carom_convex_contact){middle, middle, contact->depth};
     return CAROM_OK;
 }
 
@@ -381,7 +381,7 @@ static void spread_points(const carom_soup_segments *segments, carom_scene_conta
     for (uint64_t i = 0; i < count; ++i)
         mean = carom_vec_add(mean, carom_vec_scale(i % 2 == 0 ? s[i / 2].p : s[i / 2].q, part));
     c->point_count = 0;
-    while (c->point_count < CAROM_MANIFOLD_POINTS) {
+    while (c->point_count < CAROM_CONVEX_MOST_CONTACTS) {
         carom_vec3 best = mean;
         double most = c->point_count == 0 ? -HUGE_VAL : 0.0;
         for (uint64_t i = 0; i < count; ++i) {
@@ -394,7 +394,7 @@ static void spread_points(const carom_soup_segments *segments, carom_scene_conta
             if (value > most) most = value, best = p;
         }
         if (c->point_count != 0 && !(most > 0.0)) return; /* no other point */
-        c->points[c->point_count++] = (carom_contact){.point_a = best, .point_b = best};
+        c->points[c->point_count++] = (carom_convex_contact){.point_a = best, .point_b = best};
     }
 }
 
@@ -438,9 +438,9 @@ static void take_gap(carom_scene_contact *c, double distance, carom_vec3 point_a
     c->relation = CAROM_RELATION_APART;
     c->distance = distance;
     c->error = error;
-    c->normal = carom_scene_unit(carom_vec_sub(point_b, point_a));
+    c->normal = carom_vec_unit(carom_vec_sub(point_b, point_a));
     c->point_count = 1;
-    c->points[0] = (carom_contact){point_a, point_b, -distance};
+    c->points[0] = (carom_convex_contact){point_a, point_b, -distance};
 }
 
 /* A posed point of a face of a mesh; false when it has none. */
@@ -473,13 +473,13 @@ static carom_status overlaps_at(const carom_scene_question *q, const carom_scene
     carom_scene_object moved = *b;
     moved.pose.t = carom_vec_add(b->pose.t, carom_vec_scale(direction, shift));
     if (a->solid != NULL && b->solid != NULL) {
-        carom_overlap overlap;
+        carom_solid_result overlap;
         CAROM_TRY(carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &moved.pose, NULL,
                                       &overlap));
         *overlaps = overlap.relation >= CAROM_RELATION_OVERLAPPING;
         return CAROM_OK;
     }
-    CAROM_TRY(carom_soup_cross_any(q->context, a->soup, &a->pose, b->soup, &moved.pose, overlaps));
+    CAROM_TRY(carom_soup_cross_meet(q->context, a->soup, &a->pose, b->soup, &moved.pose, overlaps));
     if (*overlaps) return CAROM_OK;
     return a->solid != NULL ? is_soup_inside(q, a, &moved, overlaps)
                             : is_soup_inside(q, &moved, a, overlaps);
@@ -505,7 +505,7 @@ carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_ob
                                 0.5 * x->low.z + 0.5 * x->high.z);
     carom_vec3 to = carom_vec(0.5 * y->low.x + 0.5 * y->high.x, 0.5 * y->low.y + 0.5 * y->high.y,
                               0.5 * y->low.z + 0.5 * y->high.z);
-    carom_vec3 n = carom_scene_unit(carom_vec_sub(to, from));
+    carom_vec3 n = carom_vec_unit(carom_vec_sub(to, from));
     return carom_vec_largest(n) == 0.0 ? carom_vec(1.0, 0.0, 0.0) : n;
 }
 
@@ -574,7 +574,7 @@ static carom_status find_least_depth(const carom_scene_question *q, const carom_
 static carom_status ask_soups(const carom_scene_question *q, const carom_scene_object *a,
                               const carom_scene_object *b, carom_scene_contact *c,
                               bool *in_contact) {
-    c->method = CAROM_CONTACT_METHOD_FACES;
+    c->method = CAROM_SCENE_CONTACT_METHOD_FACES;
     CAROM_TRY(ask_meeting(q, a, b, c, in_contact));
     if (!*in_contact) {
         const carom_scene_object *solid = a->solid != NULL ? a : b;
@@ -602,11 +602,11 @@ static carom_status ask_soups(const carom_scene_question *q, const carom_scene_o
 static carom_status ask_solids(const carom_scene_question *q, const carom_scene_object *a,
                                const carom_scene_object *b, carom_scene_contact *c,
                                bool *in_contact) {
-    carom_overlap overlap;
-    carom_overlap_def def = {.distance = q->reach > 0.0};
+    carom_solid_result overlap;
+    carom_solid_query_def def = {.distance = q->reach > 0.0};
     CAROM_TRY(
         carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &b->pose, &def, &overlap));
-    c->method = CAROM_CONTACT_METHOD_SOLIDS;
+    c->method = CAROM_SCENE_CONTACT_METHOD_SOLIDS;
     c->relation = overlap.relation;
     c->volume = overlap.volume;
     c->volume_error = overlap.volume_error;
@@ -630,8 +630,8 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
     double force = carom_length(overlap.force), guess = 0.0;
     /* A force within its error has no direction. */
     c->normal = force > 4.0 * overlap.force_error
-                    ? carom_scene_unit(overlap.force)
-                    : carom_scene_unit(carom_vec_sub(centre_b, centre_a));
+                    ? carom_vec_unit(overlap.force)
+                    : carom_vec_unit(carom_vec_sub(centre_b, centre_a));
     if (carom_vec_largest(c->normal) == 0.0) c->normal = carom_vec(1.0, 0.0, 0.0);
     if (overlap.relation == CAROM_RELATION_TOUCHING) {
         bool meet;
@@ -644,7 +644,7 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
         CAROM_TRY(
             find_depth(q, a, b, c->normal, carom_scene_clearing_shift(a, b, c->normal), guess, c));
     c->point_count = 1;
-    c->points[0] = (carom_contact){overlap.centroid, overlap.centroid, c->depth};
+    c->points[0] = (carom_convex_contact){overlap.centroid, overlap.centroid, c->depth};
     return CAROM_OK;
 }
 

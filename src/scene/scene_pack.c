@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "convex/convex.h"
 #include "scene/scene.h"
+#include "soup/soup.h"
 #include "tree/tree.h"
 
 /* The ends of a depth are found to this part of it, far less than what spheres leave open. */
@@ -100,7 +101,7 @@ static carom_status ask_convex_range(void *argument, carom_range range) {
         carom_convex_result r;
         carom_pose at = {.t = b->centre};
         CAROM_TRY(carom_convex_distance(q->context, &q->other->convex, &q->other->pose, &point, &at,
-                                        NULL, NULL, &r));
+                                        NULL, &r));
         b->inside = r.relation != CAROM_RELATION_APART;
         b->distance = b->inside ? 0.0 : r.distance;
         b->error += r.error;
@@ -113,7 +114,7 @@ static carom_status ask_mesh(carom_context *context, const carom_scene_object *m
                              uint64_t count) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_vec3 *points = CAROM_ARENA_TAKE(scratch, carom_vec3, count);
-    carom_soup_hit *hits = CAROM_ARENA_TAKE(scratch, carom_soup_hit, count);
+    carom_hit *hits = CAROM_ARENA_TAKE(scratch, carom_hit, count);
     int32_t *windings = CAROM_ARENA_TAKE(scratch, int32_t, count);
     if (points == NULL || hits == NULL || windings == NULL)
         return carom_fail_memory(context, count * sizeof(*hits), "spheres");
@@ -126,7 +127,7 @@ static carom_status ask_mesh(carom_context *context, const carom_scene_object *m
     for (uint64_t i = 0; i < count; ++i) {
         ball *b = &balls[i];
         b->inside = mesh->solid != NULL && windings[i] != 0;
-        b->distance = b->inside ? 0.0 : hits[i].face == CAROM_NO_FACE ? HUGE_VAL : hits[i].distance;
+        b->distance = b->inside ? 0.0 : hits[i].face == CAROM_NONE ? HUGE_VAL : hits[i].distance;
         b->point = carom_frame_apply(&f, hits[i].point);
     }
     return CAROM_OK;
@@ -196,7 +197,7 @@ static carom_status ask_moved(const carom_scene_question *q, const carom_scene_o
     if (a->tree != NULL && b->tree != NULL) {
         carom_tree_gap g;
         CAROM_TRY(carom_tree_distance(q->context, a->tree, &a->pose, b->tree, &pose, NULL, &g));
-        *answer = (certain){g.lower > 0.0, !(g.upper > 0.0)};
+        *answer = (certain){g.distance.lower > 0.0, !(g.distance.upper > 0.0)};
     } else {
         carom_scene_question exact = *q;
         gap g;
@@ -279,7 +280,7 @@ static carom_status finish(const carom_scene_question *q, const carom_scene_obje
         c->error = CAROM_MAX(c->error, high);
         return CAROM_OK;
     }
-    if (c->method == CAROM_CONTACT_METHOD_SPHERES)
+    if (c->method == CAROM_SCENE_CONTACT_METHOD_SPHERES)
         CAROM_TRY(find_least(q, a, b, &c->normal, &high));
     CAROM_TRY(find_low(q, a, b, c->normal, high, &low));
     c->depth = high;
@@ -292,34 +293,37 @@ static carom_status finish(const carom_scene_question *q, const carom_scene_obje
 
 static carom_status ask_two(const carom_scene_question *q, const carom_scene_object *a,
                             const carom_scene_object *b, carom_scene_contact *c, bool *in_contact) {
-    const carom_tree_query_def def = {.narrow_bounds = true};
-    carom_tree_answer answer;
+    const carom_tree_query_def def = {.narrow_limits = true};
+    carom_tree_result answer;
     CAROM_TRY(carom_tree_query(q->context, a->tree, &a->pose, b->tree, &b->pose, &def, &answer));
     const carom_packing_overlap *o = &answer.overlap;
     const carom_tree_gap *g = &answer.gap;
-    c->method = CAROM_CONTACT_METHOD_PACKINGS;
+    c->method = CAROM_SCENE_CONTACT_METHOD_PACKINGS;
     c->relation = o->relation;
-    *in_contact = o->relation != CAROM_RELATION_APART || (q->reach > 0.0 && g->lower <= q->reach);
+    *in_contact =
+        o->relation != CAROM_RELATION_APART || (q->reach > 0.0 && g->distance.lower <= q->reach);
     if (!*in_contact) return CAROM_OK;
     c->point_count = 1;
-    if (answer.has_gap) c->normal = carom_scene_unit(carom_vec_sub(g->point_b, g->point_a));
+    if (answer.has_gap) c->normal = carom_vec_unit(carom_vec_sub(g->point_b, g->point_a));
     if (o->relation == CAROM_RELATION_APART) {
-        c->distance = g->distance;
-        c->error = CAROM_MAX(g->upper - g->distance, g->distance - g->lower);
-        c->points[0] = (carom_contact){g->point_a, g->point_b, -g->distance};
+        const carom_interval d = g->distance;
+        c->distance = d.value;
+        c->error = CAROM_MAX(d.upper - d.value, d.value - d.lower);
+        c->points[0] = (carom_convex_contact){g->point_a, g->point_b, -d.value};
         return CAROM_OK;
     }
-    c->volume = o->volume;
-    c->volume_error = CAROM_MAX(o->volume_upper - o->volume, o->volume - o->volume_lower);
+    c->volume = o->volume.value;
+    c->volume_error =
+        CAROM_MAX(o->volume.upper - o->volume.value, o->volume.value - o->volume.lower);
     double force = carom_length(o->force), guess = 0.0;
-    c->points[0] = (carom_contact){g->point_a, g->point_b, 0.0};
+    c->points[0] = (carom_convex_contact){g->point_a, g->point_b, 0.0};
     if (o->relation >= CAROM_RELATION_OVERLAPPING) {
-        c->normal = carom_scene_unit(o->force);
-        c->points[0] = (carom_contact){o->centroid, o->centroid, 0.0};
-        if (force > 0.0) guess = o->volume / force;
+        c->normal = carom_vec_unit(o->force);
+        c->points[0] = (carom_convex_contact){o->centroid, o->centroid, 0.0};
+        if (force > 0.0) guess = o->volume.value / force;
     }
     if (carom_vec_largest(c->normal) == 0.0) c->normal = carom_scene_between(a, b);
-    return finish(q, a, b, guess, g->upper, c);
+    return finish(q, a, b, guess, g->distance.upper, c);
 }
 
 /* The direction in which the packing gets away from the other object, by the nearest ball; 0 where
@@ -327,17 +331,17 @@ static carom_status ask_two(const carom_scene_question *q, const carom_scene_obj
 static carom_status find_direction(const carom_scene_question *q, const ball *nearest,
                                    const carom_scene_object *other, carom_vec3 *direction) {
     carom_vec3 d = carom_vec_sub(nearest->centre, nearest->point);
-    if (nearest->inside && other->kind == CAROM_OBJECT_KIND_CONVEX) {
+    if (nearest->inside && other->kind == CAROM_SCENE_OBJECT_KIND_CONVEX) {
         carom_convex sphere = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = nearest->radius};
         carom_pose at = {.t = nearest->centre};
         carom_convex_result r;
-        CAROM_TRY(carom_convex_depth(q->context, &other->convex, &other->pose, &sphere, &at, NULL,
-                                     NULL, &r));
+        CAROM_TRY(
+            carom_convex_depth(q->context, &other->convex, &other->pose, &sphere, &at, NULL, &r));
         d = r.normal;
     } else if (nearest->inside) {
         d = carom_vec_scale(d, -1.0);
     }
-    *direction = carom_scene_unit(d);
+    *direction = carom_vec_unit(d);
     return CAROM_OK;
 }
 
@@ -346,7 +350,7 @@ static carom_status ask_other(const carom_scene_question *q, const carom_scene_o
                               bool *in_contact) {
     bool first = a->tree != NULL; /* the packing is a */
     gap g;
-    c->method = CAROM_CONTACT_METHOD_SPHERES;
+    c->method = CAROM_SCENE_CONTACT_METHOD_SPHERES;
     CAROM_TRY(ask_balls(q, a, b, &g));
     *in_contact = g.near;
     if (!g.near) return CAROM_OK;
@@ -361,10 +365,10 @@ static carom_status ask_other(const carom_scene_question *q, const carom_scene_o
     c->point_count = 1;
     on_ball = carom_vec_sub(g.nearest.centre, carom_vec_scale(away, g.nearest.radius));
     if (c->relation == CAROM_RELATION_OVERLAPPING)
-        c->points[0] = (carom_contact){g.nearest.centre, g.nearest.centre, 0.0};
+        c->points[0] = (carom_convex_contact){g.nearest.centre, g.nearest.centre, 0.0};
     else
-        c->points[0] = first ? (carom_contact){on_ball, g.nearest.point, 0.0}
-                             : (carom_contact){g.nearest.point, on_ball, 0.0};
+        c->points[0] = first ? (carom_convex_contact){on_ball, g.nearest.point, 0.0}
+                             : (carom_convex_contact){g.nearest.point, on_ball, 0.0};
     if (!apart) return finish(q, a, b, 0.0, g.upper, c);
     c->distance = g.upper;
     c->error = g.upper - g.lower;
@@ -392,7 +396,7 @@ static bool better(double x, uint32_t index, double best, uint32_t best_index) {
 }
 
 carom_status carom_scene_packing_closest_point(const carom_scene_object *o, carom_vec3 point,
-                                               carom_scene_hit *hit) {
+                                               carom_hit *hit) {
     const carom_tree *tree = o->tree;
     carom_frame f = carom_frame_make(&o->pose);
     double least = HUGE_VAL, least_cover = HUGE_VAL, radius = 0.0;
@@ -416,16 +420,16 @@ carom_status carom_scene_packing_closest_point(const carom_scene_object *o, caro
     hit->error = hit->distance - CAROM_MAX(least_cover, 0.0);
     hit->point = point;
     if (!(least > 0.0)) return CAROM_OK;
-    hit->normal = carom_scene_unit(carom_vec_sub(point, from));
+    hit->normal = carom_vec_unit(carom_vec_sub(point, from));
     hit->point = carom_vec_add(from, carom_vec_scale(hit->normal, radius));
     return CAROM_OK;
 }
 
 carom_status carom_scene_packing_ray(carom_context *context, const carom_scene_object *o,
-                                     const carom_ray *ray, carom_scene_hit *hit, bool *found) {
+                                     const carom_ray *ray, carom_hit *hit, bool *found) {
     const carom_tree *tree = o->tree;
     carom_frame f = carom_frame_make(&o->pose);
-    carom_vec3 u = carom_scene_unit(ray->direction);
+    carom_vec3 u = carom_vec_unit(ray->direction);
     double slack = SLACK * (carom_vec_largest(o->box.low) + carom_vec_largest(o->box.high) +
                             carom_vec_largest(ray->origin));
     double least_cover = HUGE_VAL;
@@ -442,16 +446,14 @@ carom_status carom_scene_packing_ray(carom_context *context, const carom_scene_o
             double beside = carom_length(carom_vec_cross(d, u)); /* of the line */
             if (beside > leaf->cover[k] + slack) continue;
             carom_convex sphere = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = leaf->cover[k]};
-            carom_convex_hit h;
-            CAROM_TRY(carom_convex_ray(context, &sphere, &at, ray, &h));
-            if (!h.hit) continue;
-            least_cover = CAROM_MIN(least_cover, h.t);
+            carom_hit h;
+            CAROM_TRY(carom_convex_cast_rays(context, &sphere, &at, ray, 1, &h));
+            if (h.id == CAROM_NONE) continue;
+            least_cover = CAROM_MIN(least_cover, h.distance);
             sphere.radius = leaf->radius[k];
-            CAROM_TRY(carom_convex_ray(context, &sphere, &at, ray, &h));
-            if (!h.hit || !better(h.t, index, hit->distance, first)) continue;
-            hit->distance = h.t;
-            hit->point = h.point;
-            hit->normal = h.normal;
+            CAROM_TRY(carom_convex_cast_rays(context, &sphere, &at, ray, 1, &h));
+            if (h.id == CAROM_NONE || !better(h.distance, index, hit->distance, first)) continue;
+            *hit = h;
             first = index;
         }
     *found = first != UINT32_MAX;

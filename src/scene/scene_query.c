@@ -85,8 +85,8 @@ static carom_status ask_heavy(objects_query *q) {
     return CAROM_OK;
 }
 
-static carom_status query_objects(objects_query *q, const carom_object_def *objects, uint64_t count,
-                                  carom_scene_contacts *contacts) {
+static carom_status query_objects(objects_query *q, const carom_scene_object_def *objects,
+                                  uint64_t count, carom_scene_contacts *contacts) {
     carom_context *context = q->question.context;
     carom_arena *scratch = carom_scratch(context, 0);
     q->objects = CAROM_ARENA_TAKE(scratch, carom_scene_object, count);
@@ -119,7 +119,7 @@ static carom_status query_objects(objects_query *q, const carom_object_def *obje
 }
 
 carom_status carom_scene_query_objects(carom_context *context, const carom_scene *scene,
-                                       const carom_object_def *objects, uint64_t count,
+                                       const carom_scene_object_def *objects, uint64_t count,
                                        carom_scene_contacts *contacts) {
     REQUIRE_SCENE(context, scene);
     CAROM_REQUIRE(objects != NULL || count == 0, "the objects are NULL");
@@ -149,21 +149,21 @@ typedef struct items_query {
     const carom_vec3 *points;
     const carom_pair *items; /* index of the query, id */
     uint64_t count;
-    carom_scene_hit *found; /* one per item */
+    carom_hit *found; /* one per item */
 } items_query;
 
-static const carom_scene_hit no_hit = {
-    .id = CAROM_NO_OBJECT, .face = CAROM_NO_FACE, .distance = HUGE_VAL};
+static const carom_hit no_hit = {.id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL};
 
 /* Answers the items of convex objects and packings.
- * carom_convex_ray and _distance read nothing of the context but its backend and instruction set,
- * and write to it only when they fail, which checked input does not. So workers may share it. */
+ * carom_convex_cast_rays and _distance read nothing of the context but its backend and instruction
+ * set, and write to it only when they fail, which checked input does not. So workers may share it.
+ */
 static carom_status answer_side_by_side(void *argument, carom_range range) {
     const items_query *q = argument;
     const carom_convex point = {0};
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_scene_object *o = &q->scene->objects[q->items[i].b];
-        carom_scene_hit *hit = &q->found[i];
+        carom_hit *hit = &q->found[i];
         *hit = no_hit;
         if (carom_scene_is_mesh(o)) continue;
         if (o->tree != NULL) {
@@ -177,18 +177,16 @@ static carom_status answer_side_by_side(void *argument, carom_range range) {
             continue;
         }
         if (q->rays != NULL) {
-            carom_convex_hit found;
-            CAROM_TRY(carom_convex_ray(q->context, &o->convex, &o->pose, &q->rays[q->items[i].a],
-                                       &found));
-            if (!found.hit) continue;
-            hit->distance = found.t;
-            hit->point = found.point;
-            hit->normal = found.normal;
+            carom_hit found;
+            CAROM_TRY(carom_convex_cast_rays(q->context, &o->convex, &o->pose,
+                                             &q->rays[q->items[i].a], 1, &found));
+            if (found.id == CAROM_NONE) continue;
+            *hit = found;
         } else {
             carom_convex_result r;
             carom_pose at = {.t = q->points[q->items[i].a]};
-            CAROM_TRY(carom_convex_distance(q->context, &o->convex, &o->pose, &point, &at, NULL,
-                                            NULL, &r));
+            CAROM_TRY(
+                carom_convex_distance(q->context, &o->convex, &o->pose, &point, &at, NULL, &r));
             bool apart = r.relation == CAROM_RELATION_APART;
             hit->distance = apart ? r.distance : 0.0;
             hit->point = apart ? r.point_a : at.t;
@@ -197,31 +195,6 @@ static carom_status answer_side_by_side(void *argument, carom_range range) {
         hit->id = q->items[i].b;
     }
     return CAROM_OK;
-}
-
-/* The normal of a face in the frame of the mesh, of any length: that of its largest triangle. */
-static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
-    uint64_t first = face, end = (uint64_t)face + 1;
-    if (soup->faces != NULL) { /* the triangles are in the order of their faces */
-        uint64_t low = 0, high = soup->triangle_count;
-        while (low < high) {
-            uint64_t middle = low + (high - low) / 2;
-            if (soup->faces[middle] < face)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        first = end = low;
-        while (end < soup->triangle_count && soup->faces[end] == face) ++end;
-    }
-    carom_vec3 best = carom_vec(0.0, 0.0, 0.0);
-    for (uint64_t i = first; i < end; ++i) {
-        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
-        carom_vec3 n = carom_vec_cross(carom_scene_unit(carom_vec_sub(t.corner[1], t.corner[0])),
-                                       carom_scene_unit(carom_vec_sub(t.corner[2], t.corner[0])));
-        if (carom_vec_dot(n, n) > carom_vec_dot(best, best)) best = n;
-    }
-    return best;
 }
 
 /* The items of one mesh, as places in the list. */
@@ -262,7 +235,7 @@ static double move_to_object(const carom_scene_object *o, carom_ray *ray) {
 static carom_status answer_rays(const items_query *q, const mesh_items *m) {
     carom_arena *scratch = carom_scratch(q->context, 0);
     carom_ray *rays = CAROM_ARENA_TAKE(scratch, carom_ray, m->count);
-    carom_soup_hit *hits = CAROM_ARENA_TAKE(scratch, carom_soup_hit, m->count);
+    carom_hit *hits = CAROM_ARENA_TAKE(scratch, carom_hit, m->count);
     double *moved = CAROM_ARENA_TAKE(scratch, double, m->count); /* the t of their starts */
     if (rays == NULL || hits == NULL || moved == NULL)
         return carom_fail_memory(q->context, m->count * sizeof(*rays), "rays");
@@ -275,15 +248,13 @@ static carom_status answer_rays(const items_query *q, const mesh_items *m) {
     }
     CAROM_TRY(carom_soup_cast_rays(q->context, m->object->soup, rays, m->count, hits));
     for (uint64_t i = 0; i < m->count; ++i) {
-        carom_scene_hit *hit = &q->found[(uint32_t)m->places[i]];
-        if (hits[i].face == CAROM_NO_FACE || moved[i] == HUGE_VAL) continue;
-        carom_vec3 n = carom_scene_unit(face_normal(m->object->soup, hits[i].face));
-        if (carom_vec_dot(n, rays[i].direction) > 0.0) n = carom_vec_scale(n, -1.0);
+        carom_hit *hit = &q->found[(uint32_t)m->places[i]];
+        if (hits[i].face == CAROM_NONE || moved[i] == HUGE_VAL) continue;
         hit->id = m->id;
-        hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NO_FACE;
+        hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NONE;
         hit->distance = moved[i] + hits[i].distance;
         hit->point = carom_frame_apply(&f, hits[i].point);
-        hit->normal = carom_frame_turn(&f, n);
+        hit->normal = carom_frame_turn(&f, hits[i].normal);
     }
     return CAROM_OK;
 }
@@ -291,7 +262,7 @@ static carom_status answer_rays(const items_query *q, const mesh_items *m) {
 static carom_status answer_points(const items_query *q, const mesh_items *m) {
     carom_arena *scratch = carom_scratch(q->context, 0);
     carom_vec3 *points = CAROM_ARENA_TAKE(scratch, carom_vec3, m->count);
-    carom_soup_hit *hits = CAROM_ARENA_TAKE(scratch, carom_soup_hit, m->count);
+    carom_hit *hits = CAROM_ARENA_TAKE(scratch, carom_hit, m->count);
     int32_t *windings = CAROM_ARENA_TAKE(scratch, int32_t, m->count);
     if (points == NULL || hits == NULL || windings == NULL)
         return carom_fail_memory(q->context, m->count * sizeof(*points), "points");
@@ -303,21 +274,19 @@ static carom_status answer_points(const items_query *q, const mesh_items *m) {
     if (m->object->solid != NULL)
         CAROM_TRY(carom_soup_winding(q->context, m->object->soup, points, m->count, windings));
     for (uint64_t i = 0; i < m->count; ++i) {
-        carom_scene_hit *hit = &q->found[(uint32_t)m->places[i]];
+        carom_hit *hit = &q->found[(uint32_t)m->places[i]];
         carom_vec3 at = q->points[q->items[(uint32_t)m->places[i]].a];
-        if (hits[i].face == CAROM_NO_FACE) continue;
+        if (hits[i].face == CAROM_NONE) continue;
         hit->id = m->id;
         if (m->object->solid != NULL && windings[i] != 0) { /* inside, or on the surface */
             hit->distance = 0.0;
             hit->point = at;
             continue;
         }
-        hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NO_FACE;
+        hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NONE;
         hit->distance = hits[i].distance;
         hit->point = carom_frame_apply(&f, hits[i].point);
-        if (hit->distance > 0.0)
-            hit->normal =
-                carom_frame_turn(&f, carom_scene_unit(carom_vec_sub(points[i], hits[i].point)));
+        hit->normal = carom_frame_turn(&f, hits[i].normal);
     }
     return CAROM_OK;
 }
@@ -347,20 +316,20 @@ static carom_status answer_meshes(const items_query *q) {
 
 /* Answers all items, and takes the best of each query. The items are sorted by query, then by id.
  */
-static carom_status answer(items_query *q, carom_scene_hit *hits) {
+static carom_status answer(items_query *q, carom_hit *hits) {
     carom_context *context = q->context;
     if (q->count >= UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE,
                           "more boxes come into question than 32 bits can number: ask fewer at a "
                           "time");
-    q->found = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_scene_hit, q->count);
+    q->found = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_hit, q->count);
     if (q->found == NULL) return carom_fail_memory(context, q->count * sizeof(*q->found), "hits");
     CAROM_TRY(carom_parallel_phase(context, "asking convex objects", q->count, GRAIN,
                                    answer_side_by_side, q));
     CAROM_TRY(answer_meshes(q));
     for (uint64_t i = 0; i < q->count; ++i) {
-        carom_scene_hit *best = &hits[q->items[i].a];
-        const carom_scene_hit *hit = &q->found[i];
+        carom_hit *best = &hits[q->items[i].a];
+        const carom_hit *hit = &q->found[i];
         bool better = hit->distance < best->distance ||
                       (hit->distance == best->distance && hit->id < best->id);
         if (better) *best = *hit;
@@ -369,7 +338,7 @@ static carom_status answer(items_query *q, carom_scene_hit *hits) {
 }
 
 carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *scene,
-                                   const carom_ray *rays, uint64_t count, carom_scene_hit *hits) {
+                                   const carom_ray *rays, uint64_t count, carom_hit *hits) {
     REQUIRE_SCENE(context, scene);
     CAROM_REQUIRE(rays != NULL || count == 0, "the rays are NULL");
     CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
@@ -398,19 +367,19 @@ carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *sc
 /* The items of points: first the object of the nearest box, then all that may be nearer. */
 static carom_status answer_near(carom_context *context, const carom_scene *scene,
                                 const carom_vec3 *points, uint64_t count, carom_pairs *items,
-                                carom_scene_hit *hits) {
+                                carom_hit *hits) {
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_broad_hit *boxes = CAROM_ARENA_TAKE(scratch, carom_broad_hit, count);
+    carom_hit *boxes = CAROM_ARENA_TAKE(scratch, carom_hit, count);
     carom_pair *first = CAROM_ARENA_TAKE(scratch, carom_pair, count);
     carom_bounds *around = CAROM_ARENA_TAKE(scratch, carom_bounds, count);
     if (boxes == NULL || first == NULL || around == NULL)
         return carom_fail_memory(context, count * sizeof(*around), "points");
-    CAROM_TRY(carom_broad_nearest(context, scene->broad, points, count, boxes));
+    CAROM_TRY(carom_broad_closest_points(context, scene->broad, points, count, boxes));
     items_query q = {.context = context, .scene = scene, .points = points, .items = first};
     for (uint64_t i = 0; i < count; ++i) {
         hits[i] = no_hit;
         hits[i].point = points[i];
-        if (boxes[i].id != CAROM_NO_BOX) first[q.count++] = (carom_pair){(uint32_t)i, boxes[i].id};
+        if (boxes[i].id != CAROM_NONE) first[q.count++] = (carom_pair){(uint32_t)i, boxes[i].id};
     }
     CAROM_TRY(answer(&q, hits));
     for (uint64_t i = 0; i < count; ++i) {
@@ -429,8 +398,7 @@ static carom_status answer_near(carom_context *context, const carom_scene *scene
 }
 
 carom_status carom_scene_closest_points(carom_context *context, const carom_scene *scene,
-                                        const carom_vec3 *points, uint64_t count,
-                                        carom_scene_hit *hits) {
+                                        const carom_vec3 *points, uint64_t count, carom_hit *hits) {
     REQUIRE_SCENE(context, scene);
     CAROM_REQUIRE(points != NULL || count == 0, "the points are NULL");
     CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");

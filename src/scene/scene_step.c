@@ -465,7 +465,7 @@ static carom_status run(step *s, carom_scene_contacts *contacts, carom_pairs *be
                         carom_pairs *ended, bool *more) {
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
-    CAROM_TRY(carom_broad_frame(context, scene->broad, NULL, NULL, NULL));
+    CAROM_TRY(carom_broad_step(context, scene->broad, NULL, NULL, NULL));
     carom_work work = context->work;
     scene->stale = false;
     s->keys = scene->broad->kept.data;

@@ -17,8 +17,9 @@ static const char *check_objects(const carom_scene *scene) {
         live += is_live ? 1 : 0;
         changed += (state & CAROM_SCENE_CHANGED) != 0 ? 1 : 0;
         if (!is_live) continue;
-        bool mesh = o->kind == CAROM_OBJECT_KIND_SOUP || o->kind == CAROM_OBJECT_KIND_SOLID;
-        bool packing = o->kind == CAROM_OBJECT_KIND_PACKING;
+        bool mesh =
+            o->kind == CAROM_SCENE_OBJECT_KIND_SOUP || o->kind == CAROM_SCENE_OBJECT_KIND_SOLID;
+        bool packing = o->kind == CAROM_SCENE_OBJECT_KIND_PACKING;
         uint8_t kinds = state & (CAROM_SCENE_CONVEX | CAROM_SCENE_PACKING);
         if (mesh != (o->soup != NULL) || packing != (o->tree != NULL) ||
             kinds != carom_scene_kind_state(o))

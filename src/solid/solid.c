@@ -26,8 +26,8 @@ static carom_status check_closed(carom_context *context, const carom_mesh_view *
                                  const carom_mesh_view *welded, const carom_mesh_report *report) {
     if (report->balanced) return CAROM_OK;
     bool open = report->open_edges != 0;
-    const uint64_t *edge = open ? report->first_open_edge : report->first_inconsistent_edge;
-    if (edge[0] == CAROM_MESH_NONE)
+    const uint32_t *edge = open ? report->first_open_edge : report->first_inconsistent_edge;
+    if (edge[0] == CAROM_NONE)
         return carom_fail(
             context, CAROM_BAD_INPUT,
             "the mesh is not closed: some edge has more sides one way than the other");
@@ -61,10 +61,10 @@ static carom_status find_touching(carom_context *context, const carom_solid *sol
     const carom_soup_view *soup = &solid->view;
     if (solid->info.degenerate_triangles == 0)
         return carom_soup_self_pairs(context, solid->soup, touching);
-    carom_soup_def def = {.mesh = {.positions = soup->positions,
-                                   .vertex_count = soup->vertex_count,
-                                   .corners = soup->corners,
-                                   .face_count = soup->triangle_count}};
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = soup->positions,
+                                                     .vertex_count = soup->vertex_count,
+                                                     .corners = soup->corners,
+                                                     .face_count = soup->triangle_count}};
     carom_soup *alone;
     CAROM_TRY(carom_soup_create(context, &def, &alone));
     carom_status status = carom_soup_self_pairs(context, alone, touching);
@@ -105,7 +105,7 @@ static void find_longest(carom_solid *solid) {
 static carom_status describe(carom_context *context, carom_solid *solid,
                              const carom_mesh_report *report) {
     carom_soup_info soup;
-    CAROM_TRY(carom_soup_get_info(context, solid->soup, &soup));
+    CAROM_TRY(carom_soup_get_info(solid->soup, &soup));
     solid->info.vertices = solid->view.vertex_count;
     solid->info.triangles = solid->view.triangle_count;
     solid->info.degenerate_triangles = report->degenerate_triangles;
@@ -137,11 +137,11 @@ static carom_status build(carom_context *context, carom_solid *solid, const caro
                           bool turn) {
     carom_solid_spanning_tree order;
     CAROM_TRY(carom_solid_spanning_tree_make(context, mesh, turn, &order));
-    carom_soup_def def = {.mesh = {.positions = order.positions,
-                                   .vertex_count = order.vertex_count,
-                                   .corners = order.corners,
-                                   .face_count = order.triangle_count},
-                          .degenerate = CAROM_DEGENERATE_AS_SEGMENT,
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = order.positions,
+                                                     .vertex_count = order.vertex_count,
+                                                     .corners = order.corners,
+                                                     .face_count = order.triangle_count},
+                          .degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT,
                           .rigid = true};
     carom_status status = carom_soup_create(context, &def, &solid->soup);
     solid->ends = order.ends, order.ends = NULL;
@@ -160,10 +160,11 @@ static carom_status create(carom_context *context, const carom_solid_def *def, c
     carom_mesh *welded = NULL, *split = NULL;
     carom_mesh_view view;
     carom_mesh_report report;
-    CAROM_TRY(carom_mesh_check(context, &def->mesh));
-    if (def->mesh.face_count == 0)
+    const carom_mesh_view *mesh = carom_mesh_of_def(def->mesh);
+    CAROM_TRY(carom_mesh_check(context, mesh));
+    if (mesh->face_count == 0)
         return carom_fail(context, CAROM_BAD_INPUT, "the mesh has no faces and encloses nothing");
-    CAROM_TRY(carom_mesh_weld(context, &def->mesh, &welded));
+    CAROM_TRY(carom_mesh_weld(context, mesh, &welded));
     (void)carom_mesh_get_view(welded, &view);
     carom_status status = CAROM_OK;
     if (view.offsets != NULL) {
@@ -171,7 +172,7 @@ static carom_status create(carom_context *context, const carom_solid_def *def, c
         if (status == CAROM_OK) (void)carom_mesh_get_view(split, &view);
     }
     if (status == CAROM_OK) status = carom_mesh_inspect(context, &view, &report);
-    if (status == CAROM_OK) status = check_closed(context, &def->mesh, &view, &report);
+    if (status == CAROM_OK) status = check_closed(context, mesh, &view, &report);
     if (status == CAROM_OK)
         status = build(context, solid, &view, is_inside_out(&report) != def->complement);
     if (status == CAROM_OK) status = describe(context, solid, &report);
@@ -221,9 +222,7 @@ void carom_solid_destroy(carom_solid *solid) {
     carom_release(&allocator, solid);
 }
 
-carom_status carom_solid_get_info(carom_context *context, const carom_solid *solid,
-                                  carom_solid_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_solid_get_info(const carom_solid *solid, carom_solid_info *info) {
     CAROM_REQUIRE(solid != NULL, "the solid is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = solid->info;

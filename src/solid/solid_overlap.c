@@ -209,7 +209,7 @@ static double pivot_error(const carom_solid_query *query) {
     return carom_scale_apply(POSE_BOUND * far, query->exponent);
 }
 
-static void fill(const carom_solid_query *query, const totals *t, carom_overlap *overlap) {
+static void fill(const carom_solid_query *query, const totals *t, carom_solid_result *overlap) {
     carom_vec3 arm = carom_vec_sub(pivot_of(query), query->origin), centroid = query->origin;
     double centroid_error = HUGE_VAL, least = fabs(t->volume) - t->volume_error;
     if (least > 0.0) {
@@ -254,7 +254,7 @@ static carom_relation relate(const carom_solid_tally *tally, const carom_solid_f
 /* ---- Search ---------------------------------------------------------------------------------- */
 
 static carom_status find_distance(const carom_solid_query *query, const carom_pose *pose_a,
-                                  const carom_pose *pose_b, carom_overlap *overlap) {
+                                  const carom_pose *pose_b, carom_solid_result *overlap) {
     carom_soup_gap gap;
     overlap->has_distance = true;
     if (overlap->relation != CAROM_RELATION_APART) return CAROM_OK;
@@ -349,7 +349,7 @@ static carom_status search_precisely(carom_solid_query *query, carom_solid_tally
 }
 
 static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *tally,
-                                  carom_solid_facts *facts, carom_overlap *overlap) {
+                                  carom_solid_facts *facts, carom_solid_result *overlap) {
     carom_solid_results results;
     CAROM_TRY(search_precisely(query, tally, facts, &results));
     if (tally->one_sided) {
@@ -387,7 +387,7 @@ static carom_status ask_once(job *j, bool *again) {
 }
 
 /* What remains after the last search. */
-static carom_status ask_rest(job *j, carom_overlap *overlap) {
+static carom_status ask_rest(job *j, carom_solid_result *overlap) {
     carom_solid_query *query = &j->query;
     carom_solid_tally *tally = &j->tally;
     carom_solid_facts *facts = &j->facts, again;
@@ -421,7 +421,7 @@ static carom_status ask_rest(job *j, carom_overlap *overlap) {
     return CAROM_OK;
 }
 
-static carom_status ask(job *j, bool again, carom_overlap *overlap) {
+static carom_status ask(job *j, bool again, carom_solid_result *overlap) {
     while (again) CAROM_TRY(ask_once(j, &again));
     return ask_rest(j, overlap);
 }
@@ -429,7 +429,7 @@ static carom_status ask(job *j, bool again, carom_overlap *overlap) {
 /* ---- Queries --------------------------------------------------------------------------------- */
 
 static carom_status check(carom_context *context, const carom_solid *a, const carom_solid *b,
-                          const carom_overlap_def *def) {
+                          const carom_solid_query_def *def) {
     CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
     CAROM_TRY(carom_solid_check_backend(context, a));
     CAROM_TRY(carom_solid_check_backend(context, b));
@@ -438,8 +438,8 @@ static carom_status check(carom_context *context, const carom_solid *a, const ca
 }
 
 /* Computes the rest of a query; `again`: from a search on. */
-static carom_status finish(job *j, bool again, const carom_overlap_query *q,
-                           const carom_overlap_def *def, carom_overlap *overlap) {
+static carom_status finish(job *j, bool again, const carom_solid_pair *q,
+                           const carom_solid_query_def *def, carom_solid_result *overlap) {
     carom_context *context = j->query.context;
     carom_work before = context->work; /* a search for the distance replaces it */
     carom_arena *scratch = carom_scratch(context, 0);
@@ -507,13 +507,13 @@ static carom_status search_ahead(carom_context *context, batch *b, uint32_t *at)
 }
 
 /* The queries of a part of a batch; *at is the one that failed. */
-static carom_status overlap_some(carom_context *context, const carom_overlap_query *q,
-                                 uint32_t count, const carom_overlap_def *def,
-                                 carom_overlap *overlaps, uint32_t *at) {
+static carom_status overlap_some(carom_context *context, const carom_solid_pair *q, uint32_t count,
+                                 const carom_solid_query_def *def, carom_solid_result *overlaps,
+                                 uint32_t *at) {
     batch b;
     CAROM_TRY(batch_make(context, count, &b));
     for (*at = 0; *at < count; ++*at) {
-        const carom_overlap_query *one = &q[*at];
+        const carom_solid_pair *one = &q[*at];
         CAROM_TRY(carom_solid_query_begin(context, one->a, &one->pose_a, one->b, &one->pose_b,
                                           &b.jobs[*at].query));
         carom_solid_tally_begin(&b.jobs[*at].tally);
@@ -527,20 +527,14 @@ static carom_status overlap_some(carom_context *context, const carom_overlap_que
     return CAROM_OK;
 }
 
-static carom_status fail_at(carom_context *context, carom_status status, uint64_t number) {
-    char message[CAROM_SENTENCE_SIZE];
-    snprintf(message, sizeof(message), "%s", context->message);
-    return carom_fail(context, status, "query %llu: %s", (unsigned long long)number, message);
-}
-
-carom_status carom_solid_overlap_batch(carom_context *context, const carom_overlap_query *queries,
-                                       uint64_t count, const carom_overlap_def *def,
-                                       carom_overlap *overlaps) {
+carom_status carom_solid_overlap_batch(carom_context *context, const carom_solid_pair *pairs,
+                                       uint64_t count, const carom_solid_query_def *def,
+                                       carom_solid_result *overlaps) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(queries != NULL || count == 0, "the queries are NULL");
+    CAROM_REQUIRE(pairs != NULL || count == 0, "the pairs are NULL");
     CAROM_REQUIRE(overlaps != NULL || count == 0, "the place for the overlaps is NULL");
     if (count != 0) memset(overlaps, 0, count * sizeof(*overlaps));
-    for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check(context, queries[i].a, queries[i].b, def));
+    for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check(context, pairs[i].a, pairs[i].b, def));
     context->work = (carom_work){0, 0, 0};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_backend backend = carom_context_use_cpu(context);
@@ -548,9 +542,9 @@ carom_status carom_solid_overlap_batch(carom_context *context, const carom_overl
     for (uint64_t first = 0; status == CAROM_OK && first < count; first += AT_ONCE) {
         uint32_t some = (uint32_t)CAROM_MIN(count - first, AT_ONCE), at = 0;
         carom_arena_mark mark = carom_arena_get_mark(scratch);
-        status = overlap_some(context, queries + first, some, def, overlaps + first, &at);
+        status = overlap_some(context, pairs + first, some, def, overlaps + first, &at);
         carom_arena_rewind(scratch, mark);
-        if (status != CAROM_OK) status = fail_at(context, status, first + at);
+        if (status != CAROM_OK) status = carom_fail_at(context, status, "pair", first + at);
     }
     context->backend = backend;
     return status;
@@ -558,13 +552,13 @@ carom_status carom_solid_overlap_batch(carom_context *context, const carom_overl
 
 carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_a, const carom_solid *b,
-                                 const carom_pose *pose_b, const carom_overlap_def *def,
-                                 carom_overlap *overlap) {
+                                 const carom_pose *pose_b, const carom_solid_query_def *def,
+                                 carom_solid_result *overlap) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
     const carom_pose identity = {.q = {.w = 1.0}};
-    const carom_overlap_query q = {a, b, pose_a != NULL ? *pose_a : identity,
-                                   pose_b != NULL ? *pose_b : identity};
+    const carom_solid_pair q = {a, b, pose_a != NULL ? *pose_a : identity,
+                                pose_b != NULL ? *pose_b : identity};
     job j;
     memset(overlap, 0, sizeof(*overlap));
     CAROM_TRY(check(context, a, b, def));

@@ -16,8 +16,8 @@
 
 #include "base/math.h"
 
-CAROM_RESULT_FILL(carom_patches);
-CAROM_RESULT_DEFINE_FREE(carom_patches);
+CAROM_RESULT_FILL(carom_solid_patches);
+CAROM_RESULT_DEFINE_FREE(carom_solid_patches);
 
 typedef struct patch {
     carom_sum terms[CAROM_SOLID_TERMS], errors[2];
@@ -220,13 +220,13 @@ static void give_voids(patches *p) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static carom_patch describe(const carom_solid_query *query, const carom_sum *terms) {
+static carom_solid_patch describe(const carom_solid_query *query, const carom_sum *terms) {
     double volume = carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME);
     double area = carom_solid_sum_of(query, terms, CAROM_SOLID_EXTENT);
     carom_vec3 moment = carom_solid_vector_of(query, terms, CAROM_SOLID_MOMENT);
     carom_vec3 normal = carom_solid_vector_of(query, terms, CAROM_SOLID_FORCE);
     carom_vec3 centroid = carom_vec_add(query->origin, carom_vec_scale(moment, 1.0 / volume));
-    carom_patch patch;
+    carom_solid_patch patch;
     patch.volume = carom_solid_unscale(query, volume, 3);
     patch.centroid = carom_solid_unscale_vector(query, centroid, 1);
     patch.area = carom_solid_unscale(query, area, 2);
@@ -234,15 +234,15 @@ static carom_patch describe(const carom_solid_query *query, const carom_sum *ter
     return patch;
 }
 
-static bool precedes(const carom_patch *a, const carom_patch *b) {
+static bool precedes(const carom_solid_patch *a, const carom_solid_patch *b) {
     if (a->volume != b->volume) return a->volume > b->volume;
     return carom_vec_compare(a->centroid, b->centroid) < 0;
 }
 
-static void sort(carom_patch *data, uint64_t count) {
+static void sort(carom_solid_patch *data, uint64_t count) {
     for (uint64_t gap = count / 2; gap > 0; gap /= 2) /* Shell 1959 */
         for (uint64_t i = gap; i < count; ++i) {
-            carom_patch one = data[i];
+            carom_solid_patch one = data[i];
             uint64_t k = i;
             for (; k >= gap && precedes(&one, &data[k - gap]); k -= gap) data[k] = data[k - gap];
             data[k] = one;
@@ -251,14 +251,14 @@ static void sort(carom_patch *data, uint64_t count) {
 
 /* Patches in scratch. */
 typedef struct patch_list {
-    carom_patch *data;
+    carom_solid_patch *data;
     uint64_t count;
     bool one_sided;
 } patch_list;
 
 static carom_status list(patches *p, patch_list *out) {
     out->count = 0;
-    out->data = CAROM_ARENA_TAKE(p->pieces.scratch, carom_patch, p->count);
+    out->data = CAROM_ARENA_TAKE(p->pieces.scratch, carom_solid_patch, p->count);
     if (out->data == NULL)
         return carom_fail_memory(p->query->context, p->count * sizeof(*out->data), "patches");
     for (uint32_t i = 0; i < p->count; ++i)
@@ -277,7 +277,7 @@ static carom_status list(patches *p, patch_list *out) {
  * more than rounding, far less than the difference of pieces that are not copies of each other. */
 #define SAME 1e-9
 
-static bool is_same(const carom_patch *a, const carom_patch *b) {
+static bool is_same(const carom_solid_patch *a, const carom_solid_patch *b) {
     double size = fabs(a->volume);
     carom_vec3 d = carom_vec_sub(a->centroid, b->centroid);
     double far = carom_solid_most(d), cube = far * far * far;
@@ -285,13 +285,13 @@ static bool is_same(const carom_patch *a, const carom_patch *b) {
 }
 
 /* Replaces area and force by the means of both signs. */
-static void add_half(carom_patch *to, const carom_patch *other) {
+static void add_half(carom_solid_patch *to, const carom_solid_patch *other) {
     to->area = 0.5 * to->area + 0.5 * other->area;
     to->force = carom_vec_scale(carom_vec_add(to->force, other->force), 0.5);
 }
 
-static carom_patch sum_of(const carom_patch *data, uint64_t count) {
-    carom_patch sum = {0};
+static carom_solid_patch sum_of(const carom_solid_patch *data, uint64_t count) {
+    carom_solid_patch sum = {0};
     for (uint64_t k = 0; k < count; ++k) {
         sum.volume += data[k].volume;
         sum.area += data[k].area;
@@ -305,7 +305,7 @@ static carom_patch sum_of(const carom_patch *data, uint64_t count) {
 static void add_other_side(patch_list *list, patch_list *other) {
     uint64_t found = 0; /* matched pieces, which come first */
     for (uint64_t i = 0; i < list->count; ++i) {
-        carom_patch one = list->data[i];
+        carom_solid_patch one = list->data[i];
         uint64_t k = 0;
         while (k < other->count && !is_same(&one, &other->data[k])) ++k;
         if (k == other->count) continue;
@@ -314,8 +314,8 @@ static void add_other_side(patch_list *list, patch_list *other) {
         list->data[i] = list->data[found];
         list->data[found++] = one;
     }
-    carom_patch *left = list->data + found, sum = sum_of(left, list->count - found);
-    carom_patch rest = sum_of(other->data, other->count);
+    carom_solid_patch *left = list->data + found, sum = sum_of(left, list->count - found);
+    carom_solid_patch rest = sum_of(other->data, other->count);
     if (list->count == found + 1) {
         add_half(left, &rest);
     } else if (list->count > found && other->count == 1 &&
@@ -370,7 +370,7 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     return list(&p, out);
 }
 
-static carom_status find_both(carom_solid_query *query, carom_patches *out) {
+static carom_status find_both(carom_solid_query *query, carom_solid_patches *out) {
     patch_list found, other;
     uint64_t space;
     CAROM_TRY(find(query, &found));
@@ -380,14 +380,14 @@ static carom_status find_both(carom_solid_query *query, carom_patches *out) {
         add_other_side(&found, &other);
     }
     carom_context *context = query->context;
-    CAROM_TRY(carom_patches_begin(context, &context->allocator, out, found.count, &space));
+    CAROM_TRY(carom_solid_patches_begin(context, &context->allocator, out, found.count, &space));
     if (space != 0) memcpy(out->data, found.data, space * sizeof(*out->data));
-    return carom_patches_end(out);
+    return carom_solid_patches_end(out);
 }
 
-carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
-                                 const carom_pose *pose_a, const carom_solid *b,
-                                 const carom_pose *pose_b, carom_patches *out) {
+carom_status carom_solid_overlap_patches(carom_context *context, const carom_solid *a,
+                                         const carom_pose *pose_a, const carom_solid *b,
+                                         const carom_pose *pose_b, carom_solid_patches *out) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
     CAROM_REQUIRE_RESULT(out, "the place for the patches");

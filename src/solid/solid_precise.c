@@ -336,7 +336,7 @@ static bool clear_doubtful(carom_real *a, int n) {
 }
 
 void carom_solid_results_round(const carom_solid_query *query, const carom_solid_results *r,
-                               carom_overlap *overlap) {
+                               carom_solid_result *overlap) {
     int n = r->limbs;
     carom_real volume = r->volume, area = r->area;
     bool may_vanish = clear_doubtful(&volume, n);
@@ -448,16 +448,16 @@ double carom_solid_precise_volume(const carom_solid_precise *sums, int limbs, do
     return carom_real_round(&volume, 0, limbs, error);
 }
 
-carom_patch carom_solid_precise_patch(const carom_solid_query *query,
-                                      const carom_solid_precise *sums, int limbs) {
+carom_solid_patch carom_solid_precise_patch(const carom_solid_query *query,
+                                            const carom_solid_precise *sums, int limbs) {
     precise s = {.query = query, .n = limbs, .sums = *sums};
     carom_solid_results r;
-    carom_overlap overlap;
+    carom_solid_result overlap;
     point_set(&s.origin, query->origin, limbs);
     find_results(&s, query->origin, &r);
     carom_solid_results_round(query, &r, &overlap);
-    return (carom_patch){.volume = overlap.volume,
-                         .centroid = overlap.centroid,
-                         .area = overlap.area,
-                         .force = overlap.force};
+    return (carom_solid_patch){.volume = overlap.volume,
+                               .centroid = overlap.centroid,
+                               .area = overlap.area,
+                               .force = overlap.force};
 }

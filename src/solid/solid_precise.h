@@ -24,7 +24,7 @@ void carom_solid_results_mean(carom_solid_results *results, carom_solid_results 
 
 /* Rounds the results into an overlap, once, with their errors. */
 void carom_solid_results_round(const carom_solid_query *query, const carom_solid_results *results,
-                               carom_overlap *overlap);
+                               carom_solid_result *overlap);
 
 /* ---- Sums over surface triangles ------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ void carom_solid_precise_join(carom_solid_precise *sums, const carom_solid_preci
 /* In the query's units. */
 double carom_solid_precise_volume(const carom_solid_precise *sums, int limbs, double *error);
 
-carom_patch carom_solid_precise_patch(const carom_solid_query *query,
-                                      const carom_solid_precise *sums, int limbs);
+carom_solid_patch carom_solid_precise_patch(const carom_solid_query *query,
+                                            const carom_solid_precise *sums, int limbs);
 
 #endif

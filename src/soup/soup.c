@@ -112,7 +112,7 @@ static carom_status triangles_make(carom_context *context, const carom_mesh_view
     CAROM_TRY(check_count(context, mesh->face_count)); /* before any face is read */
     CAROM_TRY(check_mesh(context, mesh));
     if (mesh->offsets != NULL) {
-        carom_triangulate_def def = {.fan = fan};
+        carom_mesh_triangulate_def def = {.fan = fan};
         CAROM_TRY(carom_mesh_triangulate(context, mesh, &def, &t->mesh, fan ? NULL : &t->faces));
         CAROM_TRY(carom_mesh_get_view(t->mesh, &t->view));
     }
@@ -248,7 +248,7 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
     CAROM_REQUIRE(out != NULL, "the place for the soup is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
-    CAROM_REQUIRE((unsigned)def->degenerate < CAROM_DEGENERATE_COUNT,
+    CAROM_REQUIRE((unsigned)def->degenerate < CAROM_SOUP_DEGENERATE_COUNT,
                   "def->degenerate is no such choice");
     CAROM_REQUIRE((unsigned)def->method < CAROM_SOUP_METHOD_COUNT, "def->method is no such choice");
     CAROM_TRY(carom_grid_check(context, &def->grid));
@@ -262,7 +262,7 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
                          .work_budget = def->work_budget,
                          .fan = def->fan,
                          .rigid = def->rigid};
-    carom_status status = add_mesh(context, soup, &def->mesh);
+    carom_status status = add_mesh(context, soup, carom_mesh_of_def(def->mesh));
     if (status != CAROM_OK) {
         carom_soup_destroy(soup);
         return status;
@@ -403,9 +403,8 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
     return status;
 }
 
-carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
-                                 carom_soup_info *info) {
-    CAROM_REQUIRE_SOUP(context, soup);
+carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) {
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     uint64_t bytes = sizeof(*soup) + carom_soup_device_bytes(soup) + carom_bvh_bytes(&soup->bvh) +
                      carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +
@@ -453,5 +452,5 @@ void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view) {
                               .bvh = &soup->bvh};
 }
 
-CAROM_ENUM_NAMES(carom_degenerate, CAROM_DEGENERATE_COUNT, "alone", "as-segment");
+CAROM_ENUM_NAMES(carom_soup_degenerate, CAROM_SOUP_DEGENERATE_COUNT, "alone", "as-segment");
 CAROM_ENUM_NAMES(carom_soup_method, CAROM_SOUP_METHOD_COUNT, "auto", "tree", "grid");

@@ -8,7 +8,10 @@
 #include "base/context.h"
 #include "bvh/bvh.h"
 #include "bvh/bvh_obb.h"
+#include "carom/kfree.h"
 #include "carom/soup.h"
+#include "carom/soup_motion.h"
+#include "carom/soup_points.h"
 #include "geom/face_item.h"
 #include "grid/grid.h"
 #include "soup/soup_device.h"
@@ -34,7 +37,7 @@ typedef struct carom_soup_grid {
 
 struct carom_soup {
     carom_allocator allocator;
-    carom_degenerate degenerate;
+    carom_soup_degenerate degenerate;
     carom_soup_method method;
     bool fan, rigid;
     carom_status failed; /* CAROM_OK, or the status of the change that lost the tree or grid */
@@ -109,7 +112,7 @@ static inline bool carom_soup_common_vertex(const uint32_t *a, const uint32_t *b
 static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle) {
     uint8_t state = soup->states[triangle];
     return state == 0 ||
-           (state == CAROM_SOUP_DEGENERATE && soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT);
+           (state == CAROM_SOUP_DEGENERATE && soup->degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT);
 }
 
 /* Rebuilds everything that depends on positions and states, as one phase of progress. On failure

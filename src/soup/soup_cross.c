@@ -378,9 +378,9 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
     return carom_soup_cross_search(&cross);
 }
 
-carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
-                                  const carom_pose *pose_a, const carom_soup *b,
-                                  const carom_pose *pose_b, bool *any) {
+carom_status carom_soup_cross_meet(carom_context *context, const carom_soup *a,
+                                   const carom_pose *pose_a, const carom_soup *b,
+                                   const carom_pose *pose_b, bool *any) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
     if (carom_soup_on_device(context))

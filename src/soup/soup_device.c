@@ -49,7 +49,7 @@ static carom_status set(carom_context *context, carom_soup *soup) {
     const carom_device_soup_def def = {.positions = soup->stale ? NULL : soup->positions,
                                        .doubles = soup->scalar == CAROM_SCALAR_FLOAT64,
                                        .as_segments =
-                                           soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT,
+                                           soup->degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT,
                                        .vertex_count = (uint32_t)soup->vertex_count,
                                        .triangle_count = soup->triangle_count,
                                        .face_count = soup->face_count,
@@ -203,27 +203,24 @@ carom_status carom_soup_device_k_free(carom_context *context, const carom_soup *
 /* ---- Input and results on the device --------------------------------------------------------- */
 
 carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,
-                                    const carom_mesh_view *mesh) {
+                                    const carom_cuda_positions *positions) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
-    CAROM_REQUIRE((unsigned)mesh->scalar < CAROM_SCALAR_COUNT, "mesh->scalar is no such choice");
-    CAROM_REQUIRE(mesh->positions != NULL || mesh->vertex_count == 0, "the positions are NULL");
+    CAROM_REQUIRE(positions != NULL, "the positions are NULL");
+    CAROM_REQUIRE((unsigned)positions->scalar < CAROM_SCALAR_COUNT,
+                  "positions->scalar is no such choice");
+    CAROM_REQUIRE(positions->data != NULL || positions->count == 0, "the positions are NULL");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "an update in device memory", &device));
     CAROM_TRY(carom_soup_check_backend(context, soup));
-    uint64_t packed = 3 * (mesh->scalar == CAROM_SCALAR_FLOAT64 ? sizeof(double) : sizeof(float));
-    if (mesh->stride != 0 && mesh->stride != packed)
-        return carom_fail(context, CAROM_UNSUPPORTED,
-                          "positions in device memory must be packed: a stride of 0 or %llu",
-                          (unsigned long long)packed);
-    if (mesh->vertex_count != soup->vertex_count || mesh->scalar != soup->scalar)
+    if (positions->count != soup->vertex_count || positions->scalar != soup->scalar)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the soup has %llu vertices of %s, the update %llu of %s; make a new "
                           "soup instead",
                           (unsigned long long)soup->vertex_count, carom_scalar_name(soup->scalar),
-                          (unsigned long long)mesh->vertex_count, carom_scalar_name(mesh->scalar));
+                          (unsigned long long)positions->count,
+                          carom_scalar_name(positions->scalar));
     soup->stale = true;
-    return carom_device_pass(context, table()->update(device, soup->device, mesh->positions));
+    return carom_device_pass(context, table()->update(device, soup->device, positions->data));
 }
 
 carom_status carom_cuda_soup_self_pairs(carom_context *context, const carom_soup *soup,

@@ -63,7 +63,7 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
                                        carom_soup_gap *gap) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(gap != NULL, "the place for the distance is NULL");
-    *gap = (carom_soup_gap){.distance = HUGE_VAL, .face_a = CAROM_NO_FACE, .face_b = CAROM_NO_FACE};
+    *gap = (carom_soup_gap){.distance = HUGE_VAL, .face_a = CAROM_NONE, .face_b = CAROM_NONE};
     if (!(limit >= 0.0))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the limit of the distance is %g; it must be positive, or 0 for none",
@@ -85,5 +85,37 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
     if (!best.any) return CAROM_OK;
     *gap = (carom_soup_gap){best.closest.distance, best.face_a, best.face_b, best.closest.a,
                             best.closest.b};
+    return CAROM_OK;
+}
+
+/* ---- Many pairs ------------------------------------------------------------------------------ */
+
+/* One pair after the other: each search runs on all threads. */
+
+carom_status carom_soup_cross_meet_batch(carom_context *context, const carom_soup_pair *pairs,
+                                         uint64_t count, bool *meet) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
+    CAROM_REQUIRE(count == 0 || meet != NULL, "the place for the answers is NULL");
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_soup_pair *p = &pairs[i];
+        carom_status status =
+            carom_soup_cross_meet(context, p->a, &p->pose_a, p->b, &p->pose_b, &meet[i]);
+        if (status != CAROM_OK) return carom_fail_at(context, status, "pair", i);
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_soup_cross_distance_batch(carom_context *context, const carom_soup_pair *pairs,
+                                             uint64_t count, double limit, carom_soup_gap *gaps) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
+    CAROM_REQUIRE(count == 0 || gaps != NULL, "the place for the distances is NULL");
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_soup_pair *p = &pairs[i];
+        carom_status status =
+            carom_soup_cross_distance(context, p->a, &p->pose_a, p->b, &p->pose_b, limit, &gaps[i]);
+        if (status != CAROM_OK) return carom_fail_at(context, status, "pair", i);
+    }
     return CAROM_OK;
 }

@@ -42,7 +42,7 @@
 #define HORIZON_GROWTH    4.0f    /* from one to the next */
 #define LARGEST_PRUNED    0x1p120 /* so that differences of positions are finite */
 
-CAROM_ENUM_NAMES(carom_impact_kind, CAROM_IMPACT_KIND_COUNT, "vertex-face", "face-vertex",
+CAROM_ENUM_NAMES(carom_soup_impact_kind, CAROM_SOUP_IMPACT_KIND_COUNT, "vertex-face", "face-vertex",
                  "edge-edge");
 
 CAROM_RESULT_FILL(carom_soup_impacts);
@@ -69,7 +69,7 @@ typedef struct earliest {
     carom_pair pair;
 } earliest;
 
-static const earliest none_yet = {HUGE_VAL, HUGE_VAL, CAROM_IMPACT_KIND_COUNT, {0, 0}};
+static const earliest none_yet = {HUGE_VAL, HUGE_VAL, CAROM_SOUP_IMPACT_KIND_COUNT, {0, 0}};
 
 typedef struct search {
     carom_context *context;
@@ -85,8 +85,8 @@ typedef struct search {
     float horizon;       /* the tree has the ways until this time */
     _Atomic float until; /* some impact is over before this time */
     carom_worker_states finders;
-    const uint64_t *found[CAROM_IMPACT_KIND_COUNT]; /* sorted */
-    uint64_t counts[CAROM_IMPACT_KIND_COUNT];
+    const uint64_t *found[CAROM_SOUP_IMPACT_KIND_COUNT]; /* sorted */
+    uint64_t counts[CAROM_SOUP_IMPACT_KIND_COUNT];
     carom_soup_impact *impacts;
     earliest earliest;
 } search;
@@ -385,7 +385,7 @@ static carom_status place(search *s) {
 typedef struct finder {
     search *s;
     uint32_t worker;
-    carom_pair_list lists[CAROM_IMPACT_KIND_COUNT];
+    carom_pair_list lists[CAROM_SOUP_IMPACT_KIND_COUNT];
     earliest first;
     carom_work work;
     carom_status status;
@@ -394,11 +394,11 @@ typedef struct finder {
 } finder;
 
 /* The four points of a vertex and a face, a face and a vertex, or two edges. */
-static void gather(const search *s, carom_impact_kind kind, uint32_t a, uint32_t b,
+static void gather(const search *s, carom_soup_impact_kind kind, uint32_t a, uint32_t b,
                    carom_vec3 *start, carom_vec3 *end) {
     const side *xa = &s->sides[0], *xb = side_b(s), *of[4];
     uint32_t vertex[4];
-    if (kind == CAROM_IMPACT_KIND_EDGE_EDGE) {
+    if (kind == CAROM_SOUP_IMPACT_KIND_EDGE_EDGE) {
         const uint32_t *ca = corners_of(xa, a / 3), *cb = corners_of(xb, b / 3);
         vertex[0] = ca[a % 3];
         vertex[1] = ca[(a % 3 + 1) % 3];
@@ -407,7 +407,7 @@ static void gather(const search *s, carom_impact_kind kind, uint32_t a, uint32_t
         of[0] = of[1] = xa;
         of[2] = of[3] = xb;
     } else {
-        bool vertex_of_a = kind == CAROM_IMPACT_KIND_VERTEX_FACE;
+        bool vertex_of_a = kind == CAROM_SOUP_IMPACT_KIND_VERTEX_FACE;
         const side *x = vertex_of_a ? xa : xb, *y = vertex_of_a ? xb : xa;
         vertex[0] = x->soup->corners[vertex_of_a ? a : b];
         memcpy(vertex + 1, corners_of(y, vertex_of_a ? b : a), 3 * sizeof(uint32_t));
@@ -443,11 +443,11 @@ static void prune(search *s, double upper) {
 }
 
 /* Tests one vertex and face, or two edges; false if the search must stop. */
-static bool test(finder *f, carom_impact_kind kind, uint32_t a, uint32_t b) {
+static bool test(finder *f, carom_soup_impact_kind kind, uint32_t a, uint32_t b) {
     search *s = f->s;
     carom_vec3 start[4], end[4];
     gather(s, kind, a, b, start, end);
-    int edges = kind == CAROM_IMPACT_KIND_EDGE_EDGE;
+    int edges = kind == CAROM_SOUP_IMPACT_KIND_EDGE_EDGE;
     int verdict = carom_toi_filter(start, end, edges, NULL, NULL);
     if (verdict == CAROM_TOI_MISS) return true;
     if (verdict == CAROM_TOI_UNDECIDED) {
@@ -459,9 +459,9 @@ static bool test(finder *f, carom_impact_kind kind, uint32_t a, uint32_t b) {
     }
     if (s->first) {
         carom_toi toi = carom_toi_of(start, end, edges);
-        earliest x = {toi.lower, toi.upper, kind, {a, b}};
+        earliest x = {toi.time.lower, toi.time.upper, kind, {a, b}};
         offer(&f->first, &x);
-        prune(s, toi.upper);
+        prune(s, toi.time.upper);
     } else if (!carom_pair_list_add(&f->lists[kind], a, b)) {
         f->status = CAROM_NO_MEMORY;
     }
@@ -475,16 +475,17 @@ static uint32_t triangle_at(const search *s, uint32_t place) {
 static bool test_candidate(finder *f, const carom_impact_candidate *c) {
     const search *s = f->s;
     uint32_t a = s->self ? triangle_at(s, c->a) : c->a, b = triangle_at(s, c->b), k = c->which;
-    if (k < CAROM_IMPACT_OF_B) return test(f, CAROM_IMPACT_KIND_VERTEX_FACE, 3 * a + k, b);
+    if (k < CAROM_IMPACT_OF_B) return test(f, CAROM_SOUP_IMPACT_KIND_VERTEX_FACE, 3 * a + k, b);
     if (k < CAROM_IMPACT_EDGES) {
         uint32_t corner = 3 * b + k - CAROM_IMPACT_OF_B;
-        return s->self ? test(f, CAROM_IMPACT_KIND_VERTEX_FACE, corner, a)
-                       : test(f, CAROM_IMPACT_KIND_FACE_VERTEX, a, corner);
+        return s->self ? test(f, CAROM_SOUP_IMPACT_KIND_VERTEX_FACE, corner, a)
+                       : test(f, CAROM_SOUP_IMPACT_KIND_FACE_VERTEX, a, corner);
     }
     uint32_t edge_a = 3 * a + (k - CAROM_IMPACT_EDGES) / 3;
     uint32_t edge_b = 3 * b + (k - CAROM_IMPACT_EDGES) % 3;
     bool swap = s->self && edge_b < edge_a;
-    return test(f, CAROM_IMPACT_KIND_EDGE_EDGE, swap ? edge_b : edge_a, swap ? edge_a : edge_b);
+    return test(f, CAROM_SOUP_IMPACT_KIND_EDGE_EDGE, swap ? edge_b : edge_a,
+                swap ? edge_a : edge_b);
 }
 
 /* ---- Search ---------------------------------------------------------------------------------- */
@@ -521,7 +522,7 @@ static bool finder_begin(void *user, void *state, uint32_t worker) {
     finder *f = state;
     f->s = user;
     f->worker = worker;
-    for (int k = 0; k < CAROM_IMPACT_KIND_COUNT; ++k)
+    for (int k = 0; k < CAROM_SOUP_IMPACT_KIND_COUNT; ++k)
         carom_pair_list_begin(&f->lists[k], carom_scratch(f->s->context, worker));
     f->first = none_yet;
     f->work = (carom_work){0};
@@ -563,7 +564,7 @@ static carom_status search_triangles(void *argument, carom_range range) {
 /* Joins and sorts what the workers found. */
 static carom_status collect(search *s) {
     const finder *f;
-    for (int k = 0; k < CAROM_IMPACT_KIND_COUNT; ++k) {
+    for (int k = 0; k < CAROM_SOUP_IMPACT_KIND_COUNT; ++k) {
         carom_pair_list all;
         carom_pair_list_begin(&all, carom_scratch(s->context, 0));
         for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;)
@@ -630,24 +631,23 @@ static void name_vertices(const side *x, uint32_t id, int count, uint32_t *verti
 }
 
 static carom_soup_impact make_impact(const search *s, int kind, carom_pair pair) {
-    carom_soup_impact impact = {.kind = (carom_impact_kind)kind};
-    bool edges = kind == CAROM_IMPACT_KIND_EDGE_EDGE;
+    carom_soup_impact impact = {.kind = (carom_soup_impact_kind)kind};
+    bool edges = kind == CAROM_SOUP_IMPACT_KIND_EDGE_EDGE;
     name_vertices(&s->sides[0], pair.a,
-                  edges                                   ? 2
-                  : kind == CAROM_IMPACT_KIND_VERTEX_FACE ? 1
-                                                          : 3,
+                  edges                                        ? 2
+                  : kind == CAROM_SOUP_IMPACT_KIND_VERTEX_FACE ? 1
+                                                               : 3,
                   impact.a, &impact.face_a);
     name_vertices(side_b(s), pair.b,
-                  edges                                   ? 2
-                  : kind == CAROM_IMPACT_KIND_VERTEX_FACE ? 3
-                                                          : 1,
+                  edges                                        ? 2
+                  : kind == CAROM_SOUP_IMPACT_KIND_VERTEX_FACE ? 3
+                                                               : 1,
                   impact.b, &impact.face_b);
     carom_vec3 start[4], end[4];
     gather(s, impact.kind, pair.a, pair.b, start, end);
     carom_toi toi = carom_toi_of(start, end, edges);
     CAROM_ASSERT(toi.hit);
-    impact.lower = toi.lower;
-    impact.upper = toi.upper;
+    impact.time = toi.time;
     return impact;
 }
 
@@ -664,7 +664,7 @@ static carom_status fill_impacts(void *argument, carom_range range) {
 
 static carom_status pass_all(search *s, carom_soup_impacts *impacts) {
     uint64_t writable, total = 0;
-    for (int k = 0; k < CAROM_IMPACT_KIND_COUNT; ++k) total += s->counts[k];
+    for (int k = 0; k < CAROM_SOUP_IMPACT_KIND_COUNT; ++k) total += s->counts[k];
     CAROM_TRY(
         carom_soup_impacts_begin(s->context, &s->context->allocator, impacts, total, &writable));
     s->impacts = impacts->data;
@@ -673,10 +673,10 @@ static carom_status pass_all(search *s, carom_soup_impacts *impacts) {
 }
 
 static void pass_first(const search *s, carom_soup_impact *first) {
-    *first = (carom_soup_impact){.kind = CAROM_IMPACT_KIND_COUNT};
-    if (s->earliest.kind == CAROM_IMPACT_KIND_COUNT) return;
+    *first = (carom_soup_impact){.face_a = CAROM_NONE, .face_b = CAROM_NONE};
+    if (s->earliest.kind == CAROM_SOUP_IMPACT_KIND_COUNT) return;
     *first = make_impact(s, s->earliest.kind, s->earliest.pair);
-    first->upper = s->earliest.upper; /* of the first time, whichever impact it belongs to */
+    first->time.upper = s->earliest.upper; /* of the first time, whichever impact it belongs to */
 }
 
 /* ---- Public functions ------------------------------------------------------------------------ */

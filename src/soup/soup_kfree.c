@@ -367,7 +367,7 @@ static uint32_t quantile(const uint32_t *histogram, uint64_t faces, double share
         if ((below += histogram[count]) >= CAROM_MAX(wanted, 1)) return count;
 }
 
-static carom_status sum_up(const crowd *c, carom_k_free *k) {
+static carom_status sum_up(const crowd *c, carom_kfree *k) {
     const carom_soup *soup = c->soup;
     double least = HUGE_VAL, largest = 0.0;
     for (uint32_t f = 0; f < soup->face_count; ++f) {
@@ -375,7 +375,7 @@ static carom_status sum_up(const crowd *c, carom_k_free *k) {
         if (diameter < 0.0) continue;
         ++k->faces;
         k->total += c->counts[f];
-        if (k->worst_face == CAROM_NO_FACE || c->counts[f] > k->most) {
+        if (k->worst_face == CAROM_NONE || c->counts[f] > k->most) {
             k->most = c->counts[f];
             k->worst_face = f;
         }
@@ -433,7 +433,7 @@ static carom_status fail_beyond(carom_context *context) {
                       "soup down");
 }
 
-static carom_status count_all(crowd *c, carom_k_free *k) {
+static carom_status count_all(crowd *c, carom_kfree *k) {
     carom_context *context = c->context;
     const carom_soup *soup = c->soup;
     uint64_t blocks = soup->triangle_count != 0 ? soup->bvh.node_count[0] : 0;
@@ -488,7 +488,7 @@ static carom_status settle_undecided(crowd *c, const carom_device_k_free *on_dev
     return CAROM_OK;
 }
 
-static carom_status count_on_device(crowd *c, carom_k_free *k) {
+static carom_status count_on_device(crowd *c, carom_kfree *k) {
     carom_context *context = c->context;
     uint64_t faces = c->soup->face_count, there = 0;
     carom_device_k_free on_device;
@@ -510,7 +510,7 @@ static carom_status count_on_device(crowd *c, carom_k_free *k) {
     return CAROM_OK;
 }
 
-static carom_status count_faces(crowd *c, carom_k_free *k, uint64_t places) {
+static carom_status count_faces(crowd *c, carom_kfree *k, uint64_t places) {
     carom_context *context = c->context;
     if (carom_soup_on_device(context)) return count_on_device(c, k);
     c->placed = CAROM_ARENA_TAKE(carom_scratch(context, 0), double, places);
@@ -519,7 +519,7 @@ static carom_status count_faces(crowd *c, carom_k_free *k, uint64_t places) {
     return count_all(c, k);
 }
 
-static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
+static carom_status run(crowd *c, carom_kfree *k, carom_numbers *counts) {
     carom_context *context = c->context;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t faces = c->soup->face_count, space;
@@ -536,21 +536,21 @@ static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
     return carom_numbers_end(counts);
 }
 
-carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, carom_k_free *k_free,
-                               carom_numbers *counts) {
+carom_status carom_kfree_measure(carom_context *context, const carom_soup *soup,
+                                 carom_kfree *k_free, carom_numbers *counts) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(k_free != NULL, "the place for the result is NULL");
     if (counts != NULL) CAROM_REQUIRE_RESULT(counts, "the place for the counts");
     memset(k_free, 0, sizeof(*k_free)); /* padding too: equal results are equal bytes */
-    k_free->worst_face = CAROM_NO_FACE;
+    k_free->worst_face = CAROM_NONE;
     if (carom_soup_on_device(context))
         CAROM_TRY(carom_soup_device_check_k_free(context, soup));
     else
         CAROM_TRY(carom_soup_check_ready(context, soup));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark at = carom_arena_get_mark(scratch);
-    carom_k_free k;
+    carom_kfree k;
     memcpy(&k, k_free, sizeof(k));
     crowd c = {.context = context, .soup = soup};
     context->work = (carom_work){0};
@@ -571,8 +571,8 @@ static uint64_t plus(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-carom_status carom_k_free_get_bounds(carom_context *context, const carom_k_free *a,
-                                     const carom_k_free *b, carom_k_free_bounds *bounds) {
+carom_status carom_kfree_bound(carom_context *context, const carom_kfree *a, const carom_kfree *b,
+                               carom_kfree_most *bounds) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "a k_free is NULL");
     CAROM_REQUIRE(bounds != NULL, "the place for the bounds is NULL");

@@ -17,6 +17,7 @@
 #include "bvh/bvh_cpu.h"
 #include "bvh/bvh_nearest_cpu.h"
 #include "geom/distance_item.h"
+#include "geom/length.h"
 #include "geom/nearer.h"
 #include "soup/soup_points_cpu.h"
 
@@ -107,7 +108,7 @@ carom_status carom_soup_check_points(carom_context *context, const carom_soup *s
 
 /* A candidate for the nearest face. */
 typedef struct candidate {
-    carom_soup_hit hit;
+    carom_hit hit;
     uint32_t place;
 } candidate;
 
@@ -186,7 +187,8 @@ static void offer(seeker *s, uint32_t place, const carom_triangle *t) {
     if (distance < s->least) s->least = distance;
     uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
     CAROM_ASSERT(s->count < MOST_CANDIDATES && s->least <= distance + s->error);
-    s->candidates[s->count++] = (candidate){{face, closest.distance, closest.b}, place};
+    s->candidates[s->count++] =
+        (candidate){{.face = face, .distance = closest.distance, .point = closest.b}, place};
 }
 
 static void put_vec(double (*rows)[CAROM_BVH_WIDTH], uint32_t at, carom_vec3 v) {
@@ -258,8 +260,8 @@ static void settle_point(const seeker *s, candidate *best) {
     best->hit.point = closest.a;
 }
 
-carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup,
-                                       carom_vec3 point, carom_soup_turn *turn) {
+carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup, carom_vec3 point,
+                                  carom_soup_turn *turn) {
     seeker s;
     s.context = context;
     s.soup = soup;
@@ -293,18 +295,22 @@ carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup 
         offer(&s, s.seed, &t);
     }
     CAROM_CPU_CALL(context, carom_bvh_nearest)(&soup->bvh, &at, limit_of(&s), offer_lanes, &s);
-    if (s.count == 0) return (carom_soup_hit){CAROM_NO_FACE, HUGE_VAL, point};
+    if (s.count == 0)
+        return (carom_hit){
+            .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = point};
     if (s.count > 1) choose(&s);
     settle_point(&s, &s.candidates[0]);
     CAROM_ASSERT(s.count == 1);
     turn->place = s.candidates[0].place;
-    return s.candidates[0].hit;
+    carom_hit hit = s.candidates[0].hit;
+    if (hit.distance > 0.0) hit.normal = carom_vec_unit(carom_vec_sub(point, hit.point));
+    return hit;
 }
 
 typedef struct nearest_query {
     carom_soup_batch batch;
     const carom_vec3 *points;
-    carom_soup_hit *hits;
+    carom_hit *hits;
 } nearest_query;
 
 static carom_status answer_nearest(const carom_soup_batch *batch, uint64_t i,
@@ -315,8 +321,7 @@ static carom_status answer_nearest(const carom_soup_batch *batch, uint64_t i,
 }
 
 carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
-                                       const carom_vec3 *points, uint64_t count,
-                                       carom_soup_hit *hits) {
+                                       const carom_vec3 *points, uint64_t count, carom_hit *hits) {
     CAROM_REQUIRE_BATCH(context, soup, points, count, hits);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     nearest_query q = {{context, soup, answer_nearest, NULL}, points, hits};

@@ -41,7 +41,7 @@ carom_status carom_soup_check_points(carom_context *context, const carom_soup *s
                                      const carom_vec3 *points, uint64_t count);
 
 /* The nearest face of one point. The search starts at turn->place and sets it. */
-carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup,
-                                       carom_vec3 point, carom_soup_turn *turn);
+carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup, carom_vec3 point,
+                                  carom_soup_turn *turn);
 
 #endif

@@ -5,6 +5,7 @@
  * test is conservative. Which faces are met, and which of them first, is decided exactly
  * (ray_item.h): in doubles where their error bounds allow it, else in integers. */
 #include "bvh/bvh_ray_cpu.h"
+#include "geom/length.h"
 #include "geom/ray.h"
 #include "geom/ray_item.h"
 #include "soup/soup_points.h"
@@ -12,7 +13,7 @@
 typedef struct ray_query {
     carom_soup_batch batch;
     const carom_ray *rays;
-    carom_soup_hit *hits;
+    carom_hit *hits;
     carom_ray_frame frame;
 } ray_query;
 
@@ -21,7 +22,7 @@ typedef struct ray_search {
     const carom_soup *soup;
     carom_ray_view view;
     double margin; /* of boxes */
-    uint32_t face; /* CAROM_NO_FACE: none met so far */
+    uint32_t face; /* CAROM_NONE: none met so far */
     carom_ray_hit first;
 } ray_search;
 
@@ -37,22 +38,57 @@ static double offer(void *user, uint32_t place) {
     uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
     carom_ray_hit hit;
     if (carom_ray_meet(&f->view, triangle.corner, &hit) && carom_ray_within(&f->view, &hit)) {
-        int order = f->face == CAROM_NO_FACE ? -1 : carom_ray_compare(&f->view, &hit, &f->first);
+        int order = f->face == CAROM_NONE ? -1 : carom_ray_compare(&f->view, &hit, &f->first);
         if (order < 0 || (order == 0 && face < f->face)) {
             f->face = face;
             f->first = hit;
         }
     }
     double end = f->view.limit_high;
-    if (f->face != CAROM_NO_FACE) end = CAROM_MIN(f->first.high, end);
+    if (f->face != CAROM_NONE) end = CAROM_MIN(f->first.high, end);
     return limit_of(end, f->margin);
 }
 
-static carom_soup_hit cast(const ray_query *q, const carom_ray *ray) {
+/* The direction between two points, of any size: no difference of quarters overflows. */
+static carom_vec3 direction_of(carom_vec3 from, carom_vec3 to) {
+    carom_vec3 d = carom_vec_sub(to, from);
+    if (!(carom_vec_largest(d) <= 0.25 * DBL_MAX))
+        d = carom_vec_sub(carom_vec_scale(to, 0.25), carom_vec_scale(from, 0.25));
+    return carom_vec_unit(d);
+}
+
+/* The normal of a face, of any length: that of its triangle whose sides at the first corner are
+ * nearest to a right angle. */
+static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
+    uint64_t first = face, end = (uint64_t)face + 1;
+    if (soup->faces != NULL) { /* the triangles are in the order of their faces */
+        uint64_t low = 0, high = soup->triangle_count;
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (soup->faces[middle] < face)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        first = end = low;
+        while (end < soup->triangle_count && soup->faces[end] == face) ++end;
+    }
+    carom_vec3 best = carom_vec(0.0, 0.0, 0.0);
+    for (uint64_t i = first; i < end; ++i) {
+        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
+        carom_vec3 n = carom_vec_cross(direction_of(t.corner[0], t.corner[1]),
+                                       direction_of(t.corner[0], t.corner[2]));
+        if (carom_vec_dot(n, n) > carom_vec_dot(best, best)) best = n;
+    }
+    return best;
+}
+
+static carom_hit cast(const ray_query *q, const carom_ray *ray) {
     ray_search f;
-    carom_soup_hit hit = {CAROM_NO_FACE, HUGE_VAL, ray->origin};
+    carom_hit hit = {
+        .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = ray->origin};
     f.soup = q->batch.soup;
-    f.face = CAROM_NO_FACE;
+    f.face = CAROM_NONE;
     carom_ray_begin(ray->origin, ray->direction, ray->length, &q->frame, &f.view);
     if (f.view.misses) return hit;
     carom_bvh_ray path;
@@ -66,8 +102,12 @@ static carom_soup_hit cast(const ray_query *q, const carom_ray *ray) {
     path.margin = f.margin = CAROM_MIN(f.margin, CAROM_BVH_EVERYWHERE);
     double limit = limit_of(f.view.limit_high, f.margin);
     CAROM_CPU_CALL(q->batch.context, carom_bvh_cast)(&q->batch.soup->bvh, &path, limit, offer, &f);
-    if (f.face == CAROM_NO_FACE) return hit;
+    if (f.face == CAROM_NONE) return hit;
+    hit.id = 0;
     hit.face = f.face;
+    hit.normal = carom_vec_unit(face_normal(f.soup, f.face));
+    if (carom_vec_dot(hit.normal, ray->direction) > 0.0)
+        hit.normal = carom_vec_scale(hit.normal, -1.0);
     carom_ray_answer(&f.view, &f.first, &hit.distance, &hit.point);
     return hit;
 }
@@ -90,7 +130,7 @@ static carom_status answer_ray(const carom_soup_batch *batch, uint64_t i, carom_
 }
 
 carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
-                                  const carom_ray *rays, uint64_t count, carom_soup_hit *hits) {
+                                  const carom_ray *rays, uint64_t count, carom_hit *hits) {
     CAROM_REQUIRE_BATCH(context, soup, rays, count, hits);
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(carom_rays_check(context, rays, count));

@@ -65,7 +65,7 @@ static bool keep_pair(finder *f, uint32_t triangle_a, uint32_t triangle_b) {
 static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uint32_t *cb) {
     carom_triangle ta = carom_soup_triangle(soup, ca), tb = carom_soup_triangle(soup, cb);
     carom_common common = carom_common_make(ca, cb);
-    bool as_segments = soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT;
+    bool as_segments = soup->degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT;
     if (soup->scalar == CAROM_SCALAR_FLOAT32) {
         int verdict = carom_face_filter(&ta, &tb, &common);
         if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
@@ -286,7 +286,7 @@ static carom_status search_all(carom_soup_search *s) {
  * memory. */
 static bool add_degenerate(const carom_soup *soup, uint32_t first, uint32_t end,
                            carom_pair_list *list) {
-    if (soup->degenerate_faces == 0 || soup->degenerate != CAROM_DEGENERATE_ALONE) return true;
+    if (soup->degenerate_faces == 0 || soup->degenerate != CAROM_SOUP_DEGENERATE_ALONE) return true;
     for (uint32_t t = first; t < end;) {
         uint32_t face = carom_soup_face(soup, t);
         bool all = true;

@@ -17,7 +17,8 @@
 CAROM_RESULT_FILL(carom_soup_segments);
 CAROM_RESULT_DEFINE_FREE(carom_soup_segments);
 
-CAROM_ENUM_NAMES(carom_segment_kind, CAROM_SEGMENT_KIND_COUNT, "point", "segment", "outline");
+CAROM_ENUM_NAMES(carom_soup_segment_kind, CAROM_SOUP_SEGMENT_KIND_COUNT, "point", "segment",
+                 "outline");
 
 typedef struct chunk {
     struct chunk *next;
@@ -68,9 +69,9 @@ static bool intersect(found *f, carom_arena *scratch, carom_pair pair, const car
         carom_soup_segment segment;
         memset(&segment, 0, sizeof(segment)); /* padding too: results are compared by bytes */
         segment.pair = pair;
-        segment.kind = common.dimension == 0   ? CAROM_SEGMENT_KIND_POINT
-                       : common.dimension == 1 ? CAROM_SEGMENT_KIND_SEGMENT
-                                               : CAROM_SEGMENT_KIND_OUTLINE;
+        segment.kind = common.dimension == 0   ? CAROM_SOUP_SEGMENT_KIND_POINT
+                       : common.dimension == 1 ? CAROM_SOUP_SEGMENT_KIND_SEGMENT
+                                               : CAROM_SOUP_SEGMENT_KIND_OUTLINE;
         segment.crossing = common.interior;
         segment.p = common.end[i][0];
         segment.q = common.end[i][1];

@@ -42,7 +42,7 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
     return carom_soup_search_all(&s, carom_pair_list_fill, pairs);
 }
 
-carom_status carom_soup_self_any(carom_context *context, const carom_soup *soup, bool *any) {
+carom_status carom_soup_self_meet(carom_context *context, const carom_soup *soup, bool *any) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
     if (carom_soup_on_device(context))
@@ -50,7 +50,7 @@ carom_status carom_soup_self_any(carom_context *context, const carom_soup *soup,
     CAROM_TRY(carom_soup_check_any(context, soup));
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
-    *any = soup->degenerate == CAROM_DEGENERATE_ALONE && soup->degenerate_faces != 0;
+    *any = soup->degenerate == CAROM_SOUP_DEGENERATE_ALONE && soup->degenerate_faces != 0;
     if (*any) return CAROM_OK;
     s.stop_at_first = true;
     CAROM_TRY(carom_soup_search_all(&s, NULL, NULL));
@@ -74,7 +74,7 @@ carom_status carom_soup_self_count(carom_context *context, const carom_soup *sou
     carom_soup_search_begin(context, soup, &s);
     CAROM_TRY(carom_soup_search_all(&s, NULL, NULL));
     *count = s.count;
-    if (soup->degenerate == CAROM_DEGENERATE_ALONE) *count += soup->degenerate_faces;
+    if (soup->degenerate == CAROM_SOUP_DEGENERATE_ALONE) *count += soup->degenerate_faces;
     return CAROM_OK;
 }
 

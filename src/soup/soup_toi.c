@@ -24,7 +24,7 @@ typedef struct advance {
     carom_context *context;
     const carom_soup *soups[2];
     carom_moving moving[2];
-    double tolerance, separation, rounding;
+    double tolerance, reach, rounding;
     double closing; /* C */
     double detail;  /* DETAIL as a distance */
     double left;    /* time until the end */
@@ -60,7 +60,7 @@ static double gap_along(const carom_triangle *a, const carom_triangle *b, carom_
  * their distance, and by the gap along the direction between the nearest points. */
 static double free_time(const advance *v, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                         const carom_triangle *posed_b, const carom_closest *closest) {
-    double kept = v->separation + 0.5 * v->tolerance + v->rounding;
+    double kept = v->reach + 0.5 * v->tolerance + v->rounding;
     carom_vec3 n = carom_vec_sub(closest->b, closest->a);
     double length = carom_length(n), time = (closest->distance - kept) / v->closing;
     if (!(length > 0.0)) return time;
@@ -83,7 +83,7 @@ static bool measure(const void *user, const carom_soup_nearest *best, const caro
     const advance *v = user;
     (void)best;
     carom_near_triangles(posed_a->corner, posed_b->corner, &found->closest);
-    bool near = found->closest.distance - v->rounding - v->separation <= v->tolerance;
+    bool near = found->closest.distance - v->rounding - v->reach <= v->tolerance;
     found->time = near ? 0.0 : free_time(v, found->a, found->b, posed_a, posed_b, &found->closest);
     return true;
 }
@@ -91,7 +91,7 @@ static bool measure(const void *user, const carom_soup_nearest *best, const caro
 /* Pairs farther apart than this cannot meet in the time that is left. */
 static double limit_for(const advance *v, double time) {
     time = CAROM_MIN(time, v->left);
-    return time * v->closing * (1.0 + 0x1p-40) + v->separation + v->tolerance + 2.0 * v->rounding;
+    return time * v->closing * (1.0 + 0x1p-40) + v->reach + v->tolerance + 2.0 * v->rounding;
 }
 
 /* Pairs farther apart than this are not looked at: where soups are far apart or turn, too many
@@ -110,7 +110,7 @@ static double limit_after(const void *user, const carom_soup_nearest *best) {
  * What is beyond the horizon and was looked at all the same has more time than that, so the result
  * does not depend on the order. */
 static double step_after(const advance *v, const carom_soup_nearest *best) {
-    double kept = v->separation + 0.5 * v->tolerance + v->rounding;
+    double kept = v->reach + 0.5 * v->tolerance + v->rounding;
     double others = (horizon_of(v, best->least) - kept) / v->closing;
     return CAROM_MIN(best->time, others);
 }
@@ -175,14 +175,14 @@ static carom_status begin(advance *v, const carom_motion *motion_a, const carom_
     sizes += speed;
     v->tolerance =
         def != NULL && def->tolerance > 0.0 ? def->tolerance : CAROM_ADVANCE_TOLERANCE * sizes;
-    v->separation = def != NULL ? def->separation : 0.0;
+    v->reach = def != NULL ? def->reach : 0.0;
     v->rounding = ROUNDING * (sizes + far);
     v->closing += v->rounding;
     context->work = (carom_work){0};
     return CAROM_OK;
 }
 
-static void report(const carom_soup_nearest *best, double time, carom_soup_toi *toi) {
+static void report(const carom_soup_nearest *best, double time, carom_advance *toi) {
     toi->hit = true;
     toi->time = time;
     toi->distance = best->closest.distance;
@@ -203,7 +203,7 @@ static carom_status find_meeting(advance *v, carom_soup_nearest *best) {
     return CAROM_OK;
 }
 
-static carom_status run(advance *v, uint64_t most_steps, carom_soup_toi *toi) {
+static carom_status run(advance *v, uint64_t most_steps, carom_advance *toi) {
     carom_soup_nearest best = {.any = false};
     double t = 0.0;
     CAROM_TRY(find_meeting(v, &best));
@@ -225,17 +225,17 @@ static carom_status run(advance *v, uint64_t most_steps, carom_soup_toi *toi) {
     }
 }
 
-carom_status carom_soup_cross_toi(carom_context *context, const carom_soup *a,
-                                  const carom_motion *motion_a, const carom_soup *b,
-                                  const carom_motion *motion_b, const carom_advance_def *def,
-                                  carom_soup_toi *toi) {
+carom_status carom_soup_cross_advance(carom_context *context, const carom_soup *a,
+                                      const carom_motion *motion_a, const carom_soup *b,
+                                      const carom_motion *motion_b, const carom_advance_def *def,
+                                      carom_advance *toi) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(toi != NULL, "the place for the time is NULL");
     advance v = {.context = context, .soups = {a, b}};
     CAROM_TRY(begin(&v, motion_a, motion_b, def));
     memset(toi, 0, sizeof(*toi)); /* the padding, too */
     toi->time = 1.0;
-    toi->face_a = toi->face_b = CAROM_NO_FACE;
+    toi->face_a = toi->face_b = CAROM_NONE;
     carom_progress_begin(context, "advancing two soups", 0);
     uint64_t most_steps =
         def != NULL && def->most_steps > 0 ? def->most_steps : CAROM_ADVANCE_MOST_STEPS;

@@ -19,7 +19,7 @@ typedef struct winding_query {
     bool exact;
     int32_t *windings; /* the results, depending on the query */
     double *values;
-    carom_soup_hit *hits;
+    carom_hit *hits;
 } winding_query;
 
 static winding_query query_make(carom_context *context, const carom_soup *soup,
@@ -66,7 +66,7 @@ static carom_status answer_fraction(const carom_soup_batch *batch, uint64_t i,
 static carom_status answer_distance(const carom_soup_batch *batch, uint64_t i,
                                     carom_soup_turn *turn) {
     const winding_query *q = (const winding_query *)batch;
-    carom_soup_hit hit = carom_soup_find_nearest(batch->context, batch->soup, q->points[i], turn);
+    carom_hit hit = carom_soup_find_nearest(batch->context, batch->soup, q->points[i], turn);
     int32_t winding = 0;
     if (!q->exact)
         winding = fraction(q, i) >= 0.5 ? 1 : 0;
@@ -165,7 +165,7 @@ carom_status carom_soup_winding_fractions(carom_context *context, const carom_so
 
 carom_status carom_soup_signed_distances(carom_context *context, const carom_soup *soup,
                                          const carom_vec3 *points, uint64_t count,
-                                         double *distances, carom_soup_hit *hits) {
+                                         double *distances, carom_hit *hits) {
     CAROM_REQUIRE_BATCH(context, soup, points, count, distances);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     winding_query q = query_make(context, soup, points);

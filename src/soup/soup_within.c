@@ -124,8 +124,8 @@ static carom_status begin_self(carom_context *context, const carom_soup *soup, d
     return CAROM_OK;
 }
 
-carom_status carom_soup_self_within(carom_context *context, const carom_soup *soup, double margin,
-                                    carom_pairs *pairs) {
+carom_status carom_soup_self_pairs_within(carom_context *context, const carom_soup *soup,
+                                          double margin, carom_pairs *pairs) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     carom_soup_search search;
@@ -134,7 +134,7 @@ carom_status carom_soup_self_within(carom_context *context, const carom_soup *so
     return carom_soup_search_all(&search, carom_pair_list_fill, pairs);
 }
 
-carom_status carom_soup_self_within_count(carom_context *context, const carom_soup *soup,
+carom_status carom_soup_self_count_within(carom_context *context, const carom_soup *soup,
                                           double margin, uint64_t *count) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
@@ -155,8 +155,8 @@ static bool stop_at_first(void *user, const carom_pair *pairs, uint64_t count) {
     return count != 0;
 }
 
-carom_status carom_soup_self_within_any(carom_context *context, const carom_soup *soup,
-                                        double margin, bool *any) {
+carom_status carom_soup_self_meet_within(carom_context *context, const carom_soup *soup,
+                                         double margin, bool *any) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
     carom_soup_search search;
@@ -169,7 +169,7 @@ carom_status carom_soup_self_within_any(carom_context *context, const carom_soup
     return CAROM_OK;
 }
 
-carom_status carom_soup_self_within_each(carom_context *context, const carom_soup *soup,
+carom_status carom_soup_self_each_within(carom_context *context, const carom_soup *soup,
                                          double margin, carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
@@ -215,9 +215,10 @@ static carom_status begin_cross(carom_context *context, const carom_soup *a,
     return CAROM_OK;
 }
 
-carom_status carom_soup_cross_within(carom_context *context, const carom_soup *a,
-                                     const carom_pose *pose_a, const carom_soup *b,
-                                     const carom_pose *pose_b, double margin, carom_pairs *pairs) {
+carom_status carom_soup_cross_pairs_within(carom_context *context, const carom_soup *a,
+                                           const carom_pose *pose_a, const carom_soup *b,
+                                           const carom_pose *pose_b, double margin,
+                                           carom_pairs *pairs) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     carom_soup_placing placing;
@@ -228,7 +229,7 @@ carom_status carom_soup_cross_within(carom_context *context, const carom_soup *a
     return carom_soup_cross_search(&cross);
 }
 
-carom_status carom_soup_cross_within_count(carom_context *context, const carom_soup *a,
+carom_status carom_soup_cross_count_within(carom_context *context, const carom_soup *a,
                                            const carom_pose *pose_a, const carom_soup *b,
                                            const carom_pose *pose_b, double margin,
                                            uint64_t *count) {
@@ -246,9 +247,9 @@ carom_status carom_soup_cross_within_count(carom_context *context, const carom_s
     return CAROM_OK;
 }
 
-carom_status carom_soup_cross_within_any(carom_context *context, const carom_soup *a,
-                                         const carom_pose *pose_a, const carom_soup *b,
-                                         const carom_pose *pose_b, double margin, bool *any) {
+carom_status carom_soup_cross_meet_within(carom_context *context, const carom_soup *a,
+                                          const carom_pose *pose_a, const carom_soup *b,
+                                          const carom_pose *pose_b, double margin, bool *any) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
     carom_soup_placing placing;
@@ -261,7 +262,7 @@ carom_status carom_soup_cross_within_any(carom_context *context, const carom_sou
     return CAROM_OK;
 }
 
-carom_status carom_soup_cross_within_each(carom_context *context, const carom_soup *a,
+carom_status carom_soup_cross_each_within(carom_context *context, const carom_soup *a,
                                           const carom_pose *pose_a, const carom_soup *b,
                                           const carom_pose *pose_b, double margin,
                                           carom_pairs_fn *receive, void *user) {

@@ -93,9 +93,9 @@ static carom_status create(carom_context *context, const carom_tree_def *def, ca
     tree->info.method = def->method;
     tree->info.arity = arity;
     CAROM_TRY(carom_tree_build(context, def, def->packing->spheres, tree));
-    if (def->mesh.positions != NULL)
-        CAROM_TRY(carom_tree_surface_make(context, &def->mesh, tree->origin, tree->shift,
-                                          &tree->surface));
+    if (def->mesh != NULL && def->mesh->positions != NULL)
+        CAROM_TRY(
+            carom_tree_surface_make(context, def->mesh, tree->origin, tree->shift, &tree->surface));
     if (tree->surface.triangle_count != 0) {
         CAROM_TRY(carom_tree_outward_make(context, tree));
         CAROM_TRY(carom_tree_cells_make(context, &tree->surface, tree->origin, tree->shift,
@@ -137,9 +137,7 @@ void carom_tree_destroy(carom_tree *tree) {
     CAROM_RELEASE_ALL(&allocator, tree->volumes, tree->slots, tree);
 }
 
-carom_status carom_tree_get_info(carom_context *context, const carom_tree *tree,
-                                 carom_tree_info *info) {
-    CAROM_ENTER(context);
+carom_status carom_tree_get_info(const carom_tree *tree, carom_tree_info *info) {
     CAROM_REQUIRE(tree != NULL && info != NULL, "the tree or the info is NULL");
     *info = tree->info;
     return CAROM_OK;

@@ -94,7 +94,7 @@ void carom_tree_split_median(carom_tree_point *points, uint32_t count, uint32_t 
 
 /* Builds the nodes from the spheres: tree_build.c. */
 carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
-                              const carom_pack_sphere *spheres, carom_tree *tree);
+                              const carom_packing_sphere *spheres, carom_tree *tree);
 
 /* Unmaps or frees the file of a tree that has one: tree_file.c. */
 void carom_tree_file_release(carom_tree *tree);

@@ -34,7 +34,7 @@ CAROM_ARRAY(leaf_array, carom_tree_leaf);
 typedef struct builder {
     carom_context *context;
     const carom_tree_def *def;
-    const carom_pack_sphere *spheres;
+    const carom_packing_sphere *spheres;
     carom_tree *tree;
     uint32_t arity;
     item *items;             /* the centres, in the frame */
@@ -320,7 +320,7 @@ static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) 
         leaf.x[lane] = leaf.y[lane] = leaf.z[lane] = NAN;
         if (begin + lane >= end) continue;
         const item *s = &b->items[begin + lane];
-        const carom_pack_sphere *from = &b->spheres[s->index];
+        const carom_packing_sphere *from = &b->spheres[s->index];
         const lengths *l = &b->lengths[s->index];
         set_lane(&node, lane, carom_vec(s->c[0], s->c[1], s->c[2]), l->radius, l->reach, l->cover,
                  s->index);
@@ -427,7 +427,7 @@ static void make_items(builder *b, uint32_t count) {
     double scale = carom_power_of_two(b->tree->shift);
     carom_vec3 origin = b->tree->origin;
     for (uint32_t i = 0; i < count; ++i) {
-        const carom_pack_sphere *s = &b->spheres[i];
+        const carom_packing_sphere *s = &b->spheres[i];
         double reach = CAROM_MAX(s->radius, s->secondary);
         if (s->cover < reach) b->tree->odd_covers = true;
         b->items[i] =
@@ -455,7 +455,7 @@ static carom_status build(builder *b, uint32_t count) {
 }
 
 carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
-                              const carom_pack_sphere *spheres, carom_tree *tree) {
+                              const carom_packing_sphere *spheres, carom_tree *tree) {
     uint32_t count = (uint32_t)tree->extent.count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/names.h"
 #include "geom/length.h"
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_writer.h"
@@ -39,6 +40,8 @@ typedef struct head {
 
 _Static_assert(sizeof(head) == 192, "arrays begin at a multiple of 64 bytes");
 _Static_assert(sizeof(carom_tree_node) % 64 == 0 && sizeof(carom_tree_leaf) % 64 == 0, "no gaps");
+
+CAROM_ENUM_NAMES(carom_tree_format, CAROM_TREE_FORMAT_COUNT, "guess", "carom");
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
@@ -131,20 +134,23 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
     return CAROM_OK;
 }
 
-carom_status carom_tree_save(carom_context *context, const carom_tree *tree, const char *path) {
+carom_status carom_tree_save(carom_context *context, const carom_tree *tree,
+                             carom_tree_format format, const char *path) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(tree != NULL, "the tree is NULL");
     CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_TREE_FORMAT_COUNT, "format is no format");
     carom_writer_file file;
     CAROM_TRY(carom_writer_open_file(context, path, false, &file));
     return carom_writer_close_file(&file, put_tree(&file.writer, tree));
 }
 
 carom_status carom_tree_save_memory(carom_context *context, const carom_tree *tree,
-                                    carom_bytes *bytes) {
+                                    carom_tree_format format, carom_bytes *bytes) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(tree != NULL, "the tree is NULL");
     CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
+    CAROM_REQUIRE((unsigned)format < CAROM_TREE_FORMAT_COUNT, "format is no format");
     carom_writer writer;
     CAROM_TRY(carom_writer_open_memory(context, bytes, &writer));
     return carom_writer_close_memory(&writer, put_tree(&writer, tree));
@@ -194,7 +200,7 @@ static const char *check_head(const head *h) {
 }
 
 /* The spheres in their order, and their slots; NULL or what is wrong. */
-static const char *collect(carom_tree *t, carom_pack_sphere *spheres) {
+static const char *collect(carom_tree *t, carom_packing_sphere *spheres) {
     double unit = carom_power_of_two(t->extent.void_scale);
     for (uint64_t i = 0; i < t->extent.count; ++i) t->slots[i] = UINT32_MAX;
     uint64_t seen = 0, units = 0;
@@ -215,11 +221,11 @@ static const char *collect(carom_tree *t, carom_pack_sphere *spheres) {
         carom_vec3 centre = carom_vec(l->x[lane], l->y[lane], l->z[lane]);
         if (!carom_vec_finite(centre) || !(l->radius[lane] > 0.0))
             return "a sphere has a centre that is not finite, or no radius";
-        spheres[sphere] = (carom_pack_sphere){.centre = centre,
-                                              .radius = l->radius[lane],
-                                              .secondary = l->secondary[lane],
-                                              .cover = l->cover[lane],
-                                              .void_volume = (double)l->void_units[lane] * unit};
+        spheres[sphere] = (carom_packing_sphere){.centre = centre,
+                                                 .radius = l->radius[lane],
+                                                 .secondary = l->secondary[lane],
+                                                 .cover = l->cover[lane],
+                                                 .void_volume = (double)l->void_units[lane] * unit};
         if (!(l->cover[lane] >= CAROM_MAX(l->radius[lane], l->secondary[lane])))
             t->odd_covers = true;
     }
@@ -229,7 +235,7 @@ static const char *collect(carom_tree *t, carom_pack_sphere *spheres) {
 /* Sets all of a tree from its file, whose head is good. */
 static carom_status restore(carom_context *context, const head *h, const char *name,
                             carom_tree *t) {
-    carom_pack_sphere *spheres;
+    carom_packing_sphere *spheres;
     part parts[PARTS];
     uint8_t *at = (uint8_t *)t->file + sizeof(head);
     set_counts(h, t);
@@ -327,9 +333,10 @@ static carom_status make_empty(carom_context *context, carom_tree **made) {
 }
 
 carom_status carom_tree_load_memory(carom_context *context, const void *bytes, uint64_t size,
-                                    const char *name, carom_tree **tree) {
+                                    carom_tree_format format, const char *name, carom_tree **tree) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(bytes != NULL, "the bytes are NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_TREE_FORMAT_COUNT, "format is no format");
     CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
     carom_tree *made;
     *tree = NULL;
@@ -360,9 +367,11 @@ static carom_status map_file(carom_context *context, const char *path, carom_tre
     return CAROM_OK;
 }
 
-carom_status carom_tree_load(carom_context *context, const char *path, carom_tree **tree) {
+carom_status carom_tree_load(carom_context *context, const char *path, carom_tree_format format,
+                             carom_tree **tree) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_TREE_FORMAT_COUNT, "format is no format");
     CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
     carom_tree *made;
     *tree = NULL;
@@ -374,7 +383,7 @@ carom_status carom_tree_load(carom_context *context, const char *path, carom_tre
     uint8_t *bytes;
     uint64_t size;
     CAROM_TRY(carom_file_read(context, path, &bytes, &size));
-    carom_status status = carom_tree_load_memory(context, bytes, size, path, tree);
+    carom_status status = carom_tree_load_memory(context, bytes, size, format, path, tree);
     carom_release(&context->allocator, bytes);
     return status;
 }

@@ -106,11 +106,11 @@ static void place_guest(query *q) {
  * solid is in the other, and up to CAROM_TREE_LOOK nodes between two looks at the clock. */
 #define FINISH_PART 0.125
 
-static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const carom_tree *b,
-                  const carom_pose *pose_b, const carom_tree_query_def *def) {
+static void begin(query *q, const carom_tree_pair *p, const carom_tree_query_def *def) {
     carom_tree_search *s = &q->search;
-    q->meeting =
-        carom_pack_meeting_make(&a->extent, pose_a, def->scale_a, &b->extent, pose_b, def->scale_b);
+    const carom_tree *a = p->a, *b = p->b;
+    q->meeting = carom_pack_meeting_make(&a->extent, &p->pose_a, p->scale_a, &b->extent, &p->pose_b,
+                                         p->scale_b);
     memset(s, 0, sizeof(*s));
     const carom_pack_place *place = q->meeting.place;
     /* The host is the larger one; a where they are equal. */
@@ -127,13 +127,30 @@ static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const
     s->deadline = def->time_budget > 0.0
                       ? carom_time_seconds() + def->time_budget * (1.0 - FINISH_PART)
                       : HUGE_VAL;
-    s->levels = UINT32_MAX;
+    s->levels = CAROM_NONE;
     s->pending = HUGE_VAL;
     place_guest(q);
 }
 
-static void count_work(carom_context *context, const query *q) {
-    context->work = (carom_work){.visits = q->search.visits, .candidates = q->search.candidates};
+static void count_work(const query *q, carom_work *work) {
+    work->visits += q->search.visits;
+    work->candidates += q->search.candidates;
+}
+
+/* The pair of a query of two trees; its scales and hint are those of the def. */
+static carom_tree_pair pair_of(const carom_tree *a, const carom_pose *pose_a, const carom_tree *b,
+                               const carom_pose *pose_b, const carom_tree_query_def *def) {
+    carom_tree_pair p = {.a = a, .b = b, .scale_a = def->scale_a, .scale_b = def->scale_b};
+    if (pose_a != NULL) p.pose_a = *pose_a;
+    if (pose_b != NULL) p.pose_b = *pose_b;
+    p.hint = def->hint;
+    return p;
+}
+
+/* The message is left to the calling thread, as many workers may fail at once. */
+static carom_status fail_query(carom_context *context, carom_status status) {
+    if (status != CAROM_NO_MEMORY) return status;
+    return carom_fail_memory(context, 0, "a query of sphere trees");
 }
 
 /* What all queries check first. */
@@ -158,18 +175,20 @@ static const carom_tree_query_def defaults = {0};
     if (def == NULL) def = &defaults;                                                              \
     CAROM_TRY(check(context, a, pose_a, b, pose_b, def))
 
-/* ---- Any ------------------------------------------------------------------------------------- */
+/* ---- Meet ------------------------------------------------------------------------------------ */
 
-carom_status carom_tree_any(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
-                            const carom_tree *b, const carom_pose *pose_b,
-                            const carom_tree_query_def *def, bool *any) {
-    CHECK(any);
+carom_status carom_tree_meet(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                             const carom_tree *b, const carom_pose *pose_b,
+                             const carom_tree_query_def *def, bool *meet) {
+    CHECK(meet);
+    carom_tree_pair p = pair_of(a, pose_a, b, pose_b, def);
     query q;
-    begin(&q, a, pose_a, b, pose_b, def);
+    begin(&q, &p, def);
     q.search.any = true;
     if (!q.search.apart) CAROM_CPU_CALL(context, carom_tree_search_gap)(&q.search);
-    count_work(context, &q);
-    *any = q.search.found;
+    context->work = (carom_work){0};
+    count_work(&q, &context->work);
+    *meet = q.search.found;
     return CAROM_OK;
 }
 
@@ -253,8 +272,8 @@ static void narrow(const query *q, const side_sums *own, const carom_tree_side *
     upper = CAROM_MIN(upper, shares); /* no more than the shares themselves */
     lower *= 1.0 - 0x1p-40;
     upper *= 1.0 + 0x1p-40;
-    overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
-    overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
+    overlap->volume.lower = CAROM_MAX(lower, overlap->volume.lower);
+    overlap->volume.upper = CAROM_MIN(upper, overlap->volume.upper);
 }
 
 static bool take_marks(carom_arena *scratch, carom_tree_side *side, bool sums) {
@@ -287,7 +306,7 @@ static void narrow_both(const query *q, const side_sums sums[2], carom_packing_o
     if (s->totals.inner_pairs >= MOST_PAIRS) return;
     narrow(q, &sums[0], a, &sums[1], b, overlap);
     narrow(q, &sums[1], b, &sums[0], a, overlap);
-    overlap->volume_lower = CAROM_MIN(overlap->volume_lower, overlap->volume_upper);
+    overlap->volume.lower = CAROM_MIN(overlap->volume.lower, overlap->volume.upper);
     if (sums[0].inside + sums[1].inside != 0) overlap->relation = CAROM_RELATION_OVERLAPPING;
     if (sums[0].inside == a->tree->extent.count)
         overlap->relation = CAROM_RELATION_A_INSIDE_B;
@@ -317,11 +336,11 @@ static void finish_overlap(const query *q, const carom_tree *a, const carom_tree
     const double *scales[2] = {&s->host.place->scale, &s->guest.place->scale};
     double host = s->host.coarse_volume * (*scales[0] * *scales[0] * *scales[0]);
     double guest = s->guest.coarse_volume * (*scales[1] * *scales[1] * *scales[1]);
-    double upper = overlap->volume_upper + CAROM_MIN(host, guest) * (1.0 + 0x1p-40);
+    double upper = overlap->volume.upper + CAROM_MIN(host, guest) * (1.0 + 0x1p-40);
     double most = carom_pack_most_volume(&a->extent, &b->extent, &q->meeting);
-    overlap->volume_upper = CAROM_MIN(upper, most);
+    overlap->volume.upper = CAROM_MIN(upper, most);
     double sign = s->swapped ? -1.0 : 1.0; /* forces are on b */
-    overlap->volume += s->rest.volume;
+    overlap->volume.value += s->rest.volume;
     carom_vec3 force = carom_frame_turn(&s->host.place->frame, s->rest.force);
     overlap->force = carom_vec_add(overlap->force, carom_vec_scale(force, sign));
     if (overlap->relation == CAROM_RELATION_APART) overlap->relation = CAROM_RELATION_TOUCHING;
@@ -420,9 +439,9 @@ static void merge_cells(const query *q, const carom_tree_cells_search *c,
                         carom_packing_overlap *overlap) {
     double unit = guest_unit(q), cube = unit * unit * unit;
     double lower = c->lower * cube * (1.0 - 0x1p-40), upper = c->upper * cube * (1.0 + 0x1p-40);
-    overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
-    overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
-    overlap->volume_lower = CAROM_MIN(overlap->volume_lower, overlap->volume_upper);
+    overlap->volume.lower = CAROM_MAX(lower, overlap->volume.lower);
+    overlap->volume.upper = CAROM_MIN(upper, overlap->volume.upper);
+    overlap->volume.lower = CAROM_MIN(overlap->volume.lower, overlap->volume.upper);
     if (c->inside)
         overlap->relation =
             q->search.swapped ? CAROM_RELATION_A_INSIDE_B : CAROM_RELATION_B_INSIDE_A;
@@ -440,8 +459,8 @@ static void take_cells(const query *q, const carom_tree_cells_search *c,
     double unit = guest_unit(q), square = unit * unit, cube = square * unit;
     double sign = s->swapped ? 1.0 : -1.0; /* forces are on b, those of c on the host */
     overlap->partial = true;
-    overlap->volume = CAROM_MAX(c->volume * cube, overlap->volume_lower);
-    overlap->volume = CAROM_MIN(overlap->volume, overlap->volume_upper);
+    overlap->volume.value = CAROM_MAX(c->volume * cube, overlap->volume.lower);
+    overlap->volume.value = CAROM_MIN(overlap->volume.value, overlap->volume.upper);
     overlap->pivot = overlap->centroid = q->meeting.pivot;
     overlap->direction_2009 = carom_vec(0.0, 0.0, 0.0);
     /* x = R (scale (y 2^-shift + origin)) + t */
@@ -474,7 +493,7 @@ static void search_all(carom_context *context, query *q, const carom_tree *a, co
         (s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline))
         s->stopped = true;
     else
-        search_levels(context, q, UINT32_MAX);
+        search_levels(context, q, CAROM_NONE);
     if (!s->stopped) finish_overlap(q, a, b, overlap);
 }
 
@@ -488,14 +507,15 @@ static void search_by_level(carom_context *context, query *q, const carom_tree *
     /* Adding up another level takes as long as this one did, and a little more. */
     if (s->deadline < HUGE_VAL) s->deadline -= FINISH_SHARE * (carom_time_seconds() - begun);
     for (uint32_t levels = 1; s->whole && !s->stopped; ++levels) {
-        if (overlap->volume_upper - overlap->volume_lower <= tolerance * overlap->volume) break;
+        if (overlap->volume.upper - overlap->volume.lower <= tolerance * overlap->volume.value)
+            break;
         search_levels(context, q, levels);
         if (s->stopped) break;
-        double lower = overlap->volume_lower, upper = overlap->volume_upper;
+        double lower = overlap->volume.lower, upper = overlap->volume.upper;
         finish_overlap(q, a, b, overlap);
         if (!overlap->partial) break;
-        overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
-        overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
+        overlap->volume.lower = CAROM_MAX(lower, overlap->volume.lower);
+        overlap->volume.upper = CAROM_MIN(upper, overlap->volume.upper);
     }
 }
 
@@ -508,14 +528,13 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch, q
     bool has_cells = uses_cells(q, def), done = false, by_level = early && !has_cells;
     if (has_cells) s->narrow = false;
     if (has_cells && early) {
-        if (!search_cells(scratch, q, def, &cells))
-            return carom_fail_memory(context, carom_tree_cells_scratch(TOLERANT_CELLS), "cells");
+        if (!search_cells(scratch, q, def, &cells)) return CAROM_NO_MEMORY;
         done = def->tolerance > 0.0 && cells.reached;
     }
     if (!done) {
         if (!take_scratch(scratch, s) ||
             (by_level && !(take_coarse(scratch, &s->host) && take_coarse(scratch, &s->guest))))
-            return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
+            return CAROM_NO_MEMORY;
         s->units =
             carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
         if (by_level)
@@ -524,17 +543,33 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch, q
             search_all(context, q, a, b, overlap);
         done = s->stopped;
     }
-    if (has_cells && !early && !search_cells(scratch, q, def, &cells))
-        return carom_fail_memory(context, carom_tree_cells_scratch(MOST_NARROW), "cells");
+    if (has_cells && !early && !search_cells(scratch, q, def, &cells)) return CAROM_NO_MEMORY;
     if (has_cells && done) { /* by cells alone */
         overlap->relation = CAROM_RELATION_TOUCHING;
-        overlap->volume_upper = carom_pack_most_volume(&a->extent, &b->extent, &q->meeting);
+        overlap->volume.upper = carom_pack_most_volume(&a->extent, &b->extent, &q->meeting);
     }
-    if (has_cells && (done || def->narrow_bounds || def->tolerance > 0.0))
+    if (has_cells && (done || def->narrow_limits || def->tolerance > 0.0))
         merge_cells(q, &cells, overlap);
     if (has_cells && done) take_cells(q, &cells, overlap);
-    count_work(context, q);
     return CAROM_OK;
+}
+
+/* The overlap of two trees, checked, by one worker. CAROM_NO_MEMORY: its scratch is too small. */
+static carom_status run_overlap(carom_context *context, uint32_t worker, const carom_tree_pair *p,
+                                const carom_tree_query_def *def, carom_packing_overlap *overlap,
+                                carom_work *work) {
+    query q;
+    begin(&q, p, def);
+    q.search.bounds = !def->skip_limits;
+    q.search.narrow = q.search.bounds && def->narrow_limits;
+    q.search.flip = def->flip && p->a->outward != NULL && p->b->outward != NULL;
+    memset(overlap, 0, sizeof(*overlap));
+    carom_arena *scratch = carom_scratch(context, worker);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = find_overlap(context, scratch, &q, p->a, p->b, def, overlap);
+    carom_arena_rewind(scratch, mark);
+    count_work(&q, work);
+    return status;
 }
 
 carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
@@ -542,17 +577,9 @@ carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
                                 const carom_pose *pose_b, const carom_tree_query_def *def,
                                 carom_packing_overlap *overlap) {
     CHECK(overlap);
-    query q;
-    begin(&q, a, pose_a, b, pose_b, def);
-    q.search.bounds = !def->no_bounds;
-    q.search.narrow = q.search.bounds && def->narrow_bounds;
-    q.search.flip = def->flip && a->outward != NULL && b->outward != NULL;
-    memset(overlap, 0, sizeof(*overlap));
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = find_overlap(context, scratch, &q, a, b, def, overlap);
-    carom_arena_rewind(scratch, mark);
-    return status;
+    carom_tree_pair p = pair_of(a, pose_a, b, pose_b, def);
+    context->work = (carom_work){0};
+    return fail_query(context, run_overlap(context, 0, &p, def, overlap, &context->work));
 }
 
 /* ---- Faces ----------------------------------------------------------------------------------- */
@@ -582,7 +609,7 @@ static carom_status list_faces(carom_context *context, carom_arena *scratch,
     for (uint32_t i = 0; i < side->tree->leaf_count; ++i)
         for (uint32_t set = side->inner[i]; set != 0; set &= set - 1) {
             uint32_t face = side->tree->faces[i * CAROM_TREE_WIDTH + (uint32_t)__builtin_ctz(set)];
-            if (face != UINT32_MAX) list[count++] = face;
+            if (face != CAROM_NONE) list[count++] = face;
         }
     if (count > 1) qsort(list, count, sizeof(*list), by_number);
     for (uint64_t i = 0; i < count; ++i)
@@ -599,8 +626,9 @@ carom_status carom_tree_faces(carom_context *context, const carom_tree *a, const
     CHECK(faces_a);
     CAROM_REQUIRE_RESULT(faces_a, "the place for faces of a");
     CAROM_REQUIRE_RESULT(faces_b, "the place for faces of b");
+    carom_tree_pair p = pair_of(a, pose_a, b, pose_b, def);
     query q;
-    begin(&q, a, pose_a, b, pose_b, def);
+    begin(&q, &p, def);
     carom_tree_search *s = &q.search;
     s->slots = s->bounds = true;
     s->most_visits = UINT64_MAX;
@@ -613,8 +641,9 @@ carom_status carom_tree_faces(carom_context *context, const carom_tree *a, const
     if (s->host.inner == NULL || s->guest.inner == NULL || !take_scratch(scratch, s))
         status = carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
     if (status == CAROM_OK) {
-        search_levels(context, &q, UINT32_MAX);
-        count_work(context, &q);
+        search_levels(context, &q, CAROM_NONE);
+        context->work = (carom_work){0};
+        count_work(&q, &context->work);
         status = list_faces(context, scratch, s->swapped ? &s->guest : &s->host, faces_a);
         carom_status second =
             status == CAROM_OK || status == CAROM_MORE
@@ -649,9 +678,9 @@ static void finish_gap(const query *q, const carom_tree *a, const carom_tree *b,
     double pending = (s->pending + s->offset) / s->to_frame;
     double least = CAROM_MIN(pending, s->least_cover);
     double lower = least - 0x1p-49 * (d + p.cover + r.cover);
-    gap->upper = s->least + (rounding + q->meeting.slack);
-    gap->lower = CAROM_MAX(lower, 0.0);
-    gap->distance = s->least;
+    gap->distance.upper = s->least + (rounding + q->meeting.slack);
+    gap->distance.lower = CAROM_MAX(lower, 0.0);
+    gap->distance.value = s->least;
     gap->sphere_a = s->sphere_a;
     gap->sphere_b = s->sphere_b;
     gap->partial = s->stopped;
@@ -659,9 +688,36 @@ static void finish_gap(const query *q, const carom_tree *a, const carom_tree *b,
     gap->point_b = carom_vec_sub(r.centre, carom_vec_scale(apart, r.radius / d));
 }
 
+/* What carom_tree_hint holds: the closest spheres or triangles of one query, for the next. */
+typedef struct learned {
+    bool valid;
+    uint32_t sphere_a, sphere_b;
+    bool faces;                      /* the next two are valid */
+    uint32_t triangle_a, triangle_b; /* in the order of the trees */
+    /* A lower bound of the distance in an earlier pose. Where the trees have moved by d since then,
+     * it holds less d. */
+    uint64_t trees;    /* whose it is; 0: none */
+    double lower;      /* in the frame of the larger tree, as the rest */
+    double motion[12]; /* the smaller tree's place */
+    bool wide;         /* it took long to find, and may be used until it is 1.5 times as far below
+                          the distance as others */
+} learned;
+
+_Static_assert(sizeof(learned) <= sizeof(carom_tree_hint), "a hint holds what was learned");
+
+/* NULL where there is no hint. */
+static learned *read_hint(const carom_tree_hint *hint, learned *to) {
+    if (hint == NULL) return NULL;
+    memcpy(to, hint->words, sizeof(*to));
+    return to;
+}
+
+static void write_hint(const learned *from, carom_tree_hint *hint) {
+    memcpy(hint->words, from, sizeof(*from));
+}
+
 /* The gap of the pair that was closest last time is an upper bound to start from. */
-static void take_hint(query *q, const carom_tree *a, const carom_tree *b,
-                      const carom_tree_hint *hint) {
+static void take_hint(query *q, const carom_tree *a, const carom_tree *b, const learned *hint) {
     carom_tree_search *s = &q->search;
     if (hint == NULL || !hint->valid || hint->sphere_a >= a->extent.count ||
         hint->sphere_b >= b->extent.count)
@@ -701,7 +757,7 @@ static uint64_t name_trees(const query *q, const carom_tree *a, const carom_tree
 /* The lower bound that is left of an earlier one: less how far any point of the guest has moved.
  * For x in the ball around its surface, |M x + m - (M' x + m')| <= |M c + m - (M' c + m')| + r
  * |M - M'|; the norm of the difference of two rotations is their Frobenius norm over sqrt(2). */
-static double bound_left(const query *q, const carom_tree_hint *hint) {
+static double bound_left(const query *q, const learned *hint) {
     const carom_tree_surface *guest = &q->search.guest.tree->surface;
     const double c[3] = {guest->centre.x, guest->centre.y, guest->centre.z};
     double squares = 0.0, way = 0.0;
@@ -762,9 +818,9 @@ static bool finish_near(const query *q, const carom_tree *a, const carom_tree *b
     int inside = apart ? 0 : find_inside(a, &place[0], b, &place[1]);
     if (inside == 0 && !apart) inside = find_inside(b, &place[1], a, &place[0]);
     if (inside == 1) return false;
-    gap->upper = n->best.distance + rounding;
-    gap->lower = inside == 0 ? CAROM_MAX(lower, 0.0) : 0.0;
-    gap->distance = n->best.distance;
+    gap->distance.upper = n->best.distance + rounding;
+    gap->distance.lower = inside == 0 ? CAROM_MAX(lower, 0.0) : 0.0;
+    gap->distance.value = n->best.distance;
     gap->point_a = n->best.a;
     gap->point_b = n->best.b;
     gap->face_a = a->surface.faces[n->triangle_a];
@@ -806,16 +862,17 @@ static void search_surfaces(carom_context *context, carom_tree_search *s,
     n->pending = CAROM_MAX(first, n->pending);
 }
 
-static void find_near(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
+static void find_near(carom_context *context, query *q, const carom_tree_pair *p,
                       const carom_tree_query_def *def, carom_tree_gap *gap) {
+    const carom_tree *a = p->a, *b = p->b;
     carom_tree_search *s = &q->search;
     carom_tree_near *n = &s->near;
-    carom_tree_hint *hint = def->hint;
+    learned before, *hint = read_hint(p->hint, &before);
     uint64_t trees = name_trees(q, a, b);
     double known = -HUGE_VAL;
     n->best.distance = HUGE_VAL;
     n->pending = HUGE_VALF;
-    n->triangle_a = n->triangle_b = UINT32_MAX;
+    n->triangle_a = n->triangle_b = CAROM_NONE;
     if (hint != NULL && hint->faces && hint->triangle_a < a->surface.triangle_count &&
         hint->triangle_b < b->surface.triangle_count)
         CAROM_CPU_CALL(context, carom_tree_search_triangles)
@@ -832,37 +889,50 @@ static void find_near(carom_context *context, query *q, const carom_tree *a, con
         n->pending = -HUGE_VALF;
     }
     bool apart = !s->found && finish_near(q, a, b, known, gap);
-    gap->sphere_a = gap->sphere_b = UINT32_MAX;
+    gap->sphere_a = gap->sphere_b = CAROM_NONE;
     if (hint == NULL) return;
     hint->faces = true;
     hint->triangle_a = n->triangle_a;
     hint->triangle_b = n->triangle_b;
-    if (has_bound) return;
-    /* A bound of solids that are apart, for the next pose. */
-    double least = CAROM_MIN((double)n->pending, n->best.distance * s->to_frame);
-    hint->trees = !s->far && apart ? trees : 0;
-    hint->lower = least - 4.0 * q->motion_error;
-    hint->wide = n->tolerance >= WIDEST;
-    memcpy(hint->motion, q->motion, sizeof(hint->motion));
+    if (!has_bound) { /* one of solids that are apart, for the next pose */
+        double least = CAROM_MIN((double)n->pending, n->best.distance * s->to_frame);
+        hint->trees = !s->far && apart ? trees : 0;
+        hint->lower = least - 4.0 * q->motion_error;
+        hint->wide = n->tolerance >= WIDEST;
+        memcpy(hint->motion, q->motion, sizeof(hint->motion));
+    }
+    write_hint(hint, p->hint);
 }
 
-static void find_gap(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
+static void find_gap(carom_context *context, query *q, const carom_tree_pair *p,
                      const carom_tree_query_def *def, carom_tree_gap *gap) {
+    const carom_tree *a = p->a, *b = p->b;
     carom_tree_search *s = &q->search;
     memset(gap, 0, sizeof(*gap));
-    gap->face_a = gap->face_b = UINT32_MAX;
+    gap->face_a = gap->face_b = CAROM_NONE;
     if (a->surface.triangle_count != 0 && b->surface.triangle_count != 0) {
-        find_near(context, q, a, b, def, gap);
+        find_near(context, q, p, def, gap);
         return;
     }
     s->least = s->least_cover = HUGE_VAL;
-    s->sphere_a = s->sphere_b = UINT32_MAX;
-    take_hint(q, a, b, def->hint);
+    s->sphere_a = s->sphere_b = CAROM_NONE;
+    learned before;
+    take_hint(q, a, b, read_hint(p->hint, &before));
     CAROM_CPU_CALL(context, carom_tree_search_gap)(s);
     if (!s->found) finish_gap(q, a, b, gap);
-    if (def->hint != NULL)
-        *def->hint =
-            (carom_tree_hint){.valid = !s->found, .sphere_a = s->sphere_a, .sphere_b = s->sphere_b};
+    const learned now = {.valid = !s->found, .sphere_a = s->sphere_a, .sphere_b = s->sphere_b};
+    if (p->hint != NULL) write_hint(&now, p->hint);
+}
+
+static carom_status run_distance(carom_context *context, uint32_t worker, const carom_tree_pair *p,
+                                 const carom_tree_query_def *def, carom_tree_gap *gap,
+                                 carom_work *work) {
+    query q;
+    (void)worker;
+    begin(&q, p, def);
+    find_gap(context, &q, p, def, gap);
+    count_work(&q, work);
+    return CAROM_OK;
 }
 
 carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
@@ -870,11 +940,9 @@ carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
                                  const carom_pose *pose_b, const carom_tree_query_def *def,
                                  carom_tree_gap *gap) {
     CHECK(gap);
-    query q;
-    begin(&q, a, pose_a, b, pose_b, def);
-    find_gap(context, &q, a, b, def, gap);
-    count_work(context, &q);
-    return CAROM_OK;
+    carom_tree_pair p = pair_of(a, pose_a, b, pose_b, def);
+    context->work = (carom_work){0};
+    return run_distance(context, 0, &p, def, gap, &context->work);
 }
 
 /* ---- Both ------------------------------------------------------------------------------------ */
@@ -885,25 +953,126 @@ carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
 
 /* Apart, the search for overlaps ends near the roots, so that the one for the distance may as well
  * follow it; overlapping, none is needed. */
-carom_status carom_tree_query(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
-                              const carom_tree *b, const carom_pose *pose_b,
-                              const carom_tree_query_def *def, carom_tree_answer *answer) {
-    CHECK(answer);
+static carom_status run_query(carom_context *context, uint32_t worker, const carom_tree_pair *p,
+                              const carom_tree_query_def *def, carom_tree_result *result,
+                              carom_work *work) {
     double start = def->time_budget > 0.0 ? carom_time_seconds() : 0.0;
     carom_tree_query_def of_overlap = *def;
     of_overlap.time_budget *= OVERLAP_SHARE;
-    memset(answer, 0, sizeof(*answer));
-    CAROM_TRY(carom_tree_overlap(context, a, pose_a, b, pose_b, &of_overlap, &answer->overlap));
-    if (answer->overlap.relation >= CAROM_RELATION_OVERLAPPING) return CAROM_OK;
-    carom_work first = context->work;
+    memset(result, 0, sizeof(*result));
+    CAROM_TRY(run_overlap(context, worker, p, &of_overlap, &result->overlap, work));
+    if (result->overlap.relation >= CAROM_RELATION_OVERLAPPING) return CAROM_OK;
     query q;
-    begin(&q, a, pose_a, b, pose_b, def);
+    begin(&q, p, def);
     if (def->time_budget > 0.0) q.search.deadline = start + def->time_budget * (1.0 - FINISH_PART);
-    if (answer->overlap.relation == CAROM_RELATION_APART) q.search.apart = true;
-    find_gap(context, &q, a, b, def, &answer->gap);
-    count_work(context, &q);
-    context->work.visits += first.visits;
-    context->work.candidates += first.candidates;
-    answer->has_gap = true;
+    if (result->overlap.relation == CAROM_RELATION_APART) q.search.apart = true;
+    find_gap(context, &q, p, def, &result->gap);
+    count_work(&q, work);
+    result->has_gap = true;
     return CAROM_OK;
+}
+
+carom_status carom_tree_query(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                              const carom_tree *b, const carom_pose *pose_b,
+                              const carom_tree_query_def *def, carom_tree_result *result) {
+    CHECK(result);
+    carom_tree_pair p = pair_of(a, pose_a, b, pose_b, def);
+    context->work = (carom_work){0};
+    return fail_query(context, run_query(context, 0, &p, def, result, &context->work));
+}
+
+/* ---- Many pairs ------------------------------------------------------------------------------ */
+
+/* One array of results is given. */
+typedef struct batch {
+    carom_context *context;
+    const carom_tree_pair *pairs;
+    const carom_tree_query_def *def;
+    carom_packing_overlap *overlaps;
+    carom_tree_gap *gaps;
+    carom_tree_result *results;
+    carom_work *works; /* one per worker */
+} batch;
+
+static carom_status answer_range(void *argument, carom_range range) {
+    const batch *all = argument;
+    carom_context *context = all->context;
+    carom_work *work = &all->works[range.worker];
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        const carom_tree_pair *p = &all->pairs[i];
+        if (all->overlaps != NULL)
+            CAROM_TRY(run_overlap(context, range.worker, p, all->def, &all->overlaps[i], work));
+        else if (all->gaps != NULL)
+            CAROM_TRY(run_distance(context, range.worker, p, all->def, &all->gaps[i], work));
+        else
+            CAROM_TRY(run_query(context, range.worker, p, all->def, &all->results[i], work));
+    }
+    return CAROM_OK;
+}
+
+static carom_status check_batch(const batch *all, uint64_t count) {
+    CAROM_REQUIRE(all->def->scale_a == 0.0 && all->def->scale_b == 0.0 && all->def->hint == NULL,
+                  "the def has scales or a hint; each pair has its own");
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_tree_pair *p = &all->pairs[i];
+        CAROM_REQUIRE(p->a != NULL && p->b != NULL, "a tree is NULL");
+        carom_tree_query_def def = *all->def;
+        def.scale_a = p->scale_a;
+        def.scale_b = p->scale_b;
+        carom_status status = check(all->context, p->a, &p->pose_a, p->b, &p->pose_b, &def);
+        if (status != CAROM_OK) return carom_fail_at(all->context, status, "pair", i);
+    }
+    return CAROM_OK;
+}
+
+static carom_status run_batch(batch *all, uint64_t count) {
+    carom_context *context = all->context;
+    if (all->def == NULL) all->def = &defaults;
+    CAROM_TRY(check_batch(all, count));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    all->works = CAROM_ARENA_TAKE(scratch, carom_work, context->threads);
+    if (all->works == NULL)
+        return carom_fail_memory(context, context->threads * sizeof(*all->works),
+                                 "queries of sphere trees");
+    memset(all->works, 0, context->threads * sizeof(*all->works));
+    carom_status status =
+        carom_parallel_phase(context, "comparing sphere trees", count, 1, answer_range, all);
+    context->work = (carom_work){0};
+    for (uint32_t i = 0; i < context->threads; ++i) {
+        context->work.visits += all->works[i].visits;
+        context->work.candidates += all->works[i].candidates;
+    }
+    carom_arena_rewind(scratch, mark);
+    return fail_query(context, status);
+}
+
+#define REQUIRE_BATCH(results)                                                                     \
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");                              \
+    CAROM_REQUIRE(count == 0 || (results) != NULL, "the place for the results is NULL");           \
+    if (count == 0) return CAROM_OK
+
+carom_status carom_tree_overlap_batch(carom_context *context, const carom_tree_pair *pairs,
+                                      uint64_t count, const carom_tree_query_def *def,
+                                      carom_packing_overlap *overlaps) {
+    REQUIRE_BATCH(overlaps);
+    batch all = {.context = context, .pairs = pairs, .def = def, .overlaps = overlaps};
+    return run_batch(&all, count);
+}
+
+carom_status carom_tree_distance_batch(carom_context *context, const carom_tree_pair *pairs,
+                                       uint64_t count, const carom_tree_query_def *def,
+                                       carom_tree_gap *gaps) {
+    REQUIRE_BATCH(gaps);
+    batch all = {.context = context, .pairs = pairs, .def = def, .gaps = gaps};
+    return run_batch(&all, count);
+}
+
+carom_status carom_tree_query_batch(carom_context *context, const carom_tree_pair *pairs,
+                                    uint64_t count, const carom_tree_query_def *def,
+                                    carom_tree_result *results) {
+    REQUIRE_BATCH(results);
+    batch all = {.context = context, .pairs = pairs, .def = def, .results = results};
+    return run_batch(&all, count);
 }

@@ -48,10 +48,12 @@ static void print_gas(carom_context *context) {
     carom_gas *gas;
     carom_gas_measures measures;
     carom_gas_spheres spheres = {0};
-    check(context, carom_gas_create(context, &def, start, COUNT, &gas));
+    def.spheres = start;
+    def.sphere_count = COUNT;
+    check(context, carom_gas_create(context, &def, &gas));
     check(context, carom_gas_advance(context, gas, 5.0, NULL, NULL));
     check(context, carom_gas_measure(context, gas, &measures));
-    check(context, carom_gas_get_spheres(context, gas, &spheres));
+    check(context, carom_gas_list_spheres(context, gas, &spheres));
     printf("collisions %llu\n", (unsigned long long)measures.collisions);
     print("gas", spheres.data, spheres.count * sizeof(*spheres.data));
     carom_gas_spheres_free(&spheres);

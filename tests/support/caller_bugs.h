@@ -55,9 +55,11 @@ bool bugs_next_context(const char *function);
 #define BUG_VOID(function, parameter, ...)                                                         \
     do {                                                                                           \
         bugs_note(#function, ' ', #parameter);                                                     \
-        bugs_begin();                                                                              \
-        (void)function(__VA_ARGS__);                                                               \
-        bugs_end(#function "(" #__VA_ARGS__ ")", CAROM_INVALID, __LINE__);                         \
+        do {                                                                                       \
+            bugs_begin();                                                                          \
+            (void)function(__VA_ARGS__);                                                           \
+            bugs_end(#function "(" #__VA_ARGS__ ")", CAROM_INVALID, __LINE__);                     \
+        } while (bugs_next_context(#function));                                                    \
     } while (0)
 
 /* No bug: the header says that this is fine. */

@@ -14,7 +14,7 @@
 
 void convex_shape_hull(carom_context *context, convex_shape *s, const carom_vec3 *points,
                        uint64_t count) {
-    carom_hull_def def = {.mesh = {.positions = points, .vertex_count = count}};
+    carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = points, .vertex_count = count}};
     assert_ok(context, carom_hull_create(context, &def, &s->hull));
     assert_ok(context, carom_hull_to_mesh(context, s->hull, &s->mesh));
     assert_ok(context, carom_mesh_get_view(s->mesh, &s->view));
@@ -277,11 +277,10 @@ void convex_case_check(carom_context *context, const convex_case *c, convex_tall
     carom_convex_most most;
     const char *why;
     bool meet;
+    assert_ok(context, carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, NULL, &depth));
     assert_ok(context,
-              carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, NULL, NULL, &depth));
-    assert_ok(context,
-              carom_convex_distance(context, a, &c->pose_a, b, &c->pose_b, NULL, NULL, &distance));
-    assert_ok(context, carom_convex_meet(context, a, &c->pose_a, b, &c->pose_b, NULL, NULL, &meet));
+              carom_convex_distance(context, a, &c->pose_a, b, &c->pose_b, NULL, &distance));
+    assert_ok(context, carom_convex_meet(context, a, &c->pose_a, b, &c->pose_b, NULL, &meet));
     assert_ok(context, carom_convex_bound(context, a, b, &most));
     oracle_shape oa = oracle_place(a, &c->a.view, &c->pose_a);
     oracle_shape ob = oracle_place(b, &c->b.view, &c->pose_b);
@@ -330,7 +329,7 @@ void convex_case_check(carom_context *context, const convex_case *c, convex_tall
 void convex_case_check_depth(carom_context *context, const convex_case *c) {
     const carom_convex *a = &c->a.convex, *b = &c->b.convex;
     carom_convex_result r;
-    assert_ok(context, carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, NULL, NULL, &r));
+    assert_ok(context, carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, NULL, &r));
     if (r.relation != CAROM_RELATION_OVERLAPPING) return;
     oracle_shape oa = oracle_place(a, &c->a.view, &c->pose_a);
     oracle_shape ob = oracle_place(b, &c->b.view, &c->pose_b);

@@ -9,6 +9,16 @@
 
 #define GAS_ORACLE_MOST 128
 
+/* carom_gas_create with these spheres instead of those of the def, which may be NULL. */
+static inline carom_status gas_create(carom_context *context, const carom_gas_def *def,
+                                      const carom_gas_sphere *spheres, uint64_t count,
+                                      carom_gas **gas) {
+    carom_gas_def with = def != NULL ? *def : (carom_gas_def){0};
+    with.spheres = spheres;
+    with.sphere_count = count;
+    return carom_gas_create(context, &with, gas);
+}
+
 typedef struct gas_oracle_event {
     uint64_t since_create; /* ticks, modulo 2^64 */
     int64_t time;          /* ticks of the oracle's epoch */

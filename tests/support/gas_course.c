@@ -72,8 +72,8 @@ void gas_course_ask(carom_context *context, gas_course *course, const carom_gas_
                     const carom_gas_sphere *spheres, int count, int events) {
     carom_gas *gas;
     carom_gas_info info;
-    assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
-    assert_ok(context, carom_gas_get_info(context, gas, &info));
+    assert_ok(context, gas_create(context, def, spheres, (uint64_t)count, &gas));
+    assert_ok(context, carom_gas_get_info(gas, &info));
     carom_gas_destroy(gas);
     gas_oracle_init(&course->oracle, def, info.tick, spheres, count);
     course->events = events;
@@ -93,7 +93,7 @@ void gas_course_follow(carom_context *context, const gas_course *course, const c
                        const carom_gas_sphere *spheres, int count) {
     carom_gas *gas;
     carom_random random = {(uint64_t)count};
-    assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
+    assert_ok(context, gas_create(context, def, spheres, (uint64_t)count, &gas));
     gas_follower f = {gas, course, 0};
     for (int cut = 0; cut <= CUTS; ++cut) {
         double until = course->length * (cut + carom_random_uniform(&random)) / CUTS;

@@ -61,7 +61,7 @@ static carom_vec3 position(const carom_mesh_view *view, uint64_t vertex) {
 }
 
 static triangles triangles_make(carom_context *context, const carom_mesh_view *mesh, bool fan) {
-    carom_triangulate_def def = {.fan = fan};
+    carom_mesh_triangulate_def def = {.fan = fan};
     carom_mesh *split;
     carom_mesh_view view;
     carom_numbers faces = {0};
@@ -247,8 +247,8 @@ void oracle_free(oracle_pairs *pairs) {
     *pairs = (oracle_pairs){0};
 }
 
-void oracle_free_all(oracle_pairs pairs[CAROM_DEGENERATE_COUNT]) {
-    for (int i = 0; i < CAROM_DEGENERATE_COUNT; ++i) oracle_free(&pairs[i]);
+void oracle_free_all(oracle_pairs pairs[CAROM_SOUP_DEGENERATE_COUNT]) {
+    for (int i = 0; i < CAROM_SOUP_DEGENERATE_COUNT; ++i) oracle_free(&pairs[i]);
 }
 
 static void put(oracle_pairs *pairs, uint32_t a, uint32_t b) {
@@ -291,22 +291,22 @@ static void try_pair(unit unit, const triangles *t, uint64_t i, uint64_t j, orac
     bool with_area = t->dimension[i] == 2 && t->dimension[j] == 2;
     if (with_area ? triangles_count(unit, a, b, common, in_a, in_b)
                   : segments_count(unit, a, b, common, in_a)) {
-        if (with_area) put(&pairs[CAROM_DEGENERATE_ALONE], t->faces[i], t->faces[j]);
-        put(&pairs[CAROM_DEGENERATE_AS_SEGMENT], t->faces[i], t->faces[j]);
+        if (with_area) put(&pairs[CAROM_SOUP_DEGENERATE_ALONE], t->faces[i], t->faces[j]);
+        put(&pairs[CAROM_SOUP_DEGENERATE_AS_SEGMENT], t->faces[i], t->faces[j]);
     }
 }
 
 void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan, const bool *dead,
-                 oracle_pairs pairs[CAROM_DEGENERATE_COUNT]) {
+                 oracle_pairs pairs[CAROM_SOUP_DEGENERATE_COUNT]) {
     triangles t = triangles_make(context, mesh, fan);
     const triangles *sets[] = {&t};
     unit unit = unit_of(sets, 1);
     find_dimensions(unit, &t);
-    for (int i = 0; i < CAROM_DEGENERATE_COUNT; ++i) pairs[i].count = 0;
+    for (int i = 0; i < CAROM_SOUP_DEGENERATE_COUNT; ++i) pairs[i].count = 0;
     for (uint64_t i = 0, end; i < t.count; i = end) {
         for (end = i + 1; end < t.count && t.faces[end] == t.faces[i];) ++end;
         if ((dead == NULL || !dead[t.faces[i]]) && face_is_degenerate(&t, i, end))
-            put(&pairs[CAROM_DEGENERATE_ALONE], t.faces[i], t.faces[i]);
+            put(&pairs[CAROM_SOUP_DEGENERATE_ALONE], t.faces[i], t.faces[i]);
     }
     for (uint64_t i = 0; i < t.count; ++i) {
         for (uint64_t j = i + 1; j < t.count; ++j) {
@@ -315,12 +315,12 @@ void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan, 
             try_pair(unit, &t, i, j, pairs);
         }
     }
-    for (int i = 0; i < CAROM_DEGENERATE_COUNT; ++i) tidy(&pairs[i]);
+    for (int i = 0; i < CAROM_SOUP_DEGENERATE_COUNT; ++i) tidy(&pairs[i]);
     triangles_free(&t);
 }
 
 void oracle_cross(carom_context *context, const carom_mesh_view *a, const carom_mesh_view *b,
-                  bool fan, carom_degenerate degenerate, oracle_pairs *pairs) {
+                  bool fan, carom_soup_degenerate degenerate, oracle_pairs *pairs) {
     triangles ta = triangles_make(context, a, fan), tb = triangles_make(context, b, fan);
     const triangles *sets[] = {&ta, &tb};
     unit unit = unit_of(sets, 2);
@@ -329,7 +329,7 @@ void oracle_cross(carom_context *context, const carom_mesh_view *a, const carom_
         for (uint64_t j = 0; j < tb.count; ++j) {
             carom_triangle_intersection r = relate(unit, &ta.corners[i], &tb.corners[j]);
             bool with_area = r.dimension_a == 2 && r.dimension_b == 2;
-            if (r.dimension >= 0 && (with_area || degenerate == CAROM_DEGENERATE_AS_SEGMENT))
+            if (r.dimension >= 0 && (with_area || degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT))
                 put(pairs, ta.faces[i], tb.faces[j]);
         }
     }

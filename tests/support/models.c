@@ -44,9 +44,9 @@ carom_mesh *models_load_fan(carom_context *context, const char *file) {
     char path[1024];
     carom_mesh *mesh, *welded, *fan;
     carom_mesh_view view;
-    carom_triangulate_def def = {.fan = true};
+    carom_mesh_triangulate_def def = {.fan = true};
     models_path(file, path, sizeof(path));
-    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_mesh_weld(context, &view, &welded));
     assert_ok(context, carom_mesh_get_view(welded, &view));

@@ -210,7 +210,7 @@ static int winding_at(const checker *c, const carom_vec3 *p, double apart) {
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
 /* Whether two balls have no inner point in common. */
-static bool disjoint(checker *c, const carom_pack_sphere *a, const carom_pack_sphere *b) {
+static bool disjoint(checker *c, const carom_packing_sphere *a, const carom_packing_sphere *b) {
     real x = (real)a->centre.x - b->centre.x, y = (real)a->centre.y - b->centre.y;
     real z = (real)a->centre.z - b->centre.z, r = (real)a->radius + b->radius;
     real square = x * x + y * y + z * z;
@@ -234,7 +234,7 @@ static int by_low(const void *a, const void *b) {
 }
 
 static bool check_disjoint(checker *c) {
-    const carom_pack_sphere *s = c->claim->spheres;
+    const carom_packing_sphere *s = c->claim->spheres;
     uint64_t count = c->claim->sphere_count;
     sorted *order = malloc((count + 1) * sizeof(*order));
     bool good = true;
@@ -243,10 +243,10 @@ static bool check_disjoint(checker *c) {
         order[i] = (sorted){nextafter(s[i].centre.x - s[i].radius, -INFINITY), i};
     qsort(order, count, sizeof(*order), by_low);
     for (uint64_t i = 0; i < count && good; ++i) {
-        const carom_pack_sphere *a = &s[order[i].sphere];
+        const carom_packing_sphere *a = &s[order[i].sphere];
         double high = nextafter(a->centre.x + a->radius, INFINITY);
         for (uint64_t k = i + 1; k < count && order[k].low <= high && good; ++k) {
-            const carom_pack_sphere *b = &s[order[k].sphere];
+            const carom_packing_sphere *b = &s[order[k].sphere];
             double sum = (a->radius + b->radius) * 1.0000001;
             if (fabs(a->centre.y - b->centre.y) > sum || fabs(a->centre.z - b->centre.z) > sum)
                 continue;
@@ -300,7 +300,7 @@ static real triangle_square(const carom_vec3 *p, const carom_triangle *t) {
 
 /* Whether a ball has no inner point on a triangle. Where the triangle is a needle the long double
  * distance may be off: the margin is wide. */
-static bool clear_of(checker *c, const carom_pack_sphere *s, const carom_triangle *t) {
+static bool clear_of(checker *c, const carom_packing_sphere *s, const carom_triangle *t) {
     real square = triangle_square(&s->centre, t), r = (real)s->radius * s->radius;
     if (square > r * (1.0L + 1e-9L)) return true;
     if (square < r * (1.0L - 1e-9L)) return false;
@@ -313,7 +313,7 @@ static bool clear_of(checker *c, const carom_pack_sphere *s, const carom_triangl
 }
 
 static bool check_inside(checker *c, uint64_t i) {
-    const carom_pack_sphere *s = &c->claim->spheres[i];
+    const carom_packing_sphere *s = &c->claim->spheres[i];
     int range[3][2];
     for (int k = 0; k < 3; ++k) {
         double x = coordinate(&s->centre, k), r = s->radius * 1.0000001;
@@ -336,7 +336,7 @@ static bool check_inside(checker *c, uint64_t i) {
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-static bool in_cover(checker *c, const carom_pack_cell *cell, const carom_pack_sphere *s) {
+static bool in_cover(checker *c, const carom_packing_cell *cell, const carom_packing_sphere *s) {
     real square = 0.0L;
     for (int k = 0; k < 3; ++k) {
         real low = (real)coordinate(&cell->low, k), at = (real)coordinate(&s->centre, k);
@@ -447,7 +447,7 @@ static bool check_node(const tree *t, const long long root[3], const uint32_t at
 }
 
 static bool check_cells(checker *c) {
-    const carom_pack_cell *cells = c->claim->cells;
+    const carom_packing_cell *cells = c->claim->cells;
     uint64_t count = c->claim->cell_count, largest = 0;
     for (uint64_t i = 0; i < count; ++i) {
         if (cells[i].sphere >= c->claim->sphere_count)
@@ -689,7 +689,8 @@ typedef struct sphere_grid {
     uint32_t *first, *items;
 } sphere_grid;
 
-static void sphere_range(const checker *c, const carom_pack_sphere *s, int count, int range[3][2]) {
+static void sphere_range(const checker *c, const carom_packing_sphere *s, int count,
+                         int range[3][2]) {
     for (int k = 0; k < 3; ++k) {
         double x = coordinate(&s->centre, k), r = s->radius * 1.0000001;
         range[k][0] = clamp_index(x - r, c->low[k], c->high[k], count);
@@ -725,7 +726,7 @@ static sphere_grid make_sphere_grid(const checker *c) {
 }
 
 /* Adds what balls of others have in a cell: *inflow of this share, leaks of theirs. */
-static void add_foreign(const checker *c, const sphere_grid *grid, const carom_pack_cell *cell,
+static void add_foreign(const checker *c, const sphere_grid *grid, const carom_packing_cell *cell,
                         const carom_bounds *box, real *inflow, real *leaks) {
     int range[3][2];
     for (int k = 0; k < 3; ++k) {
@@ -739,7 +740,7 @@ static void add_foreign(const checker *c, const sphere_grid *grid, const carom_p
                 uint64_t at = ((uint64_t)z * n + (uint64_t)y) * n + (uint64_t)x;
                 for (uint32_t i = grid->first[at]; i < grid->first[at + 1]; ++i) {
                     uint32_t id = grid->items[i];
-                    const carom_pack_sphere *s = &c->claim->spheres[id];
+                    const carom_packing_sphere *s = &c->claim->spheres[id];
                     int of[3][2];
                     if (id == cell->sphere) continue;
                     sphere_range(c, s, grid->count, of);
@@ -778,7 +779,7 @@ static bool check_shares(checker *c) {
     real *inflow = volumes + claim->sphere_count, *leaks = inflow + claim->sphere_count;
     bool good = true, simple = true;
     for (uint64_t i = 0; i < claim->cell_count && simple; ++i) {
-        const carom_pack_cell *cell = &claim->cells[i];
+        const carom_packing_cell *cell = &claim->cells[i];
         carom_vec3 low = cell->low;
         carom_bounds box = {low, {low.x + cell->edge, low.y + cell->edge, low.z + cell->edge}};
         carom_vec3 middle = {low.x + 0.5 * cell->edge, low.y + 0.5 * cell->edge,
@@ -794,7 +795,7 @@ static bool check_shares(checker *c) {
         add_foreign(c, &grid, cell, &box, &inflow[cell->sphere], leaks);
     }
     for (uint64_t i = 0; i < claim->sphere_count && simple && good; ++i) {
-        const carom_pack_sphere *s = &claim->spheres[i];
+        const carom_packing_sphere *s = &claim->spheres[i];
         const real ball = 4.0L / 3.0L * 3.14159265358979323846264338L;
         real stated = ball * (real)s->secondary * s->secondary * s->secondary;
         real own = ball * (real)s->radius * s->radius * s->radius;
@@ -821,7 +822,7 @@ bool pack_check(const pack_claim *claim, pack_proof *proof) {
     begin(&c, claim, proof);
     bool good = true;
     for (uint64_t i = 0; i < claim->sphere_count && good; ++i) {
-        const carom_pack_sphere *s = &claim->spheres[i];
+        const carom_packing_sphere *s = &claim->spheres[i];
         double ball = 4.0 / 3.0 * 3.14159265358979323846;
         proof->ball_volume += ball * s->radius * s->radius * s->radius;
         proof->secondary_volume += ball * s->secondary * s->secondary * s->secondary;
@@ -841,7 +842,7 @@ bool pack_check(const pack_claim *claim, pack_proof *proof) {
 
 bool pack_check_cover(const pack_cover_claim *claim, pack_proof *proof) {
     checker c;
-    carom_pack_sphere *spheres = calloc(claim->sphere_count + 1, sizeof(*spheres));
+    carom_packing_sphere *spheres = calloc(claim->sphere_count + 1, sizeof(*spheres));
     for (uint64_t i = 0; i < claim->sphere_count; ++i) {
         spheres[i].centre = claim->spheres[i].centre;
         spheres[i].radius = spheres[i].cover = claim->spheres[i].radius - claim->margin;
@@ -910,7 +911,7 @@ pack_sampled pack_sample_outside(const pack_cover_claim *claim, uint64_t seed, i
 static double empty_at(const checker *c, const carom_vec3 *p) {
     double least = INFINITY;
     for (uint64_t i = 0; i < c->claim->sphere_count; ++i) {
-        const carom_pack_sphere *s = &c->claim->spheres[i];
+        const carom_packing_sphere *s = &c->claim->spheres[i];
         double x = p->x - s->centre.x, y = p->y - s->centre.y, z = p->z - s->centre.z;
         least = fmin(sqrt(x * x + y * y + z * z) - s->radius, least);
     }
@@ -952,12 +953,13 @@ double pack_search_empty(const pack_claim *claim, uint64_t seed, int tries) {
 bool pack_crosses(carom_context *context, const carom_mesh_view *view) {
     carom_mesh *welded = NULL;
     carom_soup *soup = NULL;
-    carom_soup_def def = {0};
+    carom_mesh_view mesh_view = {0};
+    carom_soup_def def = {.mesh = &mesh_view};
     bool crosses = true;
     if (carom_mesh_weld(context, view, &welded) == CAROM_OK &&
-        carom_mesh_get_view(welded, &def.mesh) == CAROM_OK &&
+        carom_mesh_get_view(welded, &mesh_view) == CAROM_OK &&
         carom_soup_create(context, &def, &soup) == CAROM_OK)
-        (void)carom_soup_self_any(context, soup, &crosses);
+        (void)carom_soup_self_meet(context, soup, &crosses);
     carom_soup_destroy(soup);
     carom_mesh_destroy(welded);
     return crosses;
@@ -999,9 +1001,9 @@ carom_triangle *pack_triangles(carom_context *context, const carom_mesh_view *vi
     return triangles;
 }
 
-carom_pack_cell *pack_read_cells(const char *path, uint64_t *count) {
+carom_packing_cell *pack_read_cells(const char *path, uint64_t *count) {
     FILE *file = fopen(path, "r");
-    carom_pack_cell *cells = NULL, c;
+    carom_packing_cell *cells = NULL, c;
     uint64_t capacity = 0;
     char line[256];
     *count = 0;

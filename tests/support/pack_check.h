@@ -11,9 +11,9 @@
 #include "carom/carom.h"
 
 typedef struct pack_claim {
-    const carom_pack_sphere *spheres;
+    const carom_packing_sphere *spheres;
     uint64_t sphere_count;
-    const carom_pack_cell *cells; /* NULL: none */
+    const carom_packing_cell *cells; /* NULL: none */
     uint64_t cell_count;
     const carom_triangle *triangles; /* closed, outside out */
     uint64_t triangle_count;
@@ -46,7 +46,7 @@ typedef struct pack_cover_claim {
     const carom_ball *spheres;
     uint64_t sphere_count;
     double margin;
-    const carom_pack_cell *cells;
+    const carom_packing_cell *cells;
     uint64_t cell_count;
     const carom_triangle *triangles; /* closed, outside out */
     uint64_t triangle_count;
@@ -77,6 +77,6 @@ carom_triangle *pack_triangles(carom_context *context, const carom_mesh_view *vi
 
 /* The cells of a file that `carom pack --cells` wrote; NULL: it cannot be read. Free with free().
  */
-carom_pack_cell *pack_read_cells(const char *path, uint64_t *count);
+carom_packing_cell *pack_read_cells(const char *path, uint64_t *count);
 
 #endif

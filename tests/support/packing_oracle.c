@@ -9,7 +9,7 @@
 #include "tests/support/test.h"
 
 static carom_pack_posed posed(const carom_pack_place *place, const carom_packing *p, uint64_t i) {
-    const carom_pack_sphere *s = &p->spheres[i];
+    const carom_packing_sphere *s = &p->spheres[i];
     return carom_pack_pose_sphere(place, s->centre, s->radius, s->secondary, s->cover);
 }
 
@@ -53,7 +53,7 @@ void packing_oracle_overlap(carom_context *context, const carom_packing *a,
     free(posed_b);
 }
 
-carom_packing *packing_of_spheres(carom_context *context, const carom_pack_sphere *spheres,
+carom_packing *packing_of_spheres(carom_context *context, const carom_packing_sphere *spheres,
                                   uint64_t count, double volume) {
     carom_packing *packing = NULL;
     size_t room = 1000 + 300 * count, used;
@@ -67,13 +67,14 @@ carom_packing *packing_of_spheres(carom_context *context, const carom_pack_spher
                             "property double void\nproperty uint face\nend_header\n",
                             volume, (unsigned long long)count);
     for (uint64_t i = 0; i < count; ++i) {
-        const carom_pack_sphere *s = &spheres[i];
+        const carom_packing_sphere *s = &spheres[i];
         used += (size_t)snprintf(
             text + used, room - used, "%.17g %.17g %.17g %.17g %.17g %.17g %.17g %u\n", s->centre.x,
             s->centre.y, s->centre.z, s->radius, s->secondary, s->cover, s->void_volume, s->face);
     }
     assert_true(used < room);
-    assert_ok(context, carom_packing_load_memory(context, text, used, "spheres", &packing));
+    assert_ok(context, carom_packing_load_memory(context, text, used, CAROM_PACKING_FORMAT_GUESS,
+                                                 "spheres", &packing));
     free(text);
     return packing;
 }
@@ -82,10 +83,10 @@ carom_packing *packing_random(carom_context *context, carom_random *random, uint
                               double size) {
     uint32_t count = 1 + (uint32_t)(carom_random_next(random) % most);
     bool lattice = carom_random_next(random) % 3 == 0, odd = carom_random_next(random) % 4 == 0;
-    carom_pack_sphere *spheres = calloc(count, sizeof(*spheres));
+    carom_packing_sphere *spheres = calloc(count, sizeof(*spheres));
     assert_non_null(spheres);
     for (uint32_t i = 0; i < count; ++i) {
-        carom_pack_sphere *s = &spheres[i];
+        carom_packing_sphere *s = &spheres[i];
         double *centre[3] = {&s->centre.x, &s->centre.y, &s->centre.z};
         for (int k = 0; k < 3; ++k)
             *centre[k] = lattice ? size * ((double)(carom_random_next(random) % 9) / 4.0 - 1.0)
@@ -108,9 +109,10 @@ carom_packing *packing_of_shape(carom_context *context, carom_shape shape, uint3
     carom_mesh *mesh = NULL;
     carom_packing *packing = NULL;
     carom_shape_def shape_def = {.shape = shape, .detail = detail};
-    carom_packing_def def = {.count = count, .fast = shape != CAROM_SHAPE_BOX};
+    carom_mesh_view view = {0};
+    carom_packing_def def = {.mesh = &view, .count = count, .fast = shape != CAROM_SHAPE_BOX};
     assert_ok(context, carom_shape_make(context, &shape_def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_packing_create(context, &def, &packing));
     if (keep != NULL)
         *keep = mesh;

@@ -14,7 +14,7 @@ void packing_oracle_overlap(carom_context *context, const carom_packing *a,
                             carom_packing_overlap *overlap);
 
 /* A packing of spheres as they are given, through a file in memory; with shares. */
-carom_packing *packing_of_spheres(carom_context *context, const carom_pack_sphere *spheres,
+carom_packing *packing_of_spheres(carom_context *context, const carom_packing_sphere *spheres,
                                   uint64_t count, double volume);
 
 /* Seeded: up to `most` spheres that may overlap, nest, touch and coincide, on a lattice and off it;

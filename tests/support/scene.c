@@ -21,20 +21,20 @@ void scene_things_make(carom_context *context, scene_things *things) {
     for (uint32_t i = 0; i < SCENE_MESHES; ++i) {
         assert_ok(context, carom_shape_make(context, &shapes[i], &things->meshes[i]));
         assert_ok(context, carom_mesh_get_view(things->meshes[i], &view));
-        carom_soup_def soup = {.mesh = view, .rigid = i % 2 == 0};
+        carom_soup_def soup = {.mesh = &view, .rigid = i % 2 == 0};
         assert_ok(context, carom_soup_create(context, &soup, &things->soups[i]));
-        carom_solid_def solid = {.mesh = view};
+        carom_solid_def solid = {.mesh = &view};
         if (i + 1 == SCENE_MESHES) break;
         assert_ok(context, carom_solid_create(context, &solid, &things->solids[i]));
         carom_packing *packing;
-        carom_packing_def pack = {.mesh = view, .count = SCENE_SPHERES};
+        carom_packing_def pack = {.mesh = &view, .count = SCENE_SPHERES};
         assert_ok(context, carom_packing_create(context, &pack, &packing));
         carom_tree_def tree = {.packing = packing};
         assert_ok(context, carom_tree_create(context, &tree, &things->trees[i]));
         carom_packing_destroy(packing);
     }
     assert_ok(context, carom_mesh_get_view(things->meshes[2], &view));
-    assert_ok(context, carom_hull_create(context, &(carom_hull_def){.mesh = view}, &things->hull));
+    assert_ok(context, carom_hull_create(context, &(carom_hull_def){.mesh = &view}, &things->hull));
 }
 
 void scene_things_free(scene_things *things) {
@@ -78,27 +78,30 @@ static carom_convex some_convex(const scene_things *things, carom_random *random
     return c;
 }
 
-carom_object_def scene_object(const scene_things *things, carom_random *random, double room,
-                              bool lattice, uint32_t kinds) {
-    carom_object_def def = {.pose = scene_pose(random, room, lattice)};
-    uint32_t choices = kinds >> CAROM_OBJECT_KIND_PACKING != 0 ? 4 : 3;
-    do def.kind = (carom_object_kind)(carom_random_next(random) % choices);
+carom_scene_object_def scene_object(const scene_things *things, carom_random *random, double room,
+                                    bool lattice, uint32_t kinds) {
+    carom_scene_object_def def = {.pose = scene_pose(random, room, lattice)};
+    uint32_t choices = kinds >> CAROM_SCENE_OBJECT_KIND_PACKING != 0 ? 4 : 3;
+    do def.kind = (carom_scene_object_kind)(carom_random_next(random) % choices);
     while ((kinds >> def.kind & 1) == 0);
-    if (def.kind == CAROM_OBJECT_KIND_CONVEX) def.convex = some_convex(things, random, lattice);
+    if (def.kind == CAROM_SCENE_OBJECT_KIND_CONVEX)
+        def.convex = some_convex(things, random, lattice);
     bool cube = lattice && carom_random_next(random) % 2 == 0;
     uint64_t which = cube ? 0 : carom_random_next(random);
-    if (def.kind == CAROM_OBJECT_KIND_SOUP) def.borrowed_soup = things->soups[which % SCENE_MESHES];
-    if (def.kind == CAROM_OBJECT_KIND_SOLID)
+    if (def.kind == CAROM_SCENE_OBJECT_KIND_SOUP)
+        def.borrowed_soup = things->soups[which % SCENE_MESHES];
+    if (def.kind == CAROM_SCENE_OBJECT_KIND_SOLID)
         def.borrowed_solid = things->solids[which % (SCENE_MESHES - 1)];
-    if (def.kind == CAROM_OBJECT_KIND_PACKING)
+    if (def.kind == CAROM_SCENE_OBJECT_KIND_PACKING)
         def.borrowed_tree = things->trees[which % (SCENE_MESHES - 1)];
     return def;
 }
 
-carom_object_def scene_exact(const scene_things *things, const carom_object_def *object) {
-    carom_object_def exact = *object;
-    if (object->kind != CAROM_OBJECT_KIND_PACKING) return exact;
-    exact.kind = CAROM_OBJECT_KIND_SOLID;
+carom_scene_object_def scene_exact(const scene_things *things,
+                                   const carom_scene_object_def *object) {
+    carom_scene_object_def exact = *object;
+    if (object->kind != CAROM_SCENE_OBJECT_KIND_PACKING) return exact;
+    exact.kind = CAROM_SCENE_OBJECT_KIND_SOLID;
     for (uint32_t i = 0; i + 1 < SCENE_MESHES; ++i)
         if (object->borrowed_tree == things->trees[i]) exact.borrowed_solid = things->solids[i];
     return exact;
@@ -106,12 +109,12 @@ carom_object_def scene_exact(const scene_things *things, const carom_object_def 
 
 /* ---- The oracle ------------------------------------------------------------------------------ */
 
-static const carom_soup *soup_of(const carom_object_def *o) {
-    return o->kind == CAROM_OBJECT_KIND_SOLID ? o->borrowed_solid->soup : o->borrowed_soup;
+static const carom_soup *soup_of(const carom_scene_object_def *o) {
+    return o->kind == CAROM_SCENE_OBJECT_KIND_SOLID ? o->borrowed_solid->soup : o->borrowed_soup;
 }
 
 /* The winding number of a solid around a point of the world is not 0. */
-static bool is_inside(carom_context *context, const carom_object_def *solid, carom_vec3 p) {
+static bool is_inside(carom_context *context, const carom_scene_object_def *solid, carom_vec3 p) {
     carom_frame f = carom_frame_make(&solid->pose);
     carom_vec3 d = carom_vec_sub(p, f.t), local;
     int32_t winding;
@@ -126,7 +129,7 @@ static scene_answer ask_convex(carom_context *context, const carom_convex *a,
                                const carom_pose *pose_a, const carom_convex *b,
                                const carom_pose *pose_b, double reach) {
     carom_convex_result r;
-    assert_ok(context, carom_convex_depth(context, a, pose_a, b, pose_b, NULL, NULL, &r));
+    assert_ok(context, carom_convex_depth(context, a, pose_a, b, pose_b, NULL, &r));
     return (scene_answer){.in_contact = r.relation != CAROM_RELATION_APART || r.distance <= reach,
                           .relation = r.relation,
                           .distance = r.distance,
@@ -135,8 +138,8 @@ static scene_answer ask_convex(carom_context *context, const carom_convex *a,
 }
 
 /* A shape and every triangle of a mesh, as a hull of its own. */
-static scene_answer ask_faces(carom_context *context, const carom_object_def *shape,
-                              const carom_object_def *mesh, double reach, bool turned) {
+static scene_answer ask_faces(carom_context *context, const carom_scene_object_def *shape,
+                              const carom_scene_object_def *mesh, double reach, bool turned) {
     scene_answer answer = {.relation = CAROM_RELATION_APART, .distance = HUGE_VAL};
     carom_soup_view view;
     carom_frame f = carom_frame_make(&mesh->pose);
@@ -145,7 +148,7 @@ static scene_answer ask_faces(carom_context *context, const carom_object_def *sh
         carom_triangle t = carom_soup_view_triangle(&view, i);
         carom_hull *hull;
         for (int k = 0; k < 3; ++k) t.corner[k] = carom_frame_apply(&f, t.corner[k]);
-        carom_hull_def def = {.mesh = {.positions = &t, .vertex_count = 3}};
+        carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = &t, .vertex_count = 3}};
         assert_ok(context, carom_hull_create(context, &def, &hull));
         carom_convex flat = {.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull};
         scene_answer one = ask_convex(context, &shape->convex, &shape->pose, &flat, NULL, reach);
@@ -157,7 +160,7 @@ static scene_answer ask_faces(carom_context *context, const carom_object_def *sh
         if (one.error > answer.error) answer.error = one.error;
     }
     answer.in_contact = answer.relation != CAROM_RELATION_APART || answer.distance <= reach;
-    if (mesh->kind == CAROM_OBJECT_KIND_SOLID && answer.relation <= CAROM_RELATION_TOUCHING) {
+    if (mesh->kind == CAROM_SCENE_OBJECT_KIND_SOLID && answer.relation <= CAROM_RELATION_TOUCHING) {
         /* The origin of every shape made here lies in the shape. */
         if (is_inside(context, mesh, shape->pose.t)) {
             answer.in_contact = true;
@@ -168,10 +171,11 @@ static scene_answer ask_faces(carom_context *context, const carom_object_def *sh
     return answer;
 }
 
-static scene_answer ask_meshes(carom_context *context, const carom_object_def *a,
-                               const carom_object_def *b, double reach) {
+static scene_answer ask_meshes(carom_context *context, const carom_scene_object_def *a,
+                               const carom_scene_object_def *b, double reach) {
     scene_answer answer = {.relation = CAROM_RELATION_APART};
-    bool solid_a = a->kind == CAROM_OBJECT_KIND_SOLID, solid_b = b->kind == CAROM_OBJECT_KIND_SOLID;
+    bool solid_a = a->kind == CAROM_SCENE_OBJECT_KIND_SOLID,
+         solid_b = b->kind == CAROM_SCENE_OBJECT_KIND_SOLID;
     carom_soup_view views[2];
     carom_frame frames[2] = {carom_frame_make(&a->pose), carom_frame_make(&b->pose)};
     carom_soup_get_view(soup_of(a), &views[0]);
@@ -191,13 +195,13 @@ static scene_answer ask_meshes(carom_context *context, const carom_object_def *a
         }
     }
     if (solid_a && solid_b) {
-        carom_overlap overlap;
+        carom_solid_result overlap;
         assert_ok(context, carom_solid_overlap(context, a->borrowed_solid, &a->pose,
                                                b->borrowed_solid, &b->pose, NULL, &overlap));
         answer.relation = overlap.relation;
         answer.volume = overlap.volume;
     } else if (answer.triangle_pairs == 0 && (solid_a || solid_b)) {
-        const carom_object_def *solid = solid_a ? a : b;
+        const carom_scene_object_def *solid = solid_a ? a : b;
         carom_vec3 p = carom_soup_view_position(&views[solid_a ? 1 : 0], 0);
         if (is_inside(context, solid, carom_frame_apply(&frames[solid_a ? 1 : 0], p)))
             answer.relation = solid_a ? CAROM_RELATION_B_INSIDE_A : CAROM_RELATION_A_INSIDE_B;
@@ -213,10 +217,10 @@ static scene_answer ask_meshes(carom_context *context, const carom_object_def *a
     return answer;
 }
 
-scene_answer scene_ask(carom_context *context, const carom_object_def *a, const carom_object_def *b,
-                       double reach) {
-    bool convex_a = a->kind == CAROM_OBJECT_KIND_CONVEX,
-         convex_b = b->kind == CAROM_OBJECT_KIND_CONVEX;
+scene_answer scene_ask(carom_context *context, const carom_scene_object_def *a,
+                       const carom_scene_object_def *b, double reach) {
+    bool convex_a = a->kind == CAROM_SCENE_OBJECT_KIND_CONVEX,
+         convex_b = b->kind == CAROM_SCENE_OBJECT_KIND_CONVEX;
     if (convex_a && convex_b)
         return ask_convex(context, &a->convex, &a->pose, &b->convex, &b->pose, reach);
     if (convex_a) return ask_faces(context, a, b, reach, false);
@@ -224,8 +228,8 @@ scene_answer scene_ask(carom_context *context, const carom_object_def *a, const 
     return ask_meshes(context, a, b, reach);
 }
 
-carom_scene *scene_make(carom_context *context, const carom_object_def *objects, uint32_t count,
-                        double reach) {
+carom_scene *scene_make(carom_context *context, const carom_scene_object_def *objects,
+                        uint32_t count, double reach) {
     carom_scene *scene;
     carom_scene_def def = {.reach = reach};
     assert_ok(context, carom_scene_create(context, &def, &scene));

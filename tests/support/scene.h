@@ -22,13 +22,14 @@ void scene_things_make(carom_context *context, scene_things *things);
 void scene_things_free(scene_things *things);
 
 /* A random object about 1 in size, within a cube of edge `room`. On a lattice where `lattice`: then
- * objects touch often. `kinds`: bits of 1 << carom_object_kind. */
-carom_object_def scene_object(const scene_things *things, carom_random *random, double room,
-                              bool lattice, uint32_t kinds);
+ * objects touch often. `kinds`: bits of 1 << carom_scene_object_kind. */
+carom_scene_object_def scene_object(const scene_things *things, carom_random *random, double room,
+                                    bool lattice, uint32_t kinds);
 carom_pose scene_pose(carom_random *random, double room, bool lattice);
 
 /* The object itself; of a packing, the solid that was packed. */
-carom_object_def scene_exact(const scene_things *things, const carom_object_def *object);
+carom_scene_object_def scene_exact(const scene_things *things,
+                                   const carom_scene_object_def *object);
 
 /* The contact of two objects as the engines answer it, by no code of the scene. */
 typedef struct scene_answer {
@@ -39,11 +40,11 @@ typedef struct scene_answer {
     uint64_t triangle_pairs; /* of meshes */
 } scene_answer;
 
-scene_answer scene_ask(carom_context *context, const carom_object_def *a, const carom_object_def *b,
-                       double reach);
+scene_answer scene_ask(carom_context *context, const carom_scene_object_def *a,
+                       const carom_scene_object_def *b, double reach);
 
 /* A scene of these objects. */
-carom_scene *scene_make(carom_context *context, const carom_object_def *objects, uint32_t count,
-                        double reach);
+carom_scene *scene_make(carom_context *context, const carom_scene_object_def *objects,
+                        uint32_t count, double reach);
 
 #endif

@@ -18,7 +18,7 @@ void solid_pose(const solid_mesh *mesh, const carom_pose *pose, solid_mesh *pose
 }
 
 carom_solid *solid_prepare(carom_context *context, const solid_mesh *mesh, bool complement) {
-    carom_solid_def def = {.mesh = solid_view(mesh), .complement = complement};
+    carom_solid_def def = {.mesh = (carom_mesh_view[]){solid_view(mesh)}, .complement = complement};
     carom_solid *solid;
     assert_ok(context, carom_solid_create(context, &def, &solid));
     assert_valid(carom_solid_validate(context, solid));
@@ -35,7 +35,8 @@ static bool surfaces_meet(carom_context *context, const solid_mesh *a, const sol
                           uint64_t *count) {
     carom_soup *soup_a, *soup_b;
     carom_pairs pairs = {0};
-    carom_soup_def def_a = {.mesh = solid_view(a)}, def_b = {.mesh = solid_view(b)};
+    carom_soup_def def_a = {.mesh = (carom_mesh_view[]){solid_view(a)}},
+                   def_b = {.mesh = (carom_mesh_view[]){solid_view(b)}};
     assert_ok(context, carom_soup_create(context, &def_a, &soup_a));
     assert_ok(context, carom_soup_create(context, &def_b, &soup_b));
     assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, NULL, &pairs));
@@ -94,9 +95,9 @@ static void check_vector(const char *what, const char *field, carom_vec3 value, 
     for (int k = 0; k < 3; ++k) check_number(what, field, xyz[k], truth[k], tolerance);
 }
 
-carom_overlap solid_check(carom_context *context, const solid_mesh *a, const carom_pose *pose_a,
-                          const solid_mesh *b, const carom_pose *pose_b, double off,
-                          const char *what) {
+carom_solid_result solid_check(carom_context *context, const solid_mesh *a,
+                               const carom_pose *pose_a, const solid_mesh *b,
+                               const carom_pose *pose_b, double off, const char *what) {
     static solid_mesh posed_a, posed_b;
     solid_pose(a, pose_a, &posed_a);
     solid_pose(b, pose_b, &posed_b);
@@ -107,9 +108,9 @@ carom_overlap solid_check(carom_context *context, const solid_mesh *a, const car
     carom_solid *solid_a = solid_prepare(context, a, false);
     carom_solid *solid_b = solid_prepare(context, b, false);
     carom_solid_info info_a, info_b;
-    carom_overlap overlap;
-    assert_ok(context, carom_solid_get_info(context, solid_a, &info_a));
-    assert_ok(context, carom_solid_get_info(context, solid_b, &info_b));
+    carom_solid_result overlap;
+    assert_ok(context, carom_solid_get_info(solid_a, &info_a));
+    assert_ok(context, carom_solid_get_info(solid_b, &info_b));
     assert_ok(context,
               carom_solid_overlap(context, solid_a, pose_a, solid_b, pose_b, NULL, &overlap));
     carom_solid_destroy(solid_a);
@@ -158,7 +159,7 @@ carom_overlap solid_check(carom_context *context, const solid_mesh *a, const car
     return overlap;
 }
 
-uint64_t solid_hash(const carom_overlap *o, uint64_t seed) {
+uint64_t solid_hash(const carom_solid_result *o, uint64_t seed) {
     const double numbers[] = {o->volume,     o->volume_error, o->centroid.x,  o->centroid.y,
                               o->centroid.z, o->area,         o->force.x,     o->force.y,
                               o->force.z,    o->torque.x,     o->torque.y,    o->torque.z,

@@ -18,11 +18,11 @@ double solid_tolerance(double volume, double volume_a, double volume_b);
  * relation, centroid, area, force, torque, one_sided, pairs. Area, force and torque may be off by
  * `off` of what they could be at most: where planes nearly coincide, so does the line in which they
  * cross with any other. `what` names the case. */
-carom_overlap solid_check(carom_context *context, const solid_mesh *a, const carom_pose *pose_a,
-                          const solid_mesh *b, const carom_pose *pose_b, double off,
-                          const char *what);
+carom_solid_result solid_check(carom_context *context, const solid_mesh *a,
+                               const carom_pose *pose_a, const solid_mesh *b,
+                               const carom_pose *pose_b, double off, const char *what);
 
 /* A hash of all fields of an overlap. */
-uint64_t solid_hash(const carom_overlap *overlap, uint64_t seed);
+uint64_t solid_hash(const carom_solid_result *overlap, uint64_t seed);
 
 #endif

@@ -89,7 +89,7 @@ static inline void oracle_compare(const oracle_soup *a, const carom_pose *pose_a
                                   oracle_answer *answer) {
     answer->count = 0;
     answer->distance = HUGE_VAL;
-    answer->nearest = (carom_pair){CAROM_NO_FACE, CAROM_NO_FACE};
+    answer->nearest = (carom_pair){CAROM_NONE, CAROM_NONE};
     for (uint32_t i = 0; i < a->face_count; ++i) {
         carom_triangle ta = oracle_triangle(a, i, pose_a);
         if (!oracle_takes_part(a, i)) continue;

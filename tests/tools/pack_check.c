@@ -18,23 +18,23 @@ static int check_cover(int argc, char **argv) {
     carom_mesh *mesh;
     carom_mesh_view view;
     carom_packing *packing;
-    carom_pack_spheres spheres = {0};
+    carom_packing_spheres spheres = {0};
     pack_proof proof;
     double volume = 0.0;
     if (argc < 5)
         return fail_with("usage", "pack_check --outer MESH SPHERES.ply CELLS.csv [MARGIN]");
     if (carom_context_create(NULL, &context) != CAROM_OK) return fail_with("context", "none");
-    if (carom_mesh_load(context, argv[2], &mesh) != CAROM_OK ||
+    if (carom_mesh_load(context, argv[2], CAROM_MESH_FORMAT_GUESS, &mesh) != CAROM_OK ||
         carom_mesh_get_view(mesh, &view) != CAROM_OK ||
-        carom_packing_load(context, argv[3], &packing) != CAROM_OK ||
-        carom_packing_get_spheres(context, packing, &spheres) != CAROM_OK)
+        carom_packing_load(context, argv[3], CAROM_PACKING_FORMAT_GUESS, &packing) != CAROM_OK ||
+        carom_packing_list_spheres(context, packing, &spheres) != CAROM_OK)
         return fail_with("input", carom_context_message(context));
     pack_cover_claim claim = {.sphere_count = spheres.count,
                               .margin = argc > 5 ? strtod(argv[5], NULL) : 0.0};
     carom_ball *balls = malloc((spheres.count + 1) * sizeof(*balls));
     for (uint64_t i = 0; i < spheres.count; ++i)
         balls[i] = (carom_ball){spheres.data[i].centre, spheres.data[i].radius};
-    carom_pack_cell *cells = pack_read_cells(argv[4], &claim.cell_count);
+    carom_packing_cell *cells = pack_read_cells(argv[4], &claim.cell_count);
     if (cells == NULL) return fail_with(argv[4], "cannot be read");
     carom_triangle *triangles = pack_triangles(context, &view, &claim.triangle_count, &volume);
     claim.spheres = balls;
@@ -47,7 +47,7 @@ static int check_cover(int argc, char **argv) {
     free(balls);
     free(triangles);
     free(cells);
-    carom_pack_spheres_free(&spheres);
+    carom_packing_spheres_free(&spheres);
     carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
@@ -60,20 +60,20 @@ int main(int argc, char **argv) {
     carom_mesh *mesh;
     carom_packing *packing;
     carom_packing_info info;
-    carom_pack_spheres spheres = {0};
+    carom_packing_spheres spheres = {0};
     carom_mesh_view view;
     pack_proof proof;
     double volume = 0.0;
     if (argc < 3) return fail_with("usage", "pack_check MESH PACKING.ply [CELLS.csv]");
     if (carom_context_create(NULL, &context) != CAROM_OK) return fail_with("context", "none");
-    if (carom_mesh_load(context, argv[1], &mesh) != CAROM_OK ||
+    if (carom_mesh_load(context, argv[1], CAROM_MESH_FORMAT_GUESS, &mesh) != CAROM_OK ||
         carom_mesh_get_view(mesh, &view) != CAROM_OK ||
-        carom_packing_load(context, argv[2], &packing) != CAROM_OK ||
-        carom_packing_get_info(context, packing, &info) != CAROM_OK ||
-        carom_packing_get_spheres(context, packing, &spheres) != CAROM_OK)
+        carom_packing_load(context, argv[2], CAROM_PACKING_FORMAT_GUESS, &packing) != CAROM_OK ||
+        carom_packing_get_info(packing, &info) != CAROM_OK ||
+        carom_packing_list_spheres(context, packing, &spheres) != CAROM_OK)
         return fail_with("input", carom_context_message(context));
     pack_claim claim = {.spheres = spheres.data, .sphere_count = spheres.count};
-    carom_pack_cell *cells = NULL;
+    carom_packing_cell *cells = NULL;
     carom_triangle *triangles = pack_triangles(context, &view, &claim.triangle_count, &volume);
     claim.triangles = triangles;
     claim.crosses = pack_crosses(context, &view);
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
            (unsigned long long)proof.exact);
     free(triangles);
     free(cells);
-    carom_pack_spheres_free(&spheres);
+    carom_packing_spheres_free(&spheres);
     carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
