@@ -635,14 +635,15 @@ static void ask_launch(carom_device *device, carom_device_op *op) {
                0,
                most_pairs(a),
                q->def,
-               q->caches,
-               q->caches,
+               q->learned,
+               q->learned,
                a->results->data};
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     if (w.count == 0) return;
-    if (q->caches != nullptr && q->question == CAROM_CONVEX_QUESTION_DEPTH) {
-        (void)cudaMemcpyAsync(device->scratch[CACHES].data, q->caches, w.count * sizeof(*q->caches),
-                              cudaMemcpyDeviceToDevice, device->stream);
+    if (q->learned != nullptr && q->question == CAROM_CONVEX_QUESTION_DEPTH) {
+        (void)cudaMemcpyAsync(device->scratch[CACHES].data, q->learned,
+                              w.count * sizeof(*q->learned), cudaMemcpyDeviceToDevice,
+                              device->stream);
         w.old_caches = (const carom_convex_learned *)device->scratch[CACHES].data;
     }
     bool hulls = q->bodies.shapes != nullptr && q->bodies.shapes->small_hulls &&
