@@ -73,10 +73,10 @@ static void note_poses(bench *bench, const char *job, player *p) {
     /* The copy in the same place has more pairs than any pose of the path. */
     carom_balls_most most;
     uint64_t count = 0;
-    if (carom_balls_count(p->context, p->balls, NULL, p->balls, NULL, NULL,
-                          CAROM_BALLS_KIND_SECONDARY, &count) == CAROM_OK)
+    if (carom_balls_count(p->context, p->balls, NULL, p->balls, NULL,
+                          CAROM_BALLS_PAIR_KIND_SECONDARY, NULL, &count) == CAROM_OK)
         pairs = count > pairs ? count : pairs;
-    if (carom_balls_bound(p->context, p->balls, p->balls, NULL, CAROM_BALLS_KIND_SECONDARY,
+    if (carom_balls_bound(p->context, p->balls, p->balls, CAROM_BALLS_PAIR_KIND_SECONDARY, NULL,
                           &most) == CAROM_OK)
         bench_note(bench, "%s: at most %llu secondary pairs, in the same place; bound %.1fx", job,
                    (unsigned long long)pairs, (double)most.pairs / (double)pairs);

@@ -209,7 +209,7 @@ static bool run_fractions(void *input) {
                                              in->values) == CAROM_OK;
     for (uint64_t i = 0; i < in->count; ++i) {
         double error = in->values[i] - (double)in->windings[i];
-        good &= in->windings[i] == CAROM_ON_SURFACE || (error < 0.01 && error > -0.01);
+        good &= in->windings[i] == CAROM_SOUP_ON_SURFACE || (error < 0.01 && error > -0.01);
     }
     return good;
 }

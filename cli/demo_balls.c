@@ -48,7 +48,7 @@ static carom_status one_size(demo *demo, const carom_mesh_view *mesh, uint64_t c
     if (status == CAROM_OK) status = carom_balls_create(context, &of, &balls);
     if (status == CAROM_OK) status = measure(context, balls, at, microseconds, volume);
     if (status == CAROM_OK)
-        status = carom_balls_bound(context, balls, balls, NULL, CAROM_BALLS_KIND_INNER, &most);
+        status = carom_balls_bound(context, balls, balls, CAROM_BALLS_PAIR_KIND_INNER, NULL, &most);
     if (status == CAROM_OK) {
         double least = HUGE_VAL, worst = 0.0;
         for (int i = 0; i < POSES; ++i) {

@@ -65,10 +65,10 @@ bool gas_output_event(void *user, const carom_gas_event *event) {
     unsigned long long a = event->a, b = event->b;
     if (t->labels != NULL) {
         a = t->labels[event->a].id;
-        if (event->kind == CAROM_GAS_KIND_PAIR) b = t->labels[event->b].id;
+        if (event->kind == CAROM_GAS_EVENT_KIND_PAIR) b = t->labels[event->b].id;
     }
-    fprintf(t->file.file, "%.17g,%s,%llu,%llu\n", event->time, carom_gas_kind_name(event->kind), a,
-            b);
+    fprintf(t->file.file, "%.17g,%s,%llu,%llu\n", event->time,
+            carom_gas_event_kind_name(event->kind), a, b);
     ++t->frames;
     note_failure(t);
     return t->is_failed;

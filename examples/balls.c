@@ -39,7 +39,8 @@ int main(void) {
 
     /* what no pose can exceed */
     carom_balls_most most;
-    must(context, carom_balls_bound(context, torus, knot, NULL, CAROM_BALLS_KIND_SECONDARY, &most));
+    must(context,
+         carom_balls_bound(context, torus, knot, CAROM_BALLS_PAIR_KIND_SECONDARY, NULL, &most));
     printf("at most %llu pairs in any pose\n", (unsigned long long)most.pairs);
 
     /* query */

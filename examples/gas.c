@@ -32,7 +32,7 @@ int main(void) {
     for (int i = 0; i < 5; ++i) { /* one by one */
         carom_gas_event event;
         if (carom_gas_next(context, gas, 100.0, &event) != CAROM_OK) return fail(context);
-        if (event.kind == CAROM_GAS_KIND_PAIR)
+        if (event.kind == CAROM_GAS_EVENT_KIND_PAIR)
             printf("%.6f: ball %u meets ball %u\n", event.time, event.a, event.b);
         else
             printf("%.6f: ball %u meets wall %u\n", event.time, event.a, event.b);

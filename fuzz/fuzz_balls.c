@@ -56,8 +56,8 @@ static void compare(carom_context *context, fuzz_bytes *bytes, const set *a, con
     FUZZ_CHECK(carom_balls_overlap(context, a->balls, &pose_a, b->balls, &pose_b, &def, &overlap) ==
                CAROM_OK);
     FUZZ_CHECK(memcmp(&overlap, &expected, sizeof(overlap)) == 0);
-    FUZZ_CHECK(carom_balls_count(context, a->balls, &pose_a, b->balls, &pose_b, &def,
-                                 CAROM_BALLS_KIND_INNER, &count) == CAROM_OK);
+    FUZZ_CHECK(carom_balls_count(context, a->balls, &pose_a, b->balls, &pose_b,
+                                 CAROM_BALLS_PAIR_KIND_INNER, &def, &count) == CAROM_OK);
     FUZZ_CHECK(count == expected.inner_pairs);
 }
 

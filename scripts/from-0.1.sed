@@ -48,6 +48,11 @@ s/\bCAROM_CONTACT_METHOD_/CAROM_SCENE_CONTACT_METHOD_/g
 s/\bcarom_(degenerate|impact_kind|segment_kind)(_name|_from_name)?\b/carom_soup_\1\2/g
 s/\bCAROM_(DEGENERATE|IMPACT_KIND|SEGMENT_KIND)_/CAROM_SOUP_\1_/g
 s/\bcarom_k_free\b/carom_kfree/g
+s/\bcarom_support_fn\b/carom_convex_support_fn/g
+s/\bcarom_gas_kind(_name|_from_name)?\b/carom_gas_event_kind\1/g
+s/\bCAROM_GAS_KIND_/CAROM_GAS_EVENT_KIND_/g
+s/\bcarom_balls_kind(_name|_from_name)?\b/carom_balls_pair_kind\1/g
+s/\bCAROM_BALLS_KIND_/CAROM_BALLS_PAIR_KIND_/g
 s/\bcarom_k_free_bounds\b/carom_kfree_most/g
 s/\bcarom_pack_(method|format)(_name|_from_name)?\b/carom_packing_\1\2/g
 s/\bcarom_pack_(sphere|cell)(s|s_free)?\b/carom_packing_\1\2/g
@@ -60,6 +65,7 @@ s/\bcarom_(soup|broad|scene|convex)_hit\b/carom_hit/g
 
 # ---- Constants -----------------------------------------------------------------------------------
 s/\bCAROM_(NO_FACE|NO_BOX|NO_OBJECT|MESH_NONE)\b/CAROM_NONE/g
+s/\bCAROM_ON_SURFACE\b/CAROM_SOUP_ON_SURFACE/g
 s/\bCAROM_MANIFOLD_POINTS\b/CAROM_CONVEX_MOST_CONTACTS/g
 s/\bCAROM_COVER_MOST\b/CAROM_COVER_MOST_SPHERES/g
 
@@ -111,3 +117,7 @@ s/\b(carom_convex_(meet|distance|depth)\(([^,()]*(\([^()]*\))?[^,()]*,){5})\s*NU
 s/\b(carom_convex_(meet|distance|depth)\(([^,()]*(\([^()]*\))?[^,()]*,){5})\s*NULL,\s*([^,()]+),/\1 \&(carom_convex_query_def){.hint = \5},/g
 s/\b(carom_convex_(meet|distance|depth)\(([^,()]*(\([^()]*\))?[^,()]*,){5})\s*([^,()]+),\s*NULL,/\1 \5,/g
 s/\b(carom_convex_contacts\(([^,()]*(\([^()]*\))?[^,()]*,){6})\s*(&[^,()]+),/\1 \&(carom_convex_query_def){.hint = \4},/g
+
+# ---- A def stands after the other parameters -----------------------------------------------------
+s/\b(carom_balls_(pairs|count|meet)\((([^,()]*(\([^()]*\))?[^,()]*,){5}))(\s*[^,()]+),(\s*[^,()]+),/\1\7,\6,/g
+s/\b(carom_balls_bound\((([^,()]*(\([^()]*\))?[^,()]*,){3}))(\s*[^,()]+),(\s*[^,()]+),/\1\6,\5,/g

@@ -67,18 +67,18 @@ static void check_all(carom_context *with, const carom_packing *pa, const carom_
     assert_true(o.volume.upper >= expected.volume.upper && o.flagged_a == 0);
     assert_int_equal(o.relation, o.pairs != 0 ? CAROM_RELATION_TOUCHING : CAROM_RELATION_APART);
     const uint64_t counts[] = {expected.pairs, expected.inner_pairs};
-    for (int kind = 0; kind < CAROM_BALLS_KIND_COUNT; ++kind) {
+    for (int kind = 0; kind < CAROM_BALLS_PAIR_KIND_COUNT; ++kind) {
         uint64_t count = 77;
         bool any;
         carom_balls_most most;
-        assert_ok(with, carom_balls_count(with, a, pose_a, b, pose_b, &def, (carom_balls_kind)kind,
-                                          &count));
-        assert_ok(with,
-                  carom_balls_meet(with, a, pose_a, b, pose_b, &def, (carom_balls_kind)kind, &any));
+        assert_ok(with, carom_balls_count(with, a, pose_a, b, pose_b, (carom_balls_pair_kind)kind,
+                                          &def, &count));
+        assert_ok(with, carom_balls_meet(with, a, pose_a, b, pose_b, (carom_balls_pair_kind)kind,
+                                         &def, &any));
         assert_int_equal(any, count != 0);
         if (kind < 2) assert_int_equal(count, counts[kind]);
         assert_int_equal(expected.flagged_a != 0 || kind < 2, count != 0 || kind < 2);
-        assert_ok(with, carom_balls_bound(with, a, b, &def, (carom_balls_kind)kind, &most));
+        assert_ok(with, carom_balls_bound(with, a, b, (carom_balls_pair_kind)kind, &def, &most));
         if (!extreme) assert_true(count <= most.pairs);
     }
 }
@@ -215,14 +215,14 @@ static void results_have_golden_hashes(void **state) {
 
 /* Whether two spheres of packings are a pair, by the words of pack.h. */
 static bool is_pair(const carom_packing_sphere *a, const carom_packing_sphere *b,
-                    carom_balls_kind kind) {
+                    carom_balls_pair_kind kind) {
     carom_vec3 d = carom_vec_sub(a->centre, b->centre);
-    double sum = kind == CAROM_BALLS_KIND_INNER       ? a->radius + b->radius
-                 : kind == CAROM_BALLS_KIND_SECONDARY ? a->secondary + b->secondary
-                                                      : a->cover + b->cover;
+    double sum = kind == CAROM_BALLS_PAIR_KIND_INNER       ? a->radius + b->radius
+                 : kind == CAROM_BALLS_PAIR_KIND_SECONDARY ? a->secondary + b->secondary
+                                                           : a->cover + b->cover;
     double squared = carom_vec_dot(d, d);
-    return kind == CAROM_BALLS_KIND_COVER ? squared <= sum * sum * (1.0 + 1e-12)
-                                          : squared < sum * sum;
+    return kind == CAROM_BALLS_PAIR_KIND_COVER ? squared <= sum * sum * (1.0 + 1e-12)
+                                               : squared < sum * sum;
 }
 
 static void pairs_are_those_of_all_with_all(void **state) {
@@ -233,22 +233,22 @@ static void pairs_are_those_of_all_with_all(void **state) {
         carom_packing *pa = packing_random(context, &random, 120, 1.0);
         carom_packing *pb = packing_random(context, &random, 120, 1.0);
         carom_balls *a = balls_of(context, pa, NULL), *b = balls_of(context, pb, NULL);
-        for (int kind = 0; kind < CAROM_BALLS_KIND_COUNT; ++kind) {
+        for (int kind = 0; kind < CAROM_BALLS_PAIR_KIND_COUNT; ++kind) {
             uint64_t at = 0;
-            assert_ok(context, carom_balls_pairs(context, a, NULL, b, NULL, NULL,
-                                                 (carom_balls_kind)kind, &pairs));
+            assert_ok(context, carom_balls_pairs(context, a, NULL, b, NULL,
+                                                 (carom_balls_pair_kind)kind, NULL, &pairs));
             for (uint32_t i = 0; i < pa->info.spheres; ++i)
                 for (uint32_t j = 0; j < pb->info.spheres; ++j) {
                     bool is = at < pairs.count && pairs.data[at].a == i && pairs.data[at].b == j;
                     assert_int_equal(
-                        is, is_pair(&pa->spheres[i], &pb->spheres[j], (carom_balls_kind)kind));
+                        is, is_pair(&pa->spheres[i], &pb->spheres[j], (carom_balls_pair_kind)kind));
                     at += is;
                 }
             assert_int_equal(at, pairs.count);
             carom_pair few[3];
             carom_pairs own = {.data = few, .capacity = 3, .owner = CAROM_OWNER_CALLER};
-            carom_status status =
-                carom_balls_pairs(context, a, NULL, b, NULL, NULL, (carom_balls_kind)kind, &own);
+            carom_status status = carom_balls_pairs(context, a, NULL, b, NULL,
+                                                    (carom_balls_pair_kind)kind, NULL, &own);
             assert_int_equal(status, pairs.count > 3 ? CAROM_MORE : CAROM_OK);
             assert_int_equal(own.count, pairs.count);
         }
@@ -374,17 +374,17 @@ static void bounds_hold_and_mean_something(void **state) {
     carom_packing *p = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 1500, NULL);
     carom_balls *balls = balls_of(context, p, NULL);
     carom_random random = {27};
-    for (int kind = 0; kind < CAROM_BALLS_KIND_COUNT; ++kind) {
+    for (int kind = 0; kind < CAROM_BALLS_PAIR_KIND_COUNT; ++kind) {
         carom_balls_most most;
         uint64_t worst = 0, count;
-        assert_ok(context,
-                  carom_balls_bound(context, balls, balls, NULL, (carom_balls_kind)kind, &most));
+        assert_ok(context, carom_balls_bound(context, balls, balls, (carom_balls_pair_kind)kind,
+                                             NULL, &most));
         assert_int_equal(most.disjoint, 27 * 2 * p->info.spheres);
         for (int n = 0; n < TEST_CASES(40); ++n) {
             carom_pose pose = packing_random_pose(&random, 0.05 * n);
             assert_ok(context, carom_balls_count(context, balls, NULL, balls, n == 0 ? NULL : &pose,
-                                                 NULL, (carom_balls_kind)kind, &count));
-            if (kind == CAROM_BALLS_KIND_INNER) assert_true(count <= most.disjoint);
+                                                 (carom_balls_pair_kind)kind, NULL, &count));
+            if (kind == CAROM_BALLS_PAIR_KIND_INNER) assert_true(count <= most.disjoint);
             worst = CAROM_MAX(count, worst);
         }
         assert_true(worst <= most.pairs && most.pairs <= 50 * worst);
@@ -409,8 +409,8 @@ static carom_status create_and_ask(carom_allocator allocator, void *argument) {
         status = carom_balls_update(with, balls, packing->spheres, packing->info.spheres, 0.0);
     if (status == CAROM_OK) status = carom_balls_overlap(with, balls, NULL, balls, NULL, NULL, &o);
     if (status == CAROM_OK)
-        status = carom_balls_pairs(with, balls, NULL, balls, NULL, NULL, CAROM_BALLS_KIND_SECONDARY,
-                                   &pairs);
+        status = carom_balls_pairs(with, balls, NULL, balls, NULL, CAROM_BALLS_PAIR_KIND_SECONDARY,
+                                   NULL, &pairs);
     carom_balls_pair meeting = {.a = balls, .b = balls};
     if (status == CAROM_OK) status = carom_balls_overlap_batch(with, &meeting, 1, false, &o);
     carom_pairs_free(&pairs);
@@ -460,10 +460,10 @@ static carom_status long_call(carom_context *with, int which, const carom_packin
     case 3:
         return carom_balls_overlap_batch(with, batch, 3, NULL, three);
     case 4:
-        return carom_balls_pairs(with, balls, NULL, balls, NULL, NULL, CAROM_BALLS_KIND_COVER,
+        return carom_balls_pairs(with, balls, NULL, balls, NULL, CAROM_BALLS_PAIR_KIND_COVER, NULL,
                                  pairs);
     default:
-        return carom_balls_bound(with, balls, balls, NULL, CAROM_BALLS_KIND_COVER, &most);
+        return carom_balls_bound(with, balls, balls, CAROM_BALLS_PAIR_KIND_COVER, NULL, &most);
     }
 }
 

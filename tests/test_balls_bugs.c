@@ -84,57 +84,58 @@ static void pairs_and_bounds(void **state) {
     carom_pairs pairs = {0};
     carom_pose pose = {0};
     carom_balls_query_def q = {0};
-    carom_balls_kind kind = CAROM_BALLS_KIND_INNER, bad = CAROM_BALLS_KIND_COUNT;
+    carom_balls_pair_kind kind = CAROM_BALLS_PAIR_KIND_INNER, bad = CAROM_BALLS_PAIR_KIND_COUNT;
     carom_balls_most most;
     uint64_t count;
     bool any;
-    BUG(carom_balls_pairs, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, kind, &pairs);
-    BUG(carom_balls_pairs, a, context, NULL, &pose, balls, &pose, &q, kind, &pairs);
-    FINE(carom_balls_pairs, pose_a, context, balls, NULL, balls, &pose, &q, kind, &pairs);
-    BUG(carom_balls_pairs, b, context, balls, &pose, NULL, &pose, &q, kind, &pairs);
-    FINE(carom_balls_pairs, pose_b, context, balls, &pose, balls, NULL, &q, kind, &pairs);
-    FINE(carom_balls_pairs, def, context, balls, &pose, balls, &pose, NULL, kind, &pairs);
-    BUG(carom_balls_pairs, kind, context, balls, &pose, balls, &pose, &q, bad, &pairs);
-    BUG(carom_balls_pairs, pairs, context, balls, &pose, balls, &pose, &q, kind, NULL);
-    BUG_RESULT(carom_pairs, carom_balls_pairs, pairs, context, balls, &pose, balls, &pose, &q, kind,
+    BUG(carom_balls_pairs, context, BAD_CONTEXT, balls, &pose, balls, &pose, kind, &q, &pairs);
+    BUG(carom_balls_pairs, a, context, NULL, &pose, balls, &pose, kind, &q, &pairs);
+    FINE(carom_balls_pairs, pose_a, context, balls, NULL, balls, &pose, kind, &q, &pairs);
+    BUG(carom_balls_pairs, b, context, balls, &pose, NULL, &pose, kind, &q, &pairs);
+    FINE(carom_balls_pairs, pose_b, context, balls, &pose, balls, NULL, kind, &q, &pairs);
+    FINE(carom_balls_pairs, def, context, balls, &pose, balls, &pose, kind, NULL, &pairs);
+    BUG(carom_balls_pairs, kind, context, balls, &pose, balls, &pose, bad, &q, &pairs);
+    BUG(carom_balls_pairs, pairs, context, balls, &pose, balls, &pose, kind, &q, NULL);
+    BUG_RESULT(carom_pairs, carom_balls_pairs, pairs, context, balls, &pose, balls, &pose, kind, &q,
                &result);
-    BUG(carom_balls_count, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, kind, &count);
-    BUG(carom_balls_count, a, context, NULL, &pose, balls, &pose, &q, kind, &count);
-    FINE(carom_balls_count, pose_a, context, balls, NULL, balls, &pose, &q, kind, &count);
-    BUG(carom_balls_count, b, context, balls, &pose, NULL, &pose, &q, kind, &count);
-    FINE(carom_balls_count, pose_b, context, balls, &pose, balls, NULL, &q, kind, &count);
-    FINE(carom_balls_count, def, context, balls, &pose, balls, &pose, NULL, kind, &count);
-    BUG(carom_balls_count, kind, context, balls, &pose, balls, &pose, &q, bad, &count);
-    BUG(carom_balls_count, count, context, balls, &pose, balls, &pose, &q, kind, NULL);
-    BUG(carom_balls_meet, context, BAD_CONTEXT, balls, &pose, balls, &pose, &q, kind, &any);
-    BUG(carom_balls_meet, a, context, NULL, &pose, balls, &pose, &q, kind, &any);
-    FINE(carom_balls_meet, pose_a, context, balls, NULL, balls, &pose, &q, kind, &any);
-    BUG(carom_balls_meet, b, context, balls, &pose, NULL, &pose, &q, kind, &any);
-    FINE(carom_balls_meet, pose_b, context, balls, &pose, balls, NULL, &q, kind, &any);
-    FINE(carom_balls_meet, def, context, balls, &pose, balls, &pose, NULL, kind, &any);
-    BUG(carom_balls_meet, kind, context, balls, &pose, balls, &pose, &q, bad, &any);
-    BUG(carom_balls_meet, meet, context, balls, &pose, balls, &pose, &q, kind, NULL);
-    BUG(carom_balls_bound, context, BAD_CONTEXT, balls, balls, &q, kind, &most);
-    BUG(carom_balls_bound, a, context, NULL, balls, &q, kind, &most);
-    BUG(carom_balls_bound, b, context, balls, NULL, &q, kind, &most);
-    FINE(carom_balls_bound, def, context, balls, balls, NULL, kind, &most);
-    BUG(carom_balls_bound, kind, context, balls, balls, &q, bad, &most);
-    BUG(carom_balls_bound, most, context, balls, balls, &q, kind, NULL);
+    BUG(carom_balls_count, context, BAD_CONTEXT, balls, &pose, balls, &pose, kind, &q, &count);
+    BUG(carom_balls_count, a, context, NULL, &pose, balls, &pose, kind, &q, &count);
+    FINE(carom_balls_count, pose_a, context, balls, NULL, balls, &pose, kind, &q, &count);
+    BUG(carom_balls_count, b, context, balls, &pose, NULL, &pose, kind, &q, &count);
+    FINE(carom_balls_count, pose_b, context, balls, &pose, balls, NULL, kind, &q, &count);
+    FINE(carom_balls_count, def, context, balls, &pose, balls, &pose, kind, NULL, &count);
+    BUG(carom_balls_count, kind, context, balls, &pose, balls, &pose, bad, &q, &count);
+    BUG(carom_balls_count, count, context, balls, &pose, balls, &pose, kind, &q, NULL);
+    BUG(carom_balls_meet, context, BAD_CONTEXT, balls, &pose, balls, &pose, kind, &q, &any);
+    BUG(carom_balls_meet, a, context, NULL, &pose, balls, &pose, kind, &q, &any);
+    FINE(carom_balls_meet, pose_a, context, balls, NULL, balls, &pose, kind, &q, &any);
+    BUG(carom_balls_meet, b, context, balls, &pose, NULL, &pose, kind, &q, &any);
+    FINE(carom_balls_meet, pose_b, context, balls, &pose, balls, NULL, kind, &q, &any);
+    FINE(carom_balls_meet, def, context, balls, &pose, balls, &pose, kind, NULL, &any);
+    BUG(carom_balls_meet, kind, context, balls, &pose, balls, &pose, bad, &q, &any);
+    BUG(carom_balls_meet, meet, context, balls, &pose, balls, &pose, kind, &q, NULL);
+    BUG(carom_balls_bound, context, BAD_CONTEXT, balls, balls, kind, &q, &most);
+    BUG(carom_balls_bound, a, context, NULL, balls, kind, &q, &most);
+    BUG(carom_balls_bound, b, context, balls, NULL, kind, &q, &most);
+    FINE(carom_balls_bound, def, context, balls, balls, kind, NULL, &most);
+    BUG(carom_balls_bound, kind, context, balls, balls, bad, &q, &most);
+    BUG(carom_balls_bound, most, context, balls, balls, kind, &q, NULL);
     carom_pairs_free(&pairs);
 }
 
 static void names(void **state) {
     (void)state;
-    carom_balls_kind kind = CAROM_BALLS_KIND_INNER;
-    FINE_VOID(carom_balls_kind_name, kind, (carom_balls_kind)99);
-    assert_string_equal(carom_balls_kind_name((carom_balls_kind)99), "unknown");
-    BUG_VOID(carom_balls_kind_from_name, name, NULL, &kind);
-    BUG_VOID(carom_balls_kind_from_name, kind, "inner", NULL);
-    for (int i = 0; i < CAROM_BALLS_KIND_COUNT; ++i) {
-        assert_true(carom_balls_kind_from_name(carom_balls_kind_name((carom_balls_kind)i), &kind));
+    carom_balls_pair_kind kind = CAROM_BALLS_PAIR_KIND_INNER;
+    FINE_VOID(carom_balls_pair_kind_name, kind, (carom_balls_pair_kind)99);
+    assert_string_equal(carom_balls_pair_kind_name((carom_balls_pair_kind)99), "unknown");
+    BUG_VOID(carom_balls_pair_kind_from_name, name, NULL, &kind);
+    BUG_VOID(carom_balls_pair_kind_from_name, kind, "inner", NULL);
+    for (int i = 0; i < CAROM_BALLS_PAIR_KIND_COUNT; ++i) {
+        assert_true(carom_balls_pair_kind_from_name(
+            carom_balls_pair_kind_name((carom_balls_pair_kind)i), &kind));
         assert_int_equal(kind, i);
     }
-    assert_false(carom_balls_kind_from_name("no such name", &kind));
+    assert_false(carom_balls_pair_kind_from_name("no such name", &kind));
 }
 
 static void every_function_was_tried(void **state) {

@@ -56,8 +56,8 @@ static void check_pose(carom_context *context, carom_balls *const balls[OBJECTS]
     assert_memory_equal(&o, &expected, sizeof(o));
     carom_balls_most most;
     if (n % 20 != 0) return;
-    assert_ok(context, carom_balls_bound(context, balls[i], balls[j], &of_balls,
-                                         CAROM_BALLS_KIND_SECONDARY, &most));
+    assert_ok(context, carom_balls_bound(context, balls[i], balls[j],
+                                         CAROM_BALLS_PAIR_KIND_SECONDARY, &of_balls, &most));
     assert_true(o.pairs <= most.pairs && o.inner_pairs <= most.disjoint);
 }
 

@@ -59,13 +59,13 @@ static void assert_same(const carom_packing_overlap *expected, const carom_packi
     fail_msg("relation %d %d, volume %.17g %.17g, lower %.17g %.17g, upper %.17g %.17g, force "
              "%.17g %.17g, torque %.17g %.17g, pairs %llu %llu, inner %llu %llu, flagged %llu %llu "
              "and %llu %llu",
-             o->relation, expected->relation, o->volume, expected->volume, o->volume.lower,
-             expected->volume.lower, o->volume.upper, expected->volume.upper, o->force.x,
-             expected->force.x, o->torque.x, expected->torque.x, (unsigned long long)o->pairs,
-             (unsigned long long)expected->pairs, (unsigned long long)o->inner_pairs,
-             (unsigned long long)expected->inner_pairs, (unsigned long long)o->flagged_a,
-             (unsigned long long)expected->flagged_a, (unsigned long long)o->flagged_b,
-             (unsigned long long)expected->flagged_b);
+             o->relation, expected->relation, o->volume.value, expected->volume.value,
+             o->volume.lower, expected->volume.lower, o->volume.upper, expected->volume.upper,
+             o->force.x, expected->force.x, o->torque.x, expected->torque.x,
+             (unsigned long long)o->pairs, (unsigned long long)expected->pairs,
+             (unsigned long long)o->inner_pairs, (unsigned long long)expected->inner_pairs,
+             (unsigned long long)o->flagged_a, (unsigned long long)expected->flagged_a,
+             (unsigned long long)o->flagged_b, (unsigned long long)expected->flagged_b);
 }
 
 static void assert_same_pairs(const carom_pairs *expected, const carom_pairs *found) {
@@ -88,19 +88,19 @@ static void assert_all_same(const both *a, const carom_pose *pose_a, double scal
         assert_ok(cuda, carom_balls_overlap(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, &o));
         assert_same(&expected, &o);
     }
-    for (int k = 0; k < CAROM_BALLS_KIND_COUNT; ++k) {
-        carom_balls_kind kind = (carom_balls_kind)k;
+    for (int k = 0; k < CAROM_BALLS_PAIR_KIND_COUNT; ++k) {
+        carom_balls_pair_kind kind = (carom_balls_pair_kind)k;
         uint64_t count;
         bool any;
-        assert_ok(cpu, carom_balls_pairs(cpu, a->cpu, pose_a, b->cpu, pose_b, &def, kind,
+        assert_ok(cpu, carom_balls_pairs(cpu, a->cpu, pose_a, b->cpu, pose_b, kind, &def,
                                          &expected_pairs));
         assert_ok(cuda,
-                  carom_balls_pairs(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, kind, &pairs));
+                  carom_balls_pairs(cuda, a->cuda, pose_a, b->cuda, pose_b, kind, &def, &pairs));
         assert_same_pairs(&expected_pairs, &pairs);
         assert_ok(cuda,
-                  carom_balls_count(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, kind, &count));
+                  carom_balls_count(cuda, a->cuda, pose_a, b->cuda, pose_b, kind, &def, &count));
         assert_int_equal(count, expected_pairs.count);
-        assert_ok(cuda, carom_balls_meet(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, kind, &any));
+        assert_ok(cuda, carom_balls_meet(cuda, a->cuda, pose_a, b->cuda, pose_b, kind, &def, &any));
         assert_int_equal(any, expected_pairs.count != 0);
     }
 }
@@ -333,11 +333,12 @@ static void frames_are_the_same(void **state) {
         assert_ok(cuda, carom_cuda_frame_begin(cuda));
         assert_ok(cuda, carom_cuda_balls_overlap(cuda, a.cuda, NULL, b.cuda, of_poses, 1, &def,
                                                  of_overlaps));
-        assert_ok(cuda,
-                  carom_cuda_balls_pairs(cuda, a.cuda, of_poses, b.cuda, NULL, NULL,
-                                         CAROM_BALLS_KIND_INNER, CAROM_CUDA_ORDER_SORTED, &sorted));
-        assert_ok(cuda, carom_cuda_balls_pairs(cuda, a.cuda, of_poses, b.cuda, NULL, NULL,
-                                               CAROM_BALLS_KIND_INNER, CAROM_CUDA_ORDER_ANY, &any));
+        assert_ok(cuda, carom_cuda_balls_pairs(cuda, a.cuda, of_poses, b.cuda, NULL,
+                                               CAROM_BALLS_PAIR_KIND_INNER, CAROM_CUDA_ORDER_SORTED,
+                                               NULL, &sorted));
+        assert_ok(cuda, carom_cuda_balls_pairs(cuda, a.cuda, of_poses, b.cuda, NULL,
+                                               CAROM_BALLS_PAIR_KIND_INNER, CAROM_CUDA_ORDER_ANY,
+                                               NULL, &any));
         assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
         for (int i = 0; i < TEST_CASES(40); ++i) {
             if (i == 20) { /* the frame sees it */
@@ -355,8 +356,8 @@ static void frames_are_the_same(void **state) {
             assert_ok(cuda, carom_cuda_read(cuda, found, of_overlaps, sizeof(*found)));
             assert_ok(cpu, carom_balls_overlap(cpu, a.cpu, NULL, b.cpu, poses, &def, &expected));
             assert_same(&expected, &found[0]);
-            assert_ok(cpu, carom_balls_pairs(cpu, a.cpu, poses, b.cpu, NULL, NULL,
-                                             CAROM_BALLS_KIND_INNER, &expected_pairs));
+            assert_ok(cpu, carom_balls_pairs(cpu, a.cpu, poses, b.cpu, NULL,
+                                             CAROM_BALLS_PAIR_KIND_INNER, NULL, &expected_pairs));
             assert_int_equal(sorted.count, expected_pairs.count);
             assert_int_equal(any.count, expected_pairs.count);
             carom_pair *read = malloc((sorted.count + 1) * sizeof(*read));
@@ -409,7 +410,8 @@ static void the_rest_is_refused(void **state) {
     both b = make(packing, NULL);
     assert_fails(cuda, carom_balls_create(cuda, &def, &perfect), CAROM_UNSUPPORTED, "perfect");
     assert_null(perfect);
-    assert_fails(cuda, carom_balls_bound(cuda, b.cuda, b.cuda, NULL, CAROM_BALLS_KIND_INNER, &most),
+    assert_fails(cuda,
+                 carom_balls_bound(cuda, b.cuda, b.cuda, CAROM_BALLS_PAIR_KIND_INNER, NULL, &most),
                  CAROM_UNSUPPORTED, "cuda");
     assert_fails(cpu, carom_balls_overlap(cpu, b.cpu, NULL, b.cuda, NULL, NULL, &o),
                  CAROM_UNSUPPORTED, "made on cuda");
@@ -433,8 +435,8 @@ static void without_a_device_calls_say_so(void **state) {
     assert_fails(cpu, carom_cuda_balls_overlap(cpu, balls, NULL, balls, NULL, 1, NULL, &o),
                  CAROM_UNSUPPORTED, "backend cuda");
     assert_fails(cpu,
-                 carom_cuda_balls_pairs(cpu, balls, NULL, balls, NULL, NULL, CAROM_BALLS_KIND_COVER,
-                                        CAROM_CUDA_ORDER_ANY, &pairs),
+                 carom_cuda_balls_pairs(cpu, balls, NULL, balls, NULL, CAROM_BALLS_PAIR_KIND_COVER,
+                                        CAROM_CUDA_ORDER_ANY, NULL, &pairs),
                  CAROM_UNSUPPORTED, "backend cuda");
     carom_balls_destroy(balls);
     carom_packing_destroy(packing);

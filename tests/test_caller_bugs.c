@@ -411,7 +411,7 @@ static void names(void **state) {
     NAMES(carom_soup_impact_kind, kind, CAROM_SOUP_IMPACT_KIND_COUNT);
     NAMES(carom_soup_method, method, CAROM_SOUP_METHOD_COUNT);
     NAMES(carom_grid_hash, hash, CAROM_GRID_HASH_COUNT);
-    NAMES(carom_gas_kind, kind, CAROM_GAS_KIND_COUNT);
+    NAMES(carom_gas_event_kind, kind, CAROM_GAS_EVENT_KIND_COUNT);
     NAMES(carom_gas_method, method, CAROM_GAS_METHOD_COUNT);
     NAMES(carom_gas_queue, queue, CAROM_GAS_QUEUE_COUNT);
     NAMES(carom_gas_format, format, CAROM_GAS_FORMAT_COUNT);
@@ -688,13 +688,13 @@ static void soup_queries(void **state) {
     FINE(carom_soup_cross_count, pose_b, context, soup, NULL, soup, NULL, &count);
     BUG(carom_kfree_measure, context, BAD_CONTEXT, soup, &k, NULL);
     BUG(carom_kfree_measure, soup, context, NULL, &k, NULL);
-    BUG(carom_kfree_measure, k_free, context, soup, NULL, NULL);
+    BUG(carom_kfree_measure, kfree, context, soup, NULL, NULL);
     BUG_RESULT(carom_numbers, carom_kfree_measure, counts, context, soup, &k, &result);
     FINE(carom_kfree_measure, counts, context, soup, &k, NULL);
     BUG(carom_kfree_bound, context, BAD_CONTEXT, &k, &k, &bounds);
     BUG(carom_kfree_bound, a, context, NULL, &k, &bounds);
     BUG(carom_kfree_bound, b, context, &k, NULL, &bounds);
-    BUG(carom_kfree_bound, bounds, context, &k, &k, NULL);
+    BUG(carom_kfree_bound, most, context, &k, &k, NULL);
     carom_pairs_free(&pairs);
     assert_true(state_of_all() == before);
 }

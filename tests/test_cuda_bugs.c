@@ -93,7 +93,8 @@ static void packings(void **state) {
     carom_packing_overlap o;
     carom_cuda_pairs pairs = {0};
     const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
-    const carom_balls_kind inner = CAROM_BALLS_KIND_INNER, odd = CAROM_BALLS_KIND_COUNT;
+    const carom_balls_pair_kind inner = CAROM_BALLS_PAIR_KIND_INNER,
+                                odd = CAROM_BALLS_PAIR_KIND_COUNT;
     assert_ok(context, carom_packing_load_memory(context, ply, sizeof(ply) - 1,
                                                  CAROM_PACKING_FORMAT_GUESS, "one", &packing));
     const carom_balls_def def = {.packing = packing};
@@ -106,20 +107,20 @@ static void packings(void **state) {
     FINE(carom_cuda_balls_overlap, def, context, balls, NULL, balls, NULL, 1, NULL, &o);
     BUG(carom_cuda_balls_overlap, device_overlaps, context, balls, NULL, balls, NULL, 1, NULL,
         NULL);
-    BUG(carom_cuda_balls_pairs, context, BAD_CONTEXT, balls, NULL, balls, NULL, NULL, inner, sorted,
+    BUG(carom_cuda_balls_pairs, context, BAD_CONTEXT, balls, NULL, balls, NULL, inner, sorted, NULL,
         &pairs);
-    BUG(carom_cuda_balls_pairs, a, context, NULL, NULL, balls, NULL, NULL, inner, sorted, &pairs);
-    FINE(carom_cuda_balls_pairs, device_pose_a, context, balls, NULL, balls, NULL, NULL, inner,
-         sorted, &pairs);
-    BUG(carom_cuda_balls_pairs, b, context, balls, NULL, NULL, NULL, NULL, inner, sorted, &pairs);
-    FINE(carom_cuda_balls_pairs, device_pose_b, context, balls, NULL, balls, NULL, NULL, inner,
-         sorted, &pairs);
-    FINE(carom_cuda_balls_pairs, def, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+    BUG(carom_cuda_balls_pairs, a, context, NULL, NULL, balls, NULL, inner, sorted, NULL, &pairs);
+    FINE(carom_cuda_balls_pairs, device_pose_a, context, balls, NULL, balls, NULL, inner, sorted,
+         NULL, &pairs);
+    BUG(carom_cuda_balls_pairs, b, context, balls, NULL, NULL, NULL, inner, sorted, NULL, &pairs);
+    FINE(carom_cuda_balls_pairs, device_pose_b, context, balls, NULL, balls, NULL, inner, sorted,
+         NULL, &pairs);
+    FINE(carom_cuda_balls_pairs, def, context, balls, NULL, balls, NULL, inner, sorted, NULL,
          &pairs);
-    BUG(carom_cuda_balls_pairs, kind, context, balls, NULL, balls, NULL, NULL, odd, sorted, &pairs);
-    BUG(carom_cuda_balls_pairs, order, context, balls, NULL, balls, NULL, NULL, inner, none,
+    BUG(carom_cuda_balls_pairs, kind, context, balls, NULL, balls, NULL, odd, sorted, NULL, &pairs);
+    BUG(carom_cuda_balls_pairs, order, context, balls, NULL, balls, NULL, inner, none, NULL,
         &pairs);
-    BUG(carom_cuda_balls_pairs, pairs, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+    BUG(carom_cuda_balls_pairs, pairs, context, balls, NULL, balls, NULL, inner, sorted, NULL,
         NULL);
     carom_balls_destroy(balls);
     carom_packing_destroy(packing);

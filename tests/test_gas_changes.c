@@ -41,7 +41,7 @@ static void pass_time(run *r) {
         assert_ok(r->context, carom_gas_next(r->context, r->gas, until, &event));
         int64_t ticks = (int64_t)(gas_ticks(r->gas) - before);
         bool happens = gas_oracle_wait(&oracle, ticks, &wanted);
-        assert_true(happens == (event.kind != CAROM_GAS_KIND_NONE));
+        assert_true(happens == (event.kind != CAROM_GAS_EVENT_KIND_NONE));
         if (!happens) break;
         gas_assert_event(r->gas, &event, &wanted);
         ++r->events;
@@ -173,7 +173,7 @@ static void a_gas_of_many_dead_is_saved(void **state) {
         carom_gas_event a, b;
         assert_ok(context, carom_gas_next(context, gas, 1e6, &a));
         assert_ok(context, carom_gas_next(context, again, 1e6, &b));
-        assert_true(a.kind != CAROM_GAS_KIND_NONE && a.time == b.time && a.kind == b.kind);
+        assert_true(a.kind != CAROM_GAS_EVENT_KIND_NONE && a.time == b.time && a.kind == b.kind);
         assert_true(a.a == b.a && a.b == b.b && a.index == b.index);
     }
     carom_gas_sphere dead;

@@ -35,7 +35,7 @@ static void a_cradle_passes_the_blow_on_at_once(void **state) {
         for (uint32_t i = 0; i < 5; ++i) { /* touching spheres pass it on in the same instant */
             carom_gas_event event;
             assert_ok(context, carom_gas_next(context, gas, 100.0, &event));
-            assert_int_equal(event.kind, CAROM_GAS_KIND_PAIR);
+            assert_int_equal(event.kind, CAROM_GAS_EVENT_KIND_PAIR);
             assert_int_equal(event.a, i);
             assert_int_equal(event.b, i + 1);
             assert_true(fabs(event.time - 2.0) < 1e-12);
@@ -98,7 +98,7 @@ static void nothing_happens_where_nothing_moves(void **state) {
         carom_gas *gas = make(context, &def, spheres, 2);
         carom_gas_event event;
         assert_ok(context, carom_gas_next(context, gas, 1e7, &event));
-        assert_int_equal(event.kind, CAROM_GAS_KIND_NONE);
+        assert_int_equal(event.kind, CAROM_GAS_EVENT_KIND_NONE);
         assert_true(event.time == 1e7);
         carom_gas_destroy(gas);
     }
@@ -165,7 +165,7 @@ static void mirror_law(void *user, const carom_gas_event *event, const carom_vec
                                a->velocity.y - share * speed * normal->y,
                                a->velocity.z - share * speed * normal->z};
     if (b == NULL) {
-        assert_int_equal(event->kind, CAROM_GAS_KIND_WALL);
+        assert_int_equal(event->kind, CAROM_GAS_EVENT_KIND_WALL);
         return;
     }
     double d = (b->position.x - a->position.x) * normal->x +

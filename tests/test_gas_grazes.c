@@ -71,12 +71,12 @@ static void grazes_are_hits_or_misses(void **state) {
         assert_ok(context, gas_create(context, &def, s, 2, &gas));
         assert_ok(context, carom_gas_next(context, gas, 1.2 * ahead / speed, &event));
         long double by = miss_by(s);
-        bool hit = event.kind == CAROM_GAS_KIND_PAIR;
+        bool hit = event.kind == CAROM_GAS_EVENT_KIND_PAIR;
         assert_true(hit || by > -1e-14L);
         assert_true(!hit || by < 1e-14L);
         hits += hit, misses += !hit, close += fabsl(by) < 1e-15L;
         assert_ok(context, carom_gas_next(context, gas, 1.3 * ahead / speed, &event));
-        assert_int_equal(event.kind, CAROM_GAS_KIND_NONE); /* a graze is one event */
+        assert_int_equal(event.kind, CAROM_GAS_EVENT_KIND_NONE); /* a graze is one event */
         assert_true(gas_deepest_overlap(gas) < 1e-12);
         carom_gas_destroy(gas);
     }

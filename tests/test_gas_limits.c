@@ -709,7 +709,7 @@ static void empty_and_resting_gases_reach_any_time(void **unused) {
             assert_ok(context, gas_create(context, &def, two, count, &gas));
             for (double until = 1.0; until < 5e15; until *= 1024.0) {
                 assert_ok(context, carom_gas_next(context, gas, until, &event));
-                assert_true(event.kind == CAROM_GAS_KIND_NONE && event.time == until);
+                assert_true(event.kind == CAROM_GAS_EVENT_KIND_NONE && event.time == until);
                 assert_true(carom_gas_get_time(gas) == until);
             }
             assert_ok(context, carom_gas_save(context, gas, CAROM_GAS_FORMAT_GUESS, OTHER));
@@ -727,7 +727,7 @@ static void empty_and_resting_gases_reach_any_time(void **unused) {
                 .position = {3.2, 3.0, 3.0}, .velocity = {0.5, 0.0, 0.0}, .radius = 0.5};
             assert_ok(context, carom_gas_add(context, gas, &s, 1, NULL));
             assert_ok(context, carom_gas_next(context, gas, from + 1024.0, &event));
-            assert_int_equal(event.kind, CAROM_GAS_KIND_WALL);
+            assert_int_equal(event.kind, CAROM_GAS_EVENT_KIND_WALL);
             assert_true(fabs(event.time - from - 0.6) <= 1.0); /* as far as doubles can tell */
             carom_gas_destroy(gas);
         }

@@ -230,7 +230,7 @@ static void events_are_those_of_extended_precision(void **state) {
             double delay = (double)(gas_ticks(gas) - now) * gas->rules.tick;
             double error = fabs(delay - (double)wanted.delay);
             uint32_t b =
-                event.kind == CAROM_GAS_KIND_WALL ? (uint32_t)gas->count + event.b : event.b;
+                event.kind == CAROM_GAS_EVENT_KIND_WALL ? (uint32_t)gas->count + event.b : event.b;
             bool same = event.a == wanted.a && b == wanted.b;
             ++looked;
             other += !same;

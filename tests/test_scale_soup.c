@@ -427,7 +427,7 @@ static void winding(scale_case *c) {
         by = scale_vec(by, scale_one_in(c, 4) ? scale_between(c, k, 1000) : k);
         p = (carom_vec3){p.x + by.x, p.y + by.y, p.z + by.z};
         if (!(fabs(p.x) < 0x1p1020 && fabs(p.y) < 0x1p1020 && fabs(p.z) < 0x1p1020)) continue;
-        int32_t got = 0, right = CAROM_ON_SURFACE;
+        int32_t got = 0, right = CAROM_SOUP_ON_SURFACE;
         number3 point = number3_of(p);
         bool on = false;
         for (uint32_t i = 0; i < model.faces && !on; ++i) on = exact_point_on(point, &triangles[i]);

@@ -301,7 +301,9 @@ static void windings_know_the_inside(void **state) {
         for (int i = 0; i < 343; ++i) {
             double x = fabs(points[i].x), y = fabs(points[i].y), z = fabs(points[i].z);
             double reach = fmax(x, fmax(y, z));
-            assert_int_equal(windings[i], reach < 2.0 ? 1 : reach > 2.0 ? 0 : CAROM_ON_SURFACE);
+            assert_int_equal(windings[i], reach < 2.0   ? 1
+                                          : reach > 2.0 ? 0
+                                                        : CAROM_SOUP_ON_SURFACE);
         }
         carom_soup_destroy(soup);
         carom_mesh_destroy(mesh);

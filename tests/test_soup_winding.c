@@ -226,7 +226,7 @@ static void signs_are_those_of_winding_numbers(void **state) {
         assert_ok(context,
                   carom_soup_signed_distances(context, soup, points, POINTS, distances, hits));
         for (int i = 0; i < POINTS; ++i) {
-            bool on_surface = windings[i] == CAROM_ON_SURFACE;
+            bool on_surface = windings[i] == CAROM_SOUP_ON_SURFACE;
             if (report.balanced && !on_surface)
                 assert_true(fabs(fractions[i] - (double)windings[i]) <= 0.01);
             bool negative = report.balanced ? windings[i] >= 1 : fractions[i] >= 0.5;

@@ -117,35 +117,35 @@ CAROM_API carom_status carom_balls_overlap_batch(carom_context *context,
                                                  carom_packing_overlap *overlaps);
 
 /* Which balls of the spheres make a pair. */
-typedef enum carom_balls_kind {
-    CAROM_BALLS_KIND_SECONDARY =
-        0,                  /* secondary balls with a common volume: those of the estimate */
-    CAROM_BALLS_KIND_INNER, /* inner balls with a common volume: those of volume.lower */
-    CAROM_BALLS_KIND_COVER, /* covers that may meet: those of volume.upper */
-    CAROM_BALLS_KIND_COUNT
-} carom_balls_kind;
+typedef enum carom_balls_pair_kind {
+    CAROM_BALLS_PAIR_KIND_SECONDARY =
+        0,                       /* secondary balls with a common volume: those of the estimate */
+    CAROM_BALLS_PAIR_KIND_INNER, /* inner balls with a common volume: those of volume.lower */
+    CAROM_BALLS_PAIR_KIND_COVER, /* covers that may meet: those of volume.upper */
+    CAROM_BALLS_PAIR_KIND_COUNT
+} carom_balls_pair_kind;
 
 /* "secondary", "inner", "cover". */
-CAROM_API const char *carom_balls_kind_name(carom_balls_kind kind);
-CAROM_API bool carom_balls_kind_from_name(const char *name, carom_balls_kind *kind);
+CAROM_API const char *carom_balls_pair_kind_name(carom_balls_pair_kind kind);
+CAROM_API bool carom_balls_pair_kind_from_name(const char *name, carom_balls_pair_kind *kind);
 
 /* Finds all pairs (sphere of a, sphere of b), sorted. `skip_limits` has no effect. */
 CAROM_API carom_status carom_balls_pairs(carom_context *context, const carom_balls *a,
                                          const carom_pose *pose_a, const carom_balls *b,
-                                         const carom_pose *pose_b, const carom_balls_query_def *def,
-                                         carom_balls_kind kind, carom_pairs *pairs);
+                                         const carom_pose *pose_b, carom_balls_pair_kind kind,
+                                         const carom_balls_query_def *def, carom_pairs *pairs);
 
 /* Counts these pairs without storing them. */
 CAROM_API carom_status carom_balls_count(carom_context *context, const carom_balls *a,
                                          const carom_pose *pose_a, const carom_balls *b,
-                                         const carom_pose *pose_b, const carom_balls_query_def *def,
-                                         carom_balls_kind kind, uint64_t *count);
+                                         const carom_pose *pose_b, carom_balls_pair_kind kind,
+                                         const carom_balls_query_def *def, uint64_t *count);
 
 /* Says whether there is such a pair; stops soon after the first found. */
 CAROM_API carom_status carom_balls_meet(carom_context *context, const carom_balls *a,
                                         const carom_pose *pose_a, const carom_balls *b,
-                                        const carom_pose *pose_b, const carom_balls_query_def *def,
-                                        carom_balls_kind kind, bool *meet);
+                                        const carom_pose *pose_b, carom_balls_pair_kind kind,
+                                        const carom_balls_query_def *def, bool *meet);
 
 /* ---- Bounds on the number of pairs ----------------------------------------------------------- */
 
@@ -162,8 +162,8 @@ typedef struct carom_balls_most {
  * its smallest ball. CAROM_UNSUPPORTED: backend cuda.
  * Cost: O(n) expected, on one thread. */
 CAROM_API carom_status carom_balls_bound(carom_context *context, const carom_balls *a,
-                                         const carom_balls *b, const carom_balls_query_def *def,
-                                         carom_balls_kind kind, carom_balls_most *most);
+                                         const carom_balls *b, carom_balls_pair_kind kind,
+                                         const carom_balls_query_def *def, carom_balls_most *most);
 
 #ifdef __cplusplus
 }

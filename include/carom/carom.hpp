@@ -224,7 +224,7 @@ class context : public owner<carom_context, carom_context_destroy> {
   public:
     using owner::owner;
     static result<context> create(const carom_context_def &def = {}) {
-        return detail::make<context>(carom_context_create, &def);
+        return detail::make<context>(carom_context_create_abi, CAROM_ABI, &def);
     }
     /* Of the last failed call; where there is no context, why it could not be created. */
     const char *message() const {
@@ -809,27 +809,26 @@ class balls : public owner<carom_balls, carom_balls_destroy> {
                                                      b.get(), &pose_b, &def);
     }
     carom_status pairs(context &c, const carom_pose &pose_a, const balls &b,
-                       const carom_pose &pose_b, carom_balls_kind kind, carom::pairs &found,
+                       const carom_pose &pose_b, carom_balls_pair_kind kind, carom::pairs &found,
                        const carom_balls_query_def &def = {}) const {
-        return carom_balls_pairs(c.get(), get(), &pose_a, b.get(), &pose_b, &def, kind,
+        return carom_balls_pairs(c.get(), get(), &pose_a, b.get(), &pose_b, kind, &def,
                                  found.get());
     }
     result<uint64_t> count(context &c, const carom_pose &pose_a, const balls &b,
-                           const carom_pose &pose_b, carom_balls_kind kind,
+                           const carom_pose &pose_b, carom_balls_pair_kind kind,
                            const carom_balls_query_def &def = {}) const {
         return detail::answer<uint64_t>(carom_balls_count, c.get(), get(), &pose_a, b.get(),
-                                        &pose_b, &def, kind);
+                                        &pose_b, kind, &def);
     }
     result<bool> meet(context &c, const carom_pose &pose_a, const balls &b,
-                      const carom_pose &pose_b, carom_balls_kind kind,
+                      const carom_pose &pose_b, carom_balls_pair_kind kind,
                       const carom_balls_query_def &def = {}) const {
         return detail::answer<bool>(carom_balls_meet, c.get(), get(), &pose_a, b.get(), &pose_b,
-                                    &def, kind);
+                                    kind, &def);
     }
-    result<carom_balls_most> bound(context &c, const balls &b, carom_balls_kind kind,
+    result<carom_balls_most> bound(context &c, const balls &b, carom_balls_pair_kind kind,
                                    const carom_balls_query_def &def = {}) const {
-        return detail::answer<carom_balls_most>(carom_balls_bound, c.get(), get(), b.get(), &def,
-                                                kind);
+        return detail::answer<carom_balls_most>(carom_balls_bound, c.get(), get(), b.get(), kind, &def);
     }
 };
 

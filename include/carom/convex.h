@@ -85,7 +85,7 @@ CAROM_API bool carom_convex_kind_from_name(const char *name, carom_convex_kind *
 /* A point of the shape that is farthest in a direction, which is not zero and has any length.
  * Called from any thread that queries the shape. A result that is not finite counts as the origin.
  */
-typedef carom_vec3 carom_support_fn(void *user, const carom_vec3 *direction);
+typedef carom_vec3 carom_convex_support_fn(void *user, const carom_vec3 *direction);
 
 /* A convex shape in its own frame; all zero is a point. Sizes are not negative, finite and at most
  * 1e300; any may be 0. */
@@ -96,7 +96,7 @@ typedef struct carom_convex {
     double half_height;              /* of a segment, capsule, cylinder or cone */
     double margin;                   /* the shape is enlarged by it in all directions */
     const carom_hull *borrowed_hull; /* must outlive the queries */
-    carom_support_fn *support;
+    carom_convex_support_fn *support;
     void *support_user;
     carom_ball support_ball; /* around the user's shape, its centre inside the shape */
 } carom_convex;

@@ -21,7 +21,7 @@ extern "C" {
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
-/* What is covered, and how. */
+/* What is covered, and how; never NULL. */
 typedef struct carom_cover_def {
     const carom_mesh_view *mesh; /* as for a packing; nothing is kept of it */
     bool allow_open; /* a mesh that is not closed: all of its faces are covered, and cells with

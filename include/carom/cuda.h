@@ -17,7 +17,7 @@
  *   - What is in device memory is said by a type carom_cuda_* or by a name device_*.
  *   - Memory is only taken when there is not enough from earlier calls. Where a result or a list of
  *     candidates turns out larger than its memory, carom_cuda_finish takes more and repeats the
- *     queued work: nothing is lost, and later frames of the same size do not wait for memory.
+ *     queued work: nothing is lost, and later calls of the same size do not wait for memory.
  *
  * A sequence of calls that is repeated can be recorded as a frame and run as one CUDA graph.
  *
@@ -77,9 +77,9 @@ CAROM_EXPERIMENTAL CAROM_API bool carom_cuda_order_from_name(const char *name,
 /* Pairs in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next call.
  */
 typedef struct carom_cuda_pairs {
-    carom_pair *data;          /* on the device */
-    uint64_t *count_on_device; /* valid once the queued work is done, until the next call */
-    uint64_t count;            /* set by carom_cuda_finish */
+    carom_pair *data;       /* on the device */
+    uint64_t *device_count; /* valid once the queued work is done, until the next call */
+    uint64_t count;         /* set by carom_cuda_finish */
     uint64_t capacity;
     void *memory; /* Carom's own record */
 } carom_cuda_pairs;
@@ -130,8 +130,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_balls_overlap(
 /* carom_balls_pairs with poses and result in device memory. A pose that is NULL is the identity. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_balls_pairs(
     carom_context *context, const carom_balls *a, const carom_pose *device_pose_a,
-    const carom_balls *b, const carom_pose *device_pose_b, const carom_balls_query_def *def,
-    carom_balls_kind kind, carom_cuda_order order, carom_cuda_pairs *pairs);
+    const carom_balls *b, const carom_pose *device_pose_b, carom_balls_pair_kind kind,
+    carom_cuda_order order, const carom_balls_query_def *def, carom_cuda_pairs *pairs);
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 

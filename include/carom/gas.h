@@ -37,21 +37,22 @@ typedef struct carom_gas_sphere {
 CAROM_RESULT_ARRAY(carom_gas_spheres, carom_gas_sphere);
 
 /* Kinds of events. */
-typedef enum carom_gas_kind {
-    CAROM_GAS_KIND_PAIR = 0, /* a < b are the two spheres */
-    CAROM_GAS_KIND_WALL = 1, /* a is the sphere, b the side: 0, 1 low and high x; 2, 3 y; 4, 5 z */
-    CAROM_GAS_KIND_NONE = 2, /* no event up to the time given */
-    CAROM_GAS_KIND_COUNT
-} carom_gas_kind;
+typedef enum carom_gas_event_kind {
+    CAROM_GAS_EVENT_KIND_PAIR = 0, /* a < b are the two spheres */
+    CAROM_GAS_EVENT_KIND_WALL =
+        1, /* a is the sphere, b the side: 0, 1 low and high x; 2, 3 y; 4, 5 z */
+    CAROM_GAS_EVENT_KIND_NONE = 2, /* no event up to the time given */
+    CAROM_GAS_EVENT_KIND_COUNT
+} carom_gas_event_kind;
 
 /* "pair", "wall", "none". */
-CAROM_API const char *carom_gas_kind_name(carom_gas_kind kind);
-CAROM_API bool carom_gas_kind_from_name(const char *name, carom_gas_kind *kind);
+CAROM_API const char *carom_gas_event_kind_name(carom_gas_event_kind kind);
+CAROM_API bool carom_gas_event_kind_from_name(const char *name, carom_gas_event_kind *kind);
 
 /* One collision. */
 typedef struct carom_gas_event {
     double time;
-    carom_gas_kind kind;
+    carom_gas_event_kind kind;
     uint32_t a, b;
     uint64_t index; /* events before this one since create */
 } carom_gas_event;
@@ -156,9 +157,9 @@ CAROM_API carom_status carom_gas_remove(carom_context *context, carom_gas *gas, 
 typedef bool carom_gas_event_fn(void *user, const carom_gas_event *event);
 
 /* Advances to the next event, if that comes at or before `until`; else to `until`, with kind
- * CAROM_GAS_KIND_NONE. `until` must be finite; beyond 2^103 ticks it is CAROM_BAD_INPUT when no
- * event comes before. A gas at rest reaches any time at once.
- * CAROM_UNSUPPORTED, from next and advance; the gas stays at the time it has reached:
+ * CAROM_GAS_EVENT_KIND_NONE. `until` must be finite; beyond 2^103 ticks it is CAROM_BAD_INPUT when
+ * no event comes before. A gas at rest reaches any time at once. CAROM_UNSUPPORTED, from next and
+ * advance; the gas stays at the time it has reached:
  * - after an inelastic collapse: a sphere collided 65,536 times without time passing (also one that
  *   lies still on a wall that it is accelerated towards);
  * - when a sphere has become too fast for the tick, by an acceleration along a periodic axis or by

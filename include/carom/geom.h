@@ -166,7 +166,7 @@ CAROM_API carom_status carom_pose_from_matrix(carom_context *context, const doub
 
 /* ---- Exact predicates ------------------------------------------------------------------------ */
 
-/* Predicates, distances and balls also have a form without a context, named _value, which returns
+/* Most functions of this header also have a form without a context, named _value, which returns
  * the result; any number of threads may call it. There bad input is a caller's bug, too: the assert
  * handler is called and, if it returns, the result is all zero. */
 

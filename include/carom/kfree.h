@@ -56,7 +56,7 @@ typedef struct carom_kfree {
  * which has no tree to search; on cuda a soup of polygons.
  * Cost: O(n k) on all threads; allocates nothing once warm. */
 CAROM_API carom_status carom_kfree_measure(carom_context *context, const carom_soup *soup,
-                                           carom_kfree *k_free, carom_numbers *counts);
+                                           carom_kfree *kfree, carom_numbers *counts);
 
 /* How many pairs two soups can have at most. */
 typedef struct carom_kfree_most {
@@ -72,7 +72,7 @@ typedef struct carom_kfree_most {
 
 /* Computes the bounds from k and the counts of two soups. Numbers too large are UINT64_MAX. */
 CAROM_API carom_status carom_kfree_bound(carom_context *context, const carom_kfree *a,
-                                         const carom_kfree *b, carom_kfree_most *bounds);
+                                         const carom_kfree *b, carom_kfree_most *most);
 
 #ifdef __cplusplus
 }

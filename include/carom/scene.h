@@ -141,7 +141,7 @@ typedef enum carom_scene_contact_method {
      * equal, (1, 0, 0). Moved by the depth along the normal, b does not overlap a; moved by depth -
      * error it does. */
     CAROM_SCENE_CONTACT_METHOD_SOLIDS,
-    /* Two packings, as by carom_tree_query with narrow bounds. What is said holds for the solids
+    /* Two packings, as by carom_tree_query with narrow limits. What is said holds for the solids
      * that were packed. Apart, overlapping and inside are certain. Touching: the spheres are too
      * few to decide; the distance, or the depth along the normal, is at most the error. In contact
      * are also packings of which the lower bound of the distance is within reach. Volume: the
@@ -238,6 +238,7 @@ CAROM_API carom_status carom_scene_query_objects(carom_context *context, const c
  * only one: some 2^-46 of the size of the mesh's box and its distance from the pose's origin, as
  * rays from farther away are first moved to it, exactly. Packings are hit at their inner balls; a
  * ray that passes between these is said to miss.
+ * - hit.error, of a packing: the solid may be nearer by this.
  * - CAROM_BAD_INPUT: a ray that is not finite, of negative length or with the direction (0, 0, 0).
  */
 CAROM_API carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *scene,

@@ -49,8 +49,8 @@ CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_
                                             const carom_ray *rays, uint64_t count, carom_hit *hits);
 
 /* Computes the winding number of the soup around each point, exactly: 0 outside, 1 inside. The soup
- * must be balanced (carom_mesh_inspect). Points on a face get CAROM_ON_SURFACE. */
-#define CAROM_ON_SURFACE INT32_MAX
+ * must be balanced (carom_mesh_inspect). Points on a face get CAROM_SOUP_ON_SURFACE. */
+#define CAROM_SOUP_ON_SURFACE INT32_MAX
 CAROM_API carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
                                           const carom_vec3 *points, uint64_t count,
                                           int32_t *windings);

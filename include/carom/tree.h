@@ -192,9 +192,9 @@ typedef struct carom_tree_gap {
     carom_vec3 point_a, point_b; /* on the two faces or inner balls, where they are closest; world
                                     axes */
     uint32_t sphere_a, sphere_b; /* these balls: of all pairs with the least gap the first by a's
-                                    index, then b's. UINT32_MAX: faces were compared */
+                                    index, then b's. CAROM_NONE: faces were compared */
     bool partial;                /* a budget ended the search: bounds hold, but are wider */
-    uint32_t face_a, face_b;     /* of the meshes, where the points are; UINT32_MAX: balls were
+    uint32_t face_a, face_b;     /* of the meshes, where the points are; CAROM_NONE: balls were
                                     compared, or the solids meet */
 } carom_tree_gap;
 

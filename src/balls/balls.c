@@ -23,7 +23,7 @@
 #define MOST_BLOCKS  (UINT32_C(1) << 28) /* an entry's number has 32 bits */
 #define PER_BUCKET   4u                  /* entries: cells have ten times as many where dense */
 
-CAROM_ENUM_NAMES(carom_balls_kind, CAROM_BALLS_KIND_COUNT, "secondary", "inner", "cover");
+CAROM_ENUM_NAMES(carom_balls_pair_kind, CAROM_BALLS_PAIR_KIND_COUNT, "secondary", "inner", "cover");
 
 typedef struct build {
     carom_context *context;

@@ -66,7 +66,7 @@ carom_status carom_balls_device_overlap(carom_context *context, const carom_ball
                                         carom_packing_overlap *overlaps);
 /* `pairs` NULL: they are counted only; `any`: one of them is enough. */
 carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *meeting,
-                                      carom_balls_kind kind, bool any, carom_pairs *pairs,
+                                      carom_balls_pair_kind kind, bool any, carom_pairs *pairs,
                                       uint64_t *count);
 
 /* For tests and fuzzers: NULL, or the first invariant that does not hold. */

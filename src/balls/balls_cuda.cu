@@ -1050,10 +1050,10 @@ static carom_status balls_overlap_many(carom_device *device, const carom_device_
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
 /* Whether two posed spheres are a pair, as is_pair of balls_query.c. */
-static __device__ inline bool is_pair(const meeting_block &s, carom_balls_kind kind,
+static __device__ inline bool is_pair(const meeting_block &s, carom_balls_pair_kind kind,
                                       const carom_pack_posed *a, const carom_pack_posed *b) {
-    if (kind == CAROM_BALLS_KIND_COVER) return carom_pack_covers_meet(a, b);
-    if (kind == CAROM_BALLS_KIND_SECONDARY) {
+    if (kind == CAROM_BALLS_PAIR_KIND_COVER) return carom_pack_covers_meet(a, b);
+    if (kind == CAROM_BALLS_PAIR_KIND_SECONDARY) {
         carom_ball ball_a = {a->centre, a->secondary}, ball_b = {b->centre, b->secondary};
         carom_pack_term term;
         return carom_pack_pair(&ball_a, &ball_b, s.meeting.pivot, &term);
@@ -1069,12 +1069,12 @@ template <bool COVERS> struct listing : finder {
     static const int WHAT = COVERS ? WIDE : NEAR;
     const meeting_block &s;
     carom_device_list<unsigned long long> found;
-    carom_balls_kind kind;
+    carom_balls_pair_kind kind;
     bool any, direct;
     carom_device_counters *counters;
 
     __device__ listing(const meeting_block &of, block_work &of_block,
-                       carom_device_list<unsigned long long> list, carom_balls_kind wanted,
+                       carom_device_list<unsigned long long> list, carom_balls_pair_kind wanted,
                        bool one_is_enough, bool as_pairs, carom_device_counters *of_query)
         : finder{of_block, 0}, s(of), found(list), kind(wanted), any(one_is_enough),
           direct(as_pairs), counters(of_query) {
@@ -1110,7 +1110,7 @@ template <bool COVERS> struct listing : finder {
 
 template <bool COVERS>
 static __global__ void __launch_bounds__(THREADS)
-    find_pairs(const __grid_constant__ meeting_view one, carom_balls_kind kind, bool any,
+    find_pairs(const __grid_constant__ meeting_view one, carom_balls_pair_kind kind, bool any,
                bool direct, carom_device_list<unsigned long long> found,
                carom_device_counters *counters) {
     carom_device_begin();
@@ -1139,7 +1139,7 @@ struct search_arguments {
     carom_device_meeting meeting;
     carom_cuda_pairs *pairs; /* NULL: count only */
     uint64_t *count;         /* on the host, may be NULL */
-    carom_balls_kind kind;
+    carom_balls_pair_kind kind;
     carom_cuda_order order;
     bool any;
 };
@@ -1155,7 +1155,7 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     uint64_t room = 2 * spheres + 1024;
     if (room < device->wanted[FOUND]) room = device->wanted[FOUND];
     CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, s->pairs, room));
-    s->pairs->count_on_device = (uint64_t *)&op->counters->n[N_FOUND];
+    s->pairs->device_count = (uint64_t *)&op->counters->n[N_FOUND];
     if (is_direct(s)) return CAROM_OK;
     return carom_device_reserve(device, &device->scratch[FOUND],
                                 s->pairs->capacity * sizeof(uint64_t), "pairs of balls");
@@ -1180,7 +1180,7 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     carom_device_step(device, "pairs");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
-    if (s->kind == CAROM_BALLS_KIND_COVER)
+    if (s->kind == CAROM_BALLS_PAIR_KIND_COVER)
         launch_pairs<true>(device, op);
     else
         launch_pairs<false>(device, op);
@@ -1219,7 +1219,7 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
 }
 
 static carom_status balls_search(carom_device *device, const carom_device_meeting *meeting,
-                                 carom_balls_kind kind, bool any, carom_cuda_order order,
+                                 carom_balls_pair_kind kind, bool any, carom_cuda_order order,
                                  carom_cuda_pairs *pairs, uint64_t *count) {
     carom_device_op op = {search_reserve, search_launch, search_settle, nullptr, {}};
     *carom_device_arguments<search_arguments>(&op) =

@@ -100,7 +100,7 @@ carom_status carom_balls_device_overlap(carom_context *context, const carom_ball
 }
 
 static carom_status find(carom_context *context, const carom_balls_pair *meeting,
-                         carom_balls_kind kind, bool any, carom_cuda_pairs *pairs,
+                         carom_balls_pair_kind kind, bool any, carom_cuda_pairs *pairs,
                          uint64_t *count) {
     carom_device_meeting m = meeting_of(meeting);
     CAROM_TRY(carom_cuda_finish(context));
@@ -112,7 +112,7 @@ static carom_status find(carom_context *context, const carom_balls_pair *meeting
 }
 
 carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *meeting,
-                                      carom_balls_kind kind, bool any, carom_pairs *pairs,
+                                      carom_balls_pair_kind kind, bool any, carom_pairs *pairs,
                                       uint64_t *count) {
     uint64_t space;
     carom_cuda_pairs *found = pairs != NULL ? &context->device_pairs : NULL;
@@ -157,13 +157,13 @@ carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls 
 
 carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a,
                                     const carom_pose *pose_a, const carom_balls *b,
-                                    const carom_pose *pose_b, const carom_balls_query_def *def,
-                                    carom_balls_kind kind, carom_cuda_order order,
+                                    const carom_pose *pose_b, carom_balls_pair_kind kind,
+                                    carom_cuda_order order, const carom_balls_query_def *def,
                                     carom_cuda_pairs *pairs) {
     const carom_balls_query_def defaults = {0};
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
+    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
     CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
     if (def == NULL) def = &defaults;

@@ -44,7 +44,7 @@ typedef struct carom_cuda_balls {
                                  uint64_t count, bool bounds, carom_packing_overlap *overlaps);
     /* Queues a search for pairs. `pairs` NULL: they are counted only. `count` may be NULL. */
     carom_status (*search)(carom_device *device, const carom_device_meeting *meeting,
-                           carom_balls_kind kind, bool any, carom_cuda_order order,
+                           carom_balls_pair_kind kind, bool any, carom_cuda_order order,
                            carom_cuda_pairs *pairs, uint64_t *count);
     carom_status (*get_work)(carom_device *device, carom_work *work); /* of the last query */
 } carom_cuda_balls;

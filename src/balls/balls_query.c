@@ -31,7 +31,7 @@ typedef struct search {
     bool sum;                  /* add up; else list, count or find pairs */
     bool list;
     bool first; /* stop at the first pair */
-    carom_balls_kind kind;
+    carom_balls_pair_kind kind;
     carom_worker_states states;
     _Atomic bool any;
 } search;
@@ -53,8 +53,8 @@ static carom_pack_posed posed(const search *s, int side, uint32_t rank) {
 
 /* Whether two posed spheres are a pair, by the items that make the overlap. */
 static bool is_pair(const search *s, const carom_pack_posed *a, const carom_pack_posed *b) {
-    if (s->kind == CAROM_BALLS_KIND_COVER) return carom_pack_covers_meet(a, b);
-    if (s->kind == CAROM_BALLS_KIND_SECONDARY) {
+    if (s->kind == CAROM_BALLS_PAIR_KIND_COVER) return carom_pack_covers_meet(a, b);
+    if (s->kind == CAROM_BALLS_PAIR_KIND_SECONDARY) {
         carom_ball ball_a = {a->centre, a->secondary}, ball_b = {b->centre, b->secondary};
         carom_pack_term term;
         return carom_pack_pair(&ball_a, &ball_b, s->meeting.pivot, &term);
@@ -179,7 +179,7 @@ static void place(search *s, const carom_balls *a, const carom_pose *pose_a, dou
     for (int i = 0; i < 2; ++i) {
         s->ask[i] = carom_balls_asking_make(view_a, view_b, &s->meeting, i == 1);
         s->ask[i].bounds = s->flags[0] != NULL;
-        s->ask[i].wide = !s->sum && s->kind == CAROM_BALLS_KIND_COVER;
+        s->ask[i].wide = !s->sum && s->kind == CAROM_BALLS_PAIR_KIND_COVER;
     }
 }
 
@@ -441,11 +441,11 @@ static carom_status find_pairs(search *s, const carom_balls *a, const carom_pose
 
 carom_status carom_balls_pairs(carom_context *context, const carom_balls *a,
                                const carom_pose *pose_a, const carom_balls *b,
-                               const carom_pose *pose_b, const carom_balls_query_def *def,
-                               carom_balls_kind kind, carom_pairs *pairs) {
+                               const carom_pose *pose_b, carom_balls_pair_kind kind,
+                               const carom_balls_query_def *def, carom_pairs *pairs) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
+    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE_RESULT(pairs, "pairs");
     search s = {.context = context, .kind = kind, .list = true};
     uint64_t count = 0;
@@ -454,11 +454,11 @@ carom_status carom_balls_pairs(carom_context *context, const carom_balls *a,
 
 carom_status carom_balls_count(carom_context *context, const carom_balls *a,
                                const carom_pose *pose_a, const carom_balls *b,
-                               const carom_pose *pose_b, const carom_balls_query_def *def,
-                               carom_balls_kind kind, uint64_t *count) {
+                               const carom_pose *pose_b, carom_balls_pair_kind kind,
+                               const carom_balls_query_def *def, uint64_t *count) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
+    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE(count != NULL, "the count is NULL");
     search s = {.context = context, .kind = kind};
     *count = 0;
@@ -467,11 +467,11 @@ carom_status carom_balls_count(carom_context *context, const carom_balls *a,
 
 carom_status carom_balls_meet(carom_context *context, const carom_balls *a,
                               const carom_pose *pose_a, const carom_balls *b,
-                              const carom_pose *pose_b, const carom_balls_query_def *def,
-                              carom_balls_kind kind, bool *any) {
+                              const carom_pose *pose_b, carom_balls_pair_kind kind,
+                              const carom_balls_query_def *def, bool *any) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
+    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE(any != NULL, "the answer is NULL");
     search s = {.context = context, .kind = kind, .first = true};
     uint64_t count = 0;
@@ -486,25 +486,25 @@ carom_status carom_balls_meet(carom_context *context, const carom_balls *a,
 typedef struct scaled {
     const carom_balls_view *view;
     double scale;
-    carom_balls_kind kind;
+    carom_balls_pair_kind kind;
 } scaled;
 
 static carom_ball scaled_ball(const void *user, uint32_t rank) {
     const scaled *s = user;
     const carom_balls_sphere *sphere = &s->view->spheres[rank];
-    double radius = s->kind == CAROM_BALLS_KIND_SECONDARY ? sphere->secondary
-                    : s->kind == CAROM_BALLS_KIND_INNER   ? sphere->radius
-                                                          : sphere->cover;
+    double radius = s->kind == CAROM_BALLS_PAIR_KIND_SECONDARY ? sphere->secondary
+                    : s->kind == CAROM_BALLS_PAIR_KIND_INNER   ? sphere->radius
+                                                               : sphere->cover;
     return (carom_ball){carom_vec_scale(sphere->centre, s->scale), radius * s->scale};
 }
 
 carom_status carom_balls_bound(carom_context *context, const carom_balls *a, const carom_balls *b,
-                               const carom_balls_query_def *def, carom_balls_kind kind,
+                               carom_balls_pair_kind kind, const carom_balls_query_def *def,
                                carom_balls_most *most) {
     const carom_balls_query_def defaults = {0};
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
+    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE(most != NULL, "the bound is NULL");
     if (def == NULL) def = &defaults;
     CAROM_TRY(carom_context_require_cpu(context, "a bound on pairs of balls"));

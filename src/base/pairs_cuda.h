@@ -167,14 +167,14 @@ static inline carom_status carom_pairs_sort_now(carom_device *device, carom_devi
     void *temporary = (char *)tally->data + row;
     unsigned grid = 8u * (unsigned)device->processors;
     carom_pairs_exchange<<<grid, CAROM_PAIRS_THREADS, 0, device->stream>>>(found,
-                                                                           pairs->count_on_device);
+                                                                           pairs->device_count);
     (void)cub::DeviceRadixSort::SortKeys(temporary, sort_bytes, found, sorted, (int64_t)*count, 0,
                                          64, device->stream);
     (void)cub::DeviceSelect::Unique(temporary, unique_bytes, sorted, found, unique, (int64_t)*count,
                                     device->stream);
     carom_pairs_exchange<<<grid, CAROM_PAIRS_THREADS, 0, device->stream>>>(found, unique);
-    (void)cudaMemcpyAsync(pairs->count_on_device, unique, sizeof(uint64_t),
-                          cudaMemcpyDeviceToDevice, device->stream);
+    (void)cudaMemcpyAsync(pairs->device_count, unique, sizeof(uint64_t), cudaMemcpyDeviceToDevice,
+                          device->stream);
     CAROM_DEVICE_TRY(carom_device_check(
         device,
         cudaMemcpyAsync(count, unique, sizeof(*count), cudaMemcpyDeviceToHost, device->stream),

@@ -1179,7 +1179,7 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     CAROM_DEVICE_TRY(carom_device_reserve_list(device, FOUND, n / 2 + FEWEST, sizeof(uint64_t)));
     uint64_t found = device->scratch[FOUND].bytes / sizeof(uint64_t);
     CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, s->pairs, found));
-    s->pairs->count_on_device = (uint64_t *)&op->counters->n[N_FOUND];
+    s->pairs->device_count = (uint64_t *)&op->counters->n[N_FOUND];
     if (!is_sorted(s)) return CAROM_OK;
     return carom_pairs_sort_reserve(device, (uint32_t)n, found, &device->scratch[SCATTERED],
                                     &device->scratch[TALLY]);

@@ -233,17 +233,17 @@ static __global__ void __launch_bounds__(THREADS)
 struct asked {
     bodies_view bodies;
     const carom_pair *pairs;
-    const uint64_t *count_on_device; /* NULL: */
-    uint64_t count;                  /* the count, or the most there can be */
-    uint64_t first, end;             /* those that are asked now */
+    const uint64_t *device_count; /* NULL: */
+    uint64_t count;               /* the count, or the most there can be */
+    uint64_t first, end;          /* those that are asked now */
     carom_convex_query_def def;
     const carom_convex_learned *old_caches; /* may be `caches` where each pair is asked once */
     carom_convex_learned *caches;           /* or NULL */
     carom_convex_result *results;
 
     __device__ uint64_t stored() const {
-        if (count_on_device == nullptr) return count;
-        return *count_on_device < count ? *count_on_device : count;
+        if (device_count == nullptr) return count;
+        return *device_count < count ? *device_count : count;
     }
 };
 
@@ -530,7 +530,7 @@ static void results_free(carom_cuda_convex_results *results) {
 
 static uint64_t most_pairs(const ask_arguments *a) {
     const carom_cuda_pairs *pairs = a->questions.pairs;
-    return pairs->count_on_device != nullptr ? pairs->capacity : pairs->count;
+    return pairs->device_count != nullptr ? pairs->capacity : pairs->count;
 }
 
 /* The points of the largest polytope that the shapes may need. */
@@ -601,7 +601,7 @@ static void launch_all(carom_device *device, const ask_arguments *a, asked w,
     uint64_t pairs = most_pairs(a);
     uint64_t blocks = carom_device_blocks(pairs, THREADS);
     carom_epa_deep *none = nullptr;
-    if (w.count_on_device != nullptr)
+    if (w.device_count != nullptr)
         blocks = CAROM_MIN(blocks, carom_device_resident(device, ask_all<HULLS, false>, THREADS));
     if (a->questions.question == CAROM_CONVEX_QUESTION_MEET) {
         carom_device_step(device, "meet");
@@ -630,7 +630,7 @@ static void ask_launch(carom_device *device, carom_device_op *op) {
     const carom_device_questions *q = &a->questions;
     asked w = {view_of(&q->bodies),
                q->pairs->data,
-               q->pairs->count_on_device,
+               q->pairs->device_count,
                most_pairs(a),
                0,
                most_pairs(a),

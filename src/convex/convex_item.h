@@ -201,7 +201,7 @@ typedef struct carom_convex_core {
     const carom_hull_view *hull;
     double hull_unit; /* of hull coordinates in units of the query */
     bool climb;
-    carom_support_fn *support;
+    carom_convex_support_fn *support;
     void *support_user;
     double unit; /* of the caller in units of the query, for `support` */
     carom_vec3 centre;

@@ -58,7 +58,7 @@ typedef struct cast {
     double margin;
     carom_hull_view hull;
     bool has_hull;
-    carom_support_fn *support; /* the caller's */
+    carom_convex_support_fn *support; /* the caller's */
     void *support_user;
     int unit; /* the shape's lengths are the caller's times 2^unit */
     carom_vec3 centre;

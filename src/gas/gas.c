@@ -562,7 +562,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
     return change_gas(context, gas, &(change){spheres, ids, count});
 }
 
-CAROM_ENUM_NAMES(carom_gas_kind, CAROM_GAS_KIND_COUNT, "pair", "wall", "none");
+CAROM_ENUM_NAMES(carom_gas_event_kind, CAROM_GAS_EVENT_KIND_COUNT, "pair", "wall", "none");
 CAROM_ENUM_NAMES(carom_gas_method, CAROM_GAS_METHOD_COUNT, "auto", "centre", "extent",
                  "neighbours");
 CAROM_ENUM_NAMES(carom_gas_queue, CAROM_GAS_QUEUE_COUNT, "calendar", "tree");

@@ -41,8 +41,8 @@
 #define CAROM_GAS_MOST_MASS    1e100
 
 /* What a prediction expects as the next physical event of its sphere. A crossing is no kind: it has
- * a time of its own. PAIR and WALL are in the order of carom_gas_kind, as it decides ties; the
- * kinds whose time is only a lower bound come last. */
+ * a time of its own. PAIR and WALL are in the order of carom_gas_event_kind, as it decides ties;
+ * the kinds whose time is only a lower bound come last. */
 typedef enum carom_gas_prediction_kind {
     CAROM_GAS_PREDICTION_PAIR,
     CAROM_GAS_PREDICTION_WALL,

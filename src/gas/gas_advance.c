@@ -199,14 +199,14 @@ carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until
     CAROM_ENTER(context);
     CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(event != NULL, "the place for the event is NULL");
-    *event = (carom_gas_event){.kind = CAROM_GAS_KIND_NONE};
+    *event = (carom_gas_event){.kind = CAROM_GAS_EVENT_KIND_NONE};
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     CAROM_TRY(check_until(context, gas, until));
     bool late = until > last_time(gas); /* the caller wants the next event at any time */
     if (late && is_at_rest(gas)) return fail_late(context, gas, until);
     CAROM_TRY(advance(context, gas, late ? last_time(gas) : until, stop_at_first, event));
-    if (event->kind == CAROM_GAS_KIND_NONE && late) return fail_late(context, gas, until);
-    if (event->kind == CAROM_GAS_KIND_NONE) {
+    if (event->kind == CAROM_GAS_EVENT_KIND_NONE && late) return fail_late(context, gas, until);
+    if (event->kind == CAROM_GAS_EVENT_KIND_NONE) {
         event->time = carom_gas_get_time(gas);
         event->index = gas->events;
     }

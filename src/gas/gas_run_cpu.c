@@ -1646,9 +1646,9 @@ static bool is_too_fast(const carom_gas *gas, uint32_t label, uint32_t *culprit)
 }
 
 /* The kind of an event as the caller sees it. */
-static carom_gas_kind public_kind(const carom_gas_prediction *prediction) {
-    return prediction->kind == CAROM_GAS_PREDICTION_PAIR ? CAROM_GAS_KIND_PAIR
-                                                         : CAROM_GAS_KIND_WALL;
+static carom_gas_event_kind public_kind(const carom_gas_prediction *prediction) {
+    return prediction->kind == CAROM_GAS_PREDICTION_PAIR ? CAROM_GAS_EVENT_KIND_PAIR
+                                                         : CAROM_GAS_EVENT_KIND_WALL;
 }
 
 static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, const carom_gas_observer *observer,
@@ -1680,7 +1680,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, const carom_gas_ob
         stop = CAROM_GAS_STOP_EVENT;
     if (!gas->watches_speed) return stop;
     if (is_too_fast(gas, event.a, culprit) ||
-        (event.kind == CAROM_GAS_KIND_PAIR && is_too_fast(gas, event.b, culprit)))
+        (event.kind == CAROM_GAS_EVENT_KIND_PAIR && is_too_fast(gas, event.b, culprit)))
         return CAROM_GAS_STOP_FAST;
     return stop;
 }

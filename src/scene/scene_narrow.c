@@ -322,7 +322,7 @@ static carom_status is_inside(const carom_scene_question *q, const carom_scene_o
                               carom_vec3 local, bool *inside) {
     int32_t winding;
     CAROM_TRY(carom_soup_winding(q->context, solid->soup, &local, 1, &winding));
-    *inside = winding != 0 && winding != CAROM_ON_SURFACE;
+    *inside = winding != 0 && winding != CAROM_SOUP_ON_SURFACE;
     return CAROM_OK;
 }
 

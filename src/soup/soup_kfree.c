@@ -488,7 +488,7 @@ static carom_status settle_undecided(crowd *c, const carom_device_k_free *on_dev
     return CAROM_OK;
 }
 
-static carom_status count_on_device(crowd *c, carom_kfree *k) {
+static carom_status device_count(crowd *c, carom_kfree *k) {
     carom_context *context = c->context;
     uint64_t faces = c->soup->face_count, there = 0;
     carom_device_k_free on_device;
@@ -512,7 +512,7 @@ static carom_status count_on_device(crowd *c, carom_kfree *k) {
 
 static carom_status count_faces(crowd *c, carom_kfree *k, uint64_t places) {
     carom_context *context = c->context;
-    if (carom_soup_on_device(context)) return count_on_device(c, k);
+    if (carom_soup_on_device(context)) return device_count(c, k);
     c->placed = CAROM_ARENA_TAKE(carom_scratch(context, 0), double, places);
     if (c->placed == NULL) return carom_fail_memory(context, places * 8, "counting near faces");
     CAROM_TRY(carom_worker_states_begin(&c->counters, context, sizeof(counter), counter_begin, c));

@@ -33,14 +33,14 @@ static winding_query query_make(carom_context *context, const carom_soup *soup,
 
 /* ---- One point ------------------------------------------------------------------------------- */
 
-/* The exact winding number, or CAROM_ON_SURFACE. */
+/* The exact winding number, or CAROM_SOUP_ON_SURFACE. */
 static carom_status wind(const winding_query *q, uint64_t i, uint32_t worker, int32_t *winding) {
     carom_arena *scratch = carom_scratch(q->batch.context, worker);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_bvh_found *found = CAROM_ARENA_TAKE(scratch, carom_bvh_found, 1);
     if (found == NULL) return CAROM_NO_MEMORY;
     if (!carom_bvh_winding(q->batch.context, &q->faces, q->points[i], found, winding))
-        *winding = CAROM_ON_SURFACE;
+        *winding = CAROM_SOUP_ON_SURFACE;
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }
@@ -72,7 +72,7 @@ static carom_status answer_distance(const carom_soup_batch *batch, uint64_t i,
         winding = fraction(q, i) >= 0.5 ? 1 : 0;
     else
         CAROM_TRY(wind(q, i, turn->worker, &winding));
-    double distance = winding == CAROM_ON_SURFACE ? 0.0 : hit.distance;
+    double distance = winding == CAROM_SOUP_ON_SURFACE ? 0.0 : hit.distance;
     q->values[i] = winding >= 1 && distance > 0.0 ? -distance : distance;
     if (q->hits != NULL) q->hits[i] = hit;
     return CAROM_OK;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define REFRESH CAROM_GAS_KIND_COUNT /* a kind that the caller never sees */
+#define REFRESH CAROM_GAS_EVENT_KIND_COUNT /* a kind that the caller never sees */
 
 static bool before(const gas_oracle_event *p, const gas_oracle_event *q) {
     if (p->time != q->time) return p->time < q->time;
@@ -19,7 +19,7 @@ static void predict_alone(gas_oracle *o, int i) {
         .time = carom_gas_refresh_time(rules, &o->bodies[i]), .kind = REFRESH, .a = i};
     for (int side = 0; side < 6; ++side) {
         if (rules->periodic[side / 2]) continue;
-        gas_oracle_event wall = {.kind = CAROM_GAS_KIND_WALL, .a = i, .b = side};
+        gas_oracle_event wall = {.kind = CAROM_GAS_EVENT_KIND_WALL, .a = i, .b = side};
         wall.time = carom_gas_wall_time(rules, &o->bodies[i], o->radius[i], side / 2, side % 2);
         if (before(&wall, &best)) best = wall;
     }
@@ -44,7 +44,8 @@ static void predict_pair(gas_oracle *o, int i, int k) {
             sensible[axis][n] = (rules->periodic[axis] || n == 1) && (o->plain || comes);
         }
     }
-    gas_oracle_event best = {.time = CAROM_GAS_NEVER, .kind = CAROM_GAS_KIND_PAIR, .a = a, .b = b};
+    gas_oracle_event best = {
+        .time = CAROM_GAS_NEVER, .kind = CAROM_GAS_EVENT_KIND_PAIR, .a = a, .b = b};
     for (int n = 0; n < 27; ++n) {
         int at[3] = {n % 3, n / 3 % 3, n / 9};
         if (!sensible[0][at[0]] || !sensible[1][at[1]] || !sensible[2][at[2]]) continue;
@@ -158,14 +159,14 @@ static gas_oracle_event earliest(const gas_oracle *o) {
 
 static void happen(gas_oracle *o, const gas_oracle_event *event) {
     o->now = event->time;
-    if (event->kind == CAROM_GAS_KIND_PAIR)
+    if (event->kind == CAROM_GAS_EVENT_KIND_PAIR)
         (void)carom_gas_meet(&o->rules, &o->bodies[event->a], &o->bodies[event->b], event->image,
                              event->time, o->mass[event->a], o->mass[event->b]);
-    else if (event->kind == CAROM_GAS_KIND_WALL)
+    else if (event->kind == CAROM_GAS_EVENT_KIND_WALL)
         carom_gas_bounce(&o->rules, &o->bodies[event->a], event->b / 2, event->b % 2, event->time);
     else
         carom_gas_rewrite(&o->rules, &o->bodies[event->a], event->time);
-    int changed[2] = {event->a, event->kind == CAROM_GAS_KIND_PAIR ? event->b : event->a};
+    int changed[2] = {event->a, event->kind == CAROM_GAS_EVENT_KIND_PAIR ? event->b : event->a};
     for (int c = 0; c < 2; ++c) /* no cells, so nothing to count boxes from */
         memset(o->bodies[changed[c]].wraps, 0, sizeof(o->bodies[0].wraps));
     int64_t expiry = o->expiry;

@@ -122,7 +122,7 @@ static bool is_inside(carom_context *context, const carom_scene_object_def *soli
     local.y = f.r[1] * d.x + f.r[4] * d.y + f.r[7] * d.z;
     local.z = f.r[2] * d.x + f.r[5] * d.y + f.r[8] * d.z;
     assert_ok(context, carom_soup_winding(context, soup_of(solid), &local, 1, &winding));
-    return winding != 0 && winding != CAROM_ON_SURFACE;
+    return winding != 0 && winding != CAROM_SOUP_ON_SURFACE;
 }
 
 static scene_answer ask_convex(carom_context *context, const carom_convex *a,
