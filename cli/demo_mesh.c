@@ -53,8 +53,10 @@ static carom_status run(demo *demo) {
         carom_status status = carom_shape_make(context, &exhibits[i].def, &mesh);
         if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
         if (status == CAROM_OK) status = carom_mesh_inspect(context, &view, &reports[i]);
-        picture_def look = {.closed = reports[i].closed, .colour = i % 4};
-        if (status == CAROM_OK) status = picture_draw(&demo->page, &view, &look, exhibits[i].words);
+        if (status == CAROM_OK) {
+            picture_def look = {.closed = reports[i].closed, .colour = i % 4};
+            status = picture_draw(&demo->page, &view, &look, exhibits[i].words);
+        }
         carom_mesh_destroy(mesh);
         if (status != CAROM_OK) return status;
         closed += reports[i].closed;
