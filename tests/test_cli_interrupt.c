@@ -254,7 +254,8 @@ static unsigned long long find_last(const char *line) {
 
 /* The n after this one that is tried, of 1 to `last`. */
 static unsigned long long next_try(unsigned long long n, unsigned long long last) {
-    unsigned long long most = (unsigned long long)MOST_TRIES;
+    /* Four at least: some at the start, in the middle and at the end. */
+    unsigned long long most = (unsigned long long)(MOST_TRIES < 4 ? 4 : MOST_TRIES);
     if (last <= (unsigned long long)MOST_PLACES || campaign_is_long() || n < most / 2 ||
         n + most / 4 >= last)
         return n + 1;
