@@ -14,6 +14,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -29,9 +30,9 @@
 #define PIPE_PIECE   512 /* bytes; PIPE_BUF is at least that everywhere */
 
 static volatile sig_atomic_t signal_seen, told, finishing, keeping;
-static volatile sig_atomic_t grace_is_over; /* a further signal terminates the process */
-static volatile sig_atomic_t held;          /* depth of interrupt_hold */
-static volatile sig_atomic_t end_is_due;    /* requested while it was held */
+static atomic_int grace_is_over;         /* a further signal terminates the process */
+static volatile sig_atomic_t held;       /* depth of interrupt_hold */
+static volatile sig_atomic_t end_is_due; /* requested while it was held */
 static volatile sig_atomic_t file_is_used[MOST_FILES];
 static char files[MOST_FILES][LONGEST_PATH];
 static volatile sig_atomic_t last_words_length;
