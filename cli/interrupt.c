@@ -4,7 +4,8 @@
  * are kept where a command keeps them. Some work has no callback (a benchmark, a call between two
  * reports, a write to a pipe without a reader), so the same signal starts a timer. When it expires,
  * the handler removes the tool's drafts and terminates the process, unless there are results to
- * keep. Handlers call async-signal-safe functions only.
+ * keep. Handlers call async-signal-safe functions only, and work in the main thread: one that runs
+ * in another thread (a driver's, say; the library's workers take no signals) passes the signal on.
  *
  * The flag is read by interrupt_seen alone. So a signal that comes at any moment has the effect of
  * one that comes at the next call of interrupt_seen, and tests that inject one at each of these
@@ -13,8 +14,8 @@
 #include "cli/interrupt.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -29,10 +30,11 @@
 #define LONGEST_TEXT 8192
 #define PIPE_PIECE   512 /* bytes; PIPE_BUF is at least that everywhere */
 
+static pthread_t main_thread;
 static volatile sig_atomic_t signal_seen, told, finishing, keeping;
-static atomic_int grace_is_over;         /* a further signal terminates the process */
-static volatile sig_atomic_t held;       /* depth of interrupt_hold */
-static volatile sig_atomic_t end_is_due; /* requested while it was held */
+static volatile sig_atomic_t grace_is_over; /* a further signal terminates the process */
+static volatile sig_atomic_t held;          /* depth of interrupt_hold */
+static volatile sig_atomic_t end_is_due;    /* requested while it was held */
 static volatile sig_atomic_t file_is_used[MOST_FILES];
 static char files[MOST_FILES][LONGEST_PATH];
 static volatile sig_atomic_t last_words_length;
@@ -95,8 +97,15 @@ static void end_unless_held(void) {
     if (held == 0) end_process();
 }
 
+/* Whether this is another thread than the main one, which then gets the signal. */
+static bool passed_on(int number) {
+    if (pthread_equal(pthread_self(), main_thread)) return false;
+    (void)pthread_kill(main_thread, number);
+    return true;
+}
+
 static void on_alarm(int number) {
-    (void)number;
+    if (passed_on(number)) return;
     grace_is_over = 1;
     if (!finishing && !keeping) end_unless_held();
 }
@@ -111,6 +120,7 @@ static void start_timer(void) {
 /* timeout(1), and a shell that ends a job, send the signal to the process and to its group: the
  * same process gets it twice within microseconds. So signals within the time of grace are one. */
 static void on_signal(int number) {
+    if (passed_on(number)) return;
     if (signal_seen == 0) {
         signal_seen = number;
         if (!interrupt_is_injected()) start_timer();
@@ -130,6 +140,7 @@ static void handle(int number, void (*handler)(int)) {
 
 void interrupt_catch(void) {
     struct sigaction before;
+    main_thread = pthread_self();
     begin_injection();
     handle(SIGALRM, on_alarm);
     handle(SIGINT, on_signal);

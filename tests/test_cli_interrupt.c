@@ -5,7 +5,7 @@
  * Signals are injected (CAROM_INTERRUPT_AT=n: at the nth place where the tool looks for one), for
  * every n of short runs of every command that writes files. So nothing here depends on the speed of
  * the machine. The few tests with a signal from outside send it when the tool has opened a pipe of
- * ours and cannot go on by itself. One thread. */
+ * ours and cannot go on by itself. */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parallel_for, the caller's own threads, progress and cancelling. */
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +231,37 @@ static void progress_without_a_callback_is_silent(void **state) {
 }
 
 /* The pages of memory that starts and ends anywhere are there, and nothing beside it changes. */
+#define MASKED_WORKERS 4u
+
+typedef struct masks {
+    _Atomic uint32_t begun;
+    bool interrupt_is_blocked[MASKED_WORKERS], fault_is_blocked[MASKED_WORKERS];
+} masks;
+
+/* Waits until every worker is here, so that each has one range. */
+static carom_status look_at_mask(void *argument, carom_range range) {
+    masks *m = argument;
+    sigset_t mask;
+    ++m->begun;
+    while (m->begun < MASKED_WORKERS) sched_yield();
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
+    m->interrupt_is_blocked[range.worker] = sigismember(&mask, SIGINT) == 1;
+    m->fault_is_blocked[range.worker] = sigismember(&mask, SIGSEGV) == 1;
+    return CAROM_OK;
+}
+
+static void only_the_callers_thread_takes_signals(void **state) {
+    (void)state;
+    carom_context *context = test_context(MASKED_WORKERS);
+    masks m = {0};
+    assert_ok(context, carom_parallel_for(context, MASKED_WORKERS, 1, look_at_mask, &m));
+    for (uint32_t i = 0; i < MASKED_WORKERS; ++i) {
+        assert_int_equal(m.interrupt_is_blocked[i], i != 0);
+        assert_false(m.fault_is_blocked[i]);
+    }
+    carom_context_destroy(context);
+}
+
 static void touching_pages_stays_inside(void **state) {
     (void)state;
     const uint64_t most = (uint64_t)9 << 20;
@@ -261,6 +294,7 @@ int main(void) {
         cmocka_unit_test(progress_rises_to_one),
         cmocka_unit_test(the_callback_can_cancel),
         cmocka_unit_test(progress_without_a_callback_is_silent),
+        cmocka_unit_test(only_the_callers_thread_takes_signals),
         cmocka_unit_test(touching_pages_stays_inside),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

@@ -167,7 +167,8 @@ typedef struct carom_context_def {
     carom_allocator allocator; /* all zero: the C library's; on Linux it refuses blocks from 256 MiB
                                   on that exceed the memory available, before the system would end
                                   the process */
-    carom_run_fn *run;         /* NULL: Carom's own threads, started when first needed */
+    carom_run_fn *run;         /* NULL: Carom's own threads, started when first needed; they block
+                                  signals, so that handlers run in the caller's threads */
     void *run_user;
     carom_progress_fn *progress; /* NULL: none */
     void *progress_user;

@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,6 +75,19 @@ static void *worker_main(void *argument) {
     }
 }
 
+/* Workers inherit the signal mask of their creator. They take no signal that is sent to the
+ * process, so that its handlers run in its own threads; what a worker itself causes, and what
+ * profilers send to it, it takes. Returns the creator's mask. */
+static sigset_t block_signals(void) {
+    static const int taken[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV, SIGSYS, SIGTRAP};
+    sigset_t blocked, before;
+    (void)sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); ++i)
+        (void)sigdelset(&blocked, taken[i]);
+    (void)pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    return before;
+}
+
 /* Starts as many of the `count` threads as the system gives; none is fine too. */
 static carom_pool *pool_create(carom_context *context, uint32_t count) {
     const carom_allocator *allocator = &context->allocator;
@@ -88,6 +102,7 @@ static carom_pool *pool_create(carom_context *context, uint32_t count) {
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->begin, NULL);
     pthread_cond_init(&pool->end, NULL);
+    sigset_t before = block_signals();
     while (pool->count < count) {
         struct seat *seat = &pool->seats[pool->count];
         seat->pool = pool;
@@ -95,6 +110,7 @@ static carom_pool *pool_create(carom_context *context, uint32_t count) {
         if (pthread_create(&seat->thread, NULL, worker_main, seat) != 0) break;
         ++pool->count;
     }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pool;
 }
 
