@@ -47,6 +47,10 @@ typedef struct carom_tree_leaf {
  * larger tree, where no coordinate exceeds 8: some twenty roundings of 2^-24 of them. */
 #define CAROM_TREE_ROUNDING 0x1p-17f
 
+/* Upper bound of the relative error of the volume of a share, from its secondary radius, which is
+ * rounded to float32: three times 2^-24, and some additions. */
+#define CAROM_TREE_SHARE_ERROR 1e-6
+
 struct carom_tree {
     carom_allocator allocator;
     carom_tree_info info;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of the overlap of two solids by their octrees. The guest's solid is divided into cells. Of
- * each, bounds of two shares are known: the guest's own, and the host's, by the planes of the
- * deepest of the host's cells whose ball contains it. Shares a and b of one cell have at least
- * a + b - 1 and at most the smaller of them in common. So a cell that is wholly inside or outside
- * of the host counts exactly; what is not known is mostly along the curve in which the two surfaces
- * meet. The cell whose bounds are farthest apart is divided first. Cells of the guest that have no
- * children are divided, too: their planes hold for all parts of them.
+/* Bounds of the overlap of two solids by their octrees. The moving solid is divided into cells. Of
+ * each, bounds of two shares are known: the moving solid's own, and the fixed one's, by the planes
+ * of the deepest of its cells whose ball contains the cell. Shares a and b of one cell have at
+ * least a + b - 1 and at most the smaller of them in common. So a cell that is wholly inside or
+ * outside of the fixed solid counts exactly; what is not known is mostly along the curve in which
+ * the two surfaces meet. The cell whose bounds are farthest apart is divided first. Cells of the
+ * moving octree that have no children are divided, too: their planes hold for all parts of them.
  *
  * Volumes are integers, 2^-60 of the root's, rounded outwards: so the sums are exact. */
 #include "tree/tree.h"
@@ -20,13 +20,13 @@ typedef struct step {
 
 /* A cell of the search. */
 typedef struct piece {
-    carom_vec3 centre; /* in the guest's frame */
+    carom_vec3 centre; /* in the moving frame */
     double side;
-    step own;          /* of the guest: it or one that contains it */
-    step field, start; /* of the host: whose planes are used, and where to look for it */
+    step own;          /* of the moving octree: it or one that contains it */
+    step field, start; /* of the fixed one: whose planes are used, and where to look for it */
     int64_t lower, upper;
-    /* For the estimate: the guest's share and the volume; the planes' normal in the guest's frame,
-     * and where they are from the centre. */
+    /* For the estimate: the moving solid's share and the volume; the planes' normal in the moving
+     * frame, and where they are from the centre. */
     double own_share, volume; /* volume: of the root's */
     double normal[3], low, high;
     uint32_t bits;
@@ -49,7 +49,7 @@ typedef struct refinement {
     int64_t lower, upper;
     int64_t rest;      /* their difference in cells that are not divided */
     double volume;     /* the estimate */
-    carom_vec3 moment; /* of the cells that lie inside the host */
+    carom_vec3 moment; /* of the cells that lie inside the fixed solid */
     bool some_outside;
 } refinement;
 
@@ -85,9 +85,9 @@ static void measure_cube(const double n[3], double side, double low, double high
     }
 }
 
-/* Bounds of the guest's share of a piece. */
+/* Bounds of the moving solid's share of a piece. */
 static void measure_own(const refinement *r, const piece *p, double *least, double *most) {
-    const carom_tree_cell *cell = &r->s->guest->cells[p->own.cell];
+    const carom_tree_cell *cell = &r->s->moving->cells[p->own.cell];
     if (p->side == p->own.side) { /* the cell itself */
         *least = (double)cell->least;
         *most = (double)cell->most;
@@ -100,17 +100,17 @@ static void measure_own(const refinement *r, const piece *p, double *least, doub
                  cell->child, least, most);
 }
 
-/* Goes down from a cell of the host that the piece's ball is in, to the deepest whose ball contains
- * that. `start` becomes the deepest that contains it as a cube does: all parts of the piece may
- * begin there. False: not even the root's ball contains it. */
-static bool descend(const carom_tree_cells *host, carom_vec3 at, double radius, piece *p) {
+/* Goes down from a cell of the fixed octree that the piece's ball is in, to the deepest whose ball
+ * contains that. `start` becomes the deepest that contains it as a cube does: all parts of the
+ * piece may begin there. False: not even the root's ball contains it. */
+static bool descend(const carom_tree_cells *fixed, carom_vec3 at, double radius, piece *p) {
     step to = p->start;
     carom_vec3 d = carom_vec_sub(at, to.centre);
     double room = CAROM_TREE_CELL_REACH * to.side - radius;
     p->field = to;
     if (!(room > 0.0 && carom_vec_dot(d, d) <= room * room)) return false;
     for (;;) {
-        uint32_t first = carom_tree_cell_child(&host->cells[to.cell]);
+        uint32_t first = carom_tree_cell_child(&fixed->cells[to.cell]);
         if (first == 0) return true;
         uint32_t octant =
             (uint32_t)(d.x > 0.0) | (uint32_t)(d.y > 0.0) << 1 | (uint32_t)(d.z > 0.0) << 2;
@@ -125,8 +125,8 @@ static bool descend(const carom_tree_cells *host, carom_vec3 at, double radius, 
     }
 }
 
-/* Bounds of the host's share of a piece; and how to estimate it. Returns whether dividing the piece
- * can tell more. */
+/* Bounds of the fixed solid's share of a piece; and how to estimate it. Returns whether dividing
+ * the piece can tell more. */
 static bool measure_field(const refinement *r, piece *p, double own_least, double *least,
                           double *most) {
     const carom_tree_cells_search *s = r->s;
@@ -144,14 +144,14 @@ static bool measure_field(const refinement *r, piece *p, double own_least, doubl
     p->high = HUGE_VAL;
     p->normal[0] = p->normal[1] = p->normal[2] = 0.0;
     /* The solid is within the ball in the root. */
-    double far = radius + 0.5 * s->host->side;
-    carom_vec3 d = carom_vec_sub(at, s->host->centre);
+    double far = radius + 0.5 * s->fixed->side;
+    carom_vec3 d = carom_vec_sub(at, s->fixed->centre);
     if (carom_vec_dot(d, d) > far * far) {
         *most = 0.0;
         return false;
     }
-    if (!descend(s->host, at, radius, p)) return true;
-    const carom_tree_cell *cell = &s->host->cells[p->field.cell];
+    if (!descend(s->fixed, at, radius, p)) return true;
+    const carom_tree_cell *cell = &s->fixed->cells[p->field.cell];
     double n[3];
     copy_normal(cell, n);
     double off = dot3(n, carom_vec_sub(at, p->field.centre)), back = 1.0 / s->scale;
@@ -161,7 +161,7 @@ static bool measure_field(const refinement *r, piece *p, double own_least, doubl
     p->bits = cell->child;
     measure_cube(p->normal, p->side, p->low, p->high, p->bits, least, most);
     /* In a cell without children, what is between the planes stays there: dividing can only tell
-     * it from what is not the guest's. */
+     * it from what is not the moving solid's. */
     return carom_tree_cell_child(cell) != 0 || (own_least < 1.0 && (*least > 0.0 || *most < 1.0));
 }
 
@@ -176,7 +176,7 @@ static bool measure(refinement *r, piece *p) {
         r->some_outside = true;
         return false;
     }
-    double side = p->side / r->s->guest->side, cube = side * side * side;
+    double side = p->side / r->s->moving->side, cube = side * side * side;
     double low = own_least + least - 1.0, high = CAROM_MIN(own_most, most);
     low = least >= 1.0 ? own_least : own_least >= 1.0 ? least : CAROM_MAX(low, 0.0);
     int64_t lower = (int64_t)(low * cube * UNITS * (1.0 - ROUNDING));
@@ -195,8 +195,8 @@ static bool measure(refinement *r, piece *p) {
         return false;
     }
     if (own_least <= 0.0 && own_most >= 1.0 &&
-        carom_tree_cell_child(&r->s->guest->cells[p->own.cell]) == 0)
-        helps = false; /* the same with the guest's planes */
+        carom_tree_cell_child(&r->s->moving->cells[p->own.cell]) == 0)
+        helps = false; /* the same with the moving planes */
     helps = helps && side >= LEAST_SIDE;
     p->key = helps ? (float)(upper - lower) : 0.0f;
     if (!helps) r->rest += upper - lower;
@@ -243,7 +243,7 @@ static void divide(refinement *r) {
     r->upper -= whole.upper;
     r->volume -= whole.volume;
     uint32_t first = whole.side == whole.own.side
-                         ? carom_tree_cell_child(&r->s->guest->cells[whole.own.cell])
+                         ? carom_tree_cell_child(&r->s->moving->cells[whole.own.cell])
                          : 0;
     for (uint32_t k = 0; k < 8; ++k) {
         uint32_t to = take_place(r);
@@ -260,7 +260,8 @@ static void divide(refinement *r) {
     }
 }
 
-/* Adds the moment of a piece, and its force on the host: the derivative, as the planes move. */
+/* Adds the moment of a piece, and its force on the fixed solid: the derivative, as the planes move.
+ */
 static void add_force(refinement *r, const piece *p) {
     carom_tree_cells_search *s = r->s;
     r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, p->volume));
@@ -303,10 +304,10 @@ void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     refinement r = {.s = s, .pieces = scratch};
     r.queue = (entry *)(r.pieces + s->most + 16);
     r.unused = (uint32_t *)(r.queue + s->most + 16);
-    piece root = {.centre = s->guest->centre,
-                  .side = s->guest->side,
-                  .own = {s->guest->centre, s->guest->side, 0},
-                  .start = {s->host->centre, s->host->side, 0}};
+    piece root = {.centre = s->moving->centre,
+                  .side = s->moving->side,
+                  .own = {s->moving->centre, s->moving->side, 0},
+                  .start = {s->fixed->centre, s->fixed->side, 0}};
     s->force = s->torque = carom_vec(0.0, 0.0, 0.0);
     r.pieces[0] = root;
     r.count = 1;
@@ -319,7 +320,7 @@ void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     s->reached = is_close(&r);
     s->inside = r.queued == 0 && !r.some_outside && r.lower > 0;
     for (uint32_t i = 0; i < r.queued; ++i) add_force(&r, &r.pieces[r.queue[i].piece]);
-    double size = s->guest->side * s->guest->side * s->guest->side;
+    double size = s->moving->side * s->moving->side * s->moving->side;
     s->lower = (double)r.lower / UNITS * size;
     s->upper = (double)r.upper / UNITS * size;
     s->volume = CAROM_MAX(r.volume, 0.0) * size;
