@@ -8,6 +8,7 @@
  * moving octree that have no children are divided, too: their planes hold for all parts of them.
  *
  * Volumes are integers, 2^-60 of the root's, rounded outwards: so the sums are exact. */
+#include "base/assert.h"
 #include "tree/tree.h"
 #include "tree/tree_cells.h"
 
@@ -53,13 +54,30 @@ typedef struct refinement {
     bool some_outside;
 } refinement;
 
-#define UNITS 0x1p60
+/* Units of volume of the root: pieces are disjoint, so that their sums stay near this, in 63 bits.
+ */
+#define TREE_ROOT_UNITS 0x1p60
 
-/* Roundings of a few products. */
-#define ROUNDING 0x1p-48
+/* Relative error of a few products in doubles: up to 32 roundings of 2^-53. */
+#define TREE_PIECE_ROUNDING 0x1p-48
 
-/* Sides of cells, of the root's: smaller ones have too few units. */
-#define LEAST_SIDE 0x1p-13
+/* Added to planes of a cell that are moved to a part of it, in units of the frame: coordinates are
+ * at most 2^7, and some four of their roundings of 2^-53 follow. */
+#define TREE_OWN_MARGIN 0x1p-44
+
+/* The least side of a piece that is divided, of the root's: its parts have 2^18 units, so that
+ * rounding to a unit is nothing to them. */
+#define TREE_PIECE_SIDE_MIN 0x1p-13
+
+/* Half the diagonal of a cube, in sides: sqrt(3)/2 < 0.8661. */
+#define TREE_CUBE_RADIUS 0.8661
+
+/* Half the step over which the volume that a plane cuts off is differentiated, in sides. */
+#define TREE_FORCE_STEP 0x1p-6
+
+/* Places of pieces beyond the cells that may be visited: the root, and eight parts of the last
+ * division, rounded up. */
+#define TREE_SPARE_PIECES 16u
 
 /* ---- One cell -------------------------------------------------------------------------------- */
 
@@ -74,7 +92,8 @@ static void copy_normal(const carom_tree_cell *cell, double n[3]) {
 /* Bounds of the share of a cube: most are wholly below or above the planes. */
 static void measure_cube(const double n[3], double side, double low, double high, uint32_t bits,
                          double *least, double *most) {
-    double reach = 0.5 * side * (fabs(n[0]) + fabs(n[1]) + fabs(n[2])) * (1.0 + ROUNDING);
+    double reach =
+        0.5 * side * (fabs(n[0]) + fabs(n[1]) + fabs(n[2])) * (1.0 + TREE_PIECE_ROUNDING);
     if (low >= reach) {
         *least = *most = (double)((bits & CAROM_TREE_CELL_BELOW) != 0);
     } else if (high <= -reach) {
@@ -96,8 +115,8 @@ static void measure_own(const refinement *r, const piece *p, double *least, doub
     double n[3];
     copy_normal(cell, n);
     double off = dot3(n, carom_vec_sub(p->centre, p->own.centre));
-    measure_cube(n, p->side, (double)cell->low - off - 0x1p-44, (double)cell->high - off + 0x1p-44,
-                 cell->child, least, most);
+    measure_cube(n, p->side, (double)cell->low - off - TREE_OWN_MARGIN,
+                 (double)cell->high - off + TREE_OWN_MARGIN, cell->child, least, most);
 }
 
 /* Goes down from a cell of the fixed octree that the piece's ball is in, to the deepest whose ball
@@ -135,8 +154,7 @@ static bool measure_field(const refinement *r, piece *p, double own_least, doubl
     carom_vec3 at = carom_vec((m[0] * c.x + m[1] * c.y + m[2] * c.z) * s->scale + s->move[0],
                               (m[3] * c.x + m[4] * c.y + m[5] * c.z) * s->scale + s->move[1],
                               (m[6] * c.x + m[7] * c.y + m[8] * c.z) * s->scale + s->move[2]);
-    /* Of the ball around the piece: sqrt(3)/2 < 0.8661. */
-    double radius = 0.8661 * p->side * s->scale + s->slack;
+    double radius = TREE_CUBE_RADIUS * p->side * s->scale + s->slack;
     *least = 0.0;
     *most = 1.0;
     p->bits = 0;
@@ -179,8 +197,10 @@ static bool measure(refinement *r, piece *p) {
     double side = p->side / r->s->moving->side, cube = side * side * side;
     double low = own_least + least - 1.0, high = CAROM_MIN(own_most, most);
     low = least >= 1.0 ? own_least : own_least >= 1.0 ? least : CAROM_MAX(low, 0.0);
-    int64_t lower = (int64_t)(low * cube * UNITS * (1.0 - ROUNDING));
-    int64_t upper = (int64_t)(high * cube * UNITS * (1.0 + ROUNDING)) + 1;
+    int64_t lower = (int64_t)(low * cube * TREE_ROOT_UNITS * (1.0 - TREE_PIECE_ROUNDING));
+    int64_t upper = (int64_t)(high * cube * TREE_ROOT_UNITS * (1.0 + TREE_PIECE_ROUNDING)) + 1;
+    CAROM_ASSERT(own_least <= own_most && least <= most && own_most <= 1.0 && most <= 1.0);
+    CAROM_ASSERT(lower >= 0 && lower <= upper);
     r->lower += lower;
     r->upper += upper;
     p->lower = lower;
@@ -197,7 +217,7 @@ static bool measure(refinement *r, piece *p) {
     if (own_least <= 0.0 && own_most >= 1.0 &&
         carom_tree_cell_child(&r->s->moving->cells[p->own.cell]) == 0)
         helps = false; /* the same with the moving planes */
-    helps = helps && side >= LEAST_SIDE;
+    helps = helps && side >= TREE_PIECE_SIDE_MIN;
     p->key = helps ? (float)(upper - lower) : 0.0f;
     if (!helps) r->rest += upper - lower;
     return true;
@@ -232,6 +252,7 @@ static uint32_t pop(refinement *r) {
 /* ---- The search ------------------------------------------------------------------------------ */
 
 static uint32_t take_place(refinement *r) {
+    CAROM_ASSERT(r->unused_count != 0 || r->count < r->s->most + TREE_SPARE_PIECES);
     return r->unused_count != 0 ? r->unused[--r->unused_count] : r->count++;
 }
 
@@ -239,6 +260,7 @@ static void divide(refinement *r) {
     uint32_t index = pop(r);
     piece whole = r->pieces[index];
     r->unused[r->unused_count++] = index;
+    CAROM_ASSERT(r->queued == 0 || whole.key >= r->queue[0].key);
     r->lower -= whole.lower;
     r->upper -= whole.upper;
     r->volume -= whole.volume;
@@ -270,7 +292,7 @@ static void add_force(refinement *r, const piece *p) {
         below == ((p->bits & CAROM_TREE_CELL_ABOVE) != 0))
         return;
     carom_tree_cut cut = carom_tree_cut_make(p->normal, p->side);
-    double middle = 0.5 * (p->low + p->high), step = 0x1p-6 * p->side, less, more, unused;
+    double middle = 0.5 * (p->low + p->high), step = TREE_FORCE_STEP * p->side, less, more, unused;
     carom_tree_cut_share(&cut, middle - step, middle - step, CAROM_TREE_CELL_BELOW, &less, &unused);
     carom_tree_cut_share(&cut, middle + step, middle + step, CAROM_TREE_CELL_BELOW, &more, &unused);
     double pull = p->own_share * (more - less) * (p->side * p->side * p->side) / (2.0 * step);
@@ -285,12 +307,13 @@ static void add_force(refinement *r, const piece *p) {
 /* Pieces that may be kept at once: each division makes up to seven more of eight that are visited.
  */
 uint64_t carom_tree_cells_scratch(uint32_t most) {
-    return ((uint64_t)most + 16) * (sizeof(piece) + sizeof(entry) + sizeof(uint32_t));
+    return ((uint64_t)most + TREE_SPARE_PIECES) *
+           (sizeof(piece) + sizeof(entry) + sizeof(uint32_t));
 }
 
 /* Whether bounds are close enough. */
 static bool is_close(const refinement *r) {
-    return (double)(r->upper - r->lower) <= r->s->tolerance * r->volume * UNITS;
+    return (double)(r->upper - r->lower) <= r->s->tolerance * r->volume * TREE_ROOT_UNITS;
 }
 
 /* Whether they will not be: the upper bound only falls. */
@@ -298,12 +321,27 @@ static bool is_hopeless(const refinement *r) {
     return (double)r->rest > r->s->tolerance * (double)r->upper;
 }
 
-#define LOOK 4u /* divisions between two looks at the clock: about 4 us */
+/* Divisions, of eight cells each, between two looks at the clock. A cell takes 60 to 150 ns on a
+ * server processor of 2020 to 2024, so that a deadline is exceeded by 2 to 5 us. */
+#define TREE_CLOCK_DIVISIONS 4u
+
+/* Whether the bounds are those of the pieces in the queue and of others, which are not less than 0;
+ * and whether the queue and the unused places have each piece once. */
+CAROM_TREE_CHECK bool tree_piece_sums_hold(const refinement *r) {
+    int64_t lower = r->lower, upper = r->upper;
+    for (uint32_t i = 0; i < r->queued; ++i) {
+        const piece *p = &r->pieces[r->queue[i].piece];
+        lower -= p->lower;
+        upper -= p->upper;
+    }
+    return lower >= 0 && lower <= upper && r->queued + r->unused_count <= r->count &&
+           r->queued + r->unused_count + 1 >= r->count;
+}
 
 void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     refinement r = {.s = s, .pieces = scratch};
-    r.queue = (entry *)(r.pieces + s->most + 16);
-    r.unused = (uint32_t *)(r.queue + s->most + 16);
+    r.queue = (entry *)(r.pieces + s->most + TREE_SPARE_PIECES);
+    r.unused = (uint32_t *)(r.queue + s->most + TREE_SPARE_PIECES);
     piece root = {.centre = s->moving->centre,
                   .side = s->moving->side,
                   .own = {s->moving->centre, s->moving->side, 0},
@@ -314,15 +352,19 @@ void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     if (measure(&r, &r.pieces[0])) push(&r, 0);
     for (uint32_t n = 1; r.queued != 0 && r.queue[0].key > 0.0f && !is_close(&r); ++n) {
         if (s->visits + 8 > s->most || (s->give_up && is_hopeless(&r))) break;
-        if (n % LOOK == 0 && s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline) break;
+        if (n % TREE_CLOCK_DIVISIONS == 0 && s->deadline < HUGE_VAL &&
+            carom_time_seconds() >= s->deadline)
+            break;
         divide(&r);
     }
+    CAROM_ASSERT(tree_piece_sums_hold(&r));
+    CAROM_ASSERT(s->visits <= CAROM_MAX(s->most, 1));
     s->reached = is_close(&r);
     s->inside = r.queued == 0 && !r.some_outside && r.lower > 0;
     for (uint32_t i = 0; i < r.queued; ++i) add_force(&r, &r.pieces[r.queue[i].piece]);
     double size = s->moving->side * s->moving->side * s->moving->side;
-    s->lower = (double)r.lower / UNITS * size;
-    s->upper = (double)r.upper / UNITS * size;
+    s->lower = (double)r.lower / TREE_ROOT_UNITS * size;
+    s->upper = (double)r.upper / TREE_ROOT_UNITS * size;
     s->volume = CAROM_MAX(r.volume, 0.0) * size;
     s->moment = carom_vec_scale(r.moment, size);
 }

@@ -13,6 +13,7 @@
  * hierarchy and Algorithm 1 are those of Weller and Zachmann, Inner Sphere Trees (2009). */
 #include "tree/tree_cpu.h"
 
+#include "base/assert.h"
 #include "base/simd.h"
 
 /* A node's ball and itself. */
@@ -59,6 +60,7 @@ CAROM_SIMD carom_lanes meet(const float *x, const float *y, const float *z, cons
 static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf) {
     carom_tree_posed *to =
         side->cache != NULL ? &side->cache[leaf % CAROM_TREE_POSED] : &side->posed;
+    CAROM_ASSERT(leaf < side->tree->leaf_count);
     if (to->leaf == leaf) return to;
     const carom_tree_leaf *from = &side->tree->leaves[leaf];
     const carom_pack_place *place = side->place;
@@ -163,6 +165,7 @@ static void add_flipped(carom_tree_overlap_search *s, uint32_t count) {
 
 static void flush(carom_tree_overlap_search *s) {
     uint32_t count = s->batch->count;
+    CAROM_ASSERT(count <= CAROM_PACK_BATCH);
     s->budget.candidates += count;
     CAROM_CPU(carom_pack_batch_add)(s->batch, &s->placing->meeting, s->bounds, &s->totals);
     if (s->slots) mark_inner(s, count);
@@ -170,6 +173,7 @@ static void flush(carom_tree_overlap_search *s) {
     if (!s->narrow) return;
     for (uint32_t i = 0; i < count; ++i) {
         uint64_t units = (uint64_t)(int64_t)(s->batch->inner[i] * s->units);
+        CAROM_ASSERT(s->batch->inner[i] >= 0.0 && units <= CAROM_TREE_LENS_UNITS);
         s->fixed.sums[s->fixed_slots[i]] += units;
         s->moving.sums[s->moving_slots[i]] += units;
     }
@@ -247,7 +251,7 @@ CAROM_SIMD void set_inside(carom_tree_overlap_search *s, uint32_t fixed_leaf, ui
     const float *moving_depth = s->moving.tree->leaves[moving_leaf].depth;
     float depth = s->fixed.tree->leaves[fixed_leaf].depth[lane] - s->placing->margin;
     float cover = h->cover[lane] + s->placing->margin, scale = s->placing->scale,
-          less = scale * (1.0f - 0x1p-20f);
+          less = scale * (1.0f - CAROM_TREE_FLOAT_SLACK);
     carom_lanes holds_fixed = 0, held = 0;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_f32v x = carom_f32v_load(&at->x[i]) - h->x[lane];
@@ -289,6 +293,7 @@ static void visit_leaves(carom_tree_overlap_search *s, uint32_t fixed, uint32_t 
         b.radius = h->cover[lane] - 4.0f * s->placing->margin;
         carom_lanes sure =
             b.radius > 0.0f && !odd ? meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b) : 0;
+        CAROM_ASSERT((sure & ~perhaps) == 0); /* the margin is on the right side */
         set_flags(s, fixed_leaf, lane, moving_leaf, sure, perhaps);
         if (s->narrow) set_inside(s, fixed_leaf, lane, moving_leaf, &at, perhaps);
     }
@@ -299,6 +304,8 @@ static void take_whole(carom_tree_side *side, uint32_t node) {
     if (side->coarse[node] != 0) return;
     side->coarse[node] = 1;
     side->coarse_volume += side->tree->volumes[node];
+    /* No node is below another one of these: all are at one depth, or leaves above it. */
+    CAROM_ASSERT(side->coarse_volume <= side->tree->volumes[0] * (1.0 + CAROM_TREE_SLACK));
 }
 
 /* Takes two nodes as a whole, as if the shares below were spread evenly over their balls: the
@@ -340,6 +347,8 @@ static void visit(carom_tree_overlap_search *s, const ball *fixed, const ball *m
         return;
     }
     ++s->budget.visits;
+    CAROM_ASSERT(s->budget.visits <= s->budget.most_visits);
+    CAROM_ASSERT(level < s->fixed.tree->depth + s->moving.tree->depth);
     lanes at;
     if (fixed_leaf && !moving_leaf) { /* the moving children alone */
         ball wide = {fixed->x, fixed->y, fixed->z, fixed->radius + s->placing->margin, 0};
@@ -384,7 +393,7 @@ static ball root(const carom_tree_placing *p, bool moving, double radius) {
     const carom_tree *tree = moving ? p->moving : p->fixed;
     float x = (float)tree->centre.x, y = (float)tree->centre.y, z = (float)tree->centre.z;
     const float *m = p->turn;
-    ball b = {x, y, z, (float)radius * (1.0f + 0x1p-20f), 0};
+    ball b = {x, y, z, (float)radius * (1.0f + CAROM_TREE_FLOAT_SLACK), 0};
     if (!moving) return b;
     b.x = m[0] * x + m[1] * y + m[2] * z + p->move[0];
     b.y = m[3] * x + m[4] * y + m[5] * z + p->move[1];
@@ -430,10 +439,10 @@ static void tree_gap_set_limits(carom_tree_gap_search *s) {
     const carom_tree_placing *p = s->placing;
     double least = s->least * p->to_frame - p->offset;
     double cover = s->least_cover * p->to_frame - p->offset;
-    s->limit = least > 0x1p100 ? HUGE_VALF : (float)least + p->margin;
-    s->limit_cover = s->least_cover <= 0.0 ? -HUGE_VALF
-                     : cover > 0x1p100     ? HUGE_VALF
-                                           : (float)cover + p->margin;
+    s->limit = least > CAROM_TREE_FLOAT_MAX ? HUGE_VALF : (float)least + p->margin;
+    s->limit_cover = s->least_cover <= 0.0          ? -HUGE_VALF
+                     : cover > CAROM_TREE_FLOAT_MAX ? HUGE_VALF
+                                                    : (float)cover + p->margin;
 }
 
 CAROM_SIMD bool tree_gap_is_primitive(const tree_gap_piece *p) {
@@ -442,6 +451,17 @@ CAROM_SIMD bool tree_gap_is_primitive(const tree_gap_piece *p) {
 
 CAROM_SIMD bool tree_gap_has_answer(const carom_tree_gap_search *s) {
     return s->least < HUGE_VAL;
+}
+
+/* Whether floats gave lower bounds of the gaps of two spheres. */
+CAROM_TREE_CHECK bool tree_gap_is_bound(const carom_tree_placing *p, const tree_gap_piece *fixed,
+                                        const tree_gap_piece *moving, double gap, double cover) {
+    float x = moving->x - fixed->x, y = moving->y - fixed->y, z = moving->z - fixed->z;
+    float d = p->far ? x * p->toward[0] + y * p->toward[1] + z * p->toward[2]
+                     : sqrtf(x * x + y * y + z * z);
+    d -= p->margin;
+    return (double)(d - fixed->radius - moving->radius) <= gap * p->to_frame - p->offset &&
+           (double)(d - fixed->cover - moving->cover) <= cover * p->to_frame - p->offset;
 }
 
 /* Two spheres, in doubles. */
@@ -455,6 +475,8 @@ static void tree_gap_measure(carom_tree_gap_search *s, const tree_gap_piece *fix
     carom_vec3 apart = carom_vec(m->x[j] - f->x[i], m->y[j] - f->y[i], m->z[j] - f->z[i]);
     double d = carom_vec_length(apart), gap = d - (f->radius[i] + m->radius[j]);
     double cover = d - (f->cover[i] + m->cover[j]);
+    CAROM_ASSERT(a != CAROM_TREE_NONE && b != CAROM_TREE_NONE && cover <= gap);
+    CAROM_ASSERT(tree_gap_is_bound(s->placing, fixed, moving, gap, cover));
     ++s->budget.candidates;
     if (s->any) {
         double volume = 0.0, error = 0.0;
@@ -536,6 +558,7 @@ CAROM_SIMD tree_gap_piece tree_gap_child(const carom_tree_gap_search *s,
                                          const tree_gap_lanes *l, uint32_t lane) {
     const carom_tree *tree = of_moving ? s->moving.tree : s->fixed.tree;
     bool leaf = carom_tree_is_leaf(tree, whole->node);
+    CAROM_ASSERT(l->node->child[lane] != CAROM_TREE_NONE); /* lanes past the end are NaN */
     float scale = of_moving ? s->placing->scale : 1.0f;
     return (tree_gap_piece){l->x[lane],
                             l->y[lane],

@@ -127,9 +127,9 @@ static void find_gap(carom_context *context, const carom_tree_placing *placing,
 /* Surfaces that are parallel over long ways, such as two tori in each other, would need thousands
  * of nodes. Along a path, a search that has visited TREE_WIDEN_VISITS nodes doubles its tolerance,
  * and again after TREE_WIDEN_STEP more, up to TREE_WIDENED_TOLERANCE: three times, so that it ends
- * after some 500 visits. Others end before: 384 is well above what searches along paths of the
- * benchmarks visit (docs/tree.md). The bound of such a search is used again until it is
- * TREE_WIDENED_GAP below the distance, half as far again as others. */
+ * after some 500 visits. Others end before: two tori without a hint take 240. The bound of such a
+ * search is used again until it is TREE_WIDENED_GAP below the distance, half as far again as
+ * others. */
 #define TREE_WIDEN_VISITS      384
 #define TREE_WIDEN_STEP        32
 #define TREE_WIDENED_TOLERANCE 0x1p-7f
@@ -149,6 +149,10 @@ static uint64_t name_trees(const carom_tree_placing *p) {
     return name != 0 ? name : 1;
 }
 
+/* Relative: a motion is taken as this much longer, as rotations are of length 1 up to 2^-50 only.
+ */
+#define TREE_MOTION_SLACK 0x1p-20
+
 /* The lower bound that is left of an earlier one: less how far any point of the moving tree has
  * moved. For x in the ball around its surface, |M x + m - (M' x + m')| <= |M c + m - (M' c + m')| +
  * r |M - M'|; the norm of the difference of two rotations is their Frobenius norm over sqrt(2). */
@@ -165,8 +169,9 @@ static double bound_left(const carom_tree_placing *p, const learned *hint) {
         }
         way += by * by;
     }
-    double moved = sqrt(way) + moving->radius * sqrt(0.5 * squares) * (1.0 + 0x1p-20);
-    return hint->lower - moved * (1.0 + 0x1p-20) - 16.0 * p->motion_error - 0x1p-40;
+    double moved = sqrt(way) + moving->radius * sqrt(0.5 * squares) * (1.0 + TREE_MOTION_SLACK);
+    return hint->lower - moved * (1.0 + TREE_MOTION_SLACK) - 16.0 * p->motion_error -
+           CAROM_TREE_SLACK;
 }
 
 /* Whether a shell of a lies in the solid of b, given that their surfaces do not meet: 1, 0, or -1
@@ -276,6 +281,7 @@ static void find_near(carom_context *context, const carom_tree_placing *p,
     }
     bool has_bound = hint != NULL && hint->trees == trees && !p->far;
     if (has_bound) known = bound_left(p, hint);
+    CAROM_ASSERT(!has_bound || known <= s.best.distance * p->to_frame + CAROM_TREE_SLACK);
     double most = has_bound && hint->wide ? TREE_WIDENED_GAP : TREE_GAP_TOLERANCE;
     if (exact || !(s.best.distance * p->to_frame - known <= most)) {
         known = -HUGE_VAL;
@@ -284,6 +290,8 @@ static void find_near(carom_context *context, const carom_tree_placing *p,
     } else {
         s.pending = -HUGE_VALF;
     }
+    CAROM_ASSERT(s.best.distance < HUGE_VAL && s.triangle_a < p->a->surface.triangle_count &&
+                 s.triangle_b < p->b->surface.triangle_count);
     bool apart = !s.found && finish_near(&s, known, gap);
     gap->sphere_a = gap->sphere_b = CAROM_NONE;
     *budget = s.budget;

@@ -14,10 +14,9 @@
 
 /* ---- Sums of spheres ------------------------------------------------------------------------- */
 
-/* Inner lenses of one sphere are added up in units of 2^-40 of the largest lens: 2^23 of these fit
- * into 63 bits. Bounds of more pairs than that are not narrowed. */
-#define TREE_SUM_BITS  40
-#define TREE_SUM_PAIRS ((uint64_t)1 << 23)
+/* Pairs whose inner lenses, in units of 2^-40 of the largest, have a sum of 63 bits. Bounds of more
+ * pairs than that are not narrowed. */
+#define TREE_SUM_PAIRS (UINT64_C(1) << (63 - CAROM_TREE_LENS_BITS))
 
 /* What the marks of one side add up to. */
 typedef struct side_sums {
@@ -61,6 +60,11 @@ static side_sums sum_marks(const carom_tree_side *side, uint32_t leaves) {
             }
         }
     }
+    /* Voids of flagged spheres are those of open ones and of those inside, and at most all. */
+    CAROM_ASSERT(sum.flagged.count == sum.inside + sum.open.count);
+    CAROM_ASSERT(sum.flagged.count <= side->tree->extent.count);
+    CAROM_ASSERT(sum.open.voids <= sum.flagged.voids && sum.flagged.voids >> 63 == 0);
+    CAROM_ASSERT(sum.marked_voids >> 63 == 0 && (shares + open_shares) >> 61 == 0);
     double size = side->place->scale;
     sum.inside_volume = (double)shares * carom_power_of_two(scale) * (size * size * size);
     sum.open_volume = (double)open_shares * carom_power_of_two(scale) * (size * size * size);
@@ -89,8 +93,8 @@ static void narrow(const carom_tree_overlap_search *s, const side_sums *own,
         own->inside_volume * (1.0 + CAROM_TREE_SHARE_ERROR) + (lenses + rounded + error + voids);
     double shares = (own->inside_volume + own->open_volume) * (1.0 + CAROM_TREE_SHARE_ERROR);
     upper = CAROM_MIN(upper, shares); /* no more than the shares themselves */
-    lower *= 1.0 - 0x1p-40;
-    upper *= 1.0 + 0x1p-40;
+    lower *= 1.0 - CAROM_TREE_SLACK;
+    upper *= 1.0 + CAROM_TREE_SLACK;
     overlap->volume.lower = CAROM_MAX(lower, overlap->volume.lower);
     overlap->volume.upper = CAROM_MIN(upper, overlap->volume.upper);
 }
@@ -155,7 +159,7 @@ static void finish_overlap(const carom_tree_overlap_search *s, carom_packing_ove
     const double *scales[2] = {&s->fixed.place->scale, &s->moving.place->scale};
     double fixed = s->fixed.coarse_volume * (*scales[0] * *scales[0] * *scales[0]);
     double moving = s->moving.coarse_volume * (*scales[1] * *scales[1] * *scales[1]);
-    double upper = overlap->volume.upper + CAROM_MIN(fixed, moving) * (1.0 + 0x1p-40);
+    double upper = overlap->volume.upper + CAROM_MIN(fixed, moving) * (1.0 + CAROM_TREE_SLACK);
     double most = carom_pack_most_volume(&a->extent, &b->extent, &s->placing->meeting);
     overlap->volume.upper = CAROM_MIN(upper, most);
     double sign = s->placing->swapped ? -1.0 : 1.0; /* forces are on b */
@@ -193,9 +197,8 @@ static bool take_coarse(carom_arena *scratch, carom_tree_side *side) {
 /* ---- Overlap by cells ------------------------------------------------------------------------ */
 
 /* Cells to visit where a tolerance is to be reached: TREE_TOLERANCE_CELLS and one for
- * TREE_SPHERES_PER_CELL spheres, so that this takes no longer than the search of all spheres,
- * about; at most TREE_TOLERANCE_CELLS_MAX, 16 times as many, as a cell takes longer where octrees
- * do not fit into the cache. */
+ * TREE_SPHERES_PER_CELL spheres, so that this takes about as long as the search of all spheres at
+ * most; no more than TREE_TOLERANCE_CELLS_MAX, with about 250 bytes of scratch memory each. */
 #define TREE_TOLERANCE_CELLS     1024u
 #define TREE_SPHERES_PER_CELL    16u
 #define TREE_TOLERANCE_CELLS_MAX 16384u
@@ -244,7 +247,7 @@ static bool search_cells(carom_arena *scratch, carom_tree_overlap_search *s,
     for (int k = 0; k < 3; ++k) c->move[k] = s->placing->motion[9 + k];
     double far = fabs(c->move[0]) + fabs(c->move[1]) + fabs(c->move[2]);
     c->slack = 4.0 * s->placing->motion_error + s->placing->meeting.slack * s->placing->to_frame +
-               0x1p-40 * (8.0 + far);
+               CAROM_TREE_SLACK * (8.0 + far);
     carom_tree_cells_overlap(c, memory);
     s->budget.visits += c->visits;
     return true;
@@ -260,7 +263,8 @@ static double tree_overlap_unit(const carom_tree_overlap_search *s) {
 static void merge_cells(const carom_tree_overlap_search *s, const carom_tree_cells_search *c,
                         carom_packing_overlap *overlap) {
     double unit = tree_overlap_unit(s), cube = unit * unit * unit;
-    double lower = c->lower * cube * (1.0 - 0x1p-40), upper = c->upper * cube * (1.0 + 0x1p-40);
+    double lower = c->lower * cube * (1.0 - CAROM_TREE_SLACK),
+           upper = c->upper * cube * (1.0 + CAROM_TREE_SLACK);
     overlap->volume.lower = CAROM_MAX(lower, overlap->volume.lower);
     overlap->volume.upper = CAROM_MIN(upper, overlap->volume.upper);
     overlap->volume.lower = CAROM_MIN(overlap->volume.lower, overlap->volume.upper);
@@ -378,7 +382,7 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch,
         if (!take_scratch(scratch, s) ||
             (by_level && !(take_coarse(scratch, &s->fixed) && take_coarse(scratch, &s->moving))))
             return CAROM_NO_MEMORY;
-        s->units = carom_power_of_two(TREE_SUM_BITS - 1 -
+        s->units = carom_power_of_two(CAROM_TREE_LENS_BITS - 1 -
                                       carom_exponent(p->meeting.scales.volume.largest));
         if (by_level)
             search_by_level(context, s, def->tolerance, overlap);
@@ -408,6 +412,17 @@ static carom_tree_overlap_search tree_overlap_begin(const carom_tree_placing *p,
         .budget = carom_tree_budget_make(def, start)};
 }
 
+/* What holds for every answer. */
+CAROM_TREE_CHECK bool tree_overlap_holds(const carom_tree_overlap_search *s,
+                                         const carom_packing_overlap *overlap) {
+    const carom_tree_placing *p = s->placing;
+    double lower = overlap->volume.lower, upper = overlap->volume.upper;
+    return lower >= 0.0 && lower <= upper && overlap->volume.value >= 0.0 &&
+           upper <= carom_pack_most_volume(&p->a->extent, &p->b->extent, &p->meeting) &&
+           (overlap->relation != CAROM_RELATION_APART || lower == 0.0) &&
+           s->budget.visits <= s->budget.most_visits;
+}
+
 carom_status carom_tree_run_overlap(carom_context *context, uint32_t worker,
                                     const carom_tree_placing *placing,
                                     const carom_tree_query_def *def, double start,
@@ -422,8 +437,7 @@ carom_status carom_tree_run_overlap(carom_context *context, uint32_t worker,
     carom_status status = find_overlap(context, scratch, &s, def, overlap);
     carom_arena_rewind(scratch, mark);
     carom_tree_count_work(&s.budget, work);
-    CAROM_ASSERT(status != CAROM_OK ||
-                 (overlap->volume.lower >= 0.0 && overlap->volume.lower <= overlap->volume.upper));
+    CAROM_ASSERT(status != CAROM_OK || tree_overlap_holds(&s, overlap));
     return status;
 }
 

@@ -20,6 +20,9 @@
 /* CAROM_TREE_ROUNDING is for coordinates up to this, in units of the frame. */
 #define TREE_ROUNDING_EXTENT 8.0
 
+/* Relative: scales in floats are larger by this than in doubles, four roundings of 2^-24. */
+#define TREE_SCALE_SLACK 0x1p-22
+
 static carom_vec3 tree_placing_turn_back(const carom_frame *f, carom_vec3 d) {
     return carom_vec((f->r[0] * d.x + f->r[3] * d.y) + f->r[6] * d.z,
                      (f->r[1] * d.x + f->r[4] * d.y) + f->r[7] * d.z,
@@ -68,7 +71,7 @@ static void tree_placing_set_direction(carom_tree_placing *p, carom_vec3 move) {
                 move.z * (double)p->toward[2];
     double length =
         carom_length(carom_vec((double)p->toward[0], (double)p->toward[1], (double)p->toward[2]));
-    p->offset = p->offset / (length * (1.0 + 0x1p-40));
+    p->offset = p->offset / (length * (1.0 + CAROM_TREE_SLACK));
     CAROM_ASSERT(p->offset > 0.0 && p->offset <= carom_length(move));
 }
 
@@ -88,7 +91,7 @@ static void tree_placing_set_floats(carom_tree_placing *p, carom_vec3 move) {
     p->move[0] = (float)move.x;
     p->move[1] = (float)move.y;
     p->move[2] = (float)move.z;
-    p->scale = (float)(p->motion_scale * (1.0 + 0x1p-22));
+    p->scale = (float)(p->motion_scale * (1.0 + TREE_SCALE_SLACK));
     p->margin = tree_placing_margin(p, 2.0 + carom_vec_largest(move));
     double surfaces = carom_vec_largest(move) + carom_vec_largest(f->surface.centre) +
                       f->surface.radius +
@@ -115,8 +118,9 @@ carom_tree_placing carom_tree_place(const carom_tree_pair *pair) {
     c = carom_vec(m[0] * c.x + m[1] * c.y + m[2] * c.z, m[3] * c.x + m[4] * c.y + m[5] * c.z,
                   m[6] * c.x + m[7] * c.y + m[8] * c.z);
     double between = carom_length(carom_vec_sub(carom_vec_add(c, move), p.fixed->centre));
-    p.apart = between > (p.fixed->cover + p.moving->cover * p.motion_scale) * (1.0 + 0x1p-40) +
-                            4.0 * p.motion_error;
+    p.apart =
+        between > (p.fixed->cover + p.moving->cover * p.motion_scale) * (1.0 + CAROM_TREE_SLACK) +
+                      4.0 * p.motion_error;
     p.far = between > TREE_FAR_DISTANCE;
     if (p.far) {
         tree_placing_set_direction(&p, move);

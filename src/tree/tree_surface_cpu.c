@@ -7,6 +7,7 @@
  * (n u)^2) radius is how far a cylinder with the axis n reaches along u. Two directions are tried:
  * that between the nearest points so far, which is best near them, for it is normal to both
  * surfaces; and that between the centres, which is best elsewhere. */
+#include "base/assert.h"
 #include "base/simd.h"
 #include "geom/distance_item.h"
 #include "tree/tree_cpu.h"
@@ -17,7 +18,14 @@
 
 /* Directions are multiplied by this, so that their length, after as many roundings, is at most 1,
  * as the bound above needs. */
-#define TREE_DIRECTION_LENGTH (1.0f - 0x1p-20f)
+#define TREE_DIRECTION_LENGTH (1.0f - CAROM_TREE_FLOAT_SLACK)
+
+/* Lengths whose squares are far from the ends of the range of doubles. */
+#define TREE_LENGTH_MIN 0x1p-300
+#define TREE_LENGTH_MAX 0x1p+300
+
+/* Error of the width of a slab, of the sizes of triangles: some 32 roundings of 2^-53, twice. */
+#define TREE_SLAB_ERROR 0x1p-47
 
 /* The level of a triangle, which has no children. */
 #define TREE_TRIANGLE_LEVEL UINT32_MAX
@@ -36,6 +44,7 @@ typedef struct tree_surface_piece {
 /* ---- Triangles ------------------------------------------------------------------------------- */
 
 static void pose_triangle(carom_tree_surface_side *side, uint32_t triangle) {
+    CAROM_ASSERT(triangle < side->surface->triangle_count);
     if (side->posed_triangle == triangle) return;
     const carom_tree_surface *from = side->surface;
     const uint32_t *corners = from->corners + 3 * (uint64_t)triangle;
@@ -53,7 +62,7 @@ static void pose_triangle(carom_tree_surface_side *side, uint32_t triangle) {
  * nearer. */
 static bool is_farther(const carom_tree_surface_search *s, const carom_vec3 *a, const carom_vec3 *b,
                        double factor) {
-    if (!(s->best.distance > 0x1p-300 && s->best.distance < 0x1p300)) return false;
+    if (!(s->best.distance > TREE_LENGTH_MIN && s->best.distance < TREE_LENGTH_MAX)) return false;
     carom_vec3 way = carom_vec_sub(s->best.b, s->best.a), from_a[3], from_b[3];
     double size = carom_vec_largest(s->best.a);
     for (int i = 0; i < 3; ++i) {
@@ -61,7 +70,7 @@ static bool is_farther(const carom_tree_surface_search *s, const carom_vec3 *a, 
         from_b[i] = carom_vec_sub(b[i], s->best.a);
         size = CAROM_MAX(carom_vec_largest(from_a[i]) + carom_vec_largest(from_b[i]), size);
     }
-    double error = 0x1p-47 * size * s->best.distance;
+    double error = TREE_SLAB_ERROR * size * s->best.distance;
     return carom_near_gap(from_a, from_b, way) - error >
            s->best.distance * s->best.distance * factor;
 }
@@ -69,13 +78,13 @@ static bool is_farther(const carom_tree_surface_search *s, const carom_vec3 *a, 
 /* Sets what is derived from the best distance. */
 static void set_limit(carom_tree_surface_search *s) {
     double limit = s->best.distance * s->placing->to_frame - s->placing->offset;
-    s->limit = limit > 0x1p100 ? HUGE_VALF : (float)limit + s->placing->surface_margin;
+    s->limit = limit > CAROM_TREE_FLOAT_MAX ? HUGE_VALF : (float)limit + s->placing->surface_margin;
 }
 
 /* Directions along which cylinders are compared first: from fixed to moving. */
 static void set_direction(carom_tree_surface_search *s, carom_vec3 way) {
     double length = carom_vec_length(way);
-    if (s->placing->far || !(length > 0x1p-300)) return;
+    if (s->placing->far || !(length > TREE_LENGTH_MIN)) return;
     const double *r = s->fixed.place->frame.r;
     carom_vec3 d = carom_vec_scale(way, (s->placing->swapped ? -1.0 : 1.0) / length);
     s->toward[0] = (float)((r[0] * d.x + r[3] * d.y) + r[6] * d.z) * TREE_DIRECTION_LENGTH;
@@ -352,10 +361,24 @@ CAROM_SIMD tree_surface_piece tree_surface_child(const carom_tree_surface_search
                                 whole->index * CAROM_TREE_CYLINDERS + lane};
 }
 
+/* Whether floats gave a lower bound of the distance of the two triangles that are the nearest. */
+CAROM_TREE_CHECK bool tree_surface_is_bound(const carom_tree_surface_search *s,
+                                            const tree_surface_piece *fixed,
+                                            const tree_surface_piece *moving) {
+    const carom_tree_placing *p = s->placing;
+    float x = moving->x - fixed->x, y = moving->y - fixed->y, z = moving->z - fixed->z;
+    float d = p->far ? x * p->toward[0] + y * p->toward[1] + z * p->toward[2]
+                     : sqrtf(x * x + y * y + z * z);
+    d -= fixed->radius + fixed->height + moving->radius + moving->height + p->surface_margin;
+    return (double)d <= s->best.distance * p->to_frame - p->offset;
+}
+
 static void tree_surface_measure(carom_tree_surface_search *s, const tree_surface_piece *fixed,
                                  const tree_surface_piece *moving) {
     double before = s->best.distance;
-    measure_triangles(s, fixed->index, moving->index, 1.0 + 0x1p-40);
+    measure_triangles(s, fixed->index, moving->index, 1.0 + CAROM_TREE_SLACK);
+    CAROM_ASSERT(s->best.distance <= before);
+    CAROM_ASSERT(s->best.distance == before || tree_surface_is_bound(s, fixed, moving));
     if (s->best.distance < before && !s->found) tree_surface_slide(s);
 }
 
@@ -363,7 +386,7 @@ static void tree_surface_measure(carom_tree_surface_search *s, const tree_surfac
 
 /* The ball around a surface, as a cylinder. */
 static tree_surface_piece root_of(const carom_tree_surface *surface) {
-    float radius = (float)surface->radius * (1.0f + 0x1p-20f);
+    float radius = (float)surface->radius * (1.0f + CAROM_TREE_FLOAT_SLACK);
     tree_surface_piece p = {(float)surface->centre.x,
                             (float)surface->centre.y,
                             (float)surface->centre.z,
