@@ -2,26 +2,28 @@
 /* A tree: created from a packing, which it copies. */
 #include "tree/tree.h"
 
+#include "base/assert.h"
 #include "base/names.h"
 #include "base/progress.h"
 
 CAROM_ENUM_NAMES(carom_tree_method, CAROM_TREE_METHOD_COUNT, "median", "neural-gas", "morton");
 
-#define LEAST_ARITY 2u
-#define GAS_ARITY   4u /* of the paper */
+#define TREE_ARITY_MIN 2u
+#define TREE_GAS_ARITY 4u /* of the paper */
 
-/* Relative error of the volume of a share, and of some additions: secondary radii are float32. */
-#define SHARE_ERROR 1e-6
-
-/* Cells of the octree: one per sphere, and of more than these, one for two: so its memory follows
- * the spheres. */
-#define LEAST_CELLS 2048u
-#define MANY_CELLS  16384u
-#define MOST_CELLS  (UINT64_C(1) << 29)
+/* Cells of the octree: TREE_CELLS_BASE, one per sphere up to TREE_CELLS_HALVED spheres, and one for
+ * two of the others: so its memory, 32 bytes per cell, follows the spheres. A search visits 4,096
+ * cells or 16,384 at most (tree_overlap.c), and bounds of few spheres need the most cells. Indices
+ * have 30 bits (carom_tree_cell). */
+#define TREE_CELLS_BASE   2048u
+#define TREE_CELLS_HALVED 16384u
+#define TREE_CELLS_MAX    (UINT64_C(1) << 29)
 
 static uint32_t count_cells(uint64_t spheres) {
-    uint64_t cells = spheres > MANY_CELLS ? MANY_CELLS + (spheres - MANY_CELLS) / 2 : spheres;
-    return (uint32_t)CAROM_MIN(cells + LEAST_CELLS, MOST_CELLS);
+    uint64_t cells = spheres > TREE_CELLS_HALVED
+                         ? TREE_CELLS_HALVED + (spheres - TREE_CELLS_HALVED) / 2
+                         : spheres;
+    return (uint32_t)CAROM_MIN(cells + TREE_CELLS_BASE, TREE_CELLS_MAX);
 }
 
 /* Children come after their parents. */
@@ -32,15 +34,29 @@ static void sum_volumes(carom_tree *t) {
             double r = t->leaves[i].secondary[lane];
             sum += 4.0 / 3.0 * CAROM_PI * (r * r * r);
         }
-        t->volumes[t->inner_count + i] = sum * (1.0 + SHARE_ERROR);
+        t->volumes[t->inner_count + i] = sum * (1.0 + CAROM_TREE_SHARE_ERROR);
     }
     for (uint32_t i = t->inner_count; i-- > 0;) {
         t->volumes[i] = 0.0;
         for (uint32_t lane = 0; lane < CAROM_TREE_WIDTH; ++lane) {
             uint32_t child = t->nodes[i].child[lane];
-            if (child != CAROM_TREE_NONE) t->volumes[i] += t->volumes[child];
+            if (child == CAROM_TREE_NONE) continue;
+            CAROM_ASSERT(child > i); /* its volume is there */
+            t->volumes[i] += t->volumes[child];
         }
     }
+}
+
+/* Whether the root's volume is that of all spheres, and more by the error of shares: none is left
+ * out or counted twice. */
+CAROM_TREE_CHECK bool tree_volumes_sum(const carom_tree *t) {
+    double sum = 0.0, error = 2.0 * CAROM_TREE_SHARE_ERROR;
+    for (uint64_t i = 0; i < t->extent.count; ++i) {
+        double r =
+            t->leaves[t->slots[i] / CAROM_TREE_WIDTH].secondary[t->slots[i] % CAROM_TREE_WIDTH];
+        sum += 4.0 / 3.0 * CAROM_PI * (r * r * r);
+    }
+    return t->volumes[0] >= sum && t->volumes[0] <= sum * (1.0 + error);
 }
 
 /* Fowler, Noll and Vo, by words of 8 bytes or what is left. */
@@ -84,9 +100,9 @@ void carom_tree_finish(carom_tree *tree) {
 
 static carom_status create(carom_context *context, const carom_tree_def *def, carom_tree *tree) {
     uint32_t arity = def->arity != 0                               ? def->arity
-                     : def->method == CAROM_TREE_METHOD_NEURAL_GAS ? GAS_ARITY
+                     : def->method == CAROM_TREE_METHOD_NEURAL_GAS ? TREE_GAS_ARITY
                                                                    : CAROM_TREE_WIDTH;
-    if (arity < LEAST_ARITY || arity > CAROM_TREE_WIDTH)
+    if (arity < TREE_ARITY_MIN || arity > CAROM_TREE_WIDTH)
         return carom_fail(context, CAROM_BAD_INPUT, "an arity of %u is not in 2 to %u", arity,
                           CAROM_TREE_WIDTH);
     CAROM_TRY(carom_pack_extent_make(context, def->packing, "the packing", &tree->extent));
@@ -102,6 +118,7 @@ static carom_status create(carom_context *context, const carom_tree_def *def, ca
                                         count_cells(tree->extent.count), &tree->cells));
     }
     carom_tree_finish(tree);
+    CAROM_ASSERT(tree_volumes_sum(tree));
     return CAROM_OK;
 }
 

@@ -25,6 +25,9 @@
 #define CAROM_TREE_WIDTH 16u        /* lanes of a node: one vector of AVX-512 */
 #define CAROM_TREE_NONE  UINT32_MAX /* the child of a lane past the end */
 
+/* Of a function that only CAROM_ASSERT calls: release builds compile it, and never call it. */
+#define CAROM_TREE_CHECK static inline __attribute__((unused))
+
 typedef struct carom_tree_node {
     float x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
     float radius[CAROM_TREE_WIDTH];   /* encloses inner balls */
@@ -46,6 +49,15 @@ typedef struct carom_tree_leaf {
 /* Upper bound of the error of a distance that searches compute in float32, in the frame of the
  * larger tree, where no coordinate exceeds 8: some twenty roundings of 2^-24 of them. */
 #define CAROM_TREE_ROUNDING 0x1p-17f
+
+/* Relative: bounds in doubles are moved outwards by this, for all of their roundings of 2^-53; and
+ * in floats, where up to 16 of 2^-24 follow each other. */
+#define CAROM_TREE_SLACK       0x1p-40
+#define CAROM_TREE_FLOAT_SLACK 0x1p-20f
+
+/* Upper bound of the relative error of the volume of a share, from its secondary radius, which is
+ * rounded to float32: three times 2^-24, and some additions. */
+#define CAROM_TREE_SHARE_ERROR 1e-6
 
 struct carom_tree {
     carom_allocator allocator;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/math.h"
 #include "base/progress.h"
 #include "geom/box.h"
@@ -49,8 +50,11 @@ typedef struct builder {
     uint64_t since_look;
 } builder;
 
-#define LEAF_BIT   0x80000000u /* of a child while building: a leaf, by its own count */
-#define LOOK_ITEMS 65536u      /* items handled between two looks at the progress callback */
+#define TREE_LEAF_BIT 0x80000000u /* of a child while building: a leaf, by its own count */
+
+/* Spheres that are divided among children between two looks at the progress callback: some
+ * milliseconds, as all 4 to 5 levels take 2 us per sphere. */
+#define TREE_PROGRESS_SPHERES 65536u
 
 /* ---- Median split ---------------------------------------------------------------------------- */
 
@@ -62,6 +66,14 @@ static void swap(item *a, item *b) {
     item t = *a;
     *a = *b;
     *b = t;
+}
+
+/* Whether the `nth` is in its place: none before it comes after it, none after it before it. */
+CAROM_TREE_CHECK bool tree_is_selected(const item *items, uint32_t count, uint32_t nth, int axis) {
+    for (uint32_t i = 0; i < count; ++i)
+        if (i < nth ? before(&items[nth], &items[i], axis) : before(&items[i], &items[nth], axis))
+            return false;
+    return true;
 }
 
 /* Brings the `nth` smallest along an axis to its place, smaller ones before it (quickselect). */
@@ -91,6 +103,7 @@ static void select_nth(item *items, uint32_t count, uint32_t nth, int axis) {
     }
     if (high - low == 2 && before(&items[low + 1], &items[low], axis))
         swap(&items[low], &items[low + 1]);
+    CAROM_ASSERT(tree_is_selected(items, count, nth, axis));
 }
 
 static int longest_axis(const item *items, uint32_t count) {
@@ -135,15 +148,24 @@ static uint32_t split_equal(builder *b, uint32_t begin, uint32_t end, uint32_t *
 
 /* ---- Neural gas ------------------------------------------------------------------------------ */
 
-#define GAS_ITERATIONS 50            /* the most: t_max */
-#define GAS_LAST       0.01          /* lambda in the end */
-#define GAS_STILL      1e-5          /* of the box: prototypes that move less have converged */
-#define GAS_LOPSIDED   (15.0 / 16.0) /* a larger share of one child: split by the median instead */
+#define TREE_GAS_STEPS  50   /* at most: t_max */
+#define TREE_GAS_LAMBDA 0.01 /* in the end */
+
+/* Prototypes that move by less than this, in sides of the box around all centres, have converged: a
+ * leaf of a million spheres is 2,500 times as wide, (16 / 10^6)^(1/3) of the box. */
+#define TREE_GAS_MOTION 1e-5
+
+/* Where one child would have a larger share of the spheres, the median splits them instead: else
+ * the depth could be that of a list. */
+#define TREE_GAS_SHARE_MAX (15.0 / 16.0)
+
+/* e^-x is taken as 0 beyond: e^-700, 1e-304, is still a normal double. */
+#define TREE_EXPONENT_MAX 700.0
 
 /* e^-x for x >= 0: by halving x below 1/64 and squaring back; right to some 1e-13. */
 static double exp_minus(double x) {
     int halvings = 0;
-    if (x > 700.0) return 0.0;
+    if (x > TREE_EXPONENT_MAX) return 0.0;
     for (; x > 0x1p-6; x *= 0.5) ++halvings;
     double e = 1.0 - x * (1.0 - x / 2.0 * (1.0 - x / 3.0 * (1.0 - x / 4.0 * (1.0 - x / 5.0))));
     for (; halvings > 0; --halvings) e *= e;
@@ -193,16 +215,17 @@ static double move_prototypes(prototypes *p, const builder *b, const item *items
 
 static void place_prototypes(builder *b, const item *items, uint32_t count, prototypes *p) {
     carom_random random = {b->def->seed + count};
-    double start = (double)p->count / 2.0, ratio = carom_log(start / GAS_LAST) / GAS_ITERATIONS;
+    double start = (double)p->count / 2.0,
+           ratio = carom_log(start / TREE_GAS_LAMBDA) / TREE_GAS_STEPS;
     for (uint32_t i = 0; i < p->count; ++i) {
         const item *s = &items[carom_random_next(&random) % count];
         for (int k = 0; k < 3; ++k) p->at[i][k] = s->c[k];
     }
-    for (int t = 0; t < GAS_ITERATIONS; ++t) {
+    for (int t = 0; t < TREE_GAS_STEPS; ++t) {
         double lambda = start * exp_minus(ratio * t), weight[CAROM_TREE_WIDTH];
         for (uint32_t k = 0; k < p->count; ++k) weight[k] = exp_minus((double)k / lambda);
         double moved = move_prototypes(p, b, items, count, weight);
-        if (moved <= GAS_STILL * b->box * GAS_STILL * b->box) break;
+        if (moved <= TREE_GAS_MOTION * b->box * TREE_GAS_MOTION * b->box) break;
     }
 }
 
@@ -226,7 +249,7 @@ static uint32_t split_gas(builder *b, uint32_t begin, uint32_t end, uint32_t *cu
     }
     uint32_t parts = 0, at = 0;
     for (uint32_t i = 0; i < p.count; ++i) {
-        if (sizes[i] > GAS_LOPSIDED * count) return 0;
+        if (sizes[i] > TREE_GAS_SHARE_MAX * count) return 0;
         starts[i] = at;
         if (sizes[i] != 0) cuts[parts++] = begin + at;
         at += sizes[i];
@@ -239,7 +262,7 @@ static uint32_t split_gas(builder *b, uint32_t begin, uint32_t end, uint32_t *cu
 
 /* ---- Morton order ---------------------------------------------------------------------------- */
 
-#define MORTON_BITS 21
+#define TREE_MORTON_BITS 21 /* of each coordinate: 63 of a code */
 
 static int by_code(const void *a, const void *b) {
     const item *s = a, *t = b;
@@ -253,8 +276,9 @@ static void sort_along_curve(builder *b, uint32_t count) {
         s->code = 0;
         for (int k = 0; k < 3; ++k) {
             /* Coordinates of the frame are within -1 .. 1. */
-            uint64_t cell = (uint64_t)((s->c[k] + 1.0) * (double)((1 << (MORTON_BITS - 1)) - 1));
-            for (int bit = 0; bit < MORTON_BITS; ++bit)
+            uint64_t cell =
+                (uint64_t)((s->c[k] + 1.0) * (double)((1 << (TREE_MORTON_BITS - 1)) - 1));
+            for (int bit = 0; bit < TREE_MORTON_BITS; ++bit)
                 s->code |= (cell >> bit & 1) << (3 * bit + k);
         }
     }
@@ -263,11 +287,12 @@ static void sort_along_curve(builder *b, uint32_t count) {
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-/* Radii are rounded up to float32, and by as much as centres are rounded. */
-#define ROUND_UP 0x1p-22
+/* Radii are larger by this, in units of the frame: centres, whose coordinates are at most 1, are
+ * rounded by sqrt(3) 2^-25. */
+#define TREE_RADIUS_MARGIN 0x1p-22
 
 static float round_up(double radius) {
-    return carom_float_up(radius + ROUND_UP, 0.0);
+    return carom_float_up(radius + TREE_RADIUS_MARGIN, 0.0);
 }
 
 static void set_lane(carom_tree_node *node, uint32_t lane, carom_vec3 centre, double radius,
@@ -279,6 +304,11 @@ static void set_lane(carom_tree_node *node, uint32_t lane, carom_vec3 centre, do
     node->reach[lane] = round_up(reach);
     node->cover[lane] = round_up(cover);
     node->child[lane] = child;
+    CAROM_ASSERT(node->radius[lane] <= node->reach[lane] && node->reach[lane] <= node->cover[lane]);
+    /* What rounding moved the centre by is in the radius. */
+    CAROM_ASSERT(fabs((double)node->x[lane] - centre.x) + fabs((double)node->y[lane] - centre.y) +
+                     fabs((double)node->z[lane] - centre.z) + radius <=
+                 (double)node->radius[lane]);
 }
 
 static void clear_node(carom_tree_node *node) {
@@ -331,12 +361,37 @@ static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) 
         leaf.secondary[lane] = from->secondary;
         leaf.cover[lane] = from->cover;
 
-        leaf.depth[lane] = carom_float_down(l->depth - ROUND_UP, 0.0);
+        leaf.depth[lane] = carom_float_down(l->depth - TREE_RADIUS_MARGIN, 0.0);
         leaf.void_units[lane] = carom_pack_void_units(&b->tree->extent, from->void_volume);
     }
-    *index = (uint32_t)b->outer.count | LEAF_BIT;
+    *index = (uint32_t)b->outer.count | TREE_LEAF_BIT;
     return node_array_push(&b->outer, allocator, node) &&
            leaf_array_push(&b->leaves, allocator, leaf);
+}
+
+/* Whether the cuts divide a range into at least two parts, of which none is empty. */
+CAROM_TREE_CHECK bool tree_is_partition(const builder *b, uint32_t begin, uint32_t end,
+                                        const uint32_t *cuts, uint32_t parts) {
+    if (parts < 2 || parts > b->arity || cuts[0] != begin || cuts[parts] != end) return false;
+    for (uint32_t i = 0; i < parts; ++i)
+        if (cuts[i] >= cuts[i + 1]) return false;
+    return true;
+}
+
+/* Whether a lane encloses the spheres of a range. */
+CAROM_TREE_CHECK bool tree_lane_encloses(const builder *b, const carom_tree_node *node,
+                                         uint32_t lane, uint32_t begin, uint32_t end) {
+    carom_vec3 at = carom_vec((double)node->x[lane], (double)node->y[lane], (double)node->z[lane]);
+    for (uint32_t i = begin; i < end; ++i) {
+        const item *s = &b->items[i];
+        const lengths *l = &b->lengths[s->index];
+        double apart = carom_reach(at, carom_vec(s->c[0], s->c[1], s->c[2]));
+        if (apart + l->radius > (double)node->radius[lane] ||
+            apart + l->reach > (double)node->reach[lane] ||
+            apart + l->cover > (double)node->cover[lane])
+            return false;
+    }
+    return true;
 }
 
 /* Adds the node of a range and all below; the children of ranges up to 16 are leaves. */
@@ -350,12 +405,13 @@ static carom_status add_node(builder *b, uint32_t begin, uint32_t end, uint32_t 
                                  "the leaves of a tree");
     }
     b->since_look += end - begin;
-    if (b->since_look > LOOK_ITEMS) {
+    if (b->since_look > TREE_PROGRESS_SPHERES) {
         b->since_look = 0;
         CAROM_TRY(carom_progress_look(b->context));
     }
     if (b->def->method == CAROM_TREE_METHOD_NEURAL_GAS) parts = split_gas(b, begin, end, cuts);
     if (parts == 0) parts = split_equal(b, begin, end, cuts);
+    CAROM_ASSERT(tree_is_partition(b, begin, end, cuts, parts));
     carom_tree_node none;
     clear_node(&none);
     uint32_t at = (uint32_t)b->inner.count;
@@ -369,6 +425,7 @@ static carom_status add_node(builder *b, uint32_t begin, uint32_t end, uint32_t 
         enclose(b, cuts[i], cuts[i + 1], &centre, radii);
         CAROM_TRY(add_node(b, cuts[i], cuts[i + 1], depth + 1, &child));
         set_lane(&b->inner.data[at], i, centre, radii[0], radii[1], radii[2], child);
+        CAROM_ASSERT(tree_lane_encloses(b, &b->inner.data[at], i, cuts[i], cuts[i + 1]));
     }
     return CAROM_OK;
 }
@@ -377,13 +434,13 @@ static carom_status add_node(builder *b, uint32_t begin, uint32_t end, uint32_t 
 static carom_status join_nodes(builder *b, uint32_t root) {
     carom_tree *tree = b->tree;
     uint64_t inner = b->inner.count, outer = b->outer.count;
-    CAROM_ASSERT((root & LEAF_BIT) != 0 ? inner == 0 && outer == 1 : root == 0);
+    CAROM_ASSERT((root & TREE_LEAF_BIT) != 0 ? inner == 0 && outer == 1 : root == 0);
     (void)root;
     for (uint64_t i = 0; i < inner; ++i) {
         uint32_t *child = b->inner.data[i].child;
         for (uint32_t lane = 0; lane < CAROM_TREE_WIDTH; ++lane)
-            if (child[lane] != CAROM_TREE_NONE && (child[lane] & LEAF_BIT) != 0)
-                child[lane] = (child[lane] & ~LEAF_BIT) + (uint32_t)inner;
+            if (child[lane] != CAROM_TREE_NONE && (child[lane] & TREE_LEAF_BIT) != 0)
+                child[lane] = (child[lane] & ~TREE_LEAF_BIT) + (uint32_t)inner;
     }
     const carom_allocation arrays[5] = {CAROM_ALLOCATION(tree->faces, outer * CAROM_TREE_WIDTH),
                                         CAROM_ALLOCATION(tree->volumes, inner + outer),
@@ -395,13 +452,17 @@ static carom_status join_nodes(builder *b, uint32_t root) {
     if (inner != 0) memcpy(tree->nodes, b->inner.data, inner * sizeof(*tree->nodes));
     memcpy(tree->nodes + inner, b->outer.data, outer * sizeof(*tree->nodes));
     memcpy(tree->leaves, b->leaves.data, outer * sizeof(*tree->leaves));
+    uint64_t placed = 0;
     for (uint32_t slot = 0; slot < outer * CAROM_TREE_WIDTH; ++slot) {
         uint32_t sphere = b->outer.data[slot / CAROM_TREE_WIDTH].child[slot % CAROM_TREE_WIDTH];
         tree->faces[slot] = UINT32_MAX;
         if (sphere == CAROM_TREE_NONE) continue;
         tree->slots[sphere] = slot;
         tree->faces[slot] = b->spheres[sphere].face;
+        ++placed;
     }
+    CAROM_ASSERT(placed == tree->extent.count);
+    (void)placed;
     tree->inner_count = (uint32_t)inner;
     tree->leaf_count = (uint32_t)outer;
     tree->depth = b->depth;

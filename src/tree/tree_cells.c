@@ -12,6 +12,7 @@
 #include <float.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/progress.h"
 #include "geom/box.h"
 #include "geom/distance_item.h"
@@ -20,13 +21,16 @@
 
 /* ---- Planes that cut cubes ------------------------------------------------------------------- */
 
-/* Smaller coordinates of a normal are taken as 0, and the plane is moved by them instead: the cubic
- * pieces divide by them. */
-#define LEAST_SLOPE 0x1p-16
+/* Smaller coordinates of a normal, of the sum of all three, are taken as 0, and the plane is moved
+ * by them instead: the cubic pieces divide by them. That widens the bounds of a share by as much,
+ * which is far below what planes in a cell are apart. */
+#define TREE_SLOPE_MIN 0x1p-16
 
-/* Upper bound of the error of a share: 2^-53 of terms of size 1, divided by 6 m0 m1 m2, where
- * m0 >= LEAST_SLOPE and the other two are at least 1/4. */
-#define SHARE_ERROR 0x1p-34
+/* Upper bound of the error of a share. The last piece has terms of size 1, off by some 2^-52, which
+ * are divided by 6 m0 m1 m2, where m0 >= TREE_SLOPE_MIN and, as m0 + m1 > m2, the other two are at
+ * least 1/4: 2^-52 2^16 16 / 6 < 2^-34. Terms of the piece before it are at most 8 m1^3, and
+ * m1 <= 1/2, so that it is more precise; the others do not divide by m0. */
+#define TREE_CUT_ERROR 0x1p-34
 
 carom_tree_cut carom_tree_cut_make(const double normal[3], double side) {
     double a = fabs(normal[0]), b = fabs(normal[1]), c = fabs(normal[2]), t;
@@ -35,12 +39,15 @@ carom_tree_cut carom_tree_cut_make(const double normal[3], double side) {
     if (a > b) t = a, a = b, b = t;
     double sum = a + b + c;
     carom_tree_cut cut = {{a / sum, b / sum, c / sum}, 0.0, 0.5 * side * sum};
-    if (cut.m[0] < LEAST_SLOPE) {
+    if (cut.m[0] < TREE_SLOPE_MIN) {
         cut.least = cut.m[0];
         cut.m[1] /= 1.0 - cut.least;
         cut.m[2] /= 1.0 - cut.least;
         cut.m[0] = 0.0;
     }
+    /* A cell without a surface has the normal 0, and planes that do not meet the cube. */
+    CAROM_ASSERT(!(sum > 0.0) || (cut.m[0] <= cut.m[1] && cut.m[1] <= cut.m[2] &&
+                                  fabs(cut.m[0] + cut.m[1] + cut.m[2] - 1.0) < CAROM_TREE_SLACK));
     return cut;
 }
 
@@ -63,7 +70,7 @@ static double share_below(const carom_tree_cut *cut, double at, bool upper) {
     if (cut->least > 0.0) whole = (whole - (upper ? 0.0 : cut->least)) / (1.0 - cut->least);
     whole = whole < 0.0 ? 0.0 : whole > 1.0 ? 1.0 : whole;
     double share = whole <= 0.5 ? half_share(cut->m, whole) : 1.0 - half_share(cut->m, 1.0 - whole);
-    share += upper ? SHARE_ERROR : -SHARE_ERROR;
+    share += upper ? TREE_CUT_ERROR : -TREE_CUT_ERROR;
     return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
 }
 
@@ -78,19 +85,45 @@ void carom_tree_cut_share(const carom_tree_cut *cut, double low, double high, ui
     *least = (in_below ? below : 0.0) + (in_above ? above : 0.0);
     *most = *least + CAROM_MAX(between, 0.0);
     *most = CAROM_MIN(*most, 1.0);
+    CAROM_ASSERT(*least >= 0.0 && *least <= *most);
 }
 
 /* ---- Triangles of a ball --------------------------------------------------------------------- */
 
-/* Runs of triangles with a radius of at most this part of a cell's ball are taken as a whole. */
-#define WHOLE_SHARE (1.0 / 32.0)
+/* Runs of triangles are taken as a whole where radius and half the height of their cylinder are
+ * together at most this, in radii of the cell's ball: planes are then farther apart than those of
+ * the triangles by twice this at most, and a cell sees some 32^2 runs. */
+#define TREE_RUN_RADIUS (1.0 / 32.0)
 
-/* Planes are moved apart by this, in units of the frame: far more than what rounding to doubles
- * and moving points to the packing's coordinates and back are off. */
-#define MARGIN 0x1p-24
+/* Planes are moved apart by this, in units of the frame or of the surface's radius, if that is
+ * larger. The origin is at most TREE_ORIGIN_MAX units away, so that rounding to doubles and
+ * bringing points to the packing's coordinates and back are off by some 2^-53 2^20 = 2^-33.
+ * Surfaces of larger origins get no cells. */
+#define TREE_PLANE_MARGIN 0x1p-24
+#define TREE_ORIGIN_MAX   0x1p+20
 
-/* So large may the origin be, in units of the frame, for that. */
-#define FARTHEST 0x1p+20
+/* A triangle of a span below this, in radii of the ball, is taken as it is: cutting its plane with
+ * the ball would narrow the span by less than that. */
+#define TREE_SPAN_MIN 0.25
+
+/* Areas below this, in units of the frame, have no direction: squares of their coordinates are
+ * still 2^600 above the least double. */
+#define TREE_AREA_MIN 0x1p-200
+
+/* Twice the area of a triangle, of the square of its longest side: the normal of a thinner one, off
+ * by more than 2^-53 2^20 = 2^-33, is not used. */
+#define TREE_NEEDLE_AREA 0x1p-20
+
+/* The length of the sum of all areas in a ball, of the sum of their lengths: where it is less,
+ * sheets face each other, and the largest area alone tells the normal. */
+#define TREE_NORMAL_AGREEMENT 0.25
+
+/* A plane that is farther from the centre than this, in radii of the ball, leaves a cap of less
+ * than 2e-4 of the ball's volume: whether that is inside is not worth a ray. */
+#define TREE_CAP_PLANE 0.99
+
+/* Radii and sides are larger by this part than they need to be, for all roundings. */
+#define TREE_CELL_ROUNDING 0x1p-20
 
 /* A cylinder of the surface: one triangle on level 0. */
 typedef struct run {
@@ -148,7 +181,7 @@ static bool collect(builder *b, uint32_t level, uint32_t index, carom_vec3 centr
             carom_near_point_triangle(centre, t, &closest);
             if (!(closest.distance <= radius)) continue;
         }
-        if (level == 0 || r + h <= WHOLE_SHARE * radius) {
+        if (level == 0 || r + h <= TREE_RUN_RADIUS * radius) {
             if (!run_array_push(&b->runs, &b->context->allocator, next)) return false;
         } else if (!collect(b, level - 1, next.index, centre, radius)) {
             return false;
@@ -183,11 +216,11 @@ static span span_of_triangle(const builder *b, uint32_t triangle, carom_vec3 cen
         s.low = CAROM_MIN(at, s.low);
         s.high = CAROM_MAX(at, s.high);
     }
-    if (s.low >= -radius && s.high <= radius && s.high - s.low < 0.25 * radius) return s;
+    if (s.low >= -radius && s.high <= radius && s.high - s.low < TREE_SPAN_MIN * radius) return s;
     /* A large one: its plane cuts the ball in a disc. */
     carom_vec3 normal = carom_vec_cross(carom_vec_sub(d[1], d[0]), carom_vec_sub(d[2], d[0]));
     double length = carom_vec_length(normal);
-    if (!(length > 0x1p-200)) return s;
+    if (!(length > TREE_AREA_MIN)) return s;
     normal = carom_vec_scale(normal, 1.0 / length);
     double off = carom_vec_dot(normal, d[0]), c = carom_vec_dot(normal, n);
     double left = radius * radius - off * off, sine = carom_vec_dot(n, n) - c * c;
@@ -198,7 +231,7 @@ static span span_of_triangle(const builder *b, uint32_t triangle, carom_vec3 cen
         double size = carom_vec_length(carom_vec_sub(d[k], d[k < 2 ? k + 1 : 0]));
         longest = CAROM_MAX(size, longest);
     }
-    if (length < 0x1p-20 * longest * longest) return s;
+    if (length < TREE_NEEDLE_AREA * longest * longest) return s;
     s.low = CAROM_MAX(c * off - wide, s.low);
     s.high = CAROM_MIN(c * off + wide, s.high);
     return s;
@@ -247,7 +280,7 @@ static carom_vec3 choose_normal(const builder *b, double radius) {
     for (uint64_t i = 0; i < b->runs.count; ++i) {
         carom_vec3 area = area_of(b, b->runs.data[i]);
         double size = carom_vec_length(area), limit = radius * radius;
-        if (!(size > 0x1p-200)) continue;
+        if (!(size > TREE_AREA_MIN)) continue;
         if (size > limit) area = carom_vec_scale(area, limit / size);
         size = CAROM_MIN(size, limit);
         all += size;
@@ -258,7 +291,7 @@ static carom_vec3 choose_normal(const builder *b, double radius) {
         }
     }
     double length = carom_vec_length(sum);
-    if (!(length >= 0.25 * all && length > 0.0)) {
+    if (!(length >= TREE_NORMAL_AGREEMENT * all && length > 0.0)) {
         sum = largest;
         length = carom_vec_length(largest);
     }
@@ -276,7 +309,7 @@ static void measure_cell(const carom_tree_cell *cell, double side, double *least
 /* Finds the planes of a cell and its share of the solid. */
 static bool fit_cell(builder *b, const carom_tree_cell *parent, const place *parent_at,
                      const place *at, carom_tree_cell *cell) {
-    double radius = CAROM_TREE_CELL_REACH * at->side * (1.0 + 0x1p-20) + 2.0 * b->margin;
+    double radius = CAROM_TREE_CELL_REACH * at->side * (1.0 + TREE_CELL_ROUNDING) + 2.0 * b->margin;
     double least, most;
     *cell = (carom_tree_cell){{0.0f, 0.0f, 0.0f}, HUGE_VALF, HUGE_VALF, 0.0f, 1.0f, 0};
     b->runs.count = 0;
@@ -306,7 +339,7 @@ static bool fit_cell(builder *b, const carom_tree_cell *parent, const place *par
     all.high += b->margin;
     const double ends[2] = {all.low, -all.high};
     for (int k = 0; k < 2; ++k) {
-        bool known = ends[k] > -0.99 * radius;
+        bool known = ends[k] > -TREE_CAP_PLANE * radius;
         double by = 0.5 * (ends[k] - radius);
         int inside = -1;
         if (known)
@@ -316,6 +349,7 @@ static bool fit_cell(builder *b, const carom_tree_cell *parent, const place *par
         if (k == 1) cell->high = inside < 0 ? HUGE_VALF : carom_float_up(all.high, 0.0);
         if (inside == 1) cell->child |= k == 0 ? CAROM_TREE_CELL_BELOW : CAROM_TREE_CELL_ABOVE;
     }
+    CAROM_ASSERT(cell->low <= cell->high);
     measure_cell(cell, at->side, &least, &most);
     cell->least = carom_float_down(least, 0.0);
     cell->most = carom_float_up(most, 0.0);
@@ -336,6 +370,7 @@ static void push(builder *b, uint32_t cell) {
 }
 
 static uint32_t pop(builder *b) {
+    CAROM_ASSERT(b->queued != 0);
     uint32_t first = b->queue[0], last = b->queue[--b->queued], at = 0;
     for (uint32_t child; (child = 2 * at + 1) < b->queued; at = child) {
         if (child + 1 < b->queued && before(b, b->queue[child + 1], b->queue[child])) ++child;
@@ -350,7 +385,7 @@ static uint32_t pop(builder *b) {
 
 /* What is not known of a cell is measured in a cube of this many sides: that is where a cube of
  * half the side may be, if its centre is in the cell. */
-#define WIDER 1.5
+#define TREE_KEY_SIDES 1.5
 
 static bool add_cell(builder *b, uint32_t parent, const place *at) {
     carom_tree_cell cell, above;
@@ -363,7 +398,7 @@ static bool add_cell(builder *b, uint32_t parent, const place *at) {
     if (!fit_cell(b, some ? &above : NULL, &above_at, at, &cell)) return false;
     uint32_t index = (uint32_t)b->cells.count;
     double least, most;
-    measure_cell(&cell, WIDER * at->side, &least, &most);
+    measure_cell(&cell, TREE_KEY_SIDES * at->side, &least, &most);
     b->keys[index] = (most - least) * at->side * at->side * at->side;
     b->cells.data[b->cells.count++] = cell;
     b->places.data[b->places.count++] = *at;
@@ -383,12 +418,16 @@ static void sum_shares(builder *b) {
             most += 0.125 * (double)b->cells.data[first + k].most;
         }
         float low = carom_float_down(least, 0.0), high = carom_float_up(most, 0.0);
+        /* Both are bounds of one share: they have a number in common. */
+        CAROM_ASSERT(low <= cell->most && cell->least <= high);
         cell->least = CAROM_MAX(low, cell->least);
         cell->most = CAROM_MIN(high, cell->most);
     }
 }
 
-#define LOOK_CELLS 256 /* between two looks at the clock: a millisecond or so */
+/* Divisions, of eight cells each, between two looks at the progress callback: some milliseconds,
+ * where 3 us are spent per sphere or cell. */
+#define TREE_PROGRESS_DIVISIONS 256u
 
 static carom_status build(builder *b, const carom_tree_cells *cells, uint32_t most) {
     const place root = {cells->centre, cells->side};
@@ -397,12 +436,16 @@ static carom_status build(builder *b, const carom_tree_cells *cells, uint32_t mo
     while (b->queued != 0 && b->cells.count + 8 <= most) {
         uint32_t at = pop(b);
         place above = b->places.data[at];
+        /* The queue has cells without children only, the least known first. */
+        CAROM_ASSERT(carom_tree_cell_child(&b->cells.data[at]) == 0);
+        CAROM_ASSERT(b->queued == 0 || b->keys[at] >= b->keys[b->queue[0]]);
         b->cells.data[at].child |= (uint32_t)b->cells.count << CAROM_TREE_CELL_SHIFT;
         for (uint32_t k = 0; k < 8; ++k) {
             place child = {carom_tree_cell_centre(above.centre, above.side, k), 0.5 * above.side};
             if (!add_cell(b, at, &child)) return CAROM_NO_MEMORY;
         }
-        if (++since % LOOK_CELLS == 0) CAROM_TRY(carom_progress_look(b->context));
+        CAROM_ASSERT(b->cells.count % 8 == 1 && b->cells.count <= most);
+        if (++since % TREE_PROGRESS_DIVISIONS == 0) CAROM_TRY(carom_progress_look(b->context));
     }
     sum_shares(b);
     return CAROM_OK;
@@ -410,7 +453,7 @@ static carom_status build(builder *b, const carom_tree_cells *cells, uint32_t mo
 
 void carom_tree_cells_place(const carom_tree_surface *surface, carom_tree_cells *cells) {
     cells->centre = surface->centre;
-    cells->side = 2.0 * surface->radius * (1.0 + 0x1p-20);
+    cells->side = 2.0 * surface->radius * (1.0 + TREE_CELL_ROUNDING);
 }
 
 carom_status carom_tree_cells_make(carom_context *context, const carom_tree_surface *surface,
@@ -419,10 +462,11 @@ carom_status carom_tree_cells_make(carom_context *context, const carom_tree_surf
     const carom_allocator *allocator = &context->allocator;
     builder b = {.context = context, .surface = surface, .origin = origin, .shift = shift};
     b.scale = carom_power_of_two(shift);
-    b.margin = MARGIN * CAROM_MAX(1.0, surface->radius);
+    b.margin = TREE_PLANE_MARGIN * CAROM_MAX(1.0, surface->radius);
     b.identity = (carom_pack_place){.frame = carom_frame_make(NULL), .scale = 1.0};
     carom_tree_cells_place(surface, cells);
-    if (!(carom_vec_largest(origin) * b.scale <= FARTHEST) || !(cells->side > 0.0)) return CAROM_OK;
+    if (!(carom_vec_largest(origin) * b.scale <= TREE_ORIGIN_MAX) || !(cells->side > 0.0))
+        return CAROM_OK;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     b.queue = CAROM_ARENA_TAKE(scratch, uint32_t, most);

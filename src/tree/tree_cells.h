@@ -78,13 +78,14 @@ carom_status carom_tree_cells_make(carom_context *context, const carom_tree_surf
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
-/* What a search for the overlap of two solids is given and finds. The guest's cells are divided,
- * and the host's tell how much of each is inside. Lengths of results are in the guest's frame. */
+/* What a search for the overlap of two solids is given and finds. The cells of the
+ * moving solid are divided, and those of the fixed one tell how much of each is inside. Lengths of
+ * results are in the moving frame. */
 typedef struct carom_tree_cells_search {
-    const carom_tree_cells *host, *guest;
-    double turn[9], move[3], scale; /* y' = scale turn y + move: from the guest's frame to the
-                                       host's */
-    double slack;                   /* how far that may be off, in the host's frame */
+    const carom_tree_cells *fixed, *moving;
+    double turn[9], move[3], scale; /* y' = scale turn y + move: from the moving frame to the
+                                       fixed one */
+    double slack;                   /* how far that may be off, in the fixed frame */
     double tolerance;               /* stop where the bounds are at most this share of the estimate
                                        apart */
     bool give_up;                   /* stop also where that cannot be reached */
@@ -92,9 +93,9 @@ typedef struct carom_tree_cells_search {
     double deadline;                /* carom_time_seconds; infinite: none */
 
     double lower, upper, volume; /* volume: an estimate between the bounds */
-    carom_vec3 force, torque;    /* on the host, in the guest's frame; about its origin */
+    carom_vec3 force, torque;    /* on the fixed solid, in the moving frame; about its origin */
     carom_vec3 moment;           /* volume times its centroid */
-    bool inside;                 /* the guest is inside the host */
+    bool inside;                 /* the moving solid is inside the fixed one */
     bool reached;                /* the tolerance */
     uint64_t visits;             /* cells */
 } carom_tree_cells_search;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of the overlap of two solids by their octrees. The guest's solid is divided into cells. Of
- * each, bounds of two shares are known: the guest's own, and the host's, by the planes of the
- * deepest of the host's cells whose ball contains it. Shares a and b of one cell have at least
- * a + b - 1 and at most the smaller of them in common. So a cell that is wholly inside or outside
- * of the host counts exactly; what is not known is mostly along the curve in which the two surfaces
- * meet. The cell whose bounds are farthest apart is divided first. Cells of the guest that have no
- * children are divided, too: their planes hold for all parts of them.
+/* Bounds of the overlap of two solids by their octrees. The moving solid is divided into cells. Of
+ * each, bounds of two shares are known: the moving solid's own, and the fixed one's, by the planes
+ * of the deepest of its cells whose ball contains the cell. Shares a and b of one cell have at
+ * least a + b - 1 and at most the smaller of them in common. So a cell that is wholly inside or
+ * outside of the fixed solid counts exactly; what is not known is mostly along the curve in which
+ * the two surfaces meet. The cell whose bounds are farthest apart is divided first. Cells of the
+ * moving octree that have no children are divided, too: their planes hold for all parts of them.
  *
  * Volumes are integers, 2^-60 of the root's, rounded outwards: so the sums are exact. */
+#include "base/assert.h"
 #include "tree/tree.h"
 #include "tree/tree_cells.h"
 
@@ -20,13 +21,13 @@ typedef struct step {
 
 /* A cell of the search. */
 typedef struct piece {
-    carom_vec3 centre; /* in the guest's frame */
+    carom_vec3 centre; /* in the moving frame */
     double side;
-    step own;          /* of the guest: it or one that contains it */
-    step field, start; /* of the host: whose planes are used, and where to look for it */
+    step own;          /* of the moving octree: it or one that contains it */
+    step field, start; /* of the fixed one: whose planes are used, and where to look for it */
     int64_t lower, upper;
-    /* For the estimate: the guest's share and the volume; the planes' normal in the guest's frame,
-     * and where they are from the centre. */
+    /* For the estimate: the moving solid's share and the volume; the planes' normal in the moving
+     * frame, and where they are from the centre. */
     double own_share, volume; /* volume: of the root's */
     double normal[3], low, high;
     uint32_t bits;
@@ -49,17 +50,34 @@ typedef struct refinement {
     int64_t lower, upper;
     int64_t rest;      /* their difference in cells that are not divided */
     double volume;     /* the estimate */
-    carom_vec3 moment; /* of the cells that lie inside the host */
+    carom_vec3 moment; /* of the cells that lie inside the fixed solid */
     bool some_outside;
 } refinement;
 
-#define UNITS 0x1p60
+/* Units of volume of the root: pieces are disjoint, so that their sums stay near this, in 63 bits.
+ */
+#define TREE_ROOT_UNITS 0x1p60
 
-/* Roundings of a few products. */
-#define ROUNDING 0x1p-48
+/* Relative error of a few products in doubles: up to 32 roundings of 2^-53. */
+#define TREE_PIECE_ROUNDING 0x1p-48
 
-/* Sides of cells, of the root's: smaller ones have too few units. */
-#define LEAST_SIDE 0x1p-13
+/* Added to planes of a cell that are moved to a part of it, in units of the frame: coordinates are
+ * at most 2^7, and some four of their roundings of 2^-53 follow. */
+#define TREE_OWN_MARGIN 0x1p-44
+
+/* The least side of a piece that is divided, of the root's: its parts have 2^18 units, so that
+ * rounding to a unit is nothing to them. */
+#define TREE_PIECE_SIDE_MIN 0x1p-13
+
+/* Half the diagonal of a cube, in sides: sqrt(3)/2 < 0.8661. */
+#define TREE_CUBE_RADIUS 0.8661
+
+/* Half the step over which the volume that a plane cuts off is differentiated, in sides. */
+#define TREE_FORCE_STEP 0x1p-6
+
+/* Places of pieces beyond the cells that may be visited: the root, and eight parts of the last
+ * division, rounded up. */
+#define TREE_SPARE_PIECES 16u
 
 /* ---- One cell -------------------------------------------------------------------------------- */
 
@@ -74,7 +92,8 @@ static void copy_normal(const carom_tree_cell *cell, double n[3]) {
 /* Bounds of the share of a cube: most are wholly below or above the planes. */
 static void measure_cube(const double n[3], double side, double low, double high, uint32_t bits,
                          double *least, double *most) {
-    double reach = 0.5 * side * (fabs(n[0]) + fabs(n[1]) + fabs(n[2])) * (1.0 + ROUNDING);
+    double reach =
+        0.5 * side * (fabs(n[0]) + fabs(n[1]) + fabs(n[2])) * (1.0 + TREE_PIECE_ROUNDING);
     if (low >= reach) {
         *least = *most = (double)((bits & CAROM_TREE_CELL_BELOW) != 0);
     } else if (high <= -reach) {
@@ -85,9 +104,9 @@ static void measure_cube(const double n[3], double side, double low, double high
     }
 }
 
-/* Bounds of the guest's share of a piece. */
+/* Bounds of the moving solid's share of a piece. */
 static void measure_own(const refinement *r, const piece *p, double *least, double *most) {
-    const carom_tree_cell *cell = &r->s->guest->cells[p->own.cell];
+    const carom_tree_cell *cell = &r->s->moving->cells[p->own.cell];
     if (p->side == p->own.side) { /* the cell itself */
         *least = (double)cell->least;
         *most = (double)cell->most;
@@ -96,21 +115,21 @@ static void measure_own(const refinement *r, const piece *p, double *least, doub
     double n[3];
     copy_normal(cell, n);
     double off = dot3(n, carom_vec_sub(p->centre, p->own.centre));
-    measure_cube(n, p->side, (double)cell->low - off - 0x1p-44, (double)cell->high - off + 0x1p-44,
-                 cell->child, least, most);
+    measure_cube(n, p->side, (double)cell->low - off - TREE_OWN_MARGIN,
+                 (double)cell->high - off + TREE_OWN_MARGIN, cell->child, least, most);
 }
 
-/* Goes down from a cell of the host that the piece's ball is in, to the deepest whose ball contains
- * that. `start` becomes the deepest that contains it as a cube does: all parts of the piece may
- * begin there. False: not even the root's ball contains it. */
-static bool descend(const carom_tree_cells *host, carom_vec3 at, double radius, piece *p) {
+/* Goes down from a cell of the fixed octree that the piece's ball is in, to the deepest whose ball
+ * contains that. `start` becomes the deepest that contains it as a cube does: all parts of the
+ * piece may begin there. False: not even the root's ball contains it. */
+static bool descend(const carom_tree_cells *fixed, carom_vec3 at, double radius, piece *p) {
     step to = p->start;
     carom_vec3 d = carom_vec_sub(at, to.centre);
     double room = CAROM_TREE_CELL_REACH * to.side - radius;
     p->field = to;
     if (!(room > 0.0 && carom_vec_dot(d, d) <= room * room)) return false;
     for (;;) {
-        uint32_t first = carom_tree_cell_child(&host->cells[to.cell]);
+        uint32_t first = carom_tree_cell_child(&fixed->cells[to.cell]);
         if (first == 0) return true;
         uint32_t octant =
             (uint32_t)(d.x > 0.0) | (uint32_t)(d.y > 0.0) << 1 | (uint32_t)(d.z > 0.0) << 2;
@@ -125,8 +144,8 @@ static bool descend(const carom_tree_cells *host, carom_vec3 at, double radius, 
     }
 }
 
-/* Bounds of the host's share of a piece; and how to estimate it. Returns whether dividing the piece
- * can tell more. */
+/* Bounds of the fixed solid's share of a piece; and how to estimate it. Returns whether dividing
+ * the piece can tell more. */
 static bool measure_field(const refinement *r, piece *p, double own_least, double *least,
                           double *most) {
     const carom_tree_cells_search *s = r->s;
@@ -135,8 +154,7 @@ static bool measure_field(const refinement *r, piece *p, double own_least, doubl
     carom_vec3 at = carom_vec((m[0] * c.x + m[1] * c.y + m[2] * c.z) * s->scale + s->move[0],
                               (m[3] * c.x + m[4] * c.y + m[5] * c.z) * s->scale + s->move[1],
                               (m[6] * c.x + m[7] * c.y + m[8] * c.z) * s->scale + s->move[2]);
-    /* Of the ball around the piece: sqrt(3)/2 < 0.8661. */
-    double radius = 0.8661 * p->side * s->scale + s->slack;
+    double radius = TREE_CUBE_RADIUS * p->side * s->scale + s->slack;
     *least = 0.0;
     *most = 1.0;
     p->bits = 0;
@@ -144,14 +162,14 @@ static bool measure_field(const refinement *r, piece *p, double own_least, doubl
     p->high = HUGE_VAL;
     p->normal[0] = p->normal[1] = p->normal[2] = 0.0;
     /* The solid is within the ball in the root. */
-    double far = radius + 0.5 * s->host->side;
-    carom_vec3 d = carom_vec_sub(at, s->host->centre);
+    double far = radius + 0.5 * s->fixed->side;
+    carom_vec3 d = carom_vec_sub(at, s->fixed->centre);
     if (carom_vec_dot(d, d) > far * far) {
         *most = 0.0;
         return false;
     }
-    if (!descend(s->host, at, radius, p)) return true;
-    const carom_tree_cell *cell = &s->host->cells[p->field.cell];
+    if (!descend(s->fixed, at, radius, p)) return true;
+    const carom_tree_cell *cell = &s->fixed->cells[p->field.cell];
     double n[3];
     copy_normal(cell, n);
     double off = dot3(n, carom_vec_sub(at, p->field.centre)), back = 1.0 / s->scale;
@@ -161,7 +179,7 @@ static bool measure_field(const refinement *r, piece *p, double own_least, doubl
     p->bits = cell->child;
     measure_cube(p->normal, p->side, p->low, p->high, p->bits, least, most);
     /* In a cell without children, what is between the planes stays there: dividing can only tell
-     * it from what is not the guest's. */
+     * it from what is not the moving solid's. */
     return carom_tree_cell_child(cell) != 0 || (own_least < 1.0 && (*least > 0.0 || *most < 1.0));
 }
 
@@ -176,11 +194,13 @@ static bool measure(refinement *r, piece *p) {
         r->some_outside = true;
         return false;
     }
-    double side = p->side / r->s->guest->side, cube = side * side * side;
+    double side = p->side / r->s->moving->side, cube = side * side * side;
     double low = own_least + least - 1.0, high = CAROM_MIN(own_most, most);
     low = least >= 1.0 ? own_least : own_least >= 1.0 ? least : CAROM_MAX(low, 0.0);
-    int64_t lower = (int64_t)(low * cube * UNITS * (1.0 - ROUNDING));
-    int64_t upper = (int64_t)(high * cube * UNITS * (1.0 + ROUNDING)) + 1;
+    int64_t lower = (int64_t)(low * cube * TREE_ROOT_UNITS * (1.0 - TREE_PIECE_ROUNDING));
+    int64_t upper = (int64_t)(high * cube * TREE_ROOT_UNITS * (1.0 + TREE_PIECE_ROUNDING)) + 1;
+    CAROM_ASSERT(own_least <= own_most && least <= most && own_most <= 1.0 && most <= 1.0);
+    CAROM_ASSERT(lower >= 0 && lower <= upper);
     r->lower += lower;
     r->upper += upper;
     p->lower = lower;
@@ -195,9 +215,9 @@ static bool measure(refinement *r, piece *p) {
         return false;
     }
     if (own_least <= 0.0 && own_most >= 1.0 &&
-        carom_tree_cell_child(&r->s->guest->cells[p->own.cell]) == 0)
-        helps = false; /* the same with the guest's planes */
-    helps = helps && side >= LEAST_SIDE;
+        carom_tree_cell_child(&r->s->moving->cells[p->own.cell]) == 0)
+        helps = false; /* the same with the moving planes */
+    helps = helps && side >= TREE_PIECE_SIDE_MIN;
     p->key = helps ? (float)(upper - lower) : 0.0f;
     if (!helps) r->rest += upper - lower;
     return true;
@@ -232,6 +252,7 @@ static uint32_t pop(refinement *r) {
 /* ---- The search ------------------------------------------------------------------------------ */
 
 static uint32_t take_place(refinement *r) {
+    CAROM_ASSERT(r->unused_count != 0 || r->count < r->s->most + TREE_SPARE_PIECES);
     return r->unused_count != 0 ? r->unused[--r->unused_count] : r->count++;
 }
 
@@ -239,11 +260,12 @@ static void divide(refinement *r) {
     uint32_t index = pop(r);
     piece whole = r->pieces[index];
     r->unused[r->unused_count++] = index;
+    CAROM_ASSERT(r->queued == 0 || whole.key >= r->queue[0].key);
     r->lower -= whole.lower;
     r->upper -= whole.upper;
     r->volume -= whole.volume;
     uint32_t first = whole.side == whole.own.side
-                         ? carom_tree_cell_child(&r->s->guest->cells[whole.own.cell])
+                         ? carom_tree_cell_child(&r->s->moving->cells[whole.own.cell])
                          : 0;
     for (uint32_t k = 0; k < 8; ++k) {
         uint32_t to = take_place(r);
@@ -260,7 +282,8 @@ static void divide(refinement *r) {
     }
 }
 
-/* Adds the moment of a piece, and its force on the host: the derivative, as the planes move. */
+/* Adds the moment of a piece, and its force on the fixed solid: the derivative, as the planes move.
+ */
 static void add_force(refinement *r, const piece *p) {
     carom_tree_cells_search *s = r->s;
     r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, p->volume));
@@ -269,7 +292,7 @@ static void add_force(refinement *r, const piece *p) {
         below == ((p->bits & CAROM_TREE_CELL_ABOVE) != 0))
         return;
     carom_tree_cut cut = carom_tree_cut_make(p->normal, p->side);
-    double middle = 0.5 * (p->low + p->high), step = 0x1p-6 * p->side, less, more, unused;
+    double middle = 0.5 * (p->low + p->high), step = TREE_FORCE_STEP * p->side, less, more, unused;
     carom_tree_cut_share(&cut, middle - step, middle - step, CAROM_TREE_CELL_BELOW, &less, &unused);
     carom_tree_cut_share(&cut, middle + step, middle + step, CAROM_TREE_CELL_BELOW, &more, &unused);
     double pull = p->own_share * (more - less) * (p->side * p->side * p->side) / (2.0 * step);
@@ -284,12 +307,13 @@ static void add_force(refinement *r, const piece *p) {
 /* Pieces that may be kept at once: each division makes up to seven more of eight that are visited.
  */
 uint64_t carom_tree_cells_scratch(uint32_t most) {
-    return ((uint64_t)most + 16) * (sizeof(piece) + sizeof(entry) + sizeof(uint32_t));
+    return ((uint64_t)most + TREE_SPARE_PIECES) *
+           (sizeof(piece) + sizeof(entry) + sizeof(uint32_t));
 }
 
 /* Whether bounds are close enough. */
 static bool is_close(const refinement *r) {
-    return (double)(r->upper - r->lower) <= r->s->tolerance * r->volume * UNITS;
+    return (double)(r->upper - r->lower) <= r->s->tolerance * r->volume * TREE_ROOT_UNITS;
 }
 
 /* Whether they will not be: the upper bound only falls. */
@@ -297,31 +321,50 @@ static bool is_hopeless(const refinement *r) {
     return (double)r->rest > r->s->tolerance * (double)r->upper;
 }
 
-#define LOOK 4u /* divisions between two looks at the clock: about 4 us */
+/* Divisions, of eight cells each, between two looks at the clock. A cell takes 60 to 150 ns on a
+ * server processor of 2020 to 2024, so that a deadline is exceeded by 2 to 5 us. */
+#define TREE_CLOCK_DIVISIONS 4u
+
+/* Whether the bounds are those of the pieces in the queue and of others, which are not less than 0;
+ * and whether the queue and the unused places have each piece once. */
+CAROM_TREE_CHECK bool tree_piece_sums_hold(const refinement *r) {
+    int64_t lower = r->lower, upper = r->upper;
+    for (uint32_t i = 0; i < r->queued; ++i) {
+        const piece *p = &r->pieces[r->queue[i].piece];
+        lower -= p->lower;
+        upper -= p->upper;
+    }
+    return lower >= 0 && lower <= upper && r->queued + r->unused_count <= r->count &&
+           r->queued + r->unused_count + 1 >= r->count;
+}
 
 void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     refinement r = {.s = s, .pieces = scratch};
-    r.queue = (entry *)(r.pieces + s->most + 16);
-    r.unused = (uint32_t *)(r.queue + s->most + 16);
-    piece root = {.centre = s->guest->centre,
-                  .side = s->guest->side,
-                  .own = {s->guest->centre, s->guest->side, 0},
-                  .start = {s->host->centre, s->host->side, 0}};
+    r.queue = (entry *)(r.pieces + s->most + TREE_SPARE_PIECES);
+    r.unused = (uint32_t *)(r.queue + s->most + TREE_SPARE_PIECES);
+    piece root = {.centre = s->moving->centre,
+                  .side = s->moving->side,
+                  .own = {s->moving->centre, s->moving->side, 0},
+                  .start = {s->fixed->centre, s->fixed->side, 0}};
     s->force = s->torque = carom_vec(0.0, 0.0, 0.0);
     r.pieces[0] = root;
     r.count = 1;
     if (measure(&r, &r.pieces[0])) push(&r, 0);
     for (uint32_t n = 1; r.queued != 0 && r.queue[0].key > 0.0f && !is_close(&r); ++n) {
         if (s->visits + 8 > s->most || (s->give_up && is_hopeless(&r))) break;
-        if (n % LOOK == 0 && s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline) break;
+        if (n % TREE_CLOCK_DIVISIONS == 0 && s->deadline < HUGE_VAL &&
+            carom_time_seconds() >= s->deadline)
+            break;
         divide(&r);
     }
+    CAROM_ASSERT(tree_piece_sums_hold(&r));
+    CAROM_ASSERT(s->visits <= CAROM_MAX(s->most, 1));
     s->reached = is_close(&r);
     s->inside = r.queued == 0 && !r.some_outside && r.lower > 0;
     for (uint32_t i = 0; i < r.queued; ++i) add_force(&r, &r.pieces[r.queue[i].piece]);
-    double size = s->guest->side * s->guest->side * s->guest->side;
-    s->lower = (double)r.lower / UNITS * size;
-    s->upper = (double)r.upper / UNITS * size;
+    double size = s->moving->side * s->moving->side * s->moving->side;
+    s->lower = (double)r.lower / TREE_ROOT_UNITS * size;
+    s->upper = (double)r.upper / TREE_ROOT_UNITS * size;
     s->volume = CAROM_MAX(r.volume, 0.0) * size;
     s->moment = carom_vec_scale(r.moment, size);
 }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches of two sphere trees.
  *
- * Overlap: pairs of nodes, from the roots down, depth first. Of a pair of nodes the guest's lanes
- * are brought to the host's frame; host lanes that meet the guest's ball are compared with all
- * sixteen at a time; pairs of lanes that meet are the next pairs of nodes. Of two leaves, pairs of
- * spheres go to a batch that computes their lenses in doubles.
+ * Overlap: pairs of nodes, from the roots down, depth first. Of a pair of nodes the lanes of the
+ * moving tree are brought to the fixed tree's frame; fixed lanes that meet the moving ball are
+ * compared with all sixteen at a time; pairs of lanes that meet are the next pairs of nodes. Of two
+ * leaves, pairs of spheres go to a batch that computes their lenses in doubles.
  *
- * Distance: pairs of balls; the larger one is replaced by its children, nearest first. What cannot
- * be nearer than the best so far is left out. Both gaps, of inner balls and of covers, are sought
- * at once.
+ * Distance: branch and bound (tree_descent.h) on the balls of nodes. Both gaps, of inner balls and
+ * of covers, are sought at once.
  *
- * Comparisons are in float32 with a margin, so that nothing is missed; doubles decide. */
+ * Comparisons are in float32 with a margin, so that nothing is missed; doubles decide. The
+ * hierarchy and Algorithm 1 are those of Weller and Zachmann, Inner Sphere Trees (2009). */
 #include "tree/tree_cpu.h"
 
+#include "base/assert.h"
 #include "base/simd.h"
-
-#define VECTORS (CAROM_TREE_WIDTH / CAROM_LANES)
 
 /* A node's ball and itself. */
 typedef struct ball {
@@ -23,21 +22,21 @@ typedef struct ball {
     uint32_t node;
 } ball;
 
-/* Sixteen balls in the host's frame. */
+/* Sixteen balls in the fixed tree's frame. */
 typedef struct lanes {
     float x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
 } lanes;
 
-/* ---- Guests in the host's frame -------------------------------------------------------------- */
+/* ---- Lanes in one frame ---------------------------------------------------------------------- */
 
-CAROM_SIMD void pose_lanes(const carom_tree_search *s, const carom_tree_node *node, lanes *to) {
-    const float *m = s->turn;
+CAROM_SIMD void pose_lanes(const carom_tree_placing *p, const carom_tree_node *node, lanes *to) {
+    const float *m = p->turn;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_f32v x = carom_f32v_load(&node->x[i]), y = carom_f32v_load(&node->y[i]);
         carom_f32v z = carom_f32v_load(&node->z[i]);
-        carom_f32v_store(&to->x[i], m[0] * x + m[1] * y + m[2] * z + s->move[0]);
-        carom_f32v_store(&to->y[i], m[3] * x + m[4] * y + m[5] * z + s->move[1]);
-        carom_f32v_store(&to->z[i], m[6] * x + m[7] * y + m[8] * z + s->move[2]);
+        carom_f32v_store(&to->x[i], m[0] * x + m[1] * y + m[2] * z + p->move[0]);
+        carom_f32v_store(&to->y[i], m[3] * x + m[4] * y + m[5] * z + p->move[1]);
+        carom_f32v_store(&to->z[i], m[6] * x + m[7] * y + m[8] * z + p->move[2]);
     }
 }
 
@@ -61,6 +60,7 @@ CAROM_SIMD carom_lanes meet(const float *x, const float *y, const float *z, cons
 static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf) {
     carom_tree_posed *to =
         side->cache != NULL ? &side->cache[leaf % CAROM_TREE_POSED] : &side->posed;
+    CAROM_ASSERT(leaf < side->tree->leaf_count);
     if (to->leaf == leaf) return to;
     const carom_tree_leaf *from = &side->tree->leaves[leaf];
     const carom_pack_place *place = side->place;
@@ -86,18 +86,18 @@ static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf) {
 CAROM_SIMD void append_lanes(carom_pack_side *to, uint32_t at, const carom_tree_posed *from,
                              carom_lanes set, bool radii) {
 #if CAROM_LANES == 16
-    for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += 8) {
-        __mmask8 mask = (__mmask8)(set >> i);
-        if (mask == 0) continue;
+    for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES64) {
+        carom_lanes some = set >> i & ((1u << CAROM_LANES64) - 1u);
+        if (some == 0) continue;
 #define COLUMN(name)                                                                               \
-    _mm512_storeu_pd(&to->name[at], _mm512_maskz_compress_pd(mask, _mm512_loadu_pd(&from->name[i])))
+    carom_f64v_store(&to->name[at], carom_f64v_compress(carom_f64v_load(&from->name[i]), some))
         COLUMN(x);
         COLUMN(y);
         COLUMN(z);
         COLUMN(secondary);
         if (radii) COLUMN(radius);
 #undef COLUMN
-        at += (uint32_t)__builtin_popcount(mask);
+        at += (uint32_t)__builtin_popcount(some);
     }
 #else
     for (; set != 0; set &= set - 1, ++at) {
@@ -129,11 +129,11 @@ static void mark_slot(carom_tree_side *side, uint32_t slot) {
     side->inner[slot / CAROM_TREE_WIDTH] |= (uint16_t)(1u << slot % CAROM_TREE_WIDTH);
 }
 
-static void mark_inner(carom_tree_search *s, uint32_t count) {
+static void mark_inner(carom_tree_overlap_search *s, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         if (!(s->batch->inner[i] > 0.0)) continue;
-        mark_slot(&s->host, s->host_slots[i]);
-        mark_slot(&s->guest, s->guest_slots[i]);
+        mark_slot(&s->fixed, s->fixed_slots[i]);
+        mark_slot(&s->moving, s->moving_slots[i]);
     }
 }
 
@@ -145,35 +145,37 @@ static carom_vec3 outward_of(const carom_tree_side *side, uint32_t slot) {
 }
 
 /* Adds the directions of pairs, each with a weight between -1 and 1 (tree.h). */
-static void add_flipped(carom_tree_search *s, uint32_t count) {
+static void add_flipped(carom_tree_overlap_search *s, uint32_t count) {
     const carom_pack_side *a = &s->batch->a, *b = &s->batch->b;
     for (uint32_t i = 0; i < count; ++i) {
         carom_ball ball_a = {carom_vec(a->x[i], a->y[i], a->z[i]), a->secondary[i]};
         carom_ball ball_b = {carom_vec(b->x[i], b->y[i], b->z[i]), b->secondary[i]};
         carom_pack_term term;
-        if (!carom_pack_pair(&ball_a, &ball_b, s->meeting->pivot, &term)) continue;
-        carom_vec3 of_host = outward_of(&s->host, s->host_slots[i]);
-        carom_vec3 of_guest = outward_of(&s->guest, s->guest_slots[i]);
-        carom_vec3 way =
-            s->swapped ? carom_vec_sub(of_guest, of_host) : carom_vec_sub(of_host, of_guest);
+        if (!carom_pack_pair(&ball_a, &ball_b, s->placing->meeting.pivot, &term)) continue;
+        carom_vec3 of_fixed = outward_of(&s->fixed, s->fixed_slots[i]);
+        carom_vec3 of_moving = outward_of(&s->moving, s->moving_slots[i]);
+        carom_vec3 way = s->placing->swapped ? carom_vec_sub(of_moving, of_fixed)
+                                             : carom_vec_sub(of_fixed, of_moving);
         carom_vec3 apart = carom_vec_sub(ball_b.centre, ball_a.centre);
         double weight = carom_tree_flip_weight(apart, way);
         term.direction = carom_vec_scale(term.direction, weight);
-        carom_pack_add_vec(s->flipped, term.direction, &s->meeting->scales.direction);
+        carom_pack_add_vec(s->flipped, term.direction, &s->placing->meeting.scales.direction);
     }
 }
 
-static void flush(carom_tree_search *s) {
+static void flush(carom_tree_overlap_search *s) {
     uint32_t count = s->batch->count;
-    s->candidates += count;
-    CAROM_CPU(carom_pack_batch_add)(s->batch, s->meeting, s->bounds, &s->totals);
+    CAROM_ASSERT(count <= CAROM_PACK_BATCH);
+    s->budget.candidates += count;
+    CAROM_CPU(carom_pack_batch_add)(s->batch, &s->placing->meeting, s->bounds, &s->totals);
     if (s->slots) mark_inner(s, count);
     if (s->flip) add_flipped(s, count);
     if (!s->narrow) return;
     for (uint32_t i = 0; i < count; ++i) {
         uint64_t units = (uint64_t)(int64_t)(s->batch->inner[i] * s->units);
-        s->host.sums[s->host_slots[i]] += units;
-        s->guest.sums[s->guest_slots[i]] += units;
+        CAROM_ASSERT(s->batch->inner[i] >= 0.0 && units <= CAROM_TREE_LENS_UNITS);
+        s->fixed.sums[s->fixed_slots[i]] += units;
+        s->moving.sums[s->moving_slots[i]] += units;
     }
 }
 
@@ -184,112 +186,116 @@ static inline void begin_sums(carom_tree_side *side, uint32_t leaf) {
     memset(&side->sums[leaf * CAROM_TREE_WIDTH], 0, CAROM_TREE_WIDTH * sizeof(*side->sums));
 }
 
-CAROM_SIMD void add_slots(carom_tree_search *s, uint32_t host_leaf, uint32_t lane,
-                          uint32_t guest_leaf, carom_lanes set) {
-    uint32_t at = s->batch->count, first = guest_leaf * CAROM_TREE_WIDTH;
+CAROM_SIMD void add_slots(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
+                          uint32_t moving_leaf, carom_lanes set) {
+    uint32_t at = s->batch->count, first = moving_leaf * CAROM_TREE_WIDTH;
     if (s->narrow) {
-        begin_sums(&s->host, host_leaf);
-        begin_sums(&s->guest, guest_leaf);
+        begin_sums(&s->fixed, fixed_leaf);
+        begin_sums(&s->moving, moving_leaf);
     }
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_lanes some = set >> i & ((1u << CAROM_LANES) - 1u);
-        at += carom_lanes_list(some, first + i, &s->guest_slots[at]);
+        at += carom_lanes_list(some, first + i, &s->moving_slots[at]);
     }
-    carom_u32v slot = carom_u32v_splat(host_leaf * CAROM_TREE_WIDTH + lane);
+    carom_u32v slot = carom_u32v_splat(fixed_leaf * CAROM_TREE_WIDTH + lane);
     for (uint32_t i = s->batch->count; i < at; i += CAROM_LANES)
-        carom_u32v_store(&s->host_slots[i], slot);
+        carom_u32v_store(&s->fixed_slots[i], slot);
 }
 
-/* Gives a host sphere with guest spheres to the batch. */
-CAROM_SIMD void add_pairs(carom_tree_search *s, uint32_t host_leaf, uint32_t lane,
-                          uint32_t guest_leaf, carom_lanes set) {
+/* Gives a fixed sphere with moving spheres to the batch. */
+CAROM_SIMD void add_pairs(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
+                          uint32_t moving_leaf, carom_lanes set) {
     carom_pack_batch *batch = s->batch;
     uint32_t count = (uint32_t)__builtin_popcount(set);
     if (batch->count + CAROM_TREE_WIDTH > CAROM_PACK_BATCH) flush(s);
-    const carom_tree_posed *h = pose_leaf(&s->host, host_leaf);
-    const carom_tree_posed *g = pose_leaf(&s->guest, guest_leaf);
-    if (s->narrow || s->slots || s->flip) add_slots(s, host_leaf, lane, guest_leaf, set);
-    append_lane(s->swapped ? &batch->b : &batch->a, batch->count, h, lane, count, s->bounds);
-    append_lanes(s->swapped ? &batch->a : &batch->b, batch->count, g, set, s->bounds);
+    const carom_tree_posed *h = pose_leaf(&s->fixed, fixed_leaf);
+    const carom_tree_posed *g = pose_leaf(&s->moving, moving_leaf);
+    if (s->narrow || s->slots || s->flip) add_slots(s, fixed_leaf, lane, moving_leaf, set);
+    append_lane(s->placing->swapped ? &batch->b : &batch->a, batch->count, h, lane, count,
+                s->bounds);
+    append_lanes(s->placing->swapped ? &batch->a : &batch->b, batch->count, g, set, s->bounds);
     batch->count += count;
 }
 
-/* Sets the flags of a host sphere and of guest spheres whose covers surely or perhaps meet it. */
-static void set_flags(carom_tree_search *s, uint32_t host_leaf, uint32_t lane, uint32_t guest_leaf,
-                      carom_lanes sure, carom_lanes perhaps) {
-    uint16_t *host = &s->host.marks[host_leaf].flagged;
-    uint16_t *guest = &s->guest.marks[guest_leaf].flagged;
+/* Sets the flags of a fixed sphere and of moving spheres whose covers surely or perhaps meet it. */
+static void set_flags(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
+                      uint32_t moving_leaf, carom_lanes sure, carom_lanes perhaps) {
+    uint16_t *fixed = &s->fixed.marks[fixed_leaf].flagged;
+    uint16_t *moving = &s->moving.marks[moving_leaf].flagged;
     if (sure != 0) {
-        *host |= (uint16_t)(1u << lane);
-        *guest |= (uint16_t)sure;
+        *fixed |= (uint16_t)(1u << lane);
+        *moving |= (uint16_t)sure;
     }
     perhaps &= ~sure;
     for (; perhaps != 0; perhaps &= perhaps - 1) {
         uint32_t other = (uint32_t)__builtin_ctz(perhaps);
-        if ((*host >> lane & 1) != 0 && (*guest >> other & 1) != 0) continue;
-        const carom_tree_posed *h = pose_leaf(&s->host, host_leaf);
-        const carom_tree_posed *g = pose_leaf(&s->guest, guest_leaf);
+        if ((*fixed >> lane & 1) != 0 && (*moving >> other & 1) != 0) continue;
+        const carom_tree_posed *h = pose_leaf(&s->fixed, fixed_leaf);
+        const carom_tree_posed *g = pose_leaf(&s->moving, moving_leaf);
         carom_pack_posed a = {carom_vec(h->x[lane], h->y[lane], h->z[lane]), 0.0, 0.0,
                               h->cover[lane]};
         carom_pack_posed b = {carom_vec(g->x[other], g->y[other], g->z[other]), 0.0, 0.0,
                               g->cover[other]};
         if (!carom_pack_covers_meet(&a, &b)) continue;
-        *host |= (uint16_t)(1u << lane);
-        *guest |= (uint16_t)(1u << other);
+        *fixed |= (uint16_t)(1u << lane);
+        *moving |= (uint16_t)(1u << other);
     }
 }
 
-/* Marks what is inside. Covers of the host's lane and of guests in the set may meet. */
-CAROM_SIMD void set_inside(carom_tree_search *s, uint32_t host_leaf, uint32_t lane,
-                           uint32_t guest_leaf, const lanes *at, carom_lanes set) {
-    uint32_t host = s->host.tree->inner_count + host_leaf;
-    const carom_tree_node *h = &s->host.tree->nodes[host];
-    const carom_tree_node *g = &s->guest.tree->nodes[s->guest.tree->inner_count + guest_leaf];
-    const float *guest_depth = s->guest.tree->leaves[guest_leaf].depth;
-    float depth = s->host.tree->leaves[host_leaf].depth[lane] - s->margin;
-    float cover = h->cover[lane] + s->margin, scale = s->scale, less = scale * (1.0f - 0x1p-20f);
-    carom_lanes holds_host = 0, held = 0;
+/* Marks what is inside. Covers of the fixed lane and of moving ones in the set may meet. */
+CAROM_SIMD void set_inside(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
+                           uint32_t moving_leaf, const lanes *at, carom_lanes set) {
+    uint32_t fixed = s->fixed.tree->inner_count + fixed_leaf;
+    const carom_tree_node *h = &s->fixed.tree->nodes[fixed];
+    const carom_tree_node *g = &s->moving.tree->nodes[s->moving.tree->inner_count + moving_leaf];
+    const float *moving_depth = s->moving.tree->leaves[moving_leaf].depth;
+    float depth = s->fixed.tree->leaves[fixed_leaf].depth[lane] - s->placing->margin;
+    float cover = h->cover[lane] + s->placing->margin, scale = s->placing->scale,
+          less = scale * (1.0f - CAROM_TREE_FLOAT_SLACK);
+    carom_lanes holds_fixed = 0, held = 0;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_f32v x = carom_f32v_load(&at->x[i]) - h->x[lane];
         carom_f32v y = carom_f32v_load(&at->y[i]) - h->y[lane];
         carom_f32v z = carom_f32v_load(&at->z[i]) - h->z[lane], zero = carom_f32v_splat(0.0f);
         carom_f32v apart = x * x + y * y + z * z;
-        carom_f32v spare = carom_f32v_load(&guest_depth[i]) * less - cover;
+        carom_f32v spare = carom_f32v_load(&moving_depth[i]) * less - cover;
         carom_f32v room = depth - carom_f32v_load(&g->cover[i]) * scale;
-        holds_host |= carom_lanes_of((spare > zero) & (apart <= spare * spare)) << i;
+        holds_fixed |= carom_lanes_of((spare > zero) & (apart <= spare * spare)) << i;
         held |= carom_lanes_of((room > zero) & (apart <= room * room)) << i;
     }
-    carom_tree_marks *mh = &s->host.marks[host_leaf], *mg = &s->guest.marks[guest_leaf];
+    carom_tree_marks *mh = &s->fixed.marks[fixed_leaf], *mg = &s->moving.marks[moving_leaf];
     uint16_t bit = (uint16_t)(1u << lane);
-    if ((holds_host & set) != 0) mh->inside |= bit;
+    if ((holds_fixed & set) != 0) mh->inside |= bit;
     mg->inside |= (uint16_t)(held & set);
-    mg->marked |= (uint16_t)(set & ~holds_host);
+    mg->marked |= (uint16_t)(set & ~holds_fixed);
     if ((set & ~held) != 0) mh->marked |= bit;
 }
 
-/* Two leaves; `set` are the host's lanes that meet the guest's ball. */
-static void visit_leaves(carom_tree_search *s, uint32_t host, uint32_t guest, carom_lanes set) {
-    const carom_tree_node *h = &s->host.tree->nodes[host], *g = &s->guest.tree->nodes[guest];
-    uint32_t host_leaf = host - s->host.tree->inner_count;
-    uint32_t guest_leaf = guest - s->guest.tree->inner_count;
-    bool odd = s->host.tree->odd_covers || s->guest.tree->odd_covers;
+/* Two leaves; `set` are the fixed lanes that meet the moving ball. */
+static void visit_leaves(carom_tree_overlap_search *s, uint32_t fixed, uint32_t moving,
+                         carom_lanes set) {
+    const carom_tree_node *h = &s->fixed.tree->nodes[fixed], *g = &s->moving.tree->nodes[moving];
+    uint32_t fixed_leaf = fixed - s->fixed.tree->inner_count;
+    uint32_t moving_leaf = moving - s->moving.tree->inner_count;
+    bool odd = s->fixed.tree->odd_covers || s->moving.tree->odd_covers;
     lanes at;
-    pose_lanes(s, g, &at);
+    pose_lanes(s->placing, g, &at);
     for (; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
-        ball b = {h->x[lane], h->y[lane], h->z[lane], h->reach[lane] + s->margin, 0};
-        carom_lanes pairs = meet(at.x, at.y, at.z, g->reach, s->scale, &b);
-        if (pairs != 0) add_pairs(s, host_leaf, lane, guest_leaf, pairs);
+        ball b = {h->x[lane], h->y[lane], h->z[lane], h->reach[lane] + s->placing->margin, 0};
+        carom_lanes pairs = meet(at.x, at.y, at.z, g->reach, s->placing->scale, &b);
+        if (pairs != 0) add_pairs(s, fixed_leaf, lane, moving_leaf, pairs);
         if (!s->bounds) continue;
-        b.radius = h->cover[lane] + s->margin;
-        carom_lanes perhaps = meet(at.x, at.y, at.z, g->cover, s->scale, &b);
+        b.radius = h->cover[lane] + s->placing->margin;
+        carom_lanes perhaps = meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b);
         if (perhaps == 0) continue;
         /* Both radii were rounded up, by less than the margin, and distances are off by it. */
-        b.radius = h->cover[lane] - 4.0f * s->margin;
+        b.radius = h->cover[lane] - 4.0f * s->placing->margin;
         carom_lanes sure =
-            b.radius > 0.0f && !odd ? meet(at.x, at.y, at.z, g->cover, s->scale, &b) : 0;
-        set_flags(s, host_leaf, lane, guest_leaf, sure, perhaps);
-        if (s->narrow) set_inside(s, host_leaf, lane, guest_leaf, &at, perhaps);
+            b.radius > 0.0f && !odd ? meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b) : 0;
+        CAROM_ASSERT((sure & ~perhaps) == 0); /* the margin is on the right side */
+        set_flags(s, fixed_leaf, lane, moving_leaf, sure, perhaps);
+        if (s->narrow) set_inside(s, fixed_leaf, lane, moving_leaf, &at, perhaps);
     }
 }
 
@@ -298,23 +304,25 @@ static void take_whole(carom_tree_side *side, uint32_t node) {
     if (side->coarse[node] != 0) return;
     side->coarse[node] = 1;
     side->coarse_volume += side->tree->volumes[node];
+    /* No node is below another one of these: all are at one depth, or leaves above it. */
+    CAROM_ASSERT(side->coarse_volume <= side->tree->volumes[0] * (1.0 + CAROM_TREE_SLACK));
 }
 
 /* Takes two nodes as a whole, as if the shares below were spread evenly over their balls: the
  * densities of both times the lens. */
-static void visit_whole(carom_tree_search *s, const ball *host, const ball *guest) {
+static void visit_whole(carom_tree_overlap_search *s, const ball *fixed, const ball *moving) {
     s->whole = true;
-    take_whole(&s->host, host->node);
-    take_whole(&s->guest, guest->node);
-    double back = 1.0 / s->to_frame, cube = CAROM_PI * 4.0 / 3.0 * back * back * back;
-    double rh = (double)host->radius, rg = (double)guest->radius;
-    double size_h = s->host.place->scale, size_g = s->guest.place->scale;
-    double density = s->host.tree->volumes[host->node] * (size_h * size_h * size_h) /
-                     (cube * rh * rh * rh) * s->guest.tree->volumes[guest->node] *
+    take_whole(&s->fixed, fixed->node);
+    take_whole(&s->moving, moving->node);
+    double back = 1.0 / s->placing->to_frame, cube = CAROM_PI * 4.0 / 3.0 * back * back * back;
+    double rh = (double)fixed->radius, rg = (double)moving->radius;
+    double size_h = s->fixed.place->scale, size_g = s->moving.place->scale;
+    double density = s->fixed.tree->volumes[fixed->node] * (size_h * size_h * size_h) /
+                     (cube * rh * rh * rh) * s->moving.tree->volumes[moving->node] *
                      (size_g * size_g * size_g) / (cube * rg * rg * rg);
     carom_vec3 apart =
-        carom_vec((double)guest->x - (double)host->x, (double)guest->y - (double)host->y,
-                  (double)guest->z - (double)host->z);
+        carom_vec((double)moving->x - (double)fixed->x, (double)moving->y - (double)fixed->y,
+                  (double)moving->z - (double)fixed->z);
     double d = carom_vec_length(apart);
     carom_lens_shape lens = carom_lens_at(rh, rg, d);
     s->rest.volume += lens.volume * back * back * back * density;
@@ -323,123 +331,162 @@ static void visit_whole(carom_tree_search *s, const ball *host, const ball *gues
 }
 
 /* Two nodes with their balls, which meet, `level` steps below the roots. */
-static void visit(carom_tree_search *s, const ball *host, const ball *guest, uint32_t level) {
+static void visit(carom_tree_overlap_search *s, const ball *fixed, const ball *moving,
+                  uint32_t level) {
     /* Level 0, the roots as a whole, is the least answer: it is given when a budget is over, too.
      */
-    if (s->levels != 0 && (s->stopped || carom_tree_must_stop(s))) return;
-    const carom_tree_node *h = &s->host.tree->nodes[host->node];
-    const carom_tree_node *g = &s->guest.tree->nodes[guest->node];
-    bool host_leaf = carom_tree_is_leaf(s->host.tree, host->node);
-    bool guest_leaf = carom_tree_is_leaf(s->guest.tree, guest->node);
-    const float *host_radii = s->bounds ? h->cover : h->reach;
-    const float *guest_radii = s->bounds ? g->cover : g->reach;
-    if (level >= s->levels && !(host_leaf && guest_leaf)) {
-        visit_whole(s, host, guest);
+    if (s->levels != 0 && (s->budget.stopped || carom_tree_must_stop(&s->budget))) return;
+    const carom_tree_node *h = &s->fixed.tree->nodes[fixed->node];
+    const carom_tree_node *g = &s->moving.tree->nodes[moving->node];
+    bool fixed_leaf = carom_tree_is_leaf(s->fixed.tree, fixed->node);
+    bool moving_leaf = carom_tree_is_leaf(s->moving.tree, moving->node);
+    const float *fixed_radii = s->bounds ? h->cover : h->reach;
+    const float *moving_radii = s->bounds ? g->cover : g->reach;
+    if (level >= s->levels && !(fixed_leaf && moving_leaf)) {
+        visit_whole(s, fixed, moving);
         return;
     }
-    ++s->visits;
+    ++s->budget.visits;
+    CAROM_ASSERT(s->budget.visits <= s->budget.most_visits);
+    CAROM_ASSERT(level < s->fixed.tree->depth + s->moving.tree->depth);
     lanes at;
-    if (host_leaf && !guest_leaf) { /* the guest's children alone */
-        ball wide = {host->x, host->y, host->z, host->radius + s->margin, 0};
-        pose_lanes(s, g, &at);
-        carom_lanes set = meet(at.x, at.y, at.z, guest_radii, s->scale, &wide);
+    if (fixed_leaf && !moving_leaf) { /* the moving children alone */
+        ball wide = {fixed->x, fixed->y, fixed->z, fixed->radius + s->placing->margin, 0};
+        pose_lanes(s->placing, g, &at);
+        carom_lanes set = meet(at.x, at.y, at.z, moving_radii, s->placing->scale, &wide);
         for (; set != 0; set &= set - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(set);
-            ball next = {at.x[lane], at.y[lane], at.z[lane], guest_radii[lane] * s->scale,
+            ball next = {at.x[lane], at.y[lane], at.z[lane], moving_radii[lane] * s->placing->scale,
                          g->child[lane]};
-            visit(s, host, &next, level + 1);
+            visit(s, fixed, &next, level + 1);
         }
         return;
     }
-    ball wide = {guest->x, guest->y, guest->z, guest->radius + s->margin, 0};
-    carom_lanes set = meet(h->x, h->y, h->z, host_radii, 1.0f, &wide);
-    if (host_leaf) {
-        visit_leaves(s, host->node, guest->node, set);
+    ball wide = {moving->x, moving->y, moving->z, moving->radius + s->placing->margin, 0};
+    carom_lanes set = meet(h->x, h->y, h->z, fixed_radii, 1.0f, &wide);
+    if (fixed_leaf) {
+        visit_leaves(s, fixed->node, moving->node, set);
         return;
     }
-    if (!guest_leaf) pose_lanes(s, g, &at);
+    if (!moving_leaf) pose_lanes(s->placing, g, &at);
     for (; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
-        ball next = {h->x[lane], h->y[lane], h->z[lane], host_radii[lane], h->child[lane]};
-        if (guest_leaf) { /* the host's children alone */
-            visit(s, &next, guest, level + 1);
+        ball next = {h->x[lane], h->y[lane], h->z[lane], fixed_radii[lane], h->child[lane]};
+        if (moving_leaf) { /* the fixed children alone */
+            visit(s, &next, moving, level + 1);
             continue;
         }
         ball near = next;
-        near.radius += s->margin;
-        carom_lanes pairs = meet(at.x, at.y, at.z, guest_radii, s->scale, &near);
+        near.radius += s->placing->margin;
+        carom_lanes pairs = meet(at.x, at.y, at.z, moving_radii, s->placing->scale, &near);
         for (; pairs != 0; pairs &= pairs - 1) {
             uint32_t other = (uint32_t)__builtin_ctz(pairs);
-            ball child = {at.x[other], at.y[other], at.z[other], guest_radii[other] * s->scale,
-                          g->child[other]};
+            ball child = {at.x[other], at.y[other], at.z[other],
+                          moving_radii[other] * s->placing->scale, g->child[other]};
             visit(s, &next, &child, level + 1);
         }
     }
 }
 
-/* The ball of a root; the guest's is in the host's frame. */
-static ball root(const carom_tree_search *s, bool guest, double radius) {
-    const carom_tree *tree = guest ? s->guest.tree : s->host.tree;
+/* The ball of a root; the moving one's is in the fixed tree's frame. */
+static ball root(const carom_tree_placing *p, bool moving, double radius) {
+    const carom_tree *tree = moving ? p->moving : p->fixed;
     float x = (float)tree->centre.x, y = (float)tree->centre.y, z = (float)tree->centre.z;
-    const float *m = s->turn;
-    ball b = {x, y, z, (float)radius * (1.0f + 0x1p-20f), 0};
-    if (!guest) return b;
-    b.x = m[0] * x + m[1] * y + m[2] * z + s->move[0];
-    b.y = m[3] * x + m[4] * y + m[5] * z + s->move[1];
-    b.z = m[6] * x + m[7] * y + m[8] * z + s->move[2];
-    b.radius *= s->scale;
+    const float *m = p->turn;
+    ball b = {x, y, z, (float)radius * (1.0f + CAROM_TREE_FLOAT_SLACK), 0};
+    if (!moving) return b;
+    b.x = m[0] * x + m[1] * y + m[2] * z + p->move[0];
+    b.y = m[3] * x + m[4] * y + m[5] * z + p->move[1];
+    b.z = m[6] * x + m[7] * y + m[8] * z + p->move[2];
+    b.radius *= p->scale;
     return b;
 }
 
-void CAROM_CPU(carom_tree_search_overlap)(carom_tree_search *s) {
+void CAROM_CPU(carom_tree_search_overlap)(carom_tree_overlap_search *s) {
     s->batch->count = 0;
-    if (s->apart) return;
-    const carom_tree *h = s->host.tree, *g = s->guest.tree;
-    ball host = root(s, false, s->bounds ? h->cover : h->reach);
-    ball guest = root(s, true, s->bounds ? g->cover : g->reach);
-    visit(s, &host, &guest, 0);
-    if (!s->stopped) flush(s);
+    if (s->placing->apart) return;
+    const carom_tree *h = s->fixed.tree, *g = s->moving.tree;
+    ball fixed = root(s->placing, false, s->bounds ? h->cover : h->reach);
+    ball moving = root(s->placing, true, s->bounds ? g->cover : g->reach);
+    visit(s, &fixed, &moving, 0);
+    if (!s->budget.stopped) flush(s);
 }
 
 /* ---- Distance -------------------------------------------------------------------------------- */
 
+#define DESCENT(x) tree_gap_##x
+
+typedef carom_tree_gap_search tree_gap_search;
+
 /* A node or a sphere. */
-typedef struct piece {
+typedef struct tree_gap_piece {
     float x, y, z, radius, cover; /* with the margin in neither radius */
     uint32_t node;                /* CAROM_TREE_NONE: a sphere */
     uint32_t leaf, lane;          /* of a sphere */
-} piece;
+} tree_gap_piece;
+
+/* The children of a node: lower bounds of the gaps of inner balls, and of covers. */
+typedef struct tree_gap_lanes {
+    const carom_tree_node *node;
+    const float *x, *y, *z; /* centres in the fixed tree's frame: of the node, or `at` */
+    float bounds[CAROM_TREE_WIDTH], covers[CAROM_TREE_WIDTH];
+    bool has_covers; /* else no gap of covers is sought any more */
+    lanes at;
+} tree_gap_lanes;
 
 /* Sets the limits after a gap was found. */
-static void set_limits(carom_tree_search *s) {
-    double least = s->least * s->to_frame - s->offset;
-    double cover = s->least_cover * s->to_frame - s->offset;
-    s->limit = least > 0x1p100 ? HUGE_VALF : (float)least + s->margin;
-    s->limit_cover = s->least_cover <= 0.0 ? -HUGE_VALF
-                     : cover > 0x1p100     ? HUGE_VALF
-                                           : (float)cover + s->margin;
+static void tree_gap_set_limits(carom_tree_gap_search *s) {
+    const carom_tree_placing *p = s->placing;
+    double least = s->least * p->to_frame - p->offset;
+    double cover = s->least_cover * p->to_frame - p->offset;
+    s->limit = least > CAROM_TREE_FLOAT_MAX ? HUGE_VALF : (float)least + p->margin;
+    s->limit_cover = s->least_cover <= 0.0          ? -HUGE_VALF
+                     : cover > CAROM_TREE_FLOAT_MAX ? HUGE_VALF
+                                                    : (float)cover + p->margin;
+}
+
+CAROM_SIMD bool tree_gap_is_primitive(const tree_gap_piece *p) {
+    return p->node == CAROM_TREE_NONE;
+}
+
+CAROM_SIMD bool tree_gap_has_answer(const carom_tree_gap_search *s) {
+    return s->least < HUGE_VAL;
+}
+
+/* Whether floats gave lower bounds of the gaps of two spheres. */
+CAROM_TREE_CHECK bool tree_gap_is_bound(const carom_tree_placing *p, const tree_gap_piece *fixed,
+                                        const tree_gap_piece *moving, double gap, double cover) {
+    float x = moving->x - fixed->x, y = moving->y - fixed->y, z = moving->z - fixed->z;
+    float d = p->far ? x * p->toward[0] + y * p->toward[1] + z * p->toward[2]
+                     : sqrtf(x * x + y * y + z * z);
+    d -= p->margin;
+    return (double)(d - fixed->radius - moving->radius) <= gap * p->to_frame - p->offset &&
+           (double)(d - fixed->cover - moving->cover) <= cover * p->to_frame - p->offset;
 }
 
 /* Two spheres, in doubles. */
-static void meet_spheres(carom_tree_search *s, const piece *host, const piece *guest) {
-    const carom_tree_posed *h = pose_leaf(&s->host, host->leaf);
-    const carom_tree_posed *g = pose_leaf(&s->guest, guest->leaf);
-    uint32_t i = host->lane, j = guest->lane;
-    uint32_t a = s->host.tree->nodes[s->host.tree->inner_count + host->leaf].child[i];
-    uint32_t b = s->guest.tree->nodes[s->guest.tree->inner_count + guest->leaf].child[j];
-    carom_vec3 apart = carom_vec(g->x[j] - h->x[i], g->y[j] - h->y[i], g->z[j] - h->z[i]);
-    double d = carom_vec_length(apart), gap = d - (h->radius[i] + g->radius[j]);
-    double cover = d - (h->cover[i] + g->cover[j]);
-    ++s->candidates;
+static void tree_gap_measure(carom_tree_gap_search *s, const tree_gap_piece *fixed,
+                             const tree_gap_piece *moving) {
+    const carom_tree_posed *f = pose_leaf(&s->fixed, fixed->leaf);
+    const carom_tree_posed *m = pose_leaf(&s->moving, moving->leaf);
+    uint32_t i = fixed->lane, j = moving->lane;
+    uint32_t a = s->fixed.tree->nodes[s->fixed.tree->inner_count + fixed->leaf].child[i];
+    uint32_t b = s->moving.tree->nodes[s->moving.tree->inner_count + moving->leaf].child[j];
+    carom_vec3 apart = carom_vec(m->x[j] - f->x[i], m->y[j] - f->y[i], m->z[j] - f->z[i]);
+    double d = carom_vec_length(apart), gap = d - (f->radius[i] + m->radius[j]);
+    double cover = d - (f->cover[i] + m->cover[j]);
+    CAROM_ASSERT(a != CAROM_TREE_NONE && b != CAROM_TREE_NONE && cover <= gap);
+    CAROM_ASSERT(tree_gap_is_bound(s->placing, fixed, moving, gap, cover));
+    ++s->budget.candidates;
     if (s->any) {
         double volume = 0.0, error = 0.0;
-        s->found = carom_pack_inner(carom_vec_dot(apart, apart), d, h->radius[i], g->radius[j],
-                                    s->meeting->slack, &volume, &error) &&
+        s->found = carom_pack_inner(carom_vec_dot(apart, apart), d, f->radius[i], m->radius[j],
+                                    s->placing->meeting.slack, &volume, &error) &&
                    volume > error;
         return;
     }
     s->found = gap <= 0.0;
-    if (s->swapped) {
+    if (s->placing->swapped) {
         uint32_t t = a;
         a = b;
         b = t;
@@ -451,92 +498,86 @@ static void meet_spheres(carom_tree_search *s, const piece *host, const piece *g
         s->sphere_b = b;
     }
     if (cover < s->least_cover) s->least_cover = cover;
-    set_limits(s);
+    tree_gap_set_limits(s);
 }
 
-static void approach(carom_tree_search *s, const piece *host, const piece *guest);
-
-/* Replaces one of two pieces by its children, nearest first. */
-static void expand(carom_tree_search *s, const piece *host, const piece *guest, bool of_guest) {
-    const piece *whole = of_guest ? guest : host, *other = of_guest ? host : guest;
-    const carom_tree *tree = of_guest ? s->guest.tree : s->host.tree;
-    const carom_tree_node *node = &tree->nodes[whole->node];
-    bool leaf = carom_tree_is_leaf(tree, whole->node);
-    float scale = of_guest ? s->scale : 1.0f, sign = of_guest ? 1.0f : -1.0f;
-    const float *x = node->x, *y = node->y, *z = node->z;
-    bool covers = s->limit_cover > -HUGE_VALF;
-    lanes at;
-    ++s->visits;
-    if (of_guest) {
-        pose_lanes(s, node, &at);
-        x = at.x;
-        y = at.y;
-        z = at.z;
+/* Bounds the gaps of the children of a piece from another. */
+CAROM_SIMD carom_lanes tree_gap_bound(const carom_tree_gap_search *s, const tree_gap_piece *whole,
+                                      const tree_gap_piece *other, bool of_moving,
+                                      tree_gap_lanes *l) {
+    const carom_tree_placing *p = s->placing;
+    const carom_tree_node *node = &(of_moving ? s->moving.tree : s->fixed.tree)->nodes[whole->node];
+    float scale = of_moving ? p->scale : 1.0f, sign = of_moving ? 1.0f : -1.0f;
+    l->node = node;
+    l->x = node->x;
+    l->y = node->y;
+    l->z = node->z;
+    l->has_covers = s->limit_cover > -HUGE_VALF;
+    if (of_moving) {
+        pose_lanes(p, node, &l->at);
+        l->x = l->at.x;
+        l->y = l->at.y;
+        l->z = l->at.z;
     }
-    float gap[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
     carom_lanes set = 0;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
-        carom_f32v dx = carom_f32v_load(&x[i]) - other->x, dy = carom_f32v_load(&y[i]) - other->y;
-        carom_f32v dz = carom_f32v_load(&z[i]) - other->z, d;
+        carom_f32v dx = carom_f32v_load(&l->x[i]) - other->x;
+        carom_f32v dy = carom_f32v_load(&l->y[i]) - other->y;
+        carom_f32v dz = carom_f32v_load(&l->z[i]) - other->z, d;
         /* A lower bound of the distance of the centres, less the offset. */
-        if (s->far)
-            d = sign * (dx * s->toward[0] + dy * s->toward[1] + dz * s->toward[2]);
+        if (p->far)
+            d = sign * (dx * p->toward[0] + dy * p->toward[1] + dz * p->toward[2]);
         else
             d = carom_f32v_sqrt(dx * dx + dy * dy + dz * dz);
-        d -= s->margin;
-        carom_f32v g = d - carom_f32v_load(&node->radius[i]) * scale - other->radius;
-        carom_f32v_store(&gap[i], g);
-        carom_i32v near = g <= s->limit;
-        if (covers) {
-            carom_f32v c = d - carom_f32v_load(&node->cover[i]) * scale - other->cover;
-            carom_f32v_store(&cover[i], c);
-            near |= c <= s->limit_cover;
+        d -= p->margin;
+        carom_f32v gap = d - carom_f32v_load(&node->radius[i]) * scale - other->radius;
+        carom_f32v_store(&l->bounds[i], gap);
+        carom_i32v near = gap <= s->limit;
+        if (l->has_covers) {
+            carom_f32v cover = d - carom_f32v_load(&node->cover[i]) * scale - other->cover;
+            carom_f32v_store(&l->covers[i], cover);
+            near |= cover <= s->limit_cover;
         }
         set |= carom_lanes_of(near) << i;
     }
-    while (set != 0) {
-        uint32_t lane = (uint32_t)__builtin_ctz(set);
-        for (carom_lanes rest = set & (set - 1); rest != 0; rest &= rest - 1) {
-            uint32_t i = (uint32_t)__builtin_ctz(rest);
-            if (gap[i] < gap[lane]) lane = i;
-        }
-        set &= ~(1u << lane);
-        if (!(gap[lane] <= s->limit) && !(covers && cover[lane] <= s->limit_cover)) continue;
-        if (s->least < HUGE_VAL && (s->stopped || carom_tree_must_stop(s))) {
-            double pending = covers ? (double)cover[lane] : -HUGE_VAL;
-            s->pending = CAROM_MIN(pending, s->pending);
-            continue;
-        }
-        piece part = {x[lane],
-                      y[lane],
-                      z[lane],
-                      node->radius[lane] * scale,
-                      node->cover[lane] * scale,
-                      leaf ? CAROM_TREE_NONE : node->child[lane],
-                      leaf ? whole->node - tree->inner_count : 0,
-                      lane};
-        if (of_guest)
-            approach(s, host, &part);
-        else
-            approach(s, &part, guest);
-    }
+    return set;
 }
 
-static void approach(carom_tree_search *s, const piece *host, const piece *guest) {
-    if (s->found) return;
-    if (host->node == CAROM_TREE_NONE && guest->node == CAROM_TREE_NONE)
-        meet_spheres(s, host, guest);
-    else
-        expand(s, host, guest,
-               host->node == CAROM_TREE_NONE ||
-                   (guest->node != CAROM_TREE_NONE && guest->radius > host->radius));
+CAROM_SIMD bool tree_gap_is_open(const carom_tree_gap_search *s, const tree_gap_lanes *l,
+                                 uint32_t lane) {
+    return l->bounds[lane] <= s->limit || (l->has_covers && l->covers[lane] <= s->limit_cover);
 }
 
-void CAROM_CPU(carom_tree_search_gap)(carom_tree_search *s) {
-    const carom_tree *h = s->host.tree, *g = s->guest.tree;
-    ball a = root(s, false, h->radius), b = root(s, true, g->radius);
-    piece host = {a.x, a.y, a.z, a.radius, (float)h->cover, 0, 0, 0};
-    piece guest = {b.x, b.y, b.z, b.radius, (float)g->cover * s->scale, 0, 0, 0};
-    set_limits(s);
-    approach(s, &host, &guest);
+CAROM_SIMD void tree_gap_defer(carom_tree_gap_search *s, const tree_gap_lanes *l, uint32_t lane) {
+    double pending = l->has_covers ? (double)l->covers[lane] : -HUGE_VAL;
+    s->pending = CAROM_MIN(pending, s->pending);
+}
+
+CAROM_SIMD tree_gap_piece tree_gap_child(const carom_tree_gap_search *s,
+                                         const tree_gap_piece *whole, bool of_moving,
+                                         const tree_gap_lanes *l, uint32_t lane) {
+    const carom_tree *tree = of_moving ? s->moving.tree : s->fixed.tree;
+    bool leaf = carom_tree_is_leaf(tree, whole->node);
+    CAROM_ASSERT(l->node->child[lane] != CAROM_TREE_NONE); /* lanes past the end are NaN */
+    float scale = of_moving ? s->placing->scale : 1.0f;
+    return (tree_gap_piece){l->x[lane],
+                            l->y[lane],
+                            l->z[lane],
+                            l->node->radius[lane] * scale,
+                            l->node->cover[lane] * scale,
+                            leaf ? CAROM_TREE_NONE : l->node->child[lane],
+                            leaf ? whole->node - tree->inner_count : 0,
+                            lane};
+}
+
+#include "tree/tree_descent.h"
+
+void CAROM_CPU(carom_tree_search_gap)(carom_tree_gap_search *s) {
+    const carom_tree_placing *p = s->placing;
+    const carom_tree *f = p->fixed, *m = p->moving;
+    ball a = root(p, false, f->radius), b = root(p, true, m->radius);
+    tree_gap_piece fixed = {a.x, a.y, a.z, a.radius, (float)f->cover, 0, 0, 0};
+    tree_gap_piece moving = {b.x, b.y, b.z, b.radius, (float)m->cover * p->scale, 0, 0, 0};
+    tree_gap_set_limits(s);
+    if (!s->found) tree_gap_approach(s, &fixed, &moving);
 }

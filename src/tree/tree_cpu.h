@@ -5,7 +5,7 @@
 
 #include "geom/distance_item.h"
 #include "pack/pack_batch_cpu.h"
-#include "tree/tree.h"
+#include "tree/tree_placing.h"
 
 /* The spheres of a leaf in their place, in doubles. */
 typedef struct carom_tree_posed {
@@ -14,8 +14,8 @@ typedef struct carom_tree_posed {
     double secondary[CAROM_TREE_WIDTH], radius[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
 } carom_tree_posed;
 
-/* Posed leaves that are kept of the guest, whose leaves meet several of the host's one after the
- * other: 50 kB, in the cache of the second level. */
+/* Posed leaves that are kept of the moving tree, whose leaves meet several of the fixed tree's one
+ * after the other: 50 kB, in the cache of the second level. */
 #define CAROM_TREE_POSED 64u
 
 /* What a search learns of the spheres of a leaf, a bit per lane. All zero at first. */
@@ -27,9 +27,10 @@ typedef struct carom_tree_marks {
 
 } carom_tree_marks;
 
-/* The cosine, of the directions of two spheres from each other and out of their solids, from which
- * on a pair counts fully. */
-#define CAROM_TREE_FLIP_FULL 0.25
+/* The cosine, between the direction of two spheres from each other and out of their solids, from
+ * which on a pair counts fully: the weight crosses 0 at right angles, where the direction to the
+ * nearest face says least, and has left this range 15 degrees away from them. */
+#define CAROM_TREE_FLIP_COSINE 0.25
 
 /* The weight of a pair of spheres whose centres are `apart`, from a to b. `way` is the direction
  * out of a at a's sphere, less that out of b at b's: b leaves a that way. The weight is -1 where
@@ -39,12 +40,46 @@ static inline double carom_tree_flip_weight(carom_vec3 apart, carom_vec3 way) {
     double length = carom_vec_length(apart);
     if (!(carom_vec_dot(way, way) > 0.0)) return 1.0;
     if (!(length > 0.0)) return 0.0;
-    double c = 0.5 * carom_vec_dot(apart, way) / length / CAROM_TREE_FLIP_FULL;
+    double c = 0.5 * carom_vec_dot(apart, way) / length / CAROM_TREE_FLIP_COSINE;
     c = c < -1.0 ? -1.0 : c > 1.0 ? 1.0 : c;
     return 0.5 * c * (3.0 - c * c);
 }
 
-/* One of the two trees of a search. */
+/* ---- Budgets --------------------------------------------------------------------------------- */
+
+/* What a search has done and may do. Once there is an answer, `visits` never exceeds
+ * `most_visits`. */
+typedef struct carom_tree_budget {
+    uint64_t visits, candidates;
+    uint64_t most_visits; /* UINT64_MAX: any number */
+    double deadline;      /* carom_time_seconds; infinite: none */
+    bool stopped;         /* one of them has been reached */
+} carom_tree_budget;
+
+/* Visits of nodes between two looks at the clock. A visit takes 50 to 150 ns on a server processor
+ * of 2020 to 2024 and a look 25 to 110, so that a deadline is exceeded by a microsecond, and looks
+ * take about a tenth of the time. */
+#define CAROM_TREE_CLOCK_VISITS 8u
+
+/* Whether a budget is used up. */
+static inline bool carom_tree_must_stop(carom_tree_budget *b) {
+    if (b->visits >= b->most_visits ||
+        (b->visits % CAROM_TREE_CLOCK_VISITS == 0 && b->deadline < HUGE_VAL &&
+         carom_time_seconds() >= b->deadline))
+        b->stopped = true;
+    return b->stopped;
+}
+
+/* Distances above this, in a frame, are infinite as floats, which hold up to 2^127. */
+#define CAROM_TREE_FLOAT_MAX 0x1p100
+
+/* Units of the largest lens of two spheres, of sums per sphere: 2^23 such fit into 63 bits. */
+#define CAROM_TREE_LENS_BITS  40
+#define CAROM_TREE_LENS_UNITS (UINT64_C(1) << CAROM_TREE_LENS_BITS)
+
+/* ---- Spheres --------------------------------------------------------------------------------- */
+
+/* One of the two trees of a search of spheres. */
 typedef struct carom_tree_side {
     const carom_tree *tree;
     const carom_pack_place *place;
@@ -52,97 +87,92 @@ typedef struct carom_tree_side {
     uint16_t *inner;         /* of each leaf, with `slots`: spheres whose inner balls overlap one */
     uint64_t *sums;          /* of each slot: the inner lenses of its sphere, in units */
     uint8_t *coarse;         /* of each node: not 0 where a search by levels ended */
-    double coarse_volume;    /* of the shares below all these nodes */
+    double coarse_volume;    /* of the shares below all these nodes, which are disjoint */
     carom_tree_posed posed;  /* the last leaf that was needed in doubles */
     carom_tree_posed *cache; /* more of them: leaf i is at i modulo CAROM_TREE_POSED; NULL: none */
-    uint32_t posed_triangle; /* the last triangle that was, CAROM_TREE_NONE: none yet */
-    carom_vec3 corners[3];
 } carom_tree_side;
 
-/* The search for the nearest triangles of two surfaces. Floats are in the host's frame, less the
- * offset of the search. */
-typedef struct carom_tree_near {
-    float rotation[9];  /* from the guest's frame to the host's, without the scale */
-    float margin;       /* upper bound of the error of distances in floats */
-    float tolerance;    /* what is not nearer than the nearest by more than this is left out */
+static inline carom_tree_side carom_tree_side_make(const carom_tree *tree,
+                                                   const carom_pack_place *place) {
+    return (carom_tree_side){.tree = tree, .place = place, .posed.leaf = CAROM_TREE_NONE};
+}
+
+/* The search for all pairs of spheres that overlap. */
+typedef struct carom_tree_overlap_search {
+    const carom_tree_placing *placing;
+    carom_tree_side fixed, moving;
+    carom_tree_budget budget;
+    bool bounds;          /* also inner lenses and marks */
+    bool narrow;          /* also what is inside, and sums per sphere */
+    bool flip;            /* also `flipped` */
+    bool slots;           /* keep the slots of pairs, and mark inner balls that
+                             overlap */
+    carom_sum flipped[3]; /* the directions of all pairs, with their weights */
+    double units;         /* of `sums` per volume */
+    carom_pack_batch *batch;
+    uint32_t *fixed_slots, *moving_slots; /* of the pairs of the batch */
+    carom_pack_totals totals;
+    uint32_t levels;        /* of pairs of nodes to open; the rest is taken as a
+                               whole */
+    bool whole;             /* there was such a rest */
+    carom_pack_lenses rest; /* what it adds to the estimate, about */
+} carom_tree_overlap_search;
+
+/* Adds all pairs to the totals and, with `bounds`, sets the marks. */
+CAROM_CPU_DECLARE(void, carom_tree_search_overlap, carom_tree_overlap_search *search);
+
+/* The search for the least gaps of inner balls and of covers. Floats are distances less the
+ * offset of the placing, in the fixed tree's frame. */
+typedef struct carom_tree_gap_search {
+    const carom_tree_placing *placing;
+    carom_tree_side fixed, moving;
+    carom_tree_budget budget;
+    bool any;                    /* look for inner balls that overlap, and stop there */
+    bool found;                  /* there are some */
+    double least;                /* gap of two inner balls; infinite: none yet */
+    uint32_t sphere_a, sphere_b; /* these */
+    double least_cover;          /* gap of two covers */
+    float limit, limit_cover;    /* the same as floats in the frame, rounded up */
+    double pending;              /* least gap of two covers that were deferred, as a float's */
+} carom_tree_gap_search;
+
+/* Finds the least gaps. Stops where inner balls overlap, with `found`. */
+CAROM_CPU_DECLARE(void, carom_tree_search_gap, carom_tree_gap_search *search);
+
+/* ---- Surfaces -------------------------------------------------------------------------------- */
+
+/* One of the two surfaces of a search. */
+typedef struct carom_tree_surface_side {
+    const carom_tree_surface *surface;
+    const carom_pack_place *place;
+    uint32_t posed_triangle; /* the last one that was needed, CAROM_TREE_NONE: none yet */
+    carom_vec3 corners[3];   /* of that, in the world */
+} carom_tree_surface_side;
+
+/* The search for the nearest triangles of two surfaces. Floats are as in the search for gaps. */
+typedef struct carom_tree_surface_search {
+    const carom_tree_placing *placing;
+    carom_tree_surface_side fixed, moving;
+    carom_tree_budget budget;
+    bool found;         /* two triangles meet */
+    float tolerance;    /* what is not nearer than the nearest by more than this is deferred */
     float widest;       /* it is doubled up to this, */
     uint64_t widen_at;  /* when so many nodes were visited, */
     uint32_t widen_by;  /* and again after so many more */
     float limit;        /* the least distance so far, rounded up */
-    float pending;      /* least lower bound of what was left out */
+    float pending;      /* least lower bound of what was deferred */
     bool aimed;         /* there is a direction: */
-    float toward[3];    /* from host to guest between the nearest points, of length at most 1 */
+    float toward[3];    /* from fixed to moving between the nearest points, of length at most 1 */
     carom_closest best; /* in the world; a distance of infinity: none yet */
     uint32_t triangle_a, triangle_b;
-} carom_tree_near;
-
-/* Searches work in the frame of the larger tree, the host; the smaller one is the guest. */
-typedef struct carom_tree_search {
-    carom_tree_side host, guest;
-    bool swapped;         /* the host is b */
-    bool apart;           /* not even the balls around all covers meet */
-    bool bounds;          /* also inner lenses and marks */
-    bool narrow;          /* also what is inside, and sums per sphere */
-    bool flip;            /* also `flipped` */
-    bool slots;           /* keep the slots of pairs, and mark inner balls that overlap */
-    carom_sum flipped[3]; /* the directions of all pairs, with their weights */
-    /* From the guest's frame to the host's: y' = turn y + move. */
-    float turn[9], move[3], scale;
-    float margin; /* upper bound of the error of distances in floats */
-    double units; /* of `sums` per volume */
-    const carom_pack_meeting *meeting;
-    carom_pack_batch *batch;
-    uint32_t *host_slots, *guest_slots; /* of the pairs of the batch */
-    carom_pack_totals totals;
-    uint64_t visits, candidates;
-
-    /* Budgets. */
-    uint64_t most_visits;   /* UINT64_MAX: any number */
-    double deadline;        /* carom_time_seconds; infinite: none */
-    bool stopped;           /* one of them has been reached */
-    uint32_t levels;        /* of pairs of nodes to open; the rest is taken as a whole */
-    bool whole;             /* there was such a rest */
-    carom_pack_lenses rest; /* what it adds to the estimate, about */
-    double pending;         /* least gap of two covers that were not opened, as a float's */
-
-    /* Of the search for the least gap. Floats are distances less `offset`, in the host's frame. */
-    double to_frame; /* lengths of the world to the host's frame */
-    bool far;        /* the trees are so far apart that only the direction between them matters */
-    double offset;
-    float toward[3]; /* far: from host to guest, of length 1 */
-    bool any;        /* look for inner balls that overlap, and stop there: */
-    bool found;      /* there are some */
-    double least;    /* gap of two inner balls */
-    uint32_t sphere_a, sphere_b;
-    double least_cover;       /* gap of two covers */
-    float limit, limit_cover; /* the same as floats in the frame, rounded up */
-    carom_tree_near near;
-} carom_tree_search;
-
-/* Visits between two looks at the clock: some microseconds. */
-#define CAROM_TREE_LOOK 8u
-
-/* Whether a budget is used up. */
-static inline bool carom_tree_must_stop(carom_tree_search *s) {
-    if (s->visits >= s->most_visits ||
-        (s->visits % CAROM_TREE_LOOK == 0 && s->deadline < HUGE_VAL &&
-         carom_time_seconds() >= s->deadline))
-        s->stopped = true;
-    return s->stopped;
-}
-
-/* Adds all pairs to the totals and, with `bounds`, sets the marks. */
-CAROM_CPU_DECLARE(void, carom_tree_search_overlap, carom_tree_search *search);
-
-/* Finds the least gaps. Stops where inner balls overlap, with `found`. */
-CAROM_CPU_DECLARE(void, carom_tree_search_gap, carom_tree_search *search);
+} carom_tree_surface_search;
 
 /* Finds the nearest triangles of two surfaces, up to the tolerance. Stops where two meet, with
  * `found`. */
-CAROM_CPU_DECLARE(void, carom_tree_search_surfaces, carom_tree_search *search);
+CAROM_CPU_DECLARE(void, carom_tree_search_surfaces, carom_tree_surface_search *search);
 
-/* Measures one pair of triangles, of host and guest, before such a search. */
-CAROM_CPU_DECLARE(void, carom_tree_search_triangles, carom_tree_search *search, uint32_t host,
-                  uint32_t guest);
+/* Measures one pair of triangles, of fixed and moving, before such a search. */
+CAROM_CPU_DECLARE(void, carom_tree_search_triangles, carom_tree_surface_search *search,
+                  uint32_t fixed, uint32_t moving);
 
 #endif

@@ -19,8 +19,11 @@
 #include "pack/pack.h"
 #include "tree/tree.h"
 
-#define MAGIC      UINT64_C(0x0245455254524143) /* "CARTREE\2" */
-#define MOST_SHIFT 400                          /* sizes are between 2^-200 and 2^200 */
+#define TREE_MAGIC UINT64_C(0x0245455254524143) /* "CARTREE\2" */
+
+/* Shifts of frames: sizes are between 2^-200 and 2^200, and centres may be that much larger than
+ * radii. */
+#define TREE_SHIFT_MAX 400
 
 typedef struct head {
     uint64_t magic, spheres;
@@ -51,14 +54,14 @@ typedef struct part {
     uint64_t size; /* bytes */
 } part;
 
-#define PARTS 12u
+#define TREE_PARTS 12u /* arrays of a file */
 
 /* The arrays of a tree whose counts are set, in the order of the file. */
-static void list_parts(carom_tree *t, part parts[PARTS]) {
+static void list_parts(carom_tree *t, part parts[TREE_PARTS]) {
     carom_tree_surface *s = &t->surface;
     uint64_t nodes = (uint64_t)t->inner_count + t->leaf_count, triangles = s->triangle_count;
     uint64_t some = triangles != 0, slots = some * t->leaf_count * CAROM_TREE_WIDTH;
-    const part list[PARTS] = {
+    const part list[TREE_PARTS] = {
         {&t->nodes, nodes * sizeof(*t->nodes)},
         {&t->leaves, (uint64_t)t->leaf_count * sizeof(*t->leaves)},
         {&t->faces, (uint64_t)t->leaf_count * CAROM_TREE_WIDTH * sizeof(*t->faces)},
@@ -99,7 +102,7 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
         return carom_fail(writer->context, CAROM_UNSUPPORTED,
                           "trees are saved on little-endian machines only");
     memset(&h, 0, sizeof(h));
-    h.magic = MAGIC;
+    h.magic = TREE_MAGIC;
     h.spheres = t->extent.count;
     h.inner = t->inner_count;
     h.leaves = t->leaf_count;
@@ -122,9 +125,9 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
     h.surface_radius = t->surface.radius;
     put(writer, &h, sizeof(h));
     carom_tree copy = *t; /* list_parts gives places of pointers */
-    part parts[PARTS];
+    part parts[TREE_PARTS];
     list_parts(&copy, parts);
-    for (uint32_t i = 0; i < PARTS; ++i) {
+    for (uint32_t i = 0; i < TREE_PARTS; ++i) {
         static const char zeros[CAROM_ALIGNMENT] = {0};
         const void *data;
         memcpy(&data, parts[i].pointer, sizeof(data));
@@ -158,8 +161,7 @@ carom_status carom_tree_save_memory(carom_context *context, const carom_tree *tr
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-#define MOST_TRIANGLES (UINT32_C(1) << 30)
-#define MOST_CELLS     (UINT32_C(1) << 30)
+#define TREE_FILE_CELLS_MAX (UINT32_C(1) << 30) /* their indices have 30 bits */
 
 static void set_counts(const head *h, carom_tree *t) {
     t->inner_count = h->inner;
@@ -173,26 +175,27 @@ static void set_counts(const head *h, carom_tree *t) {
 
 static uint64_t size_of_file(const head *h) {
     carom_tree t = {0};
-    part parts[PARTS];
+    part parts[TREE_PARTS];
     uint64_t size = sizeof(head);
     set_counts(h, &t);
     list_parts(&t, parts);
-    for (uint32_t i = 0; i < PARTS; ++i) size += padded(parts[i].size);
+    for (uint32_t i = 0; i < TREE_PARTS; ++i) size += padded(parts[i].size);
     return size;
 }
 
 static const char *check_head(const head *h) {
-    if (h->magic != MAGIC) return "not a tree by Carom, or of a machine with another byte order";
+    if (h->magic != TREE_MAGIC)
+        return "not a tree by Carom, or of a machine with another byte order";
     uint64_t nodes = (uint64_t)h->inner + h->leaves;
     if (h->leaves == 0 || nodes >= UINT32_MAX / CAROM_TREE_WIDTH || h->spheres == 0 ||
-        h->spheres > (uint64_t)h->leaves * CAROM_TREE_WIDTH || h->triangles > MOST_TRIANGLES ||
-        h->vertices > 3 * h->triangles || h->shells > h->vertices ||
-        (h->triangles == 0) != (h->shells == 0) || h->cells > MOST_CELLS ||
-        (h->triangles == 0 && h->cells != 0))
+        h->spheres > (uint64_t)h->leaves * CAROM_TREE_WIDTH ||
+        h->triangles > CAROM_TREE_TRIANGLES_MAX || h->vertices > 3 * h->triangles ||
+        h->shells > h->vertices || (h->triangles == 0) != (h->shells == 0) ||
+        h->cells > TREE_FILE_CELLS_MAX || (h->triangles == 0 && h->cells != 0))
         return "its counts do not fit each other";
     if (h->method >= CAROM_TREE_METHOD_COUNT || h->arity < 2 || h->arity > CAROM_TREE_WIDTH ||
-        h->depth == 0 || h->depth > nodes || h->shift < -MOST_SHIFT || h->shift > MOST_SHIFT ||
-        h->void_scale < -1000 || h->void_scale > 1000 ||
+        h->depth == 0 || h->depth > nodes || h->shift < -TREE_SHIFT_MAX ||
+        h->shift > TREE_SHIFT_MAX || h->void_scale < -1000 || h->void_scale > 1000 ||
         !(h->volume >= 0.0 && h->volume <= DBL_MAX) || !carom_vec_finite(h->origin) ||
         !carom_vec_finite(h->centre))
         return "a number of its head is out of range";
@@ -236,11 +239,11 @@ static const char *collect(carom_tree *t, carom_packing_sphere *spheres) {
 static carom_status restore(carom_context *context, const head *h, const char *name,
                             carom_tree *t) {
     carom_packing_sphere *spheres;
-    part parts[PARTS];
+    part parts[TREE_PARTS];
     uint8_t *at = (uint8_t *)t->file + sizeof(head);
     set_counts(h, t);
     list_parts(t, parts);
-    for (uint32_t i = 0; i < PARTS; ++i) {
+    for (uint32_t i = 0; i < TREE_PARTS; ++i) {
         memcpy(parts[i].pointer, &at, sizeof(at));
         at += padded(parts[i].size);
     }

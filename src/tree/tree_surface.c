@@ -6,6 +6,7 @@
 
 #include <float.h>
 
+#include "base/assert.h"
 #include "base/progress.h"
 #include "geom/box.h"
 #include "geom/distance_item.h"
@@ -14,16 +15,24 @@
 #include "mesh/mesh.h"
 #include "tree/tree.h"
 
-/* Coordinates of the surface in the frame, whose spheres reach to 1. Only few spheres in a thin
- * solid can be that far from its ends. */
-#define FARTHEST 64.0
+/* Coordinates of the surface in the frame, whose spheres reach to 1, at most. Only few spheres in a
+ * thin solid can be that far from its ends. */
+#define TREE_SURFACE_EXTENT 64.0
 
-/* Their corners are counted by 32 bits. */
-#define MOST_TRIANGLES (UINT32_C(1) << 30)
+/* Radius and height are larger by this part of the radius: searches use the axis as it is rounded
+ * to float32, by sqrt(3) 2^-25 of its length. */
+#define TREE_AXIS_ERROR 0x1p-21
 
-/* Upper bound of what rounding a centre and an axis to float32 moves a corner by, relative to the
- * coordinates. */
-#define ROUND_UP 0x1p-21
+/* Sums of areas below this, in units of the frame, have no direction. */
+#define TREE_SUM_AREA_MIN 0x1p-500
+
+/* A coordinate of a normal below this: crossing it with that axis gives a vector of length 0.7 or
+ * more. */
+#define TREE_TANGENT_COSINE 0.7
+
+/* Nodes that are fitted between two looks at the progress callback: 16,384 triangles and as many
+ * for each level, some milliseconds. */
+#define TREE_PROGRESS_NODES 1024u
 
 void carom_tree_surface_shape(carom_tree_surface *surface) {
     uint32_t count = surface->triangle_count;
@@ -34,6 +43,7 @@ void carom_tree_surface_shape(carom_tree_surface *surface) {
         surface->node_count += count;
         if (count == 1) break;
     }
+    CAROM_ASSERT(surface->level_count <= CAROM_TREE_SURFACE_LEVELS);
 }
 
 uint64_t carom_tree_surface_bytes(const carom_tree_surface *s) {
@@ -61,8 +71,8 @@ static carom_vec3 area_of(carom_vec3 p, carom_vec3 q, carom_vec3 r) {
 
 /* Two directions that are orthogonal to n and to each other; all of length 1. */
 static void tangents_of(carom_vec3 n, carom_vec3 *u, carom_vec3 *v) {
-    carom_vec3 other =
-        fabs(n.x) < 0.7 ? carom_vec(1.0, 0.0, 0.0) : carom_vec(0.0, 1.0, 0.0); /* not along n */
+    carom_vec3 other = fabs(n.x) < TREE_TANGENT_COSINE ? carom_vec(1.0, 0.0, 0.0)
+                                                       : carom_vec(0.0, 1.0, 0.0); /* not along n */
     *u = carom_vec_cross(n, other);
     *u = carom_vec_scale(*u, 1.0 / carom_vec_length(*u));
     *v = carom_vec_cross(n, *u);
@@ -109,7 +119,8 @@ static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_
             carom_vec_add(sum, area_of(corner_of(b, i, 0), corner_of(b, i, 1), corner_of(b, i, 2)));
     }
     double length = carom_vec_length(sum);
-    carom_vec3 n = length > 0x1p-500 ? carom_vec_scale(sum, 1.0 / length) : carom_vec(0, 0, 1);
+    carom_vec3 n =
+        length > TREE_SUM_AREA_MIN ? carom_vec_scale(sum, 1.0 / length) : carom_vec(0, 0, 1);
     carom_vec3 axes[3], middle = {0.0, 0.0, 0.0};
     axes[2] = n;
     tangents_of(n, &axes[0], &axes[1]);
@@ -137,8 +148,8 @@ static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_
             height = CAROM_MAX(along, height);
             radius = CAROM_MAX(across, radius);
         }
-    node->radius[lane] = carom_float_up(radius * (1.0 + ROUND_UP), 0.0);
-    node->height[lane] = carom_float_up(height + radius * ROUND_UP, 0.0);
+    node->radius[lane] = carom_float_up(radius * (1.0 + TREE_AXIS_ERROR), 0.0);
+    node->height[lane] = carom_float_up(height + radius * TREE_AXIS_ERROR, 0.0);
 }
 
 static carom_status fit_levels(builder *b) {
@@ -156,7 +167,7 @@ static carom_status fit_levels(builder *b) {
                 uint64_t last = CAROM_MIN(at + run, (uint64_t)s->triangle_count);
                 fit_lane(b, (uint32_t)at, (uint32_t)last, node, lane);
             }
-            if (i % 1024 == 0) CAROM_TRY(carom_progress_look(b->context));
+            if (i % TREE_PROGRESS_NODES == 0) CAROM_TRY(carom_progress_look(b->context));
         }
     }
     return CAROM_OK;
@@ -175,7 +186,7 @@ static void fit_ball(builder *b, const carom_bounds *bounds) {
             double far = carom_vec_dot(d, d);
             squared = CAROM_MAX(far, squared);
         }
-    s->radius = sqrt(squared) * (1.0 + 0x1p-40);
+    s->radius = sqrt(squared) * (1.0 + CAROM_TREE_SLACK);
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -193,6 +204,16 @@ static void sort_points(carom_tree_point *points, uint32_t count) {
     }
 }
 
+/* Whether each triangle of a ring has the vertex. */
+CAROM_TREE_CHECK bool tree_rings_hold(const carom_tree_surface *s) {
+    for (uint32_t i = 0; i < s->vertex_count; ++i)
+        for (uint32_t k = s->ring_start[i]; k < s->ring_start[i + 1]; ++k) {
+            const uint32_t *c = s->corners + 3 * (uint64_t)s->ring[k];
+            if (c[0] != i && c[1] != i && c[2] != i) return false;
+        }
+    return true;
+}
+
 /* Lists the triangles around each vertex. */
 static void find_rings(carom_tree_surface *s) {
     uint64_t corners = 3 * (uint64_t)s->triangle_count;
@@ -205,6 +226,8 @@ static void find_rings(carom_tree_surface *s) {
     }
     for (uint64_t i = corners; i-- > 0;)
         s->ring[--s->ring_start[s->corners[i]]] = (uint32_t)(i / 3);
+    CAROM_ASSERT(s->ring_start[0] == 0 && s->ring_start[s->vertex_count] == corners);
+    CAROM_ASSERT(tree_rings_hold(s));
 }
 
 /* ---- Shells ---------------------------------------------------------------------------------- */
@@ -237,6 +260,7 @@ static carom_status find_shells(builder *b, const carom_mesh_view *view) {
         uint32_t root = root_of(parents, view->corners[3 * i]);
         if (numbers[root] == UINT32_MAX) numbers[root] = shells++;
     }
+    CAROM_ASSERT(shells != 0 && shells <= view->face_count);
     s->shell_count = shells;
     s->extremes = carom_allocate(&b->context->allocator, (uint64_t)shells * CAROM_TREE_EXTREMES,
                                  sizeof(*s->extremes));
@@ -277,7 +301,7 @@ static carom_status check_mesh(carom_context *context, const carom_mesh_report *
 static carom_status check_size(const builder *b, const carom_bounds *bounds) {
     double far = carom_vec_largest(to_frame(bounds->low, b->origin, b->scale));
     double other = carom_vec_largest(to_frame(bounds->high, b->origin, b->scale));
-    if (CAROM_MAX(far, other) <= FARTHEST) return CAROM_OK;
+    if (CAROM_MAX(far, other) <= TREE_SURFACE_EXTENT) return CAROM_OK;
     return carom_fail(b->context, CAROM_BAD_INPUT,
                       "the mesh of a tree reaches %g times as far as its spheres: it must be that "
                       "which was packed",
@@ -289,7 +313,7 @@ static carom_status load(builder *b, const carom_mesh_view *view, const carom_nu
     carom_tree_surface *s = b->surface;
     carom_arena *scratch = carom_scratch(b->context, 0);
     carom_bounds bounds = carom_bounds_empty();
-    if (view->face_count > MOST_TRIANGLES || view->vertex_count >= UINT32_MAX)
+    if (view->face_count > CAROM_TREE_TRIANGLES_MAX || view->vertex_count >= UINT32_MAX)
         return carom_fail(b->context, CAROM_TOO_LARGE, "%llu triangles are more than 2^30",
                           (unsigned long long)view->face_count);
     for (uint64_t i = 0; i < 3 * view->face_count; ++i)
@@ -331,6 +355,7 @@ static carom_status load(builder *b, const carom_mesh_view *view, const carom_nu
             s->corners[3 * (uint64_t)i + (k > 0 && inside_out ? 3 - k : k)] = numbers[corners[k]];
         }
     }
+    CAROM_ASSERT(used <= s->vertex_count);
     s->vertex_count = used;
     find_rings(s);
     CAROM_TRY(find_shells(b, view));
@@ -419,7 +444,10 @@ carom_status carom_tree_outward_make(carom_context *context, carom_tree *t) {
 
 /* ---- Inside ---------------------------------------------------------------------------------- */
 
-#define TRIES 8 /* segments that touch no edge of the surface */
+/* Segments that are tried, each in another direction, until one touches no edge or corner of the
+ * surface. All do where the point is on one; else that takes a mesh made for it, and is reported as
+ * not decided. */
+#define TREE_SEGMENT_TRIES 8
 
 typedef struct crossing {
     const carom_tree_surface *surface;
@@ -482,10 +510,10 @@ int carom_tree_surface_inside(const carom_tree_surface *s, const carom_pack_plac
     carom_vec3 away = carom_vec_sub(point, centre);
     double radius = s->radius * carom_power_of_two(-shift) * place->scale + 4.0 * place->slack;
     double length = carom_vec_length(away);
-    if (length > radius * (1.0 + 0x1p-40)) return 0;
+    if (length > radius * (1.0 + CAROM_TREE_SLACK)) return 0;
     crossing c = {.surface = s, .place = place, .p = point};
     c.margin = 0x1p-20 + 8.0 * place->slack / place->scale * scale;
-    for (int n = 0; n < TRIES; ++n) {
+    for (int n = 0; n < TREE_SEGMENT_TRIES; ++n) {
         /* Outwards, turned a little more each time. */
         double turn = 0.1 * radius * n;
         carom_vec3 way = carom_vec(away.x + turn, away.y - 0.7 * turn, away.z + 0.4 * turn);
@@ -518,8 +546,8 @@ int carom_tree_surface_inside(const carom_tree_surface *s, const carom_pack_plac
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
 
-/* Of lengths in the frame: floats are rounded by 2^-24 of coordinates. */
-#define TOLERANCE 0x1p-20
+/* Of lengths in the frame, and relative: floats are rounded by 2^-24 of coordinates. */
+#define TREE_SURFACE_ROUNDING 0x1p-20
 
 /* Lanes past the end are near nothing, so that no search reads beyond the arrays. */
 static const char *check_ends(const carom_tree_surface *s) {
@@ -544,10 +572,12 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
         return "surface: its nodes are not those of its triangles";
     if (s->shell_count == 0 || s->shell_count > s->triangle_count)
         return "surface: it has no shell, or more than triangles";
-    if (!carom_vec_finite(s->centre) || !(s->radius >= 0.0 && s->radius <= 4.0 * FARTHEST))
+    if (!carom_vec_finite(s->centre) ||
+        !(s->radius >= 0.0 && s->radius <= 4.0 * TREE_SURFACE_EXTENT))
         return "surface: the ball around it is not finite";
     for (uint64_t i = 0; i < (uint64_t)s->shell_count * CAROM_TREE_EXTREMES; ++i)
-        if (!(carom_vec_largest(to_frame(s->extremes[i], origin, scale)) <= 2.0 * FARTHEST))
+        if (!(carom_vec_largest(to_frame(s->extremes[i], origin, scale)) <=
+              2.0 * TREE_SURFACE_EXTENT))
             return "surface: an extreme corner is far away";
     const char *broken = check_ends(s);
     if (broken != NULL) return broken;
@@ -565,16 +595,17 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
             uint32_t vertex = s->corners[3 * (uint64_t)i + (uint32_t)c];
             if (vertex >= s->vertex_count) return "surface: a corner names no vertex";
             carom_vec3 p = to_frame(s->vertices[vertex], origin, scale);
-            if (!(carom_vec_largest(p) <= 2.0 * FARTHEST)) return "surface: a corner is far away";
+            if (!(carom_vec_largest(p) <= 2.0 * TREE_SURFACE_EXTENT))
+                return "surface: a corner is far away";
             double away = carom_length(carom_vec_sub(p, s->centre));
-            if (!(away <= s->radius * (1.0 + TOLERANCE) + TOLERANCE))
+            if (!(away <= s->radius * (1.0 + TREE_SURFACE_ROUNDING) + TREE_SURFACE_ROUNDING))
                 return "surface: a corner is not in the ball around all";
             uint32_t place = i;
             for (uint32_t level = 0; level < s->level_count; ++level) {
                 const carom_tree_cylinders *node =
                     &s->nodes[s->level_start[level] + place / CAROM_TREE_CYLINDERS];
                 uint32_t lane = place % CAROM_TREE_CYLINDERS;
-                double along, across, slack = TOLERANCE * (1.0 + s->radius);
+                double along, across, slack = TREE_SURFACE_ROUNDING * (1.0 + s->radius);
                 measure_point(node, lane, p, &along, &across);
                 if (!(along <= (double)node->height[lane] + slack &&
                       across <= (double)node->radius[lane] + slack))
@@ -582,7 +613,8 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
                 double n = carom_vec_length(carom_vec((double)node->axis_x[lane],
                                                       (double)node->axis_y[lane],
                                                       (double)node->axis_z[lane]));
-                if (!(fabs(n - 1.0) <= TOLERANCE)) return "surface: an axis is not of length 1";
+                if (!(fabs(n - 1.0) <= TREE_SURFACE_ROUNDING))
+                    return "surface: an axis is not of length 1";
                 place /= CAROM_TREE_CYLINDERS;
             }
         }

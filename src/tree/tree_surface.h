@@ -19,7 +19,10 @@
 
 #define CAROM_TREE_CYLINDERS      16u /* cylinders of a node */
 #define CAROM_TREE_SURFACE_LEVELS 8u  /* 16^8 = 2^32 triangles */
-#define CAROM_TREE_EXTREMES       6u  /* corners kept of each shell */
+#define CAROM_TREE_EXTREMES       6u  /* corners kept of each shell: the ends along three axes */
+
+/* Their corners are counted by 32 bits. */
+#define CAROM_TREE_TRIANGLES_MAX (UINT32_C(1) << 30)
 
 /* Sixteen cylinders. Lanes past the end have NaN centres, which are near nothing. */
 typedef struct carom_tree_cylinders {

@@ -5,19 +5,23 @@
 #include "geom/length.h"
 #include "tree/tree.h"
 
-/* Of lengths in the frame: floats are rounded by 2^-24 and radii up by 2^-22. */
-#define ROUNDING 1e-6
+/* Of lengths in the frame, and relative: floats are rounded by 2^-24, radii up by 2^-22 = 2.4e-7.
+ */
+#define TREE_NODE_ROUNDING 1e-6
 
 /* Checks that one lane encloses a sphere, given in the frame. */
 static const char *check_lane(const carom_tree_node *node, uint32_t lane, carom_vec3 centre,
                               const double radii[3]) {
     carom_vec3 at = carom_vec((double)node->x[lane], (double)node->y[lane], (double)node->z[lane]);
     double apart = carom_length(carom_vec_sub(centre, at));
-    if (!(apart + radii[0] <= (double)node->radius[lane] * (1.0 + ROUNDING) + ROUNDING))
+    if (!(apart + radii[0] <=
+          (double)node->radius[lane] * (1.0 + TREE_NODE_ROUNDING) + TREE_NODE_ROUNDING))
         return "tree: an inner ball is not in a node's";
-    if (!(apart + radii[1] <= (double)node->reach[lane] * (1.0 + ROUNDING) + ROUNDING))
+    if (!(apart + radii[1] <=
+          (double)node->reach[lane] * (1.0 + TREE_NODE_ROUNDING) + TREE_NODE_ROUNDING))
         return "tree: a secondary ball is not in a node's";
-    if (!(apart + radii[2] <= (double)node->cover[lane] * (1.0 + ROUNDING) + ROUNDING))
+    if (!(apart + radii[2] <=
+          (double)node->cover[lane] * (1.0 + TREE_NODE_ROUNDING) + TREE_NODE_ROUNDING))
         return "tree: a cover is not in a node's";
     return NULL;
 }
@@ -41,7 +45,7 @@ static const char *check_sphere(const carom_tree *t, const parent *parents, uint
     const double radii[3] = {l->radius[lane] * scale,
                              CAROM_MAX(l->radius[lane], l->secondary[lane]) * scale,
                              l->cover[lane] * scale};
-    if (!((double)l->depth[lane] >= radii[0] - ROUNDING))
+    if (!((double)l->depth[lane] >= radii[0] - TREE_NODE_ROUNDING))
         return "tree: a depth is smaller than its radius";
     uint32_t node = t->inner_count + leaf;
     const char *broken = check_lane(&t->nodes[node], lane, centre, radii);
@@ -52,11 +56,12 @@ static const char *check_sphere(const carom_tree *t, const parent *parents, uint
     }
     if (broken != NULL) return broken;
     double apart = carom_length(carom_vec_sub(centre, t->centre));
-    if (!(apart + radii[0] <= t->radius * (1.0 + ROUNDING) &&
-          apart + radii[1] <= t->reach * (1.0 + ROUNDING)))
+    if (!(apart + radii[0] <= t->radius * (1.0 + TREE_NODE_ROUNDING) &&
+          apart + radii[1] <= t->reach * (1.0 + TREE_NODE_ROUNDING)))
         return "tree: a ball is not in the root's";
-    return apart + radii[2] <= t->cover * (1.0 + ROUNDING) ? NULL
-                                                           : "tree: a cover is not in the root's";
+    return apart + radii[2] <= t->cover * (1.0 + TREE_NODE_ROUNDING)
+               ? NULL
+               : "tree: a cover is not in the root's";
 }
 
 static const char *check_spheres(const carom_tree *t, const parent *parents) {
@@ -98,7 +103,7 @@ static const char *check_outward(const carom_tree *t) {
         return "tree: directions of spheres are there without a surface, or not with one";
     for (uint64_t i = 0; t->outward != NULL && i < 3 * (uint64_t)t->leaf_count * CAROM_TREE_WIDTH;
          ++i)
-        if (!(fabsf(t->outward[i]) <= 1.0f + (float)ROUNDING))
+        if (!(fabsf(t->outward[i]) <= 1.0f + (float)TREE_NODE_ROUNDING))
             return "tree: the direction of a sphere is longer than 1";
     return NULL;
 }

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* The distance of two trees: of their surfaces where both have one, else of their spheres. A search
+ * (tree_cpu.c, tree_surface_cpu.c) finds an upper bound and what it deferred; here both become
+ * bounds of the distance of the solids, and what the next query may begin with, the hint.
+ *
+ * Invariant: lower <= value <= upper at every exit. The surfaces' value is the distance of two
+ * triangles, the spheres' that of two inner balls, which are in the solids. */
+#include <float.h>
+
+#include "base/assert.h"
+#include "tree/tree_query.h"
+
+/* ---- Hints ----------------------------------------------------------------------------------- */
+
+/* What carom_tree_hint holds: the closest spheres or triangles of one query, for the next. */
+typedef struct learned {
+    bool valid;
+    uint32_t sphere_a, sphere_b;
+    bool faces;                      /* the next two are valid */
+    uint32_t triangle_a, triangle_b; /* in the order of the trees */
+    /* A lower bound of the distance in an earlier pose. Where the trees have moved by d since then,
+     * it holds less d. */
+    uint64_t trees;    /* whose it is; 0: none */
+    double lower;      /* in the frame of the larger tree, as the rest */
+    double motion[12]; /* the smaller tree's place */
+    bool wide;         /* it took long to find: TREE_WIDENED_GAP is for it */
+} learned;
+
+_Static_assert(sizeof(learned) <= sizeof(carom_tree_hint), "a hint holds what was learned");
+
+/* NULL where there is no hint. */
+static learned *read_hint(const carom_tree_hint *hint, learned *to) {
+    if (hint == NULL) return NULL;
+    memcpy(to, hint->words, sizeof(*to));
+    return to;
+}
+
+static void write_hint(const learned *from, carom_tree_hint *hint) {
+    memcpy(hint->words, from, sizeof(*from));
+}
+
+/* ---- Spheres --------------------------------------------------------------------------------- */
+
+static carom_tree_gap_search tree_gap_begin(const carom_tree_placing *p,
+                                            const carom_tree_budget *budget) {
+    return (carom_tree_gap_search){
+        .placing = p,
+        .fixed = carom_tree_side_make(p->fixed, carom_tree_fixed_place(p)),
+        .moving = carom_tree_side_make(p->moving, carom_tree_moving_place(p)),
+        .budget = *budget,
+        .pending = HUGE_VAL};
+}
+
+/* A sphere of a tree by its index in the packing, posed. */
+static carom_pack_posed find_sphere(const carom_tree *tree, const carom_pack_place *place,
+                                    uint32_t index) {
+    uint32_t slot = tree->slots[index];
+    const carom_tree_leaf *leaf = &tree->leaves[slot / CAROM_TREE_WIDTH];
+    uint32_t lane = slot % CAROM_TREE_WIDTH;
+    return carom_pack_pose_sphere(place, carom_vec(leaf->x[lane], leaf->y[lane], leaf->z[lane]),
+                                  leaf->radius[lane], leaf->secondary[lane], leaf->cover[lane]);
+}
+
+/* Of the distance of two centres and of sums of it and radii: 4 roundings of 2^-53, times 4. */
+#define TREE_GAP_ROUNDING 0x1p-49
+
+static void finish_gap(const carom_tree_gap_search *s, carom_tree_gap *gap) {
+    const carom_tree_placing *placing = s->placing;
+    carom_pack_posed p = find_sphere(placing->a, &placing->meeting.place[0], s->sphere_a);
+    carom_pack_posed r = find_sphere(placing->b, &placing->meeting.place[1], s->sphere_b);
+    carom_vec3 apart = carom_vec_sub(r.centre, p.centre);
+    double d = carom_vec_length(apart), rounding = TREE_GAP_ROUNDING * (d + p.radius + r.radius);
+    double pending = (s->pending + placing->offset) / placing->to_frame;
+    double least = CAROM_MIN(pending, s->least_cover);
+    double lower = least - TREE_GAP_ROUNDING * (d + p.cover + r.cover);
+    gap->distance.upper = s->least + (rounding + placing->meeting.slack);
+    gap->distance.lower = CAROM_MAX(lower, 0.0);
+    gap->distance.value = s->least;
+    gap->sphere_a = s->sphere_a;
+    gap->sphere_b = s->sphere_b;
+    gap->partial = s->budget.stopped;
+    gap->point_a = carom_vec_add(p.centre, carom_vec_scale(apart, p.radius / d));
+    gap->point_b = carom_vec_sub(r.centre, carom_vec_scale(apart, r.radius / d));
+}
+
+/* The gap of the pair that was closest last time is an upper bound to start from. */
+static void take_hint(carom_tree_gap_search *s, const learned *hint) {
+    const carom_tree_placing *placing = s->placing;
+    if (hint == NULL || !hint->valid || hint->sphere_a >= placing->a->extent.count ||
+        hint->sphere_b >= placing->b->extent.count)
+        return;
+    carom_pack_posed p = find_sphere(placing->a, &placing->meeting.place[0], hint->sphere_a);
+    carom_pack_posed r = find_sphere(placing->b, &placing->meeting.place[1], hint->sphere_b);
+    double d = carom_vec_length(carom_vec_sub(r.centre, p.centre));
+    s->least = d - (p.radius + r.radius);
+    s->least_cover = d - (p.cover + r.cover);
+    s->sphere_a = hint->sphere_a;
+    s->sphere_b = hint->sphere_b;
+    s->found = s->least <= 0.0;
+}
+
+static void find_gap(carom_context *context, const carom_tree_placing *placing,
+                     carom_tree_budget *budget, carom_tree_hint *hint, carom_tree_gap *gap) {
+    carom_tree_gap_search s = tree_gap_begin(placing, budget);
+    learned before;
+    s.least = s.least_cover = HUGE_VAL;
+    s.sphere_a = s.sphere_b = CAROM_NONE;
+    take_hint(&s, read_hint(hint, &before));
+    CAROM_CPU_CALL(context, carom_tree_search_gap)(&s);
+    CAROM_ASSERT(s.least < HUGE_VAL && s.least_cover <= s.least);
+    if (!s.found) finish_gap(&s, gap);
+    const learned now = {.valid = !s.found, .sphere_a = s.sphere_a, .sphere_b = s.sphere_b};
+    if (hint != NULL) write_hint(&now, hint);
+    *budget = s.budget;
+}
+
+/* ---- Surfaces -------------------------------------------------------------------------------- */
+
+/* What bounds of distances may be apart, in units of the fixed tree's frame, in which its size is
+ * 1/2 to 1: a search leaves TREE_SEARCH_TOLERANCE, and its lower bound is used again until motion
+ * has taken the rest. 2^-7 is the "up to 1 % of the larger solid's size" that tree.h promises.
+ * Distances themselves are nearly always exact, as the search goes on from the nearest triangles to
+ * their neighbours. */
+#define TREE_GAP_TOLERANCE    0x1p-7
+#define TREE_SEARCH_TOLERANCE 0x1p-10f
+
+/* Surfaces that are parallel over long ways, such as two tori in each other, would need thousands
+ * of nodes. Along a path, a search that has visited TREE_WIDEN_VISITS nodes doubles its tolerance,
+ * and again after TREE_WIDEN_STEP more, up to TREE_WIDENED_TOLERANCE: three times, so that it ends
+ * after some 500 visits. Others end before: two tori without a hint take 240. The bound of such a
+ * search is used again until it is TREE_WIDENED_GAP below the distance, half as far again as
+ * others. */
+#define TREE_WIDEN_VISITS      384
+#define TREE_WIDEN_STEP        32
+#define TREE_WIDENED_TOLERANCE 0x1p-7f
+#define TREE_WIDENED_GAP       0x1.8p-7
+
+/* Without a hint, nodes that a search may visit before it is begun again with
+ * TREE_RETRY_TOLERANCE, which takes some hundred. */
+#define TREE_FIRST_VISITS    700
+#define TREE_RETRY_TOLERANCE 0x1p-8f
+
+/* Names the trees and scales that a bound is for; never 0. */
+static uint64_t name_trees(const carom_tree_placing *p) {
+    uint64_t parts[4] = {p->a->fingerprint, p->b->fingerprint, 0, 0}, name = 1;
+    memcpy(&parts[2], &p->meeting.place[0].scale, sizeof(double));
+    memcpy(&parts[3], &p->meeting.place[1].scale, sizeof(double));
+    for (int i = 0; i < 4; ++i) name = (name ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    return name != 0 ? name : 1;
+}
+
+/* Relative: a motion is taken as this much longer, as rotations are of length 1 up to 2^-50 only.
+ */
+#define TREE_MOTION_SLACK 0x1p-20
+
+/* The lower bound that is left of an earlier one: less how far any point of the moving tree has
+ * moved. For x in the ball around its surface, |M x + m - (M' x + m')| <= |M c + m - (M' c + m')| +
+ * r |M - M'|; the norm of the difference of two rotations is their Frobenius norm over sqrt(2). */
+static double bound_left(const carom_tree_placing *p, const learned *hint) {
+    const carom_tree_surface *moving = &p->moving->surface;
+    const double c[3] = {moving->centre.x, moving->centre.y, moving->centre.z};
+    double squares = 0.0, way = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        double by = p->motion[9 + i] - hint->motion[9 + i];
+        for (int k = 0; k < 3; ++k) {
+            double d = p->motion[3 * i + k] - hint->motion[3 * i + k];
+            squares += d * d;
+            by += d * c[k];
+        }
+        way += by * by;
+    }
+    double moved = sqrt(way) + moving->radius * sqrt(0.5 * squares) * (1.0 + TREE_MOTION_SLACK);
+    return hint->lower - moved * (1.0 + TREE_MOTION_SLACK) - 16.0 * p->motion_error -
+           CAROM_TREE_SLACK;
+}
+
+/* Whether a shell of a lies in the solid of b, given that their surfaces do not meet: 1, 0, or -1
+ * where that is not known. */
+static int find_inside(const carom_tree *a, const carom_pack_place *place_a, const carom_tree *b,
+                       const carom_pack_place *place_b) {
+    carom_vec3 centre =
+        carom_vec_add(b->origin, carom_vec_scale(b->surface.centre, carom_power_of_two(-b->shift)));
+    centre = carom_pack_pose_centre(place_b, centre);
+    int answer = 0;
+    for (uint32_t i = 0; i < a->surface.shell_count; ++i) {
+        carom_vec3 far = {0.0, 0.0, 0.0};
+        double most = -1.0;
+        for (uint32_t k = 0; k < CAROM_TREE_EXTREMES; ++k) {
+            carom_vec3 p = carom_pack_pose_centre(
+                place_a, a->surface.extremes[(uint64_t)i * CAROM_TREE_EXTREMES + k]);
+            carom_vec3 d = carom_vec_sub(p, centre);
+            double apart = carom_vec_dot(d, d);
+            if (!(apart > most)) continue;
+            most = apart;
+            far = p;
+        }
+        int inside = carom_tree_surface_inside(&b->surface, place_b, b->origin, b->shift, far);
+        if (inside == 1) return 1;
+        if (inside < 0) answer = -1;
+    }
+    return answer;
+}
+
+/* Relative error of the distance of two triangles: 1e-15 of their extent, times 7. */
+#define TREE_TRIANGLE_ERROR 0x1p-47
+
+/* `known` is a lower bound, in the frame: then one above 0 also says that no solid is in the other,
+ * as none was when it was found, and surfaces have not passed each other since. False: one
+ * solid is or may be in the other. */
+static bool finish_near(const carom_tree_surface_search *s, double known, carom_tree_gap *gap) {
+    const carom_tree_placing *p = s->placing;
+    const carom_tree *a = p->a, *b = p->b;
+    const carom_pack_place *place = p->meeting.place;
+    double size = a->extent.size * place[0].scale + b->extent.size * place[1].scale;
+    double rounding =
+        TREE_TRIANGLE_ERROR * size + TREE_GAP_ROUNDING * s->best.distance + p->meeting.slack;
+    double pending = (CAROM_MAX((double)s->pending, known) + p->offset) / p->to_frame;
+    double lower = CAROM_MIN(pending, s->best.distance) - rounding;
+    bool apart = p->apart || known > 0.0;
+    int inside = apart ? 0 : find_inside(a, &place[0], b, &place[1]);
+    if (inside == 0 && !apart) inside = find_inside(b, &place[1], a, &place[0]);
+    if (inside == 1) return false;
+    gap->distance.upper = s->best.distance + rounding;
+    gap->distance.lower = inside == 0 ? CAROM_MAX(lower, 0.0) : 0.0;
+    gap->distance.value = s->best.distance;
+    gap->point_a = s->best.a;
+    gap->point_b = s->best.b;
+    gap->face_a = a->surface.faces[s->triangle_a];
+    gap->face_b = b->surface.faces[s->triangle_b];
+    gap->partial = s->budget.stopped;
+    return inside == 0;
+}
+
+static void search_surfaces(carom_context *context, carom_tree_surface_search *s, bool exact) {
+    carom_tree_budget *budget = &s->budget;
+    uint64_t most = budget->most_visits;
+    bool warm = s->best.distance < HUGE_VAL;
+    s->tolerance = exact ? 0.0f : TREE_SEARCH_TOLERANCE;
+    s->widest = warm && !exact ? TREE_WIDENED_TOLERANCE : 0.0f;
+    s->widen_at = budget->visits + TREE_WIDEN_VISITS;
+    s->widen_by = TREE_WIDEN_STEP;
+    if (!warm && !exact) budget->most_visits = CAROM_MIN(most, budget->visits + TREE_FIRST_VISITS);
+    CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
+    if (!budget->stopped || budget->visits >= most || carom_time_seconds() >= budget->deadline)
+        return;
+    float first = s->pending;
+    budget->most_visits = most;
+    budget->stopped = false;
+    s->pending = HUGE_VALF;
+    s->tolerance = TREE_RETRY_TOLERANCE;
+    CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
+    s->pending = CAROM_MAX(first, s->pending);
+}
+
+static carom_tree_surface_search tree_surface_begin(const carom_tree_placing *p,
+                                                    const carom_tree_budget *budget) {
+    carom_tree_surface_search s = {
+        .placing = p,
+        .fixed = {&p->fixed->surface, carom_tree_fixed_place(p), CAROM_TREE_NONE, {{0}}},
+        .moving = {&p->moving->surface, carom_tree_moving_place(p), CAROM_TREE_NONE, {{0}}},
+        .budget = *budget,
+        .pending = HUGE_VALF,
+        .triangle_a = CAROM_NONE,
+        .triangle_b = CAROM_NONE};
+    s.best.distance = HUGE_VAL;
+    return s;
+}
+
+static void find_near(carom_context *context, const carom_tree_placing *p,
+                      carom_tree_budget *budget, carom_tree_hint *hint_words, bool exact,
+                      carom_tree_gap *gap) {
+    carom_tree_surface_search s = tree_surface_begin(p, budget);
+    learned before, *hint = read_hint(hint_words, &before);
+    uint64_t trees = name_trees(p);
+    double known = -HUGE_VAL;
+    if (hint != NULL && hint->faces && hint->triangle_a < p->a->surface.triangle_count &&
+        hint->triangle_b < p->b->surface.triangle_count) {
+        uint32_t fixed = p->swapped ? hint->triangle_b : hint->triangle_a;
+        uint32_t moving = p->swapped ? hint->triangle_a : hint->triangle_b;
+        CAROM_CPU_CALL(context, carom_tree_search_triangles)(&s, fixed, moving);
+    }
+    bool has_bound = hint != NULL && hint->trees == trees && !p->far;
+    if (has_bound) known = bound_left(p, hint);
+    CAROM_ASSERT(!has_bound || known <= s.best.distance * p->to_frame + CAROM_TREE_SLACK);
+    double most = has_bound && hint->wide ? TREE_WIDENED_GAP : TREE_GAP_TOLERANCE;
+    if (exact || !(s.best.distance * p->to_frame - known <= most)) {
+        known = -HUGE_VAL;
+        has_bound = false;
+        search_surfaces(context, &s, exact);
+    } else {
+        s.pending = -HUGE_VALF;
+    }
+    CAROM_ASSERT(s.best.distance < HUGE_VAL && s.triangle_a < p->a->surface.triangle_count &&
+                 s.triangle_b < p->b->surface.triangle_count);
+    bool apart = !s.found && finish_near(&s, known, gap);
+    gap->sphere_a = gap->sphere_b = CAROM_NONE;
+    *budget = s.budget;
+    if (hint == NULL) return;
+    hint->faces = true;
+    hint->triangle_a = s.triangle_a;
+    hint->triangle_b = s.triangle_b;
+    if (!has_bound) { /* one of solids that are apart, for the next pose */
+        double least = CAROM_MIN((double)s.pending, s.best.distance * p->to_frame);
+        hint->trees = !p->far && apart ? trees : 0;
+        hint->lower = least - 4.0 * p->motion_error;
+        hint->wide = s.tolerance >= TREE_WIDENED_TOLERANCE;
+        memcpy(hint->motion, p->motion, sizeof(hint->motion));
+    }
+    write_hint(hint, hint_words);
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+void carom_tree_run_distance(carom_context *context, const carom_tree_placing *placing,
+                             carom_tree_hint *hint, const carom_tree_query_def *def, double start,
+                             carom_tree_gap *gap, carom_work *work) {
+    carom_tree_budget budget = carom_tree_budget_make(def, start);
+    memset(gap, 0, sizeof(*gap));
+    gap->face_a = gap->face_b = CAROM_NONE;
+    if (placing->a->surface.triangle_count != 0 && placing->b->surface.triangle_count != 0)
+        find_near(context, placing, &budget, hint, def->exact_distance, gap);
+    else
+        find_gap(context, placing, &budget, hint, gap);
+    CAROM_ASSERT(gap->distance.lower >= 0.0 && gap->distance.lower <= gap->distance.value &&
+                 gap->distance.value <= gap->distance.upper);
+    carom_tree_count_work(&budget, work);
+}
+
+carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
+                                 const carom_pose *pose_a, const carom_tree *b,
+                                 const carom_pose *pose_b, const carom_tree_query_def *def,
+                                 carom_tree_gap *gap) {
+    CAROM_TREE_ENTER(gap);
+    double start = carom_tree_start(def);
+    const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
+    const carom_tree_placing placing = carom_tree_place(&pair);
+    context->work = (carom_work){0};
+    carom_tree_run_distance(context, &placing, pair.hint, def, start, gap, &context->work);
+    return CAROM_OK;
+}
+
+carom_status carom_tree_meet(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                             const carom_tree *b, const carom_pose *pose_b,
+                             const carom_tree_query_def *def, bool *meet) {
+    CAROM_TREE_ENTER(meet);
+    const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
+    const carom_tree_placing placing = carom_tree_place(&pair);
+    const carom_tree_budget budget = carom_tree_budget_make(def, carom_tree_start(def));
+    carom_tree_gap_search s = tree_gap_begin(&placing, &budget);
+    s.any = true;
+    if (!placing.apart) CAROM_CPU_CALL(context, carom_tree_search_gap)(&s);
+    context->work = (carom_work){0};
+    carom_tree_count_work(&s.budget, &context->work);
+    *meet = s.found;
+    return CAROM_OK;
+}

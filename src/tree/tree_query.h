@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* tree_query.h: what the queries of two trees share, and one query by one worker. */
+#ifndef CAROM_SRC_TREE_TREE_QUERY_H
+#define CAROM_SRC_TREE_TREE_QUERY_H
+
+#include "tree/tree_cpu.h"
+
+/* What all queries check first. */
+carom_status carom_tree_check_query(carom_context *context, const carom_tree *a,
+                                    const carom_pose *pose_a, const carom_tree *b,
+                                    const carom_pose *pose_b, const carom_tree_query_def *def);
+
+/* The pair of a query of two trees; its scales and hint are those of the def. */
+carom_tree_pair carom_tree_pair_of(const carom_tree *a, const carom_pose *pose_a,
+                                   const carom_tree *b, const carom_pose *pose_b,
+                                   const carom_tree_query_def *def);
+
+/* The message is left to the calling thread, as many workers may fail at once. */
+carom_status carom_tree_fail_query(carom_context *context, carom_status status);
+
+extern const carom_tree_query_def carom_tree_query_defaults;
+
+/* The first lines of a public query. */
+#define CAROM_TREE_ENTER(result)                                                                   \
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE(a != NULL && b != NULL, "a tree is NULL");                                       \
+    CAROM_REQUIRE((result) != NULL, "the result is NULL");                                         \
+    if (def == NULL) def = &carom_tree_query_defaults;                                             \
+    CAROM_TRY(carom_tree_check_query(context, a, pose_a, b, pose_b, def))
+
+/* When a query begins, carom_time_seconds; 0 where no time budget needs it. */
+static inline double carom_tree_start(const carom_tree_query_def *def) {
+    return def->time_budget > 0.0 ? carom_time_seconds() : 0.0;
+}
+
+/* The budget of a search of a query that began at `start`. */
+carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double start);
+
+/* Adds the work of a search. */
+void carom_tree_count_work(const carom_tree_budget *budget, carom_work *work);
+
+/* The overlap of two trees by one worker. CAROM_NO_MEMORY: its scratch is too small; without a
+ * message. */
+carom_status carom_tree_run_overlap(carom_context *context, uint32_t worker,
+                                    const carom_tree_placing *placing,
+                                    const carom_tree_query_def *def, double start,
+                                    carom_packing_overlap *overlap, carom_work *work);
+
+/* Their distance; the hint may be NULL. */
+void carom_tree_run_distance(carom_context *context, const carom_tree_placing *placing,
+                             carom_tree_hint *hint, const carom_tree_query_def *def, double start,
+                             carom_tree_gap *gap, carom_work *work);
+
+#endif
