@@ -176,6 +176,13 @@ static carom_status make_room_for_entries(build *b, uint64_t count) {
     return CAROM_OK;
 }
 
+/* Filling has moved each end down to its bucket's start: the prefix sums match what was entered. */
+static void grid_check_starts(const carom_grid_view *view, uint32_t total) {
+    uint32_t buckets = view->table.bucket_count;
+    CAROM_ASSERT(view->starts[0] == 0 && view->starts[buckets] == total);
+    for (uint32_t i = 0; i < buckets; ++i) CAROM_ASSERT(view->starts[i] <= view->starts[i + 1]);
+}
+
 static carom_status enter_all(build *b) {
     carom_grid *grid = b->grid;
     uint64_t buckets = grid->view.table.bucket_count, count = grid->view.item_count;
@@ -187,6 +194,7 @@ static carom_status enter_all(build *b) {
     grid->offsets[buckets + 1] = total;
     CAROM_TRY(make_room_for_entries(b, total));
     CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, fill_entries, b));
+    grid_check_starts(&grid->view, total);
     if (b->context->threads > 1)
         CAROM_TRY(carom_parallel_for(b->context, buckets, GRAIN, sort_buckets, b));
     return CAROM_OK;

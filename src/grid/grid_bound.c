@@ -142,8 +142,8 @@ static uint64_t count_near(const nearby *from, uint64_t count, const float middl
     return near;
 }
 
-static void copy_near(const nearby *from, uint64_t count, const float middle[3], float half,
-                      const nearby *to) {
+static uint64_t copy_near(const nearby *from, uint64_t count, const float middle[3], float half,
+                          const nearby *to) {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < count; ++i) {
         to->x[kept] = from->x[i];
@@ -151,6 +151,7 @@ static void copy_near(const nearby *from, uint64_t count, const float middle[3],
         to->z[kept] = from->z[i];
         kept += is_near(from, i, middle, half) ? 1 : 0;
     }
+    return kept;
 }
 
 /* Counts the centres near each eighth of a cube, and splits those that may have the most.
@@ -171,7 +172,8 @@ static carom_status split(search *s, int depth, uint64_t count, const float midd
         if (depth + 1 == SPLITS || kept <= s->found + s->found / TOLERANCE) {
             s->most = CAROM_MAX(kept, s->most);
         } else {
-            copy_near(here, count, at, quarter, &s->near[depth + 1]);
+            uint64_t copied = copy_near(here, count, at, quarter, &s->near[depth + 1]);
+            CAROM_ASSERT(copied == kept && kept <= count);
             CAROM_TRY(split(s, depth + 1, kept, at, quarter));
         }
     }
@@ -243,6 +245,13 @@ static carom_status sort_centres(search *s, const carom_vec3 *from, uint64_t cou
         sum += s->cells.cells[slot].count;
     }
     for (uint64_t i = 0; i < count; ++i) s->centres[s->end[slots[i]]++] = from[i];
+    uint64_t begin = 0; /* cells follow one another, each with its centres */
+    for (uint64_t i = 0; i < s->cells.used_count; ++i) {
+        uint32_t slot = s->cells.used[i];
+        CAROM_ASSERT(s->end[slot] == begin + s->cells.cells[slot].count);
+        begin = s->end[slot];
+    }
+    CAROM_ASSERT(begin == count);
     return CAROM_OK;
 }
 
@@ -268,6 +277,7 @@ static carom_status most_near(carom_context *context, const carom_vec3 *from, ui
     }
     CAROM_TRY(search_block(&s, fullest.x, fullest.y, fullest.z));
     CAROM_TRY(visit_blocks(&s, NULL));
+    CAROM_ASSERT(s.found >= 1 && s.found <= s.most && s.most <= count);
     *most = s.most;
     return CAROM_OK;
 }
@@ -331,6 +341,7 @@ static carom_status make_crowd(carom_context *context, const carom_grid_balls *b
         c->class_count += at[k + 1] != 0;
         at[k + 1] += at[k];
     }
+    CAROM_ASSERT(at[CLASSES] == count);
     memcpy(c->first, at, sizeof(at));
     for (uint64_t i = 0; i < count; ++i) {
         int k = class_of(list[i].radius);
@@ -384,6 +395,7 @@ static carom_status add_pairs(carom_context *context, const crowd *a, int k, con
         uint64_t other = multiply_saturated(of_b, most);
         pairs = CAROM_MIN(pairs, other);
     }
+    CAROM_ASSERT(pairs >= 1 && pairs <= multiply_saturated(of_a, of_b));
     *bound = add_saturated(*bound, pairs);
     return CAROM_OK;
 }

@@ -59,14 +59,34 @@ __attribute__((noinline)) static void place_each(const carom_grid_table *table,
     p->set = ~UINT64_C(0) >> (64 - count);
 }
 
+/* The eight lanes are the entries of grid_item.h: compared for one item in ITEMS_PER_CHECK, as that
+ * takes longer than the lanes. Release builds could not leave the loops of grid_item.h out. */
+#ifdef CAROM_CHECKS
+#define ITEMS_PER_CHECK 8u
+static void grid_check_eight(const carom_grid_table *table, const carom_grid_cells *cells,
+                             uint32_t level, const places *p) {
+    uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS], i = 0;
+    if (cells->low[0] % ITEMS_PER_CHECK != 0) return;
+    uint32_t count = carom_grid_enter(table, cells, level, buckets, tags);
+    CAROM_ASSERT(count == (uint32_t)__builtin_popcountll(p->set));
+    for (uint64_t set = p->set; set != 0; set &= set - 1, ++i)
+        CAROM_ASSERT(p->buckets[__builtin_ctzll(set)] == buckets[i] &&
+                     p->tags[__builtin_ctzll(set)] == tags[i]);
+}
+#else
+#define grid_check_eight(table, cells, level, p) ((void)0)
+#endif
+
 static inline void place(const carom_grid_table *table, const carom_grid_cells *cells,
                          uint32_t level, places *p) {
     uint32_t wide = 0;
     for (int k = 0; k < 3; ++k) wide |= (cells->high[k] >> level) - (cells->low[k] >> level);
-    if (table->block_shift != 0 && wide <= 1u)
+    if (table->block_shift != 0 && wide <= 1u) {
         place_eight(table, cells, level, p);
-    else
+        grid_check_eight(table, cells, level, p);
+    } else {
         place_each(table, cells, level, p);
+    }
 }
 
 static inline carom_grid_cells cells_of_rank(const carom_grid_view *view, uint32_t rank) {

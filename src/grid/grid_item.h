@@ -179,6 +179,7 @@ CAROM_ITEM carom_grid_space carom_grid_choose_space(const carom_grid_extent *all
     if (carom_power_of_two(exponent) < least) ++exponent;
     space.inverse = carom_power_of_two(-exponent);
     space.bits = 1u + carom_grid_highest_bit(1u | (uint32_t)(size * space.inverse));
+    CAROM_ASSERT(size * space.inverse <= (double)CAROM_GRID_LAST && space.bits <= 31u);
     return space;
 }
 

@@ -75,6 +75,7 @@ static void deal(perfect *p) {
     }
     for (uint32_t g = 0; g < groups; ++g)
         p->by_size[sizes[CAROM_MIN(p->starts[g + 1] - p->starts[g], MOST_IN_GROUP)]++] = g;
+    CAROM_ASSERT(sizes[0] == groups); /* the smallest come last: every group has its place */
 }
 
 /* Takes the buckets of a group under a displacement, or none if one of them is taken already. */
@@ -96,8 +97,17 @@ static bool try_displacement(perfect *p, uint32_t group, uint32_t displacement) 
     return true;
 }
 
+/* Each key of the groups that found a displacement has a bucket of its own. */
+static void perfect_check_taken(const perfect *p, uint64_t displaced) {
+    uint64_t taken = 0;
+    for (uint64_t i = 0; i < p->table->bucket_count / 64u + 1; ++i)
+        taken += (uint64_t)__builtin_popcountll(p->taken[i]);
+    CAROM_ASSERT(taken == displaced);
+}
+
 static carom_status displace(perfect *p, uint32_t *displacements) {
     uint32_t groups = p->table->group_count;
+    uint64_t displaced = 0; /* keys */
     for (uint32_t i = 0; i < groups; ++i) {
         if (i % TRIES_AT_ONCE == 0) CAROM_TRY(carom_progress_look(p->context));
         uint32_t group = p->by_size[i], d = 0;
@@ -105,7 +115,9 @@ static carom_status displace(perfect *p, uint32_t *displacements) {
             if (++d % TRIES_AT_ONCE == 0) CAROM_TRY(carom_progress_look(p->context));
         /* Keys of a group with equal low halves share a bucket. This is rare and harmless. */
         displacements[group] = d < MOST_DISPLACEMENTS ? d : 0;
+        if (d < MOST_DISPLACEMENTS) displaced += p->starts[group + 1] - p->starts[group];
     }
+    perfect_check_taken(p, displaced);
     return CAROM_OK;
 }
 

@@ -58,6 +58,7 @@ static carom_status finish_range(void *argument, carom_range range) {
         const carom_pack_ball *b = &f->balls[i];
         carom_vec3 c = carom_vec(b->x, b->y, b->z);
         carom_pack_hit hit = carom_pack_mesh_distance(f->mesh, c, CAROM_BVH_NONE);
+        CAROM_ASSERT(b->radius <= hit.distance); /* no ball reaches out of the solid */
         f->spheres[i] = (carom_packing_sphere){.centre = carom_pack_mesh_restore(f->mesh, c),
                                                .radius = b->radius * scale,
                                                .face = f->mesh->faces[hit.place]};
@@ -79,10 +80,29 @@ static carom_status make_spheres(carom_context *context, const carom_pack_mesh *
                                  "spheres of a packing");
     for (uint64_t i = 0; i < count; ++i) order[i] = (ranked){balls->balls.data[i], i};
     if (count > 1) qsort(order, count, sizeof(*order), larger_first);
-    for (uint64_t i = 0; i < count; ++i) balls->balls.data[i] = order[i].ball;
+    for (uint64_t i = 0; i < count; ++i) {
+        CAROM_ASSERT(i == 0 || order[i].ball.radius <= order[i - 1].ball.radius);
+        balls->balls.data[i] = order[i].ball;
+    }
     packing->info.spheres = count;
     finishing f = {mesh, balls->balls.data, packing->spheres};
     return carom_parallel_for(context, count, SPHERES_PER_RANGE, finish_range, &f);
+}
+
+/* Where winding numbers are 0 and 1, volumes are exact up to rounding: shares sum to the solid, and
+ * a ball is in its share but for what leaks into others. In the frame, where the solid's box is no
+ * larger than 1. */
+static void pack_check_shares(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
+                              const carom_pack_share *shares, uint32_t count, double solid) {
+    double sum = 0.0;
+    if (!mesh->balanced || !mesh->plain) return;
+    for (uint32_t i = 0; i < count; ++i) {
+        CAROM_ASSERT(shares[i].cover >= balls[i].radius);
+        CAROM_ASSERT(shares[i].volume + shares[i].leak >=
+                     carom_pack_volume(balls[i].radius) * (1.0 - VOLUME_ERROR) - VOLUME_ERROR);
+        sum += shares[i].volume;
+    }
+    CAROM_ASSERT(fabs(sum - solid) <= VOLUME_ERROR);
 }
 
 /* Computes secondary radii, covers and voids; converts to the caller's units. */
@@ -101,6 +121,7 @@ static carom_status make_shares(carom_context *context, const carom_pack_mesh *m
     if (status != CAROM_OK) return status;
     double back = carom_power_of_two(-mesh->shift), cube = back * back * back, volume = 0.0;
     for (uint32_t i = 0; i < count; ++i) volume += shares[i].volume;
+    pack_check_shares(mesh, balls, shares, count, packing->info.volume / cube);
     if (mesh->balanced &&
         !mesh->plain) { /* the cells are smaller than those of the estimate before */
         packing->info.fill *= packing->info.volume / (volume * cube);
@@ -179,6 +200,7 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
     info->least_radius = count != 0 ? packing->spheres[count - 1].radius : 0.0;
     info->empty_radius = outcome.empty / scale;
     info->fill = info->volume > 0.0 ? outcome.volume / (info->volume * cube) : 0.0;
+    CAROM_ASSERT(!mesh->plain || info->fill <= 1.0 + VOLUME_ERROR); /* disjoint, and inside */
     info->complete = count >= goal.count || outcome.volume >= goal.volume ||
                      (def->radius > 0.0 && outcome.empty <= 1.0001 * goal.radius);
     if (!def->skip_shares && count != 0)

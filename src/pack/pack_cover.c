@@ -78,6 +78,7 @@ static carom_status make_cells(covering *c, const carom_pack_fit *fit, double co
         carom_vec3 p = carom_pack_mesh_round(&c->mesh, fit->centres[k]);
         double wide = fit->radii[k] + WIDER * fit->outside;
         c->limits[k] = CAROM_MIN(wide, fit->allowed[k]);
+        CAROM_ASSERT(fit->radii[k] <= c->limits[k]);
         c->sites[k] = (carom_pack_ball){p.x, p.y, p.z, c->limits[k]};
     }
     c->cells.count = 0;
@@ -138,8 +139,10 @@ static carom_status sort_balls(covering *c) {
         place[order[k].index] = k;
     }
     c->count = count;
-    for (uint64_t i = 0; i < c->cells.count; ++i)
+    for (uint64_t i = 0; i < c->cells.count; ++i) {
+        CAROM_ASSERT(c->covers[c->cells.data[i].sphere] > 0.0); /* it has a place */
         c->cells.data[i].sphere = place[c->cells.data[i].sphere];
+    }
     return CAROM_OK;
 }
 
@@ -251,6 +254,7 @@ static carom_status guess_count(covering *c, uint32_t most, uint32_t *count) {
         limit = CAROM_MIN(limit, most);
         CAROM_TRY(carom_pack_fit_begin(&c->mesh, limit, &c->fitting));
         CAROM_TRY(carom_pack_fit_count(c->fitting, outside, count));
+        CAROM_ASSERT(*count >= 1 && *count <= limit + 1);
         carom_arena_rewind(scratch, mark);
         if (*count <= limit || limit == most) break;
     }
@@ -286,6 +290,7 @@ static carom_status search_count(covering *c, uint32_t most, carom_cover *cover)
             high = count;
         else
             low = CAROM_MAX(count, low);
+        CAROM_ASSERT(count <= most && (high == 0 || low < high));
         if (!reached && count == most) break;
         if (high != 0 && (double)(high - low) <= 1.0 + NEAR_COUNT * (double)high) break;
         if (high == 0)

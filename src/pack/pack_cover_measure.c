@@ -167,6 +167,17 @@ static bool cut_arcs(const measuring *m, worker *w, double a, double b) {
     return true;
 }
 
+/* Arcs that are left lie on the circle and do not overlap. */
+static void measure_check_arcs(const worker *w) {
+    double sum = 0.0;
+    for (uint64_t i = 0; i < w->arcs.count; ++i) {
+        const arc *a = &w->arcs.data[i];
+        CAROM_ASSERT(a->from >= 0.0 && a->from <= a->to && a->to <= 2.0 * CAROM_PI);
+        sum += a->to - a->from;
+    }
+    CAROM_ASSERT(sum <= 2.0 * CAROM_PI * (1.0 + 0x1p-40));
+}
+
 /* The arcs of the circle of ball i at height z that no other ball contains. */
 static bool free_arcs(const measuring *m, worker *w, uint32_t i, double z, double rho) {
     const carom_pack_ball *ball = &m->balls[i];
@@ -226,6 +237,7 @@ static bool measure_surface(const measuring *m, worker *w, uint32_t i) {
     for (uint32_t k = 0; k < LATITUDES; ++k) {
         double t = -1.0 + ((double)k + 0.5) * dt, s = sqrt(1.0 - t * t);
         if (!free_arcs(m, w, i, ball->z + r * t, r * s)) return false;
+        measure_check_arcs(w);
         for (uint64_t at = 0; at < w->arcs.count; ++at) {
             double a = w->arcs.data[at].from, b = w->arcs.data[at].to, width = b - a;
             if (!(width > 0.0)) continue;
@@ -268,6 +280,7 @@ static carom_status measure_balls(void *argument, carom_range range) {
     for (uint64_t i = range.begin; i < range.end; ++i) {
         branch b = {&m->balls[i], m->lower[i], 0.0, CAROM_BVH_NONE};
         if (!search_cell(m, w, &b, centre_of(b.ball), b.ball->radius)) return CAROM_CANCELLED;
+        CAROM_ASSERT(b.best >= m->lower[i]); /* it only rises from what the climb found */
         m->worst[i] = CAROM_MAX(b.most, b.best);
         m->lower[i] = b.best;
         if (!measure_surface(m, w, (uint32_t)i)) return CAROM_NO_MEMORY;
@@ -300,6 +313,10 @@ static carom_status measure_all(measuring *m, carom_pack_outside *outside) {
         area += m->area[i];
     }
     outside->mean = area > 0.0 ? sum / area : 0.0;
+    CAROM_ASSERT(outside->worst_lower <= outside->worst);
+    CAROM_ASSERT(outside->worst <=
+                 CAROM_MAX(outside->worst_lower * (1.0 + TOLERANCE) + LEAST_WORST, m->least) +
+                     CAROM_PACK_ERROR);
     return CAROM_OK;
 }
 

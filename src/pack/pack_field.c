@@ -139,6 +139,8 @@ static carom_status find_peaks(carom_pack_field *field) {
             }
     if (field->peak_count > 1)
         qsort(field->peaks, field->peak_count, sizeof(carom_ball), farther_first);
+    for (uint32_t i = 1; i < field->peak_count; ++i)
+        CAROM_ASSERT(field->peaks[i].radius <= field->peaks[i - 1].radius);
     return CAROM_OK;
 }
 
@@ -334,5 +336,6 @@ double carom_pack_field_radius(const carom_pack_field *field, const carom_pack_s
         if (!(rest > GROWN * outside)) break;
         radius += rest;
     }
+    CAROM_ASSERT(radius >= least);
     return radius;
 }

@@ -53,6 +53,10 @@ static carom_status make_frame(carom_context *context, const carom_bounds *bound
     double unit = carom_power_of_two(carom_exponent(farthest) + 1 - 24);
     mesh->unit = CAROM_MAX(unit, coarsest);
     CAROM_ASSERT(farthest < CAROM_PACK_FARTHEST);
+    CAROM_ASSERT(size * scale >= 0.5 && size * scale < 1.0);
+    for (int k = 0; k < 3; ++k) /* into the frame and back again is exact */
+        CAROM_ASSERT((low[k] - origin[k]) * scale / scale + origin[k] == low[k] &&
+                     (high[k] - origin[k]) * scale / scale + origin[k] == high[k]);
     return CAROM_OK;
 }
 
@@ -126,6 +130,7 @@ static carom_status copy_corners(void *argument, carom_range range) {
             carom_triangle t = item_triangle(l, bvh->items[some ? place : 0]);
             for (int i = 0; i < 3; ++i) {
                 carom_vec3 p = t.corner[some ? i : 0];
+                CAROM_ASSERT(carom_pack_mesh_bounds(l->mesh, p));
                 to->row[3 * i][lane] = p.x;
                 to->row[3 * i + 1][lane] = p.y;
                 to->row[3 * i + 2][lane] = p.z;
@@ -380,6 +385,7 @@ carom_pack_hit carom_pack_mesh_search(const carom_pack_mesh *mesh, carom_vec3 po
     }
     carom_bvh_point at = point_of(point);
     CAROM_CPU_CALL(mesh->context, carom_bvh_nearest)(&mesh->bvh, &at, s.limit, search_block, &s);
+    CAROM_ASSERT(s.hit.distance >= near->least && near->count <= CAROM_PACK_NEAR);
     return s.hit;
 }
 
@@ -421,6 +427,7 @@ carom_pack_hit carom_pack_mesh_distance(const carom_pack_mesh *mesh, carom_vec3 
     carom_bvh_point at = point_of(point);
     CAROM_CPU_CALL(mesh->context, carom_bvh_nearest)
     (&mesh->bvh, &at, m.hit.distance, measure_block, &m);
+    CAROM_ASSERT(m.hit.distance >= 0.0 && m.hit.place < mesh->triangle_count);
     return m.hit;
 }
 

@@ -42,6 +42,7 @@ static double look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p, d
 double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, uint32_t *place) {
     carom_pack_near *here = &c->near[0], *there = &c->near[1];
     double to_mesh = look(c, here, *point, CAROM_PACK_FARTHER * step, place);
+    double first = here->least;
     for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
         const double at[3] = {point->x, point->y, point->z};
@@ -70,6 +71,7 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
             step *= 0.5;
         }
     }
+    CAROM_ASSERT(here->least >= first); /* it only climbs */
     return here->least;
 }
 
@@ -249,7 +251,10 @@ static carom_status run_group(packer *p, worker *w, uint32_t index) {
         if (!cell_array_push(&w->stack, p->allocator, p->active.data[i])) return CAROM_NO_MEMORY;
         while (w->stack.count > 0) {
             cell c = w->stack.data[--w->stack.count];
+            float before = c.bound;
             verdict v = found ? KEEP : examine(p, w, &c, index);
+            CAROM_ASSERT(c.bound <= before);
+            CAROM_ASSERT(found || v != KEEP || (double)c.bound <= p->rounds.rho[p->round]);
             if (v == FOUND) found = true;
             if (v == SPLIT && !split(p, w, &c)) return CAROM_NO_MEMORY;
             if ((v == KEEP || v == FOUND) && !cell_array_push(&w->cells, p->allocator, c))
@@ -299,12 +304,36 @@ static uint32_t round_of(const packer *p, float bound) {
         else
             low = middle + 1;
     }
+    CAROM_ASSERT(low == p->rounds.count || p->rounds.rho[low] < (double)bound);
+    CAROM_ASSERT(low == p->round || p->rounds.rho[low - 1] >= (double)bound);
     return low;
+}
+
+/* Groups are ranges of the active cells, one after the other: no cell is in two, none is lost. */
+static void octree_check_groups(const packer *p) {
+    uint64_t end = 0;
+    for (uint64_t i = 0; i < p->groups.count; ++i) {
+        CAROM_ASSERT(p->groups.data[i].begin == end && p->groups.data[i].end > end);
+        end = p->groups.data[i].end;
+    }
+    CAROM_ASSERT(end == p->active.count);
+}
+
+/* What all groups left is what the workers hold. */
+static void octree_check_left(const packer *p) {
+    uint64_t left = 0, held = 0;
+    for (uint64_t i = 0; i < p->groups.count; ++i)
+        left += p->groups.data[i].out_end - p->groups.data[i].out_begin;
+    const worker *w;
+    for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
+        held += w->cells.count;
+    CAROM_ASSERT(left == held);
 }
 
 /* Puts the cells that groups left where they belong, in the order of the groups. */
 static bool collect(packer *p) {
     double rho = p->rounds.rho[p->round];
+    octree_check_left(p);
     p->next.count = 0;
     for (uint64_t i = 0; i < p->groups.count; ++i) {
         group *g = &p->groups.data[i];
@@ -339,6 +368,7 @@ static bool collect(packer *p) {
         w->candidates.count = 0;
         w->cells.count = 0;
     }
+    octree_check_groups(p);
     return true;
 }
 
@@ -352,8 +382,21 @@ static bool done(const packer *p) {
     return p->balls->balls.count >= p->goal->count || p->volume >= p->goal->volume;
 }
 
+/* No empty ball is larger than the radius at which the last round ended, or than the bound of a
+ * cell that was not divided any more. Open meshes have no such bound: their inside ends at holes,
+ * far from all faces. */
+static void octree_check_radii(const packer *p, uint64_t first) {
+    double most = p->round != 0 ? p->rounds.rho[p->round - 1] : (double)p->rounds.root.bound;
+    const worker *w;
+    for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
+        most = CAROM_MAX(w->unresolved, most);
+    for (uint64_t i = first; i < p->balls->balls.count; ++i)
+        CAROM_ASSERT(p->goal->fast || !p->mesh->balanced || p->balls->balls.data[i].radius <= most);
+}
+
 /* Inserts the balls found that overlap no other. */
 static bool insert(packer *p) {
+    uint64_t before = p->balls->balls.count;
     /* In place: candidates are few, and equal ones come from different groups. */
     if (p->candidates.count > 1)
         qsort(p->candidates.data, p->candidates.count, sizeof(candidate), larger_first);
@@ -363,10 +406,12 @@ static bool insert(packer *p) {
             p->balls->balls.count != 0 ? carom_pack_balls_distance(p->balls, c->centre) : HUGE_VAL;
         double radius = carom_pack_radius(c->to_mesh, to_balls);
         if (!(radius >= p->enough)) continue;
+        CAROM_ASSERT(radius <= c->radius); /* balls that were added take space, none give it */
         carom_pack_ball ball = {c->centre.x, c->centre.y, c->centre.z, radius};
         if (!carom_pack_balls_add(p->balls, ball)) return false;
         p->volume += carom_pack_volume(radius);
     }
+    octree_check_radii(p, before);
     return true;
 }
 
@@ -385,6 +430,7 @@ static carom_status begin_round(packer *p) {
         status = carom_fail_memory(p->context, count * sizeof(cell), "cells of a packing");
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
         const cell *c = &bucket->data[i];
+        CAROM_ASSERT((double)c->bound > p->rounds.rho[p->round]);
         keys[i] = carom_pack_node_group(c, bits);
         order[i] = (uint32_t)i;
     }
@@ -400,6 +446,7 @@ static carom_status begin_round(packer *p) {
         if (status == CAROM_OK) p->groups.data[p->groups.count - 1].end = i + 1;
     }
     p->active.count = count;
+    if (status == CAROM_OK) octree_check_groups(p);
     carom_arena_rewind(scratch, mark);
     cell_array_release(bucket, p->allocator);
     return status;
@@ -460,6 +507,7 @@ carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pac
         rho /= ratio;
         /* A float, as bounds are: what is not above it does not become so when rounded. */
         rounds->rho[i] = (double)carom_float_up(CAROM_MAX(rho, least), 0.0);
+        CAROM_ASSERT(rounds->rho[i] >= least && (i == 0 || rounds->rho[i] <= rounds->rho[i - 1]));
     }
     return CAROM_OK;
 }
@@ -530,6 +578,7 @@ carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_
     if (status == CAROM_OK) {
         outcome->volume = p.volume;
         outcome->empty = goal->fast ? HUGE_VAL : largest_left(&p);
+        CAROM_ASSERT(outcome->empty >= goal->radius);
         worker *w;
         for (uint32_t i = 0; (w = carom_worker_states_next(&p.states, &i)) != NULL;)
             outcome->visits += w->visits;

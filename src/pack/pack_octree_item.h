@@ -64,6 +64,8 @@ typedef struct carom_pack_node {
 #define CAROM_PACK_FINEST     4.0 /* units of centres: cells of half this edge are not divided */
 
 CAROM_ITEM uint32_t carom_pack_node_half(const carom_pack_node *c) {
+    CAROM_ASSERT(c->x != 0 && (c->y & (0u - c->y)) == (c->x & (0u - c->x)) &&
+                 (c->z & (0u - c->z)) == (c->x & (0u - c->x)));
     return c->x & (0u - c->x);
 }
 
@@ -83,6 +85,7 @@ CAROM_ITEM carom_pack_node carom_pack_node_child(const carom_pack_node *c, uint3
                                                  double unit) {
     uint32_t half = carom_pack_node_half(c), q = half / 2;
     double away = (double)half * unit * CAROM_PACK_HALF_DIAGONAL; /* of a child's centre */
+    CAROM_ASSERT(q != 0);
     carom_pack_node child = *c;
     child.x = (i & 1) != 0 ? c->x + q : c->x - q;
     child.y = (i & 2) != 0 ? c->y + q : c->y - q;
@@ -245,6 +248,9 @@ CAROM_ITEM uint32_t carom_pack_direction(double x, double y, double z) {
 #define CAROM_PACK_LEAST_CELL  0x1p-16
 
 CAROM_ITEM uint64_t carom_pack_key(int64_t x, int64_t y, int64_t z) {
+    CAROM_ASSERT(x >= -CAROM_PACK_KEY_OFFSET && x < CAROM_PACK_KEY_OFFSET &&
+                 y >= -CAROM_PACK_KEY_OFFSET && y < CAROM_PACK_KEY_OFFSET &&
+                 z >= -CAROM_PACK_KEY_OFFSET && z < CAROM_PACK_KEY_OFFSET);
     return (uint64_t)(x + CAROM_PACK_KEY_OFFSET) << (2 * CAROM_PACK_KEY_BITS) |
            (uint64_t)(y + CAROM_PACK_KEY_OFFSET) << CAROM_PACK_KEY_BITS |
            (uint64_t)(z + CAROM_PACK_KEY_OFFSET);
