@@ -14,14 +14,20 @@
 #include "geom/box.h"
 #include "geom/length.h"
 #include "pack/pack_octree.h"
+#include "pack/pack_overlap_item.h"
 #include "pack/pack_shares.h"
 
+/* As pack.h says. 512^3 voxels take 0.5 GB. The least epsilon is a third of the gain at which a
+ * climb ends (CAROM_PACK_CLIMB_GAIN): finer rounds find no larger balls. */
 #define DEFAULT_COUNT   1000u
 #define DEFAULT_EPSILON 0.05
 #define LEAST_EPSILON   0.001
 #define DEFAULT_VOXELS  128u
 #define MOST_VOXELS     512u
-#define VOLUME_ERROR    1e-9 /* relative, of a share: far above rounding */
+
+/* A packing is complete up to a radius where no empty ball is larger by more than this. The bound
+ * is the radius of the last round, rounded up to float32 by 1e-7 of it; the rest is spare. */
+#define PACK_COMPLETE_RATIO 1.0001
 
 CAROM_ENUM_NAMES(carom_packing_method, CAROM_PACKING_METHOD_COUNT, "octree", "greedy", "prototype");
 CAROM_RESULT_DEFINE_FREE(carom_packing_spheres);
@@ -49,7 +55,7 @@ typedef struct finishing {
     carom_packing_sphere *spheres;
 } finishing;
 
-#define SPHERES_PER_RANGE 64u
+#define SPHERES_PER_RANGE 64u /* a search of some microseconds each */
 
 static carom_status finish_range(void *argument, carom_range range) {
     const finishing *f = argument;
@@ -99,10 +105,11 @@ static void pack_check_shares(const carom_pack_mesh *mesh, const carom_pack_ball
     for (uint32_t i = 0; i < count; ++i) {
         CAROM_ASSERT(shares[i].cover >= balls[i].radius);
         CAROM_ASSERT(shares[i].volume + shares[i].leak >=
-                     carom_pack_volume(balls[i].radius) * (1.0 - VOLUME_ERROR) - VOLUME_ERROR);
+                     carom_pack_volume(balls[i].radius) * (1.0 - CAROM_PACK_VOLUME_ERROR) -
+                         CAROM_PACK_VOLUME_ERROR);
         sum += shares[i].volume;
     }
-    CAROM_ASSERT(fabs(sum - solid) <= VOLUME_ERROR);
+    CAROM_ASSERT(fabs(sum - solid) <= CAROM_PACK_VOLUME_ERROR);
 }
 
 /* Computes secondary radii, covers and voids; converts to the caller's units. */
@@ -132,8 +139,9 @@ static carom_status make_shares(carom_context *context, const carom_pack_mesh *m
         carom_packing_sphere *to = &packing->spheres[i];
         to->secondary = (double)(float)carom_cbrt(s->volume / CAROM_PACK_BALL_VOLUME) * back;
         to->cover = (double)carom_float_up(s->cover, 0.0) * back;
-        double rest = s->volume * (1.0 + VOLUME_ERROR) - carom_pack_volume(balls[i].radius);
-        rest = CAROM_MAX(rest, 0.0) + s->leak * (1.0 + VOLUME_ERROR);
+        double rest =
+            s->volume * (1.0 + CAROM_PACK_VOLUME_ERROR) - carom_pack_volume(balls[i].radius);
+        rest = CAROM_MAX(rest, 0.0) + s->leak * (1.0 + CAROM_PACK_VOLUME_ERROR);
         to->void_volume = (double)carom_float_up(rest, 0.0) * cube;
     }
     packing->info.shares = true;
@@ -200,9 +208,10 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
     info->least_radius = count != 0 ? packing->spheres[count - 1].radius : 0.0;
     info->empty_radius = outcome.empty / scale;
     info->fill = info->volume > 0.0 ? outcome.volume / (info->volume * cube) : 0.0;
-    CAROM_ASSERT(!mesh->plain || info->fill <= 1.0 + VOLUME_ERROR); /* disjoint, and inside */
+    CAROM_ASSERT(!mesh->plain ||
+                 info->fill <= 1.0 + CAROM_PACK_VOLUME_ERROR); /* disjoint, and inside */
     info->complete = count >= goal.count || outcome.volume >= goal.volume ||
-                     (def->radius > 0.0 && outcome.empty <= 1.0001 * goal.radius);
+                     (def->radius > 0.0 && outcome.empty <= PACK_COMPLETE_RATIO * goal.radius);
     if (!def->skip_shares && count != 0)
         CAROM_TRY(make_shares(context, mesh, balls->balls.data, def->keep_cells, packing));
     context->work = (carom_work){.visits = outcome.visits};

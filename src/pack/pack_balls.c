@@ -8,7 +8,7 @@
 
 #include "geom/vec.h"
 
-#define FIRST_SLOTS 1024u
+#define FIRST_SLOTS 1024u /* 16 KB per level in use; doubled when half full */
 #define NO_CHUNK    UINT32_MAX
 
 void carom_pack_balls_begin(carom_pack_balls *balls, const carom_allocator *allocator) {
