@@ -14,11 +14,19 @@
 #include "base/sort.h"
 #include "grid/grid_cpu.h"
 
-#define BATCH         256u /* boxes computed at a time */
-#define GRAIN         4096u
-#define LEAST_BUCKETS 16u
-#define LONG_BUCKET   65536u /* entries that take more than a millisecond to sort */
-#define MOST_BUCKETS  (1u << 30)
+/* Buckets of the smallest table with blocks: two blocks of 2 x 2 x 2 cells. */
+#define GRID_LEAST_BUCKETS 16u
+#define GRID_MOST_BUCKETS  (1u << 30) /* offsets take 4 GB then */
+
+#define GRID_ITEM_BYTES (9 * sizeof(uint32_t) + 1) /* its number, box and level */
+
+/* Entries of a bucket from which on its sort checks the clock: it takes some milliseconds. */
+#define GRID_BUCKET_LENGTH 65536u
+
+/* The key by which items are sorted: five bits of the level above a Morton code of nine bits per
+ * axis, of the highest bits of the cell. 2^27 places are enough for neighbours in memory. */
+#define GRID_KEY_AXIS_BITS 9u
+#define GRID_KEY_BITS      (3u * GRID_KEY_AXIS_BITS)
 
 typedef struct build {
     carom_context *context;
@@ -41,19 +49,22 @@ void *carom_grid_renew(carom_context *context, const carom_allocator *allocator,
 static carom_status make_keys(void *argument, carom_range range) {
     build *b = argument;
     const carom_grid_space *space = &b->grid->view.space;
-    uint32_t shift = space->bits > 9 ? space->bits - 9 : 0;
-    carom_box boxes[BATCH];
-    for (uint64_t at = range.begin; at < range.end; at += BATCH) {
-        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
+    uint32_t shift = space->bits > GRID_KEY_AXIS_BITS ? space->bits - GRID_KEY_AXIS_BITS : 0;
+    carom_box boxes[CAROM_GRID_BATCH];
+    for (uint64_t at = range.begin; at < range.end; at += CAROM_GRID_BATCH) {
+        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, CAROM_GRID_BATCH);
         b->source->boxes(b->source->user, NULL, (uint32_t)at, count, boxes);
         for (uint32_t i = 0; i < count; ++i) {
             carom_grid_cells cells = carom_grid_cells_of(space, &boxes[i]);
-            uint32_t level = carom_grid_is_empty(&boxes[i]) ? 31u : carom_grid_level(space, &cells);
+            uint32_t level = carom_grid_is_empty(&boxes[i]) ? CAROM_GRID_LEVELS - 1
+                                                            : carom_grid_level(space, &cells);
             uint32_t code = 0;
             for (int k = 0; k < 3; ++k)
-                code |= carom_grid_spread(CAROM_MIN(cells.low[k] >> shift, 511u)) << k;
-            CAROM_ASSERT(level < CAROM_GRID_LEVELS && code >> 27 == 0);
-            b->keys[at + i] = level << 27 | code;
+                code |= carom_grid_spread(
+                            CAROM_MIN(cells.low[k] >> shift, (1u << GRID_KEY_AXIS_BITS) - 1u))
+                        << k;
+            CAROM_ASSERT(level < CAROM_GRID_LEVELS && code >> GRID_KEY_BITS == 0);
+            b->keys[at + i] = level << GRID_KEY_BITS | code;
             b->grid->items[at + i] = (uint32_t)(at + i);
         }
     }
@@ -68,7 +79,7 @@ static carom_status order(build *b) {
     b->keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     if (b->keys == NULL)
         return carom_fail_memory(b->context, count * sizeof(*b->keys), "building a grid");
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, make_keys, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->grid->items, count));
     b->grid->ordered = true;
     return CAROM_OK;
@@ -79,11 +90,11 @@ static carom_status order(build *b) {
 static carom_status place(void *argument, carom_range range) {
     build *b = argument;
     carom_grid *grid = b->grid;
-    carom_box boxes[BATCH];
+    carom_box boxes[CAROM_GRID_BATCH];
     uint32_t mask = 0;
-    for (uint64_t at = range.begin; at < range.end; at += BATCH) {
+    for (uint64_t at = range.begin; at < range.end; at += CAROM_GRID_BATCH) {
         CAROM_ASSERT(range.end <= b->source->count);
-        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
+        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, CAROM_GRID_BATCH);
         b->source->boxes(b->source->user, grid->items + at, 0, count, boxes);
         for (uint32_t i = 0; i < count; ++i) {
             const carom_box *box = &boxes[i];
@@ -133,7 +144,7 @@ static void sort_entries(carom_context *context, uint32_t worker, uint32_t *rank
     uint32_t gap = 1;
     while (gap < count / 3) gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3) {
-        if (count > LONG_BUCKET && carom_progress_stop(context, worker)) return;
+        if (count > GRID_BUCKET_LENGTH && carom_progress_stop(context, worker)) return;
         for (uint32_t i = gap; i < count; ++i) {
             uint32_t rank = ranks[i], tag = tags[i], at = i;
             for (; at >= gap && ranks[at - gap] > rank; at -= gap) {
@@ -159,6 +170,7 @@ static carom_status sort_buckets(void *argument, carom_range range) {
 static carom_status make_room_for_entries(build *b, uint64_t count) {
     carom_grid *grid = b->grid;
     if (count + CAROM_GRID_PADDING > grid->entry_capacity) {
+        /* An eighth more: items that move change the number of their cells. */
         uint64_t capacity = count + count / 8 + CAROM_GRID_PADDING;
         grid->ranks =
             carom_grid_renew(b->context, b->allocator, grid->ranks, capacity, sizeof(*grid->ranks));
@@ -176,19 +188,28 @@ static carom_status make_room_for_entries(build *b, uint64_t count) {
     return CAROM_OK;
 }
 
+/* Filling has moved each end down to its bucket's start: the prefix sums match what was entered. */
+static void grid_check_starts(const carom_grid_view *view, uint32_t total) {
+    uint32_t buckets = view->table.bucket_count;
+    CAROM_ASSERT(view->starts[0] == 0 && view->starts[buckets] == total);
+    for (uint32_t i = 0; i < buckets; ++i) CAROM_ASSERT(view->starts[i] <= view->starts[i + 1]);
+}
+
 static carom_status enter_all(build *b) {
     carom_grid *grid = b->grid;
     uint64_t buckets = grid->view.table.bucket_count, count = grid->view.item_count;
     memset(grid->offsets, 0, buckets * sizeof(*grid->offsets));
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, count_entries, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, count_entries, b));
     CAROM_TRY(carom_scan_u32(b->context, grid->offsets, buckets, grid->offsets));
     uint32_t total = grid->offsets[buckets];
     CAROM_ASSERT(grid->offsets[0] == 0);
     grid->offsets[buckets + 1] = total;
     CAROM_TRY(make_room_for_entries(b, total));
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, fill_entries, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, fill_entries, b));
+    grid_check_starts(&grid->view, total);
     if (b->context->threads > 1)
-        CAROM_TRY(carom_parallel_for(b->context, buckets, GRAIN, sort_buckets, b));
+        CAROM_TRY(
+            carom_parallel_for(b->context, buckets, CAROM_GRID_ITEMS_PER_RANGE, sort_buckets, b));
     return CAROM_OK;
 }
 
@@ -200,9 +221,9 @@ carom_status carom_grid_check(carom_context *context, const carom_grid_def *def)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "a grid's cell_scale of %g cannot be; it is 0 or from 0.5 to 8",
                           def->cell_scale);
-    if (def->buckets > MOST_BUCKETS)
+    if (def->buckets > GRID_MOST_BUCKETS)
         return carom_fail(context, CAROM_BAD_INPUT, "a grid of %u buckets; at most %u can be",
-                          def->buckets, MOST_BUCKETS);
+                          def->buckets, GRID_MOST_BUCKETS);
     return CAROM_OK;
 }
 
@@ -212,12 +233,12 @@ static const uint8_t below_power[27] = {3, 1, 3, 1, 5, 3,  3, 9,  3, 1,  3,  19,
 
 void carom_grid_choose_table(const carom_grid_def *def, uint32_t count, carom_grid_table *table) {
     uint32_t power = 4;
-    while ((1u << power) < CAROM_MIN(count, MOST_BUCKETS)) ++power;
+    while ((1u << power) < CAROM_MIN(count, GRID_MOST_BUCKETS)) ++power;
     CAROM_ASSERT(power >= 4 && power <= 30);
     *table = (carom_grid_table){.hash = (uint32_t)def->hash, .bucket_count = 1u << power};
     if (def->hash == CAROM_GRID_HASH_DJB2) table->bucket_count -= below_power[power - 4];
     if (def->buckets != 0) table->bucket_count = def->buckets;
-    if (def->hash == CAROM_GRID_HASH_BLOCK && table->bucket_count >= LEAST_BUCKETS) {
+    if (def->hash == CAROM_GRID_HASH_BLOCK && table->bucket_count >= GRID_LEAST_BUCKETS) {
         for (power = 4; (1u << power) < table->bucket_count;) ++power;
         table->bucket_count = 1u << power;
         table->block_shift = 35u - power;
@@ -253,7 +274,7 @@ static carom_status make_room_for_items(build *b) {
         grid->ordered = false;
         bool made = grid->items != NULL && grid->boxes != NULL && grid->levels != NULL;
         grid->item_capacity = made ? capacity : 0;
-        if (!made) return carom_fail_memory(b->context, capacity * 37, "a grid");
+        if (!made) return carom_fail_memory(b->context, capacity * GRID_ITEM_BYTES, "a grid");
     }
     grid->view.boxes = grid->boxes;
     CAROM_ASSERT(b->source->count <= grid->item_capacity);
@@ -271,7 +292,7 @@ static carom_status run(build *b, const carom_grid_def *def, const carom_grid_sp
         CAROM_TRY(carom_grid_measure(b->context, b->source, def->cell_scale, &grid->view.space));
     CAROM_TRY(order(b));
     grid->view.item_count = count;
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, place, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, place, b));
     grid->view.level_mask = atomic_load(&b->level_mask);
     carom_grid_choose_table(def, count, &grid->view.table);
     if (def->hash == CAROM_GRID_HASH_PERFECT)
@@ -303,9 +324,8 @@ void carom_grid_free(carom_grid *grid, const carom_allocator *allocator) {
 }
 
 uint64_t carom_grid_bytes(const carom_grid *grid) {
-    return grid->item_capacity * (9 * sizeof(uint32_t) + 1) +
-           grid->bucket_capacity * sizeof(uint32_t) + grid->entry_capacity * 2 * sizeof(uint32_t) +
-           grid->group_capacity * sizeof(uint32_t);
+    return grid->item_capacity * GRID_ITEM_BYTES + grid->bucket_capacity * sizeof(uint32_t) +
+           grid->entry_capacity * 2 * sizeof(uint32_t) + grid->group_capacity * sizeof(uint32_t);
 }
 
 CAROM_ENUM_NAMES(carom_grid_hash, CAROM_GRID_HASH_COUNT, "block", "djb2", "morton", "perfect");

@@ -25,12 +25,25 @@
 #include "base/progress.h"
 #include "geom/length.h"
 
-#define CLASSES   64 /* two in an octave of radii; the lowest has all below 2^-32 of the largest */
-#define SPLITS    4  /* times that a cube of edge 2 R is halved: then its edge is R / 8 */
-#define TOLERANCE 16 /* cubes with at most 1/16 more than the most found are not split */
-#define MARGIN    (1.0 + 0x1p-10)
-#define LEAST     0x1p-30 /* the least R where coordinates are at most 1: int32 counts the cells */
-#define AT_ONCE   65536u  /* centres or cells between two clock checks: some milliseconds */
+/* Classes of radii: two in an octave, so that R is at most 1.41 times too large for a pair; 32
+ * octaves, and the lowest class has all radii below 2^-32 of the largest. */
+#define BOUND_CLASSES 64
+
+/* How often a cube of edge 2 R is halved: to an edge of R / 8. Cubes with at most 1/16 more than
+ * the most found are not split. Observed (candidates of cheburashka with itself): the bound is 51.5
+ * per face; 58 with 3 halvings in 0.9 times the time, 47 with 5 in 1.4 times; 57 with a tolerance
+ * of 1/4 in 0.8 times, 49 with 1/64 in 1.2 times. */
+#define BOUND_SPLITS    4
+#define BOUND_TOLERANCE 16
+
+/* R is increased by this against rounding: that of float32 coordinates, up to 2 R in units of R, is
+ * 2^-23, far below. */
+#define BOUND_MARGIN (1.0 + 0x1p-10)
+
+#define BOUND_LEAST_REACH   0x1p-30 /* R where coordinates are at most 1: int32 counts the cells */
+#define BOUND_WORK_PER_LOOK 65536u  /* centres or cells between clock checks: some milliseconds */
+
+#define BOUND_ROOT_OF_TWO 0x1.6a09e667f3bcdp0
 
 /* ---- Counts by cell -------------------------------------------------------------------------- */
 
@@ -90,7 +103,7 @@ static carom_status spread(carom_context *context, const table *from, int axis, 
     if (!table_make(carom_scratch(context, 0), 2 * from->used_count, to))
         return fail_table(context, 2 * from->used_count);
     for (uint64_t i = 0; i < from->used_count; ++i) {
-        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
+        if (i % BOUND_WORK_PER_LOOK == 0) CAROM_TRY(carom_progress_look(context));
         const cell *c = &from->cells[from->used[i]];
         (void)add(to, c->x, c->y, c->z, c->count);
         (void)add(to, axis == 0 ? c->x - 1 : c->x, axis == 1 ? c->y - 1 : c->y, c->z, c->count);
@@ -109,15 +122,15 @@ typedef struct nearby {
 /* A search for the most centres of one class within R of a point. */
 typedef struct search {
     carom_context *context;
-    carom_vec3 *centres; /* by cell */
-    uint64_t *end;       /* by slot of `cells`: the end of the cell's centres */
-    table cells;         /* centres of each cell */
-    table squares;       /* centres of 2 x 2 cells, by the one with the least x and y */
-    double reach;        /* R */
-    nearby near[SPLITS]; /* those near the cube of each depth */
-    uint64_t found;      /* the most near a smallest cube */
-    uint64_t most;       /* the most near any cube that was not split */
-    uint64_t work;       /* centres looked at since the last clock check */
+    carom_vec3 *centres;       /* by cell */
+    uint64_t *end;             /* by slot of `cells`: the end of the cell's centres */
+    table cells;               /* centres of each cell */
+    table squares;             /* centres of 2 x 2 cells, by the one with the least x and y */
+    double reach;              /* R */
+    nearby near[BOUND_SPLITS]; /* those near the cube of each depth */
+    uint64_t found;            /* the most near a smallest cube */
+    uint64_t most;             /* the most near any cube that was not split */
+    uint64_t work;             /* centres looked at since the last clock check */
 } search;
 
 static float beyond(float x, float middle, float half) {
@@ -133,8 +146,8 @@ static bool is_near(const nearby *from, uint64_t i, const float middle[3], float
 
 static uint64_t count_near(const nearby *from, uint64_t count, const float middle[3], float half) {
     uint64_t near = 0;
-    for (uint64_t begin = 0; begin < count; begin += AT_ONCE) {
-        uint64_t end = CAROM_MIN(begin + AT_ONCE, count);
+    for (uint64_t begin = 0; begin < count; begin += BOUND_WORK_PER_LOOK) {
+        uint64_t end = CAROM_MIN(begin + BOUND_WORK_PER_LOOK, count);
         uint32_t some = 0;
         for (uint64_t i = begin; i < end; ++i) some += is_near(from, i, middle, half) ? 1 : 0;
         near += some;
@@ -142,8 +155,8 @@ static uint64_t count_near(const nearby *from, uint64_t count, const float middl
     return near;
 }
 
-static void copy_near(const nearby *from, uint64_t count, const float middle[3], float half,
-                      const nearby *to) {
+static uint64_t copy_near(const nearby *from, uint64_t count, const float middle[3], float half,
+                          const nearby *to) {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < count; ++i) {
         to->x[kept] = from->x[i];
@@ -151,14 +164,15 @@ static void copy_near(const nearby *from, uint64_t count, const float middle[3],
         to->z[kept] = from->z[i];
         kept += is_near(from, i, middle, half) ? 1 : 0;
     }
+    return kept;
 }
 
 /* Counts the centres near each eighth of a cube, and splits those that may have the most.
- * Recursive to depth SPLITS. */
+ * Recursive to depth BOUND_SPLITS. */
 static carom_status split(search *s, int depth, uint64_t count, const float middle[3], float half) {
     const nearby *here = &s->near[depth];
     s->work += count;
-    if (s->work > AT_ONCE) {
+    if (s->work > BOUND_WORK_PER_LOOK) {
         s->work = 0;
         CAROM_TRY(carom_progress_look(s->context));
     }
@@ -167,11 +181,12 @@ static carom_status split(search *s, int depth, uint64_t count, const float midd
         for (unsigned k = 0; k < 3; ++k)
             at[k] = middle[k] + ((octant >> k & 1) != 0 ? quarter : -quarter);
         uint64_t kept = count_near(here, count, at, quarter);
-        if (depth + 1 == SPLITS) s->found = CAROM_MAX(kept, s->found);
-        if (depth + 1 == SPLITS || kept <= s->found + s->found / TOLERANCE) {
+        if (depth + 1 == BOUND_SPLITS) s->found = CAROM_MAX(kept, s->found);
+        if (depth + 1 == BOUND_SPLITS || kept <= s->found + s->found / BOUND_TOLERANCE) {
             s->most = CAROM_MAX(kept, s->most);
         } else {
-            copy_near(here, count, at, quarter, &s->near[depth + 1]);
+            uint64_t copied = copy_near(here, count, at, quarter, &s->near[depth + 1]);
+            CAROM_ASSERT(copied == kept && kept <= count);
             CAROM_TRY(split(s, depth + 1, kept, at, quarter));
         }
     }
@@ -202,7 +217,7 @@ static carom_status search_block(search *s, int32_t x, int32_t y, int32_t z) {
 static carom_status visit_blocks(search *s, cell *fullest) {
     for (uint64_t i = 0; i < s->squares.used_count; ++i) {
         const cell *c = &s->squares.cells[s->squares.used[i]];
-        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
+        if (i % BOUND_WORK_PER_LOOK == 0) CAROM_TRY(carom_progress_look(s->context));
         uint32_t below = count_at(&s->squares, c->x, c->y, c->z - 1);
         uint32_t above = count_at(&s->squares, c->x, c->y, c->z + 1);
         for (int32_t d = 0; d <= (below == 0 ? 1 : 0); ++d) {
@@ -231,7 +246,7 @@ static carom_status sort_centres(search *s, const carom_vec3 *from, uint64_t cou
     if (slots == NULL || s->centres == NULL || !table_make(scratch, count, &s->cells))
         return fail_table(s->context, count);
     for (uint64_t i = 0; i < count; ++i) {
-        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
+        if (i % BOUND_WORK_PER_LOOK == 0) CAROM_TRY(carom_progress_look(s->context));
         slots[i] = (uint32_t)add(&s->cells, cell_of(from[i].x, inverse),
                                  cell_of(from[i].y, inverse), cell_of(from[i].z, inverse), 1);
     }
@@ -243,6 +258,13 @@ static carom_status sort_centres(search *s, const carom_vec3 *from, uint64_t cou
         sum += s->cells.cells[slot].count;
     }
     for (uint64_t i = 0; i < count; ++i) s->centres[s->end[slots[i]]++] = from[i];
+    uint64_t begin = 0; /* cells follow one another, each with its centres */
+    for (uint64_t i = 0; i < s->cells.used_count; ++i) {
+        uint32_t slot = s->cells.used[i];
+        CAROM_ASSERT(s->end[slot] == begin + s->cells.cells[slot].count);
+        begin = s->end[slot];
+    }
+    CAROM_ASSERT(begin == count);
     return CAROM_OK;
 }
 
@@ -251,7 +273,7 @@ static carom_status sort_centres(search *s, const carom_vec3 *from, uint64_t cou
 static carom_status most_near(carom_context *context, const carom_vec3 *from, uint64_t count,
                               double reach, uint64_t *most) {
     carom_arena *scratch = carom_scratch(context, 0);
-    search s = {.context = context, .reach = CAROM_MAX(reach, LEAST)};
+    search s = {.context = context, .reach = CAROM_MAX(reach, BOUND_LEAST_REACH)};
     table pairs;
     cell fullest = {0};
     *most = count;
@@ -260,7 +282,7 @@ static carom_status most_near(carom_context *context, const carom_vec3 *from, ui
     CAROM_TRY(spread(context, &s.cells, 0, &pairs));
     CAROM_TRY(spread(context, &pairs, 1, &s.squares));
     CAROM_TRY(visit_blocks(&s, &fullest));
-    for (int depth = 0; depth < SPLITS; ++depth) {
+    for (int depth = 0; depth < BOUND_SPLITS; ++depth) {
         uint64_t room = (uint64_t)fullest.count + 1;
         float *xyz = CAROM_ARENA_TAKE(scratch, float, 3 * room);
         if (xyz == NULL) return fail_table(context, room);
@@ -268,6 +290,7 @@ static carom_status most_near(carom_context *context, const carom_vec3 *from, ui
     }
     CAROM_TRY(search_block(&s, fullest.x, fullest.y, fullest.z));
     CAROM_TRY(visit_blocks(&s, NULL));
+    CAROM_ASSERT(s.found >= 1 && s.found <= s.most && s.most <= count);
     *most = s.most;
     return CAROM_OK;
 }
@@ -277,18 +300,18 @@ static carom_status most_near(carom_context *context, const carom_vec3 *from, ui
 /* Balls by class, the smallest first, in a unit in which coordinates and radii are at most 1. */
 typedef struct crowd {
     carom_vec3 *centres;
-    uint64_t first[CLASSES + 1]; /* of each class, in `centres` */
-    double radius[CLASSES];      /* the largest of each class */
-    int unit;                    /* lengths are 2^unit times those that two sets have in common */
-    uint64_t class_count;        /* classes that are not empty */
+    uint64_t first[BOUND_CLASSES + 1]; /* of each class, in `centres` */
+    double radius[BOUND_CLASSES];      /* the largest of each class */
+    int unit;             /* lengths are 2^unit times those that two sets have in common */
+    uint64_t class_count; /* classes that are not empty */
 } crowd;
 
 /* Half octaves below 1. */
 static int class_of(double radius) {
     int exponent = carom_exponent(radius); /* of radii at most 1: 0 or less */
-    bool upper = radius * carom_power_of_two(-exponent) >= 0x1.6a09e667f3bcdp0; /* sqrt 2 */
-    int class = CLASSES - 2 + 2 * exponent + (upper ? 1 : 0);
-    return CAROM_MAX(0, CAROM_MIN(class, CLASSES - 1));
+    bool upper = radius * carom_power_of_two(-exponent) >= BOUND_ROOT_OF_TWO;
+    int class = BOUND_CLASSES - 2 + 2 * exponent + (upper ? 1 : 0);
+    return CAROM_MAX(0, CAROM_MIN(class, BOUND_CLASSES - 1));
 }
 
 /* The balls that count, as the set gives them, and the largest of their coordinates and radii. */
@@ -297,7 +320,7 @@ static carom_status list_balls(carom_context *context, const carom_grid_balls *b
     *count = 0;
     *largest = 0.0;
     for (uint32_t i = 0; i < balls->count; ++i) {
-        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
+        if (i % BOUND_WORK_PER_LOOK == 0) CAROM_TRY(carom_progress_look(context));
         carom_ball ball = balls->ball(balls->user, i);
         if (!(ball.radius >= 0.0)) continue;
         double size = carom_vec_largest(ball.centre);
@@ -310,7 +333,7 @@ static carom_status list_balls(carom_context *context, const carom_grid_balls *b
 
 static carom_status make_crowd(carom_context *context, const carom_grid_balls *balls, crowd *c) {
     carom_arena *scratch = carom_scratch(context, 0);
-    uint64_t count, at[CLASSES + 1] = {0};
+    uint64_t count, at[BOUND_CLASSES + 1] = {0};
     double largest;
     *c = (crowd){.centres = CAROM_ARENA_TAKE(scratch, carom_vec3, balls->count)};
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -327,10 +350,11 @@ static carom_status make_crowd(carom_context *context, const carom_grid_balls *b
         list[i].radius *= unit;
         ++at[class_of(list[i].radius) + 1];
     }
-    for (int k = 0; k < CLASSES; ++k) {
+    for (int k = 0; k < BOUND_CLASSES; ++k) {
         c->class_count += at[k + 1] != 0;
         at[k + 1] += at[k];
     }
+    CAROM_ASSERT(at[BOUND_CLASSES] == count);
     memcpy(c->first, at, sizeof(at));
     for (uint64_t i = 0; i < count; ++i) {
         int k = class_of(list[i].radius);
@@ -365,7 +389,7 @@ static carom_status most_partners(carom_context *context, const crowd *a, int fr
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint64_t count = of->first[to + 1] - of->first[to];
-    double reach = (convert(a->radius[from], a->unit, of->unit) + of->radius[to]) * MARGIN;
+    double reach = (convert(a->radius[from], a->unit, of->unit) + of->radius[to]) * BOUND_MARGIN;
     CAROM_TRY(most_near(context, of->centres + of->first[to], count, reach, most));
     carom_arena_rewind(scratch, mark);
     carom_progress_add(context, 0, count);
@@ -384,29 +408,31 @@ static carom_status add_pairs(carom_context *context, const crowd *a, int k, con
         uint64_t other = multiply_saturated(of_b, most);
         pairs = CAROM_MIN(pairs, other);
     }
+    CAROM_ASSERT(pairs >= 1 && pairs <= multiply_saturated(of_a, of_b));
     *bound = add_saturated(*bound, pairs);
     return CAROM_OK;
 }
 
 static carom_status bound_two(carom_context *context, const crowd *a, const crowd *b,
                               uint64_t *bound) {
-    carom_progress_expect(context,
-                          b->class_count * a->first[CLASSES] + a->class_count * b->first[CLASSES]);
-    for (int k = 0; k < CLASSES; ++k)
-        for (int l = 0; l < CLASSES; ++l) CAROM_TRY(add_pairs(context, a, k, b, l, bound));
+    carom_progress_expect(context, b->class_count * a->first[BOUND_CLASSES] +
+                                       a->class_count * b->first[BOUND_CLASSES]);
+    for (int k = 0; k < BOUND_CLASSES; ++k)
+        for (int l = 0; l < BOUND_CLASSES; ++l) CAROM_TRY(add_pairs(context, a, k, b, l, bound));
     return CAROM_OK;
 }
 
 static carom_status bound_one(carom_context *context, const crowd *c, uint64_t *bound) {
-    carom_progress_expect(context, c->class_count * c->first[CLASSES]);
-    for (int k = 0; k < CLASSES; ++k) {
+    carom_progress_expect(context, c->class_count * c->first[BOUND_CLASSES]);
+    for (int k = 0; k < BOUND_CLASSES; ++k) {
         uint64_t count = c->first[k + 1] - c->first[k], most;
         if (count == 0) continue;
         CAROM_TRY(most_partners(context, c, k, c, k, &most));
         /* Counted from both sides; an even product of 64 bits is halved before it overflows. */
         uint64_t twice = multiply_saturated(count, most - 1);
         *bound = add_saturated(*bound, twice == UINT64_MAX ? twice : twice / 2);
-        for (int l = k + 1; l < CLASSES; ++l) CAROM_TRY(add_pairs(context, c, k, c, l, bound));
+        for (int l = k + 1; l < BOUND_CLASSES; ++l)
+            CAROM_TRY(add_pairs(context, c, k, c, l, bound));
     }
     return CAROM_OK;
 }

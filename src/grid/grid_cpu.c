@@ -8,8 +8,11 @@
 
 #include "base/simd.h"
 
-#define MOST_HITS   256u /* entries whose tags matched, before boxes are compared */
-#define MOST_VISITS 128u /* buckets looked up, before they are scanned */
+/* Entries whose tags matched, before boxes are compared, as many as one flush of the output frees;
+ * and buckets looked up, before they are scanned: 16 levels of 8 cells, enough to overlap all their
+ * loads. */
+#define GRID_MOST_HITS   CAROM_GRID_FLUSH
+#define GRID_MOST_VISITS 128u
 
 /* ---- Cells of an item ------------------------------------------------------------------------ */
 
@@ -59,14 +62,34 @@ __attribute__((noinline)) static void place_each(const carom_grid_table *table,
     p->set = ~UINT64_C(0) >> (64 - count);
 }
 
+/* The eight lanes are the entries of grid_item.h: compared for one item in GRID_ITEMS_PER_CHECK, as
+ * that takes longer than the lanes. Release builds could not leave the loops of grid_item.h out. */
+#ifdef CAROM_CHECKS
+#define GRID_ITEMS_PER_CHECK 8u
+static void grid_check_eight(const carom_grid_table *table, const carom_grid_cells *cells,
+                             uint32_t level, const places *p) {
+    uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS], i = 0;
+    if (cells->low[0] % GRID_ITEMS_PER_CHECK != 0) return;
+    uint32_t count = carom_grid_enter(table, cells, level, buckets, tags);
+    CAROM_ASSERT(count == (uint32_t)__builtin_popcountll(p->set));
+    for (uint64_t set = p->set; set != 0; set &= set - 1, ++i)
+        CAROM_ASSERT(p->buckets[__builtin_ctzll(set)] == buckets[i] &&
+                     p->tags[__builtin_ctzll(set)] == tags[i]);
+}
+#else
+#define grid_check_eight(table, cells, level, p) ((void)0)
+#endif
+
 static inline void place(const carom_grid_table *table, const carom_grid_cells *cells,
                          uint32_t level, places *p) {
     uint32_t wide = 0;
     for (int k = 0; k < 3; ++k) wide |= (cells->high[k] >> level) - (cells->low[k] >> level);
-    if (table->block_shift != 0 && wide <= 1u)
+    if (table->block_shift != 0 && wide <= 1u) {
         place_eight(table, cells, level, p);
-    else
+        grid_check_eight(table, cells, level, p);
+    } else {
         place_each(table, cells, level, p);
+    }
 }
 
 static inline carom_grid_cells cells_of_rank(const carom_grid_view *view, uint32_t rank) {
@@ -130,8 +153,8 @@ typedef struct query {
     float bounds[8];        /* high x, y, z, then -low; overlap: no value of the box is larger */
     uint32_t a;
     uint32_t visit_count, hit_count;
-    visit visits[MOST_VISITS + CAROM_GRID_MOST_CELLS];
-    uint32_t hits[MOST_HITS + CAROM_LANES];
+    visit visits[GRID_MOST_VISITS + CAROM_GRID_MOST_CELLS];
+    uint32_t hits[GRID_MOST_HITS + CAROM_LANES];
 } query;
 
 static inline bool overlaps(const query *q, uint32_t rank) {
@@ -170,8 +193,8 @@ static bool ask_entry(query *q, const visit *v, uint32_t entry) {
     if (view->levels[rank] != level || rank < v->after || !overlaps(q, rank)) return true;
     carom_grid_cells cells = cells_of_rank(view, rank);
     if (!carom_grid_is_once(&view->table, &q->cells, &cells, level, v->bucket)) return true;
-    if (q->hit_count >= MOST_HITS && !settle(q)) return false;
-    CAROM_ASSERT(q->hit_count < MOST_HITS + CAROM_LANES);
+    if (q->hit_count >= GRID_MOST_HITS && !settle(q)) return false;
+    CAROM_ASSERT(q->hit_count < GRID_MOST_HITS + CAROM_LANES);
     q->hits[q->hit_count++] = entry;
     return true;
 }
@@ -199,7 +222,7 @@ static inline bool scan(query *q, const visit *v) {
         CAROM_ASSERT(at < end);
         uint32_t left = CAROM_MIN(end - at, CAROM_LANES);
         carom_lanes there = ~0u >> (32 - left), ask = carom_lanes_of(several) & there;
-        if (q->hit_count + CAROM_LANES > MOST_HITS && !settle(q)) return false;
+        if (q->hit_count + CAROM_LANES > GRID_MOST_HITS && !settle(q)) return false;
         q->hit_count +=
             carom_lanes_list(carom_lanes_of(match) & there & ~ask, at, &q->hits[q->hit_count]);
         for (; ask != 0; ask &= ask - 1)
@@ -219,7 +242,7 @@ static inline void look(query *q, uint32_t level, uint32_t after) {
         uint32_t i = lowest(p.set), bucket = p.buckets[i];
         visit *v = &q->visits[q->visit_count];
         *v = (visit){bucket, view->starts[bucket], view->starts[bucket + 1], p.tags[i], after};
-        CAROM_ASSERT(v->at <= v->end && q->visit_count < MOST_VISITS + CAROM_GRID_MOST_CELLS);
+        CAROM_ASSERT(v->at <= v->end && q->visit_count < GRID_MOST_VISITS + CAROM_GRID_MOST_CELLS);
         q->visit_count += v->at < v->end ? 1u : 0u;
         ++q->found->visits;
     }
@@ -236,7 +259,7 @@ static inline bool scan_all(query *q) {
  */
 static inline bool look_on(query *q, uint32_t levels) {
     for (; levels != 0; levels &= levels - 1) {
-        if (q->visit_count > MOST_VISITS && !scan_all(q)) return false;
+        if (q->visit_count > GRID_MOST_VISITS && !scan_all(q)) return false;
         look(q, (uint32_t)__builtin_ctz(levels), 0);
     }
     return scan_all(q) && settle(q);

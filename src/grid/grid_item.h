@@ -49,11 +49,20 @@
 #include "geom/box.h"
 #include "geom/length.h"
 
-#define CAROM_GRID_LEVELS     32u
-#define CAROM_GRID_LAST       0x40000000u /* the last cell of level 0 along an axis */
-#define CAROM_GRID_MOST_CELLS 64u         /* of an item; 8 where cells are not shrunk */
-#define CAROM_GRID_NOWHERE    255u        /* the level of an item with an empty box */
+/* Levels. The largest item has at most 2^31 cells of level 0 along an axis
+ * (carom_grid_choose_space), so that it is on level 31 at most. */
+#define CAROM_GRID_LEVELS 32u
 
+/* The last cell of level 0 along an axis: the extent has at most 2^30, and others are clamped. Two
+ * bits of 32 are left for the quarters of cells. */
+#define CAROM_GRID_LAST 0x40000000u
+
+/* Cells of an item: 2 per axis, and 4 where cells are shrunk (cell_scale 1/2). */
+#define CAROM_GRID_MOST_CELLS 64u
+
+#define CAROM_GRID_NOWHERE 255u /* the level of an item with an empty box: no level */
+
+/* First bits and masks of the tags, as listed above. */
 #define CAROM_GRID_TAG_CELL  3u
 #define CAROM_GRID_TAG_LEVEL 12u
 #define CAROM_GRID_TAG_MULTI 0x20000u
@@ -141,9 +150,14 @@ CAROM_ITEM void carom_grid_extend(carom_grid_extent *e, const carom_grid_extent 
     }
 }
 
-/* The levels by which carom_grid_def.cell_scale lifts items. */
+/* The scale of cells by default, the fastest on processors: an item has 1.25 to 1.5 cells per axis
+ * on average, at most 3.4 in all, where scale 1 has up to 8. */
+#define CAROM_GRID_DEFAULT_SCALE 2.0
+
+/* The levels by which carom_grid_def.cell_scale lifts items: the nearest power of two, by ratio, so
+ * that limits are 2^(k + 1/2), to two digits. */
 CAROM_ITEM int32_t carom_grid_lift_of(double cell_scale) {
-    double scale = cell_scale == 0.0 ? 2.0 : cell_scale;
+    double scale = cell_scale == 0.0 ? CAROM_GRID_DEFAULT_SCALE : cell_scale;
     return scale < 0.7 ? -1 : scale < 1.4 ? 0 : scale < 2.8 ? 1 : scale < 5.6 ? 2 : 3;
 }
 
@@ -154,6 +168,12 @@ CAROM_ITEM uint32_t carom_grid_highest_bit(uint32_t x) {
     return 31u - (uint32_t)__builtin_clz(x);
 #endif
 }
+
+/* The smallest cells of level 0: of the largest item, of the extent of all items; and of the extent
+ * where there are only points, for which any size works: this one has 2^10 cells per axis. */
+#define CAROM_GRID_ITEM_PART   0x1p-31
+#define CAROM_GRID_EXTENT_PART 0x1p-30
+#define CAROM_GRID_POINT_PART  0x1p-10
 
 /* Cells of level 0 are as large as the smallest item, rounded up to a power of two, but no smaller
  * than 2^-31 of the largest item or 2^-30 of the extent of all items. Hence 32 levels and 32-bit
@@ -171,14 +191,15 @@ CAROM_ITEM carom_grid_space carom_grid_choose_space(const carom_grid_extent *all
         space.low[k] = any ? (double)all->low[k] : 0.0;
     }
     if (!(size > 0.0)) return space; /* no items, or all items in one point */
-    least = all->largest > 0.0 ? all->smallest : 0x1p-10 * size; /* only points: any size works */
+    least = all->largest > 0.0 ? all->smallest : CAROM_GRID_POINT_PART * size;
     if (lift < 0) least *= 0.5;
-    least = CAROM_MAX(0x1p-31 * all->largest, least);
-    least = CAROM_MAX(0x1p-30 * size, least);
+    least = CAROM_MAX(CAROM_GRID_ITEM_PART * all->largest, least);
+    least = CAROM_MAX(CAROM_GRID_EXTENT_PART * size, least);
     int exponent = carom_exponent(least);
     if (carom_power_of_two(exponent) < least) ++exponent;
     space.inverse = carom_power_of_two(-exponent);
     space.bits = 1u + carom_grid_highest_bit(1u | (uint32_t)(size * space.inverse));
+    CAROM_ASSERT(size * space.inverse <= (double)CAROM_GRID_LAST && space.bits <= 31u);
     return space;
 }
 
@@ -246,7 +267,7 @@ CAROM_ITEM uint32_t carom_grid_level_of_size(const carom_grid_space *space, doub
 
 /* ---- Hashes ---------------------------------------------------------------------------------- */
 
-/* DJB2 as printed; the last line adds the level. */
+/* DJB2 as printed, with its start and factor; the last line adds the level. */
 CAROM_ITEM uint32_t carom_grid_djb2(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
     uint32_t hash = 5381u;
     hash = hash * 33u + x;
@@ -270,6 +291,8 @@ CAROM_ITEM uint32_t carom_grid_morton(uint32_t x, uint32_t y, uint32_t z, uint32
     return code + level * 0x9E3779B1u;
 }
 
+/* The multipliers below are odd and have about half of their bits set, most of them those of xxHash
+ * and of the finalizers of MurmurHash3 and SplitMix64; the first is 2^32 over the golden ratio. */
 CAROM_ITEM uint32_t carom_grid_mix(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
     uint32_t hash = (x * 0x9E3779B1u ^ y * 0x85EBCA77u) + (z * 0xC2B2AE3Du ^ level * 0x27D4EB2Fu);
     hash = (hash ^ hash >> 15) * 0x2C1B3C6Du;

@@ -14,14 +14,20 @@
 #include "geom/box.h"
 #include "geom/length.h"
 #include "pack/pack_octree.h"
+#include "pack/pack_overlap_item.h"
 #include "pack/pack_shares.h"
 
+/* As pack.h says. 512^3 voxels take 0.5 GB. The least epsilon is a third of the gain at which a
+ * climb ends (CAROM_PACK_CLIMB_GAIN): finer rounds find no larger balls. */
 #define DEFAULT_COUNT   1000u
 #define DEFAULT_EPSILON 0.05
 #define LEAST_EPSILON   0.001
 #define DEFAULT_VOXELS  128u
 #define MOST_VOXELS     512u
-#define VOLUME_ERROR    1e-9 /* relative, of a share: far above rounding */
+
+/* A packing is complete up to a radius where no empty ball is larger by more than this. The bound
+ * is the radius of the last round, rounded up to float32 by 1e-7 of it; the rest is spare. */
+#define PACK_COMPLETE_RATIO 1.0001
 
 CAROM_ENUM_NAMES(carom_packing_method, CAROM_PACKING_METHOD_COUNT, "octree", "greedy", "prototype");
 CAROM_RESULT_DEFINE_FREE(carom_packing_spheres);
@@ -49,7 +55,7 @@ typedef struct finishing {
     carom_packing_sphere *spheres;
 } finishing;
 
-#define SPHERES_PER_RANGE 64u
+#define SPHERES_PER_RANGE 64u /* a search of some microseconds each */
 
 static carom_status finish_range(void *argument, carom_range range) {
     const finishing *f = argument;
@@ -58,6 +64,7 @@ static carom_status finish_range(void *argument, carom_range range) {
         const carom_pack_ball *b = &f->balls[i];
         carom_vec3 c = carom_vec(b->x, b->y, b->z);
         carom_pack_hit hit = carom_pack_mesh_distance(f->mesh, c, CAROM_BVH_NONE);
+        CAROM_ASSERT(b->radius <= hit.distance); /* no ball reaches out of the solid */
         f->spheres[i] = (carom_packing_sphere){.centre = carom_pack_mesh_restore(f->mesh, c),
                                                .radius = b->radius * scale,
                                                .face = f->mesh->faces[hit.place]};
@@ -79,10 +86,30 @@ static carom_status make_spheres(carom_context *context, const carom_pack_mesh *
                                  "spheres of a packing");
     for (uint64_t i = 0; i < count; ++i) order[i] = (ranked){balls->balls.data[i], i};
     if (count > 1) qsort(order, count, sizeof(*order), larger_first);
-    for (uint64_t i = 0; i < count; ++i) balls->balls.data[i] = order[i].ball;
+    for (uint64_t i = 0; i < count; ++i) {
+        CAROM_ASSERT(i == 0 || order[i].ball.radius <= order[i - 1].ball.radius);
+        balls->balls.data[i] = order[i].ball;
+    }
     packing->info.spheres = count;
     finishing f = {mesh, balls->balls.data, packing->spheres};
     return carom_parallel_for(context, count, SPHERES_PER_RANGE, finish_range, &f);
+}
+
+/* Where winding numbers are 0 and 1, volumes are exact up to rounding: shares sum to the solid, and
+ * a ball is in its share but for what leaks into others. In the frame, where the solid's box is no
+ * larger than 1. */
+static void pack_check_shares(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
+                              const carom_pack_share *shares, uint32_t count, double solid) {
+    double sum = 0.0;
+    if (!mesh->balanced || !mesh->plain) return;
+    for (uint32_t i = 0; i < count; ++i) {
+        CAROM_ASSERT(shares[i].cover >= balls[i].radius);
+        CAROM_ASSERT(shares[i].volume + shares[i].leak >=
+                     carom_pack_volume(balls[i].radius) * (1.0 - CAROM_PACK_VOLUME_ERROR) -
+                         CAROM_PACK_VOLUME_ERROR);
+        sum += shares[i].volume;
+    }
+    CAROM_ASSERT(fabs(sum - solid) <= CAROM_PACK_VOLUME_ERROR);
 }
 
 /* Computes secondary radii, covers and voids; converts to the caller's units. */
@@ -101,6 +128,7 @@ static carom_status make_shares(carom_context *context, const carom_pack_mesh *m
     if (status != CAROM_OK) return status;
     double back = carom_power_of_two(-mesh->shift), cube = back * back * back, volume = 0.0;
     for (uint32_t i = 0; i < count; ++i) volume += shares[i].volume;
+    pack_check_shares(mesh, balls, shares, count, packing->info.volume / cube);
     if (mesh->balanced &&
         !mesh->plain) { /* the cells are smaller than those of the estimate before */
         packing->info.fill *= packing->info.volume / (volume * cube);
@@ -111,8 +139,9 @@ static carom_status make_shares(carom_context *context, const carom_pack_mesh *m
         carom_packing_sphere *to = &packing->spheres[i];
         to->secondary = (double)(float)carom_cbrt(s->volume / CAROM_PACK_BALL_VOLUME) * back;
         to->cover = (double)carom_float_up(s->cover, 0.0) * back;
-        double rest = s->volume * (1.0 + VOLUME_ERROR) - carom_pack_volume(balls[i].radius);
-        rest = CAROM_MAX(rest, 0.0) + s->leak * (1.0 + VOLUME_ERROR);
+        double rest =
+            s->volume * (1.0 + CAROM_PACK_VOLUME_ERROR) - carom_pack_volume(balls[i].radius);
+        rest = CAROM_MAX(rest, 0.0) + s->leak * (1.0 + CAROM_PACK_VOLUME_ERROR);
         to->void_volume = (double)carom_float_up(rest, 0.0) * cube;
     }
     packing->info.shares = true;
@@ -179,8 +208,10 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
     info->least_radius = count != 0 ? packing->spheres[count - 1].radius : 0.0;
     info->empty_radius = outcome.empty / scale;
     info->fill = info->volume > 0.0 ? outcome.volume / (info->volume * cube) : 0.0;
+    CAROM_ASSERT(!mesh->plain ||
+                 info->fill <= 1.0 + CAROM_PACK_VOLUME_ERROR); /* disjoint, and inside */
     info->complete = count >= goal.count || outcome.volume >= goal.volume ||
-                     (def->radius > 0.0 && outcome.empty <= 1.0001 * goal.radius);
+                     (def->radius > 0.0 && outcome.empty <= PACK_COMPLETE_RATIO * goal.radius);
     if (!def->skip_shares && count != 0)
         CAROM_TRY(make_shares(context, mesh, balls->balls.data, def->keep_cells, packing));
     context->work = (carom_work){.visits = outcome.visits};

@@ -8,7 +8,7 @@
 
 #include "geom/vec.h"
 
-#define FIRST_SLOTS 1024u
+#define FIRST_SLOTS 1024u /* 16 KB per level in use; doubled when half full */
 #define NO_CHUNK    UINT32_MAX
 
 void carom_pack_balls_begin(carom_pack_balls *balls, const carom_allocator *allocator) {
@@ -32,6 +32,7 @@ void carom_pack_balls_free(carom_pack_balls *balls) {
 
 static carom_pack_slot *slot_of(const carom_pack_level *level, uint64_t key) {
     uint64_t at = carom_pack_key_hash(key);
+    CAROM_ASSERT(level->used <= level->mask); /* a free slot ends the search */
     while (true) {
         carom_pack_slot *slot = &level->slots[at & level->mask];
         if (slot->key == key || slot->key == CAROM_PACK_NO_CELL) return slot;
@@ -70,6 +71,7 @@ static bool add_entry(carom_pack_balls *balls, carom_pack_level *level, uint64_t
         slot->first = (uint32_t)(balls->chunks.count - 1);
     }
     carom_pack_chunk *chunk = &balls->chunks.data[slot->first];
+    CAROM_ASSERT(chunk->count < CAROM_PACK_CHUNK && ball < balls->balls.count);
     chunk->balls[chunk->count++] = ball;
     return true;
 }
@@ -115,6 +117,10 @@ bool carom_pack_balls_file(carom_pack_balls *balls, double cell, double reach) {
 }
 
 bool carom_pack_balls_add(carom_pack_balls *balls, carom_pack_ball ball) {
+    /* Balls are disjoint, and none is larger than the distance at which others are found. */
+    CAROM_ASSERT(balls->balls.count == 0 ||
+                 carom_pack_balls_distance(balls, carom_vec(ball.x, ball.y, ball.z)) >=
+                     ball.radius);
     return carom_pack_ball_array_push(&balls->balls, &balls->allocator, ball) &&
            file_ball(balls, (uint32_t)(balls->balls.count - 1));
 }

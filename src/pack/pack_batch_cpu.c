@@ -151,6 +151,7 @@ void CAROM_CPU(carom_pack_batch_add)(carom_pack_batch *batch, const carom_pack_m
                                      bool inner, carom_pack_totals *totals) {
     CAROM_ASSERT(batch->count <= CAROM_PACK_BATCH);
     uint32_t end = pad(batch);
+    uint64_t before = totals->pairs, inner_before = totals->inner_pairs;
     parts sums[13], inner_sums[2];
     memset(sums, 0, sizeof(sums));
     memset(inner_sums, 0, sizeof(inner_sums));
@@ -168,6 +169,9 @@ void CAROM_CPU(carom_pack_batch_add)(carom_pack_batch *batch, const carom_pack_m
             totals->inner_pairs +=
                 (uint64_t)__builtin_popcount(add_inner(batch, i, m, squared, d, inner_sums));
     }
+    /* What the last vector is filled up with adds nothing. */
+    CAROM_ASSERT(totals->pairs - before <= batch->count);
+    CAROM_ASSERT(totals->inner_pairs - inner_before <= batch->count);
     carom_pack_sum *e = &totals->estimate;
     const carom_pack_scales *scales = &m->scales;
     settle(&sums[0], end, &scales->volume, &e->volume);

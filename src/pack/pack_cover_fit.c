@@ -23,30 +23,89 @@
 #include "base/worker_state.h"
 #include "pack/pack_cover.h"
 
-#define LANES               16u  /* no vector has more */
-#define FIELD_STEP          0.12 /* of the edge of a cube with an N-th of the solid's box */
-#define LEAST_NODES         20.0 /* along the longest side */
-#define MOST_NODES          176.0
-#define AROUND              0.06 /* how far the grid reaches beyond the bounds, of the longest side */
-#define THINNEST            0.1  /* sides of the box count at least this much of the longest */
-#define POINTS_PER_BALL     300u /* of the surface */
-#define INNER_PER_BALL      40u
-#define LEAST_POINTS        7000u
-#define LEAST_INNER         400u
-#define CANDIDATES          600u /* at least, and this many per ball: */
-#define PER_BALL            10u
-#define GREEDY_STRIDE       30u    /* of the points: the greedy method needs fewer */
-#define MOST_GREEDY         16384u /* points; bits of all candidates are 32 MB then */
-#define ROUNDS              8
-#define MORE_ROUNDS         4
-#define ROUNDS_AFTER_ADDING 3
-#define ROUNDS_AFTER_MOVING 4
-#define LEAST_FAILURES      3    /* after which no more balls are moved, and more for few balls: */
-#define FAILURES_BY_BALLS   128u /* divided by their number */
-#define FAILURES_LATER      1
-#define SHRUNK              0.95
-#define CANDIDATE_STRIDE    3u /* of these */
-#define MOST_ADDED          2u /* times the first number of points: what cells may add */
+/* Constants of the search. What is observed below: covers by 64 balls of three closed meshes of
+ * 6,000 to 13,000 faces (cheburashka, fandisk, spot), one thread. With the values here the worst
+ * distance is 0.0395 of the longest side (geometric mean) after 2.6 s. The search is chaotic: any
+ * change moves single covers by up to 15 % and the mean by 4 %, so that smaller differences mean
+ * nothing; "(scatter)" says so. */
+
+/* Floats of the widest vector: arrays are padded to a multiple of it. */
+#define FIT_LANES 16u
+
+/* Step of the grid of distances, of the edge of a cube with an N-th of the solid's box, N being the
+ * number of balls. Observed: 0.24 is 12 % worse, 0.06 as good (scatter) in 1.5 times the time. */
+#define FIT_FIELD_STEP 0.12
+
+/* Nodes along the longest side. The least applies below some 14 balls in a cube, whose grid would
+ * miss the shape of the solid. The most bounds memory: 200^3 floats with the border, 32 MB. */
+#define FIT_LEAST_NODES 20.0
+#define FIT_MOST_NODES  176.0
+
+/* How far the grid reaches beyond the bounds, of the longest side: about as far as 64 balls reach
+ * out. Farther points get the border's value and the way from there. Observed: 0.02 is 7 %
+ * worse, 0.12 as good (scatter). */
+#define FIT_FIELD_BORDER 0.06
+
+/* Sides of the box count at least this much of the longest, so that sheets and rods have cubes. */
+#define FIT_LEAST_SIDE 0.1
+
+/* Factor by which the step falls in the search for its size, which need not be exact. */
+#define FIT_STEP_RATIO 0.9
+
+/* Points: of the surface and of the inside, as a number per ball and one for all. What no point
+ * stands for is found by the cells of the proof and makes balls larger: by 5 to 14 % where there
+ * were 40 points per ball and none were added later. Observed: 100 per ball as good (scatter), 900
+ * too, in 1.5 times the time; 10 or 160 inside, 1,000 or 28,000 for all (scatter). */
+#define FIT_POINTS_PER_BALL 300u
+#define FIT_LEAST_POINTS    7000u
+#define FIT_INNER_PER_BALL  40u
+#define FIT_LEAST_INNER     400u
+
+/* Candidates for centres inside. Observed: half of both as good (scatter), twice of both 7 % better
+ * in 1.2 times the time: the greedy method reads all of them for each ball. */
+#define FIT_CANDIDATES_PER_BALL 10u
+#define FIT_LEAST_CANDIDATES    600u
+
+/* The greedy method has every n-th point, and no more than some: bits of the points per candidate
+ * are then 56 MB at most (27,000 candidates of 2 KiB, for 1,024 balls). Observed: 15 and 60 as good
+ * (scatter), 15 in 1.3 times the time. */
+#define FIT_GREEDY_STRIDE      30u
+#define FIT_MOST_GREEDY_POINTS 16384u
+
+/* Every n-th of those is a place for candidates on the surface. Observed: 1 and 9 as good
+ * (scatter), 1 in 1.5 times the time. */
+#define FIT_CANDIDATE_STRIDE 3u
+
+/* Rounds of assigning and fitting: at first, after cells added points, after balls were added, and
+ * after balls were moved. Observed: at most half and twice of each as good (scatter). */
+#define FIT_ROUNDS              8
+#define FIT_ROUNDS_LATER        4
+#define FIT_ROUNDS_AFTER_ADDING 3
+#define FIT_ROUNDS_AFTER_MOVING 4
+
+/* Moves in turn that make nothing better, after which no more are tried: this many, and for few
+ * balls, which take little time, a number divided by theirs; once cells have added points.
+ * Observed for 64 balls, which have 2 more: nothing changes from 1 to 6 of the first. */
+#define FIT_LEAST_FAILURES    3
+#define FIT_FAILURES_BY_BALLS 128u
+#define FIT_FAILURES_LATER    1
+
+/* The reach at which balls are moved, of the best so far: a ball is not needed if the others
+ * contain its points at a smaller one. Observed: 0.9 is 4 % worse, 1 is 3 % (scatter). */
+#define FIT_MOVE_REACH 0.95
+
+/* Parts of all balls that move at once at first, and that are added at once: one in n. */
+#define FIT_BALLS_PER_MOVED 12u
+#define FIT_BALLS_PER_ADDED 4u
+
+/* Room for the points that cells add, times the number of the first points. Observed: 1 (none) is
+ * 4 % worse, 4 the same. */
+#define FIT_POINT_ROOM 2u
+
+/* Multiples of these, less the whole part, fill the square evenly: 1 / p and 1 / p^2 for the
+ * plastic number p, the root of x^3 = x + 1 (Roberts 2018). */
+#define FIT_SEQUENCE_U 0.7548776662466927
+#define FIT_SEQUENCE_V 0.5698402909980532
 
 typedef struct point_set {
     float *x, *y, *z;
@@ -123,8 +182,8 @@ static void add_surface(carom_pack_fitting *f, point_set *set, uint64_t wanted) 
         carom_triangle t = carom_pack_mesh_triangle(mesh, i);
         so_far += area_of(&t);
         for (; next < so_far; next += step) {
-            u += 0.7548776662466927;
-            v += 0.5698402909980532;
+            u += FIT_SEQUENCE_U;
+            v += FIT_SEQUENCE_V;
             u -= floor(u);
             v -= floor(v);
             double a = u + v > 1.0 ? 1.0 - u : u, b = u + v > 1.0 ? 1.0 - v : v;
@@ -168,29 +227,31 @@ static void add_inner(carom_pack_fitting *f, point_set *set, uint64_t wanted, bo
     }
 }
 
-/* Candidates below points of the surface: a ball that reaches out by e and contains a point of an
- * edge of a cube is 1.4 e deep along the diagonal, one that contains a corner 2.4 e; in sheets it
- * is not deep at all. */
-#define DEPTHS 3u
-static const double depths[DEPTHS] = {0.0, 1.4, 2.4};
+/* Candidates below points of the surface, at depths in units of e. Where the centre is d below the
+ * faces of a cube, the ball that reaches out by e has the radius d + e. It contains a corner, which
+ * is sqrt(3) d away, up to d = e / (sqrt(3) - 1) = 1.4 e, and a point of an edge up to
+ * d = e / (sqrt(2) - 1) = 2.4 e. In sheets it is not deep at all. */
+#define FIT_DEPTHS 3u
+static const double depths[FIT_DEPTHS] = {0.0, 1.4, 2.4};
 
 static uint64_t candidate_count(const carom_pack_fitting *f) {
-    return f->candidates.count + DEPTHS * (f->greedy_points / CANDIDATE_STRIDE);
+    return f->candidates.count + FIT_DEPTHS * (f->greedy_points / FIT_CANDIDATE_STRIDE);
 }
 
 static carom_vec3 candidate_at(const carom_pack_fitting *f, uint64_t i) {
     if (i < f->candidates.count) return point_at(&f->candidates, i);
     i -= f->candidates.count;
-    carom_vec3 p = point_at(&f->points, i / DEPTHS * f->greedy_stride * CANDIDATE_STRIDE), g;
+    carom_vec3 p = point_at(&f->points, i / FIT_DEPTHS * f->greedy_stride * FIT_CANDIDATE_STRIDE),
+               g;
     (void)carom_pack_field_at(&f->field, p, &g);
-    double length = carom_vec_length(g), depth = depths[i % DEPTHS] * f->grown;
+    double length = carom_vec_length(g), depth = depths[i % FIT_DEPTHS] * f->grown;
     return length > 0.0 ? carom_vec_sub(p, carom_vec_scale(g, depth / length)) : p;
 }
 
 /* ---- Beginning ------------------------------------------------------------------------------- */
 
 static bool take_set(carom_arena *scratch, point_set *set, uint64_t capacity) {
-    uint64_t padded = (capacity / LANES + 1) * LANES; /* vectors read and write whole */
+    uint64_t padded = (capacity / FIT_LANES + 1) * FIT_LANES; /* vectors read and write whole */
     set->x = CAROM_ARENA_TAKE(scratch, float, padded);
     set->y = CAROM_ARENA_TAKE(scratch, float, padded);
     set->z = CAROM_ARENA_TAKE(scratch, float, padded);
@@ -207,11 +268,11 @@ static double field_step(const carom_pack_mesh *mesh, uint32_t count) {
     const double sides[3] = {mesh->high.x - mesh->low.x, mesh->high.y - mesh->low.y,
                              mesh->high.z - mesh->low.z};
     double longest = CAROM_MAX(CAROM_MAX(sides[0], sides[1]), sides[2]), volume = 1.0;
-    for (int k = 0; k < 3; ++k) volume *= CAROM_MAX(sides[k], THINNEST * longest);
-    double step = longest / LEAST_NODES, least = longest / MOST_NODES;
-    /* The cube root of volume / count, by halving: only a rough size is needed. */
-    while (step > least && square(step / FIELD_STEP) * (step / FIELD_STEP) * count > volume)
-        step *= 0.9;
+    for (int k = 0; k < 3; ++k) volume *= CAROM_MAX(sides[k], FIT_LEAST_SIDE * longest);
+    double step = longest / FIT_LEAST_NODES, least = longest / FIT_MOST_NODES;
+    /* The cube root of volume / count, from above: only a rough size is needed. */
+    while (step > least && square(step / FIT_FIELD_STEP) * (step / FIT_FIELD_STEP) * count > volume)
+        step *= FIT_STEP_RATIO;
     return step;
 }
 
@@ -219,7 +280,7 @@ carom_status carom_pack_fit_make_field(const carom_pack_mesh *mesh, uint32_t cou
                                        carom_pack_field *field) {
     double longest = CAROM_MAX(CAROM_MAX(mesh->high.x - mesh->low.x, mesh->high.y - mesh->low.y),
                                mesh->high.z - mesh->low.z);
-    return carom_pack_field_make(mesh, field_step(mesh, count), AROUND * longest, field);
+    return carom_pack_field_make(mesh, field_step(mesh, count), FIT_FIELD_BORDER * longest, field);
 }
 
 const carom_pack_field *carom_pack_fit_field(const carom_pack_fitting *f) {
@@ -234,10 +295,10 @@ carom_status carom_pack_fit_begin(const carom_pack_mesh *mesh, uint32_t count,
     if (f == NULL) return carom_fail_memory(context, sizeof(*f), "a search for balls");
     *f = (carom_pack_fitting){.context = context, .mesh = mesh, .most = count};
     CAROM_TRY(carom_pack_fit_make_field(mesh, count, &f->field));
-    uint64_t surface = (uint64_t)POINTS_PER_BALL * count + LEAST_POINTS;
-    uint64_t inner = (uint64_t)INNER_PER_BALL * count + LEAST_INNER;
-    uint64_t candidates = (uint64_t)PER_BALL * count + CANDIDATES;
-    uint64_t points = (2 * surface + 2 * inner) * MOST_ADDED;
+    uint64_t surface = (uint64_t)FIT_POINTS_PER_BALL * count + FIT_LEAST_POINTS;
+    uint64_t inner = (uint64_t)FIT_INNER_PER_BALL * count + FIT_LEAST_INNER;
+    uint64_t candidates = (uint64_t)FIT_CANDIDATES_PER_BALL * count + FIT_LEAST_CANDIDATES;
+    uint64_t points = (2 * surface + 2 * inner) * FIT_POINT_ROOM;
     bool good = take_set(scratch, &f->points, points) &&
                 take_set(scratch, &f->candidates, 2 * candidates) &&
                 take_set(scratch, &f->sorted, points);
@@ -248,7 +309,7 @@ carom_status carom_pack_fit_begin(const carom_pack_mesh *mesh, uint32_t count,
         add_inner(f, &f->candidates, candidates, false);
     }
     f->first_points = f->points.count;
-    f->greedy_stride = CAROM_MAX(GREEDY_STRIDE, f->points.count / MOST_GREEDY + 1);
+    f->greedy_stride = CAROM_MAX(FIT_GREEDY_STRIDE, f->points.count / FIT_MOST_GREEDY_POINTS + 1);
     f->greedy_points = f->points.count / f->greedy_stride;
     candidates = candidate_count(f);
     f->words = (f->greedy_points + 63) / 64;
@@ -257,9 +318,9 @@ carom_status carom_pack_fit_begin(const carom_pack_mesh *mesh, uint32_t count,
     uint64_t *hashes = CAROM_ARENA_TAKE(scratch, uint64_t, 3 * (uint64_t)count);
     uint32_t *numbers = CAROM_ARENA_TAKE(scratch, uint32_t, 3 * (uint64_t)count + 1);
     f->deep.x = CAROM_ARENA_TAKE(scratch, float, 4 * (uint64_t)count);
-    f->owners = CAROM_ARENA_TAKE(scratch, uint32_t, points + LANES);
-    f->slack = CAROM_ARENA_TAKE(scratch, float, points + LANES);
-    f->second = CAROM_ARENA_TAKE(scratch, float, points + LANES);
+    f->owners = CAROM_ARENA_TAKE(scratch, uint32_t, points + FIT_LANES);
+    f->slack = CAROM_ARENA_TAKE(scratch, float, points + FIT_LANES);
+    f->second = CAROM_ARENA_TAKE(scratch, float, points + FIT_LANES);
     f->bits = CAROM_ARENA_TAKE(scratch, uint64_t, (candidates + 1) * f->words);
     f->gains = CAROM_ARENA_TAKE(scratch, uint32_t, candidates);
     if (!good || vectors == NULL || doubles == NULL || hashes == NULL || numbers == NULL ||
@@ -344,6 +405,7 @@ static carom_status cover_greedily(carom_pack_fitting *f, double grown, uint32_t
             *count = most + 1;
             return CAROM_OK;
         }
+        CAROM_ASSERT(f->gains[best] <= left);
         left -= f->gains[best];
         f->chosen[*count] = (uint32_t)best;
         for (uint64_t w = 0; w < f->words; ++w) f->uncovered[w] &= ~f->bits[best * f->words + w];
@@ -356,16 +418,22 @@ static void take_chosen(carom_pack_fitting *f, uint32_t count) {
     for (uint32_t k = 0; k < count; ++k) f->centres[k] = candidate_at(f, f->chosen[k]);
 }
 
-#define LEAST_GROWN 1e-4 /* of the frame: below the accuracy of the grid */
-#define BISECTED    1.08 /* ratio at which bisection ends */
+/* Bisection for the least e. It begins between bounds in the frame, where the solid is 1/2 to 1
+ * long: below the least, a thirtieth of the finest grid's step, the grid says nothing; 1 suffices
+ * but for the gaps of the grid, and is doubled up to the most where it does not. It ends at a ratio
+ * that fitting makes up for. Observed: 1.02 is 8 % worse, 1.3 is 4 % better (scatter). */
+#define FIT_LEAST_REACH 1e-4
+#define FIT_FIRST_REACH 1.0
+#define FIT_MOST_REACH  8.0
+#define FIT_REACH_RATIO 1.08
 
 static carom_status begin_greedily(carom_pack_fitting *f, uint32_t count) {
-    double low = LEAST_GROWN, high = 1.0;
+    double low = FIT_LEAST_REACH, high = FIT_FIRST_REACH;
     uint32_t used = 0;
     f->count = 0;
-    while (high / low > BISECTED || f->count == 0) {
+    while (high / low > FIT_REACH_RATIO || f->count == 0) {
         double middle = sqrt(low * high);
-        if (high / low <= BISECTED) middle = high *= 2.0; /* nothing sufficed yet */
+        if (high / low <= FIT_REACH_RATIO) middle = high *= 2.0; /* nothing sufficed yet */
         CAROM_TRY(carom_progress_look(f->context));
         CAROM_TRY(cover_greedily(f, middle, count, &used));
         if (used <= count) {
@@ -374,7 +442,7 @@ static carom_status begin_greedily(carom_pack_fitting *f, uint32_t count) {
         } else {
             low = middle;
         }
-        if (high > 8.0) break;
+        if (high > FIT_MOST_REACH) break;
     }
     f->grown = high;
     return CAROM_OK;
@@ -413,6 +481,7 @@ static void list_points(carom_pack_fitting *f) {
     for (uint32_t k = 0; k <= count; ++k) first[k] = 0;
     for (uint32_t k = 0; k < count; ++k) f->sets[k] = 1;
     for (uint64_t i = 0; i < f->points.count; ++i) {
+        CAROM_ASSERT(f->owners[i] < count && f->slack[i] <= f->second[i]);
         ++first[f->owners[i]];
         f->sets[f->owners[i]] += mix(i + 1);
     }
@@ -430,7 +499,12 @@ static void list_points(carom_pack_fitting *f) {
     }
     for (uint32_t k = count; k > 0; --k) first[k] = first[k - 1];
     first[0] = 0;
+    CAROM_ASSERT(sum == f->points.count && first[count] == sum);
 }
+
+/* Points and centres are float32, rounded by up to 2^-25 of coordinates of about 1: sixteen times
+ * that, relative to a radius of 0.5. Cells prove what is covered, so that less would do. */
+#define FIT_POINT_ROUNDING 1e-6
 
 /* The radius at which a ball around c contains its points; a little more, as they are rounded. */
 static double radius_around(const carom_pack_fitting *f, uint32_t ball, carom_vec3 c) {
@@ -438,16 +512,23 @@ static double radius_around(const carom_pack_fitting *f, uint32_t ball, carom_ve
     const float at[3] = {(float)c.x, (float)c.y, (float)c.z};
     float far = CAROM_CPU_CALL(f->context, carom_pack_farthest)(&points, f->first[ball],
                                                                 f->first[ball + 1], at);
-    return sqrt((double)far) * (1.0 + 1e-6);
+    return sqrt((double)far) * (1.0 + FIT_POINT_ROUNDING);
 }
 
-#define FIRST_STEP   0.10 /* of the radius */
-#define LONGEST_STEP 0.20
-#define LAST_STEP    0.005
+/* Steps of a ball, of its radius: the first, the longest and the last one, and the factors after a
+ * step that led to a better place and after none did. Observed: 0.05 and 0.2 at first, 0.1 and 0.4
+ * at most as good (scatter); 0.02 at last 1 % worse in 0.8 times the time, 0.001 as good in 1.2. */
+#define FIT_FIRST_STEP   0.10
+#define FIT_LONGEST_STEP 0.20
+#define FIT_LAST_STEP    0.005
+#define FIT_STEP_GROWTH  1.5
+#define FIT_STEP_FALL    0.5
 
 /* Moves a ball to where it contains its points and reaches out least, by trying steps in the twelve
  * directions of an icosahedron. */
 static carom_status fit_balls(void *argument, carom_range range) {
+    /* The vertices of an icosahedron: (0, 1, p) and its like over their length, for the golden
+     * ratio p. */
     static const double g = 0.85065080835203999, h = 0.52573111211913359;
     const carom_vec3 directions[12] = {{0, h, g},  {0, -h, -g}, {h, g, 0},  {-h, -g, 0},
                                        {g, 0, h},  {-g, 0, -h}, {0, -h, g}, {0, h, -g},
@@ -462,7 +543,7 @@ static carom_status fit_balls(void *argument, carom_range range) {
         carom_vec3 farthest = carom_vec(0.0, 0.0, 1.0), there;
         double out = carom_pack_field_outside(&f->field, &f->spread, c, r, &farthest);
         int last = 0;
-        for (double step = FIRST_STEP * r; step > LAST_STEP * r;) {
+        for (double step = FIT_FIRST_STEP * r; step > FIT_LAST_STEP * r;) {
             bool moved = false;
             for (int i = 0; i < 12 && !moved; ++i) {
                 int direction = (last + i) % 12;
@@ -481,9 +562,9 @@ static carom_status fit_balls(void *argument, carom_range range) {
                 farthest = there;
             }
             if (!moved)
-                step *= 0.5;
-            else if (step < LONGEST_STEP * r)
-                step *= 1.5;
+                step *= FIT_STEP_FALL;
+            else if (step < FIT_LONGEST_STEP * r)
+                step *= FIT_STEP_GROWTH;
         }
         f->centres[k] = c;
         f->radii[k] = r;
@@ -528,10 +609,13 @@ static score score_of(const carom_pack_fitting *f) {
     return s;
 }
 
-#define NEARLY 1.002 /* ratio of scores that count as equal */
+/* Ratio of scores that count as equal, so that rounds do not go on for nothing: a tenth of the
+ * tolerance at which balls grow (pack_field.c). Observed: 1 the same, 1.02 is 5 % worse. */
+#define FIT_SCORE_RATIO 1.002
 
 static bool is_better(score a, score b) {
-    return a.worst * NEARLY < b.worst || (a.worst < b.worst * NEARLY && a.sum * NEARLY < b.sum);
+    return a.worst * FIT_SCORE_RATIO < b.worst ||
+           (a.worst < b.worst * FIT_SCORE_RATIO && a.sum * FIT_SCORE_RATIO < b.sum);
 }
 
 static void keep(carom_pack_fitting *f) {
@@ -562,6 +646,7 @@ static carom_status alternate(carom_pack_fitting *f, int rounds, score *best, bo
         CAROM_TRY(carom_parallel_for(f->context, f->count, 1, fit_balls, f));
         score now = score_of(f);
         if (is_better(now, *best)) {
+            CAROM_ASSERT(now.worst < best->worst * FIT_SCORE_RATIO);
             *better = true;
             *best = now;
             keep(f);
@@ -582,6 +667,11 @@ static void find_needs(carom_pack_fitting *f) {
     }
 }
 
+/* Where the new ball of a divided one is looked for: at tenths of the way from the farthest point
+ * to the centre, up to half of it. */
+#define FIT_WAY_STEP  0.1
+#define FIT_WAY_STEPS 5
+
 /* Divides a ball: the other one takes the side of its farthest point. */
 static void divide(carom_pack_fitting *f, uint32_t from, uint32_t to) {
     carom_vec3 c = f->centres[from], far = c;
@@ -596,8 +686,8 @@ static void divide(carom_pack_fitting *f, uint32_t from, uint32_t to) {
     /* Where on the way it contains that point best. */
     carom_vec3 d = carom_vec_sub(c, far);
     double best = -HUGE_VAL, length = carom_vec_length(d);
-    for (int i = 0; i <= 5; ++i) {
-        double part = 0.1 * i;
+    for (int i = 0; i <= FIT_WAY_STEPS; ++i) {
+        double part = FIT_WAY_STEP * i;
         carom_vec3 p = carom_vec_add(far, carom_vec_scale(d, part));
         double deep =
             carom_pack_field_radius(&f->field, &f->spread, p, f->grown, 0.0) - part * length;
@@ -616,13 +706,16 @@ static void rank_balls(carom_pack_fitting *f) {
             f->ranks[at] = f->ranks[at - 1];
         f->ranks[at] = k;
     }
+    for (uint32_t i = 1; i < f->count; ++i)
+        CAROM_ASSERT(f->outside[f->ranks[i]] <= f->outside[f->ranks[i - 1]]);
 }
 
 /* Uses up all balls. */
 static carom_status add_balls(carom_pack_fitting *f, uint32_t wanted, score *best) {
     bool better;
     while (f->count < wanted) {
-        uint32_t more = CAROM_MIN(wanted - f->count, f->count / 4 + 1), count = f->count;
+        uint32_t more = CAROM_MIN(wanted - f->count, f->count / FIT_BALLS_PER_ADDED + 1),
+                 count = f->count;
         CAROM_TRY(assign(f));
         rank_balls(f);
         for (uint32_t i = 0; i < more; ++i) {
@@ -630,7 +723,7 @@ static carom_status add_balls(carom_pack_fitting *f, uint32_t wanted, score *bes
             f->outside[f->count++] = 0.0;
         }
         *best = (score){HUGE_VAL, HUGE_VAL};
-        CAROM_TRY(alternate(f, ROUNDS_AFTER_ADDING, best, &better));
+        CAROM_TRY(alternate(f, FIT_ROUNDS_AFTER_ADDING, best, &better));
         restore(f);
     }
     return CAROM_OK;
@@ -638,9 +731,9 @@ static carom_status add_balls(carom_pack_fitting *f, uint32_t wanted, score *bes
 
 /* Moves the balls that are needed least to those that reach out farthest. */
 static carom_status move_balls(carom_pack_fitting *f, int most_failures, score *best) {
-    uint32_t moves = f->count / 12 + 1, skip = 0;
+    uint32_t moves = f->count / FIT_BALLS_PER_MOVED + 1, skip = 0;
     for (int failures = 0; failures < most_failures && f->count > 1;) {
-        f->grown = best->worst * SHRUNK;
+        f->grown = best->worst * FIT_MOVE_REACH;
         CAROM_TRY(assign(f));
         rank_balls(f);
         find_needs(f);
@@ -655,12 +748,13 @@ static carom_status move_balls(carom_pack_fitting *f, int most_failures, score *
                 if (least != UINT32_MAX && tries < skip) f->needs[least] = HUGE_VAL;
             }
             if (least == UINT32_MAX) break;
+            CAROM_ASSERT(least != from && least < f->count);
             f->needs[least] = HUGE_VAL;
             f->needs[from] = HUGE_VAL;
             divide(f, from, least);
         }
         bool better;
-        CAROM_TRY(alternate(f, ROUNDS_AFTER_MOVING, best, &better));
+        CAROM_TRY(alternate(f, FIT_ROUNDS_AFTER_MOVING, best, &better));
         restore(f);
         if (better) {
             failures = 0;
@@ -679,6 +773,7 @@ static carom_status move_balls(carom_pack_fitting *f, int most_failures, score *
 static carom_status finish(carom_pack_fitting *f, carom_pack_fit *fit) {
     restore(f);
     CAROM_TRY(carom_parallel_for(f->context, f->count, 4, widen_balls, f));
+    for (uint32_t k = 0; k < f->count; ++k) CAROM_ASSERT(f->radii[k] <= f->allowed[k]);
     *fit = (carom_pack_fit){.centres = f->centres,
                             .radii = f->radii,
                             .allowed = f->allowed,
@@ -692,10 +787,10 @@ carom_status carom_pack_fit_balls(carom_pack_fitting *f, uint32_t count, carom_p
     bool better;
     CAROM_TRY(begin_greedily(f, count));
     for (uint32_t k = 0; k < count; ++k) f->fitted[k] = 0;
-    CAROM_TRY(alternate(f, ROUNDS, &best, &better));
+    CAROM_TRY(alternate(f, FIT_ROUNDS, &best, &better));
     restore(f);
     CAROM_TRY(add_balls(f, count, &best));
-    CAROM_TRY(move_balls(f, LEAST_FAILURES + (int)(FAILURES_BY_BALLS / count), &best));
+    CAROM_TRY(move_balls(f, FIT_LEAST_FAILURES + (int)(FIT_FAILURES_BY_BALLS / count), &best));
     return finish(f, fit);
 }
 
@@ -709,8 +804,8 @@ carom_status carom_pack_fit_more(carom_pack_fitting *f, const carom_vec3 *points
     bool better;
     uint64_t stride = point_count / (f->first_points / 2) + 1;
     for (uint64_t i = 0; i < point_count; i += stride) add_point(&f->points, points[i]);
-    CAROM_TRY(alternate(f, MORE_ROUNDS, &best, &better));
+    CAROM_TRY(alternate(f, FIT_ROUNDS_LATER, &best, &better));
     restore(f);
-    if (moving) CAROM_TRY(move_balls(f, FAILURES_LATER, &best));
+    if (moving) CAROM_TRY(move_balls(f, FIT_FAILURES_LATER, &best));
     return finish(f, fit);
 }

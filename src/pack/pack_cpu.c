@@ -115,6 +115,7 @@ static void make_linear(const carom_pack_near *near, const double point[3], doub
         l->e[count] = HUGE_VAL;
         l->x[count] = l->y[count] = l->z[count] = 0.0;
     }
+    CAROM_ASSERT(count <= CAROM_PACK_NEAR);
     l->count = count;
 }
 
@@ -162,6 +163,8 @@ double CAROM_CPU(carom_pack_bound)(const carom_pack_near *near, const double poi
         if (!carom_pack_bounding_move(&b, linear_at(&l, i), value)) break;
     }
     for (int k = 0; k < 3; ++k) direction[k] = b.direction[k];
+    /* The ball around the point is empty, so a bound below its radius would be none. */
+    CAROM_ASSERT(b.bound >= near->least - CAROM_PACK_ERROR && b.bound <= near->least + reach);
     return b.bound;
 }
 

@@ -328,7 +328,7 @@ static __device__ inline void visit_nearest(const view &v, open_node *stack, con
                                             double limit, VISIT visit) {
     unsigned lane = lane_of(), count = 1;
     double most = carom_nearest_square(limit);
-    carom_nearest_point p = carom_nearest_point_make(at, CAROM_PACK_FARTHEST * 0x1p-46);
+    carom_nearest_point p = carom_nearest_point_make(at, CAROM_PACK_FRAME_SIZE * 0x1p-46);
     if (lane == 0) stack[0] = open_node{0.0f, (v.level_count - 1) << LEVEL_SHIFT};
     __syncwarp();
     while (count > 0) {
@@ -539,15 +539,16 @@ static __device__ __noinline__ double look(const view &v, open_node *stack, near
 static __device__ double climb(const view &v, workspace &w, carom_vec3 *point, double step,
                                uint32_t *place) {
     near_list here = {&w.near[0], 0, HUGE_VAL}, there = {&w.near[1], 0, HUGE_VAL};
-    double to_mesh = look(v, w.stack, here, *point, CAROM_PACK_FARTHER * step, place);
+    double to_mesh = look(v, w.stack, here, *point, CAROM_PACK_CLIMB_SPREAD * step, place);
     for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
         const double at[3] = {point->x, point->y, point->z};
         double mesh_limit = CAROM_PACK_SAFE_SHARE * CAROM_MIN(to_mesh, here.least);
         step = CAROM_MIN(step, mesh_limit);
         double bound = sharp_bound(here, at, step, -HUGE_VAL, direction);
-        if (!(bound > here.least * (1.0 + CAROM_PACK_ENOUGH))) {
-            if (step < 0.05 * here.least || bound <= here.least * (1.0 + CAROM_PACK_ENOUGH / 8.0))
+        if (!(bound > here.least * (1.0 + CAROM_PACK_CLIMB_GAIN))) {
+            if (step < 0.05 * here.least ||
+                bound <= here.least * (1.0 + CAROM_PACK_CLIMB_GAIN / 8.0))
                 break;
             step *= 0.5;
             continue;
@@ -555,7 +556,8 @@ static __device__ double climb(const view &v, workspace &w, carom_vec3 *point, d
         carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
                                     at[2] + step * direction[2]);
         uint32_t near_place = *place;
-        double next_to_mesh = look(v, w.stack, there, next, CAROM_PACK_FARTHER * step, &near_place);
+        double next_to_mesh =
+            look(v, w.stack, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_place);
         if (there.least > here.least) {
             near_list swap = here;
             here = there;
@@ -642,7 +644,7 @@ static __device__ verdict examine(const view &v, workspace &w, carom_pack_node *
             if (reached >= v.enough && settle(v, w, top, near_place, found)) return FOUND;
         }
     }
-    if (half <= CAROM_PACK_FINEST * v.centre_unit || carom_pack_node_half(c) == 1)
+    if (half <= CAROM_PACK_FINEST_UNITS * v.centre_unit || carom_pack_node_half(c) == 1)
         return UNRESOLVED;
     return SPLIT;
 }

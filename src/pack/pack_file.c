@@ -15,7 +15,7 @@
 CAROM_ENUM_NAMES(carom_packing_format, CAROM_PACKING_FORMAT_COUNT, "guess", "ply", "csv", "xyzr",
                  "sph");
 
-#define SPHERES_PER_LOOK 1024u
+#define SPHERES_PER_LOOK 1024u /* between checks of the clock: about a millisecond of printing */
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -189,7 +189,7 @@ carom_status carom_packing_save_memory(carom_context *context, const carom_packi
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-#define MOST_PROPERTIES 64u
+#define MOST_PROPERTIES 64u /* of an element; files of splats have 62 */
 #define UNUSED          COLUMNS
 
 typedef enum ply_type {

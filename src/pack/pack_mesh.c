@@ -15,15 +15,16 @@
 #include "geom/triangle_item.h"
 #include "mesh/mesh.h"
 
-#define GRAIN 256u /* blocks per range when corners are copied */
+#define MESH_BLOCKS_PER_RANGE 256u /* of corners, 300 KB: some tenths of a millisecond */
 
 /* ---- Frame ----------------------------------------------------------------------------------- */
 
 /* Along an axis: beyond four times the size from 0, x and a round number beside it differ by a
  * factor below 2, so that their difference is exact (Sterbenz). */
-#define NEAR_ZERO 4.0
+#define CAROM_PACK_ORIGIN_RATIO 4.0 /* of the longest side */
 
-/* Sizes between these leave 2^-100 of the size above the least double, and its cube in range. */
+/* Longest sides, in the caller's units. Between these 2^-100 of the side is above the least double,
+ * and its cube in range. */
 #define SMALLEST_SIZE 0x1p-300
 #define LARGEST_SIZE  0x1p300
 
@@ -41,8 +42,9 @@ static carom_status make_frame(carom_context *context, const carom_bounds *bound
     double coarsest = 0.0;
     for (int k = 0; k < 3; ++k) {
         double most = CAROM_MAX(fabs(low[k]), fabs(high[k]));
-        origin[k] =
-            most <= NEAR_ZERO * size ? 0.0 : carom_pack_round(0.5 * low[k] + 0.5 * high[k], step);
+        origin[k] = most <= CAROM_PACK_ORIGIN_RATIO * size
+                        ? 0.0
+                        : carom_pack_round(0.5 * low[k] + 0.5 * high[k], step);
         double away = CAROM_MAX(fabs(low[k] - origin[k]), fabs(high[k] - origin[k])) * scale;
         farthest = CAROM_MAX(away, farthest);
         /* The distance of doubles near the origin: centres cannot be finer. */
@@ -52,7 +54,11 @@ static carom_status make_frame(carom_context *context, const carom_bounds *bound
     mesh->origin = carom_vec(origin[0], origin[1], origin[2]);
     double unit = carom_power_of_two(carom_exponent(farthest) + 1 - 24);
     mesh->unit = CAROM_MAX(unit, coarsest);
-    CAROM_ASSERT(farthest < CAROM_PACK_FARTHEST);
+    CAROM_ASSERT(farthest < CAROM_PACK_FRAME_SIZE);
+    CAROM_ASSERT(size * scale >= 0.5 && size * scale < 1.0);
+    for (int k = 0; k < 3; ++k) /* into the frame and back again is exact */
+        CAROM_ASSERT((low[k] - origin[k]) * scale / scale + origin[k] == low[k] &&
+                     (high[k] - origin[k]) * scale / scale + origin[k] == high[k]);
     return CAROM_OK;
 }
 
@@ -126,6 +132,7 @@ static carom_status copy_corners(void *argument, carom_range range) {
             carom_triangle t = item_triangle(l, bvh->items[some ? place : 0]);
             for (int i = 0; i < 3; ++i) {
                 carom_vec3 p = t.corner[some ? i : 0];
+                CAROM_ASSERT(carom_pack_mesh_bounds(l->mesh, p));
                 to->row[3 * i][lane] = p.x;
                 to->row[3 * i + 1][lane] = p.y;
                 to->row[3 * i + 2][lane] = p.z;
@@ -275,7 +282,7 @@ static carom_status load(carom_context *context, carom_mesh *triangles, const ca
         return carom_fail_memory(context, blocks * sizeof(*mesh->corners), "a mesh to pack");
     for (uint32_t i = 0; i < mesh->triangle_count; ++i)
         mesh->faces[i] = faces->data[mesh->bvh.items[i]];
-    CAROM_TRY(carom_parallel_for(context, blocks, GRAIN, copy_corners, &l));
+    CAROM_TRY(carom_parallel_for(context, blocks, MESH_BLOCKS_PER_RANGE, copy_corners, &l));
     mesh->view = (carom_bvh_faces){&mesh->bvh, 1.0, {0.0, 0.0, 0.0}, triangle_of, mesh};
     return mesh->balanced ? find_crossing(context, mesh)
                           : carom_bvh_field_make(context, scratch, &mesh->view, &mesh->field);
@@ -314,8 +321,12 @@ void carom_pack_mesh_free(carom_pack_mesh *mesh) {
 
 /* ---- Distances ------------------------------------------------------------------------------- */
 
+/* Rounding of a point's distance from a box, of the largest coordinate: some roundings of 2^-53 of
+ * numbers up to twice as large, times ten for safety. The kernels have the same. */
+#define MESH_BOX_ROUNDING 0x1p-46
+
 static carom_bvh_point point_of(carom_vec3 p) {
-    return (carom_bvh_point){{p.x, p.y, p.z}, CAROM_PACK_FARTHEST * 0x1p-46};
+    return (carom_bvh_point){{p.x, p.y, p.z}, CAROM_PACK_FRAME_SIZE * MESH_BOX_ROUNDING};
 }
 
 #define NO_SLOT UINT32_MAX
@@ -380,6 +391,7 @@ carom_pack_hit carom_pack_mesh_search(const carom_pack_mesh *mesh, carom_vec3 po
     }
     carom_bvh_point at = point_of(point);
     CAROM_CPU_CALL(mesh->context, carom_bvh_nearest)(&mesh->bvh, &at, s.limit, search_block, &s);
+    CAROM_ASSERT(s.hit.distance >= near->least && near->count <= CAROM_PACK_NEAR);
     return s.hit;
 }
 
@@ -421,6 +433,7 @@ carom_pack_hit carom_pack_mesh_distance(const carom_pack_mesh *mesh, carom_vec3 
     carom_bvh_point at = point_of(point);
     CAROM_CPU_CALL(mesh->context, carom_bvh_nearest)
     (&mesh->bvh, &at, m.hit.distance, measure_block, &m);
+    CAROM_ASSERT(m.hit.distance >= 0.0 && m.hit.place < mesh->triangle_count);
     return m.hit;
 }
 
@@ -432,11 +445,14 @@ bool carom_pack_mesh_inside(const carom_pack_mesh *mesh, carom_vec3 point, carom
     return carom_bvh_winding_fraction(mesh->context, &mesh->view, &mesh->field, point) >= 0.5;
 }
 
-/* Where the middle of a hole is 0.58 of its radius away, if it is a disc of a closed surface. */
-#define SURELY 0.75
+/* A generalised winding number. Above a disc that is missing from a closed surface, t radii below
+ * its middle, it is 1 - (1 - t / sqrt(1 + t^2)) / 2, which is this for t = 0.58: points that are
+ * nearer to a hole do not count. */
+#define MESH_SURE_WINDING 0.75
 
 bool carom_pack_mesh_surely_inside(const carom_pack_mesh *mesh, carom_vec3 point,
                                    carom_bvh_found *found) {
     if (mesh->balanced) return carom_pack_mesh_inside(mesh, point, found);
-    return carom_bvh_winding_fraction(mesh->context, &mesh->view, &mesh->field, point) >= SURELY;
+    return carom_bvh_winding_fraction(mesh->context, &mesh->view, &mesh->field, point) >=
+           MESH_SURE_WINDING;
 }

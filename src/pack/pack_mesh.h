@@ -2,9 +2,10 @@
 /* pack_mesh.h: the surface of the solid that is packed, in a frame of its own.
  *
  * The frame is y = (x - origin) 2^shift. The solid's longest side becomes 1/2 to 1 there, and no
- * coordinate exceeds CAROM_PACK_FARTHEST. The origin is 0 along each axis where the mesh is near 0,
- * else a round number near it, so that x - origin and the scaling are exact. Centres of spheres are
- * multiples of `unit`: their frame coordinates are float32, and x = y 2^-shift + origin is exact.
+ * coordinate exceeds CAROM_PACK_FRAME_SIZE. The origin is 0 along each axis where the mesh is near
+ * 0, else a round number near it, so that x - origin and the scaling are exact. Centres of spheres
+ * are multiples of `unit`: their frame coordinates are float32, and x = y 2^-shift + origin is
+ * exact.
  */
 #ifndef CAROM_SRC_PACK_PACK_MESH_H
 #define CAROM_SRC_PACK_PACK_MESH_H

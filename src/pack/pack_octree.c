@@ -28,6 +28,12 @@
 
 /* ---- Climbing -------------------------------------------------------------------------------- */
 
+/* A climb ends when a step would be shorter than this part of the distance, or promises less than
+ * an eighth of the gain that matters; the first step is at most this part of the round's radius. */
+#define OCTREE_LEAST_STEP 0.05
+#define OCTREE_GAIN_PART  8.0
+#define OCTREE_FIRST_STEP 0.5
+
 static double look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p, double spread,
                    uint32_t *place) {
     near->count = 0;
@@ -41,7 +47,8 @@ static double look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p, d
 
 double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, uint32_t *place) {
     carom_pack_near *here = &c->near[0], *there = &c->near[1];
-    double to_mesh = look(c, here, *point, CAROM_PACK_FARTHER * step, place);
+    double to_mesh = look(c, here, *point, CAROM_PACK_CLIMB_SPREAD * step, place);
+    double first = here->least;
     for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
         const double at[3] = {point->x, point->y, point->z};
@@ -49,8 +56,9 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
         step = CAROM_MIN(step, mesh_limit);
         double bound = CAROM_CPU_CALL(c->mesh->context, carom_pack_bound)(here, at, step, -HUGE_VAL,
                                                                           direction);
-        if (!(bound > here->least * (1.0 + CAROM_PACK_ENOUGH))) {
-            if (step < 0.05 * here->least || bound <= here->least * (1.0 + CAROM_PACK_ENOUGH / 8.0))
+        if (!(bound > here->least * (1.0 + CAROM_PACK_CLIMB_GAIN))) {
+            if (step < OCTREE_LEAST_STEP * here->least ||
+                bound <= here->least * (1.0 + CAROM_PACK_CLIMB_GAIN / OCTREE_GAIN_PART))
                 break;
             step *= 0.5;
             continue;
@@ -58,7 +66,7 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
         carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
                                     at[2] + step * direction[2]);
         uint32_t near_place = *place;
-        double next_to_mesh = look(c, there, next, CAROM_PACK_FARTHER * step, &near_place);
+        double next_to_mesh = look(c, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_place);
         if (there->least > here->least) {
             carom_pack_near *swap = here;
             here = there;
@@ -70,6 +78,7 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
             step *= 0.5;
         }
     }
+    CAROM_ASSERT(here->least >= first); /* it only climbs */
     return here->least;
 }
 
@@ -78,19 +87,36 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
 typedef carom_pack_node cell;
 CAROM_ARRAY(cell_array, cell);
 
-/* The root exceeds the mesh by this part of its size, and its corner lies at an odd place, so that
- * sides of cells hardly ever coincide with faces of the mesh. */
-#define ROOT_MARGIN 0.0137
+/* The root exceeds the mesh by this part of its size on both sides, less for its lower corner,
+ * which lies at an odd place: no simple fraction of the size, so that sides of cells hardly ever
+ * coincide with faces of the mesh. Any numbers do that are smaller than 1, for the corner. */
+#define OCTREE_ROOT_MARGIN 0.0137
+static const double octree_root_corner[3] = {0.9173, 0.8331, 0.7649};
 
-#define MOST_ROUNDS 40000u
-#define LEAST_UNITS 64.0 /* the smallest radius, in units of centres */
-/* Balls a little smaller than the radius of the round are taken too, by this share of epsilon:
- * holes just below it would else be divided without end. The radii fall the more slowly for it. */
-#define FEWER    0.4
-#define ROUNDING 0.9999 /* rounding of centres may cost a ball this share of its radius */
+/* Rounds at most: at the least epsilon of 0.001 the radii fall by 0.0005 per round, and 40,000
+ * rounds lead from 1/2 to 2^-30, below the smallest radius. */
+#define OCTREE_MOST_ROUNDS 40000u
 
-#define GROUP_BITS      10u /* per axis, at most */
-#define GROUPS_PER_TASK 4u
+/* Balls a little smaller than the radius of the round are taken too, by this part of epsilon: holes
+ * just below it would else be divided without end. The radii fall the more slowly for it.
+ * Observed (as in pack_octree_item.h): 0.2 and 0.8 take as long, and the filling is the same to
+ * 0.0002. */
+#define OCTREE_EPSILON_PART 0.4
+
+/* Rounding of centres may cost a ball this part of its radius, where it has 8,700 units or more; a
+ * smaller one may fall below what is taken, and its cells are divided farther. */
+#define OCTREE_ROUNDING 0.9999
+
+/* Bits of a group's cube per axis at most: three fit into the 32 bits of a key. */
+#define OCTREE_GROUP_BITS 10u
+
+/* Edge of a group's cube in radii of the round, at most, and half of it at least: in smaller ones
+ * balls of neighbouring groups overlap more often and are dropped. Observed: 2 and 8 take
+ * as long on one thread, and fill as much to 0.0003. */
+#define OCTREE_GROUP_EDGE 4.0
+
+#define OCTREE_GROUPS_PER_TASK 4u /* fewer leave threads waiting for ranges, more for the last */
+
 /* A ball that a group found. */
 typedef struct candidate {
     carom_vec3 centre;
@@ -220,12 +246,12 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
         if (near->least >= CAROM_PACK_CLIMB_FROM * rho) {
             carom_vec3 top = at;
             uint32_t near_place = place;
-            double reached =
-                carom_pack_climb(&w->climber, &top, CAROM_MIN(h, 0.5 * rho), &near_place);
+            double reached = carom_pack_climb(&w->climber, &top,
+                                              CAROM_MIN(h, OCTREE_FIRST_STEP * rho), &near_place);
             if (reached >= p->enough && settle(p, w, top, near_place, group_index)) return FOUND;
         }
     }
-    if (half <= CAROM_PACK_FINEST * p->mesh->unit ||
+    if (half <= CAROM_PACK_FINEST_UNITS * p->mesh->unit ||
         carom_pack_node_half(c) == 1) { /* as fine as centres */
         w->unresolved = CAROM_MAX((double)c->bound, w->unresolved);
         return DROP;
@@ -249,7 +275,10 @@ static carom_status run_group(packer *p, worker *w, uint32_t index) {
         if (!cell_array_push(&w->stack, p->allocator, p->active.data[i])) return CAROM_NO_MEMORY;
         while (w->stack.count > 0) {
             cell c = w->stack.data[--w->stack.count];
+            float before = c.bound;
             verdict v = found ? KEEP : examine(p, w, &c, index);
+            CAROM_ASSERT(c.bound <= before);
+            CAROM_ASSERT(found || v != KEEP || (double)c.bound <= p->rounds.rho[p->round]);
             if (v == FOUND) found = true;
             if (v == SPLIT && !split(p, w, &c)) return CAROM_NO_MEMORY;
             if ((v == KEEP || v == FOUND) && !cell_array_push(&w->cells, p->allocator, c))
@@ -299,12 +328,36 @@ static uint32_t round_of(const packer *p, float bound) {
         else
             low = middle + 1;
     }
+    CAROM_ASSERT(low == p->rounds.count || p->rounds.rho[low] < (double)bound);
+    CAROM_ASSERT(low == p->round || p->rounds.rho[low - 1] >= (double)bound);
     return low;
+}
+
+/* Groups are ranges of the active cells, one after the other: no cell is in two, none is lost. */
+static void octree_check_groups(const packer *p) {
+    uint64_t end = 0;
+    for (uint64_t i = 0; i < p->groups.count; ++i) {
+        CAROM_ASSERT(p->groups.data[i].begin == end && p->groups.data[i].end > end);
+        end = p->groups.data[i].end;
+    }
+    CAROM_ASSERT(end == p->active.count);
+}
+
+/* What all groups left is what the workers hold. */
+static void octree_check_left(const packer *p) {
+    uint64_t left = 0, held = 0;
+    for (uint64_t i = 0; i < p->groups.count; ++i)
+        left += p->groups.data[i].out_end - p->groups.data[i].out_begin;
+    const worker *w;
+    for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
+        held += w->cells.count;
+    CAROM_ASSERT(left == held);
 }
 
 /* Puts the cells that groups left where they belong, in the order of the groups. */
 static bool collect(packer *p) {
     double rho = p->rounds.rho[p->round];
+    octree_check_left(p);
     p->next.count = 0;
     for (uint64_t i = 0; i < p->groups.count; ++i) {
         group *g = &p->groups.data[i];
@@ -339,6 +392,7 @@ static bool collect(packer *p) {
         w->candidates.count = 0;
         w->cells.count = 0;
     }
+    octree_check_groups(p);
     return true;
 }
 
@@ -352,8 +406,21 @@ static bool done(const packer *p) {
     return p->balls->balls.count >= p->goal->count || p->volume >= p->goal->volume;
 }
 
+/* No empty ball is larger than the radius at which the last round ended, or than the bound of a
+ * cell that was not divided any more. Open meshes have no such bound: their inside ends at holes,
+ * far from all faces. */
+static void octree_check_radii(const packer *p, uint64_t first) {
+    double most = p->round != 0 ? p->rounds.rho[p->round - 1] : (double)p->rounds.root.bound;
+    const worker *w;
+    for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
+        most = CAROM_MAX(w->unresolved, most);
+    for (uint64_t i = first; i < p->balls->balls.count; ++i)
+        CAROM_ASSERT(p->goal->fast || !p->mesh->balanced || p->balls->balls.data[i].radius <= most);
+}
+
 /* Inserts the balls found that overlap no other. */
 static bool insert(packer *p) {
+    uint64_t before = p->balls->balls.count;
     /* In place: candidates are few, and equal ones come from different groups. */
     if (p->candidates.count > 1)
         qsort(p->candidates.data, p->candidates.count, sizeof(candidate), larger_first);
@@ -363,10 +430,12 @@ static bool insert(packer *p) {
             p->balls->balls.count != 0 ? carom_pack_balls_distance(p->balls, c->centre) : HUGE_VAL;
         double radius = carom_pack_radius(c->to_mesh, to_balls);
         if (!(radius >= p->enough)) continue;
+        CAROM_ASSERT(radius <= c->radius); /* balls that were added take space, none give it */
         carom_pack_ball ball = {c->centre.x, c->centre.y, c->centre.z, radius};
         if (!carom_pack_balls_add(p->balls, ball)) return false;
         p->volume += carom_pack_volume(radius);
     }
+    octree_check_radii(p, before);
     return true;
 }
 
@@ -385,6 +454,7 @@ static carom_status begin_round(packer *p) {
         status = carom_fail_memory(p->context, count * sizeof(cell), "cells of a packing");
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
         const cell *c = &bucket->data[i];
+        CAROM_ASSERT((double)c->bound > p->rounds.rho[p->round]);
         keys[i] = carom_pack_node_group(c, bits);
         order[i] = (uint32_t)i;
     }
@@ -400,6 +470,7 @@ static carom_status begin_round(packer *p) {
         if (status == CAROM_OK) p->groups.data[p->groups.count - 1].end = i + 1;
     }
     p->active.count = count;
+    if (status == CAROM_OK) octree_check_groups(p);
     carom_arena_rewind(scratch, mark);
     cell_array_release(bucket, p->allocator);
     return status;
@@ -417,7 +488,8 @@ static carom_status run_round(packer *p) {
     }
     while (p->groups.count != 0 && !done(p)) {
         uint64_t before = p->balls->balls.count;
-        CAROM_TRY(carom_parallel_for(p->context, p->groups.count, GROUPS_PER_TASK, run_range, p));
+        CAROM_TRY(
+            carom_parallel_for(p->context, p->groups.count, OCTREE_GROUPS_PER_TASK, run_range, p));
         if (!collect(p) || !insert(p))
             return carom_fail_memory(p->context, p->active.count * sizeof(cell),
                                      "cells of a packing");
@@ -433,21 +505,21 @@ static carom_status run_round(packer *p) {
 carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
                                     carom_pack_rounds *rounds) {
     carom_vec3 size = carom_vec_sub(mesh->high, mesh->low);
-    double longest = carom_vec_largest(size), edge = longest * (1.0 + 2.0 * ROOT_MARGIN);
-    double least = CAROM_MAX(goal->radius, LEAST_UNITS * mesh->unit);
+    double longest = carom_vec_largest(size), edge = longest * (1.0 + 2.0 * OCTREE_ROOT_MARGIN);
+    double least = CAROM_MAX(goal->radius, CAROM_PACK_LEAST_UNITS * mesh->unit);
     double rho = 0.5 * CAROM_MIN(CAROM_MIN(size.x, size.y), size.z) * (1.0 + 0x1p-40);
-    double fewer = (1.0 - FEWER * goal->epsilon) * ROUNDING;
+    double fewer = (1.0 - OCTREE_EPSILON_PART * goal->epsilon) * OCTREE_ROUNDING;
     double ratio = (1.0 + goal->epsilon) * fewer;
     double first = rho;
-    *rounds = (carom_pack_rounds){.low = carom_vec(mesh->low.x - ROOT_MARGIN * longest * 0.9173,
-                                                   mesh->low.y - ROOT_MARGIN * longest * 0.8331,
-                                                   mesh->low.z - ROOT_MARGIN * longest * 0.7649),
-                                  .unit = edge * 0x1p-31,
-                                  .fewer = fewer,
-                                  .root = {carom_float_up(first, 0.0), 0.0f, CAROM_PACK_ROOT_HALF,
-                                           CAROM_PACK_ROOT_HALF, CAROM_PACK_ROOT_HALF,
-                                           CAROM_PACK_NO_PLACE}};
-    while (rounds->count < MOST_ROUNDS && rho > least) {
+    *rounds = (carom_pack_rounds){
+        .low = carom_vec(mesh->low.x - OCTREE_ROOT_MARGIN * longest * octree_root_corner[0],
+                         mesh->low.y - OCTREE_ROOT_MARGIN * longest * octree_root_corner[1],
+                         mesh->low.z - OCTREE_ROOT_MARGIN * longest * octree_root_corner[2]),
+        .unit = edge * 0x1p-31,
+        .fewer = fewer,
+        .root = {carom_float_up(first, 0.0), 0.0f, CAROM_PACK_ROOT_HALF, CAROM_PACK_ROOT_HALF,
+                 CAROM_PACK_ROOT_HALF, CAROM_PACK_NO_PLACE}};
+    while (rounds->count < OCTREE_MOST_ROUNDS && rho > least) {
         rho /= ratio;
         ++rounds->count;
     }
@@ -460,6 +532,7 @@ carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pac
         rho /= ratio;
         /* A float, as bounds are: what is not above it does not become so when rounded. */
         rounds->rho[i] = (double)carom_float_up(CAROM_MAX(rho, least), 0.0);
+        CAROM_ASSERT(rounds->rho[i] >= least && (i == 0 || rounds->rho[i] <= rounds->rho[i - 1]));
     }
     return CAROM_OK;
 }
@@ -467,7 +540,9 @@ carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pac
 uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho) {
     uint32_t bits = 1;
     double edge = rounds->unit * 0x1p31;
-    while (bits < GROUP_BITS && edge * carom_power_of_two(-(int)bits) > 4.0 * rho) ++bits;
+    while (bits < OCTREE_GROUP_BITS &&
+           edge * carom_power_of_two(-(int)bits) > OCTREE_GROUP_EDGE * rho)
+        ++bits;
     return bits;
 }
 
@@ -530,6 +605,7 @@ carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_
     if (status == CAROM_OK) {
         outcome->volume = p.volume;
         outcome->empty = goal->fast ? HUGE_VAL : largest_left(&p);
+        CAROM_ASSERT(outcome->empty >= goal->radius);
         worker *w;
         for (uint32_t i = 0; (w = carom_worker_states_next(&p.states, &i)) != NULL;)
             outcome->visits += w->visits;

@@ -25,7 +25,12 @@ typedef struct carom_pack_outcome {
     uint64_t visits; /* cells, voxels or steps */
 } carom_pack_outcome;
 
-#define CAROM_PACK_BALL_VOLUME 4.18879020478639098462 /* 4/3 pi */
+/* The smallest radius, in units of centres. Rounding a centre moves it by up to 0.87 units, which
+ * is then 1.4 % of the radius. */
+#define CAROM_PACK_LEAST_UNITS 64.0
+
+/* The double nearest to 4/3 pi. The product of 4.0 / 3.0 and CAROM_PI is the one below it. */
+#define CAROM_PACK_BALL_VOLUME 4.18879020478639098462
 
 static inline double carom_pack_volume(double radius) {
     return CAROM_PACK_BALL_VOLUME * (radius * radius * radius);

@@ -29,6 +29,15 @@ static carom_status check_sphere(carom_context *context, const carom_packing_sph
     return CAROM_OK;
 }
 
+/* All voids together fit into 63 bits, as engines add those of flagged spheres. */
+static void extent_check_voids(const carom_packing *packing, const carom_pack_extent *extent) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
+        sum += carom_pack_void_units(extent, packing->spheres[i].void_volume);
+        CAROM_ASSERT(sum < UINT64_C(1) << 63);
+    }
+}
+
 carom_status carom_pack_extent_make(carom_context *context, const carom_packing *packing,
                                     const char *what, carom_pack_extent *extent) {
     uint64_t count = packing->info.spheres;
@@ -64,6 +73,7 @@ carom_status carom_pack_extent_make(carom_context *context, const carom_packing 
                          ? packing->info.volume * (1.0 + CAROM_PACK_VOLUME_ERROR)
                          : HUGE_VAL;
     extent->void_scale = CAROM_MAX(carom_exponent(voids) + 1 - VOID_BITS, -1000);
+    extent_check_voids(packing, extent);
     return CAROM_OK;
 }
 

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* The division of a solid among balls, by an octree.
  *
- * A cell belongs to the ball nearest to its centre, by distance less radius. Going down from the
- * root, each cell takes over from its parent the triangles that may meet it and the balls that may
- * be nearest to a point of it: at its centre no farther than the nearest plus twice the half
- * diagonal. So no search structure is needed, and lists get short quickly.
+ * A cell belongs to the ball nearest to its centre, by distance less radius; in a packing that is
+ * divided by the root of the radius, so that larger balls have larger shares, and in a cover from
+ * outside it is not. Going down from the root, each cell takes over from its parent the triangles
+ * that may meet it and the balls that may be nearest to a point of it. With the half diagonal h,
+ * the distances less radii d and the weights w, no point of the cell is farther from any ball than
+ * w (d + h), nor nearer than w (d - h): balls whose least exceeds the least of the others' most are
+ * left out. So no search structure is needed, and lists get short quickly.
  *
- * A first traversal finds how far each share reaches at least. The second divides cells until
+ * The traversals but the last find how far each share reaches at least, better each time. The last
+ * one divides cells until
  *   - they are small against their distance from the centre of their ball,
  *   - they hardly stick out of the reach found, so that covers are tight,
  *   - those that several balls may own are small against each of these,
- * and adds up volumes. Volumes of cells that meet the surface are exact up to rounding
- * (pack_clip_item.h). Sums are in fixed point, so that the order has no effect.
+ * and adds up volumes. A cover from outside has only the last one, which divides cells until they
+ * are within the limit of their ball. Volumes of cells that meet the surface are exact up to
+ * rounding where winding numbers are 0 and 1 (pack_clip_item.h); where faces cross, up to the size
+ * of the cells there; and where a mesh is open, a cell counts wholly or not at all, by its centre.
+ * Sums are in fixed point, so that the order has no effect.
  *
  * The void of a share is its volume less that of its ball, plus the part of its ball that lies in
  * cells of others, of which an upper bound is added up. */
@@ -26,13 +33,40 @@
 #include "pack/pack_clip_item.h"
 #include "pack/pack_octree.h"
 
-#define TASK_LEVEL 4u     /* of the cells that workers take */
-#define ROOT_EDGE  1.0625 /* 17/16: more than the solid's longest side, and few bits */
-#define SMALL      0.5    /* edge of a cell against the distance of its ball's centre */
+/* What is observed below: packings by 2,000 balls of cheburashka, fandisk and spot, one thread;
+ * with the values here their shares take 1.6 s, 3 million cells each. */
+
+/* Level of the cells that workers take, 4,096 at most. Observed: 3 and 5 take as long. */
+#define SHARES_TASK_LEVEL 4u
+
+/* Edge of the root, 17/16: more than the solid's longest side, below 1, and its margins of up to
+ * 1.2 x 0.02 and two units; and few bits, so that corners of cells are multiples of the unit. */
+#define SHARES_ROOT_EDGE   1.0625
+#define SHARES_ROOT_MARGIN 0.02
+
+/* Cells have at most this many steps along an axis, and edges of 17 units at least. */
+#define SHARES_MOST_STEPS  (UINT32_C(1) << 20)
+#define SHARES_LEAST_UNITS 17.0
+
+/* Volumes in the frame are below that of the root, 1.2; there are fewer cells than bytes of memory.
+ */
+#define SHARES_MOST_VOLUME 2.0
+#define SHARES_MOST_CELLS  (UINT64_C(1) << 40)
+
+/* Rounding of the volume in a cell, in the frame: a sum of terms below 2, one per triangle of the
+ * cell, each off by some 2^-50. This is that of 50,000 triangles in one cell. */
+#define SHARES_VOLUME_ROUNDING 1e-10
+
+/* Edge of a cell against the distance of its ball's centre, or its radius. Observed: 0.25 makes
+ * voids 0.7 % smaller in 1.4 times the time, 1 makes them as large in 1.1 times the time. */
+#define SHARES_EDGE_RATIO 0.5
 
 /* Edge of a cell against the radii of the balls that may own it. Volumes of shares are then off by
- * about 1 % in the mean (armadillo, 2,000 balls: 0.7 % at 0.25, 1.5 % at 0.35, 3.1 % without). */
-#define UNDECIDED 0.3
+ * about 1 % in the mean (armadillo, 2,000 balls: 0.7 % at 0.25, 1.5 % at 0.35, 3.1 % without).
+ * Observed: 0.15 makes voids 6 % smaller in twice the time with 3.5 times the cells, 0.6 makes them
+ * 12 % larger in 0.75 times the time. Far away, this part of the distance counts like a radius. */
+#define SHARES_OWNER_RATIO   0.3
+#define SHARES_DISTANCE_PART 0.5
 
 /* Each traversal knows better how far shares reach, and may divide farther the cells that stick out
  * of it. */
@@ -40,10 +74,12 @@ typedef struct traversal {
     double slack; /* how far a cell may stick out, times the reach */
     double tip;   /* edge against the reach: smaller cells may stick out farther */
 } traversal;
+/* From coarse to fine: covers are at most 6 % larger than the reach, but for tips of a tenth of it.
+ */
 static const traversal traversals[] = {{HUGE_VAL, 1.0}, {1.2, 0.2}, {1.1, 0.1}, {1.06, 0.1}};
 #define TRAVERSALS (sizeof(traversals) / sizeof(traversals[0]))
 
-#define SQRT3 1.7320508075688772935
+#define SHARES_DIAGONAL (2.0 * CAROM_PACK_HALF_DIAGONAL) /* of a cube of edge 1 */
 
 CAROM_ARRAY(number_array, uint32_t);
 CAROM_ARRAY(byte_array, uint8_t);
@@ -125,7 +161,7 @@ static box box_of(const division *d, const cube *c) {
     b.high = carom_vec(b.low.x + b.edge, b.low.y + b.edge, b.low.z + b.edge);
     double half = 0.5 * b.edge;
     b.centre = carom_vec(b.low.x + half, b.low.y + half, b.low.z + half);
-    b.h = half * SQRT3 * (1.0 + 0x1p-40);
+    b.h = half * SHARES_DIAGONAL * (1.0 + 0x1p-40);
     return b;
 }
 
@@ -156,7 +192,7 @@ static double depth_in(const box *b, const carom_pack_ball *ball) {
  * the cap of the ball. */
 static double most_in(const box *b, const carom_pack_ball *ball, double depth) {
     double most = square(b->edge) * b->edge;
-    double slab = SQRT3 * square(b->edge) * depth;
+    double slab = SHARES_DIAGONAL * square(b->edge) * depth;
     double t = CAROM_MIN(depth, ball->radius);
     double cap = CAROM_PACK_BALL_VOLUME / 4.0 * square(t) * (3.0 * ball->radius - t);
     most = CAROM_MIN(slab, most);
@@ -177,7 +213,11 @@ static int32_t winding_at(worker *w, carom_vec3 p) {
     return 0;
 }
 
-#define FEW_TRIANGLES 40u /* more take longer to try than a search of the tree */
+#define SHARES_CELLS_PER_CHECK 16u /* checked builds: one cell in so many is compared */
+
+/* Triangles of a cell up to which trying them all is faster than a search of the tree. Observed: 10
+ * and 160 take as long; lists are short. */
+#define SHARES_LIST_LENGTH 40u
 
 /* A corner with its winding number. */
 typedef struct anchor {
@@ -186,7 +226,7 @@ typedef struct anchor {
 } anchor;
 
 /* Whether the bounds of triangle c and of the segment p q do not overlap along an axis. */
-#define BESIDE(k)                                                                                  \
+#define SHARES_BESIDE(k)                                                                           \
     ((c[0].k < p.k && c[1].k < p.k && c[2].k < p.k && c[0].k < q.k && c[1].k < q.k &&              \
       c[2].k < q.k) ||                                                                             \
      (c[0].k > p.k && c[1].k > p.k && c[2].k > p.k && c[0].k > q.k && c[1].k > q.k &&              \
@@ -194,13 +234,13 @@ typedef struct anchor {
 
 /* The winding number at q, from that at p, if the segment between them lies in a box that no other
  * triangles meet. Exact: a segment that touches an edge or a corner is left to the search. */
-static int32_t winding_from(worker *w, carom_vec3 p, int32_t winding, carom_vec3 q,
-                            list triangles) {
+static int32_t winding_along(worker *w, carom_vec3 p, int32_t winding, carom_vec3 q,
+                             list triangles) {
     if (carom_vec_compare(p, q) == 0) return winding;
-    if (triangles.end - triangles.begin > FEW_TRIANGLES) return winding_at(w, q);
+    if (triangles.end - triangles.begin > SHARES_LIST_LENGTH) return winding_at(w, q);
     for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
         const carom_vec3 *c = w->d->triangles[w->numbers.data[i]].corner;
-        if (BESIDE(x) || BESIDE(y) || BESIDE(z)) continue;
+        if (SHARES_BESIDE(x) || SHARES_BESIDE(y) || SHARES_BESIDE(z)) continue;
         int at_p = carom_orient3d(c[0], c[1], c[2], p), at_q = carom_orient3d(c[0], c[1], c[2], q);
         if (at_p != 0 && at_p == at_q) continue;
         int a = carom_orient3d(p, q, c[0], c[1]), b = carom_orient3d(p, q, c[1], c[2]);
@@ -210,6 +250,14 @@ static int32_t winding_from(worker *w, carom_vec3 p, int32_t winding, carom_vec3
         winding += at_p > 0 ? 1 : -1; /* from the outside of the face to its inside */
     }
     return winding;
+}
+
+/* The same, compared with a search of the tree at some of the cells. */
+static int32_t winding_from(worker *w, carom_vec3 from, int32_t winding, carom_vec3 to,
+                            list triangles) {
+    int32_t there = winding_along(w, from, winding, to, triangles);
+    CAROM_ASSERT(w->look % SHARES_CELLS_PER_CHECK != 0 || there == winding_at(w, to));
+    return there;
 }
 
 /* The integral of the winding number over a box; `high` is that at its highest corner. */
@@ -243,6 +291,8 @@ static bool distribute(worker *w, list from, list to[8]) {
     for (uint64_t i = 0; i < count; ++i)
         for (uint32_t rest = masks[i]; rest != 0; rest &= rest - 1)
             w->numbers.data[to[__builtin_ctz(rest)].end++] = w->numbers.data[from.begin + i];
+    for (uint32_t k = 0; k < 8; ++k) /* each part fills its place, and no other */
+        CAROM_ASSERT(to[k].end == (k < 7 ? to[k + 1].begin : end));
     w->numbers.count = end;
     return true;
 }
@@ -280,8 +330,16 @@ static bool distribute_triangles(worker *w, const carom_pack_octants *octants, l
     if (!byte_array_reserve(&w->masks, &w->d->context->allocator, count)) return false;
     if (count != 0) CAROM_CPU_CALL(w->d->context, carom_pack_octant_triangles)
     (w->d->triangles, w->numbers.data + from.begin, count, octants, w->masks.data);
-    if (w->d->limits != NULL && count <= FEW_TRIANGLES) sharpen(w, octants, from);
+    if (w->d->limits != NULL && count <= SHARES_LIST_LENGTH) sharpen(w, octants, from);
     return distribute(w, from, to);
+}
+
+/* The ball that owns the centre of a child is among those that may own points of the child. */
+static void shares_check_owner(const worker *w, list balls, uint32_t owner) {
+    bool listed = false;
+    for (uint64_t i = balls.begin; i < balls.end; ++i) listed |= w->numbers.data[i] == owner;
+    CAROM_ASSERT(listed);
+    (void)listed;
 }
 
 static bool distribute_balls(worker *w, const carom_pack_octants *octants, list from, list to[8],
@@ -294,12 +352,14 @@ static bool distribute_balls(worker *w, const carom_pack_octants *octants, list 
     CAROM_CPU_CALL(w->d->context, carom_pack_octant_sites)
     (w->d->sites, w->numbers.data + from.begin, count, octants, w->apart.data, w->masks.data,
      owners);
-    return distribute(w, from, to);
+    if (!distribute(w, from, to)) return false;
+    for (uint32_t k = 0; k < 8; ++k) shares_check_owner(w, to[k], owners[k]);
+    return true;
 }
 
 /* Edge of the cells, in the frame, to which cells are divided in which faces cross: the error is a
  * part of their volume, the length of the curve of crossing times the square of this. */
-#define FINEST_CROSSING 0x1p-11
+#define SHARES_CROSSING_EDGE 0x1p-11
 
 /* Whether two of the triangles cross each other. */
 static bool has_crossing(const worker *w, list triangles) {
@@ -362,7 +422,7 @@ static double solid_in(worker *w, const box *b, list triangles, int32_t high) {
     double whole = square(b->edge) * b->edge;
     if (triangles.begin == triangles.end) return high >= 1 ? whole : 0.0;
     levels l = levels_of(w, b, triangles, high);
-    bool finest = b->edge < FINEST_CROSSING;
+    bool finest = b->edge < SHARES_CROSSING_EDGE;
     if (!l.between && (finest || !has_crossing(w, triangles))) {
         double volume = integrate(w, b, triangles, high);
         if (l.least <= 0 && l.most > l.least + 1)
@@ -393,8 +453,11 @@ static double volume_of(worker *w, const box *b, list triangles, int32_t high) {
     if (!w->d->mesh->balanced)
         return carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found) ? square(b->edge) * b->edge
                                                                         : 0.0;
-    if (w->d->mesh->plain)
-        return clamp(integrate(w, b, triangles, high), square(b->edge) * b->edge);
+    if (w->d->mesh->plain) {
+        double volume = integrate(w, b, triangles, high), whole = square(b->edge) * b->edge;
+        CAROM_ASSERT(volume >= -SHARES_VOLUME_ROUNDING && volume <= whole + SHARES_VOLUME_ROUNDING);
+        return clamp(volume, whole);
+    }
     return solid_in(w, b, triangles, high);
 }
 
@@ -410,7 +473,8 @@ static bool undecided(const worker *w, const box *b, list balls) {
     for (uint64_t i = balls.begin; i < balls.end; ++i) {
         const carom_pack_ball *ball = &w->d->balls[w->numbers.data[i]];
         double away = distance_of(ball, b->centre) + ball->radius;
-        if (b->edge > UNDECIDED * CAROM_MAX(0.5 * away, ball->radius)) return true;
+        if (b->edge > SHARES_OWNER_RATIO * CAROM_MAX(SHARES_DISTANCE_PART * away, ball->radius))
+            return true;
     }
     return false;
 }
@@ -426,7 +490,7 @@ static bool divides(const worker *w, const cube *c, const box *b, list triangles
     bool alone = balls.end - balls.begin == 1;
     if (alone && triangles.begin == triangles.end) return false; /* wholly in the share */
     double away = distance_of(ball, b->centre) + ball->radius;
-    if (b->edge > SMALL * CAROM_MAX(away, ball->radius)) return true;
+    if (b->edge > SHARES_EDGE_RATIO * CAROM_MAX(away, ball->radius)) return true;
     if (d->pass == 0) return false;
     double reach = d->reach[owner];
     const traversal *t = &traversals[d->pass];
@@ -457,6 +521,7 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
     }
     ++w->cells;
     t->cover = CAROM_MAX(far, t->cover);
+    CAROM_ASSERT(t->cover >= distance_of(ball, b->centre) + ball->radius);
     bool shares = d->limits == NULL;
     if (shares)
         t->volume =
@@ -492,12 +557,14 @@ static bool divide_cell(worker *w, const cube *c, list triangles, list balls, ch
            distribute_balls(w, &octants, balls, to->balls, to->owners);
 }
 
-#define DEEP 0.9 /* of the limit */
+/* How deep, of the limit: a cell that is outside and yet counts keeps its ball from becoming
+ * smaller than this part of the limit, which few balls do. */
+#define SHARES_DEPTH_RATIO 0.9
 
 /* Covers of open meshes: whether a cell is so deep in its ball that it may count as inside,
  * wherever it is. Generalised winding numbers take most of the time. */
 static bool is_deep(const division *d, const box *b, uint32_t owner) {
-    return far_corner(b, &d->balls[owner]) <= DEEP * d->limits[owner];
+    return far_corner(b, &d->balls[owner]) <= SHARES_DEPTH_RATIO * d->limits[owner];
 }
 
 /* Whether a child that no triangle meets, of a cell that some meet, is outside. `from` is the
@@ -515,13 +582,13 @@ static bool is_outside(worker *w, const children *children, uint32_t i, list par
     return !carom_pack_mesh_surely_inside(d->mesh, centre, &w->found);
 }
 
-#define CELLS_PER_LOOK 256u
+#define SHARES_CELLS_PER_LOOK 256u /* between checks of the clock: below a millisecond */
 
 /* `high` is the winding number at the highest corner; 0 where no triangle meets the cell, or where
  * there is none. */
 static bool traverse(worker *w, const cube *c, const box *b, list triangles, list balls,
                      uint32_t owner, int32_t high) {
-    if (++w->look % CELLS_PER_LOOK == 0 && carom_progress_stop(w->d->context, w->index)) {
+    if (++w->look % SHARES_CELLS_PER_LOOK == 0 && carom_progress_stop(w->d->context, w->index)) {
         w->cancelled = true;
         return false;
     }
@@ -547,8 +614,29 @@ static bool traverse(worker *w, const cube *c, const box *b, list triangles, lis
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
+/* The place of a cell's least corner on the Morton curve. A cell has size^3 places from there on.
+ */
+static uint64_t shares_morton(const cube *c) {
+    uint64_t code = 0;
+    for (uint32_t i = 0; i < 21; ++i)
+        code |= ((uint64_t)(c->x >> i & 1) | (uint64_t)(c->y >> i & 1) << 1 |
+                 (uint64_t)(c->z >> i & 1) << 2)
+                << 3 * i;
+    return code;
+}
+
+/* Cells of tasks are disjoint: they come in the order of the curve. */
+static void shares_check_order(const division *d, const cube *c) {
+    if (d->tasks.count == 0) return;
+    const cube *last = &d->tasks.data[d->tasks.count - 1].cube;
+    uint64_t end = shares_morton(last) + (uint64_t)last->size * last->size * last->size;
+    uint64_t begin = shares_morton(c);
+    CAROM_ASSERT(end <= begin);
+}
+
 static bool add_task(worker *w, const cube *c, list triangles, list balls, uint32_t owner) {
     division *d = w->d;
+    shares_check_order(d, c);
     const carom_allocator *allocator = &d->context->allocator;
     task t = {.cube = *c, .owner = owner};
     t.triangles.begin = d->numbers.count;
@@ -567,7 +655,7 @@ static bool add_task(worker *w, const cube *c, list triangles, list balls, uint3
 /* Goes down to the level of tasks and keeps their lists. */
 static bool make_tasks(worker *w, const cube *c, list triangles, list balls, uint32_t owner,
                        uint32_t level) {
-    if (level == TASK_LEVEL || c->size == 1) return add_task(w, c, triangles, balls, owner);
+    if (level == SHARES_TASK_LEVEL || c->size == 1) return add_task(w, c, triangles, balls, owner);
     uint64_t mark = w->numbers.count;
     children parts;
     bool good = divide_cell(w, c, triangles, balls, &parts);
@@ -657,13 +745,13 @@ static carom_status begin(division *d, worker *w) {
  * the mesh. */
 static void place_root(division *d) {
     const carom_pack_mesh *mesh = d->mesh;
-    double unit = mesh->unit, margin = 0.02;
+    double unit = mesh->unit, margin = SHARES_ROOT_MARGIN;
     d->low = carom_vec((2.0 * floor((mesh->low.x - margin) / (2.0 * unit)) + 1.0) * unit,
                        (2.0 * floor((mesh->low.y - margin * 1.1) / (2.0 * unit)) + 1.0) * unit,
                        (2.0 * floor((mesh->low.z - margin * 1.2) / (2.0 * unit)) + 1.0) * unit);
     d->steps = 1;
-    d->step = ROOT_EDGE;
-    while (d->steps < (UINT32_C(1) << 20) && 0.5 * d->step >= 17.0 * unit) {
+    d->step = SHARES_ROOT_EDGE;
+    while (d->steps < SHARES_MOST_STEPS && 0.5 * d->step >= SHARES_LEAST_UNITS * unit) {
         d->steps *= 2;
         d->step *= 0.5;
     }
@@ -680,6 +768,7 @@ static carom_status collect(division *d, carom_pack_share *shares, carom_pack_ce
         add_up(d, i, &sum);
         shares[i] = (carom_pack_share){carom_sum_value(sum.volume, d->scale),
                                        carom_sum_value(sum.leak, d->scale), sum.cover};
+        CAROM_ASSERT(shares[i].volume >= 0.0 && shares[i].leak >= 0.0 && shares[i].cover >= 0.0);
     }
     if (!d->keep) return CAROM_OK;
     if (!carom_pack_cell_array_reserve(cells, &d->context->allocator, *cell_count))
@@ -691,6 +780,7 @@ static carom_status collect(division *d, carom_pack_share *shares, carom_pack_ce
             memcpy(cells->data + cells->count, from->data, from->count * sizeof(*from->data));
         cells->count += from->count;
     }
+    CAROM_ASSERT(cells->count == *cell_count);
     return CAROM_OK;
 }
 
@@ -763,7 +853,7 @@ carom_status carom_pack_shares(const carom_pack_mesh *mesh, const carom_pack_bal
     carom_context *context = mesh->context;
     division d = {.context = context, .mesh = mesh, .balls = balls, .ball_count = count};
     d.keep = cells != NULL;
-    d.scale = carom_sum_scale(2.0, UINT64_C(1) << 40);
+    d.scale = carom_sum_scale(SHARES_MOST_VOLUME, SHARES_MOST_CELLS);
     carom_progress_begin(context, "dividing space among spheres", 0);
     carom_status status = divide(&d, shares, cells, cell_count);
     release(&d);
@@ -785,7 +875,7 @@ carom_status carom_pack_cover_cells(const carom_pack_mesh *mesh, const carom_pac
     d.limits = limits;
     d.finest = finest;
     d.faces_only = faces_only && !mesh->balanced;
-    d.scale = carom_sum_scale(2.0, UINT64_C(1) << 40);
+    d.scale = carom_sum_scale(SHARES_MOST_VOLUME, SHARES_MOST_CELLS);
     carom_progress_begin(context, "covering the solid by cells", 0);
     carom_status status = divide(&d, shares, cells, &cell_count);
     release(&d);

@@ -7,7 +7,8 @@
 #include "pack/pack.h"
 #include "pack/pack_cover.h"
 
-#define ROUNDING 1e-14 /* relative, of a few operations */
+/* Relative to the largest number: some ten operations of 2^-53 each, times nine. */
+#define VALIDATE_ROUNDING 1e-14
 
 static const char *check_sphere(const carom_packing *p, uint64_t i) {
     const carom_packing_sphere *s = &p->spheres[i];
@@ -22,7 +23,8 @@ static const char *check_sphere(const carom_packing *p, uint64_t i) {
         const carom_packing_sphere *t = &p->spheres[k];
         double apart = carom_length(carom_vec_sub(s->centre, t->centre));
         double size = carom_vec_largest(s->centre) + s->radius + t->radius;
-        if (apart < s->radius + t->radius - ROUNDING * size) return "pack: two balls overlap";
+        if (apart < s->radius + t->radius - VALIDATE_ROUNDING * size)
+            return "pack: two balls overlap";
     }
     return NULL;
 }
@@ -33,7 +35,7 @@ static bool is_in_cover(const carom_packing_sphere *s, const carom_packing_cell 
     carom_vec3 away = carom_vec_sub(middle, s->centre);
     carom_vec3 far = carom_vec(fabs(away.x) + half, fabs(away.y) + half, fabs(away.z) + half);
     double size = carom_vec_largest(c->low) + s->cover;
-    return carom_length(far) <= s->cover + ROUNDING * size;
+    return carom_length(far) <= s->cover + VALIDATE_ROUNDING * size;
 }
 
 static const char *check_cell(const carom_packing *p, const carom_packing_cell *c) {

@@ -9,6 +9,7 @@
  * entry that is too large is put back when it comes up.
  *
  * Distances are float32, rounded down, of voxel centres rounded to the unit of centres. */
+#include "base/assert.h"
 #include "base/progress.h"
 #include "base/worker_state.h"
 #include "geom/length.h"
@@ -90,6 +91,12 @@ static void sift_down(entry_array *queue, uint64_t i) {
     queue->data[i] = e;
 }
 
+/* No entry comes before its parent. */
+static void voxels_check_queue(const entry_array *queue) {
+    for (uint64_t i = 1; i < queue->count; ++i)
+        CAROM_ASSERT(!before(queue->data[i], queue->data[(i - 1) / 2]));
+}
+
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
 /* Deletes and updates the voxels near a new sphere. */
@@ -112,6 +119,7 @@ static void update_near(voxels *v, carom_vec3 c, double radius) {
                 double away = carom_vec_length(carom_vec_sub(centre_of(v, x, y, z), c)) - radius;
                 double left = carom_pack_radius((double)*apart + CAROM_PACK_ERROR, away);
                 left = CAROM_MIN(left, (double)*apart);
+                CAROM_ASSERT(left <= CAROM_MAX(away, 0.0)); /* of the new sphere */
                 *apart = left > 0.0 ? (float)left : 0.0f;
             }
         }
@@ -121,6 +129,7 @@ static void update_near(voxels *v, carom_vec3 c, double radius) {
 static carom_status take(voxels *v, const carom_pack_goal *goal, entry_array *queue,
                          carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = v->mesh->context;
+    float last = HUGE_VALF; /* radii only fall */
     while (queue->count != 0 && balls->balls.count < goal->count &&
            outcome->volume < goal->volume) {
         entry e = queue->data[0];
@@ -133,8 +142,11 @@ static carom_status take(voxels *v, const carom_pack_goal *goal, entry_array *qu
                 queue->data[0] = queue->data[--queue->count];
             }
             if (queue->count != 0) sift_down(queue, 0);
+            CAROM_ASSERT(queue->count == 0 || queue->data[0].apart <= e.apart);
             continue;
         }
+        CAROM_ASSERT(apart == e.apart && apart <= last);
+        last = apart;
         if ((double)apart < goal->radius) break;
         uint32_t x = e.voxel % v->size[0], rest = e.voxel / v->size[0];
         carom_vec3 c = centre_of(v, x, rest % v->size[1], rest / v->size[1]);
@@ -178,7 +190,9 @@ carom_status carom_pack_by_voxels(const carom_pack_mesh *mesh, const carom_pack_
         if (v.apart[i] > 0.0f)
             good = entry_array_push(&queue, &context->allocator, (entry){v.apart[i], i});
     if (!good) return carom_fail_memory(context, inside * sizeof(entry), "voxels");
+    CAROM_ASSERT(queue.count == inside);
     for (uint64_t i = queue.count / 2; i-- > 0;) sift_down(&queue, i);
+    voxels_check_queue(&queue);
     status = take(&v, goal, &queue, balls, outcome);
     entry_array_release(&queue, &context->allocator);
     return status;
