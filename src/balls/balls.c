@@ -27,7 +27,7 @@ CAROM_ENUM_NAMES(carom_balls_pair_kind, CAROM_BALLS_PAIR_KIND_COUNT, "secondary"
 
 typedef struct build {
     carom_context *context;
-    const carom_packing *packing;
+    const carom_pack_spheres *spheres;
     carom_balls_grid *grid;
     uint32_t *keys, *order; /* sphere of each rank; then ranks, largest reach first */
     uint32_t *counts;       /* entries of each bucket; then those written */
@@ -88,13 +88,13 @@ static carom_status make_room_for_spheres(carom_context *context, const carom_al
 /* ---- Frame and order ------------------------------------------------------------------------- */
 
 /* Chooses the units of the grid. */
-static void make_frame(const carom_packing *packing, carom_balls_view *view) {
+static void make_frame(const carom_pack_spheres *spheres, carom_balls_view *view) {
     carom_bounds bounds = carom_bounds_empty();
     double reach = 0.0, size = 0.0;
-    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        double r = carom_balls_reach(&packing->spheres[i]);
+    for (uint64_t i = 0; i < spheres->count; ++i) {
+        double r = carom_balls_reach(&spheres->data[i]);
         reach = CAROM_MAX(r, reach);
-        carom_bounds_include(&bounds, packing->spheres[i].centre);
+        carom_bounds_include(&bounds, spheres->data[i].centre);
     }
     const double low[3] = {bounds.low.x, bounds.low.y, bounds.low.z};
     const double high[3] = {bounds.high.x, bounds.high.y, bounds.high.z};
@@ -107,8 +107,8 @@ static void make_frame(const carom_packing *packing, carom_balls_view *view) {
     view->ball.centre =
         carom_vec(0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2]));
     view->ball.radius = 0.0;
-    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        const carom_packing_sphere *s = &packing->spheres[i];
+    for (uint64_t i = 0; i < spheres->count; ++i) {
+        const carom_packing_sphere *s = &spheres->data[i];
         double far =
             carom_length(carom_vec_sub(s->centre, view->ball.centre)) + carom_balls_reach(s);
         view->ball.radius = CAROM_MAX(far, view->ball.radius);
@@ -122,7 +122,7 @@ static carom_status make_keys(void *argument, carom_range range) {
     const carom_balls_view *view = &b->grid->view;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         float position[3];
-        carom_balls_position(view, b->packing->spheres[i].centre, position);
+        carom_balls_position(view, b->spheres->data[i].centre, position);
         b->keys[i] = carom_balls_key(position);
         b->order[i] = (uint32_t)i;
     }
@@ -135,7 +135,7 @@ static carom_status place_spheres(void *argument, carom_range range) {
     carom_balls_view *view = &g->view;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
         uint32_t index = b->order[rank];
-        const carom_packing_sphere *s = &b->packing->spheres[index];
+        const carom_packing_sphere *s = &b->spheres->data[index];
         double near = CAROM_MAX(s->radius, s->secondary);
         g->spheres[rank] =
             (carom_balls_sphere){.centre = s->centre,
@@ -438,7 +438,7 @@ static carom_status enter_spheres(build *b, const carom_allocator *allocator,
 
 static carom_status run(build *b, const carom_allocator *allocator, const carom_grid_def *def) {
     carom_balls_grid *g = b->grid;
-    uint64_t count = b->packing->info.spheres;
+    uint64_t count = b->spheres->count;
     carom_arena *scratch = carom_scratch(b->context, 0);
     CAROM_TRY(make_room_for_spheres(b->context, allocator, count, g));
     g->view.count = (uint32_t)count;
@@ -447,25 +447,25 @@ static carom_status run(build *b, const carom_allocator *allocator, const carom_
     b->order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     if (b->keys == NULL || b->order == NULL)
         return carom_fail_memory(b->context, count * 8, "a grid");
-    make_frame(b->packing, &g->view);
+    make_frame(b->spheres, &g->view);
     CAROM_TRY(order_spheres(b));
     return enter_spheres(b, allocator, def);
 }
 
-static carom_status make_extent(carom_context *context, const carom_packing *packing,
+static carom_status make_extent(carom_context *context, const carom_pack_spheres *spheres,
                                 const char *what, carom_pack_extent *extent) {
-    if (packing->info.spheres > MOST_SPHERES)
+    if (spheres->count > MOST_SPHERES)
         return carom_fail(context, CAROM_TOO_LARGE, "%s has %llu spheres; at most 2^31 can be",
-                          what, (unsigned long long)packing->info.spheres);
-    return carom_pack_extent_make(context, packing, what, extent);
+                          what, (unsigned long long)spheres->count);
+    return carom_pack_extent_of(context, spheres, what, extent);
 }
 
 carom_status carom_balls_build(carom_context *context, const carom_allocator *allocator,
-                               const carom_grid_def *def, const carom_packing *packing,
+                               const carom_grid_def *def, const carom_pack_spheres *spheres,
                                const char *what, carom_balls_grid *grid) {
     build b = {
-        .context = context, .packing = packing, .grid = grid, .shared = context->threads > 1};
-    CAROM_TRY(make_extent(context, packing, what, &grid->view.extent));
+        .context = context, .spheres = spheres, .grid = grid, .shared = context->threads > 1};
+    CAROM_TRY(make_extent(context, spheres, what, &grid->view.extent));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "entering spheres in a grid", 0);
@@ -475,10 +475,10 @@ carom_status carom_balls_build(carom_context *context, const carom_allocator *al
 }
 
 /* Chooses how many levels are also entered on level 0. */
-static void choose_fine_levels(const carom_packing *packing, carom_balls_view *view) {
+static void choose_fine_levels(const carom_pack_spheres *spheres, carom_balls_view *view) {
     double entries[CAROM_BALLS_LEVELS] = {0}, sides[CAROM_BALLS_LEVELS] = {0}, all = 0.0;
-    for (uint64_t i = 0; i < packing->info.spheres && view->level_count > 1; ++i) {
-        float reach = carom_float_up(carom_balls_reach(&packing->spheres[i]) * view->unit, 0.0);
+    for (uint64_t i = 0; i < spheres->count && view->level_count > 1; ++i) {
+        float reach = carom_float_up(carom_balls_reach(&spheres->data[i]) * view->unit, 0.0);
         uint32_t level = carom_balls_level(view, reach);
         if (level == 0) continue;
         double side =
@@ -497,21 +497,21 @@ static void choose_fine_levels(const carom_packing *packing, carom_balls_view *v
 }
 
 carom_status carom_balls_describe(carom_context *context, const carom_grid_def *def,
-                                  const carom_packing *packing, const char *what,
+                                  const carom_pack_spheres *spheres, const char *what,
                                   carom_balls_view *view) {
     memset(view, 0, sizeof(*view));
-    CAROM_TRY(make_extent(context, packing, what, &view->extent));
-    view->count = (uint32_t)packing->info.spheres;
-    make_frame(packing, view);
+    CAROM_TRY(make_extent(context, spheres, what, &view->extent));
+    view->count = (uint32_t)spheres->count;
+    make_frame(spheres, view);
     reaches r = begin_reaches(view);
-    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        const carom_packing_sphere *s = &packing->spheres[i];
+    for (uint64_t i = 0; i < spheres->count; ++i) {
+        const carom_packing_sphere *s = &spheres->data[i];
         include_sphere(view, s->centre, carom_float_up(carom_balls_reach(s) * view->unit, 0.0), &r);
         view->covers_largest &= s->cover >= s->secondary && s->cover >= s->radius;
     }
     choose_levels(view, r, def->cell_scale, CAROM_BALLS_CUDA_FIRST);
-    choose_fine_levels(packing, view);
-    uint64_t wanted = 8 * packing->info.spheres; /* one entry per bucket */
+    choose_fine_levels(spheres, view);
+    uint64_t wanted = 8 * spheres->count; /* one entry per bucket */
     carom_grid_choose_table(def, (uint32_t)CAROM_MIN(wanted, UINT32_MAX), &view->table);
     return CAROM_OK;
 }
@@ -529,10 +529,13 @@ carom_status carom_balls_create(carom_context *context, const carom_balls_def *d
     carom_balls *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "balls");
     *made = (carom_balls){.allocator = context->allocator, .def = def->grid};
-    carom_status status = carom_balls_on_device(context)
-                              ? carom_balls_device_build(context, made, def->packing, "the packing")
-                              : carom_balls_build(context, &made->allocator, &made->def,
-                                                  def->packing, "the packing", &made->grid);
+    carom_pack_spheres spheres;
+    carom_status status = carom_pack_spheres_of(context, def->packing, "the packing", &spheres);
+    if (status == CAROM_OK)
+        status = carom_balls_on_device(context)
+                     ? carom_balls_device_build(context, made, &spheres, "the packing")
+                     : carom_balls_build(context, &made->allocator, &made->def, &spheres,
+                                         "the packing", &made->grid);
     if (status != CAROM_OK) {
         carom_balls_destroy(made);
         return status;
@@ -571,11 +574,10 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     CAROM_TRY(carom_balls_check_backend(context, balls, balls));
     CAROM_TRY(check_spheres(context, spheres, count, volume));
-    carom_packing packing = {.info = {.spheres = count, .shares = true, .volume = volume},
-                             .spheres = (carom_packing_sphere *)(uintptr_t)spheres}; /* only read */
+    const carom_pack_spheres all = {spheres, count, volume};
     if (carom_balls_on_device(context))
-        return carom_balls_device_build(context, balls, &packing, "the update");
-    CAROM_TRY(carom_balls_build(context, &balls->allocator, &balls->def, &packing, "the update",
+        return carom_balls_device_build(context, balls, &all, "the update");
+    CAROM_TRY(carom_balls_build(context, &balls->allocator, &balls->def, &all, "the update",
                                 &balls->spare));
     carom_balls_grid old = balls->grid;
     balls->grid = balls->spare;

@@ -347,7 +347,7 @@ carom_status carom_scene_add(carom_context *context, carom_scene *scene,
 
 typedef struct moving {
     carom_context *context;
-    const carom_scene *scene;
+    carom_scene *scene;
     const uint32_t *ids;
     const carom_pose *poses;
     carom_bounds *tight, *boxes; /* the same without a reach */

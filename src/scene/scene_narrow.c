@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The narrow phase: the contact of two objects, by the engine of their kinds.
  *
- * convex, convex   GJK and EPA, then the points of the two faces across the normal (convex.h)
- * convex, mesh     the same for each triangle whose box meets that of the shape; a triangle is a
- * flat hull of three vertices, so that a box that stands on it has four points mesh, mesh       the
- * faces that meet, exactly (soup.h); of two solids their overlap (solid.h)
+ *   convex, convex   GJK and EPA, then the points of the two faces across the normal (convex.h)
+ *   convex, mesh     the same for each triangle whose box meets that of the shape; a triangle is a
+ *                    flat hull of three vertices, so that a box that stands on it has four points
+ *   mesh, mesh       the faces that meet, exactly (soup.h); of two solids their overlap (solid.h)
+ *   packing, any     the spheres near the other object, or two trees of spheres (scene_pack.c)
  *
  * The depth of two solids is a search along the normal: the interval between a shift at which they
  * overlap and one at which they do not is halved. Both ends are answers of carom_solid_overlap, so
@@ -79,12 +80,14 @@ static bool is_contact(const carom_scene_question *q, const carom_convex_result 
 
 /* Result and points of two placed shapes. */
 static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena,
-                               const carom_convex_question_item *item, carom_convex_manifold *m) {
+                               const carom_convex_question_item *item,
+                               const carom_hull_faces *faces_a, const carom_hull_faces *faces_b,
+                               carom_convex_manifold *m) {
     m->count = 0;
     CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_ask)(item, CAROM_CONVEX_QUESTION_DEPTH, NULL,
                                                            arena, &m->result));
     if (!is_contact(q, &m->result)) return CAROM_OK;
-    return carom_convex_find_points(arena, item, q->reach, m);
+    return carom_convex_find_points(arena, item, faces_a, faces_b, q->reach, m);
 }
 
 /* Clears no points that it writes: the contact is 300 bytes long, and in no cache. */
@@ -98,7 +101,8 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
                                        .hull_b = b->hull,
                                        .pose_a = &a->pose,
                                        .pose_b = &b->pose};
-    CAROM_TRY(ask_shapes(q, arena, &item, &m));
+    CAROM_TRY(ask_shapes(q, arena, &item, carom_convex_hull_faces(&a->convex),
+                         carom_convex_hull_faces(&b->convex), &m));
     memset(c, 0, offsetof(carom_scene_contact, points)); /* padding, too */
     c->relation = m.result.relation;
     c->method = CAROM_SCENE_CONTACT_METHOD_CONVEX;
@@ -117,19 +121,20 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
 
 /* ---- A convex shape and a mesh --------------------------------------------------------------- */
 
-/* A triangle as a hull: flat, with two faces back to back. */
-typedef struct flat_hull {
-    carom_hull hull;
-    carom_hull_block block;
+/* A triangle as queries of convex shapes see it: the hull of three vertices, flat, with two faces
+ * back to back. Nothing owns it; it is two views of the arrays here. */
+typedef struct scene_triangle {
     carom_vec3 vertices[3], normals[2];
-    carom_convex shape;
+    carom_hull_block block;
+    carom_hull_view view;
+    carom_hull_faces faces;
     carom_pose pose; /* at its first corner, so that coordinates are small */
-} flat_hull;
+} scene_triangle;
 
-static const uint64_t flat_offsets[3] = {0, 3, 6};
-static const uint32_t flat_corners[6] = {0, 1, 2, 0, 2, 1};
+static const uint64_t scene_triangle_offsets[3] = {0, 3, 6};
+static const uint32_t scene_triangle_corners[6] = {0, 1, 2, 0, 2, 1};
 
-static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
+static void scene_triangle_make(const carom_triangle *t, scene_triangle *f) {
     carom_vec3 at[3], centre;
     double largest = 0.0, outer = 0.0;
     for (int i = 0; i < 3; ++i) {
@@ -152,23 +157,22 @@ static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
         f->block.z[k] = f->vertices[v].z;
         f->block.index[k] = v;
     }
-    memset(&f->hull, 0, sizeof(f->hull));
-    f->hull.view = (carom_hull_view){.vertices = f->vertices,
-                                     .all = &f->block,
-                                     .all_count = 1,
-                                     .count = 3,
-                                     .exponent = exponent,
-                                     .extent = carom_hull_extent(f->vertices, 3),
-                                     .centre = centre,
-                                     .outer = outer};
-    f->hull.vertices = f->vertices;
-    f->hull.offsets = (uint64_t *)(uintptr_t)flat_offsets; /* only read */
-    f->hull.corners = (uint32_t *)(uintptr_t)flat_corners;
-    f->hull.normals = f->normals;
-    f->normals[0] = carom_hull_face_normal(&f->hull, 0);
+    f->view = (carom_hull_view){.vertices = f->vertices,
+                                .all = &f->block,
+                                .all_count = 1,
+                                .count = 3,
+                                .exponent = exponent,
+                                .extent = carom_hull_extent(f->vertices, 3),
+                                .centre = centre,
+                                .outer = outer};
+    f->faces = (carom_hull_faces){.vertices = f->vertices,
+                                  .offsets = scene_triangle_offsets,
+                                  .corners = scene_triangle_corners,
+                                  .normals = f->normals,
+                                  .vertex_count = 3,
+                                  .face_count = 2};
+    f->normals[0] = carom_hull_face_normal(&f->faces, 0);
     f->normals[1] = carom_vec_scale(f->normals[0], -1.0);
-    f->hull.info = (carom_hull_info){.vertices = 3, .faces = 2, .dimension = 2};
-    f->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = &f->hull};
     f->pose = (carom_pose){.t = t->corner[0]};
 }
 
@@ -198,17 +202,19 @@ static bool is_deeper(const carom_convex_result *r, const carom_scene_contact *c
 static carom_status take_triangle(face_search *s, uint32_t triangle) {
     carom_scene_contact *c = s->c;
     carom_triangle t = carom_soup_view_triangle(&s->mesh, triangle);
+    const carom_convex polytope = {.kind = CAROM_CONVEX_KIND_HULL}; /* that of the view */
     carom_convex_manifold m;
-    flat_hull f;
+    scene_triangle f;
     for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&s->frame, t.corner[i]);
-    flat_hull_make(&t, &f);
+    scene_triangle_make(&t, &f);
     carom_convex_question_item item = {.a = &s->shape->convex,
-                                       .b = &f.shape,
+                                       .b = &polytope,
                                        .hull_a = s->shape->hull,
-                                       .hull_b = &f.hull.view,
+                                       .hull_b = &f.view,
                                        .pose_a = &s->shape->pose,
                                        .pose_b = &f.pose};
-    CAROM_TRY(ask_shapes(s->q, s->arena, &item, &m));
+    CAROM_TRY(ask_shapes(s->q, s->arena, &item, carom_convex_hull_faces(&s->shape->convex),
+                         &f.faces, &m));
     if (!is_contact(s->q, &m.result)) return CAROM_OK;
     s->in_contact = true;
     if (m.result.relation != CAROM_RELATION_APART) ++c->triangle_pairs;
