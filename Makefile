@@ -6,14 +6,14 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS_EACH ?= 120
 build_dir = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all help demo test test-all bench install format docs api abi fuzz clean
+.PHONY: all help demo test test-all test-mutations bench install format docs api abi fuzz clean
 
 all: ## build the library and the tool, build/carom
 	@scripts/setup.sh build
 	@scripts/build.sh $(PRESET) $(JOBS) carom_product
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
 
 demo: all ## the tour of every engine; writes build/demo/index.html
 	@$(build_dir)/carom demo -o build/demo
@@ -29,6 +29,10 @@ test-all: ## the long campaign: release, clang, asan, tsan, valgrind, with every
 	@$(MAKE) --no-print-directory test PRESET=clang
 	@$(MAKE) --no-print-directory test PRESET=release
 	@scripts/valgrind.sh build
+
+test-mutations: ## put known mistakes into a copy of the library; asserts, _validate or tests stop each
+	@scripts/setup.sh build test
+	@JOBS=$(JOBS) tests/mutations.sh
 
 bench: ## all benchmarks, ours and peers', side by side
 	@scripts/setup.sh build bench

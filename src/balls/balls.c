@@ -17,17 +17,22 @@
 #include "grid/grid.h"
 #include "pack/pack_overlap.h"
 
-#define AHEAD        8u /* spheres fetched before they are entered: some 400 ns */
-#define GRAIN        1024u
-#define MOST_SPHERES (UINT64_C(1) << 31)
-#define MOST_BLOCKS  (UINT32_C(1) << 28) /* an entry's number has 32 bits */
-#define PER_BUCKET   4u                  /* entries: cells have ten times as many where dense */
+#define AHEAD              8u    /* spheres fetched before they are entered: some 400 ns */
+#define GRAIN              1024u /* spheres per range */
+#define MOST_SPHERES       (UINT64_C(1) << 31)
+#define MOST_BLOCKS        (UINT32_C(1) << 28) /* an entry's number has 32 bits */
+#define PER_BUCKET         4u /* entries: cells have ten times as many where dense */
+#define BALLS_SPARE_DIVIDE 8u /* part that blocks are allocated beyond need: spheres move */
+/* Buckets per sphere on a GPU, so that most have one entry at most: warps wait for the fullest. */
+#define BALLS_CUDA_BUCKETS 8u
+/* Cells of a cube around a ball that the ball meets, nearly. */
+#define BALLS_CUBE_PART (CAROM_PI / 6.0)
 
 CAROM_ENUM_NAMES(carom_balls_pair_kind, CAROM_BALLS_PAIR_KIND_COUNT, "secondary", "inner", "cover");
 
 typedef struct build {
     carom_context *context;
-    const carom_packing *packing;
+    const carom_pack_spheres *spheres;
     carom_balls_grid *grid;
     uint32_t *keys, *order; /* sphere of each rank; then ranks, largest reach first */
     uint32_t *counts;       /* entries of each bucket; then those written */
@@ -68,7 +73,9 @@ static carom_status make_room_for_spheres(carom_context *context, const carom_al
             CAROM_ALLOCATION(g->y, room),       CAROM_ALLOCATION(g->z, room),
             CAROM_ALLOCATION(g->reach, room),   CAROM_ALLOCATION(g->near, room)};
         if (!carom_allocate_all(allocator, arrays, sizeof(arrays) / sizeof(*arrays)))
-            return carom_fail_memory(context, room * 96, "spheres");
+            return carom_fail_memory(
+                context, room * (sizeof(*g->spheres) + 3 * sizeof(double) + 2 * sizeof(float)),
+                "spheres");
         g->sphere_capacity = room;
     }
     for (uint64_t i = count; i < room; ++i) {
@@ -88,13 +95,13 @@ static carom_status make_room_for_spheres(carom_context *context, const carom_al
 /* ---- Frame and order ------------------------------------------------------------------------- */
 
 /* Chooses the units of the grid. */
-static void make_frame(const carom_packing *packing, carom_balls_view *view) {
+static void make_frame(const carom_pack_spheres *spheres, carom_balls_view *view) {
     carom_bounds bounds = carom_bounds_empty();
     double reach = 0.0, size = 0.0;
-    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        double r = carom_balls_reach(&packing->spheres[i]);
+    for (uint64_t i = 0; i < spheres->count; ++i) {
+        double r = carom_balls_reach(&spheres->data[i]);
         reach = CAROM_MAX(r, reach);
-        carom_bounds_include(&bounds, packing->spheres[i].centre);
+        carom_bounds_include(&bounds, spheres->data[i].centre);
     }
     const double low[3] = {bounds.low.x, bounds.low.y, bounds.low.z};
     const double high[3] = {bounds.high.x, bounds.high.y, bounds.high.z};
@@ -107,8 +114,8 @@ static void make_frame(const carom_packing *packing, carom_balls_view *view) {
     view->ball.centre =
         carom_vec(0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2]));
     view->ball.radius = 0.0;
-    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        const carom_packing_sphere *s = &packing->spheres[i];
+    for (uint64_t i = 0; i < spheres->count; ++i) {
+        const carom_packing_sphere *s = &spheres->data[i];
         double far =
             carom_length(carom_vec_sub(s->centre, view->ball.centre)) + carom_balls_reach(s);
         view->ball.radius = CAROM_MAX(far, view->ball.radius);
@@ -122,7 +129,8 @@ static carom_status make_keys(void *argument, carom_range range) {
     const carom_balls_view *view = &b->grid->view;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         float position[3];
-        carom_balls_position(view, b->packing->spheres[i].centre, position);
+        carom_balls_position(view, b->spheres->data[i].centre, position);
+        for (int k = 0; k < 3; ++k) CAROM_ASSERT(position[k] >= 0.0f && position[k] <= 1.0f);
         b->keys[i] = carom_balls_key(position);
         b->order[i] = (uint32_t)i;
     }
@@ -135,7 +143,7 @@ static carom_status place_spheres(void *argument, carom_range range) {
     carom_balls_view *view = &g->view;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
         uint32_t index = b->order[rank];
-        const carom_packing_sphere *s = &b->packing->spheres[index];
+        const carom_packing_sphere *s = &b->spheres->data[index];
         double near = CAROM_MAX(s->radius, s->secondary);
         g->spheres[rank] =
             (carom_balls_sphere){.centre = s->centre,
@@ -149,6 +157,8 @@ static carom_status place_spheres(void *argument, carom_range range) {
         g->z[rank] = s->centre.z;
         g->reach[rank] = carom_float_up(carom_balls_reach(s) * view->unit, 0.0);
         g->near[rank] = carom_float_up(near * view->unit, 0.0);
+        CAROM_ASSERT((double)g->reach[rank] >= carom_balls_reach(s) * view->unit);
+        CAROM_ASSERT((double)g->near[rank] >= near * view->unit && g->near[rank] <= g->reach[rank]);
     }
     return CAROM_OK;
 }
@@ -182,7 +192,7 @@ static void include_sphere(carom_balls_view *view, carom_vec3 centre, float reac
     }
 }
 
-/* Chooses the cells of the levels. `first`: CAROM_BALLS_FIRST, or that of GPUs. */
+/* Chooses the cells of the levels. `first`: CAROM_BALLS_FIRST_EDGE, or that of GPUs. */
 static void choose_levels(carom_balls_view *view, reaches r, double cell_scale, float first) {
     view->fit = cell_scale == 0.0 ? 1.0f : (float)cell_scale;
     view->level_count = 0;
@@ -195,6 +205,7 @@ static void choose_levels(carom_balls_view *view, reaches r, double cell_scale, 
         view->bottom[level] = bottom;
         view->top[level] = edge / view->fit - CAROM_BALLS_SLACK;
         view->level_count = level + 1;
+        CAROM_ASSERT(bottom <= view->top[level]);
         if (r.most <= view->top[level]) break;
         bottom = -carom_float_below(-view->top[level]);
     }
@@ -207,7 +218,7 @@ static void make_levels(const carom_balls_grid *g, carom_balls_view *view, doubl
         include_sphere(view, s->centre, g->reach[rank], &r);
         view->covers_largest &= s->cover >= s->secondary && s->cover >= s->radius;
     }
-    choose_levels(view, r, cell_scale, CAROM_BALLS_FIRST);
+    choose_levels(view, r, cell_scale, CAROM_BALLS_FIRST_EDGE);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -254,6 +265,7 @@ static uint64_t list_cell_keys(build *b) {
             b->cell_keys[at++] =
                 carom_grid_perfect_key(cells[3 * i], cells[3 * i + 1], cells[3 * i + 2], level);
     }
+    CAROM_ASSERT(at <= atomic_load(&b->cells)); /* for which there is space */
     return at;
 }
 
@@ -348,6 +360,22 @@ static void sort_entries(carom_balls_block *blocks, uint32_t count) {
     }
 }
 
+/* In checked builds: the entries of a bucket are in order, none twice, and as many as counted. */
+static void balls_check_bucket(const build *b, uint64_t bucket, uint32_t count) {
+#ifdef CAROM_CHECKS
+    const uint32_t *starts = b->grid->starts;
+    const carom_balls_block *blocks = b->grid->blocks + starts[bucket];
+    CAROM_ASSERT((count + CAROM_BALLS_BLOCK - 1) / CAROM_BALLS_BLOCK ==
+                 starts[bucket + 1] - starts[bucket]);
+    for (uint32_t i = 1; i < count; ++i) {
+        entry before = read_entry(blocks, i - 1), after = read_entry(blocks, i);
+        CAROM_ASSERT(is_before(&before, &after) && after.rank < b->grid->view.count);
+    }
+#else
+    (void)b, (void)bucket, (void)count;
+#endif
+}
+
 /* Sorts the entries of buckets and marks what is left of their last blocks. */
 static carom_status finish_buckets(void *argument, carom_range range) {
     build *b = argument;
@@ -356,6 +384,7 @@ static carom_status finish_buckets(void *argument, carom_range range) {
         carom_balls_block *blocks = b->grid->blocks + b->grid->starts[bucket];
         uint32_t count = b->counts[bucket];
         if (b->shared) sort_entries(blocks, count);
+        balls_check_bucket(b, bucket, count);
         for (uint32_t i = count; i % CAROM_BALLS_BLOCK != 0; ++i)
             write_entry(blocks + i / CAROM_BALLS_BLOCK, i % CAROM_BALLS_BLOCK, nowhere, -1.0f, 0.0f,
                         0);
@@ -380,7 +409,8 @@ static carom_status choose_table(build *b, const carom_allocator *allocator,
     carom_grid_choose_table(def, wanted, &g->view.table);
     if (def->hash != CAROM_GRID_HASH_PERFECT) return CAROM_OK;
     b->cell_keys = CAROM_ARENA_TAKE(carom_scratch(b->context, 0), uint64_t, cells);
-    if (b->cell_keys == NULL) return carom_fail_memory(b->context, cells * 8, "a perfect hash");
+    if (b->cell_keys == NULL)
+        return carom_fail_memory(b->context, cells * sizeof(*b->cell_keys), "a perfect hash");
     cells = list_cell_keys(b);
     return carom_grid_perfect_table(b->context, allocator, b->cell_keys, cells, &g->view.table,
                                     &g->displacements, &g->group_capacity);
@@ -400,7 +430,7 @@ static carom_status make_room_for_entries(build *b, const carom_allocator *alloc
     CAROM_TRY(carom_scan_u32(b->context, g->starts, buckets, g->starts));
     if (blocks + 1 > g->block_capacity) {
         carom_release(allocator, g->blocks);
-        uint64_t capacity = blocks + blocks / 8 + 1;
+        uint64_t capacity = blocks + blocks / BALLS_SPARE_DIVIDE + 1;
         g->blocks = carom_allocate(allocator, capacity, sizeof(*g->blocks));
         g->block_capacity = g->blocks != NULL ? capacity : 0;
         if (g->blocks == NULL)
@@ -426,7 +456,8 @@ static carom_status enter_spheres(build *b, const carom_allocator *allocator,
     }
     b->counts = CAROM_ARENA_TAKE(carom_scratch(b->context, 0), uint32_t, buckets);
     if (g->starts == NULL || b->counts == NULL)
-        return carom_fail_memory(b->context, buckets * 8, "a grid");
+        return carom_fail_memory(b->context, buckets * (sizeof(*g->starts) + sizeof(*b->counts)),
+                                 "a grid");
     g->view.starts = g->starts;
     memset(b->counts, 0, buckets * sizeof(*b->counts));
     CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, count_entries, b));
@@ -438,7 +469,7 @@ static carom_status enter_spheres(build *b, const carom_allocator *allocator,
 
 static carom_status run(build *b, const carom_allocator *allocator, const carom_grid_def *def) {
     carom_balls_grid *g = b->grid;
-    uint64_t count = b->packing->info.spheres;
+    uint64_t count = b->spheres->count;
     carom_arena *scratch = carom_scratch(b->context, 0);
     CAROM_TRY(make_room_for_spheres(b->context, allocator, count, g));
     g->view.count = (uint32_t)count;
@@ -446,26 +477,27 @@ static carom_status run(build *b, const carom_allocator *allocator, const carom_
     b->keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     b->order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     if (b->keys == NULL || b->order == NULL)
-        return carom_fail_memory(b->context, count * 8, "a grid");
-    make_frame(b->packing, &g->view);
+        return carom_fail_memory(b->context, count * (sizeof(*b->keys) + sizeof(*b->order)),
+                                 "a grid");
+    make_frame(b->spheres, &g->view);
     CAROM_TRY(order_spheres(b));
     return enter_spheres(b, allocator, def);
 }
 
-static carom_status make_extent(carom_context *context, const carom_packing *packing,
+static carom_status make_extent(carom_context *context, const carom_pack_spheres *spheres,
                                 const char *what, carom_pack_extent *extent) {
-    if (packing->info.spheres > MOST_SPHERES)
+    if (spheres->count > MOST_SPHERES)
         return carom_fail(context, CAROM_TOO_LARGE, "%s has %llu spheres; at most 2^31 can be",
-                          what, (unsigned long long)packing->info.spheres);
-    return carom_pack_extent_make(context, packing, what, extent);
+                          what, (unsigned long long)spheres->count);
+    return carom_pack_extent_of(context, spheres, what, extent);
 }
 
 carom_status carom_balls_build(carom_context *context, const carom_allocator *allocator,
-                               const carom_grid_def *def, const carom_packing *packing,
+                               const carom_grid_def *def, const carom_pack_spheres *spheres,
                                const char *what, carom_balls_grid *grid) {
     build b = {
-        .context = context, .packing = packing, .grid = grid, .shared = context->threads > 1};
-    CAROM_TRY(make_extent(context, packing, what, &grid->view.extent));
+        .context = context, .spheres = spheres, .grid = grid, .shared = context->threads > 1};
+    CAROM_TRY(make_extent(context, spheres, what, &grid->view.extent));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "entering spheres in a grid", 0);
@@ -475,15 +507,15 @@ carom_status carom_balls_build(carom_context *context, const carom_allocator *al
 }
 
 /* Chooses how many levels are also entered on level 0. */
-static void choose_fine_levels(const carom_packing *packing, carom_balls_view *view) {
+static void choose_fine_levels(const carom_pack_spheres *spheres, carom_balls_view *view) {
     double entries[CAROM_BALLS_LEVELS] = {0}, sides[CAROM_BALLS_LEVELS] = {0}, all = 0.0;
-    for (uint64_t i = 0; i < packing->info.spheres && view->level_count > 1; ++i) {
-        float reach = carom_float_up(carom_balls_reach(&packing->spheres[i]) * view->unit, 0.0);
+    for (uint64_t i = 0; i < spheres->count && view->level_count > 1; ++i) {
+        float reach = carom_float_up(carom_balls_reach(&spheres->data[i]) * view->unit, 0.0);
         uint32_t level = carom_balls_level(view, reach);
         if (level == 0) continue;
         double side =
             2.0 * (double)carom_balls_entry_reach_on(view, reach, 0) / (double)view->edge[0] + 2.0;
-        entries[level] += CAROM_PI / 6.0 * (side * side * side); /* nearly: the cells of a ball */
+        entries[level] += BALLS_CUBE_PART * (side * side * side);
         sides[level] = CAROM_MAX(side, sides[level]);
     }
     view->fine_levels = 0;
@@ -497,21 +529,21 @@ static void choose_fine_levels(const carom_packing *packing, carom_balls_view *v
 }
 
 carom_status carom_balls_describe(carom_context *context, const carom_grid_def *def,
-                                  const carom_packing *packing, const char *what,
+                                  const carom_pack_spheres *spheres, const char *what,
                                   carom_balls_view *view) {
     memset(view, 0, sizeof(*view));
-    CAROM_TRY(make_extent(context, packing, what, &view->extent));
-    view->count = (uint32_t)packing->info.spheres;
-    make_frame(packing, view);
+    CAROM_TRY(make_extent(context, spheres, what, &view->extent));
+    view->count = (uint32_t)spheres->count;
+    make_frame(spheres, view);
     reaches r = begin_reaches(view);
-    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        const carom_packing_sphere *s = &packing->spheres[i];
+    for (uint64_t i = 0; i < spheres->count; ++i) {
+        const carom_packing_sphere *s = &spheres->data[i];
         include_sphere(view, s->centre, carom_float_up(carom_balls_reach(s) * view->unit, 0.0), &r);
         view->covers_largest &= s->cover >= s->secondary && s->cover >= s->radius;
     }
-    choose_levels(view, r, def->cell_scale, CAROM_BALLS_CUDA_FIRST);
-    choose_fine_levels(packing, view);
-    uint64_t wanted = 8 * packing->info.spheres; /* one entry per bucket */
+    choose_levels(view, r, def->cell_scale, CAROM_BALLS_CUDA_FIRST_EDGE);
+    choose_fine_levels(spheres, view);
+    uint64_t wanted = BALLS_CUDA_BUCKETS * spheres->count;
     carom_grid_choose_table(def, (uint32_t)CAROM_MIN(wanted, UINT32_MAX), &view->table);
     return CAROM_OK;
 }
@@ -529,10 +561,13 @@ carom_status carom_balls_create(carom_context *context, const carom_balls_def *d
     carom_balls *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "balls");
     *made = (carom_balls){.allocator = context->allocator, .def = def->grid};
-    carom_status status = carom_balls_on_device(context)
-                              ? carom_balls_device_build(context, made, def->packing, "the packing")
-                              : carom_balls_build(context, &made->allocator, &made->def,
-                                                  def->packing, "the packing", &made->grid);
+    carom_pack_spheres spheres;
+    carom_status status = carom_pack_spheres_of(context, def->packing, "the packing", &spheres);
+    if (status == CAROM_OK)
+        status = carom_balls_on_device(context)
+                     ? carom_balls_device_build(context, made, &spheres, "the packing")
+                     : carom_balls_build(context, &made->allocator, &made->def, &spheres,
+                                         "the packing", &made->grid);
     if (status != CAROM_OK) {
         carom_balls_destroy(made);
         return status;
@@ -571,11 +606,10 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     CAROM_TRY(carom_balls_check_backend(context, balls, balls));
     CAROM_TRY(check_spheres(context, spheres, count, volume));
-    carom_packing packing = {.info = {.spheres = count, .shares = true, .volume = volume},
-                             .spheres = (carom_packing_sphere *)(uintptr_t)spheres}; /* only read */
+    const carom_pack_spheres all = {spheres, count, volume};
     if (carom_balls_on_device(context))
-        return carom_balls_device_build(context, balls, &packing, "the update");
-    CAROM_TRY(carom_balls_build(context, &balls->allocator, &balls->def, &packing, "the update",
+        return carom_balls_device_build(context, balls, &all, "the update");
+    CAROM_TRY(carom_balls_build(context, &balls->allocator, &balls->def, &all, "the update",
                                 &balls->spare));
     carom_balls_grid old = balls->grid;
     balls->grid = balls->spare;

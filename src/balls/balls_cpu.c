@@ -13,13 +13,20 @@
 
 #define PIECE 32u /* blocks of a bucket that are scanned at a time */
 #define AHEAD 16u /* pairs whose spheres are fetched before they are copied: some 100 ns */
+/* Grid coordinates are limited to this: grids end at 4, and the squares of distances are finite. */
+#define BALLS_MOST_POSITION 0x1p20
+/* Slacks that covers must overlap by in floats to meet for sure: the one that was added to the
+ * reach, and two for positions and radii. */
+#define BALLS_SURE_SLACKS 3.0f
+#define BALLS_LINE_BYTES  64u /* of a cache line */
 
 /* ---- Posing ---------------------------------------------------------------------------------- */
 
 /* Stores CAROM_LANES64 doubles as floats, limited so that they stay finite. */
 CAROM_SIMD void store_floats(float *to, carom_f64v v) {
     typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
-    v = carom_f64v_min(carom_f64v_max(v, carom_f64v_splat(-0x1p20)), carom_f64v_splat(0x1p20));
+    v = carom_f64v_min(carom_f64v_max(v, carom_f64v_splat(-BALLS_MOST_POSITION)),
+                       carom_f64v_splat(BALLS_MOST_POSITION));
     some_floats floats = __builtin_convertvector(v, some_floats);
     memcpy(to, &floats, sizeof(floats));
 }
@@ -160,6 +167,7 @@ static void list_visits(const carom_balls_asking *ask, uint32_t count, carom_bal
             w->visits += low <= top ? 1u : 0u;
         }
     }
+    CAROM_ASSERT(listed <= w->visits && listed <= CAROM_BALLS_BATCH * CAROM_BALLS_LEVELS);
     w->visit_count = listed;
 }
 
@@ -223,6 +231,7 @@ static void add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
         for (uint32_t i = 0; i < some; ++i) {
             uint32_t k = w->hit_sphere[done + i], at = begin + i;
             const carom_balls_sphere *s = &asked[ranks[done + i]];
+            CAROM_ASSERT(ranks[done + i] < ask->grid->count && w->first + k < ask->from->count);
             __builtin_prefetch(&asked[ranks[done + i + AHEAD]]);
             from->x[at] = w->x[k];
             from->y[at] = w->y[k];
@@ -237,6 +246,7 @@ static void add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
         }
         batch->count += some;
         done += some;
+        CAROM_ASSERT(batch->count <= CAROM_PACK_BATCH);
         pose_side(ask->grid_place, grid, begin, batch->count);
         if (batch->count == CAROM_PACK_BATCH)
             CAROM_CPU(carom_pack_batch_add)(batch, ask->meeting, ask->bounds, &w->totals);
@@ -255,7 +265,7 @@ static bool settle(const carom_balls_asking *ask, carom_balls_worker *w) {
 /* ---- Filter ---------------------------------------------------------------------------------- */
 
 /* What a scan looks for; constant in each call. */
-enum { NEAR, NEAR_AND_COVERS, WIDE };
+enum { BALLS_SCAN_NEAR, BALLS_SCAN_NEAR_AND_COVERS, BALLS_SCAN_REACHES };
 
 /* The bits of 64 entries, from entry `first` on. */
 typedef struct matches {
@@ -274,10 +284,27 @@ static inline uint32_t append(uint64_t set, uint32_t first, uint32_t sphere, uin
     return count;
 }
 
+/* In checked builds: covers of which floats say that they surely meet do so in doubles. */
+static inline void balls_check_sure(const carom_balls_asking *ask, const carom_balls_worker *w,
+                                    uint32_t sphere, const matches *m) {
+#ifdef CAROM_CHECKS
+    carom_pack_posed a = posed(ask->from_place, &ask->from->spheres[w->first + sphere]);
+    for (uint64_t set = m->sure; set != 0; set &= set - 1) {
+        uint32_t at = m->first + (uint32_t)__builtin_ctzll(set);
+        uint32_t rank = carom_balls_entry_rank(ask->grid, at);
+        carom_pack_posed b = posed(ask->grid_place, &ask->grid->spheres[rank]);
+        CAROM_ASSERT(carom_pack_covers_meet(&a, &b));
+    }
+#else
+    (void)ask, (void)w, (void)sphere, (void)m;
+#endif
+}
+
 /* Flags entries, and the sphere that asked. */
 static inline void flag_all(const carom_balls_asking *ask, carom_balls_worker *w, uint32_t sphere,
                             const matches *m) {
     uint8_t *grid = w->flags[ask->b_asks ? 0 : 1];
+    balls_check_sure(ask, w, sphere, m);
     if (m->sure != 0) flag(w->flags[ask->b_asks ? 1 : 0], w->first + sphere);
     for (uint64_t set = m->sure; set != 0; set &= set - 1)
         flag(grid, carom_balls_entry_rank(ask->grid, m->first + (uint32_t)__builtin_ctzll(set)));
@@ -303,18 +330,18 @@ CAROM_SIMD void scan(const carom_balls_asking *ask, carom_balls_worker *w,
                 carom_f32v dz = carom_f32v_load(&block->z[k]) - z;
                 carom_f32v squared = carom_f32v_fma(dx, dx, carom_f32v_fma(dy, dy, dz * dz));
                 carom_f32v other = carom_f32v_load(&block->reach[k]), wide = other + reach;
-                carom_f32v sum = what == WIDE ? wide : carom_f32v_load(&block->near[k]) + near;
+                carom_f32v sum =
+                    what == BALLS_SCAN_REACHES ? wide : carom_f32v_load(&block->near[k]) + near;
                 carom_i32v larger = (other >= low) & (other <= high);
                 m.hits |= (uint64_t)carom_lanes_of(larger & (squared <= sum * sum)) << bit;
-                if (what != NEAR_AND_COVERS) continue;
-                /* Less the slack that was added, and twice more for positions and radii. */
-                carom_f32v sure = wide - 3.0f * CAROM_BALLS_SLACK;
+                if (what != BALLS_SCAN_NEAR_AND_COVERS) continue;
+                carom_f32v sure = wide - BALLS_SURE_SLACKS * CAROM_BALLS_SLACK;
                 m.doubt |= (uint64_t)carom_lanes_of(larger & (squared <= wide * wide)) << bit;
                 m.sure |= (uint64_t)carom_lanes_of((sure > 0.0f) & (squared <= sure * sure)) << bit;
             }
         }
         w->hit_count = append(m.hits, m.first, sphere, w->hit_sphere, w->hit_entry, w->hit_count);
-        if (what != NEAR_AND_COVERS) continue;
+        if (what != BALLS_SCAN_NEAR_AND_COVERS) continue;
         m.sure &= covers_decide ? m.doubt : 0;
         flag_all(ask, w, sphere, &m);
         w->doubt_count = append(m.doubt & ~m.sure, m.first, sphere, w->doubt_sphere, w->doubt_entry,
@@ -326,7 +353,8 @@ CAROM_SIMD void scan(const carom_balls_asking *ask, carom_balls_worker *w,
 
 static inline void fetch(const carom_balls_block *block) {
     const char *at = (const char *)block;
-    for (uint32_t line = 0; line < sizeof(*block); line += 64) __builtin_prefetch(at + line);
+    for (uint32_t line = 0; line < sizeof(*block); line += BALLS_LINE_BYTES)
+        __builtin_prefetch(at + line);
 }
 
 /* Scans the buckets of all visits, a piece at a time. */
@@ -340,21 +368,22 @@ CAROM_SIMD bool scan_all(const carom_balls_asking *ask, carom_balls_worker *w, i
             if (most > CAROM_BALLS_HITS - PIECE * CAROM_BALLS_BLOCK && !settle(ask, w))
                 return false;
             scan(ask, w, v, at, CAROM_MIN(v->end, at + PIECE), what);
+            CAROM_ASSERT(w->hit_count <= CAROM_BALLS_HITS && w->doubt_count <= CAROM_BALLS_HITS);
         }
     }
     return true;
 }
 
 static bool scan_near(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return scan_all(ask, w, NEAR);
+    return scan_all(ask, w, BALLS_SCAN_NEAR);
 }
 
 static bool scan_near_and_covers(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return scan_all(ask, w, NEAR_AND_COVERS);
+    return scan_all(ask, w, BALLS_SCAN_NEAR_AND_COVERS);
 }
 
 static bool scan_wide(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return scan_all(ask, w, WIDE);
+    return scan_all(ask, w, BALLS_SCAN_REACHES);
 }
 
 bool CAROM_CPU(carom_balls_ask)(const carom_balls_asking *ask, uint32_t first, uint32_t end,

@@ -8,6 +8,7 @@
 
 #define CAROM_BALLS_BATCH 256u  /* spheres that ask at a time */
 #define CAROM_BALLS_HITS  2048u /* pairs that the filter left, before they are decided */
+#define CAROM_BALLS_LANES 8u    /* doubles of the widest vector, which may read past a batch */
 
 /* A bucket to be scanned for a sphere. */
 typedef struct carom_balls_visit {
@@ -27,8 +28,9 @@ typedef struct carom_balls_worker {
 
     /* Spheres that ask: posed, and in units of the grid. */
     uint32_t first; /* their ranks are first, first + 1, ... */
-    double x[CAROM_BALLS_BATCH + 8], y[CAROM_BALLS_BATCH + 8], z[CAROM_BALLS_BATCH + 8];
-    float p[3][CAROM_BALLS_BATCH + 8];
+    double x[CAROM_BALLS_BATCH + CAROM_BALLS_LANES], y[CAROM_BALLS_BATCH + CAROM_BALLS_LANES],
+        z[CAROM_BALLS_BATCH + CAROM_BALLS_LANES];
+    float p[3][CAROM_BALLS_BATCH + CAROM_BALLS_LANES];
     uint32_t inside[CAROM_BALLS_BATCH + CAROM_BALLS_BLOCK];  /* those in the box of the grid */
     uint32_t bucket[CAROM_BALLS_BATCH + CAROM_BALLS_BLOCK];  /* of their cells on a level */
     float near[CAROM_BALLS_BATCH], reach[CAROM_BALLS_BATCH]; /* enlarged by the slack */

@@ -30,20 +30,20 @@ carom_status carom_balls_check_backend(carom_context *context, const carom_balls
     return CAROM_OK;
 }
 
-static carom_status build(carom_context *context, carom_balls *balls, const carom_packing *packing,
-                          const char *what) {
+static carom_status build(carom_context *context, carom_balls *balls,
+                          const carom_pack_spheres *spheres, const char *what) {
     carom_balls_view view;
-    CAROM_TRY(carom_balls_describe(context, &balls->def, packing, what, &view));
+    CAROM_TRY(carom_balls_describe(context, &balls->def, spheres, what, &view));
     if (balls->device == NULL)
         CAROM_TRY(carom_device_pass(context, table()->create(context->device, &balls->device)));
     CAROM_TRY(carom_device_pass(
-        context, table()->set(context->device, balls->device, &view, packing->spheres)));
+        context, table()->set(context->device, balls->device, &view, spheres->data)));
     balls->grid.view = view;
     return CAROM_OK;
 }
 
 carom_status carom_balls_device_build(carom_context *context, carom_balls *balls,
-                                      const carom_packing *packing, const char *what) {
+                                      const carom_pack_spheres *spheres, const char *what) {
     if (context->device == NULL || table() == NULL)
         return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no balls");
     if (balls->def.hash == CAROM_GRID_HASH_PERFECT)
@@ -51,7 +51,7 @@ carom_status carom_balls_device_build(carom_context *context, carom_balls *balls
                           "a perfect hash cannot be computed on cuda; use another, or a context of "
                           "backend cpu");
     carom_progress_begin(context, "entering spheres in a grid", 0);
-    return carom_progress_finish(context, build(context, balls, packing, what));
+    return carom_progress_finish(context, build(context, balls, spheres, what));
 }
 
 void carom_balls_device_release(carom_balls *balls) {

@@ -38,10 +38,10 @@
 
 /* Cells of level 0 to the smallest reach. The smallest spheres are the most, and are few per cell.
  */
-#define CAROM_BALLS_FIRST 16.0f
+#define CAROM_BALLS_FIRST_EDGE 16.0f
 
 /* The same on a GPU, where several lanes compare entries of a bucket at once. */
-#define CAROM_BALLS_CUDA_FIRST 8.0f
+#define CAROM_BALLS_CUDA_FIRST_EDGE 8.0f
 
 /* On a GPU, spheres of higher levels are also entered on level 0, where that makes at most so many
  * entries per sphere of the packing. Spheres of level 0, nearly all, then ask for one cell. */
@@ -219,13 +219,16 @@ CAROM_ITEM uint32_t carom_balls_cells(const carom_balls_view *view, const float 
     return count;
 }
 
+/* Eight cells along each axis. */
+#define CAROM_BALLS_CURVE_BUCKETS 512u
+
 /* Whether cells of one sphere may share a bucket. Along the Morton curve eight cells along each
  * axis have buckets of their own, and spheres have six at most where cells are as wide as reaches.
  */
 CAROM_ITEM bool carom_balls_may_share(const carom_balls_view *view) {
     uint32_t buckets = view->table.bucket_count;
-    return view->table.hash != CAROM_GRID_HASH_MORTON || view->fit < 1.0f || buckets < 512u ||
-           (buckets & (buckets - 1)) != 0;
+    return view->table.hash != CAROM_GRID_HASH_MORTON || view->fit < 1.0f ||
+           buckets < CAROM_BALLS_CURVE_BUCKETS || (buckets & (buckets - 1)) != 0;
 }
 
 /* The buckets of cells on a level, each once; returns their number. */

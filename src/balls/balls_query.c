@@ -18,6 +18,10 @@
 
 #define LEAST_GRAIN 8192u /* spheres: some 300 us, more than it takes to wake a thread */
 
+/* Disjoint balls at least as large as a ball that can meet it: each has a ball of the same radius
+ * within one of three times that radius, whose volume is 27 times as large (docs/balls.md). */
+#define BALLS_DISJOINT_PARTNERS 27u
+
 /* ---- Search ---------------------------------------------------------------------------------- */
 
 typedef struct search {
@@ -68,6 +72,7 @@ static bool is_pair(const search *s, const carom_pack_posed *a, const carom_pack
 /* Takes a pair; false stops the search. */
 static bool take_pair(finder *f, uint32_t rank_a, uint32_t rank_b) {
     search *s = f->search;
+    CAROM_ASSERT(rank_a < s->view[0]->count && rank_b < s->view[1]->count);
     ++f->count;
     if (s->first) {
         atomic_store_explicit(&s->any, true, memory_order_relaxed);
@@ -216,8 +221,10 @@ static carom_pack_flagged count_flags(const carom_balls_view *view, const uint8_
     carom_pack_flagged flagged = {0, 0};
     for (uint32_t i = 0; i < view->count; ++i) {
         flagged.count += flags[i];
+        CAROM_ASSERT(flags[i] <= 1);
         flagged.voids += flags[i] != 0 ? view->spheres[i].voids : 0;
     }
+    CAROM_ASSERT(flagged.count <= view->count);
     return flagged;
 }
 
@@ -515,6 +522,6 @@ carom_status carom_balls_bound(carom_context *context, const carom_balls *a, con
     carom_grid_balls balls_a = {view_a->count, scaled_ball, &of_a, 0};
     carom_grid_balls balls_b = {view_b->count, scaled_ball, &of_b, 0};
     CAROM_TRY(carom_grid_bound(context, &balls_a, &balls_b, &most->pairs));
-    most->disjoint = 27 * ((uint64_t)view_a->count + view_b->count);
+    most->disjoint = BALLS_DISJOINT_PARTNERS * ((uint64_t)view_a->count + view_b->count);
     return CAROM_OK;
 }

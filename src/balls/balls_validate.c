@@ -5,6 +5,9 @@
 
 #include "balls/balls.h"
 
+/* Of a level's top, from its edge: a quotient and a difference in floats, each rounded by 2^-24. */
+#define BALLS_EDGE_ROUNDING 1.000001f
+
 static const char *check_spheres(const carom_balls_view *v) {
     uint8_t *seen = calloc((uint64_t)v->count + 1, 1);
     const char *broken = seen == NULL ? "no memory to validate" : NULL;
@@ -21,7 +24,8 @@ static const char *check_spheres(const carom_balls_view *v) {
             broken = "balls: a cover is not the largest radius";
         else if (s->level >= v->level_count || v->reach[i] > v->top[s->level] ||
                  v->reach[i] < v->bottom[s->level] ||
-                 (v->reach[i] + CAROM_BALLS_SLACK) * v->fit > v->edge[s->level] * 1.000001f)
+                 (v->reach[i] + CAROM_BALLS_SLACK) * v->fit >
+                     v->edge[s->level] * BALLS_EDGE_ROUNDING)
             broken = "balls: a sphere is not on the level of its size";
     }
     free(seen);

@@ -56,6 +56,32 @@ typedef carom_status carom_pair_finish_fn(carom_context *context, const uint64_t
 /* Copies sorted pairs into a result; the argument is a carom_pairs. */
 carom_pair_finish_fn carom_pair_list_fill;
 
+/* For asserts: whether pairs are sorted, none twice, each with its lower id first, and all ids are
+ * below `ids`. */
+static inline bool carom_pair_words_are_canonical(const uint64_t *pairs, uint64_t count,
+                                                  uint32_t ids) {
+    for (uint64_t i = 0; i < count; ++i) {
+        if ((uint32_t)(pairs[i] >> 32) >= (uint32_t)pairs[i] || (uint32_t)pairs[i] >= ids)
+            return false;
+        if (i > 0 && pairs[i - 1] >= pairs[i]) return false;
+    }
+    return true;
+}
+
+/* For asserts: how many pairs two sorted lists have in common. */
+static inline uint64_t carom_pair_words_in_common(const uint64_t *a, uint64_t count_a,
+                                                  const uint64_t *b, uint64_t count_b) {
+    uint64_t common = 0;
+    for (uint64_t i = 0, j = 0; i < count_a && j < count_b;) {
+        common += a[i] == b[j] ? 1 : 0;
+        if (a[i] <= b[j])
+            ++i;
+        else
+            ++j;
+    }
+    return common;
+}
+
 static inline carom_pair carom_pair_unpack(uint64_t pair) {
     return (carom_pair){(uint32_t)(pair >> 32), (uint32_t)pair};
 }

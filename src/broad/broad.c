@@ -10,9 +10,11 @@
 #include "base/names.h"
 #include "base/progress.h"
 
-#define GRAIN        4096u /* boxes per range */
-#define MARKED       8u    /* state of an id that a call has named already */
-#define SPARE_DIVIDE 8u    /* capacity grows by at least this part of it */
+#define GRAIN             4096u /* boxes per range */
+#define MARKED            8u    /* state of an id that a call has named already */
+#define SPARE_DIVIDE      8u    /* capacity grows by at least this part of it */
+#define BROAD_SPARE_IDS   64u   /* and by so many, so that adding one by one copies seldom */
+#define BROAD_LIST_DIVIDE 2u    /* of all ids: a flag stands for longer lists of changes */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -30,7 +32,7 @@ static bool reserve(carom_broad *broad, uint64_t needed) {
     uint64_t capacity =
         broad->capacity == 0
             ? needed
-            : CAROM_MAX(needed + 64, broad->capacity + broad->capacity / SPARE_DIVIDE);
+            : CAROM_MAX(needed + BROAD_SPARE_IDS, broad->capacity + broad->capacity / SPARE_DIVIDE);
     carom_bounds *boxes = carom_allocate(allocator, capacity, sizeof(*boxes));
     uint8_t *states = carom_allocate(allocator, capacity, sizeof(*states));
     carom_broad_filter *filters =
@@ -72,7 +74,7 @@ static bool reserve_filters(carom_broad *broad) {
 /* Makes space to note `count` more ids, or turns to "all"; false when out of memory. */
 static bool reserve_list(carom_broad *broad, carom_broad_ids *list, bool *all, uint64_t count,
                          uint64_t ids) {
-    if (*all || list->count + count > ids / 2) {
+    if (*all || list->count + count > ids / BROAD_LIST_DIVIDE) {
         *all = true;
         list->count = 0;
         return true;
@@ -86,6 +88,7 @@ static bool reserve_changes(carom_broad *broad, uint64_t count, uint64_t ids) {
 }
 
 static void note_changed(carom_broad *broad, uint32_t id) {
+    CAROM_ASSERT(id < broad->id_count);
     if ((broad->states[id] & CAROM_BROAD_CHANGED) != 0 || broad->all_changed) return;
     CAROM_ASSERT(broad->changed.count < broad->changed.capacity);
     broad->states[id] |= CAROM_BROAD_CHANGED;
@@ -302,6 +305,7 @@ static uint64_t find_repeat(carom_broad *broad, const uint32_t *ids, uint64_t co
     for (; end < count && (broad->states[ids[end]] & MARKED) == 0; ++end)
         broad->states[ids[end]] |= MARKED;
     for (uint64_t i = 0; i < end; ++i) broad->states[ids[i]] &= (uint8_t)~MARKED;
+    CAROM_ASSERT(end == count || (broad->states[ids[end]] & MARKED) == 0);
     return end;
 }
 

@@ -59,6 +59,23 @@ static inline bool round_plain(const carom_bounds *b, carom_box *box) {
 #endif
 }
 
+/* In checked builds: the box is that of the item, and contains the one that it is made from. */
+static inline void broad_check_rounded(const carom_broad_space *space, const carom_bounds *b,
+                                       const carom_box *box, bool exact) {
+#ifdef CAROM_CHECKS
+    carom_box item = carom_broad_round(space, b);
+    for (int k = 0; k < 3; ++k)
+        CAROM_ASSERT(box->low[k] == item.low[k] && box->high[k] == item.high[k]);
+    if (!space->plain || carom_bounds_is_empty(b)) return;
+    CAROM_ASSERT((double)box->low[0] <= b->low.x && (double)box->high[0] >= b->high.x);
+    CAROM_ASSERT((double)box->low[1] <= b->low.y && (double)box->high[1] >= b->high.y);
+    CAROM_ASSERT((double)box->low[2] <= b->low.z && (double)box->high[2] >= b->high.z);
+    CAROM_ASSERT(!exact || carom_broad_is_exact(box, b));
+#else
+    (void)space, (void)b, (void)box, (void)exact;
+#endif
+}
+
 bool CAROM_CPU(carom_broad_round_all)(const carom_broad_space *space, const carom_bounds *boxes,
                                       const uint32_t *ids, uint32_t first, uint32_t count,
                                       carom_box *rounded) {
@@ -74,6 +91,7 @@ bool CAROM_CPU(carom_broad_round_all)(const carom_broad_space *space, const caro
             exact &= round_plain(b, &rounded[i]);
         else
             rounded[i] = carom_broad_round(space, b);
+        broad_check_rounded(space, b, &rounded[i], exact);
     }
     return exact;
 }

@@ -27,6 +27,26 @@ static bool has_changed(const frame *f, uint64_t pair) {
     return f->all || ((states[pair >> 32] | states[(uint32_t)pair]) & CAROM_BROAD_CHANGED) != 0;
 }
 
+/* In checked builds: all lists of a frame are canonical, and no pair both begins and ends. */
+static void broad_check_frame(const frame *f) {
+#ifdef CAROM_CHECKS
+    const carom_broad *broad = f->broad;
+    uint32_t ids = broad->id_count;
+    CAROM_ASSERT(carom_pair_words_are_canonical(f->found, f->found_count, ids));
+    CAROM_ASSERT(carom_pair_words_are_canonical(broad->next.data, broad->next.count, ids));
+    CAROM_ASSERT(carom_pair_words_are_canonical(f->begun, f->begun_count, ids));
+    CAROM_ASSERT(carom_pair_words_are_canonical(f->ended, f->ended_count, ids));
+    CAROM_ASSERT(carom_pair_words_in_common(f->begun, f->begun_count, f->ended, f->ended_count) ==
+                 0);
+    for (uint64_t i = 0; i < broad->next.count; ++i) {
+        carom_pair pair = carom_pair_unpack(broad->next.data[i]);
+        CAROM_ASSERT((broad->states[pair.a] & broad->states[pair.b] & CAROM_BROAD_LIVE) != 0);
+    }
+#else
+    (void)f;
+#endif
+}
+
 /* Merges the last frame's pairs with those found. `next` has space for both. */
 static void merge(frame *f) {
     const carom_broad_words *kept = &f->broad->kept;
@@ -46,6 +66,7 @@ static void merge(frame *f) {
     }
     next->count = count;
     CAROM_ASSERT(count <= next->capacity && count + f->ended_count == kept->count + f->begun_count);
+    broad_check_frame(f);
 }
 
 /* Lists the places of live boxes that changed, in the order of the tree. */
@@ -66,6 +87,7 @@ static carom_status list_changed(frame *f, const uint32_t **places, uint64_t *pl
         list[count++] = broad->place_of[id];
     }
     CAROM_TRY(carom_sort_keys(context, list, ids, count));
+    for (uint64_t i = 1; i < count; ++i) CAROM_ASSERT(list[i - 1] < list[i]);
     *places = list;
     *place_count = count;
     return CAROM_OK;
@@ -88,8 +110,11 @@ static void forget_changed(carom_broad *broad) {
     if (broad->all_changed)
         for (uint32_t id = 0; id < broad->id_count; ++id)
             broad->states[id] &= (uint8_t)~CAROM_BROAD_CHANGED;
-    for (uint64_t i = 0; i < broad->changed.count; ++i)
-        broad->states[broad->changed.data[i]] &= (uint8_t)~CAROM_BROAD_CHANGED;
+    for (uint64_t i = 0; i < broad->changed.count; ++i) {
+        uint8_t *state = &broad->states[broad->changed.data[i]];
+        CAROM_ASSERT(!broad->all_changed && (*state & CAROM_BROAD_CHANGED) != 0);
+        *state &= (uint8_t)~CAROM_BROAD_CHANGED;
+    }
     broad->changed.count = 0;
     broad->all_changed = false;
 }
@@ -99,8 +124,10 @@ static void finish(carom_broad *broad) {
     carom_broad_words last = broad->kept;
     broad->kept = broad->next;
     broad->next = last;
-    for (uint64_t i = 0; i < broad->freed_ids.count; ++i)
+    for (uint64_t i = 0; i < broad->freed_ids.count; ++i) {
+        CAROM_ASSERT((broad->states[broad->freed_ids.data[i]] & CAROM_BROAD_LIVE) == 0);
         broad->free_ids.data[broad->free_ids.count++] = broad->freed_ids.data[i];
+    }
     CAROM_ASSERT(broad->free_ids.count + broad->live == broad->id_count);
     broad->freed_ids.count = 0;
     forget_changed(broad);

@@ -17,7 +17,7 @@ typedef struct carom_broad_space {
 } carom_broad_space;
 
 /* Products smaller than this may have lost bits to underflow. */
-#define CAROM_BROAD_TINY 0x1p-1000
+#define CAROM_BROAD_LEAST_PRODUCT 0x1p-1000
 
 CAROM_ITEM bool carom_bounds_is_empty(const carom_bounds *b) {
     return !(b->low.x <= b->high.x && b->low.y <= b->high.y && b->low.z <= b->high.z);
@@ -29,13 +29,17 @@ CAROM_ITEM bool carom_bounds_overlap(const carom_bounds *a, const carom_bounds *
            (b->low.y <= a->high.y) & (a->low.z <= b->high.z) & (b->low.z <= a->high.z);
 }
 
-/* Coordinates far from 0 relative to their extent lose precision as float32. */
-#define CAROM_BROAD_FAR_AWAY 16.0
+/* Coordinates so many extents from 0 lose four bits and more of the 24 of a float32: they are then
+ * taken relative to their middle. */
+#define CAROM_BROAD_ORIGIN_EXTENTS 16.0
+
+/* Exponent of the largest scale, which is finite and brings denormal doubles to 2^-74 or more. */
+#define CAROM_BROAD_SCALE_EXPONENT 1000
 
 CAROM_ITEM double carom_broad_origin(double low, double high) {
     double middle = 0.5 * low + 0.5 * high, extent = high - low;
     double size = CAROM_MAX(fabs(low), fabs(high));
-    if (!(size > CAROM_BROAD_FAR_AWAY * extent) || !(extent >= 0.0)) return 0.0;
+    if (!(size > CAROM_BROAD_ORIGIN_EXTENTS * extent) || !(extent >= 0.0)) return 0.0;
     return middle;
 }
 
@@ -49,7 +53,7 @@ CAROM_ITEM carom_broad_space carom_broad_choose_space(const carom_bounds *bounds
     for (int i = 0; i < 6; ++i) size = CAROM_MAX(fabs(x[i]), size);
     int exponent = carom_scale_range_add(carom_scale_range_empty(), size).high; /* < 2^exponent */
     if (size != 0.0 && (exponent <= CAROM_SCALE_LOW || exponent > CAROM_SCALE_HIGH))
-        space.scale = exponent < -1000 ? 0x1p1000 : carom_power_of_two(-exponent);
+        space.scale = carom_power_of_two(CAROM_MIN(-exponent, CAROM_BROAD_SCALE_EXPONENT));
     for (int k = 0; k < 3; ++k)
         space.origin[k] = carom_broad_origin(x[k] * space.scale, x[3 + k] * space.scale);
     space.plain = space.scale == 1.0 && space.origin[0] == 0.0 && space.origin[1] == 0.0 &&
@@ -60,13 +64,14 @@ CAROM_ITEM carom_broad_space carom_broad_choose_space(const carom_bounds *bounds
 /* A float at most x in the frame. */
 CAROM_ITEM float carom_broad_down(const carom_broad_space *space, int axis, double x) {
     double y = x * space->scale;
-    if (x < 0.0 && y > -CAROM_BROAD_TINY) y = -CAROM_BROAD_TINY; /* bits may be lost */
+    if (x < 0.0 && y > -CAROM_BROAD_LEAST_PRODUCT)
+        y = -CAROM_BROAD_LEAST_PRODUCT; /* bits may be lost */
     return carom_float_down(y, space->origin[axis]);
 }
 
 CAROM_ITEM float carom_broad_up(const carom_broad_space *space, int axis, double x) {
     double y = x * space->scale;
-    if (x > 0.0 && y < CAROM_BROAD_TINY) y = CAROM_BROAD_TINY;
+    if (x > 0.0 && y < CAROM_BROAD_LEAST_PRODUCT) y = CAROM_BROAD_LEAST_PRODUCT;
     return carom_float_up(y, space->origin[axis]);
 }
 

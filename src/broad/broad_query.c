@@ -20,11 +20,23 @@
 #define OFFERS_PER_LOOK   1024u /* boxes tested between checks of the clock */
 
 /* Relative error of a quotient or of a distance: 2^-51 and 2^-50 are the bounds. */
-#define ROUNDED 0x1p-49
+#define BROAD_QUOTIENT_ERROR 0x1p-49
 
 /* Quotients and distances out of this range may have lost bits to overflow or underflow. */
-#define LEAST_SURE 0x1p-900
-#define MOST_SURE  0x1p900
+#define BROAD_QUOTIENT_LEAST 0x1p-900
+#define BROAD_QUOTIENT_MOST  0x1p900
+
+/* Of limits of a search in the frame, relative to them: some hundred roundings of entries
+ * and advances. */
+#define BROAD_LIMIT_SLACK 0x1p-45
+/* Of positions in the frame, relative to its extent: a hundred roundings of a point that is scaled
+ * and moved. */
+#define BROAD_FRAME_SLACK 0x1p-46
+/* Errors (carom_ray_view) in the margin of a ray: its start and a bound of a box are off by one
+ * each; the rest is reserve. */
+#define BROAD_RAY_ERRORS 4.0
+/* Twice the least double: what a distance loses to underflow, in the caller's unit. */
+#define BROAD_UNDERFLOW 0x1p-1073
 
 typedef struct query {
     carom_context *context;
@@ -60,6 +72,7 @@ static bool decide_boxes(carom_bvh_found *found) {
     s->work.candidates += count;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t id = broad->tree.items[found->b[i]];
+        CAROM_ASSERT(id < broad->id_count && (broad->states[id] & CAROM_BROAD_LIVE) != 0);
         if (!carom_bounds_overlap(&s->q->boxes[found->a[i]], &broad->boxes[id])) continue;
         if (!carom_pair_list_add(&s->list, found->a[i], id)) {
             s->status = CAROM_NO_MEMORY;
@@ -123,13 +136,13 @@ static crossing crossing_at(double p, double o, double d) {
 
 static bool is_sure(double t) {
     double size = fabs(t);
-    return t == 0.0 || (size > LEAST_SURE && size < MOST_SURE);
+    return t == 0.0 || (size > BROAD_QUOTIENT_LEAST && size < BROAD_QUOTIENT_MOST);
 }
 
 /* The sign of a's t minus b's. */
 static int compare(const crossing *a, const crossing *b) {
     if (is_sure(a->t) && is_sure(b->t)) {
-        double apart = a->t - b->t, error = ROUNDED * (fabs(a->t) + fabs(b->t));
+        double apart = a->t - b->t, error = BROAD_QUOTIENT_ERROR * (fabs(a->t) + fabs(b->t));
         if (apart > error) return 1;
         if (apart < -error) return -1;
     }
@@ -145,7 +158,7 @@ static int compare(const crossing *a, const crossing *b) {
 /* The sign of t minus the length. */
 static int compare_length(const crossing *a, double length) {
     if (is_sure(a->t) && is_sure(length)) {
-        double apart = a->t - length, error = ROUNDED * (fabs(a->t) + length);
+        double apart = a->t - length, error = BROAD_QUOTIENT_ERROR * (fabs(a->t) + length);
         if (apart > error) return 1;
         if (apart < -error) return -1;
     }
@@ -197,7 +210,7 @@ typedef struct path {
 
 /* Allows for the rounding of box entries and of the advance. */
 static double widen_limit(double advance, double margin) {
-    return advance + (0x1p-45 * fabs(advance) + margin);
+    return advance + (BROAD_LIMIT_SLACK * fabs(advance) + margin);
 }
 
 /* False when the ray misses the tree. */
@@ -210,12 +223,13 @@ static bool path_begin(const query *q, const carom_ray *ray, path *p) {
         p->ray.direction[k] = p->view.unit_direction[k];
         far = CAROM_MAX(fabs(p->ray.from[k]), far);
     }
-    double margin = 4.0 * p->view.error + 0x1p-46 * far;
+    double margin = BROAD_RAY_ERRORS * p->view.error + BROAD_FRAME_SLACK * far;
     p->ray.margin = CAROM_MIN(margin, CAROM_BVH_EVERYWHERE);
     p->limit = widen_limit(p->view.limit_high, p->ray.margin);
     double largest = fabs(carom_vec_component(ray->direction, p->view.axis[2]));
     p->step = largest * q->frame.scale;
-    if (!(p->step > LEAST_SURE && p->step < MOST_SURE) || !(margin < CAROM_BVH_EVERYWHERE))
+    if (!(p->step > BROAD_QUOTIENT_LEAST && p->step < BROAD_QUOTIENT_MOST) ||
+        !(margin < CAROM_BVH_EVERYWHERE))
         p->step = 0.0;
     return true;
 }
@@ -255,7 +269,7 @@ static double offer_ray(void *user, uint32_t place) {
     }
     if (r->all || r->id == CAROM_NONE || r->path.step == 0.0) return r->path.limit;
     double advance = r->first.t * r->path.step, moved = r->path.view.moved;
-    double end = (advance - moved) + 0x1p-45 * (advance + moved);
+    double end = (advance - moved) + BROAD_LIMIT_SLACK * (advance + moved);
     end = widen_limit(end, r->path.ray.margin);
     return CAROM_MIN(end, r->path.limit);
 }
@@ -289,6 +303,7 @@ static carom_hit ray_hit(const query *q, const ray_search *r) {
     if (side < 0) return hit;
     point[side] = by[side] > 0.0 ? low[side] : high[side];
     normal[side] = by[side] > 0.0 ? -1.0 : 1.0;
+    for (int k = 0; k < 3; ++k) CAROM_ASSERT(low[k] <= point[k] && point[k] <= high[k]);
     return hit;
 }
 
@@ -314,8 +329,9 @@ static carom_status ask_rays(void *argument, carom_range range) {
 
 /* ---- Nearest --------------------------------------------------------------------------------- */
 
-/* Beyond this distance boxes in the frame cannot tell which is nearest. */
-#define FARTHEST 0x1p200
+/* In the frame. Beyond this distance boxes there cannot tell which is nearest; squares of it are
+ * finite. */
+#define BROAD_NEAREST_REACH 0x1p200
 
 typedef struct nearest_search {
     asker *asker;
@@ -359,7 +375,7 @@ static int compare_distances(const carom_bounds *a, double of_a, const carom_bou
                              const double p[3]) {
     if (of_a == 0.0 && of_b == 0.0) return 0; /* carom_length is 0 for 0 only */
     if (is_sure(of_a) && is_sure(of_b)) {
-        double error = ROUNDED * (of_a + of_b);
+        double error = BROAD_QUOTIENT_ERROR * (of_a + of_b);
         if (of_a - of_b > error) return 1;
         if (of_a - of_b < -error) return -1;
     }
@@ -397,8 +413,8 @@ static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
     for (; lanes != 0; lanes &= lanes - 1)
         offer_nearest(n, block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes));
     double limit = n->distance * s->q->frame.scale;
-    limit += 0x1p-45 * limit + n->slack;
-    return !n->blind && limit <= FARTHEST ? limit : HUGE_VAL;
+    limit += BROAD_LIMIT_SLACK * limit + n->slack;
+    return !n->blind && limit <= BROAD_NEAREST_REACH ? limit : HUGE_VAL;
 }
 
 static carom_hit find_nearest(asker *s, carom_vec3 point) {
@@ -411,17 +427,18 @@ static carom_hit find_nearest(asker *s, carom_vec3 point) {
         at.at[k] = n.point[k] * q->frame.scale - q->frame.shift[k];
         size = CAROM_MAX(fabs(at.at[k]), size);
     }
-    at.margin = 0x1p-46 * size + CAROM_BROAD_TINY;
-    n.slack = 2.0 * CAROM_BROAD_TINY + 0x1p-1073 * q->frame.scale;
-    if (!(size <= FARTHEST)) {
+    at.margin = BROAD_FRAME_SLACK * size + CAROM_BROAD_LEAST_PRODUCT;
+    n.slack = 2.0 * CAROM_BROAD_LEAST_PRODUCT + BROAD_UNDERFLOW * q->frame.scale;
+    if (!(size <= BROAD_NEAREST_REACH)) {
         at.at[0] = at.at[1] = at.at[2] = 0.0;
-        at.margin = FARTHEST;
+        at.margin = BROAD_NEAREST_REACH;
         n.blind = true;
     }
     s->found.visits += CAROM_CPU_CALL(q->context, carom_bvh_nearest)(&q->broad->tree, &at, HUGE_VAL,
                                                                      offer_lanes, &n);
     carom_hit hit = {.id = n.id, .face = CAROM_NONE, .distance = n.distance, .point = point};
     if (n.id == CAROM_NONE) return hit;
+    CAROM_ASSERT(n.distance >= 0.0 && n.id < q->broad->id_count);
     hit.point = clamp_to_box(point, &q->broad->boxes[n.id]);
     hit.normal = carom_vec_unit(carom_vec_sub(point, hit.point));
     return hit;

@@ -49,6 +49,8 @@ static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t cou
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t first = id_of(f, a[i]), second = id_of(f, b[i]);
         CAROM_ASSERT(first != second && first < broad->id_count && second < broad->id_count);
+        CAROM_ASSERT((broad->states[first] & broad->states[second] & CAROM_BROAD_LIVE) != 0);
+        CAROM_ASSERT(!exact || carom_bounds_overlap(&broad->boxes[first], &broad->boxes[second]));
         if (!exact && !carom_bounds_overlap(&broad->boxes[first], &broad->boxes[second])) continue;
         if (broad->filters != NULL &&
             !carom_broad_allows(broad->filters[first], broad->filters[second]))
@@ -229,6 +231,7 @@ static carom_status gather(carom_broad_search *s, uint64_t **pairs, uint64_t *co
                                                                       : f->found.sweep.steps;
     }
     CAROM_TRY(carom_pair_list_sort(s->context, &all, false, pairs, count));
+    CAROM_ASSERT(carom_pair_words_are_canonical(*pairs, *count, s->broad->id_count));
     return s->broad->accept != NULL ? ask_caller(s->context, s->broad, *pairs, count) : CAROM_OK;
 }
 

@@ -33,9 +33,12 @@
 /* Cells are at least this many mean extents wide, so that a box is in 2.25 cells on average. */
 #define LEAST_CELL 2.0
 
-#define MOST_CELL_BITS    20u /* of 32; the others are for the axis */
-#define ENTRIES_PER_BOX   3u  /* beyond this, cells are doubled */
-#define ENTRIES_ANY_COUNT 4096u
+#define BROAD_SWEEP_WORD_BITS    32u /* of a key: the cell, then the place along the axis */
+#define BROAD_SWEEP_AXIS_BITS    30u /* at most, for the axis; a float has 24 */
+#define MOST_CELL_BITS           20u /* of a key, for cells; at least 12 are left for the axis */
+#define ENTRIES_PER_BOX          3u  /* beyond this, cells are doubled */
+#define ENTRIES_ANY_COUNT        4096u
+#define BROAD_SWEEP_SPARE_DIVIDE 16u /* part of spare capacity: entries vary from frame to frame */
 
 typedef struct moments {
     double sum[3], squares[3], extents[3]; /* of centres; of the boxes */
@@ -146,9 +149,10 @@ static void cut(build *b, double cell, const double size[3]) {
         }
         if (!few || all > (uint64_t)1 << MOST_CELL_BITS) continue;
         sweep->cell = cell;
-        sweep->key_bits = 32 - bits_for(all);
-        sweep->key_bits = CAROM_MIN(sweep->key_bits, 30);
-        CAROM_ASSERT(sweep->key_bits >= 32 - MOST_CELL_BITS && sweep->key_bits <= 30);
+        sweep->key_bits = BROAD_SWEEP_WORD_BITS - bits_for(all);
+        sweep->key_bits = CAROM_MIN(sweep->key_bits, BROAD_SWEEP_AXIS_BITS);
+        CAROM_ASSERT(sweep->key_bits >= BROAD_SWEEP_WORD_BITS - MOST_CELL_BITS &&
+                     sweep->key_bits <= BROAD_SWEEP_AXIS_BITS);
         sweep->low = (double)b->low[sweep->axis[0]];
         sweep->scale = size[0] > 0.0 ? (double)((uint64_t)1 << sweep->key_bits) / size[0] : 0.0;
         if (!(sweep->scale <= DBL_MAX)) sweep->scale = 0.0;
@@ -205,12 +209,14 @@ static carom_status write_entries(void *argument, carom_range range) {
         for (uint32_t u = s.low[0]; u <= s.high[0]; ++u) {
             for (uint32_t v = s.low[1]; v <= s.high[1]; ++v, ++at) {
                 uint64_t cell = (uint64_t)u * b->cells[2] + v;
-                CAROM_ASSERT(cell << sweep->key_bits >> 32 == 0 && begins >> sweep->key_bits == 0);
+                CAROM_ASSERT(cell << sweep->key_bits >> BROAD_SWEEP_WORD_BITS == 0 &&
+                             begins >> sweep->key_bits == 0);
                 b->keys[at] = (uint32_t)(cell << sweep->key_bits | begins);
                 b->owners[at] = (uint32_t)id | (u == s.low[0] ? CAROM_BROAD_SWEEP_LOW_U : 0) |
                                 (v == s.low[1] ? CAROM_BROAD_SWEEP_LOW_V : 0);
             }
         }
+        CAROM_ASSERT(at == b->offsets[id + 1]); /* as many as were counted */
     }
     return CAROM_OK;
 }
@@ -228,6 +234,7 @@ static void drop_lone(build *b, uint64_t count) {
         for (end = begin + 1; end < count && (uint64_t)b->keys[end] >> sweep->key_bits == cell;)
             ++end;
         uint64_t boxes = end - begin;
+        CAROM_ASSERT(begin == 0 || b->keys[begin - 1] < b->keys[begin]);
         ++sweep->cells;
         sweep->bound += boxes * (boxes - 1) / 2;
         if (boxes == 1) {
@@ -240,6 +247,8 @@ static void drop_lone(build *b, uint64_t count) {
         }
     }
     CAROM_ASSERT(kept + sweep->lone_cells == count);
+    CAROM_ASSERT(kept + CAROM_BROAD_SWEEP_PADDING <= sweep->capacity);
+    for (uint64_t i = 1; i < kept; ++i) CAROM_ASSERT(sweep->keys[i - 1] <= sweep->keys[i]);
     sweep->count = kept;
 }
 
@@ -280,7 +289,7 @@ uint64_t carom_broad_sweep_bytes(const carom_broad_sweep *sweep) {
 static bool reserve(carom_broad_sweep *sweep, const carom_allocator *allocator, uint64_t count) {
     uint64_t capacity = count + CAROM_BROAD_SWEEP_PADDING;
     if (capacity <= sweep->capacity) return true;
-    capacity += sweep->capacity != 0 ? capacity / 16 : 0; /* entries vary from frame to frame */
+    capacity += sweep->capacity != 0 ? capacity / BROAD_SWEEP_SPARE_DIVIDE : 0;
     carom_broad_sweep_free(sweep, allocator);
     bool all = true;
     sweep->keys = carom_allocate(allocator, capacity, sizeof(*sweep->keys));
@@ -332,7 +341,8 @@ static carom_status run(build *b, carom_broad *broad) {
     b->owners = CAROM_ARENA_TAKE(scratch, uint32_t, entries);
     carom_broad_sweep layout = *b->sweep;
     if (b->keys == NULL || b->owners == NULL || !reserve(b->sweep, &broad->allocator, entries))
-        return carom_fail_memory(context, entries * 40, "the entries of a sweep");
+        return carom_fail_memory(context, entries * (4 * sizeof(uint32_t) + 6 * sizeof(float)),
+                                 "the entries of a sweep");
     for (int i = 0; i < 3; ++i) b->sweep->axis[i] = layout.axis[i];
     b->sweep->cell = layout.cell;
     b->sweep->key_bits = layout.key_bits;

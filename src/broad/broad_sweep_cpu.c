@@ -16,6 +16,7 @@ static inline bool emit(const carom_broad_sweep *sweep, uint32_t id, uint64_t at
         return false;
     for (; hits != 0; hits &= hits - 1) {
         uint64_t other = at + (uint32_t)__builtin_ctz(hits);
+        CAROM_ASSERT(other < sweep->count && found->count < CAROM_BROAD_SWEEP_FOUND);
         found->a[found->count] = id;
         found->b[found->count++] = sweep->owners[other] & CAROM_BROAD_SWEEP_ID;
     }

@@ -11,19 +11,19 @@
 #include "base/progress.h"
 #include "broad/broad.h"
 
-#define GRAIN 4096u
+#define GRAIN 4096u /* boxes per range */
 
 /* Extents relative to those of the new tree. On J1, refits cost as much as builds would have saved
  * at 1.2 to 1.4. */
-#define WORN   1.25 /* the next full update builds */
-#define BROKEN 2.0  /* this one does */
+#define BROAD_GROWTH_NEXT_BUILD 1.25 /* from here on the next full update builds */
+#define BROAD_GROWTH_THIS_BUILD 2.0  /* from here on this one does */
 
 /* A refit handles all boxes faster than a patch handles this part of them. */
 #define PATCH_DIVIDE 3u
 
 /* A patch of less than this part of all blocks follows the ancestors of each box; else all levels
  * are computed anew. */
-#define FEW_DIVIDE 4u
+#define BROAD_ANCESTOR_DIVIDE 4u
 
 /* Ids that the tree has room for beyond those given out: the share, and at least so many. */
 #define SPARE_DIVIDE 64u
@@ -86,8 +86,11 @@ static void forget_pending(carom_broad *broad) {
     if (broad->all_pending)
         for (uint32_t id = 0; id < broad->id_count; ++id)
             broad->states[id] &= (uint8_t)~CAROM_BROAD_PENDING;
-    for (uint64_t i = 0; i < broad->pending.count; ++i)
-        broad->states[broad->pending.data[i]] &= (uint8_t)~CAROM_BROAD_PENDING;
+    for (uint64_t i = 0; i < broad->pending.count; ++i) {
+        uint8_t *state = &broad->states[broad->pending.data[i]];
+        CAROM_ASSERT(!broad->all_pending && (*state & CAROM_BROAD_PENDING) != 0);
+        *state &= (uint8_t)~CAROM_BROAD_PENDING;
+    }
     broad->pending.count = 0;
     broad->all_pending = false;
 }
@@ -204,10 +207,26 @@ static void prefetch_place(const carom_broad *broad, uint32_t id) {
     }
 }
 
+/* In checked builds: the bounds of the tree contain every box that was written. */
+static void broad_check_patch(const carom_broad *broad) {
+#ifdef CAROM_CHECKS
+    carom_box all = carom_bvh_bounds(&broad->tree);
+    for (uint64_t i = 0; i < broad->pending.count; ++i) {
+        const carom_bounds *b = &broad->boxes[broad->pending.data[i]];
+        carom_box box = carom_broad_round(&broad->space, b);
+        if (carom_bounds_is_empty(b)) continue;
+        for (int k = 0; k < 3; ++k)
+            CAROM_ASSERT(all.low[k] <= box.low[k] && all.high[k] >= box.high[k]);
+    }
+#else
+    (void)broad;
+#endif
+}
+
 static carom_status patch(carom_context *context, carom_broad *broad) {
     CAROM_TRY(carom_broad_place(context, broad));
     const carom_broad_ids *pending = &broad->pending;
-    bool few = pending->count * FEW_DIVIDE < broad->tree.node_count[0];
+    bool few = pending->count * BROAD_ANCESTOR_DIVIDE < broad->tree.node_count[0];
     broad->built = false;
     for (uint64_t i = 0; i < pending->count; ++i) {
         uint32_t id = pending->data[i], place = broad->place_of[id];
@@ -220,6 +239,7 @@ static carom_status patch(carom_context *context, carom_broad *broad) {
         if (few) carom_bvh_refit_above(&broad->tree, place);
     }
     if (!few) CAROM_TRY(carom_bvh_refit_levels(context, &broad->tree));
+    broad_check_patch(broad);
     broad->built = true;
     ++broad->patches;
     return CAROM_OK;
@@ -235,7 +255,7 @@ static carom_status update_tree(carom_context *context, carom_broad *broad) {
     uint64_t pending = broad->all_pending ? broad->id_count : broad->pending.count;
     bool fits = broad->built && broad->id_count <= broad->tree.item_count;
     if (!fits) return build_anew(context, broad);
-    bool worn = !is_good(broad, WORN);
+    bool worn = !is_good(broad, BROAD_GROWTH_NEXT_BUILD);
     if (pending * PATCH_DIVIDE <= broad->id_count && !worn) {
         CAROM_TRY(patch(context, broad));
     } else if (!worn) {
@@ -244,7 +264,7 @@ static carom_status update_tree(carom_context *context, carom_broad *broad) {
         carom_box bounds = carom_bvh_bounds(&broad->tree);
         CAROM_TRY(build(context, broad, &bounds));
     }
-    return is_good(broad, BROKEN) ? CAROM_OK : build_anew(context, broad);
+    return is_good(broad, BROAD_GROWTH_THIS_BUILD) ? CAROM_OK : build_anew(context, broad);
 }
 
 static carom_status update(carom_context *context, carom_broad *broad) {

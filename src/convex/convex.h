@@ -63,10 +63,17 @@ carom_status carom_convex_device_ask(carom_context *context, const carom_convex_
 
 /* ---- Contact points -------------------------------------------------------------------------- */
 
-/* Fills the points of a manifold from its result, which is that of the two shapes.
- * CAROM_NO_MEMORY when the arena has none. */
+/* The faces of a shape's hull; NULL for other shapes. */
+static inline const carom_hull_faces *carom_convex_hull_faces(const carom_convex *shape) {
+    return shape->kind == CAROM_CONVEX_KIND_HULL ? &shape->borrowed_hull->faces : NULL;
+}
+
+/* Fills the points of a manifold from its result, which is that of the two shapes. The faces are
+ * those of shapes of kind HULL, else NULL. CAROM_NO_MEMORY when the arena has none. */
 carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_question_item *q,
-                                      double reach, carom_convex_manifold *manifold);
+                                      const carom_hull_faces *faces_a,
+                                      const carom_hull_faces *faces_b, double reach,
+                                      carom_convex_manifold *manifold);
 
 /* Moves the points to keep to the front: the deepest, the farthest from it, and those that make the
  * largest triangles with these. Returns their number, at most CAROM_CONVEX_MOST_CONTACTS. */

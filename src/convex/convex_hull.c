@@ -437,12 +437,19 @@ static carom_status finish(builder *b, carom_hull *h, const polygons *faces, uin
     h->view.neighbours = h->neighbours;
     h->view.first = h->first;
     h->view.seeds = h->seeds;
+    h->faces = (carom_hull_faces){.vertices = h->vertices,
+                                  .offsets = h->offsets,
+                                  .corners = h->corners,
+                                  .normals = h->normals,
+                                  .vertex_count = vertices,
+                                  .face_count = faces->count};
     for (uint32_t i = 0; i < h->view.all_count * CAROM_HULL_LANES; ++i)
         set_lane(&h->all[i / CAROM_HULL_LANES], i % CAROM_HULL_LANES, h,
                  CAROM_MIN(i, vertices - 1));
     memcpy(h->offsets, faces->offsets, (faces->count + 1) * sizeof(*h->offsets));
     for (uint64_t i = 0; i < corners; ++i) h->corners[i] = numbers[faces->corners[i]];
-    for (uint64_t f = 0; f < faces->count; ++f) h->normals[f] = carom_hull_face_normal(h, f);
+    for (uint64_t f = 0; f < faces->count; ++f)
+        h->normals[f] = carom_hull_face_normal(&h->faces, f);
     fill_neighbours(h, degrees);
     memset(degrees, 0, vertices * sizeof(*degrees));
     for (uint64_t f = 0; f < faces->count; ++f)

@@ -5,21 +5,32 @@
 
 #include "convex/convex_device.h"
 
+/* The faces of a polytope as contact points need them, beside the view (convex_item.h). Units of
+ * vertices are those of the view. */
+typedef struct carom_hull_faces {
+    const carom_vec3 *vertices;
+    const uint64_t *offsets; /* face f has the corners [offsets[f], offsets[f + 1]) */
+    const uint32_t *corners;
+    const carom_vec3 *normals; /* of the faces: unit, outwards; see carom_hull_face_normal */
+    uint64_t vertex_count, face_count;
+} carom_hull_faces;
+
 struct carom_hull {
     carom_allocator allocator;
     carom_hull_view view;
-    carom_vec3 *vertices; /* owned; the view points to them */
+    carom_hull_faces faces;
+    carom_vec3 *vertices; /* owned; the views point to them */
     carom_hull_block *all, *neighbours;
     uint32_t *first, *seeds;
-    uint64_t *offsets; /* polygons: face f has the corners [offsets[f], offsets[f + 1]) */
+    uint64_t *offsets;
     uint32_t *corners;
-    carom_vec3 *normals; /* of the faces: unit, outwards; see carom_hull_face_normal */
+    carom_vec3 *normals;
     carom_hull_info info;
     carom_device_hull *device; /* its copy, of a context of backend cuda; else NULL */
 };
 
 /* The unit normal of a face, from its corners. */
-static inline carom_vec3 carom_hull_face_normal(const carom_hull *h, uint64_t face) {
+static inline carom_vec3 carom_hull_face_normal(const carom_hull_faces *h, uint64_t face) {
     const uint32_t *c = h->corners + h->offsets[face];
     uint64_t corners = h->offsets[face + 1] - h->offsets[face];
     carom_vec3 n = carom_vec(0.0, 0.0, 0.0), first = h->vertices[c[0]];

@@ -64,10 +64,10 @@ static void box_outline(const carom_convex_core *s, const carom_frame *f, carom_
     o->count = h[(axis + 1) % 3] > 0.0 || h[(axis + 2) % 3] > 0.0 ? 2 : 1;
 }
 
-static void hull_outline(const carom_hull *h, double unit, const carom_frame *f, carom_vec3 d,
+static void hull_outline(const carom_hull_faces *h, double unit, const carom_frame *f, carom_vec3 d,
                          outline *o) {
     uint64_t best = UINT64_MAX;
-    for (uint64_t i = 0; i < h->info.faces; ++i) {
+    for (uint64_t i = 0; i < h->face_count; ++i) {
         carom_vec3 n = carom_frame_turn(f, h->normals[i]);
         double cosine = carom_vec_dot(n, d);
         if (best != UINT64_MAX && !(cosine > o->aligned)) continue;
@@ -76,7 +76,7 @@ static void hull_outline(const carom_hull *h, double unit, const carom_frame *f,
         o->normal = n;
     }
     if (best == UINT64_MAX) { /* a segment or a point */
-        o->count = (uint32_t)h->info.vertices;
+        o->count = (uint32_t)h->vertex_count;
         for (uint32_t i = 0; i < o->count; ++i)
             o->corners[i] = carom_frame_apply(f, carom_vec_scale(h->vertices[i], unit));
         return;
@@ -88,15 +88,15 @@ static void hull_outline(const carom_hull *h, double unit, const carom_frame *f,
 }
 
 /* The face of a shape most across the direction d, or its segment; no corners for curved shapes. */
-static void outline_of(const carom_convex *shape, const carom_convex_core *s, const carom_frame *f,
-                       carom_vec3 d, outline *o) {
+static void outline_of(const carom_hull_faces *faces, const carom_convex_core *s,
+                       const carom_frame *f, carom_vec3 d, outline *o) {
     o->count = 0;
     o->aligned = -1.0;
     o->normal = carom_vec(0.0, 0.0, 0.0);
     if (s->kind == CAROM_CONVEX_KIND_BOX) {
         box_outline(s, f, d, o);
     } else if (s->kind == CAROM_CONVEX_KIND_HULL) {
-        hull_outline(shape->borrowed_hull, s->hull_unit, f, d, o);
+        hull_outline(faces, s->hull_unit, f, d, o);
     } else if (s->kind == CAROM_CONVEX_KIND_SEGMENT) { /* or a capsule */
         o->corners[0] = carom_frame_apply(f, carom_vec(0.0, 0.0, -s->half_height));
         o->corners[1] = carom_frame_apply(f, carom_vec(0.0, 0.0, s->half_height));
@@ -104,8 +104,8 @@ static void outline_of(const carom_convex *shape, const carom_convex_core *s, co
     }
 }
 
-static uint64_t most_corners(const carom_convex *s) {
-    return s->kind == CAROM_CONVEX_KIND_HULL ? s->borrowed_hull->info.vertices + 2 : 4;
+static uint64_t most_corners(const carom_convex *s, const carom_hull_faces *faces) {
+    return s->kind == CAROM_CONVEX_KIND_HULL ? faces->vertex_count + 2 : 4;
 }
 
 /* ---- Clipping -------------------------------------------------------------------------------- */
@@ -223,15 +223,15 @@ static carom_convex_contact contact_of(const placed *s, carom_vec3 a, carom_vec3
 }
 
 /* The points of faces; 0 where no face is across the normal. */
-static uint32_t face_points(const carom_convex_question_item *q, double reach,
-                            carom_vec3 *workspace, uint64_t most, carom_convex_contact *found,
-                            carom_vec3 n) {
+static uint32_t face_points(const carom_convex_question_item *q, const carom_hull_faces *faces_a,
+                            const carom_hull_faces *faces_b, double reach, carom_vec3 *workspace,
+                            uint64_t most, carom_convex_contact *found, carom_vec3 n) {
     outline oa = {.corners = workspace}, ob = {.corners = workspace + most};
     carom_vec3 back = carom_vec_scale(n, -1.0), *left;
     placed s;
     place_shapes(q, reach, &s);
-    outline_of(q->a, &s.a, &s.frame_a, n, &oa);
-    outline_of(q->b, &s.b, &s.frame_b, back, &ob);
+    outline_of(faces_a, &s.a, &s.frame_a, n, &oa);
+    outline_of(faces_b, &s.b, &s.frame_b, back, &ob);
     if (oa.count == 0 || ob.count == 0 || (oa.aligned < ALIGNED && ob.aligned < ALIGNED)) return 0;
     bool flip = ob.aligned > oa.aligned;
     const outline *reference = flip ? &ob : &oa;
@@ -252,11 +252,13 @@ static uint32_t face_points(const carom_convex_question_item *q, double reach,
 }
 
 carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_question_item *q,
-                                      double reach, carom_convex_manifold *manifold) {
+                                      const carom_hull_faces *faces_a,
+                                      const carom_hull_faces *faces_b, double reach,
+                                      carom_convex_manifold *manifold) {
     carom_convex_result r = manifold->result;
     manifold->count = 0;
     if (r.distance > reach) return CAROM_OK;
-    uint64_t most = most_corners(q->a) + most_corners(q->b) + 8;
+    uint64_t most = most_corners(q->a, faces_a) + most_corners(q->b, faces_b) + 8;
     most *= 2; /* clipping adds at most one corner per side */
     carom_arena_mark mark = carom_arena_get_mark(arena);
     carom_vec3 *workspace = CAROM_ARENA_TAKE(arena, carom_vec3, 3 * most);
@@ -265,7 +267,7 @@ carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_que
         carom_arena_rewind(arena, mark);
         return CAROM_NO_MEMORY;
     }
-    uint32_t count = face_points(q, reach, workspace, most, found, r.normal);
+    uint32_t count = face_points(q, faces_a, faces_b, reach, workspace, most, found, r.normal);
     for (uint32_t i = 0; i < count; ++i) manifold->points[i] = found[i];
     manifold->count = count;
     carom_arena_rewind(arena, mark);
@@ -298,6 +300,8 @@ carom_status carom_convex_contacts(carom_context *context, const carom_convex *a
                                     .hull_b = carom_convex_hull_view(b),
                                     .pose_a = pose_a,
                                     .pose_b = pose_b};
-    carom_status status = carom_convex_find_points(carom_scratch(context, 0), &q, reach, manifold);
+    carom_status status =
+        carom_convex_find_points(carom_scratch(context, 0), &q, carom_convex_hull_faces(a),
+                                 carom_convex_hull_faces(b), reach, manifold);
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "contact points");
 }

@@ -224,7 +224,8 @@ typedef enum carom_convex_question {
 
 typedef struct carom_convex_question_item {
     const carom_convex *a, *b;
-    const carom_hull_view *hull_a, *hull_b; /* or NULL */
+    const carom_hull_view *hull_a, *hull_b; /* of kind HULL, read instead of the shape's own hull;
+                                               else NULL */
     const carom_pose *pose_a, *pose_b;      /* or NULL */
     carom_convex_query_def def;
 } carom_convex_question_item;

@@ -196,8 +196,10 @@ static const char *validate_balls(const carom_hull *hull) {
         return "hull: the radii are not those of the balls";
     if (view->extent != carom_hull_extent(hull->vertices, view->count))
         return "hull: the extent is not that of the vertices";
+    if (hull->faces.vertex_count != view->count || hull->faces.face_count != hull->info.faces)
+        return "hull: the view of the faces has other counts than the hull";
     for (uint64_t f = 0; f < hull->info.faces; ++f)
-        if (carom_vec_compare(hull->normals[f], carom_hull_face_normal(hull, f)) != 0)
+        if (carom_vec_compare(hull->normals[f], carom_hull_face_normal(&hull->faces, f)) != 0)
             return "hull: a normal is not that of its face";
     return NULL;
 }

@@ -30,28 +30,33 @@ static carom_status check_sphere(carom_context *context, const carom_packing_sph
 }
 
 /* All voids together fit into 63 bits, as engines add those of flagged spheres. */
-static void extent_check_voids(const carom_packing *packing, const carom_pack_extent *extent) {
+static void extent_check_voids(const carom_pack_spheres *spheres, const carom_pack_extent *extent) {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        sum += carom_pack_void_units(extent, packing->spheres[i].void_volume);
+    for (uint64_t i = 0; i < spheres->count; ++i) {
+        sum += carom_pack_void_units(extent, spheres->data[i].void_volume);
         CAROM_ASSERT(sum < UINT64_C(1) << 63);
     }
 }
 
-carom_status carom_pack_extent_make(carom_context *context, const carom_packing *packing,
-                                    const char *what, carom_pack_extent *extent) {
-    uint64_t count = packing->info.spheres;
+carom_status carom_pack_spheres_of(carom_context *context, const carom_packing *packing,
+                                   const char *what, carom_pack_spheres *spheres) {
+    *spheres = (carom_pack_spheres){packing->spheres, packing->info.spheres, packing->info.volume};
+    if (packing->info.shares) return CAROM_OK;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "%s has no shares: secondary radii, covers and voids are needed", what);
+}
+
+carom_status carom_pack_extent_of(carom_context *context, const carom_pack_spheres *spheres,
+                                  const char *what, carom_pack_extent *extent) {
+    uint64_t count = spheres->count;
     carom_vec3 moment = {0.0, 0.0, 0.0};
     double weight = 0.0, voids = 0.0;
     *extent = (carom_pack_extent){.count = count};
-    if (!packing->info.shares)
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "%s has no shares: secondary radii, covers and voids are needed", what);
     if (count == 0)
         return carom_fail(context, CAROM_BAD_INPUT, "%s has no spheres: nothing bounds its solid",
                           what);
     for (uint64_t i = 0; i < count; ++i) {
-        const carom_packing_sphere *s = &packing->spheres[i];
+        const carom_packing_sphere *s = &spheres->data[i];
         CAROM_TRY(check_sphere(context, s, i, what));
         double larger = CAROM_MAX(s->radius, s->secondary);
         double size = carom_vec_largest(s->centre) + s->cover;
@@ -64,17 +69,23 @@ carom_status carom_pack_extent_make(carom_context *context, const carom_packing 
     }
     if (weight > 0.0) extent->pivot = carom_vec_scale(moment, 1.0 / weight);
     for (uint64_t i = 0; i < count; ++i) {
-        const carom_packing_sphere *s = &packing->spheres[i];
+        const carom_packing_sphere *s = &spheres->data[i];
         double larger = CAROM_MAX(s->radius, s->secondary);
         double reach = carom_length(carom_vec_sub(s->centre, extent->pivot)) + larger;
         extent->reach = CAROM_MAX(reach, extent->reach);
     }
-    extent->volume = packing->info.volume > 0.0
-                         ? packing->info.volume * (1.0 + CAROM_PACK_VOLUME_ERROR)
-                         : HUGE_VAL;
+    extent->volume =
+        spheres->volume > 0.0 ? spheres->volume * (1.0 + CAROM_PACK_VOLUME_ERROR) : HUGE_VAL;
     extent->void_scale = CAROM_MAX(carom_exponent(voids) + 1 - VOID_BITS, -1000);
-    extent_check_voids(packing, extent);
+    extent_check_voids(spheres, extent);
     return CAROM_OK;
+}
+
+carom_status carom_pack_extent_make(carom_context *context, const carom_packing *packing,
+                                    const char *what, carom_pack_extent *extent) {
+    carom_pack_spheres spheres;
+    CAROM_TRY(carom_pack_spheres_of(context, packing, what, &spheres));
+    return carom_pack_extent_of(context, &spheres, what, extent);
 }
 
 carom_status carom_pack_check_place(carom_context *context, const carom_pack_extent *extent,

@@ -25,9 +25,11 @@ CAROM_ENUM_NAMES(carom_scene_object_kind, CAROM_SCENE_OBJECT_KIND_COUNT, "convex
 CAROM_ENUM_NAMES(carom_scene_contact_method, CAROM_SCENE_CONTACT_METHOD_COUNT, "convex",
                  "convex-faces", "faces", "solids", "packings", "spheres");
 
-#define MOST_SIZE  1e300   /* of coordinates, as in convex.h */
 #define MESH_SLACK 0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
-#define GRAIN      256u    /* objects per range: some 30 us of work */
+/* Of an enlarged box, relative to reach and coordinates: its sums are rounded by 2^-53. */
+#define SCENE_ENLARGE_SLACK 0x1p-50
+#define SCENE_NAME_BYTES    64   /* "object " and 20 digits, in messages */
+#define GRAIN               256u /* objects per range: some 30 us of work */
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
@@ -60,20 +62,28 @@ void carom_scene_object_place(carom_context *context, carom_scene_object *object
     carom_frame f = carom_frame_make(pose);
     object->pose = *pose;
     object->box = carom_scene_object_box(context, object, &f);
+    CAROM_ASSERT(carom_scene_is_convex(object) ? !carom_bounds_is_empty(&object->box)
+                                               : carom_bounds_is_empty(&object->box) ==
+                                                     carom_bounds_is_empty(&object->local));
 }
 
 carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach) {
     if (!(reach > 0.0) || !(box->low.x <= box->high.x)) return *box;
     double by = 0.5 * reach; /* the rounding of the sums is below the slack of the boxes */
-    by += 0x1p-50 * (by + CAROM_MAX(carom_vec_largest(box->low), carom_vec_largest(box->high)));
+    by += SCENE_ENLARGE_SLACK *
+          (by + CAROM_MAX(carom_vec_largest(box->low), carom_vec_largest(box->high)));
     carom_vec3 all = carom_vec(by, by, by);
-    return (carom_bounds){carom_vec_sub(box->low, all), carom_vec_add(box->high, all)};
+    carom_bounds enlarged = {carom_vec_sub(box->low, all), carom_vec_add(box->high, all)};
+    CAROM_ASSERT(enlarged.low.x <= box->low.x && enlarged.low.y <= box->low.y &&
+                 enlarged.low.z <= box->low.z && enlarged.high.x >= box->high.x &&
+                 enlarged.high.y >= box->high.y && enlarged.high.z >= box->high.z);
+    return enlarged;
 }
 
 static bool pose_is_fine(const carom_pose *pose) {
     double turn = fabs(pose->q.w) + fabs(pose->q.x) + fabs(pose->q.y) + fabs(pose->q.z);
     double shift = fabs(pose->t.x) + fabs(pose->t.y) + fabs(pose->t.z);
-    return turn <= MOST_SIZE && shift <= MOST_SIZE;
+    return turn <= CAROM_SCENE_MOST_COORDINATE && shift <= CAROM_SCENE_MOST_COORDINATE;
 }
 
 static carom_status refuse_pose(carom_context *context, const char *which) {
@@ -106,8 +116,8 @@ static carom_status check_mesh(carom_context *context, const carom_scene_object 
                               "%s is a soup without a tree; make it with method tree or auto",
                               which);
     }
-    if (b->low.x <= b->high.x &&
-        !(carom_vec_largest(b->low) <= MOST_SIZE && carom_vec_largest(b->high) <= MOST_SIZE))
+    if (b->low.x <= b->high.x && !(carom_vec_largest(b->low) <= CAROM_SCENE_MOST_COORDINATE &&
+                                   carom_vec_largest(b->high) <= CAROM_SCENE_MOST_COORDINATE))
         return carom_fail(context, CAROM_BAD_INPUT, "%s has coordinates beyond 1e300", which);
     return CAROM_OK;
 }
@@ -144,7 +154,7 @@ carom_status carom_scene_create(carom_context *context, const carom_scene_def *d
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_scene_def none = {0};
     if (def == NULL) def = &none;
-    if (!(def->reach >= 0.0 && def->reach <= MOST_SIZE))
+    if (!(def->reach >= 0.0 && def->reach <= CAROM_SCENE_MOST_COORDINATE))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the reach is %g; give a number from 0 to 1e300", def->reach);
     carom_scene *s = carom_allocate(&context->allocator, 1, sizeof(*s));
@@ -219,6 +229,9 @@ static carom_status check_ids(carom_context *context, const carom_scene *scene, 
 /* Marks an object; `changed` has space. */
 static void mark_changed(carom_scene *scene, uint32_t id, uint8_t how) {
     uint8_t *state = &scene->states.data[id];
+    CAROM_ASSERT(id < scene->id_count && scene->changed.count <= scene->id_count);
+    CAROM_ASSERT((*state & CAROM_SCENE_CHANGED) != 0 ||
+                 scene->changed.count < scene->changed.capacity);
     if ((*state & CAROM_SCENE_CHANGED) == 0) scene->changed.data[scene->changed.count++] = id;
     *state |= CAROM_SCENE_CHANGED | how;
 }
@@ -247,7 +260,7 @@ static bool are_complete(const carom_scene_object_def *objects, uint64_t count) 
 carom_status carom_scene_objects_make(carom_context *context, const carom_scene_object_def *defs,
                                       uint64_t count, double reach, carom_scene_object *objects,
                                       carom_bounds *boxes) {
-    char which[64];
+    char which[SCENE_NAME_BYTES];
     CAROM_REQUIRE(
         are_complete(defs, count),
         "an object has an unknown kind, or no soup, solid, tree, hull or support function");
@@ -312,12 +325,14 @@ static carom_status add(carom_context *context, carom_scene *scene,
             scene->id_count = id + 1;
             scene->states.count = scene->id_count;
         }
+        CAROM_ASSERT(id < scene->capacity && !is_live(scene, id));
         uint8_t old = scene->states.data[id] & CAROM_SCENE_CHANGED;
         scene->objects[id] = a->objects[i];
         scene->states.data[id] = CAROM_SCENE_LIVE | old | carom_scene_kind_state(&a->objects[i]);
         mark_changed(scene, id, CAROM_SCENE_NEW);
     }
     scene->live += (uint32_t)count;
+    CAROM_ASSERT(scene->live == scene->broad->live && scene->id_count == scene->states.count);
     scene->stale = scene->stale || count != 0;
     return CAROM_OK;
 }
@@ -336,7 +351,10 @@ carom_status carom_scene_add(carom_context *context, carom_scene *scene,
                   CAROM_ARENA_TAKE(scratch, uint32_t, count)};
     bool there = a.objects != NULL && a.boxes != NULL && a.filters != NULL && a.ids != NULL;
     carom_status status = there ? add(context, scene, objects, count, &a)
-                                : carom_fail_memory(context, count * 256, "new objects");
+                                : carom_fail_memory(context,
+                                                    count * (sizeof(*a.objects) + sizeof(*a.boxes) +
+                                                             sizeof(*a.filters) + sizeof(*a.ids)),
+                                                    "new objects");
     if (status == CAROM_OK && ids != NULL && count != 0)
         memcpy(ids, a.ids, (size_t)count * sizeof(*ids));
     carom_arena_rewind(scratch, mark);
@@ -347,7 +365,7 @@ carom_status carom_scene_add(carom_context *context, carom_scene *scene,
 
 typedef struct moving {
     carom_context *context;
-    const carom_scene *scene;
+    carom_scene *scene;
     const uint32_t *ids;
     const carom_pose *poses;
     carom_bounds *tight, *boxes; /* the same without a reach */
@@ -377,7 +395,7 @@ static carom_status write_range(void *argument, carom_range range) {
 
 /* Names the first pose that is not fine. */
 static carom_status refuse_first(const moving *m) {
-    char which[64];
+    char which[SCENE_NAME_BYTES];
     uint64_t i = 0;
     while (pose_is_fine(&m->poses[i])) ++i;
     snprintf(which, sizeof(which), "object %llu",
@@ -390,7 +408,7 @@ static carom_status check_packings(const moving *m, uint64_t count) {
     const carom_scene *scene = m->scene;
     for (uint64_t i = 0; i < count; ++i) {
         uint64_t id = m->ids != NULL ? m->ids[i] : i;
-        char which[64];
+        char which[SCENE_NAME_BYTES];
         if ((scene->states.data[id] & CAROM_SCENE_PACKING) == 0) continue;
         snprintf(which, sizeof(which), "object %llu", (unsigned long long)id);
         CAROM_TRY(carom_pack_check_place(m->context, &scene->objects[id].tree->extent, &m->poses[i],
@@ -465,7 +483,9 @@ carom_status carom_scene_remove(carom_context *context, carom_scene *scene, cons
             scene->ignored.data[kept++] = key;
     }
     if (count != 0) scene->ignored.count = kept;
+    CAROM_ASSERT(scene->live >= count);
     scene->live -= (uint32_t)count;
+    CAROM_ASSERT(scene->live == scene->broad->live);
     scene->stale = scene->stale || count != 0;
     return CAROM_OK;
 }
@@ -516,6 +536,8 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
         mark_changed(scene, pairs[i].a,
                      0); /* a pair of unchanged objects without a record is apart */
         uint64_t key = carom_scene_key(pairs[i].a, pairs[i].b), at = find_key(words, key);
+        CAROM_ASSERT((at == 0 || words->data[at - 1] < key) &&
+                     (at == words->count || words->data[at] >= key));
         bool there = at < words->count && words->data[at] == key;
         if (there == ignored) continue;
         uint64_t *place = words->data + at;

@@ -25,6 +25,10 @@
 
 #define CAROM_SCENE_NO_SLOT UINT32_MAX
 
+/* The largest coordinate, in the caller's unit, as in convex.h: products with a unit vector and
+ * sums of a few are finite. */
+#define CAROM_SCENE_MOST_COORDINATE 1e300
+
 /* Flags of a pair. */
 #define CAROM_SCENE_CONTACT 1u /* in contact; has a slot */
 #define CAROM_SCENE_ASK     2u /* during a step: its answer must be found anew */

@@ -12,6 +12,9 @@
 /* Relative to sizes and translations: the tolerance of convex.h, and four times that. */
 #define BOX_SLACK 0x1p-42
 #define GAP_SLACK 0x1p-40
+/* Lengths of a direction that a query gave as a unit vector: beyond, it is none. */
+#define SCENE_DIRECTION_LEAST 0.5
+#define SCENE_DIRECTION_MOST  2.0
 
 /* The most of d.x over the shape without margin, in the shape's own frame. */
 static double farthest(const carom_convex_core *core, carom_vec3 d) {
@@ -118,5 +121,6 @@ bool CAROM_CPU(carom_scene_separated)(const carom_scene_object *a, const carom_s
     /* Where the direction is not quite a unit vector, the true gap is that over its length. */
     double length = carom_vec_length(direction);
     double need = (gap * unit + (core_a.margin + core_b.margin)) + GAP_SLACK * (sum * unit);
-    return between > need * length && length > 0.5 && length < 2.0;
+    return between > need * length && length > SCENE_DIRECTION_LEAST &&
+           length < SCENE_DIRECTION_MOST;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The narrow phase: the contact of two objects, by the engine of their kinds.
  *
- * convex, convex   GJK and EPA, then the points of the two faces across the normal (convex.h)
- * convex, mesh     the same for each triangle whose box meets that of the shape; a triangle is a
- * flat hull of three vertices, so that a box that stands on it has four points mesh, mesh       the
- * faces that meet, exactly (soup.h); of two solids their overlap (solid.h)
+ *   convex, convex   GJK and EPA, then the points of the two faces across the normal (convex.h)
+ *   convex, mesh     the same for each triangle whose box meets that of the shape; a triangle is a
+ *                    flat hull of three vertices, so that a box that stands on it has four points
+ *   mesh, mesh       the faces that meet, exactly (soup.h); of two solids their overlap (solid.h)
+ *   packing, any     the spheres near the other object, or two trees of spheres (scene_pack.c)
  *
  * The depth of two solids is a search along the normal: the interval between a shift at which they
  * overlap and one at which they do not is halved. Both ends are answers of carom_solid_overlap, so
@@ -26,9 +27,24 @@
 #define DISTANCE_ERROR 1e-15
 /* Of a box in the frame of a mesh, relative to coordinates: a thousand roundings. */
 #define FRAME_SLACK 0x1p-42
-/* Lengths whose squares are normal doubles. */
-#define LEAST_SQUARED 0x1p-400
-#define MOST_SQUARED  0x1p400
+/* Reaches, as lengths, whose squares are normal doubles also after products of a few of them. */
+#define SCENE_REACH_SQUARE_LEAST 0x1p-400
+#define SCENE_REACH_SQUARE_MOST  0x1p400
+/* What a distance, and a squared one, may exceed the reach by, relative to it, before it proves
+ * anything: thousands of roundings of the squares, thirty of the length. */
+#define SCENE_REACH_SQUARE_SLACK 0x1p-40
+#define SCENE_REACH_SLACK        0x1p-48
+/* Of the radius of a ball around a triangle, relative to it: a length has three roundings. */
+#define SCENE_TRIANGLE_SLACK 0x1p-50
+/* Exponent of the largest power of two whose inverse is a normal double. */
+#define SCENE_TRIANGLE_MOST_EXPONENT 1022
+/* Of a shift that takes two boxes apart, relative to shift, place and extent: thousands of
+ * roundings. */
+#define SCENE_SHIFT_SLACK 0x1p-40
+/* A force of less than so many of its errors gives no direction: it may be off by 15 degrees. */
+#define SCENE_FORCE_ERRORS 4.0
+/* Extents of a shape's box from its middle to a point behind it, which is outside at any rate. */
+#define SCENE_BEHIND_EXTENTS 4.0
 
 static double extent_of(const carom_bounds *b) {
     return (b->high.x - b->low.x) + (b->high.y - b->low.y) + (b->high.z - b->low.z);
@@ -48,9 +64,9 @@ bool carom_scene_is_far(const carom_bounds *a, const carom_bounds *b, double rea
     carom_vec3 gap = carom_vec(gap_along(a->low.x, a->high.x, b->low.x, b->high.x, reach),
                                gap_along(a->low.y, a->high.y, b->low.y, b->high.y, reach),
                                gap_along(a->low.z, a->high.z, b->low.z, b->high.z, reach));
-    if (reach > LEAST_SQUARED && reach < MOST_SQUARED)
-        return carom_vec_dot(gap, gap) > reach * reach * (1.0 + 0x1p-40);
-    return carom_length(gap) > reach * (1.0 + 0x1p-48);
+    if (reach > SCENE_REACH_SQUARE_LEAST && reach < SCENE_REACH_SQUARE_MOST)
+        return carom_vec_dot(gap, gap) > reach * reach * (1.0 + SCENE_REACH_SQUARE_SLACK);
+    return carom_length(gap) > reach * (1.0 + SCENE_REACH_SLACK);
 }
 
 bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,
@@ -68,6 +84,7 @@ static void put_deepest_first(carom_convex_contact *points, uint32_t count) {
     for (uint32_t i = 1; i < count; ++i)
         if (points[i].depth > points[best].depth) best = i;
     if (best == 0) return;
+    CAROM_ASSERT(points[best].depth > points[0].depth);
     carom_convex_contact swap = points[0];
     points[0] = points[best];
     points[best] = swap;
@@ -79,12 +96,14 @@ static bool is_contact(const carom_scene_question *q, const carom_convex_result 
 
 /* Result and points of two placed shapes. */
 static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena,
-                               const carom_convex_question_item *item, carom_convex_manifold *m) {
+                               const carom_convex_question_item *item,
+                               const carom_hull_faces *faces_a, const carom_hull_faces *faces_b,
+                               carom_convex_manifold *m) {
     m->count = 0;
     CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_ask)(item, CAROM_CONVEX_QUESTION_DEPTH, NULL,
                                                            arena, &m->result));
     if (!is_contact(q, &m->result)) return CAROM_OK;
-    return carom_convex_find_points(arena, item, q->reach, m);
+    return carom_convex_find_points(arena, item, faces_a, faces_b, q->reach, m);
 }
 
 /* Clears no points that it writes: the contact is 300 bytes long, and in no cache. */
@@ -98,7 +117,8 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
                                        .hull_b = b->hull,
                                        .pose_a = &a->pose,
                                        .pose_b = &b->pose};
-    CAROM_TRY(ask_shapes(q, arena, &item, &m));
+    CAROM_TRY(ask_shapes(q, arena, &item, carom_convex_hull_faces(&a->convex),
+                         carom_convex_hull_faces(&b->convex), &m));
     memset(c, 0, offsetof(carom_scene_contact, points)); /* padding, too */
     c->relation = m.result.relation;
     c->method = CAROM_SCENE_CONTACT_METHOD_CONVEX;
@@ -117,19 +137,20 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
 
 /* ---- A convex shape and a mesh --------------------------------------------------------------- */
 
-/* A triangle as a hull: flat, with two faces back to back. */
-typedef struct flat_hull {
-    carom_hull hull;
-    carom_hull_block block;
+/* A triangle as queries of convex shapes see it: the hull of three vertices, flat, with two faces
+ * back to back. Nothing owns it; it is two views of the arrays here. */
+typedef struct scene_triangle {
     carom_vec3 vertices[3], normals[2];
-    carom_convex shape;
+    carom_hull_block block;
+    carom_hull_view view;
+    carom_hull_faces faces;
     carom_pose pose; /* at its first corner, so that coordinates are small */
-} flat_hull;
+} scene_triangle;
 
-static const uint64_t flat_offsets[3] = {0, 3, 6};
-static const uint32_t flat_corners[6] = {0, 1, 2, 0, 2, 1};
+static const uint64_t scene_triangle_offsets[3] = {0, 3, 6};
+static const uint32_t scene_triangle_corners[6] = {0, 1, 2, 0, 2, 1};
 
-static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
+static void scene_triangle_make(const carom_triangle *t, scene_triangle *f) {
     carom_vec3 at[3], centre;
     double largest = 0.0, outer = 0.0;
     for (int i = 0; i < 3; ++i) {
@@ -137,13 +158,13 @@ static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
         largest = CAROM_MAX(largest, carom_vec_largest(at[i]));
     }
     int exponent = largest > 0.0 ? carom_exponent(largest) + 1 : 0;
-    exponent = CAROM_MIN(exponent, 1022);
+    exponent = CAROM_MIN(exponent, SCENE_TRIANGLE_MOST_EXPONENT);
     double scale = carom_power_of_two(-exponent);
     for (int i = 0; i < 3; ++i) f->vertices[i] = carom_vec_scale(at[i], scale);
     centre = carom_vec_scale(carom_vec_add(f->vertices[1], f->vertices[2]), 1.0 / 3.0);
     for (int i = 0; i < 3; ++i) {
         double r = carom_vec_length(carom_vec_sub(f->vertices[i], centre));
-        outer = CAROM_MAX(outer, r * (1.0 + 0x1p-50));
+        outer = CAROM_MAX(outer, r * (1.0 + SCENE_TRIANGLE_SLACK));
     }
     for (uint32_t k = 0; k < CAROM_HULL_LANES; ++k) {
         uint32_t v = CAROM_MIN(k, 2u);
@@ -152,23 +173,22 @@ static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
         f->block.z[k] = f->vertices[v].z;
         f->block.index[k] = v;
     }
-    memset(&f->hull, 0, sizeof(f->hull));
-    f->hull.view = (carom_hull_view){.vertices = f->vertices,
-                                     .all = &f->block,
-                                     .all_count = 1,
-                                     .count = 3,
-                                     .exponent = exponent,
-                                     .extent = carom_hull_extent(f->vertices, 3),
-                                     .centre = centre,
-                                     .outer = outer};
-    f->hull.vertices = f->vertices;
-    f->hull.offsets = (uint64_t *)(uintptr_t)flat_offsets; /* only read */
-    f->hull.corners = (uint32_t *)(uintptr_t)flat_corners;
-    f->hull.normals = f->normals;
-    f->normals[0] = carom_hull_face_normal(&f->hull, 0);
+    f->view = (carom_hull_view){.vertices = f->vertices,
+                                .all = &f->block,
+                                .all_count = 1,
+                                .count = 3,
+                                .exponent = exponent,
+                                .extent = carom_hull_extent(f->vertices, 3),
+                                .centre = centre,
+                                .outer = outer};
+    f->faces = (carom_hull_faces){.vertices = f->vertices,
+                                  .offsets = scene_triangle_offsets,
+                                  .corners = scene_triangle_corners,
+                                  .normals = f->normals,
+                                  .vertex_count = 3,
+                                  .face_count = 2};
+    f->normals[0] = carom_hull_face_normal(&f->faces, 0);
     f->normals[1] = carom_vec_scale(f->normals[0], -1.0);
-    f->hull.info = (carom_hull_info){.vertices = 3, .faces = 2, .dimension = 2};
-    f->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = &f->hull};
     f->pose = (carom_pose){.t = t->corner[0]};
 }
 
@@ -198,17 +218,19 @@ static bool is_deeper(const carom_convex_result *r, const carom_scene_contact *c
 static carom_status take_triangle(face_search *s, uint32_t triangle) {
     carom_scene_contact *c = s->c;
     carom_triangle t = carom_soup_view_triangle(&s->mesh, triangle);
+    const carom_convex polytope = {.kind = CAROM_CONVEX_KIND_HULL}; /* that of the view */
     carom_convex_manifold m;
-    flat_hull f;
+    scene_triangle f;
     for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&s->frame, t.corner[i]);
-    flat_hull_make(&t, &f);
+    scene_triangle_make(&t, &f);
     carom_convex_question_item item = {.a = &s->shape->convex,
-                                       .b = &f.shape,
+                                       .b = &polytope,
                                        .hull_a = s->shape->hull,
-                                       .hull_b = &f.hull.view,
+                                       .hull_b = &f.view,
                                        .pose_a = &s->shape->pose,
                                        .pose_b = &f.pose};
-    CAROM_TRY(ask_shapes(s->q, s->arena, &item, &m));
+    CAROM_TRY(ask_shapes(s->q, s->arena, &item, carom_convex_hull_faces(&s->shape->convex),
+                         &f.faces, &m));
     if (!is_contact(s->q, &m.result)) return CAROM_OK;
     s->in_contact = true;
     if (m.result.relation != CAROM_RELATION_APART) ++c->triangle_pairs;
@@ -220,6 +242,7 @@ static carom_status take_triangle(face_search *s, uint32_t triangle) {
         c->error = m.result.error;
         s->any = true;
     }
+    CAROM_ASSERT(c->point_count <= CAROM_CONVEX_MOST_CONTACTS && m.count != 0);
     for (uint32_t i = 0; i < m.count; ++i) s->points[c->point_count + i] = m.points[i];
     c->point_count = carom_convex_choose_points(s->points, c->point_count + m.count, c->normal);
     return CAROM_OK;
@@ -256,7 +279,7 @@ static carom_box shape_box(const face_search *s) {
         CAROM_CPU_CALL(s->q->context, carom_scene_convex_box)(&o->convex, o->hull, &to);
     double size = (carom_vec_largest(b.low) + carom_vec_largest(b.high)) +
                   (carom_vec_largest(f.t) + carom_vec_largest(s->frame.t));
-    double by = s->q->reach * (1.0 + 0x1p-48) + FRAME_SLACK * size;
+    double by = s->q->reach * (1.0 + SCENE_REACH_SLACK) + FRAME_SLACK * size;
     carom_vec3 all = carom_vec(by, by, by);
     b.low = clamp_all(carom_vec_scale(carom_vec_sub(b.low, all), s->mesh.scale));
     b.high = clamp_all(carom_vec_scale(carom_vec_add(b.high, all), s->mesh.scale));
@@ -303,6 +326,7 @@ carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t work
                                     const carom_scene_object *a, const carom_scene_object *b,
                                     carom_scene_contact *contact, bool *in_contact) {
     carom_arena *arena = carom_scratch(q->context, worker);
+    CAROM_ASSERT(carom_scene_is_light(carom_scene_kind_state(a) | carom_scene_kind_state(b)));
     if (!carom_scene_is_mesh(a) && !carom_scene_is_mesh(b))
         return ask_two_convex(q, arena, a, b, contact, in_contact);
     memset(contact, 0, sizeof(*contact));
@@ -351,7 +375,7 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
     carom_vec3 out = carom_vec_unit(carom_vec_sub(carom_frame_apply(&f, hit.point), middle));
     carom_vec3 back = carom_vec_scale(out, -1.0);
     /* The farthest point of the shape from the surface: that nearest to a point far behind. */
-    double far = 4.0 * extent_of(&shape->box) + hit.distance;
+    double far = SCENE_BEHIND_EXTENTS * extent_of(&shape->box) + hit.distance;
     at.t = carom_vec_add(middle, carom_vec_scale(back, far));
     CAROM_TRY(
         carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL, &r));
@@ -495,8 +519,8 @@ static double reaches(const carom_bounds *b, carom_vec3 d) {
 double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene_object *b,
                                   carom_vec3 direction) {
     double shift = reaches(&a->box, direction) + reaches(&b->box, carom_vec_scale(direction, -1.0));
-    /* The factor allows for rounding. */
-    return shift + 0x1p-40 * (fabs(shift) + carom_vec_largest(b->pose.t) + extent_of(&a->box));
+    return shift +
+           SCENE_SHIFT_SLACK * (fabs(shift) + carom_vec_largest(b->pose.t) + extent_of(&a->box));
 }
 
 carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_object *b) {
@@ -539,6 +563,7 @@ static carom_status find_depth(const carom_scene_question *q, const carom_scene_
         if (!(at > low && at < high)) break; /* neighbouring doubles */
         CAROM_TRY(carom_progress_look(q->context));
     }
+    CAROM_ASSERT(low >= 0.0 && low <= high);
     c->normal = n;
     c->depth = high;
     c->error = high - low;
@@ -629,7 +654,7 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
     carom_vec3 centre_b = carom_frame_apply(&fb, b->solid->info.centroid);
     double force = carom_length(overlap.force), guess = 0.0;
     /* A force within its error has no direction. */
-    c->normal = force > 4.0 * overlap.force_error
+    c->normal = force > SCENE_FORCE_ERRORS * overlap.force_error
                     ? carom_vec_unit(overlap.force)
                     : carom_vec_unit(carom_vec_sub(centre_b, centre_a));
     if (carom_vec_largest(c->normal) == 0.0) c->normal = carom_vec(1.0, 0.0, 0.0);
@@ -639,7 +664,7 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
         c->relation = CAROM_RELATION_TOUCHING; /* also where faces cross without common space */
         return CAROM_OK;
     }
-    if (force > 4.0 * overlap.force_error) guess = overlap.volume / force;
+    if (force > SCENE_FORCE_ERRORS * overlap.force_error) guess = overlap.volume / force;
     if (!q->skip_depth)
         CAROM_TRY(
             find_depth(q, a, b, c->normal, carom_scene_clearing_shift(a, b, c->normal), guess, c));

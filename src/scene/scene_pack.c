@@ -166,6 +166,7 @@ static carom_status measure(const carom_scene_question *q, const carom_scene_obj
         least = inner;
         g->nearest = *b;
     }
+    CAROM_ASSERT(g->lower <= g->upper); /* covers contain the inner balls */
     g->near = g->lower <= q->reach;
     return CAROM_OK;
 }
@@ -192,6 +193,7 @@ static carom_status ask_moved(const carom_scene_question *q, const carom_scene_o
                               certain *answer) {
     carom_scene_object moved = *b;
     carom_pose pose = b->pose;
+    CAROM_ASSERT(a->tree != NULL || b->tree != NULL);
     pose.t = carom_vec_add(pose.t, carom_vec_scale(n, shift));
     CAROM_TRY(carom_progress_look(q->context));
     if (a->tree != NULL && b->tree != NULL) {
@@ -206,6 +208,7 @@ static carom_status ask_moved(const carom_scene_question *q, const carom_scene_o
         CAROM_TRY(ask_balls(&exact, a, &moved, &g));
         *answer = (certain){g.lower > 0.0, g.upper < 0.0};
     }
+    CAROM_ASSERT(!(answer->apart && answer->overlap));
     return CAROM_OK;
 }
 
@@ -225,6 +228,7 @@ static carom_status find_high(const carom_scene_question *q, const carom_scene_o
             low = at;
         at = low + 0.5 * (*high - low);
     }
+    CAROM_ASSERT(low <= *high);
     return CAROM_OK;
 }
 
@@ -241,6 +245,7 @@ static carom_status find_low(const carom_scene_question *q, const carom_scene_ob
         else
             open = at;
     }
+    CAROM_ASSERT(*low <= open && open <= high);
     return CAROM_OK;
 }
 
@@ -418,6 +423,7 @@ carom_status carom_scene_packing_closest_point(const carom_scene_object *o, caro
         }
     hit->distance = CAROM_MAX(least, 0.0);
     hit->error = hit->distance - CAROM_MAX(least_cover, 0.0);
+    CAROM_ASSERT(hit->error >= 0.0);
     hit->point = point;
     if (!(least > 0.0)) return CAROM_OK;
     hit->normal = carom_vec_unit(carom_vec_sub(point, from));

@@ -22,9 +22,10 @@
 #define POINT_SLACK 0x1p-40
 /* Sizes from an object beyond which rays are moved to it: below, they are rounded by 2^-46 of it.
  */
-#define FAR_START 64.0
-/* Beyond the box of every object. */
-#define EVERYWHERE 0x1p1000
+#define SCENE_RAY_START_SIZES 64.0
+/* Half the side of a box around a point that contains every object: these reach to some 1e300, and
+ * the sum with a coordinate is finite. */
+#define SCENE_POINT_MOST_RADIUS 0x1p1000
 
 CAROM_RESULT_FILL(carom_scene_contacts);
 
@@ -111,6 +112,7 @@ static carom_status query_objects(objects_query *q, const carom_scene_object_def
     CAROM_TRY(carom_scene_contacts_begin(context, &context->allocator, contacts, found, &writable));
     for (uint64_t i = 0; i < q->pairs.count && kept < writable; ++i) {
         if (q->in_contact[i] == 0) continue;
+        CAROM_ASSERT(q->contacts[i].point_count <= CAROM_CONVEX_MOST_CONTACTS);
         contacts->data[kept] = q->contacts[i];
         contacts->data[kept].a = q->pairs.data[i].a;
         contacts->data[kept++].b = q->pairs.data[i].b;
@@ -214,7 +216,7 @@ static double move_to_object(const carom_scene_object *o, carom_ray *ray) {
     carom_vec3 centre = carom_vec_scale(carom_vec_add(low, high), 0.5);
     double radius = carom_length(carom_vec_sub(high, low)), size = radius + carom_length(centre);
     ray->origin = carom_vec_sub(from, place);
-    if (!(carom_length(ray->origin) > FAR_START * size)) return 0.0;
+    if (!(carom_length(ray->origin) > SCENE_RAY_START_SIZES * size)) return 0.0;
     ray->origin = carom_vec(0.0, 0.0, 0.0); /* the difference may overflow */
     carom_ray_path path;
     const carom_ray whole = {.origin = from, .direction = ray->direction};
@@ -314,10 +316,24 @@ static carom_status answer_meshes(const items_query *q) {
     return CAROM_OK;
 }
 
-/* Answers all items, and takes the best of each query. The items are sorted by query, then by id.
- */
+/* In checked builds: items are sorted by query, then by id, and are of live objects. */
+static void scene_items_check(const items_query *q) {
+#ifdef CAROM_CHECKS
+    for (uint64_t i = 0; i < q->count; ++i) {
+        carom_pair p = q->items[i], before = q->items[i == 0 ? 0 : i - 1];
+        CAROM_ASSERT(p.b < q->scene->id_count);
+        CAROM_ASSERT((q->scene->states.data[p.b] & CAROM_SCENE_LIVE) != 0);
+        CAROM_ASSERT(i == 0 || before.a < p.a || (before.a == p.a && before.b < p.b));
+    }
+#else
+    (void)q;
+#endif
+}
+
+/* Answers all items, and takes the best of each query. */
 static carom_status answer(items_query *q, carom_hit *hits) {
     carom_context *context = q->context;
+    scene_items_check(q);
     if (q->count >= UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE,
                           "more boxes come into question than 32 bits can number: ask fewer at a "
@@ -385,7 +401,7 @@ static carom_status answer_near(carom_context *context, const carom_scene *scene
     for (uint64_t i = 0; i < count; ++i) {
         double r =
             hits[i].distance * (1.0 + POINT_SLACK) + POINT_SLACK * carom_vec_largest(points[i]);
-        if (!(r <= EVERYWHERE)) r = EVERYWHERE;
+        if (!(r <= SCENE_POINT_MOST_RADIUS)) r = SCENE_POINT_MOST_RADIUS;
         carom_vec3 all = carom_vec(r, r, r);
         around[i] = (carom_bounds){carom_vec_sub(points[i], all), carom_vec_add(points[i], all)};
         hits[i] = no_hit;
@@ -394,7 +410,11 @@ static carom_status answer_near(carom_context *context, const carom_scene *scene
     CAROM_TRY(carom_broad_query_boxes(context, scene->broad, around, count, items));
     q.items = items->data;
     q.count = items->count;
-    return answer(&q, hits);
+    CAROM_TRY(answer(&q, hits));
+    for (uint64_t i = 0; i < count; ++i) /* the second answer is no farther than the first */
+        CAROM_ASSERT(hits[i].id == CAROM_NONE ||
+                     hits[i].distance <= around[i].high.x - points[i].x);
+    return CAROM_OK;
 }
 
 carom_status carom_scene_closest_points(carom_context *context, const carom_scene *scene,
@@ -404,7 +424,8 @@ carom_status carom_scene_closest_points(carom_context *context, const carom_scen
     CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     for (uint64_t i = 0; i < count; ++i)
-        if (!(carom_vec_largest(points[i]) <= 1e300) || !carom_vec_finite(points[i]))
+        if (!(carom_vec_largest(points[i]) <= CAROM_SCENE_MOST_COORDINATE) ||
+            !carom_vec_finite(points[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "point %llu is not finite or beyond 1e300; give finite numbers",
                               (unsigned long long)i);

@@ -112,6 +112,8 @@ static carom_status sift_range(void *argument, carom_range range) {
         uint64_t key = s->keys[i];
         uint32_t a = (uint32_t)(key >> 32), b = (uint32_t)key;
         uint32_t both = states[a] | states[b];
+        CAROM_ASSERT(a < b && b < scene->id_count);
+        CAROM_ASSERT((states[a] & states[b] & CAROM_SCENE_LIVE) != 0);
         for (; j < end && key_of(&kept[j]) < key; ++j)
             count.dropped += kept[j].slot != CAROM_SCENE_NO_SLOT ? 1 : 0;
         bool known = j < end && key_of(&kept[j]) == key;
@@ -170,6 +172,7 @@ static carom_status merge_range(void *argument, carom_range range) {
         while (j < end && key_of(&kept[j]) < key) drop(s, &kept[j++], &at.dropped);
         const carom_scene_pair *old = j < end && key_of(&kept[j]) == key ? &kept[j++] : NULL;
         bool goes_on = what == SIFT_SAME || what == SIFT_CHANGED;
+        CAROM_ASSERT(!goes_on || old != NULL);
         if (old != NULL && !goes_on) drop(s, old, &at.dropped);
         if (what == SIFT_NONE) continue;
         carom_scene_pair *p = &next[at.records];
@@ -185,6 +188,9 @@ static carom_status merge_range(void *argument, carom_range range) {
         ++at.records;
     }
     while (j < end) drop(s, &kept[j++], &at.dropped);
+    const places *then = &s->ranges[range.begin / SIFT_GRAIN + 1];
+    CAROM_ASSERT(at.records == then->records && at.asked == then->asked &&
+                 at.dropped == then->dropped); /* what sifting counted */
     return CAROM_OK;
 }
 
@@ -234,6 +240,19 @@ static void prefetch_objects(const step *s, uint32_t record) {
     __builtin_prefetch(&b->convex.margin);
 }
 
+/* In checked builds: the answer of a pair that was ruled out is that it is not in contact. */
+static void scene_step_check_ruled_out(const step *s, uint32_t worker, const carom_scene_pair *p) {
+#ifdef CAROM_CHECKS
+    carom_scene_contact contact;
+    bool in_contact = false;
+    carom_status status = carom_scene_ask_convex(&s->question, worker, object_of(s, p->a),
+                                                 object_of(s, p->b), &contact, &in_contact);
+    CAROM_ASSERT(status != CAROM_OK || !in_contact);
+#else
+    (void)s, (void)worker, (void)p;
+#endif
+}
+
 /* Clears CAROM_SCENE_ASK and CAROM_SCENE_CONTACT of pairs that are surely not in contact, and only
  * CAROM_SCENE_CONTACT of the others that are to be asked. */
 static carom_status rule_out_range(void *argument, carom_range range) {
@@ -243,8 +262,10 @@ static carom_status rule_out_range(void *argument, carom_range range) {
         if (i + AHEAD < range.end) prefetch_objects(s, s->changed[i + AHEAD]);
         p->flags &= ~CAROM_SCENE_CONTACT;
         if (carom_scene_rule_out(&s->question, object_of(s, p->a), object_of(s, p->b),
-                                 p->direction))
+                                 p->direction)) {
             p->flags &= ~CAROM_SCENE_ASK;
+            scene_step_check_ruled_out(s, range.worker, p);
+        }
     }
     return CAROM_OK;
 }
@@ -285,14 +306,29 @@ static carom_status list_asked(step *s) {
         carom_scene_pair *p = &scene->next.data[s->changed[i]];
         if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
         s->asked[is_light(s, p) ? light_at++ : heavy_at++] = s->changed[i];
-        if (p->slot == CAROM_SCENE_NO_SLOT) p->slot = free_slots->data[--free_slots->count];
+        if (p->slot != CAROM_SCENE_NO_SLOT) continue;
+        CAROM_ASSERT(free_slots->count != 0);
+        p->slot = free_slots->data[--free_slots->count];
     }
+    CAROM_ASSERT(light_at == s->light_count && heavy_at == s->asked_count);
     return CAROM_OK;
 }
 
 /* ---- Ask ------------------------------------------------------------------------------------- */
 
+/* What every contact is like, whichever engine gave it. */
+static void scene_contact_check(const carom_scene_contact *c) {
+    CAROM_ASSERT((unsigned)c->relation < CAROM_RELATION_COUNT);
+    CAROM_ASSERT(c->point_count <= CAROM_CONVEX_MOST_CONTACTS);
+    CAROM_ASSERT(c->distance >= 0.0 && c->depth >= 0.0);
+    CAROM_ASSERT(c->error >= 0.0 && c->volume_error >= 0.0);
+    for (uint32_t i = 1; i < c->point_count; ++i)
+        CAROM_ASSERT(c->points[0].depth >= c->points[i].depth);
+}
+
 static void settle(carom_scene_pair *p, carom_scene_contact *contact, bool in_contact) {
+    CAROM_ASSERT(p->slot != CAROM_SCENE_NO_SLOT);
+    if (in_contact) scene_contact_check(contact);
     contact->a = p->a;
     contact->b = p->b;
     if (in_contact)
@@ -352,6 +388,26 @@ static carom_status ask(step *s) {
 
 /* ---- Finish ---------------------------------------------------------------------------------- */
 
+/* In checked builds: what began and what ended are sorted, each pair once. A pair is on both lists
+ * only where an object has the id of one that was removed. */
+static void scene_step_check_changes(const step *s) {
+#ifdef CAROM_CHECKS
+    const carom_scene *scene = s->scene;
+    CAROM_ASSERT(carom_pair_words_are_canonical(s->begun, s->begun_count, scene->id_count));
+    CAROM_ASSERT(carom_pair_words_are_canonical(s->ended, s->ended_count, scene->id_count));
+    uint64_t replaced = 0;
+    for (uint64_t i = 0; i < s->begun_count; ++i) {
+        carom_pair pair = carom_pair_unpack(s->begun[i]);
+        const uint8_t *states = scene->states.data;
+        replaced += ((states[pair.a] | states[pair.b]) & CAROM_SCENE_NEW) != 0 ? 1 : 0;
+    }
+    CAROM_ASSERT(carom_pair_words_in_common(s->begun, s->begun_count, s->ended, s->ended_count) <=
+                 replaced);
+#else
+    (void)s;
+#endif
+}
+
 /* Completes what began and ended. */
 static carom_status list_changes(step *s) {
     for (uint64_t i = 0; i < s->changed_count; ++i) {
@@ -360,7 +416,9 @@ static carom_status list_changes(step *s) {
         if (is && !was) s->begun[s->begun_count++] = key_of(p);
         if (was && !is) s->ended[s->ended_count++] = key_of(p);
     }
-    return carom_sort_words(s->question.context, s->ended, s->ended_count, 0, 64);
+    CAROM_TRY(carom_sort_words(s->question.context, s->ended, s->ended_count, 0, 64));
+    scene_step_check_changes(s);
+    return CAROM_OK;
 }
 
 static carom_status count_range(void *argument, carom_range range) {
@@ -384,6 +442,7 @@ static carom_status count_contacts(step *s) {
         s->firsts[r] = s->contact_count;
         s->contact_count += own;
     }
+    CAROM_ASSERT(s->scene->contacts + s->begun_count == s->contact_count + s->ended_count);
     return CAROM_OK;
 }
 
@@ -391,9 +450,16 @@ static carom_status copy_range(void *argument, carom_range range) {
     const step *s = argument;
     const carom_scene *scene = s->scene;
     uint64_t at = s->firsts[range.begin / COPY_GRAIN];
-    for (uint64_t i = range.begin; i < range.end && at < s->writable; ++i)
-        if ((scene->next.data[i].flags & CAROM_SCENE_CONTACT) != 0)
-            s->results[at++] = scene->pool.data[scene->next.data[i].slot];
+    for (uint64_t i = range.begin; i < range.end && at < s->writable; ++i) {
+        const carom_scene_pair *p = &scene->next.data[i];
+        if ((p->flags & CAROM_SCENE_CONTACT) == 0) continue;
+        const carom_scene_contact *contact = &scene->pool.data[p->slot];
+        CAROM_ASSERT(contact->a == p->a && contact->b == p->b);
+        s->results[at++] = *contact;
+    }
+    CAROM_ASSERT(at >= s->writable ||
+                 at == (range.end == scene->next.count ? s->contact_count
+                                                       : s->firsts[range.begin / COPY_GRAIN + 1]));
     return CAROM_OK;
 }
 
@@ -420,6 +486,7 @@ static carom_status fill_pairs(step *s, const uint64_t *keys, uint64_t count, ca
 static void commit(step *s) {
     carom_scene *scene = s->scene;
     carom_scene_ids *free_slots = &scene->free_slots;
+    CAROM_ASSERT(free_slots->count + s->dropped_count <= scene->pool.count);
     for (uint64_t i = 0; i < s->dropped_count; ++i)
         free_slots->data[free_slots->count++] = s->dropped[i];
     for (uint64_t i = 0; i < s->changed_count; ++i) {
@@ -458,6 +525,7 @@ static void roll_back(carom_scene *scene) {
     for (uint64_t i = scene->pool.count; i > 0; --i)
         if (scene->pool.data[i - 1].a == UINT32_MAX)
             free_slots->data[free_slots->count++] = (uint32_t)(i - 1);
+    CAROM_ASSERT(free_slots->count + scene->contacts == scene->pool.count);
     scene->next.count = 0;
 }
 

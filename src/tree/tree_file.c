@@ -270,10 +270,8 @@ static carom_status restore(carom_context *context, const head *h, const char *n
     const char *broken = collect(t, spheres);
     carom_status status = CAROM_OK;
     if (broken == NULL) {
-        carom_packing packing = {.spheres = spheres};
-        packing.info.spheres = h->spheres;
-        packing.info.shares = true;
-        status = carom_pack_extent_make(context, &packing, name, &t->extent);
+        const carom_pack_spheres read = {.data = spheres, .count = h->spheres};
+        status = carom_pack_extent_of(context, &read, name, &t->extent);
         if (status == CAROM_BAD_INPUT) broken = "its spheres are out of range";
         t->extent.void_scale = h->void_scale;
         t->extent.volume = h->volume > 0.0 ? h->volume : HUGE_VAL;

@@ -34,7 +34,7 @@
 #define assert_valid(message)                                                                      \
     do {                                                                                           \
         const char *broken_ = (message);                                                           \
-        if (broken_ != NULL) fail_msg("%s", broken_);                                              \
+        if (broken_ != NULL) fail_msg("_validate: %s", broken_);                                   \
     } while (0)
 
 /* Asserts a status and that the message holds the words. */
