@@ -32,7 +32,7 @@ static void box_of_floats(const float *positions, const uint32_t *corners, carom
                 r = carom_f32x4_load(positions + 3 * (uint64_t)corners[2]);
     carom_f32x4 low = carom_f32x4_min(carom_f32x4_min(p, q), r);
     carom_f32x4 high = carom_f32x4_max(carom_f32x4_max(p, q), r);
-    carom_f32x4 first = __builtin_shufflevector(low, high, 0, 1, 2, 4);
+    carom_f32x4 first = carom_f32x4_three_and_one(low, high);
     _Static_assert(sizeof(*box) == 6 * sizeof(float), "low, then high");
     memcpy(box, &first, sizeof(first)); /* a box is stored by 16 and 8 bytes */
     memcpy(&box->high[1], (const char *)&high + sizeof(float), 2 * sizeof(float));
@@ -202,10 +202,8 @@ static bool floats_have_area(const float *positions, const uint32_t *corners) {
     carom_f32x4 p = carom_f32x4_load(positions + 3 * (uint64_t)corners[0]);
     carom_f32x4 u = carom_f32x4_load(positions + 3 * (uint64_t)corners[1]) - p,
                 v = carom_f32x4_load(positions + 3 * (uint64_t)corners[2]) - p;
-    carom_f32x4 a = __builtin_shufflevector(u, u, 1, 2, 0, 0) *
-                    __builtin_shufflevector(v, v, 2, 0, 1, 0),
-                b = __builtin_shufflevector(u, u, 2, 0, 1, 0) *
-                    __builtin_shufflevector(v, v, 1, 2, 0, 0);
+    carom_f32x4 a = carom_f32x4_yzx(u) * carom_f32x4_zxy(v),
+                b = carom_f32x4_zxy(u) * carom_f32x4_yzx(v);
     carom_f32x4 error = 0x1p-21f * (carom_f32x4_abs(a) + carom_f32x4_abs(b)) + 0x1p-120f;
     return (carom_i32x4_lanes(carom_f32x4_abs(a - b) > error) & 7u) != 0;
 }

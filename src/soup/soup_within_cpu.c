@@ -258,14 +258,12 @@ typedef struct float_block {
 /* Seen from `origin`. Returns the largest coordinate; NaN and infinity make it infinite. */
 static double float_block_make(const carom_soup_within_block *from, const double origin[3],
                                double scale, float_block *to) {
-    typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
     carom_f64v most = {0};
     double size = 0.0;
     for (int k = 0; k < 9; ++k) {
         for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
             carom_f64v x = (carom_f64v_load(&from->corner[k][at]) - origin[k % 3]) * scale;
-            some_floats floats = __builtin_convertvector(x, some_floats);
-            memcpy(&to->corner[k][at], &floats, sizeof(floats));
+            carom_f64v_store_floats(&to->corner[k][at], x);
             most = carom_f64v_max(carom_f64v_abs(x), most);
         }
     }

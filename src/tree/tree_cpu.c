@@ -87,17 +87,17 @@ CAROM_SIMD void append_lanes(carom_pack_side *to, uint32_t at, const carom_tree_
                              carom_lanes set, bool radii) {
 #if CAROM_LANES == 16
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += 8) {
-        __mmask8 mask = (__mmask8)(set >> i);
-        if (mask == 0) continue;
+        carom_lanes some = set >> i & 0xFFu;
+        if (some == 0) continue;
 #define COLUMN(name)                                                                               \
-    _mm512_storeu_pd(&to->name[at], _mm512_maskz_compress_pd(mask, _mm512_loadu_pd(&from->name[i])))
+    carom_f64v_store(&to->name[at], carom_f64v_compress(carom_f64v_load(&from->name[i]), some))
         COLUMN(x);
         COLUMN(y);
         COLUMN(z);
         COLUMN(secondary);
         if (radii) COLUMN(radius);
 #undef COLUMN
-        at += (uint32_t)__builtin_popcount(mask);
+        at += (uint32_t)__builtin_popcount(some);
     }
 #else
     for (; set != 0; set &= set - 1, ++at) {
