@@ -216,7 +216,8 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
                         .grid_def = soup->grid_def,
                         .work_budget = soup->work_budget,
                         .fan = soup->fan,
-                        .rigid = soup->rigid};
+                        .rigid = soup->rigid,
+                        .cache = soup->cache};
     triangles t;
     carom_status status = triangles_make(context, mesh, soup->fan, &t);
     if (status == CAROM_OK) {
@@ -262,7 +263,10 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
                          .work_budget = def->work_budget,
                          .fan = def->fan,
                          .rigid = def->rigid};
-    carom_status status = add_mesh(context, soup, carom_mesh_of_def(def->mesh));
+    soup->cache = carom_allocate(&context->allocator, 1, sizeof(*soup->cache));
+    carom_status status = soup->cache != NULL
+                              ? add_mesh(context, soup, carom_mesh_of_def(def->mesh))
+                              : carom_fail_memory(context, sizeof(*soup->cache), "a soup");
     if (status != CAROM_OK) {
         carom_soup_destroy(soup);
         return status;
@@ -275,6 +279,7 @@ void carom_soup_destroy(carom_soup *soup) {
     if (soup == NULL) return;
     carom_allocator allocator = soup->allocator;
     release_arrays(soup);
+    carom_release(&allocator, soup->cache);
     carom_release(&allocator, soup);
 }
 
@@ -406,13 +411,13 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
 carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) {
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
-    uint64_t bytes = sizeof(*soup) + carom_soup_device_bytes(soup) + carom_bvh_bytes(&soup->bvh) +
-                     carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +
-                     soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
-                     (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
-                     soup->placed_capacity * 3 * sizeof(uint32_t) +
-                     carom_grid_bytes(&soup->cells.grid) +
-                     soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
+    uint64_t bytes =
+        sizeof(*soup) + sizeof(*soup->cache) + carom_soup_device_bytes(soup) +
+        carom_bvh_bytes(&soup->bvh) + carom_obb_bytes(&soup->oriented) + soup->position_bytes +
+        soup->spare_bytes + soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
+        (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
+        soup->placed_capacity * 3 * sizeof(uint32_t) + carom_grid_bytes(&soup->cells.grid) +
+        soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
     *info = (carom_soup_info){.faces = soup->face_count,
                               .live = soup->face_count - soup->dead_faces,
                               .triangles = soup->triangle_count,

@@ -27,6 +27,16 @@
 #define CAROM_SOUP_BALANCED_NO      1u
 #define CAROM_SOUP_BALANCED_YES     2u
 
+/* What the first query that needs it finds out and keeps for the next ones: it costs more than
+ * other preparations and few queries need it. The soup owns it from create to destroy, and each
+ * change of the soup forgets it, while no query may run. Queries may run in several contexts at
+ * once. So each member is one atomic word that depends on the faces alone and says all there is to
+ * know: contexts that find it at the same time store the same value, and no other memory is read
+ * because of it, so that relaxed order suffices. */
+typedef struct carom_soup_cache {
+    _Atomic uint8_t balanced; /* CAROM_SOUP_BALANCED_...: whether the faces are balanced */
+} carom_soup_cache;
+
 /* A soup's grid, with the corners and balls that searches need, indexed by rank. */
 typedef struct carom_soup_grid {
     carom_grid grid;
@@ -56,9 +66,7 @@ struct carom_soup {
     uint32_t triangle_count;
     uint32_t face_count;
     uint32_t dead_faces, degenerate_faces;
-    /* Whether the faces are balanced: CAROM_SOUP_BALANCED_..., found by the first query that needs
-     * it. Queries of several contexts may find it at once; all find the same. */
-    _Atomic uint8_t balanced;
+    carom_soup_cache *cache; /* never NULL in a soup that a caller has */
 
     /* Boxes are x * scale - origin in float32, rounded outwards. */
     carom_vec3 origin;

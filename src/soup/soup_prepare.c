@@ -312,7 +312,8 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
 #define STEPS_ORIENTED 9u
 
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
-    atomic_store(&soup->balanced, CAROM_SOUP_BALANCED_UNKNOWN);
+    atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
+                          memory_order_relaxed);
     if (carom_soup_on_device(context)) return carom_soup_device_prepare(context, soup);
     uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
     uint32_t degenerate_faces = 0;
