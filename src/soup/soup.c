@@ -14,14 +14,14 @@
 #include "base/progress.h"
 #include "mesh/mesh.h"
 
-#define MOST_TRIANGLES (UINT32_MAX - 64u)
-#define PADDING        16u /* bytes after the positions: SIMD loads may read past the last */
+#define TRIANGLE_LIMIT   (UINT32_MAX - 64u)
+#define POSITION_PADDING 16u /* bytes after the positions: SIMD loads may read past the last */
 /* Bytes per triangle, with the scratch of preparing: a tree has 4 for the item, 12 for the corners
  * and 25.6 for the nodes, and is sorted in 12; the others are measured. */
-#define TREE_BYTES     54u
-#define RIGID_BYTES    132u
-#define GRID_BYTES     120u
-#define COPIED_AT_ONCE ((uint64_t)1 << 16) /* vertices or triangles: 0.8 MB, some 0.1 ms */
+#define TREE_BYTES      54u
+#define RIGID_BYTES     132u
+#define GRID_BYTES      120u
+#define SOUP_COPY_GRAIN ((uint64_t)1 << 16) /* vertices or triangles: 0.8 MB, some 0.1 ms */
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
@@ -61,13 +61,13 @@ static carom_status copy_positions(carom_context *context, void *positions, caro
     uint64_t size = 3 * carom_scalar_size(scalar), count = mesh->vertex_count;
     position_copy copy = {(char *)positions + at * size, scalar, mesh};
     CAROM_ASSERT(count == 0 || mesh->scalar == scalar || scalar == CAROM_SCALAR_FLOAT64);
-    CAROM_TRY(carom_parallel_for(context, count, COPIED_AT_ONCE, copy_range, &copy));
-    memset(copy.to + count * size, 0, PADDING);
+    CAROM_TRY(carom_parallel_for(context, count, SOUP_COPY_GRAIN, copy_range, &copy));
+    memset(copy.to + count * size, 0, POSITION_PADDING);
     return CAROM_OK;
 }
 
 static uint64_t bytes_for_positions(carom_scalar scalar, uint64_t vertices) {
-    return vertices * 3 * carom_scalar_size(scalar) + PADDING;
+    return vertices * 3 * carom_scalar_size(scalar) + POSITION_PADDING;
 }
 
 static void release_arrays(carom_soup *soup) {
@@ -94,10 +94,10 @@ static void triangles_free(triangles *t) {
 }
 
 static carom_status check_count(carom_context *context, uint64_t count) {
-    if (count > MOST_TRIANGLES)
+    if (count > TRIANGLE_LIMIT)
         return carom_fail(context, CAROM_TOO_LARGE,
                           "the soup has %llu triangles, at most %u can be numbered; split it",
-                          (unsigned long long)count, MOST_TRIANGLES);
+                          (unsigned long long)count, TRIANGLE_LIMIT);
     return CAROM_OK;
 }
 
@@ -174,7 +174,7 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
     const carom_mesh_view *view = &t->view;
     uint64_t vertices = soup->vertex_count + view->vertex_count;
     uint64_t count = soup->triangle_count + view->face_count;
-    if (vertices > CAROM_MESH_MOST_VERTICES || count > MOST_TRIANGLES)
+    if (vertices > CAROM_MESH_MOST_VERTICES || count > TRIANGLE_LIMIT)
         return carom_fail(
             context, CAROM_TOO_LARGE,
             "the soup would have %llu vertices and %llu triangles, too many to number",
@@ -193,7 +193,7 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
     CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, soup->vertex_count, view));
     CAROM_ASSERT(grown->triangle_count == count && grown->vertex_count == vertices);
     triangle_copy copy = {soup, t, grown};
-    return carom_parallel_for(context, count, COPIED_AT_ONCE, copy_triangles, &copy);
+    return carom_parallel_for(context, count, SOUP_COPY_GRAIN, copy_triangles, &copy);
 }
 
 /* The bytes of a soup and of the scratch that preparing it takes, about. */

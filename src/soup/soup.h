@@ -204,17 +204,22 @@ void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocat
 /* The part of carom_soup_validate for the tree of oriented boxes. */
 const char *carom_soup_validate_rigid(const carom_soup *soup);
 
+/* Work between two checks of the clock and of cancellation: exact tests, of which one may take a
+ * millisecond, and ranks of a grid, of which one may scan a cell that holds all triangles. */
+#define CAROM_SOUP_EXACT_PER_CHECK 16u
+#define CAROM_SOUP_RANKS_PER_CHECK 16u
+
 /* The work budget of the tree in a query for pairs, in nodes visited and candidates. The crumpled
  * cloth needs 9 per triangle, a Chazelle polyhedron of 128 wedges a side, in which most boxes
  * overlap, 124; the grid would find the same candidates. */
 #define CAROM_SOUP_BUDGET_PER_TRIANGLE 256u
-#define CAROM_SOUP_BUDGET_LEAST        65536u
+#define CAROM_SOUP_BUDGET_MINIMUM      65536u
 
 static inline uint64_t carom_soup_budget(const carom_soup *soup, uint64_t triangles) {
     if (soup->method != CAROM_SOUP_METHOD_AUTO) return UINT64_MAX;
     return soup->work_budget != 0
                ? soup->work_budget
-               : CAROM_SOUP_BUDGET_PER_TRIANGLE * triangles + CAROM_SOUP_BUDGET_LEAST;
+               : CAROM_SOUP_BUDGET_PER_TRIANGLE * triangles + CAROM_SOUP_BUDGET_MINIMUM;
 }
 
 #endif

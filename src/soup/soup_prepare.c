@@ -12,8 +12,8 @@
 #include "base/progress.h"
 #include "base/simd.h"
 
-#define GRAIN       4096u
-#define COUNT_GRAIN 65536u /* triangles whose states are read: some 10 us */
+#define AREA_GRAIN  4096u  /* triangles per range whose areas are tested */
+#define STATE_GRAIN 65536u /* triangles per range whose states are read: some 10 us */
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
@@ -69,14 +69,14 @@ carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle) {
 /* Of scattered triangles first the corners and then the positions have to be waited for. They are
  * fetched this many triangles before they are used, the corners twice as many: preparing a cloth of
  * 4 million triangles takes a twelfth less, one of 250,000, which the caches hold, as long. */
-#define AHEAD 32u
+#define PREFETCH_TRIANGLES 32u
 
 static void fetch_ahead(const carom_soup *soup, const uint32_t *items, uint32_t i, uint32_t count) {
     uint64_t size = 3 * (soup->scalar == CAROM_SCALAR_FLOAT32 ? sizeof(float) : sizeof(double));
-    if (i + 2 * AHEAD < count)
-        __builtin_prefetch(soup->corners + 3 * (uint64_t)items[i + 2 * AHEAD]);
-    if (i + AHEAD >= count) return;
-    const uint32_t *corners = soup->corners + 3 * (uint64_t)items[i + AHEAD];
+    if (i + 2 * PREFETCH_TRIANGLES < count)
+        __builtin_prefetch(soup->corners + 3 * (uint64_t)items[i + 2 * PREFETCH_TRIANGLES]);
+    if (i + PREFETCH_TRIANGLES >= count) return;
+    const uint32_t *corners = soup->corners + 3 * (uint64_t)items[i + PREFETCH_TRIANGLES];
     for (int k = 0; k < 3; ++k)
         __builtin_prefetch((const char *)soup->positions + corners[k] * size);
 }
@@ -96,13 +96,13 @@ void carom_soup_boxes(const void *user, const uint32_t *items, uint32_t first, u
 
 /* The positions are cut into parts, whose number does not depend on threads, and the bounds of the
  * parts joined in their order: which of two zeros is a bound does not depend on threads either. */
-#define PARTS      64u
-#define LEAST_PART 32768u /* vertices: some 20 us */
+#define BOUNDS_PARTS        64u
+#define BOUNDS_PART_MINIMUM 32768u /* vertices: some 20 us */
 
 typedef struct bounds_search {
     const carom_soup *soup;
-    uint64_t part;                        /* vertices of a part */
-    double low[PARTS][3], high[PARTS][3]; /* of each part */
+    uint64_t part;                                      /* vertices of a part */
+    double low[BOUNDS_PARTS][3], high[BOUNDS_PARTS][3]; /* of each part */
 } bounds_search;
 
 /* The fourth lane is ignored here, too. */
@@ -131,7 +131,7 @@ static carom_status find_bounds_of_part(void *argument, carom_range range) {
     bounds_search *search = argument;
     uint64_t part = range.begin / search->part, count = range.end - range.begin;
     double low[3], high[3];
-    CAROM_ASSERT(part < PARTS);
+    CAROM_ASSERT(part < BOUNDS_PARTS);
     if (search->soup->scalar == CAROM_SCALAR_FLOAT32) {
         const float *positions = search->soup->positions;
         find_bounds_of_floats(positions + 3 * range.begin, count, low, high);
@@ -150,7 +150,8 @@ static carom_status find_bounds_of_part(void *argument, carom_range range) {
 static carom_status find_bounds(carom_context *context, const carom_soup *soup, double low[3],
                                 double high[3]) {
     uint64_t count = soup->vertex_count;
-    bounds_search search = {.soup = soup, .part = CAROM_MAX(count / PARTS + 1, LEAST_PART)};
+    bounds_search search = {.soup = soup,
+                            .part = CAROM_MAX(count / BOUNDS_PARTS + 1, BOUNDS_PART_MINIMUM)};
     CAROM_TRY(carom_parallel_for(context, count, search.part, find_bounds_of_part, &search));
     memcpy(low, search.low[0], sizeof(search.low[0]));
     memcpy(high, search.high[0], sizeof(search.high[0]));
@@ -297,8 +298,8 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
     uint64_t count = soup->triangle_count;
     face_count faces = {.soup = soup};
     CAROM_TRY(choose_frame(context, soup));
-    CAROM_TRY(carom_parallel_for(context, count, GRAIN, find_degenerate, soup));
-    CAROM_TRY(carom_parallel_for(context, count, COUNT_GRAIN, count_degenerate_faces, &faces));
+    CAROM_TRY(carom_parallel_for(context, count, AREA_GRAIN, find_degenerate, soup));
+    CAROM_TRY(carom_parallel_for(context, count, STATE_GRAIN, count_degenerate_faces, &faces));
     *degenerate_faces = atomic_load(&faces.degenerate);
     carom_progress_add(context, 0, count);
     if (soup->method == CAROM_SOUP_METHOD_GRID)

@@ -27,31 +27,31 @@
 #define MAXIMUM               carom_f64v_max
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #define LARGEST               DBL_MAX
-#define LEAST_DIVISOR         CAROM_NEAR_ZERO
+#define DIVISOR_MINIMUM       CAROM_NEAR_ZERO
 
 #include "soup/soup_within_points.h"
 
 /* ---- Points and slabs in floats -------------------------------------------------------------- */
 
-#define NAME(x)       within_##x##_f32
-#define SCALAR        float
-#define VECTOR        carom_f32v
-#define FLAGS         carom_i32v
-#define LOAD          carom_f32v_load
-#define SPLAT         carom_f32v_splat
-#define MINIMUM       carom_f32v_min
-#define MAXIMUM       carom_f32v_max
-#define MULTIPLY_ADD  carom_f32v_fma
-#define LARGEST       FLT_MAX
-#define LEAST_DIVISOR 0x1p-100f /* far below 2^-40, the square of LEAST_FLOAT_SIZE */
+#define NAME(x)         within_##x##_f32
+#define SCALAR          float
+#define VECTOR          carom_f32v
+#define FLAGS           carom_i32v
+#define LOAD            carom_f32v_load
+#define SPLAT           carom_f32v_splat
+#define MINIMUM         carom_f32v_min
+#define MAXIMUM         carom_f32v_max
+#define MULTIPLY_ADD    carom_f32v_fma
+#define LARGEST         FLT_MAX
+#define DIVISOR_MINIMUM 0x1p-100f /* far below 2^-40, the square of FLOAT_SIZE_MINIMUM */
 
 #include "soup/soup_within_points.h"
 
 /* ---- Pairs in doubles ------------------------------------------------------------------------ */
 
 /* Sizes that carom_near_localise does not rescale: in the range of geom/within.h. */
-#define LEAST_DOUBLE_SIZE 0x1p-100
-#define MOST_DOUBLE_SIZE  0x1p100
+#define DOUBLE_SIZE_MINIMUM 0x1p-100
+#define DOUBLE_SIZE_LIMIT   0x1p100
 
 /* Pairs of triangles seen from the first corner of a, and what holds for them. */
 typedef struct within_lanes {
@@ -73,7 +73,7 @@ static inline within_lanes within_lanes_make(const within_vec_f64 *a, const with
         l.b[i] = within_sub_f64(b[i], a[0]);
         size = (size + within_size_of(l.a[i])) + within_size_of(l.b[i]);
     }
-    l.usual = (size > LEAST_DOUBLE_SIZE) & (size < MOST_DOUBLE_SIZE);
+    l.usual = (size > DOUBLE_SIZE_MINIMUM) & (size < DOUBLE_SIZE_LIMIT);
     carom_f64v error = size * CAROM_WITHIN_ERROR, more = margin + error;
     l.less = margin - error;
     l.squared_reach = more * more;
@@ -89,7 +89,7 @@ static inline carom_i64v within_separated(const within_lanes *l, within_vec_f64 
     carom_f64v gap = within_gap_f64(within_shadow_of_f64(l->a, direction),
                                     within_shadow_of_f64(l->b, direction));
     carom_f64v squared = within_dot_f64(direction, direction) * (1.0 + CAROM_WITHIN_SQUARE_ERROR);
-    return l->usual & (gap > 0.0) & (squared > CAROM_WITHIN_LEAST_DIRECTION) &
+    return l->usual & (gap > 0.0) & (squared > CAROM_WITHIN_DIRECTION_MINIMUM) &
            (gap * gap > l->squared_reach * squared);
 }
 
@@ -149,15 +149,15 @@ void CAROM_CPU(carom_soup_within_filter)(carom_soup_within_batch *batch, double 
 /* Sizes about 1, as `scale` makes them. Squared lengths are then far from overflow and underflow.
  * The square of a gap along a normal has up to six times the exponent of the size: where it
  * overflows it is rightly above what is finite, and rounding to subnormals keeps the order. */
-#define LEAST_FLOAT_SIZE 0x1p-20
-#define MOST_FLOAT_SIZE  0x1p20
+#define FLOAT_SIZE_MINIMUM 0x1p-20
+#define FLOAT_SIZE_LIMIT   0x1p20
 
 /* Above all distances of corners, with a square that is a float. */
-#define MOST_FLOAT_MARGIN 0x1p30f
+#define FLOAT_MARGIN_LIMIT 0x1p30f
 
 /* The least squared length of a direction: 2^-40 of the square of the least size, so that what its
  * products lose by underflow is far below the error. */
-#define LEAST_FLOAT_DIRECTION 0x1p-80f
+#define FLOAT_DIRECTION_MINIMUM 0x1p-80f
 
 /* Relative: covers the rounding of a square and of its product with another, eight of 2^-24 at
  * most. It is part of the squared reach here, which is computed in doubles. */
@@ -194,7 +194,7 @@ static inline within_vec_f32 within_splat_f32(const within_float_block *block, i
  * the direction's length; infinite where the direction is too short to tell anything. */
 static inline carom_f32v within_needed_gap(within_vec_f32 direction, carom_f32v squared_reach) {
     carom_f32v squared = within_dot_f32(direction, direction);
-    return within_choose_f32(squared > LEAST_FLOAT_DIRECTION, squared * squared_reach,
+    return within_choose_f32(squared > FLOAT_DIRECTION_MINIMUM, squared * squared_reach,
                              carom_f32v_splat(HUGE_VALF));
 }
 
@@ -286,9 +286,9 @@ void CAROM_CPU(carom_soup_within_blocks)(const carom_soup_within_two *two, doubl
     double size_a = within_float_block_make(two->a, origin, scale, &a);
     double size_b = within_float_block_make(two->b, origin, scale, &b);
     double size = size_a > size_b ? size_a : size_b;
-    bool usual = size > LEAST_FLOAT_SIZE && size < MOST_FLOAT_SIZE;
+    bool usual = size > FLOAT_SIZE_MINIMUM && size < FLOAT_SIZE_LIMIT;
     double local = margin * scale, error = size * FLOAT_ERROR;
-    local = local < (double)MOST_FLOAT_MARGIN ? local : (double)MOST_FLOAT_MARGIN;
+    local = local < (double)FLOAT_MARGIN_LIMIT ? local : (double)FLOAT_MARGIN_LIMIT;
     double less = local - error, more = local + error;
     float sure = usual && less > 0.0 ? (float)(less * less * (1.0 - FLOAT_SQUARE_ERROR)) : -1.0f;
     float squared_reach = usual ? (float)(more * more * (1.0 + FLOAT_SQUARE_ERROR)) : HUGE_VALF;

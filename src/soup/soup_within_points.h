@@ -10,7 +10,7 @@
  *   LOAD, SPLAT, MINIMUM, MAXIMUM
  *   MULTIPLY_ADD(a, b, c)   a b + c, rounded once or twice
  *   LARGEST             the largest finite number
- *   LEAST_DIVISOR       a positive number with a finite inverse, below the usual squared lengths
+ *   DIVISOR_MINIMUM       a positive number with a finite inverse, below the usual squared lengths
  *
  * Roundings, of the largest coordinate: a difference of corners has one. A point along an edge has
  * two more, as its parameter is in [0, 1] whatever it was computed from, and a foot on a face has
@@ -87,7 +87,7 @@ static inline VECTOR NAME(least_of_corners)(const NAME(vec) * a, const NAME(vec)
 }
 
 static inline VECTOR NAME(inverse)(VECTOR x) {
-    return 1 / MAXIMUM(x, SPLAT(LEAST_DIVISOR));
+    return 1 / MAXIMUM(x, SPLAT(DIVISOR_MINIMUM));
 }
 
 /* To [0, 1]; NaN to 0. */
@@ -178,4 +178,4 @@ static inline NAME(nearest) NAME(nearest_of)(const NAME(vec) * a, const NAME(vec
 #undef MAXIMUM
 #undef MULTIPLY_ADD
 #undef LARGEST
-#undef LEAST_DIVISOR
+#undef DIVISOR_MINIMUM
