@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Every source names its licence and keeps to the format of .clang-format. A test that says "One
 # thread.", so that the thread sanitizer leaves it out, makes no context with more. Public functions
-# enter their context with CAROM_ENTER, which checks more than that it is not NULL.
+# enter their context with CAROM_ENTER, which checks more than that it is not NULL. What depends on an
+# instruction set is in src/base/simd.h alone, and items have no vectors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.py' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
@@ -12,6 +13,10 @@ bad=$(grep -lF 'One thread.' tests/test_*.c | xargs grep -nE 'test_context(_isa)
 [ -z "$bad" ] || { echo "more than one thread, where the first comment says one:"; echo "$bad"; exit 1; }
 bad=$(grep -nE 'CAROM_REQUIRE(_OR)?\(\(?context\)? != NULL' -r src || true)
 [ -z "$bad" ] || { echo "write CAROM_ENTER(context):"; echo "$bad"; exit 1; }
+bad=$(grep -nE '\b_mm[0-9]*_|_MM_|\b__m(128|256|512|mask)|vector_size|ext_vector_type|__builtin_(shuffle|convertvector)|__builtin_ia32_[^p]|__(AVX|SSE|FMA|BMI|ARM_NEON|wasm_simd)|(immintrin|arm_neon|wasm_simd128)\.h' -r src | grep -v '^src/base/simd\.h:' || true)
+[ -z "$bad" ] || { echo "intrinsics, instruction sets and vector types are for src/base/simd.h alone; write a function there, with plain C beside it:"; echo "$bad"; exit 1; }
+bad=$(grep -nE 'base/simd\.h|\bcarom_[fiu](32|64)(v|x[0-9])|CAROM_(SIMD|LANES)' -r src --include='*_item.h' || true)
+[ -z "$bad" ] || { echo "an item is compiled for the GPU too; move its vectors to an X_cpu.c:"; echo "$bad"; exit 1; }
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 case "$("${formatter:-true}" --version)" in
 *"version 14."*) echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs "$formatter" --dry-run -Werror ;;

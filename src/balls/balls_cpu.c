@@ -24,11 +24,9 @@
 
 /* Stores CAROM_LANES64 doubles as floats, limited so that they stay finite. */
 CAROM_SIMD void store_floats(float *to, carom_f64v v) {
-    typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
     v = carom_f64v_min(carom_f64v_max(v, carom_f64v_splat(-BALLS_MOST_POSITION)),
                        carom_f64v_splat(BALLS_MOST_POSITION));
-    some_floats floats = __builtin_convertvector(v, some_floats);
-    memcpy(to, &floats, sizeof(floats));
+    carom_f64v_store_floats(to, v);
 }
 
 /* carom_pack_pose_centre for CAROM_LANES64 centres. */
@@ -105,7 +103,7 @@ CAROM_SIMD carom_u32v cells_of(const carom_balls_view *grid, uint32_t level, int
     carom_f32v x = carom_f32v_min(carom_f32v_load(p), carom_f32v_splat(grid->box_high[axis]));
     carom_f32v cell = (x - grid->box_low[axis]) * grid->inverse[level];
     cell = carom_f32v_max(cell, carom_f32v_splat(0.0f));
-    return (carom_u32v) __builtin_convertvector(cell, carom_i32v);
+    return (carom_u32v)carom_f32v_truncate(cell);
 }
 
 /* carom_grid_spread for CAROM_LANES numbers below 2^10. */

@@ -7,12 +7,16 @@
  * fixed number of lanes, for data that comes in fours and eights.
  *
  * Arithmetic is written with + - * on the vector types themselves (the compilers' vector
- * extension); what that lacks is here. Each lane does exactly what the scalar expression does, min
- * and max included (a < b ? a : b), so widths differ in speed only; the one exception says so. */
+ * extension); what that lacks is here. This is the only file with intrinsics, macros of instruction
+ * sets and definitions of vector types (scripts/check_sources.sh), so the only one to port to
+ * another instruction set: a branch per set has plain C beside it. Each lane does exactly what the
+ * scalar expression does, min and max included (a < b ? a : b), so widths differ in speed only; the
+ * one exception says so. */
 #ifndef CAROM_SRC_BASE_SIMD_H
 #define CAROM_SRC_BASE_SIMD_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,6 +33,12 @@
 #endif
 #define CAROM_LANES64 (CAROM_LANES / 2)
 
+/* Defined where doubles are converted to floats with directed rounding by one instruction: there
+ * carom_f64x6_outwards is. */
+#if CAROM_LANES == 16
+#define CAROM_DIRECTED_ROUNDING
+#endif
+
 typedef float carom_f32x4 __attribute__((vector_size(16)));
 typedef int32_t carom_i32x4 __attribute__((vector_size(16)));
 typedef uint32_t carom_u32x4 __attribute__((vector_size(16)));
@@ -44,6 +54,9 @@ typedef uint32_t carom_u32v __attribute__((vector_size(4 * CAROM_LANES)));
 typedef double carom_f64v __attribute__((vector_size(8 * CAROM_LANES64)));
 typedef int64_t carom_i64v __attribute__((vector_size(8 * CAROM_LANES64)));
 typedef uint64_t carom_u64v __attribute__((vector_size(8 * CAROM_LANES64)));
+
+/* CAROM_LANES64 floats, in memory only: as many as a vector has doubles. */
+typedef float carom_f32v_part __attribute__((vector_size(4 * CAROM_LANES64)));
 
 /* One bit per lane, lane 0 lowest. */
 typedef uint32_t carom_lanes;
@@ -112,6 +125,55 @@ CAROM_SIMD carom_f32x4 carom_f32x4_max(carom_f32x4 a, carom_f32x4 b) {
 #endif
 }
 
+/* Lanes 2, 3, 0, 1. */
+CAROM_SIMD carom_f32x4 carom_f32x4_swap_halves(carom_f32x4 a) {
+    return __builtin_shufflevector(a, a, 2, 3, 0, 1);
+}
+
+/* Lanes 1, 2, 0 and 2, 0, 1, the factors of a cross product; the fourth is lane 0. */
+CAROM_SIMD carom_f32x4 carom_f32x4_yzx(carom_f32x4 a) {
+    return __builtin_shufflevector(a, a, 1, 2, 0, 0);
+}
+
+CAROM_SIMD carom_f32x4 carom_f32x4_zxy(carom_f32x4 a) {
+    return __builtin_shufflevector(a, a, 2, 0, 1, 0);
+}
+
+/* The first three lanes of a, then the first of b. */
+CAROM_SIMD carom_f32x4 carom_f32x4_three_and_one(carom_f32x4 a, carom_f32x4 b) {
+    return __builtin_shufflevector(a, b, 0, 1, 2, 4);
+}
+
+/* Bit 4 i + j: lane i of a is equal to lane j of b. */
+CAROM_SIMD uint32_t carom_u32x4_matches(carom_u32x4 a, carom_u32x4 b) {
+#if CAROM_LANES == 16
+    const __m512i repeat = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+    __m512i of_a = _mm512_permutexvar_epi32(repeat, _mm512_castsi128_si512((__m128i)a));
+    return _mm512_cmpeq_epi32_mask(of_a, _mm512_broadcast_i32x4((__m128i)b));
+#else
+    return carom_i32x4_lanes(b == a[0]) | carom_i32x4_lanes(b == a[1]) << 4 |
+           carom_i32x4_lanes(b == a[2]) << 8 | carom_i32x4_lanes(b == a[3]) << 12;
+#endif
+}
+
+/* Takes lane order[i] of the eight lanes of low and high as to[i], for i < count. `order` and `to`
+ * have eight elements whatever the count: all may be read and written. */
+CAROM_SIMD void carom_u32x4_take(carom_u32x4 low, carom_u32x4 high, const uint8_t *order,
+                                 uint32_t count, uint32_t *to) {
+#if defined(__AVX2__)
+    (void)count;
+    __m256i both = _mm256_set_m128i((__m128i)high, (__m128i)low);
+    __m256i lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)order));
+    /* Reads only the low three bits of each index. */
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_permutevar8x32_epi32(both, lanes));
+#else
+    uint32_t both[8];
+    carom_u32x4_store(both, low);
+    carom_u32x4_store(both + 4, high);
+    for (uint32_t i = 0; i < count; ++i) to[i] = both[order[i]];
+#endif
+}
+
 CAROM_SIMD carom_u32x4 carom_u32x4_max(carom_u32x4 a, carom_u32x4 b) {
 #if defined(__AVX2__)
     return (carom_u32x4)_mm_max_epu32((__m128i)a, (__m128i)b);
@@ -129,6 +191,16 @@ CAROM_SIMD carom_lanes carom_i64x4_lanes(carom_i64x4 comparison) {
     for (int i = 0; i < 4; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
     return lanes;
 #endif
+}
+
+/* Each lane as a double, exactly. */
+CAROM_SIMD carom_f64x4 carom_i32x4_doubles(carom_i32x4 a) {
+    return __builtin_convertvector(a, carom_f64x4);
+}
+
+/* The low 32 bits of each lane. */
+CAROM_SIMD carom_i32x4 carom_i64x4_narrow(carom_i64x4 a) {
+    return __builtin_convertvector(a, carom_i32x4);
 }
 
 CAROM_SIMD carom_f64x4 carom_f64x4_abs(carom_f64x4 a) {
@@ -255,6 +327,27 @@ CAROM_SIMD void carom_f32x8_transpose(const carom_f32x4 row[8], carom_f32x8 colu
     column[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
+/* ---- Six doubles ----------------------------------------------------------------------------- */
+
+#ifdef CAROM_DIRECTED_ROUNDING
+/* Whether none of the first three numbers is above the one three places after it. */
+CAROM_SIMD bool carom_f64x6_ordered(const double from[6]) {
+    __m512d x = _mm512_maskz_loadu_pd(0x3F, from);
+    __m512d high = _mm512_maskz_loadu_pd(0x07, from + 3);
+    return _mm512_mask_cmp_pd_mask(0x07, x, high, _CMP_LE_OQ) == 0x07;
+}
+
+/* Rounds the first three numbers down and the last three up; returns whether all were floats. */
+CAROM_SIMD bool carom_f64x6_outwards(const double from[6], float to[6]) {
+    __m512d x = _mm512_maskz_loadu_pd(0x3F, from);
+    __m256 down = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    __m256 up = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    __m256 both = _mm256_blend_ps(down, up, 0x38);
+    _mm256_mask_storeu_ps(to, 0x3F, both);
+    return _mm512_cmp_pd_mask(_mm512_cvtps_pd(both), x, _CMP_EQ_OQ) == 0xFF;
+}
+#endif
+
 /* ---- As wide as the instruction set ---------------------------------------------------------- */
 
 CAROM_SIMD carom_lanes carom_lanes_of(carom_i32v comparison) {
@@ -317,12 +410,85 @@ CAROM_SIMD carom_f32v carom_f32v_sqrt(carom_f32v a) {
 #endif
 }
 
+/* Towards zero; each lane is above -2^31 and below 2^31. */
+CAROM_SIMD carom_i32v carom_f32v_truncate(carom_f32v a) {
+    return __builtin_convertvector(a, carom_i32v);
+}
+
+/* Transposes CAROM_LANES vectors of four to four vectors. */
+CAROM_SIMD void carom_f32v_transpose(const carom_f32x4 row[CAROM_LANES], carom_f32v column[4]) {
+#if CAROM_LANES == 16
+    carom_f32x8 low[4], high[4];
+    carom_f32x8_transpose(row, low);
+    carom_f32x8_transpose(row + 8, high);
+    for (int k = 0; k < 4; ++k)
+        column[k] = __builtin_shufflevector(low[k], high[k], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+                                            12, 13, 14, 15);
+#elif CAROM_LANES == 8
+    carom_f32x8_transpose(row, column);
+#else
+    carom_f32x4 low[2], high[2];
+    for (int i = 0; i < 2; ++i) {
+        low[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 0, 4, 1, 5);
+        high[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 2, 6, 3, 7);
+    }
+    column[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5);
+    column[1] = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
+    column[2] = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
+    column[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
+#endif
+}
+
+/* Several comparisons of floats that must all be true, in the form that is cheapest to combine: a
+ * mask register with AVX-512 (a third of the operations), else the vector of their results. */
+#if CAROM_LANES == 16
+typedef __mmask16 carom_f32v_test;
+#else
+typedef carom_i32v carom_f32v_test;
+#endif
+
+CAROM_SIMD carom_f32v_test carom_f32v_test_begin(void) {
+#if CAROM_LANES == 16
+    return 0xFFFF;
+#else
+    return ~(carom_i32v){0};
+#endif
+}
+
+/* `so_far`, and a is at most b. */
+CAROM_SIMD carom_f32v_test carom_f32v_test_at_most(carom_f32v_test so_far, carom_f32v a,
+                                                   carom_f32v b) {
+#if CAROM_LANES == 16
+    return _mm512_mask_cmp_ps_mask(so_far, (__m512)a, (__m512)b, _CMP_LE_OQ);
+#else
+    return so_far & (a <= b);
+#endif
+}
+
+CAROM_SIMD carom_lanes carom_f32v_test_lanes(carom_f32v_test test) {
+#if CAROM_LANES == 16
+    return test;
+#else
+    return carom_lanes_of(test);
+#endif
+}
+
 /* CAROM_LANES64 floats, which doubles hold exactly. */
 CAROM_SIMD carom_f64v carom_f64v_floats(const float *from) {
-    typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
-    some_floats floats;
+    carom_f32v_part floats;
     memcpy(&floats, from, sizeof(floats));
     return __builtin_convertvector(floats, carom_f64v);
+}
+
+/* Stores CAROM_LANES64 doubles, rounded to floats. */
+CAROM_SIMD void carom_f64v_store_floats(float *to, carom_f64v value) {
+    carom_f32v_part floats = __builtin_convertvector(value, carom_f32v_part);
+    memcpy(to, &floats, sizeof(floats));
+}
+
+/* Towards zero; the magnitude of each lane is below 2^63. */
+CAROM_SIMD carom_i64v carom_f64v_truncate(carom_f64v a) {
+    return __builtin_convertvector(a, carom_i64v);
 }
 
 CAROM_SIMD carom_lanes carom_lanes_of64(carom_i64v comparison) {
@@ -334,6 +500,15 @@ CAROM_SIMD carom_lanes carom_lanes_of64(carom_i64v comparison) {
     return (carom_lanes)_mm_movemask_pd((__m128d)comparison);
 #else
     return ((uint32_t)comparison[0] & 1u) | ((uint32_t)comparison[1] & 2u);
+#endif
+}
+
+/* The lanes where a is equal to b. */
+CAROM_SIMD carom_lanes carom_f64v_lanes_equal(carom_f64v a, carom_f64v b) {
+#if CAROM_LANES == 16
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_EQ_OQ);
+#else
+    return carom_lanes_of64(a == b);
 #endif
 }
 
@@ -378,9 +553,34 @@ CAROM_SIMD carom_f64v carom_f64v_sqrt(carom_f64v a) {
 #endif
 }
 
+/* The greatest of the lanes, none of which is NaN. */
+CAROM_SIMD double carom_f64v_greatest(carom_f64v a) {
+#if CAROM_LANES == 16
+    return _mm512_reduce_max_pd((__m512d)a);
+#else
+    double x[CAROM_LANES64];
+    memcpy(x, &a, sizeof(x));
+    for (int width = CAROM_LANES64 / 2; width > 0; width /= 2)
+        for (int i = 0; i < width; ++i) x[i] = x[i] > x[i + width] ? x[i] : x[i + width];
+    return x[0];
+#endif
+}
+
 /* Where the comparison is true `yes`, else `no`. */
 CAROM_SIMD carom_f64v carom_f64v_select(carom_i64v comparison, carom_f64v yes, carom_f64v no) {
     return (carom_f64v)(((carom_i64v)yes & comparison) | ((carom_i64v)no & ~comparison));
+}
+
+/* Lane 2 i moved to lane 2 i + 1, and 0 in lane 2 i. */
+CAROM_SIMD carom_u64v carom_u64v_even_to_odd(carom_u64v a) {
+    carom_u64v none = {0};
+#if CAROM_LANES64 == 8
+    return __builtin_shufflevector(none, a, 0, 8, 0, 10, 0, 12, 0, 14);
+#elif CAROM_LANES64 == 4
+    return __builtin_shufflevector(none, a, 0, 4, 0, 6);
+#else
+    return __builtin_shufflevector(none, a, 0, 2);
+#endif
 }
 
 /* Shifts by a count per lane. Counts from 64 on, and negative ones, give 0. */

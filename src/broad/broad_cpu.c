@@ -33,19 +33,14 @@ carom_broad_range CAROM_CPU(carom_broad_measure)(const carom_bounds *boxes, uint
 
 /* In a plain frame; returns whether the box is exact. */
 static inline bool round_plain(const carom_bounds *b, carom_box *box) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    /* low x y z, high x y z; the last two lanes are not read. */
-    __m512d x = _mm512_maskz_loadu_pd(0x3F, b);
-    __m256 down = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-    __m256 up = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    __m512d high = _mm512_maskz_loadu_pd(0x07, &b->high);
-    if (_mm512_mask_cmp_pd_mask(0x07, x, high, _CMP_LE_OQ) != 0x07) {
+#ifdef CAROM_DIRECTED_ROUNDING
+    _Static_assert(sizeof(*b) == 6 * sizeof(double) && sizeof(*box) == 6 * sizeof(float),
+                   "low, then high");
+    if (!carom_f64x6_ordered((const double *)b)) {
         *box = carom_box_empty();
         return true;
     }
-    __m256 both = _mm256_blend_ps(down, up, 0x38);
-    _mm256_mask_storeu_ps(box, 0x3F, both);
-    return _mm512_cmp_pd_mask(_mm512_cvtps_pd(both), x, _CMP_EQ_OQ) == 0xFF;
+    return carom_f64x6_outwards((const double *)b, (float *)box);
 #else
     if (carom_bounds_is_empty(b)) {
         *box = carom_box_empty();

@@ -150,8 +150,8 @@ carom_box carom_bvh_node_bounds(const carom_bvh_node *node) {
             low = carom_f32x4_min(low, carom_f32x4_load(&node->low[k][lane]));
             high = carom_f32x4_max(high, carom_f32x4_load(&node->high[k][lane]));
         }
-        low = carom_f32x4_min(low, __builtin_shufflevector(low, low, 2, 3, 0, 1));
-        high = carom_f32x4_max(high, __builtin_shufflevector(high, high, 2, 3, 0, 1));
+        low = carom_f32x4_min(low, carom_f32x4_swap_halves(low));
+        high = carom_f32x4_max(high, carom_f32x4_swap_halves(high));
         box.low[k] = CAROM_MIN(low[0], low[1]);
         box.high[k] = CAROM_MAX(high[0], high[1]);
     }

@@ -49,29 +49,16 @@ static inline carom_u32v hilbert(carom_u32v x, carom_u32v y, carom_u32v z) {
 
 /* The sides of as many boxes as a vector has lanes. */
 static inline void load_sides(const carom_box *boxes, carom_f32v low[3], carom_f32v high[3]) {
-    float sides[6][CAROM_LANES];
-#if CAROM_LANES >= 8
-    for (uint32_t at = 0; at < CAROM_LANES; at += 8) {
-        carom_f32x4 first[8], last[8]; /* low and high[0]; low[2] and high */
-        carom_f32x8 column[4];
-        for (uint32_t i = 0; i < 8; ++i) {
-            first[i] = carom_f32x4_load(boxes[at + i].low);
-            last[i] = carom_f32x4_load(boxes[at + i].low + 2);
-        }
-        carom_f32x8_transpose(first, column);
-        for (int k = 0; k < 3; ++k) memcpy(&sides[k][at], &column[k], sizeof(column[k]));
-        carom_f32x8_transpose(last, column);
-        for (int k = 0; k < 3; ++k) memcpy(&sides[3 + k][at], &column[1 + k], sizeof(column[k]));
+    carom_f32x4 first[CAROM_LANES], last[CAROM_LANES]; /* low and high[0]; low[2] and high */
+    carom_f32v column[4];
+    for (uint32_t i = 0; i < CAROM_LANES; ++i) {
+        first[i] = carom_f32x4_load(boxes[i].low);
+        last[i] = carom_f32x4_load(boxes[i].low + 2);
     }
-#else
-    for (uint32_t i = 0; i < CAROM_LANES; ++i)
-        for (int k = 0; k < 3; ++k)
-            sides[k][i] = boxes[i].low[k], sides[3 + k][i] = boxes[i].high[k];
-#endif
-    for (int k = 0; k < 3; ++k) {
-        low[k] = carom_f32v_load(sides[k]);
-        high[k] = carom_f32v_load(sides[3 + k]);
-    }
+    carom_f32v_transpose(first, column);
+    for (int k = 0; k < 3; ++k) low[k] = column[k];
+    carom_f32v_transpose(last, column);
+    for (int k = 0; k < 3; ++k) high[k] = column[1 + k];
 }
 
 static inline carom_f32v choose(carom_i32v which, carom_f32v yes, carom_f32v no) {
@@ -87,7 +74,7 @@ static inline carom_u32v keys_of(const carom_bvh_space *space, const carom_box *
         carom_f32v at = ((0.5f * low[k] + 0.5f * high[k]) - space->low[k]) * space->scale[k];
         at = choose(at > 0.0f, at, carom_f32v_splat(0.0f));
         at = choose(at < CAROM_BVH_CELLS - 1, at, carom_f32v_splat(CAROM_BVH_CELLS - 1));
-        cell[k] = (carom_u32v) __builtin_convertvector(at, carom_i32v);
+        cell[k] = (carom_u32v)carom_f32v_truncate(at);
         carom_f32v size = high[k] - low[k];
         extent = choose(size > extent, size, extent);
     }
@@ -148,28 +135,18 @@ static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane, boo
 }
 
 static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    /* A mask register instead of the vector of a comparison's result: a third of the operations. */
-    __mmask16 hit = 0xFFFF;
-    for (int k = 0; k < 3; ++k) {
-        __m512 low = _mm512_loadu_ps(node->low[k]), high = _mm512_loadu_ps(node->high[k]);
-        hit = _mm512_mask_cmp_ps_mask(hit, low, (__m512)box->high[k], _CMP_LE_OQ);
-        hit = _mm512_mask_cmp_ps_mask(hit, high, (__m512)box->low[k], _CMP_GE_OQ);
-    }
-    return hit;
-#else
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
-        carom_i32v hit = (carom_f32v_load(&node->low[0][at]) <= box->high[0]) &
-                         (carom_f32v_load(&node->high[0][at]) >= box->low[0]) &
-                         (carom_f32v_load(&node->low[1][at]) <= box->high[1]) &
-                         (carom_f32v_load(&node->high[1][at]) >= box->low[1]) &
-                         (carom_f32v_load(&node->low[2][at]) <= box->high[2]) &
-                         (carom_f32v_load(&node->high[2][at]) >= box->low[2]);
-        lanes |= carom_lanes_of(hit) << at;
+        carom_f32v_test hit = carom_f32v_test_begin();
+        for (int k = 0; k < 3; ++k) {
+            carom_f32v low = carom_f32v_load(&node->low[k][at]);
+            carom_f32v high = carom_f32v_load(&node->high[k][at]);
+            hit = carom_f32v_test_at_most(hit, low, box->high[k]);
+            hit = carom_f32v_test_at_most(hit, box->low[k], high);
+        }
+        lanes |= carom_f32v_test_lanes(hit) << at;
     }
     return lanes;
-#endif
 }
 
 static inline uint32_t lowest(uint32_t lanes) {

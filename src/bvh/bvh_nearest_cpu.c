@@ -36,46 +36,30 @@ static inline double bound_at(const node_bounds *bounds, uint32_t lane) {
     return bounds->is_float ? carom_nearest_lower(bounds->floats[lane]) : bounds->doubles[lane];
 }
 
-/* Bounds in floats; returns a bit mask of those within the limit. Empty boxes are infinitely far
- * and never within it. */
-static inline uint32_t bound_in_floats(const carom_bvh_node *node, const carom_nearest_point *point,
-                                       float limit, float bounds[CAROM_BVH_WIDTH]) {
-    uint32_t lanes = 0;
-    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
-        carom_f32v squares = carom_f32v_splat(0.0f);
-        for (int k = 0; k < 3; ++k) {
-            carom_f32v below = carom_f32v_load(node->low[k] + at) - point->at[k];
-            carom_f32v above = point->at[k] - carom_f32v_load(node->high[k] + at);
-            carom_f32v apart = carom_f32v_max(below, above) - point->margin;
-            apart = carom_f32v_max(apart, carom_f32v_splat(0.0f));
-            squares += apart * apart;
-        }
-        carom_f32v_store(bounds + at, squares);
-        carom_i32v within = (squares <= limit) & (squares < HUGE_VALF);
-        lanes |= carom_lanes_of(within) << at;
+/* Defines bounds in a scalar type; they return a bit mask of those within the limit. Empty boxes
+ * are infinitely far and never within it. `load` makes `width` lanes of floats. */
+#define DEFINE_NODE_BOUND(name, scalar, point_type, vector, width, load, lanes_of)                 \
+    static inline uint32_t name(const carom_bvh_node *node, const point_type *point, scalar limit, \
+                                scalar bounds[CAROM_BVH_WIDTH]) {                                  \
+        uint32_t lanes = 0;                                                                        \
+        for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += width) {                                 \
+            vector squares = vector##_splat(0);                                                    \
+            for (int k = 0; k < 3; ++k) {                                                          \
+                vector below = load(node->low[k] + at) - point->at[k];                             \
+                vector above = point->at[k] - load(node->high[k] + at);                            \
+                vector apart = vector##_max(below, above) - point->margin;                         \
+                apart = vector##_max(apart, vector##_splat(0));                                    \
+                squares += apart * apart;                                                          \
+            }                                                                                      \
+            vector##_store(bounds + at, squares);                                                  \
+            lanes |= lanes_of((squares <= limit) & (squares < (scalar)HUGE_VAL)) << at;            \
+        }                                                                                          \
+        return lanes;                                                                              \
     }
-    return lanes;
-}
-
-/* The same in doubles. */
-static inline uint32_t bound_in_doubles(const carom_bvh_node *node, const carom_bvh_point *point,
-                                        double limit, double bounds[CAROM_BVH_WIDTH]) {
-    uint32_t lanes = 0;
-    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
-        carom_f64v squares = carom_f64v_splat(0.0);
-        for (int k = 0; k < 3; ++k) {
-            carom_f64v below = carom_f64v_floats(node->low[k] + at) - point->at[k];
-            carom_f64v above = point->at[k] - carom_f64v_floats(node->high[k] + at);
-            carom_f64v apart = carom_f64v_max(below, above) - point->margin;
-            apart = carom_f64v_max(apart, carom_f64v_splat(0.0));
-            squares += apart * apart;
-        }
-        memcpy(bounds + at, &squares, sizeof(squares));
-        carom_i64v within = (squares <= limit) & (squares < HUGE_VAL);
-        lanes |= carom_lanes_of64(within) << at;
-    }
-    return lanes;
-}
+DEFINE_NODE_BOUND(bound_in_floats, float, carom_nearest_point, carom_f32v, CAROM_LANES,
+                  carom_f32v_load, carom_lanes_of)
+DEFINE_NODE_BOUND(bound_in_doubles, double, carom_bvh_point, carom_f64v, CAROM_LANES64,
+                  carom_f64v_floats, carom_lanes_of64)
 
 uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_point *point,
                                       double limit, carom_bvh_near_fn *visit, void *user) {

@@ -20,12 +20,9 @@
 #define CAROM_SRC_CONVEX_ITEM_H
 
 #include "carom/convex.h"
+#include "convex/convex_scan.h"
 #include "convex/convex_simplex_item.h"
 #include "geom/pose.h"
-
-#ifdef CAROM_ISA_SUFFIX
-#include "base/simd.h"
-#endif
 
 /* The tolerance of relations: this part of the sum of sizes and distance of the origins. */
 #define CAROM_CONVEX_EPSILON 0x1p-42
@@ -39,15 +36,8 @@
 
 /* ---- Hulls ----------------------------------------------------------------------------------- */
 
-#define CAROM_HULL_LANES 8u /* vertices in a block: one vector of doubles with AVX-512 */
 #define CAROM_HULL_CELLS 8u /* of the table of directions, along an edge of its cube */
 #define CAROM_HULL_SEEDS (6u * CAROM_HULL_CELLS * CAROM_HULL_CELLS)
-
-/* Coordinates and indices of eight vertices. */
-typedef struct carom_hull_block {
-    double x[CAROM_HULL_LANES], y[CAROM_HULL_LANES], z[CAROM_HULL_LANES];
-    uint32_t index[CAROM_HULL_LANES];
-} carom_hull_block;
 
 /* A hull as items see it. Coordinates are the given ones times 2^-exponent, the largest of them in
  * [1/2, 1). */
@@ -92,79 +82,6 @@ CAROM_ITEM carom_vec3 carom_hull_direction(uint32_t cell) {
     double w = face % 2 != 0 ? -1.0 : 1.0;
     return face < 2 ? carom_vec(w, u, v) : face < 4 ? carom_vec(v, w, u) : carom_vec(u, v, w);
 }
-
-/* The farthest of the vertices in some blocks, the first of equals: its place in the blocks if it
- * is farther than *value, which is raised, else `none`. In files compiled per instruction set by
- * vectors; the result is the same for any width. */
-#ifdef CAROM_ISA_SUFFIX
-static inline double carom_hull_most(carom_f64v v) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    return _mm512_reduce_max_pd((__m512d)v);
-#else
-    double x[CAROM_LANES64];
-    memcpy(x, &v, sizeof(x));
-    for (int width = CAROM_LANES64 / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; ++i) x[i] = x[i] > x[i + width] ? x[i] : x[i + width];
-    return x[0];
-#endif
-}
-
-/* The lanes of a that are equal to b. */
-static inline uint64_t carom_hull_equal(carom_f64v a, carom_f64v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_EQ_OQ);
-#else
-    return carom_lanes_of64(a == b);
-#endif
-}
-
-__attribute__((always_inline)) static inline uint32_t
-carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d, uint32_t none,
-                double *value) {
-    enum { PARTS = CAROM_HULL_LANES / CAROM_LANES64, AT_ONCE = 8 };
-    carom_f64v x = carom_f64v_splat(d.x), y = carom_f64v_splat(d.y), z = carom_f64v_splat(d.z);
-    carom_f64v dots[AT_ONCE * PARTS];
-    uint32_t best = none;
-    for (uint32_t begin = 0; begin < count; begin += AT_ONCE) {
-        const carom_hull_block *b = blocks + begin;
-        uint32_t parts = PARTS * (count - begin < AT_ONCE ? count - begin : AT_ONCE);
-        carom_f64v most = carom_f64v_splat(-HUGE_VAL);
-        for (uint32_t i = 0; i < parts; ++i) {
-            const carom_hull_block *block = b + i / PARTS;
-            uint32_t lane = i % PARTS * CAROM_LANES64;
-            carom_f64v px, py, pz;
-            memcpy(&px, block->x + lane, sizeof(px));
-            memcpy(&py, block->y + lane, sizeof(py));
-            memcpy(&pz, block->z + lane, sizeof(pz));
-            dots[i] = (px * x + py * y) + pz * z;
-            most = carom_f64v_max(dots[i], most);
-        }
-        double top = carom_hull_most(most);
-        if (!(top > *value)) continue;
-        *value = top;
-        carom_f64v tops = carom_f64v_splat(top);
-        uint64_t equal = 0; /* one bit per vertex: no branch depends on which it is */
-        for (uint32_t i = 0; i < parts; ++i)
-            equal |= carom_hull_equal(dots[i], tops) << (i * CAROM_LANES64);
-        uint32_t first = (uint32_t)__builtin_ctzll(equal);
-        best = begin * CAROM_HULL_LANES + first;
-    }
-    return best;
-}
-#else
-CAROM_ITEM uint32_t carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d,
-                                    uint32_t none, double *value) {
-    uint32_t best = none;
-    for (uint32_t i = 0; i < count; ++i)
-        for (uint32_t k = 0; k < CAROM_HULL_LANES; ++k) {
-            double dot = (blocks[i].x[k] * d.x + blocks[i].y[k] * d.y) + blocks[i].z[k] * d.z;
-            if (!(dot > *value)) continue;
-            *value = dot;
-            best = i * CAROM_HULL_LANES + k;
-        }
-    return best;
-}
-#endif
 
 /* The farthest of all vertices. Four blocks, the most common number, are looked at without a loop.
  */

@@ -597,7 +597,7 @@ static inline __attribute__((always_inline)) void view_from_cell(const carom_gas
     carom_f64x4 edge;
     memcpy(&size, gas->cells.size, sizeof(size));
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    view->x -= __builtin_convertvector(view->at + wraps * size, carom_f64x4) * edge;
+    view->x -= carom_i32x4_doubles(view->at + wraps * size) * edge;
 }
 
 /* True when the cell is the last before a wall on that side. */
@@ -706,8 +706,8 @@ static inline __attribute__((always_inline)) void refile(carom_gas *gas, uint32_
     if (gas->rules.walls)
         for (int axis = 0; axis < 3; ++axis)
             if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) forward[axis] = 0;
-    carom_i32x4 up = __builtin_convertvector(view->v > 0.0, carom_i32x4); /* -1 or 0 */
-    carom_i32x4 step = __builtin_convertvector(forward, carom_i32x4) & (-1 - 2 * up);
+    carom_i32x4 up = carom_i64x4_narrow(view->v > 0.0); /* -1 or 0 */
+    carom_i32x4 step = carom_i64x4_narrow(forward) & (-1 - 2 * up);
     carom_i32x4 to = view->at + step, out = (to < 0) | (to >= size);
     if ((step[0] | step[1] | step[2]) == 0) return;
     if ((out[0] | out[1] | out[2]) != 0) {
@@ -716,7 +716,7 @@ static inline __attribute__((always_inline)) void refile(carom_gas *gas, uint32_
     } else {
         for (int axis = 0; axis < 3; ++axis) home->at[axis] = (uint16_t)to[axis];
     }
-    view->x -= __builtin_convertvector(step, carom_f64x4) * edge;
+    view->x -= carom_i32x4_doubles(step) * edge;
     carom_gas_file(gas, slot, &before, false);
     carom_gas_file(gas, slot, home, true);
 }

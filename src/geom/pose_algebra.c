@@ -129,16 +129,26 @@ carom_status carom_pose_invert(carom_context *context, const carom_pose *pose,
     return CAROM_OK;
 }
 
+typedef carom_vec3 pose_vector_fn(const carom_frame *frame, carom_vec3 v);
+
+/* Moves or turns vectors, of which one is called `what`. `move` is a constant in every call, so
+ * that it is inlined. */
+static inline carom_status pose_all(carom_context *context, const carom_pose *pose,
+                                    pose_vector_fn *move, const carom_vec3 *from, uint64_t count,
+                                    const char *what, carom_vec3 *to) {
+    CAROM_TRY(check_pose(context, pose, "the pose"));
+    CAROM_TRY(check_points(context, from, count, what));
+    carom_frame frame = carom_frame_make(pose);
+    for (uint64_t i = 0; i < count; ++i) to[i] = move(&frame, from[i]);
+    return CAROM_OK;
+}
+
 carom_status carom_pose_apply(carom_context *context, const carom_pose *pose,
                               const carom_vec3 *points, uint64_t count, carom_vec3 *moved) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(count == 0 || points != NULL, "the points are NULL");
     CAROM_REQUIRE(count == 0 || moved != NULL, "the place for the points is NULL");
-    CAROM_TRY(check_pose(context, pose, "the pose"));
-    CAROM_TRY(check_points(context, points, count, "point"));
-    carom_frame frame = carom_frame_make(pose);
-    for (uint64_t i = 0; i < count; ++i) moved[i] = carom_frame_apply(&frame, points[i]);
-    return CAROM_OK;
+    return pose_all(context, pose, carom_frame_apply, points, count, "point", moved);
 }
 
 carom_status carom_pose_rotate(carom_context *context, const carom_pose *pose,
@@ -146,11 +156,7 @@ carom_status carom_pose_rotate(carom_context *context, const carom_pose *pose,
     CAROM_ENTER(context);
     CAROM_REQUIRE(count == 0 || directions != NULL, "the directions are NULL");
     CAROM_REQUIRE(count == 0 || rotated != NULL, "the place for the directions is NULL");
-    CAROM_TRY(check_pose(context, pose, "the pose"));
-    CAROM_TRY(check_points(context, directions, count, "direction"));
-    carom_frame frame = carom_frame_make(pose);
-    for (uint64_t i = 0; i < count; ++i) rotated[i] = carom_frame_turn(&frame, directions[i]);
-    return CAROM_OK;
+    return pose_all(context, pose, carom_frame_turn, directions, count, "direction", rotated);
 }
 
 carom_status carom_pose_from_axis_angle(carom_context *context, const carom_vec3 *axis,

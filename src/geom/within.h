@@ -19,6 +19,19 @@
 
 #define CAROM_WITHIN_ERROR 0x1p-46
 
+/* Relative: what the square of a direction's length and its products with a squared reach are off
+ * by, at most eight roundings of 2^-53 each, taken four times. */
+#define CAROM_WITHIN_SQUARE_ERROR 0x1p-48
+
+/* The least squared length of a direction that a slab is measured along. Products of a longer one
+ * with coordinates of 2^-53 of the least size are normal numbers, and so are their squares. A pair
+ * without a longer one stays undecided. */
+#define CAROM_WITHIN_DIRECTION_MINIMUM 0x1p-400
+
+/* Sizes for which no square or product of squares below leaves the range of a double. */
+#define CAROM_WITHIN_SIZE_MINIMUM 0x1p-120
+#define CAROM_WITHIN_SIZE_LIMIT   0x1p120
+
 /* Whether a slab perpendicular to `direction`, any direction, is wider than `reach`, which includes
  * the error. Most pairs that are apart are separated along the normal of one of them or along the
  * line between them: testing these takes a tenth of the work of measuring. */
@@ -26,8 +39,9 @@ CAROM_ITEM bool carom_within_apart(const carom_vec3 *a, const carom_vec3 *b, car
                                    double reach) {
     double there = carom_near_gap(a, b, direction);
     double gap = there > 0.0 ? there : carom_near_gap(b, a, direction);
-    double squared = carom_vec_dot(direction, direction) * (1.0 + 0x1p-48);
-    return gap > 0.0 && squared > 0x1p-400 && gap * gap > reach * reach * squared;
+    double squared = carom_vec_dot(direction, direction) * (1.0 + CAROM_WITHIN_SQUARE_ERROR);
+    return gap > 0.0 && squared > CAROM_WITHIN_DIRECTION_MINIMUM &&
+           gap * gap > reach * reach * squared;
 }
 
 CAROM_ITEM carom_vec3 carom_within_normal(const carom_vec3 *p) {
@@ -97,7 +111,8 @@ CAROM_ITEM int carom_within_filter(const carom_triangle *a, const carom_triangle
     }
     if (!carom_near_localise(p, 6, &view)) return CAROM_UNDECIDED;
     if (view.size == 0.0) return CAROM_YES; /* one point */
-    if (!(view.size > 0x1p-120 && view.size < 0x1p120)) return CAROM_UNDECIDED;
+    if (!(view.size > CAROM_WITHIN_SIZE_MINIMUM && view.size < CAROM_WITHIN_SIZE_LIMIT))
+        return CAROM_UNDECIDED;
     double local = reach * (1.0 / view.up), error = view.size * CAROM_WITHIN_ERROR;
     double less = local - error, more = local + error;
     carom_vec3 between = carom_vec_sub(carom_within_sum(p + 3), carom_within_sum(p));

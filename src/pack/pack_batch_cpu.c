@@ -56,15 +56,14 @@ CAROM_SIMD lens lens_at(carom_f64v r, carom_f64v s, carom_f64v d) {
 }
 
 /* The two parts of a sum, added up per lane; the bits of the constants are taken off at the end. */
-typedef uint64_t u64v __attribute__((vector_size(8 * CAROM_LANES64))); /* wraps around */
 typedef struct parts {
-    u64v high, low;
+    carom_u64v high, low; /* wrap around */
 } parts;
 
 CAROM_SIMD void add(parts *p, carom_f64v x, const carom_pack_scale *s) {
     carom_f64v coarse = splat(s->coarse), above = x + coarse, rest = x - (above - coarse);
-    p->high += (u64v)above;
-    p->low += (u64v)(rest + splat(s->fine));
+    p->high += (carom_u64v)above;
+    p->low += (carom_u64v)(rest + splat(s->fine));
 }
 
 CAROM_SIMD void add_vec(parts p[3], vec v, const carom_pack_scale *s) {
@@ -73,7 +72,7 @@ CAROM_SIMD void add_vec(parts p[3], vec v, const carom_pack_scale *s) {
     add(&p[2], v.z, s);
 }
 
-static uint64_t lane_sum(u64v v) {
+static uint64_t lane_sum(carom_u64v v) {
     uint64_t sum = 0;
     for (int i = 0; i < CAROM_LANES64; ++i) sum += v[i];
     return sum;

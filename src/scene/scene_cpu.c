@@ -7,6 +7,7 @@
  */
 #include "scene/scene_cpu.h"
 
+#include "base/simd.h"
 #include "geom/length.h"
 
 /* Relative to sizes and translations: the tolerance of convex.h, and four times that. */
@@ -68,8 +69,8 @@ static void hull_extents(const carom_hull_view *hull, carom_vec3 d, double *alon
         most = carom_f64v_max(dot, most);
         least = carom_f64v_max(-dot, least);
     }
-    *along = carom_hull_most(most);
-    *back = carom_hull_most(least);
+    *along = carom_f64v_greatest(most);
+    *back = carom_f64v_greatest(least);
 }
 
 carom_bounds CAROM_CPU(carom_scene_convex_box)(const carom_convex *shape,

@@ -152,7 +152,7 @@ CAROM_SIMD void add_terms(const carom_solid_query *query, carom_solid_tally *tal
         add_term(s, i, keep(fits, terms[i]), query->scales[i]);
     for (unsigned i = 0; i < 2; ++i) {
         carom_f64v units = keep(fits, error[i]);
-        carom_i64v whole = __builtin_convertvector(units, carom_i64v) - (units != 0.0);
+        carom_i64v whole = carom_f64v_truncate(units) - (units != 0.0);
         add_wide(s, CAROM_SOLID_TERMS + i, (carom_u64v)whole, (carom_u64v){0});
     }
     s->any_volume |= (carom_u64v)(fits & (terms[CAROM_SOLID_VOLUME] != 0.0));
@@ -681,19 +681,11 @@ static void queue(const carom_solid_query *query, carom_solid_batch *batch, int 
 CAROM_SIMD void add_block(const carom_solid_sum *block, carom_u64v *to) {
     const uint64_t *words = &block->low;
     for (unsigned i = 0; i < 2 * CAROM_SOLID_SUMS / CAROM_LANES64; ++i) {
-        carom_u64v value, sum, none = {0};
+        carom_u64v value, sum;
         memcpy(&value, words + i * CAROM_LANES64, sizeof(value));
         sum = to[i] + value;
         /* a carry of a low word is -1 there, and is subtracted from the high word after it */
-        carom_u64v carry = (carom_u64v)(sum < value);
-#if CAROM_LANES64 == 8
-        carry = __builtin_shufflevector(none, carry, 0, 8, 0, 10, 0, 12, 0, 14);
-#elif CAROM_LANES64 == 4
-        carry = __builtin_shufflevector(none, carry, 0, 4, 0, 6);
-#else
-        carry = __builtin_shufflevector(none, carry, 0, 2);
-#endif
-        to[i] = sum - carry;
+        to[i] = sum - carom_u64v_even_to_odd((carom_u64v)(sum < value));
     }
 }
 

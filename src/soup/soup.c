@@ -14,14 +14,14 @@
 #include "base/progress.h"
 #include "mesh/mesh.h"
 
-#define MOST_TRIANGLES (UINT32_MAX - 64u)
-#define PADDING        16u /* bytes after the positions: SIMD loads may read past the last */
+#define TRIANGLE_LIMIT   (UINT32_MAX - 64u)
+#define POSITION_PADDING 16u /* bytes after the positions: SIMD loads may read past the last */
 /* Bytes per triangle, with the scratch of preparing: a tree has 4 for the item, 12 for the corners
  * and 25.6 for the nodes, and is sorted in 12; the others are measured. */
-#define TREE_BYTES     54u
-#define RIGID_BYTES    132u
-#define GRID_BYTES     120u
-#define COPIED_AT_ONCE ((uint64_t)1 << 16) /* vertices or triangles: 0.8 MB, some 0.1 ms */
+#define TREE_BYTES      54u
+#define RIGID_BYTES     132u
+#define GRID_BYTES      120u
+#define SOUP_COPY_GRAIN ((uint64_t)1 << 16) /* vertices or triangles: 0.8 MB, some 0.1 ms */
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
@@ -61,13 +61,13 @@ static carom_status copy_positions(carom_context *context, void *positions, caro
     uint64_t size = 3 * carom_scalar_size(scalar), count = mesh->vertex_count;
     position_copy copy = {(char *)positions + at * size, scalar, mesh};
     CAROM_ASSERT(count == 0 || mesh->scalar == scalar || scalar == CAROM_SCALAR_FLOAT64);
-    CAROM_TRY(carom_parallel_for(context, count, COPIED_AT_ONCE, copy_range, &copy));
-    memset(copy.to + count * size, 0, PADDING);
+    CAROM_TRY(carom_parallel_for(context, count, SOUP_COPY_GRAIN, copy_range, &copy));
+    memset(copy.to + count * size, 0, POSITION_PADDING);
     return CAROM_OK;
 }
 
 static uint64_t bytes_for_positions(carom_scalar scalar, uint64_t vertices) {
-    return vertices * 3 * carom_scalar_size(scalar) + PADDING;
+    return vertices * 3 * carom_scalar_size(scalar) + POSITION_PADDING;
 }
 
 static void release_arrays(carom_soup *soup) {
@@ -94,10 +94,10 @@ static void triangles_free(triangles *t) {
 }
 
 static carom_status check_count(carom_context *context, uint64_t count) {
-    if (count > MOST_TRIANGLES)
+    if (count > TRIANGLE_LIMIT)
         return carom_fail(context, CAROM_TOO_LARGE,
                           "the soup has %llu triangles, at most %u can be numbered; split it",
-                          (unsigned long long)count, MOST_TRIANGLES);
+                          (unsigned long long)count, TRIANGLE_LIMIT);
     return CAROM_OK;
 }
 
@@ -174,7 +174,7 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
     const carom_mesh_view *view = &t->view;
     uint64_t vertices = soup->vertex_count + view->vertex_count;
     uint64_t count = soup->triangle_count + view->face_count;
-    if (vertices > CAROM_MESH_MOST_VERTICES || count > MOST_TRIANGLES)
+    if (vertices > CAROM_MESH_MOST_VERTICES || count > TRIANGLE_LIMIT)
         return carom_fail(
             context, CAROM_TOO_LARGE,
             "the soup would have %llu vertices and %llu triangles, too many to number",
@@ -193,7 +193,7 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
     CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, soup->vertex_count, view));
     CAROM_ASSERT(grown->triangle_count == count && grown->vertex_count == vertices);
     triangle_copy copy = {soup, t, grown};
-    return carom_parallel_for(context, count, COPIED_AT_ONCE, copy_triangles, &copy);
+    return carom_parallel_for(context, count, SOUP_COPY_GRAIN, copy_triangles, &copy);
 }
 
 /* The bytes of a soup and of the scratch that preparing it takes, about. */
@@ -216,7 +216,8 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
                         .grid_def = soup->grid_def,
                         .work_budget = soup->work_budget,
                         .fan = soup->fan,
-                        .rigid = soup->rigid};
+                        .rigid = soup->rigid,
+                        .cache = soup->cache};
     triangles t;
     carom_status status = triangles_make(context, mesh, soup->fan, &t);
     if (status == CAROM_OK) {
@@ -262,7 +263,10 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
                          .work_budget = def->work_budget,
                          .fan = def->fan,
                          .rigid = def->rigid};
-    carom_status status = add_mesh(context, soup, carom_mesh_of_def(def->mesh));
+    soup->cache = carom_allocate(&context->allocator, 1, sizeof(*soup->cache));
+    carom_status status = soup->cache != NULL
+                              ? add_mesh(context, soup, carom_mesh_of_def(def->mesh))
+                              : carom_fail_memory(context, sizeof(*soup->cache), "a soup");
     if (status != CAROM_OK) {
         carom_soup_destroy(soup);
         return status;
@@ -275,6 +279,7 @@ void carom_soup_destroy(carom_soup *soup) {
     if (soup == NULL) return;
     carom_allocator allocator = soup->allocator;
     release_arrays(soup);
+    carom_release(&allocator, soup->cache);
     carom_release(&allocator, soup);
 }
 
@@ -406,13 +411,13 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
 carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) {
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
-    uint64_t bytes = sizeof(*soup) + carom_soup_device_bytes(soup) + carom_bvh_bytes(&soup->bvh) +
-                     carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +
-                     soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
-                     (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
-                     soup->placed_capacity * 3 * sizeof(uint32_t) +
-                     carom_grid_bytes(&soup->cells.grid) +
-                     soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
+    uint64_t bytes =
+        sizeof(*soup) + sizeof(*soup->cache) + carom_soup_device_bytes(soup) +
+        carom_bvh_bytes(&soup->bvh) + carom_obb_bytes(&soup->oriented) + soup->position_bytes +
+        soup->spare_bytes + soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
+        (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
+        soup->placed_capacity * 3 * sizeof(uint32_t) + carom_grid_bytes(&soup->cells.grid) +
+        soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
     *info = (carom_soup_info){.faces = soup->face_count,
                               .live = soup->face_count - soup->dead_faces,
                               .triangles = soup->triangle_count,

@@ -27,6 +27,16 @@
 #define CAROM_SOUP_BALANCED_NO      1u
 #define CAROM_SOUP_BALANCED_YES     2u
 
+/* What the first query that needs it finds out and keeps for the next ones: it costs more than
+ * other preparations and few queries need it. The soup owns it from create to destroy, and each
+ * change of the soup forgets it, while no query may run. Queries may run in several contexts at
+ * once. So each member is one atomic word that depends on the faces alone and says all there is to
+ * know: contexts that find it at the same time store the same value, and no other memory is read
+ * because of it, so that relaxed order suffices. */
+typedef struct carom_soup_cache {
+    _Atomic uint8_t balanced; /* CAROM_SOUP_BALANCED_...: whether the faces are balanced */
+} carom_soup_cache;
+
 /* A soup's grid, with the corners and balls that searches need, indexed by rank. */
 typedef struct carom_soup_grid {
     carom_grid grid;
@@ -56,9 +66,7 @@ struct carom_soup {
     uint32_t triangle_count;
     uint32_t face_count;
     uint32_t dead_faces, degenerate_faces;
-    /* Whether the faces are balanced: CAROM_SOUP_BALANCED_..., found by the first query that needs
-     * it. Queries of several contexts may find it at once; all find the same. */
-    _Atomic uint8_t balanced;
+    carom_soup_cache *cache; /* never NULL in a soup that a caller has */
 
     /* Boxes are x * scale - origin in float32, rounded outwards. */
     carom_vec3 origin;
@@ -196,17 +204,22 @@ void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocat
 /* The part of carom_soup_validate for the tree of oriented boxes. */
 const char *carom_soup_validate_rigid(const carom_soup *soup);
 
+/* Work between two checks of the clock and of cancellation: exact tests, of which one may take a
+ * millisecond, and ranks of a grid, of which one may scan a cell that holds all triangles. */
+#define CAROM_SOUP_EXACT_PER_CHECK 16u
+#define CAROM_SOUP_RANKS_PER_CHECK 16u
+
 /* The work budget of the tree in a query for pairs, in nodes visited and candidates. The crumpled
  * cloth needs 9 per triangle, a Chazelle polyhedron of 128 wedges a side, in which most boxes
  * overlap, 124; the grid would find the same candidates. */
 #define CAROM_SOUP_BUDGET_PER_TRIANGLE 256u
-#define CAROM_SOUP_BUDGET_LEAST        65536u
+#define CAROM_SOUP_BUDGET_MINIMUM      65536u
 
 static inline uint64_t carom_soup_budget(const carom_soup *soup, uint64_t triangles) {
     if (soup->method != CAROM_SOUP_METHOD_AUTO) return UINT64_MAX;
     return soup->work_budget != 0
                ? soup->work_budget
-               : CAROM_SOUP_BUDGET_PER_TRIANGLE * triangles + CAROM_SOUP_BUDGET_LEAST;
+               : CAROM_SOUP_BUDGET_PER_TRIANGLE * triangles + CAROM_SOUP_BUDGET_MINIMUM;
 }
 
 #endif

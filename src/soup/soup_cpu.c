@@ -97,30 +97,12 @@ static inline const float *vertex_f32(const carom_soup_points *points, const pai
 
 static inline vec_f32 load_f32(const carom_soup_points *points, const pair_corners *list, int which,
                                uint32_t at) {
-#if CAROM_LANES >= 8
-    carom_f32x8 column[CAROM_LANES / 8][4];
-    for (uint32_t i = 0; i < CAROM_LANES / 8; ++i) {
-        carom_f32x4 row[8];
-        for (uint32_t k = 0; k < 8; ++k)
-            row[k] = carom_f32x4_load(vertex_f32(points, list, which, at + 8 * i + k));
-        carom_f32x8_transpose(row, column[i]); /* the fourth column is not used */
-    }
-#if CAROM_LANES == 16
-#define JOIN(k)                                                                                    \
-    __builtin_shufflevector(column[0][k], column[1][k], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,  \
-                            13, 14, 15)
-    return (vec_f32){JOIN(0), JOIN(1), JOIN(2)};
-#undef JOIN
-#else
-    return (vec_f32){column[0][0], column[0][1], column[0][2]};
-#endif
-#else
-    const float *p[4];
-    for (uint32_t i = 0; i < 4; ++i) p[i] = vertex_f32(points, list, which, at + i);
-    return (vec_f32){(carom_f32v){p[0][0], p[1][0], p[2][0], p[3][0]},
-                     (carom_f32v){p[0][1], p[1][1], p[2][1], p[3][1]},
-                     (carom_f32v){p[0][2], p[1][2], p[2][2], p[3][2]}};
-#endif
+    carom_f32x4 row[CAROM_LANES];
+    carom_f32v column[4]; /* the fourth is not used */
+    for (uint32_t i = 0; i < CAROM_LANES; ++i)
+        row[i] = carom_f32x4_load(vertex_f32(points, list, which, at + i));
+    carom_f32v_transpose(row, column);
+    return (vec_f32){column[0], column[1], column[2]};
 }
 
 #include "soup/soup_filter.h"
@@ -165,29 +147,7 @@ static const deal deals[2048] = {[0] = {{0, 1, 2, 4, 5, 6}, 16 * NONE, NONE},
 /* The bits above of two triangles. The fourth lane of each holds the next triangle's first corner.
  */
 static inline uint32_t alike_of(carom_u32x4 a, carom_u32x4 b) {
-#if CAROM_LANES == 16
-    const __m512i repeat = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
-    __m512i of_a = _mm512_permutexvar_epi32(repeat, _mm512_castsi128_si512((__m128i)a));
-    return _mm512_mask_cmpeq_epi32_mask(0x777, of_a, _mm512_broadcast_i32x4((__m128i)b));
-#else
-    return (carom_i32x4_lanes(b == a[0]) & 7u) | (carom_i32x4_lanes(b == a[1]) & 7u) << 4 |
-           (carom_i32x4_lanes(b == a[2]) & 7u) << 8;
-#endif
-}
-
-/* Writes the corners in the order given by the table. */
-static inline void put_in_order(carom_u32x4 a, carom_u32x4 b, const deal *deal, uint32_t *to) {
-#if defined(__AVX2__)
-    __m256i both = _mm256_set_m128i((__m128i)b, (__m128i)a);
-    __m256i order = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)deal));
-    /* Reads only the low three bits of each index. */
-    _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(both, order));
-#else
-    uint32_t both[8];
-    carom_u32x4_store(both, a);
-    carom_u32x4_store(both + 4, b);
-    for (int i = 0; i < 6; ++i) to[i] = both[deal->order[i]];
-#endif
+    return carom_u32x4_matches(a, b) & 0x777u;
 }
 
 void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_t *a,
@@ -204,7 +164,8 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
         uint32_t at = counts >> deal->shift & 0xFFFF;
         counts += UINT64_C(1) << deal->shift;
         list->pair[at] = (uint16_t)i;
-        put_in_order(in_a, in_b, deal, list->vertex[at]);
+        _Static_assert(sizeof(*deal) == 8, "eight bytes are read as an order, and six are used");
+        carom_u32x4_take(in_a, in_b, (const uint8_t *)deal, 6, list->vertex[at]);
     }
     for (int i = 0; i < LISTS; ++i) lists[i].count = counts >> (16 * i) & 0xFFFF;
     for (uint32_t i = 0; i < lists[OPEN].count; ++i)

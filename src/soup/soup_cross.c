@@ -361,18 +361,24 @@ carom_status carom_soup_cross_search(carom_soup_cross *cross) {
     return carom_progress_finish(context, status);
 }
 
+/* Places the soups of a query on the CPU and begins its search. */
+static carom_status cross_place(carom_context *context, const carom_soup_device_query *query,
+                                carom_soup_placing *placing, carom_soup_cross *cross) {
+    CAROM_TRY(carom_soup_place(context, query->a, query->pose_a, query->b, query->pose_b, placing));
+    carom_soup_cross_begin(cross, context, placing);
+    return CAROM_OK;
+}
+
 carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
                                     const carom_pose *pose_a, const carom_soup *b,
                                     const carom_pose *pose_b, carom_pairs *pairs) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
-    if (carom_soup_on_device(context))
-        return carom_soup_device_pairs(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
-                                       pairs);
+    carom_soup_device_query query = {a, b, pose_a, pose_b};
+    if (carom_soup_on_device(context)) return carom_soup_device_pairs(context, &query, pairs);
     carom_soup_placing placing;
     carom_soup_cross cross;
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    carom_soup_cross_begin(&cross, context, &placing);
+    CAROM_TRY(cross_place(context, &query, &placing, &cross));
     cross.finish = carom_pair_list_fill;
     cross.argument = pairs;
     return carom_soup_cross_search(&cross);
@@ -383,14 +389,12 @@ carom_status carom_soup_cross_meet(carom_context *context, const carom_soup *a,
                                    const carom_pose *pose_b, bool *any) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
-    if (carom_soup_on_device(context))
-        return carom_soup_device_any(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
-                                     any);
+    carom_soup_device_query query = {a, b, pose_a, pose_b};
+    if (carom_soup_on_device(context)) return carom_soup_device_any(context, &query, any);
     carom_soup_placing placing;
     carom_soup_cross cross;
     *any = false;
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    carom_soup_cross_begin(&cross, context, &placing);
+    CAROM_TRY(cross_place(context, &query, &placing, &cross));
     cross.first_only = true;
     CAROM_TRY(carom_soup_cross_search(&cross));
     *any = cross.meeting.any;
@@ -402,9 +406,8 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
                                     const carom_pose *pose_b, uint64_t *count) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
-    if (carom_soup_on_device(context))
-        return carom_soup_device_count(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
-                                       count);
+    carom_soup_device_query query = {a, b, pose_a, pose_b};
+    if (carom_soup_on_device(context)) return carom_soup_device_count(context, &query, count);
     *count = 0;
     /* Two polygons may meet in several triangles: counting them needs the list without duplicates.
      */
@@ -412,8 +415,7 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
         return carom_soup_cross_each(context, a, pose_a, b, pose_b, carom_soup_stream_count, count);
     carom_soup_placing placing;
     carom_soup_cross cross;
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    carom_soup_cross_begin(&cross, context, &placing);
+    CAROM_TRY(cross_place(context, &query, &placing, &cross));
     CAROM_TRY(carom_soup_cross_search(&cross));
     *count = cross.count;
     return CAROM_OK;
@@ -479,12 +481,11 @@ carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
                                    const carom_pose *pose_b, carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
+    carom_soup_device_query query = {a, b, pose_a, pose_b};
     if (carom_soup_on_device(context))
-        return carom_soup_device_each(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
-                                      receive, user);
+        return carom_soup_device_each(context, &query, receive, user);
     carom_soup_placing placing;
     carom_soup_cross cross;
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    carom_soup_cross_begin(&cross, context, &placing);
+    CAROM_TRY(cross_place(context, &query, &placing, &cross));
     return carom_soup_cross_stream(&cross, &placing, receive, user);
 }

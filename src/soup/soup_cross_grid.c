@@ -17,8 +17,7 @@
 #include "grid/grid_cpu.h"
 #include "soup/soup_cross.h"
 
-#define GRAIN         512u
-#define RANKS_AT_ONCE 16u /* between clock checks: each may scan a cell that holds all */
+#define CROSS_RANKS_PER_RANGE 512u /* ranks of a grid, or triangles that are moved */
 
 typedef struct search {
     carom_context *context;
@@ -111,7 +110,7 @@ static carom_status move_q(search *s) {
     s->q_balls = CAROM_ARENA_TAKE(scratch, carom_ball, count);
     if (s->q_boxes == NULL || s->q_balls == NULL)
         return carom_fail_memory(s->context, (uint64_t)count * sizeof(carom_ball), "a search");
-    CAROM_TRY(carom_parallel_for(s->context, count, GRAIN, move_triangles, s));
+    CAROM_TRY(carom_parallel_for(s->context, count, CROSS_RANKS_PER_RANGE, move_triangles, s));
     s->q_bounds = carom_box_empty();
     for (uint32_t i = 0; i < count; ++i)
         if (s->q_boxes[i].low[0] <= s->q_boxes[i].high[0])
@@ -183,7 +182,8 @@ static carom_status search_from_q(void *argument, carom_range range) {
         if (q->levels[rank] == CAROM_GRID_NOWHERE) continue;
         if (!CAROM_CPU_CALL(s->context, carom_grid_find)(
                 &s->cells->grid.view, &box, q->levels[rank], (uint32_t)rank, &f->found) ||
-            (rank % RANKS_AT_ONCE == 0 && carom_progress_stop(s->context, range.worker)))
+            (rank % CAROM_SOUP_RANKS_PER_CHECK == 0 &&
+             carom_progress_stop(s->context, range.worker)))
             return f->pairs.status;
     }
     (void)take(&f->found);
@@ -204,7 +204,8 @@ static carom_status search_from_g(void *argument, carom_range range) {
         if (!carom_box_overlap(&box, &s->q_bounds)) continue;
         if (!CAROM_CPU_CALL(s->context, carom_grid_find)(q, &box, level + 1, (uint32_t)rank,
                                                          &f->found) ||
-            (rank % RANKS_AT_ONCE == 0 && carom_progress_stop(s->context, range.worker)))
+            (rank % CAROM_SOUP_RANKS_PER_CHECK == 0 &&
+             carom_progress_stop(s->context, range.worker)))
             return f->pairs.status;
     }
     (void)take(&f->found);
@@ -213,9 +214,11 @@ static carom_status search_from_g(void *argument, carom_range range) {
 }
 
 static carom_status search_both(search *s) {
-    CAROM_TRY(carom_parallel_for(s->context, s->q_grid.view.item_count, GRAIN, search_from_q, s));
+    CAROM_TRY(carom_parallel_for(s->context, s->q_grid.view.item_count, CROSS_RANKS_PER_RANGE,
+                                 search_from_q, s));
     if (s->stop) return CAROM_OK;
-    return carom_parallel_for(s->context, s->cells->grid.view.item_count, GRAIN, search_from_g, s);
+    return carom_parallel_for(s->context, s->cells->grid.view.item_count, CROSS_RANKS_PER_RANGE,
+                              search_from_g, s);
 }
 
 static carom_status finish(search *s) {

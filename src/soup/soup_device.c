@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "soup/soup.h"
 
-#define READ_AT_ONCE 65536u /* pairs given to a receiver at a time: half a megabyte */
+#define PAIRS_PER_READ 65536u /* pairs given to a receiver at a time: half a megabyte */
 
 static const carom_cuda_soup *table(void) {
     return carom_device_table(CAROM_CUDA_SOUP);
@@ -170,13 +170,13 @@ carom_status carom_soup_device_each(carom_context *context, const carom_soup_dev
     carom_arena *scratch = carom_scratch(context, 0);
     CAROM_TRY(run(context, q, &context->device_pairs, &count));
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_pair *pairs = CAROM_ARENA_TAKE(scratch, carom_pair, READ_AT_ONCE);
+    carom_pair *pairs = CAROM_ARENA_TAKE(scratch, carom_pair, PAIRS_PER_READ);
     if (pairs == NULL)
-        return carom_fail_memory(context, READ_AT_ONCE * sizeof(*pairs), "passing pairs");
+        return carom_fail_memory(context, PAIRS_PER_READ * sizeof(*pairs), "passing pairs");
     carom_status status = CAROM_OK;
     bool stop = false;
     for (uint64_t at = 0; at < count && status == CAROM_OK && !stop; at += some) {
-        some = CAROM_MIN(count - at, READ_AT_ONCE);
+        some = CAROM_MIN(count - at, PAIRS_PER_READ);
         status = carom_cuda_read(context, pairs, found->data + at, some * sizeof(*pairs));
         if (status == CAROM_OK) stop = receive(user, pairs, some);
     }

@@ -65,8 +65,8 @@ static bool is_near(const posed_box *a, const posed_box *b, double limit) {
 
 /* Box comparisons between two checks of the clock, and the number of comparisons that a call of fn
  * counts for. A call may take a millisecond. */
-#define WORK_AT_ONCE 65536u
-#define WORK_OF_CALL 2048u
+#define WORK_PER_CHECK 65536u
+#define WORK_OF_CALL   2048u
 
 /* The boxes of all triangles that are searched. */
 static carom_status boxes_make(carom_context *context, const carom_soup_side *side,
@@ -79,7 +79,7 @@ static carom_status boxes_make(carom_context *context, const carom_soup_side *si
     if (out->data == NULL)
         return carom_fail_memory(context, count * sizeof(posed_box), "comparing two soups");
     for (uint32_t i = side->first; i < side->end; ++i) {
-        if (i % WORK_AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
+        if (i % WORK_PER_CHECK == 0) CAROM_TRY(carom_progress_look(context));
         if (!carom_soup_searched(soup, i)) continue;
         posed_box box = box_of(side, i, along);
         out->data[out->count++] = box;
@@ -121,12 +121,12 @@ static void compare(carom_context *context, const carom_soup_placing *placing, b
             if (!is_near(&a->data[i], box, *limit + slack)) continue;
             if (!call(placing, &a->data[i], box, fn, user)) return;
             work += WORK_OF_CALL;
-            if (work < WORK_AT_ONCE) continue;
+            if (work < WORK_PER_CHECK) continue;
             work = 0;
             if (carom_progress_stop(context, 0)) return;
         }
         work += a->count;
-        if (work < WORK_AT_ONCE) continue;
+        if (work < WORK_PER_CHECK) continue;
         work = 0;
         if (carom_progress_stop(context, 0)) return;
     }

@@ -8,7 +8,7 @@
 #include "geom/enclosing_ball.h"
 #include "soup/soup.h"
 
-#define GRAIN 4096u
+#define BALLS_PER_RANGE 4096u /* triangles with their balls */
 
 typedef struct place {
     const carom_soup *soup;
@@ -66,7 +66,7 @@ carom_status carom_soup_grid_build(carom_context *context, const carom_allocator
     CAROM_ASSERT(cells->grid.view.item_count == count && cells->capacity >= count);
     cells->placed[3 * count] = 0; /* SIMD loads read one entry past the last */
     place p = {soup, cells};
-    return carom_parallel_for(context, count, GRAIN, place_triangles, &p);
+    return carom_parallel_for(context, count, BALLS_PER_RANGE, place_triangles, &p);
 }
 
 void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocator) {

@@ -32,15 +32,14 @@
 #define TRIANGLES_PER_RANGE 256u  /* of a, each searched in the tree of b */
 #define VERTICES_PER_RANGE  4096u /* boxes computed */
 #define IMPACTS_PER_RANGE   256u
-#define OWNED_AT_ONCE       65536u /* triangles between checks of the clock: some milliseconds */
-#define EXACT_AT_ONCE       16u    /* exact tests between checks */
+#define OWNERS_PER_CHECK    65536u /* vertices or triangles between checks of the clock: some ms */
 
 /* Of the largest coordinate: what float32 loses, and what computing a position in it loses. */
-#define FLOAT_ROUNDING    0x1p-23
-#define POSITION_ROUNDING 0x1p-20
-#define STEP              4.0     /* movement in the first search for the first impact, in edges */
-#define HORIZON_GROWTH    4.0f    /* from one to the next */
-#define LARGEST_PRUNED    0x1p120 /* so that differences of positions are finite */
+#define FLOAT_ROUNDING           0x1p-23
+#define POSITION_ROUNDING        0x1p-20
+#define FIRST_HORIZON_EDGES      4.0 /* movement in the first search for the first impact, in edges */
+#define HORIZON_GROWTH           4.0f    /* from one to the next */
+#define PRUNING_COORDINATE_LIMIT 0x1p120 /* so that differences of positions are finite floats */
 
 CAROM_ENUM_NAMES(carom_soup_impact_kind, CAROM_SOUP_IMPACT_KIND_COUNT, "vertex-face", "face-vertex",
                  "edge-edge");
@@ -158,7 +157,7 @@ static carom_status choose_frame(search *s) {
         for (uint64_t v = 0; v < s->sides[i].soup->vertex_count; ++v) {
             carom_bounds_include(&all, start_of(&s->sides[i], (uint32_t)v));
             carom_bounds_include(&all, end_of(&s->sides[i], (uint32_t)v));
-            if (v % OWNED_AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
+            if (v % OWNERS_PER_CHECK == 0) CAROM_TRY(carom_progress_look(s->context));
         }
     if (!(all.low.x <= all.high.x)) return CAROM_OK;
     double most = CAROM_MAX(carom_vec_largest(all.low), carom_vec_largest(all.high));
@@ -236,7 +235,7 @@ static carom_status assign_owners(search *s, side *x) {
                 owned |= CAROM_IMPACT_OWN_EDGE(i);
         }
         x->owned[t] = (uint8_t)owned;
-        if (t % OWNED_AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
+        if (t % OWNERS_PER_CHECK == 0) CAROM_TRY(carom_progress_look(s->context));
     }
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
@@ -330,7 +329,7 @@ static carom_status place_side(search *s, side *x, const uint32_t *items, uint64
 }
 
 /* Sizes for a search for the first impact: the largest coordinate, and the time in which points
- * move as far as STEP triangles are long, in the mean. */
+ * move as far as FIRST_HORIZON_EDGES triangles are long, in the mean. */
 static void measure_motion(search *s) {
     double movement = 0.0, size = 0.0, vertices = 0.0, triangles = 0.0;
     float largest = 0.0f;
@@ -354,8 +353,8 @@ static void measure_motion(search *s) {
         triangles += (double)x->soup->triangle_count;
     }
     s->largest = (double)largest;
-    double step = STEP * size * vertices, whole = movement * triangles;
-    if (s->largest < LARGEST_PRUNED && step > 0.0 && step < whole)
+    double step = FIRST_HORIZON_EDGES * size * vertices, whole = movement * triangles;
+    if (s->largest < PRUNING_COORDINATE_LIMIT && step > 0.0 && step < whole)
         s->horizon = (float)(step / whole);
 }
 
@@ -436,7 +435,7 @@ static void offer(earliest *best, const earliest *x) {
 static void prune(search *s, double upper) {
     double until = (upper + CAROM_TOI_WIDTH) * (1.0 + 0x1p-20); /* float32 rounds */
     float now = atomic_load_explicit(&s->until, memory_order_relaxed), then = (float)until;
-    if (!(s->largest < LARGEST_PRUNED)) return;
+    if (!(s->largest < PRUNING_COORDINATE_LIMIT)) return;
     while (then < now && !atomic_compare_exchange_weak_explicit(
                              &s->until, &now, then, memory_order_relaxed, memory_order_relaxed)) {
     }
@@ -453,7 +452,8 @@ static bool test(finder *f, carom_soup_impact_kind kind, uint32_t a, uint32_t b)
     if (verdict == CAROM_TOI_UNDECIDED) {
         carom_toi toi;
         carom_toi_exact(start, end, edges, &toi);
-        if (++f->work.undecided % EXACT_AT_ONCE == 0 && carom_progress_stop(s->context, f->worker))
+        if (++f->work.undecided % CAROM_SOUP_EXACT_PER_CHECK == 0 &&
+            carom_progress_stop(s->context, f->worker))
             return false;
         if (!toi.hit) return true;
     }

@@ -17,8 +17,8 @@
 #include "base/simd.h"
 #include "geom/toi_item.h"
 
-#define BUFFER   64u /* candidates before their cubics are computed */
-#define PRODUCTS 8.0 /* in a determinant: six, and room for the rounding of their bound */
+#define IMPACT_BUFFER 64u /* candidates before their cubics are computed */
+#define PRODUCTS      8.0 /* in a determinant: six, and room for the rounding of their bound */
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
@@ -150,22 +150,23 @@ static inline void points_of(const carom_impact_pairs *pairs, const carom_impact
     }
 }
 
-#define AT_ONCE 8u /* candidates that are transposed together */
+#define IMPACT_COLUMNS 8u /* candidates that are transposed together: lanes of carom_f32x8 */
 
 /* x, y, z at time 0 and at time 1 of four points, for eight candidates. */
 typedef struct columns {
-    float of[4][6][AT_ONCE] __attribute__((aligned(64)));
+    float of[4][6][IMPACT_COLUMNS] __attribute__((aligned(64)));
 } columns;
 
 static inline void transpose(const carom_impact_pairs *pairs, const carom_impact_candidate *c,
                              uint32_t count, columns *to) {
-    const float *point[AT_ONCE][4];
-    for (uint32_t i = 0; i < AT_ONCE; ++i) points_of(pairs, &c[i < count ? i : 0], point[i]);
+    const float *point[IMPACT_COLUMNS][4];
+    for (uint32_t i = 0; i < IMPACT_COLUMNS; ++i) points_of(pairs, &c[i < count ? i : 0], point[i]);
     for (int p = 0; p < 4; ++p)
         for (int t = 0; t < 2; ++t) {
-            carom_f32x4 row[AT_ONCE];
+            carom_f32x4 row[IMPACT_COLUMNS];
             carom_f32x8 column[4]; /* the fourth is not used */
-            for (uint32_t i = 0; i < AT_ONCE; ++i) row[i] = carom_f32x4_load(point[i][p] + 3 * t);
+            for (uint32_t i = 0; i < IMPACT_COLUMNS; ++i)
+                row[i] = carom_f32x4_load(point[i][p] + 3 * t);
             carom_f32x8_transpose(row, column);
             for (int k = 0; k < 3; ++k) carom_f32x8_store(to->of[p][3 * t + k], column[k]);
         }
@@ -226,11 +227,11 @@ static uint32_t cubic_test(const carom_impact_pairs *pairs, const carom_impact_c
                            uint32_t count, carom_impact_candidate *open) {
     uint32_t kept = 0;
     columns gathered;
-    for (uint32_t at = 0; at < count; at += AT_ONCE) {
-        uint32_t part = count - at < AT_ONCE ? count - at : AT_ONCE;
+    for (uint32_t at = 0; at < count; at += IMPACT_COLUMNS) {
+        uint32_t part = count - at < IMPACT_COLUMNS ? count - at : IMPACT_COLUMNS;
         transpose(pairs, from + at, part, &gathered);
         carom_lanes may = 0;
-        for (uint32_t lane = 0; lane < AT_ONCE; lane += CAROM_LANES64)
+        for (uint32_t lane = 0; lane < IMPACT_COLUMNS; lane += CAROM_LANES64)
             may |=
                 (may_have_root(&gathered, lane, 2.0 * pairs->error) & ((1u << CAROM_LANES64) - 1))
                 << lane;
@@ -262,7 +263,7 @@ static uint32_t triangle_test(const carom_impact_pairs *pairs, const uint32_t *a
 uint32_t CAROM_CPU(carom_soup_find_candidates)(const carom_impact_pairs *pairs, const uint32_t *a,
                                                const uint32_t *b, uint32_t count,
                                                carom_impact_candidate *open, uint64_t *candidates) {
-    carom_impact_candidate found[BUFFER + CAROM_IMPACT_WHICH];
+    carom_impact_candidate found[IMPACT_BUFFER + CAROM_IMPACT_WHICH];
     uint16_t index[CAROM_IMPACT_AT_ONCE], compared[CAROM_IMPACT_AT_ONCE];
     uint32_t buffered = 0, kept = 0;
     uint32_t overlapping = triangle_test(pairs, a, b, count, index, compared);
@@ -273,7 +274,7 @@ uint32_t CAROM_CPU(carom_soup_find_candidates)(const carom_impact_pairs *pairs, 
         for (; which != 0; which &= which - 1)
             found[buffered++] =
                 (carom_impact_candidate){a[i], b[i], (uint32_t)__builtin_ctz(which)};
-        if (buffered < BUFFER) continue;
+        if (buffered < IMPACT_BUFFER) continue;
         kept += cubic_test(pairs, found, buffered, open + kept);
         *candidates += buffered;
         buffered = 0;

@@ -26,8 +26,8 @@
 
 #define TRIANGLES_PER_RANGE 4096u
 #define BLOCKS_PER_RANGE    32u
-#define LISTED              4096u
-#define NOT_THERE           (-1.0) /* the diameter of faces that are ignored: smaller than any */
+#define MARK_LIST_LENGTH    4096u  /* faces, 16 KiB: beyond, all marks are cleared at once */
+#define NO_DIAMETER         (-1.0) /* the diameter of faces that are ignored: smaller than any */
 
 #define DISCS_PER_TRIANGLE 12u
 #define DISCS_PER_POLYGON  49u /* flat */
@@ -147,7 +147,7 @@ static carom_status measure_range(void *argument, carom_range range) {
         double *diameter = &c->diameters[carom_soup_face(soup, s.first)];
         uint64_t searched = 0;
         for (uint32_t t = s.first; t < s.end; ++t) searched += carom_soup_searched(soup, t) ? 1 : 0;
-        *diameter = NOT_THERE;
+        *diameter = NO_DIAMETER;
         if (searched == 0) continue;
         for (uint64_t k = 3 * i; k < 3 * (uint64_t)s.end; ++k)
             if (!(carom_vec_largest(carom_soup_position(soup, soup->corners[k])) <=
@@ -171,7 +171,7 @@ static carom_status place_range(void *argument, carom_range range) {
     for (uint64_t place = range.begin; place < range.end; ++place) {
         uint32_t item = c->soup->bvh.items[place];
         c->placed[place] =
-            item == CAROM_BVH_NONE ? NOT_THERE : c->diameters[carom_soup_face(c->soup, item)];
+            item == CAROM_BVH_NONE ? NO_DIAMETER : c->diameters[carom_soup_face(c->soup, item)];
     }
     return CAROM_OK;
 }
@@ -196,7 +196,7 @@ typedef struct counter {
      * triangles. */
     uint64_t *marked, *own;
     uint32_t listed_count;
-    uint32_t listed[LISTED];
+    uint32_t listed[MARK_LIST_LENGTH];
 } counter;
 
 static uint64_t words_for(uint64_t bits) {
@@ -209,14 +209,14 @@ static bool has_bit(const uint64_t *words, uint32_t bit) {
 
 static void mark(counter *c, uint32_t face) {
     c->marked[face / 64] |= UINT64_C(1) << face % 64;
-    if (c->listed_count < LISTED) c->listed[c->listed_count] = face;
+    if (c->listed_count < MARK_LIST_LENGTH) c->listed[c->listed_count] = face;
     ++c->listed_count;
 }
 
 static void unmark_all(counter *c) {
-    if (c->listed_count > LISTED)
+    if (c->listed_count > MARK_LIST_LENGTH)
         memset(c->marked, 0, words_for(c->crowd->soup->face_count) * sizeof(*c->marked));
-    for (uint32_t i = 0; i < c->listed_count && c->listed_count <= LISTED; ++i)
+    for (uint32_t i = 0; i < c->listed_count && c->listed_count <= MARK_LIST_LENGTH; ++i)
         c->marked[c->listed[i] / 64] = 0;
     c->listed_count = 0;
 }

@@ -40,10 +40,10 @@ static carom_status check_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status check_pairs(const carom_soup_pair_input *input) {
+static carom_status check_pairs(carom_soup_pair_input *input) {
     carom_context *context = input->context;
-    carom_status status = carom_parallel_for(context, input->count, PAIRS_PER_RANGE, check_range,
-                                             (void *)(uintptr_t)input);
+    carom_status status =
+        carom_parallel_for(context, input->count, PAIRS_PER_RANGE, check_range, input);
     if (status != CAROM_BAD_INPUT) return status;
     for (uint64_t i = 0; i < input->count; ++i) {
         carom_pair pair = input->pairs[i];

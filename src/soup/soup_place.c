@@ -22,8 +22,14 @@
 #include "geom/length.h"
 #include "soup/soup.h"
 
-#define MOST_APART 0x1p50 /* its square fits float32 */
-#define FAR        256.0  /* sizes apart */
+/* As exponents of two and as lengths, of distances and of the ratio of sizes: their squares and the
+ * products of both fit float32, of up to 2^127. */
+#define PLACE_EXPONENT_LIMIT 50
+#define PLACE_LENGTH_LIMIT   0x1p50
+
+/* In units of the sizes of both soups: from this distance on the slack, 2^-16 of it, is above 1/256
+ * of the sizes, so that boxes hardly tell which triangles are nearest. */
+#define PLACE_NEAREST_DISTANCE 256.0
 
 /* ---- Frame of one soup ----------------------------------------------------------------------- */
 
@@ -176,9 +182,10 @@ static void relate(carom_soup_placing *p) {
         (a->largest + b->largest) + (carom_vec_largest(a->frame.t) + carom_vec_largest(b->frame.t));
     double rounding = carom_scale_apply(0x1p-45 * moved + 0x1p-1064, a->exponent);
     double slack = rounding + 0x1p-17 * (4.0 * (1.0 + k) + 2.0 * size);
-    p->extreme = !(ratio >= -50 && ratio <= 50 && size <= MOST_APART && size / k <= MOST_APART &&
-                   rounding <= MOST_APART && rounding / k <= MOST_APART);
-    p->far = size > FAR * (1.0 + k);
+    p->extreme = !(ratio >= -PLACE_EXPONENT_LIMIT && ratio <= PLACE_EXPONENT_LIMIT &&
+                   size <= PLACE_LENGTH_LIMIT && size / k <= PLACE_LENGTH_LIMIT &&
+                   rounding <= PLACE_LENGTH_LIMIT && rounding / k <= PLACE_LENGTH_LIMIT);
+    p->far = size > PLACE_NEAREST_DISTANCE * (1.0 + k);
     p->offset = offset;
     if (p->extreme) return;
     p->b_to_a = move_make(r, t, k);

@@ -21,9 +21,9 @@
 #include "geom/nearer.h"
 #include "soup/soup_points_cpu.h"
 
-#define QUERIES_PER_RANGE 16u
-#define POINTS_PER_RANGE  4096u /* when sorting */
-#define LEAST_SORTED      64u   /* points: fewer do not repay sorting */
+#define QUERIES_PER_RANGE  16u
+#define POINTS_PER_RANGE   4096u /* when sorting */
+#define SORT_POINT_MINIMUM 64u   /* points: fewer do not repay sorting */
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
@@ -76,7 +76,8 @@ carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *po
                                    uint64_t count) {
     carom_context *context = batch->context;
     const carom_soup *soup = batch->soup;
-    if (count < LEAST_SORTED || count > UINT32_MAX || soup->vertex_count == 0) return CAROM_OK;
+    if (count < SORT_POINT_MINIMUM || count > UINT32_MAX || soup->vertex_count == 0)
+        return CAROM_OK;
     carom_arena *scratch = carom_scratch(context, 0);
     sorting s = {.soup = soup, .points = points, .context = context};
     s.keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
@@ -103,8 +104,9 @@ carom_status carom_soup_check_points(carom_context *context, const carom_soup *s
 
 /* ---- Nearest face ---------------------------------------------------------------------------- */
 
-/* Beyond this distance boxes cannot distinguish which face is nearest. */
-#define FARTHEST 0x1p200
+/* In the frame of the boxes, whose coordinates are floats, so below 2^128. Beyond this distance the
+ * rounding of a double is larger than all of them: boxes cannot tell which face is nearest. */
+#define BOX_DISTANCE_LIMIT 0x1p200
 
 /* A candidate for the nearest face. */
 typedef struct candidate {
@@ -114,7 +116,7 @@ typedef struct candidate {
 
 /* About six faces meet at a corner. If there are more candidates, they are reduced to the nearest.
  */
-#define MOST_CANDIDATES 16u
+#define NEAREST_CANDIDATE_LIMIT 16u
 
 /* The search for one point. Distances are compared in the frame of the boxes, where they do not
  * overflow. */
@@ -125,9 +127,9 @@ typedef struct seeker {
     double error; /* upper bound of the sum of the errors of two distances */
     double least; /* of all distances */
     uint32_t worker, offers, count;
-    uint32_t seed;                         /* the place offered first */
-    bool seeded;                           /* it has been */
-    candidate candidates[MOST_CANDIDATES]; /* all faces within least + error */
+    uint32_t seed;                                 /* the place offered first */
+    bool seeded;                                   /* it has been */
+    candidate candidates[NEAREST_CANDIDATE_LIMIT]; /* all faces within least + error */
 } seeker;
 
 /* The error relative to the size of soup and point per axis. The extent of point and face is at
@@ -173,7 +175,7 @@ static void choose(seeker *s) {
 /* How far to search. */
 static double limit_of(const seeker *s) {
     double limit = s->least + s->error;
-    return limit <= FARTHEST ? limit : HUGE_VAL;
+    return limit <= BOX_DISTANCE_LIMIT ? limit : HUGE_VAL;
 }
 
 static void offer(seeker *s, uint32_t place, const carom_triangle *t) {
@@ -183,10 +185,10 @@ static void offer(seeker *s, uint32_t place, const carom_triangle *t) {
     if (too_far(s, closest.distance)) return;
     double distance = closest.distance * soup->scale; /* may underflow */
     if (distance + s->error < s->least) s->count = 0;
-    if (s->count == MOST_CANDIDATES) choose(s);
+    if (s->count == NEAREST_CANDIDATE_LIMIT) choose(s);
     if (distance < s->least) s->least = distance;
     uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
-    CAROM_ASSERT(s->count < MOST_CANDIDATES && s->least <= distance + s->error);
+    CAROM_ASSERT(s->count < NEAREST_CANDIDATE_LIMIT && s->least <= distance + s->error);
     s->candidates[s->count++] =
         (candidate){{.face = face, .distance = closest.distance, .point = closest.b}, place};
 }
@@ -284,9 +286,9 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
     /* The distances themselves are rounded to multiples of 2^-1074; 2^-1000 exceeds the error of an
      * underflow in the frame. */
     s.error = DISTANCE_ERROR * size + (0x1p-1073 * soup->scale + 0x1p-1000);
-    if (!(size <= FARTHEST)) { /* every box may contain the nearest face */
+    if (!(size <= BOX_DISTANCE_LIMIT)) { /* every box may contain the nearest face */
         at.at[0] = at.at[1] = at.at[2] = 0.0;
-        at.margin = FARTHEST;
+        at.margin = BOX_DISTANCE_LIMIT;
         s.error = HUGE_VAL;
     }
     s.seed = turn->place;

@@ -12,8 +12,8 @@
 #include "base/progress.h"
 #include "base/simd.h"
 
-#define GRAIN       4096u
-#define COUNT_GRAIN 65536u /* triangles whose states are read: some 10 us */
+#define AREA_GRAIN  4096u  /* triangles per range whose areas are tested */
+#define STATE_GRAIN 65536u /* triangles per range whose states are read: some 10 us */
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ static void box_of_floats(const float *positions, const uint32_t *corners, carom
                 r = carom_f32x4_load(positions + 3 * (uint64_t)corners[2]);
     carom_f32x4 low = carom_f32x4_min(carom_f32x4_min(p, q), r);
     carom_f32x4 high = carom_f32x4_max(carom_f32x4_max(p, q), r);
-    carom_f32x4 first = __builtin_shufflevector(low, high, 0, 1, 2, 4);
+    carom_f32x4 first = carom_f32x4_three_and_one(low, high);
     _Static_assert(sizeof(*box) == 6 * sizeof(float), "low, then high");
     memcpy(box, &first, sizeof(first)); /* a box is stored by 16 and 8 bytes */
     memcpy(&box->high[1], (const char *)&high + sizeof(float), 2 * sizeof(float));
@@ -69,14 +69,14 @@ carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle) {
 /* Of scattered triangles first the corners and then the positions have to be waited for. They are
  * fetched this many triangles before they are used, the corners twice as many: preparing a cloth of
  * 4 million triangles takes a twelfth less, one of 250,000, which the caches hold, as long. */
-#define AHEAD 32u
+#define PREFETCH_TRIANGLES 32u
 
 static void fetch_ahead(const carom_soup *soup, const uint32_t *items, uint32_t i, uint32_t count) {
     uint64_t size = 3 * (soup->scalar == CAROM_SCALAR_FLOAT32 ? sizeof(float) : sizeof(double));
-    if (i + 2 * AHEAD < count)
-        __builtin_prefetch(soup->corners + 3 * (uint64_t)items[i + 2 * AHEAD]);
-    if (i + AHEAD >= count) return;
-    const uint32_t *corners = soup->corners + 3 * (uint64_t)items[i + AHEAD];
+    if (i + 2 * PREFETCH_TRIANGLES < count)
+        __builtin_prefetch(soup->corners + 3 * (uint64_t)items[i + 2 * PREFETCH_TRIANGLES]);
+    if (i + PREFETCH_TRIANGLES >= count) return;
+    const uint32_t *corners = soup->corners + 3 * (uint64_t)items[i + PREFETCH_TRIANGLES];
     for (int k = 0; k < 3; ++k)
         __builtin_prefetch((const char *)soup->positions + corners[k] * size);
 }
@@ -96,13 +96,13 @@ void carom_soup_boxes(const void *user, const uint32_t *items, uint32_t first, u
 
 /* The positions are cut into parts, whose number does not depend on threads, and the bounds of the
  * parts joined in their order: which of two zeros is a bound does not depend on threads either. */
-#define PARTS      64u
-#define LEAST_PART 32768u /* vertices: some 20 us */
+#define BOUNDS_PARTS        64u
+#define BOUNDS_PART_MINIMUM 32768u /* vertices: some 20 us */
 
 typedef struct bounds_search {
     const carom_soup *soup;
-    uint64_t part;                        /* vertices of a part */
-    double low[PARTS][3], high[PARTS][3]; /* of each part */
+    uint64_t part;                                      /* vertices of a part */
+    double low[BOUNDS_PARTS][3], high[BOUNDS_PARTS][3]; /* of each part */
 } bounds_search;
 
 /* The fourth lane is ignored here, too. */
@@ -131,7 +131,7 @@ static carom_status find_bounds_of_part(void *argument, carom_range range) {
     bounds_search *search = argument;
     uint64_t part = range.begin / search->part, count = range.end - range.begin;
     double low[3], high[3];
-    CAROM_ASSERT(part < PARTS);
+    CAROM_ASSERT(part < BOUNDS_PARTS);
     if (search->soup->scalar == CAROM_SCALAR_FLOAT32) {
         const float *positions = search->soup->positions;
         find_bounds_of_floats(positions + 3 * range.begin, count, low, high);
@@ -150,7 +150,8 @@ static carom_status find_bounds_of_part(void *argument, carom_range range) {
 static carom_status find_bounds(carom_context *context, const carom_soup *soup, double low[3],
                                 double high[3]) {
     uint64_t count = soup->vertex_count;
-    bounds_search search = {.soup = soup, .part = CAROM_MAX(count / PARTS + 1, LEAST_PART)};
+    bounds_search search = {.soup = soup,
+                            .part = CAROM_MAX(count / BOUNDS_PARTS + 1, BOUNDS_PART_MINIMUM)};
     CAROM_TRY(carom_parallel_for(context, count, search.part, find_bounds_of_part, &search));
     memcpy(low, search.low[0], sizeof(search.low[0]));
     memcpy(high, search.high[0], sizeof(search.high[0]));
@@ -202,10 +203,8 @@ static bool floats_have_area(const float *positions, const uint32_t *corners) {
     carom_f32x4 p = carom_f32x4_load(positions + 3 * (uint64_t)corners[0]);
     carom_f32x4 u = carom_f32x4_load(positions + 3 * (uint64_t)corners[1]) - p,
                 v = carom_f32x4_load(positions + 3 * (uint64_t)corners[2]) - p;
-    carom_f32x4 a = __builtin_shufflevector(u, u, 1, 2, 0, 0) *
-                    __builtin_shufflevector(v, v, 2, 0, 1, 0),
-                b = __builtin_shufflevector(u, u, 2, 0, 1, 0) *
-                    __builtin_shufflevector(v, v, 1, 2, 0, 0);
+    carom_f32x4 a = carom_f32x4_yzx(u) * carom_f32x4_zxy(v),
+                b = carom_f32x4_zxy(u) * carom_f32x4_yzx(v);
     carom_f32x4 error = 0x1p-21f * (carom_f32x4_abs(a) + carom_f32x4_abs(b)) + 0x1p-120f;
     return (carom_i32x4_lanes(carom_f32x4_abs(a - b) > error) & 7u) != 0;
 }
@@ -299,8 +298,8 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
     uint64_t count = soup->triangle_count;
     face_count faces = {.soup = soup};
     CAROM_TRY(choose_frame(context, soup));
-    CAROM_TRY(carom_parallel_for(context, count, GRAIN, find_degenerate, soup));
-    CAROM_TRY(carom_parallel_for(context, count, COUNT_GRAIN, count_degenerate_faces, &faces));
+    CAROM_TRY(carom_parallel_for(context, count, AREA_GRAIN, find_degenerate, soup));
+    CAROM_TRY(carom_parallel_for(context, count, STATE_GRAIN, count_degenerate_faces, &faces));
     *degenerate_faces = atomic_load(&faces.degenerate);
     carom_progress_add(context, 0, count);
     if (soup->method == CAROM_SOUP_METHOD_GRID)
@@ -314,7 +313,8 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
 #define STEPS_ORIENTED 9u
 
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
-    atomic_store(&soup->balanced, CAROM_SOUP_BALANCED_UNKNOWN);
+    atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
+                          memory_order_relaxed);
     if (carom_soup_on_device(context)) return carom_soup_device_prepare(context, soup);
     uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
     uint32_t degenerate_faces = 0;

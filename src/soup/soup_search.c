@@ -19,8 +19,6 @@
 #define NODES_PER_RANGE     2u /* of level 1: 512 triangles */
 #define RANKS_PER_RANGE     512u
 #define TRIANGLES_PER_RANGE 64u /* of a window */
-#define RANKS_AT_ONCE       16u /* between clock checks: each may scan a cell that holds all */
-#define EXACT_AT_ONCE       16u /* exact tests between checks; one may take a millisecond */
 
 typedef struct finder {
     carom_soup_search *search;
@@ -123,7 +121,8 @@ static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t cou
             if (counts_exactly(soup, f->placed + 3 * (uint64_t)pa, f->placed + 3 * (uint64_t)pb) &&
                 !keep_pair(f, f->items[pa], f->items[pb]))
                 return false;
-            if (i % EXACT_AT_ONCE == 0 && carom_progress_stop(f->search->context, f->worker))
+            if (i % CAROM_SOUP_EXACT_PER_CHECK == 0 &&
+                carom_progress_stop(f->search->context, f->worker))
                 return false;
         }
     }
@@ -256,8 +255,8 @@ static carom_status search_ranks(void *argument, carom_range range) {
     finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return CAROM_OK;
-    for (uint64_t at = range.begin; at < range.end; at += RANKS_AT_ONCE) {
-        uint64_t end = CAROM_MIN(at + RANKS_AT_ONCE, range.end);
+    for (uint64_t at = range.begin; at < range.end; at += CAROM_SOUP_RANKS_PER_CHECK) {
+        uint64_t end = CAROM_MIN(at + CAROM_SOUP_RANKS_PER_CHECK, range.end);
         if (!CAROM_CPU_CALL(s->context, carom_grid_self)(&s->cells->grid.view, (uint32_t)at,
                                                          (uint32_t)end, &f->found.grid) ||
             carom_progress_stop(s->context, range.worker))

@@ -9,15 +9,15 @@
 
 #include "base/progress.h"
 
-#define FIRST_WINDOW       64u /* triangles */
-#define LEAST_WINDOW_PAIRS 65536u
-#define PAIRS_AT_ONCE      1024u /* passed to the receiver */
+#define FIRST_WINDOW_TRIANGLES 64u    /* doubled while pairs are few */
+#define WINDOW_PAIR_MINIMUM    65536u /* pairs a window may have in the smallest soups: 0.5 MiB */
+#define RECEIVED_PAIRS         1024u  /* passed to the receiver by one call */
 
 void carom_soup_stream_begin(carom_soup_stream *stream, carom_context *context,
                              const carom_soup *soup, carom_pairs_fn *receive, void *user) {
     *stream = (carom_soup_stream){.context = context,
                                   .soup = soup,
-                                  .most = CAROM_MAX(soup->triangle_count, LEAST_WINDOW_PAIRS),
+                                  .most = CAROM_MAX(soup->triangle_count, WINDOW_PAIR_MINIMUM),
                                   .receive = receive,
                                   .user = user};
 }
@@ -25,11 +25,11 @@ void carom_soup_stream_begin(carom_soup_stream *stream, carom_context *context,
 carom_status carom_soup_stream_pass(carom_context *context, const uint64_t *pairs, uint64_t count,
                                     void *argument) {
     carom_soup_stream *stream = argument;
-    carom_pair some[PAIRS_AT_ONCE];
+    carom_pair some[RECEIVED_PAIRS];
     (void)context;
     stream->count = count;
-    for (uint64_t at = 0; at < count && !stream->stopped; at += PAIRS_AT_ONCE) {
-        uint64_t passed = CAROM_MIN(count - at, PAIRS_AT_ONCE);
+    for (uint64_t at = 0; at < count && !stream->stopped; at += RECEIVED_PAIRS) {
+        uint64_t passed = CAROM_MIN(count - at, RECEIVED_PAIRS);
         for (uint64_t i = 0; i < passed; ++i) some[i] = carom_pair_unpack(pairs[at + i]);
         stream->stopped = stream->receive(stream->user, some, passed);
     }
@@ -39,7 +39,7 @@ carom_status carom_soup_stream_pass(carom_context *context, const uint64_t *pair
 carom_status carom_soup_stream_windows(carom_soup_stream *stream, carom_soup_window_fn *search,
                                        void *argument, uint64_t *first) {
     const carom_soup *soup = stream->soup;
-    uint64_t size = FIRST_WINDOW;
+    uint64_t size = FIRST_WINDOW_TRIANGLES;
     while (*first < soup->triangle_count && !stream->stopped) {
         uint64_t end = CAROM_MIN(*first + size, soup->triangle_count);
         while (end < soup->triangle_count &&

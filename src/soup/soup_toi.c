@@ -17,8 +17,8 @@
 
 /* Of the sizes per root of the number of triangles: some hundredths of an edge. Two bunnies of 69k
  * triangles meet in 41 steps and 17 ms; with 1 instead in 35 steps and 160 ms. */
-#define DETAIL   0.05
-#define ROUNDING 0x1p-46 /* of sizes and movement: poses, distances and bounds of speeds */
+#define TOI_DETAIL   0.05
+#define TOI_ROUNDING 0x1p-46 /* of sizes and movement: poses, distances and bounds of speeds */
 
 typedef struct advance {
     carom_context *context;
@@ -26,7 +26,7 @@ typedef struct advance {
     carom_moving moving[2];
     double tolerance, reach, rounding;
     double closing; /* C */
-    double detail;  /* DETAIL as a distance */
+    double detail;  /* TOI_DETAIL as a distance */
     double left;    /* time until the end */
     carom_soup_placing placing;
 } advance;
@@ -171,12 +171,12 @@ static carom_status begin(advance *v, const carom_motion *motion_a, const carom_
     v->closing =
         (speed + v->moving[0].angle * reach[0] + v->moving[1].angle * reach[1]) * (1.0 + 0x1p-40);
     double triangles = 1.0 + (double)v->soups[0]->triangle_count + v->soups[1]->triangle_count;
-    v->detail = DETAIL * sizes / sqrt(triangles);
+    v->detail = TOI_DETAIL * sizes / sqrt(triangles);
     sizes += speed;
     v->tolerance =
         def != NULL && def->tolerance > 0.0 ? def->tolerance : CAROM_ADVANCE_TOLERANCE * sizes;
     v->reach = def != NULL ? def->reach : 0.0;
-    v->rounding = ROUNDING * (sizes + far);
+    v->rounding = TOI_ROUNDING * (sizes + far);
     v->closing += v->rounding;
     context->work = (carom_work){0};
     return CAROM_OK;

@@ -110,14 +110,15 @@ static carom_status compute_balanced(carom_context *context, const carom_soup *s
     return CAROM_OK;
 }
 
-/* The same, computed by the first query after a change and kept. The soup itself is never const. */
+/* The same, computed by the first query after a change and kept in the soup's cache. */
 static carom_status find_balanced(carom_context *context, const carom_soup *soup, bool *balanced) {
-    _Atomic uint8_t *known = &((carom_soup *)(uintptr_t)soup)->balanced;
-    uint8_t value = atomic_load(known);
+    _Atomic uint8_t *known = &soup->cache->balanced;
+    uint8_t value = atomic_load_explicit(known, memory_order_relaxed);
     *balanced = value == CAROM_SOUP_BALANCED_YES;
     if (value != CAROM_SOUP_BALANCED_UNKNOWN) return CAROM_OK;
     CAROM_TRY(compute_balanced(context, soup, balanced));
-    atomic_store(known, *balanced ? CAROM_SOUP_BALANCED_YES : CAROM_SOUP_BALANCED_NO);
+    value = *balanced ? CAROM_SOUP_BALANCED_YES : CAROM_SOUP_BALANCED_NO;
+    atomic_store_explicit(known, value, memory_order_relaxed);
     return CAROM_OK;
 }
 

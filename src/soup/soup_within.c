@@ -19,8 +19,7 @@
 #include "soup/soup_search.h"
 #include "soup/soup_stream.h"
 
-#define EXACT_AT_ONCE 16 /* tests in integers between checks of the clock; one takes up to 1 ms */
-#define PAIRS_AT_ONCE 65536u /* pairs between checks of the clock: about a millisecond */
+#define WITHIN_PAIRS_PER_CHECK 65536u /* pairs between checks of the clock: about a millisecond */
 
 /* ---- Decision -------------------------------------------------------------------------------- */
 
@@ -43,7 +42,8 @@ bool carom_soup_within_decide(carom_context *context, uint32_t worker,
         int verdict = carom_within_filter(&a, &b, margin);
         if (verdict == CAROM_UNDECIDED) {
             ++*undecided;
-            if (exact++ % EXACT_AT_ONCE == 0 && carom_progress_stop(context, worker)) return false;
+            if (exact++ % CAROM_SOUP_EXACT_PER_CHECK == 0 && carom_progress_stop(context, worker))
+                return false;
             verdict = carom_within_exact(&a, &b, margin) ? CAROM_YES : CAROM_NO;
         }
         if (verdict == CAROM_YES) batch->yes |= UINT64_C(1) << i;
@@ -92,7 +92,8 @@ carom_status carom_soup_within_remove_neighbours(carom_context *context, const c
     if (marks == NULL) return carom_fail_memory(context, words * sizeof(*marks), "a search");
     memset(marks, 0, words * sizeof(*marks));
     for (uint64_t i = 0; i < *count; ++i) {
-        if (i % PAIRS_AT_ONCE == 0 && carom_progress_stop(context, 0)) return CAROM_CANCELLED;
+        if (i % WITHIN_PAIRS_PER_CHECK == 0 && carom_progress_stop(context, 0))
+            return CAROM_CANCELLED;
         carom_pair pair = carom_pair_unpack(pairs[i]);
         bool is_new = i == 0 || carom_pair_unpack(pairs[i - 1]).a != pair.a;
         if (is_new) mark_corners(soup, pair.a, marks, true);
@@ -181,16 +182,16 @@ carom_status carom_soup_self_each_within(carom_context *context, const carom_sou
 /* ---- Two soups ------------------------------------------------------------------------------- */
 
 /* Far above all that boxes reach (soup_place.c), far below the gap to CAROM_OBB_NOWHERE. */
-#define MOST_SLACK 0x1p80
+#define WITHIN_SLACK_LIMIT 0x1p80
 
 /* Of a scale: such a power of two is a double with an inverse, and so are its products with lengths
  * of the soup. */
-#define MOST_EXPONENT 1000
+#define WITHIN_EXPONENT_LIMIT 1000
 
 /* Adds the margin to the slack. Axes of boxes may be longer than 1 by rounding, and so may gaps. */
 static float widen(float slack, double margin, int exponent) {
     double sum = (double)slack + carom_scale_apply(margin, exponent) * (1.0 + 0x1p-16);
-    return sum < MOST_SLACK ? (float)(sum * (1.0 + 0x1p-20)) : (float)MOST_SLACK;
+    return sum < WITHIN_SLACK_LIMIT ? (float)(sum * (1.0 + 0x1p-20)) : (float)WITHIN_SLACK_LIMIT;
 }
 
 static carom_status begin_cross(carom_context *context, const carom_soup *a,
@@ -210,8 +211,9 @@ static carom_status begin_cross(carom_context *context, const carom_soup *a,
     cross->within = true;
     cross->margin = margin;
     int exponent = placing->a.exponent;
-    cross->scale =
-        exponent > -MOST_EXPONENT && exponent < MOST_EXPONENT ? carom_power_of_two(exponent) : 0.0;
+    cross->scale = exponent > -WITHIN_EXPONENT_LIMIT && exponent < WITHIN_EXPONENT_LIMIT
+                       ? carom_power_of_two(exponent)
+                       : 0.0;
     return CAROM_OK;
 }
 

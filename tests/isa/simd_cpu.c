@@ -49,6 +49,125 @@ static const char *check_lists(carom_random *random) {
     return at == count ? NULL : "number of lanes";
 }
 
+static uint64_t bits_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
+/* Doubles as floats and integers, the greatest of them, and words moved between lanes. */
+static const char *check_conversions(carom_random *random) {
+    double a[CAROM_LANES64], b[CAROM_LANES64], top = -HUGE_VAL;
+    float floats[CAROM_LANES64], numbers[CAROM_LANES];
+    carom_u64v words;
+    for (int i = 0; i < CAROM_LANES64; ++i) {
+        a[i] = ((double)(carom_random_next(random) >> 11) - 0x1p52) * 0x1p-20;
+        b[i] = carom_random_next(random) % 2 != 0 ? a[i] : 1.0;
+        top = a[i] > top ? a[i] : top;
+        words[i] = carom_random_next(random);
+    }
+    for (int i = 0; i < CAROM_LANES; ++i)
+        numbers[i] = (float)((int32_t)(carom_random_next(random) >> 34) - (1 << 29)) * 0x1p-10f;
+    carom_f64v x = carom_f64v_load(a), y = carom_f64v_load(b);
+    carom_i64v whole = carom_f64v_truncate(x);
+    carom_i32v parts = carom_f32v_truncate(carom_f32v_load(numbers));
+    carom_u64v odd = carom_u64v_even_to_odd(words);
+    carom_f64v_store_floats(floats, x);
+    carom_f64v back = carom_f64v_floats(floats);
+    carom_lanes equal = carom_f64v_lanes_equal(x, y);
+    for (int i = 0; i < CAROM_LANES64; ++i) {
+        if (!same(floats[i], (float)a[i])) return "doubles stored as floats";
+        if (bits_of(back[i]) != bits_of((double)floats[i])) return "floats as doubles";
+        if (whole[i] != (int64_t)a[i]) return "truncated doubles";
+        if ((equal >> i & 1) != (a[i] == b[i] ? 1u : 0u)) return "equal doubles";
+        if (odd[i] != (i % 2 != 0 ? words[i - 1] : 0u)) return "even to odd";
+    }
+    for (int i = 0; i < CAROM_LANES; ++i)
+        if (parts[i] != (int32_t)numbers[i]) return "truncated floats";
+    if (equal >> CAROM_LANES64 != 0) return "equal doubles past the end";
+    return carom_f64v_greatest(x) == top ? NULL : "greatest of doubles";
+}
+
+/* Rows made to columns, and comparisons combined. */
+static const char *check_rows(carom_random *random) {
+    carom_f32x4 rows[CAROM_LANES];
+    carom_f32v columns[4], a, b, c;
+    for (int i = 0; i < CAROM_LANES; ++i) {
+        a[i] = special_float(random);
+        b[i] = special_float(random);
+        c[i] = special_float(random);
+        for (int k = 0; k < 4; ++k) rows[i][k] = (float)(4 * i + k);
+    }
+    carom_f32v_transpose(rows, columns);
+    carom_f32v_test test = carom_f32v_test_at_most(carom_f32v_test_begin(), a, b);
+    carom_lanes both = carom_f32v_test_lanes(carom_f32v_test_at_most(test, b, c));
+    for (int i = 0; i < CAROM_LANES; ++i) {
+        for (int k = 0; k < 4; ++k)
+            if (columns[k][i] != (float)(4 * i + k)) return "wide transpose";
+        if ((both >> i & 1) != (a[i] <= b[i] && b[i] <= c[i] ? 1u : 0u)) return "both at most";
+    }
+    return both >> CAROM_LANES != 0 ? "both at most past the end" : NULL;
+}
+
+/* Lanes of four, moved and compared. */
+static const char *check_moves(carom_random *random) {
+    carom_f32x4 x = {0.0f, 1.0f, 2.0f, 3.0f}, y = x + 4.0f;
+    static const float moved[4][4] = {{2, 3, 0, 1}, {1, 2, 0, 0}, {2, 0, 1, 0}, {0, 1, 2, 4}};
+    carom_f32x4 got[4] = {carom_f32x4_swap_halves(x), carom_f32x4_yzx(x), carom_f32x4_zxy(x),
+                          carom_f32x4_three_and_one(x, y)};
+    carom_u32x4 a, b;
+    carom_i64x4 wide;
+    uint8_t order[8];
+    uint32_t taken[8];
+    for (int i = 0; i < 8; ++i) order[i] = (uint8_t)(carom_random_next(random) % 8);
+    for (int i = 0; i < 4; ++i) {
+        a[i] = (uint32_t)(carom_random_next(random) % 3) << 30;
+        b[i] = (uint32_t)(carom_random_next(random) % 3) << 30;
+        wide[i] = (int32_t)carom_random_next(random);
+    }
+    uint32_t matches = carom_u32x4_matches(a, b);
+    carom_u32x4_take(a, b, order, 8, taken);
+    carom_i32x4 narrow = carom_i64x4_narrow(wide);
+    carom_f64x4 doubles = carom_i32x4_doubles(narrow);
+    for (int i = 0; i < 4; ++i) {
+        for (int k = 0; k < 4; ++k) {
+            if (got[i][k] != moved[i][k]) return "lanes moved";
+            if ((matches >> (4 * i + k) & 1) != (a[i] == b[k] ? 1u : 0u)) return "matches";
+        }
+        if (narrow[i] != (int32_t)wide[i] || doubles[i] != (double)wide[i]) return "narrowed";
+    }
+    for (int i = 0; i < 8; ++i)
+        if (taken[i] != (order[i] < 4 ? a[order[i]] : b[order[i] - 4])) return "lanes taken";
+    return matches >> 16 != 0 ? "matches past the end" : NULL;
+}
+
+/* Six doubles rounded outwards. */
+static const char *check_outwards(carom_random *random) {
+#ifdef CAROM_DIRECTED_ROUNDING
+    double from[6];
+    float to[6];
+    bool floats = true, ordered = true;
+    for (int i = 0; i < 6; ++i) {
+        from[i] = (double)special_float(random);
+        if (from[i] - from[i] != 0.0) from[i] = 0.0;
+        if (carom_random_next(random) % 4 == 0) from[i] *= 1.0 + 0x1p-40;
+        floats &= from[i] == (double)(float)from[i];
+    }
+    for (int i = 0; i < 3; ++i) ordered &= from[i] <= from[i + 3];
+    if (carom_f64x6_ordered(from) != ordered) return "ordered";
+    if (carom_f64x6_outwards(from, to) != floats) return "floats";
+    for (int i = 0; i < 6; ++i) {
+        double out = i < 3 ? from[i] - (double)to[i] : (double)to[i] - from[i];
+        float next = nextafterf(to[i], i < 3 ? HUGE_VALF : -HUGE_VALF);
+        if (!(out >= 0.0)) return "outwards";
+        if (i < 3 ? (double)next <= from[i] : (double)next >= from[i]) return "nearest outwards";
+    }
+#else
+    (void)random;
+#endif
+    return NULL;
+}
+
 static bool is_root(float root, float of) {
     return of >= 0.0f ? root == sqrtf(of) : root != root;
 }
@@ -159,6 +278,10 @@ const char *CAROM_CPU(carom_test_simd)(uint64_t seed, int *lanes) {
     if (wrong == NULL) wrong = check_lists(&more);
     if (wrong == NULL) wrong = check_eight(&more);
     if (wrong == NULL) wrong = check_four(&more);
+    if (wrong == NULL) wrong = check_conversions(&more);
+    if (wrong == NULL) wrong = check_rows(&more);
+    if (wrong == NULL) wrong = check_moves(&more);
+    if (wrong == NULL) wrong = check_outwards(&more);
     if (wrong != NULL) return wrong;
     carom_f32v_store(copy, carom_f32v_fma(x, carom_f32v_splat(2.0f), carom_f32v_splat(1.0f)));
     for (int i = 0; i < CAROM_LANES; ++i) /* 2 a is exact, so both roundings agree */
