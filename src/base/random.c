@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 uint64_t carom_random_next(carom_random *random) {
-    CAROM_REQUIRE_OR(random != NULL, "the random numbers are NULL", 0);
+    CAROM_REQUIRE_OR(random != NULL, CAROM_ARE_NULL("random numbers"), 0);
     random->state += UINT64_C(0x9E3779B97F4A7C15);
     uint64_t z = random->state;
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);

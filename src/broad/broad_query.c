@@ -503,9 +503,9 @@ carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *
                                      const carom_bounds *boxes, uint64_t count,
                                      carom_pairs *pairs) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || boxes != NULL, "the boxes are NULL");
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(boxes, count, "boxes");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
     for (uint64_t i = 0; i < count; ++i)
@@ -521,9 +521,9 @@ carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *
 carom_status carom_broad_query_rays(carom_context *context, const carom_broad *broad,
                                     const carom_ray *rays, uint64_t count, carom_pairs *pairs) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || rays != NULL, "the rays are NULL");
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(rays, count, "rays");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
     CAROM_TRY(carom_rays_check(context, rays, count));
@@ -534,8 +534,9 @@ carom_status carom_broad_query_rays(carom_context *context, const carom_broad *b
 carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *broad,
                                    const carom_ray *rays, uint64_t count, carom_hit *hits) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(rays, count, "rays");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
     CAROM_TRY(carom_rays_check(context, rays, count));
@@ -548,8 +549,9 @@ carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *br
 carom_status carom_broad_closest_points(carom_context *context, const carom_broad *broad,
                                         const carom_vec3 *points, uint64_t count, carom_hit *hits) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(points, count, "points");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
     for (uint64_t i = 0; i < count; ++i)

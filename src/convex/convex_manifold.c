@@ -282,8 +282,8 @@ carom_status carom_convex_contacts(carom_context *context, const carom_convex *a
                                    const carom_convex_query_def *def,
                                    carom_convex_manifold *manifold) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "a shape is NULL");
-    CAROM_REQUIRE(manifold != NULL, "the place for the manifold is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "shape");
+    CAROM_REQUIRE_OUTPUT(manifold, "manifold");
     if (!(reach >= 0.0 && reach <= DBL_MAX))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the reach is %g; give a finite number, not below 0", reach);
@@ -292,12 +292,7 @@ carom_status carom_convex_contacts(carom_context *context, const carom_convex *a
     CAROM_TRY(carom_convex_depth(context, a, pose_a, b, pose_b, def, &r));
     memset(manifold, 0, sizeof(*manifold));
     manifold->result = r;
-    carom_convex_question_item q = {.a = a,
-                                    .b = b,
-                                    .hull_a = carom_convex_hull_view(a),
-                                    .hull_b = carom_convex_hull_view(b),
-                                    .pose_a = pose_a,
-                                    .pose_b = pose_b};
+    carom_convex_question_item q = carom_convex_question_of(a, pose_a, b, pose_b);
     carom_status status = carom_convex_find_points(carom_scratch(context, 0), &q, reach, manifold);
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "contact points");
 }

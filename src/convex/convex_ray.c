@@ -336,11 +336,10 @@ carom_status carom_convex_cast_rays(carom_context *context, const carom_convex *
                                     const carom_pose *pose, const carom_ray *rays, uint64_t count,
                                     carom_hit *hits) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(shape != NULL, "the shape is NULL");
-    CAROM_REQUIRE(carom_convex_is_complete(shape),
-                  "the shape has an unknown kind, or no hull or support function");
-    CAROM_REQUIRE(rays != NULL || count == 0, "the rays are NULL");
-    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
+    CAROM_REQUIRE_INPUT(shape, "shape");
+    CAROM_REQUIRE_SHAPE(shape);
+    CAROM_REQUIRE_INPUTS(rays, count, "rays");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_TRY(carom_context_require_cpu(context, "a ray at a convex shape"));
     CAROM_TRY(carom_convex_check(context, shape, pose, "the shape"));
     CAROM_TRY(carom_rays_check(context, rays, count));

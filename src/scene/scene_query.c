@@ -30,7 +30,7 @@ CAROM_RESULT_FILL(carom_scene_contacts);
 
 #define REQUIRE_SCENE(context, scene)                                                              \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE((scene) != NULL, "the scene is NULL");                                           \
+    CAROM_REQUIRE_INPUT(scene, "scene");                                                           \
     CAROM_REQUIRE(!(scene)->stale, "objects changed since the last carom_scene_step or _update")
 
 /* ---- Other objects --------------------------------------------------------------------------- */
@@ -122,8 +122,8 @@ carom_status carom_scene_query_objects(carom_context *context, const carom_scene
                                        const carom_scene_object_def *objects, uint64_t count,
                                        carom_scene_contacts *contacts) {
     REQUIRE_SCENE(context, scene);
-    CAROM_REQUIRE(objects != NULL || count == 0, "the objects are NULL");
-    CAROM_REQUIRE_RESULT(contacts, "the place for the contacts");
+    CAROM_REQUIRE_INPUTS(objects, count, "objects");
+    CAROM_REQUIRE_RESULT(contacts, "contacts");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_pairs faces = {0};
     carom_soup_segments segments = {0};
@@ -340,8 +340,8 @@ static carom_status answer(items_query *q, carom_hit *hits) {
 carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *scene,
                                    const carom_ray *rays, uint64_t count, carom_hit *hits) {
     REQUIRE_SCENE(context, scene);
-    CAROM_REQUIRE(rays != NULL || count == 0, "the rays are NULL");
-    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
+    CAROM_REQUIRE_INPUTS(rays, count, "rays");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_pairs items = {0};
     carom_arena *scratch = carom_scratch(context, 0);
@@ -400,8 +400,8 @@ static carom_status answer_near(carom_context *context, const carom_scene *scene
 carom_status carom_scene_closest_points(carom_context *context, const carom_scene *scene,
                                         const carom_vec3 *points, uint64_t count, carom_hit *hits) {
     REQUIRE_SCENE(context, scene);
-    CAROM_REQUIRE(points != NULL || count == 0, "the points are NULL");
-    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
+    CAROM_REQUIRE_INPUTS(points, count, "points");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     for (uint64_t i = 0; i < count; ++i)
         if (!(carom_vec_largest(points[i]) <= 1e300) || !carom_vec_finite(points[i]))

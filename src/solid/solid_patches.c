@@ -389,8 +389,8 @@ carom_status carom_solid_overlap_patches(carom_context *context, const carom_sol
                                          const carom_pose *pose_a, const carom_solid *b,
                                          const carom_pose *pose_b, carom_solid_patches *out) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
-    CAROM_REQUIRE_RESULT(out, "the place for the patches");
+    CAROM_REQUIRE_BOTH(a, b, "solid");
+    CAROM_REQUIRE_RESULT(out, "patches");
     carom_solid_query query;
     CAROM_TRY(carom_context_require_cpu(context, "the pieces of an overlap"));
     CAROM_TRY(carom_solid_check_backend(context, a));

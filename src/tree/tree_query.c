@@ -170,8 +170,8 @@ static const carom_tree_query_def defaults = {0};
 
 #define CHECK(result)                                                                              \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE(a != NULL && b != NULL, "a tree is NULL");                                       \
-    CAROM_REQUIRE((result) != NULL, "the result is NULL");                                         \
+    CAROM_REQUIRE_BOTH(a, b, "tree");                                                              \
+    CAROM_REQUIRE_OUTPUT(result, "result");                                                        \
     if (def == NULL) def = &defaults;                                                              \
     CAROM_TRY(check(context, a, pose_a, b, pose_b, def))
 
@@ -624,8 +624,8 @@ carom_status carom_tree_faces(carom_context *context, const carom_tree *a, const
                               const carom_tree_query_def *def, carom_numbers *faces_a,
                               carom_numbers *faces_b) {
     CHECK(faces_a);
-    CAROM_REQUIRE_RESULT(faces_a, "the place for faces of a");
-    CAROM_REQUIRE_RESULT(faces_b, "the place for faces of b");
+    CAROM_REQUIRE_RESULT(faces_a, "faces of a");
+    CAROM_REQUIRE_RESULT(faces_b, "faces of b");
     carom_tree_pair p = pair_of(a, pose_a, b, pose_b, def);
     query q;
     begin(&q, &p, def);
@@ -1015,7 +1015,7 @@ static carom_status check_batch(const batch *all, uint64_t count) {
                   "the def has scales or a hint; each pair has its own");
     for (uint64_t i = 0; i < count; ++i) {
         const carom_tree_pair *p = &all->pairs[i];
-        CAROM_REQUIRE(p->a != NULL && p->b != NULL, "a tree is NULL");
+        CAROM_REQUIRE_BOTH(p->a, p->b, "tree");
         carom_tree_query_def def = *all->def;
         def.scale_a = p->scale_a;
         def.scale_b = p->scale_b;
@@ -1049,8 +1049,8 @@ static carom_status run_batch(batch *all, uint64_t count) {
 
 #define REQUIRE_BATCH(results)                                                                     \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");                              \
-    CAROM_REQUIRE(count == 0 || (results) != NULL, "the place for the results is NULL");           \
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");                                                   \
+    CAROM_REQUIRE_OUTPUTS(results, count, "results");                                              \
     if (count == 0) return CAROM_OK
 
 carom_status carom_tree_overlap_batch(carom_context *context, const carom_tree_pair *pairs,
