@@ -13,6 +13,10 @@
 #ifndef CAROM_SRC_BASE_MATH_H
 #define CAROM_SRC_BASE_MATH_H
 
+/* The double nearest to pi, 0x1.921fb54442d18p+1, for C and CUDA. Products with a power of two are
+ * exact: 2.0 * CAROM_PI and 4.0 * CAROM_PI are the doubles nearest to 2 pi and 4 pi. */
+#define CAROM_PI 3.14159265358979323846
+
 /* Of any finite angle in radians, however large; NaN for an infinite one. */
 double carom_sin(double x);
 double carom_cos(double x);

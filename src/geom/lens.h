@@ -12,9 +12,8 @@
 #ifndef CAROM_SRC_GEOM_LENS_H
 #define CAROM_SRC_GEOM_LENS_H
 
+#include "base/math.h"
 #include "geom/length.h"
-
-#define CAROM_PI 3.14159265358979323846
 
 /* The lens on the line of centres. `along_r` and `along_s` are the signed distances of the circle's
  * plane from each centre, positive towards the other. */

@@ -22,7 +22,6 @@
 #define LATITUDES   96u  /* circles per sphere for the volume; every LESS-th for distances */
 #define LESS        6u
 #define PER_CIRCLE  24.0 /* points of the longest circle, where distances are taken */
-#define PI          3.14159265358979323846
 
 /* Of a circle: angles from 0 to 2 pi. */
 typedef struct arc {
@@ -172,7 +171,7 @@ static bool cut_arcs(const measuring *m, worker *w, double a, double b) {
 static bool free_arcs(const measuring *m, worker *w, uint32_t i, double z, double rho) {
     const carom_pack_ball *ball = &m->balls[i];
     w->arcs.count = 0;
-    if (!arc_array_push(&w->arcs, &m->context->allocator, (arc){0.0, 2.0 * PI})) return false;
+    if (!arc_array_push(&w->arcs, &m->context->allocator, (arc){0.0, 2.0 * CAROM_PI})) return false;
     for (uint64_t n = 0; n < w->near.count; ++n) {
         uint32_t k = w->near.data[n];
         const carom_pack_ball *other = &m->balls[k];
@@ -194,11 +193,11 @@ static bool free_arcs(const measuring *m, worker *w, uint32_t i, double z, doubl
         double half = carom_atan2(sqrt(1.0 - c * c), c), middle = carom_atan2(y, x);
         double from = middle - half, to = middle + half;
         if (from < 0.0) {
-            from += 2.0 * PI;
-            to += 2.0 * PI;
+            from += 2.0 * CAROM_PI;
+            to += 2.0 * CAROM_PI;
         }
         if (!cut_arcs(m, w, from, to) ||
-            (to > 2.0 * PI && !cut_arcs(m, w, from - 2.0 * PI, to - 2.0 * PI)))
+            (to > 2.0 * CAROM_PI && !cut_arcs(m, w, from - 2.0 * CAROM_PI, to - 2.0 * CAROM_PI)))
             return false;
     }
     return true;
@@ -234,7 +233,7 @@ static bool measure_surface(const measuring *m, worker *w, uint32_t i) {
                 s * (c.x * (carom_sin(b) - carom_sin(a)) - c.y * (carom_cos(b) - carom_cos(a))) +
                 (c.z * t + r) * width;
             if (k % LESS != LESS / 2) continue;
-            uint32_t points = (uint32_t)(width * s * PER_CIRCLE / (2.0 * PI)) + 1;
+            uint32_t points = (uint32_t)(width * s * PER_CIRCLE / (2.0 * CAROM_PI)) + 1;
             for (uint32_t p = 0; p < points; ++p) {
                 double angle = a + width * ((double)p + 0.5) / (double)points;
                 carom_vec3 x = carom_vec(ball->x + r * s * carom_cos(angle),
