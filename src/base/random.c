@@ -26,5 +26,5 @@ double carom_random_between(carom_random *random, double low, double high) {
 double carom_random_normal(carom_random *random) {
     double u1 = carom_random_uniform(random);
     double u2 = carom_random_uniform(random);
-    return sqrt(-2.0 * carom_log(1.0 - u1)) * carom_cos(6.283185307179586476925 * u2);
+    return sqrt(-2.0 * carom_log(1.0 - u1)) * carom_cos(2.0 * CAROM_PI * u2);
 }

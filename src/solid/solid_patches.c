@@ -143,8 +143,8 @@ static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
     to->angle += 2.0 * carom_atan2(above, below) * triangle->weight;
 }
 
-#define MOST_EYES 16u                /* points of a void to test */
-#define SPHERE    12.566370614359172 /* its solid angle, 4 pi */
+#define MOST_EYES 16u              /* points of a void to test */
+#define SPHERE    (4.0 * CAROM_PI) /* its solid angle */
 #define UNCLEAR   0.02 /* of a sphere: tolerance to a whole number, more than rounding */
 
 /* Tests one point of a void; returns whether it touches none of the pieces. */
