@@ -39,6 +39,8 @@ TOKEN = re.compile(r"""
 
 DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)((?:[^\n\\]|\\.|\\\n)*)", re.M | re.S)
 STATIC = {"static", "CAROM_ITEM", "CAROM_ARRAY_FUNCTION"}
+MADE = {"CAROM_ARRAY": ("_reserve", "_push", "_release"), "CAROM_RESULT_FILL": ("_begin", "_end"),
+        "CAROM_ENUM_NAMES": ("_name", "_names", "_from_name")}  # functions, by the endings of their names
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 
 
@@ -225,13 +227,8 @@ class Source:
         if words[0] in ("_Static_assert", "static_assert", "using"): return
         if trees[0][0] == "name" and words[0].isupper() and len(trees) == 2 and trees[1][0] == "(":
             inner = [t for t in trees[1][1] if t[0] == "name"]
-            if words[0] == "CAROM_ARRAY":
-                self.define("type", inner[0][1], inner[0][2])
-                for end in ("_reserve", "_push", "_release"):
-                    self.define("function", inner[0][1] + end, inner[0][2])
-            elif words[0] == "CAROM_ENUM_NAMES":
-                for end in ("_name", "_names", "_from_name"):
-                    self.define("function", inner[0][1] + end, inner[0][2])
+            if words[0] == "CAROM_ARRAY": self.define("type", inner[0][1], inner[0][2])
+            for end in MADE.get(words[0], ()): self.define("function", inner[0][1] + end, inner[0][2])
             return
         body = any(t[0] == "{" for t in trees)
         if words[0] == "typedef":

@@ -117,5 +117,6 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
     struct name
 
 CAROM_RESULT_FILL(carom_pairs);
+CAROM_RESULT_FILL(carom_numbers);
 
 #endif

@@ -23,7 +23,6 @@
 #define LEAST_PART         ((uint64_t)1 << 11)
 #define EARS_BETWEEN_LOOKS 256u
 
-CAROM_RESULT_FILL(carom_numbers);
 CAROM_RESULT_DEFINE_FREE(carom_numbers);
 
 /* A point of the projection. */

@@ -27,7 +27,6 @@ CAROM_ENUM_NAMES(carom_packing_method, CAROM_PACKING_METHOD_COUNT, "octree", "gr
 CAROM_RESULT_DEFINE_FREE(carom_packing_spheres);
 CAROM_RESULT_DEFINE_FREE(carom_packing_cells);
 CAROM_RESULT_FILL(carom_packing_spheres);
-CAROM_RESULT_FILL(carom_packing_cells);
 
 /* ---- Spheres --------------------------------------------------------------------------------- */
 

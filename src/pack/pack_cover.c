@@ -12,6 +12,7 @@
 #include "base/power.h"
 #include "base/progress.h"
 #include "geom/box.h"
+#include "pack/pack.h"
 
 #define DEFAULT_COUNT 64u
 #define CELL                                                                                       \
@@ -29,7 +30,6 @@
 
 CAROM_RESULT_DEFINE_FREE(carom_cover_spheres);
 CAROM_RESULT_FILL(carom_cover_spheres);
-CAROM_RESULT_FILL(carom_packing_cells);
 
 CAROM_ARRAY(point_array, carom_vec3);
 

@@ -26,8 +26,6 @@
 /* Beyond the box of every object. */
 #define EVERYWHERE 0x1p1000
 
-CAROM_RESULT_FILL(carom_scene_contacts);
-
 #define REQUIRE_SCENE(context, scene)                                                              \
     CAROM_ENTER(context);                                                                          \
     CAROM_REQUIRE_INPUT(scene, "scene");                                                           \

@@ -28,8 +28,6 @@
 #define ASK_GRAIN      32u   /* the same */
 #define COPY_GRAIN     1024u /* pairs per range: up to 300 KiB of contacts */
 
-CAROM_RESULT_FILL(carom_scene_contacts);
-
 /* What a range of pairs of boxes becomes: counts, then the first places. */
 typedef struct places {
     uint64_t records; /* in `next` */

@@ -32,8 +32,6 @@
 #define DISCS_PER_TRIANGLE 12u
 #define DISCS_PER_POLYGON  49u /* flat */
 
-CAROM_RESULT_FILL(carom_numbers);
-
 typedef struct crowd {
     carom_context *context;
     const carom_soup *soup;
