@@ -195,11 +195,6 @@ typedef struct path {
     double limit; /* of the advance, at the end of the ray */
 } path;
 
-/* Allows for the rounding of box entries and of the advance. */
-static double widen_limit(double advance, double margin) {
-    return advance + (0x1p-45 * fabs(advance) + margin);
-}
-
 /* False when the ray misses the tree. */
 static bool path_begin(const query *q, const carom_ray *ray, path *p) {
     carom_ray_begin(ray->origin, ray->direction, ray->length, &q->frame, &p->view);
@@ -212,7 +207,7 @@ static bool path_begin(const query *q, const carom_ray *ray, path *p) {
     }
     double margin = 4.0 * p->view.error + 0x1p-46 * far;
     p->ray.margin = CAROM_MIN(margin, CAROM_BVH_EVERYWHERE);
-    p->limit = widen_limit(p->view.limit_high, p->ray.margin);
+    p->limit = carom_bvh_ray_limit(p->view.limit_high, p->ray.margin);
     double largest = fabs(carom_vec_component(ray->direction, p->view.axis[2]));
     p->step = largest * q->frame.scale;
     if (!(p->step > LEAST_SURE && p->step < MOST_SURE) || !(margin < CAROM_BVH_EVERYWHERE))
@@ -256,7 +251,7 @@ static double offer_ray(void *user, uint32_t place) {
     if (r->all || r->id == CAROM_NONE || r->path.step == 0.0) return r->path.limit;
     double advance = r->first.t * r->path.step, moved = r->path.view.moved;
     double end = (advance - moved) + 0x1p-45 * (advance + moved);
-    end = widen_limit(end, r->path.ray.margin);
+    end = carom_bvh_ray_limit(end, r->path.ray.margin);
     return CAROM_MIN(end, r->path.limit);
 }
 

@@ -18,7 +18,7 @@
 #include "geom/pose.h"
 
 /* Cosine between normal and face beyond which a face counts as across: 2.6 degrees. */
-#define ALIGNED 0.999
+#define ACROSS_COSINE 0.999
 
 /* A polygon, or a segment, in the directions of the world. */
 typedef struct outline {
@@ -232,7 +232,9 @@ static uint32_t face_points(const carom_convex_question_item *q, double reach,
     place_shapes(q, reach, &s);
     outline_of(q->a, &s.a, &s.frame_a, n, &oa);
     outline_of(q->b, &s.b, &s.frame_b, back, &ob);
-    if (oa.count == 0 || ob.count == 0 || (oa.aligned < ALIGNED && ob.aligned < ALIGNED)) return 0;
+    if (oa.count == 0 || ob.count == 0 ||
+        (oa.aligned < ACROSS_COSINE && ob.aligned < ACROSS_COSINE))
+        return 0;
     bool flip = ob.aligned > oa.aligned;
     const outline *reference = flip ? &ob : &oa;
     carom_vec3 along = flip ? back : n, r = reference->normal, origin = reference->corners[0];

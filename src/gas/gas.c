@@ -18,7 +18,7 @@
 #define EMPTY_RADIUS      2.5e-4 /* of the longest edge: the radius assumed without spheres */
 /* Of the drift after which a body is rewritten: below it no refresh is due, by a margin far above
  * rounding. */
-#define SAFE_DRIFT 0.9
+#define SAFE_DRIFT_SHARE 0.9
 /* Ticks in which a typical sphere moves by its radius, as a power of two: see choose_tick. */
 #define TICKS_PER_RADIUS 0x1p50
 /* The range of a length divided by a pace (see gas.h), a hundred times wider at both ends.
@@ -230,7 +230,8 @@ static void set_rules(carom_gas *gas, const carom_gas_def *def) {
         gas->most_acceleration = fmax(gas->most_acceleration, fabs(a[axis]));
         gas->longest = fmax(gas->longest, edge[axis]);
         if (def->periodic[axis])
-            gas->safe_drift = fmin(gas->safe_drift, SAFE_DRIFT * CAROM_GAS_MOST_DRIFT * edge[axis]);
+            gas->safe_drift =
+                fmin(gas->safe_drift, SAFE_DRIFT_SHARE * CAROM_GAS_MOST_DRIFT * edge[axis]);
     }
 }
 

@@ -218,7 +218,7 @@ static double move_to_object(const carom_scene_object *o, carom_ray *ray) {
     const carom_ray whole = {.origin = from, .direction = ray->direction};
     carom_ray_path_begin(&path, &whole, place, size);
     double unit_radius = carom_scale_apply(radius, path.unit);
-    unit_radius = CAROM_MAX(unit_radius, CAROM_RAY_LEAST);
+    unit_radius = CAROM_MAX(unit_radius, CAROM_RAY_LEAST_RADIUS);
     carom_vec3 unit_centre = carom_vec_scaled(centre, path.unit);
     if (!carom_ray_path_approach(&path, unit_centre, unit_radius)) return HUGE_VAL;
     /* Back out of the ball, whose radius is twice that of the box. */
