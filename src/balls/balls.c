@@ -553,9 +553,9 @@ carom_status carom_balls_describe(carom_context *context, const carom_grid_def *
 carom_status carom_balls_create(carom_context *context, const carom_balls_def *def,
                                 carom_balls **balls) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(balls != NULL, "the place for the balls is NULL");
-    CAROM_REQUIRE(def != NULL, "the definition is NULL");
-    CAROM_REQUIRE(def->packing != NULL, "the packing is NULL");
+    CAROM_REQUIRE_OUTPUT(balls, "set of balls");
+    CAROM_REQUIRE_INPUT(def, "definition");
+    CAROM_REQUIRE_INPUT(def->packing, "packing");
     *balls = NULL;
     CAROM_TRY(carom_grid_check(context, &def->grid));
     carom_balls *made = carom_allocate(&context->allocator, 1, sizeof(*made));
@@ -602,8 +602,8 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
                                 const carom_packing_sphere *spheres, uint64_t count,
                                 double volume) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(balls != NULL, "the balls are NULL");
-    CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
+    CAROM_REQUIRE_INPUT(balls, "set of balls");
+    CAROM_REQUIRE_INPUTS(spheres, count, "spheres");
     CAROM_TRY(carom_balls_check_backend(context, balls, balls));
     CAROM_TRY(check_spheres(context, spheres, count, volume));
     const carom_pack_spheres all = {spheres, count, volume};
@@ -618,8 +618,8 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
 }
 
 carom_status carom_balls_get_info(const carom_balls *balls, carom_balls_info *info) {
-    CAROM_REQUIRE(balls != NULL, "the balls are NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(balls, "set of balls");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     *info = (carom_balls_info){.spheres = balls->grid.view.count,
                                .levels = balls->grid.view.level_count,
                                .buckets = balls->grid.view.table.bucket_count,

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/progress.h"
+#include "grid/grid.h"
 #include "pack/pack_overlap.h"
 
 static const carom_cuda_balls *table(void) {
@@ -18,16 +19,8 @@ static const carom_cuda_balls *table(void) {
 
 carom_status carom_balls_check_backend(carom_context *context, const carom_balls *a,
                                        const carom_balls *b) {
-    const carom_balls *both[2] = {a, b};
-    for (int i = 0; i < 2; ++i) {
-        carom_backend backend = both[i]->device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
-        if (backend != context->backend)
-            return carom_fail(context, CAROM_UNSUPPORTED,
-                              "the balls were made on %s and the context computes on %s; make them "
-                              "with this context",
-                              carom_backend_name(backend), carom_backend_name(context->backend));
-    }
-    return CAROM_OK;
+    CAROM_TRY(carom_context_require_made(context, a->device, "the first set of balls"));
+    return carom_context_require_made(context, b->device, "the second set of balls");
 }
 
 static carom_status build(carom_context *context, carom_balls *balls,
@@ -44,12 +37,8 @@ static carom_status build(carom_context *context, carom_balls *balls,
 
 carom_status carom_balls_device_build(carom_context *context, carom_balls *balls,
                                       const carom_pack_spheres *spheres, const char *what) {
-    if (context->device == NULL || table() == NULL)
-        return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no balls");
-    if (balls->def.hash == CAROM_GRID_HASH_PERFECT)
-        return carom_fail(context, CAROM_UNSUPPORTED,
-                          "a perfect hash cannot be computed on cuda; use another, or a context of "
-                          "backend cpu");
+    CAROM_TRY(carom_context_require_table(context, table(), "balls"));
+    CAROM_TRY(carom_grid_require_device_hash(context, balls->def.hash));
     carom_progress_begin(context, "entering spheres in a grid", 0);
     return carom_progress_finish(context, build(context, balls, spheres, what));
 }
@@ -141,8 +130,8 @@ carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls 
                                       carom_packing_overlap *overlaps) {
     const carom_balls_query_def defaults = {0};
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE(overlaps != NULL || count == 0, "the overlaps are NULL");
+    CAROM_REQUIRE_BOTH(a, b, "set of balls");
+    CAROM_REQUIRE_OUTPUTS(overlaps, count, "overlaps");
     if (def == NULL) def = &defaults;
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
@@ -162,10 +151,10 @@ carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a
                                     carom_cuda_pairs *pairs) {
     const carom_balls_query_def defaults = {0};
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
-    CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
-    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "set of balls");
+    CAROM_REQUIRE_KNOWN(kind, CAROM_BALLS_PAIR_KIND_COUNT, "kind");
+    CAROM_REQUIRE_KNOWN(order, CAROM_CUDA_ORDER_COUNT, "order");
+    CAROM_REQUIRE_OUTPUT(pairs, "pairs");
     if (def == NULL) def = &defaults;
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));

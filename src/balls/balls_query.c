@@ -296,8 +296,8 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
                                  carom_packing_overlap *overlap) {
     const carom_balls_query_def defaults = {0};
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE(overlap != NULL, "the overlap is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "set of balls");
+    CAROM_REQUIRE_OUTPUT(overlap, "overlap");
     if (def == NULL) def = &defaults;
     CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
     if (carom_balls_on_device(context)) {
@@ -368,7 +368,7 @@ static carom_status check_pairs(carom_context *context, const carom_balls_pair *
     for (uint64_t i = 0; i < count; ++i) {
         const carom_balls_pair *m = &pairs[i];
         char name[64];
-        CAROM_REQUIRE(m->a != NULL && m->b != NULL, "the balls are NULL");
+        CAROM_REQUIRE_BOTH(m->a, m->b, "set of balls");
         CAROM_TRY(carom_balls_check_backend(context, m->a, m->b));
         (void)snprintf(name, sizeof(name), "a of pair %llu", (unsigned long long)i);
         CAROM_TRY(
@@ -384,11 +384,11 @@ carom_status carom_balls_overlap_batch(carom_context *context, const carom_balls
                                        uint64_t count, const carom_balls_query_def *def,
                                        carom_packing_overlap *overlaps) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_REQUIRE(def == NULL || (def->scale_a == 0.0 && def->scale_b == 0.0),
                   "the def has scales; each pair has its own");
     bool skip_limits = def != NULL && def->skip_limits;
-    CAROM_REQUIRE(count == 0 || overlaps != NULL, "the overlaps are NULL");
+    CAROM_REQUIRE_OUTPUTS(overlaps, count, "overlaps");
     CAROM_TRY(check_pairs(context, pairs, count));
     if (carom_balls_on_device(context))
         return carom_balls_device_overlap(context, pairs, count, skip_limits, overlaps);
@@ -451,8 +451,8 @@ carom_status carom_balls_pairs(carom_context *context, const carom_balls *a,
                                const carom_pose *pose_b, carom_balls_pair_kind kind,
                                const carom_balls_query_def *def, carom_pairs *pairs) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
+    CAROM_REQUIRE_BOTH(a, b, "set of balls");
+    CAROM_REQUIRE_KNOWN(kind, CAROM_BALLS_PAIR_KIND_COUNT, "kind");
     CAROM_REQUIRE_RESULT(pairs, "pairs");
     search s = {.context = context, .kind = kind, .list = true};
     uint64_t count = 0;
@@ -464,9 +464,9 @@ carom_status carom_balls_count(carom_context *context, const carom_balls *a,
                                const carom_pose *pose_b, carom_balls_pair_kind kind,
                                const carom_balls_query_def *def, uint64_t *count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
-    CAROM_REQUIRE(count != NULL, "the count is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "set of balls");
+    CAROM_REQUIRE_KNOWN(kind, CAROM_BALLS_PAIR_KIND_COUNT, "kind");
+    CAROM_REQUIRE_OUTPUT(count, "count");
     search s = {.context = context, .kind = kind};
     *count = 0;
     return find_pairs(&s, a, pose_a, b, pose_b, def, NULL, count);
@@ -477,9 +477,9 @@ carom_status carom_balls_meet(carom_context *context, const carom_balls *a,
                               const carom_pose *pose_b, carom_balls_pair_kind kind,
                               const carom_balls_query_def *def, bool *any) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
-    CAROM_REQUIRE(any != NULL, "the answer is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "set of balls");
+    CAROM_REQUIRE_KNOWN(kind, CAROM_BALLS_PAIR_KIND_COUNT, "kind");
+    CAROM_REQUIRE_OUTPUT(any, "answer");
     search s = {.context = context, .kind = kind, .first = true};
     uint64_t count = 0;
     *any = false;
@@ -510,9 +510,9 @@ carom_status carom_balls_bound(carom_context *context, const carom_balls *a, con
                                carom_balls_most *most) {
     const carom_balls_query_def defaults = {0};
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
-    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_PAIR_KIND_COUNT, "the kind is unknown");
-    CAROM_REQUIRE(most != NULL, "the bound is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "set of balls");
+    CAROM_REQUIRE_KNOWN(kind, CAROM_BALLS_PAIR_KIND_COUNT, "kind");
+    CAROM_REQUIRE_OUTPUT(most, "bound");
     if (def == NULL) def = &defaults;
     CAROM_TRY(carom_context_require_cpu(context, "a bound on pairs of balls"));
     CAROM_TRY(check_place(context, a, NULL, def->scale_a, b, NULL, def->scale_b));

@@ -65,13 +65,15 @@ void carom_result_release(void *data);
  * caller's buffer (result.h). */
 bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, carom_owner owner);
 
-/* First lines of a public function that fills `result`. */
-#define CAROM_REQUIRE_RESULT(result, message)                                                      \
+#define CAROM_DO_NOT_FIT "has fields that do not fit each other; start with {0}"
+
+/* First lines of a public function that fills `result`, an array of `name`. */
+#define CAROM_REQUIRE_RESULT(result, name)                                                         \
     do {                                                                                           \
-        CAROM_REQUIRE((result) != NULL, message " is NULL");                                       \
+        CAROM_REQUIRE_OUTPUT(result, name);                                                        \
         CAROM_REQUIRE(carom_result_is_sound((result)->data, (result)->count, (result)->capacity,   \
                                             (result)->owner),                                      \
-                      message " has fields that do not fit each other; start with {0}");           \
+                      "the place for the " name " " CAROM_DO_NOT_FIT);                             \
     } while (0)
 
 /* name_begin reserves space for `count` elements and sets result->count; *writable is how many to
@@ -106,7 +108,7 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
         if (result == NULL) return;                                                                \
         if (!carom_result_is_sound(result->data, result->count, result->capacity,                  \
                                    result->owner)) {                                               \
-            carom_assert_failed(__func__, "the result has fields that do not fit each other");     \
+            carom_assert_failed(__func__, "the result " CAROM_DO_NOT_FIT);                         \
             return;                                                                                \
         }                                                                                          \
         if (result->owner == CAROM_OWNER_CAROM) carom_result_release(result->data);                \
@@ -115,5 +117,6 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
     struct name
 
 CAROM_RESULT_FILL(carom_pairs);
+CAROM_RESULT_FILL(carom_numbers);
 
 #endif

@@ -63,11 +63,11 @@ static carom_status check_def(uint32_t abi, const carom_context_def *def) {
 carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def,
                                       carom_context **out) {
     static const carom_context_def defaults;
-    CAROM_REQUIRE(out != NULL, "the place for the context is NULL");
+    CAROM_REQUIRE_OUTPUT(out, "context");
     *out = NULL;
     if (def == NULL) def = &defaults;
-    CAROM_REQUIRE((unsigned)def->backend < CAROM_BACKEND_COUNT, "def->backend is no backend");
-    CAROM_REQUIRE((unsigned)def->isa < CAROM_ISA_COUNT, "def->isa is no instruction set");
+    CAROM_REQUIRE_KNOWN(def->backend, CAROM_BACKEND_COUNT, "backend");
+    CAROM_REQUIRE_KNOWN(def->isa, CAROM_ISA_COUNT, "instruction set");
     CAROM_REQUIRE((def->allocator.allocate == NULL) == (def->allocator.release == NULL),
                   "an allocator needs both allocate and release");
     CAROM_REQUIRE(def->progress_interval == def->progress_interval,
@@ -134,7 +134,7 @@ const char *carom_context_message(const carom_context *context) {
 
 carom_status carom_context_get_info(const carom_context *context, carom_context_info *info) {
     CAROM_LOOK(context);
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     *info = (carom_context_info){context->threads, context->backend, context->isa, 0};
     info->scratch_bytes = carom_device_bytes(context->device);
     for (uint32_t i = 0; i < context->threads; ++i)
@@ -144,7 +144,7 @@ carom_status carom_context_get_info(const carom_context *context, carom_context_
 
 carom_status carom_context_get_work(const carom_context *context, carom_work *work) {
     CAROM_LOOK(context);
-    CAROM_REQUIRE(work != NULL, "the place for the work is NULL");
+    CAROM_REQUIRE_OUTPUT(work, "work");
     *work = context->work;
     return CAROM_OK;
 }
@@ -160,4 +160,19 @@ carom_status carom_context_require_cpu(carom_context *context, const char *what)
     return carom_fail(context, CAROM_UNSUPPORTED,
                       "%s cannot be computed on %s; use a context of backend cpu", what,
                       carom_backend_name(context->backend));
+}
+
+carom_status carom_context_require_table(carom_context *context, const void *table,
+                                         const char *what) {
+    if (context->device != NULL && table != NULL) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no %s", what);
+}
+
+carom_status carom_context_require_made(carom_context *context, const void *device,
+                                        const char *what) {
+    carom_backend made = device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
+    if (made == context->backend) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED,
+                      "%s was made on %s and the context computes on %s; make it with this context",
+                      what, carom_backend_name(made), carom_backend_name(context->backend));
 }

@@ -89,6 +89,15 @@ carom_status carom_device_trim(carom_context *context);
  * context's backend. */
 carom_status carom_context_require_cpu(carom_context *context, const char *what);
 
+/* CAROM_OK where the GPU library has the `table` of an engine, for `what`, such as "soups". */
+carom_status carom_context_require_table(carom_context *context, const void *table,
+                                         const char *what);
+
+/* CAROM_OK where the context computes on the backend on which `what`, such as "the soup", was made:
+ * cuda if `device`, its part on the device, is not NULL. */
+carom_status carom_context_require_made(carom_context *context, const void *device,
+                                        const char *what);
+
 /* Lets a GPU engine do a part of its work by calls of the CPU. The caller gives the context's own
  * backend, which is returned, back to it. */
 static inline carom_backend carom_context_use_cpu(carom_context *context) {

@@ -48,7 +48,7 @@ static bool describe(char *line, size_t size) {
 
 bool carom_cuda_describe(char *line, size_t size) {
     char ignored[256];
-    CAROM_REQUIRE_OR(line != NULL || size == 0, "the place for the line is NULL", false);
+    CAROM_REQUIRE_OR(line != NULL || size == 0, CAROM_NO_PLACE_FOR("line"), false);
     return line == NULL || size == 0 ? describe(ignored, sizeof(ignored)) : describe(line, size);
 }
 
@@ -104,7 +104,7 @@ carom_status carom_cuda_finish(carom_context *context) {
 }
 
 carom_status carom_cuda_allocate(carom_context *context, uint64_t bytes, void **memory) {
-    CAROM_REQUIRE(memory != NULL, "the place for the memory is NULL");
+    CAROM_REQUIRE_OUTPUT(memory, "memory");
     *memory = NULL;
     DEVICE_OF(context, "device memory");
     return carom_device_pass(context, base()->allocate(device, bytes, memory));
@@ -119,13 +119,13 @@ void carom_cuda_release(carom_context *context, void *memory) {
 }
 
 carom_status carom_cuda_write(carom_context *context, void *to, const void *from, uint64_t bytes) {
-    CAROM_REQUIRE((to != NULL && from != NULL) || bytes == 0, "an address is NULL");
+    CAROM_REQUIRE((to != NULL && from != NULL) || bytes == 0, CAROM_A_POINTER_IS_NULL);
     DEVICE_OF(context, "device memory");
     return carom_device_pass(context, base()->write(device, to, from, bytes));
 }
 
 carom_status carom_cuda_read(carom_context *context, void *to, const void *from, uint64_t bytes) {
-    CAROM_REQUIRE((to != NULL && from != NULL) || bytes == 0, "an address is NULL");
+    CAROM_REQUIRE((to != NULL && from != NULL) || bytes == 0, CAROM_A_POINTER_IS_NULL);
     DEVICE_OF(context, "device memory");
     return carom_device_pass(context, base()->read(device, to, from, bytes));
 }
@@ -133,7 +133,7 @@ carom_status carom_cuda_read(carom_context *context, void *to, const void *from,
 void carom_cuda_pairs_free(carom_context *context, carom_cuda_pairs *pairs) {
     carom_device *device;
     CAROM_ENTER_VOID(context);
-    CAROM_REQUIRE_OR(pairs != NULL, "the pairs are NULL", );
+    CAROM_REQUIRE_OR(pairs != NULL, CAROM_ARE_NULL("pairs"), );
     if (carom_device_of(context, "device memory", &device) != CAROM_OK) return;
     (void)carom_device_pass(context, base()->finish(device));
     base()->pairs_free(pairs);
@@ -145,14 +145,14 @@ carom_status carom_cuda_frame_begin(carom_context *context) {
 }
 
 carom_status carom_cuda_frame_end(carom_context *context, carom_cuda_frame **frame) {
-    CAROM_REQUIRE(frame != NULL, "the place for the frame is NULL");
+    CAROM_REQUIRE_OUTPUT(frame, "frame");
     *frame = NULL;
     DEVICE_OF(context, "a frame");
     return carom_device_pass(context, base()->frame_end(device, frame));
 }
 
 carom_status carom_cuda_frame_run(carom_context *context, carom_cuda_frame *frame) {
-    CAROM_REQUIRE(frame != NULL, "the frame is NULL");
+    CAROM_REQUIRE_INPUT(frame, "frame");
     DEVICE_OF(context, "a frame");
     return carom_device_pass(context, base()->frame_run(device, frame));
 }
@@ -169,7 +169,7 @@ carom_status carom_cuda_set_timing(carom_context *context, bool on) {
 carom_status carom_cuda_get_steps(const carom_context *context, carom_cuda_steps *steps) {
     CAROM_LOOK(context);
     CAROM_REQUIRE(context->device != NULL, "the context is not of backend cuda");
-    CAROM_REQUIRE(steps != NULL, "the place for the steps is NULL");
+    CAROM_REQUIRE_OUTPUT(steps, "steps");
     (void)base()->get_steps(context->device, steps);
     return CAROM_OK;
 }

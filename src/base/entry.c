@@ -24,6 +24,9 @@
     "threads "                                                                                     \
     "of the parent's are not in it"
 
+#define ELSEWHERE                                                                                  \
+    "another thread is in a call on this context; give each thread a context of its own"
+
 uint32_t carom_forks;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -44,7 +47,7 @@ bool carom_forks_watch(void) {
 
 void carom_context_refuse(carom_context *context, const char *function) {
     if (context != NULL) (void)carom_fail(context, CAROM_INVALID, OF_PARENT);
-    carom_assert_failed(function, context == NULL ? "the context is NULL" : OF_PARENT);
+    carom_assert_failed(function, context == NULL ? CAROM_IS_NULL("context") : OF_PARENT);
 }
 
 /* ---- Owner ----------------------------------------------------------------------------------- */
@@ -68,8 +71,7 @@ bool carom_context_own(carom_context *context, const char *function) {
     if (atomic_load_explicit(&context->owner, memory_order_relaxed) != this_thread()) {
         if (!atomic_compare_exchange_strong_explicit(&context->owner, &none, this_thread(),
                                                      memory_order_acquire, memory_order_relaxed)) {
-            carom_assert_failed(function, "another thread is in a call on this context; give each "
-                                          "thread a context of its own");
+            carom_assert_failed(function, ELSEWHERE);
             return false;
         }
         CAROM_ASSERT(context->depth == 0);
@@ -92,9 +94,9 @@ bool carom_context_is_elsewhere(const carom_context *context) {
 }
 
 bool carom_context_may_look(const carom_context *context, const char *function) {
-    const char *why = context == NULL                       ? "the context is NULL"
+    const char *why = context == NULL                       ? CAROM_IS_NULL("context")
                       : context->forks != carom_forks       ? OF_PARENT
-                      : carom_context_is_elsewhere(context) ? "another thread is in a call on it"
+                      : carom_context_is_elsewhere(context) ? ELSEWHERE
                                                             : NULL;
     if (why != NULL) carom_assert_failed(function, why);
     return why == NULL;

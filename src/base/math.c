@@ -29,7 +29,7 @@ static const carom_dd ONE_BY_LN_2 = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56
 static const carom_dd THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
 
 /* Smaller ratios have no effect: a relative 2^-60 is 1/128 of a unit in the last place. */
-#define NEGLIGIBLE 0x1p-30
+#define NEGLIGIBLE_RATIO 0x1p-30
 
 /* ---- Sine and cosine ------------------------------------------------------------------------- */
 
@@ -167,7 +167,7 @@ static double sin_in_quadrant(carom_dd rest, unsigned quadrant) {
 
 double carom_sin(double x) {
     double size = fabs(x);
-    if (size < NEGLIGIBLE) return x;
+    if (size < NEGLIGIBLE_RATIO) return x;
     if (!(size < HUGE_VAL)) return (double)NAN;
     unsigned quadrant;
     carom_dd rest = reduce(size, &quadrant);
@@ -177,7 +177,7 @@ double carom_sin(double x) {
 
 double carom_cos(double x) {
     double size = fabs(x);
-    if (size < NEGLIGIBLE) return 1.0;
+    if (size < NEGLIGIBLE_RATIO) return 1.0;
     if (!(size < HUGE_VAL)) return (double)NAN;
     unsigned quadrant;
     carom_dd rest = reduce(size, &quadrant);
@@ -272,7 +272,7 @@ double carom_hypot(double x, double y) {
     if (a == HUGE_VAL || b == HUGE_VAL) return HUGE_VAL;
     if (isnan(a) || isnan(b)) return (double)NAN;
     double larger = CAROM_MAX(a, b), smaller = CAROM_MIN(a, b);
-    if (smaller == 0.0 || smaller < NEGLIGIBLE * larger) return larger;
+    if (smaller == 0.0 || smaller < NEGLIGIBLE_RATIO * larger) return larger;
     int exponent;
     larger = frexp(larger, &exponent);
     smaller = ldexp(smaller, -exponent);
@@ -304,7 +304,7 @@ double carom_atan2(double y, double x) {
         up = is_up;
         aside = is_aside;
     }
-    if (!signbit(x) && up < NEGLIGIBLE * aside) return y / x; /* x > 0 */
+    if (!signbit(x) && up < NEGLIGIBLE_RATIO * aside) return y / x; /* x > 0 */
     carom_dd angle = {0.0, 0.0};
     if (up != 0.0 && aside != 0.0) {
         int exponent;

@@ -14,7 +14,7 @@
         return (unsigned)value < (number) ? type##_names[value] : "unknown";                       \
     }                                                                                              \
     bool type##_from_name(const char *name, type *value) {                                         \
-        CAROM_REQUIRE_OR(name != NULL && value != NULL, "a pointer is NULL", false);               \
+        CAROM_REQUIRE_OR(name != NULL && value != NULL, CAROM_A_POINTER_IS_NULL, false);           \
         for (unsigned i = 0; i < (number); ++i) {                                                  \
             if (strcmp(type##_names[i], name) != 0) continue;                                      \
             *value = (type)i;                                                                      \

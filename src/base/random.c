@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 uint64_t carom_random_next(carom_random *random) {
-    CAROM_REQUIRE_OR(random != NULL, "the random numbers are NULL", 0);
+    CAROM_REQUIRE_OR(random != NULL, CAROM_ARE_NULL("random numbers"), 0);
     random->state += UINT64_C(0x9E3779B97F4A7C15);
     uint64_t z = random->state;
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -26,5 +26,5 @@ double carom_random_between(carom_random *random, double low, double high) {
 double carom_random_normal(carom_random *random) {
     double u1 = carom_random_uniform(random);
     double u2 = carom_random_uniform(random);
-    return sqrt(-2.0 * carom_log(1.0 - u1)) * carom_cos(6.283185307179586476925 * u2);
+    return sqrt(-2.0 * carom_log(1.0 - u1)) * carom_cos(2.0 * CAROM_PI * u2);
 }

@@ -181,7 +181,7 @@ static carom_status split_again(split *s) {
 }
 
 /* Items that are not split: twice 256 KiB. */
-#define FEW 32768u
+#define UNSPLIT_ITEMS 32768u
 
 static carom_status sort_few(split *s, carom_arena *scratch, uint32_t bits) {
     uint64_t *words = CAROM_ARENA_TAKE(scratch, uint64_t, s->count);
@@ -198,7 +198,7 @@ static carom_status sort_few(split *s, carom_arena *scratch, uint32_t bits) {
 }
 
 static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits) {
-    if (s->count <= FEW) return sort_few(s, scratch, bits);
+    if (s->count <= UNSPLIT_ITEMS) return sort_few(s, scratch, bits);
     uint32_t end_bit;
     CAROM_TRY(highest_difference(s, bits, &end_bit));
     if (end_bit == s->first_bit) {

@@ -7,7 +7,7 @@
 #include "base/simd.h"
 
 /* An insertion sort is faster than a digit pass on so few. */
-#define FEW 24
+#define INSERTION_ITEMS 24
 
 #define WORDS_PER_LINE 8u
 
@@ -168,7 +168,7 @@ void CAROM_CPU(carom_sort_bucket)(uint64_t *words, uint64_t *spare, uint64_t cou
         write_out(words, count, to, begin);
         return;
     }
-    if (count <= FEW) {
+    if (count <= INSERTION_ITEMS) {
         insertion_sort(words, count, below_top >> shift << shift);
         write_out(words, count, to, begin);
         return;

@@ -37,6 +37,29 @@
         }                                                                                          \
     } while (0)
 
+/* What such checks say, each in one wording. `name` is a string literal, "soup" or "pairs". */
+#define CAROM_IS_NULL(name)      "the " name " is NULL"
+#define CAROM_ARE_NULL(name)     "the " name " are NULL"
+#define CAROM_NO_PLACE_FOR(name) "the place for the " name " is NULL"
+#define CAROM_A_POINTER_IS_NULL                                                                    \
+    "a pointer is NULL" /* of several that have no names of their own                              \
+                         */
+#define CAROM_FORMAT_IS_READ_ONLY "the format is not one that is written"
+
+/* The checks of most arguments: one thing that is read, two of a kind, an array of `count` that is
+ * read; a place for one result, for `count` of them; a value of an enum that ends in `end`. Result
+ * arrays that grow: CAROM_REQUIRE_RESULT (array.h). */
+#define CAROM_REQUIRE_INPUT(input, name) CAROM_REQUIRE((input) != NULL, CAROM_IS_NULL(name))
+#define CAROM_REQUIRE_BOTH(a, b, name)                                                             \
+    CAROM_REQUIRE((a) != NULL && (b) != NULL, "a " name " is NULL")
+#define CAROM_REQUIRE_INPUTS(inputs, count, name)                                                  \
+    CAROM_REQUIRE((inputs) != NULL || (count) == 0, CAROM_ARE_NULL(name))
+#define CAROM_REQUIRE_OUTPUT(output, name) CAROM_REQUIRE((output) != NULL, CAROM_NO_PLACE_FOR(name))
+#define CAROM_REQUIRE_OUTPUTS(outputs, count, name)                                                \
+    CAROM_REQUIRE((outputs) != NULL || (count) == 0, CAROM_NO_PLACE_FOR(name))
+#define CAROM_REQUIRE_KNOWN(value, end, name)                                                      \
+    CAROM_REQUIRE((unsigned)(value) < (unsigned)(end), "the " name " is unknown")
+
 /* Writes the message to the context and returns `status`. A message says what failed, where and
  * what to do; one that is too long ends in "...". Not from inside parallel_for: return the status
  * there. */

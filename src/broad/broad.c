@@ -199,10 +199,10 @@ carom_status carom_broad_create(carom_context *context, const carom_broad_def *d
                                 carom_broad **broad) {
     static const carom_broad_def none = {0};
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the place for the boxes is NULL");
+    CAROM_REQUIRE_OUTPUT(broad, "broad phase");
     if (def == NULL) def = &none;
-    CAROM_REQUIRE(def->boxes != NULL || def->box_count == 0, "the boxes are NULL");
-    CAROM_REQUIRE((unsigned)def->method < CAROM_BROAD_METHOD_COUNT, "the method is unknown");
+    CAROM_REQUIRE_INPUTS(def->boxes, def->box_count, "boxes");
+    CAROM_REQUIRE_KNOWN(def->method, CAROM_BROAD_METHOD_COUNT, "method");
     *broad = NULL;
     bool on_cpu = context->backend == CAROM_BACKEND_CPU;
     if (!on_cpu) CAROM_TRY(carom_broad_device_check_new(context, def));
@@ -255,8 +255,8 @@ void carom_broad_destroy(carom_broad *broad) {
 carom_status carom_broad_move(carom_context *context, carom_broad *broad, const uint32_t *ids,
                               const carom_bounds *boxes, uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || boxes != NULL, "the boxes are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(boxes, count, "boxes");
     carom_bounds bounds;
     CAROM_TRY(check_ids(context, broad, ids, count));
     CAROM_TRY(check_boxes(context, boxes, count, NULL, &bounds));
@@ -275,8 +275,8 @@ carom_status carom_broad_move(carom_context *context, carom_broad *broad, const 
 carom_status carom_broad_add(carom_context *context, carom_broad *broad, const carom_bounds *boxes,
                              uint64_t count, uint32_t *ids) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || boxes != NULL, "the boxes are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(boxes, count, "boxes");
     carom_bounds bounds;
     CAROM_TRY(check_boxes(context, boxes, count, NULL, &bounds));
     CAROM_TRY(carom_broad_device_fetch(context, broad));
@@ -312,8 +312,8 @@ static uint64_t find_repeat(carom_broad *broad, const uint32_t *ids, uint64_t co
 carom_status carom_broad_remove(carom_context *context, carom_broad *broad, const uint32_t *ids,
                                 uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || ids != NULL, "the ids are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(ids, count, "ids");
     CAROM_TRY(check_ids(context, broad, ids, count));
     uint64_t repeat = find_repeat(broad, ids, count);
     if (repeat != count)
@@ -341,8 +341,8 @@ carom_status carom_broad_set_filters(carom_context *context, carom_broad *broad,
                                      const uint32_t *ids, const carom_broad_filter *filters,
                                      uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || filters != NULL, "the filters are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(filters, count, "filters");
     CAROM_TRY(check_ids(context, broad, ids, count));
     if (broad->device != NULL) CAROM_TRY(carom_broad_check_backend(context, broad));
     if (!reserve_filters(broad) ||
@@ -368,8 +368,8 @@ static uint64_t bytes_of(const carom_broad *b) {
 }
 
 carom_status carom_broad_get_info(const carom_broad *broad, carom_broad_info *info) {
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     const carom_broad_sweep *sweep = &broad->sweep;
     *info = (carom_broad_info){.ids = broad->id_count,
                                .live = broad->live,

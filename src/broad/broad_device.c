@@ -13,22 +13,13 @@ static const carom_cuda_broad *table(void) {
 }
 
 carom_status carom_broad_device_check_new(carom_context *context, const carom_broad_def *def) {
-    if (context->device == NULL || table() == NULL)
-        return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no broad phase");
-    if (def->method == CAROM_BROAD_METHOD_GRID && def->grid.hash == CAROM_GRID_HASH_PERFECT)
-        return carom_fail(context, CAROM_UNSUPPORTED,
-                          "a perfect hash cannot be computed on cuda; use another, or a context of "
-                          "backend cpu");
-    return CAROM_OK;
+    CAROM_TRY(carom_context_require_table(context, table(), "broad phase"));
+    if (def->method != CAROM_BROAD_METHOD_GRID) return CAROM_OK;
+    return carom_grid_require_device_hash(context, def->grid.hash);
 }
 
 carom_status carom_broad_check_backend(carom_context *context, const carom_broad *broad) {
-    carom_backend backend = broad->device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
-    if (backend == context->backend) return CAROM_OK;
-    return carom_fail(context, CAROM_UNSUPPORTED,
-                      "the broad phase was made on %s and the context computes on %s; make it with "
-                      "this context",
-                      carom_backend_name(backend), carom_backend_name(context->backend));
+    return carom_context_require_made(context, broad->device, "the broad phase");
 }
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
@@ -111,8 +102,8 @@ carom_status carom_broad_device_search(carom_context *context, const carom_broad
 carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
                                      const carom_bounds *borrowed_boxes, uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(borrowed_boxes != NULL || count == 0, "the boxes are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(borrowed_boxes, count, "boxes");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "an update in device memory", &device));
     CAROM_TRY(carom_broad_check_backend(context, broad));
@@ -132,9 +123,9 @@ carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
 carom_status carom_cuda_broad_pairs(carom_context *context, const carom_broad *broad,
                                     carom_cuda_order order, carom_cuda_pairs *pairs) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
-    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_KNOWN(order, CAROM_CUDA_ORDER_COUNT, "order");
+    CAROM_REQUIRE_OUTPUT(pairs, "pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));

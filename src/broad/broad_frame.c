@@ -165,10 +165,10 @@ static carom_status fill(carom_context *context, const uint64_t *pairs, uint64_t
 carom_status carom_broad_step(carom_context *context, carom_broad *broad, carom_pairs *pairs,
                               carom_pairs *begun, carom_pairs *ended) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    if (pairs != NULL) CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
-    if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "the place for the pairs that began");
-    if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "the place for the pairs that ended");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    if (pairs != NULL) CAROM_REQUIRE_RESULT(pairs, "pairs");
+    if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "pairs that began");
+    if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "pairs that ended");
     CAROM_TRY(carom_broad_check_backend(context, broad));
     frame f = {.context = context, .broad = broad};
     carom_arena *scratch = carom_scratch(context, 0);

@@ -208,11 +208,6 @@ typedef struct path {
     double limit; /* of the advance, at the end of the ray */
 } path;
 
-/* Allows for the rounding of box entries and of the advance. */
-static double widen_limit(double advance, double margin) {
-    return advance + (BROAD_LIMIT_SLACK * fabs(advance) + margin);
-}
-
 /* False when the ray misses the tree. */
 static bool path_begin(const query *q, const carom_ray *ray, path *p) {
     carom_ray_begin(ray->origin, ray->direction, ray->length, &q->frame, &p->view);
@@ -225,7 +220,7 @@ static bool path_begin(const query *q, const carom_ray *ray, path *p) {
     }
     double margin = BROAD_RAY_ERRORS * p->view.error + BROAD_FRAME_SLACK * far;
     p->ray.margin = CAROM_MIN(margin, CAROM_BVH_EVERYWHERE);
-    p->limit = widen_limit(p->view.limit_high, p->ray.margin);
+    p->limit = carom_bvh_ray_limit(p->view.limit_high, p->ray.margin);
     double largest = fabs(carom_vec_component(ray->direction, p->view.axis[2]));
     p->step = largest * q->frame.scale;
     if (!(p->step > BROAD_QUOTIENT_LEAST && p->step < BROAD_QUOTIENT_MOST) ||
@@ -270,7 +265,7 @@ static double offer_ray(void *user, uint32_t place) {
     if (r->all || r->id == CAROM_NONE || r->path.step == 0.0) return r->path.limit;
     double advance = r->first.t * r->path.step, moved = r->path.view.moved;
     double end = (advance - moved) + BROAD_LIMIT_SLACK * (advance + moved);
-    end = widen_limit(end, r->path.ray.margin);
+    end = carom_bvh_ray_limit(end, r->path.ray.margin);
     return CAROM_MIN(end, r->path.limit);
 }
 
@@ -520,9 +515,9 @@ carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *
                                      const carom_bounds *boxes, uint64_t count,
                                      carom_pairs *pairs) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || boxes != NULL, "the boxes are NULL");
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(boxes, count, "boxes");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
     for (uint64_t i = 0; i < count; ++i)
@@ -538,9 +533,9 @@ carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *
 carom_status carom_broad_query_rays(carom_context *context, const carom_broad *broad,
                                     const carom_ray *rays, uint64_t count, carom_pairs *pairs) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || rays != NULL, "the rays are NULL");
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(rays, count, "rays");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
     CAROM_TRY(carom_rays_check(context, rays, count));
@@ -551,8 +546,9 @@ carom_status carom_broad_query_rays(carom_context *context, const carom_broad *b
 carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *broad,
                                    const carom_ray *rays, uint64_t count, carom_hit *hits) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(rays, count, "rays");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
     CAROM_TRY(carom_rays_check(context, rays, count));
@@ -565,8 +561,9 @@ carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *br
 carom_status carom_broad_closest_points(carom_context *context, const carom_broad *broad,
                                         const carom_vec3 *points, uint64_t count, carom_hit *hits) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_INPUTS(points, count, "points");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
     for (uint64_t i = 0; i < count; ++i)

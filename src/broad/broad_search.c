@@ -254,8 +254,8 @@ carom_status carom_broad_search_run(carom_broad_search *s, uint64_t **pairs, uin
 carom_status carom_broad_pairs(carom_context *context, const carom_broad *broad,
                                carom_pairs *pairs) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(carom_broad_check_ready(context, broad));
     carom_broad_search s = {.context = context, .broad = broad};

@@ -277,7 +277,7 @@ static carom_status update(carom_context *context, carom_broad *broad) {
 
 carom_status carom_broad_commit(carom_context *context, carom_broad *broad) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
+    CAROM_REQUIRE_INPUT(broad, "broad phase");
     CAROM_TRY(carom_broad_check_backend(context, broad));
     if (broad->failure == CAROM_OK && !carom_broad_is_pending(broad)) return CAROM_OK;
     carom_progress_begin(context, "updating boxes", 0);

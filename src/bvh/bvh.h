@@ -114,4 +114,9 @@ typedef struct carom_bvh_found {
     void *user;
 } carom_bvh_found;
 
+/* The first lane of a set that is not empty; bit i is lane i. */
+static inline uint32_t carom_bvh_lowest_lane(uint32_t lanes) {
+    return (uint32_t)__builtin_ctz(lanes);
+}
+
 #endif

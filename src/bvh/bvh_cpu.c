@@ -149,10 +149,6 @@ static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box)
     return lanes;
 }
 
-static inline uint32_t lowest(uint32_t lanes) {
-    return (uint32_t)__builtin_ctz(lanes);
-}
-
 static inline bool make_room(carom_bvh_found *found) {
     return found->count + CAROM_BVH_FLUSH <= CAROM_BVH_FOUND || found->flush(found);
 }
@@ -190,7 +186,7 @@ static inline bool block_pair(const carom_bvh_node *blocks, uint32_t a, uint32_t
     if (!make_room(found)) return false;
     const carom_bvh_node *block_a = &blocks[a], *block_b = &blocks[b];
     for (uint32_t near = overlaps(block_a, box_of_b); near != 0; near &= near - 1) {
-        uint32_t lane = lowest(near);
+        uint32_t lane = carom_bvh_lowest_lane(near);
         wide_box box = widen_lane(block_a, lane, enlarged, reach);
         emit(found, a * CAROM_BVH_WIDTH + lane, b, overlaps(block_b, &box));
     }
@@ -222,13 +218,13 @@ static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const
     const carom_bvh_node *opened = opens_b ? node_b : node_a,
                          *other_node = opens_b ? node_a : node_b;
     for (uint32_t near = opens_b ? near_b : near_a; near != 0; near &= near - 1) {
-        uint32_t lane = lowest(near);
+        uint32_t lane = carom_bvh_lowest_lane(near);
         wide_box own = widen_lane(opened, lane, enlarged, reach);
         uint32_t lanes = overlaps(other_node, &own) & (opens_b ? near_a : near_b);
         if (a == b) lanes &= ~((2u << lane) - 1u);
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
-            uint32_t other = lowest(lanes), lane_a = opens_b ? other : lane;
+            uint32_t other = carom_bvh_lowest_lane(lanes), lane_a = opens_b ? other : lane;
             uint32_t lane_b = opens_b ? lane : other;
             wide_box box = widen_lane(node_b, lane_b, enlarged, reach);
             if (!block_pair(blocks, a * CAROM_BVH_WIDTH + lane_a, b * CAROM_BVH_WIDTH + lane_b,
@@ -273,7 +269,7 @@ self_node(const carom_bvh *bvh, uint32_t node, bool enlarged, float reach, carom
         uint32_t lanes = past < 16 ? overlaps(here, &own) & ~0u << past : 0u;
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
-            uint32_t lane = lowest(lanes), child = index * CAROM_BVH_WIDTH + lane;
+            uint32_t lane = carom_bvh_lowest_lane(lanes), child = index * CAROM_BVH_WIDTH + lane;
             if (level > 2) {
                 push(&stack, level - 1, child);
             } else {
@@ -310,7 +306,7 @@ static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a
             continue;
         }
         for (; lanes != 0; lanes &= lanes - 1)
-            push(&stack, level - 1, index * CAROM_BVH_WIDTH + lowest(lanes));
+            push(&stack, level - 1, index * CAROM_BVH_WIDTH + carom_bvh_lowest_lane(lanes));
     }
     return true;
 }

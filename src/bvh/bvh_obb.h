@@ -71,6 +71,17 @@ void carom_obb_view_of_tree(const carom_obb_tree *tree, carom_obb_view *view);
 void carom_obb_view_of_bvh(const carom_bvh *bvh, const float shift[3], float factor,
                            carom_obb_view *view);
 
+/* The box of one lane of a node. */
+static inline carom_obb carom_obb_lane(const carom_obb_node *node, uint32_t lane) {
+    carom_obb box;
+    for (int k = 0; k < 3; ++k) {
+        box.centre[k] = node->centre[k][lane];
+        box.extent[k] = node->extent[k][lane];
+        for (int i = 0; i < 3; ++i) box.axis[i][k] = node->axis[i][k][lane];
+    }
+    return box;
+}
+
 /* The transform from one frame to another: scale R y + t. */
 typedef struct carom_obb_move {
     float r[3][3], t[3], scale;

@@ -74,16 +74,6 @@ static inline moved_box move(const carom_obb_move *m, const carom_obb *box) {
     return moved;
 }
 
-static inline carom_obb lane_of(const carom_obb_node *node, uint32_t lane) {
-    carom_obb box;
-    for (int k = 0; k < 3; ++k) {
-        box.centre[k] = node->centre[k][lane];
-        box.extent[k] = node->extent[k][lane];
-        for (int i = 0; i < 3; ++i) box.axis[i][k] = node->axis[i][k][lane];
-    }
-    return box;
-}
-
 /* Centre and extents have the error of three roundings of values up to |low| + |high|, or of two
  * subnormal ones. */
 #define ORIENT_ERROR 0x1p-22f
@@ -119,9 +109,9 @@ static inline carom_obb box_of(const carom_obb_view *view, uint32_t level, uint3
     if (level + 1 == view->level_count) return view->root;
     uint32_t lane = index % CAROM_BVH_WIDTH;
     uint64_t at = view->level_start[level + 1] + index / CAROM_BVH_WIDTH;
-    if (view->oriented != NULL) return lane_of(&view->oriented[at], lane);
+    if (view->oriented != NULL) return carom_obb_lane(&view->oriented[at], lane);
     carom_obb_node decoded;
-    return lane_of(orient(view, &view->aligned[at], &decoded), lane);
+    return carom_obb_lane(orient(view, &view->aligned[at], &decoded), lane);
 }
 
 /* ---- Separating axis test of one box with sixteen -------------------------------------------- */
@@ -240,10 +230,6 @@ static inline uint32_t nearer(const carom_obb_node *node, const moved_box *b,
     return lanes;
 }
 
-static inline uint32_t lowest(uint32_t lanes) {
-    return (uint32_t)__builtin_ctz(lanes);
-}
-
 static inline float size_of(const carom_obb *box) {
     return box->extent[0] + box->extent[1] + box->extent[2];
 }
@@ -277,7 +263,7 @@ typedef struct ordered {
 static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDTH], ordered *o) {
     o->count = 0;
     for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t lane = lowest(lanes), at = o->count++;
+        uint32_t lane = carom_bvh_lowest_lane(lanes), at = o->count++;
         for (; at > 0 && o->apart[at - 1] < apart[lane]; --at) {
             o->apart[at] = o->apart[at - 1];
             o->lane[at] = o->lane[at - 1];
@@ -338,21 +324,23 @@ static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_ob
     uint32_t first_a = pair->index_a * CAROM_BVH_WIDTH, first_b = pair->index_b * CAROM_BVH_WIDTH;
     if (__builtin_popcount(in_a) < __builtin_popcount(in_b)) {
         for (; in_a != 0; in_a &= in_a - 1) {
-            carom_obb item = lane_of(a, lowest(in_a));
+            carom_obb item = carom_obb_lane(a, carom_bvh_lowest_lane(in_a));
             moved = move(&traversal->a_to_b, &item);
             ++traversal->visits;
             for (uint32_t hit = meets(b, &moved, traversal->slack_b) & in_b; hit != 0;
                  hit &= hit - 1)
-                emit(traversal, first_a + lowest(in_a), first_b + lowest(hit));
+                emit(traversal, first_a + carom_bvh_lowest_lane(in_a),
+                     first_b + carom_bvh_lowest_lane(hit));
         }
     } else {
         for (; in_b != 0; in_b &= in_b - 1) {
-            carom_obb item = lane_of(b, lowest(in_b));
+            carom_obb item = carom_obb_lane(b, carom_bvh_lowest_lane(in_b));
             moved = move(&traversal->b_to_a, &item);
             ++traversal->visits;
             for (uint32_t hit = meets(a, &moved, traversal->slack_a) & in_a; hit != 0;
                  hit &= hit - 1)
-                emit(traversal, first_a + lowest(hit), first_b + lowest(in_b));
+                emit(traversal, first_a + carom_bvh_lowest_lane(hit),
+                     first_b + carom_bvh_lowest_lane(in_b));
         }
     }
     bool full = traversal->each_block || traversal->found_count + 256 > CAROM_OBB_FOUND;
@@ -382,7 +370,8 @@ static inline void find_in_node(const carom_obb_traversal *traversal, const caro
         centres_apart(node, box, apart);
         put_in_order(lanes, apart, order);
     } else {
-        for (; lanes != 0; lanes &= lanes - 1) order->lane[order->count++] = (uint8_t)lowest(lanes);
+        for (; lanes != 0; lanes &= lanes - 1)
+            order->lane[order->count++] = (uint8_t)carom_bvh_lowest_lane(lanes);
     }
 }
 
@@ -466,7 +455,7 @@ static inline float measure_in_blocks(carom_obb_traversal *traversal, const caro
         float least = (offset - reach_b[lane] * to_a) - (limit + traversal->slack_a);
         uint32_t lanes = reaching(reach_a, least) & near_a;
         if (lanes == 0) continue;
-        carom_obb item = lane_of(b, lane);
+        carom_obb item = carom_obb_lane(b, lane);
         moved = move(&traversal->b_to_a, &item);
         lanes &= nearer(a, &moved, traversal->direction_a, traversal->slack_a, limit, apart);
         put_in_order(lanes, apart, &in_a);

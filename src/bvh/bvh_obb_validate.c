@@ -11,16 +11,6 @@
 
 #define MOST_SKEW 0x1p-20 /* of the axes: products of two, and squares less 1 */
 
-static carom_obb box_at(const carom_obb_node *node, uint32_t lane) {
-    carom_obb box;
-    for (int k = 0; k < 3; ++k) {
-        box.centre[k] = node->centre[k][lane];
-        box.extent[k] = node->extent[k][lane];
-        for (int i = 0; i < 3; ++i) box.axis[i][k] = node->axis[i][k][lane];
-    }
-    return box;
-}
-
 static double dot(const float a[3], const float b[3]) {
     return ((double)a[0] * (double)b[0] + (double)a[1] * (double)b[1]) +
            (double)a[2] * (double)b[2];
@@ -52,7 +42,8 @@ static const char *validate_padding(const carom_obb_tree *tree, uint32_t level) 
     uint64_t below = level == 0 ? tree->item_count : tree->node_count[level - 1];
     for (uint64_t i = 0; i < (uint64_t)tree->node_count[level] * CAROM_BVH_WIDTH; ++i) {
         const carom_obb_node *nodes = tree->nodes + tree->level_start[level];
-        carom_obb box = box_at(&nodes[i / CAROM_BVH_WIDTH], (uint32_t)(i % CAROM_BVH_WIDTH));
+        carom_obb box =
+            carom_obb_lane(&nodes[i / CAROM_BVH_WIDTH], (uint32_t)(i % CAROM_BVH_WIDTH));
         if (!is_orthonormal(&box)) return "obb: the axes of a box are not orthonormal";
         for (int k = 0; k < 3; ++k)
             if (i >= below && box.extent[k] != CAROM_OBB_NOWHERE)
@@ -67,7 +58,7 @@ static const char *validate_place(const carom_obb_tree *tree, uint64_t place,
         const carom_obb_node *nodes = tree->nodes + tree->level_start[level];
         uint64_t child = place >> (4 * level);
         carom_obb box =
-            box_at(&nodes[child / CAROM_BVH_WIDTH], (uint32_t)(child % CAROM_BVH_WIDTH));
+            carom_obb_lane(&nodes[child / CAROM_BVH_WIDTH], (uint32_t)(child % CAROM_BVH_WIDTH));
         if (!contains(&box, corners))
             return level == 0 ? "obb: the box of an item does not contain it"
                               : "obb: a node's box does not contain its items";

@@ -4,6 +4,8 @@
 #ifndef CAROM_SRC_BVH_BVH_RAY_CPU_H
 #define CAROM_SRC_BVH_BVH_RAY_CPU_H
 
+#include <math.h>
+
 #include "base/isa.h"
 #include "bvh/bvh.h"
 
@@ -18,6 +20,15 @@ typedef struct carom_bvh_ray {
 /* The margin of a ray whose position is unknown: it passes through every place. `from` is then 0.
  * Boxes are floats, below 2^128. */
 #define CAROM_BVH_EVERYWHERE 0x1p200
+
+/* Part of an advance by which rounding may make it, or the entry into a box, wrong: the bound of a
+ * hit has some dozens of roundings of 2^-53. */
+#define CAROM_BVH_ADVANCE_ERROR 0x1p-45
+
+/* The s up to which to search for what is met at `advance` at the latest. */
+static inline double carom_bvh_ray_limit(double advance, double margin) {
+    return advance + (CAROM_BVH_ADVANCE_ERROR * fabs(advance) + margin);
+}
 
 /* Receives a place whose box the ray may enter, and returns the s up to which to continue;
  * -infinity stops the search. */

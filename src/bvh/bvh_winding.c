@@ -277,8 +277,6 @@ carom_status carom_bvh_field_make(carom_context *context, carom_arena *arena,
 
 /* ---- Generalised winding number -------------------------------------------------------------- */
 
-#define PI 0x1.921fb54442d18p+1
-
 /* The part of area over square distance that the error bound of a node may be, at first; tuned on
  * the armadillo of 100k triangles. Each further try takes a quarter, the last one nothing: then all
  * angles are exact. */
@@ -297,7 +295,7 @@ static double argument_of(const carom_bvh_angles *sum) {
         real = real * re - imaginary * im;
         imaginary = next;
     }
-    return carom_atan2(imaginary + 0.0, real) / (2.0 * PI) + turns;
+    return carom_atan2(imaginary + 0.0, real) / (2.0 * CAROM_PI) + turns;
 }
 
 /* Evaluates with one tolerance; *error is the bound of the error. */
@@ -333,8 +331,8 @@ static double evaluate(carom_context *context, const carom_bvh *bvh, const carom
         far += sum.far[lane];
         *error += sum.error[lane];
     }
-    *error /= 4.0 * PI;
-    return far / (4.0 * PI) + argument_of(&sum);
+    *error /= 4.0 * CAROM_PI;
+    return far / (4.0 * CAROM_PI) + argument_of(&sum);
 }
 
 double carom_bvh_winding_fraction(carom_context *context, const carom_bvh_faces *faces,

@@ -102,12 +102,7 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
                         const carom_convex *b, const carom_pose *pose_b,
                         const carom_convex_query_def *def, carom_convex_question question,
                         carom_convex_result *result) {
-    carom_convex_question_item q = {.a = a,
-                                    .b = b,
-                                    .hull_a = carom_convex_hull_view(a),
-                                    .hull_b = carom_convex_hull_view(b),
-                                    .pose_a = pose_a,
-                                    .pose_b = pose_b};
+    carom_convex_question_item q = carom_convex_question_of(a, pose_a, b, pose_b);
     carom_convex_hint *hint = def != NULL ? def->hint : NULL;
     if (def != NULL) q.def = *def;
     q.def.hint = NULL; /* given beside it */
@@ -124,11 +119,10 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
 
 #define REQUIRE_PAIR(context, a, b, def)                                                           \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE((a) != NULL && (b) != NULL, "a shape is NULL");                                  \
-    CAROM_REQUIRE(carom_convex_is_complete(a) && carom_convex_is_complete(b),                      \
-                  "a shape has an unknown kind, or no hull or support function");                  \
-    CAROM_REQUIRE((def) == NULL || carom_convex_is_known(def),                                     \
-                  "the def has an unknown start or search")
+    CAROM_REQUIRE_BOTH(a, b, "shape");                                                             \
+    CAROM_REQUIRE_SHAPE(a);                                                                        \
+    CAROM_REQUIRE_SHAPE(b);                                                                        \
+    CAROM_REQUIRE_CONVEX_DEF(def)
 
 carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
                                const carom_pose *pose_a, const carom_convex *b,
@@ -136,7 +130,7 @@ carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
                                bool *meet) {
     carom_convex_result result;
     REQUIRE_PAIR(context, a, b, def);
-    CAROM_REQUIRE(meet != NULL, "the place for the answer is NULL");
+    CAROM_REQUIRE_OUTPUT(meet, "answer");
     CAROM_TRY(ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_MEET, &result));
     *meet = result.relation != CAROM_RELATION_APART;
     return CAROM_OK;
@@ -147,7 +141,7 @@ carom_status carom_convex_distance(carom_context *context, const carom_convex *a
                                    const carom_pose *pose_b, const carom_convex_query_def *def,
                                    carom_convex_result *result) {
     REQUIRE_PAIR(context, a, b, def);
-    CAROM_REQUIRE(result != NULL, "the place for the result is NULL");
+    CAROM_REQUIRE_OUTPUT(result, "result");
     return ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DISTANCE, result);
 }
 
@@ -156,7 +150,7 @@ carom_status carom_convex_depth(carom_context *context, const carom_convex *a,
                                 const carom_pose *pose_b, const carom_convex_query_def *def,
                                 carom_convex_result *result) {
     REQUIRE_PAIR(context, a, b, def);
-    CAROM_REQUIRE(result != NULL, "the place for the result is NULL");
+    CAROM_REQUIRE_OUTPUT(result, "result");
     return ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DEPTH, result);
 }
 
@@ -164,7 +158,7 @@ carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
                                 const carom_convex *b, carom_convex_most *most) {
     const carom_convex_query_def *def = NULL;
     REQUIRE_PAIR(context, a, b, def);
-    CAROM_REQUIRE(most != NULL, "the place for the bound is NULL");
+    CAROM_REQUIRE_OUTPUT(most, "bound");
     carom_convex_question_item q = {
         .a = a, .b = b, .hull_a = carom_convex_hull_view(a), .hull_b = carom_convex_hull_view(b)};
     bool curved = carom_convex_curved(a) || carom_convex_curved(b);
@@ -219,8 +213,7 @@ static carom_status check_batch(carom_context *context, const carom_convex_batch
         const carom_convex *shapes[2] = {p->a, p->b};
         const carom_pose *poses[2] = {&p->pose_a, &p->pose_b};
         for (int k = 0; k < 2; ++k) {
-            CAROM_REQUIRE(shapes[k] != NULL && carom_convex_is_complete(shapes[k]),
-                          "a shape is NULL, has an unknown kind, or no hull or support function");
+            CAROM_REQUIRE_BATCH_SHAPE(shapes[k]);
             if (shape_trouble(shapes[k]) == NULL && pose_is_fine(poses[k])) continue;
             snprintf(which, sizeof(which), "%c in pair %llu", 'a' + k, (unsigned long long)i);
             return refuse(context, shapes[k], which);
@@ -250,12 +243,9 @@ static carom_status ask_batch(carom_context *context, const carom_convex_pair *p
                               carom_convex_question question, carom_convex_result *results,
                               bool *meet) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE(count == 0 || results != NULL || meet != NULL,
-                  "the place for the results is NULL");
-    CAROM_REQUIRE(def == NULL || carom_convex_is_known(def),
-                  "the def has an unknown start or search");
-    CAROM_REQUIRE(def == NULL || def->hint == NULL, "the def has a hint; each pair has its own");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE(count == 0 || results != NULL || meet != NULL, CAROM_NO_PLACE_FOR("results"));
+    CAROM_REQUIRE_CONVEX_BATCH_DEF(def);
     carom_convex_batch batch = {.pairs = pairs, .count = count, .question = question};
     if (def != NULL) batch.def = *def;
     CAROM_TRY(check_batch(context, &batch));

@@ -13,8 +13,28 @@
 /* Whether the caller filled in what the kind needs. */
 bool carom_convex_is_complete(const carom_convex *shape);
 
+/* Of shapes that are not NULL, and of those of a batch, which may be. */
+#define CAROM_REQUIRE_SHAPE(shape)                                                                 \
+    CAROM_REQUIRE(carom_convex_is_complete(shape),                                                 \
+                  "a shape has an unknown kind, or no hull or support function")
+#define CAROM_REQUIRE_BATCH_SHAPE(shape)                                                           \
+    do {                                                                                           \
+        CAROM_REQUIRE_INPUT(shape, "shape of a pair");                                             \
+        CAROM_REQUIRE_SHAPE(shape);                                                                \
+    } while (0)
+
 /* Whether start and search are choices that there are. */
 bool carom_convex_is_known(const carom_convex_query_def *def);
+
+#define CAROM_REQUIRE_CONVEX_DEF(def)                                                              \
+    CAROM_REQUIRE((def) == NULL || carom_convex_is_known(def),                                     \
+                  "the def has an unknown start or search")
+#define CAROM_REQUIRE_CONVEX_BATCH_DEF(def)                                                        \
+    do {                                                                                           \
+        CAROM_REQUIRE_CONVEX_DEF(def);                                                             \
+        CAROM_REQUIRE((def) == NULL || (def)->hint == NULL,                                        \
+                      "the def has a hint; each pair has its own");                                \
+    } while (0)
 
 /* Fails with CAROM_BAD_INPUT and names `which` unless shape and pose are finite and in range. The
  * pose may be NULL. */
@@ -24,6 +44,19 @@ carom_status carom_convex_check(carom_context *context, const carom_convex *shap
 /* What queries see of a shape's hull; NULL for other shapes. */
 static inline const carom_hull_view *carom_convex_hull_view(const carom_convex *shape) {
     return shape->kind == CAROM_CONVEX_KIND_HULL ? &shape->borrowed_hull->view : NULL;
+}
+
+/* Two placed shapes, of which nothing has been asked yet. */
+static inline carom_convex_question_item carom_convex_question_of(const carom_convex *a,
+                                                                  const carom_pose *pose_a,
+                                                                  const carom_convex *b,
+                                                                  const carom_pose *pose_b) {
+    return (carom_convex_question_item){.a = a,
+                                        .b = b,
+                                        .hull_a = carom_convex_hull_view(a),
+                                        .hull_b = carom_convex_hull_view(b),
+                                        .pose_a = pose_a,
+                                        .pose_b = pose_b};
 }
 
 _Static_assert(sizeof(carom_convex_learned) <= sizeof(carom_convex_hint),
@@ -45,7 +78,7 @@ static inline void carom_convex_write_hint(const carom_convex_learned *from,
 /* ---- The same on the GPU: convex_device.c ---------------------------------------------------- */
 
 /* CAROM_OK if the cuda library knows convex shapes. */
-carom_status carom_convex_device_check(carom_context *context, const char *what);
+carom_status carom_convex_device_check(carom_context *context);
 /* Copies a hull to the device, for queries there. */
 carom_status carom_hull_device_create(carom_context *context, carom_hull *hull);
 void carom_hull_device_release(carom_hull *hull);

@@ -8,14 +8,14 @@
 #define FACES(points) (2 * (points) + 4)
 
 typedef struct small_room {
-    carom_convex_vertex points[CAROM_EPA_SMALL];
-    carom_polytope_face faces[FACES(CAROM_EPA_SMALL)];
-    carom_vec3 normals[FACES(CAROM_EPA_SMALL)];
-    double distances[FACES(CAROM_EPA_SMALL)];
-    carom_epa_entry heap[2 * FACES(CAROM_EPA_SMALL)];
-    uint32_t border[3 * FACES(CAROM_EPA_SMALL)];
-    uint32_t from[CAROM_EPA_SMALL];
-    uint32_t made[FACES(CAROM_EPA_SMALL)], lost[FACES(CAROM_EPA_SMALL)];
+    carom_convex_vertex points[CAROM_EPA_STACK_POINTS];
+    carom_polytope_face faces[FACES(CAROM_EPA_STACK_POINTS)];
+    carom_vec3 normals[FACES(CAROM_EPA_STACK_POINTS)];
+    double distances[FACES(CAROM_EPA_STACK_POINTS)];
+    carom_epa_entry heap[2 * FACES(CAROM_EPA_STACK_POINTS)];
+    uint32_t border[3 * FACES(CAROM_EPA_STACK_POINTS)];
+    uint32_t from[CAROM_EPA_STACK_POINTS];
+    uint32_t made[FACES(CAROM_EPA_STACK_POINTS)], lost[FACES(CAROM_EPA_STACK_POINTS)];
 } small_room;
 
 /* Not inlined: the workspace is touched only where it is needed. */
@@ -24,10 +24,11 @@ __attribute__((noinline)) static int ask_depth(const carom_convex_question_item 
                                                carom_convex_result *result) {
     small_room small;
     carom_epa_workspace workspace = {.points = small.points,
-                                     .point_capacity = CAROM_EPA_SMALL,
-                                     .local_points = carom_convex_epa_local(q, CAROM_EPA_SMALL),
+                                     .point_capacity = CAROM_EPA_STACK_POINTS,
+                                     .local_points =
+                                         carom_convex_epa_local(q, CAROM_EPA_STACK_POINTS),
                                      .polytope = {.faces = small.faces,
-                                                  .face_capacity = FACES(CAROM_EPA_SMALL),
+                                                  .face_capacity = FACES(CAROM_EPA_STACK_POINTS),
                                                   .border = small.border,
                                                   .from = small.from,
                                                   .made = small.made,
@@ -35,8 +36,9 @@ __attribute__((noinline)) static int ask_depth(const carom_convex_question_item 
                                      .normals = small.normals,
                                      .distances = small.distances,
                                      .heap = small.heap,
-                                     .heap_capacity = 2 * FACES(CAROM_EPA_SMALL)};
-    if (points > CAROM_EPA_SMALL) { /* a larger search follows where this one does not suffice */
+                                     .heap_capacity = 2 * FACES(CAROM_EPA_STACK_POINTS)};
+    if (points >
+        CAROM_EPA_STACK_POINTS) { /* a larger search follows where this one does not suffice */
         workspace.point_capacity = carom_convex_epa_first_points(points);
         workspace.local_points = 0;
     }
@@ -83,7 +85,7 @@ carom_status CAROM_CPU(carom_convex_ask)(const carom_convex_question_item *q,
     if (!carom_convex_distance_item(q, cache, &work, result)) return CAROM_OK;
     if (question == CAROM_CONVEX_QUESTION_DISTANCE) return CAROM_OK;
     uint32_t points = carom_convex_epa_points(q);
-    if (!ask_depth(q, &work, points, result) || points <= CAROM_EPA_SMALL) return CAROM_OK;
+    if (!ask_depth(q, &work, points, result) || points <= CAROM_EPA_STACK_POINTS) return CAROM_OK;
     return ask_large(q, &work, points, arena, result);
 }
 

@@ -118,7 +118,7 @@ static carom_status shapes_create(carom_device *device, const carom_device_shape
     for (uint32_t i = 0; i < count; ++i) {
         const carom_convex *shape = &shapes[i].shape;
         bool hull = shape->kind == CAROM_CONVEX_KIND_HULL;
-        if (!hull || shapes[i].view.count > CAROM_HULL_SMALL) made->small_hulls = false;
+        if (!hull || shapes[i].view.count > CAROM_HULL_SCANNED_VERTICES) made->small_hulls = false;
         uint32_t corners =
             carom_convex_curved(shape) ? 0 : carom_convex_corners(shape, &shapes[i].view);
         made->most_corners = CAROM_MAX(corners, made->most_corners);
@@ -447,10 +447,11 @@ static __global__ void __launch_bounds__(CAROM_WARP)
         carom_convex_learned *cache = w.caches != nullptr ? &one.cache : nullptr;
         (void)carom_convex_distance_item(&one.q, cache, &work, &r);
         uint32_t points = carom_convex_epa_points(&one.q);
-        carom_epa_workspace room = room_at(memory, CAROM_EPA_SMALL);
+        carom_epa_workspace room = room_at(memory, CAROM_EPA_STACK_POINTS);
         room.point_capacity = carom_convex_epa_first_points(points);
-        if (points <= CAROM_EPA_SMALL) room.local_points = carom_convex_epa_local(&one.q, points);
-        if (carom_convex_depth_item(&one.q, &work, &room, &r) && points > CAROM_EPA_SMALL) {
+        if (points <= CAROM_EPA_STACK_POINTS)
+            room.local_points = carom_convex_epa_local(&one.q, points);
+        if (carom_convex_depth_item(&one.q, &work, &room, &r) && points > CAROM_EPA_STACK_POINTS) {
             room = room_at(memory, points);
             room.local_points = carom_convex_epa_local(&one.q, points);
             (void)carom_convex_depth_item(&one.q, &work, &room, &r);
@@ -537,8 +538,8 @@ static uint64_t most_pairs(const ask_arguments *a) {
 static uint32_t most_points(const ask_arguments *a) {
     const carom_device_shapes *shapes = a->questions.bodies.shapes;
     uint64_t corners = shapes != nullptr ? shapes->most_corners : 0;
-    uint64_t points = CAROM_MIN(6 * corners, (uint64_t)CAROM_EPA_LARGE);
-    return (uint32_t)CAROM_MAX(points, (uint64_t)CAROM_EPA_SMALL);
+    uint64_t points = CAROM_MIN(6 * corners, (uint64_t)CAROM_EPA_MOST_POINTS);
+    return (uint32_t)CAROM_MAX(points, (uint64_t)CAROM_EPA_STACK_POINTS);
 }
 
 static uint64_t longer_blocks(uint64_t pairs, uint32_t points) {

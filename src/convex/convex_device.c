@@ -14,9 +14,8 @@ static const carom_cuda_convex *table(void) {
     return carom_device_table(CAROM_CUDA_CONVEX);
 }
 
-carom_status carom_convex_device_check(carom_context *context, const char *what) {
-    if (context->device != NULL && table() != NULL) return CAROM_OK;
-    return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library cannot make %s", what);
+carom_status carom_convex_device_check(carom_context *context) {
+    return carom_context_require_table(context, table(), "convex shapes");
 }
 
 /* ---- Hulls ----------------------------------------------------------------------------------- */
@@ -62,16 +61,14 @@ carom_status carom_cuda_convex_shapes_create(carom_context *context,
                                              carom_cuda_convex_shapes **made) {
     const carom_convex *shapes = def != NULL ? def->shapes : NULL;
     uint64_t count = def != NULL ? def->count : 0;
-    CAROM_REQUIRE(made != NULL, "the place for the shapes is NULL");
+    CAROM_REQUIRE_OUTPUT(made, "shapes");
     *made = NULL;
     CAROM_ENTER(context);
-    CAROM_REQUIRE(shapes != NULL || count == 0, "the shapes are NULL");
-    for (uint64_t i = 0; i < count; ++i)
-        CAROM_REQUIRE(carom_convex_is_complete(&shapes[i]),
-                      "a shape has an unknown kind, or no hull or support function");
+    CAROM_REQUIRE_INPUTS(shapes, count, "shapes");
+    for (uint64_t i = 0; i < count; ++i) CAROM_REQUIRE_SHAPE(&shapes[i]);
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "shapes in device memory", &device));
-    CAROM_TRY(carom_convex_device_check(context, "shapes"));
+    CAROM_TRY(carom_convex_device_check(context));
     if (count > UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu shapes are more than 2^32 - 1",
                           (unsigned long long)count);
@@ -215,7 +212,7 @@ static bool take_numbering(carom_arena *scratch, uint64_t pairs, numbering *n) {
 
 carom_status carom_convex_device_ask(carom_context *context, const carom_convex_batch *batch,
                                      carom_convex_result *results) {
-    CAROM_TRY(carom_convex_device_check(context, "convex shapes"));
+    CAROM_TRY(carom_convex_device_check(context));
     if (batch->count == 0) return CAROM_OK;
     if (batch->count > UINT32_MAX / 2)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu pairs are more than 2^31 - 1",
@@ -245,7 +242,7 @@ carom_status carom_convex_device_ask(carom_context *context, const carom_convex_
 
 #define REQUIRE_BODIES(context, bodies)                                                            \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE((bodies) != NULL, "the bodies are NULL");                                        \
+    CAROM_REQUIRE((bodies) != NULL, CAROM_ARE_NULL("bodies"));                                     \
     CAROM_REQUIRE((bodies)->count == 0 || ((bodies)->shapes != NULL && (bodies)->poses != NULL),   \
                   "the bodies have no shapes or no poses")
 
@@ -257,10 +254,10 @@ static carom_device_bodies bodies_of(const carom_cuda_convex_bodies *bodies) {
 carom_status carom_cuda_convex_boxes(carom_context *context, const carom_cuda_convex_bodies *bodies,
                                      carom_bounds *boxes) {
     REQUIRE_BODIES(context, bodies);
-    CAROM_REQUIRE(boxes != NULL || bodies->count == 0, "the place for the boxes is NULL");
+    CAROM_REQUIRE_OUTPUTS(boxes, bodies->count, "boxes");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "boxes in device memory", &device));
-    CAROM_TRY(carom_convex_device_check(context, "boxes"));
+    CAROM_TRY(carom_convex_device_check(context));
     carom_device_bodies on_device = bodies_of(bodies);
     return carom_device_pass(context, table()->boxes(device, &on_device, boxes));
 }
@@ -269,14 +266,12 @@ static carom_status ask_device(carom_context *context, const carom_cuda_convex_b
                                const carom_cuda_pairs *pairs, const carom_convex_query_def *def,
                                carom_convex_question question, carom_cuda_convex_results *results) {
     REQUIRE_BODIES(context, bodies);
-    CAROM_REQUIRE(pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE(def == NULL || carom_convex_is_known(def),
-                  "the def has an unknown start or search");
-    CAROM_REQUIRE(def == NULL || def->hint == NULL, "the def has a hint");
-    CAROM_REQUIRE(results != NULL, "the place for the results is NULL");
+    CAROM_REQUIRE(pairs != NULL, CAROM_ARE_NULL("pairs"));
+    CAROM_REQUIRE_CONVEX_BATCH_DEF(def);
+    CAROM_REQUIRE_OUTPUT(results, "results");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "results in device memory", &device));
-    CAROM_TRY(carom_convex_device_check(context, "results"));
+    CAROM_TRY(carom_convex_device_check(context));
     carom_device_questions questions = {
         .bodies = bodies_of(bodies), .pairs = pairs, .question = question};
     if (def != NULL) questions.def = *def;
@@ -309,8 +304,8 @@ carom_status carom_cuda_convex_depth_batch(carom_context *context,
 
 void carom_cuda_convex_results_free(carom_context *context, carom_cuda_convex_results *results) {
     CAROM_ENTER_VOID(context);
-    CAROM_REQUIRE_OR(results != NULL, "the results are NULL", );
-    if (carom_convex_device_check(context, "results") != CAROM_OK) return;
+    CAROM_REQUIRE_OR(results != NULL, CAROM_ARE_NULL("results"), );
+    if (carom_convex_device_check(context) != CAROM_OK) return;
     (void)carom_cuda_finish(context);
     table()->results_free(results);
 }

@@ -20,9 +20,9 @@
 #include "convex/convex_polytope_item.h"
 
 /* Faces whose edges have a smaller squared sine get their normal in double-double. */
-#define CAROM_EPA_THIN 1e-6
+#define CAROM_EPA_SLIVER_SINE2 1e-6
 /* How near the bounds of a depth must come where a shape is curved: about 1e-13. */
-#define CAROM_EPA_CLOSE_CURVED 0x1p-43
+#define CAROM_EPA_CURVED_BOUND_GAP 0x1p-43
 /* Share of the points that is kept for the second search, where no larger one follows: a third, and
  * half of them where a shape is curved. */
 #define CAROM_EPA_LOCAL        3u
@@ -92,7 +92,7 @@ CAROM_CONVEX_COLD carom_vec3 carom_epa_thin_normal(carom_vec3 a, carom_vec3 b, c
 CAROM_ITEM double carom_epa_distance(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 *normal) {
     carom_vec3 u = carom_vec_sub(b, a), v = carom_vec_sub(c, a), n = *normal;
     double square = carom_vec_dot(n, n);
-    if (!(square > CAROM_EPA_THIN * carom_vec_dot(u, u) * carom_vec_dot(v, v))) {
+    if (!(square > CAROM_EPA_SLIVER_SINE2 * carom_vec_dot(u, u) * carom_vec_dot(v, v))) {
         n = carom_epa_thin_normal(a, b, c);
         square = carom_vec_dot(n, n);
     }
@@ -189,8 +189,8 @@ CAROM_ITEM int carom_epa_begin(carom_convex_posed_pair *pair, const carom_gjk_si
                                                : carom_vec(0.0, 0.0, 1.0);
             carom_vec3 v = count > 2 ? carom_vec_sub(p[2].w, p[0].w) : axis;
             n = carom_vec_cross(u, v);
-            if (count > 2 &&
-                carom_vec_dot(n, n) <= CAROM_EPA_THIN * carom_vec_dot(u, u) * carom_vec_dot(v, v)) {
+            if (count > 2 && carom_vec_dot(n, n) <= CAROM_EPA_SLIVER_SINE2 * carom_vec_dot(u, u) *
+                                                        carom_vec_dot(v, v)) {
                 carom_dd3 c =
                     carom_dd3_cross(carom_dd3_diff(p[1].w, p[0].w), carom_dd3_diff(p[2].w, p[0].w));
                 n = carom_vec(c.x.high, c.y.high, c.z.high);
@@ -214,7 +214,7 @@ CAROM_ITEM int carom_epa_begin(carom_convex_posed_pair *pair, const carom_gjk_si
             least = CAROM_MIN(h, k);
             across = n;
         }
-        if (CAROM_MIN(h, k) <= CAROM_CONVEX_TINY) { /* the surface is as near as that */
+        if (CAROM_MIN(h, k) <= CAROM_CONVEX_LEAST_LENGTH) { /* the surface is as near as that */
             e->normal = n;
             e->upper = CAROM_MAX(CAROM_MIN(h, k), 0.0);
             e->lower = 0.0;
@@ -251,7 +251,7 @@ CAROM_ITEM carom_gjk_simplex carom_epa_triangle(const carom_convex_vertex *a,
 /* Whether the end of the normal may lie on a face with this unit normal and distance. */
 CAROM_ITEM int carom_epa_may_end_on(const carom_epa *e, carom_vec3 normal, double distance) {
     double cosine = carom_vec_dot(normal, e->normal);
-    return distance - e->upper * cosine <= CAROM_EPA_CLOSE_CURVED;
+    return distance - e->upper * cosine <= CAROM_EPA_CURVED_BOUND_GAP;
 }
 
 /* The point of A where the normal ends, on a face whose nearest point to that end is known. */
@@ -355,7 +355,7 @@ CAROM_CONVEX_COLD void carom_epa_run(carom_convex_posed_pair *pair, const carom_
     while (e->full && count < workspace->point_capacity) {
         uint32_t f = carom_epa_pierced(workspace, e->normal);
         if (f == CAROM_POLYTOPE_NONE ||
-            !carom_epa_expand(pair, workspace, e, f, &count, CAROM_CONVEX_CLOSE))
+            !carom_epa_expand(pair, workspace, e, f, &count, CAROM_CONVEX_BOUND_GAP))
             break;
     }
     carom_epa_finish(workspace, e);

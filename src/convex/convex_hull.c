@@ -520,11 +520,10 @@ static carom_status build(builder *b, const carom_mesh_view *mesh, carom_hull *h
 
 carom_status carom_hull_create(carom_context *context, const carom_hull_def *def,
                                carom_hull **hull) {
-    CAROM_REQUIRE(hull != NULL, "the place for the hull is NULL");
+    CAROM_REQUIRE_OUTPUT(hull, "hull");
     *hull = NULL;
     CAROM_ENTER(context);
-    if (context->backend != CAROM_BACKEND_CPU)
-        CAROM_TRY(carom_convex_device_check(context, "a hull"));
+    if (context->backend != CAROM_BACKEND_CPU) CAROM_TRY(carom_convex_device_check(context));
     if (def == NULL || def->mesh == NULL || def->mesh->vertex_count == 0)
         return carom_fail(context, CAROM_BAD_INPUT, "there is no vertex; a hull needs one or more");
     carom_mesh_view points = *def->mesh;
@@ -569,17 +568,17 @@ void carom_hull_destroy(carom_hull *hull) {
 }
 
 carom_status carom_hull_get_info(const carom_hull *hull, carom_hull_info *info) {
-    CAROM_REQUIRE(hull != NULL, "the hull is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(hull, "hull");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     *info = hull->info;
     return CAROM_OK;
 }
 
 carom_status carom_hull_to_mesh(carom_context *context, const carom_hull *hull, carom_mesh **mesh) {
-    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
+    CAROM_REQUIRE_OUTPUT(mesh, "mesh");
     *mesh = NULL;
     CAROM_ENTER(context);
-    CAROM_REQUIRE(hull != NULL, "the hull is NULL");
+    CAROM_REQUIRE_INPUT(hull, "hull");
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);
     carom_vec3 *points = CAROM_ARENA_TAKE(arena, carom_vec3, hull->view.count);

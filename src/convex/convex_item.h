@@ -28,9 +28,9 @@
 #define CAROM_CONVEX_EPSILON 0x1p-42
 /* What follows is in units of the query. */
 /* Bounds that agree to this are equal: some forty roundings. */
-#define CAROM_CONVEX_CLOSE 0x1p-48
+#define CAROM_CONVEX_BOUND_GAP 0x1p-48
 /* A v shorter than this has no direction. */
-#define CAROM_CONVEX_TINY 0x1p-46
+#define CAROM_CONVEX_LEAST_LENGTH 0x1p-46
 /* What poses, support points and products may be off by through rounding. */
 #define CAROM_CONVEX_ROUNDING 0x1p-49
 
@@ -290,7 +290,8 @@ CAROM_ITEM int carom_gjk_honest(const carom_gjk_simplex *s) {
     for (int i = 0; i < s->count; ++i)
         off = carom_vec_sub(off, carom_vec_scale(s->p[i].w, s->weight[i]));
     double x = fabs(off.x), y = fabs(off.y), z = fabs(off.z);
-    return x <= CAROM_CONVEX_CLOSE && y <= CAROM_CONVEX_CLOSE && z <= CAROM_CONVEX_CLOSE;
+    return x <= CAROM_CONVEX_BOUND_GAP && y <= CAROM_CONVEX_BOUND_GAP &&
+           z <= CAROM_CONVEX_BOUND_GAP;
 }
 
 /* Runs from a simplex, which may be empty, and `s.v`: its nearest point or, where it is empty, any
@@ -308,10 +309,10 @@ CAROM_ITEM void carom_gjk_run(carom_convex_posed_pair *p, carom_gjk *g, double a
     g->direction = carom_vec(1.0, 0.0, 0.0);
     for (g->iterations = 0; g->iterations < most; ++g->iterations) {
         double length = sqrt(square);
-        if (s->count != 0 && (length <= CAROM_CONVEX_TINY || length <= meet)) {
+        if (s->count != 0 && (length <= CAROM_CONVEX_LEAST_LENGTH || length <= meet)) {
             if (careful || carom_gjk_honest(s)) {
                 g->upper = length;
-                if (length <= CAROM_CONVEX_TINY) g->end = CAROM_GJK_CONTACT;
+                if (length <= CAROM_CONVEX_LEAST_LENGTH) g->end = CAROM_GJK_CONTACT;
                 return;
             }
             careful = 1;
@@ -334,7 +335,7 @@ CAROM_ITEM void carom_gjk_run(carom_convex_posed_pair *p, carom_gjk *g, double a
                 return;
             }
         }
-        int close = g->upper - g->lower <= CAROM_CONVEX_CLOSE;
+        int close = g->upper - g->lower <= CAROM_CONVEX_BOUND_GAP;
         if (close && (careful || carom_gjk_honest(s))) return;
         int again = close || carom_gjk_has(s, w), empty = s->count == 0;
         if (again && careful) return;

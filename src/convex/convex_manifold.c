@@ -18,7 +18,7 @@
 #include "geom/pose.h"
 
 /* Cosine between normal and face beyond which a face counts as across: 2.6 degrees. */
-#define ALIGNED 0.999
+#define ACROSS_COSINE 0.999
 
 /* A polygon, or a segment, in the directions of the world. */
 typedef struct outline {
@@ -232,7 +232,9 @@ static uint32_t face_points(const carom_convex_question_item *q, const carom_hul
     place_shapes(q, reach, &s);
     outline_of(faces_a, &s.a, &s.frame_a, n, &oa);
     outline_of(faces_b, &s.b, &s.frame_b, back, &ob);
-    if (oa.count == 0 || ob.count == 0 || (oa.aligned < ALIGNED && ob.aligned < ALIGNED)) return 0;
+    if (oa.count == 0 || ob.count == 0 ||
+        (oa.aligned < ACROSS_COSINE && ob.aligned < ACROSS_COSINE))
+        return 0;
     bool flip = ob.aligned > oa.aligned;
     const outline *reference = flip ? &ob : &oa;
     carom_vec3 along = flip ? back : n, r = reference->normal, origin = reference->corners[0];
@@ -284,8 +286,8 @@ carom_status carom_convex_contacts(carom_context *context, const carom_convex *a
                                    const carom_convex_query_def *def,
                                    carom_convex_manifold *manifold) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "a shape is NULL");
-    CAROM_REQUIRE(manifold != NULL, "the place for the manifold is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "shape");
+    CAROM_REQUIRE_OUTPUT(manifold, "manifold");
     if (!(reach >= 0.0 && reach <= DBL_MAX))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the reach is %g; give a finite number, not below 0", reach);
@@ -294,12 +296,7 @@ carom_status carom_convex_contacts(carom_context *context, const carom_convex *a
     CAROM_TRY(carom_convex_depth(context, a, pose_a, b, pose_b, def, &r));
     memset(manifold, 0, sizeof(*manifold));
     manifold->result = r;
-    carom_convex_question_item q = {.a = a,
-                                    .b = b,
-                                    .hull_a = carom_convex_hull_view(a),
-                                    .hull_b = carom_convex_hull_view(b),
-                                    .pose_a = pose_a,
-                                    .pose_b = pose_b};
+    carom_convex_question_item q = carom_convex_question_of(a, pose_a, b, pose_b);
     carom_status status =
         carom_convex_find_points(carom_scratch(context, 0), &q, carom_convex_hull_faces(a),
                                  carom_convex_hull_faces(b), reach, manifold);

@@ -16,8 +16,8 @@
 #define CAROM_GJK_MOST_CURVED 160u
 
 /* Points of an expanding polytope: as many as fit a stack, and for hulls that need more. */
-#define CAROM_EPA_SMALL 256u
-#define CAROM_EPA_LARGE 4096u
+#define CAROM_EPA_STACK_POINTS 256u
+#define CAROM_EPA_MOST_POINTS  4096u
 /* Support points that complete the first tetrahedron: two in each of eight tries. */
 #define CAROM_EPA_FIRST 16u
 
@@ -31,7 +31,7 @@
 
 /* Hulls with at most this many vertices are searched all through: measured, climbing starts to win
  * at 96 (AVX2, AVX-512). */
-#define CAROM_HULL_SMALL 96u
+#define CAROM_HULL_SCANNED_VERTICES 96u
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
@@ -130,8 +130,9 @@ CAROM_ITEM void carom_convex_core_make(const carom_convex *s, const carom_hull_v
         c->centre = carom_vec_scale(hull->centre, c->hull_unit);
         c->inner = hull->inner * c->hull_unit;
         c->outer = hull->outer * c->hull_unit;
-        c->climb = search == CAROM_CONVEX_SEARCH_CLIMB ||
-                   (search == CAROM_CONVEX_SEARCH_AUTO && hull->count > CAROM_HULL_SMALL);
+        c->climb =
+            search == CAROM_CONVEX_SEARCH_CLIMB ||
+            (search == CAROM_CONVEX_SEARCH_AUTO && hull->count > CAROM_HULL_SCANNED_VERTICES);
         break;
     case CAROM_CONVEX_KIND_SUPPORT:
         c->support = s->support;
@@ -238,17 +239,18 @@ CAROM_ITEM int carom_convex_curved_pair(const carom_convex_question_item *q) {
  * Where all faces are about equally deep, half a point to one point per corner is what it takes
  * (tests/test_convex.c). */
 CAROM_ITEM uint32_t carom_convex_epa_points(const carom_convex_question_item *q) {
-    if (carom_convex_curved_pair(q)) return CAROM_EPA_SMALL;
+    if (carom_convex_curved_pair(q)) return CAROM_EPA_STACK_POINTS;
     uint32_t a = carom_convex_corners(q->a, q->hull_a), b = carom_convex_corners(q->b, q->hull_b);
-    uint32_t most = CAROM_EPA_LARGE / 3;
+    uint32_t most = CAROM_EPA_MOST_POINTS / 3;
     uint32_t points = 3 * (CAROM_MIN(a, most) + CAROM_MIN(b, most));
-    return points < CAROM_EPA_SMALL ? CAROM_EPA_SMALL : CAROM_MIN(points, CAROM_EPA_LARGE);
+    return points < CAROM_EPA_STACK_POINTS ? CAROM_EPA_STACK_POINTS
+                                           : CAROM_MIN(points, CAROM_EPA_MOST_POINTS);
 }
 
 /* The points of the search on the stack: where a larger one may follow, half of what fits, as pairs
  * that need more mostly need many more. */
 CAROM_ITEM uint32_t carom_convex_epa_first_points(uint32_t points) {
-    return points > CAROM_EPA_SMALL ? CAROM_EPA_SMALL / 2 : CAROM_EPA_SMALL;
+    return points > CAROM_EPA_STACK_POINTS ? CAROM_EPA_STACK_POINTS / 2 : CAROM_EPA_STACK_POINTS;
 }
 
 /* The points of a last search that are kept for its second part. */
@@ -264,7 +266,7 @@ CAROM_ITEM uint32_t carom_convex_epa_steps(const carom_convex_question_item *q) 
     uint64_t corners_a = carom_convex_corners(q->a, q->hull_a);
     uint64_t all = corners_a * carom_convex_corners(q->b, q->hull_b) + 2;
     if (all <= first) return CAROM_EPA_FIRST + (uint32_t)all;
-    if (points <= CAROM_EPA_SMALL) return CAROM_EPA_FIRST + first;
+    if (points <= CAROM_EPA_STACK_POINTS) return CAROM_EPA_FIRST + first;
     return CAROM_EPA_FIRST + first + CAROM_EPA_FIRST + (uint32_t)CAROM_MIN(points, all);
 }
 
@@ -550,7 +552,7 @@ CAROM_ITEM void carom_convex_write_depth(const carom_convex_work *w, const carom
 
 /* How far the bounds of a depth may stay apart. */
 CAROM_ITEM double carom_convex_epa_close(const carom_convex_question_item *q) {
-    return carom_convex_curved_pair(q) ? CAROM_EPA_CLOSE_CURVED : CAROM_CONVEX_CLOSE;
+    return carom_convex_curved_pair(q) ? CAROM_EPA_CURVED_BOUND_GAP : CAROM_CONVEX_BOUND_GAP;
 }
 
 /* The depth of overlapping cores. Returns 1 when the workspace was too small for the bounds to

@@ -32,11 +32,11 @@
 /* Lengths in units of the shape, whose size is in [1/2, 1). What is thinner than this is taken to
  * be as thick, so that roundings, some 2^-50, do not decide whether a ray meets a disc or a
  * segment. */
-#define THINNEST 0x1p-47
+#define LEAST_THICKNESS 0x1p-47
 /* Distances to a rounded surface that end the stepping: the bounds of a distance agree to this. */
-#define CLOSE 0x1p-47
-/* Speeds towards a surface that do not graze it. */
-#define STEEP (-0x1p-10)
+#define STEP_END_GAP 0x1p-47
+/* Speed towards a surface, in lengths per length of the ray: what is slower grazes it. */
+#define GRAZING_SPEED (-0x1p-10)
 /* Of balls around shapes, for their rounding. */
 #define BALL_SLACK (1.0 + 0x1p-20)
 /* Square of a direction across an axis below which the ray runs along the axis: it moves by 2^-95
@@ -98,7 +98,7 @@ static void prepare_shape(const carom_convex *shape, cast *c) {
     carom_convex_core_make(&c->core, c->has_hull ? &c->hull : NULL, 1.0, CAROM_CONVEX_SEARCH_AUTO,
                            &whole);
     c->centre = whole.centre;
-    c->outer = whole.outer * BALL_SLACK + THINNEST;
+    c->outer = whole.outer * BALL_SLACK + LEAST_THICKNESS;
     c->margin = c->core.margin;
     c->core.margin = 0.0;
     if (shape->kind == CAROM_CONVEX_KIND_SPHERE || shape->kind == CAROM_CONVEX_KIND_CAPSULE) {
@@ -142,7 +142,7 @@ static span join(span a, span b) {
 static span slab(const cast *c, int axis, double half) {
     const double p[3] = {c->p.x, c->p.y, c->p.z}, d[3] = {c->d.x, c->d.y, c->d.z};
     double n[3] = {0.0, 0.0, 0.0};
-    half = CAROM_MAX(half, THINNEST);
+    half = CAROM_MAX(half, LEAST_THICKNESS);
     if (d[axis] == 0.0) {
         const span all = {.enter = -HUGE_VAL, .exit = HUGE_VAL};
         return fabs(p[axis]) <= half ? all : no_span;
@@ -160,7 +160,7 @@ static span quadratic(const cast *c, carom_vec3 centre, carom_vec3 w, double rad
     const double o[3] = {centre.x, centre.y, centre.z}, scale[3] = {w.x, w.y, w.z};
     carom_dd u[3], v[3];
     double a = 0.0, b = 0.0, rest = 0.0, m[3];
-    radius = CAROM_MAX(radius, THINNEST);
+    radius = CAROM_MAX(radius, LEAST_THICKNESS);
     for (int k = 0; k < 3; ++k) {
         u[k] = carom_dd_multiply(carom_dd_diff(p[k], o[k]), carom_dd_of(scale[k]));
         v[k] = carom_dd_product(d[k], scale[k]);
@@ -214,8 +214,9 @@ static span capsule(const cast *c) {
 
 static span ellipsoid(const cast *c) {
     carom_vec3 h = c->core.half;
-    carom_vec3 w = carom_vec(1.0 / CAROM_MAX(h.x, THINNEST), 1.0 / CAROM_MAX(h.y, THINNEST),
-                             1.0 / CAROM_MAX(h.z, THINNEST));
+    carom_vec3 w =
+        carom_vec(1.0 / CAROM_MAX(h.x, LEAST_THICKNESS), 1.0 / CAROM_MAX(h.y, LEAST_THICKNESS),
+                  1.0 / CAROM_MAX(h.z, LEAST_THICKNESS));
     return quadratic(c, carom_vec(0.0, 0.0, 0.0), w, 1.0);
 }
 
@@ -240,10 +241,10 @@ static span step(const cast *c) {
         double distance = carom_length(carom_vec_sub(r.point_b, r.point_a));
         bool touches = r.relation == CAROM_RELATION_TOUCHING;
         double gap = distance - c->margin, least = gap - r.error + (touches ? distance : 0.0);
-        if (!(least > CLOSE)) {
+        if (!(least > STEP_END_GAP)) {
             if (touches) return (span){s, s, normal};
             double speed = carom_vec_dot(r.normal, c->d);
-            if (c->margin > 0.0 && speed < STEEP) s += gap / -speed; /* onto the surface */
+            if (c->margin > 0.0 && speed < GRAZING_SPEED) s += gap / -speed; /* onto the surface */
             return (span){s, s, r.normal};
         }
         double speed = carom_vec_dot(r.normal, c->d);
@@ -314,7 +315,7 @@ static void cast_ray(cast *c, const carom_convex *shape, const carom_pose *pose,
     }
     int back = path.unit - c->unit;
     carom_vec3 centre = carom_vec_scaled(carom_convex_turn(c->r, c->centre), back);
-    double radius = CAROM_MAX(carom_scale_apply(c->outer, back), CAROM_RAY_LEAST);
+    double radius = CAROM_MAX(carom_scale_apply(c->outer, back), CAROM_RAY_LEAST_RADIUS);
     if (!carom_ray_path_approach(&path, centre, radius)) return;
     c->p = carom_convex_turn_back(c->r, carom_vec_scaled(carom_ray_path_point(&path), -back));
     c->d = carom_convex_turn_back(c->r, path.direction);
@@ -336,11 +337,10 @@ carom_status carom_convex_cast_rays(carom_context *context, const carom_convex *
                                     const carom_pose *pose, const carom_ray *rays, uint64_t count,
                                     carom_hit *hits) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(shape != NULL, "the shape is NULL");
-    CAROM_REQUIRE(carom_convex_is_complete(shape),
-                  "the shape has an unknown kind, or no hull or support function");
-    CAROM_REQUIRE(rays != NULL || count == 0, "the rays are NULL");
-    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
+    CAROM_REQUIRE_INPUT(shape, "shape");
+    CAROM_REQUIRE_SHAPE(shape);
+    CAROM_REQUIRE_INPUTS(rays, count, "rays");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_TRY(carom_context_require_cpu(context, "a ray at a convex shape"));
     CAROM_TRY(carom_convex_check(context, shape, pose, "the shape"));
     CAROM_TRY(carom_rays_check(context, rays, count));

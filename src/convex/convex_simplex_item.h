@@ -43,7 +43,7 @@ typedef struct carom_gjk_simplex {
 
 /* Sines below this between the edges of a face, and heights below it over the face relative to the
  * edges, leave signs in doubles uncertain. */
-#define CAROM_SIMPLEX_FLAT 1e-7
+#define CAROM_SIMPLEX_LEAST_SINE 1e-7
 
 /* ---- Doubles --------------------------------------------------------------------------------- */
 
@@ -162,7 +162,8 @@ CAROM_CONVEX_HOT carom_gjk_simplex_face carom_gjk_simplex_tetrahedron(const caro
     carom_vec3 n20 = carom_vec_cross(e2, e0);
     double volume = carom_vec_dot(n01, e2);
     double l0 = carom_vec_dot(e0, e0), l1 = carom_vec_dot(e1, e1), l2 = carom_vec_dot(e2, e2);
-    int flat = volume * volume <= CAROM_SIMPLEX_FLAT * CAROM_SIMPLEX_FLAT * l0 * l1 * l2;
+    int flat =
+        volume * volume <= CAROM_SIMPLEX_LEAST_SINE * CAROM_SIMPLEX_LEAST_SINE * l0 * l1 * l2;
     double s01 = -carom_vec_dot(n01, a), s12 = -carom_vec_dot(n12, a);
     double s20 = -carom_vec_dot(n20, a);
     if (volume < 0.0) s01 = -s01, s12 = -s12, s20 = -s20;

@@ -149,10 +149,10 @@ carom_status carom_convex_advance(carom_context *context, const carom_convex *a,
                                   const carom_motion *motion_b, const carom_advance_def *def,
                                   carom_advance *result) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "a shape is NULL");
-    CAROM_REQUIRE(carom_convex_is_complete(a) && carom_convex_is_complete(b),
-                  "a shape has an unknown kind, or no hull or support function");
-    CAROM_REQUIRE(result != NULL, "the place for the time is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "shape");
+    CAROM_REQUIRE_SHAPE(a);
+    CAROM_REQUIRE_SHAPE(b);
+    CAROM_REQUIRE_OUTPUT(result, "time");
     CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
     CAROM_TRY(carom_advance_check(context, def));
     pair_motion f;
@@ -192,12 +192,12 @@ carom_status carom_convex_advance_batch(carom_context *context,
                                         const carom_convex_moving_pair *pairs, uint64_t count,
                                         const carom_advance_def *def, carom_advance *advances) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(pairs != NULL || count == 0, "the pairs are NULL");
-    CAROM_REQUIRE(advances != NULL || count == 0, "the place for the results is NULL");
-    for (uint64_t i = 0; i < count; ++i)
-        CAROM_REQUIRE(pairs[i].a != NULL && carom_convex_is_complete(pairs[i].a) &&
-                          pairs[i].b != NULL && carom_convex_is_complete(pairs[i].b),
-                      "a shape is NULL, has an unknown kind, or no hull or support function");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE_OUTPUTS(advances, count, "results");
+    for (uint64_t i = 0; i < count; ++i) {
+        CAROM_REQUIRE_BATCH_SHAPE(pairs[i].a);
+        CAROM_REQUIRE_BATCH_SHAPE(pairs[i].b);
+    }
     CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
     CAROM_TRY(carom_advance_check(context, def));
     job j = {context, pairs, def, advances};

@@ -18,7 +18,7 @@
 #define EMPTY_RADIUS      2.5e-4 /* of the longest edge: the radius assumed without spheres */
 /* Of the drift after which a body is rewritten: below it no refresh is due, by a margin far above
  * rounding. */
-#define SAFE_DRIFT 0.9
+#define SAFE_DRIFT_SHARE 0.9
 /* Ticks in which a typical sphere moves by its radius, as a power of two: see choose_tick. */
 #define TICKS_PER_RADIUS 0x1p50
 /* The range of a length divided by a pace (see gas.h), a hundred times wider at both ends.
@@ -230,7 +230,8 @@ static void set_rules(carom_gas *gas, const carom_gas_def *def) {
         gas->most_acceleration = fmax(gas->most_acceleration, fabs(a[axis]));
         gas->longest = fmax(gas->longest, edge[axis]);
         if (def->periodic[axis])
-            gas->safe_drift = fmin(gas->safe_drift, SAFE_DRIFT * CAROM_GAS_MOST_DRIFT * edge[axis]);
+            gas->safe_drift =
+                fmin(gas->safe_drift, SAFE_DRIFT_SHARE * CAROM_GAS_MOST_DRIFT * edge[axis]);
     }
 }
 
@@ -405,13 +406,13 @@ static carom_status fill_gas(carom_context *context, carom_gas *gas,
 carom_status carom_gas_create(carom_context *context, const carom_gas_def *def, carom_gas **out) {
     static const carom_gas_def defaults;
     CAROM_ENTER(context);
-    CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
+    CAROM_REQUIRE_OUTPUT(out, "gas");
     *out = NULL;
     if (def == NULL) def = &defaults;
     uint64_t count = def->sphere_count;
-    CAROM_REQUIRE(def->spheres != NULL || count == 0, "the spheres are NULL");
-    CAROM_REQUIRE((unsigned)def->method < CAROM_GAS_METHOD_COUNT, "def->method is no method");
-    CAROM_REQUIRE((unsigned)def->queue < CAROM_GAS_QUEUE_COUNT, "def->queue is no queue");
+    CAROM_REQUIRE_INPUTS(def->spheres, count, "spheres");
+    CAROM_REQUIRE_KNOWN(def->method, CAROM_GAS_METHOD_COUNT, "method");
+    CAROM_REQUIRE_KNOWN(def->queue, CAROM_GAS_QUEUE_COUNT, "queue");
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     CAROM_TRY(check_def(context, def));
     carom_gas *gas = carom_allocate(&context->allocator, 1, sizeof(*gas));
@@ -523,8 +524,8 @@ static carom_status change_gas(carom_context *context, carom_gas *gas, const cha
 carom_status carom_gas_add(carom_context *context, carom_gas *gas, const carom_gas_sphere *spheres,
                            uint64_t count, uint32_t *ids) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_INPUTS(spheres, count, "spheres");
     for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check_sphere(context, gas, &spheres[i], i));
     if (count == 0) return CAROM_OK;
     const uint64_t labels = gas->labels;
@@ -536,8 +537,8 @@ carom_status carom_gas_add(carom_context *context, carom_gas *gas, const carom_g
 carom_status carom_gas_remove(carom_context *context, carom_gas *gas, const uint32_t *ids,
                               uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE(ids != NULL || count == 0, "the ids are NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_INPUTS(ids, count, "ids");
     for (uint64_t i = 0; i < count; ++i)
         if (ids[i] >= gas->labels || gas->slot_of[ids[i]] == CAROM_GAS_NO_SLOT)
             return carom_fail(context, CAROM_BAD_INPUT,
@@ -549,8 +550,9 @@ carom_status carom_gas_remove(carom_context *context, carom_gas *gas, const uint
 carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_t *ids,
                            const carom_gas_sphere *spheres, uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE((ids != NULL && spheres != NULL) || count == 0, "the ids or spheres are NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_INPUTS(ids, count, "ids");
+    CAROM_REQUIRE_INPUTS(spheres, count, "spheres");
     for (uint64_t i = 0; i < count; ++i) {
         if (ids[i] >= gas->labels)
             return carom_fail(context, CAROM_BAD_INPUT,

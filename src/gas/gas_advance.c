@@ -182,7 +182,7 @@ static carom_status fail_late(carom_context *context, const carom_gas *gas, doub
 carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
                                carom_gas_event_fn *on_event, void *user) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     CAROM_TRY(check_until(context, gas, until));
     if (until > last_time(gas)) return fail_late(context, gas, until);
@@ -197,8 +197,8 @@ static bool stop_at_first(void *user, const carom_gas_event *event) {
 carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until,
                             carom_gas_event *event) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE(event != NULL, "the place for the event is NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_OUTPUT(event, "event");
     *event = (carom_gas_event){.kind = CAROM_GAS_EVENT_KIND_NONE};
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     CAROM_TRY(check_until(context, gas, until));

@@ -76,14 +76,14 @@ static double least_lists(const carom_gas *gas, double skin) {
 #define LISTS_FROM 0.45
 /* Largest ratio of radii for lists by default: the list of a small sphere reaches as far as that of
  * a large one, and holds the more the smaller the others are. */
-#define ALIKE 1.5
+#define LIST_RADIUS_RATIO 1.5
 /* Cutoffs in largest diameters, measured: longer lists take longer to scan, but are rebuilt less
  * often. In a dense gas spheres hardly leave their place. At 0.49 cutoffs of 1.4 and 1.8 take 1.01
  * and 1.04 times as long as 1.6. */
-#define DENSE        0.4 /* packing fraction */
-#define CUTOFF_DENSE 1.6
-#define CUTOFF       1.8
-#define LEAST_CUTOFF 1.01 /* less leaves no skin, and lists would be rebuilt at every event */
+#define DENSE_PACKING 0.4 /* packing fraction */
+#define CUTOFF_DENSE  1.6
+#define CUTOFF        1.8
+#define LEAST_CUTOFF  1.01 /* less leaves no skin, and lists would be rebuilt at every event */
 /* The least skin, as a share of the least cell edge: a path of 2^-20 radii per tick is far less. */
 #define LEAST_SKIN 0.001
 /* The least width of a periodic box for lists, in least cell edges: no image beyond the next box.
@@ -95,13 +95,13 @@ static double least_lists(const carom_gas *gas, double skin) {
 
 static void choose_method(carom_gas *gas) {
     gas->method = gas->def.method;
-    bool alike = gas->largest < ALIKE * gas->smallest;
+    bool alike = gas->largest < LIST_RADIUS_RATIO * gas->smallest;
     if (gas->method == CAROM_GAS_METHOD_AUTO)
         gas->method = gas->packing >= LISTS_FROM && alike ? CAROM_GAS_METHOD_NEIGHBOURS
                                                           : CAROM_GAS_METHOD_CENTRE;
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
     double cutoff = gas->def.cutoff, least = least_edge(gas, 2.0 * gas->largest);
-    if (cutoff == 0.0) cutoff = gas->packing > DENSE ? CUTOFF_DENSE : CUTOFF;
+    if (cutoff == 0.0) cutoff = gas->packing > DENSE_PACKING ? CUTOFF_DENSE : CUTOFF;
     gas->lists.cutoff = fmax(cutoff, LEAST_CUTOFF);
     gas->lists.skin = 0.5 * (gas->lists.cutoff * 2.0 * gas->largest - least);
     if (gas->lists.skin < LEAST_SKIN * least) gas->lists.skin = LEAST_SKIN * least;

@@ -12,7 +12,7 @@ CAROM_RESULT_DEFINE_FREE(carom_gas_spheres);
 CAROM_RESULT_FILL(carom_gas_spheres);
 
 double carom_gas_get_time(const carom_gas *gas) {
-    CAROM_REQUIRE_OR(gas != NULL, "the gas is NULL", 0.0);
+    CAROM_REQUIRE_OR(gas != NULL, CAROM_IS_NULL("gas"), 0.0);
     return carom_gas_time_of(gas, gas->now);
 }
 
@@ -36,8 +36,8 @@ static void get_sphere(const carom_gas *gas, uint32_t slot, carom_gas_sphere *sp
 carom_status carom_gas_list_spheres(carom_context *context, const carom_gas *gas,
                                     carom_gas_spheres *spheres) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE_RESULT(spheres, "the place for the spheres");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_RESULT(spheres, "spheres");
     uint64_t space = 0;
     CAROM_TRY(carom_gas_spheres_begin(context, &context->allocator, spheres, gas->count, &space));
     uint64_t filled = 0;
@@ -50,8 +50,8 @@ carom_status carom_gas_list_spheres(carom_context *context, const carom_gas *gas
 carom_status carom_gas_find_sphere(carom_context *context, const carom_gas *gas, uint32_t id,
                                    carom_gas_sphere *sphere) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE(sphere != NULL, "the place for the sphere is NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_OUTPUT(sphere, "sphere");
     if (id >= gas->labels || gas->slot_of[id] == CAROM_GAS_NO_SLOT)
         return carom_fail(context, CAROM_BAD_INPUT, "there is no sphere with the id %u", id);
     get_sphere(gas, gas->slot_of[id], sphere);
@@ -61,8 +61,8 @@ carom_status carom_gas_find_sphere(carom_context *context, const carom_gas *gas,
 carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
                                carom_gas_measures *m) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE(m != NULL, "the place for the measures is NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_OUTPUT(m, "measures");
     *m = (carom_gas_measures){.time = carom_gas_get_time(gas) - gas->measured_from,
                               .spheres = gas->count,
                               .collisions = gas->collisions,
@@ -96,7 +96,7 @@ carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
 
 carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
     gas->collisions = gas->wall_hits = gas->crossings = 0;
     gas->sort_after =
         gas->sort_after == UINT64_MAX ? UINT64_MAX : gas->sort_after - gas->predictions;
@@ -107,8 +107,8 @@ carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas) {
 }
 
 carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     *info = (carom_gas_info){
         .method = gas->method,
         .queue = gas->def.queue,
@@ -258,8 +258,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
 
 carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas, double *overlap) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_OUTPUT(overlap, "overlap");
     uint32_t pair[2];
     carom_progress_begin(context, "looking for overlaps", gas->count);
     return carom_progress_finish(context, carom_gas_deepest(context, gas, overlap, pair));

@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) void bound_eight(const carom_gas_tr
     carom_i32x8 apart = gap > zero;
     carom_i32x8 recedes = b * carom_f32x8_abs(b) > uu * recede2;
     carom_f32x8 vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    carom_i32x8 slow = ~(uu >= vv * CAROM_GAS_SLOW2 + own_slow2); /* NaN counts as slow */
+    carom_i32x8 slow = ~(uu >= vv * CAROM_GAS_SLOW_SHARE2 + own_slow2); /* NaN counts as slow */
     carom_f32x8 bound = (carom_f32x8)((carom_i32x8)gap & apart) / (root - b);
     *bounds = (carom_f32x8)(((carom_i32x8)bound | recedes) & ~slow);
 }
@@ -221,7 +221,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
     carom_gas_trajectory own = trajectories->by_slot[slot];
     carom_f32x8 least = carom_f32x8_splat(HUGE_VALF);
     float own_slow2 =
-        CAROM_GAS_SLOW2 * (own.v[0] * own.v[0] + own.v[1] * own.v[1] + own.v[2] * own.v[2]) +
+        CAROM_GAS_SLOW_SHARE2 * (own.v[0] * own.v[0] + own.v[1] * own.v[1] + own.v[2] * own.v[2]) +
         CAROM_GAS_LEAST_SPEED2;
     for (int axis = 0; axis < 3; ++axis) own.x[axis] += own.v[axis] * since;
     for (uint32_t i = 0; i < count; i += 8) {
@@ -1285,10 +1285,10 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
 
 /* Distances in entries of the window. An event takes about ten times as long as a cache miss, so a
  * few entries are enough; half and twice as many are as fast, within 5 %. */
-#define LOOK_AHEAD 24 /* entries the window should hold: a few more than FAR */
-#define FAR        20 /* by which the first stage looks ahead */
-#define NEARER     7  /* by which the second stage follows the first */
-#define NEAR       14 /* by which the third stage follows the first */
+#define LOOK_AHEAD       24 /* entries the window should hold: a few more than FIRST_STAGE_LEAD */
+#define FIRST_STAGE_LEAD 20 /* by which the first stage looks ahead */
+#define SECOND_STAGE_LAG 7  /* by which the second stage follows the first */
+#define THIRD_STAGE_LAG  14 /* by which the third stage follows the first */
 
 /* Prefetches the rows of cells around a home. */
 static PREFETCHING void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
@@ -1395,16 +1395,16 @@ static PREFETCHING void look_near(const carom_gas *gas, uint32_t slot) {
 static PREFETCHING void look_ahead(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     const carom_gas_queue_entry *window = calendar->window;
-    uint64_t head = calendar->window_head, at = calendar->looked, end = head + FAR + 1;
+    uint64_t head = calendar->window_head, at = calendar->looked, end = head + FIRST_STAGE_LEAD + 1;
     if (at < head) at = head;
     if (end > calendar->window_tail) end = calendar->window_tail;
     for (; at < end; ++at) {
         if (carom_gas_queue_entry_alive(gas, window[at])) look_far(gas, window[at].slot);
-        if (at < head + NEAR) continue;
-        if (carom_gas_queue_entry_alive(gas, window[at - NEARER]))
-            look_nearer(gas, window[at - NEARER].slot);
-        if (carom_gas_queue_entry_alive(gas, window[at - NEAR]))
-            look_near(gas, window[at - NEAR].slot);
+        if (at < head + THIRD_STAGE_LAG) continue;
+        if (carom_gas_queue_entry_alive(gas, window[at - SECOND_STAGE_LAG]))
+            look_nearer(gas, window[at - SECOND_STAGE_LAG].slot);
+        if (carom_gas_queue_entry_alive(gas, window[at - THIRD_STAGE_LAG]))
+            look_near(gas, window[at - THIRD_STAGE_LAG].slot);
     }
     calendar->looked = at;
 }

@@ -163,9 +163,9 @@ static carom_status put_gas(carom_writer *writer, const carom_gas *gas) {
 carom_status carom_gas_save(carom_context *context, const carom_gas *gas, carom_gas_format format,
                             const char *path) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_GAS_FORMAT_COUNT, "format is no format");
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_KNOWN(format, CAROM_GAS_FORMAT_COUNT, "format");
+    CAROM_REQUIRE_INPUT(path, "path");
     if (carom_name_is_gzip(path))
         return carom_fail(context, CAROM_UNSUPPORTED,
                           "%s: gases are not saved compressed; leave the .gz off", path);
@@ -179,9 +179,9 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, carom_
 carom_status carom_gas_save_memory(carom_context *context, const carom_gas *gas,
                                    carom_gas_format format, carom_bytes *bytes) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_GAS_FORMAT_COUNT, "format is no format");
-    CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
+    CAROM_REQUIRE_INPUT(gas, "gas");
+    CAROM_REQUIRE_KNOWN(format, CAROM_GAS_FORMAT_COUNT, "format");
+    CAROM_REQUIRE_RESULT(bytes, "bytes");
     begin_phase(context, gas);
     carom_writer writer;
     carom_status status = carom_writer_open_memory(context, bytes, &writer);
@@ -357,13 +357,11 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
 
 static carom_status check_load(carom_context *context, carom_gas_format format,
                                const carom_gas_def *def, carom_gas **out) {
-    CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
+    CAROM_REQUIRE_OUTPUT(out, "gas");
     *out = NULL;
-    CAROM_REQUIRE((unsigned)format < CAROM_GAS_FORMAT_COUNT, "format is no format");
-    CAROM_REQUIRE(def == NULL || (unsigned)def->method < CAROM_GAS_METHOD_COUNT,
-                  "def->method is no method");
-    CAROM_REQUIRE(def == NULL || (unsigned)def->queue < CAROM_GAS_QUEUE_COUNT,
-                  "def->queue is no queue");
+    CAROM_REQUIRE_KNOWN(format, CAROM_GAS_FORMAT_COUNT, "format");
+    if (def != NULL) CAROM_REQUIRE_KNOWN(def->method, CAROM_GAS_METHOD_COUNT, "method");
+    if (def != NULL) CAROM_REQUIRE_KNOWN(def->queue, CAROM_GAS_QUEUE_COUNT, "queue");
     return carom_context_require_cpu(context, "a gas");
 }
 
@@ -382,7 +380,7 @@ carom_status carom_gas_load_memory(carom_context *context, const void *bytes, ui
                                    carom_gas_format format, const char *name,
                                    const carom_gas_def *def, carom_gas **out) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(bytes != NULL, "the bytes are NULL");
+    CAROM_REQUIRE(bytes != NULL, CAROM_ARE_NULL("bytes"));
     CAROM_TRY(check_load(context, format, def, out));
     return load(context, bytes, size, name != NULL ? name : "gas", def, out);
 }
@@ -390,7 +388,7 @@ carom_status carom_gas_load_memory(carom_context *context, const void *bytes, ui
 carom_status carom_gas_load(carom_context *context, const char *path, carom_gas_format format,
                             const carom_gas_def *def, carom_gas **out) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_REQUIRE_INPUT(path, "path");
     CAROM_TRY(check_load(context, format, def, out));
     uint8_t *bytes;
     uint64_t size;

@@ -43,8 +43,8 @@
 
 /* Fast spheres are counted since the last renewal, which comes when there are twice as many as just
  * after it, and a sixteenth of all, and 64. */
-#define FAST_SHARE 16
-#define FEW_FAST   64
+#define FAST_SHARE         16
+#define LEAST_FAST_SPHERES 64
 
 static double typical_time(const carom_gas *gas, double length) {
     double square = 0.0, n = (double)gas->count;
@@ -89,7 +89,8 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     trajectories->common_radius = gas->uniform ? gas->largest / length : 0.0;
     trajectories->per_speed = time / length;
     trajectories->per_time = 1.0 / time;
-    trajectories->growth = (BY_PLACE * gas->longest + BY_MEETING / CAROM_GAS_SLOW * path) / length;
+    trajectories->growth =
+        (BY_PLACE * gas->longest + BY_MEETING / CAROM_GAS_SLOW_SHARE * path) / length;
     trajectories->growth_by_speed = BY_PATH * CAROM_GAS_TRAJECTORY_LENGTH;
     trajectories->ticks_per_bound = (1.0 - TICKS_MARGIN) * time * gas->rules.ticks_per_unit;
     double margin =
@@ -115,5 +116,5 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     trajectories->fast = 0;
     for (uint64_t i = 0; i < gas->count; ++i) carom_gas_trajectory_write(gas, (uint32_t)i);
     CAROM_ASSERT(trajectories->fast <= gas->count);
-    trajectories->most_fast = 2 * trajectories->fast + gas->count / FAST_SHARE + FEW_FAST;
+    trajectories->most_fast = 2 * trajectories->fast + gas->count / FAST_SHARE + LEAST_FAST_SPHERES;
 }

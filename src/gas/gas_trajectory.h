@@ -22,11 +22,11 @@
 
 #include "gas/gas.h"
 
-/* SLOW is a share of the sum of speeds; TRAJECTORY_LENGTH the typical path between two common
+/* SLOW_SHARE is a share of the sum of speeds; TRAJECTORY_LENGTH the typical path between two common
  * times, in lengths. Half and twice these values are as fast, within 5 %. */
-#define CAROM_GAS_SLOW              0.05
+#define CAROM_GAS_SLOW_SHARE        0.05
 #define CAROM_GAS_TRAJECTORY_LENGTH 8.0
-#define CAROM_GAS_SLOW2             (2.0f * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW))
+#define CAROM_GAS_SLOW_SHARE2       (2.0f * (float)(CAROM_GAS_SLOW_SHARE * CAROM_GAS_SLOW_SHARE))
 /* Squared speed, in lengths per unit of time, below which a pair counts as slow: its products would
  * come near the least normal float, 1e-38. */
 #define CAROM_GAS_LEAST_SPEED2    1e-26f

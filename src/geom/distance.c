@@ -6,21 +6,12 @@
 #include "geom/distance_item.h"
 #include "geom/enclosing_ball.h"
 #include "geom/lens.h"
+#include "geom/points_check.h"
 #include "geom/triangle_box.h"
 
-static bool usable(carom_vec3 v) {
-    return (fabs(v.x) <= CAROM_LARGEST_COORDINATE) & (fabs(v.y) <= CAROM_LARGEST_COORDINATE) &
-           (fabs(v.z) <= CAROM_LARGEST_COORDINATE);
-}
-
-static bool all_usable(const carom_vec3 *points, int count) {
-    bool good = true;
-    for (int i = 0; i < count; ++i) good &= usable(points[i]);
-    return good;
-}
-
 static bool usable_ball(const carom_ball *ball) {
-    return usable(ball->centre) && ball->radius >= 0.0 && ball->radius <= CAROM_LARGEST_COORDINATE;
+    return carom_point_is_in_range(ball->centre) && ball->radius >= 0.0 &&
+           ball->radius <= CAROM_LARGEST_COORDINATE;
 }
 
 /* Names the invalid input: "point 2 of the first triangle is …", "the point is …". */
@@ -28,7 +19,7 @@ static carom_status check(carom_context *context, const carom_vec3 *points, int 
                           const char *what) {
     for (int i = 0; i < count; ++i) {
         carom_vec3 p = points[i];
-        if (usable(p)) continue;
+        if (carom_point_is_in_range(p)) continue;
         if (count == 1)
             return carom_fail(context, CAROM_BAD_INPUT,
                               "the %s is (%g, %g, %g); give finite coordinates up to 2^1020", what,
@@ -51,16 +42,16 @@ static carom_status check_ball(carom_context *context, const carom_ball *ball, c
     return CAROM_OK;
 }
 
-#define BAD_VALUE "coordinates must be finite and at most 2^1020 in size, radii from 0 to 2^1020"
+#define BAD_VALUE CAROM_COORDINATES_IN_RANGE ", radii from 0 to 2^1020"
 
 /* For the forms without a context: `pointers` are not NULL, and the input is `good`. */
 #define REQUIRE_VALUE(pointers, good, result)                                                      \
-    CAROM_REQUIRE_OR(pointers, "the input must not be NULL", result);                              \
+    CAROM_REQUIRE_OR(pointers, CAROM_A_POINTER_IS_NULL, result);                                   \
     CAROM_REQUIRE_OR(good, BAD_VALUE, result)
 
 #define REQUIRE_ALL(condition)                                                                     \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE(condition, "input and result must not be NULL")
+    CAROM_REQUIRE(condition, CAROM_A_POINTER_IS_NULL)
 
 carom_status carom_point_segment_distance(carom_context *context, const carom_vec3 *point,
                                           const carom_vec3 segment[2], carom_closest *closest) {
@@ -165,7 +156,8 @@ carom_status carom_ball_lens(carom_context *context, const carom_ball *a, const 
 carom_closest carom_point_segment_distance_value(const carom_vec3 *point,
                                                  const carom_vec3 segment[2]) {
     carom_closest closest = {.distance = 0.0};
-    REQUIRE_VALUE(point != NULL && segment != NULL, usable(*point) && all_usable(segment, 2),
+    REQUIRE_VALUE(point != NULL && segment != NULL,
+                  carom_point_is_in_range(*point) && carom_points_are_in_range(segment, 2),
                   closest);
     carom_near_point_segment(*point, segment, &closest);
     return closest;
@@ -173,7 +165,8 @@ carom_closest carom_point_segment_distance_value(const carom_vec3 *point,
 
 carom_closest carom_segments_distance_value(const carom_vec3 a[2], const carom_vec3 b[2]) {
     carom_closest closest = {.distance = 0.0};
-    REQUIRE_VALUE(a != NULL && b != NULL, all_usable(a, 2) && all_usable(b, 2), closest);
+    REQUIRE_VALUE(a != NULL && b != NULL,
+                  carom_points_are_in_range(a, 2) && carom_points_are_in_range(b, 2), closest);
     carom_near_segments(a, b, &closest);
     return closest;
 }
@@ -182,7 +175,8 @@ carom_closest carom_point_triangle_distance_value(const carom_vec3 *point,
                                                   const carom_triangle *triangle) {
     carom_closest closest = {.distance = 0.0};
     REQUIRE_VALUE(point != NULL && triangle != NULL,
-                  usable(*point) && all_usable(triangle->corner, 3), closest);
+                  carom_point_is_in_range(*point) && carom_points_are_in_range(triangle->corner, 3),
+                  closest);
     carom_near_point_triangle(*point, triangle->corner, &closest);
     return closest;
 }
@@ -191,14 +185,18 @@ carom_closest carom_segment_triangle_distance_value(const carom_vec3 segment[2],
                                                     const carom_triangle *triangle) {
     carom_closest closest = {.distance = 0.0};
     REQUIRE_VALUE(segment != NULL && triangle != NULL,
-                  all_usable(segment, 2) && all_usable(triangle->corner, 3), closest);
+                  carom_points_are_in_range(segment, 2) &&
+                      carom_points_are_in_range(triangle->corner, 3),
+                  closest);
     carom_near_segment_triangle(segment, triangle->corner, &closest);
     return closest;
 }
 
 carom_closest carom_triangles_distance_value(const carom_triangle *a, const carom_triangle *b) {
     carom_closest closest = {.distance = 0.0};
-    REQUIRE_VALUE(a != NULL && b != NULL, all_usable(a->corner, 3) && all_usable(b->corner, 3),
+    REQUIRE_VALUE(a != NULL && b != NULL,
+                  carom_points_are_in_range(a->corner, 3) &&
+                      carom_points_are_in_range(b->corner, 3),
                   closest);
     carom_near_triangles(a->corner, b->corner, &closest);
     return closest;
@@ -206,13 +204,15 @@ carom_closest carom_triangles_distance_value(const carom_triangle *a, const caro
 
 bool carom_triangle_meets_box_value(const carom_triangle *triangle, const carom_bounds *box) {
     REQUIRE_VALUE(triangle != NULL && box != NULL,
-                  all_usable(triangle->corner, 3) && usable(box->low) && usable(box->high), false);
+                  carom_points_are_in_range(triangle->corner, 3) &&
+                      carom_point_is_in_range(box->low) && carom_point_is_in_range(box->high),
+                  false);
     return carom_triangle_meets_bounds(triangle->corner, box);
 }
 
 carom_ball carom_ball_of_triangle_value(const carom_triangle *triangle) {
     carom_ball ball = {.radius = 0.0};
-    REQUIRE_VALUE(triangle != NULL, all_usable(triangle->corner, 3), ball);
+    REQUIRE_VALUE(triangle != NULL, carom_points_are_in_range(triangle->corner, 3), ball);
     carom_ball_around_triangle(triangle->corner, &ball);
     return ball;
 }

@@ -82,7 +82,7 @@ carom_status carom_advance_check(carom_context *context, const carom_advance_def
 carom_status carom_motion_evaluate(carom_context *context, const carom_motion *motion, double time,
                                    carom_pose *pose) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
+    CAROM_REQUIRE_OUTPUT(pose, "pose");
     CAROM_TRY(carom_motion_check(context, motion, ""));
     if (!(time >= 0.0 && time <= 1.0))
         return carom_fail(context, CAROM_BAD_INPUT, "the time is %g; it must be from 0 to 1", time);

@@ -26,8 +26,8 @@ static bool is_rotation(const double *m) {
 carom_status carom_pose_from_matrix(carom_context *context, const double matrix[12],
                                     carom_pose *pose) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(matrix != NULL, "the matrix is NULL");
-    CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
+    CAROM_REQUIRE_INPUT(matrix, "matrix");
+    CAROM_REQUIRE_OUTPUT(pose, "pose");
     const double *m = matrix;
     for (int i = 0; i < 12; ++i)
         if (!isfinite(m[i]))

@@ -5,11 +5,10 @@
  * and each division would round once more. */
 #include "base/context.h"
 #include "base/math.h"
-#include "geom/length.h"
 #include "geom/motion.h"
+#include "geom/points_check.h"
 
 #define BAD_POSE  "quaternions must be finite, translations at most 2^1020 in size"
-#define BAD_POINT "coordinates must be finite and at most 2^1020 in size"
 #define BAD_AXIS  "axis and angle must be finite, the axis not zero"
 #define BAD_ANGLE "angles must be finite"
 #define BAD_TIME  "the motion must be finite and at most 1e300 in size, the time from 0 to 1"
@@ -18,14 +17,9 @@ static const carom_pose identity; /* all zero; the result of a value form after 
 
 /* ---- Input ----------------------------------------------------------------------------------- */
 
-static bool usable(carom_vec3 v) {
-    return (fabs(v.x) <= CAROM_LARGEST_COORDINATE) & (fabs(v.y) <= CAROM_LARGEST_COORDINATE) &
-           (fabs(v.z) <= CAROM_LARGEST_COORDINATE);
-}
-
 static bool usable_pose(const carom_pose *pose) {
     return pose == NULL || (isfinite(pose->q.w) && isfinite(pose->q.x) && isfinite(pose->q.y) &&
-                            isfinite(pose->q.z) && usable(pose->t));
+                            isfinite(pose->q.z) && carom_point_is_in_range(pose->t));
 }
 
 static carom_status check_pose(carom_context *context, const carom_pose *pose, const char *what) {
@@ -38,8 +32,9 @@ static carom_status check_pose(carom_context *context, const carom_pose *pose, c
 static carom_status check_points(carom_context *context, const carom_vec3 *points, uint64_t count,
                                  const char *what) {
     for (uint64_t i = 0; i < count; ++i)
-        if (!usable(points[i]))
-            return carom_fail(context, CAROM_BAD_INPUT, "%s %llu is (%g, %g, %g); " BAD_POINT, what,
+        if (!carom_point_is_in_range(points[i]))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "%s %llu is (%g, %g, %g); " CAROM_COORDINATES_IN_RANGE, what,
                               (unsigned long long)i, points[i].x, points[i].y, points[i].z);
     return CAROM_OK;
 }
@@ -113,7 +108,7 @@ static carom_motion motion_between(const carom_pose *from, const carom_pose *to)
 carom_status carom_pose_compose(carom_context *context, const carom_pose *a, const carom_pose *b,
                                 carom_pose *pose) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
+    CAROM_REQUIRE_OUTPUT(pose, "pose");
     CAROM_TRY(check_pose(context, a, "the first pose"));
     CAROM_TRY(check_pose(context, b, "the second pose"));
     *pose = compose(a, b);
@@ -123,47 +118,44 @@ carom_status carom_pose_compose(carom_context *context, const carom_pose *a, con
 carom_status carom_pose_invert(carom_context *context, const carom_pose *pose,
                                carom_pose *inverse) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(inverse != NULL, "the place for the inverse is NULL");
+    CAROM_REQUIRE_OUTPUT(inverse, "inverse");
     CAROM_TRY(check_pose(context, pose, "the pose"));
     *inverse = invert(pose);
     return CAROM_OK;
 }
 
-typedef carom_vec3 pose_vector_fn(const carom_frame *frame, carom_vec3 v);
-
-/* Moves or turns vectors, of which one is called `what`. `move` is a constant in every call, so
- * that it is inlined. */
-static inline carom_status pose_all(carom_context *context, const carom_pose *pose,
-                                    pose_vector_fn *move, const carom_vec3 *from, uint64_t count,
-                                    const char *what, carom_vec3 *to) {
+/* Passes `count` points or directions, `what` of them, through the frame of a pose. */
+static carom_status map_all(carom_context *context, const carom_pose *pose, const carom_vec3 *from,
+                            uint64_t count, const char *what,
+                            carom_vec3 (*map)(const carom_frame *, carom_vec3), carom_vec3 *to) {
     CAROM_TRY(check_pose(context, pose, "the pose"));
     CAROM_TRY(check_points(context, from, count, what));
     carom_frame frame = carom_frame_make(pose);
-    for (uint64_t i = 0; i < count; ++i) to[i] = move(&frame, from[i]);
+    for (uint64_t i = 0; i < count; ++i) to[i] = map(&frame, from[i]);
     return CAROM_OK;
 }
 
 carom_status carom_pose_apply(carom_context *context, const carom_pose *pose,
                               const carom_vec3 *points, uint64_t count, carom_vec3 *moved) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(count == 0 || points != NULL, "the points are NULL");
-    CAROM_REQUIRE(count == 0 || moved != NULL, "the place for the points is NULL");
-    return pose_all(context, pose, carom_frame_apply, points, count, "point", moved);
+    CAROM_REQUIRE_INPUTS(points, count, "points");
+    CAROM_REQUIRE_OUTPUTS(moved, count, "points");
+    return map_all(context, pose, points, count, "point", carom_frame_apply, moved);
 }
 
 carom_status carom_pose_rotate(carom_context *context, const carom_pose *pose,
                                const carom_vec3 *directions, uint64_t count, carom_vec3 *rotated) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(count == 0 || directions != NULL, "the directions are NULL");
-    CAROM_REQUIRE(count == 0 || rotated != NULL, "the place for the directions is NULL");
-    return pose_all(context, pose, carom_frame_turn, directions, count, "direction", rotated);
+    CAROM_REQUIRE_INPUTS(directions, count, "directions");
+    CAROM_REQUIRE_OUTPUTS(rotated, count, "directions");
+    return map_all(context, pose, directions, count, "direction", carom_frame_turn, rotated);
 }
 
 carom_status carom_pose_from_axis_angle(carom_context *context, const carom_vec3 *axis,
                                         double angle, carom_pose *pose) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(axis != NULL, "the axis is NULL");
-    CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
+    CAROM_REQUIRE_INPUT(axis, "axis");
+    CAROM_REQUIRE_OUTPUT(pose, "pose");
     if (!usable_axis(axis, angle))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the axis is (%g, %g, %g), the angle %g; " BAD_AXIS, axis->x, axis->y,
@@ -175,7 +167,7 @@ carom_status carom_pose_from_axis_angle(carom_context *context, const carom_vec3
 carom_status carom_pose_from_euler(carom_context *context, double roll, double pitch, double yaw,
                                    carom_pose *pose) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(pose != NULL, "the place for the pose is NULL");
+    CAROM_REQUIRE_OUTPUT(pose, "pose");
     if (!usable_angles(roll, pitch, yaw))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "roll, pitch and yaw are %g, %g and %g; " BAD_ANGLE, roll, pitch, yaw);
@@ -193,7 +185,7 @@ carom_status carom_pose_interpolate(carom_context *context, const carom_pose *fr
 carom_status carom_pose_to_matrix(carom_context *context, const carom_pose *pose,
                                   double matrix[12]) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(matrix != NULL, "the place for the matrix is NULL");
+    CAROM_REQUIRE_OUTPUT(matrix, "matrix");
     CAROM_TRY(check_pose(context, pose, "the pose"));
     carom_frame frame = carom_frame_make(pose);
     const double t[3] = {frame.t.x, frame.t.y, frame.t.z};
@@ -217,23 +209,23 @@ carom_pose carom_pose_invert_value(const carom_pose *pose) {
 }
 
 carom_vec3 carom_pose_apply_value(const carom_pose *pose, const carom_vec3 *point) {
-    CAROM_REQUIRE_OR(point != NULL, "the point is NULL", identity.t);
+    CAROM_REQUIRE_OR(point != NULL, CAROM_IS_NULL("point"), identity.t);
     CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, identity.t);
-    CAROM_REQUIRE_OR(usable(*point), BAD_POINT, identity.t);
+    CAROM_REQUIRE_OR(carom_point_is_in_range(*point), CAROM_COORDINATES_IN_RANGE, identity.t);
     carom_frame frame = carom_frame_make(pose);
     return carom_frame_apply(&frame, *point);
 }
 
 carom_vec3 carom_pose_rotate_value(const carom_pose *pose, const carom_vec3 *direction) {
-    CAROM_REQUIRE_OR(direction != NULL, "the direction is NULL", identity.t);
+    CAROM_REQUIRE_OR(direction != NULL, CAROM_IS_NULL("direction"), identity.t);
     CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, identity.t);
-    CAROM_REQUIRE_OR(usable(*direction), BAD_POINT, identity.t);
+    CAROM_REQUIRE_OR(carom_point_is_in_range(*direction), CAROM_COORDINATES_IN_RANGE, identity.t);
     carom_frame frame = carom_frame_make(pose);
     return carom_frame_turn(&frame, *direction);
 }
 
 carom_pose carom_pose_from_axis_angle_value(const carom_vec3 *axis, double angle) {
-    CAROM_REQUIRE_OR(axis != NULL, "the axis is NULL", identity);
+    CAROM_REQUIRE_OR(axis != NULL, CAROM_IS_NULL("axis"), identity);
     CAROM_REQUIRE_OR(usable_axis(axis, angle), BAD_AXIS, identity);
     return from_axis_angle(*axis, angle);
 }

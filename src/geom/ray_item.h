@@ -39,7 +39,7 @@
 #define CAROM_RAY_UNDERFLOW 0x1p-960
 /* The start is moved along the ray when it is farther away than this multiple of the size of all
  * points. */
-#define CAROM_RAY_FAR 1024.0
+#define CAROM_RAY_MOVE_DISTANCE 1024.0
 /* Largest reach of a frame; beyond it only the exact stage decides. */
 #define CAROM_RAY_MOST 0x1p200
 
@@ -174,7 +174,7 @@ CAROM_ITEM void carom_ray_begin(carom_vec3 origin, carom_vec3 direction, double 
     view->error = 0x1p-52 * (frame->reach + far) + CAROM_RAY_UNDERFLOW;
     if (!(far <= CAROM_RAY_MOST))
         carom_ray_blind(view);
-    else if (far > CAROM_RAY_FAR * frame->reach)
+    else if (far > CAROM_RAY_MOVE_DISTANCE * frame->reach)
         carom_ray_approach(view, far);
     carom_ray_set_limit(view);
 }
@@ -420,12 +420,12 @@ CAROM_ITEM int carom_ray_compare(const carom_ray_view *ray, const carom_ray_hit 
 /* ---- Rounded result -------------------------------------------------------------------------- */
 
 /* Within these limits coordinates are multiplied as double-doubles without any underflow. */
-#define CAROM_RAY_LEAST   0x1p-180
-#define CAROM_RAY_LARGEST 0x1p180
+#define CAROM_RAY_LEAST_FACTOR   0x1p-180
+#define CAROM_RAY_LARGEST_FACTOR 0x1p180
 
 CAROM_ITEM bool carom_ray_in_range(double x) {
     double size = fabs(x);
-    return (size >= CAROM_RAY_LEAST && size <= CAROM_RAY_LARGEST) || x == 0.0;
+    return (size >= CAROM_RAY_LEAST_FACTOR && size <= CAROM_RAY_LARGEST_FACTOR) || x == 0.0;
 }
 
 /* Rounds a number known to within `error`, if the rounding is then unique. */

@@ -11,8 +11,9 @@
 /* Lengths are scaled below 2^900, and to at least 2^-900 where that leaves a choice: then sums and
  * products of two do not overflow, and what underflows is below 2^-1060. */
 #define HIGHEST_EXPONENT 900
-/* Of the way that is left after a move, relative to the distance: the line passes there. */
-#define BESIDE 0x1p-20
+/* Share of the distance to a centre that is left along the ray where the line passes it: the way is
+ * then across the ray, to 2^-20. */
+#define PASSING_SHARE 0x1p-20
 /* Of an approach; the caller may add one. */
 #define MOST_MOVES (CAROM_RAY_MOVES - 1)
 
@@ -64,11 +65,11 @@ carom_vec3 carom_ray_path_point(const carom_ray_path *path) {
 bool carom_ray_path_approach(carom_ray_path *path, carom_vec3 centre, double radius) {
     carom_vec3 d = path->direction;
     double square = carom_vec_dot(d, d); /* in [1/4, 3) */
-    CAROM_ASSERT(radius >= CAROM_RAY_LEAST);
+    CAROM_ASSERT(radius >= CAROM_RAY_LEAST_RADIUS);
     for (;;) {
         carom_vec3 from = carom_vec_sub(carom_ray_path_point(path), centre);
         double far = carom_length(from), along = carom_vec_dot(from, d);
-        if (far > 2.0 * radius && fabs(along) <= BESIDE * far) return false;
+        if (far > 2.0 * radius && fabs(along) <= PASSING_SHARE * far) return false;
         if (fabs(along) <= 0.125 * radius || path->count == MOST_MOVES) return true;
         carom_ray_path_move(path, -along / square);
     }

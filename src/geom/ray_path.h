@@ -41,7 +41,7 @@ void carom_ray_path_begin(carom_ray_path *path, const carom_ray *ray, carom_vec3
 
 /* The least radius that carom_ray_path_approach takes: 2^-1800 of the ray's distance. */
 #define CAROM_RAY_LEAST_EXPONENT (-900)
-#define CAROM_RAY_LEAST          0x1p-900
+#define CAROM_RAY_LEAST_RADIUS   0x1p-900
 
 /* Moves the point by s directions. */
 void carom_ray_path_move(carom_ray_path *path, double s);

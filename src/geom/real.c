@@ -18,8 +18,9 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define UP   (1.0 + 0x1p-50)
-#define DOWN (1.0 - 0x1p-50)
+/* Factors that bound a value which a few operations rounded, from above and from below. */
+#define ROUNDED_UP   (1.0 + 0x1p-50)
+#define ROUNDED_DOWN (1.0 - 0x1p-50)
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
@@ -47,18 +48,18 @@ carom_bound carom_bound_add(carom_bound a, carom_bound b) {
         b = c;
     }
     double low = a.e - b.e < 60 ? ldexp(b.m, b.e - a.e) : 0x1p-59;
-    return bound_normal((a.m + low) * UP, a.e);
+    return bound_normal((a.m + low) * ROUNDED_UP, a.e);
 }
 
 carom_bound carom_bound_mul(carom_bound a, carom_bound b) {
     if (a.m > DBL_MAX || b.m > DBL_MAX) return unbounded;
-    return bound_normal(a.m * b.m * UP, a.e + b.e);
+    return bound_normal(a.m * b.m * ROUNDED_UP, a.e + b.e);
 }
 
 /* a / b, rounded up; b is a lower bound. */
 static carom_bound bound_divide(carom_bound a, carom_bound b) {
     if (a.m > DBL_MAX || b.m == 0.0) return unbounded;
-    return bound_normal(a.m / b.m * UP, a.e - b.e);
+    return bound_normal(a.m / b.m * ROUNDED_UP, a.e - b.e);
 }
 
 static carom_bound power_of_two(int e) {
@@ -126,7 +127,7 @@ void carom_real_extend(carom_real *r, int from, int n) {
     memset(r->limb, 0, (size_t)(n - from) * sizeof(r->limb[0]));
 }
 
-/* An upper and, for DOWN, a lower bound of the midpoint's magnitude. */
+/* An upper and, for ROUNDED_DOWN, a lower bound of the midpoint's magnitude. */
 static carom_bound middle(const carom_real *a, int n, double direction) {
     if (a->sign == 0) return (carom_bound){0.0, 0};
     return bound_normal(ldexp((double)(a->limb[n - 1] >> 11), -53) *
@@ -135,15 +136,15 @@ static carom_bound middle(const carom_real *a, int n, double direction) {
 }
 
 carom_bound carom_real_upper(const carom_real *a, int n) {
-    return carom_bound_add(middle(a, n, UP), a->radius);
+    return carom_bound_add(middle(a, n, ROUNDED_UP), a->radius);
 }
 
 carom_bound carom_real_lower(const carom_real *a, int n) {
-    carom_bound low = middle(a, n, DOWN), none = {0.0, 0};
+    carom_bound low = middle(a, n, ROUNDED_DOWN), none = {0.0, 0};
     if (!carom_bound_within(a->radius, low, 0)) return none;
     int apart = low.e - a->radius.e;
     double off = a->radius.m == 0.0 ? 0.0 : apart < 60 ? ldexp(a->radius.m, -apart) : 0x1p-59;
-    double left = (low.m - off) * DOWN;
+    double left = (low.m - off) * ROUNDED_DOWN;
     return left > 0.0 ? bound_normal(left, low.e) : none;
 }
 
@@ -228,7 +229,7 @@ void carom_real_sub(carom_real *r, const carom_real *a, const carom_real *b, int
 void carom_real_mul(carom_real *r, const carom_real *a, const carom_real *b, int n) {
     carom_bound radius = {0.0, 0};
     if (a->radius.m != 0.0 || b->radius.m != 0.0) {
-        carom_bound size_a = middle(a, n, UP), size_b = carom_real_upper(b, n);
+        carom_bound size_a = middle(a, n, ROUNDED_UP), size_b = carom_real_upper(b, n);
         radius =
             carom_bound_add(carom_bound_mul(a->radius, size_b), carom_bound_mul(size_a, b->radius));
     }

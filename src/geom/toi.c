@@ -2,15 +2,7 @@
 /* Public functions for times of impact: check the input, then call the items. */
 #include "base/context.h"
 #include "geom/advance_item.h"
-
-#define NOT_FINITE "coordinates must be finite"
-
-static bool all_finite(const carom_vec3 *start, const carom_vec3 *end) {
-    bool finite = true;
-    for (int i = 0; i < 4; ++i)
-        finite = finite && carom_vec_finite(start[i]) && carom_vec_finite(end[i]);
-    return finite;
-}
+#include "geom/points_check.h"
 
 static carom_status find(carom_context *context, const carom_vec3 *start, const carom_vec3 *end,
                          int edges, carom_toi *toi) {
@@ -18,8 +10,8 @@ static carom_status find(carom_context *context, const carom_vec3 *start, const 
         carom_vec3 p = i < 4 ? start[i] : end[i - 4];
         if (!carom_vec_finite(p))
             return carom_fail(context, CAROM_BAD_INPUT,
-                              "point %d at the %s is (%g, %g, %g); " NOT_FINITE, i % 4,
-                              i < 4 ? "start" : "end", p.x, p.y, p.z);
+                              "point %d at the %s is (%g, %g, %g); " CAROM_COORDINATES_FINITE,
+                              i % 4, i < 4 ? "start" : "end", p.x, p.y, p.z);
     }
     *toi = carom_toi_of(start, end, edges);
     return CAROM_OK;
@@ -28,39 +20,34 @@ static carom_status find(carom_context *context, const carom_vec3 *start, const 
 carom_status carom_point_triangle_toi(carom_context *context, const carom_vec3 start[4],
                                       const carom_vec3 end[4], carom_toi *toi) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, CAROM_A_POINTER_IS_NULL);
     return find(context, start, end, 0, toi);
 }
 
 carom_status carom_segments_toi(carom_context *context, const carom_vec3 start[4],
                                 const carom_vec3 end[4], carom_toi *toi) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, CAROM_A_POINTER_IS_NULL);
     return find(context, start, end, 1, toi);
 }
 
 carom_toi carom_point_triangle_toi_value(const carom_vec3 start[4], const carom_vec3 end[4]) {
     const carom_toi none = {.hit = false};
-    CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", none);
-    CAROM_REQUIRE_OR(all_finite(start, end), NOT_FINITE, none);
+    CAROM_REQUIRE_OR(start != NULL && end != NULL, CAROM_A_POINTER_IS_NULL, none);
+    CAROM_REQUIRE_OR(carom_points_are_finite(start, 4) && carom_points_are_finite(end, 4),
+                     CAROM_COORDINATES_FINITE, none);
     return carom_toi_of(start, end, 0);
 }
 
 carom_toi carom_segments_toi_value(const carom_vec3 start[4], const carom_vec3 end[4]) {
     const carom_toi none = {.hit = false};
-    CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", none);
-    CAROM_REQUIRE_OR(all_finite(start, end), NOT_FINITE, none);
+    CAROM_REQUIRE_OR(start != NULL && end != NULL, CAROM_A_POINTER_IS_NULL, none);
+    CAROM_REQUIRE_OR(carom_points_are_finite(start, 4) && carom_points_are_finite(end, 4),
+                     CAROM_COORDINATES_FINITE, none);
     return carom_toi_of(start, end, 1);
 }
 
 /* ---- Advancement ----------------------------------------------------------------------------- */
-
-static bool usable(const carom_vec3 *p) {
-    const double *x = &p[0].x;
-    bool good = true;
-    for (int i = 0; i < 12; ++i) good &= fabs(x[i]) <= CAROM_LARGEST_COORDINATE;
-    return good;
-}
 
 static carom_advance advance_of(const carom_vec3 *start, const carom_vec3 *end, int edges,
                                 const carom_advance_def *def) {
@@ -72,10 +59,10 @@ static carom_status advance_checked(carom_context *context, const carom_vec3 *st
                                     const carom_vec3 *end, int edges, const carom_advance_def *def,
                                     carom_advance *advance) {
     CAROM_TRY(carom_advance_check(context, def));
-    if (!usable(start) || !usable(end))
+    if (!carom_points_are_in_range(start, 4) || !carom_points_are_in_range(end, 4))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "a coordinate at the %s is not finite or beyond 2^1020",
-                          usable(start) ? "end" : "start");
+                          carom_points_are_in_range(start, 4) ? "end" : "start");
     *advance = advance_of(start, end, edges, def);
     return CAROM_OK;
 }
@@ -84,7 +71,7 @@ carom_status carom_point_triangle_advance(carom_context *context, const carom_ve
                                           const carom_vec3 end[4], const carom_advance_def *def,
                                           carom_advance *advance) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(start != NULL && end != NULL && advance != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(start != NULL && end != NULL && advance != NULL, CAROM_A_POINTER_IS_NULL);
     return advance_checked(context, start, end, 0, def, advance);
 }
 
@@ -92,7 +79,7 @@ carom_status carom_segments_advance(carom_context *context, const carom_vec3 sta
                                     const carom_vec3 end[4], const carom_advance_def *def,
                                     carom_advance *advance) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(start != NULL && end != NULL && advance != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(start != NULL && end != NULL && advance != NULL, CAROM_A_POINTER_IS_NULL);
     return advance_checked(context, start, end, 1, def, advance);
 }
 
@@ -105,8 +92,9 @@ static bool def_ok(const carom_advance_def *def) {
 static carom_advance advance_value(const carom_vec3 *start, const carom_vec3 *end, int edges,
                                    const carom_advance_def *def) {
     const carom_advance none = {.hit = false};
-    CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", none);
-    CAROM_REQUIRE_OR(usable(start) && usable(end), "coordinates must be at most 2^1020", none);
+    CAROM_REQUIRE_OR(start != NULL && end != NULL, CAROM_A_POINTER_IS_NULL, none);
+    CAROM_REQUIRE_OR(carom_points_are_in_range(start, 4) && carom_points_are_in_range(end, 4),
+                     CAROM_COORDINATES_IN_RANGE, none);
     CAROM_REQUIRE_OR(def_ok(def), "tolerance and reach must be finite, not negative", none);
     return advance_of(start, end, edges, def);
 }
@@ -130,7 +118,7 @@ static bool ball_ok(const carom_ball *ball) {
 carom_status carom_ball_toi(carom_context *context, const carom_ball start[2],
                             const carom_ball end[2], carom_toi *toi) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, CAROM_A_POINTER_IS_NULL);
     for (int i = 0; i < 4; ++i) {
         const carom_ball *ball = i < 2 ? &start[i] : &end[i - 2];
         if (!ball_ok(ball))
@@ -146,7 +134,7 @@ carom_status carom_ball_toi(carom_context *context, const carom_ball start[2],
 
 carom_toi carom_ball_toi_value(const carom_ball start[2], const carom_ball end[2]) {
     carom_toi toi = {.hit = false};
-    CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", toi);
+    CAROM_REQUIRE_OR(start != NULL && end != NULL, CAROM_A_POINTER_IS_NULL, toi);
     for (int i = 0; i < 2; ++i)
         CAROM_REQUIRE_OR(ball_ok(&start[i]) && ball_ok(&end[i]),
                          "centres and radii must be finite, radii not negative", toi);

@@ -5,22 +5,14 @@
 
 #include "base/context.h"
 #include "base/names.h"
-#include "geom/length.h"
-
-#define NOT_FINITE "coordinates must be finite"
-
-static bool all_finite(const carom_vec3 *points, int count) {
-    bool finite = true;
-    for (int i = 0; i < count; ++i) finite &= carom_vec_finite(points[i]) != 0;
-    return finite;
-}
+#include "geom/points_check.h"
 
 static carom_status check_points(carom_context *context, const carom_vec3 *points, int count,
                                  const char *whose) {
     for (int i = 0; i < count; ++i)
         if (!carom_vec_finite(points[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
-                              "point %d%s is (%g, %g, %g); coordinates must be finite", i, whose,
+                              "point %d%s is (%g, %g, %g); " CAROM_COORDINATES_FINITE, i, whose,
                               points[i].x, points[i].y, points[i].z);
     return CAROM_OK;
 }
@@ -28,7 +20,7 @@ static carom_status check_points(carom_context *context, const carom_vec3 *point
 carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 points[3],
                                     uint32_t axis, int *sign) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(points != NULL && sign != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(points != NULL && sign != NULL, CAROM_A_POINTER_IS_NULL);
     CAROM_REQUIRE(axis < 3, "the axis must be 0, 1 or 2");
     CAROM_TRY(check_points(context, points, 3, ""));
     *sign = carom_orient_along(points[0], points[1], points[2], (int)axis);
@@ -36,23 +28,23 @@ carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 poi
 }
 
 int carom_points_orient_2d_value(const carom_vec3 points[3], uint32_t axis) {
-    CAROM_REQUIRE_OR(points != NULL, "a pointer is NULL", 0);
+    CAROM_REQUIRE_OR(points != NULL, CAROM_A_POINTER_IS_NULL, 0);
     CAROM_REQUIRE_OR(axis < 3, "the axis must be 0, 1 or 2", 0);
-    CAROM_REQUIRE_OR(all_finite(points, 3), NOT_FINITE, 0);
+    CAROM_REQUIRE_OR(carom_points_are_finite(points, 3), CAROM_COORDINATES_FINITE, 0);
     return carom_orient_along(points[0], points[1], points[2], (int)axis);
 }
 
 carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 points[4], int *sign) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(points != NULL && sign != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(points != NULL && sign != NULL, CAROM_A_POINTER_IS_NULL);
     CAROM_TRY(check_points(context, points, 4, ""));
     *sign = carom_orient3d(points[0], points[1], points[2], points[3]);
     return CAROM_OK;
 }
 
 int carom_points_orient_3d_value(const carom_vec3 points[4]) {
-    CAROM_REQUIRE_OR(points != NULL, "a pointer is NULL", 0);
-    CAROM_REQUIRE_OR(all_finite(points, 4), NOT_FINITE, 0);
+    CAROM_REQUIRE_OR(points != NULL, CAROM_A_POINTER_IS_NULL, 0);
+    CAROM_REQUIRE_OR(carom_points_are_finite(points, 4), CAROM_COORDINATES_FINITE, 0);
     return carom_orient3d(points[0], points[1], points[2], points[3]);
 }
 
@@ -60,7 +52,7 @@ carom_status carom_triangles_relate(carom_context *context, const carom_triangle
                                     const carom_triangle *b,
                                     carom_triangle_intersection *relation) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL && relation != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(a != NULL && b != NULL && relation != NULL, CAROM_A_POINTER_IS_NULL);
     CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
     CAROM_TRY(check_points(context, b->corner, 3, " of triangle b"));
     *relation = carom_triangle_relate(a, b);
@@ -70,15 +62,16 @@ carom_status carom_triangles_relate(carom_context *context, const carom_triangle
 carom_triangle_intersection carom_triangles_relate_value(const carom_triangle *a,
                                                          const carom_triangle *b) {
     const carom_triangle_intersection none = {.relation = CAROM_TRIANGLE_RELATION_DISJOINT};
-    CAROM_REQUIRE_OR(a != NULL && b != NULL, "a pointer is NULL", none);
-    CAROM_REQUIRE_OR(all_finite(a->corner, 3) && all_finite(b->corner, 3), NOT_FINITE, none);
+    CAROM_REQUIRE_OR(a != NULL && b != NULL, CAROM_A_POINTER_IS_NULL, none);
+    CAROM_REQUIRE_OR(carom_points_are_finite(a->corner, 3) && carom_points_are_finite(b->corner, 3),
+                     CAROM_COORDINATES_FINITE, none);
     return carom_triangle_relate(a, b);
 }
 
 carom_status carom_triangles_meet(carom_context *context, const carom_triangle *a,
                                   const carom_triangle *b, bool *meet) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL && meet != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(a != NULL && b != NULL && meet != NULL, CAROM_A_POINTER_IS_NULL);
     CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
     CAROM_TRY(check_points(context, b->corner, 3, " of triangle b"));
     *meet = carom_triangle_meet(a, b) != 0;
@@ -86,8 +79,9 @@ carom_status carom_triangles_meet(carom_context *context, const carom_triangle *
 }
 
 bool carom_triangles_meet_value(const carom_triangle *a, const carom_triangle *b) {
-    CAROM_REQUIRE_OR(a != NULL && b != NULL, "a pointer is NULL", false);
-    CAROM_REQUIRE_OR(all_finite(a->corner, 3) && all_finite(b->corner, 3), NOT_FINITE, false);
+    CAROM_REQUIRE_OR(a != NULL && b != NULL, CAROM_A_POINTER_IS_NULL, false);
+    CAROM_REQUIRE_OR(carom_points_are_finite(a->corner, 3) && carom_points_are_finite(b->corner, 3),
+                     CAROM_COORDINATES_FINITE, false);
     return carom_triangle_meet(a, b) != 0;
 }
 

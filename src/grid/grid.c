@@ -216,7 +216,7 @@ static carom_status enter_all(build *b) {
 /* ---- Allocation and build -------------------------------------------------------------------- */
 
 carom_status carom_grid_check(carom_context *context, const carom_grid_def *def) {
-    CAROM_REQUIRE((unsigned)def->hash < CAROM_GRID_HASH_COUNT, "grid.hash is no such choice");
+    CAROM_REQUIRE_KNOWN(def->hash, CAROM_GRID_HASH_COUNT, "hash of the grid");
     if (def->cell_scale != 0.0 && !(def->cell_scale >= 0.5 && def->cell_scale <= 8.0))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "a grid's cell_scale of %g cannot be; it is 0 or from 0.5 to 8",
@@ -225,6 +225,13 @@ carom_status carom_grid_check(carom_context *context, const carom_grid_def *def)
         return carom_fail(context, CAROM_BAD_INPUT, "a grid of %u buckets; at most %u can be",
                           def->buckets, GRID_MOST_BUCKETS);
     return CAROM_OK;
+}
+
+carom_status carom_grid_require_device_hash(carom_context *context, carom_grid_hash hash) {
+    if (hash != CAROM_GRID_HASH_PERFECT) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED,
+                      "a perfect hash cannot be computed on cuda; use another, or a context of "
+                      "backend cpu");
 }
 
 /* 2^k minus below_power[k - 4] is prime: DJB2 needs a table size that is not a power of two. */

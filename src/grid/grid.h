@@ -48,6 +48,9 @@ typedef struct carom_grid_source {
 /* Checks the values of a def; sets a message if one is invalid. */
 carom_status carom_grid_check(carom_context *context, const carom_grid_def *def);
 
+/* CAROM_OK if grids with this hash can be built on the GPU. */
+carom_status carom_grid_require_device_hash(carom_context *context, carom_grid_hash hash);
+
 /* Builds the grid with its own cells (space NULL) or with those of another grid. Takes memory from
  * `allocator` only if the capacity is too small. If `allocator` is NULL, it takes scratch of worker
  * 0, which the caller rewinds, and the grid must be new. On failure the grid is empty.

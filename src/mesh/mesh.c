@@ -35,7 +35,8 @@ void carom_mesh_destroy(carom_mesh *mesh) {
 }
 
 carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) {
-    CAROM_REQUIRE(mesh != NULL && view != NULL, "the mesh or the place for its view is NULL");
+    CAROM_REQUIRE_INPUT(mesh, "mesh");
+    CAROM_REQUIRE_OUTPUT(view, "view");
     *view = (carom_mesh_view){
         .positions = mesh->positions,
         .scalar = mesh->scalar,
@@ -54,7 +55,8 @@ carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) 
 }
 
 carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *origin) {
-    CAROM_REQUIRE(mesh != NULL && origin != NULL, "the mesh or the place for its origin is NULL");
+    CAROM_REQUIRE_INPUT(mesh, "mesh");
+    CAROM_REQUIRE_OUTPUT(origin, "origin");
     *origin = mesh->origin;
     return CAROM_OK;
 }
@@ -149,7 +151,7 @@ static carom_status check_parts(carom_context *context, const carom_mesh_view *v
 
 static carom_status check_names(carom_context *context, const carom_mesh_view *view) {
     for (uint64_t p = 0; p < view->part_count; ++p) {
-        CAROM_REQUIRE(view->part_names[p] != NULL, "a name in view->part_names is NULL");
+        CAROM_REQUIRE_INPUT(view->part_names[p], "name of a part");
         for (const char *at = view->part_names[p]; *at != '\0'; ++at)
             if (carom_is_control((uint8_t)*at))
                 return carom_fail(context, CAROM_BAD_INPUT,
@@ -176,18 +178,16 @@ static bool is_reserved(const carom_mesh_property *property) {
 }
 
 static carom_status check_properties(carom_context *context, const carom_mesh_view *view) {
-    CAROM_REQUIRE(view->properties != NULL || view->property_count == 0,
-                  "view->properties is NULL");
+    CAROM_REQUIRE_INPUTS(view->properties, view->property_count, "properties of the view");
     if (view->property_count > CAROM_MESH_MOST_PROPERTIES)
         return carom_fail(context, CAROM_TOO_LARGE, "%" PRIu64 " properties, a mesh has at most %d",
                           view->property_count, CAROM_MESH_MOST_PROPERTIES);
     for (uint64_t i = 0; i < view->property_count; ++i) {
         const carom_mesh_property *p = &view->properties[i];
-        CAROM_REQUIRE(p->name != NULL, "the name of a property is NULL");
-        CAROM_REQUIRE((unsigned)p->type < CAROM_MESH_PROPERTY_TYPE_COUNT,
-                      "the type of a property is no type");
+        CAROM_REQUIRE_INPUT(p->name, "name of a property");
+        CAROM_REQUIRE_KNOWN(p->type, CAROM_MESH_PROPERTY_TYPE_COUNT, "type of a property");
         uint64_t count = p->of_faces ? view->face_count : view->vertex_count;
-        CAROM_REQUIRE(p->values != NULL || count == 0, "the values of a property are NULL");
+        CAROM_REQUIRE_INPUTS(p->values, count, "values of a property");
         CAROM_REQUIRE((uintptr_t)p->values % carom_property_size(p->type) == 0,
                       "the values of a property are not aligned");
         bool word = *p->name != '\0';
@@ -203,10 +203,10 @@ static carom_status check_properties(carom_context *context, const carom_mesh_vi
 
 carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(view != NULL, "the view is NULL");
-    CAROM_REQUIRE((unsigned)view->scalar < CAROM_SCALAR_COUNT, "view->scalar is no scalar");
-    CAROM_REQUIRE(view->positions != NULL || view->vertex_count == 0, "view->positions is NULL");
-    CAROM_REQUIRE(view->corners != NULL || view->face_count == 0, "view->corners is NULL");
+    CAROM_REQUIRE_INPUT(view, "view");
+    CAROM_REQUIRE_KNOWN(view->scalar, CAROM_SCALAR_COUNT, "scalar type");
+    CAROM_REQUIRE_INPUTS(view->positions, view->vertex_count, "positions of the view");
+    CAROM_REQUIRE_INPUTS(view->corners, view->face_count, "corners of the view");
     uint64_t size = carom_scalar_size(view->scalar);
     CAROM_REQUIRE(view->stride == 0 || (view->stride >= 3 * size && view->stride % size == 0),
                   "view->stride is too small or no multiple of the scalar's size");
@@ -345,7 +345,7 @@ static bool copy_view(const carom_mesh_view *view, carom_mesh *mesh) {
 carom_status carom_mesh_create(carom_context *context, const carom_mesh_view *view,
                                carom_mesh **out) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(out != NULL, "the place for the mesh is NULL");
+    CAROM_REQUIRE_OUTPUT(out, "mesh");
     *out = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
     carom_mesh *mesh = carom_mesh_allocate(&context->allocator);

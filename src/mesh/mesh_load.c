@@ -96,8 +96,9 @@ static carom_status read_source(carom_context *context, const request *r, carom_
 carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh_format format,
                              carom_mesh **mesh) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(path != NULL && mesh != NULL, "the path or the place for the mesh is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_MESH_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE_INPUT(path, "path");
+    CAROM_REQUIRE_OUTPUT(mesh, "mesh");
+    CAROM_REQUIRE_KNOWN(format, CAROM_MESH_FORMAT_COUNT, "format");
     *mesh = NULL;
     request r = {path, path, format};
     uint8_t *bytes;
@@ -111,9 +112,9 @@ carom_status carom_mesh_load(carom_context *context, const char *path, carom_mes
 carom_status carom_mesh_load_memory(carom_context *context, const void *bytes, uint64_t size,
                                     carom_mesh_format format, const char *name, carom_mesh **mesh) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
-    CAROM_REQUIRE(bytes != NULL || size == 0, "bytes is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_MESH_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE_OUTPUT(mesh, "mesh");
+    CAROM_REQUIRE_INPUTS(bytes, size, "bytes");
+    CAROM_REQUIRE_KNOWN(format, CAROM_MESH_FORMAT_COUNT, "format");
     *mesh = NULL;
     request r = {NULL, name, format};
     return read_source(context, &r, (carom_source){bytes != NULL ? bytes : "", size}, mesh);

@@ -106,7 +106,7 @@ static carom_status run(carom_context *context, const carom_mesh_view *view,
 carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *view,
                                 carom_mesh_report *report) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(report != NULL, "the place for the report is NULL");
+    CAROM_REQUIRE_OUTPUT(report, "report");
     CAROM_TRY(carom_mesh_check(context, view));
     CAROM_TRY(carom_mesh_check_numbers(context, view, "inspected"));
     memset(report, 0, sizeof(*report)); /* padding too: equal reports are equal bytes */
@@ -123,7 +123,7 @@ carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *v
 carom_status carom_mesh_bounds(carom_context *context, const carom_mesh_view *view,
                                carom_bounds *bounds) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(bounds != NULL, "the place for the bounds is NULL");
+    CAROM_REQUIRE_OUTPUT(bounds, "bounds");
     CAROM_TRY(carom_mesh_check(context, view));
     *bounds = carom_bounds_empty();
     for (uint64_t i = 0; i < view->vertex_count; ++i)

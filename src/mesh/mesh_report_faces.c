@@ -61,7 +61,7 @@ static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t 
 }
 
 /* Cross products smaller than their factors by this ratio have lost digits to cancellation. */
-#define CANCELLED 0x1p-6
+#define CANCELLATION_RATIO 0x1p-6
 
 static carom_vec3 edge_between(const faces *f, carom_vec3 from, carom_vec3 to) {
     carom_vec3 a = carom_vec_scale(from, f->half), b = carom_vec_scale(to, f->half);
@@ -109,7 +109,8 @@ static void visit_face(const faces *f, share *share, uint64_t face) {
         b = c;
         u = v;
     }
-    if (carom_vec_largest(twice) < CANCELLED * size) twice = twice_area_precise(f, begin, end);
+    if (carom_vec_largest(twice) < CANCELLATION_RATIO * size)
+        twice = twice_area_precise(f, begin, end);
     share->area =
         carom_sum_add(share->area, carom_sum_term(carom_vec_length(twice), f->area_scale));
     CAROM_ASSERT(flat <= end - begin - 2);

@@ -45,8 +45,8 @@ static bool is_written(carom_mesh_format format) {
 carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                              carom_mesh_format format, const char *path) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_MESH_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE_INPUT(path, "path");
+    CAROM_REQUIRE_KNOWN(format, CAROM_MESH_FORMAT_COUNT, "format");
     CAROM_TRY(carom_mesh_check(context, view));
     if (format == CAROM_MESH_FORMAT_GUESS) {
         format = carom_mesh_format_guess(path, NULL, 0);
@@ -70,8 +70,8 @@ carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view
 carom_status carom_mesh_save_memory(carom_context *context, const carom_mesh_view *view,
                                     carom_mesh_format format, carom_bytes *bytes) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
-    CAROM_REQUIRE(is_written(format), "format is not one that is written");
+    CAROM_REQUIRE_RESULT(bytes, "bytes");
+    CAROM_REQUIRE(is_written(format), CAROM_FORMAT_IS_READ_ONLY);
     CAROM_TRY(carom_mesh_check(context, view));
     carom_writer writer;
     CAROM_TRY(carom_writer_open_memory(context, bytes, &writer));

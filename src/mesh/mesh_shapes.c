@@ -138,11 +138,9 @@ static carom_status check(carom_context *context, const carom_shape_def *def) {
 carom_status carom_shape_make(carom_context *context, const carom_shape_def *def,
                               carom_mesh **mesh) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
-    CAROM_REQUIRE(def == NULL || (unsigned)def->shape < CAROM_SHAPE_COUNT,
-                  "def->shape is no shape");
-    CAROM_REQUIRE(def == NULL || (unsigned)def->scalar < CAROM_SCALAR_COUNT,
-                  "def->scalar is no scalar");
+    CAROM_REQUIRE_OUTPUT(mesh, "mesh");
+    if (def != NULL) CAROM_REQUIRE_KNOWN(def->shape, CAROM_SHAPE_COUNT, "shape");
+    if (def != NULL) CAROM_REQUIRE_KNOWN(def->scalar, CAROM_SCALAR_COUNT, "scalar type");
     *mesh = NULL;
     carom_shape_def full = complete(def);
     CAROM_TRY(check(context, &full));

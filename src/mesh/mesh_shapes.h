@@ -4,11 +4,12 @@
 #ifndef CAROM_SRC_MESH_MESH_SHAPES_H
 #define CAROM_SRC_MESH_MESH_SHAPES_H
 
+#include "base/math.h"
 #include "carom/shapes.h"
 #include "geom/vec.h"
 #include "mesh/mesh_allocation.h"
 
-#define CAROM_TURN 6.283185307179586476925 /* 2 pi */
+#define CAROM_TURN (2.0 * CAROM_PI) /* radians */
 
 /* A mesh under construction: vertices and faces are appended. */
 typedef struct carom_sketch {

@@ -23,7 +23,6 @@
 #define LEAST_PART         ((uint64_t)1 << 11)
 #define EARS_BETWEEN_LOOKS 256u
 
-CAROM_RESULT_FILL(carom_numbers);
 CAROM_RESULT_DEFINE_FREE(carom_numbers);
 
 /* A point of the projection. */
@@ -355,8 +354,8 @@ carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_vie
                                     const carom_mesh_triangulate_def *def, carom_mesh **mesh,
                                     carom_numbers *faces) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
-    if (faces != NULL) CAROM_REQUIRE_RESULT(faces, "the place for the faces");
+    CAROM_REQUIRE_OUTPUT(mesh, "mesh");
+    if (faces != NULL) CAROM_REQUIRE_RESULT(faces, "faces");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
     CAROM_TRY(carom_mesh_check_numbers(context, view, "triangulated"));

@@ -273,7 +273,7 @@ static carom_status weld_view(carom_context *context, const carom_mesh_view *vie
 carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
                              carom_mesh **mesh) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
+    CAROM_REQUIRE_OUTPUT(mesh, "mesh");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
     return weld_view(context, view, NULL, NULL, view->vertex_count, mesh);
@@ -373,7 +373,7 @@ static carom_status weld_separated(carom_context *context, const carom_mesh_view
 carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,
                                    carom_mesh **mesh) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
+    CAROM_REQUIRE_OUTPUT(mesh, "mesh");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
     if (view->parts == NULL) return weld_view(context, view, NULL, NULL, view->vertex_count, mesh);

@@ -33,7 +33,6 @@ CAROM_ENUM_NAMES(carom_packing_method, CAROM_PACKING_METHOD_COUNT, "octree", "gr
 CAROM_RESULT_DEFINE_FREE(carom_packing_spheres);
 CAROM_RESULT_DEFINE_FREE(carom_packing_cells);
 CAROM_RESULT_FILL(carom_packing_spheres);
-CAROM_RESULT_FILL(carom_packing_cells);
 
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
@@ -221,9 +220,9 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
 carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,
                                   carom_packing **packing) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
-    CAROM_REQUIRE(def != NULL, "the definition is NULL");
-    CAROM_REQUIRE((unsigned)def->method < CAROM_PACKING_METHOD_COUNT, "the method is unknown");
+    CAROM_REQUIRE_OUTPUT(packing, "packing");
+    CAROM_REQUIRE_INPUT(def, "definition");
+    CAROM_REQUIRE_KNOWN(def->method, CAROM_PACKING_METHOD_COUNT, "method");
     *packing = NULL;
     CAROM_TRY(carom_pack_check_device(context, def->method));
     CAROM_TRY(check_def(context, def));
@@ -258,8 +257,8 @@ void carom_packing_destroy(carom_packing *packing) {
 /* ---- Results --------------------------------------------------------------------------------- */
 
 carom_status carom_packing_get_info(const carom_packing *packing, carom_packing_info *info) {
-    CAROM_REQUIRE(packing != NULL, "the packing is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(packing, "packing");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     *info = packing->info;
     info->bytes = sizeof(*packing) + packing->info.spheres * sizeof(*packing->spheres) +
                   packing->cell_count * sizeof(*packing->cells);
@@ -269,7 +268,7 @@ carom_status carom_packing_get_info(const carom_packing *packing, carom_packing_
 carom_status carom_packing_list_spheres(carom_context *context, const carom_packing *packing,
                                         carom_packing_spheres *spheres) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(packing != NULL, "the packing is NULL");
+    CAROM_REQUIRE_INPUT(packing, "packing");
     CAROM_REQUIRE_RESULT(spheres, "spheres");
     uint64_t writable;
     CAROM_TRY(carom_packing_spheres_begin(context, &context->allocator, spheres,
@@ -282,7 +281,7 @@ carom_status carom_packing_list_spheres(carom_context *context, const carom_pack
 carom_status carom_packing_list_cells(carom_context *context, const carom_packing *packing,
                                       carom_packing_cells *cells) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(packing != NULL, "the packing is NULL");
+    CAROM_REQUIRE_INPUT(packing, "packing");
     CAROM_REQUIRE_RESULT(cells, "cells");
     uint64_t writable;
     CAROM_TRY(carom_packing_cells_begin(context, &context->allocator, cells, packing->cell_count,

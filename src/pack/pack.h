@@ -3,8 +3,11 @@
 #ifndef CAROM_SRC_PACK_PACK_H
 #define CAROM_SRC_PACK_PACK_H
 
+#include "base/array.h"
 #include "base/context.h"
 #include "carom/pack.h"
+
+CAROM_RESULT_FILL(carom_packing_cells);
 
 struct carom_packing {
     carom_allocator allocator;

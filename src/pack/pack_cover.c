@@ -12,6 +12,7 @@
 #include "base/power.h"
 #include "base/progress.h"
 #include "geom/box.h"
+#include "pack/pack.h"
 
 #define COVER_DEFAULT_COUNT 64u /* spheres, as cover.h says */
 
@@ -51,7 +52,6 @@
 
 CAROM_RESULT_DEFINE_FREE(carom_cover_spheres);
 CAROM_RESULT_FILL(carom_cover_spheres);
-CAROM_RESULT_FILL(carom_packing_cells);
 
 CAROM_ARRAY(point_array, carom_vec3);
 
@@ -345,8 +345,8 @@ static carom_status make_cover(covering *c, carom_cover *cover) {
 carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,
                                 carom_cover **cover) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(cover != NULL, "the place for the cover is NULL");
-    CAROM_REQUIRE(def != NULL, "the definition is NULL");
+    CAROM_REQUIRE_OUTPUT(cover, "cover");
+    CAROM_REQUIRE_INPUT(def, "definition");
     *cover = NULL;
     CAROM_TRY(carom_context_require_cpu(context, "a cover"));
     CAROM_TRY(check_def(context, def));
@@ -381,8 +381,8 @@ void carom_cover_destroy(carom_cover *cover) {
 /* ---- Results --------------------------------------------------------------------------------- */
 
 carom_status carom_cover_get_info(const carom_cover *cover, carom_cover_info *info) {
-    CAROM_REQUIRE(cover != NULL, "the cover is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(cover, "cover");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     *info = cover->info;
     info->bytes = sizeof(*cover) + cover->info.spheres * sizeof(*cover->spheres) +
                   cover->cell_count * sizeof(*cover->cells);
@@ -392,7 +392,7 @@ carom_status carom_cover_get_info(const carom_cover *cover, carom_cover_info *in
 carom_status carom_cover_list_spheres(carom_context *context, const carom_cover *cover,
                                       carom_cover_spheres *spheres) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(cover != NULL, "the cover is NULL");
+    CAROM_REQUIRE_INPUT(cover, "cover");
     CAROM_REQUIRE_RESULT(spheres, "spheres");
     uint64_t writable;
     CAROM_TRY(carom_cover_spheres_begin(context, &context->allocator, spheres, cover->info.spheres,
@@ -404,7 +404,7 @@ carom_status carom_cover_list_spheres(carom_context *context, const carom_cover 
 carom_status carom_cover_list_cells(carom_context *context, const carom_cover *cover,
                                     carom_packing_cells *cells) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(cover != NULL, "the cover is NULL");
+    CAROM_REQUIRE_INPUT(cover, "cover");
     CAROM_REQUIRE_RESULT(cells, "cells");
     uint64_t writable;
     CAROM_TRY(carom_packing_cells_begin(context, &context->allocator, cells, cover->cell_count,
@@ -454,9 +454,9 @@ carom_status carom_cover_measure_spheres(carom_context *context, const carom_cov
                                          const carom_ball *spheres, uint64_t count,
                                          carom_cover_measure *result) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(def != NULL && def->mesh != NULL, "the mesh is NULL");
-    CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
-    CAROM_REQUIRE(result != NULL, "the measure is NULL");
+    CAROM_REQUIRE(def != NULL && def->mesh != NULL, CAROM_IS_NULL("mesh"));
+    CAROM_REQUIRE_INPUTS(spheres, count, "spheres");
+    CAROM_REQUIRE_OUTPUT(result, "measures");
     CAROM_TRY(carom_context_require_cpu(context, "a cover"));
     if (count > CAROM_COVER_MOST_SPHERES)
         return carom_fail(context, CAROM_BAD_INPUT, "%llu spheres are more than %d",

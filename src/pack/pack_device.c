@@ -14,8 +14,7 @@ static const carom_cuda_pack *table(void) {
 
 carom_status carom_pack_check_device(carom_context *context, carom_packing_method method) {
     if (context->backend == CAROM_BACKEND_CPU) return CAROM_OK;
-    if (context->device == NULL || table() == NULL)
-        return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no packings");
+    CAROM_TRY(carom_context_require_table(context, table(), "packings"));
     if (method != CAROM_PACKING_METHOD_OCTREE)
         return carom_context_require_cpu(context, "a packing by another method than the octree");
     return CAROM_OK;

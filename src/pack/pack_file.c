@@ -157,9 +157,9 @@ static carom_status check_sph(carom_context *context, const carom_packing *packi
 carom_status carom_packing_save(carom_context *context, const carom_packing *packing,
                                 carom_packing_format format, const char *path) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(packing != NULL, "the packing is NULL");
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_PACKING_FORMAT_COUNT, "the format is unknown");
+    CAROM_REQUIRE_INPUT(packing, "packing");
+    CAROM_REQUIRE_INPUT(path, "path");
+    CAROM_REQUIRE_KNOWN(format, CAROM_PACKING_FORMAT_COUNT, "format");
     if (format == CAROM_PACKING_FORMAT_GUESS) format = guess(path);
     CAROM_TRY(check_sph(context, packing, format, path));
     carom_writer_file file;
@@ -174,11 +174,11 @@ carom_status carom_packing_save(carom_context *context, const carom_packing *pac
 carom_status carom_packing_save_memory(carom_context *context, const carom_packing *packing,
                                        carom_packing_format format, carom_bytes *bytes) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(packing != NULL, "the packing is NULL");
+    CAROM_REQUIRE_INPUT(packing, "packing");
     CAROM_REQUIRE(format != CAROM_PACKING_FORMAT_GUESS &&
                       (unsigned)format < CAROM_PACKING_FORMAT_COUNT,
-                  "the format is not one that is written");
-    CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
+                  CAROM_FORMAT_IS_READ_ONLY);
+    CAROM_REQUIRE_RESULT(bytes, "bytes");
     CAROM_TRY(check_sph(context, packing, format, "a sphere tree"));
     carom_writer writer;
     CAROM_TRY(carom_writer_open_memory(context, bytes, &writer));
@@ -428,9 +428,9 @@ carom_status carom_packing_load_memory(carom_context *context, const void *bytes
                                        carom_packing_format format, const char *name,
                                        carom_packing **packing) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
-    CAROM_REQUIRE(bytes != NULL || size == 0, "bytes is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_PACKING_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE_OUTPUT(packing, "packing");
+    CAROM_REQUIRE_INPUTS(bytes, size, "bytes");
+    CAROM_REQUIRE_KNOWN(format, CAROM_PACKING_FORMAT_COUNT, "format");
     *packing = NULL;
     if (name == NULL) name = "a packing";
     if (format != CAROM_PACKING_FORMAT_GUESS && format != CAROM_PACKING_FORMAT_PLY)
@@ -461,9 +461,9 @@ carom_status carom_packing_load_memory(carom_context *context, const void *bytes
 carom_status carom_packing_load(carom_context *context, const char *path,
                                 carom_packing_format format, carom_packing **packing) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_PACKING_FORMAT_COUNT, "format is no format");
-    CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
+    CAROM_REQUIRE_INPUT(path, "path");
+    CAROM_REQUIRE_KNOWN(format, CAROM_PACKING_FORMAT_COUNT, "format");
+    CAROM_REQUIRE_OUTPUT(packing, "packing");
     uint8_t *bytes;
     uint64_t size;
     *packing = NULL;

@@ -149,7 +149,7 @@ carom_status carom_scene_object_make(carom_context *context, const carom_scene_o
 carom_status carom_scene_create(carom_context *context, const carom_scene_def *def,
                                 carom_scene **scene) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(scene != NULL, "the place for the scene is NULL");
+    CAROM_REQUIRE_OUTPUT(scene, "scene");
     *scene = NULL;
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_scene_def none = {0};
@@ -188,8 +188,8 @@ void carom_scene_destroy(carom_scene *scene) {
 }
 
 carom_status carom_scene_get_info(const carom_scene *scene, carom_scene_info *info) {
-    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(scene, "scene");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     carom_broad_info broad;
     CAROM_TRY(carom_broad_get_info(scene->broad, &broad));
     *info = (carom_scene_info){.ids = scene->id_count,
@@ -340,8 +340,8 @@ static carom_status add(carom_context *context, carom_scene *scene,
 carom_status carom_scene_add(carom_context *context, carom_scene *scene,
                              const carom_scene_object_def *objects, uint64_t count, uint32_t *ids) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
-    CAROM_REQUIRE(objects != NULL || count == 0, "the objects are NULL");
+    CAROM_REQUIRE_INPUT(scene, "scene");
+    CAROM_REQUIRE_INPUTS(objects, count, "objects");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -443,8 +443,8 @@ static carom_status move(moving *m, carom_scene *scene, uint64_t count) {
 carom_status carom_scene_move(carom_context *context, carom_scene *scene, const uint32_t *ids,
                               const carom_pose *poses, uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
-    CAROM_REQUIRE(poses != NULL || count == 0, "the poses are NULL");
+    CAROM_REQUIRE_INPUT(scene, "scene");
+    CAROM_REQUIRE_INPUTS(poses, count, "poses");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -466,8 +466,8 @@ carom_status carom_scene_move(carom_context *context, carom_scene *scene, const 
 carom_status carom_scene_remove(carom_context *context, carom_scene *scene, const uint32_t *ids,
                                 uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
-    CAROM_REQUIRE(ids != NULL || count == 0, "the ids are NULL");
+    CAROM_REQUIRE_INPUT(scene, "scene");
+    CAROM_REQUIRE_INPUTS(ids, count, "ids");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     CAROM_TRY(check_ids(context, scene, ids, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
@@ -494,8 +494,8 @@ carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
                                      const uint32_t *ids, const carom_broad_filter *filters,
                                      uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
-    CAROM_REQUIRE(filters != NULL || count == 0, "the filters are NULL");
+    CAROM_REQUIRE_INPUT(scene, "scene");
+    CAROM_REQUIRE_INPUTS(filters, count, "filters");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     CAROM_TRY(check_ids(context, scene, ids, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
@@ -521,8 +521,8 @@ static uint64_t find_key(const carom_scene_words *words, uint64_t key) {
 carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
                                      const carom_pair *pairs, uint64_t count, bool ignored) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
-    CAROM_REQUIRE(pairs != NULL || count == 0, "the pairs are NULL");
+    CAROM_REQUIRE_INPUT(scene, "scene");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_scene_words *words = &scene->ignored;
     for (uint64_t i = 0; i < count; ++i)
@@ -556,7 +556,7 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
 
 carom_status carom_scene_commit(carom_context *context, carom_scene *scene) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
+    CAROM_REQUIRE_INPUT(scene, "scene");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     CAROM_TRY(carom_broad_commit(context, scene->broad));
     scene->stale = false;

@@ -16,6 +16,8 @@
 #include "geom/pose.h"
 #include "scene/scene_cpu.h"
 
+CAROM_RESULT_FILL(carom_scene_contacts);
+
 /* States of an object. */
 #define CAROM_SCENE_LIVE    1u
 #define CAROM_SCENE_CHANGED 2u /* since the last step */

@@ -27,11 +27,9 @@
  * the sum with a coordinate is finite. */
 #define SCENE_POINT_MOST_RADIUS 0x1p1000
 
-CAROM_RESULT_FILL(carom_scene_contacts);
-
 #define REQUIRE_SCENE(context, scene)                                                              \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE((scene) != NULL, "the scene is NULL");                                           \
+    CAROM_REQUIRE_INPUT(scene, "scene");                                                           \
     CAROM_REQUIRE(!(scene)->stale, "objects changed since the last carom_scene_step or _update")
 
 /* ---- Other objects --------------------------------------------------------------------------- */
@@ -124,8 +122,8 @@ carom_status carom_scene_query_objects(carom_context *context, const carom_scene
                                        const carom_scene_object_def *objects, uint64_t count,
                                        carom_scene_contacts *contacts) {
     REQUIRE_SCENE(context, scene);
-    CAROM_REQUIRE(objects != NULL || count == 0, "the objects are NULL");
-    CAROM_REQUIRE_RESULT(contacts, "the place for the contacts");
+    CAROM_REQUIRE_INPUTS(objects, count, "objects");
+    CAROM_REQUIRE_RESULT(contacts, "contacts");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_pairs faces = {0};
     carom_soup_segments segments = {0};
@@ -222,7 +220,7 @@ static double move_to_object(const carom_scene_object *o, carom_ray *ray) {
     const carom_ray whole = {.origin = from, .direction = ray->direction};
     carom_ray_path_begin(&path, &whole, place, size);
     double unit_radius = carom_scale_apply(radius, path.unit);
-    unit_radius = CAROM_MAX(unit_radius, CAROM_RAY_LEAST);
+    unit_radius = CAROM_MAX(unit_radius, CAROM_RAY_LEAST_RADIUS);
     carom_vec3 unit_centre = carom_vec_scaled(centre, path.unit);
     if (!carom_ray_path_approach(&path, unit_centre, unit_radius)) return HUGE_VAL;
     /* Back out of the ball, whose radius is twice that of the box. */
@@ -356,8 +354,8 @@ static carom_status answer(items_query *q, carom_hit *hits) {
 carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *scene,
                                    const carom_ray *rays, uint64_t count, carom_hit *hits) {
     REQUIRE_SCENE(context, scene);
-    CAROM_REQUIRE(rays != NULL || count == 0, "the rays are NULL");
-    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
+    CAROM_REQUIRE_INPUTS(rays, count, "rays");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_pairs items = {0};
     carom_arena *scratch = carom_scratch(context, 0);
@@ -420,8 +418,8 @@ static carom_status answer_near(carom_context *context, const carom_scene *scene
 carom_status carom_scene_closest_points(carom_context *context, const carom_scene *scene,
                                         const carom_vec3 *points, uint64_t count, carom_hit *hits) {
     REQUIRE_SCENE(context, scene);
-    CAROM_REQUIRE(points != NULL || count == 0, "the points are NULL");
-    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
+    CAROM_REQUIRE_INPUTS(points, count, "points");
+    CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     for (uint64_t i = 0; i < count; ++i)
         if (!(carom_vec_largest(points[i]) <= CAROM_SCENE_MOST_COORDINATE) ||

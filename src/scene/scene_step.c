@@ -28,8 +28,6 @@
 #define ASK_GRAIN      32u   /* the same */
 #define COPY_GRAIN     1024u /* pairs per range: up to 300 KiB of contacts */
 
-CAROM_RESULT_FILL(carom_scene_contacts);
-
 /* What a range of pairs of boxes becomes: counts, then the first places. */
 typedef struct places {
     uint64_t records; /* in `next` */
@@ -560,10 +558,10 @@ carom_status carom_scene_step(carom_context *context, carom_scene *scene,
                               carom_scene_contacts *contacts, carom_pairs *begun,
                               carom_pairs *ended) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
-    if (contacts != NULL) CAROM_REQUIRE_RESULT(contacts, "the place for the contacts");
-    if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "the place for the pairs that began");
-    if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "the place for the pairs that ended");
+    CAROM_REQUIRE_INPUT(scene, "scene");
+    if (contacts != NULL) CAROM_REQUIRE_RESULT(contacts, "contacts");
+    if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "pairs that began");
+    if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "pairs that ended");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     step s = {
         .question = {context, scene->reach, scene->skip_depth, &scene->faces, &scene->segments},

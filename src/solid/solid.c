@@ -186,7 +186,7 @@ carom_status carom_solid_create(carom_context *context, const carom_solid_def *d
                                 carom_solid **out) {
     static const carom_solid_def defaults = {0};
     CAROM_ENTER(context);
-    CAROM_REQUIRE(out != NULL, "the place for the solid is NULL");
+    CAROM_REQUIRE_OUTPUT(out, "solid");
     *out = NULL;
     if (def == NULL) def = &defaults;
     CAROM_TRY(carom_solid_device_check_new(context));
@@ -223,8 +223,8 @@ void carom_solid_destroy(carom_solid *solid) {
 }
 
 carom_status carom_solid_get_info(const carom_solid *solid, carom_solid_info *info) {
-    CAROM_REQUIRE(solid != NULL, "the solid is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(solid, "solid");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     *info = solid->info;
     return CAROM_OK;
 }

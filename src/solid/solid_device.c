@@ -17,8 +17,7 @@ static const carom_cuda_solid *table(void) {
 
 carom_status carom_solid_device_check_new(carom_context *context) {
     if (context->backend == CAROM_BACKEND_CPU) return CAROM_OK;
-    if (context->device != NULL && table() != NULL) return CAROM_OK;
-    return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no solids");
+    return carom_context_require_table(context, table(), "solids");
 }
 
 carom_status carom_solid_device_make(carom_context *context, carom_solid *solid) {
@@ -57,13 +56,7 @@ void carom_solid_device_release(carom_solid *solid) {
 }
 
 carom_status carom_solid_check_backend(carom_context *context, const carom_solid *solid) {
-    carom_backend backend = solid->device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
-    if (backend == context->backend) return CAROM_OK;
-    return carom_fail(
-        context, CAROM_UNSUPPORTED,
-        "the solid was made on %s and the context computes on %s; make the solid with "
-        "this context",
-        carom_backend_name(backend), carom_backend_name(context->backend));
+    return carom_context_require_made(context, solid->device, "the solid");
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */

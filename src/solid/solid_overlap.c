@@ -430,7 +430,7 @@ static carom_status ask(job *j, bool again, carom_solid_result *overlap) {
 
 static carom_status check(carom_context *context, const carom_solid *a, const carom_solid *b,
                           const carom_solid_query_def *def) {
-    CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "solid");
     CAROM_TRY(carom_solid_check_backend(context, a));
     CAROM_TRY(carom_solid_check_backend(context, b));
     if (def == NULL || !def->distance) return CAROM_OK;
@@ -531,8 +531,8 @@ carom_status carom_solid_overlap_batch(carom_context *context, const carom_solid
                                        uint64_t count, const carom_solid_query_def *def,
                                        carom_solid_result *overlaps) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(pairs != NULL || count == 0, "the pairs are NULL");
-    CAROM_REQUIRE(overlaps != NULL || count == 0, "the place for the overlaps is NULL");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE_OUTPUTS(overlaps, count, "overlaps");
     if (count != 0) memset(overlaps, 0, count * sizeof(*overlaps));
     for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check(context, pairs[i].a, pairs[i].b, def));
     context->work = (carom_work){0, 0, 0};
@@ -555,7 +555,7 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_b, const carom_solid_query_def *def,
                                  carom_solid_result *overlap) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
+    CAROM_REQUIRE_OUTPUT(overlap, "overlap");
     const carom_pose identity = {.q = {.w = 1.0}};
     const carom_solid_pair q = {a, b, pose_a != NULL ? *pose_a : identity,
                                 pose_b != NULL ? *pose_b : identity};

@@ -143,8 +143,8 @@ static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
     to->angle += 2.0 * carom_atan2(above, below) * triangle->weight;
 }
 
-#define MOST_EYES 16u                /* points of a void to test */
-#define SPHERE    12.566370614359172 /* its solid angle, 4 pi */
+#define MOST_EYES 16u              /* points of a void to test */
+#define SPHERE    (4.0 * CAROM_PI) /* its solid angle */
 #define UNCLEAR   0.02 /* of a sphere: tolerance to a whole number, more than rounding */
 
 /* Tests one point of a void; returns whether it touches none of the pieces. */
@@ -389,8 +389,8 @@ carom_status carom_solid_overlap_patches(carom_context *context, const carom_sol
                                          const carom_pose *pose_a, const carom_solid *b,
                                          const carom_pose *pose_b, carom_solid_patches *out) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
-    CAROM_REQUIRE_RESULT(out, "the place for the patches");
+    CAROM_REQUIRE_BOTH(a, b, "solid");
+    CAROM_REQUIRE_RESULT(out, "patches");
     carom_solid_query query;
     CAROM_TRY(carom_context_require_cpu(context, "the pieces of an overlap"));
     CAROM_TRY(carom_solid_check_backend(context, a));

@@ -246,12 +246,12 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
                                carom_soup **out) {
     static const carom_soup_def defaults;
     CAROM_ENTER(context);
-    CAROM_REQUIRE(out != NULL, "the place for the soup is NULL");
+    CAROM_REQUIRE_OUTPUT(out, "soup");
     *out = NULL;
     if (def == NULL) def = &defaults;
-    CAROM_REQUIRE((unsigned)def->degenerate < CAROM_SOUP_DEGENERATE_COUNT,
-                  "def->degenerate is no such choice");
-    CAROM_REQUIRE((unsigned)def->method < CAROM_SOUP_METHOD_COUNT, "def->method is no such choice");
+    CAROM_REQUIRE_KNOWN(def->degenerate, CAROM_SOUP_DEGENERATE_COUNT,
+                        "treatment of degenerate faces");
+    CAROM_REQUIRE_KNOWN(def->method, CAROM_SOUP_METHOD_COUNT, "method");
     CAROM_TRY(carom_grid_check(context, &def->grid));
     if (carom_soup_on_device(context)) CAROM_TRY(carom_soup_device_check_new(context, def));
     carom_soup *soup = carom_allocate(&context->allocator, 1, sizeof(*soup));
@@ -319,8 +319,8 @@ static carom_status make_spare(carom_context *context, carom_soup *soup, uint64_
 carom_status carom_soup_update(carom_context *context, carom_soup *soup,
                                const carom_mesh_view *mesh) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    CAROM_REQUIRE_INPUT(soup, "soup");
+    CAROM_REQUIRE_INPUT(mesh, "mesh");
     CAROM_TRY(carom_soup_check_backend(context, soup));
     if (mesh->vertex_count != soup->vertex_count)
         return carom_fail(context, CAROM_BAD_INPUT,
@@ -346,8 +346,8 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
 carom_status carom_soup_add(carom_context *context, carom_soup *soup, const carom_mesh_view *mesh,
                             uint32_t *first) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    CAROM_REQUIRE_INPUT(soup, "soup");
+    CAROM_REQUIRE_INPUT(mesh, "mesh");
     CAROM_TRY(carom_soup_check_backend(context, soup));
     uint32_t face_count = soup->face_count;
     if (soup->stale) CAROM_TRY(carom_soup_device_fetch(context, soup));
@@ -390,8 +390,8 @@ static uint32_t mark_faces(carom_soup *soup, const uint32_t *faces, uint64_t cou
 carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const uint32_t *faces,
                                uint64_t count) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(faces != NULL || count == 0, "the faces are NULL");
+    CAROM_REQUIRE_INPUT(soup, "soup");
+    CAROM_REQUIRE_INPUTS(faces, count, "faces");
     CAROM_TRY(carom_soup_check_backend(context, soup));
     for (uint64_t i = 0; i < count; ++i)
         if (faces[i] >= soup->face_count)
@@ -409,8 +409,8 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
 }
 
 carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) {
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    CAROM_REQUIRE_INPUT(soup, "soup");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     uint64_t bytes =
         sizeof(*soup) + sizeof(*soup->cache) + carom_soup_device_bytes(soup) +
         carom_bvh_bytes(&soup->bvh) + carom_obb_bytes(&soup->oriented) + soup->position_bytes +

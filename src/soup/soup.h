@@ -91,10 +91,10 @@ struct carom_soup {
 /* First lines of a public query of one soup, and of two. */
 #define CAROM_REQUIRE_SOUP(context, soup)                                                          \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE((soup) != NULL, "the soup is NULL")
+    CAROM_REQUIRE_INPUT(soup, "soup")
 #define CAROM_REQUIRE_SOUPS(context, a, b)                                                         \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE((a) != NULL && (b) != NULL, "a soup is NULL")
+    CAROM_REQUIRE_BOTH(a, b, "soup")
 
 static inline carom_vec3 carom_soup_position(const carom_soup *soup, uint32_t vertex) {
     return carom_soup_read_position(soup->positions, soup->scalar, vertex);

@@ -29,15 +29,15 @@ static carom_status find_bound(carom_context *context, const carom_soup *a, cons
 carom_status carom_soup_cross_bound(carom_context *context, const carom_soup *a,
                                     const carom_soup *b, uint64_t *bound) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
-    CAROM_REQUIRE(bound != NULL, "the place for the bound is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "soup");
+    CAROM_REQUIRE_OUTPUT(bound, "bound");
     return find_bound(context, a, b, bound);
 }
 
 carom_status carom_soup_self_bound(carom_context *context, const carom_soup *soup,
                                    uint64_t *bound) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(bound != NULL, "the place for the bound is NULL");
+    CAROM_REQUIRE_INPUT(soup, "soup");
+    CAROM_REQUIRE_OUTPUT(bound, "bound");
     return find_bound(context, soup, NULL, bound);
 }

@@ -373,7 +373,7 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
                                     const carom_pose *pose_a, const carom_soup *b,
                                     const carom_pose *pose_b, carom_pairs *pairs) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     carom_soup_device_query query = {a, b, pose_a, pose_b};
     if (carom_soup_on_device(context)) return carom_soup_device_pairs(context, &query, pairs);
     carom_soup_placing placing;
@@ -388,7 +388,7 @@ carom_status carom_soup_cross_meet(carom_context *context, const carom_soup *a,
                                    const carom_pose *pose_a, const carom_soup *b,
                                    const carom_pose *pose_b, bool *any) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
+    CAROM_REQUIRE_OUTPUT(any, "answer");
     carom_soup_device_query query = {a, b, pose_a, pose_b};
     if (carom_soup_on_device(context)) return carom_soup_device_any(context, &query, any);
     carom_soup_placing placing;
@@ -405,7 +405,7 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
                                     const carom_pose *pose_a, const carom_soup *b,
                                     const carom_pose *pose_b, uint64_t *count) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
+    CAROM_REQUIRE_OUTPUT(count, "count");
     carom_soup_device_query query = {a, b, pose_a, pose_b};
     if (carom_soup_on_device(context)) return carom_soup_device_count(context, &query, count);
     *count = 0;
@@ -480,7 +480,7 @@ carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
                                    const carom_pose *pose_a, const carom_soup *b,
                                    const carom_pose *pose_b, carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
+    CAROM_REQUIRE_INPUT(receive, "receiver");
     carom_soup_device_query query = {a, b, pose_a, pose_b};
     if (carom_soup_on_device(context))
         return carom_soup_device_each(context, &query, receive, user);

@@ -17,22 +17,13 @@ static const carom_cuda_soup *table(void) {
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
 carom_status carom_soup_device_check_new(carom_context *context, const carom_soup_def *def) {
-    if (context->device == NULL || table() == NULL)
-        return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no soups");
-    if (def->method == CAROM_SOUP_METHOD_GRID && def->grid.hash == CAROM_GRID_HASH_PERFECT)
-        return carom_fail(context, CAROM_UNSUPPORTED,
-                          "a perfect hash cannot be computed on cuda; use another, or a context of "
-                          "backend cpu");
-    return CAROM_OK;
+    CAROM_TRY(carom_context_require_table(context, table(), "soups"));
+    if (def->method != CAROM_SOUP_METHOD_GRID) return CAROM_OK;
+    return carom_grid_require_device_hash(context, def->grid.hash);
 }
 
 carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup) {
-    carom_backend backend = soup->device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
-    if (backend == context->backend) return CAROM_OK;
-    return carom_fail(context, CAROM_UNSUPPORTED,
-                      "the soup was made on %s and the context computes on %s; make the soup with "
-                      "this context",
-                      carom_backend_name(backend), carom_backend_name(context->backend));
+    return carom_context_require_made(context, soup->device, "the soup");
 }
 
 /* CAROM_OK if the soup can be searched. */
@@ -205,10 +196,9 @@ carom_status carom_soup_device_k_free(carom_context *context, const carom_soup *
 carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,
                                     const carom_cuda_positions *positions) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(positions != NULL, "the positions are NULL");
-    CAROM_REQUIRE((unsigned)positions->scalar < CAROM_SCALAR_COUNT,
-                  "positions->scalar is no such choice");
-    CAROM_REQUIRE(positions->data != NULL || positions->count == 0, "the positions are NULL");
+    CAROM_REQUIRE(positions != NULL, CAROM_ARE_NULL("positions"));
+    CAROM_REQUIRE_KNOWN(positions->scalar, CAROM_SCALAR_COUNT, "scalar type");
+    CAROM_REQUIRE_INPUTS(positions->data, positions->count, "positions");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "an update in device memory", &device));
     CAROM_TRY(carom_soup_check_backend(context, soup));
@@ -226,8 +216,8 @@ carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,
 carom_status carom_cuda_soup_self_pairs(carom_context *context, const carom_soup *soup,
                                         carom_cuda_order order, carom_cuda_pairs *pairs) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
-    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    CAROM_REQUIRE_KNOWN(order, CAROM_CUDA_ORDER_COUNT, "order");
+    CAROM_REQUIRE_OUTPUT(pairs, "pairs");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     return submit(context, &(carom_soup_device_query){.a = soup}, order, pairs, NULL);
@@ -238,8 +228,8 @@ carom_status carom_cuda_soup_cross_pairs(carom_context *context, const carom_sou
                                          const carom_pose *pose_b, carom_cuda_order order,
                                          carom_cuda_pairs *pairs) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
-    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    CAROM_REQUIRE_KNOWN(order, CAROM_CUDA_ORDER_COUNT, "order");
+    CAROM_REQUIRE_OUTPUT(pairs, "pairs");
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     return submit(context, &(carom_soup_device_query){a, b, pose_a, pose_b}, order, pairs, NULL);

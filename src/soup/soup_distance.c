@@ -62,7 +62,7 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
                                        const carom_pose *pose_b, double limit,
                                        carom_soup_gap *gap) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(gap != NULL, "the place for the distance is NULL");
+    CAROM_REQUIRE_OUTPUT(gap, "distance");
     *gap = (carom_soup_gap){.distance = HUGE_VAL, .face_a = CAROM_NONE, .face_b = CAROM_NONE};
     if (!(limit >= 0.0))
         return carom_fail(context, CAROM_BAD_INPUT,
@@ -95,8 +95,8 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
 carom_status carom_soup_cross_meet_batch(carom_context *context, const carom_soup_pair *pairs,
                                          uint64_t count, bool *meet) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE(count == 0 || meet != NULL, "the place for the answers is NULL");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE_OUTPUTS(meet, count, "answers");
     for (uint64_t i = 0; i < count; ++i) {
         const carom_soup_pair *p = &pairs[i];
         carom_status status =
@@ -109,8 +109,8 @@ carom_status carom_soup_cross_meet_batch(carom_context *context, const carom_sou
 carom_status carom_soup_cross_distance_batch(carom_context *context, const carom_soup_pair *pairs,
                                              uint64_t count, double limit, carom_soup_gap *gaps) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE(count == 0 || gaps != NULL, "the place for the distances is NULL");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE_OUTPUTS(gaps, count, "distances");
     for (uint64_t i = 0; i < count; ++i) {
         const carom_soup_pair *p = &pairs[i];
         carom_status status =

@@ -60,8 +60,8 @@ static carom_status measure_all(const carom_soup_pair_input *input, carom_soup_g
 carom_status carom_soup_self_gaps(carom_context *context, const carom_soup *soup,
                                   const carom_pair *pairs, uint64_t count, carom_soup_gap *gaps) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE(count == 0 || gaps != NULL, "the place for the distances is NULL");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE_OUTPUTS(gaps, count, "distances");
     carom_soup_pair_input input;
     CAROM_TRY(carom_soup_pair_input_self(context, soup, pairs, count, &input));
     return measure_all(&input, gaps);
@@ -72,8 +72,8 @@ carom_status carom_soup_cross_gaps(carom_context *context, const carom_soup *a,
                                    const carom_pose *pose_b, const carom_pair *pairs,
                                    uint64_t count, carom_soup_gap *gaps) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE(count == 0 || gaps != NULL, "the place for the distances is NULL");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE_OUTPUTS(gaps, count, "distances");
     carom_soup_pair_input input;
     CAROM_TRY(carom_soup_pair_input_cross(context, a, pose_a, b, pose_b, pairs, count, &input));
     return measure_all(&input, gaps);

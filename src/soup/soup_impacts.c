@@ -702,8 +702,8 @@ static carom_status run(search *s, carom_soup_impacts *impacts, carom_soup_impac
 carom_status carom_soup_self_impacts(carom_context *context, const carom_soup *soup,
                                      const carom_mesh_view *end, carom_soup_impacts *impacts) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(end != NULL, "the end positions are NULL");
-    CAROM_REQUIRE_RESULT(impacts, "the place for the impacts");
+    CAROM_REQUIRE(end != NULL, CAROM_ARE_NULL("end positions"));
+    CAROM_REQUIRE_RESULT(impacts, "impacts");
     search s = {.context = context, .sides = {{.soup = soup, .end = end}}, .self = true};
     return run(&s, impacts, NULL);
 }
@@ -711,8 +711,8 @@ carom_status carom_soup_self_impacts(carom_context *context, const carom_soup *s
 carom_status carom_soup_self_first_impact(carom_context *context, const carom_soup *soup,
                                           const carom_mesh_view *end, carom_soup_impact *impact) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(end != NULL, "the end positions are NULL");
-    CAROM_REQUIRE(impact != NULL, "the place for the impact is NULL");
+    CAROM_REQUIRE(end != NULL, CAROM_ARE_NULL("end positions"));
+    CAROM_REQUIRE_OUTPUT(impact, "impact");
     search s = {.context = context, .sides = {{.soup = soup, .end = end}}, .self = true};
     return run(&s, NULL, impact);
 }
@@ -721,7 +721,7 @@ carom_status carom_soup_cross_impacts(carom_context *context, const carom_soup *
                                       const carom_mesh_view *end_a, const carom_soup *b,
                                       const carom_mesh_view *end_b, carom_soup_impacts *impacts) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE_RESULT(impacts, "the place for the impacts");
+    CAROM_REQUIRE_RESULT(impacts, "impacts");
     search s = {.context = context,
                 .sides = {{.soup = a, .end = end_a}, {.soup = b, .end = end_b}}};
     return run(&s, impacts, NULL);
@@ -732,7 +732,7 @@ carom_status carom_soup_cross_first_impact(carom_context *context, const carom_s
                                            const carom_mesh_view *end_b,
                                            carom_soup_impact *impact) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(impact != NULL, "the place for the impact is NULL");
+    CAROM_REQUIRE_OUTPUT(impact, "impact");
     search s = {.context = context,
                 .sides = {{.soup = a, .end = end_a}, {.soup = b, .end = end_b}}};
     return run(&s, NULL, impact);

@@ -32,8 +32,6 @@
 #define DISCS_PER_TRIANGLE 12u
 #define DISCS_PER_POLYGON  49u /* flat */
 
-CAROM_RESULT_FILL(carom_numbers);
-
 typedef struct crowd {
     carom_context *context;
     const carom_soup *soup;
@@ -539,9 +537,9 @@ static carom_status run(crowd *c, carom_kfree *k, carom_numbers *counts) {
 carom_status carom_kfree_measure(carom_context *context, const carom_soup *soup,
                                  carom_kfree *k_free, carom_numbers *counts) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(k_free != NULL, "the place for the result is NULL");
-    if (counts != NULL) CAROM_REQUIRE_RESULT(counts, "the place for the counts");
+    CAROM_REQUIRE_INPUT(soup, "soup");
+    CAROM_REQUIRE_OUTPUT(k_free, "result");
+    if (counts != NULL) CAROM_REQUIRE_RESULT(counts, "counts");
     memset(k_free, 0, sizeof(*k_free)); /* padding too: equal results are equal bytes */
     k_free->worst_face = CAROM_NONE;
     if (carom_soup_on_device(context))
@@ -574,8 +572,8 @@ static uint64_t plus(uint64_t a, uint64_t b) {
 carom_status carom_kfree_bound(carom_context *context, const carom_kfree *a, const carom_kfree *b,
                                carom_kfree_most *bounds) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(a != NULL && b != NULL, "a k_free is NULL");
-    CAROM_REQUIRE(bounds != NULL, "the place for the bounds is NULL");
+    CAROM_REQUIRE_BOTH(a, b, "k_free");
+    CAROM_REQUIRE_OUTPUT(bounds, "bounds");
     uint64_t k = CAROM_MAX(a->k, b->k);
     bool triangles = a->discs == times(DISCS_PER_TRIANGLE, a->faces) &&
                      b->discs == times(DISCS_PER_TRIANGLE, b->faces);

@@ -32,9 +32,9 @@ carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *po
 /* First lines of a public function that answers `count` points or rays. */
 #define CAROM_REQUIRE_BATCH(context, soup, queries, count, results)                                \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE((soup) != NULL, "the soup is NULL");                                             \
-    CAROM_REQUIRE((count) == 0 || ((queries) != NULL && (results) != NULL),                        \
-                  #queries " or " #results " are NULL")
+    CAROM_REQUIRE_INPUT(soup, "soup");                                                             \
+    CAROM_REQUIRE_INPUTS(queries, count, #queries);                                                \
+    CAROM_REQUIRE_OUTPUTS(results, count, #results)
 
 /* Returns CAROM_OK if the soup can be searched and all points are finite. */
 carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,

@@ -26,11 +26,6 @@ typedef struct ray_search {
     carom_ray_hit first;
 } ray_search;
 
-/* The s up to which to search. It allows for the rounding of box entries and of the hit's bound. */
-static double limit_of(double advance, double margin) {
-    return advance + (0x1p-45 * fabs(advance) + margin);
-}
-
 static double offer(void *user, uint32_t place) {
     ray_search *f = user;
     const carom_soup *soup = f->soup;
@@ -46,7 +41,7 @@ static double offer(void *user, uint32_t place) {
     }
     double end = f->view.limit_high;
     if (f->face != CAROM_NONE) end = CAROM_MIN(f->first.high, end);
-    return limit_of(end, f->margin);
+    return carom_bvh_ray_limit(end, f->margin);
 }
 
 /* The direction between two points, of any size: no difference of quarters overflows. */
@@ -100,7 +95,7 @@ static carom_hit cast(const ray_query *q, const carom_ray *ray) {
     }
     f.margin = 4.0 * f.view.error + 0x1p-46 * far;
     path.margin = f.margin = CAROM_MIN(f.margin, CAROM_BVH_EVERYWHERE);
-    double limit = limit_of(f.view.limit_high, f.margin);
+    double limit = carom_bvh_ray_limit(f.view.limit_high, f.margin);
     CAROM_CPU_CALL(q->batch.context, carom_bvh_cast)(&q->batch.soup->bvh, &path, limit, offer, &f);
     if (f.face == CAROM_NONE) return hit;
     hit.id = 0;

@@ -148,8 +148,8 @@ carom_status carom_soup_self_segments(carom_context *context, const carom_soup *
                                       const carom_pair *pairs, uint64_t count,
                                       carom_soup_segments *segments) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE_RESULT(segments, "the place for the segments");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE_RESULT(segments, "segments");
     carom_soup_pair_input input;
     CAROM_TRY(carom_soup_pair_input_self(context, soup, pairs, count, &input));
     return cut_all(&input, segments);
@@ -160,8 +160,8 @@ carom_status carom_soup_cross_segments(carom_context *context, const carom_soup 
                                        const carom_pose *pose_b, const carom_pair *pairs,
                                        uint64_t count, carom_soup_segments *segments) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");
-    CAROM_REQUIRE_RESULT(segments, "the place for the segments");
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
+    CAROM_REQUIRE_RESULT(segments, "segments");
     carom_soup_pair_input input;
     CAROM_TRY(carom_soup_pair_input_cross(context, a, pose_a, b, pose_b, pairs, count, &input));
     return cut_all(&input, segments);

@@ -32,7 +32,7 @@ carom_status carom_soup_search_all(carom_soup_search *s, carom_pair_finish_fn *f
 carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *soup,
                                    carom_pairs *pairs) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     if (carom_soup_on_device(context))
         return carom_soup_device_pairs(context, &(carom_soup_device_query){.a = soup}, pairs);
     CAROM_TRY(carom_soup_check_any(context, soup));
@@ -44,7 +44,7 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
 
 carom_status carom_soup_self_meet(carom_context *context, const carom_soup *soup, bool *any) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
+    CAROM_REQUIRE_OUTPUT(any, "answer");
     if (carom_soup_on_device(context))
         return carom_soup_device_any(context, &(carom_soup_device_query){.a = soup}, any);
     CAROM_TRY(carom_soup_check_any(context, soup));
@@ -61,7 +61,7 @@ carom_status carom_soup_self_meet(carom_context *context, const carom_soup *soup
 carom_status carom_soup_self_count(carom_context *context, const carom_soup *soup,
                                    uint64_t *count) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
+    CAROM_REQUIRE_OUTPUT(count, "count");
     if (carom_soup_on_device(context))
         return carom_soup_device_count(context, &(carom_soup_device_query){.a = soup}, count);
     CAROM_TRY(carom_soup_check_any(context, soup));
@@ -180,7 +180,7 @@ carom_status carom_soup_search_stream(carom_soup_search *s, carom_pairs_fn *rece
 carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup,
                                   carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
+    CAROM_REQUIRE_INPUT(receive, "receiver");
     if (carom_soup_on_device(context))
         return carom_soup_device_each(context, &(carom_soup_device_query){.a = soup}, receive,
                                       user);

@@ -230,7 +230,7 @@ carom_status carom_soup_cross_advance(carom_context *context, const carom_soup *
                                       const carom_motion *motion_b, const carom_advance_def *def,
                                       carom_advance *toi) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(toi != NULL, "the place for the time is NULL");
+    CAROM_REQUIRE_OUTPUT(toi, "time");
     advance v = {.context = context, .soups = {a, b}};
     CAROM_TRY(begin(&v, motion_a, motion_b, def));
     memset(toi, 0, sizeof(*toi)); /* the padding, too */

@@ -128,7 +128,7 @@ static carom_status begin_self(carom_context *context, const carom_soup *soup, d
 carom_status carom_soup_self_pairs_within(carom_context *context, const carom_soup *soup,
                                           double margin, carom_pairs *pairs) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     carom_soup_search search;
     CAROM_TRY(begin_self(context, soup, margin, &search));
     search.keep = true;
@@ -138,7 +138,7 @@ carom_status carom_soup_self_pairs_within(carom_context *context, const carom_so
 carom_status carom_soup_self_count_within(carom_context *context, const carom_soup *soup,
                                           double margin, uint64_t *count) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
+    CAROM_REQUIRE_OUTPUT(count, "count");
     carom_soup_search search;
     *count = 0;
     CAROM_TRY(begin_self(context, soup, margin, &search));
@@ -159,7 +159,7 @@ static bool stop_at_first(void *user, const carom_pair *pairs, uint64_t count) {
 carom_status carom_soup_self_meet_within(carom_context *context, const carom_soup *soup,
                                          double margin, bool *any) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
+    CAROM_REQUIRE_OUTPUT(any, "answer");
     carom_soup_search search;
     *any = false;
     CAROM_TRY(begin_self(context, soup, margin, &search));
@@ -173,7 +173,7 @@ carom_status carom_soup_self_meet_within(carom_context *context, const carom_sou
 carom_status carom_soup_self_each_within(carom_context *context, const carom_soup *soup,
                                          double margin, carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUP(context, soup);
-    CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
+    CAROM_REQUIRE_INPUT(receive, "receiver");
     carom_soup_search search;
     CAROM_TRY(begin_self(context, soup, margin, &search));
     return carom_soup_search_stream(&search, receive, user);
@@ -222,7 +222,7 @@ carom_status carom_soup_cross_pairs_within(carom_context *context, const carom_s
                                            const carom_pose *pose_b, double margin,
                                            carom_pairs *pairs) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    CAROM_REQUIRE_RESULT(pairs, "pairs");
     carom_soup_placing placing;
     carom_soup_cross cross;
     CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &placing, &cross));
@@ -236,7 +236,7 @@ carom_status carom_soup_cross_count_within(carom_context *context, const carom_s
                                            const carom_pose *pose_b, double margin,
                                            uint64_t *count) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
+    CAROM_REQUIRE_OUTPUT(count, "count");
     carom_soup_placing placing;
     carom_soup_cross cross;
     *count = 0;
@@ -253,7 +253,7 @@ carom_status carom_soup_cross_meet_within(carom_context *context, const carom_so
                                           const carom_pose *pose_a, const carom_soup *b,
                                           const carom_pose *pose_b, double margin, bool *any) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
+    CAROM_REQUIRE_OUTPUT(any, "answer");
     carom_soup_placing placing;
     carom_soup_cross cross;
     *any = false;
@@ -269,7 +269,7 @@ carom_status carom_soup_cross_each_within(carom_context *context, const carom_so
                                           const carom_pose *pose_b, double margin,
                                           carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUPS(context, a, b);
-    CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
+    CAROM_REQUIRE_INPUT(receive, "receiver");
     carom_soup_placing placing;
     carom_soup_cross cross;
     CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &placing, &cross));

@@ -125,10 +125,11 @@ static carom_status create(carom_context *context, const carom_tree_def *def, ca
 carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
                                carom_tree **tree) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(def != NULL && tree != NULL, "the definition or the place for the tree is NULL");
+    CAROM_REQUIRE_INPUT(def, "definition");
+    CAROM_REQUIRE_OUTPUT(tree, "tree");
     *tree = NULL;
-    CAROM_REQUIRE(def->packing != NULL, "the packing is NULL");
-    CAROM_REQUIRE((unsigned)def->method < CAROM_TREE_METHOD_COUNT, "the method is unknown");
+    CAROM_REQUIRE_INPUT(def->packing, "packing");
+    CAROM_REQUIRE_KNOWN(def->method, CAROM_TREE_METHOD_COUNT, "method");
     CAROM_TRY(carom_context_require_cpu(context, "a sphere tree"));
     carom_tree *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a tree");
@@ -155,7 +156,8 @@ void carom_tree_destroy(carom_tree *tree) {
 }
 
 carom_status carom_tree_get_info(const carom_tree *tree, carom_tree_info *info) {
-    CAROM_REQUIRE(tree != NULL && info != NULL, "the tree or the info is NULL");
+    CAROM_REQUIRE_INPUT(tree, "tree");
+    CAROM_REQUIRE_OUTPUT(info, "info");
     *info = tree->info;
     return CAROM_OK;
 }

@@ -140,9 +140,9 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
 carom_status carom_tree_save(carom_context *context, const carom_tree *tree,
                              carom_tree_format format, const char *path) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(tree != NULL, "the tree is NULL");
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_TREE_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE_INPUT(tree, "tree");
+    CAROM_REQUIRE_INPUT(path, "path");
+    CAROM_REQUIRE_KNOWN(format, CAROM_TREE_FORMAT_COUNT, "format");
     carom_writer_file file;
     CAROM_TRY(carom_writer_open_file(context, path, false, &file));
     return carom_writer_close_file(&file, put_tree(&file.writer, tree));
@@ -151,9 +151,9 @@ carom_status carom_tree_save(carom_context *context, const carom_tree *tree,
 carom_status carom_tree_save_memory(carom_context *context, const carom_tree *tree,
                                     carom_tree_format format, carom_bytes *bytes) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(tree != NULL, "the tree is NULL");
-    CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
-    CAROM_REQUIRE((unsigned)format < CAROM_TREE_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE_INPUT(tree, "tree");
+    CAROM_REQUIRE_RESULT(bytes, "bytes");
+    CAROM_REQUIRE_KNOWN(format, CAROM_TREE_FORMAT_COUNT, "format");
     carom_writer writer;
     CAROM_TRY(carom_writer_open_memory(context, bytes, &writer));
     return carom_writer_close_memory(&writer, put_tree(&writer, tree));
@@ -336,9 +336,9 @@ static carom_status make_empty(carom_context *context, carom_tree **made) {
 carom_status carom_tree_load_memory(carom_context *context, const void *bytes, uint64_t size,
                                     carom_tree_format format, const char *name, carom_tree **tree) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(bytes != NULL, "the bytes are NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_TREE_FORMAT_COUNT, "format is no format");
-    CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
+    CAROM_REQUIRE(bytes != NULL, CAROM_ARE_NULL("bytes"));
+    CAROM_REQUIRE_KNOWN(format, CAROM_TREE_FORMAT_COUNT, "format");
+    CAROM_REQUIRE_OUTPUT(tree, "tree");
     carom_tree *made;
     *tree = NULL;
     CAROM_TRY(make_empty(context, &made));
@@ -371,9 +371,9 @@ static carom_status map_file(carom_context *context, const char *path, carom_tre
 carom_status carom_tree_load(carom_context *context, const char *path, carom_tree_format format,
                              carom_tree **tree) {
     CAROM_ENTER(context);
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_TREE_FORMAT_COUNT, "format is no format");
-    CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
+    CAROM_REQUIRE_INPUT(path, "path");
+    CAROM_REQUIRE_KNOWN(format, CAROM_TREE_FORMAT_COUNT, "format");
+    CAROM_REQUIRE_OUTPUT(tree, "tree");
     carom_tree *made;
     *tree = NULL;
     CAROM_TRY(make_empty(context, &made));

@@ -127,7 +127,7 @@ static carom_status tree_query_check_batch(const batch *all, uint64_t count) {
                   "the def has scales or a hint; each pair has its own");
     for (uint64_t i = 0; i < count; ++i) {
         const carom_tree_pair *p = &all->pairs[i];
-        CAROM_REQUIRE(p->a != NULL && p->b != NULL, "a tree is NULL");
+        CAROM_REQUIRE_BOTH(p->a, p->b, "tree");
         carom_tree_query_def def = *all->def;
         def.scale_a = p->scale_a;
         def.scale_b = p->scale_b;
@@ -162,8 +162,8 @@ static carom_status tree_query_batch(batch *all, uint64_t count) {
 
 #define TREE_REQUIRE_BATCH(results)                                                                \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE(count == 0 || pairs != NULL, "the pairs are NULL");                              \
-    CAROM_REQUIRE(count == 0 || (results) != NULL, "the place for the results is NULL");           \
+    CAROM_REQUIRE_INPUTS(pairs, count, "pairs");                                                   \
+    CAROM_REQUIRE_OUTPUTS(results, count, "results");                                              \
     if (count == 0) return CAROM_OK
 
 carom_status carom_tree_overlap_batch(carom_context *context, const carom_tree_pair *pairs,

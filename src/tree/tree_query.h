@@ -23,8 +23,8 @@ extern const carom_tree_query_def carom_tree_query_defaults;
 /* The first lines of a public query. */
 #define CAROM_TREE_ENTER(result)                                                                   \
     CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE(a != NULL && b != NULL, "a tree is NULL");                                       \
-    CAROM_REQUIRE((result) != NULL, "the result is NULL");                                         \
+    CAROM_REQUIRE_BOTH(a, b, "tree");                                                              \
+    CAROM_REQUIRE_OUTPUT(result, "result");                                                        \
     if (def == NULL) def = &carom_tree_query_defaults;                                             \
     CAROM_TRY(carom_tree_check_query(context, a, pose_a, b, pose_b, def))
 
