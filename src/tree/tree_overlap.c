@@ -456,8 +456,6 @@ carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
 
 /* ---- Faces ----------------------------------------------------------------------------------- */
 
-CAROM_RESULT_FILL(carom_numbers);
-
 static int by_number(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
