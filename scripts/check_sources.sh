@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Every source names its licence and keeps to the format of .clang-format. A test that says "One
 # thread.", so that the thread sanitizer leaves it out, makes no context with more. Public functions
-# enter their context with CAROM_ENTER, which checks more than that it is not NULL.
+# enter their context with CAROM_ENTER, which checks more than that it is not NULL. Lists in comments have
+# one item per line: below an item stand the next item, more of it, indented, or an empty line.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.py' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
@@ -12,6 +13,14 @@ bad=$(grep -lF 'One thread.' tests/test_*.c | xargs grep -nE 'test_context(_isa)
 [ -z "$bad" ] || { echo "more than one thread, where the first comment says one:"; echo "$bad"; exit 1; }
 bad=$(grep -nE 'CAROM_REQUIRE(_OR)?\(\(?context\)? != NULL' -r src || true)
 [ -z "$bad" ] || { echo "write CAROM_ENTER(context):"; echo "$bad"; exit 1; }
+bad=$(echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs awk '
+    FNR == 1 { item = 0 }
+    /^ *(\*|\/\*).*[.;:] (- |[2-9]\. )[A-Z`][a-z_`]/ { print FILENAME ":" FNR ": an item in the middle of a line" }
+    { stars = match($0, /^ *\*  */) ? RLENGTH : 0 }
+    item && stars && stars <= item && !/^ *\*  *(- |[0-9]\. |\/)/ { print FILENAME ":" FNR ": indent it, or an empty line before it" }
+    /^ *\*  *(- |[0-9]\. )/ { item = stars; next }
+    !stars || stars <= item { item = 0 }')
+[ -z "$bad" ] || { echo "lists in comments:"; echo "$bad"; exit 1; }
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 case "$("${formatter:-true}" --version)" in
 *"version 14."*) echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs "$formatter" --dry-run -Werror ;;

@@ -10,6 +10,7 @@
  *   - they are small against their distance from the centre of their ball,
  *   - they hardly stick out of the reach found, so that covers are tight,
  *   - those that several balls may own are small against each of these,
+ *
  * and adds up volumes. Volumes of cells that meet the surface are exact up to rounding
  * (pack_clip_item.h). Sums are in fixed point, so that the order has no effect.
  *

@@ -3,8 +3,8 @@
  *
  * convex, convex   GJK and EPA, then the points of the two faces across the normal (convex.h)
  * convex, mesh     the same for each triangle whose box meets that of the shape; a triangle is a
- * flat hull of three vertices, so that a box that stands on it has four points mesh, mesh       the
- * faces that meet, exactly (soup.h); of two solids their overlap (solid.h)
+ *                  flat hull of three vertices, so that a box that stands on it has four points
+ * mesh, mesh       the faces that meet, exactly (soup.h); of two solids their overlap (solid.h)
  *
  * The depth of two solids is a search along the normal: the interval between a shift at which they
  * overlap and one at which they do not is halved. Both ends are answers of carom_solid_overlap, so
