@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Every link of README, CONTRIBUTING, CHANGELOG and docs/*.md leads to a file of the project, and to a
 # heading where it names one; every function that a step of a reading order names is in a file that the
-# step links; docs/figures.md is what bench/results gives; pages have few numbers (doc_numbers.py); `make docs` makes a
+# step links; docs/figures.md is what bench/results gives and docs/include-graph.svg what
+# the sources give; pages have few numbers (doc_numbers.py); `make docs` makes a
 # site of them with their pictures and a page per function, whose links all lead somewhere. The second half needs
 # python3, cmark and clang: without them the test counts as skipped.
 set -euo pipefail
@@ -52,6 +53,8 @@ done < <(steps docs/architecture.md '## From a command to its result'; steps doc
 # ---- figures
 command -v python3 >/dev/null || { echo "skipped: python3 is missing, so neither figures nor pages can be made"; exit 77; }
 bench/figures.py | cmp - docs/figures.md || say "docs/figures.md is not what bench/figures.py makes of bench/results"
+scripts/include_graph.py | cmp - docs/include-graph.svg ||
+    say "folders include others than docs/include-graph.svg shows: scripts/include_graph.py > docs/include-graph.svg"
 numbers=$(scripts/doc_numbers.py docs/*.md) || { grep 'bench/results$' <<<"$numbers"; bad=1; }
 [ $bad = 0 ] || exit 1
 
