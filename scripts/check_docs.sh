@@ -52,8 +52,10 @@ done < <(steps docs/architecture.md '## From a command to its result'; steps doc
 
 # ---- figures
 command -v python3 >/dev/null || { echo "skipped: python3 is missing, so neither figures nor pages can be made"; exit 77; }
-bench/figures.py | cmp - docs/figures.md || say "docs/figures.md is not what bench/figures.py makes of bench/results"
-scripts/include_graph.py | cmp - docs/include-graph.svg ||
+made=$(bench/figures.py) || bad=1
+cmp - docs/figures.md <<<"$made" || say "docs/figures.md is not what bench/figures.py makes of bench/results"
+made=$(scripts/include_graph.py) || bad=1
+cmp - docs/include-graph.svg <<<"$made" ||
     say "folders include others than docs/include-graph.svg shows: scripts/include_graph.py > docs/include-graph.svg"
 numbers=$(scripts/doc_numbers.py docs/*.md) || { grep 'bench/results$' <<<"$numbers"; bad=1; }
 [ $bad = 0 ] || exit 1
