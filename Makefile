@@ -45,7 +45,7 @@ install: all ## install under PREFIX
 format: ## clang-format all sources in place
 	@scripts/format.sh
 
-docs: all ## render the man page and the manual to build/docs
+docs: all ## the manual as a site with search and a page per function: build/docs
 	@scripts/setup.sh docs
 	@scripts/docs.sh build/docs $(build_dir)
 

@@ -73,9 +73,10 @@ static carom_status run(demo *demo) {
     b->def = &def;
     for (size_t i = 0; bench_groups[i] != NULL; ++i)
         if (strcmp(bench_groups[i]->name, "base") == 0) bench_run(b, bench_groups[i]);
-    page_section(&demo->page, "The house",
-                 "What every engine stands on: one pool of threads, a radix sort, prefix sums and "
-                 "sums whose bits do not depend on the order of their terms.");
+    page_section(
+        &demo->page, "The base",
+        "The tools that all engines share: one pool of threads, a radix sort, prefix sums and "
+        "sums whose bits do not depend on the order of their terms.");
     show_machine(&demo->page, &info);
     show_growth(&demo->page, b);
     show_points(&demo->page);

@@ -3,7 +3,8 @@
 # Every source names its licence and keeps to the format of .clang-format. A test that says "One
 # thread.", so that the thread sanitizer leaves it out, makes no context with more. Public functions
 # enter their context with CAROM_ENTER, which checks more than that it is not NULL. What depends on an
-# instruction set is in src/base/simd.h alone, and items have no vectors.
+# instruction set is in src/base/simd.h alone, and items have no vectors. Lists in comments have
+# one item per line: below an item stand the next item, more of it, indented, or an empty line.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.py' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
@@ -17,6 +18,14 @@ bad=$(grep -nE '\b_mm[0-9]*_|_MM_|\b__m(128|256|512|mask)|vector_size|ext_vector
 [ -z "$bad" ] || { echo "intrinsics, instruction sets and vector types are for src/base/simd.h alone; write a function there, with plain C beside it:"; echo "$bad"; exit 1; }
 bad=$(grep -nE 'base/simd\.h|\bcarom_[fiu](32|64)(v|x[0-9])|CAROM_(SIMD|LANES)' -r src --include='*_item.h' || true)
 [ -z "$bad" ] || { echo "an item is compiled for the GPU too; move its vectors to an X_cpu.c:"; echo "$bad"; exit 1; }
+bad=$(echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs awk '
+    FNR == 1 { item = 0 }
+    /^ *(\*|\/\*).*[.;:] (- |[2-9]\. )[A-Z`][a-z_`]/ { print FILENAME ":" FNR ": an item in the middle of a line" }
+    { stars = match($0, /^ *\*  */) ? RLENGTH : 0 }
+    item && stars && stars <= item && !/^ *\*  *(- |[0-9]\. |\/)/ { print FILENAME ":" FNR ": indent it, or an empty line before it" }
+    /^ *\*  *(- |[0-9]\. )/ { item = stars; next }
+    !stars || stars <= item { item = 0 }')
+[ -z "$bad" ] || { echo "lists in comments:"; echo "$bad"; exit 1; }
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 case "$("${formatter:-true}" --version)" in
 *"version 14."*) echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs "$formatter" --dry-run -Werror ;;

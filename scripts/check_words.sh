@@ -25,7 +25,7 @@ retired 'carom_moved_(side|orient)|carom_first_of_(normal|product)' 'solid_pertu
 retired 'carom_solid_(knot|chips?|pieces|order|add_below)' 'intersection, surface triangle, surface, spanning tree'
 retired 'hangs? on|speaks? for|spoken_for' 'descendant, represents'
 retired '[A-Z]+_A_(RANGE|GROUP|TRIANGLE|POLYGON)' '..._PER_...'
-retired 'include law|no room of the house|the house|stop of the tour' 'include rule, module, architecture, section'
+retired 'include law|no room of the house|[Tt]he house|stop of the tour' 'include rule, module, architecture, section'
 retired 'CAROM_(FLOAT32|FLOAT64|ON_HOST|ON_DEVICE|OWNED_BY_CAROM|OWNED_BY_CALLER)' 'CAROM_<TYPE>_<NAME>'
 retired 'carom_soup_(distance|each_pair|bound)|each_pair' 'carom_soup_cross_distance, _self_each, _cross_bound'
 retired 'carom_gas_(f4|f8|i8|lanes|roots|least|least_lane|transpose)|(doubles|masks|numbers)4|entries[48]' 'base/simd.h: carom_f32x4 ...'

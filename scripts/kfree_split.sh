@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Usage: kfree_split.sh BUILD-FOLDER MODELS > split.csv. Runs carom kfree --split over a hundred meshes,
 # every fifth of those in MODELS/stats.tar.gz: a line each with faces, k, mean, height and bound of its
-# triangles, then the same of the split mesh. The table of docs/kfree.md, by the first word of the
+# triangles, then the same of the split mesh. The table of docs/figures.md, by the first word of the
 # names, goes to the standard error.
 set -euo pipefail
 build=$1 models=$2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The long proof of convex queries: with CAROM_LONG=1 ten million seeded pairs by certificate and
- * 100,000 of them by an independent solver; docs/convex.md has its table. CAROM_PART=3/16 runs one
+ * 100,000 of them by an independent solver; docs/figures.md has its table. CAROM_PART=3/16 runs one
  * share of it. */
 #include "tests/support/test.h"
 

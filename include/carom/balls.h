@@ -38,9 +38,10 @@ typedef struct carom_balls carom_balls;
 
 /* Prepares the spheres of a packing. On failure *balls is NULL.
  * - CAROM_BAD_INPUT: the packing has no spheres or no shares (pack.h); a cover is smaller than its
- * radius; sizes below 2^-200 or above 2^200; bad values of the grid.
+ *   radius; sizes below 2^-200 or above 2^200; bad values of the grid.
  * - CAROM_TOO_LARGE: more than 2^31 spheres.
  * - CAROM_UNSUPPORTED: CAROM_GRID_HASH_PERFECT on cuda.
+ *
  * Cost: O(n) on all threads, except with CAROM_GRID_HASH_PERFECT. Memory: 100 to 300 bytes per
  * sphere. */
 CAROM_API carom_status carom_balls_create(carom_context *context, const carom_balls_def *def,
@@ -54,6 +55,7 @@ CAROM_API void carom_balls_destroy(carom_balls *balls);
  * exclusive use.
  * - Spheres and their statuses as for create. Pairs refer to their indices in `spheres`.
  * - On any failure nothing has changed.
+ *
  * Cost: that of create. Allocates nothing once warm; the first update allocates a second set of all
  * arrays. */
 CAROM_API carom_status carom_balls_update(carom_context *context, carom_balls *balls,
@@ -84,9 +86,9 @@ typedef struct carom_balls_query_def {
 
 /* Rules for all queries.
  * - A pose maps a centre c to x' = R (scale c) + t, by the arithmetic of soup.h. NULL or all zero
- * is the identity. def may be NULL.
+ *   is the identity. def may be NULL.
  * - CAROM_BAD_INPUT: a pose or scale that is not finite, a negative scale, or sizes out of the
- * range of create.
+ *   range of create.
  * - Where sizes differ by a factor of more than some 2^20, or distances from the origin are that
  *   many sizes, spheres near the other packing are compared with all of it.
  * - carom_context_get_work: cells visited, pairs tested in doubles, and pairs of covers that floats

@@ -18,7 +18,7 @@
  *   - A call that fails or is cancelled leaks no memory. A failed create has made nothing. A failed
  *     change has changed nothing, unless its comment says otherwise.
  *   - Calls on meshes, shapes, soups, solids, gases and boxes whose work grows with their input
- * report progress and can be cancelled.
+ *     report progress and can be cancelled.
  */
 #ifndef CAROM_BASE_H
 #define CAROM_BASE_H

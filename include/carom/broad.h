@@ -123,10 +123,11 @@ CAROM_API carom_status carom_broad_commit(carom_context *context, carom_broad *b
 /* Commits, and finds all pairs, and what changed since the last step: the pairs that began and
  * those that ended; pairs, begun and ended may be NULL. Before the first step there are no pairs.
  * - With method TREE, only boxes that changed are searched where that is faster: the other pairs
- * are kept from the last step.
+ *   are kept from the last step.
  * - A box that was removed has no pairs.
  * - CAROM_MORE: a caller's buffer was too small; the step is complete all the same.
  * - Another failure leaves the last step: the next call compares with that.
+ *
  * Needs exclusive use. Allocates nothing once warm. */
 CAROM_API carom_status carom_broad_step(carom_context *context, carom_broad *broad,
                                         carom_pairs *pairs, carom_pairs *begun, carom_pairs *ended);
@@ -186,7 +187,7 @@ CAROM_API carom_status carom_broad_query_rays(carom_context *context, const caro
 
 /* Finds the first box that each ray meets. hits has space for count.
  * - Which box is first is decided exactly. Of boxes met at the same t, as all those that contain
- * the origin are, the one of lowest id is taken.
+ *   the origin are, the one of lowest id is taken.
  * - distance is right to two units in the last place: 0 where the origin is in the box. */
 CAROM_API carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *broad,
                                              const carom_ray *rays, uint64_t count,

@@ -34,6 +34,7 @@ typedef struct carom_hull carom_hull;
  * predicates: its vertices are exactly the extreme points, its faces the facets. Points that all
  * lie in a plane, on a line or in one place give a flat hull, a segment or a point.
  * - CAROM_BAD_INPUT: no vertex, or one that is not finite or beyond 1e300.
+ *
  * Cost: O(n log n) typically, on one thread. */
 CAROM_API carom_status carom_hull_create(carom_context *context, const carom_hull_def *def,
                                          carom_hull **hull);
@@ -158,6 +159,7 @@ typedef struct carom_convex_result {
  * ISA-GJK: stops at the first separating plane or common point. def may be NULL; poses
  * are as in geom.h.
  * - CAROM_BAD_INPUT: a shape or pose that is not finite, negative or too large.
+ *
  * Cost: 50 ns to 1 us for hulls of up to a few thousand vertices. */
 CAROM_API carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
                                          const carom_pose *pose_a, const carom_convex *b,
@@ -209,6 +211,7 @@ typedef struct carom_convex_manifold {
  * - The normal is that of the result. Where there are several, the two points of each are joined
  *   along it; points of a shape with a margin are those of its core, moved by the margin along it.
  * - The reach is finite and not negative: else CAROM_BAD_INPUT.
+ *
  * Other inputs as for carom_convex_depth. Cost: that, and a pass over a hull's faces. */
 CAROM_API carom_status carom_convex_contacts(carom_context *context, const carom_convex *a,
                                              const carom_pose *pose_a, const carom_convex *b,
@@ -225,13 +228,14 @@ CAROM_API carom_status carom_convex_contacts(carom_context *context, const carom
  * - A ray that passes through a point deeper than e in the shape hits; one that stays farther than
  *   e from it misses; one that does neither, as a graze, may do either.
  * - At a hit the surface is at most e away, up to the rounding of the distance (two units in its
- * last place) and of the point (some 2^-51 of its coordinates and the pose's); it is at most
- * DBL_MAX.
+ *   last place) and of the point (some 2^-51 of its coordinates and the pose's); it is at most
+ *   DBL_MAX.
  * - The normal is that of a plane that the shape crosses by at most 8 e.
  * - A ray that starts in the shape, or within 2^-40 size of it, hits at distance 0, without a
- * normal.
+ *   normal.
  * - From farther than 1e500 sizes e is 1e-550 of the distance.
  * - CAROM_BAD_INPUT: a ray or shape that is not finite, or a direction of length 0.
+ *
  * Cost: 0.2 to 0.6 us where e is 2^-45 size; else some five distance queries, at most 128. */
 CAROM_API carom_status carom_convex_cast_rays(carom_context *context, const carom_convex *shape,
                                               const carom_pose *pose, const carom_ray *rays,
@@ -246,10 +250,11 @@ CAROM_API carom_status carom_convex_cast_rays(carom_context *context, const caro
  *   error of carom_convex_distance and some 1e-15 of the sizes, which the tolerance must exceed.
  * - With a reach they do not come so near before `time`; what follows holds beyond it.
  * - A hit may be a near miss: they were at most the tolerance apart, or most_steps were taken.
- * Where they do meet, `time` is before that by no more than they need for the tolerance.
+ *   Where they do meet, `time` is before that by no more than they need for the tolerance.
  * - Motions may be NULL: at rest at the identity. def may be NULL.
  * - CAROM_BAD_INPUT: as for carom_convex_meet; a tolerance or reach that is negative or not
  *   finite.
+ *
  * Cost: some ten distance queries, more where shapes turn fast or pass near each other. */
 CAROM_API carom_status carom_convex_advance(carom_context *context, const carom_convex *a,
                                             const carom_motion *motion_a, const carom_convex *b,

@@ -43,9 +43,10 @@ typedef struct carom_cover carom_cover;
  * - Meshes as for carom_packing_create. A mesh that is not closed is CAROM_BAD_INPUT unless
  *   allow_open is set.
  * - CAROM_BAD_INPUT: a negative or infinite distance or margin, more than CAROM_COVER_MOST_SPHERES
- * spheres, a mesh smaller than 2^-300 or larger than 2^300.
+ *   spheres, a mesh smaller than 2^-300 or larger than 2^300.
  * - The search finds good covers, not the best. The same input gives the same bytes for any number
  *   of threads and any instruction set.
+ *
  * Cost: processor time of about 10 ms per sphere for 64 spheres, 20 ms for 256, on all threads; up
  * to five times that for open meshes; with `distance` some six covers. */
 CAROM_API carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,

@@ -117,7 +117,7 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_pairs(
 
 /* carom_balls_overlap in `count` poses with poses and results in device memory; def may be NULL.
  * - device_poses_a and device_poses_b hold `count` poses each, and may be NULL: the identity for
- * all.
+ *   all.
  * - Poses are read, and overlaps written, when the queued work runs: a recorded frame computes the
  *   overlaps of the poses that are there by then.
  * - A pose that is not finite, or out of the range of balls.h, is reported by carom_cuda_finish as

@@ -127,6 +127,7 @@ typedef struct carom_gas carom_gas;
  * - a number is not finite or beyond the limits above: choose other units then;
  * - a sphere extends beyond a reflecting side, or is too fast for the tick;
  * - two spheres overlap by more than 1e-9 of the sum of their radii (touching is allowed).
+ *
  * Cost: O(n); some 220 to 350 bytes per sphere. */
 CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                                         carom_gas **gas);

@@ -324,6 +324,7 @@ typedef struct carom_toi {
  *   the largest to the lowest of the smallest, and doubt remains after a thousand halvings, the
  *   answer is a hit in [0, 1], never a wrong miss.
  * - NaN and infinity are CAROM_BAD_INPUT.
+ *
  * Cost: some 10 ns where the boxes around the motions are apart, 100 ns for most others, some ten
  * microseconds where the motion is degenerate up to rounding. Nothing is allocated. */
 CAROM_API carom_status carom_point_triangle_toi(carom_context *context, const carom_vec3 start[4],
@@ -380,18 +381,18 @@ typedef struct carom_advance {
  * `tolerance` of each other, while each point moves along a straight line; start and end are as for
  * carom_point_triangle_toi. For steps of a simulation that keeps things apart: a time that is safe,
  * and a distance that is left then.
- * - They are farther apart than the reach at all times before `time`, and a miss is certain,
- * up to rounding of 2^-46 of the extent, the largest difference of two points' coordinates at one
- *   time.
+ * - They are farther apart than the reach at all times before `time`, and a miss is certain, up to
+ *   rounding of 2^-46 of the extent, the largest difference of two points' coordinates at one time.
  * - At `time` they are at most reach + tolerance apart, and at least half of the tolerance
  *   more than the reach, unless they were nearer at time 0 or most_steps were taken.
  * - Without a reach, whether they meet is decided exactly, as by carom_point_triangle_toi, and
  *   `time` is never after the first contact, nor after `lower` of that function. With one, a hit
- * may be a near miss, which came within reach + tolerance.
+ *   may be a near miss, which came within reach + tolerance.
  * - The tolerance 0 is 2^-20 of the extent, or an eighth of the distance beyond the reach at
  *   time 0 where that is less. So `time` is 0 only for what is that near at time 0.
  * - def may be NULL. CAROM_BAD_INPUT: coordinates that are not finite or beyond 2^1020; a tolerance
  *   or reach that is not finite or negative.
+ *
  * Cost: some 100 ns per step; most motions need less than ten. Nothing is allocated. */
 CAROM_API carom_status carom_point_triangle_advance(carom_context *context,
                                                     const carom_vec3 start[4],

@@ -66,7 +66,7 @@ typedef struct carom_kfree_most {
      */
     uint64_t pairs;
     /* 3 k (n_a + n_b) for triangles, 7 k (n_a + n_b) for polygons: as published. Not a bound: see
-     * docs/kfree.md. */
+     * docs/grid.md. */
     uint64_t published;
 } carom_kfree_most;
 

@@ -143,6 +143,7 @@ CAROM_API bool carom_mesh_format_from_name(const char *name, carom_mesh_format *
  * - CAROM_MESH_FORMAT_OTHER when the name has another extension.
  * - Where the name has none, text whose first line (comments aside) is a statement of OBJ is OBJ.
  * - CAROM_MESH_FORMAT_GUESS when nothing decides.
+ *
  * Constraint: `bytes` is uncompressed, `size` is that of the whole file. */
 CAROM_API carom_mesh_format carom_mesh_format_guess(const char *name, const void *bytes,
                                                     uint64_t size);
@@ -303,6 +304,7 @@ typedef struct carom_mesh_triangulate_def {
  *   buffer that is too small gives CAROM_MORE, with the mesh complete.
  * - CAROM_BAD_INPUT as for carom_mesh_check, CAROM_TOO_LARGE from 2^32 - 1 corners on.
  * - Reports progress and can be cancelled, also in the middle of a face.
+ *
  * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. */
 CAROM_API carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
                                               const carom_mesh_triangulate_def *def,

@@ -86,6 +86,7 @@ typedef struct carom_packing carom_packing;
  *   smaller than 2^-300 or larger than 2^300.
  * - A context of backend cuda finds the spheres on the device, the same ones; CAROM_UNSUPPORTED by
  *   other methods than OCTREE, and where a mesh is open.
+ *
  * Cost: about 300 us of processor time per sphere, on all threads; memory about 10 KB per sphere
  * while it works. */
 CAROM_API carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,

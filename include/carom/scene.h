@@ -192,12 +192,13 @@ CAROM_RESULT_ARRAY(carom_scene_contacts, carom_scene_contact);
 /* Finds all contacts, and the pairs whose contact began or ended since the last step; contacts,
  * begun and ended may be NULL. Before the first step there are no contacts.
  * - Only pairs with an object that was added or moved since are asked; the others keep their
- * answer.
+ *   answer.
  * - A removed object is in no contact.
  * - CAROM_MORE: a caller's buffer was too small; the step is complete all the same.
  * - Another failure leaves the last step: the next one compares with that.
  * - Pairs of meshes and pairs with a packing run one after the other, the former on all threads;
- * other pairs side by side.
+ *   other pairs side by side.
+ *
  * Needs exclusive use. Allocates nothing once warm. carom_context_get_work: visits of the search
  * for boxes, pairs asked, and of these, those not in contact. */
 CAROM_API carom_status carom_scene_step(carom_context *context, carom_scene *scene,

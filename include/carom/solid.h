@@ -50,6 +50,7 @@ typedef struct carom_solid carom_solid;
  * - A mesh that encloses a negative volume is inside out: its orientation is reversed, and the info
  *   says so.
  * - Polygons are split into triangles.
+ *
  * Cost: O(n log n) on all threads. */
 CAROM_API carom_status carom_solid_create(carom_context *context, const carom_solid_def *def,
                                           carom_solid **solid);
@@ -124,6 +125,7 @@ typedef struct carom_solid_result {
  *   decided in doubles.
  * - CAROM_BAD_INPUT: as for carom_soup_cross_pairs; or both are complements, whose overlap is
  *   infinite.
+ *
  * Cost: the search for the faces that meet, and a constant for each; it does not grow with the
  * meshes except for one ray per shell. Where a solid is far smaller than the faces of the other, or
  * smaller than the rounding of its pose, all triangles are visited for the sake of accuracy. Where

@@ -233,6 +233,7 @@ CAROM_API carom_status carom_soup_cross_distance_batch(carom_context *context,
  *   method GRID, which has no tree to search.
  * - Cost: that of the query for pairs that meet and some ten nanoseconds for every two faces whose
  *   boxes are within reach. work_budget does not apply. Allocates nothing once warm.
+ *
  * How far apart the faces of a pair are, and where they are nearest: carom_soup_self_gaps and
  * carom_soup_cross_gaps. */
 
@@ -285,11 +286,12 @@ CAROM_API carom_status carom_soup_cross_each_within(carom_context *context, cons
  * points where they are nearest. gaps has space for count.
  * - The pairs may be any: those of a query, or others, in any order.
  * - The distance is that of carom_triangles_distance, or for polygons the least of their
- * triangles': right to 1e-15 of the extent of the two faces. It is 0 when the faces meet, which is
- * decided exactly. So it may be above a reach that the exact distance is not above, by that
- * rounding.
+ *   triangles': right to 1e-15 of the extent of the two faces. It is 0 when the faces meet, which
+ *   is decided exactly. So it may be above a reach that the exact distance is not above, by that
+ *   rounding.
  * - Faces without area count as the segments and points they are.
  * - CAROM_BAD_INPUT: a face that is not there or was removed.
+ *
  * Cost: about half a microsecond per pair of triangles. */
 CAROM_API carom_status carom_soup_self_gaps(carom_context *context, const carom_soup *soup,
                                             const carom_pair *pairs, uint64_t count,
@@ -329,15 +331,16 @@ CAROM_RESULT_ARRAY(carom_soup_segments, carom_soup_segment);
  * - The pairs may be any: those of carom_soup_self_pairs, or others, in any order. The segments are
  *   in the order of the pairs. A pair that does not meet has none.
  * - A pair of triangles has one point, one segment, or as many as the outline of the common area
- * has edges. A common vertex or edge is part of it. Polygons have the segments of all their
- * triangles.
+ *   has edges. A common vertex or edge is part of it. Polygons have the segments of all their
+ *   triangles.
  * - What meets and what crosses is decided exactly. Each coordinate is that of the exact point,
  *   rounded once to the nearest double. So an end that belongs to several pairs has the same bits
- * in each: the segments of two closed meshes that cross form closed loops.
+ *   in each: the segments of two closed meshes that cross form closed loops.
  * - The segment of two triangles that are not coplanar runs along the cross product of the normals
  *   of a and b, so that the loops are oriented.
  * - Faces without area count as the segments and points they are.
  * - CAROM_BAD_INPUT: a face that is not there or was removed.
+ *
  * Cost: a few microseconds per pair. Allocates nothing once warm. */
 CAROM_API carom_status carom_soup_self_segments(carom_context *context, const carom_soup *soup,
                                                 const carom_pair *pairs, uint64_t count,

@@ -22,7 +22,7 @@ extern "C" {
  * approach along it, each pair of faces has a time before which it cannot meet; the least of them
  * is the next time looked at.
  * - Never passes through: no faces meet before `time`, and a miss is certain, up to rounding of
- * some 1e-15 of the sizes, which the tolerance must exceed. Faces that meet at time 0 are found
+ *   some 1e-15 of the sizes, which the tolerance must exceed. Faces that meet at time 0 are found
  *   exactly: time and distance are then 0.
  * - With a reach no faces come so near before `time`; what follows holds beyond it.
  * - A hit may be a near miss: faces were at most the tolerance apart, or most_steps were taken.

@@ -25,6 +25,7 @@ extern "C" {
  *   lowest index is taken.
  * - distance is that of carom_point_triangle_distance for this face: right to 1e-15 of the extent
  *   of point and face. Infinite: beyond the doubles, or with CAROM_NONE for an empty soup.
+ *
  * Cost: a few microseconds per point. More for each face that is equally near up to rounding,
  * unless it shares with the nearest face the edge or corner that holds the nearest point. Up to a
  * millisecond for each where the exponents of one point and soup lie far apart. */
@@ -43,6 +44,7 @@ CAROM_API carom_status carom_soup_closest_points(carom_context *context, const c
  *   the nearest double: infinite where it is too large, 0 where too small.
  * - A miss has CAROM_NONE and infinite distance.
  * - CAROM_BAD_INPUT: a ray that is not finite, of negative length or with the direction (0, 0, 0).
+ *
  * Cost: some hundred nanoseconds per ray, microseconds where doubles cannot decide, up to
  * milliseconds per face where the exponents of one ray and soup lie more than 200 apart. */
 CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
@@ -64,6 +66,7 @@ CAROM_API carom_status carom_soup_winding(carom_context *context, const carom_so
  *   may take the other side.
  * - Faces without area count nothing. An empty soup gives 0.
  * - The results have the same bits for any number of threads and any instruction set.
+ *
  * Cost: some ten microseconds per point; and O(n) per call on all threads to sum up the faces, so
  * give many points at once. */
 CAROM_API carom_status carom_soup_winding_fractions(carom_context *context, const carom_soup *soup,
@@ -78,6 +81,7 @@ CAROM_API carom_status carom_soup_winding_fractions(carom_context *context, cons
  * - It is not: inside is a generalised winding number of 0.5 or more, as
  *   carom_soup_winding_fractions computes it. The sign of a point near a hole, where that number is
  *   near 0.5, has no meaning.
+ *
  * Cost: that of carom_soup_closest_points and carom_soup_winding or _winding_fractions. The first
  * call after a change of the soup also finds out whether it is balanced, in O(n) on all threads. */
 CAROM_API carom_status carom_soup_signed_distances(carom_context *context, const carom_soup *soup,

@@ -231,7 +231,7 @@ typedef struct carom_tree_pair {
  * space for count. Identical bytes for any number of threads, unless there is a time_budget, which
  * is that of each pair.
  * - Each pair has scales and a hint of its own: those of the def must be 0. No two pairs share a
- * hint.
+ *   hint.
  * - On failure the message names the pair. */
 CAROM_API carom_status carom_tree_overlap_batch(carom_context *context,
                                                 const carom_tree_pair *pairs, uint64_t count,

@@ -11,7 +11,7 @@
 #include "convex/convex_epa_item.h"
 
 /* The most steps of GJK: for polytopes, and where a shape is curved. The campaign of
- * tests/test_convex_campaign.c needs up to 13 and 77 (docs/convex.md). */
+ * tests/test_convex_campaign.c needs up to 13 and 77 (docs/figures.md). */
 #define CAROM_GJK_MOST        64u
 #define CAROM_GJK_MOST_CURVED 160u
 

@@ -15,6 +15,7 @@
  *     at right angles to u. The height is computed first, then the position along u for that
  *     height: the foot on a needle can then only be wrong across the needle, with the same bound as
  *     above.
+ *
  * Barycentric coordinates from dot products, the usual method, lose half of the digits on needles.
  *
  * Coordinates are relative to the first point given and, beyond 2^+-100, scaled by a power of two.

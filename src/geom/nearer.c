@@ -11,6 +11,7 @@
  *     (g_ii g_jj - g_ij^2) / (ri + rj).
  *   - inside the face: the foot is (w0 p0 + w1 p1 + w2 p2) / (w0 + w1 + w2), and its product with
  *     p0, as with any point of the plane, is the squared distance.
+ *
  * Of a triangle without area, one of the first two is true, as all wk are zero. So everything is
  * sums and products of integers (ratio.h), and two distances are compared by cross multiplication.
  *

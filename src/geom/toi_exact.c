@@ -16,6 +16,7 @@
  *   - n is not zero: the Q_i are parallel to n, so one component of each is compared;
  *   - n is zero: the triangle is a segment, or the segments are parallel. Then they meet where
  *     a point lies on a segment: Q_i = 0 and h = (p - a).(p - b) <= 0.
+ *
  * f is zero: all four points stay in one plane. They meet at t = 0, or first where a point gets on
  * a segment: the Q_i = 0 with h <= 0 again.
  *

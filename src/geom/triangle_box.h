@@ -9,6 +9,7 @@
  *   - they meet (touching included)    => true
  *   - false                            => they do not meet
  *   - true although they do not meet   => the gap is below 2^-48 of that sum on all axes
+ *
  * A NaN is taken for any number: it never makes a "no". An empty box meets nothing. */
 #ifndef CAROM_SRC_GEOM_TRIANGLE_BOX_H
 #define CAROM_SRC_GEOM_TRIANGLE_BOX_H

@@ -14,6 +14,7 @@
  *   - they are small against their distance from the centre of their ball,
  *   - they hardly stick out of the reach found, so that covers are tight,
  *   - those that several balls may own are small against each of these,
+ *
  * and adds up volumes. A cover from outside has only the last one, which divides cells until they
  * are within the limit of their ball. Volumes of cells that meet the surface are exact up to
  * rounding where winding numbers are 0 and 1 (pack_clip_item.h); where faces cross, up to the size

@@ -10,6 +10,7 @@
  *     (solid_spanning_tree.c).
  *   - For each face g of the other solid that intersects f: the segment they share, along n_f x n_g
  *     for f and reversed for g. The inside of the other solid is on its left.
+ *
  * The segment's ends are crossings: of an edge of f with g, or of an edge of g with f. Each
  * crossing is found from both faces of its edge. Both compute it from the edge's lower vertex to
  * its higher one, so the results are equal. No connectivity between segments is needed. */

@@ -6,6 +6,7 @@
  *   - pose the corners and compare both triangles with each other's plane; compress what is left;
  *   - order the ends of both intervals on the common line of the planes (triangle_filter.h);
  *   - compute the two crossings and the terms, and add the terms in fixed point, lane by lane.
+ *
  * Crossed tree edges are collected. Then their prefix sums are added, and the single triangles
  * beside prefix sums are processed in lanes, too.
  *
