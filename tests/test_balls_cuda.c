@@ -395,6 +395,40 @@ static void frames_are_the_same(void **state) {
     carom_packing_destroy(knot);
 }
 
+/* Several sorted searches that are queued before anyone waits. */
+static void queued_searches_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    enum { QUEUED = 3 };
+    carom_cuda_pairs found[QUEUED] = {{0}};
+    carom_pairs expected = {0}, read = {0};
+    carom_packing *torus = packing_of_shape(cpu, CAROM_SHAPE_TORUS, 24, 1000, NULL);
+    carom_packing *knot = packing_of_shape(cpu, CAROM_SHAPE_KNOT, 24, 800, NULL);
+    both a = make(torus, NULL), b = make(knot, NULL);
+    for (int i = 0; i < QUEUED; ++i)
+        assert_ok(cuda,
+                  carom_cuda_balls_pairs(cuda, a.cuda, NULL, b.cuda, NULL, (carom_balls_pair_kind)i,
+                                         CAROM_CUDA_ORDER_SORTED, NULL, &found[i]));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    for (int i = 0; i < QUEUED; ++i) {
+        assert_ok(cpu, carom_balls_pairs(cpu, a.cpu, NULL, b.cpu, NULL, (carom_balls_pair_kind)i,
+                                         NULL, &expected));
+        read.count = found[i].count;
+        read.data = malloc((read.count + 1) * sizeof(*read.data));
+        assert_non_null(read.data);
+        assert_ok(cuda,
+                  carom_cuda_read(cuda, read.data, found[i].data, read.count * sizeof(*read.data)));
+        assert_same_pairs(&expected, &read);
+        free(read.data);
+        carom_cuda_pairs_free(cuda, &found[i]);
+    }
+    carom_pairs_free(&expected);
+    destroy(&a);
+    destroy(&b);
+    carom_packing_destroy(torus);
+    carom_packing_destroy(knot);
+}
+
 /* ---- What the GPU cannot do ------------------------------------------------------------------ */
 
 static void the_rest_is_refused(void **state) {
@@ -452,6 +486,7 @@ int main(void) {
         cmocka_unit_test(updates_are_the_same),
         cmocka_unit_test(many_meetings_are_the_same),
         cmocka_unit_test(frames_are_the_same),
+        cmocka_unit_test(queued_searches_are_the_same),
         cmocka_unit_test(the_rest_is_refused),
         cmocka_unit_test(without_a_device_calls_say_so),
     };

@@ -393,6 +393,11 @@ static void budgets_keep_the_bounds(void **state) {
         assert_true(part.overlap.volume.lower <= full.overlap.volume.upper &&
                     part.overlap.volume.upper >= full.overlap.volume.lower);
         def.time_budget = 1e-300; /* over before it begins */
+        bool meet, meet_in_time;
+        assert_ok(context, carom_tree_meet(context, a, NULL, b, &pose, NULL, &meet));
+        carom_tree_query_def least = {.work_budget = 1, .time_budget = 1e-300};
+        assert_ok(context, carom_tree_meet(context, a, NULL, b, &pose, &least, &meet_in_time));
+        assert_int_equal(meet, meet_in_time);
         assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
         assert_true(part.overlap.volume.lower <= full.overlap.volume.upper &&
                     part.overlap.volume.upper >= full.overlap.volume.lower);

@@ -8,16 +8,20 @@
  * cells of level 0 (view.fine_levels), so that nearly all spheres ask for one cell only.
  *
  * Source: Weller, Frese, Zachmann 2013, 4. */
-#include <cub/device/device_scan.cuh>
 #include <new>
 
 #include "balls/balls_cuda.h"
 #include "bvh/bvh_cuda.h"
 
-#define SHARE      8u    /* threads that enter one sphere in its cells */
-#define LARGE      1024u /* blocks that enter large spheres in the cells of level 0 */
-#define LARGE_PART 8u    /* of them share a sphere */
-#define PER_SPHERE 12u   /* entries that there is room for at first: packings have 8 to 10 */
+#define SHARE         8u    /* threads that enter one sphere in its cells */
+#define LARGE_BLOCKS  1024u /* that enter large spheres in the cells of level 0 */
+#define LARGE_SHARES  8u    /* of them share a sphere */
+#define BUILD_THREADS 128u
+#define PER_SPHERE    12u   /* entries that there is room for at first: packings have 8 to 10, */
+#define LEAST_ENTRIES 1024u /* and so many for few spheres */
+#define SPARE_ENTRIES 8u    /* an overflow asks for one in so many more */
+/* Entries that 32 bits number, with some to spare for warps that read beyond the last. */
+#define MOST_ENTRIES (UINT32_MAX - 2u * CAROM_WARP)
 
 /* Counters: */
 enum { B_ENTRIES, B_LARGE, B_RANKS };
@@ -37,6 +41,18 @@ static __device__ inline bool is_large(const carom_balls_view &view, uint32_t le
     return level != 0 && level <= view.fine_levels;
 }
 
+/* Spheres that were appended to a list by atomic additions; there is room for all. */
+struct large_list {
+    uint32_t *data;
+    carom_device_count *count;
+};
+
+static __device__ inline void add_large(const large_list &list, uint32_t sphere, uint32_t most) {
+    carom_device_count at = atomicAdd(list.count, 1ull);
+    CAROM_ASSERT(at < most);
+    list.data[at] = sphere;
+}
+
 /* Keys, and the list of large spheres. */
 static __global__ void make_keys(carom_balls_view view, const carom_packing_sphere *spheres,
                                  carom_tree_sort sort, uint32_t *large,
@@ -50,7 +66,7 @@ static __global__ void make_keys(carom_balls_view view, const carom_packing_sphe
         carom_balls_position(&view, spheres[i].centre, position);
         key = carom_balls_key(position);
         if (view.fine_levels != 0 && is_large(view, level_of(view, &spheres[i])))
-            large[atomicAdd(large_count, 1ull)] = i;
+            add_large(large_list{large, large_count}, i, view.count);
     }
     carom_tree_count_key(there, i, key, sort.keys, sort.ranks, sort.bins, sort.bits);
 }
@@ -80,14 +96,8 @@ static __device__ inline void each_cell(const carom_balls_view &view, const floa
     }
 }
 
-/* Spheres that were appended to a list by atomic additions. */
-struct large_list {
-    uint32_t *data;
-    carom_device_count *count;
-};
-
-/* Puts spheres into their order and counts their entries. The first LARGE blocks count those of
- * large spheres on level 0. */
+/* Puts spheres into their order and counts their entries. The first LARGE_BLOCKS blocks count those
+ * of large spheres on level 0. */
 static __global__ void place_spheres(carom_balls_view view, const carom_packing_sphere *spheres,
                                      const uint32_t *order, carom_balls_sphere *placed,
                                      float4 *askers, float *near_radii, uint32_t *counts,
@@ -103,17 +113,19 @@ static __global__ void place_spheres(carom_balls_view view, const carom_packing_
         atomicAdd(&counts[carom_grid_bucket(&view.table, x, y, z, level)], 1u);
         ++mine;
     };
-    uint32_t first = view.fine_levels != 0 ? LARGE : 0u;
+    uint32_t first = view.fine_levels != 0 ? LARGE_BLOCKS : 0u;
     uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
     if (blockIdx.x < first) {
-        for (uint64_t i = blockIdx.x; i < LARGE_PART * *large.count; i += first) {
-            const carom_packing_sphere *s = &spheres[large.data[i / LARGE_PART]];
-            unsigned share = i % LARGE_PART * blockDim.x + threadIdx.x;
+        for (uint64_t i = blockIdx.x; i < LARGE_SHARES * *large.count; i += first) {
+            const carom_packing_sphere *s = &spheres[large.data[i / LARGE_SHARES]];
+            unsigned share = i % LARGE_SHARES * blockDim.x + threadIdx.x;
             carom_balls_position(&view, s->centre, position);
-            each_cell(view, position, reach_of(view, s), 0, share, LARGE_PART * blockDim.x, count);
+            each_cell(view, position, reach_of(view, s), 0, share, LARGE_SHARES * blockDim.x,
+                      count);
         }
     } else if (rank < view.count) {
         uint32_t index = order[rank];
+        CAROM_ASSERT(index < view.count);
         carom_packing_sphere s = spheres[index];
         double near = CAROM_MAX(s.radius, s.secondary);
         float reach = reach_of(view, &s);
@@ -129,7 +141,7 @@ static __global__ void place_spheres(carom_balls_view view, const carom_packing_
                                               level};
             askers[rank] = make_float4(position[0], position[1], position[2], reach);
             near_radii[rank] = carom_float_up(near * view.unit, 0.0);
-            if (is_large(view, level)) ranks.data[atomicAdd(ranks.count, 1ull)] = rank;
+            if (is_large(view, level)) add_large(ranks, rank, view.count);
         }
         each_cell(view, position, reach, level, thread % SHARE, SHARE, count);
     }
@@ -159,7 +171,8 @@ static __global__ void bound_groups(carom_balls_view view, const float4 *askers,
         groups[rank / CAROM_WARP] = make_float4(x, y, z, far + CAROM_BALLS_SLACK);
 }
 
-/* Leaves all counts 0 for the next build. The first LARGE blocks enter large spheres on level 0. */
+/* Leaves all counts 0 for the next build. The first LARGE_BLOCKS blocks enter large spheres on
+ * level 0. */
 static __global__ void enter_spheres(carom_balls_view view, const float4 *askers,
                                      const float *near_radii, const uint32_t *starts,
                                      uint32_t *counts, large_list ranks, float4 *entries,
@@ -172,18 +185,20 @@ static __global__ void enter_spheres(carom_balls_view view, const float4 *askers
         each_cell(
             view, position, s.w, level, share, shares, [&](uint32_t x, uint32_t y, uint32_t z) {
                 uint32_t bucket = carom_grid_bucket(&view.table, x, y, z, level);
-                uint64_t at = (uint64_t)starts[bucket] + atomicSub(&counts[bucket], 1u) - 1u;
+                uint32_t left = atomicSub(&counts[bucket], 1u);
+                uint64_t at = (uint64_t)starts[bucket] + left - 1u;
+                CAROM_ASSERT(left - 1u < starts[bucket + 1] - starts[bucket]); /* as counted */
                 if (at >= capacity) return; /* it will be repeated */
                 entries[at] = entry;
                 links[at] = make_uint4(rank, tag_of(x, y, z, level), __float_as_uint(s.w), 0u);
             });
     };
-    uint32_t first = view.fine_levels != 0 ? LARGE : 0u;
+    uint32_t first = view.fine_levels != 0 ? LARGE_BLOCKS : 0u;
     uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
     if (blockIdx.x < first)
-        for (uint64_t i = blockIdx.x; i < LARGE_PART * *ranks.count; i += first)
-            enter(ranks.data[i / LARGE_PART], false, i % LARGE_PART * blockDim.x + threadIdx.x,
-                  LARGE_PART * blockDim.x);
+        for (uint64_t i = blockIdx.x; i < LARGE_SHARES * *ranks.count; i += first)
+            enter(ranks.data[i / LARGE_SHARES], false, i % LARGE_SHARES * blockDim.x + threadIdx.x,
+                  LARGE_SHARES * blockDim.x);
     else if (rank < view.count)
         enter(rank, true, thread % SHARE, SHARE);
 }
@@ -197,35 +212,30 @@ static grid_arrays *next_arrays(carom_device_balls *balls) {
     return &balls->arrays[1 - balls->current];
 }
 
-static size_t scan_bytes(uint32_t buckets) {
-    size_t bytes = 0;
-    uint32_t *none = nullptr;
-    (void)cub::DeviceScan::ExclusiveSum(nullptr, bytes, none, none, (int64_t)buckets + 1,
-                                        (cudaStream_t) nullptr);
-    return bytes;
-}
-
 static carom_status build_reserve(carom_device *device, carom_device_op *op) {
     build_arguments *b = carom_device_arguments<build_arguments>(op);
     grid_arrays *to = next_arrays(b->balls);
     uint64_t count = b->view->count, buckets = b->view->table.bucket_count;
-    uint64_t entries = PER_SPHERE * count + 1024;
+    uint64_t entries = PER_SPHERE * count + LEAST_ENTRIES;
     if (entries < b->balls->wanted) entries = b->balls->wanted;
-    CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, b->view->count, &device->scratch[SORT],
-                                             &device->scratch[BINS]));
-    CAROM_DEVICE_TRY(reserve_zeros(device, COUNTS, (buckets + 1) * sizeof(uint32_t)));
+    CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, b->view->count));
+    CAROM_DEVICE_TRY(carom_device_reserve_scratch_zeros(device, CAROM_SCRATCH_BALLS_COUNTS,
+                                                        (buckets + 1) * sizeof(uint32_t), "balls"));
     const struct {
         carom_device_block *block;
         uint64_t bytes;
-    } wanted[] = {{&device->scratch[SORTED], row(count * sizeof(uint32_t)) + scan_bytes(buckets)},
-                  {&to->spheres, count * sizeof(carom_balls_sphere)},
-                  {&to->askers, count * sizeof(float4)},
-                  {&to->near_radii, count * sizeof(float)},
-                  {&to->groups, words_for(b->view->count) * sizeof(float4)},
-                  {&to->starts, (buckets + 1) * sizeof(uint32_t)},
-                  {&to->entries, entries * sizeof(float4)},
-                  {&to->links, entries * sizeof(uint4)},
-                  {&device->scratch[LARGES], 2 * row(count * sizeof(uint32_t))}};
+    } wanted[] = {
+        {&device->scratch[CAROM_SCRATCH_BALLS_ORDER],
+         carom_device_row(count * sizeof(uint32_t)) + carom_device_scan_bytes(buckets + 1)},
+        {&to->spheres, count * sizeof(carom_balls_sphere)},
+        {&to->askers, count * sizeof(float4)},
+        {&to->near_radii, count * sizeof(float)},
+        {&to->groups, words_for(b->view->count) * sizeof(float4)},
+        {&to->starts, (buckets + 1) * sizeof(uint32_t)},
+        {&to->entries, entries * sizeof(float4)},
+        {&to->links, entries * sizeof(uint4)},
+        {&device->scratch[CAROM_SCRATCH_BALLS_LARGE],
+         2 * carom_device_row(count * sizeof(uint32_t))}};
     for (const auto &array : wanted)
         CAROM_DEVICE_TRY(carom_device_reserve(device, array.block, array.bytes, "balls"));
     return CAROM_OK;
@@ -235,27 +245,26 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     const build_arguments *b = carom_device_arguments<build_arguments>(op);
     const grid_arrays *to = next_arrays(b->balls);
     const carom_balls_view &view = *b->view;
-    unsigned threads = 128, blocks = carom_device_blocks(view.count, threads);
+    unsigned threads = BUILD_THREADS, blocks = carom_device_blocks(view.count, threads);
     uint64_t shared = carom_device_blocks((uint64_t)SHARE * view.count, threads) +
-                      (view.fine_levels != 0 ? LARGE : 0u);
+                      (view.fine_levels != 0 ? LARGE_BLOCKS : 0u);
     carom_device_count *n = op->counters->n;
-    char *lists = (char *)device->scratch[LARGES].data;
+    uint64_t row = carom_device_row((uint64_t)view.count * sizeof(uint32_t));
+    uint64_t buckets = (uint64_t)view.table.bucket_count + 1;
+    size_t bytes = carom_device_scan_bytes(buckets);
+    char *lists = carom_device_take<char>(device, CAROM_SCRATCH_BALLS_LARGE, 2 * row);
     large_list large = {(uint32_t *)lists, &n[B_LARGE]};
-    large_list ranks = {(uint32_t *)(lists + row((uint64_t)view.count * sizeof(uint32_t))),
-                        &n[B_RANKS]};
-    carom_tree_sort sort = {};
-    (void)carom_tree_sort_place(view.count, (char *)device->scratch[SORT].data,
-                                (uint32_t *)device->scratch[BINS].data, &sort);
-    const carom_packing_sphere *spheres =
-        (const carom_packing_sphere *)device->scratch[SPHERES].data;
-    uint32_t *order = (uint32_t *)device->scratch[SORTED].data;
-    uint32_t *counts = (uint32_t *)device->scratch[COUNTS].data;
+    large_list ranks = {(uint32_t *)(lists + row), &n[B_RANKS]};
+    carom_tree_sort sort = carom_tree_sort_take(device, view.count);
+    const carom_packing_sphere *spheres = carom_device_take<carom_packing_sphere>(
+        device, CAROM_SCRATCH_BALLS_SPHERES, view.count * sizeof(*spheres));
+    uint32_t *order = carom_device_take<uint32_t>(device, CAROM_SCRATCH_BALLS_ORDER, row + bytes);
+    uint32_t *counts =
+        carom_device_take<uint32_t>(device, CAROM_SCRATCH_BALLS_COUNTS, buckets * sizeof(uint32_t));
     uint32_t *starts = (uint32_t *)to->starts.data;
     carom_balls_sphere *placed = (carom_balls_sphere *)to->spheres.data;
     float4 *askers = (float4 *)to->askers.data;
     float *near_radii = (float *)to->near_radii.data;
-    void *temporary = (char *)order + row((uint64_t)view.count * sizeof(uint32_t));
-    size_t bytes = scan_bytes(view.table.bucket_count);
     carom_device_step(device, "order");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     carom_device_launch(device, make_keys, blocks, threads, view, spheres, sort, large.data,
@@ -267,8 +276,7 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     carom_device_launch(device, bound_groups, blocks, threads, view, askers,
                         (float4 *)to->groups.data);
     carom_device_step(device, "buckets");
-    (void)cub::DeviceScan::ExclusiveSum(temporary, bytes, counts, starts,
-                                        (int64_t)view.table.bucket_count + 1, device->stream);
+    carom_device_scan(device, (char *)order + row, bytes, counts, starts, buckets);
     carom_device_step(device, "entries");
     carom_device_launch(device, enter_spheres, shared, threads, view, askers, near_radii, starts,
                         counts, ranks, (float4 *)to->entries.data, (uint4 *)to->links.data,
@@ -280,12 +288,12 @@ static carom_status build_settle(carom_device *device, carom_device_op *op,
     const build_arguments *b = carom_device_arguments<build_arguments>(op);
     carom_device_balls *balls = b->balls;
     uint64_t entries = counters->n[B_ENTRIES];
-    if (entries > UINT32_MAX - 2u * CAROM_WARP)
+    if (entries > MOST_ENTRIES)
         return carom_device_fail(device, CAROM_TOO_LARGE, "too many spheres for a grid: %u",
                                  b->view->count);
     balls->entries = entries;
     *again = entries * sizeof(float4) > next_arrays(balls)->entries.bytes;
-    if (*again) balls->wanted = entries + entries / 8;
+    if (*again) balls->wanted = entries + entries / SPARE_ENTRIES;
     return CAROM_OK;
 }
 
@@ -330,11 +338,13 @@ carom_status carom_balls_cuda_set(carom_device *device, carom_device_balls *ball
     carom_device_op op = {build_reserve, build_launch, build_settle, nullptr, {}};
     uint64_t bytes = view->count * sizeof(*spheres), entries = balls->entries;
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[SPHERES], bytes, "balls"));
+    CAROM_DEVICE_TRY(
+        carom_device_reserve_scratch(device, CAROM_SCRATCH_BALLS_SPHERES, bytes, "balls"));
     CAROM_DEVICE_TRY(
         carom_device_check(device,
-                           cudaMemcpyAsync(device->scratch[SPHERES].data, spheres, bytes,
-                                           cudaMemcpyHostToDevice, device->stream),
+                           cudaMemcpyAsync(carom_device_scratch_data<carom_packing_sphere>(
+                                               device, CAROM_SCRATCH_BALLS_SPHERES),
+                                           spheres, bytes, cudaMemcpyHostToDevice, device->stream),
                            "copying spheres"));
     *carom_device_arguments<build_arguments>(&op) = build_arguments{balls, view};
     carom_status status = carom_device_submit(device, &op);

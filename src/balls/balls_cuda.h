@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* balls_cuda.h: the grid of a packing in device memory, as its two halves share it:
- * balls_build_cuda.cu enters spheres, balls_cuda.cu asks. */
+/* balls_cuda.h: the grid of a packing in device memory: balls_build_cuda.cu enters spheres,
+ * balls_search_cuda.h asks, balls_cuda.cu for overlaps and balls_pairs_cuda.cu for pairs. */
 #ifndef CAROM_SRC_BALLS_BALLS_CUDA_H
 #define CAROM_SRC_BALLS_BALLS_CUDA_H
 
@@ -8,9 +8,6 @@
 #include "base/device_cuda.h"
 
 #define REPLICAS 8u /* of what very many blocks of a query read at once or add to */
-
-/* Blocks of scratch; those of soups come before them. */
-enum { SORT = 20, BINS, SPHERES, COUNTS, STATES, FLAGS, MEETINGS, OVERLAPS, FOUND, SORTED, LARGES };
 
 /* A grid in device memory, with positions and radii in its units. Of `v`, only `spheres` and
  * `starts` point to arrays; starts are those of entries. */
@@ -35,28 +32,59 @@ struct carom_device_balls {
     uint64_t entries, wanted;
 };
 
-static inline uint64_t row(uint64_t bytes) {
-    return (bytes / CAROM_DEVICE_ALLOCATION + 1) * CAROM_DEVICE_ALLOCATION;
-}
+/* Words of a bit per sphere, and groups of spheres. */
+#define BALLS_WORD_BITS 32u
 
 static __host__ __device__ inline uint64_t words_for(uint32_t count) {
-    return ((uint64_t)count + 31u) / 32u;
+    return ((uint64_t)count + BALLS_WORD_BITS - 1u) / BALLS_WORD_BITS;
 }
 
 /* The level, and the lowest nine bits of a cell along each axis: cells of one sphere are fewer than
  * 512 along each (CAROM_BALLS_FINE_SIDE). */
+#define BALLS_TAG_BITS 9u
+
 static __device__ inline uint32_t tag_of(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
-    return (x & 511u) | (y & 511u) << 9 | (z & 511u) << 18 | level << 27;
+    const uint32_t lowest = (1u << BALLS_TAG_BITS) - 1u;
+    CAROM_ASSERT(level < 1u << (32u - 3u * BALLS_TAG_BITS));
+    return (x & lowest) | (y & lowest) << BALLS_TAG_BITS | (z & lowest) << 2u * BALLS_TAG_BITS |
+           level << 3u * BALLS_TAG_BITS;
 }
 
-/* Makes a block large enough and sets what is new to 0. */
-static inline carom_status reserve_zeros(carom_device *device, int block, uint64_t bytes) {
-    if (bytes <= device->scratch[block].bytes) return CAROM_OK;
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[block], bytes, "balls"));
-    return carom_device_check(
-        device, cudaMemsetAsync(device->scratch[block].data, 0, bytes, device->stream), "balls");
+/* Meetings: what balls_search_cuda.h makes of a pair of packings. */
+struct meeting_view {
+    const grid_view *grid[2];
+    carom_pose pose[2];
+    const carom_pose *poses[2]; /* NULL: `pose` */
+    double scale[2];
+    uint64_t flags; /* the first of its words */
+};
+
+/* Words of flags, a bit per sphere of both packings. */
+static inline uint64_t flag_words(const carom_device_meeting *m) {
+    return words_for(m->a.balls->host.count) + words_for(m->b.balls->host.count);
 }
 
+static inline meeting_view view_of(const carom_device_meeting *m) {
+    meeting_view view = {};
+    const carom_device_placed *placed[2] = {&m->a, &m->b};
+    for (int i = 0; i < 2; ++i) {
+        view.grid[i] = (const grid_view *)placed[i]->balls->view.data;
+        view.pose[i] = placed[i]->pose;
+        view.poses[i] = placed[i]->poses;
+        view.scale[i] = placed[i]->scale;
+    }
+    return view;
+}
+
+/* Counters of a query: */
+enum { N_BAD, N_VISITS, N_CANDIDATES, N_UNDECIDED, N_FOUND };
+
+/* Notes the work of a query; fails where poses do not fit. */
+carom_status carom_balls_cuda_settle(carom_device *device, const carom_device_count *n);
+/* Queues a search for pairs (carom_cuda_balls.search). */
+carom_status carom_balls_cuda_search(carom_device *device, const carom_device_meeting *meeting,
+                                     carom_balls_pair_kind kind, bool any, carom_cuda_order order,
+                                     carom_cuda_pairs *pairs, uint64_t *count);
 carom_status carom_balls_cuda_create(carom_device *device, carom_device_balls **out);
 void carom_balls_cuda_destroy(carom_device_balls *balls);
 uint64_t carom_balls_cuda_bytes(const carom_device_balls *balls);

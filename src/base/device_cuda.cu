@@ -32,6 +32,11 @@ carom_status carom_device_check(carom_device *device, cudaError_t error, const c
     (void)cudaGetLastError(); /* what is not sticky is forgotten */
     if (error == cudaErrorMemoryAllocation)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no device memory for %s", what);
+    if (error == cudaErrorAssert)
+        return carom_device_fail(device, CAROM_NO_DEVICE,
+                                 "an invariant of Carom was broken on the CUDA device before %s: "
+                                 "standard error names it",
+                                 what);
     return carom_device_fail(device, CAROM_NO_DEVICE, "the CUDA device failed at %s: %s", what,
                              cudaGetErrorString(error));
 }
@@ -67,6 +72,14 @@ carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes) {
     *block = carom_device_block{};
     TRY_CUDA(device, cudaMallocHost(&block->data, bytes), "copies");
     block->bytes = bytes;
+    return CAROM_OK;
+}
+
+carom_status carom_device_reserve_zeros(carom_device *device, carom_device_block *block,
+                                        uint64_t bytes, const char *what) {
+    if (bytes <= block->bytes) return CAROM_OK;
+    CAROM_DEVICE_TRY(carom_device_reserve(device, block, bytes, what));
+    TRY_CUDA(device, cudaMemsetAsync(block->data, 0, bytes, device->stream), what);
     return CAROM_OK;
 }
 
@@ -117,6 +130,78 @@ static carom_status write(carom_device *device, void *to, const void *from, uint
 static carom_status read(carom_device *device, void *to, const void *from, uint64_t bytes) {
     return copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
 }
+
+/* ---- Who uses scratch, in checked builds ----------------------------------------------------- */
+
+#ifdef CAROM_CHECKS
+
+static const struct {
+    const char *name, *what;
+    carom_scratch_rule rule;
+} scratch_blocks[CAROM_SCRATCH_COUNT] = {
+#define SCRATCH_BLOCK(name, rule, what) {#name, what, CAROM_SCRATCH_##rule},
+    CAROM_SCRATCH_LIST(SCRATCH_BLOCK)
+#undef SCRATCH_BLOCK
+};
+
+#define ZEROS_THREADS 256u
+#define ZEROS_BLOCKS  4u /* per processor */
+
+static __global__ void expect_zeros(const uint32_t *words, uint64_t count) {
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * blockDim.x)
+        CAROM_ASSERT(words[i] == 0);
+}
+
+void carom_device_check_zeros(carom_device *device, const void *memory, uint64_t bytes) {
+    CAROM_ASSERT(bytes % sizeof(uint32_t) == 0);
+    expect_zeros<<<ZEROS_BLOCKS *(unsigned)device->processors, ZEROS_THREADS, 0, device->stream>>>(
+        (const uint32_t *)memory, bytes / sizeof(uint32_t));
+}
+
+void carom_device_check_take(carom_device *device, carom_device_scratch block, uint64_t bytes) {
+    carom_scratch_users *users = &device->users;
+    const carom_device_block *memory = &device->scratch[block];
+    carom_scratch_rule rule = scratch_blocks[block].rule;
+    bool taken_twice = users->taken[block];
+    bool held_by_another = users->holder[block] != 0 && users->holder[block] != users->op;
+    if (taken_twice || held_by_another || bytes > memory->bytes)
+        fprintf(stderr, "carom: scratch %s (%s): operation %u takes %llu of %llu bytes\n",
+                scratch_blocks[block].name, scratch_blocks[block].what, users->op,
+                (unsigned long long)bytes, (unsigned long long)memory->bytes);
+    CAROM_ASSERT(users->op != 0); /* only operations take scratch */
+    CAROM_ASSERT(!taken_twice);
+    CAROM_ASSERT(!held_by_another);
+    CAROM_ASSERT(bytes <= memory->bytes);
+    users->taken[block] = true;
+    if (rule == CAROM_SCRATCH_SETTLED) users->holder[block] = users->op;
+    if (rule == CAROM_SCRATCH_ZERO) carom_device_check_zeros(device, memory->data, memory->bytes);
+}
+
+void carom_device_check_rule(carom_device_scratch block, bool zeros) {
+    CAROM_ASSERT((scratch_blocks[block].rule == CAROM_SCRATCH_ZERO) == zeros);
+}
+
+/* An operation, numbered from 0, is about to be launched or settled. */
+static void scratch_begin(carom_device *device, uint32_t op) {
+    device->users.op = op + 1u;
+    for (bool &taken : device->users.taken) taken = false;
+}
+
+/* All operations are settled. */
+static void scratch_end(carom_device *device) {
+    device->users = carom_scratch_users{};
+}
+
+#else
+
+static void scratch_begin(carom_device *, uint32_t) {
+}
+
+static void scratch_end(carom_device *) {
+}
+
+#endif
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
@@ -178,6 +263,7 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
     device->ops[at].counters = &device->counters[at];
     if (!device->recording) {
         CAROM_DEVICE_TRY(device->ops[at].reserve(device, &device->ops[at]));
+        scratch_begin(device, at);
         device->ops[at].launch(device, &device->ops[at]);
         TRY_CUDA(device, cudaGetLastError(), "starting a kernel");
     }
@@ -188,6 +274,7 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
 static carom_status launch_all(carom_device *device, carom_device_op *ops, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         device->together = count - i;
+        scratch_begin(device, i);
         ops[i].launch(device, &ops[i]);
     }
     device->together = 0;
@@ -217,6 +304,7 @@ static carom_status settle_all(carom_device *device, bool *again) {
     TRY_CUDA(device, cudaStreamSynchronize(device->stream), "waiting");
     for (uint32_t i = 0; i < count; ++i) {
         bool op_again = false;
+        scratch_begin(device, i);
         CAROM_DEVICE_TRY(device->ops[i].settle(device, &device->ops[i],
                                                &device->counters_on_host[i], &op_again));
         *again = *again || op_again;
@@ -241,6 +329,7 @@ carom_status carom_device_finish(carom_device *device) {
     read_steps(device);
     device->op_count = 0;
     device->queued_frame = nullptr;
+    scratch_end(device);
     return status;
 }
 

@@ -12,14 +12,18 @@
 
 #include <cuda_runtime.h>
 
+#include "base/assert.h"
 #include "base/device.h"
 
-#define CAROM_DEVICE_COUNTERS   8u
+#define CAROM_DEVICE_COUNTERS   8u   /* of an operation: a search of two soups has seven */
 #define CAROM_DEVICE_MOST_OPS   32u  /* queued at a time: a frame of an application has a few */
 #define CAROM_DEVICE_ARGUMENTS  352u /* bytes: the largest operation, a search of two soups */
-#define CAROM_DEVICE_SCRATCH    32u  /* blocks of memory for reuse, by purpose */
 #define CAROM_DEVICE_ALLOCATION 512u /* bytes: what device memory is aligned to */
-#define CAROM_WARP              32u
+#define CAROM_WARP              32u  /* lanes, on every device so far */
+
+/* Entries that a list has room for at first, whatever the size of its input: half a mebibyte of
+ * pairs. So small sets are not searched twice. */
+#define CAROM_DEVICE_LIST_ENTRIES 65536u
 
 typedef unsigned long long carom_device_count; /* the type that atomicAdd takes */
 
@@ -33,6 +37,85 @@ typedef struct carom_device_block {
     void *data;
     size_t bytes;
 } carom_device_block;
+
+/* ---- Scratch: blocks of memory for reuse ----------------------------------------------------- */
+
+/* How long what an operation writes to a block of scratch stays there:
+ *   RUNNING   while its kernels run. They run in the order of operations, so that the next one may
+ *             overwrite it.
+ *   SETTLED   until it is settled: no other operation may take the block before that.
+ *   ZERO      it is all 0 whenever an operation takes it. Who reserves it clears what is new
+ *             (carom_device_reserve_zeros), who uses it clears what it has written: named below. */
+typedef enum carom_scratch_rule {
+    CAROM_SCRATCH_RUNNING,
+    CAROM_SCRATCH_SETTLED,
+    CAROM_SCRATCH_ZERO
+} carom_scratch_rule;
+
+/* All blocks: name, rule, what for. An engine has blocks of its own and those of the headers that
+ * it includes. */
+#define CAROM_SCRATCH_LIST(X)                                                                      \
+    /* bvh_cuda.h */                                                                               \
+    X(TREE_SORT, RUNNING, "keys and ranks of a tree's items")                                      \
+    X(TREE_BINS, ZERO, "items per bin; carom_tree_rank clears")                                    \
+    X(TREE_LEAF_PAIRS, RUNNING, "pairs of leaves")                                                 \
+    /* grid_cuda.h */                                                                              \
+    X(GRID, RUNNING, "boxes and buckets of a hash grid")                                           \
+    X(GRID_ENTRIES, RUNNING, "entries of a hash grid")                                             \
+    /* pairs_cuda.h */                                                                             \
+    X(PAIRS_CANDIDATES, RUNNING, "pairs whose boxes overlap")                                      \
+    X(PAIRS_FOUND, RUNNING, "pairs that count, in any order")                                      \
+    X(PAIRS_SCATTERED, RUNNING, "second members, by first member")                                 \
+    X(PAIRS_TALLY, RUNNING, "pairs per first member")                                              \
+    /* soup_cuda.cu, soup_kfree_cuda.h */                                                          \
+    X(SOUP_TREE, RUNNING, "tree of two posed soups, or of enlarged boxes")                         \
+    X(SOUP_OPEN, RUNNING, "pairs that floats leave open")                                          \
+    X(SOUP_UNDECIDED, RUNNING, "pairs that doubles leave open")                                    \
+    X(SOUP_CROWD, SETTLED, "diameters and counts of near faces")                                   \
+    X(SOUP_NEAR, SETTLED, "near faces that doubles leave open, for the host")                      \
+    /* broad_cuda.h */                                                                             \
+    X(BROAD_TREE, RUNNING, "tree made for one search")                                             \
+    X(BROAD_SWEEP, RUNNING, "entries of a sweep")                                                  \
+    /* convex_cuda.cu */                                                                           \
+    X(CONVEX_DEEP, RUNNING, "pairs whose cores overlap")                                           \
+    X(CONVEX_MORE, RUNNING, "of these, polytopes of many points")                                  \
+    X(CONVEX_LONGER, RUNNING, "pairs for a thread each")                                           \
+    X(CONVEX_ROOMS, RUNNING, "polytopes of these threads")                                         \
+    X(CONVEX_CACHES, RUNNING, "caches as they were before")                                        \
+    /* solid_cuda.cu */                                                                            \
+    X(SOLID_QUERIES, RUNNING, "queries, and their sums")                                           \
+    X(SOLID_BLOCK_PAIRS, RUNNING, "pairs of blocks of triangles")                                  \
+    X(SOLID_CANDIDATES, RUNNING, "pairs of triangles whose boxes overlap")                         \
+    X(SOLID_OPEN, RUNNING, "pairs of triangles that no plane separates")                           \
+    X(SOLID_LINKS, RUNNING, "crossed edges")                                                       \
+    X(SOLID_KEPT, SETTLED, "crossed edges for the host")                                           \
+    X(SOLID_DEGENERATE, SETTLED, "degenerate pairs for the host")                                  \
+    /* balls_cuda.h */                                                                             \
+    X(BALLS_SPHERES, RUNNING, "spheres from the host")                                             \
+    X(BALLS_ORDER, RUNNING, "ranks of spheres along the curve")                                    \
+    X(BALLS_LARGE, RUNNING, "spheres with entries on level 0 as well")                             \
+    X(BALLS_COUNTS, ZERO, "entries per bucket; enter_spheres clears")                              \
+    X(BALLS_STATES, ZERO, "sums of queries; write_result clears")                                  \
+    X(BALLS_FLAGS, ZERO, "spheres whose covers meet; find_overlaps clears")                        \
+    X(BALLS_MEETINGS, RUNNING, "meetings from the host")                                           \
+    X(BALLS_OVERLAPS, SETTLED, "overlaps for the host")                                            \
+    X(BALLS_SORTED, RUNNING, "pairs of spheres while they are sorted")
+
+typedef enum carom_device_scratch {
+#define CAROM_SCRATCH_NAME(name, rule, what) CAROM_SCRATCH_##name,
+    CAROM_SCRATCH_LIST(CAROM_SCRATCH_NAME)
+#undef CAROM_SCRATCH_NAME
+        CAROM_SCRATCH_COUNT
+} carom_device_scratch;
+
+#ifdef CAROM_CHECKS
+/* Who has which block (carom_device_check_take). Operations are numbered from 1; 0 is none. */
+typedef struct carom_scratch_users {
+    uint32_t op;                          /* that is being launched or settled */
+    bool taken[CAROM_SCRATCH_COUNT];      /* since it began */
+    uint32_t holder[CAROM_SCRATCH_COUNT]; /* of blocks that are kept until it is settled */
+} carom_scratch_users;
+#endif
 
 typedef struct carom_device_op carom_device_op;
 struct carom_device_op {
@@ -53,8 +136,11 @@ struct carom_device {
     uint32_t together; /* operations that are launched together, this one and those after it */
     char message[512];
 
-    carom_device_block scratch[CAROM_DEVICE_SCRATCH];
-    uint64_t wanted[CAROM_DEVICE_SCRATCH];              /* sizes that overflows asked for */
+    carom_device_block scratch[CAROM_SCRATCH_COUNT]; /* see carom_device_take */
+    uint64_t wanted[CAROM_SCRATCH_COUNT];            /* entries that overflows asked for */
+#ifdef CAROM_CHECKS
+    carom_scratch_users users;
+#endif
     carom_device_block pinned;                          /* host memory that copies need not stage */
     carom_device_counters *counters, *counters_on_host; /* CAROM_DEVICE_MOST_OPS each */
 
@@ -85,6 +171,9 @@ carom_status carom_device_check(carom_device *device, cudaError_t error, const c
 /* Makes a block at least so large; its contents are lost if it grows. */
 carom_status carom_device_reserve(carom_device *device, carom_device_block *block, uint64_t bytes,
                                   const char *what);
+/* The same for a block that is all 0 between its uses: it stays so where it grows. */
+carom_status carom_device_reserve_zeros(carom_device *device, carom_device_block *block,
+                                        uint64_t bytes, const char *what);
 void carom_device_release(carom_device_block *block);
 /* The same for device->pinned. */
 carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes);
@@ -111,6 +200,12 @@ carom_status carom_device_finish(carom_device *device);
 /* The kernels queued from here on belong to the step `name`. */
 void carom_device_step(carom_device *device, const char *name);
 
+/* The bytes of an array in a block of several, rounded up to what memory is aligned to; at least
+ * one byte more, so that no array is empty. */
+static inline uint64_t carom_device_row(uint64_t bytes) {
+    return (bytes / CAROM_DEVICE_ALLOCATION + 1) * CAROM_DEVICE_ALLOCATION;
+}
+
 template <typename ARGUMENTS> static inline ARGUMENTS *carom_device_arguments(carom_device_op *op) {
     static_assert(sizeof(ARGUMENTS) <= CAROM_DEVICE_ARGUMENTS, "enlarge CAROM_DEVICE_ARGUMENTS");
     return reinterpret_cast<ARGUMENTS *>(op->arguments);
@@ -120,6 +215,62 @@ template <typename ARGUMENTS> static inline ARGUMENTS *carom_device_arguments(ca
 static inline unsigned carom_device_blocks(uint64_t count, unsigned threads) {
     uint64_t blocks = (count + threads - 1) / threads;
     return blocks != 0 ? (unsigned)blocks : 1u;
+}
+
+/* ---- Taking scratch -------------------------------------------------------------------------- */
+
+#ifdef CAROM_CHECKS
+/* Stops where an operation takes a block that another needs or that it has already, or more of it
+ * than was reserved; queues a check that a block of zeros is one. */
+void carom_device_check_take(carom_device *device, carom_device_scratch block, uint64_t bytes);
+/* Stops where a block is reserved as one that is kept zero, and is not, or the reverse. */
+void carom_device_check_rule(carom_device_scratch block, bool zeros);
+/* Queues a check that memory is all 0. */
+void carom_device_check_zeros(carom_device *device, const void *memory, uint64_t bytes);
+#else
+static inline void carom_device_check_take(carom_device *, carom_device_scratch, uint64_t) {
+}
+static inline void carom_device_check_rule(carom_device_scratch, bool) {
+}
+static inline void carom_device_check_zeros(carom_device *, const void *, uint64_t) {
+}
+#endif
+
+/* Reserves a block of scratch. */
+static inline carom_status carom_device_reserve_scratch(carom_device *device,
+                                                        carom_device_scratch block, uint64_t bytes,
+                                                        const char *what) {
+    carom_device_check_rule(block, false);
+    return carom_device_reserve(device, &device->scratch[block], bytes, what);
+}
+
+/* The same for those that are kept zero. */
+static inline carom_status carom_device_reserve_scratch_zeros(carom_device *device,
+                                                              carom_device_scratch block,
+                                                              uint64_t bytes, const char *what) {
+    carom_device_check_rule(block, true);
+    return carom_device_reserve_zeros(device, &device->scratch[block], bytes, what);
+}
+
+static inline uint64_t carom_device_scratch_bytes(const carom_device *device,
+                                                  carom_device_scratch block) {
+    return device->scratch[block].bytes;
+}
+
+/* The memory of a block for the operation that is being launched or settled, which takes each block
+ * once and uses so many bytes of it. */
+template <typename T>
+static inline T *carom_device_take(carom_device *device, carom_device_scratch block,
+                                   uint64_t bytes) {
+    carom_device_check_take(device, block, bytes);
+    return (T *)device->scratch[block].data;
+}
+
+/* What an operation left in a block that keeps its contents, as long as no other one is queued; or
+ * the block that the operation queued next will take. */
+template <typename T>
+static inline T *carom_device_scratch_data(const carom_device *device, carom_device_scratch block) {
+    return (T *)device->scratch[block].data;
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -163,6 +314,12 @@ static inline uint64_t carom_device_resident(const carom_device *device, KERNEL 
 
 /* ---- Lists that kernels append to ------------------------------------------------------------ */
 
+/* A pair as one number that lies in memory as a carom_pair does; device and host are little
+ * endian. */
+static __device__ inline unsigned long long carom_pair_pack(uint32_t a, uint32_t b) {
+    return (unsigned long long)b << 32 | a;
+}
+
 /* `count` is the true number of entries, also when it exceeds the capacity. */
 template <typename T> struct carom_device_list {
     T *data;
@@ -173,30 +330,52 @@ template <typename T> struct carom_device_list {
         uint64_t n = *count;
         return n < capacity ? n : capacity;
     }
+
+    /* For what is rare: one atomic addition per entry. */
+    __device__ void append(T value) const {
+        carom_device_count at = atomicAdd(count, 1ull);
+        if (at < capacity) data[at] = value;
+    }
 };
 
 /* The list in a block of scratch that is counted by a counter of an operation. */
 template <typename T>
-static inline carom_device_list<T> carom_device_list_of(carom_device *device, int block,
+static inline carom_device_list<T> carom_device_list_of(carom_device *device,
+                                                        carom_device_scratch block,
                                                         carom_device_op *op, int counter) {
-    return {(T *)device->scratch[block].data, device->scratch[block].bytes / sizeof(T),
+    uint64_t capacity = carom_device_scratch_bytes(device, block) / sizeof(T);
+    return {carom_device_take<T>(device, block, capacity * sizeof(T)), capacity,
             &op->counters->n[counter]};
 }
 
 /* Reserves a block of scratch for so many entries, or for as many as an overflow asked for. */
-static inline carom_status carom_device_reserve_list(carom_device *device, int block,
-                                                     uint64_t entries, uint64_t size) {
+static inline carom_status carom_device_reserve_list(carom_device *device,
+                                                     carom_device_scratch block, uint64_t entries,
+                                                     uint64_t size, const char *what) {
     uint64_t wanted = device->wanted[block];
-    return carom_device_reserve(device, &device->scratch[block],
-                                (entries > wanted ? entries : wanted) * size, "a search");
+    return carom_device_reserve_scratch(device, block, (entries > wanted ? entries : wanted) * size,
+                                        what);
+}
+
+/* What an overflow asks for: a quarter more than there was this time, so that a set that grows a
+ * little per frame is rarely searched twice. */
+static inline uint64_t carom_device_enlarged(uint64_t entries) {
+    return entries + entries / 4;
 }
 
 /* Whether a list turned out larger than its block, which is then to be larger next time. */
-static inline bool carom_device_list_grows(carom_device *device, int block, uint64_t entries,
-                                           uint64_t size) {
+static inline bool carom_device_list_grows(carom_device *device, carom_device_scratch block,
+                                           uint64_t entries, uint64_t size) {
     if (entries * size <= device->scratch[block].bytes) return false;
-    device->wanted[block] = entries + entries / 4;
+    device->wanted[block] = carom_device_enlarged(entries);
     return true;
+}
+
+/* Whether all lanes of a warp, which all call it, have the same number. */
+static __device__ inline bool carom_warp_agrees(unsigned number) {
+    int same;
+    (void)__match_all_sync(~0u, number, &same);
+    return same != 0;
 }
 
 /* Collects the entries of one warp in shared memory, so that there is one atomic addition per SIZE
@@ -207,6 +386,7 @@ template <typename T, unsigned SIZE> struct carom_warp_buffer {
 
     __device__ void flush(const carom_device_list<T> &list) {
         unsigned lane = threadIdx.x % CAROM_WARP;
+        CAROM_ASSERT(carom_warp_agrees(used));
         if (used == 0) return;
         carom_device_count first = 0;
         if (lane == 0) first = atomicAdd(list.count, (carom_device_count)used);
@@ -220,8 +400,10 @@ template <typename T, unsigned SIZE> struct carom_warp_buffer {
 
     __device__ void push(const carom_device_list<T> &list, bool has, T value) {
         unsigned lane = threadIdx.x % CAROM_WARP, mask = __ballot_sync(~0u, has);
+        CAROM_ASSERT(carom_warp_agrees(used));
         if (mask == 0) return;
         if (used + __popc(mask) > SIZE) flush(list);
+        CAROM_ASSERT(used + __popc(mask) <= SIZE);
         if (has) entries[used + __popc(mask & ((1u << lane) - 1u))] = value;
         used += __popc(mask);
     }

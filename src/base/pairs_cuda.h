@@ -8,20 +8,16 @@
 #define CAROM_SRC_BASE_PAIRS_CUDA_H
 
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
-#include "base/device_cuda.h"
+#include "base/scan_cuda.h"
 
 #define CAROM_PAIRS_THREADS 256u
-#define CAROM_PAIRS_LONGEST                                                                        \
-    1024u /* pairs of one member that are sorted by comparing all with all */
-
-/* A pair as one number that lies in memory as a carom_pair does; device and host are little
- * endian. */
-static __device__ inline unsigned long long carom_pair_pack(uint32_t a, uint32_t b) {
-    return (unsigned long long)b << 32 | a;
-}
+/* Pairs of one member that are sorted by comparing all with all. */
+#define CAROM_PAIRS_LONGEST 1024u
+/* Blocks per processor of kernels that exchange halves, which wait for memory alone. */
+#define CAROM_PAIRS_EXCHANGE_BLOCKS 8u
+#define CAROM_PAIRS_KEY_BITS        64
 
 static __device__ inline carom_pair carom_pair_of(unsigned long long key) {
     return carom_pair{(uint32_t)key, (uint32_t)(key >> 32)};
@@ -38,8 +34,7 @@ struct carom_found_pairs {
 
     __device__ void add(unsigned long long key) const {
         count(key);
-        carom_device_count at = atomicAdd(list.count, 1ull);
-        if (at < list.capacity) list.data[at] = key;
+        list.append(key);
     }
 };
 
@@ -49,14 +44,17 @@ struct carom_found_pairs {
  * becomes 1 where a member has too many pairs. */
 static __global__ void carom_pairs_scatter(carom_device_list<unsigned long long> found,
                                            uint32_t *tally, const uint32_t *starts,
-                                           uint32_t *scattered, carom_device_count *too_long) {
+                                           uint32_t *scattered, uint32_t members,
+                                           carom_device_count *too_long) {
     carom_device_begin();
     uint64_t count = found.stored();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         carom_pair pair = carom_pair_of(found.data[i]);
-        uint32_t begin = starts[pair.a];
-        uint64_t slot = (uint64_t)begin + atomicSub(&tally[pair.a], 1u) - 1u;
+        CAROM_ASSERT(pair.a < members);
+        uint32_t begin = starts[pair.a], left = atomicSub(&tally[pair.a], 1u);
+        uint64_t slot = (uint64_t)begin + left - 1u;
+        CAROM_ASSERT(left - 1u < starts[pair.a + 1] - begin); /* not written more than counted */
         if (slot < count) scattered[slot] = pair.b;
         if (starts[pair.a + 1] - begin > CAROM_PAIRS_LONGEST) *too_long = 1;
     }
@@ -80,59 +78,118 @@ static __global__ void carom_pairs_rank(carom_device_list<unsigned long long> fo
             uint32_t begin = starts[pair.a], end = starts[pair.a + 1];
             rank = begin;
             for (uint32_t k = begin; k < end; ++k) rank += scattered[k] < pair.b ? 1u : 0u;
+            CAROM_ASSERT(rank < end);
         }
         if (rank < capacity) pairs[rank] = pair;
     }
 }
 
-static inline size_t carom_pairs_scan_bytes(uint32_t members) {
-    size_t bytes = 0;
-    uint32_t *none = nullptr;
-    (void)cub::DeviceScan::ExclusiveSum(nullptr, bytes, none, none, (int64_t)members + 1,
-                                        (cudaStream_t) nullptr);
-    return bytes;
+#ifdef CAROM_CHECKS
+/* Pairs, when they are all there, are in strictly ascending order. */
+static __global__ void carom_pairs_expect_order(const carom_pair *pairs, uint64_t capacity,
+                                                const carom_device_count *count,
+                                                const carom_device_count *too_long) {
+    if ((too_long != nullptr && *too_long != 0) || *count > capacity) return;
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i + 1 < *count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        carom_pair a = pairs[i], b = pairs[i + 1];
+        CAROM_ASSERT(a.a < b.a || (a.a == b.a && a.b < b.b));
+    }
+}
+#endif
+
+/* Blocks per processor of kernels that go through all pairs. */
+#define CAROM_PAIRS_BLOCKS 4u
+
+static inline void carom_pairs_check_order(carom_device *device, const carom_cuda_pairs *pairs,
+                                           const carom_device_count *count,
+                                           const carom_device_count *too_long) {
+#ifdef CAROM_CHECKS
+    carom_pairs_expect_order<<<CAROM_PAIRS_BLOCKS *(unsigned)device->processors,
+                               CAROM_PAIRS_THREADS, 0, device->stream>>>(
+        pairs->data, pairs->capacity, count, too_long);
+#else
+    (void)device, (void)pairs, (void)count, (void)too_long;
+#endif
 }
 
 static inline uint64_t carom_pairs_row(uint32_t members) {
-    return (((uint64_t)members + 1) * sizeof(uint32_t) + CAROM_DEVICE_ALLOCATION) /
-           CAROM_DEVICE_ALLOCATION * CAROM_DEVICE_ALLOCATION;
+    return carom_device_row(((uint64_t)members + 1) * sizeof(uint32_t));
+}
+
+/* The bytes of tallies, starts and the memory of adding up. */
+static inline uint64_t carom_pairs_tally_bytes(uint32_t members) {
+    return 2 * carom_pairs_row(members) + carom_device_scan_bytes((uint64_t)members + 1);
 }
 
 /* Reserves memory to sort up to `found` pairs of `members` first members. */
 static inline carom_status carom_pairs_sort_reserve(carom_device *device, uint32_t members,
-                                                    uint64_t found, carom_device_block *scattered,
-                                                    carom_device_block *tally) {
-    CAROM_DEVICE_TRY(
-        carom_device_reserve(device, scattered, found * sizeof(uint32_t), "sorting pairs"));
-    return carom_device_reserve(device, tally,
-                                2 * carom_pairs_row(members) + carom_pairs_scan_bytes(members),
-                                "sorting pairs");
+                                                    uint64_t found) {
+    CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_SCATTERED,
+                                                  found * sizeof(uint32_t), "sorting pairs"));
+    return carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_TALLY,
+                                        carom_pairs_tally_bytes(members), "sorting pairs");
 }
 
-/* Queues the clearing of the tally, which is returned. */
-static inline uint32_t *carom_pairs_tally(carom_device *device, uint32_t members,
-                                          const carom_device_block *tally) {
-    (void)cudaMemsetAsync(tally->data, 0, carom_pairs_row(members), device->stream);
-    return (uint32_t *)tally->data;
+/* Takes the tally and queues its clearing. */
+static inline uint32_t *carom_pairs_tally(carom_device *device, uint32_t members) {
+    uint32_t *tally = carom_device_take<uint32_t>(device, CAROM_SCRATCH_PAIRS_TALLY,
+                                                  carom_pairs_tally_bytes(members));
+    (void)cudaMemsetAsync(tally, 0, carom_pairs_row(members), device->stream);
+    return tally;
+}
+
+/* Reserves memory for so many pairs, and some more, in the result and, where they are to be
+ * `sorted` by carom_pairs_sort, in scratch. The counter of pairs becomes that of the result. */
+static inline carom_status carom_pairs_reserve(carom_device *device, carom_cuda_pairs *pairs,
+                                               uint64_t entries, bool sorted, uint32_t members,
+                                               carom_device_count *counter) {
+    CAROM_DEVICE_TRY(carom_device_reserve_list(device, CAROM_SCRATCH_PAIRS_FOUND,
+                                               entries + CAROM_DEVICE_LIST_ENTRIES,
+                                               sizeof(uint64_t), "a search"));
+    uint64_t found =
+        carom_device_scratch_bytes(device, CAROM_SCRATCH_PAIRS_FOUND) / sizeof(uint64_t);
+    CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, pairs, found));
+    pairs->device_count = (uint64_t *)counter;
+    return sorted ? carom_pairs_sort_reserve(device, members, found) : CAROM_OK;
+}
+
+/* Where kernels append pairs: to scratch with a tally if they are `sorted`, else to the result. */
+static inline carom_found_pairs carom_found_pairs_of(carom_device *device, carom_device_op *op,
+                                                     const carom_cuda_pairs *pairs, bool sorted,
+                                                     uint32_t members, int counter) {
+    if (!sorted)
+        return carom_found_pairs{
+            {(unsigned long long *)pairs->data, pairs->capacity, &op->counters->n[counter]},
+            nullptr};
+    carom_device_list<unsigned long long> list =
+        carom_device_list_of<unsigned long long>(device, CAROM_SCRATCH_PAIRS_FOUND, op, counter);
+    return carom_found_pairs{list, carom_pairs_tally(device, members)};
+}
+
+/* Whether there were more pairs than room. */
+static inline bool carom_pairs_grow(carom_device *device, uint64_t found) {
+    return carom_device_list_grows(device, CAROM_SCRATCH_PAIRS_FOUND, found, sizeof(uint64_t));
 }
 
 /* Queues the sorting of pairs that were found and counted. *too_long becomes 1 where a member has
  * too many pairs: then carom_pairs_sort_now is needed. */
 static inline void carom_pairs_sort(carom_device *device, const carom_found_pairs &found,
-                                    uint32_t members, const carom_device_block *scattered,
-                                    const carom_device_block *tally, const carom_cuda_pairs *pairs,
+                                    uint32_t members, const carom_cuda_pairs *pairs,
                                     carom_device_count *too_long) {
-    unsigned grid = 4u * (unsigned)device->processors;
+    unsigned grid = CAROM_PAIRS_BLOCKS * (unsigned)device->processors;
     uint32_t *starts = found.tally + carom_pairs_row(members) / sizeof(uint32_t);
-    void *temporary = (char *)tally->data + 2 * carom_pairs_row(members);
-    size_t bytes = carom_pairs_scan_bytes(members);
+    void *temporary = (char *)found.tally + 2 * carom_pairs_row(members);
+    uint32_t *scattered = carom_device_take<uint32_t>(device, CAROM_SCRATCH_PAIRS_SCATTERED,
+                                                      found.list.capacity * sizeof(uint32_t));
     carom_device_step(device, "canonical order");
-    (void)cub::DeviceScan::ExclusiveSum(temporary, bytes, found.tally, starts, (int64_t)members + 1,
-                                        device->stream);
+    carom_device_scan(device, temporary, carom_device_scan_bytes((uint64_t)members + 1),
+                      found.tally, starts, (uint64_t)members + 1);
     carom_device_launch(device, carom_pairs_scatter, grid, CAROM_PAIRS_THREADS, found.list,
-                        found.tally, starts, (uint32_t *)scattered->data, too_long);
+                        found.tally, starts, scattered, members, too_long);
     carom_device_launch(device, carom_pairs_rank, grid, CAROM_PAIRS_THREADS, found.list, starts,
-                        (uint32_t *)scattered->data, pairs->data, pairs->capacity, too_long);
+                        scattered, pairs->data, pairs->capacity, too_long);
+    carom_pairs_check_order(device, pairs, found.list.count, too_long);
 }
 
 /* ---- By CUB ---------------------------------------------------------------------------------- */
@@ -146,35 +203,36 @@ static __global__ void carom_pairs_exchange(unsigned long long *pairs, const uin
 
 /* Sorts the pairs of a result where they are, and removes duplicates, now that their number is
  * known; *count becomes that of the distinct ones. */
-static inline carom_status carom_pairs_sort_now(carom_device *device, carom_device_block *scattered,
-                                                carom_device_block *tally, carom_cuda_pairs *pairs,
+static inline carom_status carom_pairs_sort_now(carom_device *device, carom_cuda_pairs *pairs,
                                                 uint64_t *count) {
     unsigned long long *sorted, *found = (unsigned long long *)pairs->data;
     size_t sort_bytes = 0, unique_bytes = 0;
-    uint64_t row = CAROM_DEVICE_ALLOCATION;
+    uint64_t row = CAROM_DEVICE_ALLOCATION, bytes = *count * sizeof(uint64_t);
     if (*count == 0) return CAROM_OK;
-    CAROM_DEVICE_TRY(
-        carom_device_reserve(device, scattered, *count * sizeof(uint64_t), "sorting pairs"));
-    sorted = (unsigned long long *)scattered->data;
-    (void)cub::DeviceRadixSort::SortKeys(nullptr, sort_bytes, found, sorted, (int64_t)*count, 0, 64,
-                                         device->stream);
+    CAROM_ASSERT(*count <= pairs->capacity);
+    CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_SCATTERED, bytes,
+                                                  "sorting pairs"));
+    sorted = carom_device_take<unsigned long long>(device, CAROM_SCRATCH_PAIRS_SCATTERED, bytes);
+    (void)cub::DeviceRadixSort::SortKeys(nullptr, sort_bytes, found, sorted, (int64_t)*count, 0,
+                                         CAROM_PAIRS_KEY_BITS, device->stream);
     (void)cub::DeviceSelect::Unique(nullptr, unique_bytes, sorted, found, (uint64_t *)nullptr,
                                     (int64_t)*count, device->stream);
-    CAROM_DEVICE_TRY(carom_device_reserve(
-        device, tally, row + (sort_bytes > unique_bytes ? sort_bytes : unique_bytes),
-        "sorting pairs"));
-    uint64_t *unique = (uint64_t *)tally->data;
-    void *temporary = (char *)tally->data + row;
-    unsigned grid = 8u * (unsigned)device->processors;
+    bytes = row + (sort_bytes > unique_bytes ? sort_bytes : unique_bytes);
+    CAROM_DEVICE_TRY(
+        carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_TALLY, bytes, "sorting pairs"));
+    uint64_t *unique = carom_device_take<uint64_t>(device, CAROM_SCRATCH_PAIRS_TALLY, bytes);
+    void *temporary = (char *)unique + row;
+    unsigned grid = CAROM_PAIRS_EXCHANGE_BLOCKS * (unsigned)device->processors;
     carom_pairs_exchange<<<grid, CAROM_PAIRS_THREADS, 0, device->stream>>>(found,
                                                                            pairs->device_count);
     (void)cub::DeviceRadixSort::SortKeys(temporary, sort_bytes, found, sorted, (int64_t)*count, 0,
-                                         64, device->stream);
+                                         CAROM_PAIRS_KEY_BITS, device->stream);
     (void)cub::DeviceSelect::Unique(temporary, unique_bytes, sorted, found, unique, (int64_t)*count,
                                     device->stream);
     carom_pairs_exchange<<<grid, CAROM_PAIRS_THREADS, 0, device->stream>>>(found, unique);
     (void)cudaMemcpyAsync(pairs->device_count, unique, sizeof(uint64_t), cudaMemcpyDeviceToDevice,
                           device->stream);
+    carom_pairs_check_order(device, pairs, (const carom_device_count *)unique, nullptr);
     CAROM_DEVICE_TRY(carom_device_check(
         device,
         cudaMemcpyAsync(count, unique, sizeof(*count), cudaMemcpyDeviceToHost, device->stream),

@@ -17,83 +17,19 @@
 #define CAROM_SRC_BVH_BVH_CUDA_H
 
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
-#include "base/device_cuda.h"
-#include "bvh/bvh_item.h"
+#include "base/scan_cuda.h"
+#include "bvh/bvh_layout_cuda.h"
 
-#define CAROM_TREE_LEVELS 8u                /* 32^7 > 2^32 items, and the items themselves */
-#define CAROM_TREE_NODE   (6u * CAROM_WARP) /* floats */
-#define CAROM_TREE_BLOCK  1024u             /* threads that fill 32 leaves: one node above them */
-#define CAROM_TREE_SAMPLE 1024u             /* items that are surveyed: one per thread of a block */
-#define CAROM_TREE_PAIRS  96u  /* pairs of leaves that a warp collects: three additions */
-#define CAROM_TREE_FOUND  224u /* candidates that a warp collects */
-#define CAROM_TREE_SHARE  4u   /* consecutive pairs of leaves that a warp takes */
-#define CAROM_TREE_WARPS  4u   /* of a block that searches */
-
-struct carom_tree {
-    uint32_t levels; /* of entries: items, leaves, ... */
-    uint32_t entries[CAROM_TREE_LEVELS];
-    float *boxes[CAROM_TREE_LEVELS];
-    uint32_t *items; /* of each place */
-    uint32_t *sides; /* of each leaf: which of its items belong to the second of two sets; NULL:
-                        one set */
-};
-
-/* ---- Layout ---------------------------------------------------------------------------------- */
-
-/* The shape of a tree; returns the number of floats of all levels. */
-static inline uint64_t carom_tree_shape(uint32_t count, carom_tree *tree) {
-    uint64_t floats = 0, entries = count;
-    tree->levels = 0;
-    do {
-        uint64_t nodes = (entries + CAROM_WARP - 1) / CAROM_WARP;
-        /* the block that fills 32 leaves writes all of them */
-        if (tree->levels == 0) nodes = (nodes + CAROM_WARP - 1) / CAROM_WARP * CAROM_WARP;
-        tree->entries[tree->levels++] = (uint32_t)entries;
-        floats += nodes * CAROM_TREE_NODE;
-        entries = (entries + CAROM_WARP - 1) / CAROM_WARP;
-    } while (tree->levels < 2 || tree->entries[tree->levels - 1] > CAROM_WARP);
-    return floats;
-}
-
-/* Sets the addresses of the levels in memory of that size. */
-static inline void carom_tree_place(carom_tree *tree, float *memory) {
-    for (uint32_t level = 0; level < tree->levels; ++level) {
-        uint64_t nodes = ((uint64_t)tree->entries[level] + CAROM_WARP - 1) / CAROM_WARP;
-        if (level == 0) nodes = (nodes + CAROM_WARP - 1) / CAROM_WARP * CAROM_WARP;
-        tree->boxes[level] = memory;
-        memory += nodes * CAROM_TREE_NODE;
-    }
-}
-
-static __device__ inline carom_box carom_tree_entry(const float *boxes, uint32_t entry) {
-    const float *node = boxes + (uint64_t)(entry / CAROM_WARP) * CAROM_TREE_NODE;
-    carom_box box;
-    for (int k = 0; k < 3; ++k) {
-        box.low[k] = node[k * CAROM_WARP + entry % CAROM_WARP];
-        box.high[k] = node[(3 + k) * CAROM_WARP + entry % CAROM_WARP];
-    }
-    return box;
-}
-
-static __device__ inline void carom_tree_set(float *boxes, uint32_t entry, const carom_box &box) {
-    float *node = boxes + (uint64_t)(entry / CAROM_WARP) * CAROM_TREE_NODE;
-    for (int k = 0; k < 3; ++k) {
-        node[k * CAROM_WARP + entry % CAROM_WARP] = box.low[k];
-        node[(3 + k) * CAROM_WARP + entry % CAROM_WARP] = box.high[k];
-    }
-}
-
-/* The box of the boxes of all lanes, for all lanes. */
-static __device__ inline carom_box carom_warp_join(carom_box box) {
-    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
-        for (int k = 0; k < 3; ++k) {
-            box.low[k] = fminf(box.low[k], __shfl_xor_sync(~0u, box.low[k], step));
-            box.high[k] = fmaxf(box.high[k], __shfl_xor_sync(~0u, box.high[k], step));
-        }
-    return box;
-}
+#define CAROM_TREE_BLOCK     1024u /* threads that fill 32 leaves: one node above them */
+#define CAROM_TREE_PAIRS     96u   /* pairs of leaves that a warp collects: three additions */
+#define CAROM_TREE_FOUND     224u  /* candidates that a warp collects */
+#define CAROM_TREE_SHARE     4u    /* consecutive pairs of leaves that a warp takes */
+#define CAROM_TREE_WARPS     4u    /* of a block that searches */
+#define CAROM_TREE_SORTERS   256u  /* threads of a block that handles one key each */
+#define CAROM_TREE_JOINERS   128u  /* threads of a block that joins the boxes of nodes */
+#define CAROM_TREE_KEY_BITS  32u
+#define CAROM_TREE_WARP_BITS 5u /* of a lane: 32 children per node */
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
@@ -129,81 +65,6 @@ static __device__ inline uint32_t carom_tree_hilbert(uint32_t x, uint32_t y, uin
            carom_tree_spread(z ^ parity);
 }
 
-/* The value of rank `rank` among the 32 lanes' values. */
-static __device__ inline float carom_warp_select(float value, unsigned rank) {
-    unsigned lane = threadIdx.x % CAROM_WARP, below = 0;
-    for (unsigned i = 0; i < CAROM_WARP; ++i) {
-        float other = __shfl_sync(~0u, value, i);
-        below += other < value || (other == value && i < lane) ? 1u : 0u;
-    }
-    return __shfl_sync(~0u, value, __ffs(__ballot_sync(~0u, below == rank)) - 1);
-}
-
-/* Chooses the space of the keys from a sample that is evenly spaced, in one block: the median
- * extent, and bounds of the centres of items that are not much larger. The bounds leave out the
- * few most extreme centres, so that some items far away do not crowd all others into one cell. */
-template <typename BOXES>
-static __device__ void carom_tree_survey_block(const BOXES &boxes, uint32_t count,
-                                               carom_bvh_space *space) {
-    __shared__ unsigned histogram[CAROM_BVH_EXPONENTS];
-    __shared__ float bounds[6][CAROM_WARP];
-    __shared__ int median;
-    unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
-    uint32_t sampled = count < CAROM_TREE_SAMPLE ? count : CAROM_TREE_SAMPLE;
-    carom_box box = carom_box_empty();
-    for (unsigned i = threadIdx.x; i < CAROM_BVH_EXPONENTS; i += blockDim.x) histogram[i] = 0;
-    unsigned rank = lane * CAROM_WARP + warp; /* so that every warp samples all of the set */
-    if (rank < sampled) box = boxes.box((uint32_t)((uint64_t)rank * count / sampled));
-    bool used = box.low[0] <= box.high[0];
-    __syncthreads();
-    int size = used ? (int)carom_bvh_size(&box) : -1;
-    unsigned same = __match_any_sync(~0u, size); /* most boxes may have one size */
-    if (used && lane == (unsigned)__ffs((int)same) - 1u)
-        atomicAdd(&histogram[size], (unsigned)__popc(same));
-    __syncthreads();
-    if (warp == 0) { /* each lane adds up eight exponents */
-        unsigned mine = 0, before, total;
-        for (unsigned i = 0; i < 8; ++i) mine += histogram[8 * lane + i];
-        before = mine;
-        for (unsigned step = 1; step < CAROM_WARP; step *= 2) {
-            unsigned left = __shfl_up_sync(~0u, before, step);
-            if (lane >= step) before += left;
-        }
-        total = __shfl_sync(~0u, before, CAROM_WARP - 1);
-        before -= mine;
-        if (lane == 0) median = 0;
-        __syncwarp();
-        if (before <= total / 2 && total / 2 < before + mine)
-            for (unsigned i = 0; i < 8; before += histogram[8 * lane + i++])
-                if (before <= total / 2) median = (int)(8 * lane + i);
-    }
-    __syncthreads();
-    used = used && size < median + CAROM_BVH_CLASS_STEP;
-    carom_box centre = carom_box_empty();
-    for (int k = 0; k < 3 && used; ++k) centre.low[k] = centre.high[k] = carom_bvh_centre(&box, k);
-    centre = carom_warp_join(centre);
-    if (lane == 0)
-        for (int k = 0; k < 3; ++k) {
-            bounds[k][warp] = centre.low[k];
-            bounds[3 + k][warp] = -centre.high[k];
-        }
-    __syncthreads();
-    __shared__ float chosen[6];
-    if (warp < 6) { /* of each end of each axis, the extreme that four of the 32 warps exceed */
-        float end = carom_warp_select(bounds[warp][lane], sampled == CAROM_TREE_SAMPLE ? 4 : 0);
-        if (lane == 0) chosen[warp] = end;
-    }
-    __syncthreads();
-    if (threadIdx.x < 3) {
-        float low = chosen[threadIdx.x], high = -chosen[3 + threadIdx.x];
-        float margin = (high - low) * 0.0625f; /* for what was left out */
-        if (!(low <= high)) low = high = margin = 0.0f;
-        space->low[threadIdx.x] = low - margin;
-        space->scale[threadIdx.x] = carom_bvh_scale(low - margin, high + margin);
-        space->size_class[threadIdx.x] = median + (int)(threadIdx.x + 1) * CAROM_BVH_CLASS_STEP;
-    }
-}
-
 template <typename BOXES>
 static __global__ void carom_tree_survey(BOXES boxes, uint32_t count, carom_bvh_space *space) {
     carom_device_begin();
@@ -229,7 +90,7 @@ static inline unsigned carom_tree_bin_bits(uint32_t count) {
 /* Large items have bins of their own, fewer per class. */
 #define CAROM_TREE_CLASS_BITS 6u /* by which a class of large items has fewer bits */
 
-static inline uint32_t carom_tree_bins(unsigned bits) {
+static __host__ __device__ inline uint32_t carom_tree_bins(unsigned bits) {
     return (1u << bits) + (3u << (bits - CAROM_TREE_CLASS_BITS));
 }
 
@@ -255,6 +116,7 @@ static __device__ inline void carom_tree_count_key(bool there, uint32_t i, uint3
     uint32_t bin = there ? carom_tree_bin(key, bits) : UINT32_MAX;
     unsigned same = __match_any_sync(~0u, bin), leader = (unsigned)__ffs(same) - 1u;
     uint32_t first = 0;
+    CAROM_ASSERT(!there || bin < carom_tree_bins(bits));
     if (there && lane == leader) first = atomicAdd(&bins[bin], (uint32_t)__popc(same));
     first = __shfl_sync(~0u, first, leader);
     if (there) ranks[i] = first + __popc(same & ((1u << lane) - 1u));
@@ -284,7 +146,9 @@ static __global__ void carom_tree_scatter(const uint32_t *keys, const uint32_t *
     carom_device_begin();
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    scattered[starts[carom_tree_bin(keys[i], bits)] + ranks[i]] = make_uint2(keys[i], i);
+    uint32_t bin = carom_tree_bin(keys[i], bits);
+    CAROM_ASSERT(ranks[i] < starts[bin + 1] - starts[bin]);
+    scattered[starts[bin] + ranks[i]] = make_uint2(keys[i], i);
 }
 
 /* Leaves all bins empty for the next build. */
@@ -297,6 +161,7 @@ static __global__ void carom_tree_rank(const uint2 *scattered, const uint32_t *s
     uint2 mine = scattered[i];
     uint32_t bin = carom_tree_bin(mine.x, bits), begin = starts[bin], end = starts[bin + 1];
     uint32_t rank = i;
+    CAROM_ASSERT(mine.y < count && begin <= i && i < end && end <= count);
     bins[bin] = 0;
     if (end - begin <= CAROM_TREE_BIN_ITEMS) {
         rank = begin;
@@ -305,8 +170,24 @@ static __global__ void carom_tree_rank(const uint2 *scattered, const uint32_t *s
             rank += other.x < mine.x || (other.x == mine.x && other.y < mine.y) ? 1u : 0u;
         }
     }
+    CAROM_ASSERT(begin <= rank && rank < end);
     items[rank] = mine.y;
 }
+
+#ifdef CAROM_CHECKS
+/* Bins, or keys where `bits` is CAROM_TREE_KEY_BITS, do not descend. */
+static __global__ void carom_tree_expect_order(const uint32_t *keys, const uint32_t *items,
+                                               uint32_t count, unsigned bits) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    CAROM_ASSERT(items[i] < count);
+    if (i + 1 == count) return;
+    uint32_t key = keys[items[i]], next = keys[items[i + 1]];
+    CAROM_ASSERT(bits == CAROM_TREE_KEY_BITS
+                     ? key <= next
+                     : carom_tree_bin(key, bits) <= carom_tree_bin(next, bits));
+}
+#endif
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
@@ -322,6 +203,7 @@ static __global__ void __launch_bounds__(CAROM_TREE_BLOCK)
     uint32_t item = 0;
     if (place < tree.entries[0]) {
         item = tree.items[place];
+        CAROM_ASSERT(item < tree.entries[0]);
         box = boxes.place(place, item);
     }
     if (tree.sides != nullptr) {
@@ -365,69 +247,80 @@ struct carom_tree_sort {
     size_t temporary_bytes;
 };
 
-static inline uint64_t carom_tree_row(uint64_t bytes) {
-    return (bytes + CAROM_DEVICE_ALLOCATION) / CAROM_DEVICE_ALLOCATION * CAROM_DEVICE_ALLOCATION;
-}
-
 /* The bytes that the memory for sorting takes; with memory != NULL the addresses in it. */
 static inline uint64_t carom_tree_sort_place(uint32_t count, char *memory, uint32_t *bins,
                                              carom_tree_sort *sort) {
-    uint64_t row = carom_tree_row((uint64_t)count * sizeof(uint32_t)), at = CAROM_DEVICE_ALLOCATION;
+    uint64_t row = carom_device_row((uint64_t)count * sizeof(uint32_t)),
+             at = CAROM_DEVICE_ALLOCATION;
     bool counted = count <= CAROM_TREE_COUNTED;
     uint32_t *none = nullptr;
     sort->bits = carom_tree_bin_bits(count);
     int64_t starts = (int64_t)carom_tree_bins(sort->bits) + 1;
     sort->temporary_bytes = 0;
     if (counted)
-        (void)cub::DeviceScan::ExclusiveSum(nullptr, sort->temporary_bytes, none, none, starts,
-                                            (cudaStream_t) nullptr);
+        sort->temporary_bytes = carom_device_scan_bytes((uint64_t)starts);
     else
         (void)cub::DeviceRadixSort::SortPairs(nullptr, sort->temporary_bytes, none, none, none,
-                                              none, (int64_t)count, 0, 32, (cudaStream_t) nullptr);
+                                              none, (int64_t)count, 0, CAROM_TREE_KEY_BITS,
+                                              (cudaStream_t) nullptr);
     sort->space = (carom_bvh_space *)memory;
     sort->keys = (uint32_t *)(memory + at);
     sort->ranks = (uint32_t *)(memory + (at += row));
     sort->scattered = (uint2 *)(memory + (at += row));
     sort->starts = (uint32_t *)(memory + (at += 2 * row));
-    if (counted) at += carom_tree_row((uint64_t)starts * sizeof(uint32_t));
+    if (counted) at += carom_device_row((uint64_t)starts * sizeof(uint32_t));
     sort->bins = counted ? bins : nullptr;
     sort->temporary = memory + at;
     return at + sort->temporary_bytes;
 }
 
-/* Reserves the memory for sorting `count` items in two blocks, the second for bins alone. */
-static inline carom_status carom_tree_sort_reserve(carom_device *device, uint32_t count,
-                                                   carom_device_block *memory,
-                                                   carom_device_block *bins) {
+/* The bytes of the most bins that there may be, and one more. */
+static inline uint64_t carom_tree_bins_bytes() {
+    return ((uint64_t)carom_tree_bins(carom_tree_bin_bits(UINT32_MAX)) + 1u) * sizeof(uint32_t);
+}
+
+/* Reserves the memory for sorting `count` items. */
+static inline carom_status carom_tree_sort_reserve(carom_device *device, uint32_t count) {
     carom_tree_sort sort = {};
-    uint64_t bytes =
-        ((uint64_t)carom_tree_bins(carom_tree_bin_bits(UINT32_MAX)) + 1u) * sizeof(uint32_t);
-    CAROM_DEVICE_TRY(carom_device_reserve(
-        device, memory, carom_tree_sort_place(count, nullptr, nullptr, &sort), "sorting"));
-    if (bins->data != nullptr) return CAROM_OK;
-    CAROM_DEVICE_TRY(carom_device_reserve(device, bins, bytes, "sorting"));
-    return carom_device_check(device, cudaMemsetAsync(bins->data, 0, bytes, device->stream),
-                              "sorting");
+    CAROM_DEVICE_TRY(carom_device_reserve_scratch(
+        device, CAROM_SCRATCH_TREE_SORT, carom_tree_sort_place(count, nullptr, nullptr, &sort),
+        "sorting"));
+    return carom_device_reserve_scratch_zeros(device, CAROM_SCRATCH_TREE_BINS,
+                                              carom_tree_bins_bytes(), "sorting");
+}
+
+/* Takes it. */
+static inline carom_tree_sort carom_tree_sort_take(carom_device *device, uint32_t count) {
+    carom_tree_sort sort = {};
+    uint64_t bytes = carom_tree_sort_place(count, nullptr, nullptr, &sort);
+    char *memory = carom_device_take<char>(device, CAROM_SCRATCH_TREE_SORT, bytes);
+    uint32_t *bins =
+        carom_device_take<uint32_t>(device, CAROM_SCRATCH_TREE_BINS, carom_tree_bins_bytes());
+    (void)carom_tree_sort_place(count, memory, bins, &sort);
+    return sort;
 }
 
 /* Queues the sorting of items by their keys. */
 static inline void carom_tree_order(carom_device *device, uint32_t count, carom_tree_sort sort,
                                     uint32_t *items) {
-    unsigned blocks = carom_device_blocks(count, 256);
-    cudaStream_t stream = device->stream;
+    const unsigned threads = CAROM_TREE_SORTERS;
+    unsigned blocks = carom_device_blocks(count, threads);
     if (sort.bins == nullptr) {
-        (void)cub::DeviceRadixSort::SortPairs(sort.temporary, sort.temporary_bytes, sort.keys,
-                                              (uint32_t *)sort.scattered, sort.ranks, items,
-                                              (int64_t)count, 0, 32, stream);
-        return;
+        (void)cub::DeviceRadixSort::SortPairs(
+            sort.temporary, sort.temporary_bytes, sort.keys, (uint32_t *)sort.scattered, sort.ranks,
+            items, (int64_t)count, 0, CAROM_TREE_KEY_BITS, device->stream);
+    } else {
+        carom_device_scan(device, sort.temporary, sort.temporary_bytes, sort.bins, sort.starts,
+                          (uint64_t)carom_tree_bins(sort.bits) + 1);
+        carom_device_launch(device, carom_tree_scatter, blocks, threads, sort.keys, sort.ranks,
+                            sort.starts, sort.bits, count, sort.scattered);
+        carom_device_launch(device, carom_tree_rank, blocks, threads, sort.scattered, sort.starts,
+                            sort.bits, count, items, sort.bins);
     }
-    (void)cub::DeviceScan::ExclusiveSum(sort.temporary, sort.temporary_bytes, sort.bins,
-                                        sort.starts, (int64_t)carom_tree_bins(sort.bits) + 1,
-                                        stream);
-    carom_device_launch(device, carom_tree_scatter, blocks, 256, sort.keys, sort.ranks, sort.starts,
-                        sort.bits, count, sort.scattered);
-    carom_device_launch(device, carom_tree_rank, blocks, 256, sort.scattered, sort.starts,
-                        sort.bits, count, items, sort.bins);
+#ifdef CAROM_CHECKS
+    carom_tree_expect_order<<<blocks, threads, 0, device->stream>>>(
+        sort.keys, items, count, sort.bins != nullptr ? sort.bits : CAROM_TREE_KEY_BITS);
+#endif
 }
 
 /* Queues the filling of a tree whose items are in their order. */
@@ -439,8 +332,8 @@ static void carom_tree_fill_all(carom_device *device, BOXES boxes, const carom_t
     for (uint32_t level = 2; level + 1 < tree.levels; ++level)
         carom_device_launch(
             device, carom_tree_fill_level,
-            carom_device_blocks((uint64_t)tree.entries[level + 1] * CAROM_WARP, 128), 128, tree,
-            level);
+            carom_device_blocks((uint64_t)tree.entries[level + 1] * CAROM_WARP, CAROM_TREE_JOINERS),
+            CAROM_TREE_JOINERS, tree, level);
 }
 
 /* Queues the build. BOXES has these device functions:
@@ -457,7 +350,8 @@ static void carom_tree_build(carom_device *device, BOXES boxes, const carom_tree
     if (!surveyed)
         carom_device_launch(device, carom_tree_survey<BOXES>, 1, CAROM_TREE_SAMPLE, boxes, count,
                             sort.space);
-    carom_device_launch(device, carom_tree_keys<BOXES>, carom_device_blocks(count, 256), 256, boxes,
+    carom_device_launch(device, carom_tree_keys<BOXES>,
+                        carom_device_blocks(count, CAROM_TREE_SORTERS), CAROM_TREE_SORTERS, boxes,
                         count, sort.space, sort.keys, sort.ranks, sort.bins, sort.bits);
     carom_device_step(device, "order");
     carom_tree_order(device, count, sort, tree.items);
@@ -485,7 +379,8 @@ static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
         for (;;) {
             uint32_t child = node * CAROM_WARP + lane;
             /* the first leaf after those below the child */
-            uint64_t end = (uint64_t)(child + 1) << 5 * (level - 1);
+            CAROM_ASSERT(level >= 1 && level <= top);
+            uint64_t end = (uint64_t)(child + 1) << CAROM_TREE_WARP_BITS * (level - 1);
             bool meets = child < tree.entries[level] && end > leaf;
             if (meets) {
                 carom_box box = carom_tree_entry(tree.boxes[level], child);
@@ -541,6 +436,7 @@ static __device__ inline void carom_tree_report(carom_warp_buffer<uint2, CAROM_T
     }
     unsigned total = __shfl_sync(~0u, before, CAROM_WARP - 1);
     before -= count;
+    CAROM_ASSERT(total == __reduce_add_sync(~0u, count)); /* no lane is left out */
     if (total == 0) return;
     if (buffer.used + total > CAROM_TREE_FOUND) buffer.flush(found);
     if (total > CAROM_TREE_FOUND) { /* straight to the list */
@@ -554,105 +450,169 @@ static __device__ inline void carom_tree_report(carom_warp_buffer<uint2, CAROM_T
         return;
     }
     before += buffer.used;
+    CAROM_ASSERT(before + count <= CAROM_TREE_FOUND);
     for (; hits != 0; hits &= hits - 1)
         buffer.entries[before++] = make_uint2(other, one((unsigned)__ffs(hits) - 1u));
     buffer.used += total;
 }
 
-/* One warp per pair of leaves. Items that do not overlap the other leaf's box take no part. Of the
- * others, those of one leaf are spread over the lanes, several times if they are few, and each is
- * compared with its share of the other leaf's. */
+/* The first of two leaves; consecutive pairs mostly have the same. */
+struct carom_tree_leaf {
+    uint32_t number;     /* UINT32_MAX: none yet */
+    carom_box item, all; /* of this lane; of the leaf */
+    uint32_t sides;      /* as in carom_tree, or 0 */
+
+    __device__ void load(const carom_tree &tree, uint32_t leaf) {
+        unsigned lane = threadIdx.x % CAROM_WARP;
+        number = leaf;
+        item = carom_tree_entry(tree.boxes[0], leaf * CAROM_WARP + lane);
+        all = carom_tree_entry(tree.boxes[1], leaf);
+        if (tree.sides != nullptr) sides = tree.sides[leaf];
+    }
+};
+
+typedef carom_warp_buffer<uint2, CAROM_TREE_FOUND> carom_tree_buffer;
+
+/* The candidates among the items of one leaf: each lane with the sixteen after it, in a circle. */
+static __device__ inline void carom_tree_search_leaf(const carom_tree &tree,
+                                                     const carom_tree_leaf &a,
+                                                     carom_tree_buffer &buffer,
+                                                     const carom_device_list<uint2> &found) {
+    unsigned lane = threadIdx.x % CAROM_WARP, hits = 0;
+    uint32_t leaf = a.number;
+    for (unsigned s = 0; s < CAROM_WARP / 2; ++s) {
+        unsigned other = (lane + s + 1u) % CAROM_WARP;
+        carom_box box;
+        for (int k = 0; k < 3; ++k) {
+            box.low[k] = __shfl_sync(~0u, a.item.low[k], other);
+            box.high[k] = __shfl_sync(~0u, a.item.high[k], other);
+        }
+        bool meets =
+            carom_box_overlap(&a.item, &box) && (s + 1u < CAROM_WARP / 2 || lane < CAROM_WARP / 2);
+        if (tree.sides != nullptr)
+            meets = meets && ((a.sides >> lane ^ a.sides >> other) & 1u) != 0;
+        hits |= meets ? 1u << s : 0u;
+    }
+    carom_tree_report(buffer, found, hits, leaf * CAROM_WARP + lane,
+                      [=](unsigned s) { return leaf * CAROM_WARP + (lane + s + 1u) % CAROM_WARP; });
+}
+
+/* Those of two leaves. Items that do not overlap the other leaf's box take no part. Of the others,
+ * those of one leaf are spread over the lanes, several times if they are few, and each is compared
+ * with its share of the other leaf's. */
+static __device__ inline void carom_tree_search_leaves(const carom_tree &tree,
+                                                       const carom_tree_leaf &a, uint32_t leaf_b,
+                                                       uint32_t sides_b, carom_tree_part *parts,
+                                                       carom_tree_buffer &buffer,
+                                                       const carom_device_list<uint2> &found) {
+    unsigned lane = threadIdx.x % CAROM_WARP, lower = (1u << lane) - 1u;
+    carom_tree_part &part_a = parts[0], &part_b = parts[1];
+    carom_box b = carom_tree_entry(tree.boxes[0], leaf_b * CAROM_WARP + lane);
+    carom_box all_b = carom_tree_entry(tree.boxes[1], leaf_b);
+    bool take_a = carom_box_overlap(&a.item, &all_b), take_b = carom_box_overlap(&b, &a.all);
+    unsigned in_a = __ballot_sync(~0u, take_a), in_b = __ballot_sync(~0u, take_b);
+    unsigned count_a = __popc(in_a), count_b = __popc(in_b);
+    if (count_a == 0 || count_b == 0) return;
+    __syncwarp();
+    if (take_a)
+        part_a.put(__popc(in_a & lower), a.item,
+                   lane | (a.sides >> lane & 1u) << CAROM_TREE_WARP_BITS);
+    if (take_b)
+        part_b.put(__popc(in_b & lower), b, lane | (sides_b >> lane & 1u) << CAROM_TREE_WARP_BITS);
+    __syncwarp();
+    /* lanes for the power of two at or above the count */
+    unsigned bits_a = count_a > 1 ? 32u - (unsigned)__clz((int)(count_a - 1u)) : 0u;
+    unsigned bits_b = count_b > 1 ? 32u - (unsigned)__clz((int)(count_b - 1u)) : 0u;
+    bool swap = (count_a << bits_b) < (count_b << bits_a); /* fewer comparisons */
+    const carom_tree_part &others = swap ? part_b : part_a, &ones = swap ? part_a : part_b;
+    unsigned bits = swap ? bits_b : bits_a, other_count = swap ? count_b : count_a;
+    unsigned one_count = swap ? count_a : count_b, step = CAROM_WARP >> bits;
+    unsigned other = lane & ((1u << bits) - 1u), first = lane >> bits, hits = 0;
+    CAROM_ASSERT(one_count <= step * CAROM_WARP); /* a bit of `hits` for each comparison */
+    float4 low = others.low[other], high = others.high[other];
+    uint32_t mark = __float_as_uint(low.w);
+    if (other < other_count)
+        for (unsigned one = first, s = 0; one < one_count; one += step, ++s) {
+            float4 one_low = ones.low[one], one_high = ones.high[one];
+            bool meets = (low.x <= one_high.x) & (one_low.x <= high.x) & (low.y <= one_high.y) &
+                         (one_low.y <= high.y) & (low.z <= one_high.z) & (one_low.z <= high.z);
+            if (tree.sides != nullptr)
+                meets = meets && ((mark ^ __float_as_uint(one_low.w)) & CAROM_WARP) != 0;
+            hits |= meets ? 1u << s : 0u;
+        }
+    uint32_t other_leaf = swap ? leaf_b : a.number, one_leaf = swap ? a.number : leaf_b;
+    carom_tree_report(
+        buffer, found, hits, other_leaf * CAROM_WARP + mark % CAROM_WARP, [=, &ones](unsigned s) {
+            uint32_t lane_of_one = __float_as_uint(ones.low[first + s * step].w) % CAROM_WARP;
+            return one_leaf * CAROM_WARP + lane_of_one;
+        });
+}
+
+/* One warp per pair of leaves. */
 static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
     carom_tree_candidates(carom_tree tree, carom_device_list<uint2> pairs,
                           carom_device_list<uint2> found) {
     carom_device_begin();
     __shared__ uint2 buffers[CAROM_TREE_WARPS][CAROM_TREE_FOUND];
     __shared__ carom_tree_part parts[CAROM_TREE_WARPS][2];
-    unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
-    unsigned lower = (1u << lane) - 1u;
-    carom_warp_buffer<uint2, CAROM_TREE_FOUND> buffer = {buffers[warp], 0};
-    carom_tree_part &part_a = parts[warp][0], &part_b = parts[warp][1];
+    unsigned warp = threadIdx.x / CAROM_WARP;
+    carom_tree_buffer buffer = {buffers[warp], 0};
     uint64_t warps = (uint64_t)gridDim.x * CAROM_TREE_WARPS, count = pairs.stored();
     uint64_t share = CAROM_TREE_SHARE; /* of consecutive pairs, most of which have the same a */
-    uint32_t leaf = UINT32_MAX;        /* that a is */
-    carom_box a, leaf_a;
-    uint32_t sides_a = 0, sides_b = 0;
+    carom_tree_leaf a;
+    uint32_t sides_b = 0;
+    a.number = UINT32_MAX;
+    a.sides = 0;
     for (uint64_t begin = (blockIdx.x * CAROM_TREE_WARPS + warp) * share; begin < count;
          begin += warps * share) {
         uint64_t end = begin + share < count ? begin + share : count;
         for (uint64_t at = begin; at < end; ++at) {
             uint2 pair = pairs.data[at];
-            if (pair.x != leaf) {
-                leaf = pair.x;
-                a = carom_tree_entry(tree.boxes[0], leaf * CAROM_WARP + lane);
-                leaf_a = carom_tree_entry(tree.boxes[1], leaf);
-                if (tree.sides != nullptr) sides_a = tree.sides[leaf];
-            }
+            CAROM_ASSERT(pair.x <= pair.y && pair.y < tree.entries[1]);
+            if (pair.x != a.number) a.load(tree, pair.x);
             if (tree.sides != nullptr) {
                 sides_b = tree.sides[pair.y];
-                if ((sides_a == 0 && sides_b == 0) || (sides_a == ~0u && sides_b == ~0u)) continue;
+                if ((a.sides == 0 && sides_b == 0) || (a.sides == ~0u && sides_b == ~0u)) continue;
             }
-            uint32_t mark_a = lane | (sides_a >> lane & 1u) << 5;
-            if (pair.x == pair.y) { /* each lane with the sixteen after it, in a circle */
-                unsigned hits = 0;
-                for (unsigned s = 0; s < CAROM_WARP / 2; ++s) {
-                    unsigned other = (lane + s + 1u) % CAROM_WARP;
-                    carom_box box;
-                    for (int k = 0; k < 3; ++k) {
-                        box.low[k] = __shfl_sync(~0u, a.low[k], other);
-                        box.high[k] = __shfl_sync(~0u, a.high[k], other);
-                    }
-                    bool meets = carom_box_overlap(&a, &box) &&
-                                 (s + 1u < CAROM_WARP / 2 || lane < CAROM_WARP / 2);
-                    if (tree.sides != nullptr)
-                        meets = meets && ((sides_a >> lane ^ sides_a >> other) & 1u) != 0;
-                    hits |= meets ? 1u << s : 0u;
-                }
-                carom_tree_report(buffer, found, hits, leaf * CAROM_WARP + lane, [=](unsigned s) {
-                    return leaf * CAROM_WARP + (lane + s + 1u) % CAROM_WARP;
-                });
-                continue;
-            }
-            carom_box b = carom_tree_entry(tree.boxes[0], pair.y * CAROM_WARP + lane);
-            carom_box leaf_b = carom_tree_entry(tree.boxes[1], pair.y);
-            bool take_a = carom_box_overlap(&a, &leaf_b), take_b = carom_box_overlap(&b, &leaf_a);
-            unsigned in_a = __ballot_sync(~0u, take_a), in_b = __ballot_sync(~0u, take_b);
-            unsigned count_a = __popc(in_a), count_b = __popc(in_b);
-            if (count_a == 0 || count_b == 0) continue;
-            __syncwarp();
-            if (take_a) part_a.put(__popc(in_a & lower), a, mark_a);
-            if (take_b) part_b.put(__popc(in_b & lower), b, lane | (sides_b >> lane & 1u) << 5);
-            __syncwarp();
-            /* lanes for the power of two at or above the count */
-            unsigned bits_a = count_a > 1 ? 32u - (unsigned)__clz((int)(count_a - 1u)) : 0u;
-            unsigned bits_b = count_b > 1 ? 32u - (unsigned)__clz((int)(count_b - 1u)) : 0u;
-            bool swap = (count_a << bits_b) < (count_b << bits_a); /* fewer comparisons */
-            const carom_tree_part &others = swap ? part_b : part_a, &ones = swap ? part_a : part_b;
-            unsigned bits = swap ? bits_b : bits_a, other_count = swap ? count_b : count_a;
-            unsigned one_count = swap ? count_a : count_b, step = CAROM_WARP >> bits;
-            unsigned other = lane & ((1u << bits) - 1u), first = lane >> bits, hits = 0;
-            float4 low = others.low[other], high = others.high[other];
-            uint32_t mark = __float_as_uint(low.w);
-            if (other < other_count)
-                for (unsigned one = first, s = 0; one < one_count; one += step, ++s) {
-                    float4 one_low = ones.low[one], one_high = ones.high[one];
-                    bool meets = (low.x <= one_high.x) & (one_low.x <= high.x) &
-                                 (low.y <= one_high.y) & (one_low.y <= high.y) &
-                                 (low.z <= one_high.z) & (one_low.z <= high.z);
-                    if (tree.sides != nullptr)
-                        meets = meets && ((mark ^ __float_as_uint(one_low.w)) & CAROM_WARP) != 0;
-                    hits |= meets ? 1u << s : 0u;
-                }
-            uint32_t other_leaf = swap ? pair.y : pair.x, one_leaf = swap ? pair.x : pair.y;
-            carom_tree_report(buffer, found, hits, other_leaf * CAROM_WARP + mark % CAROM_WARP,
-                              [=, &ones](unsigned s) {
-                                  uint32_t lane_of_one =
-                                      __float_as_uint(ones.low[first + s * step].w) % CAROM_WARP;
-                                  return one_leaf * CAROM_WARP + lane_of_one;
-                              });
+            if (pair.x == pair.y)
+                carom_tree_search_leaf(tree, a, buffer, found);
+            else
+                carom_tree_search_leaves(tree, a, pair.y, sides_b, parts[warp], buffer, found);
         }
     }
     buffer.flush(found);
+}
+
+/* ---- Search: queueing ------------------------------------------------------------------------ */
+
+/* Reserves room for so many pairs of leaves, and some more. */
+static inline carom_status carom_tree_find_reserve(carom_device *device, uint64_t leaf_pairs) {
+    return carom_device_reserve_list(device, CAROM_SCRATCH_TREE_LEAF_PAIRS,
+                                     leaf_pairs + CAROM_DEVICE_LIST_ENTRIES, sizeof(uint2),
+                                     "a search");
+}
+
+/* Queues the search for candidates; a counter of the operation counts the pairs of leaves. */
+static inline void carom_tree_find(carom_device *device, carom_device_op *op,
+                                   const carom_tree &tree, int counter,
+                                   const carom_device_list<uint2> &candidates) {
+    const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
+    carom_device_list<uint2> leaves =
+        carom_device_list_of<uint2>(device, CAROM_SCRATCH_TREE_LEAF_PAIRS, op, counter);
+    carom_device_step(device, "pairs of leaves");
+    carom_device_launch(device, carom_tree_pairs,
+                        carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
+                        leaves);
+    carom_device_step(device, "candidates");
+    carom_device_launch(device, carom_tree_candidates,
+                        carom_device_resident(device, carom_tree_candidates, threads), threads,
+                        tree, leaves, candidates);
+}
+
+/* Whether there were more pairs of leaves than room. */
+static inline bool carom_tree_find_grows(carom_device *device, uint64_t leaf_pairs) {
+    return carom_device_list_grows(device, CAROM_SCRATCH_TREE_LEAF_PAIRS, leaf_pairs,
+                                   sizeof(uint2));
 }
 
 #endif

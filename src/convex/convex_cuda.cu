@@ -23,13 +23,10 @@
 #endif
 #define FEW_THREADS 128u
 #define MORE_POINTS 120u         /* of the third: nearly all hulls of 2,562 */
-#define CHUNK       (1u << 18)   /* pairs whose depths are asked at a time: 1 KB is kept for each */
+#define CHUNK_PAIRS (1u << 18)   /* whose depths are asked at a time: 1 KB is kept for each */
 #define ROOMS_BYTES (256u << 20) /* for the rooms of the last kernel */
-#define MOST_ROOMS  2048u
-#define MOST_SUM    1e300 /* as in convex.c */
-
-/* Blocks of scratch. */
-enum { DEEP = 1, LONGER = 4, MORE = 5, ROOMS = 6, CACHES = 7 };
+#define MOST_ROOMS  2048u        /* threads of the last kernel: hardly any pair comes so far */
+#define MOST_SUM    1e300        /* as in convex.c */
 
 /* Counters; the first three are of one chunk. */
 enum { N_DEEP, N_TAKEN, N_MORE, N_LONGER, N_BAD, N_PAIRS };
@@ -49,10 +46,6 @@ struct carom_device_shapes {
     uint32_t most_corners; /* of those that are polytopes */
 };
 
-static uint64_t row(uint64_t bytes) {
-    return (bytes + CAROM_DEVICE_ALLOCATION) / CAROM_DEVICE_ALLOCATION * CAROM_DEVICE_ALLOCATION;
-}
-
 static carom_status hull_create(carom_device *device, const carom_hull_view *view,
                                 carom_device_hull **out) {
     const uint64_t count = view->count, links = view->first[count];
@@ -69,7 +62,7 @@ static carom_status hull_create(carom_device *device, const carom_hull_view *vie
     *out = nullptr;
     carom_device_hull *hull = new (std::nothrow) carom_device_hull{};
     if (hull == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for a hull");
-    for (const auto &part : parts) bytes += row(part.bytes);
+    for (const auto &part : parts) bytes += carom_device_row(part.bytes);
     carom_status status = carom_device_reserve(device, &hull->memory, bytes, "a hull");
     for (int i = 0; i < 5 && status == CAROM_OK; ++i) {
         addresses[i] = (char *)hull->memory.data + at;
@@ -78,7 +71,7 @@ static carom_status hull_create(carom_device *device, const carom_hull_view *vie
                                         cudaMemcpy((char *)hull->memory.data + at, parts[i].from,
                                                    parts[i].bytes, cudaMemcpyHostToDevice),
                                         "copying a hull");
-        at += row(parts[i].bytes);
+        at += carom_device_row(parts[i].bytes);
     }
     if (status != CAROM_OK) {
         carom_device_release(&hull->memory);
@@ -321,7 +314,9 @@ static __global__ void __launch_bounds__(THREADS)
         } else {
             carom_convex_work work;
             if (carom_convex_distance_item(&one.q, cache, &work, &r) && deep != nullptr) {
-                carom_epa_deep *to = &deep[atomicAdd(&counters->n[N_DEEP], 1ull)];
+                carom_device_count at = atomicAdd(&counters->n[N_DEEP], 1ull);
+                CAROM_ASSERT(at < w.end - w.first && at < CHUNK_PAIRS);
+                carom_epa_deep *to = &deep[at];
                 to->work = work;
                 to->close = carom_convex_epa_close(&one.q);
                 to->pair = (uint32_t)i;
@@ -350,6 +345,14 @@ static __device__ inline bool find_depth(carom_epa_deep *deep, carom_epa_polytop
     return done;
 }
 
+/* Leaves a pair to the next kernel; there is room for `most`. */
+static __device__ inline void put_off(uint32_t *list, carom_device_count *count, uint32_t pair,
+                                      uint64_t most) {
+    carom_device_count at = atomicAdd(count, 1ull);
+    CAROM_ASSERT(at < most && pair < most);
+    list[at] = pair;
+}
+
 template <bool HULLS>
 static __global__ void __launch_bounds__(FEW_THREADS, FEW_BLOCKS)
     ask_deep(carom_epa_deep *deep, uint32_t *more, carom_device_counters *counters) {
@@ -363,21 +366,22 @@ static __global__ void __launch_bounds__(FEW_THREADS, FEW_BLOCKS)
         k = __shfl_sync(CAROM_EPA_ALL_LANES, k, 0);
         if (k >= count) break;
         if (!find_depth<HULLS>(&deep[k], &rooms[threadIdx.x / CAROM_WARP]) && lane == 0)
-            more[atomicAdd(&counters->n[N_MORE], 1ull)] = (uint32_t)k;
+            put_off(more, &counters->n[N_MORE], (uint32_t)k, count);
     }
 }
 
 /* The same with more room, one warp per block. */
 static __global__ void __launch_bounds__(CAROM_WARP)
-    ask_more(carom_epa_deep *deep, const uint32_t *more, uint32_t *longer,
+    ask_more(carom_epa_deep *deep, const uint32_t *more, uint32_t *longer, uint64_t pair_count,
              carom_device_counters *counters) {
     carom_device_begin();
     __shared__ carom_epa_polytope<MORE_POINTS> room;
     uint64_t count = counters->n[N_MORE];
     for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+        CAROM_ASSERT(more[i] < counters->n[N_DEEP]);
         carom_epa_deep *from = &deep[more[i]];
         if (!find_depth<false>(from, &room) && threadIdx.x == 0)
-            longer[atomicAdd(&counters->n[N_LONGER], 1ull)] = from->pair;
+            put_off(longer, &counters->n[N_LONGER], from->pair, pair_count);
     }
 }
 
@@ -389,6 +393,7 @@ static __global__ void __launch_bounds__(THREADS)
     for (uint64_t k = (uint64_t)blockIdx.x * THREADS + threadIdx.x; k < count; k += stride) {
         if (deep[k].state == CAROM_EPA_UNKNOWN) continue; /* ask_longer will know */
         carom_convex_result r = {};
+        CAROM_ASSERT(deep[k].pair >= w.first && deep[k].pair < w.end);
         carom_epa_write(&deep[k], &r);
         write_result(w, deep[k].pair, r);
     }
@@ -440,6 +445,7 @@ static __global__ void __launch_bounds__(CAROM_WARP)
     char *memory = rooms + first * room_bytes(most_points);
     for (uint64_t k = first; k < count; k += stride) {
         uint32_t i = longer[k];
+        CAROM_ASSERT(i < w.count);
         one_question one;
         carom_convex_work work;
         carom_convex_result r = {};
@@ -447,6 +453,7 @@ static __global__ void __launch_bounds__(CAROM_WARP)
         carom_convex_learned *cache = w.caches != nullptr ? &one.cache : nullptr;
         (void)carom_convex_distance_item(&one.q, cache, &work, &r);
         uint32_t points = carom_convex_epa_points(&one.q);
+        CAROM_ASSERT(CAROM_MAX(points, CAROM_EPA_STACK_POINTS) <= most_points);
         carom_epa_workspace room = room_at(memory, CAROM_EPA_STACK_POINTS);
         room.point_capacity = carom_convex_epa_first_points(points);
         if (points <= CAROM_EPA_STACK_POINTS)
@@ -548,6 +555,11 @@ static uint64_t longer_blocks(uint64_t pairs, uint32_t points) {
     return CAROM_MIN(blocks, (uint64_t)carom_device_blocks(pairs, CAROM_WARP));
 }
 
+/* Pairs of a chunk that there is room for. */
+static uint64_t chunk_pairs(uint64_t pairs) {
+    return CAROM_MIN(pairs, (uint64_t)CHUNK_PAIRS) + 1;
+}
+
 static carom_status ask_reserve(carom_device *device, carom_device_op *op) {
     const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
     uint64_t pairs = most_pairs(a);
@@ -558,42 +570,60 @@ static carom_status ask_reserve(carom_device *device, carom_device_op *op) {
     CAROM_DEVICE_TRY(reserve_results(device, a->results, pairs));
     if (a->questions.question != CAROM_CONVEX_QUESTION_DEPTH) return CAROM_OK;
     const struct {
-        int block;
+        carom_device_scratch block;
         uint64_t bytes;
-    } wanted[] = {
-        {DEEP, (CAROM_MIN(pairs, (uint64_t)CHUNK) + 1) * sizeof(carom_epa_deep)},
-        {MORE, (CAROM_MIN(pairs, (uint64_t)CHUNK) + 1) * sizeof(uint32_t)},
-        {LONGER, (pairs + 1) * sizeof(uint32_t)},
-        {ROOMS, longer_blocks(pairs, most_points(a)) * CAROM_WARP * room_bytes(most_points(a))},
-        {CACHES, a->questions.learned != nullptr ? pairs * sizeof(carom_convex_learned) : 0}};
+    } wanted[] = {{CAROM_SCRATCH_CONVEX_DEEP, chunk_pairs(pairs) * sizeof(carom_epa_deep)},
+                  {CAROM_SCRATCH_CONVEX_MORE, chunk_pairs(pairs) * sizeof(uint32_t)},
+                  {CAROM_SCRATCH_CONVEX_LONGER, (pairs + 1) * sizeof(uint32_t)},
+                  {CAROM_SCRATCH_CONVEX_ROOMS,
+                   longer_blocks(pairs, most_points(a)) * CAROM_WARP * room_bytes(most_points(a))},
+                  {CAROM_SCRATCH_CONVEX_CACHES,
+                   a->questions.learned != nullptr ? pairs * sizeof(carom_convex_learned) : 0}};
     for (const auto &w : wanted)
-        CAROM_DEVICE_TRY(
-            carom_device_reserve(device, &device->scratch[w.block], w.bytes, "convex pairs"));
+        CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, w.block, w.bytes, "convex pairs"));
     return CAROM_OK;
+}
+
+/* Scratch of the question for depths. */
+struct depth_memory {
+    carom_epa_deep *deep; /* of a chunk */
+    uint32_t *more;       /* of these */
+    uint32_t *longer;     /* of all pairs */
+    char *rooms;
+};
+
+static depth_memory take_depth(carom_device *device, uint64_t pairs) {
+    return depth_memory{
+        carom_device_take<carom_epa_deep>(device, CAROM_SCRATCH_CONVEX_DEEP,
+                                          chunk_pairs(pairs) * sizeof(carom_epa_deep)),
+        carom_device_take<uint32_t>(device, CAROM_SCRATCH_CONVEX_MORE,
+                                    chunk_pairs(pairs) * sizeof(uint32_t)),
+        carom_device_take<uint32_t>(device, CAROM_SCRATCH_CONVEX_LONGER,
+                                    (pairs + 1) * sizeof(uint32_t)),
+        carom_device_take<char>(device, CAROM_SCRATCH_CONVEX_ROOMS,
+                                carom_device_scratch_bytes(device, CAROM_SCRATCH_CONVEX_ROOMS))};
 }
 
 /* The depths of the pairs from w.first to w.end. */
 template <bool HULLS>
-static void launch_chunk(carom_device *device, const asked &w, uint64_t blocks,
-                         carom_device_counters *counters) {
-    carom_epa_deep *deep = (carom_epa_deep *)device->scratch[DEEP].data;
-    uint32_t *more = (uint32_t *)device->scratch[MORE].data;
-    uint32_t *longer = (uint32_t *)device->scratch[LONGER].data;
+static void launch_chunk(carom_device *device, const asked &w, const depth_memory &m,
+                         uint64_t blocks, carom_device_counters *counters) {
+    CAROM_ASSERT(w.end - w.first <= CHUNK_PAIRS);
     if (w.first != 0)
         (void)cudaMemsetAsync(counters->n, 0, CHUNK_COUNTERS * sizeof(carom_device_count),
                               device->stream);
     carom_device_step(device, "distance");
-    carom_device_launch(device, ask_all<HULLS, false>, blocks, THREADS, w, deep, counters);
+    carom_device_launch(device, ask_all<HULLS, false>, blocks, THREADS, w, m.deep, counters);
     carom_device_step(device, "depth");
     carom_device_launch(device, ask_deep<HULLS>,
                         carom_device_resident(device, ask_deep<HULLS>, FEW_THREADS), FEW_THREADS,
-                        deep, more, counters);
+                        m.deep, m.more, counters);
     carom_device_step(device, "large polytopes");
     carom_device_launch(device, ask_more, carom_device_resident(device, ask_more, CAROM_WARP),
-                        CAROM_WARP, deep, more, longer, counters);
+                        CAROM_WARP, m.deep, m.more, m.longer, w.count, counters);
     carom_device_step(device, "points");
     carom_device_launch(device, write_depths, carom_device_resident(device, write_depths, THREADS),
-                        THREADS, w, deep, counters);
+                        THREADS, w, m.deep, counters);
 }
 
 template <bool HULLS>
@@ -615,15 +645,15 @@ static void launch_all(carom_device *device, const ask_arguments *a, asked w,
         return;
     }
     /* blocks without pairs end at once; those that run are then spread evenly */
-    blocks = carom_device_blocks(CAROM_MIN(pairs, (uint64_t)CHUNK), THREADS);
+    blocks = carom_device_blocks(CAROM_MIN(pairs, (uint64_t)CHUNK_PAIRS), THREADS);
+    depth_memory m = take_depth(device, pairs);
     for (w.first = 0; w.first < pairs; w.first = w.end) {
-        w.end = CAROM_MIN(w.first + CHUNK, pairs);
-        launch_chunk<HULLS>(device, w, blocks, counters);
+        w.end = CAROM_MIN(w.first + CHUNK_PAIRS, pairs);
+        launch_chunk<HULLS>(device, w, m, blocks, counters);
     }
     carom_device_step(device, "largest polytopes");
     carom_device_launch(device, ask_longer, longer_blocks(pairs, most_points(a)), CAROM_WARP, w,
-                        (uint32_t *)device->scratch[LONGER].data,
-                        (char *)device->scratch[ROOMS].data, most_points(a), counters);
+                        m.longer, m.rooms, most_points(a), counters);
 }
 
 static void ask_launch(carom_device *device, carom_device_op *op) {
@@ -642,10 +672,11 @@ static void ask_launch(carom_device *device, carom_device_op *op) {
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     if (w.count == 0) return;
     if (q->learned != nullptr && q->question == CAROM_CONVEX_QUESTION_DEPTH) {
-        (void)cudaMemcpyAsync(device->scratch[CACHES].data, q->learned,
-                              w.count * sizeof(*q->learned), cudaMemcpyDeviceToDevice,
-                              device->stream);
-        w.old_caches = (const carom_convex_learned *)device->scratch[CACHES].data;
+        uint64_t bytes = w.count * sizeof(*q->learned);
+        carom_convex_learned *old =
+            carom_device_take<carom_convex_learned>(device, CAROM_SCRATCH_CONVEX_CACHES, bytes);
+        (void)cudaMemcpyAsync(old, q->learned, bytes, cudaMemcpyDeviceToDevice, device->stream);
+        w.old_caches = old;
     }
     bool hulls = q->bodies.shapes != nullptr && q->bodies.shapes->small_hulls &&
                  q->def.search != CAROM_CONVEX_SEARCH_CLIMB;

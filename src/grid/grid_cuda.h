@@ -9,13 +9,12 @@
 #ifndef CAROM_SRC_GRID_GRID_CUDA_H
 #define CAROM_SRC_GRID_GRID_CUDA_H
 
-#include <cub/device/device_scan.cuh>
-
-#include "base/device_cuda.h"
+#include "base/scan_cuda.h"
 #include "grid/grid_item.h"
 
-#define CAROM_GRID_THREADS    256u
-#define CAROM_GRID_FOUND_WARP 128u /* candidates that a warp collects before it appends them */
+#define CAROM_GRID_THREADS        256u
+#define CAROM_GRID_FOUND_WARP     128u /* candidates that a warp collects before it appends them */
+#define CAROM_GRID_MEASURE_BLOCKS 2u   /* per processor: each thread takes many boxes */
 
 /* What is measured on the device, and the cells chosen. */
 struct carom_grid_measure_state {
@@ -43,24 +42,17 @@ struct carom_grid_memory {
     }
 };
 
-static inline uint64_t carom_grid_row(uint64_t bytes) {
-    return (bytes + CAROM_DEVICE_ALLOCATION) / CAROM_DEVICE_ALLOCATION * CAROM_DEVICE_ALLOCATION;
-}
-
 /* The bytes that a grid takes but for its entries; with memory != NULL the addresses in it. */
 static inline uint64_t carom_grid_place(uint32_t count, uint32_t buckets, char *memory,
                                         carom_grid_memory *grid) {
     uint64_t at = CAROM_DEVICE_ALLOCATION, row;
-    uint32_t *none = nullptr;
-    grid->temporary_bytes = 0;
-    (void)cub::DeviceScan::ExclusiveSum(nullptr, grid->temporary_bytes, none, none,
-                                        (int64_t)buckets + 1, (cudaStream_t) nullptr);
-    row = carom_grid_row(((uint64_t)buckets + 1) * sizeof(uint32_t));
+    grid->temporary_bytes = carom_device_scan_bytes((uint64_t)buckets + 1);
+    row = carom_device_row(((uint64_t)buckets + 1) * sizeof(uint32_t));
     grid->state = (carom_grid_measure_state *)memory;
     grid->boxes = (float4 *)(memory + at);
-    at += carom_grid_row(2 * sizeof(float4) * (uint64_t)count);
+    at += carom_device_row(2 * sizeof(float4) * (uint64_t)count);
     grid->levels = (uint8_t *)(memory + at);
-    at += carom_grid_row(count);
+    at += carom_device_row(count);
     grid->counts = (uint32_t *)(memory + at);
     grid->starts = (uint32_t *)(memory + (at += row));
     grid->temporary = memory + (at += row);
@@ -173,7 +165,9 @@ static __global__ void carom_grid_fill(uint32_t count, carom_grid_table table,
     carom_box box = grid.box(rank);
     carom_grid_cells cells = carom_grid_cells_of(&grid.state->space, &box);
     carom_grid_each(table, cells, grid.levels[rank], [&](uint32_t bucket, uint32_t tags) {
-        uint64_t at = (uint64_t)grid.starts[bucket] + atomicSub(&grid.counts[bucket], 1u) - 1u;
+        uint32_t left = atomicSub(&grid.counts[bucket], 1u);
+        uint64_t at = (uint64_t)grid.starts[bucket] + left - 1u;
+        CAROM_ASSERT(left - 1u < grid.starts[bucket + 1] - grid.starts[bucket]);
         if (at < grid.entry_capacity) grid.entries[at] = make_uint2(rank, tags);
     });
 }
@@ -183,6 +177,88 @@ static __global__ void carom_grid_fill(uint32_t count, carom_grid_table table,
  * so that each pair is found once, also where two cells share a bucket. A group of eight lanes
  * shares an item: one lane per entry of a bucket. */
 #define CAROM_GRID_GROUP 8u
+
+/* The entries of one bucket after the other that an item looks at. */
+struct carom_grid_walk {
+    uint32_t rank, level;   /* of the item; CAROM_GRID_NOWHERE: there is none */
+    carom_box box;          /* of the item */
+    carom_grid_cells cells; /* of the item, on the lowest level */
+    carom_grid_cells on;    /* the same on the level that is looked at */
+    uint32_t levels;        /* that are left to look at, a bit each */
+    uint32_t x, y, z, at_level;
+    uint32_t at, end;   /* entries that are left of the bucket */
+    uint32_t cell_tags; /* of an item that has one cell in the bucket: this one */
+
+    __device__ void begin(const carom_grid_memory &grid, uint32_t number, bool there,
+                          uint32_t mask) {
+        rank = number;
+        level = CAROM_GRID_NOWHERE;
+        levels = 0;
+        box = carom_box_empty();
+        cells = carom_grid_cells{};
+        on = carom_grid_cells{};
+        if (there) level = grid.levels[rank];
+        if (level != CAROM_GRID_NOWHERE) {
+            box = grid.box(rank);
+            cells = carom_grid_cells_of(&grid.state->space, &box);
+            levels = mask & ~0u << level;
+        }
+        x = y = at_level = 0;
+        z = 1; /* past the last cell: the next level begins */
+        on.high[2] = 0;
+        at = end = cell_tags = 0;
+    }
+
+    /* Goes on to the next bucket with entries, if there is one. Every group does so on its own. */
+    __device__ void advance(const carom_grid_table &table, const carom_grid_memory &grid) {
+        while (at >= end) {
+            if (x < on.high[0]) {
+                ++x;
+            } else if (y < on.high[1]) {
+                x = on.low[0];
+                ++y;
+            } else if (z < on.high[2]) {
+                x = on.low[0];
+                y = on.low[1];
+                ++z;
+            } else {
+                if (levels == 0) break;
+                at_level = (uint32_t)__ffs((int)levels) - 1u;
+                levels &= levels - 1u;
+                on = carom_grid_cells_on(&cells, at_level);
+                x = on.low[0];
+                y = on.low[1];
+                z = on.low[2];
+            }
+            uint32_t bucket = carom_grid_bucket(&table, x, y, z, at_level);
+            cell_tags = (x & 7u) << CAROM_GRID_TAG_CELL | (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
+                        (z & 7u) << (CAROM_GRID_TAG_CELL + 6) | at_level << CAROM_GRID_TAG_LEVEL;
+            CAROM_ASSERT(bucket < table.bucket_count);
+            at = grid.starts[bucket];
+            end = grid.starts[bucket + 1];
+            CAROM_ASSERT(at <= end);
+            if (end > grid.entry_capacity) at = end = 0; /* it will be repeated */
+        }
+    }
+
+    /* Whether the item of an entry of this bucket is a partner that is reported here. */
+    template <typename BOXES>
+    __device__ bool meets(const BOXES &boxes, const carom_grid_memory &grid, uint2 entry) const {
+        bool later = at_level != level || entry.x > rank;
+        /* an item with one cell in this bucket says which by its tags */
+        bool here = (entry.y & CAROM_GRID_TAG_PLACE) == cell_tags;
+        bool several = (entry.y & CAROM_GRID_TAG_MULTI) != 0 &&
+                       (entry.y >> CAROM_GRID_TAG_LEVEL & 31u) == at_level;
+        if (!(later && (here || several) && boxes.paired(rank, entry.x))) return false;
+        carom_box other = grid.box(entry.x);
+        if (!carom_box_overlap(&box, &other)) return false;
+        carom_grid_cells theirs = carom_grid_cells_of(&grid.state->space, &other);
+        /* the lower-corner cell of the two, which both have, is this one */
+        return CAROM_MAX(cells.low[0], theirs.low[0]) >> at_level == x &&
+               CAROM_MAX(cells.low[1], theirs.low[1]) >> at_level == y &&
+               CAROM_MAX(cells.low[2], theirs.low[2]) >> at_level == z;
+    }
+};
 
 template <typename BOXES>
 static __global__ void __launch_bounds__(CAROM_GRID_THREADS)
@@ -198,71 +274,21 @@ static __global__ void __launch_bounds__(CAROM_GRID_THREADS)
     unsigned group = threadIdx.x % CAROM_WARP / CAROM_GRID_GROUP;
     uint32_t mask = grid.state->level_mask;
     for (uint64_t base = first * per_warp; base < count; base += stride * per_warp) {
-        uint32_t rank = (uint32_t)base + group, level = CAROM_GRID_NOWHERE, levels = 0;
-        carom_box box = carom_box_empty();
-        carom_grid_cells cells = {}, on = {};
-        if (base + group < count) level = grid.levels[rank];
-        if (level != CAROM_GRID_NOWHERE) {
-            box = grid.box(rank);
-            cells = carom_grid_cells_of(&grid.state->space, &box);
-            levels = mask & ~0u << level;
-        }
-        uint32_t x = 0, y = 0, z = 1, at_level = 0; /* past the last cell: the next level begins */
-        on.high[2] = 0;
-        uint32_t at = 0, end = 0, cell_tags = 0;
+        carom_grid_walk walk;
+        walk.begin(grid, (uint32_t)base + group, base + group < count, mask);
         for (;;) {
-            /* the next bucket with entries, or none: every group advances on its own */
-            while (at >= end) {
-                if (x < on.high[0]) {
-                    ++x;
-                } else if (y < on.high[1]) {
-                    x = on.low[0];
-                    ++y;
-                } else if (z < on.high[2]) {
-                    x = on.low[0];
-                    y = on.low[1];
-                    ++z;
-                } else {
-                    if (levels == 0) break;
-                    at_level = (uint32_t)__ffs((int)levels) - 1u;
-                    levels &= levels - 1u;
-                    on = carom_grid_cells_on(&cells, at_level);
-                    x = on.low[0];
-                    y = on.low[1];
-                    z = on.low[2];
-                }
-                uint32_t bucket = carom_grid_bucket(&table, x, y, z, at_level);
-                cell_tags =
-                    (x & 7u) << CAROM_GRID_TAG_CELL | (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
-                    (z & 7u) << (CAROM_GRID_TAG_CELL + 6) | at_level << CAROM_GRID_TAG_LEVEL;
-                at = grid.starts[bucket];
-                end = grid.starts[bucket + 1];
-                if (end > grid.entry_capacity) at = end = 0; /* it will be repeated */
-            }
-            bool more = at < end;
+            walk.advance(table, grid);
+            bool more = walk.at < walk.end;
             if (__ballot_sync(~0u, more) == 0) break;
             bool meets = false;
             uint2 entry = make_uint2(0, 0);
-            if (more && at + lane < end) {
-                entry = grid.entries[at + lane];
-                bool later = at_level != level || entry.x > rank;
-                /* an item with one cell in this bucket says which by its tags */
-                bool here = (entry.y & CAROM_GRID_TAG_PLACE) == cell_tags;
-                bool several = (entry.y & CAROM_GRID_TAG_MULTI) != 0 &&
-                               (entry.y >> CAROM_GRID_TAG_LEVEL & 31u) == at_level;
-                if (later && (here || several) && boxes.paired(rank, entry.x)) {
-                    carom_box other = grid.box(entry.x);
-                    if (carom_box_overlap(&box, &other)) {
-                        carom_grid_cells theirs = carom_grid_cells_of(&grid.state->space, &other);
-                        /* the lower-corner cell of the two, which both have, is this one */
-                        meets = CAROM_MAX(cells.low[0], theirs.low[0]) >> at_level == x &&
-                                CAROM_MAX(cells.low[1], theirs.low[1]) >> at_level == y &&
-                                CAROM_MAX(cells.low[2], theirs.low[2]) >> at_level == z;
-                    }
-                }
+            if (more && walk.at + lane < walk.end) {
+                entry = grid.entries[walk.at + lane];
+                CAROM_ASSERT(entry.x < count);
+                meets = walk.meets(boxes, grid, entry);
             }
-            buffer.push(found, meets, make_uint2(rank, entry.x));
-            if (more) at += CAROM_GRID_GROUP;
+            buffer.push(found, meets, make_uint2(walk.rank, entry.x));
+            if (more) walk.at += CAROM_GRID_GROUP;
         }
     }
     buffer.flush(found);
@@ -275,26 +301,62 @@ static __global__ void carom_grid_report_entries(const uint32_t *total, carom_de
 
 /* ---- Queueing -------------------------------------------------------------------------------- */
 
+/* Entries per item that there is room for at first: items of a surface have two to three. */
+#define CAROM_GRID_ENTRIES_PER_ITEM 3u
+
+/* Reserves memory for a grid of `count` items. */
+static inline carom_status carom_grid_reserve(carom_device *device, uint32_t count,
+                                              const carom_grid_table &table) {
+    carom_grid_memory grid = {};
+    CAROM_DEVICE_TRY(carom_device_reserve_scratch(
+        device, CAROM_SCRATCH_GRID, carom_grid_place(count, table.bucket_count, nullptr, &grid),
+        "a grid"));
+    return carom_device_reserve_list(device, CAROM_SCRATCH_GRID_ENTRIES,
+                                     CAROM_GRID_ENTRIES_PER_ITEM * (uint64_t)count +
+                                         CAROM_DEVICE_LIST_ENTRIES,
+                                     sizeof(uint2), "a search");
+}
+
+/* Takes it. */
+static inline carom_grid_memory carom_grid_take(carom_device *device, uint32_t count,
+                                                const carom_grid_table &table) {
+    carom_grid_memory grid = {};
+    uint64_t bytes = carom_grid_place(count, table.bucket_count, nullptr, &grid);
+    (void)carom_grid_place(count, table.bucket_count,
+                           carom_device_take<char>(device, CAROM_SCRATCH_GRID, bytes), &grid);
+    bytes = carom_device_scratch_bytes(device, CAROM_SCRATCH_GRID_ENTRIES);
+    grid.entries = carom_device_take<uint2>(device, CAROM_SCRATCH_GRID_ENTRIES, bytes);
+    grid.entry_capacity = bytes / sizeof(uint2);
+    return grid;
+}
+
+/* Whether there were more entries than room. */
+static inline bool carom_grid_grows(carom_device *device, uint64_t entries) {
+    return carom_device_list_grows(device, CAROM_SCRATCH_GRID_ENTRIES, entries, sizeof(uint2));
+}
+
 /* Queues the build and the search. `entries` counts the entries, also those beyond the capacity. */
 template <typename BOXES>
 static void carom_grid_find(carom_device *device, BOXES boxes, uint32_t count,
-                            const carom_grid_table &table, int32_t lift, carom_grid_memory grid,
+                            const carom_grid_table &table, int32_t lift,
                             carom_device_count *entries, carom_device_list<uint2> found) {
+    carom_grid_memory grid = carom_grid_take(device, count, table);
     unsigned blocks = carom_device_blocks(count, CAROM_GRID_THREADS);
+    uint64_t counts = (uint64_t)table.bucket_count + 1;
     carom_device_step(device, "cells");
-    (void)cudaMemsetAsync(grid.counts, 0, ((uint64_t)table.bucket_count + 1) * sizeof(uint32_t),
-                          device->stream);
+    (void)cudaMemsetAsync(grid.counts, 0, counts * sizeof(uint32_t), device->stream);
     carom_device_launch(device, carom_grid_begin, 1, 1, grid.state);
-    carom_device_launch(device, carom_grid_measure<BOXES>, 2u * (unsigned)device->processors,
+    carom_device_launch(device, carom_grid_measure<BOXES>,
+                        CAROM_GRID_MEASURE_BLOCKS * (unsigned)device->processors,
                         CAROM_GRID_THREADS, boxes, count, grid.state);
     carom_device_launch(device, carom_grid_end_measure, 1, 1, grid.state, lift);
     carom_device_step(device, "buckets");
     carom_device_launch(device, carom_grid_count<BOXES>, blocks, CAROM_GRID_THREADS, boxes, count,
                         table, grid);
-    (void)cub::DeviceScan::ExclusiveSum(grid.temporary, grid.temporary_bytes, grid.counts,
-                                        grid.starts, (int64_t)table.bucket_count + 1,
-                                        device->stream);
+    carom_device_scan(device, grid.temporary, grid.temporary_bytes, grid.counts, grid.starts,
+                      counts);
     carom_device_launch(device, carom_grid_fill, blocks, CAROM_GRID_THREADS, count, table, grid);
+    carom_device_check_zeros(device, grid.counts, counts * sizeof(uint32_t));
     carom_device_launch(device, carom_grid_report_entries, 1, 1,
                         (const uint32_t *)grid.starts + table.bucket_count, entries);
     carom_device_step(device, "candidates");

@@ -16,7 +16,7 @@
 
 #include "pack/pack_cuda.h"
 
-#define PLAIN 256u /* threads of blocks that work on one element each */
+#define PLAIN_THREADS 256u /* of blocks that work on one element each */
 
 /* ---- Gathering ------------------------------------------------------------------------------- */
 
@@ -44,6 +44,9 @@ static __global__ void gather_cells(view v, const tally *starts, carom_pack_node
         if (base + CHUNK_CELLS < o.stored) chunk = v.chunk_next[chunk];
     }
     uint32_t rest = v.groups[index].end - o.rest;
+    /* as many as examine_groups counted */
+    CAROM_ASSERT(to_active + rest == start.active + count.active);
+    CAROM_ASSERT(to_waiting == start.waiting + count.waiting);
     for (uint32_t i = lane; i < rest; i += CAROM_WARP) active[to_active + i] = v.active[o.rest + i];
     if (lane == 0 && count.some != 0)
         groups[start.some] = group{start.active, start.active + count.active};
@@ -65,6 +68,8 @@ static __global__ void order_cells(const carom_pack_node *cells, uint64_t count,
                                    carom_pack_node *sorted, uint32_t *heads) {
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     carom_device_begin();
+    CAROM_ASSERT(i == 0 || i >= count || keys[i - 1] <= keys[i]);
+    CAROM_ASSERT(i >= count || order[i] < count);
     if (i < count) sorted[i] = cells[order[i]];
     if (i <= count) heads[i] = i < count && (i == 0 || keys[i] != keys[i - 1]) ? 1 : 0;
 }
@@ -111,6 +116,7 @@ static __global__ void enter_contest(view v, contest c) {
     if (i >= c.count) return;
     double cell = CONTEST_CELL * v.candidates[c.order[0]].radius;
     candidate mine = v.candidates[c.order[i]];
+    CAROM_ASSERT(i == 0 || (float)v.candidates[c.order[i - 1]].radius >= (float)mine.radius);
     c.sorted[i] = mine;
     c.state[i] = OPEN;
     uint32_t at = contest_slot(c, carom_pack_cell_of(mine.x, cell),
@@ -176,6 +182,7 @@ static __global__ void list_accepted(contest c, const uint32_t *starts, carom_pa
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     carom_device_begin();
     if (i >= c.count || c.state[i] != ACCEPTED) return;
+    CAROM_ASSERT(starts[i] <= i && starts[i + 1] == starts[i] + 1u);
     balls[starts[i]] = carom_pack_ball{c.sorted[i].x, c.sorted[i].y, c.sorted[i].z, c.radius[i]};
 }
 
@@ -270,6 +277,7 @@ static __global__ void write_lists(view v) {
          i += gridDim.x * blockDim.x) {
         entry e = v.entries[i];
         const slot *s = &v.slots[e.slot];
+        CAROM_ASSERT(e.rank < s->fresh && s->start + s->count + e.rank < v.pool_size);
         v.pool[s->start + s->count + e.rank] = e.ball;
     }
 }
@@ -288,6 +296,7 @@ static __global__ void sort_lists(view v) {
             for (; at > 0 && list[at - 1] > ball; --at) list[at] = list[at - 1];
             list[at] = ball;
         }
+        CAROM_ASSERT(s->count == 0 || list[-1] < list[0]); /* all lists ascend */
         s->count += count;
         s->fresh = 0;
     }
@@ -355,12 +364,18 @@ struct news {
     uint32_t accepted, count;
 };
 
-#define FIRST_SLOTS   (UINT64_C(1) << 20)
-#define FIRST_POOL    (UINT64_C(1) << 24)
-#define FIRST_ENTRIES (UINT64_C(1) << 22)
-#define FIRST_CHUNKS  (UINT64_C(1) << 16)
-#define BALLS_AT_ONCE 16384u
-#define MOST_NUMBER   (UINT64_C(1) << 31) /* of cells, so that indices of sorting fit */
+/* What there is room for at first: packings of some ten thousand balls need no more. */
+#define FIRST_SLOTS     (UINT64_C(1) << 20) /* cells of the grid: 24 MiB */
+#define FIRST_POOL      (UINT64_C(1) << 24) /* balls in its lists: 64 MiB */
+#define FIRST_ENTRIES   (UINT64_C(1) << 22) /* of balls that are filed at once: 48 MiB */
+#define FIRST_CHUNKS    (UINT64_C(1) << 16) /* of cells that groups leave, and two per group */
+#define BALLS_AT_ONCE   16384u /* that are filed by one launch: FIRST_ENTRIES hold them */
+#define MOST_NUMBER     (UINT64_C(1) << 31) /* of cells, so that indices of sorting fit */
+#define FILING_BLOCKS   4u                  /* per processor, of kernels that go through entries */
+#define FILING_THREADS  128u                /* that list the cells of one ball */
+#define CONTEST_SLOTS   64u                 /* of the hash table of candidates at least */
+#define CONTEST_THREADS 1024u               /* of the one block that decides what is left */
+#define SUMMARY_BLOCKS  1024u               /* of kernels that look for the largest cell */
 
 #define TRY_CUDA(call, what) CAROM_DEVICE_TRY(carom_device_check(device, call, what))
 
@@ -411,7 +426,8 @@ static news *news_of(carom_device *device) {
 
 template <typename KERNEL, typename... ARGUMENTS>
 static void launch(carom_device *device, KERNEL kernel, uint64_t count, ARGUMENTS... arguments) {
-    carom_device_launch(device, kernel, carom_device_blocks(count, PLAIN), PLAIN, arguments...);
+    carom_device_launch(device, kernel, carom_device_blocks(count, PLAIN_THREADS), PLAIN_THREADS,
+                        arguments...);
 }
 
 static carom_status upload(carom_device *device, carom_device_pack *p, int block, const void *from,
@@ -469,14 +485,15 @@ static carom_status pack_begin(carom_device *device, const carom_device_pack_def
 
 /* Queues the filing of some balls. Whether there was space is known later: grid_full. */
 static void file_balls(carom_device *device, carom_device_pack *p, uint64_t first, uint64_t end) {
-    uint64_t blocks = 4 * (uint64_t)device->processors;
+    uint64_t blocks = FILING_BLOCKS * (uint64_t)device->processors;
     for (uint64_t at = first; at < end; at += BALLS_AT_ONCE) {
         uint64_t left = end - at, count = CAROM_MIN(left, (uint64_t)BALLS_AT_ONCE);
         (void)cudaMemsetAsync(&p->v.n->entries, 0, sizeof(unsigned), device->stream);
-        carom_device_launch(device, enter_balls, count, 128, p->v, (uint32_t)at, (uint32_t)count);
-        carom_device_launch(device, enlarge_lists, blocks, PLAIN, p->v);
-        carom_device_launch(device, write_lists, blocks, PLAIN, p->v);
-        carom_device_launch(device, sort_lists, blocks, PLAIN, p->v);
+        carom_device_launch(device, enter_balls, count, FILING_THREADS, p->v, (uint32_t)at,
+                            (uint32_t)count);
+        carom_device_launch(device, enlarge_lists, blocks, PLAIN_THREADS, p->v);
+        carom_device_launch(device, write_lists, blocks, PLAIN_THREADS, p->v);
+        carom_device_launch(device, sort_lists, blocks, PLAIN_THREADS, p->v);
     }
 }
 
@@ -699,7 +716,7 @@ static carom_status run_examine(carom_device *device, carom_device_pack *p) {
         } else if (read->n.chunks <= capacity) {
             return CAROM_OK;
         } else {
-            capacity = read->n.chunks + (uint64_t)read->n.chunks / 4;
+            capacity = carom_device_enlarged(read->n.chunks);
         }
     }
 }
@@ -728,7 +745,7 @@ static carom_status gather(carom_device *device, carom_device_pack *p, const tal
 /* Decides which of `count` candidates to insert: `accepted` of them, in FRESH and on the host. */
 static carom_status run_contest(carom_device *device, carom_device_pack *p, uint32_t count,
                                 carom_device_pack_found *found) {
-    uint32_t slots = 64;
+    uint32_t slots = CONTEST_SLOTS;
     while (slots < 2 * count) slots *= 2;
     uint64_t words = (uint64_t)count * (sizeof(candidate) + sizeof(double)) / sizeof(uint32_t);
     words += 3 * ((uint64_t)count + 2) + slots;
@@ -755,7 +772,7 @@ static carom_status run_contest(carom_device *device, carom_device_pack *p, uint
     (void)cudaMemsetAsync(c.heads, 0xFF, slots * sizeof(uint32_t), device->stream);
     launch(device, enter_contest, count, p->v, c);
     launch(device, decide_first, count, p->v, c);
-    carom_device_launch(device, decide_rest, 1, 1024, p->v, c);
+    carom_device_launch(device, decide_rest, 1, CONTEST_THREADS, p->v, c);
     CAROM_DEVICE_TRY(add_up(device, p, c.flags, starts, (uint64_t)count + 1));
     carom_pack_ball *fresh = data_of<carom_pack_ball>(p, FRESH);
     launch(device, list_accepted, count, c, (const uint32_t *)starts, fresh);
@@ -800,9 +817,9 @@ static carom_status pack_examine(carom_device *device, carom_device_pack *p,
 static carom_status pack_summary(carom_device *device, carom_device_pack *p,
                                  carom_device_pack_end *end) {
     unsigned *largest = &p->v.n->largest;
-    launch(device, find_largest, 1024 * PLAIN,
+    launch(device, find_largest, SUMMARY_BLOCKS * PLAIN_THREADS,
            (const carom_pack_node *)data_of<carom_pack_node>(p, ACTIVE), p->active_count, largest);
-    launch(device, find_largest, 1024 * PLAIN,
+    launch(device, find_largest, SUMMARY_BLOCKS * PLAIN_THREADS,
            (const carom_pack_node *)data_of<carom_pack_node>(p, WAITING), p->waiting_count,
            largest);
     news *read = news_of(device);

@@ -25,6 +25,7 @@
 #define ALL_WARPS  16u  /* per processor: what their registers allow */
 #define AHEAD      16u  /* cells of a group that are put on the stack at a time */
 #define MOST_CELLS 256u /* on the stack: seven more for each of 31 levels */
+#define OCTANTS    8u   /* children of a cell */
 #define MOST_NODES (CAROM_BVH_LEVELS * CAROM_BVH_WIDTH)
 
 /* ---- Warps ----------------------------------------------------------------------------------- */
@@ -370,6 +371,7 @@ static __device__ inline void visit_nearest(const view &v, open_node *stack, con
             float other = __shfl_sync(~0u, square, (int)i);
             rank += other > square || (other == square && i < lane) ? 1u : 0u;
         }
+        CAROM_ASSERT(carom_warp_agrees(count) && count + (unsigned)__popc(mask) <= MOST_NODES);
         if (within) stack[count + rank] = open_node{square, child_of(open.node, lane)};
         count += (unsigned)__popc(mask);
         __syncwarp();
@@ -713,13 +715,14 @@ static __device__ void advance(const view &v, block_state<WARPS> &s, const group
         ++visits;
         if (verdict == SPLIT) {
             carom_pack_node child;
-            if (lane < 8) child = carom_pack_node_child(&s.changed[top], lane, v.unit);
+            if (lane < OCTANTS) child = carom_pack_node_child(&s.changed[top], lane, v.unit);
+            CAROM_ASSERT(top + OCTANTS <= MOST_CELLS);
             __syncwarp();
-            if (lane < 8) {
+            if (lane < OCTANTS) {
                 s.cells[top + lane] = child;
                 s.verdicts[top + lane] = NEW;
             }
-            top += 8;
+            top += OCTANTS;
         } else if (lane == 0) {
             if (verdict == UNRESOLVED)
                 atomicMax(&v.n->unresolved, __float_as_uint(s.changed[top].bound));
@@ -731,6 +734,7 @@ static __device__ void advance(const view &v, block_state<WARPS> &s, const group
             for (uint32_t i = top; i > 0; --i) leave_cell(v, s, s.cells[i - 1]);
             candidate c = s.found[top];
             uint32_t at = atomicAdd(&v.n->candidates, 1u);
+            CAROM_ASSERT(at < v.group_count); /* one per group at most */
             v.candidates[at] = c;
             v.keys[at] = (uint64_t)~__float_as_uint((float)c.radius) << 32 | s.group;
         }
@@ -794,6 +798,8 @@ static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
         if (threadIdx.x == 0) {
             v.outcomes[s.group] = outcome{s.first, s.stored, s.next};
             tally left = s.left;
+            CAROM_ASSERT(g.begin <= s.next && s.next <= g.end);
+            CAROM_ASSERT(left.active + left.waiting == s.stored);
             left.active += g.end - s.next;
             left.some = left.active != 0 ? 1 : 0;
             v.tallies[s.group] = left;

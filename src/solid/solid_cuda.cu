@@ -20,17 +20,16 @@
 #include "bvh/bvh.h"
 #include "solid/solid_device.h"
 
-#define THREADS     256u
-#define WARPS       (THREADS / CAROM_WARP)
-#define DECIDERS    128u    /* threads of a block that decides: they take many registers */
-#define PER_WARP    64u     /* entries that a warp collects before it appends them */
-#define STACK       256u    /* nodes: two are taken and up to 32 added per level, on 7 levels */
-#define LEVEL_SHIFT 28u     /* a node above the blocks: its level and its index, below 2^28 */
-#define FEWEST      262144u /* entries of a list at first: 3 MiB */
-#define MOST_GRIDS  65535u  /* queries of a launch */
+#define THREADS      256u
+#define WARPS        (THREADS / CAROM_WARP)
+#define DECIDERS     128u    /* threads of a block that decides: they take many registers */
+#define PER_WARP     64u     /* entries that a warp collects before it appends them */
+#define STACK_NODES  256u    /* two are taken and up to 32 added per level, on 7 levels */
+#define LEVEL_SHIFT  28u     /* a node above the blocks: its level and its index, below 2^28 */
+#define LIST_ENTRIES 262144u /* of a list at first: 3 MiB */
+#define MOST_QUERIES 65535u  /* of a launch: rows that a grid of blocks may have */
 
-/* Blocks of scratch, after those of soups, of which one keeps its contents; and counters. */
-enum { QUERIES = 12, BLOCK_PAIRS, CANDIDATES, OPEN, LINKS, KEPT, DEGENERATE };
+/* Counters: */
 enum { N_BLOCK_PAIRS, N_CANDIDATES, N_OPEN, N_LINKS, N_KEPT, N_DEGENERATE };
 
 struct carom_device_solid {
@@ -117,7 +116,7 @@ static __device__ inline box block_box(const carom_device_solid_tree &tree, uint
 static __global__ void __launch_bounds__(THREADS)
     find_block_pairs(const query *queries, carom_device_list<entry> found) {
     carom_device_begin();
-    __shared__ uint32_t stacks[WARPS][STACK];
+    __shared__ uint32_t stacks[WARPS][STACK_NODES];
     __shared__ entry buffers[WARPS][PER_WARP];
     const query &q = queries[blockIdx.y];
     const carom_device_solid_tree &a = q.solids[0].tree, &b = q.solids[1].tree;
@@ -153,9 +152,11 @@ static __global__ void __launch_bounds__(THREADS)
                 if (hit && level == 1) hit = overlap(move_box(q.q.a_to_b, other), own);
             }
             entry e = {blockIdx.y, index * CAROM_BVH_WIDTH + child, block};
+            CAROM_ASSERT(!hit || level != 1 || e.a < a.block_count);
             buffer.push(found, hit && level == 1, e);
             bool deeper = hit && level > 1;
             unsigned mask = __ballot_sync(~0u, deeper);
+            CAROM_ASSERT(carom_warp_agrees(used) && used + __popc(mask) <= STACK_NODES);
             if (deeper)
                 stack[used + __popc(mask & ((1u << lane) - 1u))] =
                     (level - 1u) << LEVEL_SHIFT | (index * CAROM_BVH_WIDTH + child);
@@ -217,6 +218,7 @@ static __global__ void __launch_bounds__(THREADS)
         entry pair = pairs.data[i];
         const query &q = queries[pair.query];
         const carom_device_solid_tree &a = q.solids[0].tree, &b = q.solids[1].tree;
+        CAROM_ASSERT(pair.a < a.block_count && pair.b < b.block_count);
         if (second == 0) boxes[warp][mine] = triangle_box(q, pair.b * CAROM_BVH_WIDTH + mine);
         box own = load_box(nodes_of(a, 0) + pair.a, mine);
         uint32_t item_a = a.items[pair.a * CAROM_BVH_WIDTH + mine];
@@ -224,6 +226,7 @@ static __global__ void __launch_bounds__(THREADS)
         for (unsigned k = 0; k < CAROM_BVH_WIDTH / 2; ++k) {
             unsigned other = second * (CAROM_BVH_WIDTH / 2) + k;
             bool hit = overlap(own, boxes[warp][other]);
+            CAROM_ASSERT(!hit || item_a < q.solids[0].triangle_count);
             entry e = {pair.query, item_a,
                        hit ? b.items[pair.b * CAROM_BVH_WIDTH + other] : CAROM_BVH_NONE};
             buffer.push(found, hit, e);
@@ -238,6 +241,7 @@ static __global__ void __launch_bounds__(THREADS)
 static __device__ inline void load_face(const query &q, int of_b, uint32_t triangle,
                                         carom_solid_face *face) {
     const carom_device_solid_arrays &s = q.solids[of_b];
+    CAROM_ASSERT(triangle < s.triangle_count);
     for (int i = 0; i < 3; ++i) {
         face->v[i] = s.corners[3 * (uint64_t)triangle + i];
         carom_vec3 x = carom_frame_apply(&q.q.frames[of_b], load_position(s, face->v[i]));
@@ -323,6 +327,7 @@ struct gain {
     uint64_t flags;
 };
 
+static_assert(SUMS + MAXIMA + NUMBERS <= CAROM_WARP, "a lane for each");
 static_assert(offsetof(carom_device_tally, errors) == CAROM_SOLID_TERMS * sizeof(carom_solid_sum),
               "errors follow terms");
 static_assert(offsetof(carom_device_tally, crossed) ==
@@ -421,17 +426,12 @@ struct lists {
     carom_device_list<carom_device_encounter> degenerate;
 };
 
-template <typename T> static __device__ inline void append(const carom_device_list<T> &list, T x) {
-    carom_device_count at = atomicAdd(list.count, 1ull);
-    if (at < list.capacity) list.data[at] = x;
-}
-
 static __device__ inline void cross_link(const query &q, const lists &to, uint32_t number,
                                          const carom_solid_face *f, int of_b, int side,
                                          int change) {
     uint32_t vertex = carom_solid_link(f, side, &change);
     carom_device_link link = {number, (uint32_t)of_b, vertex, change};
-    if (change != 0) append(q.q.place.summed[of_b] ? to.links : to.kept, link);
+    if (change != 0) (q.q.place.summed[of_b] ? to.links : to.kept).append(link);
 }
 
 static __device__ __noinline__ void consider_flat(const query &q, const lists &to, uint32_t number,
@@ -479,7 +479,7 @@ static __global__ void __launch_bounds__(DECIDERS)
         }
         if (meets && e.m.degenerate != 0) {
             carom_device_encounter d = {pair.query, pair.a, pair.b};
-            append(to.degenerate, d);
+            to.degenerate.append(d);
         }
         meets = meets && e.m.count != 0;
         if (meets) {
@@ -527,7 +527,9 @@ static __global__ void __launch_bounds__(DECIDERS)
         const query &q = queries[link.query];
         const carom_device_solid_arrays &s = q.solids[of_b];
         carom_device_tally *tally = &tallies[link.query];
+        CAROM_ASSERT(link.vertex < s.vertex_count && s.ends[link.vertex] <= s.vertex_count);
         uint64_t ends[2] = {s.firsts[s.ends[link.vertex]], s.firsts[link.vertex]};
+        CAROM_ASSERT(ends[1] <= ends[0] && ends[0] <= s.triangle_count);
         gain g;
         bool has = false;
         gain_begin(&g);
@@ -649,29 +651,32 @@ struct search_arguments {
 };
 
 static const struct {
-    int block, counter;
+    carom_device_scratch block;
+    int counter;
     size_t size;
     const char *what;
 } LISTS[] = {
-    {BLOCK_PAIRS, N_BLOCK_PAIRS, sizeof(entry), "pairs of blocks"},
-    {CANDIDATES, N_CANDIDATES, sizeof(entry), "pairs of triangles"},
-    {OPEN, N_OPEN, sizeof(entry), "pairs of triangles"},
-    {LINKS, N_LINKS, sizeof(carom_device_link), "crossed edges"},
-    {KEPT, N_KEPT, sizeof(carom_device_link), "crossed edges"},
-    {DEGENERATE, N_DEGENERATE, sizeof(carom_device_encounter), "degenerate pairs"},
+    {CAROM_SCRATCH_SOLID_BLOCK_PAIRS, N_BLOCK_PAIRS, sizeof(entry), "pairs of blocks"},
+    {CAROM_SCRATCH_SOLID_CANDIDATES, N_CANDIDATES, sizeof(entry), "pairs of triangles"},
+    {CAROM_SCRATCH_SOLID_OPEN, N_OPEN, sizeof(entry), "pairs of triangles"},
+    {CAROM_SCRATCH_SOLID_LINKS, N_LINKS, sizeof(carom_device_link), "crossed edges"},
+    {CAROM_SCRATCH_SOLID_KEPT, N_KEPT, sizeof(carom_device_link), "crossed edges"},
+    {CAROM_SCRATCH_SOLID_DEGENERATE, N_DEGENERATE, sizeof(carom_device_encounter),
+     "degenerate pairs"},
 };
+
+/* Of queries and their tallies, on the device. */
+static uint64_t query_bytes(const search_arguments *s) {
+    return s->count * (sizeof(query) + sizeof(carom_device_tally));
+}
 
 static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[QUERIES],
-                                          s->count * (sizeof(query) + sizeof(carom_device_tally)),
-                                          "queries"));
-    for (const auto &list : LISTS) {
-        uint64_t entries = device->wanted[list.block];
-        entries = entries > FEWEST ? entries : FEWEST;
-        CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[list.block],
-                                              entries * list.size, list.what));
-    }
+    CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_SOLID_QUERIES,
+                                                  query_bytes(s), "queries"));
+    for (const auto &list : LISTS)
+        CAROM_DEVICE_TRY(
+            carom_device_reserve_list(device, list.block, LIST_ENTRIES, list.size, list.what));
     return CAROM_OK;
 }
 
@@ -683,20 +688,23 @@ static void launch(carom_device *device, KERNEL kernel, unsigned threads, ARGUME
 
 static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    query *queries = (query *)device->scratch[QUERIES].data;
+    query *queries = carom_device_take<query>(device, CAROM_SCRATCH_SOLID_QUERIES, query_bytes(s));
     carom_device_tally *tallies = (carom_device_tally *)(queries + s->count);
     carom_device_list<entry> blocks =
-        carom_device_list_of<entry>(device, BLOCK_PAIRS, op, N_BLOCK_PAIRS);
+        carom_device_list_of<entry>(device, CAROM_SCRATCH_SOLID_BLOCK_PAIRS, op, N_BLOCK_PAIRS);
     carom_device_list<entry> candidates =
-        carom_device_list_of<entry>(device, CANDIDATES, op, N_CANDIDATES);
-    carom_device_list<entry> open = carom_device_list_of<entry>(device, OPEN, op, N_OPEN);
-    lists to = {carom_device_list_of<carom_device_link>(device, LINKS, op, N_LINKS),
-                carom_device_list_of<carom_device_link>(device, KEPT, op, N_KEPT),
-                carom_device_list_of<carom_device_encounter>(device, DEGENERATE, op, N_DEGENERATE)};
+        carom_device_list_of<entry>(device, CAROM_SCRATCH_SOLID_CANDIDATES, op, N_CANDIDATES);
+    carom_device_list<entry> open =
+        carom_device_list_of<entry>(device, CAROM_SCRATCH_SOLID_OPEN, op, N_OPEN);
+    lists to = {
+        carom_device_list_of<carom_device_link>(device, CAROM_SCRATCH_SOLID_LINKS, op, N_LINKS),
+        carom_device_list_of<carom_device_link>(device, CAROM_SCRATCH_SOLID_KEPT, op, N_KEPT),
+        carom_device_list_of<carom_device_encounter>(device, CAROM_SCRATCH_SOLID_DEGENERATE, op,
+                                                     N_DEGENERATE)};
     carom_device_step(device, "queries");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
-    (void)cudaMemcpyAsync(queries, s->queries, s->count * (sizeof(query) + sizeof(*tallies)),
-                          cudaMemcpyHostToDevice, device->stream);
+    (void)cudaMemcpyAsync(queries, s->queries, query_bytes(s), cudaMemcpyHostToDevice,
+                          device->stream);
     carom_device_step(device, "pairs of blocks");
     find_block_pairs<<<dim3(carom_device_blocks(s->most_blocks, WARPS), s->count), THREADS, 0,
                        device->stream>>>(queries, blocks);
@@ -717,11 +725,8 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
                                   const carom_device_counters *counters, bool *again) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     const carom_device_count *n = counters->n;
-    for (const auto &list : LISTS) {
-        if (n[list.counter] * list.size <= device->scratch[list.block].bytes) continue;
-        device->wanted[list.block] = n[list.counter] + n[list.counter] / 4;
-        *again = true;
-    }
+    for (const auto &list : LISTS)
+        *again = carom_device_list_grows(device, list.block, n[list.counter], list.size) || *again;
     if (*again) return CAROM_OK;
     device->steps.node_pairs = n[N_BLOCK_PAIRS];
     device->steps.candidates = n[N_CANDIDATES];
@@ -740,9 +745,9 @@ static carom_status solid_search(carom_device *device, const carom_device_overla
     uint64_t sums = count * sizeof(*tallies);
     *found = carom_device_found{};
     if (count == 0) return CAROM_OK;
-    if (count > MOST_GRIDS)
+    if (count > MOST_QUERIES)
         return carom_device_fail(device, CAROM_TOO_LARGE, "at most %u queries at a time",
-                                 MOST_GRIDS);
+                                 MOST_QUERIES);
     CAROM_DEVICE_TRY(carom_device_finish(device)); /* of what else uses pinned memory */
     CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, count * sizeof(query) + 2 * sums));
     query *queries = (query *)device->pinned.data;
@@ -765,23 +770,27 @@ static carom_status solid_search(carom_device *device, const carom_device_overla
     return CAROM_OK;
 }
 
-static carom_status read_list(carom_device *device, int block, void *to, uint64_t bytes) {
+static carom_status read_list(carom_device *device, carom_device_scratch block, void *to,
+                              uint64_t bytes) {
     if (bytes == 0) return CAROM_OK;
-    CAROM_DEVICE_TRY(carom_device_check(device,
-                                        cudaMemcpyAsync(to, device->scratch[block].data, bytes,
-                                                        cudaMemcpyDeviceToHost, device->stream),
-                                        "a copy"));
+    CAROM_ASSERT(bytes <= carom_device_scratch_bytes(device, block));
+    CAROM_DEVICE_TRY(
+        carom_device_check(device,
+                           cudaMemcpyAsync(to, carom_device_scratch_data<void>(device, block),
+                                           bytes, cudaMemcpyDeviceToHost, device->stream),
+                           "a copy"));
     return carom_device_check(device, cudaStreamSynchronize(device->stream), "a copy");
 }
 
 static carom_status solid_get_links(carom_device *device, carom_device_link *links,
                                     uint64_t count) {
-    return read_list(device, KEPT, links, count * sizeof(*links));
+    return read_list(device, CAROM_SCRATCH_SOLID_KEPT, links, count * sizeof(*links));
 }
 
 static carom_status solid_get_degenerate(carom_device *device, carom_device_encounter *degenerate,
                                          uint64_t count) {
-    return read_list(device, DEGENERATE, degenerate, count * sizeof(*degenerate));
+    return read_list(device, CAROM_SCRATCH_SOLID_DEGENERATE, degenerate,
+                     count * sizeof(*degenerate));
 }
 
 extern "C"

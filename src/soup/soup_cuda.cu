@@ -26,25 +26,23 @@
 #define THREADS       256u
 #define DEAD          1u /* CAROM_SOUP_DEAD and CAROM_SOUP_DEGENERATE of soup.h */
 #define DEGENERATE    2u
-#define OPEN_PER_WARP 128u   /* pairs that a warp collects before it appends them */
-#define RARE_BLOCKS   64u    /* of 128 threads, for what hardly ever has work */
-#define FEWEST        65536u /* entries of a list at first */
+#define OPEN_PER_WARP 128u /* pairs that a warp collects before it appends them */
+#define RARE_BLOCKS   64u  /* for what hardly ever has work: the launch is all that it costs */
+#define RARE_THREADS  128u
+#define BOUNDS_BLOCKS                                                                              \
+    4u /* per processor that look for the bounds: each thread takes many vertices */
 
-/* Blocks of scratch. */
-enum {
-    GRID,
-    ENTRIES,
-    SORT,
-    BINS,
-    LEAF_PAIRS,
-    CANDIDATES,
-    OPEN,
-    UNDECIDED,
-    FOUND,
-    SCATTERED,
-    TALLY,
-    TREE
-};
+/* Triangles that can be numbered: those of two soups together, rounded up to whole leaves. */
+#define SOUP_MOST_TRIANGLES (UINT32_MAX - 2u * CAROM_WARP)
+
+/* Entries of lists per triangle that there is room for at first. Usual surfaces have some nine
+ * pairs of leaves per leaf of 32 and nine candidates per triangle; of these, floats leave one open,
+ * and doubles hardly any. */
+#define SOUP_TRIANGLES_PER_LEAF_PAIR 2u
+#define SOUP_CANDIDATES_PER_TRIANGLE 10u
+#define SOUP_OPEN_PER_TRIANGLE       1u
+#define SOUP_TRIANGLES_PER_UNDECIDED 4u
+#define SOUP_TRIANGLES_PER_FOUND     4u
 
 /* Counters of a search. */
 /* By grid, N_LEAF_PAIRS counts its entries. */
@@ -62,7 +60,7 @@ struct side {
     const void *positions;
     const uint32_t *corners, *faces; /* faces NULL: triangles are faces */
     const uint8_t *states;
-    uint32_t vertex_count, triangle_count;
+    uint32_t vertex_count, triangle_count, face_count;
     bool doubles, as_segments, moved;
     carom_frame frame;
 };
@@ -112,8 +110,10 @@ static __device__ inline carom_triangle load_triangle(const view &v, uint32_t it
     const side &s = side_of(v, item);
     const uint32_t *corners = s.corners + 3 * (uint64_t)triangle_of(v, item);
     carom_triangle t;
+    CAROM_ASSERT(triangle_of(v, item) < s.triangle_count);
     for (int i = 0; i < 3; ++i) {
         vertices[i] = corners[i];
+        CAROM_ASSERT(corners[i] < s.vertex_count);
         t.corner[i] = load_posed(s, corners[i]);
     }
     return t;
@@ -171,7 +171,11 @@ static __global__ void find_bounds(view v, box_frame *frame, carom_device_counte
     }
 }
 
-/* As choose_frame of soup_prepare.c. */
+/* As choose_frame of soup_prepare.c: sizes that floats hold with room for squares stay as they are.
+ */
+#define SOUP_LARGEST_UNSCALED  0x1p100
+#define SOUP_SMALLEST_UNSCALED 0x1p-40
+
 static __global__ void end_bounds(box_frame *frame) {
     carom_device_begin();
     double low[3], high[3], most = 0.0;
@@ -182,10 +186,11 @@ static __global__ void end_bounds(box_frame *frame) {
         high[k] = any ? from_ordered(frame->high[k]) : 0.0;
         most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
     }
-    if (most >= 0x1p100 || (most < 0x1p-40 && most > 0.0)) {
+    if (most >= SOUP_LARGEST_UNSCALED || (most < SOUP_SMALLEST_UNSCALED && most > 0.0)) {
         int exponent;
         (void)frexp(most, &exponent);
-        frame->scale = ldexp(1.0, CAROM_MAX(-1022, CAROM_MIN(-exponent, 1022)));
+        frame->scale =
+            ldexp(1.0, CAROM_MAX(DBL_MIN_EXP - 1, CAROM_MIN(-exponent, 1 - DBL_MIN_EXP)));
     }
     for (int k = 0; k < 3; ++k)
         frame->origin[k] = 0.5 * (low[k] * frame->scale + high[k] * frame->scale);
@@ -249,7 +254,11 @@ struct boxes {
         carom_triangle t = load_triangle(v, item, vertices);
         uint8_t state = states[item] & DEAD;
         states[item] = state;
-        if (!carom_face_has_area(&t)) thin.data[atomicAdd(thin.count, 1ull)] = item; /* rare */
+        if (!carom_face_has_area(&t)) { /* rare; there is room for all */
+            carom_device_count at = atomicAdd(thin.count, 1ull);
+            CAROM_ASSERT(at < thin.capacity);
+            thin.data[at] = item;
+        }
         return state != 0 ? carom_box_empty() : box_of(t);
     }
 
@@ -263,6 +272,15 @@ struct boxes {
 
 /* ---- Degenerate triangles -------------------------------------------------------------------- */
 
+/* Lists a face without area; there is room for all. */
+static __device__ inline void add_alone(const carom_device_list<uint32_t> &alone, uint32_t face,
+                                        carom_device_count *count) {
+    carom_device_count at = atomicAdd(alone.count, 1ull);
+    CAROM_ASSERT(at < alone.capacity);
+    alone.data[at] = face;
+    atomicAdd(count, 1ull);
+}
+
 /* Lists triangles that are faces at once; `count` is for the host. */
 static __global__ void find_degenerate(view v, carom_device_list<uint32_t> thin, uint8_t *states,
                                        carom_device_list<uint32_t> alone,
@@ -275,8 +293,7 @@ static __global__ void find_degenerate(view v, carom_device_list<uint32_t> thin,
         if (!carom_face_degenerate(&t)) continue;
         uint8_t state = states[thin.data[i]] |= DEGENERATE;
         if (v.a.faces != nullptr || state != DEGENERATE) continue;
-        alone.data[atomicAdd(alone.count, 1ull)] = thin.data[i];
-        atomicAdd(count, 1ull);
+        add_alone(alone, thin.data[i], count);
     }
 }
 
@@ -291,8 +308,7 @@ static __global__ void find_alone(view v, carom_device_list<uint32_t> thin,
         for (; all && t < v.a.triangle_count && face_of(v, t) == face; ++t)
             all = v.a.states[t] == DEGENERATE;
         if (!all) continue;
-        alone.data[atomicAdd(alone.count, 1ull)] = face;
-        atomicAdd(count, 1ull);
+        add_alone(alone, face, count);
     }
 }
 
@@ -323,6 +339,7 @@ static __global__ void __launch_bounds__(THREADS)
             left = !apart_by_planes(a, b, va, vb, cross_search);
         }
         unsigned mask = __ballot_sync(~0u, left);
+        CAROM_ASSERT(carom_warp_agrees(waiting) && waiting + __popc(mask) <= STRADDLING);
         if (left) straddling[warp][waiting + __popc(mask & ((1u << lane) - 1u))] = pair;
         waiting += __popc(mask);
         __syncwarp();
@@ -355,6 +372,7 @@ static __device__ inline bool found_key(const view &v, uint32_t item_a, uint32_t
     uint32_t a = face_of(v, item_a), b = face_of(v, item_b);
     if (!v.cross && a == b) return false; /* triangles of one polygon */
     uint32_t low = v.cross ? a : CAROM_MIN(a, b), high = v.cross ? b : CAROM_MAX(a, b);
+    CAROM_ASSERT(low < v.a.face_count && high < (v.cross ? v.b : v.a).face_count);
     *key = carom_pair_pack(low, high);
     return true;
 }
@@ -472,6 +490,7 @@ static side side_of_soup(const carom_device_soup *soup) {
     s.states = (const uint8_t *)soup->states.data;
     s.vertex_count = soup->def.vertex_count;
     s.triangle_count = soup->def.triangle_count;
+    s.face_count = soup->def.face_count;
     s.doubles = soup->def.doubles;
     s.as_segments = soup->def.as_segments;
     return s;
@@ -521,23 +540,15 @@ struct prepare_arguments {
 
 static carom_status prepare_reserve(carom_device *device, carom_device_op *op) {
     carom_device_soup *soup = carom_device_arguments<prepare_arguments>(op)->soup;
-    return carom_tree_sort_reserve(device, soup->def.triangle_count, &device->scratch[SORT],
-                                   &device->scratch[BINS]);
-}
-
-static carom_tree_sort sort_memory(carom_device *device, uint32_t count) {
-    carom_tree_sort sort = {};
-    (void)carom_tree_sort_place(count, (char *)device->scratch[SORT].data,
-                                (uint32_t *)device->scratch[BINS].data, &sort);
-    return sort;
+    return carom_tree_sort_reserve(device, soup->def.triangle_count);
 }
 
 /* Chooses the frame of boxes of double coordinates. */
 static void launch_bounds(carom_device *device, const view &v, box_frame *frame,
                           carom_device_counters *counters) {
     carom_device_launch(device, begin_bounds, 1, CAROM_WARP, frame);
-    carom_device_launch(device, find_bounds, 4u * (unsigned)device->processors, THREADS, v, frame,
-                        counters);
+    carom_device_launch(device, find_bounds, BOUNDS_BLOCKS * (unsigned)device->processors, THREADS,
+                        v, frame, counters);
     carom_device_launch(device, end_bounds, 1, 1, frame);
 }
 
@@ -547,7 +558,7 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
     uint32_t count = soup->def.triangle_count;
     uint64_t scalars = 3 * (uint64_t)soup->def.vertex_count;
     unsigned grid = 1u + (unsigned)device->processors;
-    carom_tree_sort sort = sort_memory(device, count);
+    carom_tree_sort sort = carom_tree_sort_take(device, count);
     boxes b = {view_of_soup(soup), (float4 *)soup->records.data, (uint8_t *)soup->states.data,
                thin_of(soup)},
           of_source = b;
@@ -571,11 +582,11 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
     if (count == 0) return;
     carom_tree_build(device, b, soup->tree, sort, surveyed);
     carom_device_step(device, "degenerate faces");
-    carom_device_launch(device, find_degenerate, RARE_BLOCKS, 128, b.v, b.thin, b.states,
+    carom_device_launch(device, find_degenerate, RARE_BLOCKS, RARE_THREADS, b.v, b.thin, b.states,
                         alone_of(soup), &op->counters->n[N_FOUND]);
     if (soup->def.faces != nullptr)
-        carom_device_launch(device, find_alone, RARE_BLOCKS, 128, b.v, b.thin, alone_of(soup),
-                            &op->counters->n[N_FOUND]);
+        carom_device_launch(device, find_alone, RARE_BLOCKS, RARE_THREADS, b.v, b.thin,
+                            alone_of(soup), &op->counters->n[N_FOUND]);
 }
 
 static carom_status prepare_settle(carom_device *device, carom_device_op *op,
@@ -718,15 +729,10 @@ static uint64_t triangles_of(const search_arguments *s) {
            (is_cross(s) ? s->b.soup->def.triangle_count : 0);
 }
 
-/* Whether pairs are put into order by faces while they are on the device. */
+/* Whether pairs are put into order by faces while they are on the device. Others are appended to
+ * the result at once: those that need no order, and those that are sorted there later. */
 static bool by_faces(const search_arguments *s) {
     return s->pairs != nullptr && s->order == CAROM_CUDA_ORDER_SORTED && !has_repeats(s);
-}
-
-/* Whether pairs are appended to the result at once: those that need no order, and those that are
- * sorted there later. */
-static bool is_direct(const search_arguments *s) {
-    return s->pairs != nullptr && !by_faces(s);
 }
 
 /* Memory of the tree of two posed soups, in one block. */
@@ -738,15 +744,16 @@ struct cross_memory {
 
 static uint64_t place_cross(const search_arguments *s, char *memory, cross_memory *m) {
     uint32_t count = (uint32_t)triangles_of(s);
-    uint64_t at = CAROM_DEVICE_ALLOCATION, row = CAROM_DEVICE_ALLOCATION;
+    uint64_t at = CAROM_DEVICE_ALLOCATION;
+    static_assert(sizeof(box_frame) <= CAROM_DEVICE_ALLOCATION, "the frame is one row");
     uint64_t floats = carom_tree_shape(count, &m->tree);
     m->frame = (box_frame *)memory;
     carom_tree_place(&m->tree, (float *)(memory + at));
-    at += (floats * sizeof(float) + row) / row * row;
+    at += carom_device_row(floats * sizeof(float));
     m->records = (float4 *)(memory + at);
-    at += (3 * sizeof(float4) * (uint64_t)count + row) / row * row;
+    at += carom_device_row(3 * sizeof(float4) * (uint64_t)count);
     m->tree.items = (uint32_t *)(memory + at);
-    at += (sizeof(uint32_t) * (uint64_t)count + row) / row * row;
+    at += carom_device_row(sizeof(uint32_t) * (uint64_t)count);
     m->tree.sides = (uint32_t *)(memory + at);
     return at + sizeof(uint32_t) * ((uint64_t)m->tree.entries[1] + CAROM_WARP);
 }
@@ -758,39 +765,33 @@ static uint32_t first_faces(const search_arguments *s) {
 static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     search_arguments *s = carom_device_arguments<search_arguments>(op);
     uint64_t n = triangles_of(s);
-    if (n > UINT32_MAX - 64u)
+    if (n > SOUP_MOST_TRIANGLES)
         return carom_device_fail(device, CAROM_TOO_LARGE,
                                  "the soups have %llu triangles together, too many to number",
                                  (unsigned long long)n);
     if (is_cross(s)) {
         cross_memory m = {};
-        CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, (uint32_t)n, &device->scratch[SORT],
-                                                 &device->scratch[BINS]));
-        CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[TREE],
-                                              place_cross(s, nullptr, &m), "a search"));
+        CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, (uint32_t)n));
+        CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_SOUP_TREE,
+                                                      place_cross(s, nullptr, &m), "a search"));
     }
-    /* Usual surfaces have some nine pairs of leaves per leaf and nine candidates per triangle. */
-    if (s->method.by_grid) {
-        carom_grid_memory grid = {};
-        uint64_t bytes =
-            carom_grid_place((uint32_t)n, s->method.table.bucket_count, nullptr, &grid);
-        CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[GRID], bytes, "a grid"));
-        CAROM_DEVICE_TRY(carom_device_reserve_list(device, ENTRIES, 3 * n + FEWEST, sizeof(uint2)));
-    } else {
-        CAROM_DEVICE_TRY(
-            carom_device_reserve_list(device, LEAF_PAIRS, n / 2 + FEWEST, sizeof(uint2)));
-    }
-    CAROM_DEVICE_TRY(carom_device_reserve_list(device, CANDIDATES, 10 * n + FEWEST, sizeof(uint2)));
-    CAROM_DEVICE_TRY(carom_device_reserve_list(device, OPEN, n + FEWEST, sizeof(uint2)));
-    CAROM_DEVICE_TRY(carom_device_reserve_list(device, UNDECIDED, n / 4 + FEWEST, sizeof(uint2)));
+    if (s->method.by_grid)
+        CAROM_DEVICE_TRY(carom_grid_reserve(device, (uint32_t)n, s->method.table));
+    else
+        CAROM_DEVICE_TRY(carom_tree_find_reserve(device, n / SOUP_TRIANGLES_PER_LEAF_PAIR));
+    const struct {
+        carom_device_scratch block;
+        uint64_t entries;
+    } lists[] = {{CAROM_SCRATCH_PAIRS_CANDIDATES, SOUP_CANDIDATES_PER_TRIANGLE * n},
+                 {CAROM_SCRATCH_SOUP_OPEN, SOUP_OPEN_PER_TRIANGLE * n},
+                 {CAROM_SCRATCH_SOUP_UNDECIDED, n / SOUP_TRIANGLES_PER_UNDECIDED}};
+    for (const auto &list : lists)
+        CAROM_DEVICE_TRY(carom_device_reserve_list(device, list.block,
+                                                   list.entries + CAROM_DEVICE_LIST_ENTRIES,
+                                                   sizeof(uint2), "a search"));
     if (s->pairs == nullptr) return CAROM_OK;
-    CAROM_DEVICE_TRY(carom_device_reserve_list(device, FOUND, n / 4 + FEWEST, sizeof(uint64_t)));
-    uint64_t found = device->scratch[FOUND].bytes / sizeof(uint64_t);
-    CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, s->pairs, found));
-    s->pairs->device_count = (uint64_t *)&op->counters->n[N_FOUND];
-    if (!by_faces(s)) return CAROM_OK;
-    return carom_pairs_sort_reserve(device, first_faces(s), found, &device->scratch[SCATTERED],
-                                    &device->scratch[TALLY]);
+    return carom_pairs_reserve(device, s->pairs, n / SOUP_TRIANGLES_PER_FOUND, by_faces(s),
+                               first_faces(s), &op->counters->n[N_FOUND]);
 }
 
 /* The view of a search, and its tree, which for two soups is queued to be built. */
@@ -802,7 +803,8 @@ static view begin_search(carom_device *device, carom_device_op *op, carom_tree *
     *records = v.a.doubles ? nullptr : (const float4 *)s->a.soup->records.data;
     if (!is_cross(s)) return v;
     cross_memory m = {};
-    (void)place_cross(s, (char *)device->scratch[TREE].data, &m);
+    uint64_t bytes = place_cross(s, nullptr, &m);
+    (void)place_cross(s, carom_device_take<char>(device, CAROM_SCRATCH_SOUP_TREE, bytes), &m);
     v.cross = true;
     v.b = side_of_soup(s->b.soup);
     v.a.moved = s->a.moved;
@@ -816,7 +818,7 @@ static view begin_search(carom_device *device, carom_device_op *op, carom_tree *
     *records = floats ? m.records : nullptr;
     boxes b = {v, floats ? m.records : nullptr, nullptr, {}};
     if (m.tree.entries[0] != 0)
-        carom_tree_build(device, b, m.tree, sort_memory(device, m.tree.entries[0]), false);
+        carom_tree_build(device, b, m.tree, carom_tree_sort_take(device, m.tree.entries[0]), false);
     return v;
 }
 
@@ -839,27 +841,11 @@ struct boxes_in_order {
 static void find_candidates(carom_device *device, carom_device_op *op, const carom_tree &tree,
                             const carom_device_list<uint2> &candidates) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
-    if (s->method.by_grid) {
-        carom_grid_memory grid = {};
-        (void)carom_grid_place(tree.entries[0], s->method.table.bucket_count,
-                               (char *)device->scratch[GRID].data, &grid);
-        grid.entries = (uint2 *)device->scratch[ENTRIES].data;
-        grid.entry_capacity = device->scratch[ENTRIES].bytes / sizeof(uint2);
+    if (s->method.by_grid)
         carom_grid_find(device, boxes_in_order{tree}, tree.entries[0], s->method.table,
-                        s->method.lift, grid, &op->counters->n[N_LEAF_PAIRS], candidates);
-        return;
-    }
-    carom_device_list<uint2> leaves =
-        carom_device_list_of<uint2>(device, LEAF_PAIRS, op, N_LEAF_PAIRS);
-    carom_device_step(device, "pairs of leaves");
-    carom_device_launch(device, carom_tree_pairs,
-                        carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
-                        leaves);
-    carom_device_step(device, "candidates");
-    carom_device_launch(device, carom_tree_candidates,
-                        carom_device_resident(device, carom_tree_candidates, threads), threads,
-                        tree, leaves, candidates);
+                        s->method.lift, &op->counters->n[N_LEAF_PAIRS], candidates);
+    else
+        carom_tree_find(device, op, tree, N_LEAF_PAIRS, candidates);
 }
 
 static void search_launch(carom_device *device, carom_device_op *op) {
@@ -870,16 +856,13 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     carom_device_clear(device, op);
     view v = begin_search(device, op, &tree, &records);
     carom_device_list<uint2> candidates =
-        carom_device_list_of<uint2>(device, CANDIDATES, op, N_CANDIDATES);
-    carom_device_list<uint2> open = carom_device_list_of<uint2>(device, OPEN, op, N_OPEN);
+        carom_device_list_of<uint2>(device, CAROM_SCRATCH_PAIRS_CANDIDATES, op, N_CANDIDATES);
+    carom_device_list<uint2> open =
+        carom_device_list_of<uint2>(device, CAROM_SCRATCH_SOUP_OPEN, op, N_OPEN);
     carom_device_list<uint2> undecided =
-        carom_device_list_of<uint2>(device, UNDECIDED, op, N_UNDECIDED);
-    if (by_faces(s)) r.list = carom_device_list_of<unsigned long long>(device, FOUND, op, N_FOUND);
-    if (is_direct(s)) {
-        r.list.data = (unsigned long long *)s->pairs->data;
-        r.list.capacity = s->pairs->capacity;
-    }
-    if (by_faces(s)) r.tally = carom_pairs_tally(device, first_faces(s), &device->scratch[TALLY]);
+        carom_device_list_of<uint2>(device, CAROM_SCRATCH_SOUP_UNDECIDED, op, N_UNDECIDED);
+    if (s->pairs != nullptr)
+        r = carom_found_pairs_of(device, op, s->pairs, by_faces(s), first_faces(s), N_FOUND);
     if (tree.entries[0] != 0) {
         find_candidates(device, op, tree, candidates);
         if (records != nullptr) {
@@ -898,8 +881,7 @@ static void search_launch(carom_device *device, carom_device_op *op) {
                             r);
     }
     if (by_faces(s))
-        carom_pairs_sort(device, r, first_faces(s), &device->scratch[SCATTERED],
-                         &device->scratch[TALLY], s->pairs, &op->counters->n[N_LONG]);
+        carom_pairs_sort(device, r, first_faces(s), s->pairs, &op->counters->n[N_LONG]);
 }
 
 static carom_status search_settle(carom_device *device, carom_device_op *op,
@@ -910,13 +892,17 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
         return carom_device_fail(device, CAROM_BAD_INPUT,
                                  "a pose moves %llu coordinates beyond the range of doubles",
                                  n[N_NOT_FINITE]);
-    *again = carom_device_list_grows(device, s->method.by_grid ? ENTRIES : LEAF_PAIRS,
-                                     n[N_LEAF_PAIRS], sizeof(uint2));
-    *again = carom_device_list_grows(device, CANDIDATES, n[N_CANDIDATES], sizeof(uint2)) || *again;
-    *again = carom_device_list_grows(device, OPEN, n[N_OPEN], sizeof(uint2)) || *again;
-    *again = carom_device_list_grows(device, UNDECIDED, n[N_UNDECIDED], sizeof(uint2)) || *again;
-    if (s->pairs != nullptr)
-        *again = carom_device_list_grows(device, FOUND, n[N_FOUND], sizeof(uint64_t)) || *again;
+    *again = s->method.by_grid ? carom_grid_grows(device, n[N_LEAF_PAIRS])
+                               : carom_tree_find_grows(device, n[N_LEAF_PAIRS]);
+    const struct {
+        carom_device_scratch block;
+        uint64_t entries;
+    } lists[] = {{CAROM_SCRATCH_PAIRS_CANDIDATES, n[N_CANDIDATES]},
+                 {CAROM_SCRATCH_SOUP_OPEN, n[N_OPEN]},
+                 {CAROM_SCRATCH_SOUP_UNDECIDED, n[N_UNDECIDED]}};
+    for (const auto &list : lists)
+        *again = carom_device_list_grows(device, list.block, list.entries, sizeof(uint2)) || *again;
+    if (s->pairs != nullptr) *again = carom_pairs_grow(device, n[N_FOUND]) || *again;
     if (*again) return CAROM_OK;
     uint64_t count = n[N_FOUND];
     bool floats = n[N_OPEN] != 0 || (!s->a.soup->def.doubles && !is_cross(s));
@@ -925,8 +911,7 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
     device->steps.open_in_floats = floats ? n[N_OPEN] : n[N_CANDIDATES];
     device->steps.open_in_doubles = n[N_UNDECIDED];
     if (s->pairs != nullptr && (has_repeats(s) || n[N_LONG] != 0))
-        CAROM_DEVICE_TRY(carom_pairs_sort_now(device, &device->scratch[SCATTERED],
-                                              &device->scratch[TALLY], s->pairs, &count));
+        CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
     if (s->pairs != nullptr) s->pairs->count = count;
     if (s->count != nullptr) *s->count = count;
     return CAROM_OK;

@@ -12,9 +12,6 @@
 #include "geom/within.h"
 #include "soup/soup_kfree_item.h"
 
-/* Blocks of scratch that only these have. */
-enum { CROWD = 16, CROWD_OPEN };
-
 /* Counters: */
 enum { K_LEAF_PAIRS, K_CANDIDATES, K_MEASURED, K_UNDECIDED, K_NEIGHBOURS, K_BEYOND };
 
@@ -23,6 +20,12 @@ enum { K_LEAF_PAIRS, K_CANDIDATES, K_MEASURED, K_UNDECIDED, K_NEIGHBOURS, K_BEYO
 
 /* Candidates per triangle that there is room for at first: a cloth has 20. */
 #define CROWD_PER_TRIANGLE 24u
+/* Triangles per undecided pair that there is room for at first, and undecided pairs that go to the
+ * host: some in a million are. */
+#define CROWD_TRIANGLES_PER_UNDECIDED 4u
+#define CROWD_NEAR_ENTRIES            4096u
+/* By which boxes are enlarged at least, so that rounding never shrinks one; far below any size. */
+#define CROWD_LEAST_REACH 0x1p-1000
 
 /* Arrays of one number per face. */
 struct crowd {
@@ -31,8 +34,7 @@ struct crowd {
 };
 
 static uint64_t place_crowd(uint32_t faces, char *memory, crowd *c) {
-    uint64_t row =
-        ((uint64_t)faces * sizeof(double) / CAROM_DEVICE_ALLOCATION + 1) * CAROM_DEVICE_ALLOCATION;
+    uint64_t row = carom_device_row((uint64_t)faces * sizeof(double));
     c->diameters = (double *)memory;
     c->counts = (uint32_t *)(memory + row);
     c->neighbours = (uint32_t *)(memory + 2 * row);
@@ -70,7 +72,7 @@ struct wide_boxes {
         if (diameters[item] < 0.0) return carom_box_empty();
         carom_box box = plain.box_of(load_triangle(plain.v, item, vertices));
         double scale = plain.v.frame != nullptr ? plain.v.frame->scale : 1.0;
-        double by = 0.5 * carom_diameter_reach(diameters[item]) * scale + 0x1p-1000;
+        double by = 0.5 * carom_diameter_reach(diameters[item]) * scale + CROWD_LEAST_REACH;
         for (int k = 0; k < 3; ++k) {
             box.low[k] = round_down((double)box.low[k] - by);
             box.high[k] = -round_down(-((double)box.high[k] + by));
@@ -98,6 +100,7 @@ static __global__ void __launch_bounds__(THREADS)
         uint2 pair = candidates.data[i];
         uint32_t item_a = items[pair.x], item_b = items[pair.y];
         carom_triangle a, b;
+        CAROM_ASSERT(pair.x != pair.y && pair.x < v.a.triangle_count);
         if (records != nullptr) {
             a = from_record(records + 3 * (uint64_t)pair.x, ia);
             b = from_record(records + 3 * (uint64_t)pair.y, ib);
@@ -113,10 +116,7 @@ static __global__ void __launch_bounds__(THREADS)
             ++measured;
             verdict = carom_within_filter(&a, &b, carom_diameter_reach(CAROM_MIN(of_a, of_b)));
         }
-        if (verdict == CAROM_UNDECIDED) {
-            carom_device_count at = atomicAdd(undecided.count, 1ull);
-            if (at < undecided.capacity) undecided.data[at] = make_uint2(item_a, item_b);
-        }
+        if (verdict == CAROM_UNDECIDED) undecided.append(make_uint2(item_a, item_b));
         if (verdict != CAROM_YES) continue;
         if (of_a <= of_b) {
             atomicAdd(&c.counts[item_a], 1u);
@@ -173,44 +173,42 @@ static carom_status crowd_reserve(carom_device *device, carom_device_op *op) {
     uint64_t n = soup->def.triangle_count, floats;
     crowd c = {};
     (void)wide_tree(soup, nullptr, &floats);
+    CAROM_DEVICE_TRY(carom_tree_find_reserve(device, n));
     const struct {
-        int block;
+        carom_device_scratch block;
         uint64_t entries, size;
-    } wanted[] = {{TREE, 0, 1},
-                  {LEAF_PAIRS, n + FEWEST, sizeof(uint2)},
-                  {CANDIDATES, CROWD_PER_TRIANGLE * n + FEWEST, sizeof(uint2)},
-                  {UNDECIDED, n / 4 + FEWEST, sizeof(uint2)},
-                  {CROWD_OPEN, FEWEST / 16, sizeof(carom_device_near)}};
-    for (const auto &list : wanted) {
-        uint64_t asked = device->wanted[list.block];
-        uint64_t entries = list.entries > asked ? list.entries : asked;
-        uint64_t bytes = list.block == TREE ? floats * sizeof(float) : entries * list.size;
-        CAROM_DEVICE_TRY(
-            carom_device_reserve(device, &device->scratch[list.block], bytes, "counting faces"));
-    }
-    return carom_device_reserve(device, &device->scratch[CROWD],
-                                place_crowd((uint32_t)n, nullptr, &c), "counting faces");
-}
-
-template <typename T>
-static carom_device_list<T> crowd_list(carom_device *device, int block, carom_device_op *op,
-                                       int counter) {
-    return {(T *)device->scratch[block].data, device->scratch[block].bytes / sizeof(T),
-            &op->counters->n[counter]};
+    } wanted[] = {{CAROM_SCRATCH_PAIRS_CANDIDATES,
+                   CROWD_PER_TRIANGLE * n + CAROM_DEVICE_LIST_ENTRIES, sizeof(uint2)},
+                  {CAROM_SCRATCH_SOUP_UNDECIDED,
+                   n / CROWD_TRIANGLES_PER_UNDECIDED + CAROM_DEVICE_LIST_ENTRIES, sizeof(uint2)},
+                  {CAROM_SCRATCH_SOUP_NEAR, CROWD_NEAR_ENTRIES, sizeof(carom_device_near)}};
+    for (const auto &list : wanted)
+        CAROM_DEVICE_TRY(carom_device_reserve_list(device, list.block, list.entries, list.size,
+                                                   "counting faces"));
+    CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_SOUP_TREE,
+                                                  floats * sizeof(float), "counting faces"));
+    return carom_device_reserve_scratch(device, CAROM_SCRATCH_SOUP_CROWD,
+                                        place_crowd((uint32_t)n, nullptr, &c), "counting faces");
 }
 
 static void crowd_launch(carom_device *device, carom_device_op *op) {
     const carom_device_soup *soup = carom_device_arguments<crowd_arguments>(op)->soup;
-    const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
     uint32_t n = soup->def.triangle_count;
     uint64_t floats;
     view v = view_of_soup(soup);
     crowd c = {};
-    (void)place_crowd(n, (char *)device->scratch[CROWD].data, &c);
-    carom_tree tree = wide_tree(soup, (float *)device->scratch[TREE].data, &floats);
-    carom_device_list<uint2> leaves = crowd_list<uint2>(device, LEAF_PAIRS, op, K_LEAF_PAIRS);
-    carom_device_list<uint2> candidates = crowd_list<uint2>(device, CANDIDATES, op, K_CANDIDATES);
-    carom_device_list<uint2> undecided = crowd_list<uint2>(device, UNDECIDED, op, K_UNDECIDED);
+    uint64_t bytes = place_crowd(n, nullptr, &c);
+    (void)place_crowd(n, carom_device_take<char>(device, CAROM_SCRATCH_SOUP_CROWD, bytes), &c);
+    (void)wide_tree(soup, nullptr, &floats);
+    carom_tree tree = wide_tree(
+        soup, carom_device_take<float>(device, CAROM_SCRATCH_SOUP_TREE, floats * sizeof(float)),
+        &floats);
+    carom_device_list<uint2> candidates =
+        carom_device_list_of<uint2>(device, CAROM_SCRATCH_PAIRS_CANDIDATES, op, K_CANDIDATES);
+    carom_device_list<uint2> undecided =
+        carom_device_list_of<uint2>(device, CAROM_SCRATCH_SOUP_UNDECIDED, op, K_UNDECIDED);
+    carom_device_list<carom_device_near> near =
+        carom_device_list_of<carom_device_near>(device, CAROM_SCRATCH_SOUP_NEAR, op, K_UNDECIDED);
     wide_boxes boxes_of_tree = {{v, nullptr, nullptr, {}}, c.diameters};
     const float4 *records = v.a.doubles ? nullptr : (const float4 *)soup->records.data;
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
@@ -220,21 +218,13 @@ static void crowd_launch(carom_device *device, carom_device_op *op) {
                         op->counters);
     carom_device_step(device, "build");
     carom_tree_fill_all(device, boxes_of_tree, tree);
-    carom_device_step(device, "pairs of leaves");
-    carom_device_launch(device, carom_tree_pairs,
-                        carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
-                        leaves);
-    carom_device_step(device, "candidates");
-    carom_device_launch(device, carom_tree_candidates,
-                        carom_device_resident(device, carom_tree_candidates, threads), threads,
-                        tree, leaves, candidates);
+    carom_tree_find(device, op, tree, K_LEAF_PAIRS, candidates);
     carom_device_step(device, "doubles");
     carom_device_launch(device, count_near, carom_device_resident(device, count_near, THREADS),
                         THREADS, v, (const uint32_t *)tree.items, records, c, candidates, undecided,
                         op->counters);
-    carom_device_launch(device, gather_undecided, RARE_BLOCKS, 128, v, c, undecided,
-                        (carom_device_near *)device->scratch[CROWD_OPEN].data,
-                        device->scratch[CROWD_OPEN].bytes / sizeof(carom_device_near));
+    carom_device_launch(device, gather_undecided, RARE_BLOCKS, RARE_THREADS, v, c, undecided,
+                        near.data, near.capacity);
 }
 
 static carom_status crowd_settle(carom_device *device, carom_device_op *op,
@@ -242,28 +232,29 @@ static carom_status crowd_settle(carom_device *device, carom_device_op *op,
     const crowd_arguments *arguments = carom_device_arguments<crowd_arguments>(op);
     const carom_device_count *n = counters->n;
     const struct {
-        int block;
+        carom_device_scratch block;
         uint64_t entries, size;
-    } found[] = {{LEAF_PAIRS, n[K_LEAF_PAIRS], sizeof(uint2)},
-                 {CANDIDATES, n[K_CANDIDATES], sizeof(uint2)},
-                 {UNDECIDED, n[K_UNDECIDED], sizeof(uint2)},
-                 {CROWD_OPEN, n[K_UNDECIDED], sizeof(carom_device_near)}};
-    *again = false;
-    for (const auto &list : found) {
-        if (list.entries * list.size <= device->scratch[list.block].bytes) continue;
-        device->wanted[list.block] = list.entries + list.entries / 4;
-        *again = true;
-    }
+    } found[] = {{CAROM_SCRATCH_PAIRS_CANDIDATES, n[K_CANDIDATES], sizeof(uint2)},
+                 {CAROM_SCRATCH_SOUP_UNDECIDED, n[K_UNDECIDED], sizeof(uint2)},
+                 {CAROM_SCRATCH_SOUP_NEAR, n[K_UNDECIDED], sizeof(carom_device_near)}};
+    *again = carom_tree_find_grows(device, n[K_LEAF_PAIRS]);
+    for (const auto &list : found)
+        *again = carom_device_list_grows(device, list.block, list.entries, list.size) || *again;
     if (*again) return CAROM_OK;
     device->steps.node_pairs = n[K_LEAF_PAIRS];
     device->steps.candidates = n[K_MEASURED];
     device->steps.open_in_floats = n[K_MEASURED];
     device->steps.open_in_doubles = n[K_UNDECIDED];
     crowd c = {};
-    (void)place_crowd(arguments->soup->def.triangle_count, (char *)device->scratch[CROWD].data, &c);
+    (void)place_crowd(arguments->soup->def.triangle_count,
+                      carom_device_scratch_data<char>(device, CAROM_SCRATCH_SOUP_CROWD), &c);
     *arguments->result = carom_device_k_free{
-        c.diameters,     c.counts,         c.neighbours,
-        n[K_NEIGHBOURS], n[K_BEYOND] != 0, (carom_device_near *)device->scratch[CROWD_OPEN].data,
+        c.diameters,
+        c.counts,
+        c.neighbours,
+        n[K_NEIGHBOURS],
+        n[K_BEYOND] != 0,
+        carom_device_scratch_data<carom_device_near>(device, CAROM_SCRATCH_SOUP_NEAR),
         n[K_UNDECIDED]};
     return CAROM_OK;
 }

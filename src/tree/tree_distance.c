@@ -345,8 +345,8 @@ carom_status carom_tree_meet(carom_context *context, const carom_tree *a, const 
     CAROM_TREE_ENTER(meet);
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
     const carom_tree_placing placing = carom_tree_place(&pair);
-    const carom_tree_budget budget = carom_tree_budget_make(def, carom_tree_start(def));
-    carom_tree_gap_search s = tree_gap_begin(&placing, &budget);
+    const carom_tree_budget unlimited = carom_tree_budget_make(&carom_tree_query_defaults, 0.0);
+    carom_tree_gap_search s = tree_gap_begin(&placing, &unlimited);
     s.any = true;
     if (!placing.apart) CAROM_CPU_CALL(context, carom_tree_search_gap)(&s);
     context->work = (carom_work){0};
