@@ -85,7 +85,8 @@ static __global__ void carom_pairs_rank(carom_device_list<unsigned long long> fo
 }
 
 #ifdef CAROM_CHECKS
-/* Pairs, when they are all there, are in strictly ascending order. */
+/* Pairs, when they are all there, are in strictly ascending order. They are not where more were
+ * found than the list they came from has room for: then they will be found again. */
 static __global__ void carom_pairs_expect_order(const carom_pair *pairs, uint64_t capacity,
                                                 const carom_device_count *count,
                                                 const carom_device_count *too_long) {
@@ -101,15 +102,15 @@ static __global__ void carom_pairs_expect_order(const carom_pair *pairs, uint64_
 /* Blocks per processor of kernels that go through all pairs. */
 #define CAROM_PAIRS_BLOCKS 4u
 
-static inline void carom_pairs_check_order(carom_device *device, const carom_cuda_pairs *pairs,
-                                           const carom_device_count *count,
+static inline void carom_pairs_check_order(carom_device *device, const carom_pair *pairs,
+                                           uint64_t capacity, const carom_device_count *count,
                                            const carom_device_count *too_long) {
 #ifdef CAROM_CHECKS
     carom_pairs_expect_order<<<CAROM_PAIRS_BLOCKS *(unsigned)device->processors,
-                               CAROM_PAIRS_THREADS, 0, device->stream>>>(
-        pairs->data, pairs->capacity, count, too_long);
+                               CAROM_PAIRS_THREADS, 0, device->stream>>>(pairs, capacity, count,
+                                                                         too_long);
 #else
-    (void)device, (void)pairs, (void)count, (void)too_long;
+    (void)device, (void)pairs, (void)capacity, (void)count, (void)too_long;
 #endif
 }
 
@@ -189,7 +190,10 @@ static inline void carom_pairs_sort(carom_device *device, const carom_found_pair
                         found.tally, starts, scattered, members, too_long);
     carom_device_launch(device, carom_pairs_rank, grid, CAROM_PAIRS_THREADS, found.list, starts,
                         scattered, pairs->data, pairs->capacity, too_long);
-    carom_pairs_check_order(device, pairs, found.list.count, too_long);
+    carom_pairs_check_order(device, pairs->data,
+                            found.list.capacity < pairs->capacity ? found.list.capacity
+                                                                  : pairs->capacity,
+                            found.list.count, too_long);
 }
 
 /* ---- By CUB ---------------------------------------------------------------------------------- */
@@ -232,7 +236,8 @@ static inline carom_status carom_pairs_sort_now(carom_device *device, carom_cuda
     carom_pairs_exchange<<<grid, CAROM_PAIRS_THREADS, 0, device->stream>>>(found, unique);
     (void)cudaMemcpyAsync(pairs->device_count, unique, sizeof(uint64_t), cudaMemcpyDeviceToDevice,
                           device->stream);
-    carom_pairs_check_order(device, pairs, (const carom_device_count *)unique, nullptr);
+    carom_pairs_check_order(device, pairs->data, pairs->capacity,
+                            (const carom_device_count *)unique, nullptr);
     CAROM_DEVICE_TRY(carom_device_check(
         device,
         cudaMemcpyAsync(count, unique, sizeof(*count), cudaMemcpyDeviceToHost, device->stream),
