@@ -50,9 +50,9 @@ static void add_corners(double *terms, const carom_solid_anchors *a, carom_vec3 
 /* A whole triangle, with posed and rounded corners. */
 static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                       const carom_solid_face *f, int weight) {
-    double terms[CAROM_SOLID_SLOTS] = {0};
+    double terms[CAROM_SOLID_SLOTS];
     carom_vec3 u = carom_vec_sub(f->p[1], query->origin);
-    carom_solid_add_turned(terms, u, carom_vec_sub(f->p[1], f->p[0]),
+    carom_solid_find_whole(terms, u, carom_vec_sub(f->p[1], f->p[0]),
                            carom_vec_sub(f->p[2], f->p[1]), (double)weight, of_b, 0.0);
     carom_solid_add_terms(query, tally, terms);
 }
@@ -63,10 +63,10 @@ static void add_triangles(const carom_solid_query *query, carom_solid_tally *tal
     const carom_soup_view *soup = &query->solids[of_b]->view;
     const carom_solid_place place = carom_solid_place_of(query);
     for (uint64_t t = first; t < last && t < soup->triangle_count; ++t) {
-        double terms[CAROM_SOLID_SLOTS] = {0};
+        double terms[CAROM_SOLID_SLOTS];
         carom_triangle c = carom_soup_view_triangle(soup, t);
-        carom_solid_add_whole(terms, c.corner, &carom_solid_side(query, of_b)->frame, query->power,
-                              &place, of_b, weight);
+        carom_solid_find_posed(terms, c.corner, &carom_solid_side(query, of_b)->frame, query->power,
+                               &place, of_b, weight);
         carom_solid_add_terms(query, tally, terms);
     }
 }

@@ -61,10 +61,7 @@ static double value(const plane *f, carom_vec3 x, double *error) {
     carom_vec3 u = carom_vec_sub(f->p[1], f->p[0]), w = carom_vec_sub(x, f->p[0]);
     if (f->axis == THROUGH_THREE) {
         carom_solid_plane plane = carom_solid_plane_make(f->p);
-        carom_vec3 a = carom_vec(fabs(w.x), fabs(w.y), fabs(w.z));
-        *error = CAROM_ORIENT3D_ERROR * carom_vec_dot(plane.size, a) +
-                 CAROM_ORIENT_UNDERFLOW * ((a.x + a.y) + (a.z + 1.0));
-        return carom_vec_dot(plane.normal, w);
+        return carom_solid_plane_value(&plane, f->p[0], x, error);
     }
     double left = f->axis == 0 ? u.y * w.z : f->axis == 1 ? u.z * w.x : u.x * w.y;
     double right = f->axis == 0 ? u.z * w.y : f->axis == 1 ? u.x * w.z : u.y * w.x;
