@@ -89,12 +89,4 @@ carom_status carom_device_trim(carom_context *context);
  * context's backend. */
 carom_status carom_context_require_cpu(carom_context *context, const char *what);
 
-/* Lets a GPU engine do a part of its work by calls of the CPU. The caller gives the context's own
- * backend, which is returned, back to it. */
-static inline carom_backend carom_context_use_cpu(carom_context *context) {
-    carom_backend backend = context->backend;
-    context->backend = CAROM_BACKEND_CPU;
-    return backend;
-}
-
 #endif

@@ -537,7 +537,6 @@ carom_status carom_solid_overlap_batch(carom_context *context, const carom_solid
     for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check(context, pairs[i].a, pairs[i].b, def));
     context->work = (carom_work){0, 0, 0};
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_backend backend = carom_context_use_cpu(context);
     carom_status status = CAROM_OK;
     for (uint64_t first = 0; status == CAROM_OK && first < count; first += AT_ONCE) {
         uint32_t some = (uint32_t)CAROM_MIN(count - first, AT_ONCE), at = 0;
@@ -546,7 +545,6 @@ carom_status carom_solid_overlap_batch(carom_context *context, const carom_solid
         carom_arena_rewind(scratch, mark);
         if (status != CAROM_OK) status = carom_fail_at(context, status, "pair", first + at);
     }
-    context->backend = backend;
     return status;
 }
 
@@ -563,10 +561,7 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
     memset(overlap, 0, sizeof(*overlap));
     CAROM_TRY(check(context, a, b, def));
     context->work = (carom_work){0, 0, 0};
-    carom_backend backend = carom_context_use_cpu(context);
     carom_solid_tally_begin(&j.tally);
-    carom_status status = carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &j.query);
-    if (status == CAROM_OK) status = finish(&j, true, &q, def, overlap);
-    context->backend = backend;
-    return status;
+    CAROM_TRY(carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &j.query));
+    return finish(&j, true, &q, def, overlap);
 }

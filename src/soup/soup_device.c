@@ -27,12 +27,11 @@ carom_status carom_soup_device_check_new(carom_context *context, const carom_sou
 }
 
 carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup) {
-    carom_backend backend = soup->device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
-    if (backend == context->backend) return CAROM_OK;
+    if (soup->backend == context->backend) return CAROM_OK;
     return carom_fail(context, CAROM_UNSUPPORTED,
                       "the soup was made on %s and the context computes on %s; make the soup with "
                       "this context",
-                      carom_backend_name(backend), carom_backend_name(context->backend));
+                      carom_backend_name(soup->backend), carom_backend_name(context->backend));
 }
 
 /* CAROM_OK if the soup can be searched. */
