@@ -230,6 +230,7 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
     carom_vec3 direction = carom_vec_sub(f->p[to], f->p[from]);
     double d = from == low ? d_low : d_high, whole = from == low ? d_low - d_high : d_high - d_low;
     double t = whole != 0.0 ? d / whole : 0.0;
+    CAROM_ASSERT(!(t < 0.0) && !(t > 0.5)); /* opposite sides, from the nearer one */
     double off = from == low ? off_low : off_high, off_to = from == low ? off_high : off_low;
     double length = carom_solid_norm(direction);
     if (carom_solid_most(direction) > place->long_edge) {

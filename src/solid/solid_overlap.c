@@ -135,6 +135,7 @@ static void find_parts(const carom_solid_query *query, carom_solid_tally *tally,
     const carom_solid *solid = query->solids[of_b];
     for (uint32_t i = 0; i < solid->root_count; ++i) {
         if (carom_progress_stop(query->context, 0)) return;
+        CAROM_ASSERT(solid->roots[i] < solid->view.vertex_count);
         int winding = carom_solid_winding(query, of_b, solid->roots[i]);
         carom_solid_add_descendants(query, tally, of_b, solid->roots[i], winding);
         carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
@@ -225,6 +226,8 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
                    OVERLAP_SUM_ROUNDING * carom_solid_norm(t.turn);
     for (int of_b = 0; of_b < 2; ++of_b)
         if (tally->moved[of_b]) add_sums(query, tally, of_b, span, &t);
+    CAROM_ASSERT(!(t.volume_error < 0.0) && !(t.area_error < 0.0) && !(t.moment_error < 0.0) &&
+                 !(t.normal_error < 0.0) && !(t.turn_error < 0.0));
     return t;
 }
 
@@ -539,6 +542,7 @@ static carom_status search_ahead(carom_context *context, batch *b, uint32_t *at)
         b->asked[asked] = query;
         b->tallies[asked++] = &b->ready[i];
     }
+    CAROM_ASSERT(asked <= b->count);
     CAROM_TRY(carom_solid_device_search(context, b->asked, asked, b->tallies));
     for (*at = 0; *at < b->count; ++*at)
         if (b->jobs[*at].query.ready != NULL) CAROM_TRY(ask_once(&b->jobs[*at], &b->again[*at]));

@@ -298,6 +298,7 @@ static uint32_t keep_near(const carom_solid_query *query, carom_solid_batch *bat
             carom_f64v_store(batch->facts[i] + kept, carom_f64v_compress(facts, lanes));
         }
         kept += carom_lanes_list(lanes, at, batch->index + kept);
+        CAROM_ASSERT(kept <= at + CAROM_LANES64 && kept <= count); /* not read yet: never behind */
     }
     return kept;
 }
@@ -463,6 +464,7 @@ static void note_links(const carom_solid_query *query, carom_solid_batch *batch,
             query->solids[b]->view.corners + 3 * (uint64_t)batch->triangles[b][pair];
         uint32_t from = v[side[lane]], to = v[side[lane] == 2 ? 0 : side[lane] + 1];
         uint32_t vertex = CAROM_MAX(from, to);
+        CAROM_ASSERT(batch->link_count < 2 * CAROM_SOLID_BATCH && pair < CAROM_SOLID_BATCH);
         batch->links[batch->link_count++] = (carom_solid_crossed_link){
             .vertex = vertex, .change = from < to ? change : -change, .of_b = b};
         __builtin_prefetch(query->solids[b]->ends + vertex);
@@ -643,6 +645,7 @@ static void queue(const carom_solid_query *query, carom_solid_batch *batch, int 
                   uint64_t first, uint64_t last, int weight) {
     for (uint64_t t = first; t < last && t < query->solids[of_b]->view.triangle_count; ++t) {
         uint32_t at = batch->single_count[of_b]++;
+        CAROM_ASSERT(at < CAROM_SOLID_QUEUE);
         batch->singles[of_b][at] = (uint32_t)t;
         batch->weights[of_b][at] = (double)weight;
     }
@@ -696,6 +699,7 @@ static void add_links(const carom_solid_query *query, carom_solid_tally *tally,
         const carom_solid *solid = query->solids[link->of_b];
         link->first = solid->firsts[link->vertex];
         link->last = solid->firsts[solid->ends[link->vertex]];
+        CAROM_ASSERT(link->first <= link->last && link->last <= solid->view.triangle_count);
         expect_block(solid, link->first);
         expect_block(solid, link->last);
     }
@@ -755,5 +759,6 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom
     }
     add_singles(query, tally, batch, &s, 0);
     add_singles(query, tally, batch, &s, 1);
+    CAROM_ASSERT(batch->link_count == 0 && tally->pairs <= tally->candidates);
     add_to_tally(&s, tally);
 }

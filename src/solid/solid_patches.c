@@ -92,12 +92,15 @@ static bool is_weak(const patches *p) {
 
 /* Computes volumes and their errors, in doubles or in multiple precision. */
 static carom_status find_volumes(patches *p) {
+    uint64_t triangles = 0;
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
+        triangles += one->triangles;
         one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
         one->error = carom_solid_error_of(p->query, one->errors, 0);
         one->holder = i;
     }
+    CAROM_ASSERT(triangles == p->triangles); /* each was added to one piece */
     if (p->triangles > PATCH_PRECISE_TRIANGLES || !is_weak(p)) return CAROM_OK;
     carom_solid_precise *sums = CAROM_ARENA_TAKE(p->pieces.scratch, carom_solid_precise, p->count);
     if (sums == NULL)
@@ -229,6 +232,8 @@ static void give_voids(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *holder = &p->data[p->data[i].holder];
         if (p->data[i].holder == i) continue;
+        CAROM_ASSERT(p->data[i].holder < p->count && p->data[i].volume < 0.0 &&
+                     holder->volume > 0.0);
         for (unsigned k = 0; k < CAROM_SOLID_TERMS; ++k)
             holder->terms[k] = carom_sum_add(holder->terms[k], p->data[i].terms[k]);
         if (holder->precise != NULL)
@@ -285,6 +290,7 @@ static carom_status list(patches *p, patch_list *out) {
                 p->data[i].precise != NULL
                     ? carom_solid_precise_patch(p->query, p->data[i].precise, p->limbs)
                     : describe(p->query, p->data[i].terms);
+    CAROM_ASSERT(out->count <= p->count);
     sort(out->data, out->count);
     return CAROM_OK;
 }

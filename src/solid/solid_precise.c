@@ -378,6 +378,7 @@ static carom_status sort_records(precise *s, const carom_solid_tally *tally) {
     uint64_t at = 0;
     for (const carom_solid_records *c = tally->records; c != NULL; c = c->next)
         for (uint32_t i = 0; i < c->count; ++i) found[at++] = &c->data[i];
+    CAROM_ASSERT(at == s->count);
     for (int of_b = 1; of_b >= 0; --of_b) { /* by b; then, stable, by a */
         for (uint32_t i = 0; i < s->count; ++i) {
             keys[i] = found[i]->triangle[of_b];
@@ -387,6 +388,8 @@ static carom_status sort_records(precise *s, const carom_solid_tally *tally) {
         for (uint32_t i = 0; i < s->count; ++i) s->records[i] = found[places[i]];
         memcpy(found, s->records, s->count * sizeof(*found));
     }
+    for (uint64_t i = 1; i < s->count; ++i)
+        CAROM_ASSERT(s->records[i - 1]->triangle[0] <= s->records[i]->triangle[0]);
     return CAROM_OK;
 }
 

@@ -43,6 +43,7 @@ static void box_of(const carom_solid_query *query, int of_b, double low[3], doub
                        fabs(r[3 * k + 2]) * half[2];
         low[k] = centre[k] - reach;
         high[k] = centre[k] + reach;
+        CAROM_ASSERT(!(low[k] > high[k]));
     }
 }
 
@@ -88,6 +89,8 @@ static void choose_scale(carom_solid_query *query, double largest, double overla
     }
     if (query->wide) query->exponent = 0;
     query->power = carom_power_of_two(query->exponent);
+    /* scaling by it and back rounds nothing */
+    CAROM_ASSERT(query->power * carom_power_of_two(-query->exponent) == 1.0);
 }
 
 static void choose_frame(carom_solid_query *query) {
