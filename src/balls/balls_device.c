@@ -19,8 +19,10 @@ static const carom_cuda_balls *table(void) {
 
 carom_status carom_balls_check_backend(carom_context *context, const carom_balls *a,
                                        const carom_balls *b) {
-    CAROM_TRY(carom_context_require_made(context, a->device, "the first set of balls"));
-    return carom_context_require_made(context, b->device, "the second set of balls");
+    CAROM_TRY(
+        carom_context_require_made(context, carom_backend_of(a->device), "the first set of balls"));
+    return carom_context_require_made(context, carom_backend_of(b->device),
+                                      "the second set of balls");
 }
 
 static carom_status build(carom_context *context, carom_balls *balls,

@@ -168,9 +168,8 @@ carom_status carom_context_require_table(carom_context *context, const void *tab
     return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no %s", what);
 }
 
-carom_status carom_context_require_made(carom_context *context, const void *device,
+carom_status carom_context_require_made(carom_context *context, carom_backend made,
                                         const char *what) {
-    carom_backend made = device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
     if (made == context->backend) return CAROM_OK;
     return carom_fail(context, CAROM_UNSUPPORTED,
                       "%s was made on %s and the context computes on %s; make it with this context",

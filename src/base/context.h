@@ -93,17 +93,14 @@ carom_status carom_context_require_cpu(carom_context *context, const char *what)
 carom_status carom_context_require_table(carom_context *context, const void *table,
                                          const char *what);
 
-/* CAROM_OK where the context computes on the backend on which `what`, such as "the soup", was made:
- * cuda if `device`, its part on the device, is not NULL. */
-carom_status carom_context_require_made(carom_context *context, const void *device,
-                                        const char *what);
-
-/* Lets a GPU engine do a part of its work by calls of the CPU. The caller gives the context's own
- * backend, which is returned, back to it. */
-static inline carom_backend carom_context_use_cpu(carom_context *context) {
-    carom_backend backend = context->backend;
-    context->backend = CAROM_BACKEND_CPU;
-    return backend;
+/* The backend on which something was made, by its part on the device, which may be NULL. */
+static inline carom_backend carom_backend_of(const void *device) {
+    return device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
 }
+
+/* CAROM_OK where the context computes on the backend on which `what`, such as "the soup", was
+ * made. */
+carom_status carom_context_require_made(carom_context *context, carom_backend made,
+                                        const char *what);
 
 #endif

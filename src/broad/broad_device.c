@@ -19,7 +19,7 @@ carom_status carom_broad_device_check_new(carom_context *context, const carom_br
 }
 
 carom_status carom_broad_check_backend(carom_context *context, const carom_broad *broad) {
-    return carom_context_require_made(context, broad->device, "the broad phase");
+    return carom_context_require_made(context, carom_backend_of(broad->device), "the broad phase");
 }
 
 /* ---- Preparing ------------------------------------------------------------------------------- */

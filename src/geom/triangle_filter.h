@@ -34,10 +34,13 @@ CAROM_ITEM double carom_extent_of_six(double a, double b, double c, double d, do
     return CAROM_MAX(high, ef_high) - CAROM_MIN(low, ef_low);
 }
 
+/* Per product of extents, of which the bound has 8: 64 e, as explained above, is 8 times it. */
+#define CAROM_PAIR_ERROR 0x1p-50
+
 /* Above it a determinant of differences bounded by x, y, z has the sign of its computed value. */
 CAROM_ITEM double carom_orient_error(double x, double y, double z) {
     double sum = (x + y) + (z + 1.0);
-    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
+    return CAROM_PAIR_ERROR * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
 }
 
 CAROM_ITEM double carom_pair_error(const carom_vec3 *a, const carom_vec3 *b) {

@@ -60,14 +60,14 @@ static carom_status find_touching(carom_context *context, const carom_solid *sol
                                   carom_pairs *touching) {
     const carom_soup_view *soup = &solid->view;
     if (solid->info.degenerate_triangles == 0)
-        return carom_soup_self_pairs(context, solid->soup, touching);
+        return carom_soup_self_pairs_on_cpu(context, solid->soup, touching);
     carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = soup->positions,
                                                      .vertex_count = soup->vertex_count,
                                                      .corners = soup->corners,
                                                      .face_count = soup->triangle_count}};
     carom_soup *alone;
-    CAROM_TRY(carom_soup_create(context, &def, &alone));
-    carom_status status = carom_soup_self_pairs(context, alone, touching);
+    CAROM_TRY(carom_soup_create_on_cpu(context, &def, &alone));
+    carom_status status = carom_soup_self_pairs_on_cpu(context, alone, touching);
     carom_soup_destroy(alone);
     return status;
 }
@@ -143,7 +143,7 @@ static carom_status build(carom_context *context, carom_solid *solid, const caro
                                                      .face_count = order.triangle_count},
                           .degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT,
                           .rigid = true};
-    carom_status status = carom_soup_create(context, &def, &solid->soup);
+    carom_status status = carom_soup_create_on_cpu(context, &def, &solid->soup);
     solid->ends = order.ends, order.ends = NULL;
     solid->firsts = order.firsts, order.firsts = NULL;
     solid->roots = order.roots, order.roots = NULL;
@@ -193,10 +193,8 @@ carom_status carom_solid_create(carom_context *context, const carom_solid_def *d
     carom_solid *solid = carom_allocate(&context->allocator, 1, sizeof(*solid));
     if (solid == NULL) return carom_fail_memory(context, sizeof(*solid), "a solid");
     *solid = (carom_solid){.allocator = context->allocator, .base = def->complement ? 1 : 0};
-    carom_backend backend = carom_context_use_cpu(context);
     carom_status status = create(context, def, solid);
-    context->backend = backend;
-    if (status == CAROM_OK && backend == CAROM_BACKEND_CUDA)
+    if (status == CAROM_OK && context->backend == CAROM_BACKEND_CUDA)
         status = carom_solid_device_make(context, solid);
     if (status != CAROM_OK) {
         carom_solid_destroy(solid);

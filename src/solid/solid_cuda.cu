@@ -553,8 +553,8 @@ static __global__ void __launch_bounds__(DECIDERS)
             if (has) {
                 carom_vec3 corner[3];
                 for (int c = 0; c < 3; ++c) corner[c] = load_position(s, s.corners[3 * t + c]);
-                carom_solid_add_whole(g.terms, corner, &q.q.frames[of_b], q.q.power, &q.q.place,
-                                      of_b, times);
+                carom_solid_find_posed(g.terms, corner, &q.q.frames[of_b], q.q.power, &q.q.place,
+                                       of_b, times);
             }
         } else if (lane == CAROM_WARP - 1) {
             g.flags = of_b ? CAROM_DEVICE_MOVED_B : CAROM_DEVICE_MOVED_A;

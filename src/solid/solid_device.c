@@ -56,15 +56,22 @@ void carom_solid_device_release(carom_solid *solid) {
 }
 
 carom_status carom_solid_check_backend(carom_context *context, const carom_solid *solid) {
-    return carom_context_require_made(context, solid->device, "the solid");
+    return carom_context_require_made(context, carom_backend_of(solid->device), "the solid");
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
 /* Errors of a move in float32, relative to the numbers it is summed from: far more than the ten
  * roundings of 2^-24 that it has. And of a pose in doubles, relative to world coordinates. */
-#define MOVE_ERROR 0x1p-18
-#define POSE_ERROR 0x1p-44
+#define DEVICE_MOVE_ERROR 0x1p-18
+#define DEVICE_POSE_ERROR 0x1p-44
+/* Components of a moved point: three products of up to the reach, and the shift. */
+#define DEVICE_MOVE_PRODUCTS 4.0
+/* Range of what float32 can express, with room for products of two within 2^-126 to 2^127: the
+ * ratio of both scales and its inverse, and lengths in the frame of a tree. */
+#define DEVICE_MOST_RATIO   0x1p40
+#define DEVICE_MOST_LENGTH  0x1p60
+#define DEVICE_LEAST_LENGTH 0x1p-100
 
 /* From the frame of one tree to that of the other. False when float32 cannot express it. */
 static bool make_move(const carom_soup_side *from, const carom_soup_side *to,
@@ -88,11 +95,11 @@ static bool make_move(const carom_soup_side *from, const carom_soup_side *to,
     }
     double world = (from->largest + to->largest) +
                    (carom_vec_largest(from->frame.t) + carom_vec_largest(to->frame.t));
-    double slack = MOVE_ERROR * (size + 4.0 * ratio * reach) +
-                   POSE_ERROR * t->scale * (world + carom_vec_largest(way));
+    double slack = DEVICE_MOVE_ERROR * (size + DEVICE_MOVE_PRODUCTS * ratio * reach) +
+                   DEVICE_POSE_ERROR * t->scale * (world + carom_vec_largest(way));
     move->slack = (float)slack;
-    return ratio > 0x1p-40 && ratio < 0x1p40 && slack < 0x1p60 && slack >= 0x1p-100 &&
-           reach < 0x1p60;
+    return ratio > 1.0 / DEVICE_MOST_RATIO && ratio < DEVICE_MOST_RATIO &&
+           slack < DEVICE_MOST_LENGTH && slack >= DEVICE_LEAST_LENGTH && reach < DEVICE_MOST_LENGTH;
 }
 
 bool carom_solid_device_can(const carom_solid_query *query) {

@@ -19,7 +19,23 @@
 
 #include "base/double_double.h"
 #include "geom/triangle_item.h"
+#include "solid/solid_error.h"
 #include "solid/solid_perturbation.h"
+
+/* The formulas for doubles: carom_solid_plane_make, carom_solid_find_triangle and others. */
+#define NAME(x)                carom_solid_##x
+#define FUNCTION               CAROM_ITEM
+#define NUMBER                 double
+#define FLAGS                  int
+#define VECTOR                 carom_vec3
+#define VECTOR_OF(x, y, z)     carom_vec(x, y, z)
+#define VECTOR_NAME(op)        carom_vec_##op
+#define MAGNITUDE(x)           fabs(x)
+#define MAXIMUM(a, b)          CAROM_MAX(a, b)
+#define ROOT(x)                sqrt(x)
+#define SELECT(flags, yes, no) ((flags) ? (yes) : (no))
+#define KEEP(flags, x)         ((flags) ? (x) : 0.0)
+#include "solid/solid_formulas.h"
 
 /* A face with posed corners. */
 typedef struct carom_solid_face {
@@ -71,21 +87,6 @@ typedef struct carom_solid_meeting {
 
 /* ---- Orientation ----------------------------------------------------------------------------- */
 
-/* The plane of a face: the rounded normal, and the sums of the magnitudes of its products. */
-typedef struct carom_solid_plane {
-    carom_vec3 normal, size;
-} carom_solid_plane;
-
-CAROM_ITEM carom_solid_plane carom_solid_plane_make(const carom_vec3 *p) {
-    carom_vec3 u = carom_vec_sub(p[1], p[0]), v = carom_vec_sub(p[2], p[0]);
-    double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x;
-    double xz = u.x * v.z, xy = u.x * v.y, yx = u.y * v.x;
-    carom_solid_plane plane;
-    plane.normal = carom_vec(yz - zy, zx - xz, xy - yx);
-    plane.size = carom_vec(fabs(yz) + fabs(zy), fabs(zx) + fabs(xz), fabs(xy) + fabs(yx));
-    return plane;
-}
-
 /* The value and sign of a determinant that doubles could not decide. */
 CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p, int moved_sign,
                                             double *value, int *sign, int *degenerate) {
@@ -131,25 +132,16 @@ CAROM_RARE_ITEM carom_dd carom_solid_value_fine(const carom_vec3 *face, carom_ve
  * upper bound `off` of its error. The choice of precision must depend on the face and the point
  * alone, not on the triangle whose corner the point is. Then a crossing is the same from both faces
  * of its edge. */
-#define CAROM_SOLID_FINE 0x1p32
-/* Factors of the error that remains. FINE: of the filter's bound (10 e of all terms), when
- * double-double, with an error of a few 2^-104 of the same terms, replaced doubles. EXACT: of the
- * value, for rounding the sum of an expansion's components. */
-#define CAROM_SOLID_FINE_ERROR  0x1p-48
-#define CAROM_SOLID_EXACT_ERROR 0x1p-50
-/* Of the length of an edge, in units of e: a crossing in double-double has an error of 2^-96 of its
- * displacement along the edge, before it is rounded to doubles. */
-#define CAROM_SOLID_FINE_EDGE 0x1p-43
 CAROM_ITEM double carom_solid_value(const carom_vec3 *face, const carom_vec3 *p,
                                     const carom_solid_sides *sides, int i, double *off) {
     double size = fabs(sides->value[i]), error = sides->error[i];
-    if (size > CAROM_SOLID_FINE * error) {
+    if (carom_solid_value_suffices(size, error)) {
         *off = error;
         return sides->value[i];
     }
-    *off = CAROM_SOLID_EXACT_ERROR * size;
+    *off = CAROM_SOLID_EXPANSION_ERROR * size;
     if (!(size > error)) return sides->value[i];
-    *off += CAROM_SOLID_FINE_ERROR * error;
+    *off += CAROM_SOLID_DD_ERROR * error;
     return carom_solid_value_fine(face, p[i]).high;
 }
 
@@ -159,11 +151,7 @@ CAROM_ITEM int carom_solid_find_values(const carom_vec3 *face, const carom_solid
                                        const carom_vec3 *p, carom_solid_sides *sides) {
     int above = 0, below = 0;
     for (int i = 0; i < 3; ++i) {
-        carom_vec3 w = carom_vec_sub(p[i], face[0]);
-        carom_vec3 a = carom_vec(fabs(w.x), fabs(w.y), fabs(w.z));
-        double value = carom_vec_dot(plane->normal, w);
-        double error = CAROM_ORIENT3D_ERROR * carom_vec_dot(plane->size, a) +
-                       CAROM_ORIENT_UNDERFLOW * ((a.x + a.y) + (a.z + 1.0));
+        double error, value = carom_solid_plane_value(plane, face[0], p[i], &error);
         sides->value[i] = value;
         sides->error[i] = error;
         sides->sign[i] = (value > error) - (value < -error);
@@ -228,19 +216,8 @@ typedef struct carom_solid_place {
     int summed[2];
 } carom_solid_place;
 
-CAROM_ITEM double carom_solid_norm(carom_vec3 v) {
-    return (fabs(v.x) + fabs(v.y)) + fabs(v.z);
-}
-
-CAROM_ITEM double carom_solid_most(carom_vec3 v) {
-    double x = fabs(v.x), y = fabs(v.y), z = fabs(v.z), xy = CAROM_MAX(x, y);
-    return CAROM_MAX(xy, z);
-}
-
 /* The point where the side from corner i to corner j crosses the plane, with the same bits for both
- * faces of the edge. Let d and d' be the determinants of its ends, with errors of at most o and o'.
- * Then the parameter t = d / (d - d') has an error of at most (o (1 - t) + o' t) / |d - d'|. The
- * numerator bounds the point's distance from the plane, as a determinant: `off`. */
+ * faces of the edge, and its error bounds. */
 CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
                                            const carom_solid_sides *sides,
                                            const carom_solid_face *g, int i, int j,
@@ -254,23 +231,23 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
     carom_vec3 direction = carom_vec_sub(f->p[to], f->p[from]);
     double d = from == low ? d_low : d_high, whole = from == low ? d_low - d_high : d_high - d_low;
     double t = whole != 0.0 ? d / whole : 0.0;
+    CAROM_ASSERT(!(t < 0.0) && !(t > 0.5)); /* opposite sides, from the nearer one */
     double off = from == low ? off_low : off_high, off_to = from == low ? off_high : off_low;
     double length = carom_solid_norm(direction);
     if (carom_solid_most(direction) > place->long_edge) {
         c->x = carom_solid_point_fine(f->p[from], f->p[to],
                                       carom_solid_share_fine(g->p, f->p, sides, from, to),
                                       place->origin);
-        off = CAROM_SOLID_FINE_ERROR * sides->error[from];
-        off_to = CAROM_SOLID_FINE_ERROR * sides->error[to];
-        c->edge = carom_solid_norm(c->x) + CAROM_SOLID_FINE_EDGE * length;
+        off = CAROM_SOLID_DD_ERROR * sides->error[from];
+        off_to = CAROM_SOLID_DD_ERROR * sides->error[to];
+        c->edge = carom_solid_norm(c->x) + CAROM_SOLID_DD_EDGE * length;
     } else {
-        c->x =
-            carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(direction, t));
+        c->x = carom_solid_crossing_point(f->p[from], direction, t, place->origin);
         c->edge = length;
     }
-    c->lever = carom_solid_norm(carom_vec_cross(direction, c->x)) + 2.0 * length * length;
-    c->off = off + t * off_to;
-    c->slide = whole != 0.0 ? length * (c->off / fabs(whole)) : length;
+    c->lever = carom_solid_crossing_lever(direction, c->x, length);
+    c->off = carom_solid_crossing_off(off, off_to, t);
+    c->slide = whole != 0.0 ? carom_solid_crossing_slide(length, c->off, whole) : length;
 }
 
 /* The crossing of the edge from the lone corner `lone` to corner `other`. */
@@ -337,112 +314,13 @@ CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
 
 /* ---- Terms ----------------------------------------------------------------------------------- */
 
-/* Indices of the terms, about the origin: the overlap's volume, its moment and its surface area;
- * then integrals over the part of b's surface inside a; then error bounds of the terms, in units of
- * CAROM_SOLID_TERM_ERROR, for volumes and for areas. */
-#define CAROM_SOLID_VOLUME       0u
-#define CAROM_SOLID_MOMENT       1u  /* 3 */
-#define CAROM_SOLID_EXTENT       4u  /* area */
-#define CAROM_SOLID_FORCE        5u  /* 3: integral of n */
-#define CAROM_SOLID_TORQUE       8u  /* 3: integral of x x n */
-#define CAROM_SOLID_TERMS        11u /* the number of terms */
-#define CAROM_SOLID_VOLUME_ERROR 11u
-#define CAROM_SOLID_AREA_ERROR   12u
-#define CAROM_SOLID_SPAN         13u /* maximum, not a sum: how far any term's points reach */
-#define CAROM_SOLID_SLOTS        14u
-
-/* The unit of error bounds: 4 e, e = 2^-53. In the derivation, norms are sums of magnitudes
- * (1-norms), and W is the norm of the edges that crossings are on.
- *
- * Volume. Each component of arm x direction has 4 roundings. Scaling, the product with u, its sums
- * and the division by 3 make it 9: 9 e |arm| |direction| |u| / 6. Points are rounded, too: corners
- * by e of themselves, crossings by 3 e (|x| + 2 |edge|). A point has the same bits in all triangles
- * that share it, so these form a closed surface. Displacing a point by d changes the volume by a
- * third of d times the area vectors of the triangles around it. With |v| <= |u| + |direction| that
- * is e |arm| |direction| (|c| / 6 + |u| + |direction| / 2 + W) for all three points of a triangle,
- * and 4 e |arm| |direction| (0.625 (|c| + |u|) + 0.25 (|direction| + W)) in all. A crossing
- * displaced along its edge stays in the planes of the faces of that edge. It changes the volume
- * only by its distance from the plane of the face crossed: `off`.
- *
- * Area. Every displacement d of a point changes areas, by half of d times the opposite side: e
- * (|arm| + |direction|) (3 |u| + |c| / 2 + 1.5 |direction| + 3 W), and 6.5 e |arm| |direction| of
- * rounding, with |arm| <= |c| + |u|. The sum is less than 4 e (|arm| + |direction|) (2.5 (|c| +
- * |u|) + 0.75 (|direction| + W)), plus the crossing's slide. */
-#define CAROM_SOLID_TERM_ERROR 0x1p-51
-
-/* The uncertainty of the points of a term. */
-typedef struct carom_solid_doubt {
-    double edges; /* lengths of the edges that crossings are on */
-    double slide; /* error along them, in units of CAROM_SOLID_TERM_ERROR */
-    double off;   /* distance from the face's plane, in the same units */
-} carom_solid_doubt;
-
-/* Adds the integrals over a triangle c u v: `sum` is c + u + v, `area` the area vector, `extent`
- * the area, of either sign. */
-CAROM_ITEM void carom_solid_add_integrals(double *terms, carom_vec3 u, carom_vec3 sum,
-                                          carom_vec3 area, double extent, int of_b) {
-    double volume = carom_vec_dot(u, area) / 3.0;
-    terms[CAROM_SOLID_VOLUME] += volume;
-    terms[CAROM_SOLID_MOMENT] += volume * sum.x * 0.25;
-    terms[CAROM_SOLID_MOMENT + 1] += volume * sum.y * 0.25;
-    terms[CAROM_SOLID_MOMENT + 2] += volume * sum.z * 0.25;
-    terms[CAROM_SOLID_EXTENT] += extent;
-    if (!of_b) return;
-    carom_vec3 turn = carom_vec_cross(sum, area);
-    terms[CAROM_SOLID_FORCE] += area.x;
-    terms[CAROM_SOLID_FORCE + 1] += area.y;
-    terms[CAROM_SOLID_FORCE + 2] += area.z;
-    terms[CAROM_SOLID_TORQUE] += turn.x / 3.0;
-    terms[CAROM_SOLID_TORQUE + 1] += turn.y / 3.0;
-    terms[CAROM_SOLID_TORQUE + 2] += turn.z / 3.0;
-}
-
-/* Adds `weight` times the integrals over the triangle c u v of a face with the unit normal n; c, u
- * and v are relative to the origin. */
+/* Adds `weight` times the terms of the triangle c u v of a face with the unit normal n. */
 CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3 c, carom_vec3 u,
                                          carom_vec3 v, double weight, int of_b,
                                          const carom_solid_doubt *doubt) {
-    carom_vec3 arm = carom_vec_sub(u, c), direction = carom_vec_sub(v, u);
-    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, direction), 0.5 * weight);
-    carom_vec3 sum = carom_vec_add(carom_vec_add(u, v), c);
-    double extent = carom_vec_dot(n, area), times = fabs(weight);
-    double la = carom_solid_norm(arm), lw = carom_solid_norm(direction);
-    double near = carom_solid_norm(c) + carom_solid_norm(u), far = lw + doubt->edges;
-    carom_solid_add_integrals(terms, u, sum, area, extent, of_b);
-    terms[CAROM_SOLID_VOLUME_ERROR] +=
-        times * la * lw * (0.625 * near + 0.25 * far) + fabs(extent) * doubt->off;
-    terms[CAROM_SOLID_AREA_ERROR] += times * (la + lw) * ((2.5 * near + 0.75 * far) + doubt->slide);
-    terms[CAROM_SOLID_SPAN] = CAROM_MAX(terms[CAROM_SOLID_SPAN], near + far);
-}
-
-/* Prefix sums (solid_prefix_sums.h) are of posed corners that are not rounded. Triangles added
- * beside them are evaluated in the same way: from a corner u relative to the origin, with an error
- * of `rounded` along each axis, and the rotated sides before and after it, with errors of 6 e. Then
- * the error of the corner displaces the triangle as a whole. */
-CAROM_ITEM void carom_solid_add_turned(double *terms, carom_vec3 u, carom_vec3 arm,
-                                       carom_vec3 direction, double weight, int of_b,
-                                       double rounded) {
-    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, direction), 0.5 * weight);
-    carom_vec3 sum = carom_vec_add(carom_vec_sub(direction, arm), carom_vec_scale(u, 3.0));
-    double times = fabs(weight), length = carom_vec_length(area);
-    double la = carom_solid_norm(arm), lw = carom_solid_norm(direction), near = carom_solid_norm(u);
-    carom_solid_add_integrals(terms, u, sum, area, weight < 0.0 ? -length : length, of_b);
-    /* 9 e |u| / 6 as above, 12 e |u| / 6 for the sides, and the corner's e |u| and `rounded` times
-     * a third of the area, |arm| |direction| / 2 */
-    terms[CAROM_SOLID_VOLUME_ERROR] += times * la * lw * (near + 0.25 * rounded);
-    terms[CAROM_SOLID_AREA_ERROR] += times * la * lw * 4.0;
-    terms[CAROM_SOLID_SPAN] = CAROM_MAX(terms[CAROM_SOLID_SPAN], 3.0 * near + la + lw);
-}
-
-/* Bounds the gap between triangles in prefix sums and triangles that are crossed. The gap is as
- * wide as the rounding of corners: `rounded` and e of themselves along each axis. It runs along
- * sides of the crossed triangles, each a crossed edge or the difference of two. A gap of d along e
- * at x takes a third of d . (e x x) from the volume, where x is within an edge's length of the
- * crossing, and its own area, d times e, from the area vector. */
-CAROM_ITEM void carom_solid_add_gap(double *terms, const carom_solid_crossing *c, double rounded) {
-    double wide = rounded + 0.25 * (carom_solid_norm(c->x) + c->edge);
-    terms[CAROM_SOLID_VOLUME_ERROR] += 0.34 * wide * c->lever;
-    terms[CAROM_SOLID_AREA_ERROR] += 1.75 * wide * c->edge;
+    double found[CAROM_SOLID_SLOTS];
+    carom_solid_find_triangle(found, n, c, u, v, 0.5 * weight, fabs(weight), of_b, doubt);
+    carom_solid_add_found(terms, found, 1, of_b);
 }
 
 /* The unit vector of a normal; zero stays zero. */
@@ -467,21 +345,15 @@ CAROM_RARE_ITEM carom_vec3 carom_solid_normal_fine(const carom_vec3 *face) {
     return carom_vec(n[0], n[1], n[2]);
 }
 
-/* The unit normal of a face, tilted by less than 2^-26, so that its effect on areas is less than
- * rounding; and 1 over the normal's length, infinite where double-double is not enough.
- * The size that a normal is summed from, in its lengths: above THIN, doubles (2^-50 of the size)
- * tilt it by more than 2^-30; above THINNER, double-double (2^-100) does. */
-#define CAROM_SOLID_THIN    0x1p20
-#define CAROM_SOLID_THINNER 0x1p70
+/* The unit normal of a face, and 1 over the normal's length, infinite where double-double is not
+ * enough. The plane's normal is that in double-double where doubles are not enough. */
 CAROM_ITEM carom_vec3 carom_solid_direction(const carom_vec3 *face, carom_solid_plane *plane,
                                             double *inverse) {
-    double size = carom_solid_norm(plane->size), length = carom_vec_length(plane->normal);
-    *inverse = 1.0 / length;
-    if (!(size < CAROM_SOLID_THIN * length)) {
+    if (!carom_solid_plane_inverse(plane, inverse)) {
         plane->normal = carom_solid_normal_fine(face);
-        length = carom_vec_length(plane->normal);
+        double length = carom_vec_length(plane->normal);
         *inverse = 1.0 / length;
-        if (!(size < CAROM_SOLID_THINNER * length)) {
+        if (!(carom_solid_norm(plane->size) < CAROM_SOLID_NORMAL_RATIO_DD * length)) {
             *inverse = HUGE_VAL;
             return carom_vec(0.0, 0.0, 0.0);
         }
@@ -529,7 +401,7 @@ CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_f
 CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m) {
     carom_solid_doubt doubt;
     doubt.edges = m->ends[0].edge + m->ends[1].edge;
-    doubt.slide = (m->ends[0].slide + m->ends[1].slide) * (1.0 / CAROM_SOLID_TERM_ERROR);
+    doubt.slide = carom_solid_slide_units(m->ends[0].slide + m->ends[1].slide);
     doubt.off = 0.0;
     return doubt;
 }
@@ -539,7 +411,7 @@ CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m) 
 CAROM_ITEM double carom_solid_off_plane(const carom_solid_meeting *m, int of_b, double inverse) {
     double off = (m->ends[0].of_b == of_b ? 0.0 : m->ends[0].off) +
                  (m->ends[1].of_b == of_b ? 0.0 : m->ends[1].off);
-    return off * inverse * (1.0 / CAROM_SOLID_TERM_ERROR);
+    return carom_solid_off_units(off, inverse);
 }
 
 /* Adds the terms of a face with the unit normal n from an intersection. */

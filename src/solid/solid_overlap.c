@@ -13,22 +13,54 @@
 #include "solid/solid_precise.h"
 #include "solid/solid_relation.h"
 
-/* Error of a posed coordinate relative to the magnitudes it was summed from: typical, and maximal,
- * with three products of up to the coordinate and their sums. */
-#define POSE_ERROR 0x1p-51
-#define POSE_BOUND 0x1p-50
-#define FINE       0x1p-45 /* of the smaller volume: above it, sum over posed corners instead */
-#define POOR       0x1p-43 /* of the smaller volume: above it, look for a better origin */
-#define LARGE      4.0     /* times the size that they are compared with */
-#define FEW        512u    /* triangles: to loop over all of them is cheap */
-#define REACH      16.0    /* of terms, in sizes of the smaller: too fine a scale is noticed */
-#define ROUNDING   0x1p-51 /* relative, of sums of two or three numbers */
-#define ROUND_UP   (1.0 + 0x1p-40) /* of an error: far more than its own few roundings */
-/* Errors of the volume relative to itself, and of the rest relative to the surface. Above them more
- * bits are used: where that is cheap, and where it is expensive. */
-#define WEAK      0x1p-32
-#define WEAK_MANY 0x1p-26
-#define MANY      4096u /* triangles */
+/* Observed, below: on two equal globes of 224 to 65,024 triangles, 40 poses each, whose overlap is
+ * 0.6, 0.09, 0.004 or 0.00004 of either; one thread of a processor with AVX-512. */
+
+/* Rounding of a posed coordinate, relative to the largest coordinate plus the translation: typical,
+ * 4 e with e = 2^-53; and an upper bound. A row of the rotation has a 1-norm of at most sqrt(3), so
+ * three rounded products and three sums are off by less than 8 e. */
+#define OVERLAP_POSE_TYPICAL 0x1p-51
+#define OVERLAP_POSE_BOUND   0x1p-50
+
+/* Typical error of the volume by the rounding of posed corners, in volumes of the smaller solid:
+ * above it, prefix sums are not used and triangles are added one by one. Observed: that takes 2
+ * times as long for 224 triangles and 3 to 5 times for 65,024, and its error bounds are 3 to 8
+ * times smaller. */
+#define OVERLAP_POSE_VOLUME 0x1p-45
+
+/* Error bound of the volume, in volumes of the smaller solid: above it, terms cancelled, and
+ * another search about a better origin is worth its time, that of the first. Observed: 2^-45 and
+ * less, where terms do not cancel. */
+#define OVERLAP_ORIGIN_VOLUME 0x1p-43
+
+/* Extent of a triangle, in radii of the smaller solid: above it, its terms are so large that their
+ * cancellation loses bits, and it is cut at the points nearest to the origin (solid_item.h). A
+ * solid's own triangles are at most 2 radii wide. */
+#define OVERLAP_FACE_SIZE 4.0
+
+/* Triangles of both solids, up to which triangles larger than the overlap are cut, too, for which
+ * all have to be visited. Observed: that adds 5 to 30 us to the 8 to 33 us of 448 triangles. */
+#define OVERLAP_LOOP_TRIANGLES 512u
+
+/* Distance of the points of terms from the origin, in extents from which on triangles are large,
+ * for which the scales of sums leave room: triangles beside large ones reach a few of them. A term
+ * that reaches farther is noticed, and the search repeated with scales that are always enough. */
+#define OVERLAP_TERM_REACH 16.0
+
+/* Rounding of a sum of two or three numbers, relative to it: up to 4 e. */
+#define OVERLAP_SUM_ROUNDING 0x1p-51
+/* Factor of an error bound: far more than the ten roundings of 2^-53 of its own evaluation. */
+#define OVERLAP_ERROR_MARGIN (1.0 + 0x1p-40)
+
+/* Errors above which terms are evaluated again in multiple precision, and the number of triangles
+ * of both solids from which on only the volume counts. The first is relative to the result or to
+ * the surface, the second to the volume. Observed: errors in doubles are 2^-44 to 2^-34 for an
+ * overlap of 0.004 and more, 2^-34 to 2^-31 for one of 0.00004. Multiple precision takes 30 to 110
+ * times as long up to 4,416 triangles of both, 2 to 11 ms for the largest overlap, and 50 to 450
+ * times above. */
+#define OVERLAP_PRECISION         0x1p-32
+#define OVERLAP_VOLUME_PRECISION  0x1p-26
+#define OVERLAP_PRECISE_TRIANGLES 4096u
 
 /* ---- Summation ------------------------------------------------------------------------------- */
 
@@ -40,13 +72,13 @@ static double pose_error(const carom_solid_query *query, int of_b) {
     bool still = f->t.x == 0.0 && f->t.y == 0.0 && f->t.z == 0.0 && f->r[0] == 1.0 &&
                  f->r[4] == 1.0 && f->r[8] == 1.0;
     double largest = side->largest + carom_vec_largest(f->t);
-    return still
-               ? 0.0
-               : carom_scale_apply(POSE_ERROR * largest + CAROM_SOLID_LEAST_ERROR, query->exponent);
+    return still ? 0.0
+                 : carom_scale_apply(OVERLAP_POSE_TYPICAL * largest + CAROM_SOLID_LEAST_ERROR,
+                                     query->exponent);
 }
 
 static double pose_bound(const carom_solid_query *query, int of_b) {
-    return POSE_BOUND / POSE_ERROR * pose_error(query, of_b);
+    return OVERLAP_POSE_BOUND / OVERLAP_POSE_TYPICAL * pose_error(query, of_b);
 }
 
 /* A solid's volume in the query's units. */
@@ -63,7 +95,8 @@ static bool is_rounded(const carom_solid_query *query, int of_b) {
     const carom_solid *solid = query->solids[of_b];
     double volume = CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
     double area = carom_scale_apply(solid->sums.area, 2 * (query->exponent - solid->sums.exponent));
-    return pose_error(query, of_b) * area / sqrt((double)solid->info.vertices) > FINE * volume;
+    return pose_error(query, of_b) * area / sqrt((double)solid->info.vertices) >
+           OVERLAP_POSE_VOLUME * volume;
 }
 
 static double radius(const carom_solid_query *query, int of_b) {
@@ -75,8 +108,8 @@ static double radius(const carom_solid_query *query, int of_b) {
  * finer scales are possible. If they turn out too fine, `coarse` requests safe ones. */
 static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
-    double size = LARGE * CAROM_MIN(radius(query, 0), radius(query, 1));
-    if ((triangles <= FEW || query->refined) && query->overlap > 0.0)
+    double size = OVERLAP_FACE_SIZE * CAROM_MIN(radius(query, 0), radius(query, 1));
+    if ((triangles <= OVERLAP_LOOP_TRIANGLES || query->refined) && query->overlap > 0.0)
         size = CAROM_MIN(size, query->overlap);
     bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
     bool any = false;
@@ -90,7 +123,7 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
         if (large || is_rounded(query, of_b))
             CAROM_TRY(carom_solid_query_keep_changes(query, of_b));
     }
-    double near = any && !coarse && !complement ? REACH * size : query->reach;
+    double near = any && !coarse && !complement ? OVERLAP_TERM_REACH * size : query->reach;
     carom_solid_query_scale(query, CAROM_MIN(near, query->reach));
     return CAROM_OK;
 }
@@ -102,6 +135,7 @@ static void find_parts(const carom_solid_query *query, carom_solid_tally *tally,
     const carom_solid *solid = query->solids[of_b];
     for (uint32_t i = 0; i < solid->root_count; ++i) {
         if (carom_progress_stop(query->context, 0)) return;
+        CAROM_ASSERT(solid->roots[i] < solid->view.vertex_count);
         int winding = carom_solid_winding(query, of_b, solid->roots[i]);
         carom_solid_add_descendants(query, tally, of_b, solid->roots[i], winding);
         carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
@@ -157,16 +191,17 @@ static void add_sums(const carom_solid_query *query, const carom_solid_tally *ta
     t->volume += i.volume;
     t->moment = carom_vec_add(t->moment, i.moment);
     t->area += i.area;
-    t->volume_error += i.volume_error + swept + ROUNDING * fabs(i.volume);
-    t->moment_error += i.moment_error + span * swept + ROUNDING * carom_solid_norm(i.moment);
+    t->volume_error += i.volume_error + swept + OVERLAP_SUM_ROUNDING * fabs(i.volume);
+    t->moment_error +=
+        i.moment_error + span * swept + OVERLAP_SUM_ROUNDING * carom_solid_norm(i.moment);
     t->area_error +=
-        i.area_error + ROUNDING * fabs(i.area) +
+        i.area_error + OVERLAP_SUM_ROUNDING * fabs(i.area) +
         off * carom_scale_apply(solid->side_lengths, query->exponent - solid->sums.exponent);
     if (!of_b) return;
     t->normal = carom_vec_add(t->normal, i.normal);
     t->turn = carom_vec_add(t->turn, i.turn);
-    t->normal_error += i.normal_error + ROUNDING * carom_solid_norm(i.normal);
-    t->turn_error += i.turn_error + ROUNDING * carom_solid_norm(i.turn);
+    t->normal_error += i.normal_error + OVERLAP_SUM_ROUNDING * carom_solid_norm(i.normal);
+    t->turn_error += i.turn_error + OVERLAP_SUM_ROUNDING * carom_solid_norm(i.turn);
 }
 
 static totals add_up(const carom_solid_query *query, const carom_solid_tally *tally) {
@@ -179,17 +214,20 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
     double volume = carom_solid_error_of(query, tally->errors, 0);
     double area = carom_solid_error_of(query, tally->errors, 1);
     double span = CAROM_MAX(tally->span, 3.0 * query->space);
-    t.volume_error = volume + ROUNDING * fabs(t.volume);
+    t.volume_error = volume + OVERLAP_SUM_ROUNDING * fabs(t.volume);
     if (tally->any_volume) t.volume_error += rounded_off(query, tally, CAROM_SOLID_VOLUME);
-    t.area_error = area + rounded_off(query, tally, CAROM_SOLID_EXTENT) + ROUNDING * fabs(t.area);
+    t.area_error =
+        area + rounded_off(query, tally, CAROM_SOLID_EXTENT) + OVERLAP_SUM_ROUNDING * fabs(t.area);
     t.moment_error = 2.0 * span * volume + rounded_off(query, tally, CAROM_SOLID_MOMENT) +
-                     ROUNDING * carom_solid_norm(t.moment);
-    t.normal_error =
-        area + rounded_off(query, tally, CAROM_SOLID_FORCE) + ROUNDING * carom_solid_norm(t.normal);
+                     OVERLAP_SUM_ROUNDING * carom_solid_norm(t.moment);
+    t.normal_error = area + rounded_off(query, tally, CAROM_SOLID_FORCE) +
+                     OVERLAP_SUM_ROUNDING * carom_solid_norm(t.normal);
     t.turn_error = 2.0 * span * area + rounded_off(query, tally, CAROM_SOLID_TORQUE) +
-                   ROUNDING * carom_solid_norm(t.turn);
+                   OVERLAP_SUM_ROUNDING * carom_solid_norm(t.turn);
     for (int of_b = 0; of_b < 2; ++of_b)
         if (tally->moved[of_b]) add_sums(query, tally, of_b, span, &t);
+    CAROM_ASSERT(!(t.volume_error < 0.0) && !(t.area_error < 0.0) && !(t.moment_error < 0.0) &&
+                 !(t.normal_error < 0.0) && !(t.turn_error < 0.0));
     return t;
 }
 
@@ -206,7 +244,7 @@ static double pivot_error(const carom_solid_query *query) {
     const carom_solid *b = query->solids[1];
     double far = carom_vec_largest(carom_vec_sub(b->info.centroid, b->sums.centre)) +
                  carom_vec_largest(b->info.centroid) + carom_vec_largest(query->placing.b.frame.t);
-    return carom_scale_apply(POSE_BOUND * far, query->exponent);
+    return carom_scale_apply(OVERLAP_POSE_BOUND * far, query->exponent);
 }
 
 static void fill(const carom_solid_query *query, const totals *t, carom_solid_result *overlap) {
@@ -216,13 +254,13 @@ static void fill(const carom_solid_query *query, const totals *t, carom_solid_re
         carom_vec3 direction = carom_vec_scale(t->moment, 1.0 / t->volume);
         double far = carom_vec_largest(direction);
         centroid = carom_vec_add(centroid, direction);
-        centroid_error = (t->moment_error + far * t->volume_error) / least * ROUND_UP +
-                         ROUNDING * (far + carom_vec_largest(query->origin));
+        centroid_error = (t->moment_error + far * t->volume_error) / least * OVERLAP_ERROR_MARGIN +
+                         OVERLAP_SUM_ROUNDING * (far + carom_vec_largest(query->origin));
     }
     carom_vec3 turn = carom_vec_sub(carom_vec_cross(arm, t->normal), t->turn);
     double lever = carom_solid_norm(arm), force = carom_solid_norm(t->normal);
     double turn_error = t->turn_error + lever * t->normal_error +
-                        4.0 * ROUNDING * (lever * force + carom_solid_norm(t->turn)) +
+                        4.0 * OVERLAP_SUM_ROUNDING * (lever * force + carom_solid_norm(t->turn)) +
                         2.0 * pivot_error(query) * force;
     /* a negative value within its error of zero is set to zero */
     double volume = t->volume < 0.0 && t->volume >= -t->volume_error ? 0.0 : t->volume;
@@ -268,7 +306,8 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
 
 /* Whether terms cancelled: their origin may be far from the intersection of the solids. */
 static bool is_poor(const carom_solid_query *query, const totals *t) {
-    return t->volume_error > POOR * CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
+    return t->volume_error >
+           OVERLAP_ORIGIN_VOLUME * CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
 }
 
 /* Whether more bits would reduce the errors much. */
@@ -277,12 +316,14 @@ static bool is_weak(const carom_solid_query *query, const carom_solid_tally *tal
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
     double volume = fabs(t->volume), span = 3.0 * query->space;
     if (tally->too_large) return true;
-    if (triangles > MANY) return is_poor(query, t) && !(t->volume_error <= WEAK_MANY * volume);
+    if (triangles > OVERLAP_PRECISE_TRIANGLES)
+        return is_poor(query, t) && !(t->volume_error <= OVERLAP_VOLUME_PRECISION * volume);
     bool empty = volume == 0.0 && t->volume_error == 0.0; /* there is no centroid */
-    return !(t->volume_error <= WEAK * volume &&
-             (empty || t->moment_error <= WEAK * volume * span) &&
-             t->area_error <= WEAK * t->area && t->normal_error <= WEAK * t->area &&
-             t->turn_error <= WEAK * t->area * span);
+    return !(t->volume_error <= OVERLAP_PRECISION * volume &&
+             (empty || t->moment_error <= OVERLAP_PRECISION * volume * span) &&
+             t->area_error <= OVERLAP_PRECISION * t->area &&
+             t->normal_error <= OVERLAP_PRECISION * t->area &&
+             t->turn_error <= OVERLAP_PRECISION * t->area * span);
 }
 
 /* One search, repeated with safe scales where the fine ones turn out too fine. */
@@ -308,7 +349,7 @@ static carom_vec3 mean(carom_vec3 a, carom_vec3 b) {
 
 /* The error of the mean of two values with errors a and b; `size` is the mean, which is rounded. */
 static double mean_error(double a, double b, double size) {
-    return 0.5 * a + 0.5 * b + ROUNDING * fabs(size);
+    return 0.5 * a + 0.5 * b + OVERLAP_SUM_ROUNDING * fabs(size);
 }
 
 /* Where faces share an area, the results that depend on the perturbation sign of b are replaced by
@@ -458,8 +499,9 @@ static carom_status finish(job *j, bool again, const carom_solid_pair *q,
 
 /* ---- Many queries ---------------------------------------------------------------------------- */
 
-/* Queries that the GPU searches for together: they and their sums fit into a few MiB. */
-#define AT_ONCE 1024u
+/* Queries that the GPU searches for together: each takes 4 KB with its tallies, so these take
+ * 4 MB. */
+#define OVERLAP_BATCH 1024u
 
 typedef struct batch {
     job *jobs;
@@ -500,6 +542,7 @@ static carom_status search_ahead(carom_context *context, batch *b, uint32_t *at)
         b->asked[asked] = query;
         b->tallies[asked++] = &b->ready[i];
     }
+    CAROM_ASSERT(asked <= b->count);
     CAROM_TRY(carom_solid_device_search(context, b->asked, asked, b->tallies));
     for (*at = 0; *at < b->count; ++*at)
         if (b->jobs[*at].query.ready != NULL) CAROM_TRY(ask_once(&b->jobs[*at], &b->again[*at]));
@@ -537,16 +580,14 @@ carom_status carom_solid_overlap_batch(carom_context *context, const carom_solid
     for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check(context, pairs[i].a, pairs[i].b, def));
     context->work = (carom_work){0, 0, 0};
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_backend backend = carom_context_use_cpu(context);
     carom_status status = CAROM_OK;
-    for (uint64_t first = 0; status == CAROM_OK && first < count; first += AT_ONCE) {
-        uint32_t some = (uint32_t)CAROM_MIN(count - first, AT_ONCE), at = 0;
+    for (uint64_t first = 0; status == CAROM_OK && first < count; first += OVERLAP_BATCH) {
+        uint32_t some = (uint32_t)CAROM_MIN(count - first, OVERLAP_BATCH), at = 0;
         carom_arena_mark mark = carom_arena_get_mark(scratch);
         status = overlap_some(context, pairs + first, some, def, overlaps + first, &at);
         carom_arena_rewind(scratch, mark);
         if (status != CAROM_OK) status = carom_fail_at(context, status, "pair", first + at);
     }
-    context->backend = backend;
     return status;
 }
 
@@ -563,10 +604,7 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
     memset(overlap, 0, sizeof(*overlap));
     CAROM_TRY(check(context, a, b, def));
     context->work = (carom_work){0, 0, 0};
-    carom_backend backend = carom_context_use_cpu(context);
     carom_solid_tally_begin(&j.tally);
-    carom_status status = carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &j.query);
-    if (status == CAROM_OK) status = finish(&j, true, &q, def, overlap);
-    context->backend = backend;
-    return status;
+    CAROM_TRY(carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &j.query));
+    return finish(&j, true, &q, def, overlap);
 }

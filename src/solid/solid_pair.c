@@ -20,6 +20,7 @@ void carom_solid_add_terms(const carom_solid_query *query, carom_solid_tally *ta
             return;
         }
         carom_sum term = carom_sum_term(terms[i], query->scales[i]), *sum = &tally->terms[i];
+        CAROM_ASSERT(term.spoiled == 0);
         sum->low += term.low;
         sum->high += term.high + (sum->low < term.low ? 1u : 0u);
     }
@@ -50,9 +51,9 @@ static void add_corners(double *terms, const carom_solid_anchors *a, carom_vec3 
 /* A whole triangle, with posed and rounded corners. */
 static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                       const carom_solid_face *f, int weight) {
-    double terms[CAROM_SOLID_SLOTS] = {0};
+    double terms[CAROM_SOLID_SLOTS];
     carom_vec3 u = carom_vec_sub(f->p[1], query->origin);
-    carom_solid_add_turned(terms, u, carom_vec_sub(f->p[1], f->p[0]),
+    carom_solid_find_whole(terms, u, carom_vec_sub(f->p[1], f->p[0]),
                            carom_vec_sub(f->p[2], f->p[1]), (double)weight, of_b, 0.0);
     carom_solid_add_terms(query, tally, terms);
 }
@@ -63,10 +64,10 @@ static void add_triangles(const carom_solid_query *query, carom_solid_tally *tal
     const carom_soup_view *soup = &query->solids[of_b]->view;
     const carom_solid_place place = carom_solid_place_of(query);
     for (uint64_t t = first; t < last && t < soup->triangle_count; ++t) {
-        double terms[CAROM_SOLID_SLOTS] = {0};
+        double terms[CAROM_SOLID_SLOTS];
         carom_triangle c = carom_soup_view_triangle(soup, t);
-        carom_solid_add_whole(terms, c.corner, &carom_solid_side(query, of_b)->frame, query->power,
-                              &place, of_b, weight);
+        carom_solid_find_posed(terms, c.corner, &carom_solid_side(query, of_b)->frame, query->power,
+                               &place, of_b, weight);
         carom_solid_add_terms(query, tally, terms);
     }
 }
@@ -92,6 +93,8 @@ void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tal
         return;
     }
     uint64_t first = solid->firsts[vertex], last = solid->firsts[solid->ends[vertex]];
+    CAROM_ASSERT(vertex < solid->ends[vertex] && solid->ends[vertex] <= solid->view.vertex_count);
+    CAROM_ASSERT(first <= last && last <= solid->view.triangle_count);
     tally->moved[of_b] = true;
     add_before(query, tally, of_b, last, weight);
     add_before(query, tally, of_b, first, -weight);
@@ -108,6 +111,8 @@ void carom_solid_sum_changes(const carom_solid_query *query, int of_b) {
         winding += atomic_load_explicit(&changes[v], memory_order_relaxed);
         atomic_store_explicit(&changes[v], winding, memory_order_relaxed);
     }
+    /* what was added at a vertex was subtracted behind its descendants */
+    CAROM_ASSERT(winding + atomic_load(&changes[query->solids[of_b]->view.vertex_count]) == 0);
 }
 
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
@@ -158,6 +163,7 @@ static void keep_record(const carom_solid_query *query, carom_solid_tally *tally
         fresh->count = 0;
         tally->records = fresh;
     }
+    CAROM_ASSERT(tally->records->count < CAROM_SOLID_RECORDS);
     tally->records->data[tally->records->count++] =
         (carom_solid_record){{a->index, b->index}, {m->ends[0], m->ends[1]}};
 }

@@ -2,7 +2,7 @@
 /* Pairs of triangles of two solids with SIMD, several at a time.
  *
  * The steps are those of carom_solid_consider (solid_pair.c), each for as many pairs as a vector
- * has lanes, with the operations of the items in the same order:
+ * has lanes, by the formulas of the items (solid_formulas.h):
  *   - pose the corners and compare both triangles with each other's plane; compress what is left;
  *   - order the ends of both intervals on the common line of the planes (triangle_filter.h);
  *   - compute the two crossings and the terms, and add the terms in fixed point, lane by lane.
@@ -23,37 +23,24 @@ typedef struct vec {
     carom_f64v x, y, z;
 } vec;
 
-CAROM_SIMD vec add(vec a, vec b) {
+CAROM_SIMD vec lanes_add(vec a, vec b) {
     return (vec){a.x + b.x, a.y + b.y, a.z + b.z};
 }
 
-CAROM_SIMD vec sub(vec a, vec b) {
+CAROM_SIMD vec lanes_sub(vec a, vec b) {
     return (vec){a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
-CAROM_SIMD vec scale(vec a, carom_f64v s) {
+CAROM_SIMD vec lanes_scale(vec a, carom_f64v s) {
     return (vec){a.x * s, a.y * s, a.z * s};
 }
 
-CAROM_SIMD carom_f64v dot(vec a, vec b) {
+CAROM_SIMD carom_f64v lanes_dot(vec a, vec b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-CAROM_SIMD vec cross(vec a, vec b) {
+CAROM_SIMD vec lanes_cross(vec a, vec b) {
     return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-CAROM_SIMD vec magnitudes(vec a) {
-    return (vec){carom_f64v_abs(a.x), carom_f64v_abs(a.y), carom_f64v_abs(a.z)};
-}
-
-CAROM_SIMD carom_f64v norm(vec a) {
-    return (carom_f64v_abs(a.x) + carom_f64v_abs(a.y)) + carom_f64v_abs(a.z);
-}
-
-CAROM_SIMD carom_f64v most(vec a) {
-    vec m = magnitudes(a);
-    return carom_f64v_max(carom_f64v_max(m.x, m.y), m.z);
 }
 
 CAROM_SIMD vec choose(carom_i64v which, vec yes, vec no) {
@@ -74,6 +61,22 @@ CAROM_SIMD vec turn(const double *r, vec d) {
     return (vec){(r[0] * d.x + r[1] * d.y) + r[2] * d.z, (r[3] * d.x + r[4] * d.y) + r[5] * d.z,
                  (r[6] * d.x + r[7] * d.y) + r[8] * d.z};
 }
+
+/* The formulas of solid_item.h for lanes: solid_lanes_plane_make, solid_lanes_find_triangle and
+ * others. */
+#define NAME(x)                solid_lanes_##x
+#define FUNCTION               CAROM_SIMD
+#define NUMBER                 carom_f64v
+#define FLAGS                  carom_i64v
+#define VECTOR                 vec
+#define VECTOR_OF(x, y, z)     ((vec){x, y, z})
+#define VECTOR_NAME(op)        lanes_##op
+#define MAGNITUDE(x)           carom_f64v_abs(x)
+#define MAXIMUM(a, b)          carom_f64v_max(a, b)
+#define ROOT(x)                carom_f64v_sqrt(x)
+#define SELECT(flags, yes, no) carom_f64v_select(flags, yes, no)
+#define KEEP(flags, x)         keep(flags, x)
+#include "solid/solid_formulas.h"
 
 /* All ones in the first `count` lanes. */
 CAROM_SIMD carom_i64v first_lanes(uint32_t count) {
@@ -193,33 +196,15 @@ static void add_to_tally(const sums *s, carom_solid_tally *tally) {
 
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
-/* carom_solid_plane and carom_solid_sides. */
-typedef struct plane {
-    vec normal, size;
-} plane;
-
+/* carom_solid_sides. */
 typedef struct sides {
     carom_f64v value[3], error[3];
 } sides;
 
-CAROM_SIMD plane plane_make(const vec *p) {
-    vec u = sub(p[1], p[0]), v = sub(p[2], p[0]);
-    carom_f64v yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x;
-    carom_f64v xz = u.x * v.z, xy = u.x * v.y, yx = u.y * v.x;
-    return (plane){{yz - zy, zx - xz, xy - yx},
-                   {carom_f64v_abs(yz) + carom_f64v_abs(zy),
-                    carom_f64v_abs(zx) + carom_f64v_abs(xz),
-                    carom_f64v_abs(xy) + carom_f64v_abs(yx)}};
-}
-
-CAROM_SIMD sides find_values(const vec *face, const plane *plane, const vec *p) {
+CAROM_SIMD sides find_values(const vec *face, const solid_lanes_plane *plane, const vec *p) {
     sides s;
-    for (int i = 0; i < 3; ++i) {
-        vec w = sub(p[i], face[0]), a = magnitudes(w);
-        s.value[i] = dot(plane->normal, w);
-        s.error[i] = CAROM_ORIENT3D_ERROR * dot(plane->size, a) +
-                     CAROM_ORIENT_UNDERFLOW * ((a.x + a.y) + (a.z + 1.0));
-    }
+    for (int i = 0; i < 3; ++i)
+        s.value[i] = solid_lanes_plane_value(plane, face[0], p[i], &s.error[i]);
     return s;
 }
 
@@ -229,6 +214,21 @@ CAROM_SIMD carom_i64v one_side(const sides *s) {
             (s->value[2] > s->error[2])) |
            ((s->value[0] < -s->error[0]) & (s->value[1] < -s->error[1]) &
             (s->value[2] < -s->error[2]));
+}
+
+/* The pairs of faces of a vector's lanes, posed. */
+typedef struct pair_lanes {
+    vec a[3], b[3];
+    carom_i64v facts_a, facts_b;
+    solid_lanes_plane plane_a, plane_b;
+    sides sides_a, sides_b; /* of a's corners at b's plane, of b's at a's */
+} pair_lanes;
+
+CAROM_SIMD void compare_planes(pair_lanes *p) {
+    p->plane_a = solid_lanes_plane_make(p->a);
+    p->plane_b = solid_lanes_plane_make(p->b);
+    p->sides_a = find_values(p->b, &p->plane_b, p->a);
+    p->sides_b = find_values(p->a, &p->plane_a, p->b);
 }
 
 /* ---- Corners --------------------------------------------------------------------------------- */
@@ -264,7 +264,8 @@ CAROM_SIMD void load_face(const carom_solid_batch *batch, int of_b, uint32_t at,
 CAROM_SIMD void pose(const carom_solid_query *query, int of_b, vec p[3]) {
     const carom_frame *f = &carom_solid_side(query, of_b)->frame;
     for (int i = 0; i < 3; ++i)
-        p[i] = scale(add(turn(f->r, p[i]), splat(f->t)), carom_f64v_splat(query->power));
+        p[i] =
+            lanes_scale(lanes_add(turn(f->r, p[i]), splat(f->t)), carom_f64v_splat(query->power));
 }
 
 CAROM_SIMD void store_kept(carom_solid_batch *batch, int of_b, uint32_t at, const vec p[3],
@@ -282,23 +283,23 @@ static uint32_t keep_near(const carom_solid_query *query, carom_solid_batch *bat
                           uint32_t count) {
     uint32_t kept = 0;
     for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
-        vec a[3], b[3];
-        load_face(batch, 0, at, a);
-        load_face(batch, 1, at, b);
-        pose(query, 0, a);
-        pose(query, 1, b);
-        plane plane_a = plane_make(a), plane_b = plane_make(b);
-        sides sides_a = find_values(b, &plane_b, a), sides_b = find_values(a, &plane_a, b);
-        carom_lanes lanes =
-            carom_lanes_of64(first_lanes(count - at) & ~one_side(&sides_a) & ~one_side(&sides_b));
+        pair_lanes p;
+        load_face(batch, 0, at, p.a);
+        load_face(batch, 1, at, p.b);
+        pose(query, 0, p.a);
+        pose(query, 1, p.b);
+        compare_planes(&p);
+        carom_lanes lanes = carom_lanes_of64(first_lanes(count - at) & ~one_side(&p.sides_a) &
+                                             ~one_side(&p.sides_b));
         if (lanes == 0) continue;
-        store_kept(batch, 0, kept, a, lanes);
-        store_kept(batch, 1, kept, b, lanes);
+        store_kept(batch, 0, kept, p.a, lanes);
+        store_kept(batch, 1, kept, p.b, lanes);
         for (int i = 0; i < 2; ++i) {
             carom_f64v facts = carom_f64v_load(batch->facts[i] + at);
             carom_f64v_store(batch->facts[i] + kept, carom_f64v_compress(facts, lanes));
         }
         kept += carom_lanes_list(lanes, at, batch->index + kept);
+        CAROM_ASSERT(kept <= at + CAROM_LANES64 && kept <= count); /* not read yet: never behind */
     }
     return kept;
 }
@@ -379,65 +380,22 @@ CAROM_SIMD crossing crossing_make(const edge *e, carom_i64v of_b, vec origin, do
     carom_f64v d_to = carom_f64v_select(from_lone, e->value_other, e->value_lone);
     carom_f64v off = carom_f64v_select(from_lone, e->error_lone, e->error_other);
     carom_f64v off_to = carom_f64v_select(from_lone, e->error_other, e->error_lone);
-    vec direction = sub(to, from);
-    carom_f64v whole = d - d_to, t = d / whole, length = norm(direction);
-    *odd |= ~((size_lone > CAROM_SOLID_FINE * e->error_lone) &
-              (size_other > CAROM_SOLID_FINE * e->error_other) & (most(direction) <= long_edge));
-    c.x = add(sub(from, origin), scale(direction, t));
+    vec direction = lanes_sub(to, from);
+    carom_f64v whole = d - d_to, t = d / whole, length = solid_lanes_norm(direction);
+    *odd |= ~(solid_lanes_value_suffices(size_lone, e->error_lone) &
+              solid_lanes_value_suffices(size_other, e->error_other) &
+              (solid_lanes_most(direction) <= long_edge));
+    c.x = solid_lanes_crossing_point(from, direction, t, origin);
     c.edge = length;
-    c.lever = norm(cross(direction, c.x)) + 2.0 * length * length;
-    c.off = off + t * off_to;
-    c.slide = length * (c.off / carom_f64v_abs(whole));
+    c.lever = solid_lanes_crossing_lever(direction, c.x, length);
+    c.off = solid_lanes_crossing_off(off, off_to, t);
+    c.slide = solid_lanes_crossing_slide(length, c.off, whole);
     c.of_b = of_b;
     c.side = e->side;
     return c;
 }
 
 /* ---- Terms ----------------------------------------------------------------------------------- */
-
-/* The terms of one triangle; FORCE and TORQUE are for a face of b only. */
-CAROM_SIMD void find_integrals(carom_f64v terms[CAROM_SOLID_SLOTS], vec u, vec sum, vec area,
-                               carom_f64v extent, bool of_b) {
-    carom_f64v volume = dot(u, area) / 3.0, zero = {0};
-    vec moment = sum, torque = cross(sum, area);
-    terms[CAROM_SOLID_VOLUME] = volume;
-    terms[CAROM_SOLID_MOMENT] = volume * moment.x * 0.25;
-    terms[CAROM_SOLID_MOMENT + 1] = volume * moment.y * 0.25;
-    terms[CAROM_SOLID_MOMENT + 2] = volume * moment.z * 0.25;
-    terms[CAROM_SOLID_EXTENT] = extent;
-    terms[CAROM_SOLID_FORCE] = of_b ? area.x : zero;
-    terms[CAROM_SOLID_FORCE + 1] = of_b ? area.y : zero;
-    terms[CAROM_SOLID_FORCE + 2] = of_b ? area.z : zero;
-    terms[CAROM_SOLID_TORQUE] = of_b ? torque.x / 3.0 : zero;
-    terms[CAROM_SOLID_TORQUE + 1] = of_b ? torque.y / 3.0 : zero;
-    terms[CAROM_SOLID_TORQUE + 2] = of_b ? torque.z / 3.0 : zero;
-}
-
-/* carom_solid_add_triangle for a weight of 2 `half`, which is 1 or -1. */
-CAROM_SIMD void find_triangle(carom_f64v terms[CAROM_SOLID_SLOTS], vec n, vec c, vec u, vec v,
-                              carom_f64v half, bool of_b, carom_f64v edges, carom_f64v slide,
-                              carom_f64v off) {
-    vec arm = sub(u, c), direction = sub(v, u);
-    vec area = scale(cross(arm, direction), half), sum = add(add(u, v), c);
-    carom_f64v extent = dot(n, area), la = norm(arm), lw = norm(direction);
-    carom_f64v near = norm(c) + norm(u), far = lw + edges;
-    find_integrals(terms, u, sum, area, extent, of_b);
-    terms[CAROM_SOLID_VOLUME_ERROR] =
-        la * lw * (0.625 * near + 0.25 * far) + carom_f64v_abs(extent) * off;
-    terms[CAROM_SOLID_AREA_ERROR] = (la + lw) * ((2.5 * near + 0.75 * far) + slide);
-    terms[CAROM_SOLID_SPAN] = near + far;
-}
-
-/* Adds the terms of a triangle of a or of b in some lanes. */
-CAROM_SIMD void add_where(carom_f64v terms[CAROM_SOLID_SLOTS],
-                          const carom_f64v more[CAROM_SOLID_SLOTS], carom_i64v where, bool of_b) {
-    for (unsigned i = 0; i < CAROM_SOLID_SPAN; ++i) {
-        bool of_b_only = i >= CAROM_SOLID_FORCE && i < CAROM_SOLID_TERMS;
-        if (of_b || !of_b_only) terms[i] += keep(where, more[i]);
-    }
-    terms[CAROM_SOLID_SPAN] =
-        carom_f64v_max(terms[CAROM_SOLID_SPAN], keep(where, more[CAROM_SOLID_SPAN]));
-}
 
 /* A face with its plane, for its terms. */
 typedef struct spanned {
@@ -447,28 +405,52 @@ typedef struct spanned {
 } spanned;
 
 /* carom_solid_direction and carom_solid_off_plane. */
-CAROM_SIMD spanned span(const vec p[3], const plane *plane, vec origin, carom_i64v mine_0,
-                        carom_i64v mine_1, const crossing ends[2], carom_i64v *odd) {
+CAROM_SIMD spanned span(const vec p[3], const solid_lanes_plane *plane, vec origin,
+                        carom_i64v mine_0, carom_i64v mine_1, const crossing ends[2],
+                        carom_i64v *odd) {
     spanned s;
-    carom_f64v length = carom_f64v_sqrt(dot(plane->normal, plane->normal));
-    carom_f64v inverse = 1.0 / length, size = norm(plane->size);
-    *odd |= ~(size < CAROM_SOLID_THIN * length);
-    s.c = sub(p[0], origin);
-    s.last = sub(p[2], origin);
-    s.n = scale(plane->normal, inverse);
+    carom_f64v inverse;
+    *odd |= ~solid_lanes_plane_inverse(plane, &inverse);
+    s.c = lanes_sub(p[0], origin);
+    s.last = lanes_sub(p[2], origin);
+    s.n = lanes_scale(plane->normal, inverse);
     carom_f64v off = keep(~mine_0, ends[0].off) + keep(~mine_1, ends[1].off);
-    s.off = off * inverse * (1.0 / CAROM_SOLID_TERM_ERROR);
+    s.off = solid_lanes_off_units(off, inverse);
     return s;
 }
 
-/* carom_solid_add_gap. */
-CAROM_SIMD void add_gap(carom_f64v terms[CAROM_SOLID_SLOTS], const crossing *c,
-                        const double rounded[2]) {
-    carom_f64v pose_error =
-        carom_f64v_select(c->of_b, carom_f64v_splat(rounded[1]), carom_f64v_splat(rounded[0]));
-    carom_f64v wide = pose_error + 0.25 * (norm(c->x) + c->edge);
-    terms[CAROM_SOLID_VOLUME_ERROR] += 0.34 * wide * c->lever;
-    terms[CAROM_SOLID_AREA_ERROR] += 1.75 * wide * c->edge;
+/* The terms of the pairs in the lanes `meet`: carom_solid_add_meeting for a, then for b; then the
+ * gaps. */
+CAROM_SIMD void find_terms(carom_f64v terms[CAROM_SOLID_SLOTS], const crossing ends[2],
+                           const spanned *a, const spanned *b, const double rounded[2],
+                           carom_i64v meet) {
+    carom_f64v more[CAROM_SOLID_SLOTS], tail[2][CAROM_SOLID_SLOTS];
+    const carom_f64v half = carom_f64v_splat(0.5), one = carom_f64v_splat(1.0);
+    const carom_f64v edges = ends[0].edge + ends[1].edge;
+    const carom_f64v slide = solid_lanes_slide_units(ends[0].slide + ends[1].slide);
+    carom_i64v cut[2];
+    for (int i = 0; i < 2; ++i) {
+        vec n = choose(ends[i].of_b, b->n, a->n), c = choose(ends[i].of_b, b->c, a->c);
+        vec end = choose(ends[i].of_b, b->last, a->last);
+        solid_lanes_doubt doubt = {edges, slide, carom_f64v_select(ends[i].of_b, b->off, a->off)};
+        /* the change is -1 and 1 for a's edges, 1 and -1 for b's */
+        carom_i64v minus = (i == 0 ? ~ends[i].of_b : ends[i].of_b) & INT64_MIN;
+        carom_f64v signed_half = (carom_f64v)((carom_i64v)half ^ minus);
+        cut[i] = ends[i].side == 1;
+        solid_lanes_find_triangle(tail[i], n, c, ends[i].x, end, signed_half, one, true, &doubt);
+    }
+    const solid_lanes_doubt doubt_a = {edges, slide, a->off}, doubt_b = {edges, slide, b->off};
+    solid_lanes_find_triangle(terms, a->n, a->c, ends[0].x, ends[1].x, half, one, false, &doubt_a);
+    for (int i = 0; i < 2; ++i)
+        solid_lanes_add_found(terms, tail[i], cut[i] & ~ends[i].of_b, false);
+    solid_lanes_find_triangle(more, b->n, b->c, ends[1].x, ends[0].x, half, one, true, &doubt_b);
+    solid_lanes_add_found(terms, more, meet, true);
+    for (int i = 0; i < 2; ++i) solid_lanes_add_found(terms, tail[i], cut[i] & ends[i].of_b, true);
+    for (int i = 0; i < 2; ++i) {
+        carom_f64v pose = carom_f64v_select(ends[i].of_b, carom_f64v_splat(rounded[1]),
+                                            carom_f64v_splat(rounded[0]));
+        solid_lanes_add_gap(terms, ends[i].x, ends[i].edge, ends[i].lever, pose);
+    }
 }
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
@@ -483,6 +465,7 @@ static void note_links(const carom_solid_query *query, carom_solid_batch *batch,
             query->solids[b]->view.corners + 3 * (uint64_t)batch->triangles[b][pair];
         uint32_t from = v[side[lane]], to = v[side[lane] == 2 ? 0 : side[lane] + 1];
         uint32_t vertex = CAROM_MAX(from, to);
+        CAROM_ASSERT(batch->link_count < 2 * CAROM_SOLID_BATCH && pair < CAROM_SOLID_BATCH);
         batch->links[batch->link_count++] = (carom_solid_crossed_link){
             .vertex = vertex, .change = from < to ? change : -change, .of_b = b};
         __builtin_prefetch(query->solids[b]->ends + vertex);
@@ -527,7 +510,7 @@ CAROM_SIMD carom_f64v pair_error(const vec *a, const vec *b) {
     carom_f64v y = extent_of_6(a[0].y, a[1].y, a[2].y, b[0].y, b[1].y, b[2].y);
     carom_f64v z = extent_of_6(a[0].z, a[1].z, a[2].z, b[0].z, b[1].z, b[2].z);
     carom_f64v sum = (x + y) + (z + 1.0);
-    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
+    return CAROM_PAIR_ERROR * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
 }
 
 CAROM_SIMD carom_i64v certain(const sides *s) {
@@ -536,97 +519,95 @@ CAROM_SIMD carom_i64v certain(const sides *s) {
            (carom_f64v_abs(s->value[2]) > s->error[2]);
 }
 
-/* Pairs that may meet, from lane `at` on. Returns the lanes left to the scalar functions. */
-static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_tally *tally,
-                                  carom_solid_batch *batch, sums *s, uint32_t at, uint32_t count) {
-    vec a[3], b[3], origin = splat(query->origin);
-    load_face(batch, 0, at, a);
-    load_face(batch, 1, at, b);
-    carom_i64v facts_a = (carom_i64v)carom_f64v_load(batch->facts[0] + at);
-    carom_i64v facts_b = (carom_i64v)carom_f64v_load(batch->facts[1] + at);
-    plane plane_a = plane_make(a), plane_b = plane_make(b);
-    sides sides_a = find_values(b, &plane_b, a), sides_b = find_values(a, &plane_a, b);
-    carom_i64v present = first_lanes(count - at);
-    carom_i64v sure = certain(&sides_a) & certain(&sides_b);
+/* The segments that the faces of pairs share. */
+typedef struct segments {
+    edge first, last;                 /* the edges that they begin and end on */
+    carom_i64v first_of_b, last_of_b; /* these are b's */
+    carom_i64v meet;                  /* the lanes that have a segment */
+    carom_i64v odd;                   /* the lanes left to the scalar functions */
+} segments;
 
-    /* carom_solid_meet: the order of the ends of both intervals on the common line */
-    fan fan_a = fan_make(a, &sides_a, facts_a), fan_b = fan_make(b, &sides_b, facts_b);
+/* carom_solid_meet: the order of the ends of both intervals on the common line. */
+CAROM_SIMD segments find_segments(const pair_lanes *p, carom_i64v present) {
+    segments s;
+    fan fan_a = fan_make(p->a, &p->sides_a, p->facts_a);
+    fan fan_b = fan_make(p->b, &p->sides_b, p->facts_b);
     edge low_a = select_edge(fan_a.up, &fan_a.last, &fan_a.next);
     edge high_a = select_edge(fan_a.up, &fan_a.next, &fan_a.last);
     edge low_b = select_edge(fan_b.up, &fan_b.next, &fan_b.last);
     edge high_b = select_edge(fan_b.up, &fan_b.last, &fan_b.next);
-    vec apex = low_a.lone, across = sub(low_b.lone, apex);
-    vec turned_low = cross(sub(low_a.other, apex), across);
-    vec turned_high = cross(sub(high_a.other, apex), across);
-    vec to_low = sub(low_b.other, apex), to_high = sub(high_b.other, apex);
-    carom_f64v error = pair_error(a, b);
+    vec apex = low_a.lone, across = lanes_sub(low_b.lone, apex);
+    vec turned_low = lanes_cross(lanes_sub(low_a.other, apex), across);
+    vec turned_high = lanes_cross(lanes_sub(high_a.other, apex), across);
+    vec to_low = lanes_sub(low_b.other, apex), to_high = lanes_sub(high_b.other, apex);
+    carom_f64v error = pair_error(p->a, p->b);
     carom_i64v flip = (fan_a.up ^ fan_b.up) & INT64_MIN;
-#define ORDER(x, y) (carom_f64v)((carom_i64v)dot(x, y) ^ flip)
+#define ORDER(x, y) (carom_f64v)((carom_i64v)lanes_dot(x, y) ^ flip)
     carom_f64v low_high = ORDER(turned_low, to_high), high_low = ORDER(turned_high, to_low);
     carom_f64v low_low = ORDER(turned_low, to_low), high_high = ORDER(turned_high, to_high);
 #undef ORDER
+    carom_i64v sure = certain(&p->sides_a) & certain(&p->sides_b);
     carom_i64v apart = sure & ((low_high < -error) | (high_low > error));
-    carom_i64v meet = present & sure & (low_high > error) & (high_low < -error) &
-                      (carom_f64v_abs(low_low) > error) & (carom_f64v_abs(high_high) > error);
-    carom_i64v odd = present & ~apart & ~meet;
-    if (carom_lanes_of64(meet) == 0) return carom_lanes_of64(odd);
+    s.meet = present & sure & (low_high > error) & (high_low < -error) &
+             (carom_f64v_abs(low_low) > error) & (carom_f64v_abs(high_high) > error);
+    s.odd = present & ~apart & ~s.meet;
+    s.first_of_b = low_low > 0.0;
+    s.last_of_b = ~(high_high > 0.0);
+    s.first = select_edge(s.first_of_b, &low_b, &low_a);
+    s.last = select_edge(s.last_of_b, &high_b, &high_a);
+    return s;
+}
 
-    carom_i64v first_of_b = low_low > 0.0, last_of_b = ~(high_high > 0.0);
-    edge first = select_edge(first_of_b, &low_b, &low_a);
-    edge last = select_edge(last_of_b, &high_b, &high_a);
-    carom_i64v poor = {0};
-    crossing ends[2] = {crossing_make(&first, first_of_b, origin, query->long_edge, &poor),
-                        crossing_make(&last, last_of_b, origin, query->long_edge, &poor)};
-    carom_f64v edges = ends[0].edge + ends[1].edge;
-    carom_f64v slide = (ends[0].slide + ends[1].slide) * (1.0 / CAROM_SOLID_TERM_ERROR);
-    spanned face_a = span(a, &plane_a, origin, ~first_of_b, ~last_of_b, ends, &poor);
-    spanned face_b = span(b, &plane_b, origin, first_of_b, last_of_b, ends, &poor);
-    odd |= meet & poor;
-    meet &= ~poor;
-
-    /* carom_solid_add_meeting for a, then for b; then the gaps */
-    carom_f64v terms[CAROM_SOLID_SLOTS], more[CAROM_SOLID_SLOTS], tail[2][CAROM_SOLID_SLOTS];
-    carom_f64v half = carom_f64v_splat(0.5);
-    carom_i64v cut[2];
-    for (int i = 0; i < 2; ++i) {
-        vec n = choose(ends[i].of_b, face_b.n, face_a.n);
-        vec c = choose(ends[i].of_b, face_b.c, face_a.c);
-        vec end = choose(ends[i].of_b, face_b.last, face_a.last);
-        carom_f64v off = carom_f64v_select(ends[i].of_b, face_b.off, face_a.off);
-        /* the change is -1 and 1 for a's edges, 1 and -1 for b's */
-        carom_i64v minus = (i == 0 ? ~ends[i].of_b : ends[i].of_b) & INT64_MIN;
-        cut[i] = ends[i].side == 1;
-        find_triangle(tail[i], n, c, ends[i].x, end, (carom_f64v)((carom_i64v)half ^ minus), true,
-                      edges, slide, off);
-    }
-    find_triangle(terms, face_a.n, face_a.c, ends[0].x, ends[1].x, half, false, edges, slide,
-                  face_a.off);
-    for (int i = 0; i < 2; ++i) add_where(terms, tail[i], cut[i] & ~ends[i].of_b, false);
-    find_triangle(more, face_b.n, face_b.c, ends[1].x, ends[0].x, half, true, edges, slide,
-                  face_b.off);
-    add_where(terms, more, meet, true);
-    for (int i = 0; i < 2; ++i) add_where(terms, tail[i], cut[i] & ends[i].of_b, true);
-    for (int i = 0; i < 2; ++i) add_gap(terms, &ends[i], query->rounded);
-    add_terms(query, tally, s, terms, meet);
-
-    carom_lanes lanes = carom_lanes_of64(meet);
-    note_crossings(batch, tally, lanes, at);
-    carom_i64v plain = facts_a & facts_b & meet & CAROM_SOLID_PLAIN_FACE;
+/* Notes the pairs in the lanes `meet`, the ends of their segments and the tree edges crossed. */
+CAROM_SIMD void note_segments(const carom_solid_query *query, carom_solid_tally *tally,
+                              carom_solid_batch *batch, sums *s, const pair_lanes *p,
+                              const crossing ends[2], carom_i64v meet, uint32_t at) {
+    note_crossings(batch, tally, carom_lanes_of64(meet), at);
+    carom_i64v plain = p->facts_a & p->facts_b & meet & CAROM_SOLID_PLAIN_FACE;
     tally->plain_crossing |= carom_lanes_of64(plain != 0) != 0;
     for (int i = 0; i < 2; ++i) {
-        carom_i64v facts = (facts_b & ends[i].of_b) | (facts_a & ~ends[i].of_b);
+        carom_i64v facts = (p->facts_b & ends[i].of_b) | (p->facts_a & ~ends[i].of_b);
         carom_i64v link =
             (carom_i64v)(carom_u64v_shift_right((carom_u64v)facts, ends[i].side) & 1) != 0;
         hold(s, ends[i].x, meet);
         note_links(query, batch, carom_lanes_of64(link & meet), carom_lanes_of64(ends[i].of_b),
                    ends[i].side, at, i == 0 ? -1 : 1);
     }
+}
+
+/* Pairs that may meet, from lane `at` on. Returns the lanes left to the scalar functions. */
+static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_tally *tally,
+                                  carom_solid_batch *batch, sums *s, uint32_t at, uint32_t count) {
+    const vec origin = splat(query->origin);
+    pair_lanes p;
+    load_face(batch, 0, at, p.a);
+    load_face(batch, 1, at, p.b);
+    compare_planes(&p);
+    p.facts_a = (carom_i64v)carom_f64v_load(batch->facts[0] + at);
+    p.facts_b = (carom_i64v)carom_f64v_load(batch->facts[1] + at);
+    segments found = find_segments(&p, first_lanes(count - at));
+    carom_i64v meet = found.meet, odd = found.odd, poor = {0};
+    if (carom_lanes_of64(meet) == 0) return carom_lanes_of64(odd);
+
+    const crossing ends[2] = {
+        crossing_make(&found.first, found.first_of_b, origin, query->long_edge, &poor),
+        crossing_make(&found.last, found.last_of_b, origin, query->long_edge, &poor)};
+    spanned face_a =
+        span(p.a, &p.plane_a, origin, ~found.first_of_b, ~found.last_of_b, ends, &poor);
+    spanned face_b = span(p.b, &p.plane_b, origin, found.first_of_b, found.last_of_b, ends, &poor);
+    odd |= meet & poor;
+    meet &= ~poor;
+
+    carom_f64v terms[CAROM_SOLID_SLOTS];
+    find_terms(terms, ends, &face_a, &face_b, query->rounded, meet);
+    add_terms(query, tally, s, terms, meet);
+    note_segments(query, tally, batch, s, &p, ends, meet, at);
     return carom_lanes_of64(odd);
 }
 
 /* ---- Descendants of a vertex ----------------------------------------------------------------- */
 
-/* carom_solid_add_whole for the queued triangles of one solid. */
+/* carom_solid_find_posed for the queued triangles of one solid. */
 static void add_singles(const carom_solid_query *query, carom_solid_tally *tally,
                         carom_solid_batch *batch, sums *s, int of_b) {
     const carom_soup_view *view = &query->solids[of_b]->view;
@@ -650,20 +631,12 @@ static void add_singles(const carom_solid_query *query, carom_solid_tally *tally
                          carom_f64v_load(x[3 * k + 2])};
         carom_i64v present = first_lanes(count - at);
         carom_f64v weight = keep(present, carom_f64v_load(batch->weights[of_b] + at));
-        vec u = sub(scale(add(turn(f->r, p[1]), splat(f->t)), power), origin);
-        vec arm = scale(turn(f->r, sub(p[1], p[0])), power);
-        vec direction = scale(turn(f->r, sub(p[2], p[1])), power);
+        vec u = lanes_sub(lanes_scale(lanes_add(turn(f->r, p[1]), splat(f->t)), power), origin);
+        vec arm = lanes_scale(turn(f->r, lanes_sub(p[1], p[0])), power);
+        vec direction = lanes_scale(turn(f->r, lanes_sub(p[2], p[1])), power);
 
-        /* carom_solid_add_turned */
-        vec area = scale(cross(arm, direction), 0.5 * weight);
-        vec sum = add(sub(direction, arm), scale(u, carom_f64v_splat(3.0)));
-        carom_f64v times = carom_f64v_abs(weight), length = carom_f64v_sqrt(dot(area, area));
-        carom_f64v la = norm(arm), lw = norm(direction), near = norm(u), terms[CAROM_SOLID_SLOTS];
-        carom_f64v extent = carom_f64v_select(weight < 0.0, -length, length);
-        find_integrals(terms, u, sum, area, extent, of_b != 0);
-        terms[CAROM_SOLID_VOLUME_ERROR] = times * la * lw * (near + 0.25 * query->rounded[of_b]);
-        terms[CAROM_SOLID_AREA_ERROR] = times * la * lw * 4.0;
-        terms[CAROM_SOLID_SPAN] = 3.0 * near + la + lw;
+        carom_f64v terms[CAROM_SOLID_SLOTS];
+        solid_lanes_find_whole(terms, u, arm, direction, weight, of_b, query->rounded[of_b]);
         add_terms(query, tally, s, terms, present);
     }
     batch->single_count[of_b] = 0;
@@ -673,6 +646,7 @@ static void queue(const carom_solid_query *query, carom_solid_batch *batch, int 
                   uint64_t first, uint64_t last, int weight) {
     for (uint64_t t = first; t < last && t < query->solids[of_b]->view.triangle_count; ++t) {
         uint32_t at = batch->single_count[of_b]++;
+        CAROM_ASSERT(at < CAROM_SOLID_QUEUE);
         batch->singles[of_b][at] = (uint32_t)t;
         batch->weights[of_b][at] = (double)weight;
     }
@@ -718,6 +692,7 @@ static void add_links(const carom_solid_query *query, carom_solid_tally *tally,
         const carom_solid *solid = query->solids[link->of_b];
         link->first = solid->firsts[link->vertex];
         link->last = solid->firsts[solid->ends[link->vertex]];
+        CAROM_ASSERT(link->first <= link->last && link->last <= solid->view.triangle_count);
         expect_block(solid, link->first);
         expect_block(solid, link->last);
     }
@@ -777,5 +752,6 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom
     }
     add_singles(query, tally, batch, &s, 0);
     add_singles(query, tally, batch, &s, 1);
+    CAROM_ASSERT(batch->link_count == 0 && tally->pairs <= tally->candidates);
     add_to_tally(&s, tally);
 }

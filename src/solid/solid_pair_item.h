@@ -84,7 +84,8 @@ CAROM_ITEM void carom_solid_add_encounter(double *terms, const carom_solid_face 
     }
     for (int i = 0; i < 2; ++i)
         if (place->summed[m->ends[i].of_b])
-            carom_solid_add_gap(terms, &m->ends[i], place->rounded[m->ends[i].of_b]);
+            carom_solid_add_gap(terms, m->ends[i].x, m->ends[i].edge, m->ends[i].lever,
+                                place->rounded[m->ends[i].of_b]);
 }
 
 /* ---- Descendants of a vertex ----------------------------------------------------------------- */
@@ -97,16 +98,17 @@ CAROM_ITEM uint32_t carom_solid_link(const carom_solid_face *f, int side, int *c
     return CAROM_MAX(from, to);
 }
 
-/* `weight` times a whole triangle, consistent with prefix sums: by its corners before the pose. */
-CAROM_ITEM void carom_solid_add_whole(double *terms, const carom_vec3 *corner,
-                                      const carom_frame *frame, double power,
-                                      const carom_solid_place *place, int of_b, int weight) {
+/* Finds `weight` times a whole triangle, consistent with prefix sums: by its corners before the
+ * pose. */
+CAROM_ITEM void carom_solid_find_posed(double *terms, const carom_vec3 *corner,
+                                       const carom_frame *frame, double power,
+                                       const carom_solid_place *place, int of_b, int weight) {
     carom_vec3 u = carom_vec_scale(carom_frame_apply(frame, corner[1]), power);
     carom_vec3 arm = carom_vec_sub(corner[1], corner[0]);
     carom_vec3 direction = carom_vec_sub(corner[2], corner[1]);
     arm = carom_vec_scale(carom_frame_turn(frame, arm), power);
     direction = carom_vec_scale(carom_frame_turn(frame, direction), power);
-    carom_solid_add_turned(terms, carom_vec_sub(u, place->origin), arm, direction, (double)weight,
+    carom_solid_find_whole(terms, carom_vec_sub(u, place->origin), arm, direction, (double)weight,
                            of_b, place->rounded[of_b]);
 }
 

@@ -65,11 +65,15 @@ static void add_chip(void *user, const carom_solid_surface_triangle *triangle) {
 
 /* ---- Multiple precision ---------------------------------------------------------------------- */
 
-/* Volumes with a larger relative error are computed again, unless there are too many triangles. */
-#define WEAK       0x1p-42
-#define MOST_CHIPS 20000u /* triangles: bounds the time in multiple precision */
-#define LIMBS      8      /* 512 bits */
-#define MORE_LIMBS 32     /* where LIMBS are not enough */
+/* Error of a volume relative to it, above which it is computed again in multiple precision: pieces
+ * and voids are told apart by the signs of volumes, and matched by their values to 1e-9, so that 12
+ * bits of it remain. */
+#define PATCH_PRECISION 0x1p-42
+/* Surface triangles up to which it is, which bounds the time. */
+#define PATCH_PRECISE_TRIANGLES 20000u
+/* Limbs of 64 bits: 512 bits; and 2,048, as many as are ever needed (CAROM_REAL_MOST). */
+#define PATCH_LIMBS      8
+#define PATCH_MOST_LIMBS 32
 
 static void add_chip_precisely(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
@@ -82,23 +86,26 @@ static void add_chip_precisely(void *user, const carom_solid_surface_triangle *t
 static bool is_weak(const patches *p) {
     bool weak = false;
     for (uint32_t i = 0; i < p->count; ++i)
-        weak = weak || !(p->data[i].error <= WEAK * fabs(p->data[i].volume));
+        weak = weak || !(p->data[i].error <= PATCH_PRECISION * fabs(p->data[i].volume));
     return weak;
 }
 
 /* Computes volumes and their errors, in doubles or in multiple precision. */
 static carom_status find_volumes(patches *p) {
+    uint64_t triangles = 0;
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
+        triangles += one->triangles;
         one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
         one->error = carom_solid_error_of(p->query, one->errors, 0);
         one->holder = i;
     }
-    if (p->triangles > MOST_CHIPS || !is_weak(p)) return CAROM_OK;
+    CAROM_ASSERT(triangles == p->triangles); /* each was added to one piece */
+    if (p->triangles > PATCH_PRECISE_TRIANGLES || !is_weak(p)) return CAROM_OK;
     carom_solid_precise *sums = CAROM_ARENA_TAKE(p->pieces.scratch, carom_solid_precise, p->count);
     if (sums == NULL)
         return carom_fail_memory(p->query->context, p->count * sizeof(*sums), "patches");
-    for (p->limbs = LIMBS;; p->limbs = MORE_LIMBS) {
+    for (p->limbs = PATCH_LIMBS;; p->limbs = PATCH_MOST_LIMBS) {
         for (uint32_t i = 0; i < p->count; ++i) {
             p->data[i].precise = &sums[i];
             carom_solid_precise_begin(&sums[i], p->limbs);
@@ -106,7 +113,7 @@ static carom_status find_volumes(patches *p) {
         carom_solid_each_surface_triangle(&p->pieces, add_chip_precisely, p);
         for (uint32_t i = 0; i < p->count; ++i)
             p->data[i].volume = carom_solid_precise_volume(&sums[i], p->limbs, &p->data[i].error);
-        if (p->limbs == MORE_LIMBS || !is_weak(p)) return CAROM_OK;
+        if (p->limbs == PATCH_MOST_LIMBS || !is_weak(p)) return CAROM_OK;
     }
 }
 
@@ -119,13 +126,20 @@ static void pick_chip(void *user, const carom_solid_surface_triangle *triangle) 
     p->eye = carom_vec_add(carom_vec_scale(triangle->u, 0.5), carom_vec_scale(triangle->v, 0.5));
 }
 
+/* Rotation of a unit vector by rounding, in radians: a difference, a product with 1 / size and the
+ * unit vector have six roundings of 2^-53; and of the points, relative to their distance. */
+#define PATCH_TURN 0x1p-50
+/* Upper bound of the error of the triple product of three unit vectors, in their rotations: one for
+ * each, and one of them for its own roundings. */
+#define PATCH_TRIPLE_TURNS 4.0
+
 /* The direction from the eye to a point, and an upper bound of its rotation by rounding. */
 static carom_vec3 look_at(const patches *p, carom_vec3 x, double *turned) {
     carom_vec3 d = carom_vec_sub(x, p->eye);
     double size = carom_solid_most(d), reach = carom_solid_most(x) + carom_solid_most(p->eye);
     *turned = HUGE_VAL;
     if (!(size > 0.0)) return d;
-    *turned = 0x1p-50 * (1.0 + reach / size);
+    *turned = PATCH_TURN * (1.0 + reach / size);
     return carom_solid_unit(carom_vec_scale(d, 1.0 / size));
 }
 
@@ -139,13 +153,19 @@ static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
     carom_vec3 c = look_at(p, triangle->v, &turned[2]);
     double above = carom_vec_dot(a, carom_vec_cross(b, c));
     double below = 1.0 + carom_vec_dot(a, b) + carom_vec_dot(b, c) + carom_vec_dot(c, a);
-    if (!(fabs(above) > 4.0 * (turned[0] + turned[1] + turned[2]))) return;
+    if (!(fabs(above) > PATCH_TRIPLE_TURNS * (turned[0] + turned[1] + turned[2]))) return;
     to->angle += 2.0 * carom_atan2(above, below) * triangle->weight;
 }
 
-#define MOST_EYES 16u              /* points of a void to test */
-#define SPHERE    (4.0 * CAROM_PI) /* its solid angle */
-#define UNCLEAR   0.02 /* of a sphere: tolerance to a whole number, more than rounding */
+/* Points of a void to test, spread over its triangles: only if the void touches a piece at all of
+ * them, the mean decides. */
+#define PATCH_MOST_POINTS 16u
+/* The solid angle of a sphere, in steradians. */
+#define PATCH_SPHERE_ANGLE (4.0 * CAROM_PI)
+/* Distance of a winding number from a whole one, above which the point is on the surface, where it
+ * is a half at a face and a quarter at a right edge: far more than rounding, far less than these.
+ */
+#define PATCH_ANGLE_TOLERANCE 0.02
 
 /* Tests one point of a void; returns whether it touches none of the pieces. */
 static bool ask_point(patches *p, uint32_t which, uint64_t triangle) {
@@ -158,8 +178,9 @@ static bool ask_point(patches *p, uint32_t which, uint64_t triangle) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
         one->angles += one->angle;
-        double times = one->angle / SPHERE;
-        if (one->volume > 0.0) clear = clear && fabs(times - floor(times + 0.5)) < UNCLEAR;
+        double times = one->angle / PATCH_SPHERE_ANGLE;
+        if (one->volume > 0.0)
+            clear = clear && fabs(times - floor(times + 0.5)) < PATCH_ANGLE_TOLERANCE;
     }
     return clear;
 }
@@ -169,7 +190,7 @@ static uint32_t find_around(const patches *p, uint32_t which) {
     uint32_t best = which;
     for (uint32_t i = 0; i < p->count; ++i) {
         const patch *other = &p->data[i];
-        if (other->volume <= 0.0 || !(other->angle > 0.5 * SPHERE)) continue;
+        if (other->volume <= 0.0 || !(other->angle > 0.5 * PATCH_SPHERE_ANGLE)) continue;
         if (best == which || other->volume < p->data[best].volume) best = i;
     }
     return best;
@@ -191,7 +212,7 @@ static void find_holder(patches *p, uint32_t which) {
         hole->holder = most;
         return;
     }
-    uint64_t eyes = CAROM_MIN(hole->triangles, MOST_EYES);
+    uint64_t eyes = CAROM_MIN(hole->triangles, PATCH_MOST_POINTS);
     for (uint64_t k = 0; k < eyes; ++k) {
         bool clear = ask_point(p, which, k * hole->triangles / eyes);
         hole->holder = find_around(p, which);
@@ -201,7 +222,7 @@ static void find_holder(patches *p, uint32_t which) {
     /* It touches a piece at every point tested: take the piece that is around most of it. */
     for (uint32_t i = 0; i < p->count; ++i)
         if (p->data[i].volume > 0.0 && p->data[i].angles > p->data[most].angles) most = i;
-    bool around = p->data[most].angles > 0.5 * SPHERE * (double)eyes;
+    bool around = p->data[most].angles > 0.5 * PATCH_SPHERE_ANGLE * (double)eyes;
     hole->holder = plain || around ? most : which;
 }
 
@@ -211,6 +232,8 @@ static void give_voids(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *holder = &p->data[p->data[i].holder];
         if (p->data[i].holder == i) continue;
+        CAROM_ASSERT(p->data[i].holder < p->count && p->data[i].volume < 0.0 &&
+                     holder->volume > 0.0);
         for (unsigned k = 0; k < CAROM_SOLID_TERMS; ++k)
             holder->terms[k] = carom_sum_add(holder->terms[k], p->data[i].terms[k]);
         if (holder->precise != NULL)
@@ -267,6 +290,7 @@ static carom_status list(patches *p, patch_list *out) {
                 p->data[i].precise != NULL
                     ? carom_solid_precise_patch(p->query, p->data[i].precise, p->limbs)
                     : describe(p->query, p->data[i].terms);
+    CAROM_ASSERT(out->count <= p->count);
     sort(out->data, out->count);
     return CAROM_OK;
 }
@@ -275,13 +299,14 @@ static carom_status list(patches *p, patch_list *out) {
 
 /* Relative tolerance of the volume, and of the centroid by the edge of a cube of that volume: far
  * more than rounding, far less than the difference of pieces that are not copies of each other. */
-#define SAME 1e-9
+#define PATCH_TOLERANCE 1e-9
 
 static bool is_same(const carom_solid_patch *a, const carom_solid_patch *b) {
     double size = fabs(a->volume);
     carom_vec3 d = carom_vec_sub(a->centroid, b->centroid);
     double far = carom_solid_most(d), cube = far * far * far;
-    return fabs(a->volume - b->volume) <= SAME * size && cube <= SAME * SAME * SAME * size;
+    return fabs(a->volume - b->volume) <= PATCH_TOLERANCE * size &&
+           cube <= PATCH_TOLERANCE * PATCH_TOLERANCE * PATCH_TOLERANCE * size;
 }
 
 /* Replaces area and force by the means of both signs. */
@@ -319,7 +344,7 @@ static void add_other_side(patch_list *list, patch_list *other) {
     if (list->count == found + 1) {
         add_half(left, &rest);
     } else if (list->count > found && other->count == 1 &&
-               fabs(sum.volume - rest.volume) <= SAME * fabs(rest.volume)) {
+               fabs(sum.volume - rest.volume) <= PATCH_TOLERANCE * fabs(rest.volume)) {
         *left = other->data[0];
         add_half(left, &sum);
         list->count = found + 1;
@@ -329,8 +354,10 @@ static void add_other_side(patch_list *list, patch_list *other) {
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
-/* Reach of the terms of one patch, in sizes of the overlap: triangles reach beyond it. */
-#define ROOMS 8.0
+/* Reach of the points of one patch, in sizes of the overlap, for the scales of sums. Points of the
+ * overlap are within one; the first corners of faces, from which triangles are spanned, reach
+ * beyond it. */
+#define PATCH_REACH 8.0
 
 static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_context *context = query->context;
@@ -339,8 +366,8 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_solid_tally_begin(&tally);
     query->record = true;
     query->long_edge = 0.0; /* all crossings in double-double */
-    carom_solid_query_scale(
-        query, CAROM_MAX(CAROM_MIN(ROOMS * query->space, query->reach), CAROM_SOLID_LEAST_REACH));
+    carom_solid_query_scale(query, CAROM_MAX(CAROM_MIN(PATCH_REACH * query->space, query->reach),
+                                             CAROM_SOLID_LEAST_REACH));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     CAROM_TRY(carom_solid_search(query, &tally));

@@ -16,16 +16,18 @@
 #include "geom/length.h"
 #include "geom/real.h"
 
-/* Initial number of limbs of 64 bits, and the number of terms above which it is not increased. */
-#define FIRST_LIMBS 4
-#define MANY_TERMS  65536u /* above which only one precision is used */
+/* Initial number of limbs of 64 bits: 256 bits, where a product of three doubles has 159. */
+#define PRECISE_FIRST_LIMBS 4
+/* Pairs of faces up to which it is doubled where that is not enough, which bounds the time. */
+#define PRECISE_TERMS 65536u
 
-/* A result is accurate enough when its error is at most 2^GOOD of itself; 2^TINY of the surface's
- * area, for forces that may vanish; or 2^NOTHING of the smaller solid's size, for results that are
- * 0. */
-#define GOOD    (-56)
-#define TINY    (-120)
-#define NOTHING (-400)
+/* A result is accurate enough when its error is at most 2^PRECISE_RESULT_BITS of itself, less than
+ * it loses when it is rounded to a double; 2^PRECISE_FORCE_BITS of the surface's area, for forces
+ * that may vanish; or 2^PRECISE_ZERO_BITS of the smaller solid's size, for results that are 0:
+ * beyond all that is not. */
+#define PRECISE_RESULT_BITS (-56)
+#define PRECISE_FORCE_BITS  (-120)
+#define PRECISE_ZERO_BITS   (-400)
 
 typedef struct point {
     carom_real x[3];
@@ -261,29 +263,32 @@ static bool is_good(const carom_solid_results *r, const point *origin, carom_vec
     carom_bound length = carom_bound_make(size), square = carom_bound_mul(length, length);
     carom_bound cube = carom_bound_mul(square, length), area = carom_real_lower(&r->area, n);
     carom_bound volume = carom_real_lower(&r->volume, n);
-    bool nothing = volume.m == 0.0 && carom_bound_within(r->volume.radius, cube, NOTHING);
-    if (!carom_bound_within(r->volume.radius, volume, GOOD) && !nothing) return false;
-    /* The error of the centroid is 2^GOOD of the surface's size, or of the centroid's
-     * coordinates. */
-    carom_bound direction = greatest(r->centroid, n, true);
-    if (!nothing && !carom_bound_within(carom_bound_mul(direction, direction), area, 2 * GOOD) &&
-        !carom_bound_within(direction, greatest(r->centroid, n, false), GOOD))
+    bool nothing = volume.m == 0.0 && carom_bound_within(r->volume.radius, cube, PRECISE_ZERO_BITS);
+    if (!carom_bound_within(r->volume.radius, volume, PRECISE_RESULT_BITS) && !nothing)
         return false;
-    if (!carom_bound_within(r->area.radius, area, GOOD) &&
-        !carom_bound_within(r->area.radius, square, NOTHING))
+    /* The error of the centroid is 2^PRECISE_RESULT_BITS of the surface's size, or of the
+     * centroid's coordinates. */
+    carom_bound direction = greatest(r->centroid, n, true);
+    if (!nothing &&
+        !carom_bound_within(carom_bound_mul(direction, direction), area, 2 * PRECISE_RESULT_BITS) &&
+        !carom_bound_within(direction, greatest(r->centroid, n, false), PRECISE_RESULT_BITS))
+        return false;
+    if (!carom_bound_within(r->area.radius, area, PRECISE_RESULT_BITS) &&
+        !carom_bound_within(r->area.radius, square, PRECISE_ZERO_BITS))
         return false;
     carom_bound force = greatest(r->force, n, true), torque = greatest(r->torque, n, true);
-    if (!carom_bound_within(force, greatest(r->force, n, false), GOOD) &&
-        !carom_bound_within(force, area, TINY) && !carom_bound_within(force, square, NOTHING))
+    if (!carom_bound_within(force, greatest(r->force, n, false), PRECISE_RESULT_BITS) &&
+        !carom_bound_within(force, area, PRECISE_FORCE_BITS) &&
+        !carom_bound_within(force, square, PRECISE_ZERO_BITS))
         return false;
     point arm;
     carom_bound lever = length;
     point_set(&arm, pivot, n);
     point_sub(&arm, &arm, origin, n);
     for (int k = 0; k < 3; ++k) lever = carom_bound_add(lever, carom_real_upper(&arm.x[k], n));
-    return carom_bound_within(torque, greatest(r->torque, n, false), GOOD) ||
-           carom_bound_within(torque, carom_bound_mul(area, lever), TINY) ||
-           carom_bound_within(torque, carom_bound_mul(square, lever), NOTHING);
+    return carom_bound_within(torque, greatest(r->torque, n, false), PRECISE_RESULT_BITS) ||
+           carom_bound_within(torque, carom_bound_mul(area, lever), PRECISE_FORCE_BITS) ||
+           carom_bound_within(torque, carom_bound_mul(square, lever), PRECISE_ZERO_BITS);
 }
 
 /* ---- Means and rounding ---------------------------------------------------------------------- */
@@ -373,6 +378,7 @@ static carom_status sort_records(precise *s, const carom_solid_tally *tally) {
     uint64_t at = 0;
     for (const carom_solid_records *c = tally->records; c != NULL; c = c->next)
         for (uint32_t i = 0; i < c->count; ++i) found[at++] = &c->data[i];
+    CAROM_ASSERT(at == s->count);
     for (int of_b = 1; of_b >= 0; --of_b) { /* by b; then, stable, by a */
         for (uint32_t i = 0; i < s->count; ++i) {
             keys[i] = found[i]->triangle[of_b];
@@ -382,6 +388,8 @@ static carom_status sort_records(precise *s, const carom_solid_tally *tally) {
         for (uint32_t i = 0; i < s->count; ++i) s->records[i] = found[places[i]];
         memcpy(found, s->records, s->count * sizeof(*found));
     }
+    for (uint64_t i = 1; i < s->count; ++i)
+        CAROM_ASSERT(s->records[i - 1]->triangle[0] <= s->records[i]->triangle[0]);
     return CAROM_OK;
 }
 
@@ -390,10 +398,10 @@ carom_status carom_solid_measure_precisely(const carom_solid_query *query,
                                            double size, carom_solid_results *results) {
     precise s = {.query = query};
     CAROM_TRY(sort_records(&s, tally));
-    for (int limbs = FIRST_LIMBS;; limbs *= 2) {
+    for (int limbs = PRECISE_FIRST_LIMBS;; limbs *= 2) {
         add_all(&s, limbs);
         find_results(&s, pivot, results);
-        if (2 * limbs > CAROM_REAL_MOST || s.count > MANY_TERMS ||
+        if (2 * limbs > CAROM_REAL_MOST || s.count > PRECISE_TERMS ||
             is_good(results, &s.origin, pivot, size, limbs))
             return CAROM_OK;
     }

@@ -13,10 +13,11 @@
 
 #define TWO(x) carom_dd_make(x, 0.0)
 
-/* Coordinates are scaled to at most 1, so each integral is below a few times the area: 3 y_i n_j of
- * three corners and their sums. */
-#define REACH      32.0
-#define LEAST_AREA 0x1p-900 /* where all triangles are degenerate: scales must be finite */
+/* Magnitude of an integral, in areas of the mesh. Coordinates are scaled to at most 1: the largest,
+ * (y_0 + y_1 + y_2)_i (y . n), is below 3 sqrt(3), and a winding number of a few is left room. */
+#define PREFIX_REACH 32.0
+/* Area, where all triangles are degenerate: scales must be finite, and 128 bits below it are. */
+#define PREFIX_LEAST_AREA 0x1p-900
 
 /* The integrals over one triangle. */
 static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle *t,
@@ -91,9 +92,9 @@ static void choose(const carom_soup_view *soup, carom_solid_prefix_sums *sums) {
         carom_vec3 v = carom_vec_sub(c.corner[2], c.corner[0]);
         area += carom_vec_length(carom_vec_cross(u, v));
     }
-    sums->area = 0.5 * area + LEAST_AREA;
+    sums->area = 0.5 * area + PREFIX_LEAST_AREA;
     for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
-        sums->scales[i] = carom_sum_scale(REACH * sums->area, 1);
+        sums->scales[i] = carom_sum_scale(PREFIX_REACH * sums->area, 1);
 }
 
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
@@ -202,16 +203,16 @@ static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_fram
     return carom_vec(direction[0], direction[1], direction[2]);
 }
 
-/* Error factors, with e = 2^-53. The matrix is orthonormal to 16 e, and its determinant is 1 to 40
- * e, by which the transformed mesh is larger or smaller. This and the roundings of the products
- * with the matrix are less than ROUNDED of the integrals, and a quarter of that of a volume. Before
- * that, double-double has lost less than FINE of the areas times the reach of coordinates, and
- * fixed point less than FIXED of the whole mesh's area. The shift was rounded to AWAY of its
- * length, which displaces everything. */
-#define ROUNDED 0x1p-47
-#define FINE    0x1p-94
-#define FIXED   0x1p-100
-#define AWAY    0x1p-50
+/* Error factors, relative, with e = 2^-53. The matrix is orthonormal to 16 e, and its determinant
+ * is 1 to 40 e, by which the transformed mesh is larger or smaller. This and the roundings of the
+ * products with the matrix are less than PREFIX_TURN_ERROR of the integrals, and a quarter of that
+ * of a volume. Before that, double-double has lost less than PREFIX_DD_ERROR of the areas times the
+ * reach of coordinates, and fixed point less than PREFIX_FIXED_ERROR of the whole mesh's area. The
+ * shift was rounded to PREFIX_SHIFT_ERROR of its length, which displaces everything. */
+#define PREFIX_TURN_ERROR  0x1p-47
+#define PREFIX_DD_ERROR    0x1p-94
+#define PREFIX_FIXED_ERROR 0x1p-100
+#define PREFIX_SHIFT_ERROR 0x1p-50
 
 static double magnitude(const double *x, int count) {
     double sum = 0.0;
@@ -224,15 +225,17 @@ static void bound_errors(const carom_solid_prefix_sums *sums, const shifted *s, 
     double far = 1.0 + magnitude(by, 3), normal = magnitude(s->normal, 3);
     double first = magnitude(s->first[0], 9), second = magnitude(s->second, 3);
     double trace = fabs(s->first[0][0]) + fabs(s->first[1][1]) + fabs(s->first[2][2]);
-    double moved = AWAY * magnitude(by, 3) + 4.0 * magnitude(rest, 3) * ROUNDED;
-    double lost = FINE * fabs(s->area) + FIXED * sums->area;
+    double moved =
+        PREFIX_SHIFT_ERROR * magnitude(by, 3) + 4.0 * magnitude(rest, 3) * PREFIX_TURN_ERROR;
+    double lost = PREFIX_DD_ERROR * fabs(s->area) + PREFIX_FIXED_ERROR * sums->area;
     double two = k * k, three = two * k;
-    out->volume_error = (ROUNDED * 0.25 * trace + moved * normal + lost * far) * three;
+    out->volume_error = (PREFIX_TURN_ERROR * 0.25 * trace + moved * normal + lost * far) * three;
     out->moment_error =
-        (ROUNDED * second + moved * (first + normal) * 2.0 + lost * far * far) * three * k;
-    out->area_error = (ROUNDED * fabs(s->area) + lost) * two;
-    out->normal_error = (ROUNDED * normal + lost) * two;
-    out->turn_error = (ROUNDED * first + moved * normal + lost * far) * three;
+        (PREFIX_TURN_ERROR * second + moved * (first + normal) * 2.0 + lost * far * far) * three *
+        k;
+    out->area_error = (PREFIX_TURN_ERROR * fabs(s->area) + lost) * two;
+    out->normal_error = (PREFIX_TURN_ERROR * normal + lost) * two;
+    out->turn_error = (PREFIX_TURN_ERROR * first + moved * normal + lost * far) * three;
 }
 
 carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *sums,

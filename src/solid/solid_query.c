@@ -12,10 +12,17 @@
 
 #include "geom/length.h"
 
-#define MOST_TERMS     0x1p33 /* of a sum in fixed point: 33 of its 128 bits are for their number */
-#define TERMS_PER_PAIR 128.0  /* upper bound of what two triangles add */
-#define MUCH_LESS      0.25   /* of the overlap's size: only then a new origin is worth a search */
-#define REACH_MARGIN   0x1p-20 /* relative: the boxes are approximate by some 2^-22 */
+/* Terms of a sum in fixed point: 33 of its 128 bits are for their number. */
+#define QUERY_MOST_TERMS 0x1p33
+/* Terms of each kind that two triangles add: their own, and up to 8 whole triangles, half a block
+ * at either end, per tree edge crossed. These are two, or six where one has no area: 49, rounded
+ * up. */
+#define QUERY_TERMS_PER_PAIR 128.0
+/* Size of the box of all crossings, in sizes of the overlap's box: below it a new origin saves two
+ * bits per factor of a term, and six of a volume, which is worth another search. */
+#define QUERY_REFINED_SIZE 0.25
+/* Relative: boxes are float32, rounded outwards, and off by some 2^-22. */
+#define QUERY_REACH_MARGIN 0x1p-20
 
 /* An axis-aligned box around a posed solid; approximate bounds suffice. */
 static void box_of(const carom_solid_query *query, int of_b, double low[3], double high[3]) {
@@ -36,6 +43,7 @@ static void box_of(const carom_solid_query *query, int of_b, double low[3], doub
                        fabs(r[3 * k + 2]) * half[2];
         low[k] = centre[k] - reach;
         high[k] = centre[k] + reach;
+        CAROM_ASSERT(!(low[k] > high[k]));
     }
 }
 
@@ -44,8 +52,10 @@ static void box_of(const carom_solid_query *query, int of_b, double low[3], doub
 #define MOST_EXPONENT  200
 #define LEAST_EXPONENT (-150)
 /* Within this range nothing is scaled. */
-#define LARGE_EXPONENT 60
-#define SMALL_EXPONENT (-60)
+#define QUERY_PLAIN_MOST  60
+#define QUERY_PLAIN_LEAST (-60)
+/* Exponent of the unit: 2^k and 2^-k are normal doubles. */
+#define QUERY_MOST_POWER 1020
 
 /* Whether scaling down would round a coordinate. */
 static bool loses_bits(const carom_solid_query *query) {
@@ -68,9 +78,9 @@ static void choose_scale(carom_solid_query *query, double largest, double overla
     query->exponent = 0;
     query->power = 1.0;
     query->wide = false;
-    if (high < LARGE_EXPONENT && low > SMALL_EXPONENT) return;
+    if (high < QUERY_PLAIN_MOST && low > QUERY_PLAIN_LEAST) return;
     int k = CAROM_MIN(-low, MOST_EXPONENT - high);
-    k = CAROM_MAX(CAROM_MIN(k, 1020), -1020);
+    k = CAROM_MAX(CAROM_MIN(k, QUERY_MOST_POWER), -QUERY_MOST_POWER);
     query->exponent = k;
     query->wide = low + k < LEAST_EXPONENT || high + k > MOST_EXPONENT;
     if (!query->wide && k < 0) {
@@ -79,6 +89,8 @@ static void choose_scale(carom_solid_query *query, double largest, double overla
     }
     if (query->wide) query->exponent = 0;
     query->power = carom_power_of_two(query->exponent);
+    /* scaling by it and back rounds nothing */
+    CAROM_ASSERT(query->power * carom_power_of_two(-query->exponent) == 1.0);
 }
 
 static void choose_frame(carom_solid_query *query) {
@@ -104,7 +116,7 @@ static void choose_frame(carom_solid_query *query) {
     query->origin = carom_vec(carom_scale_apply(middle[0], query->exponent),
                               carom_scale_apply(middle[1], query->exponent),
                               carom_scale_apply(middle[2], query->exponent));
-    query->reach = carom_scale_apply(reach, query->exponent) * (1.0 + REACH_MARGIN);
+    query->reach = carom_scale_apply(reach, query->exponent) * (1.0 + QUERY_REACH_MARGIN);
     query->reach =
         CAROM_MAX(CAROM_MIN(query->reach, CAROM_SOLID_MOST_REACH), CAROM_SOLID_LEAST_REACH);
     query->overlap = CAROM_MAX(carom_scale_apply(overlap, query->exponent), 0.0);
@@ -118,7 +130,7 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
     double half = carom_solid_most(carom_vec_sub(high, middle));
     bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
     if (complement) return false; /* the overlap may extend beyond the crossings */
-    if (query->refined || !(half > 0.0 && half < MUCH_LESS * query->overlap)) return false;
+    if (query->refined || !(half > 0.0 && half < QUERY_REFINED_SIZE * query->overlap)) return false;
     query->origin = carom_vec_add(query->origin, middle);
     query->reach += carom_solid_most(middle);
     query->space += carom_solid_most(middle);
@@ -127,24 +139,34 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
     return true;
 }
 
-/* A pair of triangles gives one term of each kind and those of 16 triangles; a triangle gives one.
- * A term is a sum of up to 6 products of lengths along the axes. Errors are sums of products of
- * norms and of the errors of crossings: a factor of 2^12 is enough capacity for them. */
+/* Bounds of terms in products of the reach along an axis. A term is a sum of up to 6 products of
+ * lengths along the axes, each of two reaches: areas are below 6 * 2^2 / 2 = 12, and torques, with
+ * a lever of three corners over 3, below 4 of these. */
+#define QUERY_AREA_PRODUCTS 16.0
+#define QUERY_TORQUE_LEVERS 4.0
+/* Units of an error have this exponent below that of the bound of a term: errors are sums of
+ * products of norms and of the errors of crossings, so that a capacity of 2^12 times the bound is
+ * enough for one, which fits into the 62 bits of CAROM_SOLID_MOST_ERROR. The least one keeps
+ * 1 / 2^scale a double. */
+#define QUERY_ERROR_BITS        50
+#define QUERY_LEAST_ERROR_SCALE (-1000)
+
 void carom_solid_query_scale(carom_solid_query *query, double near) {
     double a = (double)query->solids[0]->info.triangles;
-    double b = (double)query->solids[1]->info.triangles, terms = TERMS_PER_PAIR * (a * b + a + b);
-    uint64_t count = (uint64_t)CAROM_MIN(terms, MOST_TERMS);
-    double square = near * near * 16.0, cube = square * near;
+    double b = (double)query->solids[1]->info.triangles,
+           terms = QUERY_TERMS_PER_PAIR * (a * b + a + b);
+    uint64_t count = (uint64_t)CAROM_MIN(terms, QUERY_MOST_TERMS);
+    double square = near * near * QUERY_AREA_PRODUCTS, cube = square * near;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
         query->bounds[i] = i == CAROM_SOLID_VOLUME  ? cube
                            : i < CAROM_SOLID_EXTENT ? cube * near
                            : i < CAROM_SOLID_TORQUE ? square
-                                                    : cube * 4.0;
+                                                    : cube * QUERY_TORQUE_LEVERS;
         query->scales[i] = carom_sum_scale(query->bounds[i], count);
     }
     for (int i = 0; i < 2; ++i) {
-        int scale = carom_exponent(i == 0 ? cube : square) - 50;
-        query->error_scales[i] = CAROM_MAX(scale, -1000);
+        int scale = carom_exponent(i == 0 ? cube : square) - QUERY_ERROR_BITS;
+        query->error_scales[i] = CAROM_MAX(scale, QUERY_LEAST_ERROR_SCALE);
         query->error_units[i] = carom_power_of_two(-query->error_scales[i]);
     }
 }

@@ -44,6 +44,8 @@ static bool receive(void *state) {
         for (uint32_t i = 0; i < found->found_count; ++i) {
             found->found_a[i] = items_a[found->found_a[i]];
             found->found_b[i] = items_b[found->found_b[i]];
+            CAROM_ASSERT(found->found_a[i] < query->solids[0]->view.triangle_count &&
+                         found->found_b[i] < query->solids[1]->view.triangle_count);
         }
         CAROM_CPU_CALL(query->context, carom_solid_consider_batch)
         (query, &w->tally, &w->batch, found->found_a, found->found_b, found->found_count);
@@ -134,6 +136,9 @@ carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tal
     }
     for (uint32_t i = 0; (w = carom_worker_states_next(&search.states, &i)) != NULL;)
         add_tally(tally, &w->tally);
+    /* a pair is counted where it was a candidate */
+    CAROM_ASSERT(query->consider != carom_solid_consider ||
+                 (tally->pairs <= tally->candidates && tally->undecided <= tally->candidates));
     tally->visits += search.visits;
     carom_obb_search_end(&search);
     if (!query->record) carom_arena_rewind(scratch, mark);

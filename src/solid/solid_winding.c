@@ -34,11 +34,17 @@ static int count_triangle(const carom_solid_query *query, int of_b, uint32_t tri
     return crossing(r, face.p);
 }
 
-#define TURN_ERROR  0x1p-42 /* of sizes and distances: far above 2^-50, of the direction */
-#define PLACE_ERROR 0x1p-45 /* of coordinates: far above a few roundings of 2^-53 */
-#define SQRT_THREE  1.8     /* rounded up: half the diagonal of a cube over half its edge */
-#define RAY_LENGTH  4.0     /* in radii of the solid: twice its width */
-#define RAY_SHARE   0x1p-20 /* of the point's coordinates: far above their rounding */
+/* Rotation of the direction by rounding, some 2^-50 in radians, in sizes and distances: far above
+ * it, as a wider box costs nothing. */
+#define RAY_TURN_ERROR 0x1p-42
+/* Rounding of coordinates, relative: far above a few of 2^-53. */
+#define RAY_PLACE_ERROR 0x1p-45
+/* Half the diagonal of a cube over half its edge, sqrt(3), rounded up. */
+#define RAY_CUBE_DIAGONAL 1.8
+/* Length of a ray, in radii of the solid: twice its width; and in the point's coordinates, far
+ * above their rounding. */
+#define RAY_LENGTH 4.0
+#define RAY_SHARE  0x1p-20
 
 /* ---- Tree traversal -------------------------------------------------------------------------- */
 
@@ -77,7 +83,7 @@ carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, 
      * soup's size and the distance to it. */
     double size = side->largest + carom_vec_largest(side->frame.t) +
                   carom_vec_largest(carom_vec_scale(start, back));
-    path.margin = TURN_ERROR * (size * soup->scale + far) + 2.0 * off * back * soup->scale;
+    path.margin = RAY_TURN_ERROR * (size * soup->scale + far) + 2.0 * off * back * soup->scale;
     for (int k = 0; k < 3; ++k) path.direction[k] /= largest;
     if (!(path.margin < CAROM_BVH_EVERYWHERE) || !(far < CAROM_BVH_EVERYWHERE)) {
         path.margin = CAROM_BVH_EVERYWHERE;
@@ -108,8 +114,8 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
     carom_vec3 direction = carom_vec_sub(r.from, centre);
     double radius = carom_scale_apply(query->power, -side->exponent);
     double far = CAROM_MAX(CAROM_MAX(fabs(direction.x), fabs(direction.y)), fabs(direction.z));
-    double rounding = PLACE_ERROR * (carom_vec_largest(r.from) + carom_vec_largest(centre));
-    if (far > SQRT_THREE * radius + rounding) return other->base;
+    double rounding = RAY_PLACE_ERROR * (carom_vec_largest(r.from) + carom_vec_largest(centre));
+    if (far > RAY_CUBE_DIAGONAL * radius + rounding) return other->base;
     /* The ray vector is at least as long as the solid is wide, and long enough to change the
      * point. */
     double length = RAY_LENGTH * radius + RAY_SHARE * carom_vec_largest(r.from) + DBL_MIN;

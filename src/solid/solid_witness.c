@@ -61,10 +61,7 @@ static double value(const plane *f, carom_vec3 x, double *error) {
     carom_vec3 u = carom_vec_sub(f->p[1], f->p[0]), w = carom_vec_sub(x, f->p[0]);
     if (f->axis == THROUGH_THREE) {
         carom_solid_plane plane = carom_solid_plane_make(f->p);
-        carom_vec3 a = carom_vec(fabs(w.x), fabs(w.y), fabs(w.z));
-        *error = CAROM_ORIENT3D_ERROR * carom_vec_dot(plane.size, a) +
-                 CAROM_ORIENT_UNDERFLOW * ((a.x + a.y) + (a.z + 1.0));
-        return carom_vec_dot(plane.normal, w);
+        return carom_solid_plane_value(&plane, f->p[0], x, error);
     }
     double left = f->axis == 0 ? u.y * w.z : f->axis == 1 ? u.z * w.x : u.x * w.y;
     double right = f->axis == 0 ? u.z * w.y : f->axis == 1 ? u.x * w.z : u.y * w.x;
@@ -146,9 +143,13 @@ static int compare_exact(const plane *f, const plane *h, carom_vec3 p, carom_vec
     return 0;
 }
 
-#define PRODUCT_ERROR 0x1p-52         /* of two products, each rounded by 2^-53 */
-#define ROUND_UP      (1.0 + 0x1p-48) /* of an error: more than its own ten roundings */
-#define PLACE_ERROR   0x1p-50         /* of coordinates: a few roundings of 2^-53 */
+/* Relative, of the difference of two products: each is rounded by 2^-53, and so is the sum that
+ * bounds them. */
+#define WITNESS_PRODUCT_ERROR 0x1p-52
+/* Factor of an error bound: more than its own ten roundings of 2^-53. */
+#define WITNESS_ERROR_MARGIN (1.0 + 0x1p-48)
+/* Rounding of a share and of coordinates, relative: up to eight of 2^-53. */
+#define WITNESS_PLACE_ERROR 0x1p-50
 
 static int compare(const plane *f, const plane *h, carom_vec3 p, carom_vec3 q) {
     double e[4], fp = fabs(value(f, p, &e[0])), hq = fabs(value(h, q, &e[1]));
@@ -156,7 +157,7 @@ static int compare(const plane *f, const plane *h, carom_vec3 p, carom_vec3 q) {
     double left = fp * hq, right = fq * hp;
     /* both products, rounded, with factors that have errors e */
     double error = (fp * e[1] + e[0] * hq + e[0] * e[1]) + (fq * e[3] + e[2] * hp + e[2] * e[3]);
-    error = (error + PRODUCT_ERROR * (left + right)) * ROUND_UP + DBL_MIN;
+    error = (error + WITNESS_PRODUCT_ERROR * (left + right)) * WITNESS_ERROR_MARGIN + DBL_MIN;
     if (left - right > error) return 1;
     if (right - left > error) return -1;
     return compare_exact(f, h, p, q);
@@ -177,10 +178,10 @@ static carom_vec3 place_of(const node *x, double *off) {
     if (!x->between) return x->p;
     double e[2], p = fabs(value(&x->cut, x->p, &e[0])), q = fabs(value(&x->cut, x->q, &e[1]));
     carom_vec3 direction = carom_vec_sub(x->q, x->p);
-    double whole = p + q, share = p / whole, wrong = (e[0] + e[1]) / whole + PLACE_ERROR;
+    double whole = p + q, share = p / whole, wrong = (e[0] + e[1]) / whole + WITNESS_PLACE_ERROR;
     if (!(wrong < 1.0)) share = 0.5, wrong = 1.0;
     carom_vec3 at = carom_vec_add(x->p, carom_vec_scale(direction, share));
-    *off = wrong * carom_solid_most(direction) + PLACE_ERROR * carom_solid_most(x->p);
+    *off = wrong * carom_solid_most(direction) + WITNESS_PLACE_ERROR * carom_solid_most(x->p);
     return at;
 }
 

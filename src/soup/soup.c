@@ -211,6 +211,7 @@ static uint64_t bytes_in_all(const carom_soup *soup) {
 static carom_status add_mesh(carom_context *context, carom_soup *soup,
                              const carom_mesh_view *mesh) {
     carom_soup grown = {.allocator = soup->allocator,
+                        .backend = soup->backend,
                         .degenerate = soup->degenerate,
                         .method = soup->method,
                         .grid_def = soup->grid_def,
@@ -242,21 +243,12 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
 
 /* ---- Creation and destruction ---------------------------------------------------------------- */
 
-carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
-                               carom_soup **out) {
-    static const carom_soup_def defaults;
-    CAROM_ENTER(context);
-    CAROM_REQUIRE_OUTPUT(out, "soup");
-    *out = NULL;
-    if (def == NULL) def = &defaults;
-    CAROM_REQUIRE_KNOWN(def->degenerate, CAROM_SOUP_DEGENERATE_COUNT,
-                        "treatment of degenerate faces");
-    CAROM_REQUIRE_KNOWN(def->method, CAROM_SOUP_METHOD_COUNT, "method");
-    CAROM_TRY(carom_grid_check(context, &def->grid));
-    if (carom_soup_on_device(context)) CAROM_TRY(carom_soup_device_check_new(context, def));
+static carom_status create(carom_context *context, carom_backend backend, const carom_soup_def *def,
+                           carom_soup **out) {
     carom_soup *soup = carom_allocate(&context->allocator, 1, sizeof(*soup));
     if (soup == NULL) return carom_fail_memory(context, sizeof(*soup), "a soup");
     *soup = (carom_soup){.allocator = context->allocator,
+                         .backend = backend,
                          .degenerate = def->degenerate,
                          .method = def->method,
                          .grid_def = def->grid,
@@ -273,6 +265,27 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
     }
     *out = soup;
     return CAROM_OK;
+}
+
+carom_status carom_soup_create_on_cpu(carom_context *context, const carom_soup_def *def,
+                                      carom_soup **out) {
+    *out = NULL;
+    return create(context, CAROM_BACKEND_CPU, def, out);
+}
+
+carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
+                               carom_soup **out) {
+    static const carom_soup_def defaults;
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_OUTPUT(out, "soup");
+    *out = NULL;
+    if (def == NULL) def = &defaults;
+    CAROM_REQUIRE_KNOWN(def->degenerate, CAROM_SOUP_DEGENERATE_COUNT,
+                        "treatment of degenerate faces");
+    CAROM_REQUIRE_KNOWN(def->method, CAROM_SOUP_METHOD_COUNT, "method");
+    CAROM_TRY(carom_grid_check(context, &def->grid));
+    if (carom_soup_on_device(context)) CAROM_TRY(carom_soup_device_check_new(context, def));
+    return create(context, context->backend, def, out);
 }
 
 void carom_soup_destroy(carom_soup *soup) {
@@ -428,7 +441,14 @@ carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) 
 
 carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup) {
     CAROM_TRY(carom_context_require_cpu(context, "this query of a soup"));
-    CAROM_TRY(carom_soup_check_backend(context, soup));
+    return carom_soup_check_on_cpu(context, soup);
+}
+
+carom_status carom_soup_check_on_cpu(carom_context *context, const carom_soup *soup) {
+    if (soup->backend != CAROM_BACKEND_CPU) {
+        CAROM_TRY(carom_context_require_cpu(context, "this query of a soup"));
+        CAROM_TRY(carom_soup_check_backend(context, soup));
+    }
     if (soup->failed == CAROM_OK) return CAROM_OK;
     return carom_fail(context, soup->failed,
                       "the soup lost its %s when a change of it failed (%s) and has to be changed "

@@ -82,6 +82,7 @@ struct carom_soup {
     carom_soup_grid cells; /* method GRID only, which has no tree */
     uint64_t work_budget;  /* method AUTO only, as given */
 
+    carom_backend backend; /* where it is prepared and searched */
     /* Of a soup of backend cuda, which has neither tree nor grid on the host; else NULL. Positions
      * on the host are stale after an update from device memory. */
     carom_device_soup *device;
@@ -134,6 +135,8 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup);
 carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);
 /* The same for searches that every method supports. */
 carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup);
+/* The same for searches on the CPU that contexts of any backend make: of soups on the CPU. */
+carom_status carom_soup_check_on_cpu(carom_context *context, const carom_soup *soup);
 
 /* CAROM_BAD_INPUT if the pose `whose` is not finite. NULL is fine. */
 carom_status carom_soup_check_pose(carom_context *context, const carom_pose *pose,

@@ -23,7 +23,7 @@ carom_status carom_soup_device_check_new(carom_context *context, const carom_sou
 }
 
 carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup) {
-    return carom_context_require_made(context, soup->device, "the soup");
+    return carom_context_require_made(context, soup->backend, "the soup");
 }
 
 /* CAROM_OK if the soup can be searched. */

@@ -75,6 +75,8 @@ carom_status carom_soup_pair_input_cross(carom_context *context, const carom_sou
                                          const carom_pose *pose_b, const carom_pair *pairs,
                                          uint64_t count, carom_soup_pair_input *input) {
     carom_soup_placing placing; /* checks the poses */
+    CAROM_TRY(carom_soup_check_any(context, a));
+    CAROM_TRY(carom_soup_check_any(context, b));
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
     context->work = (carom_work){0};
     *input = (carom_soup_pair_input){.context = context,

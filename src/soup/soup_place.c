@@ -112,7 +112,7 @@ carom_status carom_soup_check_pose(carom_context *context, const carom_pose *pos
 
 static carom_status make_side(carom_context *context, const carom_soup *soup,
                               const carom_pose *pose, const char *whose, carom_soup_side *side) {
-    CAROM_TRY(carom_soup_check_any(context, soup));
+    CAROM_TRY(carom_soup_check_on_cpu(context, soup));
     CAROM_TRY(carom_soup_check_pose(context, pose, whose));
     unit_frame u = unit_frame_of(soup);
     side->soup = soup;

@@ -31,8 +31,8 @@ typedef struct carom_soup_placing {
     float slack_a, slack_b;
 } carom_soup_placing;
 
-/* Checks soups and poses and prepares the placing. Soups without a tree have an empty one and no
- * items.
+/* Checks soups, which must be on the CPU, and poses, and prepares the placing. Soups without a tree
+ * have an empty one and no items.
  */
 carom_status carom_soup_place(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
                               const carom_soup *b, const carom_pose *pose_b,

@@ -315,7 +315,7 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
     atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
                           memory_order_relaxed);
-    if (carom_soup_on_device(context)) return carom_soup_device_prepare(context, soup);
+    if (soup->backend == CAROM_BACKEND_CUDA) return carom_soup_device_prepare(context, soup);
     uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
     uint32_t degenerate_faces = 0;
     carom_progress_begin(context, "preparing a soup", steps * soup->triangle_count);

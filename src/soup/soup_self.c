@@ -35,7 +35,12 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
     CAROM_REQUIRE_RESULT(pairs, "pairs");
     if (carom_soup_on_device(context))
         return carom_soup_device_pairs(context, &(carom_soup_device_query){.a = soup}, pairs);
-    CAROM_TRY(carom_soup_check_any(context, soup));
+    return carom_soup_self_pairs_on_cpu(context, soup, pairs);
+}
+
+carom_status carom_soup_self_pairs_on_cpu(carom_context *context, const carom_soup *soup,
+                                          carom_pairs *pairs) {
+    CAROM_TRY(carom_soup_check_on_cpu(context, soup));
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
     s.keep = true;

@@ -25,6 +25,13 @@ typedef struct carom_soup_view {
 
 void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view);
 
+/* carom_soup_create and carom_soup_self_pairs on the CPU, whatever the backend of the context: for
+ * engines whose structures are prepared there. Placings (soup_place.h) are of such soups. */
+carom_status carom_soup_create_on_cpu(carom_context *context, const carom_soup_def *def,
+                                      carom_soup **soup);
+carom_status carom_soup_self_pairs_on_cpu(carom_context *context, const carom_soup *soup,
+                                          carom_pairs *pairs);
+
 /* For tests and fuzzers: NULL, or the first invariant of the soup, its tree or its grid that does
  * not hold. O(n log n). */
 const char *carom_soup_validate(const carom_soup *soup);
