@@ -258,6 +258,8 @@ def read_all(folder):
 
 def defined_twice(sources):
     by_path = {s.path.split("/", 1)[1]: s for s in sources}
+    # A template's parameter in front of parentheses, NAME(plane), looks like the name of a function.
+    parameters = {name for s in sources if not s.guarded for name in s.undefined}
     places = {}
     for s in sources:
         taken_back = set(s.undefined)
@@ -265,6 +267,7 @@ def defined_twice(sources):
             if include in by_path and not by_path[include].guarded: taken_back |= by_path[include].undefined
         for name, kinds in s.defined.items():
             left = {k: line for k, line in kinds.items() if not (k.startswith("macro") and name in taken_back)}
+            if name in parameters: left = {k: line for k, line in left.items() if k.startswith("macro")}
             if left: places.setdefault(name, []).append((s, left))
     for name, found in sorted(places.items()):
         strong = [f for f in found if set(f[1]) != {"forward"}]

@@ -17,12 +17,12 @@
 #include "grid/grid.h"
 #include "pack/pack_overlap.h"
 
-#define AHEAD              8u    /* spheres fetched before they are entered: some 400 ns */
-#define GRAIN              1024u /* spheres per range */
-#define MOST_SPHERES       (UINT64_C(1) << 31)
-#define MOST_BLOCKS        (UINT32_C(1) << 28) /* an entry's number has 32 bits */
-#define PER_BUCKET         4u /* entries: cells have ten times as many where dense */
-#define BALLS_SPARE_DIVIDE 8u /* part that blocks are allocated beyond need: spheres move */
+#define BALLS_PREFETCH_SPHERES   8u    /* spheres fetched before they are entered: some 400 ns */
+#define BALLS_SPHERES_PER_RANGE  1024u /* spheres per range */
+#define MOST_SPHERES             (UINT64_C(1) << 31)
+#define MOST_BLOCKS              (UINT32_C(1) << 28) /* an entry's number has 32 bits */
+#define BALLS_ENTRIES_PER_BUCKET 4u /* entries: cells have ten times as many where dense */
+#define BALLS_SPARE_DIVIDE       8u /* part that blocks are allocated beyond need: spheres move */
 /* Buckets per sphere on a GPU, so that most have one entry at most: warps wait for the fullest. */
 #define BALLS_CUDA_BUCKETS 8u
 /* Cells of a cube around a ball that the ball meets, nearly. */
@@ -30,7 +30,7 @@
 
 CAROM_ENUM_NAMES(carom_balls_pair_kind, CAROM_BALLS_PAIR_KIND_COUNT, "secondary", "inner", "cover");
 
-typedef struct build {
+typedef struct balls_build {
     carom_context *context;
     const carom_pack_spheres *spheres;
     carom_balls_grid *grid;
@@ -39,7 +39,7 @@ typedef struct build {
     uint64_t *cell_keys;    /* of a perfect hash; NULL: only count them */
     _Atomic uint64_t cells;
     bool shared; /* several threads */
-} build;
+} balls_build;
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -57,7 +57,7 @@ static void release_grid(const carom_allocator *allocator, carom_balls_grid *g) 
     *g = (carom_balls_grid){0};
 }
 
-static uint64_t bytes_of(const carom_balls_grid *g) {
+static uint64_t balls_bytes_of(const carom_balls_grid *g) {
     return g->sphere_capacity * (sizeof(*g->spheres) + 3 * sizeof(double) + 2 * sizeof(float)) +
            g->bucket_capacity * sizeof(*g->starts) + g->block_capacity * sizeof(*g->blocks) +
            g->group_capacity * sizeof(*g->displacements);
@@ -95,7 +95,7 @@ static carom_status make_room_for_spheres(carom_context *context, const carom_al
 /* ---- Frame and order ------------------------------------------------------------------------- */
 
 /* Chooses the units of the grid. */
-static void make_frame(const carom_pack_spheres *spheres, carom_balls_view *view) {
+static void balls_make_frame(const carom_pack_spheres *spheres, carom_balls_view *view) {
     carom_bounds bounds = carom_bounds_empty();
     double reach = 0.0, size = 0.0;
     for (uint64_t i = 0; i < spheres->count; ++i) {
@@ -124,8 +124,8 @@ static void make_frame(const carom_pack_spheres *spheres, carom_balls_view *view
     view->unit = size > 0.0 ? carom_power_of_two(-carom_exponent(size) - 1) : 1.0;
 }
 
-static carom_status make_keys(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status balls_make_keys(void *argument, carom_range range) {
+    balls_build *b = argument;
     const carom_balls_view *view = &b->grid->view;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         float position[3];
@@ -137,8 +137,8 @@ static carom_status make_keys(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status place_spheres(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status balls_place_spheres(void *argument, carom_range range) {
+    balls_build *b = argument;
     carom_balls_grid *g = b->grid;
     carom_balls_view *view = &g->view;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
@@ -166,21 +166,22 @@ static carom_status place_spheres(void *argument, carom_range range) {
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
 /* What levels are chosen from: the reaches. */
-typedef struct reaches {
+typedef struct balls_reaches {
     float least, most;
-} reaches;
+} balls_reaches;
 
-static reaches begin_reaches(carom_balls_view *view) {
+static balls_reaches begin_reaches(carom_balls_view *view) {
     view->covers_largest = true;
     for (int k = 0; k < 3; ++k) {
         view->box_low[k] = HUGE_VALF;
         view->box_high[k] = -HUGE_VALF;
     }
-    return (reaches){HUGE_VALF, 0.0f};
+    return (balls_reaches){HUGE_VALF, 0.0f};
 }
 
 /* Extends reaches and the box of all entries by a sphere. */
-static void include_sphere(carom_balls_view *view, carom_vec3 centre, float reach, reaches *r) {
+static void include_sphere(carom_balls_view *view, carom_vec3 centre, float reach,
+                           balls_reaches *r) {
     float position[3], far = carom_balls_entry_reach(reach);
     carom_balls_position(view, centre, position);
     r->least = CAROM_MIN(reach, r->least);
@@ -193,7 +194,7 @@ static void include_sphere(carom_balls_view *view, carom_vec3 centre, float reac
 }
 
 /* Chooses the cells of the levels. `first`: CAROM_BALLS_FIRST_EDGE, or that of GPUs. */
-static void choose_levels(carom_balls_view *view, reaches r, double cell_scale, float first) {
+static void choose_levels(carom_balls_view *view, balls_reaches r, double cell_scale, float first) {
     view->fit = cell_scale == 0.0 ? 1.0f : (float)cell_scale;
     view->level_count = 0;
     if (view->count == 0) return;
@@ -212,7 +213,7 @@ static void choose_levels(carom_balls_view *view, reaches r, double cell_scale, 
 }
 
 static void make_levels(const carom_balls_grid *g, carom_balls_view *view, double cell_scale) {
-    reaches r = begin_reaches(view);
+    balls_reaches r = begin_reaches(view);
     for (uint32_t rank = 0; rank < view->count; ++rank) {
         const carom_balls_sphere *s = &g->spheres[rank];
         include_sphere(view, s->centre, g->reach[rank], &r);
@@ -224,8 +225,8 @@ static void make_levels(const carom_balls_grid *g, carom_balls_view *view, doubl
 /* ---- Entries --------------------------------------------------------------------------------- */
 
 /* The cells of a sphere. */
-static uint32_t cells_of(const carom_balls_grid *g, uint32_t rank,
-                         uint32_t cells[3 * CAROM_BALLS_MOST_CELLS]) {
+static uint32_t balls_cells_of(const carom_balls_grid *g, uint32_t rank,
+                               uint32_t cells[3 * CAROM_BALLS_MOST_CELLS]) {
     float position[3];
     carom_balls_position(&g->view, g->spheres[rank].centre, position);
     return carom_balls_cells(&g->view, position, g->reach[rank], g->spheres[rank].level, cells);
@@ -233,7 +234,7 @@ static uint32_t cells_of(const carom_balls_grid *g, uint32_t rank,
 
 /* Levels, and at least the number of cells, for the size of the table. */
 static carom_status place_levels(void *argument, carom_range range) {
-    build *b = argument;
+    balls_build *b = argument;
     carom_balls_grid *g = b->grid;
     uint64_t count = 0;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
@@ -256,11 +257,11 @@ static carom_status place_levels(void *argument, carom_range range) {
 }
 
 /* On one thread. Returns how many there are. */
-static uint64_t list_cell_keys(build *b) {
+static uint64_t list_cell_keys(balls_build *b) {
     uint32_t cells[3 * CAROM_BALLS_MOST_CELLS];
     uint64_t at = 0;
     for (uint32_t rank = 0; rank < b->grid->view.count; ++rank) {
-        uint32_t count = cells_of(b->grid, rank, cells), level = b->grid->spheres[rank].level;
+        uint32_t count = balls_cells_of(b->grid, rank, cells), level = b->grid->spheres[rank].level;
         for (uint32_t i = 0; i < count; ++i)
             b->cell_keys[at++] =
                 carom_grid_perfect_key(cells[3 * i], cells[3 * i + 1], cells[3 * i + 2], level);
@@ -269,11 +270,11 @@ static uint64_t list_cell_keys(build *b) {
     return at;
 }
 
-static carom_status count_entries(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status balls_count_entries(void *argument, carom_range range) {
+    balls_build *b = argument;
     uint32_t cells[3 * CAROM_BALLS_MOST_CELLS], buckets[CAROM_BALLS_MOST_CELLS];
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        uint32_t rank = (uint32_t)i, count = cells_of(b->grid, rank, cells);
+        uint32_t rank = (uint32_t)i, count = balls_cells_of(b->grid, rank, cells);
         count = carom_balls_buckets(&b->grid->view, cells, count, b->grid->spheres[rank].level,
                                     buckets);
         for (uint32_t k = 0; k < count; ++k) {
@@ -296,16 +297,16 @@ static void write_entry(carom_balls_block *block, uint32_t place, const float po
     block->rank[place] = rank;
 }
 
-static carom_status fill_entries(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status balls_fill_entries(void *argument, carom_range range) {
+    balls_build *b = argument;
     carom_balls_grid *g = b->grid;
     uint32_t cells[3 * CAROM_BALLS_MOST_CELLS], buckets[CAROM_BALLS_MOST_CELLS];
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        uint32_t next = b->order[CAROM_MIN(i + AHEAD, range.end - 1)];
+        uint32_t next = b->order[CAROM_MIN(i + BALLS_PREFETCH_SPHERES, range.end - 1)];
         __builtin_prefetch(&g->spheres[next]);
         __builtin_prefetch(&g->reach[next]);
         __builtin_prefetch(&g->near[next]);
-        uint32_t rank = b->order[i], count = cells_of(g, rank, cells);
+        uint32_t rank = b->order[i], count = balls_cells_of(g, rank, cells);
         float position[3];
         carom_balls_position(&g->view, g->spheres[rank].centre, position);
         count = carom_balls_buckets(&g->view, cells, count, g->spheres[rank].level, buckets);
@@ -322,37 +323,37 @@ static carom_status fill_entries(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-typedef struct entry {
+typedef struct balls_entry {
     float position[3], reach, near;
     uint32_t rank;
-} entry;
+} balls_entry;
 
-static entry read_entry(const carom_balls_block *blocks, uint32_t i) {
+static balls_entry read_entry(const carom_balls_block *blocks, uint32_t i) {
     const carom_balls_block *b = blocks + i / CAROM_BALLS_BLOCK;
     uint32_t k = i % CAROM_BALLS_BLOCK;
-    return (entry){{b->x[k], b->y[k], b->z[k]}, b->reach[k], b->near[k], b->rank[k]};
+    return (balls_entry){{b->x[k], b->y[k], b->z[k]}, b->reach[k], b->near[k], b->rank[k]};
 }
 
-static void put_entry(carom_balls_block *blocks, uint32_t i, const entry *e) {
+static void put_entry(carom_balls_block *blocks, uint32_t i, const balls_entry *e) {
     write_entry(blocks + i / CAROM_BALLS_BLOCK, i % CAROM_BALLS_BLOCK, e->position, e->reach,
                 e->near, e->rank);
 }
 
-static bool is_before(const entry *a, const entry *b) {
+static bool balls_is_before(const balls_entry *a, const balls_entry *b) {
     return a->reach > b->reach || (a->reach == b->reach && a->rank < b->rank);
 }
 
 /* Shell sort: buckets are nearly sorted, and short except in tables that are far too small. */
-static void sort_entries(carom_balls_block *blocks, uint32_t count) {
+static void balls_sort_entries(carom_balls_block *blocks, uint32_t count) {
     uint32_t gap = 1;
     while (gap < count / 3) gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3) {
         for (uint32_t i = gap; i < count; ++i) {
-            entry moved = read_entry(blocks, i), other;
+            balls_entry moved = read_entry(blocks, i), other;
             uint32_t at = i;
             for (; at >= gap; at -= gap) {
                 other = read_entry(blocks, at - gap);
-                if (!is_before(&moved, &other)) break;
+                if (!balls_is_before(&moved, &other)) break;
                 put_entry(blocks, at, &other);
             }
             if (at != i) put_entry(blocks, at, &moved);
@@ -361,15 +362,15 @@ static void sort_entries(carom_balls_block *blocks, uint32_t count) {
 }
 
 /* In checked builds: the entries of a bucket are in order, none twice, and as many as counted. */
-static void balls_check_bucket(const build *b, uint64_t bucket, uint32_t count) {
+static void balls_check_bucket(const balls_build *b, uint64_t bucket, uint32_t count) {
 #ifdef CAROM_CHECKS
     const uint32_t *starts = b->grid->starts;
     const carom_balls_block *blocks = b->grid->blocks + starts[bucket];
     CAROM_ASSERT((count + CAROM_BALLS_BLOCK - 1) / CAROM_BALLS_BLOCK ==
                  starts[bucket + 1] - starts[bucket]);
     for (uint32_t i = 1; i < count; ++i) {
-        entry before = read_entry(blocks, i - 1), after = read_entry(blocks, i);
-        CAROM_ASSERT(is_before(&before, &after) && after.rank < b->grid->view.count);
+        balls_entry before = read_entry(blocks, i - 1), after = read_entry(blocks, i);
+        CAROM_ASSERT(balls_is_before(&before, &after) && after.rank < b->grid->view.count);
     }
 #else
     (void)b, (void)bucket, (void)count;
@@ -378,12 +379,12 @@ static void balls_check_bucket(const build *b, uint64_t bucket, uint32_t count) 
 
 /* Sorts the entries of buckets and marks what is left of their last blocks. */
 static carom_status finish_buckets(void *argument, carom_range range) {
-    build *b = argument;
+    balls_build *b = argument;
     const float nowhere[3] = {0.0f, 0.0f, 0.0f};
     for (uint64_t bucket = range.begin; bucket < range.end; ++bucket) {
         carom_balls_block *blocks = b->grid->blocks + b->grid->starts[bucket];
         uint32_t count = b->counts[bucket];
-        if (b->shared) sort_entries(blocks, count);
+        if (b->shared) balls_sort_entries(blocks, count);
         balls_check_bucket(b, bucket, count);
         for (uint32_t i = count; i % CAROM_BALLS_BLOCK != 0; ++i)
             write_entry(blocks + i / CAROM_BALLS_BLOCK, i % CAROM_BALLS_BLOCK, nowhere, -1.0f, 0.0f,
@@ -394,18 +395,18 @@ static carom_status finish_buckets(void *argument, carom_range range) {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static carom_status order_spheres(build *b) {
+static carom_status order_spheres(balls_build *b) {
     uint64_t count = b->grid->view.count;
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, make_keys, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, balls_make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->order, count));
-    return carom_parallel_for(b->context, count, GRAIN, place_spheres, b);
+    return carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, balls_place_spheres, b);
 }
 
-static carom_status choose_table(build *b, const carom_allocator *allocator,
+static carom_status choose_table(balls_build *b, const carom_allocator *allocator,
                                  const carom_grid_def *def) {
     carom_balls_grid *g = b->grid;
     uint64_t cells = atomic_load(&b->cells);
-    uint32_t wanted = (uint32_t)CAROM_MIN(cells / PER_BUCKET, UINT32_MAX);
+    uint32_t wanted = (uint32_t)CAROM_MIN(cells / BALLS_ENTRIES_PER_BUCKET, UINT32_MAX);
     carom_grid_choose_table(def, wanted, &g->view.table);
     if (def->hash != CAROM_GRID_HASH_PERFECT) return CAROM_OK;
     b->cell_keys = CAROM_ARENA_TAKE(carom_scratch(b->context, 0), uint64_t, cells);
@@ -416,7 +417,7 @@ static carom_status choose_table(build *b, const carom_allocator *allocator,
                                     &g->displacements, &g->group_capacity);
 }
 
-static carom_status make_room_for_entries(build *b, const carom_allocator *allocator) {
+static carom_status balls_make_room_for_entries(balls_build *b, const carom_allocator *allocator) {
     carom_balls_grid *g = b->grid;
     uint64_t buckets = g->view.table.bucket_count, blocks = 0;
     for (uint64_t i = 0; i < buckets; ++i) {
@@ -440,12 +441,12 @@ static carom_status make_room_for_entries(build *b, const carom_allocator *alloc
     return CAROM_OK;
 }
 
-static carom_status enter_spheres(build *b, const carom_allocator *allocator,
-                                  const carom_grid_def *def) {
+static carom_status balls_enter_spheres(balls_build *b, const carom_allocator *allocator,
+                                        const carom_grid_def *def) {
     carom_balls_grid *g = b->grid;
     uint64_t count = g->view.count;
     make_levels(g, &g->view, def->cell_scale);
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, place_levels, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, place_levels, b));
     CAROM_TRY(choose_table(b, allocator, def));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->order, count));
     uint64_t buckets = g->view.table.bucket_count;
@@ -460,14 +461,17 @@ static carom_status enter_spheres(build *b, const carom_allocator *allocator,
                                  "a grid");
     g->view.starts = g->starts;
     memset(b->counts, 0, buckets * sizeof(*b->counts));
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, count_entries, b));
-    CAROM_TRY(make_room_for_entries(b, allocator));
+    CAROM_TRY(
+        carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, balls_count_entries, b));
+    CAROM_TRY(balls_make_room_for_entries(b, allocator));
     memset(b->counts, 0, buckets * sizeof(*b->counts));
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, fill_entries, b));
-    return carom_parallel_for(b->context, buckets, GRAIN, finish_buckets, b);
+    CAROM_TRY(
+        carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, balls_fill_entries, b));
+    return carom_parallel_for(b->context, buckets, BALLS_SPHERES_PER_RANGE, finish_buckets, b);
 }
 
-static carom_status run(build *b, const carom_allocator *allocator, const carom_grid_def *def) {
+static carom_status balls_build_grid(balls_build *b, const carom_allocator *allocator,
+                                     const carom_grid_def *def) {
     carom_balls_grid *g = b->grid;
     uint64_t count = b->spheres->count;
     carom_arena *scratch = carom_scratch(b->context, 0);
@@ -479,9 +483,9 @@ static carom_status run(build *b, const carom_allocator *allocator, const carom_
     if (b->keys == NULL || b->order == NULL)
         return carom_fail_memory(b->context, count * (sizeof(*b->keys) + sizeof(*b->order)),
                                  "a grid");
-    make_frame(b->spheres, &g->view);
+    balls_make_frame(b->spheres, &g->view);
     CAROM_TRY(order_spheres(b));
-    return enter_spheres(b, allocator, def);
+    return balls_enter_spheres(b, allocator, def);
 }
 
 static carom_status make_extent(carom_context *context, const carom_pack_spheres *spheres,
@@ -495,13 +499,13 @@ static carom_status make_extent(carom_context *context, const carom_pack_spheres
 carom_status carom_balls_build(carom_context *context, const carom_allocator *allocator,
                                const carom_grid_def *def, const carom_pack_spheres *spheres,
                                const char *what, carom_balls_grid *grid) {
-    build b = {
+    balls_build b = {
         .context = context, .spheres = spheres, .grid = grid, .shared = context->threads > 1};
     CAROM_TRY(make_extent(context, spheres, what, &grid->view.extent));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "entering spheres in a grid", 0);
-    carom_status status = carom_progress_finish(context, run(&b, allocator, def));
+    carom_status status = carom_progress_finish(context, balls_build_grid(&b, allocator, def));
     carom_arena_rewind(scratch, mark);
     return status;
 }
@@ -534,8 +538,8 @@ carom_status carom_balls_describe(carom_context *context, const carom_grid_def *
     memset(view, 0, sizeof(*view));
     CAROM_TRY(make_extent(context, spheres, what, &view->extent));
     view->count = (uint32_t)spheres->count;
-    make_frame(spheres, view);
-    reaches r = begin_reaches(view);
+    balls_make_frame(spheres, view);
+    balls_reaches r = begin_reaches(view);
     for (uint64_t i = 0; i < spheres->count; ++i) {
         const carom_packing_sphere *s = &spheres->data[i];
         include_sphere(view, s->centre, carom_float_up(carom_balls_reach(s) * view->unit, 0.0), &r);
@@ -585,8 +589,8 @@ void carom_balls_destroy(carom_balls *balls) {
     carom_release(&allocator, balls);
 }
 
-static carom_status check_spheres(carom_context *context, const carom_packing_sphere *spheres,
-                                  uint64_t count, double volume) {
+static carom_status balls_check_spheres(carom_context *context, const carom_packing_sphere *spheres,
+                                        uint64_t count, double volume) {
     if (!(volume >= 0.0 && volume <= DBL_MAX))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the volume of the solid is %g: it must be finite and not negative",
@@ -605,7 +609,7 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
     CAROM_REQUIRE_INPUT(balls, "set of balls");
     CAROM_REQUIRE_INPUTS(spheres, count, "spheres");
     CAROM_TRY(carom_balls_check_backend(context, balls, balls));
-    CAROM_TRY(check_spheres(context, spheres, count, volume));
+    CAROM_TRY(balls_check_spheres(context, spheres, count, volume));
     const carom_pack_spheres all = {spheres, count, volume};
     if (carom_balls_on_device(context))
         return carom_balls_device_build(context, balls, &all, "the update");
@@ -620,12 +624,12 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
 carom_status carom_balls_get_info(const carom_balls *balls, carom_balls_info *info) {
     CAROM_REQUIRE_INPUT(balls, "set of balls");
     CAROM_REQUIRE_OUTPUT(info, "info");
-    *info = (carom_balls_info){.spheres = balls->grid.view.count,
-                               .levels = balls->grid.view.level_count,
-                               .buckets = balls->grid.view.table.bucket_count,
-                               .entries = balls->device != NULL ? carom_balls_device_entries(balls)
-                                                                : balls->grid.entries,
-                               .bytes = sizeof(*balls) + bytes_of(&balls->grid) +
-                                        bytes_of(&balls->spare) + carom_balls_device_bytes(balls)};
+    *info = (carom_balls_info){
+        .spheres = balls->grid.view.count,
+        .levels = balls->grid.view.level_count,
+        .buckets = balls->grid.view.table.bucket_count,
+        .entries = balls->device != NULL ? carom_balls_device_entries(balls) : balls->grid.entries,
+        .bytes = sizeof(*balls) + balls_bytes_of(&balls->grid) + balls_bytes_of(&balls->spare) +
+                 carom_balls_device_bytes(balls)};
     return CAROM_OK;
 }

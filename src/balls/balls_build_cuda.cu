@@ -26,14 +26,14 @@
 /* Counters: */
 enum { B_ENTRIES, B_LARGE, B_RANKS };
 
-static __device__ inline float reach_of(const carom_balls_view &view,
-                                        const carom_packing_sphere *s) {
+static __device__ inline float balls_build_cuda_reach_of(const carom_balls_view &view,
+                                                         const carom_packing_sphere *s) {
     return carom_float_up(carom_balls_reach(s) * view.unit, 0.0);
 }
 
-static __device__ inline uint32_t level_of(const carom_balls_view &view,
-                                           const carom_packing_sphere *s) {
-    return carom_balls_level(&view, reach_of(view, s));
+static __device__ inline uint32_t balls_build_cuda_level_of(const carom_balls_view &view,
+                                                            const carom_packing_sphere *s) {
+    return carom_balls_level(&view, balls_build_cuda_reach_of(view, s));
 }
 
 /* Whether spheres of a level are also entered on level 0. */
@@ -54,9 +54,10 @@ static __device__ inline void add_large(const large_list &list, uint32_t sphere,
 }
 
 /* Keys, and the list of large spheres. */
-static __global__ void make_keys(carom_balls_view view, const carom_packing_sphere *spheres,
-                                 carom_tree_sort sort, uint32_t *large,
-                                 carom_device_count *large_count) {
+static __global__ void balls_build_cuda_make_keys(carom_balls_view view,
+                                                  const carom_packing_sphere *spheres,
+                                                  carom_tree_sort sort, uint32_t *large,
+                                                  carom_device_count *large_count) {
     carom_device_begin();
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t key = 0;
@@ -65,7 +66,7 @@ static __global__ void make_keys(carom_balls_view view, const carom_packing_sphe
         float position[3];
         carom_balls_position(&view, spheres[i].centre, position);
         key = carom_balls_key(position);
-        if (view.fine_levels != 0 && is_large(view, level_of(view, &spheres[i])))
+        if (view.fine_levels != 0 && is_large(view, balls_build_cuda_level_of(view, &spheres[i])))
             add_large(large_list{large, large_count}, i, view.count);
     }
     carom_tree_count_key(there, i, key, sort.keys, sort.ranks, sort.bins, sort.bits);
@@ -98,11 +99,11 @@ static __device__ inline void each_cell(const carom_balls_view &view, const floa
 
 /* Puts spheres into their order and counts their entries. The first LARGE_BLOCKS blocks count those
  * of large spheres on level 0. */
-static __global__ void place_spheres(carom_balls_view view, const carom_packing_sphere *spheres,
-                                     const uint32_t *order, carom_balls_sphere *placed,
-                                     float4 *askers, float *near_radii, uint32_t *counts,
-                                     large_list large, large_list ranks,
-                                     carom_device_count *total) {
+static __global__ void
+balls_build_cuda_place_spheres(carom_balls_view view, const carom_packing_sphere *spheres,
+                               const uint32_t *order, carom_balls_sphere *placed, float4 *askers,
+                               float *near_radii, uint32_t *counts, large_list large,
+                               large_list ranks, carom_device_count *total) {
     carom_device_begin();
     __shared__ unsigned entered;
     if (threadIdx.x == 0) entered = 0;
@@ -120,15 +121,15 @@ static __global__ void place_spheres(carom_balls_view view, const carom_packing_
             const carom_packing_sphere *s = &spheres[large.data[i / LARGE_SHARES]];
             unsigned share = i % LARGE_SHARES * blockDim.x + threadIdx.x;
             carom_balls_position(&view, s->centre, position);
-            each_cell(view, position, reach_of(view, s), 0, share, LARGE_SHARES * blockDim.x,
-                      count);
+            each_cell(view, position, balls_build_cuda_reach_of(view, s), 0, share,
+                      LARGE_SHARES * blockDim.x, count);
         }
     } else if (rank < view.count) {
         uint32_t index = order[rank];
         CAROM_ASSERT(index < view.count);
         carom_packing_sphere s = spheres[index];
         double near = CAROM_MAX(s.radius, s.secondary);
-        float reach = reach_of(view, &s);
+        float reach = balls_build_cuda_reach_of(view, &s);
         level = carom_balls_level(&view, reach);
         carom_balls_position(&view, s.centre, position);
         if (thread % SHARE == 0) {
@@ -173,10 +174,11 @@ static __global__ void bound_groups(carom_balls_view view, const float4 *askers,
 
 /* Leaves all counts 0 for the next build. The first LARGE_BLOCKS blocks enter large spheres on
  * level 0. */
-static __global__ void enter_spheres(carom_balls_view view, const float4 *askers,
-                                     const float *near_radii, const uint32_t *starts,
-                                     uint32_t *counts, large_list ranks, float4 *entries,
-                                     uint4 *links, uint64_t capacity) {
+static __global__ void balls_build_cuda_enter_spheres(carom_balls_view view, const float4 *askers,
+                                                      const float *near_radii,
+                                                      const uint32_t *starts, uint32_t *counts,
+                                                      large_list ranks, float4 *entries,
+                                                      uint4 *links, uint64_t capacity) {
     carom_device_begin();
     auto enter = [&](uint32_t rank, bool on_own_level, unsigned share, unsigned shares) {
         float4 s = askers[rank], entry = make_float4(s.x, s.y, s.z, near_radii[rank]);
@@ -230,7 +232,7 @@ static carom_status build_reserve(carom_device *device, carom_device_op *op) {
         {&to->spheres, count * sizeof(carom_balls_sphere)},
         {&to->askers, count * sizeof(float4)},
         {&to->near_radii, count * sizeof(float)},
-        {&to->groups, words_for(b->view->count) * sizeof(float4)},
+        {&to->groups, balls_cuda_words_for(b->view->count) * sizeof(float4)},
         {&to->starts, (buckets + 1) * sizeof(uint32_t)},
         {&to->entries, entries * sizeof(float4)},
         {&to->links, entries * sizeof(uint4)},
@@ -267,20 +269,20 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     float *near_radii = (float *)to->near_radii.data;
     carom_device_step(device, "order");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
-    carom_device_launch(device, make_keys, blocks, threads, view, spheres, sort, large.data,
-                        large.count);
+    carom_device_launch(device, balls_build_cuda_make_keys, blocks, threads, view, spheres, sort,
+                        large.data, large.count);
     carom_tree_order(device, view.count, sort, order);
     carom_device_step(device, "spheres");
-    carom_device_launch(device, place_spheres, shared, threads, view, spheres, order, placed,
-                        askers, near_radii, counts, large, ranks, &n[B_ENTRIES]);
+    carom_device_launch(device, balls_build_cuda_place_spheres, shared, threads, view, spheres,
+                        order, placed, askers, near_radii, counts, large, ranks, &n[B_ENTRIES]);
     carom_device_launch(device, bound_groups, blocks, threads, view, askers,
                         (float4 *)to->groups.data);
     carom_device_step(device, "buckets");
     carom_device_scan(device, (char *)order + row, bytes, counts, starts, buckets);
     carom_device_step(device, "entries");
-    carom_device_launch(device, enter_spheres, shared, threads, view, askers, near_radii, starts,
-                        counts, ranks, (float4 *)to->entries.data, (uint4 *)to->links.data,
-                        to->entries.bytes / sizeof(float4));
+    carom_device_launch(device, balls_build_cuda_enter_spheres, shared, threads, view, askers,
+                        near_radii, starts, counts, ranks, (float4 *)to->entries.data,
+                        (uint4 *)to->links.data, to->entries.bytes / sizeof(float4));
 }
 
 static carom_status build_settle(carom_device *device, carom_device_op *op,

@@ -11,8 +11,9 @@
 
 #include "base/simd.h"
 
-#define PIECE 32u /* blocks of a bucket that are scanned at a time */
-#define AHEAD 16u /* pairs whose spheres are fetched before they are copied: some 100 ns */
+#define BALLS_CPU_BLOCKS_PER_SCAN 32u /* blocks of a bucket that are scanned at a time */
+#define BALLS_PREFETCH_PAIRS                                                                       \
+    16u /* pairs whose spheres are fetched before they are copied: some 100 ns */
 /* Grid coordinates are limited to this: grids end at 4, and the squares of distances are finite. */
 #define BALLS_MOST_POSITION 0x1p20
 /* Slacks that covers must overlap by in floats to meet for sure: the one that was added to the
@@ -39,8 +40,8 @@ CAROM_SIMD void pose_some(const carom_pack_place *place, carom_f64v *x, carom_f6
     *z = ((r[6] * u + r[7] * v) + r[8] * w) + place->frame.t.z;
 }
 
-static void pose(const carom_balls_asking *ask, uint32_t first, uint32_t count,
-                 carom_balls_worker *w) {
+static void balls_cpu_pose(const carom_balls_asking *ask, uint32_t first, uint32_t count,
+                           carom_balls_worker *w) {
     const carom_balls_view *from = ask->from;
     const carom_vec3 t = ask->grid_place->frame.t;
     const double *m = ask->turn;
@@ -63,7 +64,8 @@ static void pose(const carom_balls_asking *ask, uint32_t first, uint32_t count,
 }
 
 /* Radii in units of the grid. */
-static void measure(const carom_balls_asking *ask, uint32_t count, carom_balls_worker *w) {
+static void balls_cpu_measure(const carom_balls_asking *ask, uint32_t count,
+                              carom_balls_worker *w) {
     const float *reach = ask->from->reach + w->first, *near = ask->from->near + w->first;
     double ratio = ask->from_ratio;
     for (uint32_t i = 0; i < count; ++i) {
@@ -98,8 +100,8 @@ static uint32_t list_inside(const carom_balls_view *grid, uint32_t count, carom_
 }
 
 /* carom_balls_cell for CAROM_LANES spheres, also for those outside of the box. */
-CAROM_SIMD carom_u32v cells_of(const carom_balls_view *grid, uint32_t level, int axis,
-                               const float *p) {
+CAROM_SIMD carom_u32v balls_cpu_cells_of(const carom_balls_view *grid, uint32_t level, int axis,
+                                         const float *p) {
     carom_f32v x = carom_f32v_min(carom_f32v_load(p), carom_f32v_splat(grid->box_high[axis]));
     carom_f32v cell = (x - grid->box_low[axis]) * grid->inverse[level];
     cell = carom_f32v_max(cell, carom_f32v_splat(0.0f));
@@ -107,7 +109,7 @@ CAROM_SIMD carom_u32v cells_of(const carom_balls_view *grid, uint32_t level, int
 }
 
 /* carom_grid_spread for CAROM_LANES numbers below 2^10. */
-CAROM_SIMD carom_u32v spread(carom_u32v x) {
+CAROM_SIMD carom_u32v balls_cpu_spread(carom_u32v x) {
     x &= 1023u;
     x = (x | x << 16) & 0x030000FFu;
     x = (x | x << 8) & 0x0300F00Fu;
@@ -132,11 +134,12 @@ static void find_buckets(const carom_balls_view *grid, uint32_t level, uint32_t 
         return;
     }
     for (uint32_t i = 0; i < count; i += CAROM_LANES) {
-        carom_u32v x = cells_of(grid, level, 0, &w->p[0][i]);
-        carom_u32v y = cells_of(grid, level, 1, &w->p[1][i]);
-        carom_u32v z = cells_of(grid, level, 2, &w->p[2][i]);
+        carom_u32v x = balls_cpu_cells_of(grid, level, 0, &w->p[0][i]);
+        carom_u32v y = balls_cpu_cells_of(grid, level, 1, &w->p[1][i]);
+        carom_u32v z = balls_cpu_cells_of(grid, level, 2, &w->p[2][i]);
         if (morton) {
-            x = (spread(x) | spread(y) << 1 | spread(z) << 2) + level * 0x9E3779B1u;
+            x = (balls_cpu_spread(x) | balls_cpu_spread(y) << 1 | balls_cpu_spread(z) << 2) +
+                level * 0x9E3779B1u;
             carom_u32v_store(&w->bucket[i], x & last);
         } else {
             carom_u32v hash = ((x >> 1) * 0x9E3779B1u ^ (y >> 1) * 0x85EBCA77u) +
@@ -171,11 +174,12 @@ static void list_visits(const carom_balls_asking *ask, uint32_t count, carom_bal
 
 /* ---- Pairs that are left --------------------------------------------------------------------- */
 
-static carom_pack_posed posed(const carom_pack_place *place, const carom_balls_sphere *s) {
+static carom_pack_posed balls_cpu_posed(const carom_pack_place *place,
+                                        const carom_balls_sphere *s) {
     return carom_pack_pose_sphere(place, s->centre, s->radius, s->secondary, s->cover);
 }
 
-static inline void flag(uint8_t *flags, uint32_t rank) {
+static inline void balls_cpu_flag(uint8_t *flags, uint32_t rank) {
     __atomic_store_n(&flags[rank], 1, __ATOMIC_RELAXED);
 }
 
@@ -188,20 +192,20 @@ static void settle_doubts(const carom_balls_asking *ask, carom_balls_worker *w) 
         if (__atomic_load_n(&from[rank], __ATOMIC_RELAXED) != 0 &&
             __atomic_load_n(&grid[other], __ATOMIC_RELAXED) != 0)
             continue;
-        carom_pack_posed a = posed(ask->from_place, &ask->from->spheres[rank]);
-        carom_pack_posed b = posed(ask->grid_place, &ask->grid->spheres[other]);
+        carom_pack_posed a = balls_cpu_posed(ask->from_place, &ask->from->spheres[rank]);
+        carom_pack_posed b = balls_cpu_posed(ask->grid_place, &ask->grid->spheres[other]);
         ++w->undecided;
         if (!carom_pack_covers_meet(&a, &b)) continue;
-        flag(from, rank);
-        flag(grid, other);
+        balls_cpu_flag(from, rank);
+        balls_cpu_flag(grid, other);
     }
     w->doubt_count = 0;
 }
 
 /* Poses the spheres of the grid that were copied into a batch, from `at` on; reads and writes up to
  * a vector past the end. */
-static void pose_side(const carom_pack_place *place, carom_pack_side *side, uint32_t at,
-                      uint32_t end) {
+static void balls_cpu_pose_side(const carom_pack_place *place, carom_pack_side *side, uint32_t at,
+                                uint32_t end) {
     for (; at < end; at += CAROM_LANES64) {
         carom_f64v x = carom_f64v_load(&side->x[at]), y = carom_f64v_load(&side->y[at]),
                    z = carom_f64v_load(&side->z[at]);
@@ -213,7 +217,7 @@ static void pose_side(const carom_pack_place *place, carom_pack_side *side, uint
 }
 
 /* Adds the pairs up. */
-static void add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
+static void balls_cpu_add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
     carom_pack_batch *batch = &w->batch;
     carom_pack_side *from = ask->b_asks ? &batch->b : &batch->a;
     carom_pack_side *grid = ask->b_asks ? &batch->a : &batch->b;
@@ -222,7 +226,7 @@ static void add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
     uint32_t *ranks = w->hit_entry;
     for (uint32_t i = 0; i < w->hit_count; ++i)
         ranks[i] = carom_balls_entry_rank(ask->grid, w->hit_entry[i]);
-    for (uint32_t i = w->hit_count; i < w->hit_count + AHEAD; ++i) ranks[i] = 0;
+    for (uint32_t i = w->hit_count; i < w->hit_count + BALLS_PREFETCH_PAIRS; ++i) ranks[i] = 0;
     for (uint32_t done = 0; done < w->hit_count;) {
         uint32_t space = CAROM_PACK_BATCH - batch->count, begin = batch->count;
         uint32_t some = CAROM_MIN(w->hit_count - done, space);
@@ -230,7 +234,7 @@ static void add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
             uint32_t k = w->hit_sphere[done + i], at = begin + i;
             const carom_balls_sphere *s = &asked[ranks[done + i]];
             CAROM_ASSERT(ranks[done + i] < ask->grid->count && w->first + k < ask->from->count);
-            __builtin_prefetch(&asked[ranks[done + i + AHEAD]]);
+            __builtin_prefetch(&asked[ranks[done + i + BALLS_PREFETCH_PAIRS]]);
             from->x[at] = w->x[k];
             from->y[at] = w->y[k];
             from->z[at] = w->z[k];
@@ -245,17 +249,17 @@ static void add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
         batch->count += some;
         done += some;
         CAROM_ASSERT(batch->count <= CAROM_PACK_BATCH);
-        pose_side(ask->grid_place, grid, begin, batch->count);
+        balls_cpu_pose_side(ask->grid_place, grid, begin, batch->count);
         if (batch->count == CAROM_PACK_BATCH)
             CAROM_CPU(carom_pack_batch_add)(batch, ask->meeting, ask->bounds, &w->totals);
     }
 }
 
-static bool settle(const carom_balls_asking *ask, carom_balls_worker *w) {
+static bool balls_cpu_settle(const carom_balls_asking *ask, carom_balls_worker *w) {
     w->candidates += w->hit_count;
     if (w->doubt_count != 0) settle_doubts(ask, w);
     if (w->found != NULL) return w->hit_count == 0 || w->found(w, ask);
-    add_up(ask, w);
+    balls_cpu_add_up(ask, w);
     w->hit_count = 0;
     return true;
 }
@@ -273,8 +277,8 @@ typedef struct matches {
 } matches;
 
 /* Appends pairs of a sphere and entries to a list; returns its length. */
-static inline uint32_t append(uint64_t set, uint32_t first, uint32_t sphere, uint32_t *spheres,
-                              uint32_t *entries, uint32_t count) {
+static inline uint32_t balls_cpu_append(uint64_t set, uint32_t first, uint32_t sphere,
+                                        uint32_t *spheres, uint32_t *entries, uint32_t count) {
     for (; set != 0; set &= set - 1, ++count) {
         spheres[count] = sphere;
         entries[count] = first + (uint32_t)__builtin_ctzll(set);
@@ -286,11 +290,11 @@ static inline uint32_t append(uint64_t set, uint32_t first, uint32_t sphere, uin
 static inline void balls_check_sure(const carom_balls_asking *ask, const carom_balls_worker *w,
                                     uint32_t sphere, const matches *m) {
 #ifdef CAROM_CHECKS
-    carom_pack_posed a = posed(ask->from_place, &ask->from->spheres[w->first + sphere]);
+    carom_pack_posed a = balls_cpu_posed(ask->from_place, &ask->from->spheres[w->first + sphere]);
     for (uint64_t set = m->sure; set != 0; set &= set - 1) {
         uint32_t at = m->first + (uint32_t)__builtin_ctzll(set);
         uint32_t rank = carom_balls_entry_rank(ask->grid, at);
-        carom_pack_posed b = posed(ask->grid_place, &ask->grid->spheres[rank]);
+        carom_pack_posed b = balls_cpu_posed(ask->grid_place, &ask->grid->spheres[rank]);
         CAROM_ASSERT(carom_pack_covers_meet(&a, &b));
     }
 #else
@@ -303,15 +307,16 @@ static inline void flag_all(const carom_balls_asking *ask, carom_balls_worker *w
                             const matches *m) {
     uint8_t *grid = w->flags[ask->b_asks ? 0 : 1];
     balls_check_sure(ask, w, sphere, m);
-    if (m->sure != 0) flag(w->flags[ask->b_asks ? 1 : 0], w->first + sphere);
+    if (m->sure != 0) balls_cpu_flag(w->flags[ask->b_asks ? 1 : 0], w->first + sphere);
     for (uint64_t set = m->sure; set != 0; set &= set - 1)
-        flag(grid, carom_balls_entry_rank(ask->grid, m->first + (uint32_t)__builtin_ctzll(set)));
+        balls_cpu_flag(
+            grid, carom_balls_entry_rank(ask->grid, m->first + (uint32_t)__builtin_ctzll(set)));
 }
 
 /* Compares a sphere with entries of a bucket, at most as many as fit into the lists. Bits of 64
  * entries are collected before they are looked at: one branch that is hard to predict, not four. */
-CAROM_SIMD void scan(const carom_balls_asking *ask, carom_balls_worker *w,
-                     const carom_balls_visit *v, uint32_t at, uint32_t end, int what) {
+CAROM_SIMD void balls_cpu_scan(const carom_balls_asking *ask, carom_balls_worker *w,
+                               const carom_balls_visit *v, uint32_t at, uint32_t end, int what) {
     const carom_balls_block *block = ask->grid->blocks + at;
     uint32_t sphere = v->sphere;
     carom_f32v x = carom_f32v_splat(w->p[0][sphere]), y = carom_f32v_splat(w->p[1][sphere]),
@@ -338,12 +343,13 @@ CAROM_SIMD void scan(const carom_balls_asking *ask, carom_balls_worker *w,
                 m.sure |= (uint64_t)carom_lanes_of((sure > 0.0f) & (squared <= sure * sure)) << bit;
             }
         }
-        w->hit_count = append(m.hits, m.first, sphere, w->hit_sphere, w->hit_entry, w->hit_count);
+        w->hit_count =
+            balls_cpu_append(m.hits, m.first, sphere, w->hit_sphere, w->hit_entry, w->hit_count);
         if (what != BALLS_SCAN_NEAR_AND_COVERS) continue;
         m.sure &= covers_decide ? m.doubt : 0;
         flag_all(ask, w, sphere, &m);
-        w->doubt_count = append(m.doubt & ~m.sure, m.first, sphere, w->doubt_sphere, w->doubt_entry,
-                                w->doubt_count);
+        w->doubt_count = balls_cpu_append(m.doubt & ~m.sure, m.first, sphere, w->doubt_sphere,
+                                          w->doubt_entry, w->doubt_count);
     }
 }
 
@@ -356,16 +362,17 @@ static inline void fetch(const carom_balls_block *block) {
 }
 
 /* Scans the buckets of all visits, a piece at a time. */
-CAROM_SIMD bool scan_all(const carom_balls_asking *ask, carom_balls_worker *w, int what) {
+CAROM_SIMD bool balls_cpu_scan_all(const carom_balls_asking *ask, carom_balls_worker *w, int what) {
     for (uint32_t i = 0; i < w->visit_count; ++i) {
         const carom_balls_visit *v = &w->visit[i];
         uint32_t next = i + SCAN_AHEAD < w->visit_count ? i + SCAN_AHEAD : i;
         fetch(&ask->grid->blocks[w->visit[next].at]);
-        for (uint32_t at = v->at; at < v->end; at += PIECE) {
+        for (uint32_t at = v->at; at < v->end; at += BALLS_CPU_BLOCKS_PER_SCAN) {
             uint32_t most = CAROM_MAX(w->hit_count, w->doubt_count);
-            if (most > CAROM_BALLS_HITS - PIECE * CAROM_BALLS_BLOCK && !settle(ask, w))
+            if (most > CAROM_BALLS_HITS - BALLS_CPU_BLOCKS_PER_SCAN * CAROM_BALLS_BLOCK &&
+                !balls_cpu_settle(ask, w))
                 return false;
-            scan(ask, w, v, at, CAROM_MIN(v->end, at + PIECE), what);
+            balls_cpu_scan(ask, w, v, at, CAROM_MIN(v->end, at + BALLS_CPU_BLOCKS_PER_SCAN), what);
             CAROM_ASSERT(w->hit_count <= CAROM_BALLS_HITS && w->doubt_count <= CAROM_BALLS_HITS);
         }
     }
@@ -373,15 +380,15 @@ CAROM_SIMD bool scan_all(const carom_balls_asking *ask, carom_balls_worker *w, i
 }
 
 static bool scan_near(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return scan_all(ask, w, BALLS_SCAN_NEAR);
+    return balls_cpu_scan_all(ask, w, BALLS_SCAN_NEAR);
 }
 
 static bool scan_near_and_covers(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return scan_all(ask, w, BALLS_SCAN_NEAR_AND_COVERS);
+    return balls_cpu_scan_all(ask, w, BALLS_SCAN_NEAR_AND_COVERS);
 }
 
 static bool scan_wide(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return scan_all(ask, w, BALLS_SCAN_REACHES);
+    return balls_cpu_scan_all(ask, w, BALLS_SCAN_REACHES);
 }
 
 bool CAROM_CPU(carom_balls_ask)(const carom_balls_asking *ask, uint32_t first, uint32_t end,
@@ -390,13 +397,13 @@ bool CAROM_CPU(carom_balls_ask)(const carom_balls_asking *ask, uint32_t first, u
     for (; first < end; first += CAROM_BALLS_BATCH) {
         uint32_t count = CAROM_MIN(end - first, CAROM_BALLS_BATCH);
         w->hit_count = w->doubt_count = 0;
-        pose(ask, first, count, w);
-        measure(ask, count, w);
+        balls_cpu_pose(ask, first, count, w);
+        balls_cpu_measure(ask, count, w);
         list_visits(ask, count, w);
         bool go_on = ask->wide     ? scan_wide(ask, w)
                      : ask->bounds ? scan_near_and_covers(ask, w)
                                    : scan_near(ask, w);
-        if (!go_on || !settle(ask, w)) return false;
+        if (!go_on || !balls_cpu_settle(ask, w)) return false;
     }
     return true;
 }

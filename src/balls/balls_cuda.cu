@@ -9,7 +9,8 @@
 
 #include <new>
 
-#define BLOCKS    4u   /* per multiprocessor: a warp for each 32 of 2 * 67,000 spheres */
+#define BALLS_CUDA_BLOCKS_PER_PROCESSOR                                                            \
+    4u                 /* per multiprocessor: a warp for each 32 of 2 * 67,000 spheres */
 #define VALUES    32u  /* sums of 64 bits: two parts of 15 terms, two counts */
 #define TERMS     13u  /* of the estimate; two more of the inner balls */
 #define MOST_TURN 128u /* pairs per lane: 32 times these fit into 64 bits (2^13) */
@@ -46,7 +47,7 @@ struct block_sums {
     bool last;
 };
 
-static __device__ inline carom_device_count bits_of(double x) {
+static __device__ inline carom_device_count balls_cuda_bits_of(double x) {
     return (carom_device_count)__double_as_longlong(x);
 }
 
@@ -70,15 +71,15 @@ static __device__ inline carom_device_count fold(unsigned bit, carom_device_coun
 /* The two parts of a term as integers, added up over pairs of lanes. */
 static __device__ inline carom_device_count fold_term(double x, const carom_pack_scale &scale) {
     double above = x + scale.coarse, rest = x - (above - scale.coarse);
-    return fold(1u, bits_of(above) - bits_of(scale.coarse),
-                bits_of(rest + scale.fine) - bits_of(scale.fine));
+    return fold(1u, balls_cuda_bits_of(above) - balls_cuda_bits_of(scale.coarse),
+                balls_cuda_bits_of(rest + scale.fine) - balls_cuda_bits_of(scale.fine));
 }
 
 /* Flags a sphere whose cover meets one of the other packing. */
-static __device__ inline void flag(const meeting_block &s, block_sums &to, uint32_t *flags,
-                                   int side, uint32_t rank) {
+static __device__ inline void balls_cuda_flag(const meeting_block &s, block_sums &to,
+                                              uint32_t *flags, int side, uint32_t rank) {
     uint32_t *word =
-        flags + (side != 0 ? words_for(s.grid[0].v.count) : 0) + rank / BALLS_WORD_BITS;
+        flags + (side != 0 ? balls_cuda_words_for(s.grid[0].v.count) : 0) + rank / BALLS_WORD_BITS;
     uint32_t bit = 1u << rank % BALLS_WORD_BITS;
     CAROM_ASSERT(rank < s.grid[side].v.count);
     if ((__ldcg(word) & bit) != 0 || (atomicOr(word, bit) & bit) != 0) return;
@@ -121,8 +122,8 @@ static __device__ __noinline__ carom_device_count sum_pairs(const meeting_block 
             else
                 volume = error = 0.0;
             if (carom_pack_covers_meet(&a, &b)) {
-                flag(s, to, flags, 0, hit.x);
-                flag(s, to, flags, 1, hit.y);
+                balls_cuda_flag(s, to, flags, 0, hit.x);
+                balls_cuda_flag(s, to, flags, 1, hit.y);
             }
         }
     }
@@ -163,7 +164,7 @@ static __device__ __noinline__ carom_device_count sum_pairs(const meeting_block 
     return v[0];
 }
 
-template <bool BOUNDS> struct summing : finder {
+template <bool BOUNDS> struct balls_cuda_summing : finder {
     static const int WHAT = BOUNDS ? WITHIN_REACH : NEAR_BALLS;
     const meeting_block &s;
     block_sums &to;
@@ -171,8 +172,8 @@ template <bool BOUNDS> struct summing : finder {
     carom_device_count sum; /* of the value with the number of the lane */
     unsigned turns;
 
-    __device__ summing(const meeting_block &of, block_sums &sums, block_work &of_block,
-                       uint32_t *flags_of_both)
+    __device__ balls_cuda_summing(const meeting_block &of, block_sums &sums, block_work &of_block,
+                                  uint32_t *flags_of_both)
         : finder{of_block, 0}, s(of), to(sums), flags(flags_of_both), sum(0), turns(0) {
     }
 
@@ -231,9 +232,10 @@ static __device__ bool join_block(block_sums &b, carom_device_count *state, uint
 }
 
 /* The sums as numbers and the result from them; leaves the sums 0. One warp. */
-static __device__ __noinline__ void write_result(const meeting_block &s, block_sums &b,
-                                                 carom_device_count *state, uint32_t replicas,
-                                                 bool bounds, carom_packing_overlap *result) {
+static __device__ __noinline__ void balls_cuda_write_result(const meeting_block &s, block_sums &b,
+                                                            carom_device_count *state,
+                                                            uint32_t replicas, bool bounds,
+                                                            carom_packing_overlap *result) {
     typedef unsigned __int128 wide;
     unsigned v = threadIdx.x;
     carom_device_count *numbers = state + 2ull * VALUES * replicas, low = 0, high = 0;
@@ -289,7 +291,7 @@ static __device__ __noinline__ void write_result(const meeting_block &s, block_s
 
 /* `parts` blocks for each meeting: of `all`, or `one` in several poses where that is NULL. */
 template <bool BOUNDS>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
+static __global__ void __launch_bounds__(THREADS, BALLS_CUDA_BLOCKS_PER_PROCESSOR)
     find_overlaps(const __grid_constant__ meeting_view one, const meeting_view *all, uint32_t parts,
                   uint32_t replicas, carom_device_count *states, uint32_t *flags, bool alone,
                   carom_packing_overlap *overlaps, carom_device_counters *counters) {
@@ -305,17 +307,18 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         if (i < S_NUMBERS) sums.number[i] = 0;
     }
     make_meeting(&s, all != nullptr ? all[index] : one, all != nullptr ? 0 : index);
-    uint64_t words = words_for(s.grid[0].v.count) + words_for(s.grid[1].v.count);
+    uint64_t words =
+        balls_cuda_words_for(s.grid[0].v.count) + balls_cuda_words_for(s.grid[1].v.count);
     uint32_t *mine = flags + (all != nullptr ? all[index].flags : index * words);
     carom_device_count *state = states + index * state_words(replicas);
-    summing<BOUNDS> seeker(s, sums, work, mine);
+    balls_cuda_summing<BOUNDS> seeker(s, sums, work, mine);
     ask_all(s, part, parts, seeker);
     seeker.finish();
     if (!join_block(sums, state, part, parts, replicas)) return;
     if (BOUNDS)
         for (uint64_t i = threadIdx.x; i < words; i += THREADS) mine[i] = 0;
     if (threadIdx.x >= CAROM_WARP) return;
-    write_result(s, sums, state, replicas, BOUNDS, overlaps + index);
+    balls_cuda_write_result(s, sums, state, replicas, BOUNDS, overlaps + index);
     if (threadIdx.x != 0) return;
     const carom_device_count done[4] = {s.bad ? 1ull : 0ull, sums.number[S_VISITS],
                                         sums.number[S_CANDIDATES],
@@ -422,8 +425,8 @@ static void overlap_launch(carom_device *device, carom_device_op *op) {
 
 carom_status carom_balls_cuda_settle(carom_device *device, const carom_device_count *n) {
     device->steps.node_pairs = n[N_VISITS];
-    device->steps.candidates = n[N_CANDIDATES];
-    device->steps.open_in_floats = n[N_CANDIDATES];
+    device->steps.candidates = n[BALLS_CUDA_N_CANDIDATES];
+    device->steps.open_in_floats = n[BALLS_CUDA_N_CANDIDATES];
     device->steps.open_in_doubles = n[N_UNDECIDED];
     if (n[N_BAD] == 0) return CAROM_OK;
     return carom_device_fail(device, CAROM_BAD_INPUT,

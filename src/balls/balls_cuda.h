@@ -35,7 +35,7 @@ struct carom_device_balls {
 /* Words of a bit per sphere, and groups of spheres. */
 #define BALLS_WORD_BITS 32u
 
-static __host__ __device__ inline uint64_t words_for(uint32_t count) {
+static __host__ __device__ inline uint64_t balls_cuda_words_for(uint32_t count) {
     return ((uint64_t)count + BALLS_WORD_BITS - 1u) / BALLS_WORD_BITS;
 }
 
@@ -61,7 +61,8 @@ struct meeting_view {
 
 /* Words of flags, a bit per sphere of both packings. */
 static inline uint64_t flag_words(const carom_device_meeting *m) {
-    return words_for(m->a.balls->host.count) + words_for(m->b.balls->host.count);
+    return balls_cuda_words_for(m->a.balls->host.count) +
+           balls_cuda_words_for(m->b.balls->host.count);
 }
 
 static inline meeting_view view_of(const carom_device_meeting *m) {
@@ -77,7 +78,7 @@ static inline meeting_view view_of(const carom_device_meeting *m) {
 }
 
 /* Counters of a query: */
-enum { N_BAD, N_VISITS, N_CANDIDATES, N_UNDECIDED, N_FOUND };
+enum { N_BAD, N_VISITS, BALLS_CUDA_N_CANDIDATES, N_UNDECIDED, BALLS_CUDA_N_FOUND };
 
 /* Notes the work of a query; fails where poses do not fit. */
 carom_status carom_balls_cuda_settle(carom_device *device, const carom_device_count *n);

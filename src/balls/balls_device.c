@@ -11,7 +11,7 @@
 #include "grid/grid.h"
 #include "pack/pack_overlap.h"
 
-static const carom_cuda_balls *table(void) {
+static const carom_cuda_balls *balls_device_table(void) {
     return carom_device_table(CAROM_CUDA_BALLS);
 }
 
@@ -25,42 +25,43 @@ carom_status carom_balls_check_backend(carom_context *context, const carom_balls
                                       "the second set of balls");
 }
 
-static carom_status build(carom_context *context, carom_balls *balls,
-                          const carom_pack_spheres *spheres, const char *what) {
+static carom_status balls_device_build(carom_context *context, carom_balls *balls,
+                                       const carom_pack_spheres *spheres, const char *what) {
     carom_balls_view view;
     CAROM_TRY(carom_balls_describe(context, &balls->def, spheres, what, &view));
     if (balls->device == NULL)
-        CAROM_TRY(carom_device_pass(context, table()->create(context->device, &balls->device)));
+        CAROM_TRY(carom_device_pass(context,
+                                    balls_device_table()->create(context->device, &balls->device)));
     CAROM_TRY(carom_device_pass(
-        context, table()->set(context->device, balls->device, &view, spheres->data)));
+        context, balls_device_table()->set(context->device, balls->device, &view, spheres->data)));
     balls->grid.view = view;
     return CAROM_OK;
 }
 
 carom_status carom_balls_device_build(carom_context *context, carom_balls *balls,
                                       const carom_pack_spheres *spheres, const char *what) {
-    CAROM_TRY(carom_context_require_table(context, table(), "balls"));
+    CAROM_TRY(carom_context_require_table(context, balls_device_table(), "balls"));
     CAROM_TRY(carom_grid_require_device_hash(context, balls->def.hash));
     carom_progress_begin(context, "entering spheres in a grid", 0);
-    return carom_progress_finish(context, build(context, balls, spheres, what));
+    return carom_progress_finish(context, balls_device_build(context, balls, spheres, what));
 }
 
 void carom_balls_device_release(carom_balls *balls) {
-    if (balls->device != NULL) table()->destroy(balls->device);
+    if (balls->device != NULL) balls_device_table()->destroy(balls->device);
     balls->device = NULL;
 }
 
 uint64_t carom_balls_device_bytes(const carom_balls *balls) {
-    return balls->device != NULL ? table()->bytes(balls->device) : 0;
+    return balls->device != NULL ? balls_device_table()->bytes(balls->device) : 0;
 }
 
 uint64_t carom_balls_device_entries(const carom_balls *balls) {
-    return table()->entries(balls->device);
+    return balls_device_table()->entries(balls->device);
 }
 
 /* ---- Queries with results on the host -------------------------------------------------------- */
 
-static carom_device_meeting meeting_of(const carom_balls_pair *m) {
+static carom_device_meeting balls_device_meeting_of(const carom_balls_pair *m) {
     return (carom_device_meeting){
         .a = {.balls = m->a->device, .pose = m->pose_a, .scale = m->scale_a},
         .b = {.balls = m->b->device, .pose = m->pose_b, .scale = m->scale_b}};
@@ -72,12 +73,14 @@ static carom_status overlap_all(carom_context *context, const carom_balls_pair *
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_device_meeting *all = CAROM_ARENA_TAKE(scratch, carom_device_meeting, count);
     if (all == NULL) return carom_fail_memory(context, count * sizeof(*all), "a query of balls");
-    for (uint64_t i = 0; i < count; ++i) all[i] = meeting_of(&meetings[i]);
-    carom_status status = carom_device_pass(
-        context, table()->overlap_many(context->device, all, count, !skip_limits, overlaps));
+    for (uint64_t i = 0; i < count; ++i) all[i] = balls_device_meeting_of(&meetings[i]);
+    carom_status status =
+        carom_device_pass(context, balls_device_table()->overlap_many(context->device, all, count,
+                                                                      !skip_limits, overlaps));
     carom_arena_rewind(scratch, mark);
     CAROM_TRY(status);
-    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+    return carom_device_pass(context,
+                             balls_device_table()->get_work(context->device, &context->work));
 }
 
 carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_pair *meetings,
@@ -90,16 +93,18 @@ carom_status carom_balls_device_overlap(carom_context *context, const carom_ball
                                  overlap_all(context, meetings, count, skip_limits, overlaps));
 }
 
-static carom_status find(carom_context *context, const carom_balls_pair *meeting,
-                         carom_balls_pair_kind kind, bool any, carom_cuda_pairs *pairs,
-                         uint64_t *count) {
-    carom_device_meeting m = meeting_of(meeting);
+static carom_status balls_device_find(carom_context *context, const carom_balls_pair *meeting,
+                                      carom_balls_pair_kind kind, bool any, carom_cuda_pairs *pairs,
+                                      uint64_t *count) {
+    carom_device_meeting m = balls_device_meeting_of(meeting);
     CAROM_TRY(carom_cuda_finish(context));
     context->work = (carom_work){0};
-    CAROM_TRY(carom_device_pass(context, table()->search(context->device, &m, kind, any,
-                                                         CAROM_CUDA_ORDER_SORTED, pairs, count)));
+    CAROM_TRY(carom_device_pass(context, balls_device_table()->search(context->device, &m, kind,
+                                                                      any, CAROM_CUDA_ORDER_SORTED,
+                                                                      pairs, count)));
     CAROM_TRY(carom_cuda_finish(context));
-    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+    return carom_device_pass(context,
+                             balls_device_table()->get_work(context->device, &context->work));
 }
 
 carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *meeting,
@@ -108,7 +113,8 @@ carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_
     uint64_t space;
     carom_cuda_pairs *found = pairs != NULL ? &context->device_pairs : NULL;
     carom_progress_begin(context, "comparing balls", 0);
-    CAROM_TRY(carom_progress_finish(context, find(context, meeting, kind, any, found, count)));
+    CAROM_TRY(carom_progress_finish(context,
+                                    balls_device_find(context, meeting, kind, any, found, count)));
     if (pairs == NULL) return CAROM_OK;
     CAROM_TRY(carom_pairs_begin(context, &context->allocator, pairs, *count, &space));
     CAROM_TRY(carom_cuda_read(context, pairs->data, found->data, space * sizeof(carom_pair)));
@@ -118,8 +124,8 @@ carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_
 /* ---- Input and results on the device --------------------------------------------------------- */
 
 /* Checks scales; the packings without a pose. */
-static carom_status check(carom_context *context, const carom_balls *a, const carom_balls *b,
-                          const carom_balls_query_def *def) {
+static carom_status balls_device_check(carom_context *context, const carom_balls *a,
+                                       const carom_balls *b, const carom_balls_query_def *def) {
     CAROM_TRY(carom_balls_check_backend(context, a, b));
     CAROM_TRY(carom_pack_check_place(context, &a->grid.view.extent, NULL, def->scale_a, "a"));
     return carom_pack_check_place(context, &b->grid.view.extent, NULL, def->scale_b, "b");
@@ -137,13 +143,13 @@ carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls 
     if (def == NULL) def = &defaults;
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
-    CAROM_TRY(check(context, a, b, def));
+    CAROM_TRY(balls_device_check(context, a, b, def));
     if (count == 0) return CAROM_OK;
     const carom_device_meeting m = {
         .a = {.balls = a->device, .poses = poses_a, .scale = def->scale_a},
         .b = {.balls = b->device, .poses = poses_b, .scale = def->scale_b}};
-    return carom_device_pass(context,
-                             table()->overlap(device, &m, count, !def->skip_limits, overlaps));
+    return carom_device_pass(
+        context, balls_device_table()->overlap(device, &m, count, !def->skip_limits, overlaps));
 }
 
 carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a,
@@ -160,9 +166,10 @@ carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a
     if (def == NULL) def = &defaults;
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
-    CAROM_TRY(check(context, a, b, def));
+    CAROM_TRY(balls_device_check(context, a, b, def));
     const carom_device_meeting m = {
         .a = {.balls = a->device, .poses = pose_a, .scale = def->scale_a},
         .b = {.balls = b->device, .poses = pose_b, .scale = def->scale_b}};
-    return carom_device_pass(context, table()->search(device, &m, kind, false, order, pairs, NULL));
+    return carom_device_pass(
+        context, balls_device_table()->search(device, &m, kind, false, order, pairs, NULL));
 }

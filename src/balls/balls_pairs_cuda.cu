@@ -46,7 +46,7 @@ template <bool COVERS> struct listing : finder {
     }
 
     __device__ void count_candidates(unsigned count) {
-        atomicAdd(&counters->n[N_CANDIDATES], (carom_device_count)count);
+        atomicAdd(&counters->n[BALLS_CUDA_N_CANDIDATES], (carom_device_count)count);
     }
 
     __device__ __noinline__ void take(hit_pair hit, bool there) {
@@ -118,13 +118,14 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     uint64_t room = PAIRS_PER_SPHERE * spheres + PAIRS_LEAST;
     uint64_t wanted = device->wanted[CAROM_SCRATCH_BALLS_SORTED];
     CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, s->pairs, CAROM_MAX(room, wanted)));
-    s->pairs->device_count = (uint64_t *)&op->counters->n[N_FOUND];
+    s->pairs->device_count = (uint64_t *)&op->counters->n[BALLS_CUDA_N_FOUND];
     return CAROM_OK;
 }
 
 template <bool COVERS> static void launch_pairs(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    carom_device_list<unsigned long long> found = {nullptr, 0, &op->counters->n[N_FOUND]};
+    carom_device_list<unsigned long long> found = {nullptr, 0,
+                                                   &op->counters->n[BALLS_CUDA_N_FOUND]};
     if (s->pairs != nullptr) {
         found.data = (unsigned long long *)s->pairs->data;
         found.capacity = s->pairs->capacity;
@@ -170,7 +171,7 @@ static carom_status sort_pairs(carom_device *device, const carom_cuda_pairs *pai
 static carom_status search_settle(carom_device *device, carom_device_op *op,
                                   const carom_device_counters *counters, bool *again) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    uint64_t count = counters->n[N_FOUND];
+    uint64_t count = counters->n[BALLS_CUDA_N_FOUND];
     *again = s->pairs != nullptr && count > s->pairs->capacity;
     if (*again) device->wanted[CAROM_SCRATCH_BALLS_SORTED] = carom_device_enlarged(count);
     if (*again) return CAROM_OK;

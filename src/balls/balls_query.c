@@ -24,7 +24,7 @@
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
-typedef struct search {
+typedef struct balls_query_search {
     carom_context *context;
     const carom_balls_view *view[2]; /* A and B */
     carom_pack_meeting meeting;
@@ -38,25 +38,26 @@ typedef struct search {
     carom_balls_pair_kind kind;
     carom_worker_states states;
     _Atomic bool any;
-} search;
+} balls_query_search;
 
 /* The state of a worker. */
-typedef struct finder {
+typedef struct balls_query_finder {
     carom_balls_worker worker;
-    search *search;
+    balls_query_search *search;
     carom_pair_list list;
     uint64_t count;
     bool no_memory;
-} finder;
+} balls_query_finder;
 
-static carom_pack_posed posed(const search *s, int side, uint32_t rank) {
+static carom_pack_posed balls_query_posed(const balls_query_search *s, int side, uint32_t rank) {
     const carom_balls_sphere *sphere = &s->view[side]->spheres[rank];
     return carom_pack_pose_sphere(&s->meeting.place[side], sphere->centre, sphere->radius,
                                   sphere->secondary, sphere->cover);
 }
 
 /* Whether two posed spheres are a pair, by the items that make the overlap. */
-static bool is_pair(const search *s, const carom_pack_posed *a, const carom_pack_posed *b) {
+static bool balls_query_is_pair(const balls_query_search *s, const carom_pack_posed *a,
+                                const carom_pack_posed *b) {
     if (s->kind == CAROM_BALLS_PAIR_KIND_COVER) return carom_pack_covers_meet(a, b);
     if (s->kind == CAROM_BALLS_PAIR_KIND_SECONDARY) {
         carom_ball ball_a = {a->centre, a->secondary}, ball_b = {b->centre, b->secondary};
@@ -70,8 +71,8 @@ static bool is_pair(const search *s, const carom_pack_posed *a, const carom_pack
 }
 
 /* Takes a pair; false stops the search. */
-static bool take_pair(finder *f, uint32_t rank_a, uint32_t rank_b) {
-    search *s = f->search;
+static bool take_pair(balls_query_finder *f, uint32_t rank_a, uint32_t rank_b) {
+    balls_query_search *s = f->search;
     CAROM_ASSERT(rank_a < s->view[0]->count && rank_b < s->view[1]->count);
     ++f->count;
     if (s->first) {
@@ -85,29 +86,29 @@ static bool take_pair(finder *f, uint32_t rank_a, uint32_t rank_b) {
 }
 
 /* Decides about the pairs that the filter left. */
-static bool found(carom_balls_worker *w, const carom_balls_asking *ask) {
-    finder *f = w->user;
-    const search *s = f->search;
+static bool balls_query_found(carom_balls_worker *w, const carom_balls_asking *ask) {
+    balls_query_finder *f = w->user;
+    const balls_query_search *s = f->search;
     for (uint32_t i = 0; i < w->hit_count; ++i) {
         uint32_t rank = w->first + w->hit_sphere[i];
         uint32_t other = carom_balls_entry_rank(ask->grid, w->hit_entry[i]);
         uint32_t rank_a = ask->b_asks ? other : rank, rank_b = ask->b_asks ? rank : other;
-        carom_pack_posed a = posed(s, 0, rank_a), b = posed(s, 1, rank_b);
-        if (is_pair(s, &a, &b) && !take_pair(f, rank_a, rank_b)) return false;
+        carom_pack_posed a = balls_query_posed(s, 0, rank_a), b = balls_query_posed(s, 1, rank_b);
+        if (balls_query_is_pair(s, &a, &b) && !take_pair(f, rank_a, rank_b)) return false;
     }
     w->hit_count = 0;
     return true;
 }
 
-static bool begin_finder(void *user, void *state, uint32_t worker) {
-    search *s = user;
-    finder *f = state;
+static bool balls_query_begin_finder(void *user, void *state, uint32_t worker) {
+    balls_query_search *s = user;
+    balls_query_finder *f = state;
     carom_balls_worker *w = &f->worker;
     memset(&w->totals, 0, sizeof(w->totals));
     w->visits = w->candidates = w->undecided = 0;
     w->flags[0] = s->flags[0];
     w->flags[1] = s->flags[1];
-    w->found = s->sum ? NULL : found;
+    w->found = s->sum ? NULL : balls_query_found;
     w->user = f;
     w->hit_count = w->doubt_count = w->batch.count = 0;
     memset(w->p, 0, sizeof(w->p)); /* vectors read past the last sphere */
@@ -119,21 +120,23 @@ static bool begin_finder(void *user, void *state, uint32_t worker) {
 }
 
 /* The ball of a sphere with its reach. */
-static carom_ball ball_of(const carom_balls_view *view, uint32_t rank) {
+static carom_ball balls_query_ball_of(const carom_balls_view *view, uint32_t rank) {
     return (carom_ball){view->spheres[rank].centre, (double)view->reach[rank] / view->unit};
 }
 
 /* Compares spheres of A that are near B with all of B. */
-static bool compare_all(const search *s, finder *f, uint64_t begin, uint64_t end, uint32_t worker) {
+static bool balls_query_compare_all(const balls_query_search *s, balls_query_finder *f,
+                                    uint64_t begin, uint64_t end, uint32_t worker) {
     carom_balls_worker *w = &f->worker;
     for (uint64_t i = begin; i < end && !carom_progress_stop(s->context, worker); ++i) {
-        carom_pack_posed a = posed(s, 0, (uint32_t)i);
-        if (carom_balls_apart(&s->meeting, ball_of(s->view[0], (uint32_t)i), s->view[1]->ball))
+        carom_pack_posed a = balls_query_posed(s, 0, (uint32_t)i);
+        if (carom_balls_apart(&s->meeting, balls_query_ball_of(s->view[0], (uint32_t)i),
+                              s->view[1]->ball))
             continue;
         for (uint32_t j = 0; j < s->view[1]->count; ++j) {
-            carom_pack_posed b = posed(s, 1, j);
+            carom_pack_posed b = balls_query_posed(s, 1, j);
             if (!s->sum) {
-                if (is_pair(s, &a, &b) && !take_pair(f, (uint32_t)i, j)) return false;
+                if (balls_query_is_pair(s, &a, &b) && !take_pair(f, (uint32_t)i, j)) return false;
                 continue;
             }
             carom_pack_totals_add(&w->totals, &s->meeting, &a, &b);
@@ -147,11 +150,13 @@ static bool compare_all(const search *s, finder *f, uint64_t begin, uint64_t end
 }
 
 /* Spheres [begin, end) of A, then of B. */
-static bool ask_some(search *s, finder *f, uint64_t begin, uint64_t end, uint32_t worker) {
+static bool ask_some(balls_query_search *s, balls_query_finder *f, uint64_t begin, uint64_t end,
+                     uint32_t worker) {
     uint64_t count = s->view[0]->count;
     if (s->apart) return true;
     if (!s->regular)
-        return begin >= count || compare_all(s, f, begin, CAROM_MIN(end, count), worker);
+        return begin >= count ||
+               balls_query_compare_all(s, f, begin, CAROM_MIN(end, count), worker);
     if (begin < count &&
         !CAROM_CPU_CALL(s->context, carom_balls_ask)(&s->ask[0], (uint32_t)begin,
                                                      (uint32_t)CAROM_MIN(end, count), &f->worker))
@@ -161,9 +166,9 @@ static bool ask_some(search *s, finder *f, uint64_t begin, uint64_t end, uint32_
                                (uint32_t)(end - count), &f->worker);
 }
 
-static carom_status ask_range(void *argument, carom_range range) {
-    search *s = argument;
-    finder *f = carom_worker_state(&s->states, range.worker);
+static carom_status balls_query_ask_range(void *argument, carom_range range) {
+    balls_query_search *s = argument;
+    balls_query_finder *f = carom_worker_state(&s->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     if (atomic_load_explicit(&s->any, memory_order_relaxed)) return CAROM_OK;
     (void)ask_some(s, f, range.begin, range.end, range.worker);
@@ -171,8 +176,9 @@ static carom_status ask_range(void *argument, carom_range range) {
 }
 
 /* Places the packings. `flags`: two arrays, all 0, or NULL. */
-static void place(search *s, const carom_balls *a, const carom_pose *pose_a, double scale_a,
-                  const carom_balls *b, const carom_pose *pose_b, double scale_b) {
+static void balls_query_place(balls_query_search *s, const carom_balls *a, const carom_pose *pose_a,
+                              double scale_a, const carom_balls *b, const carom_pose *pose_b,
+                              double scale_b) {
     const carom_balls_view *view_a = &a->grid.view, *view_b = &b->grid.view;
     s->view[0] = view_a;
     s->view[1] = view_b;
@@ -188,7 +194,8 @@ static void place(search *s, const carom_balls *a, const carom_pose *pose_a, dou
     }
 }
 
-static bool take_flags(search *s, carom_arena *scratch, uint32_t count_a, uint32_t count_b) {
+static bool take_flags(balls_query_search *s, carom_arena *scratch, uint32_t count_a,
+                       uint32_t count_b) {
     s->flags[0] = CAROM_ARENA_TAKE(scratch, uint8_t, count_a);
     s->flags[1] = CAROM_ARENA_TAKE(scratch, uint8_t, count_b);
     if (s->flags[0] == NULL || s->flags[1] == NULL) return false;
@@ -197,15 +204,16 @@ static bool take_flags(search *s, carom_arena *scratch, uint32_t count_a, uint32
     return true;
 }
 
-static carom_status ask_all(search *s) {
+static carom_status balls_query_ask_all(balls_query_search *s) {
     uint64_t count = (uint64_t)s->view[0]->count + s->view[1]->count;
     carom_context *context = s->context;
-    CAROM_TRY(carom_worker_states_begin(&s->states, context, sizeof(finder), begin_finder, s));
-    carom_status status =
-        carom_parallel_for(context, count, carom_grain(context, count, LEAST_GRAIN), ask_range, s);
+    CAROM_TRY(carom_worker_states_begin(&s->states, context, sizeof(balls_query_finder),
+                                        balls_query_begin_finder, s));
+    carom_status status = carom_parallel_for(
+        context, count, carom_grain(context, count, LEAST_GRAIN), balls_query_ask_range, s);
     if (status == CAROM_NO_MEMORY)
-        status = carom_fail_memory(context, sizeof(finder), "a query of balls");
-    finder *f;
+        status = carom_fail_memory(context, sizeof(balls_query_finder), "a query of balls");
+    balls_query_finder *f;
     context->work = (carom_work){0};
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;) {
         context->work.visits += f->worker.visits;
@@ -228,13 +236,13 @@ static carom_pack_flagged count_flags(const carom_balls_view *view, const uint8_
     return flagged;
 }
 
-static void finish(const search *s, const carom_pack_totals *totals,
-                   carom_packing_overlap *overlap) {
+static void balls_query_finish(const balls_query_search *s, const carom_pack_totals *totals,
+                               carom_packing_overlap *overlap) {
     carom_pack_flagged flagged[2];
     carom_pack_totals all = *totals;
     bool bounds = s->flags[0] != NULL;
     for (int i = 0; i < 2 && bounds; ++i) flagged[i] = count_flags(s->view[i], s->flags[i]);
-    if (!bounds) { /* compare_all adds them */
+    if (!bounds) { /* balls_query_compare_all adds them */
         memset(&all.inner, 0, sizeof(all.inner));
         memset(&all.inner_error, 0, sizeof(all.inner_error));
         all.inner_pairs = 0;
@@ -245,21 +253,21 @@ static void finish(const search *s, const carom_pack_totals *totals,
 }
 
 /* Adds the pairs that are left in a worker's batch. */
-static void empty_batch(const search *s, finder *f) {
+static void empty_batch(const balls_query_search *s, balls_query_finder *f) {
     if (f->worker.batch.count != 0) CAROM_CPU_CALL(s->context, carom_pack_batch_add)
     (&f->worker.batch, &s->meeting, s->flags[0] != NULL, &f->worker.totals);
 }
 
-static carom_status run_overlap(search *s, carom_packing_overlap *overlap) {
+static carom_status balls_query_run_overlap(balls_query_search *s, carom_packing_overlap *overlap) {
     carom_pack_totals totals;
-    CAROM_TRY(ask_all(s));
+    CAROM_TRY(balls_query_ask_all(s));
     memset(&totals, 0, sizeof(totals));
-    finder *f;
+    balls_query_finder *f;
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;) {
         empty_batch(s, f);
         carom_pack_totals_join(&totals, &f->worker.totals);
     }
-    finish(s, &totals, overlap);
+    balls_query_finish(s, &totals, overlap);
     return CAROM_OK;
 }
 
@@ -271,9 +279,9 @@ static carom_status check_place(carom_context *context, const carom_balls *a,
     return carom_pack_check_place(context, &b->grid.view.extent, pose_b, scale_b, "b");
 }
 
-static carom_balls_pair meeting_of(const carom_balls *a, const carom_pose *pose_a,
-                                   const carom_balls *b, const carom_pose *pose_b,
-                                   const carom_balls_query_def *def) {
+static carom_balls_pair balls_query_meeting_of(const carom_balls *a, const carom_pose *pose_a,
+                                               const carom_balls *b, const carom_pose *pose_b,
+                                               const carom_balls_query_def *def) {
     const carom_pose identity = {0};
     return (carom_balls_pair){.a = a,
                               .b = b,
@@ -284,7 +292,7 @@ static carom_balls_pair meeting_of(const carom_balls *a, const carom_pose *pose_
 }
 
 /* Ends a query: releases the workers' states. */
-static carom_status end_search(search *s, carom_arena_mark mark, carom_status status) {
+static carom_status end_search(balls_query_search *s, carom_arena_mark mark, carom_status status) {
     if (s->states.states != NULL) carom_worker_states_release(&s->states);
     carom_arena_rewind(carom_scratch(s->context, 0), mark);
     return carom_progress_finish(s->context, status);
@@ -301,10 +309,10 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
     if (def == NULL) def = &defaults;
     CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
     if (carom_balls_on_device(context)) {
-        carom_balls_pair meeting = meeting_of(a, pose_a, b, pose_b, def);
+        carom_balls_pair meeting = balls_query_meeting_of(a, pose_a, b, pose_b, def);
         return carom_balls_device_overlap(context, &meeting, 1, def->skip_limits, overlap);
     }
-    search s = {.context = context, .sum = true};
+    balls_query_search s = {.context = context, .sum = true};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = CAROM_OK;
@@ -313,8 +321,8 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
         status =
             carom_fail_memory(context, a->grid.view.count + b->grid.view.count, "a query of balls");
     if (status == CAROM_OK) {
-        place(&s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
-        status = run_overlap(&s, overlap);
+        balls_query_place(&s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
+        status = balls_query_run_overlap(&s, overlap);
     }
     return end_search(&s, mark, status);
 }
@@ -335,23 +343,23 @@ static bool begin_many(void *user, void *state, uint32_t worker) {
 }
 
 /* A whole query on one worker. */
-static carom_status overlap_one(many *all, uint32_t worker, uint64_t at, finder *f) {
+static carom_status overlap_one(many *all, uint32_t worker, uint64_t at, balls_query_finder *f) {
     const carom_balls_pair *m = &all->pairs[at];
-    search s = {.context = all->context, .sum = true};
+    balls_query_search s = {.context = all->context, .sum = true};
     if (!all->skip_limits && !take_flags(&s, carom_scratch(all->context, worker),
                                          m->a->grid.view.count, m->b->grid.view.count))
         return CAROM_NO_MEMORY;
-    place(&s, m->a, &m->pose_a, m->scale_a, m->b, &m->pose_b, m->scale_b);
-    (void)begin_finder(&s, f, worker);
+    balls_query_place(&s, m->a, &m->pose_a, m->scale_a, m->b, &m->pose_b, m->scale_b);
+    (void)balls_query_begin_finder(&s, f, worker);
     (void)ask_some(&s, f, 0, (uint64_t)s.view[0]->count + s.view[1]->count, worker);
     empty_batch(&s, f);
-    finish(&s, &f->worker.totals, &all->overlaps[at]);
+    balls_query_finish(&s, &f->worker.totals, &all->overlaps[at]);
     return CAROM_OK;
 }
 
 static carom_status overlap_range(void *argument, carom_range range) {
     many *all = argument;
-    finder *f = carom_worker_state(&all->states, range.worker);
+    balls_query_finder *f = carom_worker_state(&all->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     carom_arena *scratch = carom_scratch(all->context, range.worker);
     carom_status status = CAROM_OK;
@@ -363,8 +371,8 @@ static carom_status overlap_range(void *argument, carom_range range) {
     return status;
 }
 
-static carom_status check_pairs(carom_context *context, const carom_balls_pair *pairs,
-                                uint64_t count) {
+static carom_status balls_query_check_pairs(carom_context *context, const carom_balls_pair *pairs,
+                                            uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
         const carom_balls_pair *m = &pairs[i];
         char name[64];
@@ -389,7 +397,7 @@ carom_status carom_balls_overlap_batch(carom_context *context, const carom_balls
                   "the def has scales; each pair has its own");
     bool skip_limits = def != NULL && def->skip_limits;
     CAROM_REQUIRE_OUTPUTS(overlaps, count, "overlaps");
-    CAROM_TRY(check_pairs(context, pairs, count));
+    CAROM_TRY(balls_query_check_pairs(context, pairs, count));
     if (carom_balls_on_device(context))
         return carom_balls_device_overlap(context, pairs, count, skip_limits, overlaps);
     many all = {
@@ -397,11 +405,11 @@ carom_status carom_balls_overlap_batch(carom_context *context, const carom_balls
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "comparing many balls", count);
-    carom_status status =
-        carom_worker_states_begin(&all.states, context, sizeof(finder), begin_many, &all);
+    carom_status status = carom_worker_states_begin(&all.states, context,
+                                                    sizeof(balls_query_finder), begin_many, &all);
     if (status == CAROM_OK) status = carom_parallel_for(context, count, 1, overlap_range, &all);
     if (status == CAROM_NO_MEMORY)
-        status = carom_fail_memory(context, sizeof(finder), "a query of balls");
+        status = carom_fail_memory(context, sizeof(balls_query_finder), "a query of balls");
     if (all.states.states != NULL) carom_worker_states_release(&all.states);
     carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);
@@ -409,10 +417,10 @@ carom_status carom_balls_overlap_batch(carom_context *context, const carom_balls
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-static carom_status list_pairs(search *s, carom_pairs *pairs) {
+static carom_status list_pairs(balls_query_search *s, carom_pairs *pairs) {
     carom_pair_list all;
     carom_pair_list_begin(&all, carom_scratch(s->context, 0));
-    finder *f;
+    balls_query_finder *f;
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;)
         carom_pair_list_join(&all, &f->list);
     uint64_t *sorted, count;
@@ -420,23 +428,24 @@ static carom_status list_pairs(search *s, carom_pairs *pairs) {
     return carom_pair_list_fill(s->context, sorted, count, pairs);
 }
 
-static carom_status find_pairs(search *s, const carom_balls *a, const carom_pose *pose_a,
-                               const carom_balls *b, const carom_pose *pose_b,
-                               const carom_balls_query_def *def, carom_pairs *pairs,
-                               uint64_t *count) {
+static carom_status balls_query_find_pairs(balls_query_search *s, const carom_balls *a,
+                                           const carom_pose *pose_a, const carom_balls *b,
+                                           const carom_pose *pose_b,
+                                           const carom_balls_query_def *def, carom_pairs *pairs,
+                                           uint64_t *count) {
     const carom_balls_query_def defaults = {0};
     carom_context *context = s->context;
     if (def == NULL) def = &defaults;
     CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
     if (carom_balls_on_device(context)) {
-        carom_balls_pair meeting = meeting_of(a, pose_a, b, pose_b, def);
+        carom_balls_pair meeting = balls_query_meeting_of(a, pose_a, b, pose_b, def);
         return carom_balls_device_pairs(context, &meeting, s->kind, s->first, pairs, count);
     }
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_progress_begin(context, "comparing balls", 0);
-    place(s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
-    carom_status status = ask_all(s);
-    finder *f;
+    balls_query_place(s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
+    carom_status status = balls_query_ask_all(s);
+    balls_query_finder *f;
     if (status == CAROM_OK)
         for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;)
             *count += f->count;
@@ -454,9 +463,9 @@ carom_status carom_balls_pairs(carom_context *context, const carom_balls *a,
     CAROM_REQUIRE_BOTH(a, b, "set of balls");
     CAROM_REQUIRE_KNOWN(kind, CAROM_BALLS_PAIR_KIND_COUNT, "kind");
     CAROM_REQUIRE_RESULT(pairs, "pairs");
-    search s = {.context = context, .kind = kind, .list = true};
+    balls_query_search s = {.context = context, .kind = kind, .list = true};
     uint64_t count = 0;
-    return find_pairs(&s, a, pose_a, b, pose_b, def, pairs, &count);
+    return balls_query_find_pairs(&s, a, pose_a, b, pose_b, def, pairs, &count);
 }
 
 carom_status carom_balls_count(carom_context *context, const carom_balls *a,
@@ -467,9 +476,9 @@ carom_status carom_balls_count(carom_context *context, const carom_balls *a,
     CAROM_REQUIRE_BOTH(a, b, "set of balls");
     CAROM_REQUIRE_KNOWN(kind, CAROM_BALLS_PAIR_KIND_COUNT, "kind");
     CAROM_REQUIRE_OUTPUT(count, "count");
-    search s = {.context = context, .kind = kind};
+    balls_query_search s = {.context = context, .kind = kind};
     *count = 0;
-    return find_pairs(&s, a, pose_a, b, pose_b, def, NULL, count);
+    return balls_query_find_pairs(&s, a, pose_a, b, pose_b, def, NULL, count);
 }
 
 carom_status carom_balls_meet(carom_context *context, const carom_balls *a,
@@ -480,24 +489,24 @@ carom_status carom_balls_meet(carom_context *context, const carom_balls *a,
     CAROM_REQUIRE_BOTH(a, b, "set of balls");
     CAROM_REQUIRE_KNOWN(kind, CAROM_BALLS_PAIR_KIND_COUNT, "kind");
     CAROM_REQUIRE_OUTPUT(any, "answer");
-    search s = {.context = context, .kind = kind, .first = true};
+    balls_query_search s = {.context = context, .kind = kind, .first = true};
     uint64_t count = 0;
     *any = false;
-    CAROM_TRY(find_pairs(&s, a, pose_a, b, pose_b, def, NULL, &count));
+    CAROM_TRY(balls_query_find_pairs(&s, a, pose_a, b, pose_b, def, NULL, &count));
     *any = count != 0;
     return CAROM_OK;
 }
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-typedef struct scaled {
+typedef struct balls_query_scaled {
     const carom_balls_view *view;
     double scale;
     carom_balls_pair_kind kind;
-} scaled;
+} balls_query_scaled;
 
 static carom_ball scaled_ball(const void *user, uint32_t rank) {
-    const scaled *s = user;
+    const balls_query_scaled *s = user;
     const carom_balls_sphere *sphere = &s->view->spheres[rank];
     double radius = s->kind == CAROM_BALLS_PAIR_KIND_SECONDARY ? sphere->secondary
                     : s->kind == CAROM_BALLS_PAIR_KIND_INNER   ? sphere->radius
@@ -517,8 +526,8 @@ carom_status carom_balls_bound(carom_context *context, const carom_balls *a, con
     CAROM_TRY(carom_context_require_cpu(context, "a bound on pairs of balls"));
     CAROM_TRY(check_place(context, a, NULL, def->scale_a, b, NULL, def->scale_b));
     const carom_balls_view *view_a = &a->grid.view, *view_b = &b->grid.view;
-    scaled of_a = {view_a, def->scale_a == 0.0 ? 1.0 : def->scale_a, kind};
-    scaled of_b = {view_b, def->scale_b == 0.0 ? 1.0 : def->scale_b, kind};
+    balls_query_scaled of_a = {view_a, def->scale_a == 0.0 ? 1.0 : def->scale_a, kind};
+    balls_query_scaled of_b = {view_b, def->scale_b == 0.0 ? 1.0 : def->scale_b, kind};
     carom_grid_balls balls_a = {view_a->count, scaled_ball, &of_a, 0};
     carom_grid_balls balls_b = {view_b->count, scaled_ball, &of_b, 0};
     CAROM_TRY(carom_grid_bound(context, &balls_a, &balls_b, &most->pairs));

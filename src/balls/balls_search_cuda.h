@@ -56,8 +56,8 @@ struct alignas(16) asking {
     uint32_t fine;    /* levels that a sphere asks on if partners may be on level 0 */
     bool b_asks, by_floats;
 };
-#define FLOAT_RATIO  2.0
-#define ROUNDED_DOWN (1.0f - 0x1p-20f) /* a factor: by more than some roundings */
+#define FLOAT_RATIO                    2.0
+#define BALLS_SEARCH_CUDA_ROUNDED_DOWN (1.0f - 0x1p-20f) /* a factor: by more than some roundings */
 
 struct alignas(16) meeting_block {
     grid_view grid[2];
@@ -132,7 +132,7 @@ static __device__ inline void make_asking(meeting_block *s, const double units[2
     ask->high.w = carom_float_up(from_ratio, 0.0);
     ask->by_floats = from_ratio <= FLOAT_RATIO;
     ask->b_asks = side != 0;
-    ask->to_least = side == 0 ? ratio : ROUNDED_DOWN / ratio;
+    ask->to_least = side == 0 ? ratio : BALLS_SEARCH_CUDA_ROUNDED_DOWN / ratio;
     ask->from_entry = side == 0 ? 1.0f : ratio;
     ask->box_low = make_float4(grid.box_low[0], grid.box_low[1], grid.box_low[2], 0.0f);
     ask->box_high = make_float4(grid.box_high[0], grid.box_high[1], grid.box_high[2], 0.0f);
@@ -364,8 +364,8 @@ struct groups {
     uint32_t of_a, all; /* of at most 2^31 spheres each */
 
     __device__ explicit groups(const meeting_block &s)
-        : of_a((uint32_t)words_for(s.grid[0].v.count)),
-          all(of_a + (uint32_t)words_for(s.grid[1].v.count)) {
+        : of_a((uint32_t)balls_cuda_words_for(s.grid[0].v.count)),
+          all(of_a + (uint32_t)balls_cuda_words_for(s.grid[1].v.count)) {
     }
     __device__ int side(uint32_t group) const {
         return group < of_a ? 0 : 1;

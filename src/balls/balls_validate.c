@@ -8,7 +8,7 @@
 /* Of a level's top, from its edge: a quotient and a difference in floats, each rounded by 2^-24. */
 #define BALLS_EDGE_ROUNDING 1.000001f
 
-static const char *check_spheres(const carom_balls_view *v) {
+static const char *balls_validate_check_spheres(const carom_balls_view *v) {
     uint8_t *seen = calloc((uint64_t)v->count + 1, 1);
     const char *broken = seen == NULL ? "no memory to validate" : NULL;
     for (uint32_t i = 0; i < v->count && broken == NULL; ++i) {
@@ -112,7 +112,7 @@ const char *carom_balls_validate(const carom_balls *balls) {
     if (v->extent.count != v->count) return "balls: the extent is of another number of spheres";
     if (v->level_count > CAROM_BALLS_LEVELS || (v->count != 0 && v->level_count == 0))
         return "balls: the number of levels is wrong";
-    const char *broken = check_spheres(v);
+    const char *broken = balls_validate_check_spheres(v);
     if (broken == NULL) broken = check_buckets(&balls->grid);
     return broken == NULL ? check_cells(v) : broken;
 }

@@ -43,7 +43,7 @@ static carom_status default_threads(uint32_t *threads) {
     return CAROM_OK;
 }
 
-static carom_status check_def(uint32_t abi, const carom_context_def *def) {
+static carom_status context_check_def(uint32_t abi, const carom_context_def *def) {
     if (abi != CAROM_ABI)
         return carom_fail(NULL, CAROM_UNSUPPORTED,
                           "the program was compiled for Carom ABI %u, this library has %u; compile "
@@ -72,7 +72,7 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
                   "an allocator needs both allocate and release");
     CAROM_REQUIRE(def->progress_interval == def->progress_interval,
                   "def->progress_interval is not a number");
-    CAROM_TRY(check_def(abi, def));
+    CAROM_TRY(context_check_def(abi, def));
     uint32_t threads = def->threads;
     if (threads == 0) CAROM_TRY(default_threads(&threads));
     if (!carom_forks_watch()) return carom_fail_memory(NULL, 0, "noticing forks");

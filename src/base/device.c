@@ -18,11 +18,11 @@ CAROM_ENUM_NAMES(carom_cuda_order, CAROM_CUDA_ORDER_COUNT, "sorted", "any");
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t device_once = PTHREAD_ONCE_INIT;
 static void *library; /* never closed: contexts of any thread may use it */
 static char why[224]; /* there is none */
 
-static void load(void) {
+static void device_load(void) {
     library = dlopen(CAROM_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (library != NULL) return;
     const char *error = dlerror(); /* names the library or the dependency that is missing */
@@ -30,7 +30,7 @@ static void load(void) {
 }
 
 const void *carom_device_table(const char *name) {
-    (void)pthread_once(&once, load);
+    (void)pthread_once(&device_once, device_load);
     return library != NULL ? dlsym(library, name) : NULL;
 }
 
@@ -38,7 +38,7 @@ static const carom_cuda_base *base(void) {
     return carom_device_table(CAROM_CUDA_BASE);
 }
 
-static bool describe(char *line, size_t size) {
+static bool device_describe(char *line, size_t size) {
     const carom_cuda_base *table = base();
     if (table != NULL) return table->describe(line, size);
     snprintf(line, size, "none: %s",
@@ -49,7 +49,8 @@ static bool describe(char *line, size_t size) {
 bool carom_cuda_describe(char *line, size_t size) {
     char ignored[256];
     CAROM_REQUIRE_OR(line != NULL || size == 0, CAROM_NO_PLACE_FOR("line"), false);
-    return line == NULL || size == 0 ? describe(ignored, sizeof(ignored)) : describe(line, size);
+    return line == NULL || size == 0 ? device_describe(ignored, sizeof(ignored))
+                                     : device_describe(line, size);
 }
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
@@ -57,7 +58,7 @@ bool carom_cuda_describe(char *line, size_t size) {
 carom_status carom_device_open(const carom_context_def *def, carom_device **device) {
     char line[256];
     *device = NULL;
-    if (!describe(line, sizeof(line)))
+    if (!device_describe(line, sizeof(line)))
         return carom_fail(NULL, CAROM_NO_DEVICE, "no CUDA device: %s", line);
     carom_status status =
         base()->create(def->device, def->borrowed_stream, line, sizeof(line), device);

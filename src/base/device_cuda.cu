@@ -41,7 +41,7 @@ carom_status carom_device_check(carom_device *device, cudaError_t error, const c
                              cudaGetErrorString(error));
 }
 
-#define TRY_CUDA(device, call, what) CAROM_DEVICE_TRY(carom_device_check(device, call, what))
+#define DEVICE_CUDA_TRY(device, call, what) CAROM_DEVICE_TRY(carom_device_check(device, call, what))
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -49,7 +49,7 @@ carom_status carom_device_reserve(carom_device *device, carom_device_block *bloc
                                   const char *what) {
     if (bytes <= block->bytes) return CAROM_OK;
     carom_device_release(block);
-    TRY_CUDA(device, cudaMalloc(&block->data, bytes), what);
+    DEVICE_CUDA_TRY(device, cudaMalloc(&block->data, bytes), what);
     block->bytes = bytes;
     return CAROM_OK;
 }
@@ -70,7 +70,7 @@ carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes) {
     if (bytes <= block->bytes) return CAROM_OK;
     (void)cudaFreeHost(block->data);
     *block = carom_device_block{};
-    TRY_CUDA(device, cudaMallocHost(&block->data, bytes), "copies");
+    DEVICE_CUDA_TRY(device, cudaMallocHost(&block->data, bytes), "copies");
     block->bytes = bytes;
     return CAROM_OK;
 }
@@ -79,11 +79,11 @@ carom_status carom_device_reserve_zeros(carom_device *device, carom_device_block
                                         uint64_t bytes, const char *what) {
     if (bytes <= block->bytes) return CAROM_OK;
     CAROM_DEVICE_TRY(carom_device_reserve(device, block, bytes, what));
-    TRY_CUDA(device, cudaMemsetAsync(block->data, 0, bytes, device->stream), what);
+    DEVICE_CUDA_TRY(device, cudaMemsetAsync(block->data, 0, bytes, device->stream), what);
     return CAROM_OK;
 }
 
-static carom_device_block *block_of(const carom_cuda_pairs *pairs) {
+static carom_device_block *device_cuda_block_of(const carom_cuda_pairs *pairs) {
     return (carom_device_block *)pairs->memory;
 }
 
@@ -92,43 +92,43 @@ carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *
     if (pairs->memory == nullptr) pairs->memory = new (std::nothrow) carom_device_block{};
     if (pairs->memory == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for pairs");
-    CAROM_DEVICE_TRY(
-        carom_device_reserve(device, block_of(pairs), count * sizeof(carom_pair), "the pairs"));
-    pairs->data = (carom_pair *)block_of(pairs)->data;
-    pairs->capacity = block_of(pairs)->bytes / sizeof(carom_pair);
+    CAROM_DEVICE_TRY(carom_device_reserve(device, device_cuda_block_of(pairs),
+                                          count * sizeof(carom_pair), "the pairs"));
+    pairs->data = (carom_pair *)device_cuda_block_of(pairs)->data;
+    pairs->capacity = device_cuda_block_of(pairs)->bytes / sizeof(carom_pair);
     return CAROM_OK;
 }
 
 static void pairs_free(carom_cuda_pairs *pairs) {
-    if (pairs->memory != nullptr) carom_device_release(block_of(pairs));
-    delete block_of(pairs);
+    if (pairs->memory != nullptr) carom_device_release(device_cuda_block_of(pairs));
+    delete device_cuda_block_of(pairs);
     *pairs = carom_cuda_pairs{};
 }
 
-static carom_status allocate(carom_device *device, uint64_t bytes, void **memory) {
-    TRY_CUDA(device, cudaSetDevice(device->number), "choosing the device");
-    TRY_CUDA(device, cudaMalloc(memory, bytes != 0 ? bytes : 1), "the caller");
+static carom_status device_cuda_allocate(carom_device *device, uint64_t bytes, void **memory) {
+    DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
+    DEVICE_CUDA_TRY(device, cudaMalloc(memory, bytes != 0 ? bytes : 1), "the caller");
     return CAROM_OK;
 }
 
-static carom_status release(carom_device *device, void *memory) {
-    TRY_CUDA(device, cudaFree(memory), "freeing memory");
+static carom_status device_cuda_release(carom_device *device, void *memory) {
+    DEVICE_CUDA_TRY(device, cudaFree(memory), "freeing memory");
     return CAROM_OK;
 }
 
-static carom_status copy(carom_device *device, void *to, const void *from, uint64_t bytes,
-                         cudaMemcpyKind kind) {
-    TRY_CUDA(device, cudaMemcpyAsync(to, from, bytes, kind, device->stream), "a copy");
-    TRY_CUDA(device, cudaStreamSynchronize(device->stream), "a copy");
+static carom_status device_cuda_copy(carom_device *device, void *to, const void *from,
+                                     uint64_t bytes, cudaMemcpyKind kind) {
+    DEVICE_CUDA_TRY(device, cudaMemcpyAsync(to, from, bytes, kind, device->stream), "a copy");
+    DEVICE_CUDA_TRY(device, cudaStreamSynchronize(device->stream), "a copy");
     return CAROM_OK;
 }
 
 static carom_status write(carom_device *device, void *to, const void *from, uint64_t bytes) {
-    return copy(device, to, from, bytes, cudaMemcpyHostToDevice);
+    return device_cuda_copy(device, to, from, bytes, cudaMemcpyHostToDevice);
 }
 
 static carom_status read(carom_device *device, void *to, const void *from, uint64_t bytes) {
-    return copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
+    return device_cuda_copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
 }
 
 /* ---- Who uses scratch, in checked builds ----------------------------------------------------- */
@@ -153,13 +153,13 @@ static __global__ void expect_zeros(const uint32_t *words, uint64_t count) {
         CAROM_ASSERT(words[i] == 0);
 }
 
-void carom_device_check_zeros(carom_device *device, const void *memory, uint64_t bytes) {
+void carom_device_verify_zeros(carom_device *device, const void *memory, uint64_t bytes) {
     CAROM_ASSERT(bytes % sizeof(uint32_t) == 0);
     expect_zeros<<<ZEROS_BLOCKS *(unsigned)device->processors, ZEROS_THREADS, 0, device->stream>>>(
         (const uint32_t *)memory, bytes / sizeof(uint32_t));
 }
 
-void carom_device_check_take(carom_device *device, carom_device_scratch block, uint64_t bytes) {
+void carom_device_verify_take(carom_device *device, carom_device_scratch block, uint64_t bytes) {
     carom_scratch_users *users = &device->users;
     const carom_device_block *memory = &device->scratch[block];
     carom_scratch_rule rule = scratch_blocks[block].rule;
@@ -175,10 +175,10 @@ void carom_device_check_take(carom_device *device, carom_device_scratch block, u
     CAROM_ASSERT(bytes <= memory->bytes);
     users->taken[block] = true;
     if (rule == CAROM_SCRATCH_SETTLED) users->holder[block] = users->op;
-    if (rule == CAROM_SCRATCH_ZERO) carom_device_check_zeros(device, memory->data, memory->bytes);
+    if (rule == CAROM_SCRATCH_ZERO) CAROM_DEVICE_CHECK_ZEROS(device, memory->data, memory->bytes);
 }
 
-void carom_device_check_rule(carom_device_scratch block, bool zeros) {
+void carom_device_verify_rule(carom_device_scratch block, bool zeros) {
     CAROM_ASSERT((scratch_blocks[block].rule == CAROM_SCRATCH_ZERO) == zeros);
 }
 
@@ -235,7 +235,7 @@ static void read_steps(carom_device *device) {
 static carom_status set_timing(carom_device *device, bool on) {
     for (uint32_t i = 0; on && i <= CAROM_CUDA_MOST_STEPS; ++i)
         if (device->step_event[i] == nullptr)
-            TRY_CUDA(device, cudaEventCreate(&device->step_event[i]), "timing");
+            DEVICE_CUDA_TRY(device, cudaEventCreate(&device->step_event[i]), "timing");
     device->timing = on;
     device->step_count = 0;
     return CAROM_OK;
@@ -249,7 +249,7 @@ static carom_status get_steps(carom_device *device, carom_cuda_steps *steps) {
 /* ---- Operations ------------------------------------------------------------------------------ */
 
 carom_status carom_device_submit(carom_device *device, const carom_device_op *op) {
-    TRY_CUDA(device, cudaSetDevice(device->number), "choosing the device");
+    DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
     if (device->op_count == CAROM_DEVICE_MOST_OPS) {
         if (device->recording)
             return carom_device_fail(device, CAROM_TOO_LARGE, "a frame has at most %u calls",
@@ -265,13 +265,14 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
         CAROM_DEVICE_TRY(device->ops[at].reserve(device, &device->ops[at]));
         scratch_begin(device, at);
         device->ops[at].launch(device, &device->ops[at]);
-        TRY_CUDA(device, cudaGetLastError(), "starting a kernel");
+        DEVICE_CUDA_TRY(device, cudaGetLastError(), "starting a kernel");
     }
     ++device->op_count;
     return CAROM_OK;
 }
 
-static carom_status launch_all(carom_device *device, carom_device_op *ops, uint32_t count) {
+static carom_status device_cuda_launch_all(carom_device *device, carom_device_op *ops,
+                                           uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         device->together = count - i;
         scratch_begin(device, i);
@@ -279,7 +280,7 @@ static carom_status launch_all(carom_device *device, carom_device_op *ops, uint3
     }
     device->together = 0;
     device->cleared = false;
-    TRY_CUDA(device, cudaGetLastError(), "starting a kernel");
+    DEVICE_CUDA_TRY(device, cudaGetLastError(), "starting a kernel");
     return CAROM_OK;
 }
 
@@ -296,12 +297,12 @@ static carom_status settle_all(carom_device *device, bool *again) {
     if (device->step_count != 0)
         (void)cudaEventRecord(device->step_event[device->step_count], device->stream);
     if (count != 0)
-        TRY_CUDA(device,
-                 cudaMemcpyAsync(device->counters_on_host, device->counters,
-                                 count * sizeof(*device->counters), cudaMemcpyDeviceToHost,
-                                 device->stream),
-                 "the counters");
-    TRY_CUDA(device, cudaStreamSynchronize(device->stream), "waiting");
+        DEVICE_CUDA_TRY(device,
+                        cudaMemcpyAsync(device->counters_on_host, device->counters,
+                                        count * sizeof(*device->counters), cudaMemcpyDeviceToHost,
+                                        device->stream),
+                        "the counters");
+    DEVICE_CUDA_TRY(device, cudaStreamSynchronize(device->stream), "waiting");
     for (uint32_t i = 0; i < count; ++i) {
         bool op_again = false;
         scratch_begin(device, i);
@@ -315,7 +316,7 @@ static carom_status settle_all(carom_device *device, bool *again) {
 carom_status carom_device_finish(carom_device *device) {
     carom_status status = CAROM_OK;
     bool again = true;
-    TRY_CUDA(device, cudaSetDevice(device->number), "choosing the device");
+    DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
     if (device->recording)
         return carom_device_fail(device, CAROM_UNSUPPORTED,
                                  "a frame is being recorded; end it before waiting");
@@ -324,7 +325,8 @@ carom_status carom_device_finish(carom_device *device) {
         if (!again || status != CAROM_OK) break;
         device->step_count = 0;
         status = reserve_all(device, device->ops, device->op_count);
-        if (status == CAROM_OK) status = launch_all(device, device->ops, device->op_count);
+        if (status == CAROM_OK)
+            status = device_cuda_launch_all(device, device->ops, device->op_count);
     }
     read_steps(device);
     device->op_count = 0;
@@ -362,10 +364,11 @@ static carom_status capture(carom_device *device, carom_cuda_frame *frame) {
     cudaGraph_t graph = nullptr;
     if (frame->graph != nullptr) (void)cudaGraphExecDestroy(frame->graph);
     frame->graph = nullptr;
-    TRY_CUDA(device, cudaStreamBeginCapture(device->stream, cudaStreamCaptureModeThreadLocal),
-             "recording a graph");
+    DEVICE_CUDA_TRY(device,
+                    cudaStreamBeginCapture(device->stream, cudaStreamCaptureModeThreadLocal),
+                    "recording a graph");
     device->capturing = true;
-    carom_status status = launch_all(device, frame->ops, frame->op_count);
+    carom_status status = device_cuda_launch_all(device, frame->ops, frame->op_count);
     device->capturing = false;
     cudaError_t error = cudaStreamEndCapture(device->stream, &graph);
     if (status == CAROM_OK) status = carom_device_check(device, error, "recording a graph");
@@ -378,7 +381,7 @@ static carom_status capture(carom_device *device, carom_cuda_frame *frame) {
 }
 
 static carom_status frame_run(carom_device *device, carom_cuda_frame *frame) {
-    TRY_CUDA(device, cudaSetDevice(device->number), "choosing the device");
+    DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
     if (device->recording)
         return carom_device_fail(device, CAROM_UNSUPPORTED, "a frame is being recorded");
     if (device->op_count != 0 && device->queued_frame != frame)
@@ -387,7 +390,7 @@ static carom_status frame_run(carom_device *device, carom_cuda_frame *frame) {
     if (frame->graph == nullptr || frame->generation != generation)
         CAROM_DEVICE_TRY(capture(device, frame));
     carom_device_step(device, "frame");
-    TRY_CUDA(device, cudaGraphLaunch(frame->graph, device->stream), "a graph");
+    DEVICE_CUDA_TRY(device, cudaGraphLaunch(frame->graph, device->stream), "a graph");
     memcpy(device->ops, frame->ops, frame->op_count * sizeof(*frame->ops));
     device->op_count = frame->op_count;
     device->queued_frame = frame;
@@ -402,7 +405,7 @@ static void frame_destroy(carom_cuda_frame *frame) {
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-static bool describe(char *line, size_t size) {
+static bool device_cuda_describe(char *line, size_t size) {
     int count = 0, device = 0, driver = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
@@ -446,31 +449,31 @@ static bool can_launch_early() {
 
 static carom_status open_device(carom_device *device, uint32_t number, void *stream) {
     int count = 0;
-    TRY_CUDA(device, cudaGetDeviceCount(&count), "counting devices");
+    DEVICE_CUDA_TRY(device, cudaGetDeviceCount(&count), "counting devices");
     if (number >= (uint32_t)count)
         return carom_device_fail(device, CAROM_NO_DEVICE, "CUDA device %u asked for, there are %d",
                                  number, count);
     device->number = (int)number;
-    TRY_CUDA(device, cudaSetDevice((int)number), "choosing a device");
-    TRY_CUDA(
+    DEVICE_CUDA_TRY(device, cudaSetDevice((int)number), "choosing a device");
+    DEVICE_CUDA_TRY(
         device,
         cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, (int)number),
         "asking the device");
     device->early = can_launch_early();
     device->stream = (cudaStream_t)stream;
     if (stream == nullptr) {
-        TRY_CUDA(device, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),
-                 "a stream");
+        DEVICE_CUDA_TRY(device, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),
+                        "a stream");
         device->owns_stream = true;
     }
     size_t bytes = CAROM_DEVICE_MOST_OPS * sizeof(carom_device_counters);
-    TRY_CUDA(device, cudaMalloc(&device->counters, bytes), "a context");
-    TRY_CUDA(device, cudaMallocHost(&device->counters_on_host, bytes), "a context");
+    DEVICE_CUDA_TRY(device, cudaMalloc(&device->counters, bytes), "a context");
+    DEVICE_CUDA_TRY(device, cudaMallocHost(&device->counters_on_host, bytes), "a context");
     return CAROM_OK;
 }
 
-static carom_status create(uint32_t number, void *stream, char *message, size_t size,
-                           carom_device **out) {
+static carom_status device_cuda_create(uint32_t number, void *stream, char *message, size_t size,
+                                       carom_device **out) {
     carom_device *device = new (std::nothrow) carom_device{};
     if (device == nullptr) {
         snprintf(message, size, "no memory for a context");
@@ -490,7 +493,7 @@ static const char *message_of(const carom_device *device) {
     return device->message;
 }
 
-static uint64_t bytes_of(const carom_device *device) {
+static uint64_t device_cuda_bytes_of(const carom_device *device) {
     uint64_t bytes = 0;
     for (const carom_device_block &block : device->scratch) bytes += block.bytes;
     return bytes;
@@ -503,7 +506,22 @@ static carom_status trim(carom_device *device) {
 }
 
 extern "C" __attribute__((visibility("default"))) extern const carom_cuda_base carom_cuda_base_2 = {
-    describe,      create,     destroy,    message_of, bytes_of,    trim,      carom_device_finish,
-    allocate,      release,    write,      read,       frame_begin, frame_end, frame_run,
-    frame_destroy, pairs_free, set_timing, get_steps,
+    device_cuda_describe,
+    device_cuda_create,
+    destroy,
+    message_of,
+    device_cuda_bytes_of,
+    trim,
+    carom_device_finish,
+    device_cuda_allocate,
+    device_cuda_release,
+    write,
+    read,
+    frame_begin,
+    frame_end,
+    frame_run,
+    frame_destroy,
+    pairs_free,
+    set_timing,
+    get_steps,
 };

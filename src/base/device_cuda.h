@@ -219,28 +219,34 @@ static inline unsigned carom_device_blocks(uint64_t count, unsigned threads) {
 
 /* ---- Taking scratch -------------------------------------------------------------------------- */
 
+/* Defined in checked builds only. */
+void carom_device_verify_take(carom_device *device, carom_device_scratch block, uint64_t bytes);
+void carom_device_verify_rule(carom_device_scratch block, bool zeros);
+void carom_device_verify_zeros(carom_device *device, const void *memory, uint64_t bytes);
 #ifdef CAROM_CHECKS
+#define CAROM_DEVICE_VERIFY(call) call
+#else
+#define CAROM_DEVICE_VERIFY(call) ((void)sizeof((call), 0)) /* compiled, never evaluated */
+#endif
+
 /* Stops where an operation takes a block that another needs or that it has already, or more of it
  * than was reserved; queues a check that a block of zeros is one. */
-void carom_device_check_take(carom_device *device, carom_device_scratch block, uint64_t bytes);
+#define CAROM_DEVICE_CHECK_TAKE(device, block, bytes)                                              \
+    CAROM_DEVICE_VERIFY(carom_device_verify_take(device, block, bytes))
+
 /* Stops where a block is reserved as one that is kept zero, and is not, or the reverse. */
-void carom_device_check_rule(carom_device_scratch block, bool zeros);
+#define CAROM_DEVICE_CHECK_RULE(block, zeros)                                                      \
+    CAROM_DEVICE_VERIFY(carom_device_verify_rule(block, zeros))
+
 /* Queues a check that memory is all 0. */
-void carom_device_check_zeros(carom_device *device, const void *memory, uint64_t bytes);
-#else
-static inline void carom_device_check_take(carom_device *, carom_device_scratch, uint64_t) {
-}
-static inline void carom_device_check_rule(carom_device_scratch, bool) {
-}
-static inline void carom_device_check_zeros(carom_device *, const void *, uint64_t) {
-}
-#endif
+#define CAROM_DEVICE_CHECK_ZEROS(device, memory, bytes)                                            \
+    CAROM_DEVICE_VERIFY(carom_device_verify_zeros(device, memory, bytes))
 
 /* Reserves a block of scratch. */
 static inline carom_status carom_device_reserve_scratch(carom_device *device,
                                                         carom_device_scratch block, uint64_t bytes,
                                                         const char *what) {
-    carom_device_check_rule(block, false);
+    CAROM_DEVICE_CHECK_RULE(block, false);
     return carom_device_reserve(device, &device->scratch[block], bytes, what);
 }
 
@@ -248,7 +254,7 @@ static inline carom_status carom_device_reserve_scratch(carom_device *device,
 static inline carom_status carom_device_reserve_scratch_zeros(carom_device *device,
                                                               carom_device_scratch block,
                                                               uint64_t bytes, const char *what) {
-    carom_device_check_rule(block, true);
+    CAROM_DEVICE_CHECK_RULE(block, true);
     return carom_device_reserve_zeros(device, &device->scratch[block], bytes, what);
 }
 
@@ -262,7 +268,7 @@ static inline uint64_t carom_device_scratch_bytes(const carom_device *device,
 template <typename T>
 static inline T *carom_device_take(carom_device *device, carom_device_scratch block,
                                    uint64_t bytes) {
-    carom_device_check_take(device, block, bytes);
+    CAROM_DEVICE_CHECK_TAKE(device, block, bytes);
     return (T *)device->scratch[block].data;
 }
 

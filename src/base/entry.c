@@ -29,7 +29,7 @@
 
 uint32_t carom_forks;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t entry_once = PTHREAD_ONCE_INIT;
 static bool watched;
 
 static void count_fork(void) {
@@ -41,7 +41,7 @@ static void watch(void) {
 }
 
 bool carom_forks_watch(void) {
-    (void)pthread_once(&once, watch);
+    (void)pthread_once(&entry_once, watch);
     return watched;
 }
 

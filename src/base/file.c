@@ -21,7 +21,7 @@
 
 #define READ_BYTES ((uint64_t)8 << 20) /* between two reports: a few milliseconds */
 
-static carom_status fail_file(carom_context *context, const char *path, const char *what) {
+static carom_status file_fail_file(carom_context *context, const char *path, const char *what) {
     return carom_fail(context, CAROM_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
@@ -48,10 +48,10 @@ carom_status carom_file_open(carom_context *context, const char *path, carom_fil
     struct stat info;
     /* Without O_NONBLOCK, opening a pipe waits for a writer and cannot be cancelled. */
     *file = (carom_file){.descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};
-    if (file->descriptor < 0) return fail_file(context, path, "cannot be opened");
+    if (file->descriptor < 0) return file_fail_file(context, path, "cannot be opened");
     carom_status status = fstat(file->descriptor, &info) == 0
                               ? check_kind(context, path, info.st_mode)
-                              : fail_file(context, path, "cannot be read");
+                              : file_fail_file(context, path, "cannot be read");
     if (status == CAROM_OK && S_ISREG(info.st_mode)) {
         file->is_regular = true;
         file->size = info.st_size > 0 ? (uint64_t)info.st_size : 0;
@@ -87,7 +87,7 @@ static carom_status read_descriptor(carom_context *context, const char *path,
         size_t space = (size_t)CAROM_MIN(bytes->capacity - bytes->size, READ_BYTES);
         ssize_t got = read(file->descriptor, bytes->data + bytes->size, space);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (got < 0) return fail_file(context, path, "cannot be read");
+        if (got < 0) return file_fail_file(context, path, "cannot be read");
         if (got == 0) break;
         bytes->size += (uint64_t)got;
         carom_progress_add(context, 0, (uint64_t)got);

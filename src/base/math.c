@@ -21,7 +21,7 @@
 #include "base/double_double.h"
 #include "base/power.h"
 
-__extension__ typedef unsigned __int128 u128;
+__extension__ typedef unsigned __int128 math_u128;
 
 static const carom_dd HALF_PI = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
 static const carom_dd LN_2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
@@ -123,7 +123,8 @@ static carom_dd reduce_any(double x, unsigned *quadrant) {
         const uint64_t *from = &TWO_BY_PI[first / 64 + i];
         words[i] = shift == 0 ? from[0] : from[0] << shift | from[1] >> (64 - shift);
     }
-    u128 low = (u128)m * words[2], middle = (u128)m * words[1] + (uint64_t)(low >> 64);
+    math_u128 low = (math_u128)m * words[2],
+              middle = (math_u128)m * words[1] + (uint64_t)(low >> 64);
     uint64_t high = m * words[0] + (uint64_t)(middle >> 64);
     /* The two bits on top are the quadrant, the others a fraction, which is taken nearest to 0. */
     uint64_t upper = high << 2 | (uint64_t)middle >> 62;

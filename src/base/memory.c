@@ -16,13 +16,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define HUGE_PAGE ((size_t)2 << 20)
-#define HUGE_FROM HUGE_PAGE
+#define MEMORY_HUGE_PAGE_BYTES ((size_t)2 << 20)
+#define HUGE_FROM              MEMORY_HUGE_PAGE_BYTES
 /* Bytes of a block from which it is compared with the memory available: clearing its pages takes
  * a thousand times as long as reading the file, 30 us. */
 #define CHECKED_FROM ((size_t)256 << 20)
 
-static size_t round_up(size_t size, size_t unit) {
+static size_t memory_round_up(size_t size, size_t unit) {
     return (size + unit - 1) / unit * unit;
 }
 
@@ -48,11 +48,11 @@ static size_t available_memory(void) {
 
 static void *default_allocate(void *user, size_t size, size_t alignment) {
     (void)user;
-    if (size > SIZE_MAX - HUGE_PAGE) return NULL;
-    if (size < HUGE_FROM) return aligned_alloc(alignment, round_up(size, alignment));
-    size = round_up(size, HUGE_PAGE);
+    if (size > SIZE_MAX - MEMORY_HUGE_PAGE_BYTES) return NULL;
+    if (size < HUGE_FROM) return aligned_alloc(alignment, memory_round_up(size, alignment));
+    size = memory_round_up(size, MEMORY_HUGE_PAGE_BYTES);
     if (size >= CHECKED_FROM && size > available_memory()) return NULL;
-    void *pointer = aligned_alloc(HUGE_PAGE, size);
+    void *pointer = aligned_alloc(MEMORY_HUGE_PAGE_BYTES, size);
 #ifdef MADV_HUGEPAGE
     if (pointer != NULL)
         (void)madvise(pointer, size, MADV_HUGEPAGE); /* a hint; failure does no

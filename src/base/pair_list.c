@@ -38,7 +38,7 @@ static uint64_t remove_repeats(uint64_t *pairs, uint64_t count) {
  * less than the digits that they save. */
 #define PACK_MOST ((uint64_t)1 << 17)
 
-static uint32_t bits_of(uint32_t x) {
+static uint32_t pair_list_bits_of(uint32_t x) {
     return x == 0 ? 0 : 32 - (uint32_t)__builtin_clz(x);
 }
 
@@ -47,7 +47,8 @@ static uint32_t bits_of(uint32_t x) {
 static carom_status sort_packed(carom_context *context, uint64_t *pairs, uint64_t count) {
     uint64_t seen = 0;
     for (uint64_t i = 0; i < count; ++i) seen |= pairs[i];
-    uint32_t bits = bits_of((uint32_t)seen), all = bits + bits_of((uint32_t)(seen >> 32));
+    uint32_t bits = pair_list_bits_of((uint32_t)seen),
+             all = bits + pair_list_bits_of((uint32_t)(seen >> 32));
     uint64_t mask = (UINT64_C(1) << bits) - 1;
     for (uint64_t i = 0; i < count; ++i) pairs[i] = pairs[i] >> 32 << bits | (pairs[i] & mask);
     CAROM_TRY(carom_sort_words(context, pairs, count, 0, all));

@@ -7,21 +7,21 @@
 #include "base/item.h"
 #include "base/scan_cpu.h"
 
-#define LEAST_PART ((uint64_t)1 << 16)
-#define MOST_PART                                                                                  \
+#define SCAN_LEAST_PART_ITEMS ((uint64_t)1 << 16)
+#define SCAN_MOST_PART_ITEMS                                                                       \
     ((uint64_t)1 << 24) /* some ten milliseconds, after which cancellation is checked */
 
-typedef struct scan {
+typedef struct scan_job {
     carom_context *context;
     const uint32_t *counts;
     uint64_t part;
     uint64_t *starts; /* total of each part, then its start */
     uint32_t *offsets32;
     uint64_t *offsets64;
-} scan;
+} scan_job;
 
 static carom_status add_part(void *argument, carom_range range) {
-    scan *s = argument;
+    scan_job *s = argument;
     CAROM_ASSERT(range.begin % s->part == 0 && range.end - range.begin <= s->part);
     s->starts[range.begin / s->part] = CAROM_CPU_CALL(s->context, carom_scan_total)(
         s->counts + range.begin, range.end - range.begin);
@@ -29,7 +29,7 @@ static carom_status add_part(void *argument, carom_range range) {
 }
 
 static carom_status fill_part(void *argument, carom_range range) {
-    scan *s = argument;
+    scan_job *s = argument;
     uint64_t start = s->starts[range.begin / s->part], count = range.end - range.begin;
     CAROM_ASSERT(range.begin % s->part == 0 && count <= s->part);
     const uint32_t *counts = s->counts + range.begin;
@@ -40,7 +40,7 @@ static carom_status fill_part(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status run(scan *s, uint64_t count) {
+static carom_status scan_parts(scan_job *s, uint64_t count) {
     uint64_t parts = count == 0 ? 0 : (count - 1) / s->part + 1, sum = 0;
     CAROM_TRY(carom_parallel_for(s->context, count, s->part, add_part, s));
     for (uint64_t i = 0; i < parts; ++i) {
@@ -61,15 +61,15 @@ static carom_status run(scan *s, uint64_t count) {
     return CAROM_OK;
 }
 
-static carom_status scan_in_parts(scan *s, uint64_t count) {
-    s->part = CAROM_MAX(count / s->context->threads + 1, LEAST_PART);
-    s->part = CAROM_MIN(s->part, MOST_PART);
+static carom_status scan_in_parts(scan_job *s, uint64_t count) {
+    s->part = CAROM_MAX(count / s->context->threads + 1, SCAN_LEAST_PART_ITEMS);
+    s->part = CAROM_MIN(s->part, SCAN_MOST_PART_ITEMS);
     CAROM_ASSERT(s->part >= 1 && count / s->part < count + 1);
     carom_arena *scratch = carom_scratch(s->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     s->starts = CAROM_ARENA_TAKE(scratch, uint64_t, count / s->part + 1);
     carom_status status = s->starts != NULL
-                              ? run(s, count)
+                              ? scan_parts(s, count)
                               : carom_fail_memory(s->context, count / s->part * 8, "a scan");
     carom_arena_rewind(scratch, mark);
     return status;
@@ -77,12 +77,12 @@ static carom_status scan_in_parts(scan *s, uint64_t count) {
 
 carom_status carom_scan_u32(carom_context *context, const uint32_t *counts, uint64_t count,
                             uint32_t *offsets) {
-    scan s = {.context = context, .counts = counts, .offsets32 = offsets};
+    scan_job s = {.context = context, .counts = counts, .offsets32 = offsets};
     return scan_in_parts(&s, count);
 }
 
 carom_status carom_scan_u64(carom_context *context, const uint32_t *counts, uint64_t count,
                             uint64_t *offsets) {
-    scan s = {.context = context, .counts = counts, .offsets64 = offsets};
+    scan_job s = {.context = context, .counts = counts, .offsets64 = offsets};
     return scan_in_parts(&s, count);
 }

@@ -26,11 +26,11 @@
 #define STREAM_FROM      ((uint64_t)1 << 20)
 #define PARTS_PER_THREAD 4u
 /* Parts smaller than this are not worth a thread. */
-#define LEAST_PART ((uint64_t)1 << 15)
+#define SORT_LEAST_PART_ITEMS ((uint64_t)1 << 15)
 /* Nor larger than this: some ten milliseconds, so that cancellation is checked often enough. */
-#define MOST_PART ((uint64_t)1 << 20)
+#define SORT_MOST_PART_ITEMS ((uint64_t)1 << 20)
 
-typedef struct split {
+typedef struct sort_split {
     carom_context *context;
     carom_sort_items items;     /* all of them; this split works on [begin, begin + count) */
     uint64_t *from;             /* the words to split, or NULL: `items` themselves */
@@ -41,11 +41,11 @@ typedef struct split {
     uint64_t part;              /* items per part */
     uint64_t *tables;           /* per part: place of each digit */
     uint64_t *starts;           /* of each bucket, and the end */
-} split;
+} sort_split;
 
-static carom_status split_words(carom_context *context, split *s, uint32_t bits);
+static carom_status split_words(carom_context *context, sort_split *s, uint32_t bits);
 
-static carom_sort_items split_source(const split *split) {
+static carom_sort_items split_source(const sort_split *split) {
     if (split->from != NULL) return (carom_sort_items){.words = split->from};
     carom_sort_items items = split->items;
     if (items.words != NULL) items.words += split->begin;
@@ -55,7 +55,7 @@ static carom_sort_items split_source(const split *split) {
 }
 
 static carom_status count_part(void *argument, carom_range range) {
-    split *s = argument;
+    sort_split *s = argument;
     uint64_t *counts = s->tables + (range.begin / s->part << s->digit_bits);
     CAROM_ASSERT(range.begin % s->part == 0 && range.end <= s->count);
     memset(counts, 0, sizeof(*counts) << s->digit_bits);
@@ -65,7 +65,7 @@ static carom_status count_part(void *argument, carom_range range) {
 }
 
 /* Digit by digit, part by part: this order makes the sort stable. */
-static void places_from_counts(split *s) {
+static void sort_places_from_counts(sort_split *s) {
     uint64_t digits = UINT64_C(1) << s->digit_bits, parts = (s->count - 1) / s->part + 1, sum = 0;
     for (uint64_t digit = 0; digit < digits; ++digit) {
         s->starts[digit] = sum;
@@ -81,7 +81,7 @@ static void places_from_counts(split *s) {
 }
 
 static carom_status scatter_part(void *argument, carom_range range) {
-    split *s = argument;
+    sort_split *s = argument;
     carom_arena *scratch = carom_scratch(s->context, range.worker);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint64_t *lines = carom_arena_take(scratch, UINT64_C(1) << s->digit_bits, CAROM_ALIGNMENT);
@@ -96,7 +96,7 @@ static carom_status scatter_part(void *argument, carom_range range) {
 }
 
 static carom_status sort_buckets(void *argument, carom_range range) {
-    split *s = argument;
+    sort_split *s = argument;
     carom_arena *scratch = carom_scratch(s->context, range.worker);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint64_t *spare = CAROM_ARENA_TAKE(scratch, uint64_t, CAROM_MIN(s->count, CAROM_SORT_BUCKET));
@@ -142,7 +142,7 @@ static carom_status find_differences(void *argument, carom_range range) {
 
 /* One more than the highest bit of [first_bit, first_bit + bits) in which the items differ, or
  * first_bit when they are all equal there. */
-static carom_status highest_difference(split *s, uint32_t bits, uint32_t *end_bit) {
+static carom_status highest_difference(sort_split *s, uint32_t bits, uint32_t *end_bit) {
     difference_search search = {.context = s->context, .items = split_source(s)};
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, find_differences, &search));
     uint32_t end = s->first_bit + bits;
@@ -160,19 +160,20 @@ static uint32_t choose_digit_bits(uint64_t count, uint32_t bits) {
     return CAROM_MIN(wanted, bits);
 }
 
-static carom_status split_again(split *s) {
+static carom_status split_again(sort_split *s) {
     uint64_t digits = UINT64_C(1) << s->digit_bits;
     for (uint64_t digit = 0; digit < digits; ++digit) {
         uint64_t start = s->starts[digit], count = s->starts[digit + 1] - start;
         if (count <= CAROM_SORT_BUCKET) continue;
-        split part = {.context = s->context,
-                      .items = s->items,
-                      .from = s->to + start,
-                      .to = s->from != NULL ? s->from + start : NULL, /* already read, so free to
+        sort_split part = {.context = s->context,
+                           .items = s->items,
+                           .from = s->to + start,
+                           .to =
+                               s->from != NULL ? s->from + start : NULL, /* already read, so free to
                                                                          use */
-                      .begin = s->begin + start,
-                      .count = count,
-                      .first_bit = s->first_bit};
+                           .begin = s->begin + start,
+                           .count = count,
+                           .first_bit = s->first_bit};
         CAROM_ASSERT(part.begin >= s->begin && part.begin + count <= s->begin + s->count);
         CAROM_ASSERT(part.to != part.from);
         CAROM_TRY(split_words(s->context, &part, s->shift - s->first_bit));
@@ -183,7 +184,7 @@ static carom_status split_again(split *s) {
 /* Items that are not split: twice 256 KiB. */
 #define UNSPLIT_ITEMS 32768u
 
-static carom_status sort_few(split *s, carom_arena *scratch, uint32_t bits) {
+static carom_status sort_few(sort_split *s, carom_arena *scratch, uint32_t bits) {
     uint64_t *words = CAROM_ARENA_TAKE(scratch, uint64_t, s->count);
     uint64_t *spare = CAROM_ARENA_TAKE(scratch, uint64_t, s->count);
     if (words == NULL || spare == NULL)
@@ -197,7 +198,7 @@ static carom_status sort_few(split *s, carom_arena *scratch, uint32_t bits) {
     return CAROM_OK;
 }
 
-static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits) {
+static carom_status split_and_sort(sort_split *s, carom_arena *scratch, uint32_t bits) {
     if (s->count <= UNSPLIT_ITEMS) return sort_few(s, scratch, bits);
     uint32_t end_bit;
     CAROM_TRY(highest_difference(s, bits, &end_bit));
@@ -216,7 +217,7 @@ static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits
     if (s->to == NULL || s->tables == NULL || s->starts == NULL)
         return carom_fail_memory(s->context, s->count * sizeof(uint64_t), "sorting");
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, count_part, s));
-    places_from_counts(s);
+    sort_places_from_counts(s);
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, scatter_part, s));
     /* Buckets differ in size, so that a range has few of them. */
     uint64_t grain = GOOD_BUCKET * digits / s->count;
@@ -225,11 +226,11 @@ static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits
 }
 
 /* Sorts items [begin, begin + count) by bits [first_bit, first_bit + bits). */
-static carom_status split_words(carom_context *context, split *s, uint32_t bits) {
+static carom_status split_words(carom_context *context, sort_split *s, uint32_t bits) {
     /* Several parts per thread, so that a delayed thread does not delay the others. */
     uint64_t parts = context->threads == 1 ? 1 : context->threads * PARTS_PER_THREAD;
-    s->part = CAROM_MAX(s->count / parts + 1, LEAST_PART);
-    s->part = CAROM_MIN(s->part, MOST_PART);
+    s->part = CAROM_MAX(s->count / parts + 1, SORT_LEAST_PART_ITEMS);
+    s->part = CAROM_MIN(s->part, SORT_MOST_PART_ITEMS);
     CAROM_ASSERT(s->part >= 1);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -241,7 +242,7 @@ static carom_status split_words(carom_context *context, split *s, uint32_t bits)
 carom_status carom_sort_keys(carom_context *context, uint32_t *keys, uint32_t *payload,
                              uint64_t count) {
     if (count < 2) return CAROM_OK;
-    split s = {.context = context, .items = {NULL, keys, payload}, .count = count};
+    sort_split s = {.context = context, .items = {NULL, keys, payload}, .count = count};
     return split_words(context, &s, 32);
 }
 
@@ -249,7 +250,7 @@ carom_status carom_sort_words(carom_context *context, uint64_t *words, uint64_t 
                               uint32_t first_bit, uint32_t bits) {
     CAROM_REQUIRE(bits <= 64 && first_bit <= 64 - bits, "bits past the end of a word");
     if (count < 2 || bits == 0) return CAROM_OK;
-    split s = {
+    sort_split s = {
         .context = context, .items = {.words = words}, .count = count, .first_bit = first_bit};
     return split_words(context, &s, bits);
 }

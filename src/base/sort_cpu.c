@@ -111,7 +111,7 @@ static void insertion_sort(uint64_t *words, uint64_t count, uint64_t mask) {
 }
 
 /* Turns counts into places; false when all words share one digit and the pass can be skipped. */
-static bool places_from_counts(uint32_t *counts, uint32_t digits, uint64_t words) {
+static bool sort_cpu_places_from_counts(uint32_t *counts, uint32_t digits, uint64_t words) {
     uint32_t sum = 0;
     for (uint32_t d = 0; d < digits; ++d) {
         uint32_t count = counts[d];
@@ -147,7 +147,7 @@ static inline uint64_t *sort_digits(uint64_t *words, uint64_t *spare, uint64_t c
     }
     for (uint32_t pass = 0; pass < passes; ++pass) {
         uint32_t *place = counts + pass * digits;
-        if (!places_from_counts(place, digits, count)) continue;
+        if (!sort_cpu_places_from_counts(place, digits, count)) continue;
         uint32_t pass_shift = shift + pass * digit_bits;
         for (uint64_t i = 0; i < count; ++i) {
             uint64_t word = words[i];

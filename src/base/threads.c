@@ -299,8 +299,8 @@ carom_status carom_parallel_phase(carom_context *context, const char *what, uint
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
 /* Bytes: the smallest page, and the memory that one thread touches at a time, a huge page. */
-#define SMALL_PAGE ((uintptr_t)4096)
-#define HUGE_PAGE  ((uintptr_t)2 << 20)
+#define SMALL_PAGE              ((uintptr_t)4096)
+#define THREADS_HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
 
 /* The huge pages that memory lies in. */
 typedef struct pages {
@@ -310,8 +310,8 @@ typedef struct pages {
 static carom_status touch(void *argument, carom_range range) {
     const pages *p = argument;
     for (uint64_t page = range.begin; page < range.end; ++page) {
-        uintptr_t begin = CAROM_MAX(p->first + page * HUGE_PAGE, p->begin);
-        uintptr_t end = CAROM_MIN(p->first + (page + 1) * HUGE_PAGE, p->end);
+        uintptr_t begin = CAROM_MAX(p->first + page * THREADS_HUGE_PAGE_BYTES, p->begin);
+        uintptr_t end = CAROM_MIN(p->first + (page + 1) * THREADS_HUGE_PAGE_BYTES, p->end);
         for (uintptr_t at = begin; at < end; at += SMALL_PAGE) *(volatile char *)at = 0;
     }
     return CAROM_OK;
@@ -319,7 +319,8 @@ static carom_status touch(void *argument, carom_range range) {
 
 carom_status carom_touch_pages(carom_context *context, void *memory, uint64_t bytes) {
     uintptr_t begin = (uintptr_t)memory;
-    pages p = {begin / HUGE_PAGE * HUGE_PAGE, begin, begin + bytes};
-    if (context->threads == 1 || bytes < 2 * HUGE_PAGE) return CAROM_OK;
-    return carom_parallel_for(context, (p.end - 1 - p.first) / HUGE_PAGE + 1, 1, touch, &p);
+    pages p = {begin / THREADS_HUGE_PAGE_BYTES * THREADS_HUGE_PAGE_BYTES, begin, begin + bytes};
+    if (context->threads == 1 || bytes < 2 * THREADS_HUGE_PAGE_BYTES) return CAROM_OK;
+    return carom_parallel_for(context, (p.end - 1 - p.first) / THREADS_HUGE_PAGE_BYTES + 1, 1,
+                              touch, &p);
 }

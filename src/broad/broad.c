@@ -10,11 +10,11 @@
 #include "base/names.h"
 #include "base/progress.h"
 
-#define GRAIN             4096u /* boxes per range */
-#define MARKED            8u    /* state of an id that a call has named already */
-#define SPARE_DIVIDE      8u    /* capacity grows by at least this part of it */
-#define BROAD_SPARE_IDS   64u   /* and by so many, so that adding one by one copies seldom */
-#define BROAD_LIST_DIVIDE 2u    /* of all ids: a flag stands for longer lists of changes */
+#define BROAD_BOXES_PER_RANGE 4096u /* boxes per range */
+#define MARKED                8u    /* state of an id that a call has named already */
+#define BROAD_SPARE_DIVISOR   8u    /* capacity grows by at least this part of it */
+#define BROAD_SPARE_IDS       64u   /* and by so many, so that adding one by one copies seldom */
+#define BROAD_LIST_DIVIDE     2u    /* of all ids: a flag stands for longer lists of changes */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -26,13 +26,13 @@ static void set_empty(carom_broad *broad, uint64_t first, uint64_t end) {
 }
 
 /* Reserves space for `needed` ids. */
-static bool reserve(carom_broad *broad, uint64_t needed) {
+static bool broad_reserve(carom_broad *broad, uint64_t needed) {
     const carom_allocator *allocator = &broad->allocator;
     if (needed <= broad->capacity) return true;
-    uint64_t capacity =
-        broad->capacity == 0
-            ? needed
-            : CAROM_MAX(needed + BROAD_SPARE_IDS, broad->capacity + broad->capacity / SPARE_DIVIDE);
+    uint64_t capacity = broad->capacity == 0
+                            ? needed
+                            : CAROM_MAX(needed + BROAD_SPARE_IDS,
+                                        broad->capacity + broad->capacity / BROAD_SPARE_DIVISOR);
     carom_bounds *boxes = carom_allocate(allocator, capacity, sizeof(*boxes));
     uint8_t *states = carom_allocate(allocator, capacity, sizeof(*states));
     carom_broad_filter *filters =
@@ -112,11 +112,12 @@ typedef struct checking {
     carom_broad_range *ranges;
 } checking;
 
-static carom_status check_range(void *argument, carom_range range) {
+static carom_status broad_check_range(void *argument, carom_range range) {
     checking *c = argument;
     uint64_t count = range.end - range.begin;
     const carom_bounds *boxes = c->boxes + range.begin;
-    c->ranges[range.begin / GRAIN] = CAROM_CPU_CALL(c->context, carom_broad_measure)(boxes, count);
+    c->ranges[range.begin / BROAD_BOXES_PER_RANGE] =
+        CAROM_CPU_CALL(c->context, carom_broad_measure)(boxes, count);
     if (c->to != NULL) memcpy(c->to + range.begin, boxes, count * sizeof(*boxes));
     return CAROM_OK;
 }
@@ -137,16 +138,16 @@ static carom_status check_boxes(carom_context *context, const carom_bounds *boxe
                                 carom_bounds *to, carom_bounds *bounds) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint64_t range_count = (count + GRAIN - 1) / GRAIN;
+    uint64_t range_count = (count + BROAD_BOXES_PER_RANGE - 1) / BROAD_BOXES_PER_RANGE;
     checking c = {context, boxes, to, CAROM_ARENA_TAKE(scratch, carom_broad_range, range_count)};
     carom_status status =
         c.ranges == NULL
             ? carom_fail_memory(context, range_count * sizeof(*c.ranges), "checking boxes")
-            : carom_parallel_for(context, count, GRAIN, check_range, &c);
+            : carom_parallel_for(context, count, BROAD_BOXES_PER_RANGE, broad_check_range, &c);
     carom_bounds all = carom_bounds_empty();
     for (uint64_t r = 0; r < range_count && status == CAROM_OK; ++r) {
         const carom_bounds *b = &c.ranges[r].bounds;
-        if (!c.ranges[r].finite) status = fail_box(context, boxes, r * GRAIN);
+        if (!c.ranges[r].finite) status = fail_box(context, boxes, r * BROAD_BOXES_PER_RANGE);
         all.low = carom_vec(CAROM_MIN(b->low.x, all.low.x), CAROM_MIN(b->low.y, all.low.y),
                             CAROM_MIN(b->low.z, all.low.z));
         all.high = carom_vec(CAROM_MAX(b->high.x, all.high.x), CAROM_MAX(b->high.y, all.high.y),
@@ -158,8 +159,8 @@ static carom_status check_boxes(carom_context *context, const carom_bounds *boxe
 }
 
 /* Checks that all ids are those of boxes. */
-static carom_status check_ids(carom_context *context, const carom_broad *broad, const uint32_t *ids,
-                              uint64_t count) {
+static carom_status broad_check_ids(carom_context *context, const carom_broad *broad,
+                                    const uint32_t *ids, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
         uint64_t id = ids != NULL ? ids[i] : i;
         if (id >= broad->id_count || (broad->states[id] & CAROM_BROAD_LIVE) == 0)
@@ -178,12 +179,13 @@ static carom_status fail_ids(carom_context *context, uint64_t count) {
 
 /* ---- Create and destroy ---------------------------------------------------------------------- */
 
-static carom_status fill(carom_context *context, carom_broad *broad, const carom_broad_def *def) {
+static carom_status broad_fill(carom_context *context, carom_broad *broad,
+                               const carom_broad_def *def) {
     uint64_t count = def->box_count;
     if (count > CAROM_BROAD_MOST)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu boxes are more than %llu",
                           (unsigned long long)count, (unsigned long long)CAROM_BROAD_MOST);
-    if (!reserve(broad, count) || (def->filters != NULL && !reserve_filters(broad)))
+    if (!broad_reserve(broad, count) || (def->filters != NULL && !reserve_filters(broad)))
         return fail_ids(context, count);
     carom_bounds bounds;
     CAROM_TRY(check_boxes(context, def->boxes, count, broad->boxes, &bounds));
@@ -221,7 +223,7 @@ carom_status carom_broad_create(carom_context *context, const carom_broad_def *d
                           .accept = def->accept,
                           .accept_user = def->accept_user};
     carom_progress_begin(context, "preparing boxes", 0);
-    carom_status status = carom_progress_finish(context, fill(context, made, def));
+    carom_status status = carom_progress_finish(context, broad_fill(context, made, def));
     if (status != CAROM_OK) {
         carom_broad_destroy(made);
         return status;
@@ -258,7 +260,7 @@ carom_status carom_broad_move(carom_context *context, carom_broad *broad, const 
     CAROM_REQUIRE_INPUT(broad, "broad phase");
     CAROM_REQUIRE_INPUTS(boxes, count, "boxes");
     carom_bounds bounds;
-    CAROM_TRY(check_ids(context, broad, ids, count));
+    CAROM_TRY(broad_check_ids(context, broad, ids, count));
     CAROM_TRY(check_boxes(context, boxes, count, NULL, &bounds));
     CAROM_TRY(carom_broad_device_fetch(context, broad));
     if (!reserve_changes(broad, count, broad->id_count)) return fail_ids(context, count);
@@ -284,7 +286,7 @@ carom_status carom_broad_add(carom_context *context, carom_broad *broad, const c
     if (end > CAROM_BROAD_MOST)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu boxes are more than %llu",
                           (unsigned long long)end, (unsigned long long)CAROM_BROAD_MOST);
-    if (!reserve(broad, end) || !reserve_changes(broad, count, end))
+    if (!broad_reserve(broad, end) || !reserve_changes(broad, count, end))
         return fail_ids(context, count);
     for (uint64_t i = 0; i < count; ++i) {
         uint32_t id = i < old ? broad->free_ids.data[--broad->free_ids.count] : broad->id_count++;
@@ -314,7 +316,7 @@ carom_status carom_broad_remove(carom_context *context, carom_broad *broad, cons
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(broad, "broad phase");
     CAROM_REQUIRE_INPUTS(ids, count, "ids");
-    CAROM_TRY(check_ids(context, broad, ids, count));
+    CAROM_TRY(broad_check_ids(context, broad, ids, count));
     uint64_t repeat = find_repeat(broad, ids, count);
     if (repeat != count)
         return carom_fail(context, CAROM_BAD_INPUT, "box %u is removed twice in one call",
@@ -343,7 +345,7 @@ carom_status carom_broad_set_filters(carom_context *context, carom_broad *broad,
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(broad, "broad phase");
     CAROM_REQUIRE_INPUTS(filters, count, "filters");
-    CAROM_TRY(check_ids(context, broad, ids, count));
+    CAROM_TRY(broad_check_ids(context, broad, ids, count));
     if (broad->device != NULL) CAROM_TRY(carom_broad_check_backend(context, broad));
     if (!reserve_filters(broad) ||
         !reserve_list(broad, &broad->changed, &broad->all_changed, count, broad->id_count))
@@ -358,7 +360,7 @@ carom_status carom_broad_set_filters(carom_context *context, carom_broad *broad,
 
 /* ---- Info ------------------------------------------------------------------------------------ */
 
-static uint64_t bytes_of(const carom_broad *b) {
+static uint64_t broad_bytes_of(const carom_broad *b) {
     uint64_t lists = b->free_ids.capacity + b->freed_ids.capacity + b->pending.capacity +
                      b->changed.capacity + b->place_capacity;
     return sizeof(*b) + b->capacity * (sizeof(*b->boxes) + sizeof(*b->states)) +
@@ -374,7 +376,7 @@ carom_status carom_broad_get_info(const carom_broad *broad, carom_broad_info *in
     *info = (carom_broad_info){.ids = broad->id_count,
                                .live = broad->live,
                                .method = broad->method,
-                               .bytes = bytes_of(broad),
+                               .bytes = broad_bytes_of(broad),
                                .builds = broad->builds,
                                .refits = broad->refits,
                                .patches = broad->patches};

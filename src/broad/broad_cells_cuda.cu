@@ -235,8 +235,9 @@ static __device__ inline uint2 row_range(const uint32_t *middle) {
 /* One thread per box, in the order of cells: half a neighbourhood on its own level, all of it on
  * each higher one. */
 static __global__ void __launch_bounds__(BROAD_THREADS)
-    search_cells(cell_memory m, broad_decision d, carom_device_list<unsigned long long> found,
-                 carom_device_counters *counters) {
+    broad_cuda_search_cells(cell_memory m, broad_decision d,
+                            carom_device_list<unsigned long long> found,
+                            carom_device_counters *counters) {
     carom_device_begin();
     __shared__ block_found block;
     const broad_state *s = d.s;
@@ -303,7 +304,7 @@ static __global__ void __launch_bounds__(BROAD_THREADS)
     __syncthreads();
     unsigned used = CAROM_MIN(block.used, FOUND_BLOCK);
     if (threadIdx.x == 0 && block.candidates != 0) {
-        atomicAdd(&counters->n[N_CANDIDATES], (carom_device_count)block.candidates);
+        atomicAdd(&counters->n[BROAD_CUDA_N_CANDIDATES], (carom_device_count)block.candidates);
         if (used != 0) block.first = atomicAdd(found.count, (carom_device_count)used);
     }
     __syncthreads();
@@ -352,7 +353,7 @@ void carom_broad_cells_build(carom_device *device, carom_device_op *op,
     unsigned blocks = carom_device_blocks(count, BROAD_THREADS);
     broad_boxes b = broad_boxes_of(broad, op);
     cell_memory m = cells_of(broad);
-    carom_device_check_zeros(device, broad->counts.data, broad->counts.bytes);
+    CAROM_DEVICE_CHECK_ZEROS(device, broad->counts.data, broad->counts.bytes);
     carom_device_step(device, "homes");
     carom_device_launch(device, find_homes, blocks, BROAD_THREADS, b, count, most, broad->s(), m);
     carom_device_step(device, "scan");
@@ -365,6 +366,7 @@ void carom_broad_cells_find(carom_device *device, carom_device_op *op,
                             const carom_device_broad *broad, const broad_decision &d,
                             const carom_device_list<unsigned long long> &found) {
     carom_device_step(device, "search");
-    carom_device_launch(device, search_cells, carom_device_blocks(broad->def.count, BROAD_THREADS),
-                        BROAD_THREADS, cells_of(broad), d, found, op->counters);
+    carom_device_launch(device, broad_cuda_search_cells,
+                        carom_device_blocks(broad->def.count, BROAD_THREADS), BROAD_THREADS,
+                        cells_of(broad), d, found, op->counters);
 }

@@ -8,7 +8,7 @@
 
 #include "base/simd.h"
 
-#define AHEAD 16u /* boxes: enough to hide the latency of memory */
+#define BROAD_PREFETCH_BOXES 16u /* boxes: enough to hide the latency of memory */
 
 carom_broad_range CAROM_CPU(carom_broad_measure)(const carom_bounds *boxes, uint64_t count) {
     carom_bounds all = carom_bounds_empty();
@@ -76,8 +76,8 @@ bool CAROM_CPU(carom_broad_round_all)(const carom_broad_space *space, const caro
                                       carom_box *rounded) {
     bool exact = space->plain;
     for (uint32_t i = 0; i < count; ++i) {
-        if (ids != NULL && i + AHEAD < count) {
-            const carom_bounds *next = &boxes[ids[i + AHEAD]];
+        if (ids != NULL && i + BROAD_PREFETCH_BOXES < count) {
+            const carom_bounds *next = &boxes[ids[i + BROAD_PREFETCH_BOXES]];
             __builtin_prefetch(&next->low);
             __builtin_prefetch(&next->high.z);
         }

@@ -74,9 +74,9 @@ static __device__ void set_levels(broad_cells *cells, const carom_bvh_space &spa
 }
 
 /* As choose_cell and cut of broad_sweep.c, from the moments of the sample. */
-#define STEPS_PER_ENTRY 6.0
-#define LEAST_CELL      2.0
-#define MOST_CELL_BITS  20u
+#define BROAD_CUDA_STEPS_PER_ENTRY    6.0
+#define BROAD_CUDA_LEAST_CELL_EXTENTS 2.0
+#define BROAD_CUDA_MOST_CELL_BITS     20u
 
 static __device__ void set_sweep(broad_sweep_space *sweep, const carom_bvh_space &space,
                                  const double *size, const double *moments, uint32_t count,
@@ -98,15 +98,15 @@ static __device__ void set_sweep(broad_sweep_space *sweep, const carom_bvh_space
         sweep->low[i] = (double)space.low[axis];
     }
     double widest = CAROM_MAX(along[1], along[2]);
-    double area = STEPS_PER_ENTRY * along[1] * along[2] * along[0] / (count * mean[0]);
+    double area = BROAD_CUDA_STEPS_PER_ENTRY * along[1] * along[2] * along[0] / (count * mean[0]);
     double cell = area > 0.0 && area <= DBL_MAX ? sqrt(area) : widest;
-    cell = CAROM_MAX(LEAST_CELL * 0.5 * (mean[1] + mean[2]), cell);
+    cell = CAROM_MAX(BROAD_CUDA_LEAST_CELL_EXTENTS * 0.5 * (mean[1] + mean[2]), cell);
     cell = wanted > 0.0 ? wanted : CAROM_MIN(cell, widest);
     if (!(cell > 0.0)) cell = 1.0;
     uint32_t bits = 0;
     for (;; cell *= 2.0) {
         double u = floor(along[1] / cell) + 1.0, v = floor(along[2] / cell) + 1.0;
-        if (!(u * v <= (double)(1u << MOST_CELL_BITS))) continue;
+        if (!(u * v <= (double)(1u << BROAD_CUDA_MOST_CELL_BITS))) continue;
         sweep->along[1] = (uint32_t)u;
         sweep->along[2] = (uint32_t)v;
         while ((double)(1u << bits) < u * v) ++bits;
@@ -206,8 +206,8 @@ static __device__ inline double survey_cells(const double *size, double most, co
 /* One block: chooses the frame, the cells and the space of the tree's keys from a sample that is
  * evenly spaced. Any choice is correct. It also clears the counters of `cleared` operations. */
 static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
-    survey(broad_boxes b, uint32_t count, uint32_t most_cells, bool by_sweep, double sweep_cell,
-           uint32_t cleared, broad_state *s) {
+    broad_cuda_survey(broad_boxes b, uint32_t count, uint32_t most_cells, bool by_sweep,
+                      double sweep_cell, uint32_t cleared, broad_state *s) {
     carom_device_begin();
     __shared__ survey_block block;
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
@@ -246,8 +246,9 @@ static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
 
 /* Candidates are places of the tree's items, or ids where that is NULL. */
 static __global__ void __launch_bounds__(BROAD_THREADS)
-    decide(broad_decision d, const uint32_t *items, uint32_t id_count,
-           carom_device_list<uint2> candidates, carom_device_list<unsigned long long> found) {
+    broad_cuda_decide(broad_decision d, const uint32_t *items, uint32_t id_count,
+                      carom_device_list<uint2> candidates,
+                      carom_device_list<unsigned long long> found) {
     carom_device_begin();
     __shared__ unsigned long long buffers[BROAD_THREADS / CAROM_WARP][DECIDE_FOUND_WARP];
     carom_warp_buffer<unsigned long long, DECIDE_FOUND_WARP> buffer = {
@@ -277,7 +278,7 @@ static __global__ void clear_counters(carom_device_counters *counters) {
 }
 
 /* Looks at all boxes once where the method's first step does not. */
-static __global__ void check(broad_boxes b, uint32_t count) {
+static __global__ void broad_cuda_check(broad_boxes b, uint32_t count) {
     carom_device_begin();
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) (void)b.first_box(i);
@@ -296,13 +297,14 @@ static bool by_tree(const carom_device_broad *broad) {
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
-struct prepare_arguments {
+struct broad_cuda_prepare_arguments {
     carom_device_broad *broad;
     const carom_bounds *boxes; /* of the caller, on the device; NULL: the structure's own */
 };
 
-static carom_status prepare_reserve(carom_device *device, carom_device_op *op) {
-    const prepare_arguments *p = carom_device_arguments<prepare_arguments>(op);
+static carom_status broad_cuda_prepare_reserve(carom_device *device, carom_device_op *op) {
+    const broad_cuda_prepare_arguments *p =
+        carom_device_arguments<broad_cuda_prepare_arguments>(op);
     carom_device_broad *broad = p->broad;
     broad->bounds = p->boxes != nullptr ? p->boxes : (const carom_bounds *)broad->own_bounds.data;
     CAROM_DEVICE_TRY(carom_device_reserve(device, &broad->choices, sizeof(broad_state), "boxes"));
@@ -314,8 +316,9 @@ static carom_status prepare_reserve(carom_device *device, carom_device_op *op) {
     return by_tree(broad) ? carom_broad_tree_reserve(device, broad) : CAROM_OK;
 }
 
-static void prepare_launch(carom_device *device, carom_device_op *op) {
-    const prepare_arguments *p = carom_device_arguments<prepare_arguments>(op);
+static void broad_cuda_prepare_launch(carom_device *device, carom_device_op *op) {
+    const broad_cuda_prepare_arguments *p =
+        carom_device_arguments<broad_cuda_prepare_arguments>(op);
     carom_device_broad *broad = p->broad;
     uint32_t count = broad->def.count;
     broad->bounds = p->boxes != nullptr ? p->boxes : (const carom_bounds *)broad->own_bounds.data;
@@ -329,7 +332,7 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
     device->cleared = device->together > 0;
     carom_device_step(device, "survey");
     carom_device_launch(
-        device, survey, 1, CAROM_TREE_SAMPLE, b, count, carom_broad_cells_most(count),
+        device, broad_cuda_survey, 1, CAROM_TREE_SAMPLE, b, count, carom_broad_cells_most(count),
         broad->def.method == CAROM_BROAD_METHOD_SWEEP, broad->def.sweep_cell, cleared, broad->s());
     if (by_tree(broad)) {
         carom_broad_tree_build(device, op, broad);
@@ -337,13 +340,13 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
         carom_broad_cells_build(device, op, broad);
     } else {
         carom_device_step(device, "check");
-        carom_device_launch(device, check, carom_device_blocks(count, BROAD_THREADS), BROAD_THREADS,
-                            b, count);
+        carom_device_launch(device, broad_cuda_check, carom_device_blocks(count, BROAD_THREADS),
+                            BROAD_THREADS, b, count);
     }
 }
 
-static carom_status prepare_settle(carom_device *device, carom_device_op *op,
-                                   const carom_device_counters *counters, bool *again) {
+static carom_status broad_cuda_prepare_settle(carom_device *device, carom_device_op *op,
+                                              const carom_device_counters *counters, bool *again) {
     (void)op;
     *again = false;
     if (counters->n[N_NOT_FINITE] == 0) return CAROM_OK;
@@ -353,10 +356,15 @@ static carom_status prepare_settle(carom_device *device, carom_device_op *op,
                              counters->n[N_NOT_FINITE]);
 }
 
-static carom_status submit_prepare(carom_device *device, carom_device_broad *broad,
-                                   const carom_bounds *boxes) {
-    carom_device_op op = {prepare_reserve, prepare_launch, prepare_settle, nullptr, {}};
-    *carom_device_arguments<prepare_arguments>(&op) = prepare_arguments{broad, boxes};
+static carom_status broad_cuda_submit_prepare(carom_device *device, carom_device_broad *broad,
+                                              const carom_bounds *boxes) {
+    carom_device_op op = {broad_cuda_prepare_reserve,
+                          broad_cuda_prepare_launch,
+                          broad_cuda_prepare_settle,
+                          nullptr,
+                          {}};
+    *carom_device_arguments<broad_cuda_prepare_arguments>(&op) =
+        broad_cuda_prepare_arguments{broad, boxes};
     return carom_device_submit(device, &op);
 }
 
@@ -373,8 +381,8 @@ static void broad_destroy(carom_device_broad *broad) {
     delete broad;
 }
 
-static carom_status upload(carom_device *device, carom_device_block *block, const void *from,
-                           uint64_t bytes) {
+static carom_status broad_cuda_upload(carom_device *device, carom_device_block *block,
+                                      const void *from, uint64_t bytes) {
     if (from == nullptr || bytes == 0) return CAROM_OK;
     CAROM_DEVICE_TRY(carom_device_reserve(device, block, bytes, "boxes"));
     return carom_device_check(
@@ -389,11 +397,11 @@ static carom_status broad_set(carom_device *device, carom_device_broad *broad,
     broad->crowded = false;
     CAROM_DEVICE_TRY(
         carom_device_reserve(device, &broad->own_bounds, sizeof(carom_bounds), "boxes"));
-    CAROM_DEVICE_TRY(
-        upload(device, &broad->own_bounds, def->boxes, def->count * sizeof(carom_bounds)));
-    CAROM_DEVICE_TRY(
-        upload(device, &broad->filters, def->filters, def->count * sizeof(carom_broad_filter)));
-    CAROM_DEVICE_TRY(submit_prepare(device, broad, nullptr));
+    CAROM_DEVICE_TRY(broad_cuda_upload(device, &broad->own_bounds, def->boxes,
+                                       def->count * sizeof(carom_bounds)));
+    CAROM_DEVICE_TRY(broad_cuda_upload(device, &broad->filters, def->filters,
+                                       def->count * sizeof(carom_broad_filter)));
+    CAROM_DEVICE_TRY(broad_cuda_submit_prepare(device, broad, nullptr));
     return carom_device_finish(device);
 }
 
@@ -401,13 +409,14 @@ static carom_status broad_set_filters(carom_device *device, carom_device_broad *
                                       const carom_broad_filter *filters) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
     broad->def.filters = filters;
-    CAROM_DEVICE_TRY(upload(device, &broad->filters, filters, broad->def.count * sizeof(*filters)));
+    CAROM_DEVICE_TRY(
+        broad_cuda_upload(device, &broad->filters, filters, broad->def.count * sizeof(*filters)));
     return carom_device_finish(device);
 }
 
 static carom_status broad_update(carom_device *device, carom_device_broad *broad,
                                  const carom_bounds *boxes) {
-    return submit_prepare(device, broad, boxes);
+    return broad_cuda_submit_prepare(device, broad, boxes);
 }
 
 static carom_status broad_get_boxes(carom_device *device, const carom_device_broad *broad,
@@ -436,18 +445,18 @@ static void broad_get_info(const carom_device_broad *broad, carom_device_broad_i
 
 /* ---- Searching ------------------------------------------------------------------------------- */
 
-struct search_arguments {
+struct broad_cuda_search_arguments {
     carom_device_broad *broad; /* only `crowded` is written */
     carom_cuda_order order;
     carom_cuda_pairs *pairs;
 };
 
-static bool is_sorted(const search_arguments *s) {
+static bool is_sorted(const broad_cuda_search_arguments *s) {
     return s->order == CAROM_CUDA_ORDER_SORTED;
 }
 
-static carom_status search_reserve(carom_device *device, carom_device_op *op) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+static carom_status broad_cuda_search_reserve(carom_device *device, carom_device_op *op) {
+    const broad_cuda_search_arguments *s = carom_device_arguments<broad_cuda_search_arguments>(op);
     const carom_device_broad *broad = s->broad;
     uint64_t n = broad->def.count;
     if (by_tree(broad))
@@ -461,15 +470,15 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
                                                    n + CAROM_DEVICE_LIST_ENTRIES, sizeof(uint2),
                                                    "a search"));
     return carom_pairs_reserve(device, s->pairs, n / BROAD_BOXES_PER_FOUND, is_sorted(s),
-                               (uint32_t)n, &op->counters->n[N_FOUND]);
+                               (uint32_t)n, &op->counters->n[BROAD_CUDA_N_FOUND]);
 }
 
 /* Queues the search for candidates by a method other than cells, and their decision. */
 static void find_and_decide(carom_device *device, carom_device_op *op,
                             const carom_device_broad *broad, const broad_decision &d,
                             const carom_device_list<unsigned long long> &found) {
-    carom_device_list<uint2> candidates =
-        carom_device_list_of<uint2>(device, CAROM_SCRATCH_PAIRS_CANDIDATES, op, N_CANDIDATES);
+    carom_device_list<uint2> candidates = carom_device_list_of<uint2>(
+        device, CAROM_SCRATCH_PAIRS_CANDIDATES, op, BROAD_CUDA_N_CANDIDATES);
     const uint32_t *items = nullptr;
     if (by_tree(broad))
         items = carom_broad_tree_find(device, op, broad, candidates);
@@ -478,18 +487,20 @@ static void find_and_decide(carom_device *device, carom_device_op *op,
     else
         carom_broad_sweep_find(device, op, broad, candidates);
     carom_device_step(device, "doubles");
-    carom_device_launch(device, decide, carom_device_resident(device, decide, BROAD_THREADS),
+    carom_device_launch(device, broad_cuda_decide,
+                        carom_device_resident(device, broad_cuda_decide, BROAD_THREADS),
                         BROAD_THREADS, d, items, broad->def.count, candidates, found);
 }
 
-static void search_launch(carom_device *device, carom_device_op *op) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+static void broad_cuda_search_launch(carom_device *device, carom_device_op *op) {
+    const broad_cuda_search_arguments *s = carom_device_arguments<broad_cuda_search_arguments>(op);
     const carom_device_broad *broad = s->broad;
     uint32_t count = broad->def.count;
     if (!device->cleared)
         carom_device_launch(device, clear_counters, 1, CAROM_DEVICE_COUNTERS, op->counters);
     if (count == 0) return;
-    carom_found_pairs r = carom_found_pairs_of(device, op, s->pairs, is_sorted(s), count, N_FOUND);
+    carom_found_pairs r =
+        carom_found_pairs_of(device, op, s->pairs, is_sorted(s), count, BROAD_CUDA_N_FOUND);
     const carom_broad_filter *filters =
         broad->def.filters != nullptr ? (const carom_broad_filter *)broad->filters.data : nullptr;
     broad_decision d = {broad->bounds, filters, broad->s(), r.tally};
@@ -500,9 +511,9 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     if (is_sorted(s)) carom_pairs_sort(device, r, count, s->pairs, &op->counters->n[N_LONG]);
 }
 
-static carom_status search_settle(carom_device *device, carom_device_op *op,
-                                  const carom_device_counters *counters, bool *again) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+static carom_status broad_cuda_search_settle(carom_device *device, carom_device_op *op,
+                                             const carom_device_counters *counters, bool *again) {
+    const broad_cuda_search_arguments *s = carom_device_arguments<broad_cuda_search_arguments>(op);
     carom_device_broad *broad = s->broad;
     const carom_device_count *n = counters->n;
     *again = false;
@@ -517,15 +528,15 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
     if (broad->def.method == CAROM_BROAD_METHOD_SWEEP)
         *again = carom_broad_sweep_grows(device, broad, n[N_ENTRIES]);
     if (!by_cells(broad))
-        *again = carom_device_list_grows(device, CAROM_SCRATCH_PAIRS_CANDIDATES, n[N_CANDIDATES],
-                                         sizeof(uint2)) ||
+        *again = carom_device_list_grows(device, CAROM_SCRATCH_PAIRS_CANDIDATES,
+                                         n[BROAD_CUDA_N_CANDIDATES], sizeof(uint2)) ||
                  *again;
-    *again = carom_pairs_grow(device, n[N_FOUND]) || *again;
+    *again = carom_pairs_grow(device, n[BROAD_CUDA_N_FOUND]) || *again;
     if (*again) return CAROM_OK;
-    uint64_t count = n[N_FOUND];
+    uint64_t count = n[BROAD_CUDA_N_FOUND];
     device->steps.node_pairs = n[N_ENTRIES];
-    device->steps.candidates = n[N_CANDIDATES];
-    device->steps.open_in_floats = n[N_CANDIDATES];
+    device->steps.candidates = n[BROAD_CUDA_N_CANDIDATES];
+    device->steps.open_in_floats = n[BROAD_CUDA_N_CANDIDATES];
     device->steps.open_in_doubles = 0;
     if (is_sorted(s) && n[N_LONG] != 0)
         CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
@@ -535,9 +546,10 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
 
 static carom_status broad_search(carom_device *device, const carom_device_broad *broad,
                                  carom_cuda_order order, carom_cuda_pairs *pairs) {
-    carom_device_op op = {search_reserve, search_launch, search_settle, nullptr, {}};
-    *carom_device_arguments<search_arguments>(&op) =
-        search_arguments{const_cast<carom_device_broad *>(broad), order, pairs};
+    carom_device_op op = {
+        broad_cuda_search_reserve, broad_cuda_search_launch, broad_cuda_search_settle, nullptr, {}};
+    *carom_device_arguments<broad_cuda_search_arguments>(&op) =
+        broad_cuda_search_arguments{const_cast<carom_device_broad *>(broad), order, pairs};
     return carom_device_submit(device, &op);
 }
 

@@ -22,7 +22,7 @@
 #define BROAD_LEVELS  22u /* of cells; the highest is one cell */
 
 /* Counters of a search; N_ENTRIES: pairs of leaves, or entries of a grid or a sweep. */
-enum { N_ENTRIES, N_CANDIDATES, N_FOUND, N_LONG, N_NOT_FINITE, N_CROWDED };
+enum { N_ENTRIES, BROAD_CUDA_N_CANDIDATES, BROAD_CUDA_N_FOUND, N_LONG, N_NOT_FINITE, N_CROWDED };
 
 /* ---- On the device --------------------------------------------------------------------------- */
 
@@ -145,7 +145,7 @@ struct carom_device_broad {
     carom_device_broad_def def; /* its pointers are only compared */
     carom_device_block own_bounds, filters, prepared, counts, tree_memory, choices;
     const carom_bounds *bounds; /* own, or the caller's */
-    carom_tree tree;
+    carom_bvh_cuda_tree tree;
     bool crowded;  /* AUTO takes the tree */
     bool has_tree; /* what is prepared, once the kernels queued so far are done */
     uint64_t entries;

@@ -8,12 +8,12 @@
 #include "base/progress.h"
 #include "broad/broad.h"
 
-static const carom_cuda_broad *table(void) {
+static const carom_cuda_broad *broad_device_table(void) {
     return carom_device_table(CAROM_CUDA_BROAD);
 }
 
 carom_status carom_broad_device_check_new(carom_context *context, const carom_broad_def *def) {
-    CAROM_TRY(carom_context_require_table(context, table(), "broad phase"));
+    CAROM_TRY(carom_context_require_table(context, broad_device_table(), "broad phase"));
     if (def->method != CAROM_BROAD_METHOD_GRID) return CAROM_OK;
     return carom_grid_require_device_hash(context, def->grid.hash);
 }
@@ -33,35 +33,37 @@ carom_status carom_broad_device_prepare(carom_context *context, carom_broad *bro
                                   .sweep_cell = broad->sweep_cell};
     carom_grid_choose_table(&broad->grid_def, broad->id_count, &def.table);
     if (broad->device == NULL)
-        CAROM_TRY(carom_device_pass(context, table()->create(context->device, &broad->device)));
-    CAROM_TRY(carom_device_pass(context, table()->set(context->device, broad->device, &def)));
+        CAROM_TRY(carom_device_pass(context,
+                                    broad_device_table()->create(context->device, &broad->device)));
+    CAROM_TRY(carom_device_pass(context,
+                                broad_device_table()->set(context->device, broad->device, &def)));
     ++broad->builds;
     return CAROM_OK;
 }
 
 carom_status carom_broad_device_set_filters(carom_context *context, carom_broad *broad) {
     if (broad->device == NULL || carom_broad_is_pending(broad)) return CAROM_OK;
-    return carom_device_pass(context,
-                             table()->set_filters(context->device, broad->device, broad->filters));
+    return carom_device_pass(
+        context, broad_device_table()->set_filters(context->device, broad->device, broad->filters));
 }
 
 carom_status carom_broad_device_fetch(carom_context *context, carom_broad *broad) {
     if (!broad->stale) return CAROM_OK;
     CAROM_TRY(carom_broad_check_backend(context, broad));
-    CAROM_TRY(carom_device_pass(context,
-                                table()->get_boxes(context->device, broad->device, broad->boxes)));
+    CAROM_TRY(carom_device_pass(
+        context, broad_device_table()->get_boxes(context->device, broad->device, broad->boxes)));
     broad->stale = false;
     return CAROM_OK;
 }
 
 void carom_broad_device_release(carom_broad *broad) {
-    if (broad->device != NULL) table()->destroy(broad->device);
+    if (broad->device != NULL) broad_device_table()->destroy(broad->device);
     broad->device = NULL;
 }
 
 void carom_broad_device_info(const carom_broad *broad, carom_broad_info *info) {
     carom_device_broad_info device;
-    table()->get_info(broad->device, &device);
+    broad_device_table()->get_info(broad->device, &device);
     info->method = device.method;
     info->bytes += device.bytes;
     info->nodes = device.nodes;
@@ -71,20 +73,21 @@ void carom_broad_device_info(const carom_broad *broad, carom_broad_info *info) {
 
 /* ---- Queries with results on the host -------------------------------------------------------- */
 
-static carom_status search(carom_context *context, const carom_broad *broad) {
+static carom_status broad_device_search(carom_context *context, const carom_broad *broad) {
     CAROM_TRY(carom_cuda_finish(context));
-    CAROM_TRY(carom_device_pass(context,
-                                table()->search(context->device, broad->device,
-                                                CAROM_CUDA_ORDER_SORTED, &context->device_pairs)));
+    CAROM_TRY(carom_device_pass(
+        context, broad_device_table()->search(context->device, broad->device,
+                                              CAROM_CUDA_ORDER_SORTED, &context->device_pairs)));
     CAROM_TRY(carom_cuda_finish(context));
-    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+    return carom_device_pass(context,
+                             broad_device_table()->get_work(context->device, &context->work));
 }
 
 carom_status carom_broad_device_search(carom_context *context, const carom_broad *broad,
                                        uint64_t **pairs, uint64_t *count) {
     const carom_cuda_pairs *found = &context->device_pairs;
     carom_progress_begin(context, "finding pairs", 0);
-    CAROM_TRY(carom_progress_finish(context, search(context, broad)));
+    CAROM_TRY(carom_progress_finish(context, broad_device_search(context, broad)));
     *count = found->count;
     uint64_t *words = *pairs = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint64_t, *count);
     if (words == NULL) return carom_fail_memory(context, *count * sizeof(*words), "pairs");
@@ -117,7 +120,8 @@ carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
         CAROM_TRY(carom_broad_commit(context, broad));
     broad->stale = broad->all_changed = true;
     broad->changed.count = 0;
-    return carom_device_pass(context, table()->update(device, broad->device, borrowed_boxes));
+    return carom_device_pass(context,
+                             broad_device_table()->update(device, broad->device, borrowed_boxes));
 }
 
 carom_status carom_cuda_broad_pairs(carom_context *context, const carom_broad *broad,
@@ -133,5 +137,6 @@ carom_status carom_cuda_broad_pairs(carom_context *context, const carom_broad *b
     if (broad->accept != NULL)
         return carom_fail(context, CAROM_UNSUPPORTED,
                           "accept cannot be called from cuda; use filters, or carom_broad_pairs");
-    return carom_device_pass(context, table()->search(device, broad->device, order, pairs));
+    return carom_device_pass(context,
+                             broad_device_table()->search(device, broad->device, order, pairs));
 }

@@ -12,7 +12,7 @@
 /* Searching all boxes is faster than searching this part of them one by one. */
 #define SEARCH_DIVIDE 3u
 
-typedef struct frame {
+typedef struct broad_frame_job {
     carom_context *context;
     carom_broad *broad;
     bool all;              /* every box is searched */
@@ -20,15 +20,15 @@ typedef struct frame {
     uint64_t found_count;
     uint64_t *begun, *ended; /* in scratch */
     uint64_t begun_count, ended_count;
-} frame;
+} broad_frame_job;
 
-static bool has_changed(const frame *f, uint64_t pair) {
+static bool broad_frame_has_changed(const broad_frame_job *f, uint64_t pair) {
     const uint8_t *states = f->broad->states;
     return f->all || ((states[pair >> 32] | states[(uint32_t)pair]) & CAROM_BROAD_CHANGED) != 0;
 }
 
 /* In checked builds: all lists of a frame are canonical, and no pair both begins and ends. */
-static void broad_check_frame(const frame *f) {
+static void broad_check_frame(const broad_frame_job *f) {
 #ifdef CAROM_CHECKS
     const carom_broad *broad = f->broad;
     uint32_t ids = broad->id_count;
@@ -48,14 +48,14 @@ static void broad_check_frame(const frame *f) {
 }
 
 /* Merges the last frame's pairs with those found. `next` has space for both. */
-static void merge(frame *f) {
+static void merge(broad_frame_job *f) {
     const carom_broad_words *kept = &f->broad->kept;
     carom_broad_words *next = &f->broad->next;
     uint64_t i = 0, j = 0, count = 0;
     while (i < kept->count || j < f->found_count) {
         uint64_t old = i < kept->count ? kept->data[i] : UINT64_MAX;
         uint64_t new = j < f->found_count ? f->found[j] : UINT64_MAX;
-        if (old < new &&has_changed(f, old)) {
+        if (old < new &&broad_frame_has_changed(f, old)) {
             f->ended[f->ended_count++] = old;
         } else {
             next->data[count++] = CAROM_MIN(old, new);
@@ -70,7 +70,8 @@ static void merge(frame *f) {
 }
 
 /* Lists the places of live boxes that changed, in the order of the tree. */
-static carom_status list_changed(frame *f, const uint32_t **places, uint64_t *place_count) {
+static carom_status list_changed(broad_frame_job *f, const uint32_t **places,
+                                 uint64_t *place_count) {
     carom_broad *broad = f->broad;
     carom_context *context = f->context;
     uint64_t count = 0, most = broad->changed.count;
@@ -93,7 +94,7 @@ static carom_status list_changed(frame *f, const uint32_t **places, uint64_t *pl
     return CAROM_OK;
 }
 
-static carom_status search(frame *f) {
+static carom_status broad_frame_search(broad_frame_job *f) {
     carom_broad *broad = f->broad;
     carom_broad_search s = {.context = f->context, .broad = broad};
     uint64_t *found;
@@ -120,7 +121,7 @@ static void forget_changed(carom_broad *broad) {
 }
 
 /* Makes the new frame the last one; ids freed since may be given out again. */
-static void finish(carom_broad *broad) {
+static void broad_frame_finish(carom_broad *broad) {
     carom_broad_words last = broad->kept;
     broad->kept = broad->next;
     broad->next = last;
@@ -134,12 +135,12 @@ static void finish(carom_broad *broad) {
 }
 
 /* Everything that can fail except for the results. */
-static carom_status prepare(frame *f) {
+static carom_status broad_frame_prepare(broad_frame_job *f) {
     carom_context *context = f->context;
     carom_broad *broad = f->broad;
     carom_arena *scratch = carom_scratch(context, 0);
     CAROM_TRY(carom_broad_commit(context, broad));
-    CAROM_TRY(search(f));
+    CAROM_TRY(broad_frame_search(f));
     uint64_t most = broad->kept.count + f->found_count;
     f->begun = CAROM_ARENA_TAKE(scratch, uint64_t, f->found_count);
     f->ended = CAROM_ARENA_TAKE(scratch, uint64_t, broad->kept.count);
@@ -154,8 +155,8 @@ static carom_status prepare(frame *f) {
     return CAROM_OK;
 }
 
-static carom_status fill(carom_context *context, const uint64_t *pairs, uint64_t count,
-                         carom_pairs *result, bool *more) {
+static carom_status broad_frame_fill(carom_context *context, const uint64_t *pairs, uint64_t count,
+                                     carom_pairs *result, bool *more) {
     if (result == NULL) return CAROM_OK;
     carom_status status = carom_pair_list_fill(context, pairs, count, result);
     *more = *more || status == CAROM_MORE;
@@ -170,17 +171,20 @@ carom_status carom_broad_step(carom_context *context, carom_broad *broad, carom_
     if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "pairs that began");
     if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "pairs that ended");
     CAROM_TRY(carom_broad_check_backend(context, broad));
-    frame f = {.context = context, .broad = broad};
+    broad_frame_job f = {.context = context, .broad = broad};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     bool more = false;
     context->work = (carom_work){0};
-    carom_status status = prepare(&f);
+    carom_status status = broad_frame_prepare(&f);
     const carom_broad_words *next = &broad->next;
-    if (status == CAROM_OK) status = fill(context, next->data, next->count, pairs, &more);
-    if (status == CAROM_OK) status = fill(context, f.begun, f.begun_count, begun, &more);
-    if (status == CAROM_OK) status = fill(context, f.ended, f.ended_count, ended, &more);
-    if (status == CAROM_OK) finish(broad);
+    if (status == CAROM_OK)
+        status = broad_frame_fill(context, next->data, next->count, pairs, &more);
+    if (status == CAROM_OK)
+        status = broad_frame_fill(context, f.begun, f.begun_count, begun, &more);
+    if (status == CAROM_OK)
+        status = broad_frame_fill(context, f.ended, f.ended_count, ended, &more);
+    if (status == CAROM_OK) broad_frame_finish(broad);
     carom_arena_rewind(scratch, mark);
     return status == CAROM_OK && more ? CAROM_MORE : status;
 }

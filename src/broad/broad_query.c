@@ -16,8 +16,8 @@
 #include "geom/ray.h"
 #include "geom/ray_item.h"
 
-#define QUERIES_PER_RANGE 64u
-#define OFFERS_PER_LOOK   1024u /* boxes tested between checks of the clock */
+#define BROAD_QUERY_QUERIES_PER_RANGE 64u
+#define BROAD_QUERY_OFFERS_PER_LOOK   1024u /* boxes tested between checks of the clock */
 
 /* Relative error of a quotient or of a distance: 2^-51 and 2^-50 are the bounds. */
 #define BROAD_QUOTIENT_ERROR 0x1p-49
@@ -38,7 +38,7 @@
 /* Twice the least double: what a distance loses to underflow, in the caller's unit. */
 #define BROAD_UNDERFLOW 0x1p-1073
 
-typedef struct query {
+typedef struct broad_query_job {
     carom_context *context;
     const carom_broad *broad;
     const carom_bounds *boxes;
@@ -47,11 +47,11 @@ typedef struct query {
     carom_hit *hits;
     carom_ray_frame frame; /* that of the tree's boxes */
     carom_worker_states states;
-} query;
+} broad_query_job;
 
 /* Of one worker. */
 typedef struct asker {
-    query *q;
+    broad_query_job *q;
     uint32_t worker;
     carom_pair_list list;
     carom_work work;
@@ -83,7 +83,7 @@ static bool decide_boxes(carom_bvh_found *found) {
 }
 
 static bool begin_asker(void *user, void *state, uint32_t worker) {
-    query *q = user;
+    broad_query_job *q = user;
     asker *s = state;
     s->q = q;
     s->worker = worker;
@@ -108,7 +108,7 @@ static carom_box clamp_box(carom_box box) {
 }
 
 static carom_status ask_boxes(void *argument, carom_range range) {
-    query *q = argument;
+    broad_query_job *q = argument;
     asker *s = carom_worker_state(&q->states, range.worker);
     if (s == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -125,13 +125,13 @@ static carom_status ask_boxes(void *argument, carom_range range) {
 /* ---- Rays ------------------------------------------------------------------------------------ */
 
 /* Where a ray crosses a plane across an axis: t = (p - o) / d. */
-typedef struct crossing {
+typedef struct broad_query_crossing {
     double p, o, d; /* d is not 0; p = o: t is 0 */
     double t;       /* rounded */
-} crossing;
+} broad_query_crossing;
 
-static crossing crossing_at(double p, double o, double d) {
-    return (crossing){p, o, d, p == o ? 0.0 : (p - o) / d};
+static broad_query_crossing crossing_at(double p, double o, double d) {
+    return (broad_query_crossing){p, o, d, p == o ? 0.0 : (p - o) / d};
 }
 
 static bool is_sure(double t) {
@@ -140,7 +140,7 @@ static bool is_sure(double t) {
 }
 
 /* The sign of a's t minus b's. */
-static int compare(const crossing *a, const crossing *b) {
+static int broad_query_compare(const broad_query_crossing *a, const broad_query_crossing *b) {
     if (is_sure(a->t) && is_sure(b->t)) {
         double apart = a->t - b->t, error = BROAD_QUOTIENT_ERROR * (fabs(a->t) + fabs(b->t));
         if (apart > error) return 1;
@@ -156,7 +156,7 @@ static int compare(const crossing *a, const crossing *b) {
 }
 
 /* The sign of t minus the length. */
-static int compare_length(const crossing *a, double length) {
+static int compare_length(const broad_query_crossing *a, double length) {
     if (is_sure(a->t) && is_sure(length)) {
         double apart = a->t - length, error = BROAD_QUOTIENT_ERROR * (fabs(a->t) + length);
         if (apart > error) return 1;
@@ -172,14 +172,15 @@ static int compare_length(const crossing *a, double length) {
 
 /* Whether the ray meets the box, which is not empty, and where it enters it: at t = 0 if the origin
  * is inside. */
-static bool meet(const carom_ray *ray, const carom_bounds *box, crossing *enter) {
+static bool broad_query_meet(const carom_ray *ray, const carom_bounds *box,
+                             broad_query_crossing *enter) {
     const double o[3] = {ray->origin.x, ray->origin.y, ray->origin.z};
     const double d[3] = {ray->direction.x, ray->direction.y, ray->direction.z};
     const double low[3] = {box->low.x, box->low.y, box->low.z};
     const double high[3] = {box->high.x, box->high.y, box->high.z};
-    crossing leave = {0.0, 0.0, 0.0, 0.0};
+    broad_query_crossing leave = {0.0, 0.0, 0.0, 0.0};
     bool starts_inside = true;
-    *enter = (crossing){0.0, 0.0, 1.0, 0.0};
+    *enter = (broad_query_crossing){0.0, 0.0, 1.0, 0.0};
     for (int k = 0; k < 3; ++k) {
         if (d[k] == 0.0) {
             if (o[k] < low[k] || o[k] > high[k]) return false;
@@ -187,15 +188,15 @@ static bool meet(const carom_ray *ray, const carom_bounds *box, crossing *enter)
         }
         double near = d[k] > 0.0 ? low[k] : high[k], far = d[k] > 0.0 ? high[k] : low[k];
         if (d[k] > 0.0 ? far < o[k] : far > o[k]) return false; /* behind */
-        crossing out = crossing_at(far, o[k], d[k]);
-        if (leave.d == 0.0 || compare(&out, &leave) < 0) leave = out;
+        broad_query_crossing out = crossing_at(far, o[k], d[k]);
+        if (leave.d == 0.0 || broad_query_compare(&out, &leave) < 0) leave = out;
         if (d[k] > 0.0 ? near <= o[k] : near >= o[k]) continue; /* not in front */
-        crossing in = crossing_at(near, o[k], d[k]);
-        if (starts_inside || compare(&in, enter) > 0) *enter = in;
+        broad_query_crossing in = crossing_at(near, o[k], d[k]);
+        if (starts_inside || broad_query_compare(&in, enter) > 0) *enter = in;
         starts_inside = false;
     }
     if (starts_inside) return true;
-    if (compare(enter, &leave) > 0) return false;
+    if (broad_query_compare(enter, &leave) > 0) return false;
     bool ends = ray->length > 0.0 && ray->length <= DBL_MAX;
     return !ends || compare_length(enter, ray->length) <= 0;
 }
@@ -209,7 +210,7 @@ typedef struct path {
 } path;
 
 /* False when the ray misses the tree. */
-static bool path_begin(const query *q, const carom_ray *ray, path *p) {
+static bool path_begin(const broad_query_job *q, const carom_ray *ray, path *p) {
     carom_ray_begin(ray->origin, ray->direction, ray->length, &q->frame, &p->view);
     if (p->view.misses) return false;
     double far = q->frame.reach;
@@ -230,32 +231,33 @@ static bool path_begin(const query *q, const carom_ray *ray, path *p) {
 }
 
 /* The search along one ray. */
-typedef struct ray_search {
+typedef struct broad_query_ray_search {
     asker *asker;
     const carom_ray *ray;
     path path;
     bool all; /* boxes are listed; else the first is wanted */
     uint32_t id;
-    crossing first;
-} ray_search;
+    broad_query_crossing first;
+} broad_query_ray_search;
 
 static double offer_ray(void *user, uint32_t place) {
-    ray_search *r = user;
+    broad_query_ray_search *r = user;
     asker *s = r->asker;
     const carom_broad *broad = s->q->broad;
     uint32_t id = broad->tree.items[place];
-    crossing enter;
-    if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->q->context, s->worker))
+    broad_query_crossing enter;
+    if (++s->offers % BROAD_QUERY_OFFERS_PER_LOOK == 0 &&
+        carom_progress_stop(s->q->context, s->worker))
         return -HUGE_VAL;
     ++s->work.candidates;
-    if (meet(r->ray, &broad->boxes[id], &enter)) {
+    if (broad_query_meet(r->ray, &broad->boxes[id], &enter)) {
         if (r->all) {
             if (!carom_pair_list_add(&s->list, s->index, id)) {
                 s->status = CAROM_NO_MEMORY;
                 return -HUGE_VAL;
             }
         } else {
-            int order = r->id == CAROM_NONE ? -1 : compare(&enter, &r->first);
+            int order = r->id == CAROM_NONE ? -1 : broad_query_compare(&enter, &r->first);
             if (order < 0 || (order == 0 && id < r->id)) {
                 r->id = id;
                 r->first = enter;
@@ -269,17 +271,18 @@ static double offer_ray(void *user, uint32_t place) {
     return CAROM_MIN(end, r->path.limit);
 }
 
-static double clamp(double x, double low, double high) {
+static double broad_query_clamp(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
 }
 
 static carom_vec3 clamp_to_box(carom_vec3 p, const carom_bounds *box) {
-    return carom_vec(clamp(p.x, box->low.x, box->high.x), clamp(p.y, box->low.y, box->high.y),
-                     clamp(p.z, box->low.z, box->high.z));
+    return carom_vec(broad_query_clamp(p.x, box->low.x, box->high.x),
+                     broad_query_clamp(p.y, box->low.y, box->high.y),
+                     broad_query_clamp(p.z, box->low.z, box->high.z));
 }
 
 /* Where the ray enters the first box, and through which side: that which it reaches last. */
-static carom_hit ray_hit(const query *q, const ray_search *r) {
+static carom_hit ray_hit(const broad_query_job *q, const broad_query_ray_search *r) {
     const carom_ray *ray = r->ray;
     carom_hit hit = {.id = r->id, .face = CAROM_NONE, .distance = HUGE_VAL, .point = ray->origin};
     if (r->id == CAROM_NONE) return hit;
@@ -293,7 +296,8 @@ static carom_hit ray_hit(const query *q, const ray_search *r) {
         if (by[k] == 0.0) continue;
         double t = ((by[k] > 0.0 ? low[k] : high[k]) - from[k]) / by[k];
         if (hit.distance > 0.0 && (side < 0 || t > last)) side = k, last = t;
-        if (hit.distance > 0.0) point[k] = clamp(from[k] + hit.distance * by[k], low[k], high[k]);
+        if (hit.distance > 0.0)
+            point[k] = broad_query_clamp(from[k] + hit.distance * by[k], low[k], high[k]);
     }
     if (side < 0) return hit;
     point[side] = by[side] > 0.0 ? low[side] : high[side];
@@ -303,11 +307,11 @@ static carom_hit ray_hit(const query *q, const ray_search *r) {
 }
 
 static carom_status ask_rays(void *argument, carom_range range) {
-    query *q = argument;
+    broad_query_job *q = argument;
     asker *s = carom_worker_state(&q->states, range.worker);
     if (s == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end && s->status == CAROM_OK; ++i) {
-        ray_search r;
+        broad_query_ray_search r;
         r.asker = s;
         r.ray = &q->rays[i];
         r.all = q->hits == NULL;
@@ -400,10 +404,11 @@ static void offer_nearest(nearest_search *n, uint32_t place) {
     }
 }
 
-static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
+static double broad_query_offer_lanes(void *user, uint32_t block, uint32_t lanes) {
     nearest_search *n = user;
     asker *s = n->asker;
-    if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->q->context, s->worker))
+    if (++s->offers % BROAD_QUERY_OFFERS_PER_LOOK == 0 &&
+        carom_progress_stop(s->q->context, s->worker))
         return -1.0;
     for (; lanes != 0; lanes &= lanes - 1)
         offer_nearest(n, block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes));
@@ -412,8 +417,8 @@ static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
     return !n->blind && limit <= BROAD_NEAREST_REACH ? limit : HUGE_VAL;
 }
 
-static carom_hit find_nearest(asker *s, carom_vec3 point) {
-    const query *q = s->q;
+static carom_hit broad_query_find_nearest(asker *s, carom_vec3 point) {
+    const broad_query_job *q = s->q;
     nearest_search n = {
         .asker = s, .point = {point.x, point.y, point.z}, .id = CAROM_NONE, .distance = HUGE_VAL};
     carom_bvh_point at;
@@ -430,7 +435,7 @@ static carom_hit find_nearest(asker *s, carom_vec3 point) {
         n.blind = true;
     }
     s->found.visits += CAROM_CPU_CALL(q->context, carom_bvh_nearest)(&q->broad->tree, &at, HUGE_VAL,
-                                                                     offer_lanes, &n);
+                                                                     broad_query_offer_lanes, &n);
     carom_hit hit = {.id = n.id, .face = CAROM_NONE, .distance = n.distance, .point = point};
     if (n.id == CAROM_NONE) return hit;
     CAROM_ASSERT(n.distance >= 0.0 && n.id < q->broad->id_count);
@@ -440,11 +445,11 @@ static carom_hit find_nearest(asker *s, carom_vec3 point) {
 }
 
 static carom_status ask_points(void *argument, carom_range range) {
-    query *q = argument;
+    broad_query_job *q = argument;
     asker *s = carom_worker_state(&q->states, range.worker);
     if (s == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        q->hits[i] = find_nearest(s, q->points[i]);
+        q->hits[i] = broad_query_find_nearest(s, q->points[i]);
         if (carom_progress_stop(q->context, range.worker)) return CAROM_CANCELLED;
     }
     return CAROM_OK;
@@ -452,7 +457,7 @@ static carom_status ask_points(void *argument, carom_range range) {
 
 /* ---- Running a query ------------------------------------------------------------------------- */
 
-static carom_status gather(query *q, carom_pairs *pairs) {
+static carom_status broad_query_gather(broad_query_job *q, carom_pairs *pairs) {
     carom_pair_list all;
     asker *s;
     carom_work *work = &q->context->work;
@@ -468,8 +473,8 @@ static carom_status gather(query *q, carom_pairs *pairs) {
     return carom_pair_list_fill(q->context, found, count, pairs);
 }
 
-static carom_status run(query *q, const char *what, uint64_t count, carom_range_fn *ask,
-                        carom_pairs *pairs) {
+static carom_status broad_query_run_batch(broad_query_job *q, const char *what, uint64_t count,
+                                          carom_range_fn *ask, carom_pairs *pairs) {
     carom_context *context = q->context;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -477,17 +482,18 @@ static carom_status run(query *q, const char *what, uint64_t count, carom_range_
     carom_status status =
         carom_worker_states_begin(&q->states, context, sizeof(asker), begin_asker, q);
     if (status == CAROM_OK) {
-        status = carom_parallel_phase(context, what, count, QUERIES_PER_RANGE, ask, q);
+        status = carom_parallel_phase(context, what, count, BROAD_QUERY_QUERIES_PER_RANGE, ask, q);
         if (status == CAROM_NO_MEMORY)
             status = carom_fail_memory(context, sizeof(asker), "a query");
-        if (status == CAROM_OK) status = gather(q, pairs);
+        if (status == CAROM_OK) status = broad_query_gather(q, pairs);
         carom_worker_states_release(&q->states);
     }
     carom_arena_rewind(scratch, mark);
     return status;
 }
 
-static carom_status check(carom_context *context, const carom_broad *broad, uint64_t count) {
+static carom_status broad_query_check(carom_context *context, const carom_broad *broad,
+                                      uint64_t count) {
     CAROM_TRY(carom_broad_check_ready(context, broad));
     CAROM_TRY(carom_context_require_cpu(context, "a query of boxes, rays or points"));
     if (count > UINT32_MAX)
@@ -499,7 +505,7 @@ static carom_status check(carom_context *context, const carom_broad *broad, uint
                       carom_broad_method_name(broad->method));
 }
 
-static carom_ray_frame frame_of(const carom_broad *broad) {
+static carom_ray_frame broad_query_frame_of(const carom_broad *broad) {
     const carom_broad_space *space = &broad->space;
     carom_box bounds = carom_bvh_bounds(&broad->tree);
     carom_ray_frame frame = {
@@ -519,15 +525,15 @@ carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *
     CAROM_REQUIRE_INPUTS(boxes, count, "boxes");
     CAROM_REQUIRE_RESULT(pairs, "pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
-    CAROM_TRY(check(context, broad, count));
+    CAROM_TRY(broad_query_check(context, broad, count));
     for (uint64_t i = 0; i < count; ++i)
         if (!carom_vec_finite(boxes[i].low) || !carom_vec_finite(boxes[i].high))
             return carom_fail(
                 context, CAROM_BAD_INPUT,
                 "box %llu has a bound that is NaN or infinite: leave it out or mend it",
                 (unsigned long long)i);
-    query q = {.context = context, .broad = broad, .boxes = boxes};
-    return run(&q, "finding boxes", count, ask_boxes, pairs);
+    broad_query_job q = {.context = context, .broad = broad, .boxes = boxes};
+    return broad_query_run_batch(&q, "finding boxes", count, ask_boxes, pairs);
 }
 
 carom_status carom_broad_query_rays(carom_context *context, const carom_broad *broad,
@@ -537,10 +543,11 @@ carom_status carom_broad_query_rays(carom_context *context, const carom_broad *b
     CAROM_REQUIRE_INPUTS(rays, count, "rays");
     CAROM_REQUIRE_RESULT(pairs, "pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
-    CAROM_TRY(check(context, broad, count));
+    CAROM_TRY(broad_query_check(context, broad, count));
     CAROM_TRY(carom_rays_check(context, rays, count));
-    query q = {.context = context, .broad = broad, .rays = rays, .frame = frame_of(broad)};
-    return run(&q, "casting rays", count, ask_rays, pairs);
+    broad_query_job q = {
+        .context = context, .broad = broad, .rays = rays, .frame = broad_query_frame_of(broad)};
+    return broad_query_run_batch(&q, "casting rays", count, ask_rays, pairs);
 }
 
 carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *broad,
@@ -550,12 +557,15 @@ carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *br
     CAROM_REQUIRE_INPUTS(rays, count, "rays");
     CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
-    CAROM_TRY(check(context, broad, count));
+    CAROM_TRY(broad_query_check(context, broad, count));
     CAROM_TRY(carom_rays_check(context, rays, count));
     if (count == 0) return CAROM_OK;
-    query q = {
-        .context = context, .broad = broad, .rays = rays, .hits = hits, .frame = frame_of(broad)};
-    return run(&q, "casting rays", count, ask_rays, NULL);
+    broad_query_job q = {.context = context,
+                         .broad = broad,
+                         .rays = rays,
+                         .hits = hits,
+                         .frame = broad_query_frame_of(broad)};
+    return broad_query_run_batch(&q, "casting rays", count, ask_rays, NULL);
 }
 
 carom_status carom_broad_closest_points(carom_context *context, const carom_broad *broad,
@@ -565,17 +575,17 @@ carom_status carom_broad_closest_points(carom_context *context, const carom_broa
     CAROM_REQUIRE_INPUTS(points, count, "points");
     CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
-    CAROM_TRY(check(context, broad, count));
+    CAROM_TRY(broad_query_check(context, broad, count));
     for (uint64_t i = 0; i < count; ++i)
         if (!carom_vec_finite(points[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "point %llu is not finite: leave it out or mend it",
                               (unsigned long long)i);
     if (count == 0) return CAROM_OK;
-    query q = {.context = context,
-               .broad = broad,
-               .points = points,
-               .hits = hits,
-               .frame = frame_of(broad)};
-    return run(&q, "finding nearest boxes", count, ask_points, NULL);
+    broad_query_job q = {.context = context,
+                         .broad = broad,
+                         .points = points,
+                         .hits = hits,
+                         .frame = broad_query_frame_of(broad)};
+    return broad_query_run_batch(&q, "finding nearest boxes", count, ask_points, NULL);
 }

@@ -11,15 +11,16 @@
 #include "bvh/bvh_cpu.h"
 #include "grid/grid_cpu.h"
 
-#define NODES_PER_RANGE   8u /* of level 1: 2,048 boxes */
-#define PLACES_PER_RANGE  256u
-#define RANKS_PER_RANGE   512u
-#define RANKS_AT_ONCE     16u /* between clock checks: each may scan a cell that holds all */
+#define BROAD_SEARCH_NODES_PER_RANGE 8u /* of level 1: 2,048 boxes */
+#define PLACES_PER_RANGE             256u
+#define BROAD_SEARCH_RANKS_PER_RANGE 512u
+#define BROAD_SEARCH_RANKS_PER_LOOK                                                                \
+    16u /* between clock checks: each may scan a cell that holds all */
 #define ENTRIES_PER_RANGE 2048u
 #define ENTRIES_AT_ONCE   32u
 #define ACCEPTS_PER_LOOK  1024u
 
-typedef struct finder {
+typedef struct broad_search_finder {
     const carom_broad_search *search;
     const carom_broad *broad;
     uint32_t worker;
@@ -32,22 +33,23 @@ typedef struct finder {
         carom_grid_found grid;
         carom_broad_sweep_found sweep;
     } found;
-} finder;
+} broad_search_finder;
 
 /* ---- Deciding candidates --------------------------------------------------------------------- */
 
-static inline uint32_t id_of(const finder *f, uint32_t number) {
+static inline uint32_t broad_search_id_of(const broad_search_finder *f, uint32_t number) {
     return f->items != NULL ? f->items[number] : number;
 }
 
 /* Decides a batch; false stops the search. */
-static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
+static bool broad_search_decide(broad_search_finder *f, const uint32_t *a, const uint32_t *b,
+                                uint32_t count) {
     const carom_broad *broad = f->broad;
     bool exact = broad->exact;
     f->work.candidates += count;
     f->work.undecided += exact ? 0 : count;
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t first = id_of(f, a[i]), second = id_of(f, b[i]);
+        uint32_t first = broad_search_id_of(f, a[i]), second = broad_search_id_of(f, b[i]);
         CAROM_ASSERT(first != second && first < broad->id_count && second < broad->id_count);
         CAROM_ASSERT((broad->states[first] & broad->states[second] & CAROM_BROAD_LIVE) != 0);
         CAROM_ASSERT(!exact || carom_bounds_overlap(&broad->boxes[first], &broad->boxes[second]));
@@ -63,17 +65,17 @@ static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t cou
     return !carom_progress_stop(f->search->context, f->worker);
 }
 
-static bool decide_tree(carom_bvh_found *found) {
-    finder *f = found->user;
+static bool broad_search_decide_tree(carom_bvh_found *found) {
+    broad_search_finder *f = found->user;
     uint32_t count = found->count;
     found->count = 0;
-    return decide(f, found->a, found->b, count);
+    return broad_search_decide(f, found->a, found->b, count);
 }
 
 /* A box that changed finds all its partners. Of two that changed, the one of lower id reports the
  * pair. */
 static bool decide_changed(carom_bvh_found *found) {
-    finder *f = found->user;
+    broad_search_finder *f = found->user;
     const uint8_t *states = f->broad->states;
     uint32_t kept = 0, count = found->count;
     found->count = 0;
@@ -83,27 +85,27 @@ static bool decide_changed(carom_bvh_found *found) {
         found->b[kept] = found->b[i];
         kept += a < b || (a != b && (states[b] & CAROM_BROAD_CHANGED) == 0) ? 1u : 0u;
     }
-    return decide(f, found->a, found->b, kept);
+    return broad_search_decide(f, found->a, found->b, kept);
 }
 
-static bool decide_grid(carom_grid_found *found) {
-    finder *f = found->user;
+static bool broad_search_decide_grid(carom_grid_found *found) {
+    broad_search_finder *f = found->user;
     uint32_t count = found->count;
     found->count = 0;
-    return decide(f, found->a, found->b, count);
+    return broad_search_decide(f, found->a, found->b, count);
 }
 
 static bool decide_sweep(carom_broad_sweep_found *found) {
-    finder *f = found->user;
+    broad_search_finder *f = found->user;
     uint32_t count = found->count;
     found->count = 0;
-    return decide(f, found->a, found->b, count);
+    return broad_search_decide(f, found->a, found->b, count);
 }
 
-static bool begin_finder(void *user, void *state, uint32_t worker) {
+static bool broad_search_begin_finder(void *user, void *state, uint32_t worker) {
     const carom_broad_search *s = user;
     const carom_broad *broad = s->broad;
-    finder *f = state;
+    broad_search_finder *f = state;
     f->search = s;
     f->broad = broad;
     f->worker = worker;
@@ -115,13 +117,13 @@ static bool begin_finder(void *user, void *state, uint32_t worker) {
         f->items = broad->tree.items;
         f->found.tree.count = 0;
         f->found.tree.visits = 0;
-        f->found.tree.flush = s->places != NULL ? decide_changed : decide_tree;
+        f->found.tree.flush = s->places != NULL ? decide_changed : broad_search_decide_tree;
         f->found.tree.user = f;
     } else if (broad->method == CAROM_BROAD_METHOD_GRID) {
         f->items = broad->grid.items;
         f->found.grid.count = 0;
         f->found.grid.visits = 0;
-        f->found.grid.flush = decide_grid;
+        f->found.grid.flush = broad_search_decide_grid;
         f->found.grid.user = f;
     } else {
         f->found.sweep.count = 0;
@@ -134,21 +136,21 @@ static bool begin_finder(void *user, void *state, uint32_t worker) {
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
-static carom_status search_nodes(void *argument, carom_range range) {
+static carom_status broad_search_nodes(void *argument, carom_range range) {
     carom_broad_search *s = argument;
-    finder *f = carom_worker_state(&s->states, range.worker);
+    broad_search_finder *f = carom_worker_state(&s->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t node = range.begin; node < range.end; ++node)
         if (!CAROM_CPU_CALL(s->context, carom_bvh_self_node)(&s->broad->tree, (uint32_t)node,
                                                              &f->found.tree))
             return f->status;
-    (void)decide_tree(&f->found.tree);
+    (void)broad_search_decide_tree(&f->found.tree);
     return f->status;
 }
 
 static carom_status search_places(void *argument, carom_range range) {
     carom_broad_search *s = argument;
-    finder *f = carom_worker_state(&s->states, range.worker);
+    broad_search_finder *f = carom_worker_state(&s->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     if (CAROM_CPU_CALL(s->context, carom_bvh_find_places)(&s->broad->tree, s->places + range.begin,
                                                           range.end - range.begin, &f->found.tree))
@@ -156,24 +158,24 @@ static carom_status search_places(void *argument, carom_range range) {
     return f->status;
 }
 
-static carom_status search_ranks(void *argument, carom_range range) {
+static carom_status broad_search_ranks(void *argument, carom_range range) {
     carom_broad_search *s = argument;
-    finder *f = carom_worker_state(&s->states, range.worker);
+    broad_search_finder *f = carom_worker_state(&s->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
-    for (uint64_t at = range.begin; at < range.end; at += RANKS_AT_ONCE) {
-        uint64_t end = CAROM_MIN(at + RANKS_AT_ONCE, range.end);
+    for (uint64_t at = range.begin; at < range.end; at += BROAD_SEARCH_RANKS_PER_LOOK) {
+        uint64_t end = CAROM_MIN(at + BROAD_SEARCH_RANKS_PER_LOOK, range.end);
         if (!CAROM_CPU_CALL(s->context, carom_grid_self)(&s->broad->grid.view, (uint32_t)at,
                                                          (uint32_t)end, &f->found.grid) ||
             carom_progress_stop(s->context, range.worker))
             return f->status;
     }
-    (void)decide_grid(&f->found.grid);
+    (void)broad_search_decide_grid(&f->found.grid);
     return f->status;
 }
 
 static carom_status search_entries(void *argument, carom_range range) {
     carom_broad_search *s = argument;
-    finder *f = carom_worker_state(&s->states, range.worker);
+    broad_search_finder *f = carom_worker_state(&s->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t at = range.begin; at < range.end; at += ENTRIES_AT_ONCE) {
         uint64_t end = CAROM_MIN(at + ENTRIES_AT_ONCE, range.end);
@@ -186,7 +188,7 @@ static carom_status search_entries(void *argument, carom_range range) {
     return f->status;
 }
 
-static carom_status search_all(carom_broad_search *s) {
+static carom_status broad_search_all(carom_broad_search *s) {
     const carom_broad *broad = s->broad;
     carom_context *context = s->context;
     if (s->places != NULL)
@@ -194,12 +196,12 @@ static carom_status search_all(carom_broad_search *s) {
                                     search_places, s);
     if (broad->method == CAROM_BROAD_METHOD_GRID)
         return carom_parallel_phase(context, "finding pairs", broad->grid.view.item_count,
-                                    RANKS_PER_RANGE, search_ranks, s);
+                                    BROAD_SEARCH_RANKS_PER_RANGE, broad_search_ranks, s);
     if (broad->method == CAROM_BROAD_METHOD_SWEEP)
         return carom_parallel_phase(context, "finding pairs", broad->sweep.count, ENTRIES_PER_RANGE,
                                     search_entries, s);
     return carom_parallel_phase(context, "finding pairs", carom_bvh_self_nodes(&broad->tree),
-                                NODES_PER_RANGE, search_nodes, s);
+                                BROAD_SEARCH_NODES_PER_RANGE, broad_search_nodes, s);
 }
 
 /* ---- Result ---------------------------------------------------------------------------------- */
@@ -217,9 +219,9 @@ static carom_status ask_caller(carom_context *context, const carom_broad *broad,
     return CAROM_OK;
 }
 
-static carom_status gather(carom_broad_search *s, uint64_t **pairs, uint64_t *count) {
+static carom_status broad_search_gather(carom_broad_search *s, uint64_t **pairs, uint64_t *count) {
     carom_pair_list all;
-    finder *f;
+    broad_search_finder *f;
     carom_work *work = &s->context->work;
     carom_pair_list_begin(&all, carom_scratch(s->context, 0));
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;) {
@@ -242,11 +244,12 @@ carom_status carom_broad_search_run(carom_broad_search *s, uint64_t **pairs, uin
         if (s->broad->accept == NULL) return CAROM_OK;
         return ask_caller(s->context, s->broad, *pairs, count);
     }
-    CAROM_TRY(carom_worker_states_begin(&s->states, s->context, sizeof(finder), begin_finder, s));
-    carom_status status = search_all(s);
+    CAROM_TRY(carom_worker_states_begin(&s->states, s->context, sizeof(broad_search_finder),
+                                        broad_search_begin_finder, s));
+    carom_status status = broad_search_all(s);
     if (status == CAROM_NO_MEMORY)
-        status = carom_fail_memory(s->context, sizeof(finder), "finding pairs");
-    if (status == CAROM_OK) status = gather(s, pairs, count);
+        status = carom_fail_memory(s->context, sizeof(broad_search_finder), "finding pairs");
+    if (status == CAROM_OK) status = broad_search_gather(s, pairs, count);
     carom_worker_states_release(&s->states);
     return status;
 }

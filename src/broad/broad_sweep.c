@@ -23,29 +23,29 @@
 #include "base/sort.h"
 #include "broad/broad_sweep_cpu.h"
 
-#define BATCH 256u  /* boxes rounded at a time */
-#define GRAIN 4096u /* boxes or entries per range */
+#define BROAD_SWEEP_BOXES_PER_BATCH   256u  /* boxes rounded at a time */
+#define BROAD_SWEEP_ENTRIES_PER_RANGE 4096u /* boxes or entries per range */
 
 /* Steps of the sweep per entry that cells are sized for. A step is one lane of a vector: on J1 the
  * best lies between 4 and 10. */
-#define STEPS_PER_ENTRY 6.0
+#define BROAD_SWEEP_STEPS_PER_ENTRY 6.0
 
 /* Cells are at least this many mean extents wide, so that a box is in 2.25 cells on average. */
-#define LEAST_CELL 2.0
+#define BROAD_SWEEP_LEAST_CELL_EXTENTS 2.0
 
-#define BROAD_SWEEP_WORD_BITS    32u /* of a key: the cell, then the place along the axis */
-#define BROAD_SWEEP_AXIS_BITS    30u /* at most, for the axis; a float has 24 */
-#define MOST_CELL_BITS           20u /* of a key, for cells; at least 12 are left for the axis */
-#define ENTRIES_PER_BOX          3u  /* beyond this, cells are doubled */
-#define ENTRIES_ANY_COUNT        4096u
-#define BROAD_SWEEP_SPARE_DIVIDE 16u /* part of spare capacity: entries vary from frame to frame */
+#define BROAD_SWEEP_WORD_BITS      32u /* of a key: the cell, then the place along the axis */
+#define BROAD_SWEEP_AXIS_BITS      30u /* at most, for the axis; a float has 24 */
+#define BROAD_SWEEP_MOST_CELL_BITS 20u /* of a key, for cells; at least 12 are left for the axis */
+#define ENTRIES_PER_BOX            3u  /* beyond this, cells are doubled */
+#define ENTRIES_ANY_COUNT          4096u
+#define BROAD_SWEEP_SPARE_DIVIDE   16u /* part of spare capacity: entries vary from frame to frame */
 
 typedef struct moments {
     double sum[3], squares[3], extents[3]; /* of centres; of the boxes */
     uint64_t count;                        /* boxes that are not empty */
 } moments;
 
-typedef struct build {
+typedef struct broad_sweep_build {
     carom_context *context;
     const carom_broad_source *source;
     carom_broad_sweep *sweep;
@@ -57,16 +57,16 @@ typedef struct build {
     double inverse[3];     /* 1 / edge of a cell, across the sweep: [1] and [2] */
     uint32_t cells[3];     /* along [1] and [2] */
     uint32_t *keys, *owners;
-} build;
+} broad_sweep_build;
 
 /* ---- 1. The axis ----------------------------------------------------------------------------- */
 
 /* Rounds the boxes and sums up their moments relative to `low`. */
-static carom_status measure(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status broad_sweep_measure(void *argument, carom_range range) {
+    broad_sweep_build *b = argument;
     moments m = {0};
-    for (uint64_t at = range.begin; at < range.end; at += BATCH) {
-        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
+    for (uint64_t at = range.begin; at < range.end; at += BROAD_SWEEP_BOXES_PER_BATCH) {
+        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BROAD_SWEEP_BOXES_PER_BATCH);
         carom_broad_give_boxes(b->source, NULL, (uint32_t)at, count, b->boxes + at);
         for (const carom_box *box = b->boxes + at; box < b->boxes + at + count; ++box) {
             if (!(box->low[0] <= box->high[0])) continue;
@@ -80,14 +80,14 @@ static carom_status measure(void *argument, carom_range range) {
             }
         }
     }
-    b->ranges[range.begin / GRAIN] = m;
+    b->ranges[range.begin / BROAD_SWEEP_ENTRIES_PER_RANGE] = m;
     return CAROM_OK;
 }
 
 /* The sum over ranges, in their order. */
-static moments add_ranges(const build *b) {
+static moments add_ranges(const broad_sweep_build *b) {
     moments all = {0};
-    for (uint64_t r = 0; r * GRAIN < b->box_count; ++r) {
+    for (uint64_t r = 0; r * BROAD_SWEEP_ENTRIES_PER_RANGE < b->box_count; ++r) {
         const moments *m = &b->ranges[r];
         all.count += m->count;
         for (int k = 0; k < 3; ++k) {
@@ -99,7 +99,7 @@ static moments add_ranges(const build *b) {
     return all;
 }
 
-static void choose_axis(build *b, const moments *m) {
+static void choose_axis(broad_sweep_build *b, const moments *m) {
     double n = (double)CAROM_MAX(m->count, 1), most = -1.0;
     int best = 0;
     for (int k = 0; k < 3; ++k) {
@@ -115,15 +115,15 @@ static void choose_axis(build *b, const moments *m) {
 /* ---- 2. Cells -------------------------------------------------------------------------------- */
 
 /* The edge of cells, in the frame. A box sweeps over density * cell^2 * extent others. */
-static double choose_cell(const build *b, const moments *m, const double size[3]) {
+static double choose_cell(const broad_sweep_build *b, const moments *m, const double size[3]) {
     const int *axis = b->sweep->axis;
     double n = (double)CAROM_MAX(m->count, 1);
     double extent = m->extents[axis[0]] / n;
     double across = 0.5 * (m->extents[axis[1]] + m->extents[axis[2]]) / n;
     double most = CAROM_MAX(size[1], size[2]);
-    double area = STEPS_PER_ENTRY * size[1] * size[2] * size[0] / (n * extent);
+    double area = BROAD_SWEEP_STEPS_PER_ENTRY * size[1] * size[2] * size[0] / (n * extent);
     double cell = area > 0.0 && area <= DBL_MAX ? sqrt(area) : most;
-    cell = CAROM_MAX(LEAST_CELL * across, cell);
+    cell = CAROM_MAX(BROAD_SWEEP_LEAST_CELL_EXTENTS * across, cell);
     return CAROM_MIN(cell, most);
 }
 
@@ -135,23 +135,23 @@ static uint32_t bits_for(uint64_t count) {
 
 /* Cuts space into cells of that edge, or of the least multiple by a power of two that gives few
  * enough. */
-static void cut(build *b, double cell, const double size[3]) {
+static void broad_sweep_cut(broad_sweep_build *b, double cell, const double size[3]) {
     carom_broad_sweep *sweep = b->sweep;
     for (;; cell *= 2.0) {
         uint64_t all = 1;
         bool few = true;
         for (int i = 1; i < 3; ++i) {
             double along = cell > 0.0 ? floor(size[i] / cell) + 1.0 : 1.0;
-            few = few && along <= (double)(1u << MOST_CELL_BITS);
+            few = few && along <= (double)(1u << BROAD_SWEEP_MOST_CELL_BITS);
             b->cells[i] = few ? (uint32_t)along : 1;
             b->inverse[i] = cell > 0.0 ? 1.0 / cell : 0.0;
             all *= b->cells[i];
         }
-        if (!few || all > (uint64_t)1 << MOST_CELL_BITS) continue;
+        if (!few || all > (uint64_t)1 << BROAD_SWEEP_MOST_CELL_BITS) continue;
         sweep->cell = cell;
         sweep->key_bits = BROAD_SWEEP_WORD_BITS - bits_for(all);
         sweep->key_bits = CAROM_MIN(sweep->key_bits, BROAD_SWEEP_AXIS_BITS);
-        CAROM_ASSERT(sweep->key_bits >= BROAD_SWEEP_WORD_BITS - MOST_CELL_BITS &&
+        CAROM_ASSERT(sweep->key_bits >= BROAD_SWEEP_WORD_BITS - BROAD_SWEEP_MOST_CELL_BITS &&
                      sweep->key_bits <= BROAD_SWEEP_AXIS_BITS);
         sweep->low = (double)b->low[sweep->axis[0]];
         sweep->scale = size[0] > 0.0 ? (double)((uint64_t)1 << sweep->key_bits) / size[0] : 0.0;
@@ -160,7 +160,7 @@ static void cut(build *b, double cell, const double size[3]) {
     }
 }
 
-static uint32_t cell_of(const build *b, int i, float x) {
+static uint32_t broad_sweep_cell_of(const broad_sweep_build *b, int i, float x) {
     double at = ((double)x - (double)b->low[b->sweep->axis[i]]) * b->inverse[i];
     double last = (double)(b->cells[i] - 1);
     at = at > 0.0 ? at : 0.0;
@@ -168,28 +168,28 @@ static uint32_t cell_of(const build *b, int i, float x) {
     return (uint32_t)at;
 }
 
-typedef struct span {
+typedef struct broad_sweep_span {
     uint32_t low[2], high[2]; /* first and last cell along the two axes across the sweep */
-} span;
+} broad_sweep_span;
 
-static span span_of(const build *b, const carom_box *box) {
-    span s;
+static broad_sweep_span broad_sweep_span_of(const broad_sweep_build *b, const carom_box *box) {
+    broad_sweep_span s;
     for (int i = 0; i < 2; ++i) {
         int axis = b->sweep->axis[i + 1];
-        s.low[i] = cell_of(b, i + 1, box->low[axis]);
-        s.high[i] = cell_of(b, i + 1, box->high[axis]);
+        s.low[i] = broad_sweep_cell_of(b, i + 1, box->low[axis]);
+        s.high[i] = broad_sweep_cell_of(b, i + 1, box->high[axis]);
         CAROM_ASSERT(s.low[i] <= s.high[i] && s.high[i] < b->cells[i + 1]);
     }
     return s;
 }
 
-static carom_status count_entries(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status broad_sweep_count_entries(void *argument, carom_range range) {
+    broad_sweep_build *b = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_box *box = &b->boxes[i];
         b->offsets[i] = 0;
         if (!(box->low[0] <= box->high[0])) continue;
-        span s = span_of(b, box);
+        broad_sweep_span s = broad_sweep_span_of(b, box);
         b->offsets[i] = (s.high[0] - s.low[0] + 1) * (s.high[1] - s.low[1] + 1);
     }
     return CAROM_OK;
@@ -198,13 +198,13 @@ static carom_status count_entries(void *argument, carom_range range) {
 /* ---- 3. Entries ------------------------------------------------------------------------------ */
 
 static carom_status write_entries(void *argument, carom_range range) {
-    build *b = argument;
+    broad_sweep_build *b = argument;
     const carom_broad_sweep *sweep = b->sweep;
     for (uint64_t id = range.begin; id < range.end; ++id) {
         const carom_box *box = &b->boxes[id];
         uint32_t at = b->offsets[id];
         if (b->offsets[id + 1] == at) continue;
-        span s = span_of(b, box);
+        broad_sweep_span s = broad_sweep_span_of(b, box);
         uint32_t begins = carom_broad_sweep_key(sweep, box->low[sweep->axis[0]]);
         for (uint32_t u = s.low[0]; u <= s.high[0]; ++u) {
             for (uint32_t v = s.low[1]; v <= s.high[1]; ++v, ++at) {
@@ -224,7 +224,7 @@ static carom_status write_entries(void *argument, carom_range range) {
 /* ---- 4. Lone entries, and rows in the order of the sweep ------------------------------------- */
 
 /* Counts cells and their boxes, and moves the entries of cells with several to the front. */
-static void drop_lone(build *b, uint64_t count) {
+static void drop_lone(broad_sweep_build *b, uint64_t count) {
     carom_broad_sweep *sweep = b->sweep;
     uint64_t kept = 0;
     sweep->cells = sweep->lone_cells = sweep->bound = 0;
@@ -253,7 +253,7 @@ static void drop_lone(build *b, uint64_t count) {
 }
 
 static carom_status write_rows(void *argument, carom_range range) {
-    build *b = argument;
+    broad_sweep_build *b = argument;
     carom_broad_sweep *sweep = b->sweep;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_box *box = &b->boxes[sweep->owners[i] & CAROM_BROAD_SWEEP_ID];
@@ -265,7 +265,7 @@ static carom_status write_rows(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static void pad(carom_broad_sweep *sweep) {
+static void broad_sweep_pad(carom_broad_sweep *sweep) {
     for (uint32_t i = 0; i < CAROM_BROAD_SWEEP_PADDING; ++i) {
         sweep->keys[sweep->count + i] = UINT32_MAX;
         sweep->owners[sweep->count + i] = 0;
@@ -286,7 +286,8 @@ uint64_t carom_broad_sweep_bytes(const carom_broad_sweep *sweep) {
     return sweep->capacity * (2 * sizeof(uint32_t) + 6 * sizeof(float));
 }
 
-static bool reserve(carom_broad_sweep *sweep, const carom_allocator *allocator, uint64_t count) {
+static bool broad_sweep_reserve(carom_broad_sweep *sweep, const carom_allocator *allocator,
+                                uint64_t count) {
     uint64_t capacity = count + CAROM_BROAD_SWEEP_PADDING;
     if (capacity <= sweep->capacity) return true;
     capacity += sweep->capacity != 0 ? capacity / BROAD_SWEEP_SPARE_DIVIDE : 0;
@@ -305,7 +306,7 @@ static bool reserve(carom_broad_sweep *sweep, const carom_allocator *allocator, 
 }
 
 /* Chooses cells so that entries are not too many; *entries is their number. */
-static carom_status choose_cells(build *b, double wanted, uint64_t *entries) {
+static carom_status choose_cells(broad_sweep_build *b, double wanted, uint64_t *entries) {
     carom_context *context = b->context;
     moments m = add_ranges(b);
     double size[3];
@@ -317,8 +318,9 @@ static carom_status choose_cells(build *b, double wanted, uint64_t *entries) {
     }
     double cell = wanted > 0.0 ? wanted : choose_cell(b, &m, size);
     for (;; cell = 2.0 * b->sweep->cell) {
-        cut(b, cell, size);
-        CAROM_TRY(carom_parallel_for(context, b->box_count, GRAIN, count_entries, b));
+        broad_sweep_cut(b, cell, size);
+        CAROM_TRY(carom_parallel_for(context, b->box_count, BROAD_SWEEP_ENTRIES_PER_RANGE,
+                                     broad_sweep_count_entries, b));
         uint64_t total = 0;
         for (uint32_t i = 0; i < b->box_count; ++i) total += b->offsets[i];
         bool one_cell = b->cells[1] == 1 && b->cells[2] == 1;
@@ -330,17 +332,19 @@ static carom_status choose_cells(build *b, double wanted, uint64_t *entries) {
     return carom_scan_u32(context, offsets, b->box_count, offsets);
 }
 
-static carom_status run(build *b, carom_broad *broad) {
+static carom_status broad_sweep_build_entries(broad_sweep_build *b, carom_broad *broad) {
     carom_context *context = b->context;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t entries = 0;
     double wanted = broad->sweep_cell * broad->space.scale;
-    CAROM_TRY(carom_parallel_for(context, b->box_count, GRAIN, measure, b));
+    CAROM_TRY(carom_parallel_for(context, b->box_count, BROAD_SWEEP_ENTRIES_PER_RANGE,
+                                 broad_sweep_measure, b));
     CAROM_TRY(choose_cells(b, wanted, &entries));
     b->keys = CAROM_ARENA_TAKE(scratch, uint32_t, entries);
     b->owners = CAROM_ARENA_TAKE(scratch, uint32_t, entries);
     carom_broad_sweep layout = *b->sweep;
-    if (b->keys == NULL || b->owners == NULL || !reserve(b->sweep, &broad->allocator, entries))
+    if (b->keys == NULL || b->owners == NULL ||
+        !broad_sweep_reserve(b->sweep, &broad->allocator, entries))
         return carom_fail_memory(context, entries * (4 * sizeof(uint32_t) + 6 * sizeof(float)),
                                  "the entries of a sweep");
     for (int i = 0; i < 3; ++i) b->sweep->axis[i] = layout.axis[i];
@@ -348,11 +352,13 @@ static carom_status run(build *b, carom_broad *broad) {
     b->sweep->key_bits = layout.key_bits;
     b->sweep->low = layout.low;
     b->sweep->scale = layout.scale;
-    CAROM_TRY(carom_parallel_for(context, b->box_count, GRAIN, write_entries, b));
+    CAROM_TRY(
+        carom_parallel_for(context, b->box_count, BROAD_SWEEP_ENTRIES_PER_RANGE, write_entries, b));
     CAROM_TRY(carom_sort_keys(context, b->keys, b->owners, entries));
     drop_lone(b, entries);
-    CAROM_TRY(carom_parallel_for(context, b->sweep->count, GRAIN, write_rows, b));
-    pad(b->sweep);
+    CAROM_TRY(
+        carom_parallel_for(context, b->sweep->count, BROAD_SWEEP_ENTRIES_PER_RANGE, write_rows, b));
+    broad_sweep_pad(b->sweep);
     b->sweep->cell /= broad->space.scale;
     return CAROM_OK;
 }
@@ -361,14 +367,15 @@ carom_status carom_broad_sweep_build(carom_context *context, carom_broad *broad,
                                      const carom_broad_source *source, const carom_box *bounds) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint64_t count = broad->id_count, ranges = (count + GRAIN - 1) / GRAIN;
-    build b = {.context = context,
-               .source = source,
-               .sweep = &broad->sweep,
-               .box_count = broad->id_count,
-               .boxes = CAROM_ARENA_TAKE(scratch, carom_box, count),
-               .ranges = CAROM_ARENA_TAKE(scratch, moments, ranges),
-               .offsets = CAROM_ARENA_TAKE(scratch, uint32_t, count + 1)};
+    uint64_t count = broad->id_count,
+             ranges = (count + BROAD_SWEEP_ENTRIES_PER_RANGE - 1) / BROAD_SWEEP_ENTRIES_PER_RANGE;
+    broad_sweep_build b = {.context = context,
+                           .source = source,
+                           .sweep = &broad->sweep,
+                           .box_count = broad->id_count,
+                           .boxes = CAROM_ARENA_TAKE(scratch, carom_box, count),
+                           .ranges = CAROM_ARENA_TAKE(scratch, moments, ranges),
+                           .offsets = CAROM_ARENA_TAKE(scratch, uint32_t, count + 1)};
     carom_status status;
     broad->sweep.count = broad->sweep.entries = broad->sweep.cells = 0;
     broad->sweep.lone_cells = broad->sweep.bound = 0;
@@ -377,7 +384,7 @@ carom_status carom_broad_sweep_build(carom_context *context, carom_broad *broad,
     } else {
         memcpy(b.low, bounds->low, sizeof(b.low));
         memcpy(b.high, bounds->high, sizeof(b.high));
-        status = run(&b, broad);
+        status = broad_sweep_build_entries(&b, broad);
     }
     if (status != CAROM_OK) broad->sweep.count = 0;
     carom_arena_rewind(scratch, mark);

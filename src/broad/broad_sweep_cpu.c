@@ -10,8 +10,8 @@
 #include "base/simd.h"
 
 /* Appends the ids of the lanes. */
-static inline bool emit(const carom_broad_sweep *sweep, uint32_t id, uint64_t at, carom_lanes hits,
-                        carom_broad_sweep_found *found) {
+static inline bool broad_sweep_cpu_emit(const carom_broad_sweep *sweep, uint32_t id, uint64_t at,
+                                        carom_lanes hits, carom_broad_sweep_found *found) {
     if (found->count + CAROM_BROAD_SWEEP_FLUSH > CAROM_BROAD_SWEEP_FOUND && !found->flush(found))
         return false;
     for (; hits != 0; hits &= hits - 1) {
@@ -53,7 +53,8 @@ bool CAROM_CPU(carom_broad_sweep_entries)(const carom_broad_sweep *sweep, uint64
             run = (uint32_t)CAROM_MIN(run, CAROM_MIN(sweep->count - at, CAROM_LANES));
             found->steps += run;
             carom_lanes hits = carom_lanes_of(hit) & ((1u << run) - 1u);
-            if (hits != 0 && !emit(sweep, owner & CAROM_BROAD_SWEEP_ID, at, hits, found))
+            if (hits != 0 &&
+                !broad_sweep_cpu_emit(sweep, owner & CAROM_BROAD_SWEEP_ID, at, hits, found))
                 return false;
             if (run < CAROM_LANES) break;
         }

@@ -8,9 +8,9 @@
 #define BROAD_BOXES_PER_LEAF_PAIR 2u
 
 /* The bytes that a tree takes; with memory the addresses. */
-static uint64_t place_tree(uint32_t count, char *memory, carom_tree *tree) {
+static uint64_t place_tree(uint32_t count, char *memory, carom_bvh_cuda_tree *tree) {
     uint64_t floats = carom_tree_shape(count, tree);
-    carom_tree_place(tree, (float *)memory);
+    carom_bvh_cuda_tree_place(tree, (float *)memory);
     tree->items = (uint32_t *)(memory + carom_device_row(floats * sizeof(float)));
     tree->sides = nullptr;
     return carom_device_row(floats * sizeof(float)) + sizeof(uint32_t) * (uint64_t)count + 16;
@@ -18,7 +18,7 @@ static uint64_t place_tree(uint32_t count, char *memory, carom_tree *tree) {
 
 carom_status carom_broad_tree_reserve(carom_device *device, carom_device_broad *broad) {
     uint32_t count = broad->def.count;
-    carom_tree tree = {};
+    carom_bvh_cuda_tree tree = {};
     CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, count));
     CAROM_DEVICE_TRY(carom_device_reserve(device, &broad->tree_memory,
                                           place_tree(count, nullptr, &tree), "a tree"));
@@ -27,10 +27,10 @@ carom_status carom_broad_tree_reserve(carom_device *device, carom_device_broad *
 }
 
 static void build_tree(carom_device *device, carom_device_op *op, const carom_device_broad *broad,
-                       const carom_tree &tree) {
+                       const carom_bvh_cuda_tree &tree) {
     carom_tree_sort sort = carom_tree_sort_take(device, broad->def.count);
     sort.space = &broad->s()->tree;
-    carom_tree_build(device, broad_boxes_of(broad, op), tree, sort, true);
+    carom_bvh_cuda_build(device, broad_boxes_of(broad, op), tree, sort, true);
 }
 
 void carom_broad_tree_build(carom_device *device, carom_device_op *op,
@@ -40,7 +40,7 @@ void carom_broad_tree_build(carom_device *device, carom_device_op *op,
 
 carom_status carom_broad_tree_find_reserve(carom_device *device, const carom_device_broad *broad) {
     uint32_t count = broad->def.count;
-    carom_tree tree = {};
+    carom_bvh_cuda_tree tree = {};
     CAROM_DEVICE_TRY(carom_tree_find_reserve(device, count / BROAD_BOXES_PER_LEAF_PAIR));
     if (broad->has_tree) return CAROM_OK;
     CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, count));
@@ -51,7 +51,7 @@ carom_status carom_broad_tree_find_reserve(carom_device *device, const carom_dev
 const uint32_t *carom_broad_tree_find(carom_device *device, carom_device_op *op,
                                       const carom_device_broad *broad,
                                       const carom_device_list<uint2> &candidates) {
-    carom_tree tree = broad->tree;
+    carom_bvh_cuda_tree tree = broad->tree;
     if (!broad->has_tree) {
         uint64_t bytes = place_tree(broad->def.count, nullptr, &tree);
         char *memory = carom_device_take<char>(device, CAROM_SCRATCH_BROAD_TREE, bytes);

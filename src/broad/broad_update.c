@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "broad/broad.h"
 
-#define GRAIN 4096u /* boxes per range */
+#define BROAD_UPDATE_BOXES_PER_RANGE 4096u /* boxes per range */
 
 /* Extents relative to those of the new tree. On J1, refits cost as much as builds would have saved
  * at 1.2 to 1.4. */
@@ -26,8 +26,8 @@
 #define BROAD_ANCESTOR_DIVIDE 4u
 
 /* Ids that the tree has room for beyond those given out: the share, and at least so many. */
-#define SPARE_DIVIDE 64u
-#define SPARE_LEAST  16u
+#define BROAD_UPDATE_SPARE_DIVISOR 64u
+#define SPARE_LEAST                16u
 
 /* ---- Boxes for the builders -------------------------------------------------------------------
  */
@@ -43,10 +43,11 @@ void carom_broad_give_boxes(const void *user, const uint32_t *ids, uint32_t firs
 
 /* ---- Build ----------------------------------------------------------------------------------- */
 
-static carom_status build_tree(carom_context *context, carom_broad *broad,
-                               const carom_broad_source *source, const carom_box *bounds) {
+static carom_status broad_update_build_tree(carom_context *context, carom_broad *broad,
+                                            const carom_broad_source *source,
+                                            const carom_box *bounds) {
     uint64_t slots = broad->id_count;
-    if (broad->capacity > slots) slots += slots / SPARE_DIVIDE + SPARE_LEAST;
+    if (broad->capacity > slots) slots += slots / BROAD_UPDATE_SPARE_DIVISOR + SPARE_LEAST;
     slots = CAROM_MIN(slots, broad->capacity);
     CAROM_TRY(carom_bvh_build(context, &broad->allocator, &broad->tree, (uint32_t)slots, bounds,
                               carom_broad_give_boxes, source));
@@ -63,13 +64,14 @@ static carom_status build_grid(carom_context *context, carom_broad *broad,
 }
 
 /* Builds in the present frame. */
-static carom_status build(carom_context *context, carom_broad *broad, const carom_box *bounds) {
+static carom_status broad_update_build(carom_context *context, carom_broad *broad,
+                                       const carom_box *bounds) {
     _Atomic bool inexact = false;
     carom_broad_source source = {context, broad, &inexact};
     carom_status status = CAROM_OK;
     broad->built = false;
     if (broad->method == CAROM_BROAD_METHOD_TREE)
-        status = build_tree(context, broad, &source, bounds);
+        status = broad_update_build_tree(context, broad, &source, bounds);
     else if (broad->method == CAROM_BROAD_METHOD_GRID)
         status = build_grid(context, broad, &source);
     else
@@ -107,21 +109,21 @@ carom_status carom_broad_build(carom_context *context, carom_broad *broad,
     if (context->backend != CAROM_BACKEND_CPU) return build_on_device(context, broad);
     broad->space = carom_broad_choose_space(bounds);
     carom_box box = carom_broad_round(&broad->space, bounds);
-    broad->failure = build(context, broad, &box);
+    broad->failure = broad_update_build(context, broad, &box);
     if (broad->failure == CAROM_OK) forget_pending(broad);
     return broad->failure;
 }
 
-typedef struct measuring {
+typedef struct broad_update_measuring {
     carom_context *context;
     const carom_broad *broad;
     carom_broad_range *ranges;
-} measuring;
+} broad_update_measuring;
 
-static carom_status measure_range(void *argument, carom_range range) {
-    measuring *m = argument;
-    m->ranges[range.begin / GRAIN] = CAROM_CPU_CALL(m->context, carom_broad_measure)(
-        m->broad->boxes + range.begin, range.end - range.begin);
+static carom_status broad_update_measure_range(void *argument, carom_range range) {
+    broad_update_measuring *m = argument;
+    m->ranges[range.begin / BROAD_UPDATE_BOXES_PER_RANGE] = CAROM_CPU_CALL(
+        m->context, carom_broad_measure)(m->broad->boxes + range.begin, range.end - range.begin);
     return CAROM_OK;
 }
 
@@ -129,13 +131,16 @@ static carom_status measure_range(void *argument, carom_range range) {
 static carom_status build_anew(carom_context *context, carom_broad *broad) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint64_t range_count = ((uint64_t)broad->id_count + GRAIN - 1) / GRAIN;
-    measuring m = {context, broad, CAROM_ARENA_TAKE(scratch, carom_broad_range, range_count)};
+    uint64_t range_count = ((uint64_t)broad->id_count + BROAD_UPDATE_BOXES_PER_RANGE - 1) /
+                           BROAD_UPDATE_BOXES_PER_RANGE;
+    broad_update_measuring m = {context, broad,
+                                CAROM_ARENA_TAKE(scratch, carom_broad_range, range_count)};
     carom_bounds all = carom_bounds_empty();
     carom_status status =
         m.ranges == NULL
             ? carom_fail_memory(context, range_count * sizeof(*m.ranges), "measuring boxes")
-            : carom_parallel_for(context, broad->id_count, GRAIN, measure_range, &m);
+            : carom_parallel_for(context, broad->id_count, BROAD_UPDATE_BOXES_PER_RANGE,
+                                 broad_update_measure_range, &m);
     for (uint64_t r = 0; r < range_count && status == CAROM_OK; ++r) {
         const carom_bounds *b = &m.ranges[r].bounds;
         all.low = carom_vec(CAROM_MIN(b->low.x, all.low.x), CAROM_MIN(b->low.y, all.low.y),
@@ -149,7 +154,7 @@ static carom_status build_anew(carom_context *context, carom_broad *broad) {
 
 /* ---- Tree: refit and patch ------------------------------------------------------------------- */
 
-static bool is_finite(const carom_box *box) {
+static bool broad_update_is_finite(const carom_box *box) {
     for (int k = 0; k < 3; ++k)
         if (box->low[k] == -HUGE_VALF || box->high[k] == HUGE_VALF) return false;
     return true;
@@ -166,13 +171,13 @@ static carom_status refit(carom_context *context, carom_broad *broad) {
     return CAROM_OK;
 }
 
-typedef struct placing {
+typedef struct broad_update_placing {
     const carom_bvh *tree;
     uint32_t *place_of;
-} placing;
+} broad_update_placing;
 
-static carom_status place_range(void *argument, carom_range range) {
-    placing *p = argument;
+static carom_status broad_update_place_range(void *argument, carom_range range) {
+    broad_update_placing *p = argument;
     for (uint64_t place = range.begin; place < range.end; ++place)
         p->place_of[p->tree->items[place]] = (uint32_t)place;
     return CAROM_OK;
@@ -189,14 +194,15 @@ carom_status carom_broad_place(carom_context *context, carom_broad *broad) {
         broad->place_of = places;
         broad->place_capacity = count;
     }
-    placing p = {&broad->tree, broad->place_of};
-    CAROM_TRY(carom_parallel_for(context, count, GRAIN, place_range, &p));
+    broad_update_placing p = {&broad->tree, broad->place_of};
+    CAROM_TRY(carom_parallel_for(context, count, BROAD_UPDATE_BOXES_PER_RANGE,
+                                 broad_update_place_range, &p));
     broad->placed = true;
     return CAROM_OK;
 }
 
 /* Boxes ahead whose place is loaded: a box is in six cache lines. */
-#define AHEAD 8u
+#define BROAD_UPDATE_PREFETCH_BOXES 8u
 
 static void prefetch_place(const carom_broad *broad, uint32_t id) {
     uint32_t place = broad->place_of[id];
@@ -223,7 +229,7 @@ static void broad_check_patch(const carom_broad *broad) {
 #endif
 }
 
-static carom_status patch(carom_context *context, carom_broad *broad) {
+static carom_status broad_update_patch(carom_context *context, carom_broad *broad) {
     CAROM_TRY(carom_broad_place(context, broad));
     const carom_broad_ids *pending = &broad->pending;
     bool few = pending->count * BROAD_ANCESTOR_DIVIDE < broad->tree.node_count[0];
@@ -231,7 +237,8 @@ static carom_status patch(carom_context *context, carom_broad *broad) {
     for (uint64_t i = 0; i < pending->count; ++i) {
         uint32_t id = pending->data[i], place = broad->place_of[id];
         CAROM_ASSERT(place < broad->tree.item_count && broad->tree.items[place] == id);
-        if (i + AHEAD < pending->count) prefetch_place(broad, pending->data[i + AHEAD]);
+        if (i + BROAD_UPDATE_PREFETCH_BOXES < pending->count)
+            prefetch_place(broad, pending->data[i + BROAD_UPDATE_PREFETCH_BOXES]);
         carom_box box;
         broad->exact &= CAROM_CPU_CALL(context, carom_broad_round_all)(&broad->space, broad->boxes,
                                                                        NULL, id, 1, &box);
@@ -246,25 +253,27 @@ static carom_status patch(carom_context *context, carom_broad *broad) {
 }
 
 /* Whether the tree can be kept, and its order is good enough. */
-static bool is_good(const carom_broad *broad, double most) {
+static bool broad_update_is_good(const carom_broad *broad, double most) {
     carom_box bounds = carom_bvh_bounds(&broad->tree);
-    return is_finite(&bounds) && carom_bvh_extent(&broad->tree) <= most * broad->tree_extent;
+    return broad_update_is_finite(&bounds) &&
+           carom_bvh_extent(&broad->tree) <= most * broad->tree_extent;
 }
 
 static carom_status update_tree(carom_context *context, carom_broad *broad) {
     uint64_t pending = broad->all_pending ? broad->id_count : broad->pending.count;
     bool fits = broad->built && broad->id_count <= broad->tree.item_count;
     if (!fits) return build_anew(context, broad);
-    bool worn = !is_good(broad, BROAD_GROWTH_NEXT_BUILD);
+    bool worn = !broad_update_is_good(broad, BROAD_GROWTH_NEXT_BUILD);
     if (pending * PATCH_DIVIDE <= broad->id_count && !worn) {
-        CAROM_TRY(patch(context, broad));
+        CAROM_TRY(broad_update_patch(context, broad));
     } else if (!worn) {
         CAROM_TRY(refit(context, broad));
     } else { /* sorted within the bounds of the last update, which may be a little too narrow */
         carom_box bounds = carom_bvh_bounds(&broad->tree);
-        CAROM_TRY(build(context, broad, &bounds));
+        CAROM_TRY(broad_update_build(context, broad, &bounds));
     }
-    return is_good(broad, BROAD_GROWTH_THIS_BUILD) ? CAROM_OK : build_anew(context, broad);
+    return broad_update_is_good(broad, BROAD_GROWTH_THIS_BUILD) ? CAROM_OK
+                                                                : build_anew(context, broad);
 }
 
 static carom_status update(carom_context *context, carom_broad *broad) {

@@ -17,11 +17,11 @@
 
 /* ---- Ids ------------------------------------------------------------------------------------- */
 
-static bool is_live(const carom_broad *broad, uint64_t id) {
+static bool broad_validate_is_live(const carom_broad *broad, uint64_t id) {
     return (broad->states[id] & CAROM_BROAD_LIVE) != 0;
 }
 
-static bool is_finite(const carom_bounds *box) {
+static bool broad_validate_is_finite(const carom_bounds *box) {
     return carom_vec_finite(box->low) && carom_vec_finite(box->high);
 }
 
@@ -33,9 +33,9 @@ static const char *validate_ids(const carom_broad *broad) {
         if ((broad->states[id] & ~KNOWN_STATES) != 0) return "broad: an id has an unknown state";
         if (id >= broad->id_count && broad->states[id] != 0)
             return "broad: an id that was never given out has a state";
-        if (is_live(broad, id)) {
+        if (broad_validate_is_live(broad, id)) {
             ++live;
-            if (!is_finite(&broad->boxes[id])) return "broad: a bound is not finite";
+            if (!broad_validate_is_finite(&broad->boxes[id])) return "broad: a bound is not finite";
             continue;
         }
         if (!carom_bounds_is_empty(&broad->boxes[id]))
@@ -47,8 +47,8 @@ static const char *validate_ids(const carom_broad *broad) {
 }
 
 /* Sets a bit of each id that a list names. */
-static const char *mark(const carom_broad *broad, const carom_broad_ids *list, uint8_t bit,
-                        uint8_t *marks) {
+static const char *broad_validate_mark(const carom_broad *broad, const carom_broad_ids *list,
+                                       uint8_t bit, uint8_t *marks) {
     if (list->count > list->capacity) return "broad: a list is longer than its array";
     for (uint64_t i = 0; i < list->count; ++i) {
         uint32_t id = list->data[i];
@@ -62,7 +62,7 @@ static const char *mark(const carom_broad *broad, const carom_broad_ids *list, u
 /* States say which ids are on a list, unless a flag stands for all. */
 static const char *validate_changes(const carom_broad *broad, const carom_broad_ids *list, bool all,
                                     uint8_t state, uint8_t *marks) {
-    const char *message = mark(broad, list, state, marks);
+    const char *message = broad_validate_mark(broad, list, state, marks);
     if (message != NULL) return message;
     if (all) return list->count == 0 ? NULL : "broad: all ids changed, and some are on a list";
     for (uint32_t id = 0; id < broad->id_count; ++id)
@@ -71,15 +71,15 @@ static const char *validate_changes(const carom_broad *broad, const carom_broad_
     return NULL;
 }
 
-static const char *validate_lists(const carom_broad *broad) {
+static const char *broad_validate_lists(const carom_broad *broad) {
     enum { FREE = 1 }; /* beside the bits of states */
     uint8_t *marks = carom_allocate(&broad->allocator, broad->id_count, 1);
     if (marks == NULL) return "broad: no memory to check the lists";
     memset(marks, 0, broad->id_count);
-    const char *message = mark(broad, &broad->free_ids, FREE, marks);
-    if (message == NULL) message = mark(broad, &broad->freed_ids, FREE, marks);
+    const char *message = broad_validate_mark(broad, &broad->free_ids, FREE, marks);
+    if (message == NULL) message = broad_validate_mark(broad, &broad->freed_ids, FREE, marks);
     for (uint32_t id = 0; id < broad->id_count && message == NULL; ++id)
-        if (((marks[id] & FREE) != 0) == is_live(broad, id))
+        if (((marks[id] & FREE) != 0) == broad_validate_is_live(broad, id))
             message = "broad: an id is both live and free, or neither";
     if (message == NULL)
         message = validate_changes(broad, &broad->pending, broad->all_pending, CAROM_BROAD_PENDING,
@@ -93,8 +93,8 @@ static const char *validate_lists(const carom_broad *broad) {
 
 /* ---- The prepared structure ------------------------------------------------------------------ */
 
-static void give_boxes(const void *user, const uint32_t *ids, uint32_t first, uint32_t count,
-                       carom_box *boxes) {
+static void broad_validate_give_boxes(const void *user, const uint32_t *ids, uint32_t first,
+                                      uint32_t count, carom_box *boxes) {
     const carom_broad *broad = user;
     for (uint32_t i = 0; i < count; ++i)
         boxes[i] =
@@ -118,11 +118,11 @@ static const char *validate_space(const carom_broad *broad) {
     return NULL;
 }
 
-static const char *validate_tree(const carom_broad *broad) {
+static const char *broad_validate_tree(const carom_broad *broad) {
     const carom_bvh *tree = &broad->tree;
     if (tree->item_count < broad->id_count || tree->item_count > broad->capacity)
         return "broad: the tree is not over all ids";
-    const char *message = carom_bvh_validate(tree, give_boxes, broad);
+    const char *message = carom_bvh_validate(tree, broad_validate_give_boxes, broad);
     if (message != NULL || !broad->placed) return message;
     for (uint32_t place = 0; place < tree->item_count; ++place)
         if (broad->place_of[tree->items[place]] != place)
@@ -132,15 +132,15 @@ static const char *validate_tree(const carom_broad *broad) {
 
 /* ---- Sweep ----------------------------------------------------------------------------------- */
 
-static uint32_t id_of(const carom_broad_sweep *sweep, uint64_t entry) {
+static uint32_t broad_validate_id_of(const carom_broad_sweep *sweep, uint64_t entry) {
     return sweep->owners[entry] & CAROM_BROAD_SWEEP_ID;
 }
 
-static const char *validate_entries(const carom_broad *broad) {
+static const char *broad_validate_entries(const carom_broad *broad) {
     const carom_broad_sweep *sweep = &broad->sweep;
     uint32_t within = (uint32_t)(((uint64_t)1 << sweep->key_bits) - 1);
     for (uint64_t i = 0; i < sweep->count; ++i) {
-        uint32_t id = id_of(sweep, i);
+        uint32_t id = broad_validate_id_of(sweep, i);
         if (id >= broad->id_count) return "broad: an entry of the sweep is of no id";
         if (i > 0 && sweep->keys[i - 1] > sweep->keys[i])
             return "broad: the entries of the sweep are not sorted";
@@ -158,7 +158,7 @@ static const char *validate_entries(const carom_broad *broad) {
     return NULL;
 }
 
-static const char *validate_cells(const carom_broad_sweep *sweep) {
+static const char *broad_validate_cells(const carom_broad_sweep *sweep) {
     uint64_t cells = 0, bound = 0;
     for (uint64_t begin = 0, end; begin < sweep->count; begin = end) {
         uint64_t cell = (uint64_t)sweep->keys[begin] >> sweep->key_bits;
@@ -175,16 +175,16 @@ static const char *validate_cells(const carom_broad_sweep *sweep) {
     return NULL;
 }
 
-typedef struct tally { /* of a list of pairs, in any order */
+typedef struct broad_validate_tally { /* of a list of pairs, in any order */
     uint64_t count, sum;
-} tally;
+} broad_validate_tally;
 
-static void add_pair(tally *t, uint32_t a, uint32_t b) {
+static void broad_validate_add_pair(broad_validate_tally *t, uint32_t a, uint32_t b) {
     ++t->count;
     t->sum += ((uint64_t)CAROM_MIN(a, b) << 32 | CAROM_MAX(a, b)) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static bool overlap(const carom_broad *broad, uint32_t a, uint32_t b) {
+static bool broad_validate_overlap(const carom_broad *broad, uint32_t a, uint32_t b) {
     carom_box x = carom_broad_round(&broad->space, &broad->boxes[a]);
     carom_box y = carom_broad_round(&broad->space, &broad->boxes[b]);
     return carom_box_overlap(&x, &y);
@@ -195,18 +195,20 @@ static bool overlap(const carom_broad *broad, uint32_t a, uint32_t b) {
 static const char *validate_sweep_pairs(const carom_broad *broad) {
     const carom_broad_sweep *sweep = &broad->sweep;
     const uint32_t both = CAROM_BROAD_SWEEP_LOW_U | CAROM_BROAD_SWEEP_LOW_V;
-    tally found = {0, 0}, all = {0, 0};
+    broad_validate_tally found = {0, 0}, all = {0, 0};
     for (uint64_t i = 0; i < sweep->count; ++i)
         for (uint64_t k = i + 1;
              k < sweep->count && (uint64_t)sweep->keys[k] >> sweep->key_bits ==
                                      (uint64_t)sweep->keys[i] >> sweep->key_bits;
              ++k)
             if (((sweep->owners[i] | sweep->owners[k]) & both) == both &&
-                overlap(broad, id_of(sweep, i), id_of(sweep, k)))
-                add_pair(&found, id_of(sweep, i), id_of(sweep, k));
+                broad_validate_overlap(broad, broad_validate_id_of(sweep, i),
+                                       broad_validate_id_of(sweep, k)))
+                broad_validate_add_pair(&found, broad_validate_id_of(sweep, i),
+                                        broad_validate_id_of(sweep, k));
     for (uint32_t a = 0; a < broad->id_count; ++a)
         for (uint32_t b = a + 1; b < broad->id_count; ++b)
-            if (overlap(broad, a, b)) add_pair(&all, a, b);
+            if (broad_validate_overlap(broad, a, b)) broad_validate_add_pair(&all, a, b);
     return found.count == all.count && found.sum == all.sum
                ? NULL
                : "broad: the cells of the sweep do not give each overlapping pair once";
@@ -216,37 +218,37 @@ static const char *validate_sweep(const carom_broad *broad) {
     const carom_broad_sweep *sweep = &broad->sweep;
     if (sweep->count + CAROM_BROAD_SWEEP_PADDING > sweep->capacity)
         return "broad: the arrays are smaller than the sweep";
-    const char *message = validate_entries(broad);
-    if (message == NULL) message = validate_cells(sweep);
+    const char *message = broad_validate_entries(broad);
+    if (message == NULL) message = broad_validate_cells(sweep);
     if (message == NULL && broad->id_count <= MOST_COMPARED) message = validate_sweep_pairs(broad);
     return message;
 }
 
 static const char *validate_structure(const carom_broad *broad) {
-    const carom_grid_source items = {broad->id_count, give_boxes, broad};
+    const carom_grid_source items = {broad->id_count, broad_validate_give_boxes, broad};
     if (broad->device != NULL) return NULL; /* it is on the device */
     if (!broad->built) return "broad: nothing is built, and nothing failed";
     const char *message = validate_space(broad);
     if (message != NULL) return message;
-    if (broad->method == CAROM_BROAD_METHOD_TREE) return validate_tree(broad);
+    if (broad->method == CAROM_BROAD_METHOD_TREE) return broad_validate_tree(broad);
     if (broad->method == CAROM_BROAD_METHOD_GRID) return carom_grid_validate(&broad->grid, &items);
     return validate_sweep(broad);
 }
 
 /* ---- The last frame -------------------------------------------------------------------------- */
 
-static bool has_changed(const carom_broad *broad, uint32_t id) {
+static bool broad_validate_has_changed(const carom_broad *broad, uint32_t id) {
     return broad->all_changed || (broad->states[id] & CAROM_BROAD_CHANGED) != 0;
 }
 
-static bool is_pair(const carom_broad *broad, uint32_t a, uint32_t b) {
+static bool broad_validate_is_pair(const carom_broad *broad, uint32_t a, uint32_t b) {
     const carom_bounds *x = &broad->boxes[a], *y = &broad->boxes[b];
     if (carom_bounds_is_empty(x) || carom_bounds_is_empty(y)) return false;
     return carom_bounds_overlap(x, y) &&
            (broad->filters == NULL || carom_broad_allows(broad->filters[a], broad->filters[b]));
 }
 
-static const char *validate_frame(const carom_broad *broad) {
+static const char *broad_validate_frame(const carom_broad *broad) {
     const carom_broad_words *kept = &broad->kept;
     uint64_t unchanged = 0, pairs = 0;
     if (kept->count > kept->capacity) return "broad: a list is longer than its array";
@@ -255,21 +257,24 @@ static const char *validate_frame(const carom_broad *broad) {
         if (a >= b || b >= broad->id_count) return "broad: a pair of the last frame is of no ids";
         if (i > 0 && kept->data[i - 1] >= kept->data[i])
             return "broad: the pairs of the last frame are not sorted";
-        if (has_changed(broad, a) || has_changed(broad, b)) continue;
-        if (!is_pair(broad, a, b)) return "broad: a pair of the last frame does not overlap";
+        if (broad_validate_has_changed(broad, a) || broad_validate_has_changed(broad, b)) continue;
+        if (!broad_validate_is_pair(broad, a, b))
+            return "broad: a pair of the last frame does not overlap";
         ++unchanged;
     }
     if (broad->accept != NULL || broad->id_count > MOST_COMPARED) return NULL;
     for (uint32_t a = 0; a < broad->id_count; ++a)
-        for (uint32_t b = a + 1; b < broad->id_count && !has_changed(broad, a); ++b)
-            pairs += !has_changed(broad, b) && is_pair(broad, a, b) ? 1 : 0;
+        for (uint32_t b = a + 1; b < broad->id_count && !broad_validate_has_changed(broad, a); ++b)
+            pairs += !broad_validate_has_changed(broad, b) && broad_validate_is_pair(broad, a, b)
+                         ? 1
+                         : 0;
     return pairs == unchanged ? NULL : "broad: a pair is missing in the last frame";
 }
 
 const char *carom_broad_validate(const carom_broad *broad) {
     const char *message = validate_ids(broad);
-    if (message == NULL) message = validate_lists(broad);
-    if (message == NULL) message = validate_frame(broad);
+    if (message == NULL) message = broad_validate_lists(broad);
+    if (message == NULL) message = broad_validate_frame(broad);
     if (message != NULL || broad->failure != CAROM_OK || carom_broad_is_pending(broad))
         return message;
     return validate_structure(broad);

@@ -21,13 +21,13 @@
 #include "base/sort.h"
 #include "bvh/bvh_cpu.h"
 
-#define BATCH  256u  /* boxes computed at a time, 6 KiB */
-#define GRAIN  4096u /* items per range of a loop: some 0.1 ms */
-#define SAMPLE 4096u /* items whose median size is taken: known to 0.8 % of the ranks */
+#define BVH_BOXES_PER_BATCH 256u  /* boxes computed at a time, 6 KiB */
+#define BVH_ITEMS_PER_RANGE 4096u /* items per range of a loop: some 0.1 ms */
+#define SAMPLE              4096u /* items whose median size is taken: known to 0.8 % of the ranks */
 /* Items from which taking the sample, 0.5 ms of cache misses, is worth waking threads. */
 #define SAMPLE_ON_THREADS_FROM (1u << 20)
 
-typedef struct build {
+typedef struct bvh_build {
     carom_context *context;
     carom_bvh *bvh;
     carom_bvh_boxes_fn *boxes;
@@ -36,7 +36,7 @@ typedef struct build {
     uint32_t *keys;
     carom_bvh_space space;
     uint32_t level; /* being filled */
-} build;
+} bvh_build;
 
 static uint32_t divide_up(uint64_t a, uint32_t b) {
     return (uint32_t)((a + b - 1) / b);
@@ -45,15 +45,15 @@ static uint32_t divide_up(uint64_t a, uint32_t b) {
 /* ---- Hilbert keys ---------------------------------------------------------------------------- */
 
 /* An evenly spaced sample of boxes, which depends on the input alone. */
-typedef struct sample {
-    const build *build;
+typedef struct bvh_sample {
+    const bvh_build *build;
     uint64_t count, step; /* box i is that of item i * step */
     carom_box *boxes;
-} sample;
+} bvh_sample;
 
 static carom_status take_sample(void *argument, carom_range range) {
-    sample *s = argument;
-    const build *b = s->build;
+    bvh_sample *s = argument;
+    const bvh_build *b = s->build;
     for (uint64_t i = range.begin; i < range.end; ++i)
         b->boxes(b->user, NULL, (uint32_t)(i * s->step), 1, &s->boxes[i]);
     return CAROM_OK;
@@ -61,7 +61,7 @@ static carom_status take_sample(void *argument, carom_range range) {
 
 /* The median extent of the sample, and the bounds of the centres of those that are not much
  * larger. */
-static int survey(const sample *s, carom_box *centres) {
+static int bvh_survey(const bvh_sample *s, carom_box *centres) {
     static carom_box none;
     uint32_t histogram[CAROM_BVH_EXPONENTS] = {0}, total = 0, below = 0;
     for (uint64_t i = 0; i < s->count; ++i) {
@@ -101,16 +101,16 @@ carom_bvh_space carom_bvh_space_of(const carom_box *bounds) {
     return space;
 }
 
-static carom_status choose_space(build *b, carom_arena *scratch, const carom_box *bounds) {
+static carom_status choose_space(bvh_build *b, carom_arena *scratch, const carom_box *bounds) {
     carom_box centres;
-    sample s = {.build = b, .step = b->count / SAMPLE + 1};
+    bvh_sample s = {.build = b, .step = b->count / SAMPLE + 1};
     s.count = divide_up(b->count, (uint32_t)s.step);
     s.boxes = CAROM_ARENA_TAKE(scratch, carom_box, s.count);
     if (s.boxes == NULL)
         return carom_fail_memory(b->context, s.count * sizeof(*s.boxes), "building a box tree");
     uint64_t grain = b->count < SAMPLE_ON_THREADS_FROM ? SAMPLE : SAMPLE / 16;
     CAROM_TRY(carom_parallel_for(b->context, s.count, grain, take_sample, &s));
-    int median = survey(&s, &centres);
+    int median = bvh_survey(&s, &centres);
     /* centres outside these bounds get the nearest key: few items lie beyond the sample */
     bool large = bounds->high[0] - bounds->low[0] > 16.0f * (centres.high[0] - centres.low[0]) ||
                  bounds->high[1] - bounds->low[1] > 16.0f * (centres.high[1] - centres.low[1]) ||
@@ -121,11 +121,11 @@ static carom_status choose_space(build *b, carom_arena *scratch, const carom_box
     return CAROM_OK;
 }
 
-static carom_status make_keys(void *argument, carom_range range) {
-    build *b = argument;
-    carom_box boxes[BATCH];
-    for (uint64_t at = range.begin; at < range.end; at += BATCH) {
-        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
+static carom_status bvh_make_keys(void *argument, carom_range range) {
+    bvh_build *b = argument;
+    carom_box boxes[BVH_BOXES_PER_BATCH];
+    for (uint64_t at = range.begin; at < range.end; at += BVH_BOXES_PER_BATCH) {
+        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BVH_BOXES_PER_BATCH);
         b->boxes(b->user, NULL, (uint32_t)at, count, boxes);
         CAROM_CPU_CALL(b->context, carom_bvh_keys)(&b->space, boxes, count, b->keys + at);
         for (uint32_t i = 0; i < count; ++i) b->bvh->items[at + i] = (uint32_t)at + i;
@@ -169,14 +169,16 @@ static void fill_node(carom_bvh_node *node, const carom_bvh_node *below, uint32_
 /* Ranges are blocks of sixteen places. The last block may have places past the last item. Boxes are
  * computed for the sixteen blocks of one node at a time, so that the memory accesses of scattered
  * items overlap, and so that the node above is filled while its blocks are in the cache. */
-_Static_assert(BATCH == CAROM_BVH_WIDTH * CAROM_BVH_WIDTH, "a batch is a node of level 1");
+_Static_assert(BVH_BOXES_PER_BATCH == CAROM_BVH_WIDTH * CAROM_BVH_WIDTH,
+               "a batch is a node of level 1");
 static carom_status fill_blocks(void *argument, carom_range range) {
-    build *b = argument;
-    carom_box boxes[BATCH];
+    bvh_build *b = argument;
+    carom_box boxes[BVH_BOXES_PER_BATCH];
     uint64_t end = range.end * CAROM_BVH_WIDTH;
     CAROM_ASSERT(range.begin % CAROM_BVH_WIDTH == 0);
-    for (uint64_t at = range.begin * CAROM_BVH_WIDTH; at < end; at += BATCH) {
-        uint32_t *items = b->bvh->items + at, places = (uint32_t)CAROM_MIN(end - at, BATCH);
+    for (uint64_t at = range.begin * CAROM_BVH_WIDTH; at < end; at += BVH_BOXES_PER_BATCH) {
+        uint32_t *items = b->bvh->items + at,
+                 places = (uint32_t)CAROM_MIN(end - at, BVH_BOXES_PER_BATCH);
         uint32_t count = (uint32_t)CAROM_MIN(b->count - at, places);
         CAROM_ASSERT(at < b->count && count >= 1);
         b->boxes(b->user, items, 0, count, boxes);
@@ -188,13 +190,14 @@ static carom_status fill_blocks(void *argument, carom_range range) {
         carom_bvh_node *blocks = b->bvh->nodes + at / CAROM_BVH_WIDTH;
         CAROM_CPU_CALL(b->context, carom_bvh_put_boxes)(boxes, block_count, blocks);
         if (b->bvh->level_count > 1)
-            fill_node(&b->bvh->nodes[b->bvh->level_start[1] + at / BATCH], blocks, block_count);
+            fill_node(&b->bvh->nodes[b->bvh->level_start[1] + at / BVH_BOXES_PER_BATCH], blocks,
+                      block_count);
     }
     return CAROM_OK;
 }
 
-static carom_status fill_level(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status bvh_fill_level(void *argument, carom_range range) {
+    bvh_build *b = argument;
     CAROM_ASSERT(b->level >= 1 && b->level < b->bvh->level_count);
     CAROM_ASSERT(range.end <= b->bvh->node_count[b->level]);
     const carom_bvh_node *below = carom_bvh_level(b->bvh, b->level - 1);
@@ -207,22 +210,23 @@ static carom_status fill_level(void *argument, carom_range range) {
 }
 
 /* Fills the levels from `first` on. */
-static carom_status fill_levels(build *b, uint32_t first) {
+static carom_status fill_levels(bvh_build *b, uint32_t first) {
     for (b->level = first; b->level < b->bvh->level_count; ++b->level)
         CAROM_TRY(carom_parallel_for(b->context, b->bvh->node_count[b->level],
-                                     GRAIN / CAROM_BVH_WIDTH / CAROM_BVH_WIDTH, fill_level, b));
+                                     BVH_ITEMS_PER_RANGE / CAROM_BVH_WIDTH / CAROM_BVH_WIDTH,
+                                     bvh_fill_level, b));
     return CAROM_OK;
 }
 
-static carom_status fill(build *b) {
-    CAROM_TRY(carom_parallel_for(b->context, b->bvh->node_count[0], GRAIN / CAROM_BVH_WIDTH,
-                                 fill_blocks, b));
+static carom_status bvh_fill(bvh_build *b) {
+    CAROM_TRY(carom_parallel_for(b->context, b->bvh->node_count[0],
+                                 BVH_ITEMS_PER_RANGE / CAROM_BVH_WIDTH, fill_blocks, b));
     return fill_levels(b, 2);
 }
 
 /* ---- Allocation and build -------------------------------------------------------------------- */
 
-static uint64_t lay_out(carom_bvh *bvh, uint32_t count) {
+static uint64_t bvh_lay_out(carom_bvh *bvh, uint32_t count) {
     uint64_t nodes = 0;
     bvh->item_count = count;
     bvh->level_count = 0;
@@ -237,8 +241,8 @@ static uint64_t lay_out(carom_bvh *bvh, uint32_t count) {
     return nodes;
 }
 
-static carom_status make_room(carom_context *context, const carom_allocator *allocator,
-                              carom_bvh *bvh, uint64_t places, uint64_t nodes) {
+static carom_status bvh_make_room(carom_context *context, const carom_allocator *allocator,
+                                  carom_bvh *bvh, uint64_t places, uint64_t nodes) {
     bool new_items = places > bvh->item_capacity, new_nodes = nodes > bvh->node_capacity;
     if (new_items) {
         carom_release(allocator, bvh->items);
@@ -258,33 +262,34 @@ static carom_status make_room(carom_context *context, const carom_allocator *all
     return CAROM_OK;
 }
 
-static carom_status run(build *b, carom_arena *scratch, const carom_box *bounds) {
+static carom_status bvh_build_levels(bvh_build *b, carom_arena *scratch, const carom_box *bounds) {
     b->keys = CAROM_ARENA_TAKE(scratch, uint32_t, b->count);
     if (b->keys == NULL)
         return carom_fail_memory(b->context, b->count * sizeof(*b->keys), "building a box tree");
     CAROM_TRY(choose_space(b, scratch, bounds));
     CAROM_ASSERT(b->bvh->node_count[b->bvh->level_count - 1] == 1);
-    CAROM_TRY(carom_parallel_for(b->context, b->count, GRAIN, make_keys, b));
+    CAROM_TRY(carom_parallel_for(b->context, b->count, BVH_ITEMS_PER_RANGE, bvh_make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->bvh->items, b->count));
-    return fill(b);
+    return bvh_fill(b);
 }
 
 carom_status carom_bvh_build(carom_context *context, const carom_allocator *allocator,
                              carom_bvh *bvh, uint32_t count, const carom_box *bounds,
                              carom_bvh_boxes_fn *boxes, const void *user) {
-    uint64_t nodes = lay_out(bvh, count);
+    uint64_t nodes = bvh_lay_out(bvh, count);
     if (count == 0) return CAROM_OK;
     uint64_t places = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
-    carom_status status = make_room(context, allocator, bvh, places, nodes);
+    carom_status status = bvh_make_room(context, allocator, bvh, places, nodes);
     if (status == CAROM_OK) {
-        build b = {.context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = count};
+        bvh_build b = {
+            .context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = count};
         carom_arena *scratch = carom_scratch(context, 0);
         carom_arena_mark mark = carom_arena_get_mark(scratch);
         CAROM_ASSERT(bvh->item_capacity >= places && bvh->node_capacity >= nodes);
-        status = run(&b, scratch, bounds);
+        status = bvh_build_levels(&b, scratch, bounds);
         carom_arena_rewind(scratch, mark);
     }
-    if (status != CAROM_OK) lay_out(bvh, 0);
+    if (status != CAROM_OK) bvh_lay_out(bvh, 0);
     return status;
 }
 
@@ -292,18 +297,18 @@ carom_status carom_bvh_build(carom_context *context, const carom_allocator *allo
 
 carom_status carom_bvh_refit(carom_context *context, carom_bvh *bvh, carom_bvh_boxes_fn *boxes,
                              const void *user) {
-    build b = {
+    bvh_build b = {
         .context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = bvh->item_count};
     if (bvh->level_count == 0) return CAROM_OK;
-    carom_status status = fill(&b);
-    if (status != CAROM_OK) lay_out(bvh, 0);
+    carom_status status = bvh_fill(&b);
+    if (status != CAROM_OK) bvh_lay_out(bvh, 0);
     return status;
 }
 
 carom_status carom_bvh_refit_levels(carom_context *context, carom_bvh *bvh) {
-    build b = {.context = context, .bvh = bvh, .count = bvh->item_count};
+    bvh_build b = {.context = context, .bvh = bvh, .count = bvh->item_count};
     carom_status status = fill_levels(&b, 1);
-    if (status != CAROM_OK) lay_out(bvh, 0);
+    if (status != CAROM_OK) bvh_lay_out(bvh, 0);
     return status;
 }
 

@@ -11,7 +11,7 @@
 /* ---- Hilbert keys ---------------------------------------------------------------------------- */
 
 /* Spreads ten bits, with two zeros after each. */
-static inline carom_u32v spread(carom_u32v x) {
+static inline carom_u32v bvh_cpu_spread(carom_u32v x) {
     x = (x | x << 16) & 0x030000FFu;
     x = (x | x << 8) & 0x0300F00Fu;
     x = (x | x << 4) & 0x030C30C3u;
@@ -44,7 +44,8 @@ static inline carom_u32v hilbert(carom_u32v x, carom_u32v y, carom_u32v z) {
     parity ^= parity >> 2;
     parity ^= parity >> 4;
     parity ^= parity >> 8;
-    return spread(x ^ parity) << 2 | spread(y ^ parity) << 1 | spread(z ^ parity);
+    return bvh_cpu_spread(x ^ parity) << 2 | bvh_cpu_spread(y ^ parity) << 1 |
+           bvh_cpu_spread(z ^ parity);
 }
 
 /* The sides of as many boxes as a vector has lanes. */
@@ -61,7 +62,7 @@ static inline void load_sides(const carom_box *boxes, carom_f32v low[3], carom_f
     for (int k = 0; k < 3; ++k) high[k] = column[1 + k];
 }
 
-static inline carom_f32v choose(carom_i32v which, carom_f32v yes, carom_f32v no) {
+static inline carom_f32v bvh_cpu_choose(carom_i32v which, carom_f32v yes, carom_f32v no) {
     return (carom_f32v)(((carom_i32v)yes & which) | ((carom_i32v)no & ~which));
 }
 
@@ -72,11 +73,11 @@ static inline carom_u32v keys_of(const carom_bvh_space *space, const carom_box *
     load_sides(boxes, low, high);
     for (int k = 0; k < 3; ++k) {
         carom_f32v at = ((0.5f * low[k] + 0.5f * high[k]) - space->low[k]) * space->scale[k];
-        at = choose(at > 0.0f, at, carom_f32v_splat(0.0f));
-        at = choose(at < CAROM_BVH_CELLS - 1, at, carom_f32v_splat(CAROM_BVH_CELLS - 1));
+        at = bvh_cpu_choose(at > 0.0f, at, carom_f32v_splat(0.0f));
+        at = bvh_cpu_choose(at < CAROM_BVH_CELLS - 1, at, carom_f32v_splat(CAROM_BVH_CELLS - 1));
         cell[k] = (carom_u32v)carom_f32v_truncate(at);
         carom_f32v size = high[k] - low[k];
-        extent = choose(size > extent, size, extent);
+        extent = bvh_cpu_choose(size > extent, size, extent);
     }
     carom_i32v exponent = (carom_i32v)((carom_u32v)extent >> 23 & 0xFF), large = {0};
     for (int c = 0; c < 3; ++c) large -= exponent >= space->size_class[c];
@@ -114,7 +115,7 @@ typedef struct wide_box {
     carom_f32v low[3], high[3];
 } wide_box;
 
-static inline wide_box widen(const carom_box *box) {
+static inline wide_box bvh_cpu_widen(const carom_box *box) {
     wide_box wide;
     for (int k = 0; k < 3; ++k) {
         wide.low[k] = carom_f32v_splat(box->low[k]);
@@ -131,10 +132,10 @@ static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane, boo
         box.high[k] = node->high[k][lane];
     }
     if (enlarged) box = carom_box_enlarge(box, reach);
-    return widen(&box);
+    return bvh_cpu_widen(&box);
 }
 
-static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box) {
+static inline uint32_t bvh_cpu_overlaps(const carom_bvh_node *node, const wide_box *box) {
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         carom_f32v_test hit = carom_f32v_test_begin();
@@ -149,7 +150,7 @@ static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box)
     return lanes;
 }
 
-static inline bool make_room(carom_bvh_found *found) {
+static inline bool bvh_cpu_make_room(carom_bvh_found *found) {
     return found->count + CAROM_BVH_FLUSH <= CAROM_BVH_FOUND || found->flush(found);
 }
 
@@ -163,13 +164,14 @@ typedef struct to_visit {
     uint32_t count;
 } to_visit;
 
-static inline void push(to_visit *stack, uint32_t level, uint32_t index) {
+static inline void bvh_cpu_push(to_visit *stack, uint32_t level, uint32_t index) {
     CAROM_ASSERT(stack->count < CAROM_BVH_LEVELS * CAROM_BVH_WIDTH && level < CAROM_BVH_LEVELS);
     stack->index[stack->count] = index;
     stack->level[stack->count++] = (uint8_t)level;
 }
 
-static inline void emit(carom_bvh_found *found, uint32_t a, uint32_t block_b, uint32_t lanes) {
+static inline void bvh_cpu_emit(carom_bvh_found *found, uint32_t a, uint32_t block_b,
+                                uint32_t lanes) {
     uint32_t count = found->count;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         carom_lanes some = lanes >> at & (0xFFFFu >> (16 - CAROM_LANES));
@@ -183,23 +185,24 @@ static inline void emit(carom_bvh_found *found, uint32_t a, uint32_t block_b, ui
 static inline bool block_pair(const carom_bvh_node *blocks, uint32_t a, uint32_t b,
                               const wide_box *box_of_b, bool enlarged, float reach,
                               carom_bvh_found *found) {
-    if (!make_room(found)) return false;
+    if (!bvh_cpu_make_room(found)) return false;
     const carom_bvh_node *block_a = &blocks[a], *block_b = &blocks[b];
-    for (uint32_t near = overlaps(block_a, box_of_b); near != 0; near &= near - 1) {
+    for (uint32_t near = bvh_cpu_overlaps(block_a, box_of_b); near != 0; near &= near - 1) {
         uint32_t lane = carom_bvh_lowest_lane(near);
         wide_box box = widen_lane(block_a, lane, enlarged, reach);
-        emit(found, a * CAROM_BVH_WIDTH + lane, b, overlaps(block_b, &box));
+        bvh_cpu_emit(found, a * CAROM_BVH_WIDTH + lane, b, bvh_cpu_overlaps(block_b, &box));
     }
     return true;
 }
 
 static inline bool within_block(const carom_bvh_node *blocks, uint32_t block, bool enlarged,
                                 float reach, carom_bvh_found *found) {
-    if (!make_room(found)) return false;
+    if (!bvh_cpu_make_room(found)) return false;
     for (uint32_t lane = 0; lane + 1 < CAROM_BVH_WIDTH; ++lane) {
         wide_box box = widen_lane(&blocks[block], lane, enlarged, reach);
         uint32_t later = ~((2u << lane) - 1u);
-        emit(found, block * CAROM_BVH_WIDTH + lane, block, overlaps(&blocks[block], &box) & later);
+        bvh_cpu_emit(found, block * CAROM_BVH_WIDTH + lane, block,
+                     bvh_cpu_overlaps(&blocks[block], &box) & later);
     }
     return true;
 }
@@ -212,15 +215,15 @@ static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const
                              carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *parents = carom_bvh_level(bvh, 1);
     const carom_bvh_node *node_a = &parents[a], *node_b = &parents[b];
-    uint32_t near_a = overlaps(node_a, box_of_b);
-    uint32_t near_b = a == b ? near_a : overlaps(node_b, box_of_a);
+    uint32_t near_a = bvh_cpu_overlaps(node_a, box_of_b);
+    uint32_t near_b = a == b ? near_a : bvh_cpu_overlaps(node_b, box_of_a);
     bool opens_b = __builtin_popcount(near_b) < __builtin_popcount(near_a);
     const carom_bvh_node *opened = opens_b ? node_b : node_a,
                          *other_node = opens_b ? node_a : node_b;
     for (uint32_t near = opens_b ? near_b : near_a; near != 0; near &= near - 1) {
         uint32_t lane = carom_bvh_lowest_lane(near);
         wide_box own = widen_lane(opened, lane, enlarged, reach);
-        uint32_t lanes = overlaps(other_node, &own) & (opens_b ? near_a : near_b);
+        uint32_t lanes = bvh_cpu_overlaps(other_node, &own) & (opens_b ? near_a : near_b);
         if (a == b) lanes &= ~((2u << lane) - 1u);
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
@@ -238,7 +241,7 @@ static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const
 static inline wide_box widen_bounds(const carom_bvh_node *node, bool enlarged, float reach) {
     carom_box box = carom_bvh_node_bounds(node);
     if (enlarged) box = carom_box_enlarge(box, reach);
-    return widen(&box);
+    return bvh_cpu_widen(&box);
 }
 
 /* Finds the pairs within each block of the node and between its blocks, then traverses the tree to
@@ -258,7 +261,7 @@ self_node(const carom_bvh *bvh, uint32_t node, bool enlarged, float reach, carom
     if (bvh->level_count < 3) return true;
     to_visit stack;
     stack.count = 0;
-    push(&stack, bvh->level_count - 1, 0);
+    bvh_cpu_push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
         const carom_bvh_node *here = &carom_bvh_level(bvh, level)[index];
@@ -266,12 +269,12 @@ self_node(const carom_bvh *bvh, uint32_t node, bool enlarged, float reach, carom
         /* Only children whose last node of level 1 comes after `node`. */
         uint64_t span = (uint64_t)1 << (4 * (level - 2)), begin = (uint64_t)index * 16 * span;
         uint64_t past = node + 1 > begin ? (node + 1 - begin) / span : 0;
-        uint32_t lanes = past < 16 ? overlaps(here, &own) & ~0u << past : 0u;
+        uint32_t lanes = past < 16 ? bvh_cpu_overlaps(here, &own) & ~0u << past : 0u;
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t lane = carom_bvh_lowest_lane(lanes), child = index * CAROM_BVH_WIDTH + lane;
             if (level > 2) {
-                push(&stack, level - 1, child);
+                bvh_cpu_push(&stack, level - 1, child);
             } else {
                 wide_box box = widen_lane(here, lane, enlarged, reach);
                 if (!node_pair(bvh, node, child, &own, &box, enlarged, reach, found)) return false;
@@ -294,26 +297,26 @@ static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a
                           carom_bvh_found *found) {
     to_visit stack;
     stack.count = 0;
-    push(&stack, bvh->level_count - 1, 0);
+    bvh_cpu_push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
         CAROM_ASSERT(level < bvh->level_count && index < bvh->node_count[level]);
-        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[index], wide);
+        uint32_t lanes = bvh_cpu_overlaps(&carom_bvh_level(bvh, level)[index], wide);
         ++found->visits;
         if (level == 0) {
-            if (!make_room(found)) return false;
-            emit(found, a, index, lanes);
+            if (!bvh_cpu_make_room(found)) return false;
+            bvh_cpu_emit(found, a, index, lanes);
             continue;
         }
         for (; lanes != 0; lanes &= lanes - 1)
-            push(&stack, level - 1, index * CAROM_BVH_WIDTH + carom_bvh_lowest_lane(lanes));
+            bvh_cpu_push(&stack, level - 1, index * CAROM_BVH_WIDTH + carom_bvh_lowest_lane(lanes));
     }
     return true;
 }
 
 /* Nodes of one level that a search keeps at a time; a box that overlaps more is searched with a
  * stack. */
-#define MOST_NODES 128u
+#define BVH_CPU_STACK_NODES 128u
 
 /* Appends the children that are in the set, without a branch. */
 static inline uint32_t list_children(uint32_t lanes, uint32_t node, uint32_t *children) {
@@ -327,7 +330,7 @@ static inline uint32_t list_children(uint32_t lanes, uint32_t node, uint32_t *ch
 
 /* Nodes of one level. */
 typedef struct node_list {
-    uint32_t count, index[MOST_NODES + CAROM_BVH_WIDTH];
+    uint32_t count, index[BVH_CPU_STACK_NODES + CAROM_BVH_WIDTH];
 } node_list;
 
 /* Lists the nodes of `end` whose box overlaps, level by level: what overlaps is listed without a
@@ -342,9 +345,9 @@ static inline bool list_nodes(const carom_bvh *bvh, const wide_box *box, uint32_
         const carom_bvh_node *here = carom_bvh_level(bvh, level);
         to->count = 0;
         for (uint32_t i = 0; i < from->count; ++i) {
-            uint32_t lanes = overlaps(&here[from->index[i]], box);
+            uint32_t lanes = bvh_cpu_overlaps(&here[from->index[i]], box);
             to->count += list_children(lanes, from->index[i], &to->index[to->count]);
-            if (to->count > MOST_NODES) return false;
+            if (to->count > BVH_CPU_STACK_NODES) return false;
         }
         *visits += from->count;
         node_list *swap = from;
@@ -360,13 +363,13 @@ bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, u
     node_list list;
     uint64_t visits = 0;
     if (bvh->level_count == 0) return true;
-    wide_box wide = widen(box);
+    wide_box wide = bvh_cpu_widen(box);
     if (!list_nodes(bvh, &wide, 0, &list, &visits)) return find_box_deep(bvh, &wide, a, found);
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
     found->visits += visits + list.count;
     for (uint32_t i = 0; i < list.count; ++i) {
-        if (!make_room(found)) return false;
-        emit(found, a, list.index[i], overlaps(&blocks[list.index[i]], &wide));
+        if (!bvh_cpu_make_room(found)) return false;
+        bvh_cpu_emit(found, a, list.index[i], bvh_cpu_overlaps(&blocks[list.index[i]], &wide));
     }
     return true;
 }
@@ -376,7 +379,7 @@ bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, u
 /* Nodes of level 1 near a group of boxes, sixteen to a node of their own. */
 typedef struct near_nodes {
     node_list list;
-    carom_bvh_node boxes[MOST_NODES / CAROM_BVH_WIDTH + 1];
+    carom_bvh_node boxes[BVH_CPU_STACK_NODES / CAROM_BVH_WIDTH + 1];
 } near_nodes;
 
 static void gather_near(const carom_bvh *bvh, near_nodes *near) {
@@ -397,19 +400,19 @@ static void gather_near(const carom_bvh *bvh, near_nodes *near) {
 }
 
 /* Finds the partners of one box among the nodes near its group. */
-static inline bool find_near(const carom_bvh *bvh, const near_nodes *near, const wide_box *box,
-                             uint32_t a, carom_bvh_found *found) {
+static inline bool bvh_cpu_find_near(const carom_bvh *bvh, const near_nodes *near,
+                                     const wide_box *box, uint32_t a, carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *nodes = carom_bvh_level(bvh, 1);
-    uint32_t some[MOST_NODES + 2 * CAROM_BVH_WIDTH], count = 0;
+    uint32_t some[BVH_CPU_STACK_NODES + 2 * CAROM_BVH_WIDTH], count = 0;
     for (uint32_t i = 0; i < near->list.count; i += CAROM_BVH_WIDTH)
-        count += list_children(overlaps(&near->boxes[i / CAROM_BVH_WIDTH], box),
+        count += list_children(bvh_cpu_overlaps(&near->boxes[i / CAROM_BVH_WIDTH], box),
                                i / CAROM_BVH_WIDTH, &some[count]);
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t node = near->list.index[some[i]], children[2 * CAROM_BVH_WIDTH];
-        uint32_t child_count = list_children(overlaps(&nodes[node], box), node, children);
-        if (!make_room(found)) return false;
+        uint32_t child_count = list_children(bvh_cpu_overlaps(&nodes[node], box), node, children);
+        if (!bvh_cpu_make_room(found)) return false;
         for (uint32_t c = 0; c < child_count; ++c)
-            emit(found, a, children[c], overlaps(&blocks[children[c]], box));
+            bvh_cpu_emit(found, a, children[c], bvh_cpu_overlaps(&blocks[children[c]], box));
         found->visits += child_count + 1;
     }
     return true;
@@ -439,14 +442,14 @@ bool CAROM_CPU(carom_bvh_find_places)(const carom_bvh *bvh, const uint32_t *plac
         carom_box all = box_of_place(bvh, places[begin]);
         for (end = begin + 1; end < count && places[end] / group == places[begin] / group; ++end)
             all = carom_box_join(all, box_of_place(bvh, places[end]));
-        wide_box wide = widen(&all);
+        wide_box wide = bvh_cpu_widen(&all);
         bool shared = end - begin > 1 && bvh->level_count > 1 &&
                       list_nodes(bvh, &wide, 1, &near.list, &found->visits);
         if (shared) gather_near(bvh, &near);
         for (uint64_t i = begin; i < end; ++i) {
             wide_box box = widen_place(bvh, places[i]);
             carom_box own = box_of_place(bvh, places[i]);
-            if (shared ? !find_near(bvh, &near, &box, places[i], found)
+            if (shared ? !bvh_cpu_find_near(bvh, &near, &box, places[i], found)
                        : !CAROM_CPU(carom_bvh_find_box)(bvh, &own, places[i], found))
                 return false;
         }

@@ -194,7 +194,7 @@ static __global__ void carom_tree_expect_order(const uint32_t *keys, const uint3
 /* A block fills 32 leaves, the node of level 1 above them, and its entry of level 2. */
 template <typename BOXES>
 static __global__ void __launch_bounds__(CAROM_TREE_BLOCK)
-    carom_tree_fill(BOXES boxes, carom_tree tree) {
+    carom_tree_fill(BOXES boxes, carom_bvh_cuda_tree tree) {
     carom_device_begin();
     __shared__ carom_box leaves[CAROM_WARP];
     uint32_t place = blockIdx.x * CAROM_TREE_BLOCK + threadIdx.x, leaf = place / CAROM_WARP;
@@ -222,7 +222,7 @@ static __global__ void __launch_bounds__(CAROM_TREE_BLOCK)
 }
 
 /* A warp joins one node of `level` into its entry of the level above. */
-static __global__ void carom_tree_fill_level(carom_tree tree, uint32_t level) {
+static __global__ void carom_tree_fill_level(carom_bvh_cuda_tree tree, uint32_t level) {
     carom_device_begin();
     uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / CAROM_WARP;
     uint32_t entry = node * CAROM_WARP + threadIdx.x % CAROM_WARP;
@@ -325,7 +325,8 @@ static inline void carom_tree_order(carom_device *device, uint32_t count, carom_
 
 /* Queues the filling of a tree whose items are in their order. */
 template <typename BOXES>
-static void carom_tree_fill_all(carom_device *device, BOXES boxes, const carom_tree &tree) {
+static void carom_tree_fill_all(carom_device *device, BOXES boxes,
+                                const carom_bvh_cuda_tree &tree) {
     carom_device_launch(device, carom_tree_fill<BOXES>,
                         carom_device_blocks(tree.entries[0], CAROM_TREE_BLOCK), CAROM_TREE_BLOCK,
                         boxes, tree);
@@ -343,8 +344,8 @@ static void carom_tree_fill_all(carom_device *device, BOXES boxes, const carom_t
  *   second(item)        whether it belongs to the second of two sets
  * `surveyed`: carom_tree_survey_block has run before. */
 template <typename BOXES>
-static void carom_tree_build(carom_device *device, BOXES boxes, const carom_tree &tree,
-                             carom_tree_sort sort, bool surveyed) {
+static void carom_bvh_cuda_build(carom_device *device, BOXES boxes, const carom_bvh_cuda_tree &tree,
+                                 carom_tree_sort sort, bool surveyed) {
     uint32_t count = tree.entries[0];
     carom_device_step(device, "keys");
     if (!surveyed)
@@ -364,7 +365,7 @@ static void carom_tree_build(carom_device *device, BOXES boxes, const carom_tree
 /* Each warp takes leaves in turn. On the way down it keeps, per level, the node and the children
  * still to visit. */
 static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
-    carom_tree_pairs(carom_tree tree, carom_device_list<uint2> pairs) {
+    carom_tree_pairs(carom_bvh_cuda_tree tree, carom_device_list<uint2> pairs) {
     carom_device_begin();
     __shared__ uint2 buffers[CAROM_TREE_WARPS][CAROM_TREE_PAIRS];
     __shared__ uint32_t nodes[CAROM_TREE_WARPS][CAROM_TREE_LEVELS];
@@ -457,12 +458,12 @@ static __device__ inline void carom_tree_report(carom_warp_buffer<uint2, CAROM_T
 }
 
 /* The first of two leaves; consecutive pairs mostly have the same. */
-struct carom_tree_leaf {
+struct carom_bvh_cuda_tree_leaf {
     uint32_t number;     /* UINT32_MAX: none yet */
     carom_box item, all; /* of this lane; of the leaf */
-    uint32_t sides;      /* as in carom_tree, or 0 */
+    uint32_t sides;      /* as in carom_bvh_cuda_tree, or 0 */
 
-    __device__ void load(const carom_tree &tree, uint32_t leaf) {
+    __device__ void load(const carom_bvh_cuda_tree &tree, uint32_t leaf) {
         unsigned lane = threadIdx.x % CAROM_WARP;
         number = leaf;
         item = carom_tree_entry(tree.boxes[0], leaf * CAROM_WARP + lane);
@@ -474,8 +475,8 @@ struct carom_tree_leaf {
 typedef carom_warp_buffer<uint2, CAROM_TREE_FOUND> carom_tree_buffer;
 
 /* The candidates among the items of one leaf: each lane with the sixteen after it, in a circle. */
-static __device__ inline void carom_tree_search_leaf(const carom_tree &tree,
-                                                     const carom_tree_leaf &a,
+static __device__ inline void carom_tree_search_leaf(const carom_bvh_cuda_tree &tree,
+                                                     const carom_bvh_cuda_tree_leaf &a,
                                                      carom_tree_buffer &buffer,
                                                      const carom_device_list<uint2> &found) {
     unsigned lane = threadIdx.x % CAROM_WARP, hits = 0;
@@ -500,11 +501,10 @@ static __device__ inline void carom_tree_search_leaf(const carom_tree &tree,
 /* Those of two leaves. Items that do not overlap the other leaf's box take no part. Of the others,
  * those of one leaf are spread over the lanes, several times if they are few, and each is compared
  * with its share of the other leaf's. */
-static __device__ inline void carom_tree_search_leaves(const carom_tree &tree,
-                                                       const carom_tree_leaf &a, uint32_t leaf_b,
-                                                       uint32_t sides_b, carom_tree_part *parts,
-                                                       carom_tree_buffer &buffer,
-                                                       const carom_device_list<uint2> &found) {
+static __device__ inline void
+carom_tree_search_leaves(const carom_bvh_cuda_tree &tree, const carom_bvh_cuda_tree_leaf &a,
+                         uint32_t leaf_b, uint32_t sides_b, carom_tree_part *parts,
+                         carom_tree_buffer &buffer, const carom_device_list<uint2> &found) {
     unsigned lane = threadIdx.x % CAROM_WARP, lower = (1u << lane) - 1u;
     carom_tree_part &part_a = parts[0], &part_b = parts[1];
     carom_box b = carom_tree_entry(tree.boxes[0], leaf_b * CAROM_WARP + lane);
@@ -550,7 +550,7 @@ static __device__ inline void carom_tree_search_leaves(const carom_tree &tree,
 
 /* One warp per pair of leaves. */
 static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
-    carom_tree_candidates(carom_tree tree, carom_device_list<uint2> pairs,
+    carom_tree_candidates(carom_bvh_cuda_tree tree, carom_device_list<uint2> pairs,
                           carom_device_list<uint2> found) {
     carom_device_begin();
     __shared__ uint2 buffers[CAROM_TREE_WARPS][CAROM_TREE_FOUND];
@@ -559,7 +559,7 @@ static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
     carom_tree_buffer buffer = {buffers[warp], 0};
     uint64_t warps = (uint64_t)gridDim.x * CAROM_TREE_WARPS, count = pairs.stored();
     uint64_t share = CAROM_TREE_SHARE; /* of consecutive pairs, most of which have the same a */
-    carom_tree_leaf a;
+    carom_bvh_cuda_tree_leaf a;
     uint32_t sides_b = 0;
     a.number = UINT32_MAX;
     a.sides = 0;
@@ -594,7 +594,7 @@ static inline carom_status carom_tree_find_reserve(carom_device *device, uint64_
 
 /* Queues the search for candidates; a counter of the operation counts the pairs of leaves. */
 static inline void carom_tree_find(carom_device *device, carom_device_op *op,
-                                   const carom_tree &tree, int counter,
+                                   const carom_bvh_cuda_tree &tree, int counter,
                                    const carom_device_list<uint2> &candidates) {
     const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
     carom_device_list<uint2> leaves =

@@ -13,7 +13,7 @@
 #define CAROM_TREE_OUTLIERS 4u      /* of the 32 warps of a survey, whose extremes are left out */
 #define CAROM_TREE_MARGIN   0.0625f /* of the extent that is left, for what was left out */
 
-struct carom_tree {
+struct carom_bvh_cuda_tree {
     uint32_t levels; /* of entries: items, leaves, ... */
     uint32_t entries[CAROM_TREE_LEVELS];
     float *boxes[CAROM_TREE_LEVELS];
@@ -25,7 +25,7 @@ struct carom_tree {
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
 /* The shape of a tree; returns the number of floats of all levels. */
-static inline uint64_t carom_tree_shape(uint32_t count, carom_tree *tree) {
+static inline uint64_t carom_tree_shape(uint32_t count, carom_bvh_cuda_tree *tree) {
     uint64_t floats = 0, entries = count;
     tree->levels = 0;
     do {
@@ -40,7 +40,7 @@ static inline uint64_t carom_tree_shape(uint32_t count, carom_tree *tree) {
 }
 
 /* Sets the addresses of the levels in memory of that size. */
-static inline void carom_tree_place(carom_tree *tree, float *memory) {
+static inline void carom_bvh_cuda_tree_place(carom_bvh_cuda_tree *tree, float *memory) {
     for (uint32_t level = 0; level < tree->levels; ++level) {
         uint64_t nodes = ((uint64_t)tree->entries[level] + CAROM_WARP - 1) / CAROM_WARP;
         if (level == 0) nodes = (nodes + CAROM_WARP - 1) / CAROM_WARP * CAROM_WARP;

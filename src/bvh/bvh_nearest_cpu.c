@@ -16,10 +16,10 @@
 #include "base/simd.h"
 #include "bvh/bvh_nearest_item.h"
 
-typedef struct open_node {
+typedef struct bvh_nearest_cpu_open_node {
     double bound; /* squared lower bound of the distance of all descendants */
     uint32_t level, index;
-} open_node;
+} bvh_nearest_cpu_open_node;
 
 /* Coordinates of the tree and the point are at most 2^48 of the margin: so below 2^60, where
  * squares of sums do not overflow. */
@@ -63,16 +63,16 @@ DEFINE_NODE_BOUND(bound_in_doubles, double, carom_bvh_point, carom_f64v, CAROM_L
 
 uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_point *point,
                                       double limit, carom_bvh_near_fn *visit, void *user) {
-    open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
+    bvh_nearest_cpu_open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     double most = carom_nearest_square(limit);
     carom_nearest_point floats = carom_nearest_point_make(point->at, point->margin);
     node_bounds bounds = {.is_float = point->margin < MOST_FLOAT_MARGIN};
     uint32_t count = 0;
     uint64_t visits = 0;
     if (bvh->level_count == 0) return 0;
-    stack[count++] = (open_node){0.0, bvh->level_count - 1, 0};
+    stack[count++] = (bvh_nearest_cpu_open_node){0.0, bvh->level_count - 1, 0};
     while (count > 0) {
-        open_node node = stack[--count];
+        bvh_nearest_cpu_open_node node = stack[--count];
         if (node.bound > most) continue;
         const carom_bvh_node *boxes = &carom_bvh_level(bvh, node.level)[node.index];
         uint32_t lanes =
@@ -92,7 +92,7 @@ uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_poin
             /* The nearest is pushed last. */
             for (++count; at > first && stack[at - 1].bound < bound; --at)
                 stack[at] = stack[at - 1];
-            stack[at] = (open_node){bound, node.level - 1, child};
+            stack[at] = (bvh_nearest_cpu_open_node){bound, node.level - 1, child};
         }
     }
     return visits;

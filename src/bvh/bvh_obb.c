@@ -21,36 +21,36 @@
 #define CONVERGED       1e-12 /* of the trace: boxes need no better axes */
 
 /* Any axes bound a triangle; these are the best where they can be computed. */
-#define LEAST_EDGE   1e-100 /* of the scaled soup: its square is not 0 */
-#define LEAST_AREA   1e-200 /* the same, of a normal */
-#define LEAST_HEIGHT 1e-12  /* of the longest edge: thinner triangles have inaccurate normals */
-#define NOT_ALONG    0.7    /* a component of a unit vector: below it, the axis is not parallel */
+#define LEAST_EDGE         1e-100 /* of the scaled soup: its square is not 0 */
+#define BVH_OBB_LEAST_AREA 1e-200 /* the same, of a normal */
+#define LEAST_HEIGHT       1e-12 /* of the longest edge: thinner triangles have inaccurate normals */
+#define NOT_ALONG          0.7 /* a component of a unit vector: below it, the axis is not parallel */
 
-#define SLAB_MARGIN 0x1p-19f /* of all sizes: see box_of_slabs */
-#define ROOT_MARGIN 0x1p-22  /* of the bounds: rounding of centre and extent to floats */
+#define SLAB_MARGIN         0x1p-19f /* of all sizes: see box_of_slabs */
+#define BVH_OBB_ROOT_MARGIN 0x1p-22  /* of the bounds: rounding of centre and extent to floats */
 
 /* Sums over points. */
-typedef struct spread {
+typedef struct bvh_obb_spread {
     double sum[3], square[6]; /* xx yy zz xy xz yz */
     uint64_t count;
-} spread;
+} bvh_obb_spread;
 
-typedef struct build {
+typedef struct bvh_obb_build {
     carom_context *context;
     carom_obb_tree *tree;
     carom_obb_corners_fn *corners;
     const void *user;
-    float (*centres)[3]; /* of the items, in their initial order */
-    uint64_t *words;     /* sort key << 32 | index in the initial order */
-    uint32_t *old;       /* items in their initial order */
-    float *corner[3];    /* x, y, z of the corners, three per place */
-    spread *spreads;     /* of the nodes of the level below */
-    uint32_t level;      /* being filled */
-} build;
+    float (*centres)[3];     /* of the items, in their initial order */
+    uint64_t *words;         /* sort key << 32 | index in the initial order */
+    uint32_t *old;           /* items in their initial order */
+    float *corner[3];        /* x, y, z of the corners, three per place */
+    bvh_obb_spread *spreads; /* of the nodes of the level below */
+    uint32_t level;          /* being filled */
+} bvh_obb_build;
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
-static uint64_t lay_out(carom_obb_tree *tree, uint32_t count) {
+static uint64_t bvh_obb_lay_out(carom_obb_tree *tree, uint32_t count) {
     uint64_t nodes = 0;
     tree->item_count = count;
     tree->level_count = 0;
@@ -67,7 +67,7 @@ static uint64_t lay_out(carom_obb_tree *tree, uint32_t count) {
 
 carom_status carom_obb_reserve(carom_context *context, const carom_allocator *allocator,
                                carom_obb_tree *tree, uint32_t count) {
-    uint64_t nodes = lay_out(tree, count);
+    uint64_t nodes = bvh_obb_lay_out(tree, count);
     if (count == 0) return CAROM_OK;
     uint64_t places = (uint64_t)tree->node_count[0] * CAROM_BVH_WIDTH;
     if (places > tree->item_capacity) {
@@ -81,7 +81,7 @@ carom_status carom_obb_reserve(carom_context *context, const carom_allocator *al
         tree->node_capacity = tree->nodes != NULL ? nodes : 0;
     }
     if (tree->items == NULL || tree->nodes == NULL) {
-        lay_out(tree, 0);
+        bvh_obb_lay_out(tree, 0);
         return carom_fail_memory(context, nodes * sizeof(*tree->nodes), "a tree of boxes");
     }
     return CAROM_OK;
@@ -99,7 +99,7 @@ uint64_t carom_obb_bytes(const carom_obb_tree *tree) {
 
 /* ---- Principal axes -------------------------------------------------------------------------- */
 
-static void spread_add(spread *s, double x, double y, double z) {
+static void spread_add(bvh_obb_spread *s, double x, double y, double z) {
     s->sum[0] += x;
     s->sum[1] += y;
     s->sum[2] += z;
@@ -112,14 +112,14 @@ static void spread_add(spread *s, double x, double y, double z) {
     ++s->count;
 }
 
-static void spread_join(spread *s, const spread *other) {
+static void spread_join(bvh_obb_spread *s, const bvh_obb_spread *other) {
     for (int i = 0; i < 3; ++i) s->sum[i] += other->sum[i];
     for (int i = 0; i < 6; ++i) s->square[i] += other->square[i];
     s->count += other->count;
 }
 
 /* The orthonormal principal axes of the covariance, largest spread first, by Jacobi's method. */
-static void spread_axes(const spread *s, double axes[3][3]) {
+static void spread_axes(const bvh_obb_spread *s, double axes[3][3]) {
     CAROM_ASSERT(s->count != 0);
     double n = (double)s->count, m[3][3];
     const double *q = s->square, *t = s->sum;
@@ -208,8 +208,8 @@ static void select_smallest(uint64_t *words, uint64_t count, uint64_t left) {
 
 /* Splits words[0 .. count), which fill `parts` subtrees of `unit` items, until each part is one
  * subtree. Stops at subtrees of `least` items, or when cancelled. */
-static void split(build *b, uint32_t worker, uint64_t *words, uint64_t count, uint64_t unit,
-                  uint64_t least) {
+static void bvh_obb_split(bvh_obb_build *b, uint32_t worker, uint64_t *words, uint64_t count,
+                          uint64_t unit, uint64_t least) {
     while (count <= unit) { /* one subtree: continue with its sixteen */
         if (unit <= least || unit <= CAROM_BVH_WIDTH) return;
         unit /= CAROM_BVH_WIDTH;
@@ -217,7 +217,7 @@ static void split(build *b, uint32_t worker, uint64_t *words, uint64_t count, ui
     if (count >= LOOKED_AT && carom_progress_stop(b->context, worker)) return;
     uint64_t parts = (count + unit - 1) / unit, left = (parts + 1) / 2 * unit;
     CAROM_ASSERT(parts >= 2 && left % unit == 0 && left < count);
-    spread s = {0};
+    bvh_obb_spread s = {0};
     for (uint64_t i = 0; i < count; ++i) {
         const float *c = b->centres[(uint32_t)words[i]];
         spread_add(&s, (double)c[0], (double)c[1], (double)c[2]);
@@ -232,8 +232,8 @@ static void split(build *b, uint32_t worker, uint64_t *words, uint64_t count, ui
     }
     if (count >= LOOKED_AT && carom_progress_stop(b->context, worker)) return;
     select_smallest(words, count, left);
-    split(b, worker, words, left, unit, least);
-    split(b, worker, words + left, count - left, unit, least);
+    bvh_obb_split(b, worker, words, left, unit, least);
+    bvh_obb_split(b, worker, words + left, count - left, unit, least);
 }
 
 static uint64_t items_below(uint32_t level) {
@@ -242,17 +242,17 @@ static uint64_t items_below(uint32_t level) {
 
 /* Ranges are the subtrees of the root. */
 static carom_status split_subtrees(void *argument, carom_range range) {
-    build *b = argument;
+    bvh_obb_build *b = argument;
     uint64_t unit = items_below(b->tree->level_count - 2), count = b->tree->item_count;
     for (uint64_t part = range.begin; part < range.end; ++part)
-        split(b, range.worker, b->words + part * unit, CAROM_MIN(count - part * unit, unit), unit,
-              1);
+        bvh_obb_split(b, range.worker, b->words + part * unit, CAROM_MIN(count - part * unit, unit),
+                      unit, 1);
     carom_progress_add(b->context, range.worker, 4 * unit * (range.end - range.begin));
     return CAROM_OK;
 }
 
 static carom_status find_centres(void *argument, carom_range range) {
-    build *b = argument;
+    bvh_obb_build *b = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_vec3 p[3];
         b->old[i] = b->tree->items[i];
@@ -267,7 +267,7 @@ static carom_status find_centres(void *argument, carom_range range) {
 }
 
 static carom_status place_items(void *argument, carom_range range) {
-    build *b = argument;
+    bvh_obb_build *b = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_vec3 p[3];
         CAROM_ASSERT((uint32_t)b->words[i] < b->tree->item_count);
@@ -305,7 +305,8 @@ static carom_obb box_of_slabs(const float axes[9], const float low[3], const flo
     return box;
 }
 
-static carom_obb box_of_places(const build *b, uint64_t first, uint64_t count, double axes[3][3]) {
+static carom_obb box_of_places(const bvh_obb_build *b, uint64_t first, uint64_t count,
+                               double axes[3][3]) {
     float axis[9], low[3], high[3];
     for (int i = 0; i < 3; ++i)
         for (int k = 0; k < 3; ++k) axis[3 * i + k] = (float)axes[i][k];
@@ -329,7 +330,7 @@ static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
     carom_vec3 normal = carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
     double area = carom_vec_length(normal), length = sqrt(most);
     if (length > LEAST_EDGE) x = carom_vec_scale(edge, 1.0 / length);
-    if (area > LEAST_HEIGHT * most && area > LEAST_AREA) {
+    if (area > LEAST_HEIGHT * most && area > BVH_OBB_LEAST_AREA) {
         z = carom_vec_scale(normal, 1.0 / area);
     } else {
         carom_vec3 aside =
@@ -348,7 +349,7 @@ static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
     }
 }
 
-static carom_obb box_of_item(const build *b, uint64_t place) {
+static carom_obb box_of_item(const bvh_obb_build *b, uint64_t place) {
     carom_vec3 p[3];
     double axes[3][3];
     for (int k = 0; k < 3; ++k)
@@ -358,20 +359,21 @@ static carom_obb box_of_item(const build *b, uint64_t place) {
     return box_of_places(b, place, 1, axes);
 }
 
-static spread spread_of_places(const build *b, uint64_t first, uint64_t count) {
-    spread sum = {0};
+static bvh_obb_spread spread_of_places(const bvh_obb_build *b, uint64_t first, uint64_t count) {
+    bvh_obb_spread sum = {0};
     for (uint64_t i = 3 * first; i < 3 * (first + count); ++i)
         spread_add(&sum, (double)b->corner[0][i], (double)b->corner[1][i], (double)b->corner[2][i]);
     return sum;
 }
 
-static carom_obb box_of_node(const build *b, uint64_t first, uint64_t count, const spread *sum) {
+static carom_obb box_of_node(const bvh_obb_build *b, uint64_t first, uint64_t count,
+                             const bvh_obb_spread *sum) {
     double axes[3][3];
     spread_axes(sum, axes);
     return box_of_places(b, first, count, axes);
 }
 
-static void put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
+static void bvh_obb_put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
     for (int k = 0; k < 3; ++k) {
         node->centre[k][lane] = box->centre[k];
         node->extent[k][lane] = box->extent[k];
@@ -380,16 +382,17 @@ static void put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
 }
 
 /* Ranges are nodes of a level. The sums over a node's corners are kept for the level above. */
-static carom_status fill_level(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status bvh_obb_fill_level(void *argument, carom_range range) {
+    bvh_obb_build *b = argument;
     carom_obb_tree *tree = b->tree;
     carom_obb_node *nodes = tree->nodes + tree->level_start[b->level];
     uint64_t unit = b->level == 0 ? 1 : items_below(b->level - 1), count = tree->item_count;
     CAROM_ASSERT(b->level < tree->level_count && range.end <= tree->node_count[b->level]);
-    const spread *below = b->spreads + (b->level == 0 ? 0 : tree->level_start[b->level - 1]);
-    spread *own = b->spreads + tree->level_start[b->level];
+    const bvh_obb_spread *below =
+        b->spreads + (b->level == 0 ? 0 : tree->level_start[b->level - 1]);
+    bvh_obb_spread *own = b->spreads + tree->level_start[b->level];
     for (uint64_t node = range.begin; node < range.end; ++node) {
-        spread sum = {0};
+        bvh_obb_spread sum = {0};
         if (b->level == 0) {
             uint64_t first = node * CAROM_BVH_WIDTH;
             sum = spread_of_places(b, first, CAROM_MIN(count - first, CAROM_BVH_WIDTH));
@@ -407,7 +410,7 @@ static carom_status fill_level(void *argument, carom_range range) {
                 box = box_of_node(b, first, CAROM_MIN(count - first, unit), &below[child]);
                 spread_join(&sum, &below[child]);
             }
-            put(&nodes[node], lane, &box);
+            bvh_obb_put(&nodes[node], lane, &box);
         }
         CAROM_ASSERT(sum.count != 0); /* each node has an item */
         own[node] = sum;
@@ -417,14 +420,15 @@ static carom_status fill_level(void *argument, carom_range range) {
 
 /* ---- Build ----------------------------------------------------------------------------------- */
 
-static carom_status run(carom_context *context, build *b, carom_arena *scratch) {
+static carom_status bvh_obb_build_levels(carom_context *context, bvh_obb_build *b,
+                                         carom_arena *scratch) {
     carom_obb_tree *tree = b->tree;
     uint64_t count = tree->item_count;
     uint32_t top = tree->level_count - 1;
     b->centres = carom_arena_take(scratch, count, sizeof(*b->centres));
     b->words = CAROM_ARENA_TAKE(scratch, uint64_t, count);
     b->old = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    b->spreads = CAROM_ARENA_TAKE(scratch, spread, tree->level_start[top] + 1);
+    b->spreads = CAROM_ARENA_TAKE(scratch, bvh_obb_spread, tree->level_start[top] + 1);
     bool whole = b->centres != NULL && b->words != NULL && b->old != NULL && b->spreads != NULL;
     for (int k = 0; k < 3; ++k) {
         b->corner[k] = CAROM_ARENA_TAKE(scratch, float, 3 * count);
@@ -433,14 +437,15 @@ static carom_status run(carom_context *context, build *b, carom_arena *scratch) 
     if (!whole) return carom_fail_memory(context, count * 64, "building a tree of boxes");
     CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, find_centres, b));
     if (top > 0) {
-        split(b, 0, b->words, count, items_below(top), items_below(top - 1));
+        bvh_obb_split(b, 0, b->words, count, items_below(top), items_below(top - 1));
         carom_progress_add(context, 0, 2 * count);
         CAROM_TRY(carom_parallel_for(context, tree->node_count[top - 1], 1, split_subtrees, b));
     }
     CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, place_items, b));
     for (b->level = 0; b->level <= top; ++b->level) {
         uint64_t grain = CAROM_MAX(ITEMS_PER_RANGE / items_below(b->level), 1u);
-        CAROM_TRY(carom_parallel_for(context, tree->node_count[b->level], grain, fill_level, b));
+        CAROM_TRY(
+            carom_parallel_for(context, tree->node_count[b->level], grain, bvh_obb_fill_level, b));
     }
     CAROM_ASSERT(b->spreads[tree->level_start[top]].count == 3 * count);
     tree->root = box_of_node(b, 0, count, &b->spreads[tree->level_start[top]]);
@@ -450,12 +455,12 @@ static carom_status run(carom_context *context, build *b, carom_arena *scratch) 
 carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
                              carom_obb_corners_fn *corners, const void *user) {
     if (tree->item_count == 0) return CAROM_OK;
-    build b = {.context = context, .tree = tree, .corners = corners, .user = user};
+    bvh_obb_build b = {.context = context, .tree = tree, .corners = corners, .user = user};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = run(context, &b, scratch);
+    carom_status status = bvh_obb_build_levels(context, &b, scratch);
     carom_arena_rewind(scratch, mark);
-    if (status != CAROM_OK) lay_out(tree, 0);
+    if (status != CAROM_OK) bvh_obb_lay_out(tree, 0);
     return status;
 }
 
@@ -484,7 +489,7 @@ void carom_obb_view_of_bvh(const carom_bvh *bvh, const float shift[3], float fac
         double high = ((double)bounds.high[k] - (double)shift[k]) * (double)factor;
         double size = fabs(low) + fabs(high);
         view->root.centre[k] = (float)(0.5 * (low + high));
-        view->root.extent[k] = (float)(0.5 * (high - low) + ROOT_MARGIN * size);
+        view->root.extent[k] = (float)(0.5 * (high - low) + BVH_OBB_ROOT_MARGIN * size);
     }
 }
 

@@ -52,18 +52,19 @@ void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, co
 /* ---- Loading and transforming boxes ---------------------------------------------------------- */
 
 /* A box in the other frame: row k holds component k of its three axes and of its centre. */
-typedef struct moved_box {
+typedef struct bvh_obb_cpu_moved_box {
     carom_f32x4 row[3];
     float extent[3];
-} moved_box;
+} bvh_obb_cpu_moved_box;
 
 #define AXIS(box, i, k) ((box)->row[k][i])
 #define CENTRE(box, k)  ((box)->row[k][3])
 
-static inline moved_box move(const carom_obb_move *m, const carom_obb *box) {
+static inline bvh_obb_cpu_moved_box bvh_obb_cpu_move(const carom_obb_move *m,
+                                                     const carom_obb *box) {
     const carom_f32x4 factor = {1.0f, 1.0f, 1.0f, m->scale};
     carom_f32x4 from[3];
-    moved_box moved;
+    bvh_obb_cpu_moved_box moved;
     for (int k = 0; k < 3; ++k)
         from[k] = (carom_f32x4){box->axis[0][k], box->axis[1][k], box->axis[2][k], box->centre[k]};
     for (int k = 0; k < 3; ++k) {
@@ -78,8 +79,8 @@ static inline moved_box move(const carom_obb_move *m, const carom_obb *box) {
  * subnormal ones. */
 #define ORIENT_ERROR 0x1p-22f
 #define LEAST_FLOAT  0x1p-148f
-static const carom_obb_node *orient(const carom_obb_view *view, const carom_bvh_node *from,
-                                    carom_obb_node *to) {
+static const carom_obb_node *bvh_obb_cpu_orient(const carom_obb_view *view,
+                                                const carom_bvh_node *from, carom_obb_node *to) {
     for (int k = 0; k < 3; ++k) {
         for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
             float low = from->low[k][lane], high = from->high[k][lane];
@@ -101,17 +102,19 @@ static const carom_obb_node *orient(const carom_obb_view *view, const carom_bvh_
 static inline const carom_obb_node *node_of(const carom_obb_view *view, uint32_t level,
                                             uint32_t index, carom_obb_node *decoded) {
     uint64_t at = view->level_start[level] + index;
-    return view->oriented != NULL ? &view->oriented[at] : orient(view, &view->aligned[at], decoded);
+    return view->oriented != NULL ? &view->oriented[at]
+                                  : bvh_obb_cpu_orient(view, &view->aligned[at], decoded);
 }
 
 /* The box of a node, as stored in its parent. */
-static inline carom_obb box_of(const carom_obb_view *view, uint32_t level, uint32_t index) {
+static inline carom_obb bvh_obb_cpu_box_of(const carom_obb_view *view, uint32_t level,
+                                           uint32_t index) {
     if (level + 1 == view->level_count) return view->root;
     uint32_t lane = index % CAROM_BVH_WIDTH;
     uint64_t at = view->level_start[level + 1] + index / CAROM_BVH_WIDTH;
     if (view->oriented != NULL) return carom_obb_lane(&view->oriented[at], lane);
     carom_obb_node decoded;
-    return carom_obb_lane(orient(view, &view->aligned[at], &decoded), lane);
+    return carom_obb_lane(bvh_obb_cpu_orient(view, &view->aligned[at], &decoded), lane);
 }
 
 /* ---- Separating axis test of one box with sixteen -------------------------------------------- */
@@ -124,7 +127,8 @@ typedef struct facing {
     carom_f32v extent_a[3];
 } facing;
 
-static inline void face(const carom_obb_node *node, uint32_t at, const moved_box *b, facing *f) {
+static inline void face(const carom_obb_node *node, uint32_t at, const bvh_obb_cpu_moved_box *b,
+                        facing *f) {
     carom_f32v apart[3];
     for (int k = 0; k < 3; ++k) {
         apart[k] = CENTRE(b, k) - carom_f32v_load(&node->centre[k][at]);
@@ -150,7 +154,7 @@ static inline void face(const carom_obb_node *node, uint32_t at, const moved_box
 
 /* The gap between a and b along axis i of a, and along axis j of b; negative if they overlap there.
  */
-static inline carom_f32v gap_a(const facing *f, const moved_box *b, int i) {
+static inline carom_f32v gap_a(const facing *f, const bvh_obb_cpu_moved_box *b, int i) {
     carom_f32v reach =
         carom_f32v_fma(f->size[i][0], carom_f32v_splat(b->extent[0]), f->extent_a[i]);
     reach = carom_f32v_fma(f->size[i][1], carom_f32v_splat(b->extent[1]), reach);
@@ -158,7 +162,7 @@ static inline carom_f32v gap_a(const facing *f, const moved_box *b, int i) {
            carom_f32v_fma(f->size[i][2], carom_f32v_splat(b->extent[2]), reach);
 }
 
-static inline carom_f32v gap_b(const facing *f, const moved_box *b, int j) {
+static inline carom_f32v gap_b(const facing *f, const bvh_obb_cpu_moved_box *b, int j) {
     carom_f32v reach =
         carom_f32v_fma(f->size[0][j], f->extent_a[0], carom_f32v_splat(b->extent[j]));
     reach = carom_f32v_fma(f->size[1][j], f->extent_a[1], reach);
@@ -166,7 +170,8 @@ static inline carom_f32v gap_b(const facing *f, const moved_box *b, int j) {
 }
 
 /* The lanes of the sixteen boxes that may meet b. */
-static inline uint32_t meets(const carom_obb_node *node, const moved_box *b, float slack) {
+static inline uint32_t meets(const carom_obb_node *node, const bvh_obb_cpu_moved_box *b,
+                             float slack) {
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         facing f;
@@ -181,8 +186,9 @@ static inline uint32_t meets(const carom_obb_node *node, const moved_box *b, flo
 }
 
 /* The gap between them in a direction from a to b. */
-static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, uint32_t at,
-                                   const moved_box *b, const float *direction) {
+static inline carom_f32v bvh_obb_cpu_gap_along(const facing *f, const carom_obb_node *node,
+                                               uint32_t at, const bvh_obb_cpu_moved_box *b,
+                                               const float *direction) {
     carom_f32v gap = carom_f32v_splat(0.0f);
     float reach_b = 0.0f;
     for (int i = 0; i < 3; ++i) {
@@ -206,7 +212,7 @@ static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, 
 /* Computes squared lower bounds of the distances. The gaps along the axes of one box are the
  * components of a separation vector, whose length is a lower bound; so is the gap in the given
  * direction. Returns the lanes where the bound is at most `limit`. */
-static inline uint32_t nearer(const carom_obb_node *node, const moved_box *b,
+static inline uint32_t nearer(const carom_obb_node *node, const bvh_obb_cpu_moved_box *b,
                               const float *direction, float slack, float limit,
                               float apart[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
@@ -221,7 +227,8 @@ static inline uint32_t nearer(const carom_obb_node *node, const moved_box *b,
             sum_a = carom_f32v_fma(a, a, sum_a);
             sum_b = carom_f32v_fma(c, c, sum_b);
         }
-        carom_f32v along = carom_f32v_max(gap_along(&f, node, at, b, direction) - slack, zero);
+        carom_f32v along =
+            carom_f32v_max(bvh_obb_cpu_gap_along(&f, node, at, b, direction) - slack, zero);
         carom_f32v sum = carom_f32v_max(carom_f32v_max(sum_a, sum_b), along * along);
         carom_f32v squared_limit = carom_f32v_splat(limit) * limit;
         lanes |= carom_lanes_of((sum <= squared_limit) & (sum < EMPTY_SQUARE)) << at;
@@ -230,7 +237,7 @@ static inline uint32_t nearer(const carom_obb_node *node, const moved_box *b,
     return lanes;
 }
 
-static inline float size_of(const carom_obb *box) {
+static inline float bvh_obb_cpu_size_of(const carom_obb *box) {
     return box->extent[0] + box->extent[1] + box->extent[2];
 }
 
@@ -238,15 +245,17 @@ static inline float size_of(const carom_obb *box) {
 static inline bool opens_a(const carom_obb_pair *pair, const carom_obb *a, const carom_obb *b,
                            float scale_of_b) {
     if (pair->level_b == 0) return true;
-    return pair->level_a != 0 && size_of(a) >= size_of(b) * scale_of_b;
+    return pair->level_a != 0 && bvh_obb_cpu_size_of(a) >= bvh_obb_cpu_size_of(b) * scale_of_b;
 }
 
 /* Opens one box of a pair: returns its node, and the other box in the node's frame. */
 static inline const carom_obb_node *open_box(const carom_obb_traversal *traversal,
                                              const carom_obb_pair *pair, bool of_a,
                                              const carom_obb *a, const carom_obb *b,
-                                             moved_box *moved, carom_obb_node *decoded) {
-    *moved = of_a ? move(&traversal->b_to_a, b) : move(&traversal->a_to_b, a);
+                                             bvh_obb_cpu_moved_box *moved,
+                                             carom_obb_node *decoded) {
+    *moved =
+        of_a ? bvh_obb_cpu_move(&traversal->b_to_a, b) : bvh_obb_cpu_move(&traversal->a_to_b, a);
     return of_a ? node_of(&traversal->a, pair->level_a, pair->index_a, decoded)
                 : node_of(&traversal->b, pair->level_b, pair->index_b, decoded);
 }
@@ -260,7 +269,8 @@ typedef struct ordered {
 } ordered;
 
 /* Sorts lanes by distance, the farthest first. */
-static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDTH], ordered *o) {
+static inline void bvh_obb_cpu_put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDTH],
+                                            ordered *o) {
     o->count = 0;
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t lane = carom_bvh_lowest_lane(lanes), at = o->count++;
@@ -275,8 +285,8 @@ static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDT
 
 /* Pushes the children of the opened box of a pair, each with the other box, in the given order.
  * `unit` converts squared distances to a's frame; 0: there are none. */
-static inline void push(carom_obb_traversal *traversal, carom_obb_pair pair, bool of_a,
-                        const ordered *order, float unit) {
+static inline void bvh_obb_cpu_push(carom_obb_traversal *traversal, carom_obb_pair pair, bool of_a,
+                                    const ordered *order, float unit) {
     carom_obb_pair *top = traversal->stack + traversal->stack_count;
     uint32_t first = (of_a ? pair.index_a : pair.index_b) * CAROM_BVH_WIDTH;
     pair.level_a = (uint8_t)(pair.level_a - (of_a ? 1 : 0));
@@ -292,7 +302,7 @@ static inline void push(carom_obb_traversal *traversal, carom_obb_pair pair, boo
 
 /* ---- Overlap query --------------------------------------------------------------------------- */
 
-static inline void emit(carom_obb_traversal *traversal, uint32_t a, uint32_t b) {
+static inline void bvh_obb_cpu_emit(carom_obb_traversal *traversal, uint32_t a, uint32_t b) {
     traversal->found_a[traversal->found_count] = a;
     traversal->found_b[traversal->found_count++] = b;
 }
@@ -311,11 +321,11 @@ static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_ob
     carom_obb_node decoded_a, decoded_b;
     const carom_obb_node *a = node_of(&traversal->a, 0, pair->index_a, &decoded_a);
     const carom_obb_node *b = node_of(&traversal->b, 0, pair->index_b, &decoded_b);
-    moved_box moved = move(&traversal->b_to_a, box_b);
+    bvh_obb_cpu_moved_box moved = bvh_obb_cpu_move(&traversal->b_to_a, box_b);
     uint32_t in_a = meets(a, &moved, traversal->slack_a);
     ++traversal->visits;
     if (in_a == 0) return true;
-    moved = move(&traversal->a_to_b, box_a);
+    moved = bvh_obb_cpu_move(&traversal->a_to_b, box_a);
     uint32_t in_b = meets(b, &moved, traversal->slack_b);
     ++traversal->visits;
     if (traversal->receive_blocks != NULL)
@@ -325,22 +335,22 @@ static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_ob
     if (__builtin_popcount(in_a) < __builtin_popcount(in_b)) {
         for (; in_a != 0; in_a &= in_a - 1) {
             carom_obb item = carom_obb_lane(a, carom_bvh_lowest_lane(in_a));
-            moved = move(&traversal->a_to_b, &item);
+            moved = bvh_obb_cpu_move(&traversal->a_to_b, &item);
             ++traversal->visits;
             for (uint32_t hit = meets(b, &moved, traversal->slack_b) & in_b; hit != 0;
                  hit &= hit - 1)
-                emit(traversal, first_a + carom_bvh_lowest_lane(in_a),
-                     first_b + carom_bvh_lowest_lane(hit));
+                bvh_obb_cpu_emit(traversal, first_a + carom_bvh_lowest_lane(in_a),
+                                 first_b + carom_bvh_lowest_lane(hit));
         }
     } else {
         for (; in_b != 0; in_b &= in_b - 1) {
             carom_obb item = carom_obb_lane(b, carom_bvh_lowest_lane(in_b));
-            moved = move(&traversal->b_to_a, &item);
+            moved = bvh_obb_cpu_move(&traversal->b_to_a, &item);
             ++traversal->visits;
             for (uint32_t hit = meets(a, &moved, traversal->slack_a) & in_a; hit != 0;
                  hit &= hit - 1)
-                emit(traversal, first_a + carom_bvh_lowest_lane(hit),
-                     first_b + carom_bvh_lowest_lane(in_b));
+                bvh_obb_cpu_emit(traversal, first_a + carom_bvh_lowest_lane(hit),
+                                 first_b + carom_bvh_lowest_lane(in_b));
         }
     }
     bool full = traversal->each_block || traversal->found_count + 256 > CAROM_OBB_FOUND;
@@ -349,7 +359,7 @@ static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_ob
 
 /* Squared distances of the centres, without fused operations, so that the resulting order is the
  * same on every instruction set. */
-static inline void centres_apart(const carom_obb_node *node, const moved_box *b,
+static inline void centres_apart(const carom_obb_node *node, const bvh_obb_cpu_moved_box *b,
                                  float apart[CAROM_BVH_WIDTH]) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         carom_f32v x = CENTRE(b, 0) - carom_f32v_load(&node->centre[0][at]);
@@ -362,13 +372,13 @@ static inline void centres_apart(const carom_obb_node *node, const moved_box *b,
 /* The lanes of a node that meet a box. The order is arbitrary if all pairs are wanted; else the
  * nearest comes last, so that it is popped first. */
 static inline void find_in_node(const carom_obb_traversal *traversal, const carom_obb_node *node,
-                                const moved_box *box, float slack, ordered *order) {
+                                const bvh_obb_cpu_moved_box *box, float slack, ordered *order) {
     float apart[CAROM_BVH_WIDTH];
     uint32_t lanes = meets(node, box, slack);
     order->count = 0;
     if (traversal->each_block && lanes != 0) {
         centres_apart(node, box, apart);
-        put_in_order(lanes, apart, order);
+        bvh_obb_cpu_put_in_order(lanes, apart, order);
     } else {
         for (; lanes != 0; lanes &= lanes - 1)
             order->lane[order->count++] = (uint8_t)carom_bvh_lowest_lane(lanes);
@@ -381,9 +391,9 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_traversal *traversal, uint64_t visits) 
     uint64_t last = traversal->visits + visits;
     while (traversal->stack_count > 0 && traversal->visits < last) {
         carom_obb_pair pair = traversal->stack[--traversal->stack_count];
-        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a);
-        carom_obb b = box_of(&traversal->b, pair.level_b, pair.index_b);
-        moved_box moved;
+        carom_obb a = bvh_obb_cpu_box_of(&traversal->a, pair.level_a, pair.index_a);
+        carom_obb b = bvh_obb_cpu_box_of(&traversal->b, pair.level_b, pair.index_b);
+        bvh_obb_cpu_moved_box moved;
         if (pair.level_a == 0 && pair.level_b == 0) {
             if (!find_in_blocks(traversal, &pair, &a, &b)) return false;
             continue;
@@ -393,7 +403,7 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_traversal *traversal, uint64_t visits) 
         const carom_obb_node *node = open_box(traversal, &pair, of_a, &a, &b, &moved, &decoded);
         find_in_node(traversal, node, &moved, of_a ? traversal->slack_a : traversal->slack_b,
                      &order);
-        push(traversal, pair, of_a, &order, 0.0f);
+        bvh_obb_cpu_push(traversal, pair, of_a, &order, 0.0f);
     }
     return traversal->more || hand_over(traversal);
 }
@@ -401,8 +411,8 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_traversal *traversal, uint64_t visits) 
 /* ---- Distance query -------------------------------------------------------------------------- */
 
 /* The upper bound of each of sixteen boxes along a direction. */
-static inline void reach_along(const carom_obb_node *node, const float *direction,
-                               float reach[CAROM_BVH_WIDTH]) {
+static inline void bvh_obb_cpu_reach_along(const carom_obb_node *node, const float *direction,
+                                           float reach[CAROM_BVH_WIDTH]) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         carom_f32v sum = carom_f32v_splat(0.0f);
         for (int i = 0; i < 3; ++i) {
@@ -436,18 +446,19 @@ static inline float measure_in_blocks(carom_obb_traversal *traversal, const caro
     const carom_obb_node *b = node_of(&traversal->b, 0, pair->index_b, &decoded_b);
     float apart[CAROM_BVH_WIDTH], to_a = traversal->b_to_a.scale, to_b = traversal->a_to_b.scale;
     ordered in_b, in_a;
-    moved_box moved = move(&traversal->b_to_a, box_b);
+    bvh_obb_cpu_moved_box moved = bvh_obb_cpu_move(&traversal->b_to_a, box_b);
     uint32_t near_a = nearer(a, &moved, traversal->direction_a, traversal->slack_a, limit, apart);
     ++traversal->visits;
     if (near_a == 0) return limit;
-    moved = move(&traversal->a_to_b, box_a);
-    put_in_order(nearer(b, &moved, traversal->direction_b, traversal->slack_b, limit * to_b, apart),
-                 apart, &in_b);
+    moved = bvh_obb_cpu_move(&traversal->a_to_b, box_a);
+    bvh_obb_cpu_put_in_order(
+        nearer(b, &moved, traversal->direction_b, traversal->slack_b, limit * to_b, apart), apart,
+        &in_b);
     ++traversal->visits;
 
     float reach_a[CAROM_BVH_WIDTH], reach_b[CAROM_BVH_WIDTH], offset = 0.0f;
-    reach_along(a, traversal->direction_a, reach_a);
-    reach_along(b, traversal->direction_b, reach_b);
+    bvh_obb_cpu_reach_along(a, traversal->direction_a, reach_a);
+    bvh_obb_cpu_reach_along(b, traversal->direction_b, reach_b);
     for (int k = 0; k < 3; ++k) offset += traversal->direction_a[k] * traversal->b_to_a.t[k];
     while (in_b.count > 0) {
         uint32_t lane = in_b.lane[--in_b.count];
@@ -456,9 +467,9 @@ static inline float measure_in_blocks(carom_obb_traversal *traversal, const caro
         uint32_t lanes = reaching(reach_a, least) & near_a;
         if (lanes == 0) continue;
         carom_obb item = carom_obb_lane(b, lane);
-        moved = move(&traversal->b_to_a, &item);
+        moved = bvh_obb_cpu_move(&traversal->b_to_a, &item);
         lanes &= nearer(a, &moved, traversal->direction_a, traversal->slack_a, limit, apart);
-        put_in_order(lanes, apart, &in_a);
+        bvh_obb_cpu_put_in_order(lanes, apart, &in_a);
         ++traversal->visits;
         while (in_a.count > 0) {
             uint32_t lane_a = in_a.lane[--in_a.count];
@@ -479,9 +490,9 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_traversal *traversal, float limit, u
     while (traversal->stack_count > 0 && traversal->visits < last) {
         carom_obb_pair pair = traversal->stack[--traversal->stack_count];
         if (pair.apart > limit * limit) continue;
-        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a);
-        carom_obb b = box_of(&traversal->b, pair.level_b, pair.index_b);
-        moved_box moved;
+        carom_obb a = bvh_obb_cpu_box_of(&traversal->a, pair.level_a, pair.index_a);
+        carom_obb b = bvh_obb_cpu_box_of(&traversal->b, pair.level_b, pair.index_b);
+        bvh_obb_cpu_moved_box moved;
         if (pair.level_a == 0 && pair.level_b == 0) {
             limit = measure_in_blocks(traversal, &pair, &a, &b, limit);
             continue;
@@ -492,7 +503,7 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_traversal *traversal, float limit, u
         uint32_t lanes = nearer(
             node, &moved, of_a ? traversal->direction_a : traversal->direction_b,
             of_a ? traversal->slack_a : traversal->slack_b, of_a ? limit : limit * to_b, apart);
-        put_in_order(lanes, apart, &order);
-        push(traversal, pair, of_a, &order, of_a ? 1.0f : to_a * to_a);
+        bvh_obb_cpu_put_in_order(lanes, apart, &order);
+        bvh_obb_cpu_push(traversal, pair, of_a, &order, of_a ? 1.0f : to_a * to_a);
     }
 }

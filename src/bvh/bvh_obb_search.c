@@ -36,7 +36,7 @@
 /* ---- One worker ------------------------------------------------------------------------------ */
 
 /* Adds to the work of all workers; false if the sum exceeds the budget. */
-static bool pay(carom_obb_search *search, carom_obb_worker *w, uint64_t received) {
+static bool bvh_obb_search_pay(carom_obb_search *search, carom_obb_worker *w, uint64_t received) {
     if (search->budget == UINT64_MAX) return true;
     CAROM_ASSERT(w->traversal.visits >= w->visits_paid);
     uint64_t units = w->traversal.visits - w->visits_paid + received;
@@ -47,14 +47,14 @@ static bool pay(carom_obb_search *search, carom_obb_worker *w, uint64_t received
     return false;
 }
 
-static bool receive(carom_obb_traversal *traversal) {
+static bool bvh_obb_search_receive(carom_obb_traversal *traversal) {
     carom_obb_worker *w = traversal->user;
     carom_obb_search *search = w->search;
-    return pay(search, w, traversal->found_count) && search->receive(w) &&
+    return bvh_obb_search_pay(search, w, traversal->found_count) && search->receive(w) &&
            !carom_progress_stop(search->context, w->index);
 }
 
-static bool worker_begin(void *user, void *state, uint32_t worker) {
+static bool bvh_obb_search_worker_begin(void *user, void *state, uint32_t worker) {
     carom_obb_search *search = user;
     carom_obb_worker *w = state;
     w->search = search;
@@ -63,7 +63,7 @@ static bool worker_begin(void *user, void *state, uint32_t worker) {
     w->status = CAROM_OK;
     w->found = false;
     w->found_task = UINT32_MAX;
-    w->traversal.receive = receive;
+    w->traversal.receive = bvh_obb_search_receive;
     w->traversal.receive_blocks = search->receive_blocks;
     w->traversal.measure = search->measure;
     w->traversal.each_block = search->first_only;
@@ -73,7 +73,7 @@ static bool worker_begin(void *user, void *state, uint32_t worker) {
     return true;
 }
 
-static void visit(carom_obb_search *search, carom_obb_worker *w, bool alone) {
+static void bvh_obb_search_visit(carom_obb_search *search, carom_obb_worker *w, bool alone) {
     carom_context *context = search->context;
     carom_obb_traversal *t = &w->traversal;
     if (search->measure != NULL) {
@@ -84,7 +84,7 @@ static void visit(carom_obb_search *search, carom_obb_worker *w, bool alone) {
         uint64_t visits = alone ? ALONE_FIND : FIND_AT_ONCE;
         (void)CAROM_CPU_CALL(context, carom_obb_find)(t, visits);
     }
-    (void)pay(search, w, 0);
+    (void)bvh_obb_search_pay(search, w, 0);
 }
 
 static bool goes_on(carom_obb_search *search, const carom_obb_worker *w) {
@@ -96,7 +96,7 @@ static bool goes_on(carom_obb_search *search, const carom_obb_worker *w) {
 static void finish_stack(carom_obb_search *search, carom_obb_worker *w) {
     uint32_t left = w->traversal.stack_count;
     while (goes_on(search, w) && !carom_progress_stop(search->context, w->index)) {
-        visit(search, w, false);
+        bvh_obb_search_visit(search, w, false);
         if (w->traversal.stack_count >= left) continue;
         CAROM_ASSERT(left >= w->traversal.stack_count);
         carom_progress_add(search->context, w->index, left - w->traversal.stack_count);
@@ -131,7 +131,7 @@ static carom_status run_tasks(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status share(carom_obb_search *search, carom_obb_worker *first) {
+static carom_status bvh_obb_search_share(carom_obb_search *search, carom_obb_worker *first) {
     uint32_t count = first->traversal.stack_count;
     CAROM_ASSERT(count >= 1 && count <= CAROM_OBB_STACK);
     search->tasks = CAROM_ARENA_TAKE(carom_scratch(search->context, 0), carom_obb_pair, count);
@@ -148,7 +148,7 @@ static bool spreads(const carom_obb_search *search) {
 }
 
 /* Opens pairs, the oldest first, until there are enough tasks or none. Returns how many. */
-static uint32_t spread(carom_obb_search *search, carom_obb_worker *w) {
+static uint32_t bvh_obb_search_spread(carom_obb_search *search, carom_obb_worker *w) {
     carom_obb_traversal *t = &w->traversal;
     uint32_t first = 0, end = t->stack_count;
     bool stopped = false; /* by who receives the pairs, who then wants no more */
@@ -174,7 +174,7 @@ static uint32_t spread(carom_obb_search *search, carom_obb_worker *w) {
     t->more = false;
     if (!stopped) /* passes on what was found */
         stopped = !CAROM_CPU_CALL(search->context, carom_obb_find)(t, 1);
-    (void)pay(search, w, 0);
+    (void)bvh_obb_search_pay(search, w, 0);
     search->tasks += first;
     return stopped ? 0 : end - first;
 }
@@ -183,7 +183,7 @@ static carom_status spread_and_share(carom_obb_search *search, carom_obb_worker 
     carom_context *context = search->context;
     search->tasks = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_obb_pair, MOST_TASKS);
     if (search->tasks == NULL) return CAROM_NO_MEMORY;
-    uint32_t count = spread(search, first);
+    uint32_t count = bvh_obb_search_spread(search, first);
     if (count == 0 || first->status != CAROM_OK || atomic_load(&search->stop)) return CAROM_OK;
     carom_progress_expect(context, count);
     uint64_t grain = count / (RANGES * (uint64_t)context->threads) + 1;
@@ -201,7 +201,7 @@ carom_status carom_obb_search_begin(carom_obb_search *search) {
     atomic_init(&search->work, 0);
     atomic_init(&search->first_task, UINT32_MAX);
     CAROM_TRY(carom_worker_states_begin(&search->states, search->context, search->state_size,
-                                        worker_begin, search));
+                                        bvh_obb_search_worker_begin, search));
     if (carom_worker_state(&search->states, 0) != NULL) return CAROM_OK;
     return carom_fail_memory(search->context, search->state_size, "a search");
 }
@@ -209,14 +209,14 @@ carom_status carom_obb_search_begin(carom_obb_search *search) {
 static carom_status search_in_order(carom_obb_search *search, carom_obb_worker *first) {
     carom_context *context = search->context;
     carom_status status = CAROM_OK;
-    visit(search, first, true);
+    bvh_obb_search_visit(search, first, true);
     CAROM_ASSERT(first->index == 0);
     if (first->found) {
         search->finder = first;
     } else if (goes_on(search, first)) {
         carom_progress_expect(context, first->traversal.stack_count);
         if (context->threads > 1 && !search->alone) {
-            status = share(search, first);
+            status = bvh_obb_search_share(search, first);
         } else {
             finish_stack(search, first);
             if (first->found) search->finder = first;

@@ -11,7 +11,7 @@
 
 #define MOST_SKEW 0x1p-20 /* of the axes: products of two, and squares less 1 */
 
-static double dot(const float a[3], const float b[3]) {
+static double bvh_obb_validate_dot(const float a[3], const float b[3]) {
     return ((double)a[0] * (double)b[0] + (double)a[1] * (double)b[1]) +
            (double)a[2] * (double)b[2];
 }
@@ -19,12 +19,13 @@ static double dot(const float a[3], const float b[3]) {
 static bool is_orthonormal(const carom_obb *box) {
     for (int i = 0; i < 3; ++i)
         for (int j = i; j < 3; ++j)
-            if (!(fabs(dot(box->axis[i], box->axis[j]) - (i == j ? 1.0 : 0.0)) <= MOST_SKEW))
+            if (!(fabs(bvh_obb_validate_dot(box->axis[i], box->axis[j]) - (i == j ? 1.0 : 0.0)) <=
+                  MOST_SKEW))
                 return false;
     return true;
 }
 
-static bool contains(const carom_obb *box, const carom_vec3 corners[3]) {
+static bool bvh_obb_validate_contains(const carom_obb *box, const carom_vec3 corners[3]) {
     for (int c = 0; c < 3; ++c) {
         carom_vec3 direction =
             carom_vec_sub(corners[c], carom_vec((double)box->centre[0], (double)box->centre[1],
@@ -59,11 +60,13 @@ static const char *validate_place(const carom_obb_tree *tree, uint64_t place,
         uint64_t child = place >> (4 * level);
         carom_obb box =
             carom_obb_lane(&nodes[child / CAROM_BVH_WIDTH], (uint32_t)(child % CAROM_BVH_WIDTH));
-        if (!contains(&box, corners))
+        if (!bvh_obb_validate_contains(&box, corners))
             return level == 0 ? "obb: the box of an item does not contain it"
                               : "obb: a node's box does not contain its items";
     }
-    return contains(&tree->root, corners) ? NULL : "obb: the root does not contain all items";
+    return bvh_obb_validate_contains(&tree->root, corners)
+               ? NULL
+               : "obb: the root does not contain all items";
 }
 
 const char *carom_obb_validate(const carom_obb_tree *tree, uint32_t end,

@@ -27,10 +27,10 @@ typedef struct slabs {
     bool backward[3];
 } slabs;
 
-typedef struct open_node {
+typedef struct bvh_ray_cpu_open_node {
     double enters;
     uint32_t level, index;
-} open_node;
+} bvh_ray_cpu_open_node;
 
 static slabs slabs_make(const carom_bvh_ray *ray) {
     slabs s;
@@ -70,15 +70,15 @@ static inline uint32_t enter_node(const carom_bvh_node *node, const slabs *s, do
 
 uint64_t CAROM_CPU(carom_bvh_cast)(const carom_bvh *bvh, const carom_bvh_ray *ray, double limit,
                                    carom_bvh_place_fn *visit, void *user) {
-    open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
+    bvh_ray_cpu_open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     double enters[CAROM_BVH_WIDTH];
     uint32_t count = 0;
     uint64_t visits = 0;
     if (bvh->level_count == 0) return 0;
     slabs s = slabs_make(ray);
-    stack[count++] = (open_node){0.0, bvh->level_count - 1, 0};
+    stack[count++] = (bvh_ray_cpu_open_node){0.0, bvh->level_count - 1, 0};
     while (count > 0) {
-        open_node node = stack[--count];
+        bvh_ray_cpu_open_node node = stack[--count];
         if (node.enters > limit) continue;
         uint32_t lanes =
             enter_node(&carom_bvh_level(bvh, node.level)[node.index], &s, limit, enters);
@@ -94,7 +94,7 @@ uint64_t CAROM_CPU(carom_bvh_cast)(const carom_bvh *bvh, const carom_bvh_ray *ra
             /* The nearest is pushed last. */
             for (++count; at > first && stack[at - 1].enters < enters[i]; --at)
                 stack[at] = stack[at - 1];
-            stack[at] = (open_node){enters[i], node.level - 1, child};
+            stack[at] = (bvh_ray_cpu_open_node){enters[i], node.level - 1, child};
         }
     }
     return visits;

@@ -61,7 +61,8 @@ static bool is_box(const carom_bvh_node *node, uint32_t lane, const carom_box *b
     return true;
 }
 
-static bool contains(const carom_bvh_node *node, uint32_t lane, const carom_bvh_node *child) {
+static bool bvh_validate_contains(const carom_bvh_node *node, uint32_t lane,
+                                  const carom_bvh_node *child) {
     for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
         if (is_empty(child, i)) continue;
         for (int k = 0; k < 3; ++k)
@@ -72,8 +73,8 @@ static bool contains(const carom_bvh_node *node, uint32_t lane, const carom_bvh_
     return true;
 }
 
-static const char *validate_blocks(const carom_bvh *bvh, carom_bvh_boxes_fn *boxes,
-                                   const void *user) {
+static const char *bvh_validate_blocks(const carom_bvh *bvh, carom_bvh_boxes_fn *boxes,
+                                       const void *user) {
     for (uint64_t place = 0; place < (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH; ++place) {
         const carom_bvh_node *block = &bvh->nodes[place / CAROM_BVH_WIDTH];
         uint32_t lane = (uint32_t)(place % CAROM_BVH_WIDTH);
@@ -96,7 +97,7 @@ static const char *validate_level(const carom_bvh *bvh, uint32_t level) {
         uint32_t lane = (uint32_t)(child % CAROM_BVH_WIDTH);
         if (child >= bvh->node_count[level - 1]) {
             if (!is_empty(node, lane)) return "bvh: a child past the end has a box";
-        } else if (!contains(node, lane, &below[child])) {
+        } else if (!bvh_validate_contains(node, lane, &below[child])) {
             return "bvh: a node's box does not contain those of its child";
         }
     }
@@ -112,7 +113,7 @@ const char *carom_bvh_validate(const carom_bvh *bvh, carom_bvh_boxes_fn *boxes, 
     if (bvh->item_capacity < places || bvh->node_capacity < bvh->level_start[top] + 1)
         return "bvh: the arrays are smaller than the tree";
     message = carom_bvh_validate_items(bvh->items, bvh->item_count, places, bvh->item_count);
-    if (message == NULL) message = validate_blocks(bvh, boxes, user);
+    if (message == NULL) message = bvh_validate_blocks(bvh, boxes, user);
     for (uint32_t level = 1; level <= top && message == NULL; ++level)
         message = validate_level(bvh, level);
     return message;

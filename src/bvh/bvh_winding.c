@@ -23,15 +23,15 @@
 
 /* ---- Exact winding number -------------------------------------------------------------------- */
 
-typedef struct count {
+typedef struct bvh_winding_count {
     const carom_bvh_faces *faces;
     carom_vec3 point;
     int32_t winding;
     bool on_face;
-} count;
+} bvh_winding_count;
 
 static bool count_found(carom_bvh_found *found) {
-    count *c = found->user;
+    bvh_winding_count *c = found->user;
     for (uint32_t i = 0; i < found->count && !c->on_face; ++i) {
         carom_triangle t;
         (void)c->faces->triangle(c->faces->user, found->b[i], &t);
@@ -43,7 +43,7 @@ static bool count_found(carom_bvh_found *found) {
 
 bool carom_bvh_winding(carom_context *context, const carom_bvh_faces *faces, carom_vec3 point,
                        carom_bvh_found *found, int32_t *winding) {
-    count c = {.faces = faces, .point = point};
+    bvh_winding_count c = {.faces = faces, .point = point};
     carom_box box = carom_winding_box(carom_bvh_to_frame(faces, point));
     found->count = 0;
     found->visits = 0;
@@ -62,21 +62,22 @@ typedef struct moment {
     double value[CAROM_BVH_MOMENTS];
 } moment;
 
-#define GRAIN    64u             /* nodes or blocks per range: a thousand triangles */
-#define ROUND_UP (1.0 + 0x1p-40) /* of a bound: far more than the roundings of its sums */
+#define BVH_WINDING_NODES_PER_RANGE 64u /* nodes or blocks per range: a thousand triangles */
+#define BVH_WINDING_ROUND_UP                                                                       \
+    (1.0 + 0x1p-40) /* of a bound: far more than the roundings of its sums */
 
 static carom_vec3 vec_at(const double *value) {
     return carom_vec(value[0], value[1], value[2]);
 }
 
-static void add_vec(double *value, carom_vec3 v) {
+static void bvh_winding_add_vec(double *value, carom_vec3 v) {
     value[0] += v.x;
     value[1] += v.y;
     value[2] += v.z;
 }
 
 /* The six different products of two vectors, symmetrised: xx, yy, zz, xy, xz, yz. */
-static void multiply(carom_vec3 a, carom_vec3 b, double factor, double out[6]) {
+static void bvh_winding_multiply(carom_vec3 a, carom_vec3 b, double factor, double out[6]) {
     out[0] += factor * (a.x * b.x);
     out[1] += factor * (a.y * b.y);
     out[2] += factor * (a.z * b.z);
@@ -141,16 +142,17 @@ static flat flat_at(const carom_bvh_corners *corners, uint32_t lane) {
 static void add_flat(moment *m, const flat *f) {
     carom_vec3 centre = vec_at(m->value), at = carom_vec_sub(f->centre, centre);
     double products[6] = {0.0};
-    multiply(at, at, 1.0, products);
+    bvh_winding_multiply(at, at, 1.0, products);
     for (int i = 0; i < 3; ++i) {
         carom_vec3 arm = carom_vec_sub(f->corner[i], f->centre);
-        multiply(arm, arm, 1.0 / 12.0, products);
+        bvh_winding_multiply(arm, arm, 1.0 / 12.0, products);
         double away = carom_vec_length(carom_vec_sub(f->corner[i], centre));
-        m->value[CAROM_BVH_RADIUS] = CAROM_MAX(away * ROUND_UP, m->value[CAROM_BVH_RADIUS]);
-        m->value[CAROM_BVH_SPREAD] += f->area / 3.0 * (away * away * away) * ROUND_UP;
+        m->value[CAROM_BVH_RADIUS] =
+            CAROM_MAX(away * BVH_WINDING_ROUND_UP, m->value[CAROM_BVH_RADIUS]);
+        m->value[CAROM_BVH_SPREAD] += f->area / 3.0 * (away * away * away) * BVH_WINDING_ROUND_UP;
     }
-    add_vec(m->value + CAROM_BVH_NORMAL, f->normal);
-    multiply(f->normal, at, 1.0, m->value + CAROM_BVH_FIRST);
+    bvh_winding_add_vec(m->value + CAROM_BVH_NORMAL, f->normal);
+    bvh_winding_multiply(f->normal, at, 1.0, m->value + CAROM_BVH_FIRST);
     multiply_matrix(f->normal, products, 1.0, m->value + CAROM_BVH_SECOND);
 }
 
@@ -159,7 +161,7 @@ static moment moment_of_block(const carom_bvh_corners *corners) {
     for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
         flat f = flat_at(corners, lane);
         m.value[CAROM_BVH_AREA] += f.area;
-        add_vec(m.value, carom_vec_scale(f.centre, f.area));
+        bvh_winding_add_vec(m.value, carom_vec_scale(f.centre, f.area));
     }
     if (!(m.value[CAROM_BVH_AREA] > 0.0)) return (moment){{0.0}};
     for (int k = 0; k < 3; ++k) m.value[k] /= m.value[CAROM_BVH_AREA];
@@ -175,18 +177,18 @@ static moment moment_of_block(const carom_bvh_corners *corners) {
 static void add_child(moment *m, const moment *child) {
     carom_vec3 by = carom_vec_sub(vec_at(child->value), vec_at(m->value));
     double products[6] = {0.0}, away = carom_vec_length(by), area = child->value[CAROM_BVH_AREA];
-    double reach = (child->value[CAROM_BVH_RADIUS] + away) * ROUND_UP;
+    double reach = (child->value[CAROM_BVH_RADIUS] + away) * BVH_WINDING_ROUND_UP;
     CAROM_ASSERT(area > 0.0 && child->value[CAROM_BVH_SPREAD] >= 0.0);
     double norm = carom_cbrt(child->value[CAROM_BVH_SPREAD]) + away * carom_cbrt(area);
     carom_vec3 normal = vec_at(child->value + CAROM_BVH_NORMAL);
-    multiply(by, by, 1.0, products);
-    add_vec(m->value + CAROM_BVH_NORMAL, normal);
+    bvh_winding_multiply(by, by, 1.0, products);
+    bvh_winding_add_vec(m->value + CAROM_BVH_NORMAL, normal);
     for (int k = CAROM_BVH_FIRST; k < CAROM_BVH_AREA; ++k) m->value[k] += child->value[k];
-    multiply(normal, by, 1.0, m->value + CAROM_BVH_FIRST);
+    bvh_winding_multiply(normal, by, 1.0, m->value + CAROM_BVH_FIRST);
     multiply_matrix(by, child->value + CAROM_BVH_FIRST, 2.0, m->value + CAROM_BVH_SECOND);
     multiply_matrix(normal, products, 1.0, m->value + CAROM_BVH_SECOND);
     m->value[CAROM_BVH_RADIUS] = CAROM_MAX(reach, m->value[CAROM_BVH_RADIUS]);
-    m->value[CAROM_BVH_SPREAD] += norm * norm * norm * ROUND_UP;
+    m->value[CAROM_BVH_SPREAD] += norm * norm * norm * BVH_WINDING_ROUND_UP;
 }
 
 static moment moment_at(const carom_bvh_moments *moments, uint32_t lane) {
@@ -201,7 +203,8 @@ static moment moment_of_node(const carom_bvh_moments *children) {
     for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
         moment child = moment_at(children, lane);
         m.value[CAROM_BVH_AREA] += child.value[CAROM_BVH_AREA];
-        add_vec(m.value, carom_vec_scale(vec_at(child.value), child.value[CAROM_BVH_AREA]));
+        bvh_winding_add_vec(m.value,
+                            carom_vec_scale(vec_at(child.value), child.value[CAROM_BVH_AREA]));
     }
     if (!(m.value[CAROM_BVH_AREA] > 0.0)) return (moment){{0.0}};
     for (int k = 0; k < 3; ++k) m.value[k] /= m.value[CAROM_BVH_AREA];
@@ -212,11 +215,11 @@ static moment moment_of_node(const carom_bvh_moments *children) {
     return m;
 }
 
-typedef struct summing {
+typedef struct bvh_winding_summing {
     const carom_bvh_faces *faces;
     carom_bvh_field *field;
     uint32_t level;
-} summing;
+} bvh_winding_summing;
 
 static uint64_t moment_count(const carom_bvh *bvh) {
     uint64_t count = 1;
@@ -231,14 +234,14 @@ static uint64_t moments_of(const carom_bvh *bvh, uint32_t level, uint32_t index)
 }
 
 static carom_status load_blocks(void *argument, carom_range range) {
-    const summing *s = argument;
+    const bvh_winding_summing *s = argument;
     for (uint64_t block = range.begin; block < range.end; ++block)
         load_block(s->faces, (uint32_t)block, &s->field->corners[block]);
     return CAROM_OK;
 }
 
 static carom_status sum_level(void *argument, carom_range range) {
-    const summing *s = argument;
+    const bvh_winding_summing *s = argument;
     const carom_bvh *bvh = s->faces->bvh;
     carom_bvh_moments *moments = s->field->moments;
     uint32_t below = bvh->node_count[s->level - 1];
@@ -266,11 +269,11 @@ carom_status carom_bvh_field_make(carom_context *context, carom_arena *arena,
         return carom_fail_memory(context,
                                  blocks * sizeof(*field->corners) + nodes * sizeof(*field->moments),
                                  "winding numbers");
-    summing s = {faces, field, 0};
-    CAROM_TRY(carom_parallel_for(context, blocks, GRAIN, load_blocks, &s));
+    bvh_winding_summing s = {faces, field, 0};
+    CAROM_TRY(carom_parallel_for(context, blocks, BVH_WINDING_NODES_PER_RANGE, load_blocks, &s));
     for (s.level = 1; s.level <= bvh->level_count; ++s.level) {
         uint32_t count = s.level < bvh->level_count ? bvh->node_count[s.level] : 1;
-        CAROM_TRY(carom_parallel_for(context, count, GRAIN, sum_level, &s));
+        CAROM_TRY(carom_parallel_for(context, count, BVH_WINDING_NODES_PER_RANGE, sum_level, &s));
     }
     return CAROM_OK;
 }
@@ -280,9 +283,9 @@ carom_status carom_bvh_field_make(carom_context *context, carom_arena *arena,
 /* The part of area over square distance that the error bound of a node may be, at first; tuned on
  * the armadillo of 100k triangles. Each further try takes a quarter, the last one nothing: then all
  * angles are exact. */
-#define TOLERANCE  0x1p-5
-#define MOST_TRIES 8
-#define NEXT_TRY   0.25
+#define BVH_WINDING_FIRST_TOLERANCE 0x1p-5
+#define BVH_WINDING_MOST_TRIES      8
+#define NEXT_TRY                    0.25
 
 static double argument_of(const carom_bvh_angles *sum) {
     double real = 1.0, imaginary = 0.0, turns = 0.0;
@@ -339,11 +342,11 @@ double carom_bvh_winding_fraction(carom_context *context, const carom_bvh_faces 
                                   const carom_bvh_field *field, carom_vec3 point) {
     carom_vec3 p = carom_bvh_to_frame(faces, point);
     const double at[3] = {p.x, p.y, p.z};
-    double tolerance = TOLERANCE, error = 0.0, fraction = 0.0;
+    double tolerance = BVH_WINDING_FIRST_TOLERANCE, error = 0.0, fraction = 0.0;
     if (faces->bvh->level_count == 0 || !(carom_vec_largest(p) <= CAROM_WINDING_FARTHEST))
         return 0.0;
-    for (int i = 1; i <= MOST_TRIES; ++i, tolerance *= NEXT_TRY) {
-        if (i == MOST_TRIES) tolerance = 0.0;
+    for (int i = 1; i <= BVH_WINDING_MOST_TRIES; ++i, tolerance *= NEXT_TRY) {
+        if (i == BVH_WINDING_MOST_TRIES) tolerance = 0.0;
         fraction = evaluate(context, faces->bvh, field, at, tolerance, &error);
         if (error <= CAROM_BVH_FRACTION_ERROR) break;
     }

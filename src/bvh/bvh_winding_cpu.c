@@ -25,14 +25,14 @@
 
 #include "base/simd.h"
 
-static inline carom_f64v load(const double *from) {
+static inline carom_f64v bvh_winding_cpu_load(const double *from) {
     carom_f64v value;
     memcpy(&value, from, sizeof(value));
     return value;
 }
 
 static inline void add_to(double *to, carom_f64v value) {
-    carom_f64v sum = load(to) + value;
+    carom_f64v sum = bvh_winding_cpu_load(to) + value;
     memcpy(to, &sum, sizeof(sum));
 }
 
@@ -45,7 +45,7 @@ uint32_t CAROM_CPU(carom_bvh_add_far)(const carom_bvh_moments *moments, const do
                                       double tolerance, carom_bvh_angles *sum) {
     uint32_t open = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
-#define ROW(k) load(moments->row[k] + at)
+#define ROW(k) bvh_winding_cpu_load(moments->row[k] + at)
         carom_f64v x = ROW(CAROM_BVH_CENTRE) - point[0];
         carom_f64v y = ROW(CAROM_BVH_CENTRE + 1) - point[1];
         carom_f64v z = ROW(CAROM_BVH_CENTRE + 2) - point[2];
@@ -87,7 +87,8 @@ void CAROM_CPU(carom_bvh_add_near)(const carom_bvh_corners *corners, const doubl
                                    carom_bvh_angles *sum) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
         carom_f64v p[9];
-        for (int i = 0; i < 9; ++i) p[i] = load(corners->row[i] + at) - point[i % 3];
+        for (int i = 0; i < 9; ++i)
+            p[i] = bvh_winding_cpu_load(corners->row[i] + at) - point[i % 3];
         const carom_f64v *a = p, *b = p + 3, *c = p + 6;
         carom_f64v along_a = carom_f64v_sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
         carom_f64v along_b = carom_f64v_sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
@@ -105,7 +106,8 @@ void CAROM_CPU(carom_bvh_add_near)(const carom_bvh_corners *corners, const doubl
                                a[1] * (u[2] * v[0] - u[0] * v[2]) +
                                a[2] * (u[0] * v[1] - u[1] * v[0]);
         carom_f64v real = along_a * along_b * along_c + ab * along_c + bc * along_a + ca * along_b;
-        carom_f64v re = load(sum->real + at), im = load(sum->imaginary + at);
+        carom_f64v re = bvh_winding_cpu_load(sum->real + at),
+                   im = bvh_winding_cpu_load(sum->imaginary + at);
         carom_f64v product_re = re * real - im * imaginary;
         carom_f64v product_im = re * imaginary + im * real;
         /* Only the argument counts: scale to the order of 1. A point at a corner gives 0: such a

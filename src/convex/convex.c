@@ -11,8 +11,8 @@
 #include "convex/convex_cpu.h"
 #include "geom/length.h"
 
-#define MOST_SIZE 1e300
-#define GRAIN     64u /* pairs per range: some 50 us of work */
+#define CONVEX_MOST_COORDINATE 1e300
+#define CONVEX_PAIRS_PER_RANGE 64u /* pairs per range: some 50 us of work */
 
 CAROM_ENUM_NAMES(carom_convex_kind, CAROM_CONVEX_KIND_COUNT, "point", "sphere", "segment",
                  "capsule", "box", "cylinder", "cone", "ellipsoid", "hull", "support");
@@ -23,38 +23,40 @@ CAROM_ENUM_NAMES(carom_convex_search, CAROM_CONVEX_SEARCH_COUNT, "auto", "all", 
 
 /* What is wrong with a shape, as a phrase, or NULL. */
 static const char *shape_trouble(const carom_convex *s) {
-    if (!(s->margin >= 0.0 && s->margin <= MOST_SIZE)) return "margin";
+    if (!(s->margin >= 0.0 && s->margin <= CONVEX_MOST_COORDINATE)) return "margin";
     switch (s->kind) {
     case CAROM_CONVEX_KIND_BOX:
     case CAROM_CONVEX_KIND_ELLIPSOID: {
         double low = CAROM_MIN(s->half.x, CAROM_MIN(s->half.y, s->half.z));
         double sum = s->half.x + s->half.y + s->half.z;
-        return low >= 0.0 && sum <= MOST_SIZE ? NULL : "half extent";
+        return low >= 0.0 && sum <= CONVEX_MOST_COORDINATE ? NULL : "half extent";
     }
     case CAROM_CONVEX_KIND_SPHERE:
-        return s->radius >= 0.0 && s->radius <= MOST_SIZE ? NULL : "radius";
+        return s->radius >= 0.0 && s->radius <= CONVEX_MOST_COORDINATE ? NULL : "radius";
     case CAROM_CONVEX_KIND_SEGMENT:
-        return s->half_height >= 0.0 && s->half_height <= MOST_SIZE ? NULL : "half height";
+        return s->half_height >= 0.0 && s->half_height <= CONVEX_MOST_COORDINATE ? NULL
+                                                                                 : "half height";
     case CAROM_CONVEX_KIND_CAPSULE:
     case CAROM_CONVEX_KIND_CYLINDER:
     case CAROM_CONVEX_KIND_CONE:
-        if (!(s->radius >= 0.0 && s->radius <= MOST_SIZE)) return "radius";
-        return s->half_height >= 0.0 && s->half_height <= MOST_SIZE ? NULL : "half height";
+        if (!(s->radius >= 0.0 && s->radius <= CONVEX_MOST_COORDINATE)) return "radius";
+        return s->half_height >= 0.0 && s->half_height <= CONVEX_MOST_COORDINATE ? NULL
+                                                                                 : "half height";
     case CAROM_CONVEX_KIND_SUPPORT: {
         carom_vec3 c = s->support_ball.centre;
         double sum = fabs(c.x) + fabs(c.y) + fabs(c.z) + s->support_ball.radius;
-        return s->support_ball.radius >= 0.0 && sum <= MOST_SIZE ? NULL : "ball";
+        return s->support_ball.radius >= 0.0 && sum <= CONVEX_MOST_COORDINATE ? NULL : "ball";
     }
     default:
         return NULL;
     }
 }
 
-static bool pose_is_fine(const carom_pose *pose) {
+static bool convex_pose_is_fine(const carom_pose *pose) {
     if (pose == NULL) return true;
     double turn = fabs(pose->q.w) + fabs(pose->q.x) + fabs(pose->q.y) + fabs(pose->q.z);
     double direction = fabs(pose->t.x) + fabs(pose->t.y) + fabs(pose->t.z);
-    return turn <= MOST_SIZE && direction <= MOST_SIZE;
+    return turn <= CONVEX_MOST_COORDINATE && direction <= CONVEX_MOST_COORDINATE;
 }
 
 bool carom_convex_is_complete(const carom_convex *s) {
@@ -80,7 +82,7 @@ static carom_status refuse(carom_context *context, const carom_convex *s, const 
 
 carom_status carom_convex_check(carom_context *context, const carom_convex *shape,
                                 const carom_pose *pose, const char *which) {
-    bool fine = shape_trouble(shape) == NULL && pose_is_fine(pose);
+    bool fine = shape_trouble(shape) == NULL && convex_pose_is_fine(pose);
     return fine ? CAROM_OK : refuse(context, shape, which);
 }
 
@@ -98,10 +100,10 @@ static carom_status ask_device_one(carom_context *context, const carom_convex_qu
 
 /* ---- One pair -------------------------------------------------------------------------------- */
 
-static carom_status ask(carom_context *context, const carom_convex *a, const carom_pose *pose_a,
-                        const carom_convex *b, const carom_pose *pose_b,
-                        const carom_convex_query_def *def, carom_convex_question question,
-                        carom_convex_result *result) {
+static carom_status convex_ask_pair(carom_context *context, const carom_convex *a,
+                                    const carom_pose *pose_a, const carom_convex *b,
+                                    const carom_pose *pose_b, const carom_convex_query_def *def,
+                                    carom_convex_question question, carom_convex_result *result) {
     carom_convex_question_item q = carom_convex_question_of(a, pose_a, b, pose_b);
     carom_convex_hint *hint = def != NULL ? def->hint : NULL;
     if (def != NULL) q.def = *def;
@@ -131,7 +133,8 @@ carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
     carom_convex_result result;
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE_OUTPUT(meet, "answer");
-    CAROM_TRY(ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_MEET, &result));
+    CAROM_TRY(
+        convex_ask_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_MEET, &result));
     *meet = result.relation != CAROM_RELATION_APART;
     return CAROM_OK;
 }
@@ -142,7 +145,8 @@ carom_status carom_convex_distance(carom_context *context, const carom_convex *a
                                    carom_convex_result *result) {
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE_OUTPUT(result, "result");
-    return ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DISTANCE, result);
+    return convex_ask_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DISTANCE,
+                           result);
 }
 
 carom_status carom_convex_depth(carom_context *context, const carom_convex *a,
@@ -151,7 +155,7 @@ carom_status carom_convex_depth(carom_context *context, const carom_convex *a,
                                 carom_convex_result *result) {
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE_OUTPUT(result, "result");
-    return ask(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DEPTH, result);
+    return convex_ask_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DEPTH, result);
 }
 
 carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
@@ -182,7 +186,7 @@ typedef struct batch_job {
     bool *meet;
 } batch_job;
 
-static carom_status ask_range(void *argument, carom_range range) {
+static carom_status convex_ask_range(void *argument, carom_range range) {
     const batch_job *job = argument;
     const carom_convex_batch *batch = job->batch;
     carom_arena *arena = carom_scratch(job->context, range.worker);
@@ -206,7 +210,7 @@ static carom_status ask_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status check_batch(carom_context *context, const carom_convex_batch *batch) {
+static carom_status convex_check_batch(carom_context *context, const carom_convex_batch *batch) {
     char which[64];
     for (uint64_t i = 0; i < batch->count; ++i) {
         const carom_convex_pair *p = &batch->pairs[i];
@@ -214,7 +218,7 @@ static carom_status check_batch(carom_context *context, const carom_convex_batch
         const carom_pose *poses[2] = {&p->pose_a, &p->pose_b};
         for (int k = 0; k < 2; ++k) {
             CAROM_REQUIRE_BATCH_SHAPE(shapes[k]);
-            if (shape_trouble(shapes[k]) == NULL && pose_is_fine(poses[k])) continue;
+            if (shape_trouble(shapes[k]) == NULL && convex_pose_is_fine(poses[k])) continue;
             snprintf(which, sizeof(which), "%c in pair %llu", 'a' + k, (unsigned long long)i);
             return refuse(context, shapes[k], which);
         }
@@ -222,8 +226,8 @@ static carom_status check_batch(carom_context *context, const carom_convex_batch
     return CAROM_OK;
 }
 
-static carom_status ask_device(carom_context *context, const carom_convex_batch *batch,
-                               carom_convex_result *results, bool *meet) {
+static carom_status convex_ask_device(carom_context *context, const carom_convex_batch *batch,
+                                      carom_convex_result *results, bool *meet) {
     if (meet == NULL) return carom_convex_device_ask(context, batch, results);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -248,11 +252,12 @@ static carom_status ask_batch(carom_context *context, const carom_convex_pair *p
     CAROM_REQUIRE_CONVEX_BATCH_DEF(def);
     carom_convex_batch batch = {.pairs = pairs, .count = count, .question = question};
     if (def != NULL) batch.def = *def;
-    CAROM_TRY(check_batch(context, &batch));
-    if (context->backend != CAROM_BACKEND_CPU) return ask_device(context, &batch, results, meet);
+    CAROM_TRY(convex_check_batch(context, &batch));
+    if (context->backend != CAROM_BACKEND_CPU)
+        return convex_ask_device(context, &batch, results, meet);
     batch_job job = {context, &batch, results, meet};
-    carom_status status =
-        carom_parallel_phase(context, "asking convex pairs", count, GRAIN, ask_range, &job);
+    carom_status status = carom_parallel_phase(context, "asking convex pairs", count,
+                                               CONVEX_PAIRS_PER_RANGE, convex_ask_range, &job);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "the depth of two hulls");
     return status;
 }

@@ -5,17 +5,18 @@
 #include "convex/convex_cpu.h"
 
 /* Room for `points` points; their polytope has up to twice as many faces, and four more. */
-#define FACES(points) (2 * (points) + 4)
+#define CONVEX_CPU_FACES_OF(points) (2 * (points) + 4)
 
 typedef struct small_room {
     carom_convex_vertex points[CAROM_EPA_STACK_POINTS];
-    carom_polytope_face faces[FACES(CAROM_EPA_STACK_POINTS)];
-    carom_vec3 normals[FACES(CAROM_EPA_STACK_POINTS)];
-    double distances[FACES(CAROM_EPA_STACK_POINTS)];
-    carom_epa_entry heap[2 * FACES(CAROM_EPA_STACK_POINTS)];
-    uint32_t border[3 * FACES(CAROM_EPA_STACK_POINTS)];
+    carom_polytope_face faces[CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS)];
+    carom_vec3 normals[CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS)];
+    double distances[CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS)];
+    carom_epa_entry heap[2 * CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS)];
+    uint32_t border[3 * CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS)];
     uint32_t from[CAROM_EPA_STACK_POINTS];
-    uint32_t made[FACES(CAROM_EPA_STACK_POINTS)], lost[FACES(CAROM_EPA_STACK_POINTS)];
+    uint32_t made[CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS)],
+        lost[CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS)];
 } small_room;
 
 /* Not inlined: the workspace is touched only where it is needed. */
@@ -23,20 +24,20 @@ __attribute__((noinline)) static int ask_depth(const carom_convex_question_item 
                                                carom_convex_work *work, uint32_t points,
                                                carom_convex_result *result) {
     small_room small;
-    carom_epa_workspace workspace = {.points = small.points,
-                                     .point_capacity = CAROM_EPA_STACK_POINTS,
-                                     .local_points =
-                                         carom_convex_epa_local(q, CAROM_EPA_STACK_POINTS),
-                                     .polytope = {.faces = small.faces,
-                                                  .face_capacity = FACES(CAROM_EPA_STACK_POINTS),
-                                                  .border = small.border,
-                                                  .from = small.from,
-                                                  .made = small.made,
-                                                  .lost = small.lost},
-                                     .normals = small.normals,
-                                     .distances = small.distances,
-                                     .heap = small.heap,
-                                     .heap_capacity = 2 * FACES(CAROM_EPA_STACK_POINTS)};
+    carom_epa_workspace workspace = {
+        .points = small.points,
+        .point_capacity = CAROM_EPA_STACK_POINTS,
+        .local_points = carom_convex_epa_local(q, CAROM_EPA_STACK_POINTS),
+        .polytope = {.faces = small.faces,
+                     .face_capacity = CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS),
+                     .border = small.border,
+                     .from = small.from,
+                     .made = small.made,
+                     .lost = small.lost},
+        .normals = small.normals,
+        .distances = small.distances,
+        .heap = small.heap,
+        .heap_capacity = 2 * CONVEX_CPU_FACES_OF(CAROM_EPA_STACK_POINTS)};
     if (points >
         CAROM_EPA_STACK_POINTS) { /* a larger search follows where this one does not suffice */
         workspace.point_capacity = carom_convex_epa_first_points(points);
@@ -47,7 +48,7 @@ __attribute__((noinline)) static int ask_depth(const carom_convex_question_item 
 
 static carom_status ask_large(const carom_convex_question_item *q, carom_convex_work *work,
                               uint32_t points, carom_arena *arena, carom_convex_result *result) {
-    uint32_t faces = FACES(points);
+    uint32_t faces = CONVEX_CPU_FACES_OF(points);
     carom_arena_mark mark = carom_arena_get_mark(arena);
     carom_epa_workspace workspace = {
         .points = CAROM_ARENA_TAKE(arena, carom_convex_vertex, points),

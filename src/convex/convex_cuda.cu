@@ -16,7 +16,7 @@
 #include "convex/convex_device.h"
 #include "convex/convex_epa_cuda.h"
 
-#define THREADS 128u
+#define CONVEX_CUDA_THREADS 128u
 #ifndef FEW_POINTS
 #define FEW_POINTS 32u /* of a polytope of the second kernel: 24 suffice for most hulls of 32 */
 #define FEW_BLOCKS 4u  /* of it at a time on a processor, by its registers */
@@ -29,7 +29,7 @@
 #define MOST_SUM    1e300        /* as in convex.c */
 
 /* Counters; the first three are of one chunk. */
-enum { N_DEEP, N_TAKEN, N_MORE, N_LONGER, N_BAD, N_PAIRS };
+enum { N_DEEP, N_TAKEN, N_MORE, N_LONGER, CONVEX_CUDA_N_BAD, N_PAIRS };
 #define CHUNK_COUNTERS 3u
 
 /* ---- Hulls and shapes ------------------------------------------------------------------------ */
@@ -151,14 +151,14 @@ struct bodies_view {
     }
 };
 
-static bodies_view view_of(const carom_device_bodies *bodies) {
+static bodies_view convex_cuda_view_of(const carom_device_bodies *bodies) {
     bool any = bodies->shapes != nullptr;
     return bodies_view{any ? (const carom_device_shape *)bodies->shapes->memory.data : nullptr,
                        any ? bodies->shapes->count : 0, bodies->shape_of, bodies->poses,
                        bodies->count};
 }
 
-static __device__ inline bool pose_is_fine(const carom_pose &pose) {
+static __device__ inline bool convex_cuda_pose_is_fine(const carom_pose &pose) {
     double turn = fabs(pose.q.w) + fabs(pose.q.x) + fabs(pose.q.y) + fabs(pose.q.z);
     double way = fabs(pose.t.x) + fabs(pose.t.y) + fabs(pose.t.z);
     return turn <= MOST_SUM && way <= MOST_SUM;
@@ -167,17 +167,17 @@ static __device__ inline bool pose_is_fine(const carom_pose &pose) {
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
 /* Relative to sizes and translations, as carom_scene_convex_box: the tolerance of convex.h. */
-#define BOX_SLACK 0x1p-42
+#define CONVEX_CUDA_BOX_SLACK 0x1p-42
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(CONVEX_CUDA_THREADS)
     find_boxes(bodies_view w, carom_bounds *boxes, carom_device_counters *counters) {
     carom_device_begin();
-    uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    uint64_t i = (uint64_t)blockIdx.x * CONVEX_CUDA_THREADS + threadIdx.x;
     if (i >= w.count) return;
     uint32_t number = w.shape(i);
     const carom_pose pose = w.poses[i];
-    if (number >= w.shape_count || !pose_is_fine(pose)) {
-        atomicAdd(&counters->n[N_BAD], 1ull);
+    if (number >= w.shape_count || !convex_cuda_pose_is_fine(pose)) {
+        atomicAdd(&counters->n[CONVEX_CUDA_N_BAD], 1ull);
         return;
     }
     const carom_device_shape *s = &w.shapes[number];
@@ -186,7 +186,7 @@ static __global__ void __launch_bounds__(THREADS)
     double size = CAROM_MAX(span, carom_convex_size(&s->shape, hull)); /* e counts this */
     double r[9], low[3], high[3];
     const double t[3] = {pose.t.x, pose.t.y, pose.t.z};
-    double slack = BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
+    double slack = CONVEX_CUDA_BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
     double unit = carom_convex_unit(span), back = 1.0 / unit;
     carom_convex_core core;
     carom_convex_core_make(&s->shape, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
@@ -254,7 +254,8 @@ struct one_question {
         uint32_t sa = w.bodies.shape(pair.a), sb = w.bodies.shape(pair.b);
         if (sa >= w.bodies.shape_count || sb >= w.bodies.shape_count) return false;
         const carom_device_shape *x = &w.bodies.shapes[sa], *y = &w.bodies.shapes[sb];
-        if (!pose_is_fine(w.bodies.poses[pair.a]) || !pose_is_fine(w.bodies.poses[pair.b]))
+        if (!convex_cuda_pose_is_fine(w.bodies.poses[pair.a]) ||
+            !convex_cuda_pose_is_fine(w.bodies.poses[pair.b]))
             return false;
         a = x->shape;
         b = y->shape;
@@ -278,8 +279,8 @@ static_assert(sizeof(carom_convex_result) == 112 && offsetof(carom_convex_result
               "write_result knows the layout");
 
 /* All bytes, padding included. */
-static __device__ inline void write_result(const asked &w, uint64_t i,
-                                           const carom_convex_result &r) {
+static __device__ inline void convex_cuda_write_result(const asked &w, uint64_t i,
+                                                       const carom_convex_result &r) {
     double2 *to = (double2 *)&w.results[i]; /* 112 bytes are seven times 16 */
     unsigned long long counts = (unsigned long long)r.supports << 32 | r.iterations;
     to[0] = make_double2(__longlong_as_double((long long)r.relation), r.distance);
@@ -293,18 +294,18 @@ static __device__ inline void write_result(const asked &w, uint64_t i,
 
 /* Meeting or distance; where `deep` is given, pairs whose cores overlap are kept there. */
 template <bool HULLS, bool MEET>
-static __global__ void __launch_bounds__(THREADS)
-    ask_all(asked w, carom_epa_deep *deep, carom_device_counters *counters) {
+static __global__ void __launch_bounds__(CONVEX_CUDA_THREADS)
+    convex_cuda_ask_all(asked w, carom_epa_deep *deep, carom_device_counters *counters) {
     carom_device_begin();
-    uint64_t count = w.stored(), stride = (uint64_t)gridDim.x * THREADS;
+    uint64_t count = w.stored(), stride = (uint64_t)gridDim.x * CONVEX_CUDA_THREADS;
     uint64_t end = count < w.end ? count : w.end;
     if (blockIdx.x == 0 && threadIdx.x == 0) counters->n[N_PAIRS] = count;
-    for (uint64_t i = w.first + (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < end;
+    for (uint64_t i = w.first + (uint64_t)blockIdx.x * CONVEX_CUDA_THREADS + threadIdx.x; i < end;
          i += stride) {
         one_question one;
         carom_convex_result r = {};
         if (!one.begin<HULLS>(w, i)) {
-            atomicAdd(&counters->n[N_BAD], 1ull);
+            atomicAdd(&counters->n[CONVEX_CUDA_N_BAD], 1ull);
             continue;
         }
         carom_convex_learned *cache = w.caches != nullptr ? &one.cache : nullptr;
@@ -324,7 +325,7 @@ static __global__ void __launch_bounds__(THREADS)
             }
         }
         if (cache != nullptr) w.caches[i] = one.cache;
-        write_result(w, i, r);
+        convex_cuda_write_result(w, i, r);
     }
 }
 
@@ -332,7 +333,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* The depth of one pair by a warp; false when there is not room enough. */
 template <bool HULLS, unsigned POINTS>
-static __device__ inline bool find_depth(carom_epa_deep *deep, carom_epa_polytope<POINTS> *room) {
+static __device__ inline bool convex_cuda_find_depth(carom_epa_deep *deep,
+                                                     carom_epa_polytope<POINTS> *room) {
     static_assert(sizeof(carom_convex_work) % sizeof(double) == 0, "it is copied by doubles");
     for (unsigned i = threadIdx.x % CAROM_WARP; i < sizeof(deep->work) / sizeof(double);
          i += CAROM_WARP)
@@ -346,8 +348,8 @@ static __device__ inline bool find_depth(carom_epa_deep *deep, carom_epa_polytop
 }
 
 /* Leaves a pair to the next kernel; there is room for `most`. */
-static __device__ inline void put_off(uint32_t *list, carom_device_count *count, uint32_t pair,
-                                      uint64_t most) {
+static __device__ inline void convex_cuda_defer(uint32_t *list, carom_device_count *count,
+                                                uint32_t pair, uint64_t most) {
     carom_device_count at = atomicAdd(count, 1ull);
     CAROM_ASSERT(at < most && pair < most);
     list[at] = pair;
@@ -365,8 +367,8 @@ static __global__ void __launch_bounds__(FEW_THREADS, FEW_BLOCKS)
         if (lane == 0) k = atomicAdd(&counters->n[N_TAKEN], 1ull);
         k = __shfl_sync(CAROM_EPA_ALL_LANES, k, 0);
         if (k >= count) break;
-        if (!find_depth<HULLS>(&deep[k], &rooms[threadIdx.x / CAROM_WARP]) && lane == 0)
-            put_off(more, &counters->n[N_MORE], (uint32_t)k, count);
+        if (!convex_cuda_find_depth<HULLS>(&deep[k], &rooms[threadIdx.x / CAROM_WARP]) && lane == 0)
+            convex_cuda_defer(more, &counters->n[N_MORE], (uint32_t)k, count);
     }
 }
 
@@ -380,22 +382,23 @@ static __global__ void __launch_bounds__(CAROM_WARP)
     for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
         CAROM_ASSERT(more[i] < counters->n[N_DEEP]);
         carom_epa_deep *from = &deep[more[i]];
-        if (!find_depth<false>(from, &room) && threadIdx.x == 0)
-            put_off(longer, &counters->n[N_LONGER], from->pair, pair_count);
+        if (!convex_cuda_find_depth<false>(from, &room) && threadIdx.x == 0)
+            convex_cuda_defer(longer, &counters->n[N_LONGER], from->pair, pair_count);
     }
 }
 
 /* One thread per pair. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(CONVEX_CUDA_THREADS)
     write_depths(asked w, carom_epa_deep *deep, const carom_device_counters *counters) {
     carom_device_begin();
-    uint64_t count = counters->n[N_DEEP], stride = (uint64_t)gridDim.x * THREADS;
-    for (uint64_t k = (uint64_t)blockIdx.x * THREADS + threadIdx.x; k < count; k += stride) {
+    uint64_t count = counters->n[N_DEEP], stride = (uint64_t)gridDim.x * CONVEX_CUDA_THREADS;
+    for (uint64_t k = (uint64_t)blockIdx.x * CONVEX_CUDA_THREADS + threadIdx.x; k < count;
+         k += stride) {
         if (deep[k].state == CAROM_EPA_UNKNOWN) continue; /* ask_longer will know */
         carom_convex_result r = {};
         CAROM_ASSERT(deep[k].pair >= w.first && deep[k].pair < w.end);
         carom_epa_write(&deep[k], &r);
-        write_result(w, deep[k].pair, r);
+        convex_cuda_write_result(w, deep[k].pair, r);
     }
 }
 
@@ -463,7 +466,7 @@ static __global__ void __launch_bounds__(CAROM_WARP)
             room.local_points = carom_convex_epa_local(&one.q, points);
             (void)carom_convex_depth_item(&one.q, &work, &room, &r);
         }
-        write_result(w, i, r);
+        convex_cuda_write_result(w, i, r);
     }
 }
 
@@ -483,17 +486,18 @@ static void boxes_launch(carom_device *device, carom_device_op *op) {
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     carom_device_step(device, "boxes");
     if (a->bodies.count != 0)
-        carom_device_launch(device, find_boxes, carom_device_blocks(a->bodies.count, THREADS),
-                            THREADS, view_of(&a->bodies), a->boxes, op->counters);
+        carom_device_launch(
+            device, find_boxes, carom_device_blocks(a->bodies.count, CONVEX_CUDA_THREADS),
+            CONVEX_CUDA_THREADS, convex_cuda_view_of(&a->bodies), a->boxes, op->counters);
 }
 
 static carom_status fail_bad(carom_device *device, const carom_device_counters *counters,
                              const char *what) {
-    if (counters->n[N_BAD] == 0) return CAROM_OK;
+    if (counters->n[CONVEX_CUDA_N_BAD] == 0) return CAROM_OK;
     return carom_device_fail(device, CAROM_BAD_INPUT,
                              "%llu %s have a pose that is not finite or beyond 1e300, or name a "
                              "shape or body that is not there",
-                             counters->n[N_BAD], what);
+                             counters->n[CONVEX_CUDA_N_BAD], what);
 }
 
 static carom_status boxes_settle(carom_device *device, carom_device_op *,
@@ -514,7 +518,7 @@ struct ask_arguments {
     carom_cuda_convex_results *results;
 };
 
-static carom_device_block *block_of(const carom_cuda_convex_results *results) {
+static carom_device_block *convex_cuda_block_of(const carom_cuda_convex_results *results) {
     return (carom_device_block *)results->memory;
 }
 
@@ -523,16 +527,17 @@ static carom_status reserve_results(carom_device *device, carom_cuda_convex_resu
     if (results->memory == nullptr) results->memory = new (std::nothrow) carom_device_block{};
     if (results->memory == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for results");
-    CAROM_DEVICE_TRY(carom_device_reserve(
-        device, block_of(results), (count + 1) * sizeof(carom_convex_result), "the results"));
-    results->data = (carom_convex_result *)block_of(results)->data;
-    results->capacity = block_of(results)->bytes / sizeof(carom_convex_result);
+    CAROM_DEVICE_TRY(carom_device_reserve(device, convex_cuda_block_of(results),
+                                          (count + 1) * sizeof(carom_convex_result),
+                                          "the results"));
+    results->data = (carom_convex_result *)convex_cuda_block_of(results)->data;
+    results->capacity = convex_cuda_block_of(results)->bytes / sizeof(carom_convex_result);
     return CAROM_OK;
 }
 
 static void results_free(carom_cuda_convex_results *results) {
-    if (results->memory != nullptr) carom_device_release(block_of(results));
-    delete block_of(results);
+    if (results->memory != nullptr) carom_device_release(convex_cuda_block_of(results));
+    delete convex_cuda_block_of(results);
     *results = carom_cuda_convex_results{};
 }
 
@@ -613,7 +618,8 @@ static void launch_chunk(carom_device *device, const asked &w, const depth_memor
         (void)cudaMemsetAsync(counters->n, 0, CHUNK_COUNTERS * sizeof(carom_device_count),
                               device->stream);
     carom_device_step(device, "distance");
-    carom_device_launch(device, ask_all<HULLS, false>, blocks, THREADS, w, m.deep, counters);
+    carom_device_launch(device, convex_cuda_ask_all<HULLS, false>, blocks, CONVEX_CUDA_THREADS, w,
+                        m.deep, counters);
     carom_device_step(device, "depth");
     carom_device_launch(device, ask_deep<HULLS>,
                         carom_device_resident(device, ask_deep<HULLS>, FEW_THREADS), FEW_THREADS,
@@ -622,30 +628,34 @@ static void launch_chunk(carom_device *device, const asked &w, const depth_memor
     carom_device_launch(device, ask_more, carom_device_resident(device, ask_more, CAROM_WARP),
                         CAROM_WARP, m.deep, m.more, m.longer, w.count, counters);
     carom_device_step(device, "points");
-    carom_device_launch(device, write_depths, carom_device_resident(device, write_depths, THREADS),
-                        THREADS, w, m.deep, counters);
+    carom_device_launch(device, write_depths,
+                        carom_device_resident(device, write_depths, CONVEX_CUDA_THREADS),
+                        CONVEX_CUDA_THREADS, w, m.deep, counters);
 }
 
 template <bool HULLS>
-static void launch_all(carom_device *device, const ask_arguments *a, asked w,
-                       carom_device_counters *counters) {
+static void convex_cuda_launch_all(carom_device *device, const ask_arguments *a, asked w,
+                                   carom_device_counters *counters) {
     uint64_t pairs = most_pairs(a);
-    uint64_t blocks = carom_device_blocks(pairs, THREADS);
+    uint64_t blocks = carom_device_blocks(pairs, CONVEX_CUDA_THREADS);
     carom_epa_deep *none = nullptr;
     if (w.device_count != nullptr)
-        blocks = CAROM_MIN(blocks, carom_device_resident(device, ask_all<HULLS, false>, THREADS));
+        blocks = CAROM_MIN(blocks, carom_device_resident(device, convex_cuda_ask_all<HULLS, false>,
+                                                         CONVEX_CUDA_THREADS));
     if (a->questions.question == CAROM_CONVEX_QUESTION_MEET) {
         carom_device_step(device, "meet");
-        carom_device_launch(device, ask_all<HULLS, true>, blocks, THREADS, w, none, counters);
+        carom_device_launch(device, convex_cuda_ask_all<HULLS, true>, blocks, CONVEX_CUDA_THREADS,
+                            w, none, counters);
         return;
     }
     if (a->questions.question == CAROM_CONVEX_QUESTION_DISTANCE) {
         carom_device_step(device, "distance");
-        carom_device_launch(device, ask_all<HULLS, false>, blocks, THREADS, w, none, counters);
+        carom_device_launch(device, convex_cuda_ask_all<HULLS, false>, blocks, CONVEX_CUDA_THREADS,
+                            w, none, counters);
         return;
     }
     /* blocks without pairs end at once; those that run are then spread evenly */
-    blocks = carom_device_blocks(CAROM_MIN(pairs, (uint64_t)CHUNK_PAIRS), THREADS);
+    blocks = carom_device_blocks(CAROM_MIN(pairs, (uint64_t)CHUNK_PAIRS), CONVEX_CUDA_THREADS);
     depth_memory m = take_depth(device, pairs);
     for (w.first = 0; w.first < pairs; w.first = w.end) {
         w.end = CAROM_MIN(w.first + CHUNK_PAIRS, pairs);
@@ -659,7 +669,7 @@ static void launch_all(carom_device *device, const ask_arguments *a, asked w,
 static void ask_launch(carom_device *device, carom_device_op *op) {
     const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
     const carom_device_questions *q = &a->questions;
-    asked w = {view_of(&q->bodies),
+    asked w = {convex_cuda_view_of(&q->bodies),
                q->pairs->data,
                q->pairs->device_count,
                most_pairs(a),
@@ -681,9 +691,9 @@ static void ask_launch(carom_device *device, carom_device_op *op) {
     bool hulls = q->bodies.shapes != nullptr && q->bodies.shapes->small_hulls &&
                  q->def.search != CAROM_CONVEX_SEARCH_CLIMB;
     if (hulls)
-        launch_all<true>(device, a, w, op->counters);
+        convex_cuda_launch_all<true>(device, a, w, op->counters);
     else
-        launch_all<false>(device, a, w, op->counters);
+        convex_cuda_launch_all<false>(device, a, w, op->counters);
 }
 
 static carom_status ask_settle(carom_device *device, carom_device_op *op,
@@ -695,8 +705,8 @@ static carom_status ask_settle(carom_device *device, carom_device_op *op,
     return CAROM_OK;
 }
 
-static carom_status ask(carom_device *device, const carom_device_questions *questions,
-                        carom_cuda_convex_results *results) {
+static carom_status convex_cuda_ask(carom_device *device, const carom_device_questions *questions,
+                                    carom_cuda_convex_results *results) {
     carom_device_op op = {ask_reserve, ask_launch, ask_settle, nullptr, {}};
     *carom_device_arguments<ask_arguments>(&op) = ask_arguments{*questions, results};
     return carom_device_submit(device, &op);
@@ -704,6 +714,6 @@ static carom_status ask(carom_device *device, const carom_device_questions *ques
 
 extern "C"
     __attribute__((visibility("default"))) extern const carom_cuda_convex carom_cuda_convex_1 = {
-        hull_create,    hull_destroy,  hull_bytes, hull_view,    shapes_create,
-        shapes_destroy, find_boxes_of, ask,        results_free,
+        hull_create,    hull_destroy,  hull_bytes,      hull_view,    shapes_create,
+        shapes_destroy, find_boxes_of, convex_cuda_ask, results_free,
 };

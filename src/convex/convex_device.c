@@ -10,25 +10,25 @@
 #include "base/progress.h"
 #include "convex/convex.h"
 
-static const carom_cuda_convex *table(void) {
+static const carom_cuda_convex *convex_device_table(void) {
     return carom_device_table(CAROM_CUDA_CONVEX);
 }
 
 carom_status carom_convex_device_check(carom_context *context) {
-    return carom_context_require_table(context, table(), "convex shapes");
+    return carom_context_require_table(context, convex_device_table(), "convex shapes");
 }
 
 /* ---- Hulls ----------------------------------------------------------------------------------- */
 
 carom_status carom_hull_device_create(carom_context *context, carom_hull *hull) {
-    CAROM_TRY(carom_device_pass(context,
-                                table()->hull_create(context->device, &hull->view, &hull->device)));
-    hull->info.bytes += table()->hull_bytes(hull->device);
+    CAROM_TRY(carom_device_pass(
+        context, convex_device_table()->hull_create(context->device, &hull->view, &hull->device)));
+    hull->info.bytes += convex_device_table()->hull_bytes(hull->device);
     return CAROM_OK;
 }
 
 void carom_hull_device_release(carom_hull *hull) {
-    if (hull->device != NULL) table()->hull_destroy(hull->device);
+    if (hull->device != NULL) convex_device_table()->hull_destroy(hull->device);
     hull->device = NULL;
 }
 
@@ -52,7 +52,7 @@ static carom_status to_device(carom_context *context, const carom_convex *shape,
                           "the hull of shape %llu was made on cpu; make it with a context of "
                           "backend cuda",
                           (unsigned long long)number);
-    table()->hull_view(shape->borrowed_hull->device, &to->view);
+    convex_device_table()->hull_view(shape->borrowed_hull->device, &to->view);
     return CAROM_OK;
 }
 
@@ -87,8 +87,8 @@ carom_status carom_cuda_convex_shapes_create(carom_context *context,
     }
     if (status == CAROM_OK) {
         *out = (carom_cuda_convex_shapes){.allocator = context->allocator};
-        status = carom_device_pass(
-            context, table()->shapes_create(device, list, (uint32_t)count, &out->device));
+        status = carom_device_pass(context, convex_device_table()->shapes_create(
+                                                device, list, (uint32_t)count, &out->device));
     }
     carom_arena_rewind(scratch, mark);
     if (status == CAROM_OK)
@@ -101,7 +101,7 @@ carom_status carom_cuda_convex_shapes_create(carom_context *context,
 void carom_cuda_convex_shapes_destroy(carom_cuda_convex_shapes *shapes) {
     if (shapes == NULL) return;
     carom_allocator allocator = shapes->allocator;
-    table()->shapes_destroy(shapes->device);
+    convex_device_table()->shapes_destroy(shapes->device);
     carom_release(&allocator, shapes);
 }
 
@@ -156,7 +156,8 @@ static carom_status number_bodies(carom_context *context, const carom_convex_bat
 }
 
 /* An array copied to new device memory. */
-static carom_status copy(carom_context *context, const void *from, uint64_t bytes, void **to) {
+static carom_status convex_device_copy(carom_context *context, const void *from, uint64_t bytes,
+                                       void **to) {
     CAROM_TRY(carom_cuda_allocate(context, bytes, to));
     return carom_cuda_write(context, *to, from, bytes);
 }
@@ -167,16 +168,18 @@ typedef struct batch_memory {
     carom_cuda_convex_results results;
 } batch_memory;
 
-static carom_status run(carom_context *context, const carom_convex_batch *batch, const numbering *n,
-                        batch_memory *m, carom_convex_result *results) {
+static carom_status convex_device_run_batch(carom_context *context, const carom_convex_batch *batch,
+                                            const numbering *n, batch_memory *m,
+                                            carom_convex_result *results) {
     carom_device *device = context->device;
     uint64_t count = batch->count, hints = n->hinted ? count * sizeof(*n->hints) : 0;
-    CAROM_TRY(carom_device_pass(context,
-                                table()->shapes_create(device, n->shapes, n->count, &m->shapes)));
-    CAROM_TRY(copy(context, n->shape_of, 2 * count * sizeof(*n->shape_of), &m->shape_of));
-    CAROM_TRY(copy(context, n->poses, 2 * count * sizeof(*n->poses), &m->poses));
-    CAROM_TRY(copy(context, n->pairs, count * sizeof(*n->pairs), &m->pairs));
-    if (hints != 0) CAROM_TRY(copy(context, n->hints, hints, &m->hints));
+    CAROM_TRY(carom_device_pass(
+        context, convex_device_table()->shapes_create(device, n->shapes, n->count, &m->shapes)));
+    CAROM_TRY(
+        convex_device_copy(context, n->shape_of, 2 * count * sizeof(*n->shape_of), &m->shape_of));
+    CAROM_TRY(convex_device_copy(context, n->poses, 2 * count * sizeof(*n->poses), &m->poses));
+    CAROM_TRY(convex_device_copy(context, n->pairs, count * sizeof(*n->pairs), &m->pairs));
+    if (hints != 0) CAROM_TRY(convex_device_copy(context, n->hints, hints, &m->hints));
     const carom_cuda_pairs pairs = {.data = m->pairs, .count = count, .capacity = count};
     const carom_device_questions questions = {
         .bodies = {m->shapes, m->shape_of, m->poses, 2 * count},
@@ -184,7 +187,8 @@ static carom_status run(carom_context *context, const carom_convex_batch *batch,
         .question = batch->question,
         .def = batch->def,
         .learned = m->hints};
-    CAROM_TRY(carom_device_pass(context, table()->ask(device, &questions, &m->results)));
+    CAROM_TRY(
+        carom_device_pass(context, convex_device_table()->ask(device, &questions, &m->results)));
     CAROM_TRY(carom_cuda_finish(context));
     if (hints != 0) CAROM_TRY(carom_cuda_read(context, n->hints, m->hints, hints));
     for (uint64_t i = 0; i < count && hints != 0; ++i)
@@ -225,15 +229,15 @@ carom_status carom_convex_device_ask(carom_context *context, const carom_convex_
     if (take_numbering(scratch, batch->count, &n)) {
         carom_progress_begin(context, "asking convex pairs", 0);
         status = number_bodies(context, batch, &n);
-        if (status == CAROM_OK) status = run(context, batch, &n, &m, results);
+        if (status == CAROM_OK) status = convex_device_run_batch(context, batch, &n, &m, results);
         status = carom_progress_finish(context, status);
     } else {
         status = carom_fail_memory(context, batch->count * 2 * sizeof(*n.shapes), "a batch");
     }
-    if (m.shapes != NULL) table()->shapes_destroy(m.shapes);
+    if (m.shapes != NULL) convex_device_table()->shapes_destroy(m.shapes);
     void *memory[] = {m.shape_of, m.poses, m.pairs, m.hints};
     for (int i = 0; i < 4; ++i) carom_cuda_release(context, memory[i]);
-    table()->results_free(&m.results);
+    convex_device_table()->results_free(&m.results);
     carom_arena_rewind(scratch, mark);
     return status;
 }
@@ -259,12 +263,13 @@ carom_status carom_cuda_convex_boxes(carom_context *context, const carom_cuda_co
     CAROM_TRY(carom_device_of(context, "boxes in device memory", &device));
     CAROM_TRY(carom_convex_device_check(context));
     carom_device_bodies on_device = bodies_of(bodies);
-    return carom_device_pass(context, table()->boxes(device, &on_device, boxes));
+    return carom_device_pass(context, convex_device_table()->boxes(device, &on_device, boxes));
 }
 
-static carom_status ask_device(carom_context *context, const carom_cuda_convex_bodies *bodies,
-                               const carom_cuda_pairs *pairs, const carom_convex_query_def *def,
-                               carom_convex_question question, carom_cuda_convex_results *results) {
+static carom_status
+convex_device_ask_batch(carom_context *context, const carom_cuda_convex_bodies *bodies,
+                        const carom_cuda_pairs *pairs, const carom_convex_query_def *def,
+                        carom_convex_question question, carom_cuda_convex_results *results) {
     REQUIRE_BODIES(context, bodies);
     CAROM_REQUIRE(pairs != NULL, CAROM_ARE_NULL("pairs"));
     CAROM_REQUIRE_CONVEX_BATCH_DEF(def);
@@ -275,7 +280,7 @@ static carom_status ask_device(carom_context *context, const carom_cuda_convex_b
     carom_device_questions questions = {
         .bodies = bodies_of(bodies), .pairs = pairs, .question = question};
     if (def != NULL) questions.def = *def;
-    return carom_device_pass(context, table()->ask(device, &questions, results));
+    return carom_device_pass(context, convex_device_table()->ask(device, &questions, results));
 }
 
 carom_status carom_cuda_convex_meet_batch(carom_context *context,
@@ -283,7 +288,8 @@ carom_status carom_cuda_convex_meet_batch(carom_context *context,
                                           const carom_cuda_pairs *pairs,
                                           const carom_convex_query_def *def,
                                           carom_cuda_convex_results *results) {
-    return ask_device(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_MEET, results);
+    return convex_device_ask_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_MEET,
+                                   results);
 }
 
 carom_status carom_cuda_convex_distance_batch(carom_context *context,
@@ -291,7 +297,8 @@ carom_status carom_cuda_convex_distance_batch(carom_context *context,
                                               const carom_cuda_pairs *pairs,
                                               const carom_convex_query_def *def,
                                               carom_cuda_convex_results *results) {
-    return ask_device(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DISTANCE, results);
+    return convex_device_ask_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DISTANCE,
+                                   results);
 }
 
 carom_status carom_cuda_convex_depth_batch(carom_context *context,
@@ -299,7 +306,8 @@ carom_status carom_cuda_convex_depth_batch(carom_context *context,
                                            const carom_cuda_pairs *pairs,
                                            const carom_convex_query_def *def,
                                            carom_cuda_convex_results *results) {
-    return ask_device(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DEPTH, results);
+    return convex_device_ask_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DEPTH,
+                                   results);
 }
 
 void carom_cuda_convex_results_free(carom_context *context, carom_cuda_convex_results *results) {
@@ -307,5 +315,5 @@ void carom_cuda_convex_results_free(carom_context *context, carom_cuda_convex_re
     CAROM_REQUIRE_OR(results != NULL, CAROM_ARE_NULL("results"), );
     if (carom_convex_device_check(context) != CAROM_OK) return;
     (void)carom_cuda_finish(context);
-    table()->results_free(results);
+    convex_device_table()->results_free(results);
 }

@@ -17,12 +17,12 @@
 #include "geom/length.h"
 #include "mesh/mesh.h"
 
-#define NONE CAROM_POLYTOPE_NONE
+#define CONVEX_HULL_NO_FACE CAROM_POLYTOPE_NONE
 /* Coordinates must not exceed this, so that sizes of pairs can be added up. */
 #define MOST_COORDINATE 1e300
 
 /* What building needs; all from one arena but the faces, which grow. */
-typedef struct builder {
+typedef struct convex_hull_builder {
     carom_context *context;
     carom_vec3 *points; /* scaled: at most 1 */
     uint32_t count;
@@ -32,11 +32,12 @@ typedef struct builder {
     uint32_t *tops;  /* per face: the farthest of them */
     double *heights; /* and its distance, in units of the normal's length */
     carom_arena *arena;
-} builder;
+} convex_hull_builder;
 
 /* ---- Room ------------------------------------------------------------------------------------ */
 
-static void *larger(builder *b, const void *old, uint64_t count, uint64_t capacity, size_t size) {
+static void *larger(convex_hull_builder *b, const void *old, uint64_t count, uint64_t capacity,
+                    size_t size) {
     void *data = carom_arena_take(b->arena, capacity, size);
     if (data != NULL && old != NULL) memcpy(data, old, count * size);
     return data;
@@ -44,7 +45,7 @@ static void *larger(builder *b, const void *old, uint64_t count, uint64_t capaci
 
 /* Doubles the workspace for faces. The old workspace stays in the arena: in all at most as much
  * again. */
-static bool grow(builder *b) {
+static bool convex_hull_grow(convex_hull_builder *b) {
     carom_polytope *p = &b->polytope;
     uint64_t old = p->face_capacity, capacity = old == 0 ? 1024 : 2 * old;
     void *faces = larger(b, p->faces, old, capacity, sizeof(*p->faces));
@@ -70,7 +71,7 @@ static bool grow(builder *b) {
 
 /* ---- The first points ------------------------------------------------------------------------ */
 
-static void swap_points(builder *b, uint32_t i, uint32_t k) {
+static void swap_points(convex_hull_builder *b, uint32_t i, uint32_t k) {
     carom_vec3 p = b->points[i];
     b->points[i] = b->points[k];
     b->points[k] = p;
@@ -82,7 +83,7 @@ static bool in_line(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
 
 /* Moves points that span as much as there is to the places 0 to 3, and returns the dimension. The
  * farthest by doubles first; where that is degenerate, any that is not. */
-static uint32_t choose_first(builder *b) {
+static uint32_t choose_first(convex_hull_builder *b) {
     carom_vec3 *p = b->points;
     uint32_t low = 0, high = 0, best = 0;
     for (uint32_t i = 1; i < b->count; ++i) {
@@ -119,7 +120,7 @@ static uint32_t choose_first(builder *b) {
 /* ---- Quickhull ------------------------------------------------------------------------------- */
 
 /* Lists a point at the first of the new faces that it sees. */
-static void list_at_face(builder *b, uint32_t point) {
+static void list_at_face(convex_hull_builder *b, uint32_t point) {
     const carom_polytope *p = &b->polytope;
     carom_vec3 w = b->points[point];
     for (uint32_t i = 0; i < p->made_count; ++i) {
@@ -127,7 +128,7 @@ static void list_at_face(builder *b, uint32_t point) {
         if (!carom_polytope_sees(p, f, w)) continue;
         const carom_polytope_face *face = &p->faces[f];
         double height = carom_vec_dot(face->normal, carom_vec_sub(w, b->points[face->v[0]]));
-        if (b->heads[f] == NONE || height > b->heights[f]) {
+        if (b->heads[f] == CONVEX_HULL_NO_FACE || height > b->heights[f]) {
             b->heights[f] = height;
             b->tops[f] = point;
         }
@@ -137,31 +138,32 @@ static void list_at_face(builder *b, uint32_t point) {
     }
 }
 
-static carom_status expand(builder *b) {
+static carom_status convex_hull_expand(convex_hull_builder *b) {
     carom_polytope *p = &b->polytope;
     uint32_t steps = 0;
     for (uint32_t f = 0; f < p->face_count; ++f) {
-        while (p->faces[f].alive != 0 && b->heads[f] != NONE) {
+        while (p->faces[f].alive != 0 && b->heads[f] != CONVEX_HULL_NO_FACE) {
             uint32_t top = b->tops[f];
             CAROM_ASSERT(carom_polytope_sees(p, f, b->points[top]));
             while (!carom_polytope_add(p, top, f))
-                if (!grow(b)) return CAROM_NO_MEMORY;
+                if (!convex_hull_grow(b)) return CAROM_NO_MEMORY;
             CAROM_ASSERT(p->lost_count >= 1 && p->made_count >= 3);
-            uint32_t orphans = NONE;
+            uint32_t orphans = CONVEX_HULL_NO_FACE;
             for (uint32_t i = 0; i < p->lost_count; ++i)
-                for (uint32_t at = b->heads[p->lost[i]], next; at != NONE; at = next) {
+                for (uint32_t at = b->heads[p->lost[i]], next; at != CONVEX_HULL_NO_FACE;
+                     at = next) {
                     next = b->next[at];
                     if (at == top) continue;
                     b->next[at] = orphans;
                     orphans = at;
                 }
             uint32_t lowest = f;
-            for (uint32_t i = 0; i < p->lost_count; ++i) b->heads[p->lost[i]] = NONE;
+            for (uint32_t i = 0; i < p->lost_count; ++i) b->heads[p->lost[i]] = CONVEX_HULL_NO_FACE;
             for (uint32_t i = 0; i < p->made_count; ++i) {
-                b->heads[p->made[i]] = NONE;
+                b->heads[p->made[i]] = CONVEX_HULL_NO_FACE;
                 lowest = CAROM_MIN(lowest, p->made[i]);
             }
-            for (uint32_t next; orphans != NONE; orphans = next) {
+            for (uint32_t next; orphans != CONVEX_HULL_NO_FACE; orphans = next) {
                 next = b->next[orphans];
                 list_at_face(b, orphans);
             }
@@ -172,19 +174,19 @@ static carom_status expand(builder *b) {
     return CAROM_OK;
 }
 
-static carom_status build_solid(builder *b) {
+static carom_status build_solid(convex_hull_builder *b) {
     carom_polytope *p = &b->polytope;
     const carom_vec3 *v = b->points;
-    if (!grow(b)) return CAROM_NO_MEMORY;
+    if (!convex_hull_grow(b)) return CAROM_NO_MEMORY;
     p->points = (const char *)(const void *)b->points;
     p->stride = sizeof(*b->points);
     carom_polytope_begin(p, carom_orient3d(v[0], v[1], v[2], v[3]));
-    for (uint32_t i = 0; i < 4; ++i) b->heads[i] = NONE;
+    for (uint32_t i = 0; i < 4; ++i) b->heads[i] = CONVEX_HULL_NO_FACE;
     for (uint32_t i = b->count; i-- > 4;) {
         list_at_face(b, i);
         if (i % 65536 == 0 && carom_progress_stop(b->context, 0)) return CAROM_CANCELLED;
     }
-    return expand(b);
+    return convex_hull_expand(b);
 }
 
 /* ---- Flat hulls ------------------------------------------------------------------------------ */
@@ -200,7 +202,7 @@ static void sift(const carom_vec3 *p, uint32_t *order, uint32_t at, uint32_t cou
     order[at] = value;
 }
 
-static void sort_points(const carom_vec3 *p, uint32_t *order, uint32_t count) {
+static void convex_hull_sort_points(const carom_vec3 *p, uint32_t *order, uint32_t count) {
     for (uint32_t i = count / 2; i-- > 0;) sift(p, order, i, count);
     for (uint32_t i = count; i-- > 1;) {
         uint32_t last = order[i];
@@ -212,12 +214,12 @@ static void sort_points(const carom_vec3 *p, uint32_t *order, uint32_t count) {
 
 /* The polygon of points in a plane, by Andrew's monotone chain; its corners go to `loop`, which has
  * workspace for one more than the points. Returns their number. */
-static uint32_t build_flat(const builder *b, uint32_t *order, uint32_t *loop) {
+static uint32_t build_flat(const convex_hull_builder *b, uint32_t *order, uint32_t *loop) {
     const carom_vec3 *p = b->points;
     int axis = carom_orient_axis(p[0], p[1], p[2]);
     uint32_t count = 0, lower = 1;
     for (uint32_t i = 0; i < b->count; ++i) order[i] = i;
-    sort_points(p, order, b->count);
+    convex_hull_sort_points(p, order, b->count);
     for (int pass = 0; pass < 2; ++pass) {
         for (uint32_t i = 0; i < b->count; ++i) {
             uint32_t at = order[pass == 0 ? i : b->count - 1 - i];
@@ -235,7 +237,7 @@ static uint32_t build_flat(const builder *b, uint32_t *order, uint32_t *loop) {
 
 /* ---- From triangles to polygons -------------------------------------------------------------- */
 
-static uint32_t find(uint32_t *parents, uint32_t f) {
+static uint32_t convex_hull_find(uint32_t *parents, uint32_t f) {
     while (parents[f] != f) f = parents[f] = parents[parents[f]];
     return f;
 }
@@ -249,7 +251,7 @@ typedef struct polygons {
 
 /* Joins triangles in one plane. A point is extreme when three polygons or more meet in it: then as
  * many border edges start there. */
-static bool join(builder *b, polygons *out) {
+static bool convex_hull_join(convex_hull_builder *b, polygons *out) {
     const carom_polytope *p = &b->polytope;
     uint32_t faces = p->face_count;
     uint32_t *parents = CAROM_ARENA_TAKE(b->arena, uint32_t, faces);
@@ -268,29 +270,31 @@ static bool join(builder *b, polygons *out) {
             uint32_t g = face->next[i];
             if (g < f) continue;
             const carom_polytope_face *other = &p->faces[g];
-            uint32_t far = NONE;
+            uint32_t far = CONVEX_HULL_NO_FACE;
             for (int k = 0; k < 3; ++k)
                 if (other->v[k] != face->v[i] && other->v[k] != face->v[(i + 1) % 3])
                     far = other->v[k];
-            CAROM_ASSERT(far != NONE && other->alive != 0);
+            CAROM_ASSERT(far != CONVEX_HULL_NO_FACE && other->alive != 0);
             double side =
                 carom_vec_dot(face->normal, carom_vec_sub(b->points[far], b->points[face->v[0]]));
             if (side < -face->error || carom_orient3d(b->points[face->v[0]], b->points[face->v[1]],
                                                       b->points[face->v[2]], b->points[far]) != 0)
                 continue;
-            parents[find(parents, g)] = find(parents, f);
+            parents[convex_hull_find(parents, g)] = convex_hull_find(parents, f);
         }
     }
     for (uint32_t f = 0; f < faces; ++f)
         for (int i = 0; p->faces[f].alive != 0 && i < 3; ++i)
-            if (find(parents, f) != find(parents, p->faces[f].next[i])) ++degrees[p->faces[f].v[i]];
+            if (convex_hull_find(parents, f) != convex_hull_find(parents, p->faces[f].next[i]))
+                ++degrees[p->faces[f].v[i]];
     uint64_t corners = 0;
     out->count = 0;
     out->offsets[0] = 0;
     for (uint32_t f = 0; f < faces; ++f)
         for (uint32_t i = 0; p->faces[f].alive != 0 && i < 3; ++i) {
-            uint32_t at = f, edge = i, group = find(parents, f);
-            if (done[3 * at + edge] || find(parents, p->faces[at].next[edge]) == group) continue;
+            uint32_t at = f, edge = i, group = convex_hull_find(parents, f);
+            if (done[3 * at + edge] || convex_hull_find(parents, p->faces[at].next[edge]) == group)
+                continue;
             /* Walk along the border of the group. */
             while (!done[3 * at + edge]) {
                 done[3 * at + edge] = 1;
@@ -298,7 +302,7 @@ static bool join(builder *b, polygons *out) {
                 if (degrees[v] >= 3) out->corners[corners++] = v;
                 uint32_t end = p->faces[at].v[(edge + 1) % 3];
                 edge = (edge + 1) % 3;
-                for (uint32_t g = p->faces[at].next[edge]; find(parents, g) == group;
+                for (uint32_t g = p->faces[at].next[edge]; convex_hull_find(parents, g) == group;
                      g = p->faces[at].next[edge]) {
                     at = g;
                     for (edge = 0; p->faces[at].v[edge] != end;) ++edge;
@@ -311,8 +315,8 @@ static bool join(builder *b, polygons *out) {
 
 /* ---- The finished hull ----------------------------------------------------------------------- */
 
-static bool take(carom_hull *h, uint32_t vertices, uint64_t faces, uint64_t corners,
-                 uint64_t blocks) {
+static bool convex_hull_take(carom_hull *h, uint32_t vertices, uint64_t faces, uint64_t corners,
+                             uint64_t blocks) {
     const carom_allocator *allocator = &h->allocator;
     uint64_t all = (vertices + CAROM_HULL_LANES - 1) / CAROM_HULL_LANES;
     h->vertices = carom_allocate(allocator, vertices, sizeof(*h->vertices));
@@ -331,7 +335,8 @@ static bool take(carom_hull *h, uint32_t vertices, uint64_t faces, uint64_t corn
            h->seeds != NULL && h->offsets != NULL && h->corners != NULL && h->normals != NULL;
 }
 
-static void set_lane(carom_hull_block *block, uint32_t lane, const carom_hull *h, uint32_t v) {
+static void convex_hull_set_lane(carom_hull_block *block, uint32_t lane, const carom_hull *h,
+                                 uint32_t v) {
     block->x[lane] = h->vertices[v].x;
     block->y[lane] = h->vertices[v].y;
     block->z[lane] = h->vertices[v].z;
@@ -350,8 +355,8 @@ static void fill_neighbours(carom_hull *h, const uint32_t *degrees) {
         uint32_t lanes = blocks * CAROM_HULL_LANES;
         for (uint32_t lane = 0; lane < lanes; ++lane) {
             uint64_t far = v + (uint64_t)vertices * (lane + 1) / (lanes + 1);
-            set_lane(&h->neighbours[block + lane / CAROM_HULL_LANES], lane % CAROM_HULL_LANES, h,
-                     (uint32_t)(far % vertices));
+            convex_hull_set_lane(&h->neighbours[block + lane / CAROM_HULL_LANES],
+                                 lane % CAROM_HULL_LANES, h, (uint32_t)(far % vertices));
         }
         block += blocks;
     }
@@ -361,8 +366,8 @@ static void fill_neighbours(carom_hull *h, const uint32_t *degrees) {
 static void link_edge(carom_hull *h, uint32_t *filled, uint32_t from, uint32_t to) {
     uint32_t lane = filled[from]++;
     CAROM_ASSERT(h->first[from] + lane / CAROM_HULL_LANES < h->first[from + 1]);
-    set_lane(&h->neighbours[h->first[from] + lane / CAROM_HULL_LANES], lane % CAROM_HULL_LANES, h,
-             to);
+    convex_hull_set_lane(&h->neighbours[h->first[from] + lane / CAROM_HULL_LANES],
+                         lane % CAROM_HULL_LANES, h, to);
 }
 
 /* The balls about the centre, and the extent. */
@@ -404,8 +409,8 @@ static void find_balls(carom_hull *h) {
 }
 
 /* Copies what is left over: points that are corners of a polygon, renumbered in their order. */
-static carom_status finish(builder *b, carom_hull *h, const polygons *faces, uint32_t dimension,
-                           uint32_t points) {
+static carom_status convex_hull_finish(convex_hull_builder *b, carom_hull *h, const polygons *faces,
+                                       uint32_t dimension, uint32_t points) {
     carom_context *context = b->context;
     uint64_t corners = faces->offsets[faces->count];
     uint32_t *numbers = CAROM_ARENA_TAKE(b->arena, uint32_t, b->count), vertices = 0;
@@ -413,7 +418,8 @@ static carom_status finish(builder *b, carom_hull *h, const polygons *faces, uin
     memset(numbers, 0, b->count * sizeof(*numbers));
     for (uint64_t i = 0; i < corners; ++i) numbers[faces->corners[i]] = 1;
     for (uint32_t i = 0; i < points; ++i) numbers[i] = 1; /* a segment's ends, a point */
-    for (uint32_t i = 0; i < b->count; ++i) numbers[i] = numbers[i] != 0 ? vertices++ : NONE;
+    for (uint32_t i = 0; i < b->count; ++i)
+        numbers[i] = numbers[i] != 0 ? vertices++ : CONVEX_HULL_NO_FACE;
     uint32_t *degrees = CAROM_ARENA_TAKE(b->arena, uint32_t, vertices);
     if (degrees == NULL) return CAROM_NO_MEMORY;
     memset(degrees, 0, vertices * sizeof(*degrees));
@@ -422,9 +428,9 @@ static carom_status finish(builder *b, carom_hull *h, const polygons *faces, uin
     if (points == 2) degrees[0] = degrees[1] = 1, edges = 1;
     for (uint32_t v = 0; v < vertices; ++v)
         blocks += CAROM_MAX((degrees[v] + CAROM_HULL_LANES - 1) / CAROM_HULL_LANES, 1u);
-    if (!take(h, vertices, faces->count, corners, blocks)) return CAROM_NO_MEMORY;
+    if (!convex_hull_take(h, vertices, faces->count, corners, blocks)) return CAROM_NO_MEMORY;
     for (uint32_t i = 0; i < b->count; ++i)
-        if (numbers[i] != NONE) h->vertices[numbers[i]] = b->points[i];
+        if (numbers[i] != CONVEX_HULL_NO_FACE) h->vertices[numbers[i]] = b->points[i];
     h->info.vertices = vertices;
     h->info.edges = edges;
     h->info.faces = faces->count;
@@ -444,8 +450,8 @@ static carom_status finish(builder *b, carom_hull *h, const polygons *faces, uin
                                   .vertex_count = vertices,
                                   .face_count = faces->count};
     for (uint32_t i = 0; i < h->view.all_count * CAROM_HULL_LANES; ++i)
-        set_lane(&h->all[i / CAROM_HULL_LANES], i % CAROM_HULL_LANES, h,
-                 CAROM_MIN(i, vertices - 1));
+        convex_hull_set_lane(&h->all[i / CAROM_HULL_LANES], i % CAROM_HULL_LANES, h,
+                             CAROM_MIN(i, vertices - 1));
     memcpy(h->offsets, faces->offsets, (faces->count + 1) * sizeof(*h->offsets));
     for (uint64_t i = 0; i < corners; ++i) h->corners[i] = numbers[faces->corners[i]];
     for (uint64_t f = 0; f < faces->count; ++f)
@@ -468,7 +474,8 @@ static carom_status finish(builder *b, carom_hull *h, const polygons *faces, uin
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
-static carom_status read_points(builder *b, const carom_mesh_view *mesh, int *exponent) {
+static carom_status read_points(convex_hull_builder *b, const carom_mesh_view *mesh,
+                                int *exponent) {
     double most = 0.0;
     for (uint32_t i = 0; i < b->count; ++i) {
         carom_vec3 p = carom_mesh_position(mesh, i);
@@ -488,7 +495,8 @@ static carom_status read_points(builder *b, const carom_mesh_view *mesh, int *ex
     return CAROM_OK;
 }
 
-static carom_status build(builder *b, const carom_mesh_view *mesh, carom_hull *h) {
+static carom_status convex_hull_build(convex_hull_builder *b, const carom_mesh_view *mesh,
+                                      carom_hull *h) {
     uint64_t count = mesh->vertex_count;
     polygons faces = {0};
     static uint64_t none = 0;
@@ -500,10 +508,11 @@ static carom_status build(builder *b, const carom_mesh_view *mesh, carom_hull *h
     CAROM_TRY(read_points(b, mesh, &h->view.exponent));
     uint32_t dimension = choose_first(b);
     faces.offsets = &none;
-    if (dimension < 2) return finish(b, h, &faces, dimension, dimension + 1);
+    if (dimension < 2) return convex_hull_finish(b, h, &faces, dimension, dimension + 1);
     if (dimension == 3) {
         CAROM_TRY(build_solid(b));
-        return join(b, &faces) ? finish(b, h, &faces, 3, 0) : CAROM_NO_MEMORY;
+        return convex_hull_join(b, &faces) ? convex_hull_finish(b, h, &faces, 3, 0)
+                                           : CAROM_NO_MEMORY;
     }
     uint32_t *loop = b->polytope.from, corners = build_flat(b, b->next, loop);
     uint64_t offsets[3] = {0, corners, 2 * (uint64_t)corners};
@@ -515,7 +524,7 @@ static carom_status build(builder *b, const carom_mesh_view *mesh, carom_hull *h
         faces.corners[i] = loop[i];
         faces.corners[2 * corners - 1 - i] = loop[i];
     }
-    return finish(b, h, &faces, 2, 0);
+    return convex_hull_finish(b, h, &faces, 2, 0);
 }
 
 carom_status carom_hull_create(carom_context *context, const carom_hull_def *def,
@@ -534,10 +543,10 @@ carom_status carom_hull_create(carom_context *context, const carom_hull_def *def
     if (h == NULL) return carom_fail_memory(context, sizeof(*h), "a hull");
     memset(h, 0, sizeof(*h));
     h->allocator = context->allocator;
-    builder b = {.context = context, .arena = carom_scratch(context, 0)};
+    convex_hull_builder b = {.context = context, .arena = carom_scratch(context, 0)};
     carom_arena_mark mark = carom_arena_get_mark(b.arena);
     carom_progress_begin(context, "building a hull", 0);
-    carom_status status = build(&b, &points, h);
+    carom_status status = convex_hull_build(&b, &points, h);
     carom_arena_rewind(b.arena, mark);
     if (status == CAROM_NO_MEMORY)
         status = carom_fail_memory(context, points.vertex_count * 100, "a hull");

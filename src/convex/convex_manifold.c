@@ -30,7 +30,7 @@ typedef struct outline {
 
 /* ---- Outlines -------------------------------------------------------------------------------- */
 
-static carom_vec3 unit_of(carom_vec3 v) {
+static carom_vec3 convex_manifold_unit_of(carom_vec3 v) {
     double length = carom_length(v);
     return length > 0.0 ? carom_vec(v.x / length, v.y / length, v.z / length) : v;
 }
@@ -112,8 +112,8 @@ static uint64_t most_corners(const carom_convex *s, const carom_hull_faces *face
 
 /* Keeps the part of a polygon or segment with product at most `limit` along a side's normal. What
  * is beyond it by rounding alone is kept as it is: a segment may lie along a side. */
-static uint32_t clip(const carom_vec3 *from, uint32_t count, carom_vec3 side, double limit,
-                     carom_vec3 *to) {
+static uint32_t convex_manifold_clip(const carom_vec3 *from, uint32_t count, carom_vec3 side,
+                                     double limit, carom_vec3 *to) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; ++i) {
         carom_vec3 p = from[i], q = from[i + 1 < count ? i + 1 : 0];
@@ -137,8 +137,8 @@ static uint32_t clip_at(const outline *reference, carom_vec3 along, outline *o, 
     for (uint32_t i = 0; i < reference->count && count != 0; ++i) {
         carom_vec3 a = reference->corners[i];
         carom_vec3 b = reference->corners[i + 1 < reference->count ? i + 1 : 0];
-        carom_vec3 side = unit_of(carom_vec_cross(carom_vec_sub(b, a), along));
-        count = clip(from, count, side, carom_vec_dot(side, a), to);
+        carom_vec3 side = convex_manifold_unit_of(carom_vec_cross(carom_vec_sub(b, a), along));
+        count = convex_manifold_clip(from, count, side, carom_vec_dot(side, a), to);
         carom_vec3 *swap = from;
         from = to;
         to = swap;

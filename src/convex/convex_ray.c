@@ -44,15 +44,15 @@
 #define ALONG_AXIS 0x1p-200
 
 /* Where the line p + s d is in the shape; enter > exit: nowhere. */
-typedef struct span {
+typedef struct convex_ray_span {
     double enter, exit;
     carom_vec3 normal; /* at `enter`, of any length */
-} span;
+} convex_ray_span;
 
-static const span no_span = {.enter = HUGE_VAL, .exit = -HUGE_VAL};
+static const convex_ray_span no_span = {.enter = HUGE_VAL, .exit = -HUGE_VAL};
 
 /* A ray near a shape, in the shape's frame and units. */
-typedef struct cast {
+typedef struct convex_ray_cast {
     carom_context *context;
     carom_convex core; /* without margin, in units of the shape */
     double margin;
@@ -66,17 +66,17 @@ typedef struct cast {
     double r[9];  /* the pose's rotation */
     carom_vec3 p, d;
     double start; /* the ray begins at p + start d */
-} cast;
+} convex_ray_cast;
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
 static carom_vec3 scaled_support(void *user, const carom_vec3 *direction) {
-    const cast *c = user;
+    const convex_ray_cast *c = user;
     return carom_vec_scaled(c->support(c->support_user, direction), c->unit);
 }
 
 /* Spheres and capsules become points and segments with a margin. */
-static void prepare_shape(const carom_convex *shape, cast *c) {
+static void prepare_shape(const carom_convex *shape, convex_ray_cast *c) {
     carom_convex_core whole;
     int k = c->unit;
     c->core = *shape;
@@ -109,7 +109,8 @@ static void prepare_shape(const carom_convex *shape, cast *c) {
 }
 
 /* The relation and distance of a point to the core. */
-static void ask(const cast *c, carom_vec3 at, double margin, carom_convex_result *r) {
+static void convex_ray_ask(const convex_ray_cast *c, carom_vec3 at, double margin,
+                           carom_convex_result *r) {
     const carom_convex point = {.margin = margin};
     const carom_pose pose = {.t = at};
     const carom_convex_question_item q = {
@@ -121,41 +122,42 @@ static void ask(const cast *c, carom_vec3 at, double margin, carom_convex_result
 
 /* ---- Clipping -------------------------------------------------------------------------------- */
 
-static carom_vec3 along(const cast *c, double s) {
+static carom_vec3 convex_ray_along(const convex_ray_cast *c, double s) {
     return carom_vec_add(c->p, carom_vec_scale(c->d, s));
 }
 
-static span intersect(span a, span b) {
-    span both = a.enter >= b.enter ? a : b;
+static convex_ray_span convex_ray_intersect(convex_ray_span a, convex_ray_span b) {
+    convex_ray_span both = a.enter >= b.enter ? a : b;
     both.exit = CAROM_MIN(a.exit, b.exit);
     return both.enter <= both.exit ? both : no_span;
 }
 
 /* The convex union of two. */
-static span join(span a, span b) {
-    span both = a.enter <= b.enter ? a : b;
+static convex_ray_span convex_ray_join(convex_ray_span a, convex_ray_span b) {
+    convex_ray_span both = a.enter <= b.enter ? a : b;
     both.exit = CAROM_MAX(a.exit, b.exit);
     return both;
 }
 
 /* -half <= x <= half along an axis. */
-static span slab(const cast *c, int axis, double half) {
+static convex_ray_span slab(const convex_ray_cast *c, int axis, double half) {
     const double p[3] = {c->p.x, c->p.y, c->p.z}, d[3] = {c->d.x, c->d.y, c->d.z};
     double n[3] = {0.0, 0.0, 0.0};
     half = CAROM_MAX(half, LEAST_THICKNESS);
     if (d[axis] == 0.0) {
-        const span all = {.enter = -HUGE_VAL, .exit = HUGE_VAL};
+        const convex_ray_span all = {.enter = -HUGE_VAL, .exit = HUGE_VAL};
         return fabs(p[axis]) <= half ? all : no_span;
     }
     double front = d[axis] > 0.0 ? -half : half;
     n[axis] = d[axis] > 0.0 ? -1.0 : 1.0;
-    return (span){.enter = (front - p[axis]) / d[axis],
-                  .exit = (-front - p[axis]) / d[axis],
-                  .normal = carom_vec(n[0], n[1], n[2])};
+    return (convex_ray_span){.enter = (front - p[axis]) / d[axis],
+                             .exit = (-front - p[axis]) / d[axis],
+                             .normal = carom_vec(n[0], n[1], n[2])};
 }
 
 /* |W (x - centre)| <= radius for W = diag(w); w.z = 0 makes a cylinder. */
-static span quadratic(const cast *c, carom_vec3 centre, carom_vec3 w, double radius) {
+static convex_ray_span quadratic(const convex_ray_cast *c, carom_vec3 centre, carom_vec3 w,
+                                 double radius) {
     const double p[3] = {c->p.x, c->p.y, c->p.z}, d[3] = {c->d.x, c->d.y, c->d.z};
     const double o[3] = {centre.x, centre.y, centre.z}, scale[3] = {w.x, w.y, w.z};
     carom_dd u[3], v[3];
@@ -177,42 +179,44 @@ static span quadratic(const cast *c, carom_vec3 centre, carom_vec3 w, double rad
         m[k] = x.high;
     }
     if (still) {
-        const span all = {.enter = -HUGE_VAL, .exit = HUGE_VAL};
+        const convex_ray_span all = {.enter = -HUGE_VAL, .exit = HUGE_VAL};
         return square.high <= 0.0 ? all : no_span;
     }
     double discriminant = rest * rest - a * square.high;
     if (!(discriminant >= 0.0)) return no_span;
     double root = sqrt(discriminant), in = (-rest - root) / a, out = (-rest + root) / a;
-    return (span){.enter = middle + in,
-                  .exit = middle + out,
-                  .normal = carom_vec((m[0] + in * v[0].high) * w.x, (m[1] + in * v[1].high) * w.y,
-                                      (m[2] + in * v[2].high) * w.z)};
+    return (convex_ray_span){.enter = middle + in,
+                             .exit = middle + out,
+                             .normal = carom_vec((m[0] + in * v[0].high) * w.x,
+                                                 (m[1] + in * v[1].high) * w.y,
+                                                 (m[2] + in * v[2].high) * w.z)};
 }
 
-static span ball(const cast *c, carom_vec3 centre, double radius) {
+static convex_ray_span convex_ray_ball(const convex_ray_cast *c, carom_vec3 centre, double radius) {
     return quadratic(c, centre, carom_vec(1.0, 1.0, 1.0), radius);
 }
 
-static span tube(const cast *c, double radius) {
+static convex_ray_span tube(const convex_ray_cast *c, double radius) {
     return quadratic(c, carom_vec(0.0, 0.0, 0.0), carom_vec(1.0, 1.0, 0.0), radius);
 }
 
 /* A tube between two balls. Only the outer halves of the balls and the side of the tube are its
  * surface; the ray may enter each of the three earlier by rounding where two of them meet. */
-static span capsule(const cast *c) {
+static convex_ray_span capsule(const convex_ray_cast *c) {
     double h = c->core.half_height;
-    span low = ball(c, carom_vec(0.0, 0.0, -h), c->margin);
-    span high = ball(c, carom_vec(0.0, 0.0, h), c->margin);
-    span side = tube(c, c->margin), between = slab(c, 2, h), straight = intersect(side, between);
-    span all = join(join(low, high), straight), outer = no_span;
-    if (low.normal.z <= 0.0) outer = join(outer, low);
-    if (high.normal.z >= 0.0) outer = join(outer, high);
-    if (side.enter >= between.enter) outer = join(outer, straight);
+    convex_ray_span low = convex_ray_ball(c, carom_vec(0.0, 0.0, -h), c->margin);
+    convex_ray_span high = convex_ray_ball(c, carom_vec(0.0, 0.0, h), c->margin);
+    convex_ray_span side = tube(c, c->margin), between = slab(c, 2, h),
+                    straight = convex_ray_intersect(side, between);
+    convex_ray_span all = convex_ray_join(convex_ray_join(low, high), straight), outer = no_span;
+    if (low.normal.z <= 0.0) outer = convex_ray_join(outer, low);
+    if (high.normal.z >= 0.0) outer = convex_ray_join(outer, high);
+    if (side.enter >= between.enter) outer = convex_ray_join(outer, straight);
     if (outer.enter <= outer.exit) all.enter = outer.enter, all.normal = outer.normal;
     return all;
 }
 
-static span ellipsoid(const cast *c) {
+static convex_ray_span ellipsoid(const convex_ray_cast *c) {
     carom_vec3 h = c->core.half;
     carom_vec3 w =
         carom_vec(1.0 / CAROM_MAX(h.x, LEAST_THICKNESS), 1.0 / CAROM_MAX(h.y, LEAST_THICKNESS),
@@ -220,32 +224,33 @@ static span ellipsoid(const cast *c) {
     return quadratic(c, carom_vec(0.0, 0.0, 0.0), w, 1.0);
 }
 
-static span box(const cast *c) {
+static convex_ray_span convex_ray_box(const convex_ray_cast *c) {
     carom_vec3 h = c->core.half;
-    return intersect(intersect(slab(c, 0, h.x), slab(c, 1, h.y)), slab(c, 2, h.z));
+    return convex_ray_intersect(convex_ray_intersect(slab(c, 0, h.x), slab(c, 1, h.y)),
+                                slab(c, 2, h.z));
 }
 
 /* ---- Stepping -------------------------------------------------------------------------------- */
 
-static span step(const cast *c) {
-    span around = ball(c, c->centre, c->outer);
+static convex_ray_span convex_ray_step(const convex_ray_cast *c) {
+    convex_ray_span around = convex_ray_ball(c, c->centre, c->outer);
     if (!(c->start <= around.exit)) return no_span;
     double s = CAROM_MAX(around.enter, c->start);
-    carom_vec3 normal = carom_vec_sub(along(c, s), c->centre); /* of the ball */
+    carom_vec3 normal = carom_vec_sub(convex_ray_along(c, s), c->centre); /* of the ball */
     for (int i = 0; i < MOST_STEPS; ++i) {
         carom_convex_result r;
-        ask(c, along(c, s), 0.0, &r);
-        if (r.relation == CAROM_RELATION_OVERLAPPING) return (span){s, s, normal};
+        convex_ray_ask(c, convex_ray_along(c, s), 0.0, &r);
+        if (r.relation == CAROM_RELATION_OVERLAPPING) return (convex_ray_span){s, s, normal};
         /* Where the two are said to touch, the distance is that of the points, and the error holds
          * it once more. */
         double distance = carom_length(carom_vec_sub(r.point_b, r.point_a));
         bool touches = r.relation == CAROM_RELATION_TOUCHING;
         double gap = distance - c->margin, least = gap - r.error + (touches ? distance : 0.0);
         if (!(least > STEP_END_GAP)) {
-            if (touches) return (span){s, s, normal};
+            if (touches) return (convex_ray_span){s, s, normal};
             double speed = carom_vec_dot(r.normal, c->d);
             if (c->margin > 0.0 && speed < GRAZING_SPEED) s += gap / -speed; /* onto the surface */
-            return (span){s, s, r.normal};
+            return (convex_ray_span){s, s, r.normal};
         }
         double speed = carom_vec_dot(r.normal, c->d);
         if (!(speed < 0.0)) return no_span;
@@ -257,19 +262,19 @@ static span step(const cast *c) {
 
 /* ---- The ray --------------------------------------------------------------------------------- */
 
-static span find(const cast *c) {
+static convex_ray_span convex_ray_find(const convex_ray_cast *c) {
     const carom_vec3 zero = {0.0, 0.0, 0.0};
     switch (c->core.kind) {
     case CAROM_CONVEX_KIND_POINT:
-        return ball(c, zero, c->margin);
+        return convex_ray_ball(c, zero, c->margin);
     case CAROM_CONVEX_KIND_SEGMENT:
         return capsule(c);
     case CAROM_CONVEX_KIND_BOX:
-        if (c->margin == 0.0) return box(c);
+        if (c->margin == 0.0) return convex_ray_box(c);
         break;
     case CAROM_CONVEX_KIND_CYLINDER:
         if (c->margin == 0.0)
-            return intersect(tube(c, c->core.radius), slab(c, 2, c->core.half_height));
+            return convex_ray_intersect(tube(c, c->core.radius), slab(c, 2, c->core.half_height));
         break;
     case CAROM_CONVEX_KIND_ELLIPSOID:
         if (c->margin == 0.0) return ellipsoid(c);
@@ -277,25 +282,25 @@ static span find(const cast *c) {
     default:
         break;
     }
-    return step(c);
+    return convex_ray_step(c);
 }
 
 /* Whether the ray starts in the shape, or within its tolerance. */
-static bool starts_inside(const cast *c, const carom_ray_path *path) {
+static bool starts_inside(const convex_ray_cast *c, const carom_ray_path *path) {
     carom_vec3 at = carom_convex_turn_back(
         c->r, carom_vec_scaled(carom_ray_path_point(path), c->unit - path->unit));
     if (!(carom_length(carom_vec_sub(at, c->centre)) <= c->outer)) return false;
     carom_convex_result r;
-    ask(c, at, c->margin, &r);
+    convex_ray_ask(c, at, c->margin, &r);
     return r.relation != CAROM_RELATION_APART;
 }
 
-static carom_vec3 unit_of(carom_vec3 v) {
+static carom_vec3 convex_ray_unit_of(carom_vec3 v) {
     double length = carom_length(v);
     return length > 0.0 ? carom_vec_scale(v, 1.0 / length) : v;
 }
 
-static void cast_ray(cast *c, const carom_convex *shape, const carom_pose *pose,
+static void cast_ray(convex_ray_cast *c, const carom_convex *shape, const carom_pose *pose,
                      const carom_ray *ray, carom_hit *hit) {
     const carom_vec3 place = pose != NULL ? pose->t : carom_vec(0.0, 0.0, 0.0);
     carom_ray_path path;
@@ -322,15 +327,16 @@ static void cast_ray(cast *c, const carom_convex *shape, const carom_pose *pose,
     c->start = 0.0;
     for (int i = path.count - 1; i >= 0; --i) c->start -= path.moves[i];
     c->start = carom_scale_apply(c->start, -back);
-    span found = find(c);
+    convex_ray_span found = convex_ray_find(c);
     if (!(found.enter <= found.exit) || found.exit < c->start) return;
     double t = carom_ray_path_t(&path, carom_scale_apply(found.enter, back));
     if (ray->length > 0.0 && t > ray->length) return;
     hit->id = 0;
     hit->distance = CAROM_MAX(t, 0.0);
-    hit->normal = carom_convex_turn(c->r, unit_of(found.normal));
+    hit->normal = carom_convex_turn(c->r, convex_ray_unit_of(found.normal));
     hit->point = carom_vec_add(
-        carom_vec_scaled(carom_convex_turn(c->r, along(c, found.enter)), -c->unit), place);
+        carom_vec_scaled(carom_convex_turn(c->r, convex_ray_along(c, found.enter)), -c->unit),
+        place);
 }
 
 carom_status carom_convex_cast_rays(carom_context *context, const carom_convex *shape,
@@ -345,7 +351,7 @@ carom_status carom_convex_cast_rays(carom_context *context, const carom_convex *
     CAROM_TRY(carom_convex_check(context, shape, pose, "the shape"));
     CAROM_TRY(carom_rays_check(context, rays, count));
     for (uint64_t i = 0; i < count; ++i) {
-        cast c = {.context = context};
+        convex_ray_cast c = {.context = context};
         hits[i] = (carom_hit){
             .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = rays[i].origin};
         cast_ray(&c, shape, pose, &rays[i], &hits[i]);

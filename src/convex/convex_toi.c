@@ -15,10 +15,10 @@
 #include "geom/length.h"
 #include "geom/motion.h"
 
-#define GRAIN          4u      /* pairs per range: some 50 us of work */
-#define POSE_ROUNDING  0x1p-47 /* of sizes and movement: poses and what follows from them */
-#define STEPS_AT_ONCE  64u     /* between checks of the clock: some 50 us */
-#define REACH_ROUNDING (1.0 + 0x1p-48)
+#define CONVEX_TOI_PAIRS_PER_RANGE 4u      /* pairs per range: some 50 us of work */
+#define POSE_ROUNDING              0x1p-47 /* of sizes and movement: poses and what follows from them */
+#define CONVEX_TOI_STEPS_PER_LOOK  64u     /* between checks of the clock: some 50 us */
+#define REACH_ROUNDING             (1.0 + 0x1p-48)
 
 typedef struct body {
     const carom_convex *shape;
@@ -36,7 +36,7 @@ typedef struct pair_motion {
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
 /* At least the distance of any point of the core from c, and what surrounds the core. */
-static double reach_of(const carom_convex *s, carom_vec3 c, double *around) {
+static double convex_toi_reach_of(const carom_convex *s, carom_vec3 c, double *around) {
     double x = fabs(c.x), y = fabs(c.y), z = fabs(c.z), length = carom_length(c);
     *around = s->margin;
     switch (s->kind) {
@@ -75,7 +75,7 @@ static void make_body(const carom_convex *shape, const carom_motion *motion, bod
     double around;
     b->shape = shape;
     carom_moving_make(motion, &b->moving);
-    b->reach = reach_of(shape, b->moving.centre, &around) * REACH_ROUNDING;
+    b->reach = convex_toi_reach_of(shape, b->moving.centre, &around) * REACH_ROUNDING;
     b->size = b->reach + around;
 }
 
@@ -101,8 +101,8 @@ static carom_status make_pair_motion(carom_context *context, const carom_convex 
 
 /* ---- Advance --------------------------------------------------------------------------------- */
 
-static carom_status advance(carom_context *context, uint32_t worker, const pair_motion *f,
-                            carom_advance *result) {
+static carom_status convex_toi_advance(carom_context *context, uint32_t worker,
+                                       const pair_motion *f, carom_advance *result) {
     carom_convex_learned cache = {0};
     double t = 0.0;
     memset(result, 0, sizeof(*result)); /* the padding, too */
@@ -139,7 +139,7 @@ static carom_status advance(carom_context *context, uint32_t worker, const pair_
             return CAROM_OK;
         }
         t += free / closing * (1.0 - 0x1p-50);
-        if (result->steps % STEPS_AT_ONCE == 0 && carom_progress_stop(context, worker))
+        if (result->steps % CONVEX_TOI_STEPS_PER_LOOK == 0 && carom_progress_stop(context, worker))
             return CAROM_CANCELLED;
     }
 }
@@ -157,19 +157,19 @@ carom_status carom_convex_advance(carom_context *context, const carom_convex *a,
     CAROM_TRY(carom_advance_check(context, def));
     pair_motion f;
     CAROM_TRY(make_pair_motion(context, a, motion_a, b, motion_b, def, "a", "b", &f));
-    return advance(context, 0, &f, result);
+    return convex_toi_advance(context, 0, &f, result);
 }
 
 /* ---- Many pairs ------------------------------------------------------------------------------ */
 
-typedef struct job {
+typedef struct convex_toi_job {
     carom_context *context;
     const carom_convex_moving_pair *pairs;
     const carom_advance_def *def;
     carom_advance *advances;
-} job;
+} convex_toi_job;
 
-static carom_status make_pair(const job *j, uint64_t i, pair_motion *f) {
+static carom_status make_pair(const convex_toi_job *j, uint64_t i, pair_motion *f) {
     const carom_convex_moving_pair *pair = &j->pairs[i];
     char which[2][64];
     snprintf(which[0], sizeof(which[0]), "a in pair %llu", (unsigned long long)i);
@@ -179,11 +179,11 @@ static carom_status make_pair(const job *j, uint64_t i, pair_motion *f) {
 }
 
 static carom_status advance_range(void *argument, carom_range range) {
-    const job *j = argument;
+    const convex_toi_job *j = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         pair_motion f;
         CAROM_TRY(make_pair(j, i, &f));
-        CAROM_TRY(advance(j->context, range.worker, &f, &j->advances[i]));
+        CAROM_TRY(convex_toi_advance(j->context, range.worker, &f, &j->advances[i]));
     }
     return CAROM_OK;
 }
@@ -200,11 +200,12 @@ carom_status carom_convex_advance_batch(carom_context *context,
     }
     CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
     CAROM_TRY(carom_advance_check(context, def));
-    job j = {context, pairs, def, advances};
+    convex_toi_job j = {context, pairs, def, advances};
     for (uint64_t i = 0; i < count; ++i) { /* before any work, so that the message is the first */
         pair_motion f;
         carom_status status = make_pair(&j, i, &f);
         if (status != CAROM_OK) return carom_fail_at(context, status, "pair", i);
     }
-    return carom_parallel_phase(context, "advancing convex pairs", count, GRAIN, advance_range, &j);
+    return carom_parallel_phase(context, "advancing convex pairs", count,
+                                CONVEX_TOI_PAIRS_PER_RANGE, advance_range, &j);
 }

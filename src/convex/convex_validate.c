@@ -15,7 +15,7 @@
 
 /* What the seeds and the inner ball may be off by: some roundings of numbers up to 1, and for seeds
  * as many as there are steps of a climb over vertices that are nearly in one plane. */
-#define SLACK 0x1p-40
+#define CONVEX_VALIDATE_TOLERANCE 0x1p-40
 
 /* ---- Vertices and faces ---------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static bool has_lane(const carom_hull_view *view, const carom_hull_block *block,
     return block->x[lane] == v.x && block->y[lane] == v.y && block->z[lane] == v.z;
 }
 
-static const char *validate_blocks(const carom_hull_view *view, const uint32_t *degrees) {
+static const char *convex_validate_blocks(const carom_hull_view *view, const uint32_t *degrees) {
     if (view->all_count != (view->count + CAROM_HULL_LANES - 1) / CAROM_HULL_LANES)
         return "hull: the number of blocks is wrong";
     for (uint32_t i = 0; i < view->all_count * CAROM_HULL_LANES; ++i) {
@@ -188,7 +188,7 @@ static const char *validate_balls(const carom_hull *hull) {
         carom_vec3 n = carom_vec_cross(u, w);
         double terms = carom_polytope_extent(u) * carom_polytope_extent(w);
         double height = carom_vec_dot(n, carom_vec_sub(p[c[0]], view->centre));
-        if (!(height >= carom_vec_length(n) * view->inner - SLACK * terms))
+        if (!(height >= carom_vec_length(n) * view->inner - CONVEX_VALIDATE_TOLERANCE * terms))
             return "hull: the inner ball is not inside";
     }
     if (hull->info.inner_radius != carom_scale_apply(view->inner, view->exponent) ||
@@ -210,7 +210,7 @@ static const char *validate_seeds(const carom_hull_view *view) {
         if (view->seeds[cell] >= view->count) return "hull: a seed is out of range";
         double value = carom_vec_dot(d, view->vertices[view->seeds[cell]]);
         for (uint32_t v = 0; v < view->count; ++v)
-            if (carom_vec_dot(d, view->vertices[v]) > value + SLACK)
+            if (carom_vec_dot(d, view->vertices[v]) > value + CONVEX_VALIDATE_TOLERANCE)
                 return "hull: a seed is not the farthest vertex in its direction";
     }
     return NULL;
@@ -223,7 +223,7 @@ static const char *validate_surface(const carom_hull *hull, uint32_t *degrees) {
     memset(degrees, 0, hull->view.count * sizeof(*degrees));
     for (uint64_t i = 0; i < hull->offsets[hull->info.faces]; ++i) ++degrees[hull->corners[i]];
     if (hull->info.dimension == 1) degrees[0] = degrees[1] = 1;
-    const char *message = validate_blocks(&hull->view, degrees);
+    const char *message = convex_validate_blocks(&hull->view, degrees);
     if (message != NULL) return message;
     uint64_t lanes = (uint64_t)hull->view.first[hull->view.count] * CAROM_HULL_LANES;
     uint8_t *seen = carom_allocate(allocator, lanes, 1); /* at least one per vertex */

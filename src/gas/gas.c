@@ -32,7 +32,7 @@ static bool finite_vec(carom_vec3 v) {
     return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
 }
 
-static carom_status check_def(carom_context *context, const carom_gas_def *def) {
+static carom_status gas_check_def(carom_context *context, const carom_gas_def *def) {
     if (!finite_vec(def->edges) || !(def->edges.x > 0.0) || !(def->edges.y > 0.0) ||
         !(def->edges.z > 0.0))
         return carom_fail(context, CAROM_BAD_INPUT,
@@ -73,8 +73,8 @@ static carom_status check_def(carom_context *context, const carom_gas_def *def) 
     return CAROM_OK;
 }
 
-static carom_status check_sphere(carom_context *context, const carom_gas *gas,
-                                 const carom_gas_sphere *sphere, uint64_t index) {
+static carom_status gas_check_sphere(carom_context *context, const carom_gas *gas,
+                                     const carom_gas_sphere *sphere, uint64_t index) {
     unsigned long long which = index;
     if (!finite_vec(sphere->position) || !finite_vec(sphere->velocity) ||
         !isfinite(sphere->radius) || !isfinite(sphere->mass))
@@ -137,7 +137,7 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
 
 /* Recomputes the ranges of radii, the common mass and the packing fraction after a change of the
  * set. */
-static void survey(carom_gas *gas) {
+static void gas_survey(carom_gas *gas) {
     double volume = 0.0;
     gas->largest = 0.0;
     gas->smallest = HUGE_VAL;
@@ -175,7 +175,7 @@ static carom_status check_tick(carom_context *context, const carom_gas *gas, dou
 }
 
 carom_status carom_gas_check(carom_context *context, carom_gas *gas, double tolerance) {
-    survey(gas);
+    gas_survey(gas);
     if (gas->count != 0) CAROM_TRY(check_tick(context, gas, tolerance));
     if (gas->largest > MOST_RADIUS_RATIO * gas->smallest * (1.0 + RATIO_TOLERANCE))
         return carom_fail(context, CAROM_BAD_INPUT,
@@ -314,7 +314,7 @@ static void put_sphere(carom_gas *gas, uint32_t slot, const carom_gas_sphere *sp
     gas->mass[slot] = sphere->mass == 0.0 ? 1.0 : sphere->mass;
 }
 
-static void append(carom_gas *gas, uint32_t label, const carom_gas_sphere *sphere) {
+static void gas_append(carom_gas *gas, uint32_t label, const carom_gas_sphere *sphere) {
     uint32_t slot = (uint32_t)gas->count++;
     gas->records[slot].label = label;
     gas->slot_of[label] = slot;
@@ -386,18 +386,18 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
 /* ---- Creation and destruction ---------------------------------------------------------------- */
 
 /* Units of progress per sphere when a gas is created: checking, filing, predicting. */
-#define UNITS_PER_SPHERE 3
+#define GAS_UNITS_PER_SPHERE 3
 
 static carom_status fill_gas(carom_context *context, carom_gas *gas,
                              const carom_gas_sphere *spheres, uint64_t count) {
     CAROM_TRY(carom_gas_reserve(context, gas, count, count));
     for (uint64_t i = 0; i < count; ++i) {
         CAROM_TRY(carom_gas_look(context, i, 0));
-        CAROM_TRY(check_sphere(context, gas, &spheres[i], i));
-        append(gas, (uint32_t)i, &spheres[i]);
+        CAROM_TRY(gas_check_sphere(context, gas, &spheres[i], i));
+        gas_append(gas, (uint32_t)i, &spheres[i]);
     }
     gas->labels = count;
-    survey(gas);
+    gas_survey(gas);
     choose_tick(gas);
     CAROM_TRY(carom_gas_check(context, gas, 1.0));
     return carom_gas_rebuild(context, gas, 1);
@@ -414,13 +414,13 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def, 
     CAROM_REQUIRE_KNOWN(def->method, CAROM_GAS_METHOD_COUNT, "method");
     CAROM_REQUIRE_KNOWN(def->queue, CAROM_GAS_QUEUE_COUNT, "queue");
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
-    CAROM_TRY(check_def(context, def));
+    CAROM_TRY(gas_check_def(context, def));
     carom_gas *gas = carom_allocate(&context->allocator, 1, sizeof(*gas));
     if (gas == NULL) return carom_fail_memory(context, sizeof(*gas), "a gas");
     memset(gas, 0, sizeof(*gas));
     gas->allocator = context->allocator;
     set_rules(gas, def);
-    carom_progress_begin(context, "placing spheres", UNITS_PER_SPHERE * count);
+    carom_progress_begin(context, "placing spheres", GAS_UNITS_PER_SPHERE * count);
     carom_status status =
         carom_progress_finish(context, fill_gas(context, gas, def->spheres, count));
     if (status != CAROM_OK) {
@@ -431,7 +431,7 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def, 
     return CAROM_OK;
 }
 
-static void release_arrays(carom_gas *gas) {
+static void gas_release_arrays(carom_gas *gas) {
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
@@ -442,7 +442,7 @@ static void release_arrays(carom_gas *gas) {
 void carom_gas_destroy(carom_gas *gas) {
     if (gas == NULL) return;
     carom_allocator allocator = gas->allocator;
-    release_arrays(gas);
+    gas_release_arrays(gas);
     carom_release(&allocator, gas);
 }
 
@@ -483,7 +483,7 @@ typedef struct change {
 static carom_status make_change(carom_context *context, carom_gas *draft, const change *c) {
     for (uint64_t i = 0; i < c->count; ++i) {
         if (c->ids == NULL) {
-            append(draft, (uint32_t)draft->labels++, &c->spheres[i]);
+            gas_append(draft, (uint32_t)draft->labels++, &c->spheres[i]);
             continue;
         }
         uint32_t id = c->ids[i], slot = draft->slot_of[id];
@@ -492,12 +492,12 @@ static carom_status make_change(carom_context *context, carom_gas *draft, const 
         else if (c->spheres != NULL && slot != CAROM_GAS_NO_SLOT)
             put_sphere(draft, slot, &c->spheres[i]);
         else if (c->spheres != NULL)
-            append(draft, id, &c->spheres[i]);
+            gas_append(draft, id, &c->spheres[i]);
     }
     if (c->spheres != NULL)
         CAROM_TRY(carom_gas_check(context, draft, 1.0));
     else
-        survey(draft);
+        gas_survey(draft);
     return carom_gas_rebuild(context, draft, 1);
 }
 
@@ -508,15 +508,15 @@ static carom_status change_gas(carom_context *context, carom_gas *gas, const cha
     uint64_t more = 0, labels = c->ids == NULL ? c->count : 0;
     for (uint64_t i = 0; i < c->count && c->spheres != NULL; ++i)
         more += c->ids == NULL || gas->slot_of[c->ids[i]] == CAROM_GAS_NO_SLOT;
-    carom_progress_begin(context, "placing spheres", UNITS_PER_SPHERE * (gas->count + more));
+    carom_progress_begin(context, "placing spheres", GAS_UNITS_PER_SPHERE * (gas->count + more));
     carom_status status = copy_gas(context, gas, more, labels, &draft);
     if (status == CAROM_OK) status = make_change(context, &draft, c);
     status = carom_progress_finish(context, status);
     if (status != CAROM_OK) {
-        release_arrays(&draft);
+        gas_release_arrays(&draft);
         return status;
     }
-    release_arrays(gas);
+    gas_release_arrays(gas);
     *gas = draft;
     return CAROM_OK;
 }
@@ -526,7 +526,7 @@ carom_status carom_gas_add(carom_context *context, carom_gas *gas, const carom_g
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(gas, "gas");
     CAROM_REQUIRE_INPUTS(spheres, count, "spheres");
-    for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check_sphere(context, gas, &spheres[i], i));
+    for (uint64_t i = 0; i < count; ++i) CAROM_TRY(gas_check_sphere(context, gas, &spheres[i], i));
     if (count == 0) return CAROM_OK;
     const uint64_t labels = gas->labels;
     CAROM_TRY(change_gas(context, gas, &(change){spheres, NULL, count}));
@@ -558,7 +558,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
             return carom_fail(context, CAROM_BAD_INPUT,
                               "the id %u was never given out; carom_gas_add makes new ones",
                               ids[i]);
-        CAROM_TRY(check_sphere(context, gas, &spheres[i], ids[i]));
+        CAROM_TRY(gas_check_sphere(context, gas, &spheres[i], ids[i]));
     }
     if (count == 0) return CAROM_OK;
     return change_gas(context, gas, &(change){spheres, ids, count});

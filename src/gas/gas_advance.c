@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-#define STEPS_AT_ONCE    16384   /* steps between checks of the epoch and the order in memory */
+#define GAS_ADVANCE_STEPS_PER_LOOK                                                                 \
+    16384                        /* steps between checks of the epoch and the order in memory */
 #define STEPS_PER_LOOK   256     /* steps between checks for cancellation: some 0.1 ms */
 #define PROGRESS_UNITS   1000000 /* of the time to go */
 #define EPOCHS_AT_ONCE   3       /* of one run, at most: see CAROM_GAS_EPOCH */
@@ -105,11 +106,11 @@ static carom_status fail_waiting(carom_context *context, const carom_gas *gas, d
                       since, carom_gas_time_of(gas, gas->now), gas->rules.tick);
 }
 
-/* Runs up to STEPS_AT_ONCE steps, with checks for cancellation in between. */
+/* Runs up to GAS_ADVANCE_STEPS_PER_LOOK steps, with checks for cancellation in between. */
 static carom_gas_stop run_steps(carom_context *context, carom_gas *gas, int64_t goal,
                                 const carom_gas_observer *observer, uint32_t *culprit) {
     carom_gas_stop stop = CAROM_GAS_STOP_STEPS;
-    for (int steps = 0; steps < STEPS_AT_ONCE && stop == CAROM_GAS_STOP_STEPS;
+    for (int steps = 0; steps < GAS_ADVANCE_STEPS_PER_LOOK && stop == CAROM_GAS_STOP_STEPS;
          steps += STEPS_PER_LOOK) {
         stop = CAROM_CPU_CALL(context, carom_gas_run)(gas, goal, STEPS_PER_LOOK, observer, culprit);
         if (carom_progress_stop(context, 0)) break;
@@ -157,8 +158,8 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
     }
 }
 
-static carom_status advance(carom_context *context, carom_gas *gas, double until,
-                            carom_gas_event_fn *on_event, void *user) {
+static carom_status gas_advance_until(carom_context *context, carom_gas *gas, double until,
+                                      carom_gas_event_fn *on_event, void *user) {
     const carom_gas_observer observer = {on_event, user};
     carom_progress_begin(context, "moving spheres", PROGRESS_UNITS);
     return carom_progress_finish(context, run_until(context, gas, until, &observer));
@@ -186,10 +187,10 @@ carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double un
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     CAROM_TRY(check_until(context, gas, until));
     if (until > last_time(gas)) return fail_late(context, gas, until);
-    return advance(context, gas, until, on_event, user);
+    return gas_advance_until(context, gas, until, on_event, user);
 }
 
-static bool stop_at_first(void *user, const carom_gas_event *event) {
+static bool gas_advance_stop_at_first(void *user, const carom_gas_event *event) {
     *(carom_gas_event *)user = *event;
     return true;
 }
@@ -204,7 +205,8 @@ carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until
     CAROM_TRY(check_until(context, gas, until));
     bool late = until > last_time(gas); /* the caller wants the next event at any time */
     if (late && is_at_rest(gas)) return fail_late(context, gas, until);
-    CAROM_TRY(advance(context, gas, late ? last_time(gas) : until, stop_at_first, event));
+    CAROM_TRY(gas_advance_until(context, gas, late ? last_time(gas) : until,
+                                gas_advance_stop_at_first, event));
     if (event->kind == CAROM_GAS_EVENT_KIND_NONE && late) return fail_late(context, gas, until);
     if (event->kind == CAROM_GAS_EVENT_KIND_NONE) {
         event->time = carom_gas_get_time(gas);

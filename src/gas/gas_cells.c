@@ -13,8 +13,8 @@
 #include "base/array.h"
 #include "geom/lens.h"
 
-#define MOST_CELLS_AXIS 65535.0             /* coordinates have 16 bits */
-#define MOST_CELLS      (UINT64_C(1) << 30) /* of 16 bytes */
+#define GAS_CELLS_MOST_CELLS_AXIS 65535.0             /* coordinates have 16 bits */
+#define GAS_CELLS_MOST_CELLS      (UINT64_C(1) << 30) /* of 16 bytes */
 
 /* The cell edge L is the root of 2 n0 (L + 2r)^2 (c1 pi r^2 n0 L^2 + c3 (L - r)) = c4. The unit
  * costs are c1 of a collision, c3 of a pair test, c4 of entering a cell, in units of c3. They are
@@ -50,8 +50,8 @@ double carom_gas_model_edge(double density, double radius) {
  * be nearer than their cells tell by twice CAROM_GAS_MOST_STEP of the smallest radius: 0.95e-6 of a
  * diameter. Positions are rounded at up to CAROM_GAS_MOST_DRIFT edges from the box, a few times
  * 32 * 2^-53 of an edge: below 1e-13. */
-#define EDGE_MARGIN  1e-6 /* of the distance to search */
-#define WIDTH_MARGIN 1e-9 /* of the longest edge of the box */
+#define EDGE_MARGIN            1e-6 /* of the distance to search */
+#define GAS_CELLS_WIDTH_MARGIN 1e-9 /* of the longest edge of the box */
 
 /* The same for lists, whose centres are floats: ten times what carom_gas_lists_create adds, so that
  * spheres that are to be listed are in neighbouring cells. */
@@ -62,7 +62,7 @@ double carom_gas_model_edge(double density, double radius) {
 static double least_edge(const carom_gas *gas, double distance) {
     double largest = 0.0;
     for (int axis = 0; axis < 3; ++axis) largest = fmax(largest, gas->rules.edge[axis]);
-    return distance * (1.0 + EDGE_MARGIN) + WIDTH_MARGIN * largest;
+    return distance * (1.0 + EDGE_MARGIN) + GAS_CELLS_WIDTH_MARGIN * largest;
 }
 
 /* The same for neighbour lists, whose centres are rounded to float. */
@@ -144,14 +144,15 @@ static void choose_size(carom_gas *gas) {
     for (;; edge *= EDGE_STEP) {
         double all = 1.0;
         for (int axis = 0; axis < 3; ++axis) {
-            double size = fmin(floor(gas->rules.edge[axis] / edge), MOST_CELLS_AXIS);
+            double size = fmin(floor(gas->rules.edge[axis] / edge), GAS_CELLS_MOST_CELLS_AXIS);
             size = fmax(size, 1.0);
             cells->size[axis] = (uint32_t)size;
             cells->edge[axis] = gas->rules.edge[axis] / size;
             cells->per_edge[axis] = size / gas->rules.edge[axis];
             all *= size + 2.0;
         }
-        if (all <= CELLS_PER_SPHERE * (double)gas->count + SPARE_CELLS && all < (double)MOST_CELLS)
+        if (all <= CELLS_PER_SPHERE * (double)gas->count + SPARE_CELLS &&
+            all < (double)GAS_CELLS_MOST_CELLS)
             break;
     }
     for (int axis = 0; axis < 3; ++axis) /* a sphere must not overlap one cell twice */
@@ -166,7 +167,7 @@ static void choose_size(carom_gas *gas) {
         cells->skin[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
     }
     cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
-    CAROM_ASSERT(cells->count < MOST_CELLS);
+    CAROM_ASSERT(cells->count < GAS_CELLS_MOST_CELLS);
 }
 
 /* Files a sphere at x in every cell it overlaps. */

@@ -24,7 +24,7 @@ void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]
             x[axis] -= gas->rules.edge[axis] * floor(x[axis] / gas->rules.edge[axis]);
 }
 
-static void get_sphere(const carom_gas *gas, uint32_t slot, carom_gas_sphere *sphere) {
+static void gas_measure_get_sphere(const carom_gas *gas, uint32_t slot, carom_gas_sphere *sphere) {
     double x[3], v[3];
     carom_gas_now(gas, slot, x, v);
     sphere->position = (carom_vec3){x[0], x[1], x[2]};
@@ -43,7 +43,7 @@ carom_status carom_gas_list_spheres(carom_context *context, const carom_gas *gas
     uint64_t filled = 0;
     for (uint64_t label = 0; label < gas->labels && filled < space; ++label)
         if (gas->slot_of[label] != CAROM_GAS_NO_SLOT)
-            get_sphere(gas, gas->slot_of[label], &spheres->data[filled++]);
+            gas_measure_get_sphere(gas, gas->slot_of[label], &spheres->data[filled++]);
     return carom_gas_spheres_end(spheres);
 }
 
@@ -54,7 +54,7 @@ carom_status carom_gas_find_sphere(carom_context *context, const carom_gas *gas,
     CAROM_REQUIRE_OUTPUT(sphere, "sphere");
     if (id >= gas->labels || gas->slot_of[id] == CAROM_GAS_NO_SLOT)
         return carom_fail(context, CAROM_BAD_INPUT, "there is no sphere with the id %u", id);
-    get_sphere(gas, gas->slot_of[id], sphere);
+    gas_measure_get_sphere(gas, gas->slot_of[id], sphere);
     return CAROM_OK;
 }
 
@@ -136,9 +136,9 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
-#define CELL_MARGIN     1.0001              /* of an edge: rounding of cell_at is far less */
-#define MOST_CELLS_AXIS 512.0               /* 2^27 cells, as many as spheres */
-#define MOST_UNLOOKED   (UINT64_C(1) << 20) /* pairs between checks for cancellation: some 5 ms */
+#define CELL_MARGIN                 1.0001 /* of an edge: rounding of cell_at is far less */
+#define GAS_MEASURE_MOST_CELLS_AXIS 512.0  /* 2^27 cells, as many as spheres */
+#define MOST_UNLOOKED               (UINT64_C(1) << 20) /* pairs between checks for cancellation: some 5 ms */
 
 typedef struct overlap_grid {
     const carom_gas *gas;
@@ -204,7 +204,7 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
     uint64_t cells = 1;
     for (int axis = 0; axis < 3; ++axis) {
         double size = floor(gas->rules.edge[axis] / (least * CELL_MARGIN));
-        grid.size[axis] = (uint32_t)fmin(fmax(size, 1.0), MOST_CELLS_AXIS);
+        grid.size[axis] = (uint32_t)fmin(fmax(size, 1.0), GAS_MEASURE_MOST_CELLS_AXIS);
         cells *= grid.size[axis];
     }
     grid.start = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);

@@ -15,12 +15,12 @@
  * and its sums are seven roundings of 2^-24 of the longest edge; in space that is 7.3e-7 of it. The
  * radii, the limit and the squares are eight more of 2^-24 of the limit: below 1e-5 of a radius for
  * limits up to twenty radii, and covered by the first margin up to half the longest edge. */
-#define WIDTH_MARGIN  1e-6 /* of the longest edge of the box */
-#define RADIUS_MARGIN 1e-5 /* of the largest radius */
+#define GAS_NEIGHBOUR_LISTS_WIDTH_MARGIN 1e-6 /* of the longest edge of the box */
+#define RADIUS_MARGIN                    1e-5 /* of the largest radius */
 
 /* Fills all lists from the present centres and cells. *full is set when one exceeds its
  * capacity. */
-static carom_status fill(carom_context *context, carom_gas *gas, bool *full) {
+static carom_status gas_neighbour_lists_fill(carom_context *context, carom_gas *gas, bool *full) {
     *full = false;
     for (uint32_t slot = 0; slot < gas->count; ++slot) {
         CAROM_TRY(carom_gas_look(context, slot, 0));
@@ -44,14 +44,15 @@ static carom_status fill(carom_context *context, carom_gas *gas, bool *full) {
     return CAROM_OK;
 }
 
-static void refile(carom_gas *gas, uint32_t slot) {
+static void gas_neighbour_lists_refile(carom_gas *gas, uint32_t slot) {
     carom_gas_file(gas, slot, &gas->records[slot].home, false);
     carom_gas_list_centre(gas, slot);
     carom_gas_file(gas, slot, &gas->records[slot].home, true);
 }
 
 /* Reallocates the lists for `capacity` candidates each and copies their contents. */
-static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capacity) {
+static carom_status gas_neighbour_lists_grow(carom_context *context, carom_gas *gas,
+                                             uint32_t capacity) {
     carom_gas_lists *lists = &gas->lists;
     uint32_t stride = capacity + 1;
     if (capacity > CAROM_GAS_MOST_LISTED)
@@ -81,20 +82,20 @@ carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas) {
         return carom_fail_memory(context, gas->count * 16, "centres of lists");
     for (uint32_t i = 0; i < gas->count; ++i) {
         if (!carom_gas_cells_reserve(gas)) return carom_fail_memory(context, gas->count, "cells");
-        refile(gas, i);
+        gas_neighbour_lists_refile(gas, i);
     }
-    lists->slack =
-        (float)(2.0 * lists->skin + RADIUS_MARGIN * gas->largest + WIDTH_MARGIN * gas->longest);
-    CAROM_TRY(grow(context, gas, FIRST_CAPACITY));
+    lists->slack = (float)(2.0 * lists->skin + RADIUS_MARGIN * gas->largest +
+                           GAS_NEIGHBOUR_LISTS_WIDTH_MARGIN * gas->longest);
+    CAROM_TRY(gas_neighbour_lists_grow(context, gas, FIRST_CAPACITY));
     for (bool full;;) {
-        CAROM_TRY(fill(context, gas, &full));
+        CAROM_TRY(gas_neighbour_lists_fill(context, gas, &full));
         if (!full) return CAROM_OK;
-        CAROM_TRY(grow(context, gas, lists->capacity + MORE_CAPACITY));
+        CAROM_TRY(gas_neighbour_lists_grow(context, gas, lists->capacity + MORE_CAPACITY));
     }
 }
 
 carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas) {
-    return grow(context, gas, gas->lists.capacity + MORE_CAPACITY);
+    return gas_neighbour_lists_grow(context, gas, gas->lists.capacity + MORE_CAPACITY);
 }
 
 void carom_gas_lists_release(carom_gas *gas) {

@@ -18,7 +18,7 @@
  * lines are prefetched; 30 to 80 collisions per sphere). */
 #define RENEWAL_DISTANCE 12.0
 
-static uint32_t spread(uint32_t v) {
+static uint32_t gas_order_spread(uint32_t v) {
     v = (v | v << 16) & 0x030000FF;
     v = (v | v << 8) & 0x0300F00F;
     v = (v | v << 4) & 0x030C30C3;
@@ -70,7 +70,8 @@ carom_status carom_gas_sort(carom_context *context, carom_gas *gas) {
             at[axis] = (uint32_t)fmin(fmax(cell, 0.0), (1 << AXIS_BITS) - 1);
         }
         CAROM_ASSERT(at[0] >> AXIS_BITS == 0 && at[1] >> AXIS_BITS == 0 && at[2] >> AXIS_BITS == 0);
-        keys[i] = spread(at[0]) | spread(at[1]) << 1 | spread(at[2]) << 2;
+        keys[i] =
+            gas_order_spread(at[0]) | gas_order_spread(at[1]) << 1 | gas_order_spread(at[2]) << 2;
         order[i] = (uint32_t)i;
     }
     if (status == CAROM_OK) status = carom_sort_keys(context, keys, order, gas->count);

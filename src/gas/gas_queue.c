@@ -14,18 +14,20 @@
 
 #include "base/array.h"
 
-#define BUCKET_TARGET  8    /* current entries; 4 to 16 are equally fast */
-#define FEWEST_BUCKETS 64   /* their width is checked every half revolution, some 250 events */
-#define PER_BUCKET     4    /* spheres per bucket of the ring, at most; more than half as many */
-#define TOLERANCE      4    /* factor by which buckets may be fuller or emptier than the target */
-#define MOST_SHIFT     56   /* 64 buckets of 2^56 ticks are more than the horizon */
-#define MOST_SAMPLES   1023 /* times to an event: their median is known to 1.6 % of the ranks */
-#define WINDOW_SPARE   64   /* entries: more than a step adds */
-#define SPARE_CHUNKS   64   /* so that chunks are reserved once in many steps */
-#define REFILL_CHUNKS  80   /* that a refill leaves free, for the steps after it */
-#define MOST_REFILL    96   /* the same where each sphere has a chunk of its own */
-#define MOST_DEALT     64   /* entries sorted by distribution first: 1 KiB on the stack */
-#define DEALT_BITS     4    /* of the time by which they are distributed */
+#define BUCKET_TARGET  8  /* current entries; 4 to 16 are equally fast */
+#define FEWEST_BUCKETS 64 /* their width is checked every half revolution, some 250 events */
+#define GAS_QUEUE_SPHERES_PER_BUCKET                                                               \
+    4 /* spheres per bucket of the ring, at most; more than half as many */
+#define GAS_QUEUE_BUCKET_TOLERANCE                                                                 \
+    4 /* factor by which buckets may be fuller or emptier than the target */
+#define GAS_QUEUE_MOST_SHIFT 56   /* 64 buckets of 2^56 ticks are more than the horizon */
+#define MOST_SAMPLES         1023 /* times to an event: their median is known to 1.6 % of the ranks */
+#define WINDOW_SPARE         64   /* entries: more than a step adds */
+#define SPARE_CHUNKS         64   /* so that chunks are reserved once in many steps */
+#define REFILL_CHUNKS        80   /* that a refill leaves free, for the steps after it */
+#define MOST_REFILL          96   /* the same where each sphere has a chunk of its own */
+#define MOST_DEALT           64   /* entries sorted by distribution first: 1 KiB on the stack */
+#define DEALT_BITS           4    /* of the time by which they are distributed */
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
@@ -78,7 +80,7 @@ bool carom_gas_calendar_reserve(carom_gas *gas) {
 
 /* ---- Loading buckets into the window --------------------------------------------------------- */
 
-static void sift_down(carom_gas_queue_entry *entries, uint64_t at, uint64_t count) {
+static void gas_queue_sift_down(carom_gas_queue_entry *entries, uint64_t at, uint64_t count) {
     carom_gas_queue_entry moved = entries[at];
     for (uint64_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && entries[child].time < entries[child + 1].time) ++child;
@@ -119,17 +121,17 @@ static void sort_bucket(carom_gas_queue_entry *entries, uint64_t count, int bits
     memcpy(entries, dealt, count * sizeof(*entries));
 }
 
-static void sort_entries(carom_gas_queue_entry *entries, uint64_t count) {
+static void gas_queue_sort_entries(carom_gas_queue_entry *entries, uint64_t count) {
     if (count <= MOST_DEALT) {
         insert_entries(entries, count);
         return;
     }
-    for (uint64_t i = count / 2; i-- > 0;) sift_down(entries, i, count);
+    for (uint64_t i = count / 2; i-- > 0;) gas_queue_sift_down(entries, i, count);
     for (uint64_t last = count; --last > 0;) {
         carom_gas_queue_entry top = entries[0];
         entries[0] = entries[last];
         entries[last] = top;
-        sift_down(entries, 0, last);
+        gas_queue_sift_down(entries, 0, last);
     }
 }
 
@@ -179,8 +181,8 @@ static bool turn_half(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     CAROM_ASSERT((uint64_t)calendar->base >= calendar->loaded_from);
     uint64_t passed = (uint64_t)calendar->base - calendar->loaded_from;
-    bool crowded = calendar->loaded > TOLERANCE * BUCKET_TARGET * passed;
-    bool empty = calendar->loaded * TOLERANCE < BUCKET_TARGET * passed;
+    bool crowded = calendar->loaded > GAS_QUEUE_BUCKET_TOLERANCE * BUCKET_TARGET * passed;
+    bool empty = calendar->loaded * GAS_QUEUE_BUCKET_TOLERANCE < BUCKET_TARGET * passed;
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
     if (crowded || empty) return carom_gas_calendar_refill(gas);
@@ -233,7 +235,7 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     if (tail - first <= MOST_DEALT)
         sort_bucket(window + first, tail - first, calendar->shift);
     else
-        sort_entries(window + first, tail - first);
+        gas_queue_sort_entries(window + first, tail - first);
 
     /* Prefetch for the next buckets. */
     uint64_t mask = calendar->buckets - 1;
@@ -262,13 +264,13 @@ static void choose_width(carom_gas *gas) {
     uint64_t count = 0, step = gas->count / MOST_SAMPLES + 1;
     for (uint64_t i = 0; i < gas->count; i += step)
         samples[count++].time = carom_gas_due(&gas->records[i].prediction) - gas->now;
-    sort_entries(samples, count);
+    gas_queue_sort_entries(samples, count);
     int64_t median = count != 0 ? samples[count / 2].time : 1;
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;
     double width = (double)median * 2.0 * BUCKET_TARGET / (double)(gas->count + 1);
     int shift = 0;
     CAROM_ASSERT(median >= 0);
-    while (shift < MOST_SHIFT && (double)(INT64_C(2) << shift) <= width) ++shift;
+    while (shift < GAS_QUEUE_MOST_SHIFT && (double)(INT64_C(2) << shift) <= width) ++shift;
     calendar->shift = shift;
 }
 
@@ -307,7 +309,7 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
 static carom_status create_calendar(carom_context *context, carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint32_t buckets = FEWEST_BUCKETS;
-    while (buckets < gas->count / PER_BUCKET) buckets *= 2;
+    while (buckets < gas->count / GAS_QUEUE_SPHERES_PER_BUCKET) buckets *= 2;
     CAROM_ASSERT((buckets & (buckets - 1)) == 0);
     *calendar = (carom_gas_calendar){.free_chunk = CAROM_GAS_EMPTY, .buckets = buckets};
     calendar->heads = carom_allocate(&gas->allocator, buckets + 1, sizeof(*calendar->heads));

@@ -99,9 +99,9 @@ static inline void offer_unresolved(carom_gas_record *record, int64_t time) {
 }
 
 /* Offers an event with its exact tick to the record of sphere `slot`. */
-static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_record *record,
-                         int64_t time, uint8_t kind, uint32_t partner, uint32_t stamp,
-                         const int8_t image[3]) {
+static inline void gas_run_cpu_offer(const carom_gas *gas, uint32_t slot, carom_gas_record *record,
+                                     int64_t time, uint8_t kind, uint32_t partner, uint32_t stamp,
+                                     const int8_t image[3]) {
     const carom_gas_prediction *prediction = &record->prediction;
     if (time > latest(gas, prediction)) {
         limit_next_best(record, time);
@@ -175,10 +175,10 @@ static inline void offer_provisional(const carom_gas *gas, uint32_t slot, carom_
  * lower than the true delays by 2^-18 units or more, as radii grow by speed (growth_by_speed in
  * gas_trajectory.c), and a tick is at most 2^-21 units (CAROM_GAS_MOST_STEP); so only the rounding
  * of the conversion itself, some 2^-23, must be added. */
-#define TICK_MARGIN  0x1p-39  /* units of time */
-#define BOUND_FACTOR 0x1p-20f /* relative */
-#define BOUND_MARGIN 0x1p-40f /* units of time */
-#define NEVER_BOUND  1e37f /* above every bound within the horizon, which is at most 2^51 units */
+#define TICK_MARGIN      0x1p-39  /* units of time */
+#define BOUND_FACTOR     0x1p-20f /* relative */
+#define GAS_BOUND_MARGIN 0x1p-40f /* units of time */
+#define NEVER_BOUND      1e37f /* above every bound within the horizon, which is at most 2^51 units */
 
 /* Lower bounds of the delays until the eight trajectories meet `own`; NaN for those that never do.
  * The position of `own` is already advanced by `since`, the time elapsed since the common time. Two
@@ -266,10 +266,10 @@ static inline int64_t tick_of(const carom_gas *gas, float bound) {
 }
 
 /* The delay until a tick in the units of bounds, rounded up. */
-static inline float bound_of(const carom_gas *gas, int64_t time) {
+static inline float gas_run_cpu_bound_of(const carom_gas *gas, int64_t time) {
     if (time == CAROM_GAS_NEVER) return NEVER_BOUND;
     double delay = carom_gas_span(&gas->rules, time - gas->now) * gas->trajectories.per_time;
-    return (float)delay * (1.0f + BOUND_FACTOR) + BOUND_MARGIN;
+    return (float)delay * (1.0f + BOUND_FACTOR) + GAS_BOUND_MARGIN;
 }
 
 /* ---- The earliest of the candidates ---------------------------------------------------------- */
@@ -291,8 +291,8 @@ static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t ent
     for (int axis = 0; axis < 3; ++axis) seen[axis] = image[axis] - b->wraps[axis];
     int64_t time = carom_gas_pair_time(&gas->rules, body, b, seen,
                                        carom_gas_contact_distance(gas, slot, other));
-    offer(gas, slot, record, time, CAROM_GAS_PREDICTION_PAIR, other,
-          gas->trajectories.by_slot[other].stamp, image);
+    gas_run_cpu_offer(gas, slot, record, time, CAROM_GAS_PREDICTION_PAIR, other,
+                      gas->trajectories.by_slot[other].stamp, image);
 }
 
 /* Lanes of the eight bounds from `bounds` on that are in [from, to]. */
@@ -304,12 +304,11 @@ static inline uint32_t bounds_between(const float *bounds, float from, float to)
 
 /* Evaluates the candidate with the least bound first, then all candidates whose bound is not later
  * than the result. */
-static __attribute__((noinline)) void ask_all(const carom_gas *gas, uint32_t slot,
-                                              const uint32_t *entries, uint32_t count,
-                                              const float *bounds, float least, uint32_t first,
-                                              carom_gas_record *record) {
+static __attribute__((noinline)) void
+gas_run_cpu_ask_all(const carom_gas *gas, uint32_t slot, const uint32_t *entries, uint32_t count,
+                    const float *bounds, float least, uint32_t first, carom_gas_record *record) {
     ask_exactly(gas, slot, entries[first], record);
-    float limit = bound_of(gas, record->prediction.physical);
+    float limit = gas_run_cpu_bound_of(gas, record->prediction.physical);
     for (uint32_t i = 0; i < count; i += 8)
         for (uint32_t lanes = bounds_between(bounds + i, least, limit); lanes != 0;
              lanes &= lanes - 1) {
@@ -344,8 +343,8 @@ static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uin
 }
 
 /* Offers the earliest candidate to the record. `exact`: with its exact tick. */
-static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
-                          carom_gas_record *record, bool exact) {
+static inline void gas_run_cpu_decide(const carom_gas *gas, const bounded_set *bounded_set,
+                                      carom_gas_record *record, bool exact) {
     const float *bounds = bounded_set->bounds;
     const float least = bounded_set->least, margin = gas->trajectories.margin;
     int64_t time = tick_of(gas, least);
@@ -376,16 +375,17 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
     else if (is_lower_bound(&record->prediction))
         offer_unresolved(record, time);
     else
-        ask_all(gas, bounded_set->slot, bounded_set->entries, bounded_set->count, bounds, least,
-                first, record);
+        gas_run_cpu_ask_all(gas, bounded_set->slot, bounded_set->entries, bounded_set->count,
+                            bounds, least, first, record);
 }
 
 /* Scans the candidates of sphere `slot` and offers the earliest to its record. */
-static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *entries,
-                        uint32_t count, bool shifted, carom_gas_record *record, bool exact) {
+static inline void gas_run_cpu_scan(const carom_gas *gas, uint32_t slot, const uint32_t *entries,
+                                    uint32_t count, bool shifted, carom_gas_record *record,
+                                    bool exact) {
     bounded_set bounded_set;
     bound_candidates(gas, slot, entries, count, shifted, &bounded_set);
-    decide(gas, &bounded_set, record, exact);
+    gas_run_cpu_decide(gas, &bounded_set, record, exact);
 }
 
 /* Offers the events without a partner: walls and the refresh of the body. */
@@ -405,8 +405,8 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_rec
                 if (!rules->accelerated && !(high == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
                     continue;
                 int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, high);
-                offer(gas, slot, record, time, CAROM_GAS_PREDICTION_WALL,
-                      (uint32_t)(2 * axis + high), 0, no_image);
+                gas_run_cpu_offer(gas, slot, record, time, CAROM_GAS_PREDICTION_WALL,
+                                  (uint32_t)(2 * axis + high), 0, no_image);
             }
         }
     /* Only a distant event can be later than the refresh. */
@@ -415,8 +415,8 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_rec
         double speed = (fabs(body->v[0]) + fabs(body->v[1])) + fabs(body->v[2]);
         if ((speed + gas->most_acceleration * span) * span < gas->safe_drift) return;
     }
-    offer(gas, slot, record, carom_gas_refresh_time(rules, body), CAROM_GAS_PREDICTION_REFRESH, 0,
-          0, no_image);
+    gas_run_cpu_offer(gas, slot, record, carom_gas_refresh_time(rules, body),
+                      CAROM_GAS_PREDICTION_REFRESH, 0, 0, no_image);
 }
 
 /* ---- Candidates: cells ----------------------------------------------------------------------- */
@@ -473,14 +473,15 @@ collect_rows(const carom_gas_cell *cell, int64_t step, uint32_t *entries, link_m
 }
 
 /* A box of cells among the 27 around one, given by its two corners. */
-typedef struct block {
+typedef struct gas_run_cpu_block {
     const carom_gas_cell *own;
     int64_t row, layer;
     const int *from, *to;
     bool linked; /* some entries are in overflow cells */
-} block;
+} gas_run_cpu_block;
 
-static inline void find_block(const carom_gas *gas, const carom_gas_home *home, block *block) {
+static inline void find_block(const carom_gas *gas, const carom_gas_home *home,
+                              gas_run_cpu_block *block) {
     const carom_gas_cells *cells = &gas->cells;
     block->row = carom_gas_row(cells);
     block->layer = carom_gas_layer(cells);
@@ -488,8 +489,8 @@ static inline void find_block(const carom_gas *gas, const carom_gas_home *home, 
 }
 
 /* Collects all 27 cells around a home, without overflow cells. */
-static inline void collect_block(const carom_gas *gas, const carom_gas_home *home, block *block,
-                                 carom_gas_candidates *candidates) {
+static inline void collect_block(const carom_gas *gas, const carom_gas_home *home,
+                                 gas_run_cpu_block *block, carom_gas_candidates *candidates) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     link_marks marks = {{0}, {0}};
     uint32_t count = 0;
@@ -505,7 +506,7 @@ static inline void collect_block(const carom_gas *gas, const carom_gas_home *hom
 
 /* Collects the nine cells on one side. The side is random, so one loop handles all. */
 static inline void collect_side(const carom_gas *gas, const carom_gas_home *home, uint8_t side,
-                                block *block, carom_gas_candidates *candidates) {
+                                gas_run_cpu_block *block, carom_gas_candidates *candidates) {
     static const int from[6][3] = {{-1, -1, -1}, {1, -1, -1},  {-1, -1, -1},
                                    {-1, 1, -1},  {-1, -1, -1}, {-1, -1, 1}};
     static const int to[6][3] = {{-1, 1, 1}, {1, 1, 1},  {1, -1, 1},
@@ -531,13 +532,13 @@ typedef struct link_cursor {
     int at[3];
 } link_cursor;
 
-static inline link_cursor begin_links(const block *block) {
+static inline link_cursor begin_links(const gas_run_cpu_block *block) {
     return (link_cursor){NULL, {block->from[0], block->from[1], block->from[2]}};
 }
 
 /* Adds the entries of overflow cells while there is capacity; true when all have been added. */
-static inline bool collect_links(const carom_gas *gas, const block *block, link_cursor *cursor,
-                                 carom_gas_candidates *candidates) {
+static inline bool collect_links(const carom_gas *gas, const gas_run_cpu_block *block,
+                                 link_cursor *cursor, carom_gas_candidates *candidates) {
     int *at = cursor->at;
     for (; at[2] <= block->to[2]; at[1] = block->from[1], ++at[2])
         for (; at[1] <= block->to[1]; at[0] = block->from[0], ++at[1])
@@ -693,8 +694,8 @@ static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
 /* Refiles a sphere in the furthest cell ahead that it may be in, so that it stays there longest.
  * All cells around must be searched afterwards. The axes it moves along are random, so there are no
  * branches except for leaving the box. */
-static inline __attribute__((always_inline)) void refile(carom_gas *gas, uint32_t slot,
-                                                         cell_view *view) {
+static inline __attribute__((always_inline)) void gas_run_cpu_refile(carom_gas *gas, uint32_t slot,
+                                                                     cell_view *view) {
     carom_gas_home *home = &gas->records[slot].home, before = *home;
     carom_f64x4 edge, skin, travelled;
     carom_i32x4 size;
@@ -724,7 +725,7 @@ static inline __attribute__((always_inline)) void refile(carom_gas *gas, uint32_
 /* The candidates in a block of cells around a sphere. */
 typedef struct cell_block {
     carom_gas_candidates candidates;
-    block block;
+    gas_run_cpu_block block;
 } cell_block;
 
 static inline void scan_around(const carom_gas *gas, uint32_t slot, cell_block *around,
@@ -734,11 +735,11 @@ static inline void scan_around(const carom_gas *gas, uint32_t slot, cell_block *
     link_cursor cursor = begin_links(&around->block);
     if (around->block.linked) all = collect_links(gas, &around->block, &cursor, candidates);
     if (candidates->count != 0)
-        scan(gas, slot, candidates->entries, candidates->count, shifted, record, exact);
+        gas_run_cpu_scan(gas, slot, candidates->entries, candidates->count, shifted, record, exact);
     while (!all) {
         candidates->count = 0;
         all = collect_links(gas, &around->block, &cursor, candidates);
-        scan(gas, slot, candidates->entries, candidates->count, shifted, record, exact);
+        gas_run_cpu_scan(gas, slot, candidates->entries, candidates->count, shifted, record, exact);
     }
 }
 
@@ -758,7 +759,7 @@ predict_centre(carom_gas *gas, const uint32_t *slots, int count, bool exact) {
     cell_block around[2];
     for (int i = 0; i < count; ++i) {
         view_from_cell(gas, slots[i], &views[i]);
-        refile(gas, slots[i], &views[i]);
+        gas_run_cpu_refile(gas, slots[i], &views[i]);
     }
     for (int i = 0; i < count; ++i) {
         collect_block(gas, &gas->records[slots[i]].home, &around[i].block, &around[i].candidates);
@@ -844,7 +845,7 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
             candidates->entries[candidates->count++] = carom_gas_candidate(other, code);
         }
         if (candidates->count <= CAROM_GAS_MOST_CANDIDATES - CAROM_GAS_CELL_ENTRIES) continue;
-        scan(gas, slot, candidates->entries, candidates->count, true, record, exact);
+        gas_run_cpu_scan(gas, slot, candidates->entries, candidates->count, true, record, exact);
         candidates->count = 0;
     }
 }
@@ -857,7 +858,7 @@ static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask
     for (uint32_t n = 0; n < 8; ++n)
         if ((n & ~(uint32_t)record->home.extra) == 0 && (n & mask) == value)
             scan_extent_cell(gas, slot, n, &candidates, record, exact);
-    scan(gas, slot, candidates.entries, candidates.count, true, record, exact);
+    gas_run_cpu_scan(gas, slot, candidates.entries, candidates.count, true, record, exact);
 }
 
 static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_record *record,
@@ -933,13 +934,14 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
 /* The invariants of the lists are in gas_neighbour_lists.h. */
 
 /* Scans any number of candidates, CAROM_GAS_MOST_CANDIDATES at a time. */
-static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *entries,
-                            uint32_t count, carom_gas_record *record, bool exact) {
+static inline void gas_run_cpu_scan_all(const carom_gas *gas, uint32_t slot,
+                                        const uint32_t *entries, uint32_t count,
+                                        carom_gas_record *record, bool exact) {
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_CANDIDATES) {
         uint32_t left = count - from;
-        scan(gas, slot, entries + from,
-             left < CAROM_GAS_MOST_CANDIDATES ? left : CAROM_GAS_MOST_CANDIDATES,
-             !record->home.extra, record, exact);
+        gas_run_cpu_scan(gas, slot, entries + from,
+                         left < CAROM_GAS_MOST_CANDIDATES ? left : CAROM_GAS_MOST_CANDIDATES,
+                         !record->home.extra, record, exact);
     }
 }
 
@@ -947,9 +949,9 @@ static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_reco
                              bool exact) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
     if (list[0] <= CAROM_GAS_MOST_CANDIDATES)
-        scan(gas, slot, list + 1, list[0], !record->home.extra, record, exact);
+        gas_run_cpu_scan(gas, slot, list + 1, list[0], !record->home.extra, record, exact);
     else
-        scan_all(gas, slot, list + 1, list[0], record, exact);
+        gas_run_cpu_scan_all(gas, slot, list + 1, list[0], record, exact);
 }
 
 /* Predicts when the sphere is the skin away from its centre. Under an acceleration this is a
@@ -1034,7 +1036,7 @@ list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candi
 static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
                                 uint32_t *count) {
     carom_gas_candidates candidates;
-    block block;
+    gas_run_cpu_block block;
     *count = 0;
     collect_block(gas, &gas->records[slot].home, &block, &candidates);
     link_cursor cursor = begin_links(&block);
@@ -1100,7 +1102,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         carom_gas_trajectory_shift(gas, slot);
         scan_list(gas, slot, &gas->records[slot], false);
     } else {
-        scan_all(gas, slot, news, added, &gas->records[slot], false);
+        gas_run_cpu_scan_all(gas, slot, news, added, &gas->records[slot], false);
     }
     predict_renewal(gas, slot, &gas->records[slot].prediction);
     return true;
@@ -1164,7 +1166,7 @@ static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
     for (int i = 0; i < 2; ++i) {
         carom_gas_record *record = &gas->records[slots[i]];
         clear_prediction(gas, slots[i]);
-        decide(gas, &bounded_sets[i], record, false);
+        gas_run_cpu_decide(gas, &bounded_sets[i], record, false);
         predict_renewal(gas, slots[i], &record->prediction);
         scan_alone(gas, slots[i], record);
         carom_gas_queue_put(gas, slots[i]);
@@ -1198,7 +1200,7 @@ static bool is_stale(const carom_gas *gas, const carom_gas_prediction *predictio
 /* Handles a stale prediction. If its partner was rewritten, the partner's own prediction covers
  * their meeting by now. Then this sphere is only due at its next best time, and no scan is needed
  * yet: often it collides with another sphere before. */
-static void put_off(carom_gas *gas, uint32_t slot) {
+static void gas_run_defer(carom_gas *gas, uint32_t slot) {
     carom_gas_record *record = &gas->records[slot];
     uint32_t change =
         record->prediction.stamp ^ gas->trajectories.by_slot[record->prediction.partner].stamp;
@@ -1261,7 +1263,7 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
         if (prediction->kind == CAROM_GAS_PREDICTION_UNRESOLVED)
             predict(gas, slot, true);
         else if (is_stale(gas, prediction))
-            put_off(gas, slot);
+            gas_run_defer(gas, slot);
         else if (!refine(gas, slot))
             predict(gas, slot, true);
     } else if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
@@ -1416,7 +1418,7 @@ static PREFETCHING void look_ahead(carom_gas *gas) {
 
 /* Chooses between two spheres due at the same tick: an internal event first, then by (kind, a, b).
  */
-static uint32_t choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
+static uint32_t gas_run_cpu_choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
     if (is_internal(gas, best)) return best;
     if (is_internal(gas, slot)) return slot;
     const carom_gas_prediction *p = &gas->records[best].prediction,
@@ -1428,7 +1430,7 @@ static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, 
     for (uint64_t child = 2 * at + 1; child <= 2 * at + 2 && child < gas->tree.count; ++child) {
         uint32_t slot = gas->tree.heap[child];
         if (carom_gas_due(&gas->records[slot].prediction) != time) continue;
-        best = choose_in_tree(gas, child, time, choose(gas, best, slot));
+        best = choose_in_tree(gas, child, time, gas_run_cpu_choose(gas, best, slot));
     }
     return best;
 }
@@ -1505,7 +1507,7 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     for (uint64_t i = place + 1;
          i < calendar->window_tail && calendar->window[i].time == entry->time; ++i) {
         if (!carom_gas_queue_entry_alive(gas, calendar->window[i])) continue;
-        uint32_t chosen = choose(gas, best, calendar->window[i].slot);
+        uint32_t chosen = gas_run_cpu_choose(gas, best, calendar->window[i].slot);
         if (chosen != best) place = i;
         best = chosen;
     }

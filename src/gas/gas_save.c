@@ -15,19 +15,19 @@
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_writer.h"
 
-#define MAGIC        UINT64_C(0x0153414752414301) /* "\1CARGAS\1" */
-#define SPHERE_WORDS 11                           /* put_spheres */
-#define HEAD_WORDS   34                           /* put_head */
-#define SPARE_WORDS  4                            /* at the end of the head, zero */
-#define MOST_BOXES   (CAROM_GAS_MOST_DRIFT + 2.0) /* drift of a body, with a rounding margin */
-#define FEW_LABELS   (UINT64_C(1) << 20)          /* ids that need no padding: 4 MiB of memory */
-#define MOST_CHURN   1024 /* ids given out per sphere present and per word of padding */
-#define MOST_NOW     (4 * CAROM_GAS_EPOCH) /* ticks: a run goes three epochs at most */
-#define MOST_COUNT   (UINT64_C(1) << 62)   /* of events: no run is that long */
+#define GAS_SAVE_MAGIC UINT64_C(0x0153414752414301) /* "\1CARGAS\1" */
+#define SPHERE_WORDS   11                           /* put_spheres */
+#define HEAD_WORDS     34                           /* put_head */
+#define SPARE_WORDS    4                            /* at the end of the head, zero */
+#define MOST_BOXES     (CAROM_GAS_MOST_DRIFT + 2.0) /* drift of a body, with a rounding margin */
+#define FEW_LABELS     (UINT64_C(1) << 20)          /* ids that need no padding: 4 MiB of memory */
+#define MOST_CHURN     1024 /* ids given out per sphere present and per word of padding */
+#define MOST_NOW       (4 * CAROM_GAS_EPOCH) /* ticks: a run goes three epochs at most */
+#define MOST_COUNT     (UINT64_C(1) << 62)   /* of events: no run is that long */
 /* Tolerance for the tick in a file. Removing spheres may leave radii up to ten times as large, so a
  * tick that suited the original spheres is off by no more than this. */
-#define TICK_LEEWAY      16.0
-#define UNITS_PER_SPHERE 4 /* units of progress: reading, checking, filing, predicting */
+#define TICK_LEEWAY               16.0
+#define GAS_SAVE_UNITS_PER_SPHERE 4 /* units of progress: reading, checking, filing, predicting */
 
 CAROM_ENUM_NAMES(carom_gas_format, CAROM_GAS_FORMAT_COUNT, "guess", "carom");
 
@@ -38,7 +38,7 @@ typedef struct stream {
     bool broken;
 } stream;
 
-static void put(carom_writer *writer, uint64_t entry) {
+static void gas_save_put(carom_writer *writer, uint64_t entry) {
     char *at = carom_writer_reserve(writer);
     for (int i = 0; i < 8; ++i) at[i] = (char)(unsigned char)(entry >> (8 * i));
     carom_writer_advance(writer, at + 8);
@@ -60,7 +60,7 @@ static uint64_t get(stream *s) {
 static void put_double(carom_writer *s, double value) {
     uint64_t entry;
     memcpy(&entry, &value, sizeof(entry));
-    put(s, entry);
+    gas_save_put(s, entry);
 }
 
 static double get_double(stream *s) {
@@ -70,7 +70,7 @@ static double get_double(stream *s) {
     return value;
 }
 
-static void put_vec(carom_writer *s, carom_vec3 v) {
+static void gas_save_put_vec(carom_writer *s, carom_vec3 v) {
     put_double(s, v.x);
     put_double(s, v.y);
     put_double(s, v.z);
@@ -96,31 +96,31 @@ static uint64_t padding_words(uint64_t labels, uint64_t count) {
 
 static void put_head(carom_writer *s, const carom_gas *gas) {
     const carom_gas_def *def = &gas->def;
-    put(s, MAGIC);
-    put_vec(s, def->edges);
-    for (int axis = 0; axis < 3; ++axis) put(s, def->periodic[axis]);
-    put_vec(s, def->acceleration);
+    gas_save_put(s, GAS_SAVE_MAGIC);
+    gas_save_put_vec(s, def->edges);
+    for (int axis = 0; axis < 3; ++axis) gas_save_put(s, def->periodic[axis]);
+    gas_save_put_vec(s, def->acceleration);
     put_double(s, def->loss);
     put_double(s, def->wall_loss);
     put_double(s, def->elastic_below);
-    put(s, (uint64_t)def->method);
-    put(s, (uint64_t)def->queue);
+    gas_save_put(s, (uint64_t)def->method);
+    gas_save_put(s, (uint64_t)def->queue);
     put_double(s, def->cell_edge);
     put_double(s, def->cutoff);
     put_double(s, gas->rules.tick);
-    put(s, (uint64_t)gas->now);
-    put(s, gas->epochs);
-    put(s, gas->events);
-    put(s, gas->collisions);
-    put(s, gas->wall_hits);
-    put(s, gas->crossings);
-    put(s, gas->predictions);
+    gas_save_put(s, (uint64_t)gas->now);
+    gas_save_put(s, gas->epochs);
+    gas_save_put(s, gas->events);
+    gas_save_put(s, gas->collisions);
+    gas_save_put(s, gas->wall_hits);
+    gas_save_put(s, gas->crossings);
+    gas_save_put(s, gas->predictions);
     put_double(s, gas->measured_from);
     put_double(s, gas->virial.sum);
     put_double(s, gas->virial.rest);
-    put(s, gas->labels);
-    put(s, gas->count);
-    for (int spare = 0; spare < SPARE_WORDS; ++spare) put(s, 0);
+    gas_save_put(s, gas->labels);
+    gas_save_put(s, gas->count);
+    for (int spare = 0; spare < SPARE_WORDS; ++spare) gas_save_put(s, 0);
 }
 
 static void put_spheres(carom_writer *s, const carom_gas *gas) {
@@ -128,11 +128,11 @@ static void put_spheres(carom_writer *s, const carom_gas *gas) {
         uint32_t slot = gas->slot_of[label];
         if (slot == CAROM_GAS_NO_SLOT) continue;
         const carom_gas_body *body = &gas->bodies[slot];
-        put(s, label | (uint64_t)gas->records[slot].prediction.repeats << 32);
+        gas_save_put(s, label | (uint64_t)gas->records[slot].prediction.repeats << 32);
         for (int axis = 0; axis < 3; ++axis) put_double(s, body->x[axis]);
         for (int axis = 0; axis < 3; ++axis) put_double(s, body->v[axis]);
-        put(s, (uint64_t)body->t);
-        put(s, 0); /* spare */
+        gas_save_put(s, (uint64_t)body->t);
+        gas_save_put(s, 0); /* spare */
         put_double(s, gas->radius[slot]);
         put_double(s, gas->mass[slot]);
     }
@@ -155,7 +155,7 @@ static carom_status put_gas(carom_writer *writer, const carom_gas *gas) {
     put_head(writer, gas);
     put_spheres(writer, gas);
     uint64_t left = padding_words(gas->labels, gas->count);
-    for (; left > 0 && writer->status == CAROM_OK; --left) put(writer, 0);
+    for (; left > 0 && writer->status == CAROM_OK; --left) gas_save_put(writer, 0);
     carom_writer_flush(writer);
     return end_phase(writer->context, writer->status);
 }
@@ -191,17 +191,17 @@ carom_status carom_gas_save_memory(carom_context *context, const carom_gas *gas,
 
 /* ---- Loading --------------------------------------------------------------------------------- */
 
-typedef struct head {
+typedef struct gas_save_head {
     carom_gas_def def;
     double tick, measured_from;
     int64_t now;
     uint64_t epochs, events, collisions, wall_hits, crossings, predictions, labels, count;
     carom_gas_total virial;
-} head;
+} gas_save_head;
 
-static bool get_head(stream *s, head *h) {
-    *h = (head){0};
-    if (get(s) != MAGIC) return false;
+static bool get_head(stream *s, gas_save_head *h) {
+    *h = (gas_save_head){0};
+    if (get(s) != GAS_SAVE_MAGIC) return false;
     h->def.edges = get_vec(s);
     for (int axis = 0; axis < 3; ++axis) h->def.periodic[axis] = get(s) == 1;
     h->def.acceleration = get_vec(s);
@@ -246,7 +246,7 @@ static bool get_head(stream *s, head *h) {
 }
 
 /* Reads one sphere and checks it as far as possible on its own. */
-static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
+static bool gas_save_get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     uint64_t label = get(s);
     memset(body, 0, sizeof(*body));
@@ -277,8 +277,8 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
            gas->mass[slot] >= CAROM_GAS_LEAST_MASS && gas->mass[slot] <= CAROM_GAS_MOST_MASS;
 }
 
-static carom_status get_spheres(carom_context *context, stream *s, const char *path, const head *h,
-                                carom_gas *gas) {
+static carom_status get_spheres(carom_context *context, stream *s, const char *path,
+                                const gas_save_head *h, carom_gas *gas) {
     CAROM_TRY(carom_gas_reserve(context, gas, h->count, h->labels));
     gas->rules.tick = h->tick;
     gas->rules.ticks_per_unit = 1.0 / h->tick;
@@ -288,7 +288,7 @@ static carom_status get_spheres(carom_context *context, stream *s, const char *p
     if (gas->labels != 0) memset(gas->slot_of, 0xFF, gas->labels * sizeof(*gas->slot_of));
     for (uint64_t i = 0; i < h->count; ++i) {
         CAROM_TRY(carom_gas_look(context, i, 1));
-        if (!get_sphere(s, gas, (uint32_t)i))
+        if (!gas_save_get_sphere(s, gas, (uint32_t)i))
             return carom_fail(context, CAROM_BAD_FILE, "%s: sphere %llu is damaged", path,
                               (unsigned long long)i);
         ++gas->count;
@@ -313,7 +313,7 @@ static carom_status name_file(carom_context *context, const char *path, carom_st
 
 static carom_status read_gas(carom_context *context, stream *s, const char *path, uint64_t size,
                              const carom_gas_def *def, carom_gas **out) {
-    head h;
+    gas_save_head h;
     if (size < 8 * HEAD_WORDS)
         return carom_fail(context, CAROM_BAD_FILE,
                           "%s: byte %llu: the file ends inside its head of %d bytes; it was cut "
@@ -341,7 +341,7 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
             (unsigned long long)needed);
     CAROM_TRY(name_file(context, path, carom_gas_create(context, &h.def, out)));
     carom_gas *gas = *out;
-    carom_progress_begin(context, "loading a gas", UNITS_PER_SPHERE * h.count);
+    carom_progress_begin(context, "loading a gas", GAS_SAVE_UNITS_PER_SPHERE * h.count);
     carom_status status = name_file(context, path, get_spheres(context, s, path, &h, gas));
     CAROM_TRY(carom_progress_finish(context, status));
     gas->events = h.events;
@@ -365,8 +365,8 @@ static carom_status check_load(carom_context *context, carom_gas_format format,
     return carom_context_require_cpu(context, "a gas");
 }
 
-static carom_status load(carom_context *context, const void *bytes, uint64_t size, const char *name,
-                         const carom_gas_def *def, carom_gas **out) {
+static carom_status gas_save_load(carom_context *context, const void *bytes, uint64_t size,
+                                  const char *name, const carom_gas_def *def, carom_gas **out) {
     stream s = {.at = bytes, .end = (const uint8_t *)bytes + size};
     carom_status status = read_gas(context, &s, name, size, def, out);
     if (status != CAROM_OK) {
@@ -382,7 +382,7 @@ carom_status carom_gas_load_memory(carom_context *context, const void *bytes, ui
     CAROM_ENTER(context);
     CAROM_REQUIRE(bytes != NULL, CAROM_ARE_NULL("bytes"));
     CAROM_TRY(check_load(context, format, def, out));
-    return load(context, bytes, size, name != NULL ? name : "gas", def, out);
+    return gas_save_load(context, bytes, size, name != NULL ? name : "gas", def, out);
 }
 
 carom_status carom_gas_load(carom_context *context, const char *path, carom_gas_format format,
@@ -393,7 +393,7 @@ carom_status carom_gas_load(carom_context *context, const char *path, carom_gas_
     uint8_t *bytes;
     uint64_t size;
     CAROM_TRY(carom_file_read(context, path, &bytes, &size));
-    carom_status status = load(context, bytes, size, path, def, out);
+    carom_status status = gas_save_load(context, bytes, size, path, def, out);
     carom_release(&context->allocator, bytes);
     return status;
 }

@@ -48,7 +48,7 @@ static const char *validate_labels(const carom_gas *gas) {
 }
 
 /* Present position in the box of its cells. */
-static void place_of(const carom_gas *gas, uint32_t slot, double x[3]) {
+static void gas_validate_place_of(const carom_gas *gas, uint32_t slot, double x[3]) {
     const carom_gas_body *body = &gas->bodies[slot];
     double v[3];
     carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
@@ -140,7 +140,7 @@ static bool is_at_home(const carom_gas *gas, uint32_t slot) {
     bool extent = gas->method == CAROM_GAS_METHOD_EXTENT;
     double tolerance = PLACE_TOLERANCE * gas->largest + PLACE_TOLERANCE_BOX * gas->longest;
     double x[3], radius = extent ? gas->radius[slot] : 0.0;
-    place_of(gas, slot, x);
+    gas_validate_place_of(gas, slot, x);
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->cells.edge[axis], low = (double)home->at[axis] * edge;
         uint32_t more = extent ? (uint32_t)home->extra >> axis & 1u : 0;
@@ -154,7 +154,7 @@ static bool is_at_home(const carom_gas *gas, uint32_t slot) {
     return true;
 }
 
-static const char *validate_cells(const carom_gas *gas) {
+static const char *gas_validate_cells(const carom_gas *gas) {
     uint64_t entries = 0, filed = 0;
     const char *message = validate_chains(gas, &entries);
     for (uint32_t slot = 0; slot < gas->count && message == NULL; ++slot) {
@@ -183,7 +183,7 @@ static uint32_t times_listed(const carom_gas *gas, uint32_t slot, uint32_t near)
 static bool is_near_centre(const carom_gas *gas, uint32_t slot) {
     double x[3], square = 0.0;
     double tolerance = PLACE_TOLERANCE * gas->largest + 1e-6 * gas->longest; /* floats */
-    place_of(gas, slot, x);
+    gas_validate_place_of(gas, slot, x);
     for (int axis = 0; axis < 3; ++axis) {
         double away = x[axis] - (double)gas->lists.centres[slot].x[axis];
         square += away * away;
@@ -216,7 +216,7 @@ static const char *validate_list(const carom_gas *gas, uint32_t slot) {
     return NULL;
 }
 
-static const char *validate_lists(const carom_gas *gas) {
+static const char *gas_validate_lists(const carom_gas *gas) {
     const char *message = NULL;
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return NULL;
     for (uint32_t slot = 0; slot < gas->count && message == NULL; ++slot)
@@ -334,7 +334,7 @@ static const char *validate_trajectories(const carom_gas *gas) {
         const carom_gas_trajectory *t = &trajectories->by_slot[slot];
         double x[3], speed = 0.0, radius = gas->radius[slot] * trajectories->per_length;
         if (!(t->v[0] == t->v[0])) continue; /* too fast for floats */
-        place_of(gas, slot, x);
+        gas_validate_place_of(gas, slot, x);
         for (int axis = 0; axis < 3; ++axis) speed += (double)t->v[axis] * (double)t->v[axis];
         double growth = trajectories->growth + trajectories->growth_by_speed * sqrt(speed);
         if (!((double)t->radius >= radius)) return "gas: a trajectory is narrower than its sphere";
@@ -405,8 +405,8 @@ const char *carom_gas_validate(carom_context *context, const carom_gas *gas) {
         message = "gas: no memory to look for overlaps";
     if (message == NULL && overlap > MOST_OVERLAP) message = "gas: two spheres overlap";
     if (message != NULL || !gas->ready) return message;
-    message = validate_cells(gas);
-    if (message == NULL) message = validate_lists(gas);
+    message = gas_validate_cells(gas);
+    if (message == NULL) message = gas_validate_lists(gas);
     if (message == NULL) message = validate_queue(gas);
     if (message == NULL) message = validate_trajectories(gas);
     return message == NULL ? validate_predictions(gas) : message;

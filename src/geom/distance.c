@@ -15,8 +15,8 @@ static bool usable_ball(const carom_ball *ball) {
 }
 
 /* Names the invalid input: "point 2 of the first triangle is …", "the point is …". */
-static carom_status check(carom_context *context, const carom_vec3 *points, int count,
-                          const char *what) {
+static carom_status distance_check(carom_context *context, const carom_vec3 *points, int count,
+                                   const char *what) {
     for (int i = 0; i < count; ++i) {
         carom_vec3 p = points[i];
         if (carom_point_is_in_range(p)) continue;
@@ -32,9 +32,9 @@ static carom_status check(carom_context *context, const carom_vec3 *points, int 
     return CAROM_OK;
 }
 
-static carom_status check_ball(carom_context *context, const carom_ball *ball, const char *what,
-                               const char *what_centre) {
-    CAROM_TRY(check(context, &ball->centre, 1, what_centre));
+static carom_status distance_check_ball(carom_context *context, const carom_ball *ball,
+                                        const char *what, const char *what_centre) {
+    CAROM_TRY(distance_check(context, &ball->centre, 1, what_centre));
     if (!usable_ball(ball))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the radius of the %s is %g; give one from 0 to 2^1020", what,
@@ -56,8 +56,8 @@ static carom_status check_ball(carom_context *context, const carom_ball *ball, c
 carom_status carom_point_segment_distance(carom_context *context, const carom_vec3 *point,
                                           const carom_vec3 segment[2], carom_closest *closest) {
     REQUIRE_ALL(point != NULL && segment != NULL && closest != NULL);
-    CAROM_TRY(check(context, point, 1, "point"));
-    CAROM_TRY(check(context, segment, 2, "segment"));
+    CAROM_TRY(distance_check(context, point, 1, "point"));
+    CAROM_TRY(distance_check(context, segment, 2, "segment"));
     carom_near_point_segment(*point, segment, closest);
     return CAROM_OK;
 }
@@ -65,8 +65,8 @@ carom_status carom_point_segment_distance(carom_context *context, const carom_ve
 carom_status carom_segments_distance(carom_context *context, const carom_vec3 a[2],
                                      const carom_vec3 b[2], carom_closest *closest) {
     REQUIRE_ALL(a != NULL && b != NULL && closest != NULL);
-    CAROM_TRY(check(context, a, 2, "first segment"));
-    CAROM_TRY(check(context, b, 2, "second segment"));
+    CAROM_TRY(distance_check(context, a, 2, "first segment"));
+    CAROM_TRY(distance_check(context, b, 2, "second segment"));
     carom_near_segments(a, b, closest);
     return CAROM_OK;
 }
@@ -74,8 +74,8 @@ carom_status carom_segments_distance(carom_context *context, const carom_vec3 a[
 carom_status carom_point_triangle_distance(carom_context *context, const carom_vec3 *point,
                                            const carom_triangle *triangle, carom_closest *closest) {
     REQUIRE_ALL(point != NULL && triangle != NULL && closest != NULL);
-    CAROM_TRY(check(context, point, 1, "point"));
-    CAROM_TRY(check(context, triangle->corner, 3, "triangle"));
+    CAROM_TRY(distance_check(context, point, 1, "point"));
+    CAROM_TRY(distance_check(context, triangle->corner, 3, "triangle"));
     carom_near_point_triangle(*point, triangle->corner, closest);
     return CAROM_OK;
 }
@@ -84,8 +84,8 @@ carom_status carom_segment_triangle_distance(carom_context *context, const carom
                                              const carom_triangle *triangle,
                                              carom_closest *closest) {
     REQUIRE_ALL(segment != NULL && triangle != NULL && closest != NULL);
-    CAROM_TRY(check(context, segment, 2, "segment"));
-    CAROM_TRY(check(context, triangle->corner, 3, "triangle"));
+    CAROM_TRY(distance_check(context, segment, 2, "segment"));
+    CAROM_TRY(distance_check(context, triangle->corner, 3, "triangle"));
     carom_near_segment_triangle(segment, triangle->corner, closest);
     return CAROM_OK;
 }
@@ -93,8 +93,8 @@ carom_status carom_segment_triangle_distance(carom_context *context, const carom
 carom_status carom_triangles_distance(carom_context *context, const carom_triangle *a,
                                       const carom_triangle *b, carom_closest *closest) {
     REQUIRE_ALL(a != NULL && b != NULL && closest != NULL);
-    CAROM_TRY(check(context, a->corner, 3, "first triangle"));
-    CAROM_TRY(check(context, b->corner, 3, "second triangle"));
+    CAROM_TRY(distance_check(context, a->corner, 3, "first triangle"));
+    CAROM_TRY(distance_check(context, b->corner, 3, "second triangle"));
     carom_near_triangles(a->corner, b->corner, closest);
     return CAROM_OK;
 }
@@ -102,9 +102,9 @@ carom_status carom_triangles_distance(carom_context *context, const carom_triang
 carom_status carom_triangle_meets_box(carom_context *context, const carom_triangle *triangle,
                                       const carom_bounds *box, bool *meets) {
     REQUIRE_ALL(triangle != NULL && box != NULL && meets != NULL);
-    CAROM_TRY(check(context, triangle->corner, 3, "triangle"));
-    CAROM_TRY(check(context, &box->low, 1, "box's lower end"));
-    CAROM_TRY(check(context, &box->high, 1, "box's upper end"));
+    CAROM_TRY(distance_check(context, triangle->corner, 3, "triangle"));
+    CAROM_TRY(distance_check(context, &box->low, 1, "box's lower end"));
+    CAROM_TRY(distance_check(context, &box->high, 1, "box's upper end"));
     *meets = carom_triangle_meets_bounds(triangle->corner, box);
     return CAROM_OK;
 }
@@ -112,7 +112,7 @@ carom_status carom_triangle_meets_box(carom_context *context, const carom_triang
 carom_status carom_ball_of_triangle(carom_context *context, const carom_triangle *triangle,
                                     carom_ball *ball) {
     REQUIRE_ALL(triangle != NULL && ball != NULL);
-    CAROM_TRY(check(context, triangle->corner, 3, "triangle"));
+    CAROM_TRY(distance_check(context, triangle->corner, 3, "triangle"));
     carom_ball_around_triangle(triangle->corner, ball);
     return CAROM_OK;
 }
@@ -145,8 +145,8 @@ carom_status carom_ball_of_balls(carom_context *context, const carom_ball *balls
 carom_status carom_ball_lens(carom_context *context, const carom_ball *a, const carom_ball *b,
                              carom_lens *lens) {
     REQUIRE_ALL(a != NULL && b != NULL && lens != NULL);
-    CAROM_TRY(check_ball(context, a, "first ball", "centre of the first ball"));
-    CAROM_TRY(check_ball(context, b, "second ball", "centre of the second ball"));
+    CAROM_TRY(distance_check_ball(context, a, "first ball", "centre of the first ball"));
+    CAROM_TRY(distance_check_ball(context, b, "second ball", "centre of the second ball"));
     carom_lens_of_balls(a, b, lens);
     return CAROM_OK;
 }

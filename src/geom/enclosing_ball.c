@@ -16,7 +16,8 @@
 #include "geom/enclosing_ball.h"
 
 #define MOST_SUPPORT 4
-#define MOST_ROUNDS  1000 /* for the proof of termination; five are usual, 18 the most seen */
+#define ENCLOSING_BALL_MOST_ROUNDS                                                                 \
+    1000 /* for the proof of termination; five are usual, 18 the most seen */
 
 /* Inputs as they were given: points when `balls` is NULL. */
 typedef struct inputs {
@@ -33,7 +34,7 @@ typedef struct support {
     int count;
 } support;
 
-static double reach_of(const support *set, carom_vec3 centre) {
+static double enclosing_ball_reach_of(const support *set, carom_vec3 centre) {
     double most = 0.0;
     for (int i = 0; i < set->count; ++i) {
         double reach =
@@ -47,13 +48,13 @@ static double reach_of(const support *set, carom_vec3 centre) {
 
 /* Orthonormal directions of up to three vectors, the longest remainder first, and the vectors in
  * them: q[order[i]] = sum over k <= i of part[i][k] e[k]. False when they are dependent. */
-typedef struct frame {
+typedef struct enclosing_ball_frame {
     carom_vec3 e[3];
     double part[3][3];
     int order[3];
-} frame;
+} enclosing_ball_frame;
 
-static bool frame_of(const carom_vec3 *q, int count, frame *f) {
+static bool enclosing_ball_frame_of(const carom_vec3 *q, int count, enclosing_ball_frame *f) {
     carom_vec3 rest[3];
     bool used[3] = {false, false, false};
     double largest = 0.0;
@@ -87,7 +88,7 @@ static bool frame_of(const carom_vec3 *q, int count, frame *f) {
 }
 
 /* Solves e-coordinates x from q[order[i]].x = right[order[i]]. */
-static carom_vec3 frame_solve(const frame *f, int count, const double *right) {
+static carom_vec3 frame_solve(const enclosing_ball_frame *f, int count, const double *right) {
     double x[3];
     carom_vec3 sum = carom_vec(0.0, 0.0, 0.0);
     for (int i = 0; i < count; ++i) {
@@ -115,8 +116,8 @@ static int tangent_centres(const support *set, unsigned mask, carom_vec3 centres
         constant[count] = 0.5 * (carom_vec_dot(q[count], q[count]) - slope[count] * slope[count]);
         ++count;
     }
-    frame f;
-    if (!frame_of(q, count, &f)) return 0;
+    enclosing_ball_frame f;
+    if (!enclosing_ball_frame_of(q, count, &f)) return 0;
     carom_vec3 a = frame_solve(&f, count, constant), b = frame_solve(&f, count, slope);
     double aa = carom_vec_dot(a, a), ab = carom_vec_dot(a, b), bb = carom_vec_dot(b, b);
     double lead = bb - 1.0, root = ab * ab - lead * aa;
@@ -135,13 +136,13 @@ static int tangent_centres(const support *set, unsigned mask, carom_vec3 centres
 
 /* Replaces the set by its support and returns the smallest ball. */
 static carom_ball solve_small(support *set) {
-    carom_ball best = {set->ball[0].centre, reach_of(set, set->ball[0].centre)};
+    carom_ball best = {set->ball[0].centre, enclosing_ball_reach_of(set, set->ball[0].centre)};
     unsigned best_mask = 0;
     for (unsigned mask = 1; mask < 1u << (set->count - 1); ++mask) {
         carom_vec3 centres[2];
         int found = tangent_centres(set, mask, centres);
         for (int i = 0; i < found; ++i) {
-            double reach = reach_of(set, centres[i]);
+            double reach = enclosing_ball_reach_of(set, centres[i]);
             if (reach < best.radius) {
                 best.centre = centres[i];
                 best.radius = reach;
@@ -163,7 +164,7 @@ static carom_ball solve_small(support *set) {
 /* ---- All inputs ------------------------------------------------------------------------------ */
 
 /* Index of the input that reaches farthest from the true centre; *reach in local lengths. */
-static uint64_t farthest(const inputs *in, carom_vec3 centre, double *reach) {
+static uint64_t enclosing_ball_farthest(const inputs *in, carom_vec3 centre, double *reach) {
     uint64_t index = 0;
     double most = -1.0;
     for (uint64_t i = 0; i < in->count; ++i) {
@@ -180,7 +181,7 @@ static uint64_t farthest(const inputs *in, carom_vec3 centre, double *reach) {
     return index;
 }
 
-static bool contains(const support *set, uint64_t index) {
+static bool enclosing_ball_contains(const support *set, uint64_t index) {
     for (int i = 0; i < set->count; ++i)
         if (set->index[i] == index) return true;
     return false;
@@ -203,19 +204,19 @@ static carom_vec3 find_centre(const inputs *in) {
     support set = {.count = 0};
     carom_vec3 centre = in->origin, best = centre;
     double lower = 0.0, upper = DBL_MAX;
-    for (int round = 0; round < MOST_ROUNDS; ++round) {
+    for (int round = 0; round < ENCLOSING_BALL_MOST_ROUNDS; ++round) {
         double reach;
-        uint64_t index = farthest(in, centre, &reach);
+        uint64_t index = enclosing_ball_farthest(in, centre, &reach);
         if (reach < upper) {
             upper = reach;
             best = centre;
         }
-        if (reach <= lower * (1.0 + 0x1p-50) || contains(&set, index)) break;
+        if (reach <= lower * (1.0 + 0x1p-50) || enclosing_ball_contains(&set, index)) break;
         insert_first(in, &set, index);
         carom_ball small = solve_small(&set);
         centre = carom_vec_add(in->origin, carom_vec_scale(small.centre, in->up));
         if (round > 0 && !(small.radius > lower)) { /* rounding: this centre may still be better */
-            (void)farthest(in, centre, &reach);
+            (void)enclosing_ball_farthest(in, centre, &reach);
             if (reach < upper) best = centre;
             break;
         }
@@ -225,7 +226,7 @@ static carom_vec3 find_centre(const inputs *in) {
 }
 
 /* Takes the middle of the bounds for origin and a power of two near their size for scale. */
-static bool look_at(inputs *in, uint64_t *bad) {
+static bool enclosing_ball_look_at(inputs *in, uint64_t *bad) {
     carom_vec3 low = carom_vec(DBL_MAX, DBL_MAX, DBL_MAX), high = carom_vec_scale(low, -1.0);
     double most = 0.0;
     for (uint64_t i = 0; i < in->count; ++i) {
@@ -251,7 +252,7 @@ static bool look_at(inputs *in, uint64_t *bad) {
 bool carom_ball_around_points(const carom_vec3 *points, uint64_t count, carom_ball *ball,
                               uint64_t *bad) {
     inputs in = {.points = points, .count = count};
-    if (!look_at(&in, bad)) return false;
+    if (!enclosing_ball_look_at(&in, bad)) return false;
     carom_ball result = {find_centre(&in), 0.0};
     for (uint64_t i = 0; i < count; ++i) {
         double reach = carom_reach(result.centre, points[i]);
@@ -264,7 +265,7 @@ bool carom_ball_around_points(const carom_vec3 *points, uint64_t count, carom_ba
 bool carom_ball_around_balls(const carom_ball *balls, uint64_t count, carom_ball *ball,
                              uint64_t *bad) {
     inputs in = {.balls = balls, .count = count};
-    if (!look_at(&in, bad)) return false;
+    if (!enclosing_ball_look_at(&in, bad)) return false;
     carom_ball result = {find_centre(&in), 0.0};
     for (uint64_t i = 0; i < count; ++i) {
         double reach = carom_reach_ball(result.centre, &balls[i]);

@@ -13,13 +13,13 @@
 
 #include "geom/big_integer.h"
 
-__extension__ typedef unsigned __int128 wide;
+__extension__ typedef unsigned __int128 exact_sum_wide;
 
 #define BASE_BITS 32
 #define LOW_DIGIT UINT64_C(0xFFFFFFFF)
 
 /* The mantissa of a factor; its exponent and sign are joined to those of the product. */
-static inline uint64_t split(double value, int *exponent, int *negative) {
+static inline uint64_t exact_sum_split(double value, int *exponent, int *negative) {
     int own;
     uint64_t mantissa = carom_double_mantissa(value, &own);
     *exponent += own;
@@ -37,13 +37,15 @@ static inline uint64_t add_word(int64_t *digits, uint64_t word, uint32_t shift, 
     return word >> 1 >> (63 - shift);
 }
 
-static inline void add_product(carom_exact_sum *sum, double a, double b, double c, int negative) {
+static inline void exact_sum_add_product(carom_exact_sum *sum, double a, double b, double c,
+                                         int negative) {
     int exponent = 0;
-    uint64_t ma = split(a, &exponent, &negative);
-    uint64_t mb = split(b, &exponent, &negative);
-    uint64_t mc = split(c, &exponent, &negative);
-    wide ab = (wide)ma * mb;
-    wide low = (wide)(uint64_t)ab * mc, high = (wide)(uint64_t)(ab >> 64) * mc + (low >> 64);
+    uint64_t ma = exact_sum_split(a, &exponent, &negative);
+    uint64_t mb = exact_sum_split(b, &exponent, &negative);
+    uint64_t mc = exact_sum_split(c, &exponent, &negative);
+    exact_sum_wide ab = (exact_sum_wide)ma * mb;
+    exact_sum_wide low = (exact_sum_wide)(uint64_t)ab * mc,
+                   high = (exact_sum_wide)(uint64_t)(ab >> 64) * mc + (low >> 64);
     uint32_t place = (uint32_t)(exponent - CAROM_EXACT_BOTTOM), shift = place % BASE_BITS;
     int64_t *digits = sum->digits + place / BASE_BITS, flip = -(int64_t)negative;
     CAROM_ASSERT(exponent >= CAROM_EXACT_BOTTOM);
@@ -55,21 +57,21 @@ static inline void add_product(carom_exact_sum *sum, double a, double b, double 
 }
 
 void carom_exact_sum_add(carom_exact_sum *sum, double a, double b, double c) {
-    add_product(sum, a, b, c, 0);
+    exact_sum_add_product(sum, a, b, c, 0);
 }
 
 void carom_exact_sum_subtract(carom_exact_sum *sum, double a, double b, double c) {
-    add_product(sum, a, b, c, 1);
+    exact_sum_add_product(sum, a, b, c, 1);
 }
 
 void carom_exact_sum_add_determinant(carom_exact_sum *sum, carom_vec3 a, carom_vec3 b,
                                      carom_vec3 c) {
-    add_product(sum, a.x, b.y, c.z, 0);
-    add_product(sum, a.x, b.z, c.y, 1);
-    add_product(sum, a.y, b.z, c.x, 0);
-    add_product(sum, a.y, b.x, c.z, 1);
-    add_product(sum, a.z, b.x, c.y, 0);
-    add_product(sum, a.z, b.y, c.x, 1);
+    exact_sum_add_product(sum, a.x, b.y, c.z, 0);
+    exact_sum_add_product(sum, a.x, b.z, c.y, 1);
+    exact_sum_add_product(sum, a.y, b.z, c.x, 0);
+    exact_sum_add_product(sum, a.y, b.x, c.z, 1);
+    exact_sum_add_product(sum, a.z, b.x, c.y, 0);
+    exact_sum_add_product(sum, a.z, b.y, c.x, 1);
 }
 
 void carom_exact_sum_settle(carom_exact_sum *sum) {

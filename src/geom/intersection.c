@@ -28,20 +28,21 @@
 /* ---- Cuts ------------------------------------------------------------------------------------ */
 
 /* Where the segment from p to q crosses the plane through f along two rows. */
-typedef struct cut {
+typedef struct intersection_cut {
     carom_vec3 p, q, f;
     carom_row u, v;
-} cut;
+} intersection_cut;
 
-static cut cut_by_plane(carom_vec3 p, carom_vec3 q, const carom_vec3 *plane) {
-    return (cut){p, q, plane[0], {plane[0], plane[1]}, {plane[0], plane[2]}};
+static intersection_cut cut_by_plane(carom_vec3 p, carom_vec3 q, const carom_vec3 *plane) {
+    return (intersection_cut){p, q, plane[0], {plane[0], plane[1]}, {plane[0], plane[2]}};
 }
 
-static cut cut_by_edge(carom_vec3 p, carom_vec3 q, carom_vec3 from, carom_vec3 to, int axis) {
+static intersection_cut cut_by_edge(carom_vec3 p, carom_vec3 q, carom_vec3 from, carom_vec3 to,
+                                    int axis) {
     carom_vec3 zero = carom_vec(0.0, 0.0, 0.0);
     carom_vec3 along =
         carom_vec(axis == 0 ? 1.0 : 0.0, axis == 1 ? 1.0 : 0.0, axis == 2 ? 1.0 : 0.0);
-    return (cut){p, q, from, {from, to}, {zero, along}};
+    return (intersection_cut){p, q, from, {from, to}, {zero, along}};
 }
 
 typedef struct dd3 {
@@ -70,7 +71,7 @@ static bool round_certainly(carom_dd a, double error, double *to) {
     return a.high + (a.low + error) == a.high && a.high + (a.low - error) == a.high;
 }
 
-static bool cut_quickly(const cut *c, carom_vec3 *at) {
+static bool cut_quickly(const intersection_cut *c, carom_vec3 *at) {
     dd3 u = dd_row(c->u.from, c->u.to), v = dd_row(c->v.from, c->v.to), n;
     dd3 wp = dd_row(c->f, c->p), wq = dd_row(c->f, c->q), way = dd_row(c->p, c->q);
     double size_u = dd_largest(&u), size_v = dd_largest(&v);
@@ -100,12 +101,12 @@ static bool cut_quickly(const cut *c, carom_vec3 *at) {
     return true;
 }
 
-static void cut_ratio(const cut *c, carom_ratio *t) {
+static void cut_ratio(const intersection_cut *c, carom_ratio *t) {
     carom_row to_plane = {c->p, c->f}, way = {c->p, c->q};
     carom_ratio_make(&c->u, &c->v, &to_plane, &way, t);
 }
 
-static carom_vec3 cut_round(const cut *c) {
+static carom_vec3 cut_round(const intersection_cut *c) {
     carom_vec3 at;
     carom_ratio t;
     if (cut_quickly(c, &at)) return at;
@@ -117,7 +118,7 @@ static carom_vec3 cut_round(const cut *c) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static void add(carom_intersection *r, carom_vec3 p, carom_vec3 q) {
+static void intersection_add(carom_intersection *r, carom_vec3 p, carom_vec3 q) {
     r->end[r->count][0] = p;
     r->end[r->count++][1] = q;
 }
@@ -129,7 +130,7 @@ typedef struct edge_end {
     carom_ratio t;
     carom_vec3 corner;
     bool is_cut;
-    cut cut;
+    intersection_cut cut;
 } edge_end;
 
 static void end_at(edge_end *end, carom_vec3 corner, double t) {
@@ -143,8 +144,8 @@ static carom_vec3 end_round(const edge_end *end) {
 }
 
 /* Clips the edge from p to q to a triangle in its plane. Returns the dimension of what is left. */
-static int clip(carom_vec3 p, carom_vec3 q, const carom_simplex *triangle, int axis, edge_end *low,
-                edge_end *high) {
+static int intersection_clip(carom_vec3 p, carom_vec3 q, const carom_simplex *triangle, int axis,
+                             edge_end *low, edge_end *high) {
     const carom_vec3 *c = triangle->p;
     int turn = carom_orient_along(c[0], c[1], c[2], axis);
     edge_end at;
@@ -181,14 +182,15 @@ static void triangles_in_plane(const carom_simplex *a, const carom_simplex *b,
     int wanted = r->dimension == 2 ? 1 : r->dimension;
     for (int i = 0; i < 3; ++i) {
         carom_vec3 p = a->p[i], q = a->p[i == 2 ? 0 : i + 1];
-        if (clip(p, q, b, a->axis, &low, &high) < wanted) continue;
-        add(r, end_round(&low), end_round(&high));
+        if (intersection_clip(p, q, b, a->axis, &low, &high) < wanted) continue;
+        intersection_add(r, end_round(&low), end_round(&high));
         if (r->dimension < 2) return;
     }
     for (int i = 0; i < 3; ++i) {
         carom_vec3 p = b->p[i], q = b->p[i == 2 ? 0 : i + 1];
-        if (clip(p, q, a, a->axis, &low, &high) < 1) continue;
-        if (!has_edge_along(a, p, q, a->axis)) add(r, end_round(&low), end_round(&high));
+        if (intersection_clip(p, q, a, a->axis, &low, &high) < 1) continue;
+        if (!has_edge_along(a, p, q, a->axis))
+            intersection_add(r, end_round(&low), end_round(&high));
     }
 }
 
@@ -201,10 +203,10 @@ static void segments_in_plane(const carom_simplex *a, const carom_simplex *b,
     int s1 = carom_orient_along(b->p[0], b->p[1], a->p[1], axis);
     carom_vec3 at = s0 == 0 ? a->p[0] : a->p[1];
     if (s0 != 0 && s1 != 0) {
-        cut c = cut_by_edge(a->p[0], a->p[1], b->p[0], b->p[1], axis);
+        intersection_cut c = cut_by_edge(a->p[0], a->p[1], b->p[0], b->p[1], axis);
         at = cut_round(&c);
     }
-    add(r, at, at);
+    intersection_add(r, at, at);
 }
 
 static bool on_one_line(const carom_simplex *a, const carom_simplex *b) {
@@ -216,7 +218,7 @@ static void segments_on_line(const carom_simplex *a, const carom_simplex *b,
                              carom_intersection *r) { /* their ends are in order */
     carom_vec3 low = carom_vec_compare(a->p[0], b->p[0]) > 0 ? a->p[0] : b->p[0];
     carom_vec3 high = carom_vec_compare(a->p[1], b->p[1]) < 0 ? a->p[1] : b->p[1];
-    add(r, low, high);
+    intersection_add(r, low, high);
 }
 
 /* ---- In space -------------------------------------------------------------------------------- */
@@ -226,7 +228,7 @@ static carom_vec3 leaves(const carom_vec3 *corners, const int *sides, int pivot,
                          const carom_vec3 *plane) {
     if (sides[pivot] == 0) return corners[pivot];
     if (sides[to] == 0) return corners[to];
-    cut c = cut_by_plane(corners[pivot], corners[to], plane);
+    intersection_cut c = cut_by_plane(corners[pivot], corners[to], plane);
     return cut_round(&c);
 }
 
@@ -246,7 +248,7 @@ static void triangles_in_space(const carom_simplex *ta, const carom_simplex *tb,
     int low_b = side_b > 0 ? jb : kb, high_b = side_b > 0 ? kb : jb;
     if (sa[ia] == 0 || sb[ib] == 0) {
         carom_vec3 at = sa[ia] == 0 ? a[ia] : b[ib];
-        add(r, at, at);
+        intersection_add(r, at, at);
         return;
     }
     int turn = side_a * side_b;
@@ -256,7 +258,7 @@ static void triangles_in_space(const carom_simplex *ta, const carom_simplex *tb,
     carom_vec3 end = r->dimension == 0 ? start
                      : a_ends          ? leaves(a, sa, ia, high_a, b)
                                        : leaves(b, sb, ib, high_b, a);
-    add(r, start, end);
+    intersection_add(r, start, end);
 }
 
 static void segment_in_space(const carom_simplex *triangle, const carom_simplex *segment,
@@ -266,11 +268,11 @@ static void segment_in_space(const carom_simplex *triangle, const carom_simplex 
     if (carom_orient3d(t[0], t[1], t[2], p[0]) != 0) {
         at = p[1];
         if (carom_orient3d(t[0], t[1], t[2], p[1]) != 0) {
-            cut c = cut_by_plane(p[0], p[1], t);
+            intersection_cut c = cut_by_plane(p[0], p[1], t);
             at = cut_round(&c);
         }
     }
-    add(r, at, at);
+    intersection_add(r, at, at);
 }
 
 /* ---- Any two --------------------------------------------------------------------------------- */
@@ -285,7 +287,7 @@ void carom_triangle_intersect(const carom_triangle *a, const carom_triangle *b,
                                    .interior = meeting.dimension >= 0 && meeting.interior != 0};
     if (meeting.dimension < 0) return;
     if (less->count == 1) {
-        add(result, less->p[0], less->p[0]);
+        intersection_add(result, less->p[0], less->p[0]);
     } else if (more->count == 2) {
         if (on_one_line(more, less))
             segments_on_line(more, less, result);
@@ -296,8 +298,8 @@ void carom_triangle_intersect(const carom_triangle *a, const carom_triangle *b,
         if (!meeting.coplanar) {
             segment_in_space(more, less, result);
         } else {
-            (void)clip(less->p[0], less->p[1], more, more->axis, &low, &high);
-            add(result, end_round(&low), end_round(&high));
+            (void)intersection_clip(less->p[0], less->p[1], more, more->axis, &low, &high);
+            intersection_add(result, end_round(&low), end_round(&high));
         }
     } else if (meeting.coplanar) {
         triangles_in_plane(more, less, result);

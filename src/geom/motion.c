@@ -9,7 +9,7 @@
 #include "base/math.h"
 #include "geom/length.h"
 
-#define MOST_SIZE 1e300
+#define MOTION_MOST_COORDINATE 1e300
 
 void carom_moving_make(const carom_motion *motion, carom_moving *moving) {
     const carom_motion none = {{{0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}},
@@ -51,7 +51,7 @@ carom_pose carom_moving_at(const carom_moving *moving, double t) {
 static bool is_fine(const double *x, int count) {
     double sum = 0.0;
     for (int i = 0; i < count; ++i) sum += fabs(x[i]);
-    return sum <= MOST_SIZE;
+    return sum <= MOTION_MOST_COORDINATE;
 }
 
 bool carom_motion_is_usable(const carom_motion *motion) {

@@ -109,15 +109,15 @@ static bool is_surely_nearer(carom_vec3 point, const carom_triangle *a, const ca
 /* ---- Exact stage in integers ----------------------------------------------------------------- */
 
 /* The g_ij times 2^(-2 base), at [i + j + (i and j both not 0)]: see G. */
-typedef struct products {
+typedef struct nearer_products {
     carom_big of[6];
-} products;
+} nearer_products;
 
 /* 00 01 02 11 12 22 */
 #define G(g, i, j) (&(g)->of[(i) + (j) + ((i) > 0 && (j) > 0 ? 1 : 0)])
 
 static void products_make(carom_vec3 point, const carom_triangle *t, int base, int limbs,
-                          products *g) {
+                          nearer_products *g) {
     uint32_t p[3][3][CAROM_DOUBLE_LIMBS], from[CAROM_DOUBLE_LIMBS];
     double x[3], q[3];
     int n = 2 * limbs + 1;
@@ -142,7 +142,7 @@ static void products_make(carom_vec3 point, const carom_triangle *t, int base, i
 }
 
 /* to = a - b. */
-static void subtract(const carom_big *a, const carom_big *b, carom_big *to) {
+static void nearer_subtract(const carom_big *a, const carom_big *b, carom_big *to) {
     carom_big minus;
     carom_big_copy(b, &minus);
     minus.sign = -minus.sign;
@@ -151,7 +151,7 @@ static void subtract(const carom_big *a, const carom_big *b, carom_big *to) {
 }
 
 /* sum += a b. */
-static void add_product(carom_big *sum, const carom_big *a, const carom_big *b) {
+static void nearer_add_product(carom_big *sum, const carom_big *a, const carom_big *b) {
     carom_big product;
     carom_big_multiply(a, b, &product);
     carom_big_add(sum, &product);
@@ -159,19 +159,19 @@ static void add_product(carom_big *sum, const carom_big *a, const carom_big *b) 
 
 /* The weight of corner k, and the squared distance when the nearest point lies inside the edge ij.
  */
-static bool edge_distance(const products *g, int i, int j, int k, carom_big *weight,
+static bool edge_distance(const nearer_products *g, int i, int j, int k, carom_big *weight,
                           carom_ratio *squared) {
     carom_big ri, rj, step;
-    subtract(G(g, i, i), G(g, i, j), &ri);
-    subtract(G(g, j, j), G(g, i, j), &rj);
-    subtract(G(g, i, j), G(g, j, k), &step);
+    nearer_subtract(G(g, i, i), G(g, i, j), &ri);
+    nearer_subtract(G(g, j, j), G(g, i, j), &rj);
+    nearer_subtract(G(g, i, j), G(g, j, k), &step);
     carom_big_multiply(&ri, &step, weight);
-    subtract(G(g, i, i), G(g, i, k), &step);
-    add_product(weight, &rj, &step);
+    nearer_subtract(G(g, i, i), G(g, i, k), &step);
+    nearer_add_product(weight, &rj, &step);
     if (ri.sign <= 0 || rj.sign <= 0 || weight->sign > 0) return false;
     carom_big_multiply(G(g, i, j), G(g, i, j), &squared->den);
     carom_big_multiply(G(g, i, i), G(g, j, j), &step);
-    subtract(&step, &squared->den, &squared->num);
+    nearer_subtract(&step, &squared->den, &squared->num);
     carom_big_add(&ri, &rj);
     carom_big_copy(&ri, &squared->den);
     return true;
@@ -179,7 +179,7 @@ static bool edge_distance(const products *g, int i, int j, int k, carom_big *wei
 
 static void squared_distance(carom_vec3 point, const carom_triangle *t, int base, int limbs,
                              carom_ratio *squared) {
-    products g;
+    nearer_products g;
     carom_big weight[3];
     products_make(point, t, base, limbs, &g);
     squared->exponent = 0; /* in units of 2^(2 base) */
@@ -187,9 +187,9 @@ static void squared_distance(carom_vec3 point, const carom_triangle *t, int base
     for (int i = 0; i < 3; ++i) {
         int j = (i + 1) % 3, k = (i + 2) % 3;
         carom_big over;
-        subtract(G(&g, i, i), G(&g, i, j), &over);
+        nearer_subtract(G(&g, i, i), G(&g, i, j), &over);
         if (over.sign > 0) continue;
-        subtract(G(&g, i, i), G(&g, i, k), &over);
+        nearer_subtract(G(&g, i, i), G(&g, i, k), &over);
         if (over.sign > 0) continue;
         carom_big_copy(G(&g, i, i), &squared->num);
         return;
@@ -199,7 +199,7 @@ static void squared_distance(carom_vec3 point, const carom_triangle *t, int base
     carom_big_set(&squared->num, 0, 0);
     carom_big_set(&squared->den, 0, 0);
     for (int k = 0; k < 3; ++k) {
-        add_product(&squared->num, &weight[k], G(&g, 0, k));
+        nearer_add_product(&squared->num, &weight[k], G(&g, 0, k));
         carom_big_add(&squared->den, &weight[k]);
     }
 }

@@ -13,7 +13,8 @@
 #define BAD_ANGLE "angles must be finite"
 #define BAD_TIME  "the motion must be finite and at most 1e300 in size, the time from 0 to 1"
 
-static const carom_pose identity; /* all zero; the result of a value form after a caller's bug */
+static const carom_pose
+    pose_algebra_identity; /* all zero; the result of a value form after a caller's bug */
 
 /* ---- Input ----------------------------------------------------------------------------------- */
 
@@ -29,8 +30,8 @@ static carom_status check_pose(carom_context *context, const carom_pose *pose, c
                       pose->q.x, pose->q.y, pose->q.z, pose->t.x, pose->t.y, pose->t.z);
 }
 
-static carom_status check_points(carom_context *context, const carom_vec3 *points, uint64_t count,
-                                 const char *what) {
+static carom_status pose_algebra_check_points(carom_context *context, const carom_vec3 *points,
+                                              uint64_t count, const char *what) {
     for (uint64_t i = 0; i < count; ++i)
         if (!carom_point_is_in_range(points[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
@@ -62,13 +63,13 @@ static carom_quat product(carom_quat a, carom_quat b) {
 
 static carom_pose compose(const carom_pose *a, const carom_pose *b) {
     carom_frame frame = carom_frame_make(a);
-    if (a == NULL) a = &identity;
-    if (b == NULL) b = &identity;
+    if (a == NULL) a = &pose_algebra_identity;
+    if (b == NULL) b = &pose_algebra_identity;
     return (carom_pose){product(a->q, b->q), carom_frame_apply(&frame, b->t)};
 }
 
 static carom_pose invert(const carom_pose *pose) {
-    if (pose == NULL) return identity;
+    if (pose == NULL) return pose_algebra_identity;
     carom_pose inverse = {.q = {pose->q.w, -pose->q.x, -pose->q.y, -pose->q.z}};
     carom_frame frame = carom_frame_make(&inverse);
     carom_vec3 t = carom_frame_turn(&frame, pose->t);
@@ -99,8 +100,8 @@ static carom_pose from_euler(double roll, double pitch, double yaw) {
 }
 
 static carom_motion motion_between(const carom_pose *from, const carom_pose *to) {
-    return (carom_motion){.from = from != NULL ? *from : identity,
-                          .to = to != NULL ? *to : identity};
+    return (carom_motion){.from = from != NULL ? *from : pose_algebra_identity,
+                          .to = to != NULL ? *to : pose_algebra_identity};
 }
 
 /* ---- Forms with a context -------------------------------------------------------------------- */
@@ -129,7 +130,7 @@ static carom_status map_all(carom_context *context, const carom_pose *pose, cons
                             uint64_t count, const char *what,
                             carom_vec3 (*map)(const carom_frame *, carom_vec3), carom_vec3 *to) {
     CAROM_TRY(check_pose(context, pose, "the pose"));
-    CAROM_TRY(check_points(context, from, count, what));
+    CAROM_TRY(pose_algebra_check_points(context, from, count, what));
     carom_frame frame = carom_frame_make(pose);
     for (uint64_t i = 0; i < count; ++i) to[i] = map(&frame, from[i]);
     return CAROM_OK;
@@ -199,39 +200,41 @@ carom_status carom_pose_to_matrix(carom_context *context, const carom_pose *pose
 /* ---- Forms without a context ----------------------------------------------------------------- */
 
 carom_pose carom_pose_compose_value(const carom_pose *a, const carom_pose *b) {
-    CAROM_REQUIRE_OR(usable_pose(a) && usable_pose(b), BAD_POSE, identity);
+    CAROM_REQUIRE_OR(usable_pose(a) && usable_pose(b), BAD_POSE, pose_algebra_identity);
     return compose(a, b);
 }
 
 carom_pose carom_pose_invert_value(const carom_pose *pose) {
-    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, identity);
+    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, pose_algebra_identity);
     return invert(pose);
 }
 
 carom_vec3 carom_pose_apply_value(const carom_pose *pose, const carom_vec3 *point) {
-    CAROM_REQUIRE_OR(point != NULL, CAROM_IS_NULL("point"), identity.t);
-    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, identity.t);
-    CAROM_REQUIRE_OR(carom_point_is_in_range(*point), CAROM_COORDINATES_IN_RANGE, identity.t);
+    CAROM_REQUIRE_OR(point != NULL, CAROM_IS_NULL("point"), pose_algebra_identity.t);
+    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, pose_algebra_identity.t);
+    CAROM_REQUIRE_OR(carom_point_is_in_range(*point), CAROM_COORDINATES_IN_RANGE,
+                     pose_algebra_identity.t);
     carom_frame frame = carom_frame_make(pose);
     return carom_frame_apply(&frame, *point);
 }
 
 carom_vec3 carom_pose_rotate_value(const carom_pose *pose, const carom_vec3 *direction) {
-    CAROM_REQUIRE_OR(direction != NULL, CAROM_IS_NULL("direction"), identity.t);
-    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, identity.t);
-    CAROM_REQUIRE_OR(carom_point_is_in_range(*direction), CAROM_COORDINATES_IN_RANGE, identity.t);
+    CAROM_REQUIRE_OR(direction != NULL, CAROM_IS_NULL("direction"), pose_algebra_identity.t);
+    CAROM_REQUIRE_OR(usable_pose(pose), BAD_POSE, pose_algebra_identity.t);
+    CAROM_REQUIRE_OR(carom_point_is_in_range(*direction), CAROM_COORDINATES_IN_RANGE,
+                     pose_algebra_identity.t);
     carom_frame frame = carom_frame_make(pose);
     return carom_frame_turn(&frame, *direction);
 }
 
 carom_pose carom_pose_from_axis_angle_value(const carom_vec3 *axis, double angle) {
-    CAROM_REQUIRE_OR(axis != NULL, CAROM_IS_NULL("axis"), identity);
-    CAROM_REQUIRE_OR(usable_axis(axis, angle), BAD_AXIS, identity);
+    CAROM_REQUIRE_OR(axis != NULL, CAROM_IS_NULL("axis"), pose_algebra_identity);
+    CAROM_REQUIRE_OR(usable_axis(axis, angle), BAD_AXIS, pose_algebra_identity);
     return from_axis_angle(*axis, angle);
 }
 
 carom_pose carom_pose_from_euler_value(double roll, double pitch, double yaw) {
-    CAROM_REQUIRE_OR(usable_angles(roll, pitch, yaw), BAD_ANGLE, identity);
+    CAROM_REQUIRE_OR(usable_angles(roll, pitch, yaw), BAD_ANGLE, pose_algebra_identity);
     return from_euler(roll, pitch, yaw);
 }
 
@@ -239,7 +242,7 @@ carom_pose carom_pose_interpolate_value(const carom_pose *from, const carom_pose
     carom_motion motion = motion_between(from, to);
     carom_moving moving;
     CAROM_REQUIRE_OR(carom_motion_is_usable(&motion) && time >= 0.0 && time <= 1.0, BAD_TIME,
-                     identity);
+                     pose_algebra_identity);
     carom_moving_make(&motion, &moving);
     return carom_moving_at(&moving, time);
 }

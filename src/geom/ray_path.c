@@ -38,7 +38,7 @@ void carom_ray_path_begin(carom_ray_path *path, const carom_ray *ray, carom_vec3
 }
 
 /* Adds s d to an expansion. */
-static int advance(double *point, int length, double s, double d) {
+static int ray_path_advance(double *point, int length, double s, double d) {
     double by[2], sum[2 * CAROM_RAY_MOVES + 2], high, low;
     carom_two_product(s, d, &high, &low);
     by[0] = low == 0.0 ? high : low;
@@ -51,7 +51,8 @@ static int advance(double *point, int length, double s, double d) {
 void carom_ray_path_move(carom_ray_path *path, double s) {
     CAROM_ASSERT(path->count < CAROM_RAY_MOVES);
     const double d[3] = {path->direction.x, path->direction.y, path->direction.z};
-    for (int k = 0; k < 3; ++k) path->length[k] = advance(path->point[k], path->length[k], s, d[k]);
+    for (int k = 0; k < 3; ++k)
+        path->length[k] = ray_path_advance(path->point[k], path->length[k], s, d[k]);
     path->moves[path->count++] = s;
 }
 

@@ -16,11 +16,11 @@
 
 #include "base/assert.h"
 
-__extension__ typedef unsigned __int128 wide;
+__extension__ typedef unsigned __int128 real_wide;
 
 /* Factors that bound a value which a few operations rounded, from above and from below. */
-#define ROUNDED_UP   (1.0 + 0x1p-50)
-#define ROUNDED_DOWN (1.0 - 0x1p-50)
+#define ROUNDED_UP        (1.0 + 0x1p-50)
+#define REAL_ROUNDED_DOWN (1.0 - 0x1p-50)
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
@@ -82,8 +82,8 @@ static void set_zero(carom_real *r, carom_bound radius) {
 }
 
 /* r = sign 0.limbs 2^exponent from `count` limbs that need not be normal, rounded towards zero. */
-static void settle(carom_real *r, int sign, int exponent, const uint64_t *limb, int count,
-                   carom_bound radius, int n) {
+static void real_settle(carom_real *r, int sign, int exponent, const uint64_t *limb, int count,
+                        carom_bound radius, int n) {
     int top = count;
     while (top > 0 && limb[top - 1] == 0) --top;
     if (top == 0) {
@@ -127,8 +127,8 @@ void carom_real_extend(carom_real *r, int from, int n) {
     memset(r->limb, 0, (size_t)(n - from) * sizeof(r->limb[0]));
 }
 
-/* An upper and, for ROUNDED_DOWN, a lower bound of the midpoint's magnitude. */
-static carom_bound middle(const carom_real *a, int n, double direction) {
+/* An upper and, for REAL_ROUNDED_DOWN, a lower bound of the midpoint's magnitude. */
+static carom_bound real_middle(const carom_real *a, int n, double direction) {
     if (a->sign == 0) return (carom_bound){0.0, 0};
     return bound_normal(ldexp((double)(a->limb[n - 1] >> 11), -53) *
                             (direction > 1.0 ? 1.0 + 0x1p-51 : 1.0),
@@ -136,15 +136,15 @@ static carom_bound middle(const carom_real *a, int n, double direction) {
 }
 
 carom_bound carom_real_upper(const carom_real *a, int n) {
-    return carom_bound_add(middle(a, n, ROUNDED_UP), a->radius);
+    return carom_bound_add(real_middle(a, n, ROUNDED_UP), a->radius);
 }
 
 carom_bound carom_real_lower(const carom_real *a, int n) {
-    carom_bound low = middle(a, n, ROUNDED_DOWN), none = {0.0, 0};
+    carom_bound low = real_middle(a, n, REAL_ROUNDED_DOWN), none = {0.0, 0};
     if (!carom_bound_within(a->radius, low, 0)) return none;
     int apart = low.e - a->radius.e;
     double off = a->radius.m == 0.0 ? 0.0 : apart < 60 ? ldexp(a->radius.m, -apart) : 0x1p-59;
-    double left = (low.m - off) * ROUNDED_DOWN;
+    double left = (low.m - off) * REAL_ROUNDED_DOWN;
     return left > 0.0 ? bound_normal(left, low.e) : none;
 }
 
@@ -194,13 +194,13 @@ static void add_signed(carom_real *r, const carom_real *a, const carom_real *b, 
     uint64_t carry = 0;
     if (sign_a == sign_b) {
         for (int i = 0; i < count; ++i) {
-            wide sum = (wide)x[i] + y[i] + carry;
+            real_wide sum = (real_wide)x[i] + y[i] + carry;
             x[i] = (uint64_t)sum;
             carry = (uint64_t)(sum >> 64);
         }
     } else {
         for (int i = 0; i < count; ++i) {
-            wide difference = (wide)x[i] - y[i] - carry;
+            real_wide difference = (real_wide)x[i] - y[i] - carry;
             x[i] = (uint64_t)difference;
             carry = (uint64_t)(difference >> 64) & 1u;
         }
@@ -213,7 +213,7 @@ static void add_signed(carom_real *r, const carom_real *a, const carom_real *b, 
             sign_a = -sign_a;
         }
     }
-    settle(r, sign_a, a->exponent + 64, x, count, radius, n);
+    real_settle(r, sign_a, a->exponent + 64, x, count, radius, n);
 }
 
 void carom_real_add(carom_real *r, const carom_real *a, const carom_real *b, int n) {
@@ -229,7 +229,7 @@ void carom_real_sub(carom_real *r, const carom_real *a, const carom_real *b, int
 void carom_real_mul(carom_real *r, const carom_real *a, const carom_real *b, int n) {
     carom_bound radius = {0.0, 0};
     if (a->radius.m != 0.0 || b->radius.m != 0.0) {
-        carom_bound size_a = middle(a, n, ROUNDED_UP), size_b = carom_real_upper(b, n);
+        carom_bound size_a = real_middle(a, n, ROUNDED_UP), size_b = carom_real_upper(b, n);
         radius =
             carom_bound_add(carom_bound_mul(a->radius, size_b), carom_bound_mul(size_a, b->radius));
     }
@@ -244,13 +244,13 @@ void carom_real_mul(carom_real *r, const carom_real *a, const carom_real *b, int
         uint64_t factor = a->limb[i], carry = 0;
         if (factor == 0) continue;
         for (int j = 0; j < n; ++j) {
-            wide sum = (wide)factor * b->limb[j] + product[i + j] + carry;
+            real_wide sum = (real_wide)factor * b->limb[j] + product[i + j] + carry;
             product[i + j] = (uint64_t)sum;
             carry = (uint64_t)(sum >> 64);
         }
         product[i + n] = carry;
     }
-    settle(r, a->sign * b->sign, a->exponent + b->exponent, product, 2 * n, radius, n);
+    real_settle(r, a->sign * b->sign, a->exponent + b->exponent, product, 2 * n, radius, n);
 }
 
 void carom_real_scale(carom_real *r, int64_t times, int n) {
@@ -273,7 +273,7 @@ static int rounds_for(int n) {
     return rounds;
 }
 
-static void half(carom_real *r) {
+static void real_half(carom_real *r) {
     if (r->sign != 0) --r->exponent;
 }
 
@@ -324,7 +324,7 @@ void carom_real_root(carom_real *r, const carom_real *a, int n) {
         carom_real_mul(&t, &t, &radicand, n);
         carom_real_sub(&t, &one, &t, n);
         carom_real_mul(&t, &t, &inverse, n);
-        half(&t);
+        real_half(&t);
         carom_real_add(&inverse, &inverse, &t, n);
         exact_middle(&inverse, &inverse, n);
     }
@@ -340,7 +340,7 @@ void carom_real_root(carom_real *r, const carom_real *a, int n) {
 /* ---- Conversion to doubles ------------------------------------------------------------------- */
 
 /* The double nearest to the midpoint times 2^power, but for the largest finite one. */
-static double nearest(const carom_real *a, int power, int n) {
+static double real_nearest(const carom_real *a, int power, int n) {
     if (a->sign == 0) return 0.0;
     int exponent = a->exponent + power, keep = exponent < -1021 ? exponent + 1074 : 53;
     if (exponent > 1024) return a->sign < 0 ? -DBL_MAX : DBL_MAX;
@@ -363,7 +363,7 @@ double carom_real_round(const carom_real *a, int power, int n, double *error) {
         *error = HUGE_VAL;
         return 0.0;
     }
-    double value = nearest(a, power, n);
+    double value = real_nearest(a, power, n);
     if (fabs(value) == DBL_MAX) {
         *error = HUGE_VAL;
         return value;

@@ -4,8 +4,8 @@
 #include "geom/advance_item.h"
 #include "geom/points_check.h"
 
-static carom_status find(carom_context *context, const carom_vec3 *start, const carom_vec3 *end,
-                         int edges, carom_toi *toi) {
+static carom_status toi_find(carom_context *context, const carom_vec3 *start, const carom_vec3 *end,
+                             int edges, carom_toi *toi) {
     for (int i = 0; i < 8; ++i) {
         carom_vec3 p = i < 4 ? start[i] : end[i - 4];
         if (!carom_vec_finite(p))
@@ -21,14 +21,14 @@ carom_status carom_point_triangle_toi(carom_context *context, const carom_vec3 s
                                       const carom_vec3 end[4], carom_toi *toi) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, CAROM_A_POINTER_IS_NULL);
-    return find(context, start, end, 0, toi);
+    return toi_find(context, start, end, 0, toi);
 }
 
 carom_status carom_segments_toi(carom_context *context, const carom_vec3 start[4],
                                 const carom_vec3 end[4], carom_toi *toi) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(start != NULL && end != NULL && toi != NULL, CAROM_A_POINTER_IS_NULL);
-    return find(context, start, end, 1, toi);
+    return toi_find(context, start, end, 1, toi);
 }
 
 carom_toi carom_point_triangle_toi_value(const carom_vec3 start[4], const carom_vec3 end[4]) {

@@ -7,8 +7,8 @@
 #include "base/names.h"
 #include "geom/points_check.h"
 
-static carom_status check_points(carom_context *context, const carom_vec3 *points, int count,
-                                 const char *whose) {
+static carom_status triangle_check_points(carom_context *context, const carom_vec3 *points,
+                                          int count, const char *whose) {
     for (int i = 0; i < count; ++i)
         if (!carom_vec_finite(points[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
@@ -22,7 +22,7 @@ carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 poi
     CAROM_ENTER(context);
     CAROM_REQUIRE(points != NULL && sign != NULL, CAROM_A_POINTER_IS_NULL);
     CAROM_REQUIRE(axis < 3, "the axis must be 0, 1 or 2");
-    CAROM_TRY(check_points(context, points, 3, ""));
+    CAROM_TRY(triangle_check_points(context, points, 3, ""));
     *sign = carom_orient_along(points[0], points[1], points[2], (int)axis);
     return CAROM_OK;
 }
@@ -37,7 +37,7 @@ int carom_points_orient_2d_value(const carom_vec3 points[3], uint32_t axis) {
 carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 points[4], int *sign) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(points != NULL && sign != NULL, CAROM_A_POINTER_IS_NULL);
-    CAROM_TRY(check_points(context, points, 4, ""));
+    CAROM_TRY(triangle_check_points(context, points, 4, ""));
     *sign = carom_orient3d(points[0], points[1], points[2], points[3]);
     return CAROM_OK;
 }
@@ -53,8 +53,8 @@ carom_status carom_triangles_relate(carom_context *context, const carom_triangle
                                     carom_triangle_intersection *relation) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL && relation != NULL, CAROM_A_POINTER_IS_NULL);
-    CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
-    CAROM_TRY(check_points(context, b->corner, 3, " of triangle b"));
+    CAROM_TRY(triangle_check_points(context, a->corner, 3, " of triangle a"));
+    CAROM_TRY(triangle_check_points(context, b->corner, 3, " of triangle b"));
     *relation = carom_triangle_relate(a, b);
     return CAROM_OK;
 }
@@ -72,8 +72,8 @@ carom_status carom_triangles_meet(carom_context *context, const carom_triangle *
                                   const carom_triangle *b, bool *meet) {
     CAROM_ENTER(context);
     CAROM_REQUIRE(a != NULL && b != NULL && meet != NULL, CAROM_A_POINTER_IS_NULL);
-    CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
-    CAROM_TRY(check_points(context, b->corner, 3, " of triangle b"));
+    CAROM_TRY(triangle_check_points(context, a->corner, 3, " of triangle a"));
+    CAROM_TRY(triangle_check_points(context, b->corner, 3, " of triangle b"));
     *meet = carom_triangle_meet(a, b) != 0;
     return CAROM_OK;
 }

@@ -28,14 +28,14 @@
 #define GRID_KEY_AXIS_BITS 9u
 #define GRID_KEY_BITS      (3u * GRID_KEY_AXIS_BITS)
 
-typedef struct build {
+typedef struct grid_build {
     carom_context *context;
     const carom_allocator *allocator;
     carom_grid *grid;
     const carom_grid_source *source;
     uint32_t *keys;
     _Atomic uint32_t level_mask;
-} build;
+} grid_build;
 
 void *carom_grid_renew(carom_context *context, const carom_allocator *allocator, void *old,
                        uint64_t count, size_t size) {
@@ -46,8 +46,8 @@ void *carom_grid_renew(carom_context *context, const carom_allocator *allocator,
 
 /* ---- Sorting items --------------------------------------------------------------------------- */
 
-static carom_status make_keys(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status grid_make_keys(void *argument, carom_range range) {
+    grid_build *b = argument;
     const carom_grid_space *space = &b->grid->view.space;
     uint32_t shift = space->bits > GRID_KEY_AXIS_BITS ? space->bits - GRID_KEY_AXIS_BITS : 0;
     carom_box boxes[CAROM_GRID_BATCH];
@@ -72,14 +72,14 @@ static carom_status make_keys(void *argument, carom_range range) {
 }
 
 /* Sorts items by level, then along the Morton curve. Done once; later builds keep the order. */
-static carom_status order(build *b) {
+static carom_status order(grid_build *b) {
     uint64_t count = b->source->count;
     if (b->grid->ordered && b->grid->view.item_count == count) return CAROM_OK;
     carom_arena *scratch = carom_scratch(b->context, 0);
     b->keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     if (b->keys == NULL)
         return carom_fail_memory(b->context, count * sizeof(*b->keys), "building a grid");
-    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, make_keys, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, grid_make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->grid->items, count));
     b->grid->ordered = true;
     return CAROM_OK;
@@ -87,8 +87,8 @@ static carom_status order(build *b) {
 
 /* ---- Boxes and levels by rank ---------------------------------------------------------------- */
 
-static carom_status place(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status grid_place(void *argument, carom_range range) {
+    grid_build *b = argument;
     carom_grid *grid = b->grid;
     carom_box boxes[CAROM_GRID_BATCH];
     uint32_t mask = 0;
@@ -119,8 +119,8 @@ static carom_status place(void *argument, carom_range range) {
 
 /* ---- Counting and filling buckets ------------------------------------------------------------ */
 
-static carom_status count_entries(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status grid_count_entries(void *argument, carom_range range) {
+    grid_build *b = argument;
     CAROM_CPU_CALL(b->context, carom_grid_count)
     (&b->grid->view, (uint32_t)range.begin, (uint32_t)range.end, b->context->threads > 1,
      b->grid->offsets);
@@ -128,8 +128,8 @@ static carom_status count_entries(void *argument, carom_range range) {
 }
 
 /* Ranges are processed in descending order, so that a single thread fills buckets in order. */
-static carom_status fill_entries(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status grid_fill_entries(void *argument, carom_range range) {
+    grid_build *b = argument;
     uint64_t count = b->grid->view.item_count;
     CAROM_CPU_CALL(b->context, carom_grid_fill)
     (&b->grid->view, (uint32_t)(count - range.end), (uint32_t)(count - range.begin),
@@ -139,8 +139,8 @@ static carom_status fill_entries(void *argument, carom_range range) {
 
 /* Shell sort. Buckets are short, except in tables that are far too small. For long buckets the
  * clock is checked, and they are left unsorted when cancelled. */
-static void sort_entries(carom_context *context, uint32_t worker, uint32_t *ranks, uint32_t *tags,
-                         uint32_t count) {
+static void grid_sort_entries(carom_context *context, uint32_t worker, uint32_t *ranks,
+                              uint32_t *tags, uint32_t count) {
     uint32_t gap = 1;
     while (gap < count / 3) gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3) {
@@ -158,16 +158,16 @@ static void sort_entries(carom_context *context, uint32_t worker, uint32_t *rank
     }
 }
 
-static carom_status sort_buckets(void *argument, carom_range range) {
-    build *b = argument;
+static carom_status grid_sort_buckets(void *argument, carom_range range) {
+    grid_build *b = argument;
     const uint32_t *starts = b->grid->view.starts;
     for (uint64_t bucket = range.begin; bucket < range.end; ++bucket)
-        sort_entries(b->context, range.worker, b->grid->ranks + starts[bucket],
-                     b->grid->tags + starts[bucket], starts[bucket + 1] - starts[bucket]);
+        grid_sort_entries(b->context, range.worker, b->grid->ranks + starts[bucket],
+                          b->grid->tags + starts[bucket], starts[bucket + 1] - starts[bucket]);
     return CAROM_OK;
 }
 
-static carom_status make_room_for_entries(build *b, uint64_t count) {
+static carom_status grid_make_room_for_entries(grid_build *b, uint64_t count) {
     carom_grid *grid = b->grid;
     if (count + CAROM_GRID_PADDING > grid->entry_capacity) {
         /* An eighth more: items that move change the number of their cells. */
@@ -195,21 +195,23 @@ static void grid_check_starts(const carom_grid_view *view, uint32_t total) {
     for (uint32_t i = 0; i < buckets; ++i) CAROM_ASSERT(view->starts[i] <= view->starts[i + 1]);
 }
 
-static carom_status enter_all(build *b) {
+static carom_status enter_all(grid_build *b) {
     carom_grid *grid = b->grid;
     uint64_t buckets = grid->view.table.bucket_count, count = grid->view.item_count;
     memset(grid->offsets, 0, buckets * sizeof(*grid->offsets));
-    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, count_entries, b));
+    CAROM_TRY(
+        carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, grid_count_entries, b));
     CAROM_TRY(carom_scan_u32(b->context, grid->offsets, buckets, grid->offsets));
     uint32_t total = grid->offsets[buckets];
     CAROM_ASSERT(grid->offsets[0] == 0);
     grid->offsets[buckets + 1] = total;
-    CAROM_TRY(make_room_for_entries(b, total));
-    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, fill_entries, b));
+    CAROM_TRY(grid_make_room_for_entries(b, total));
+    CAROM_TRY(
+        carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, grid_fill_entries, b));
     grid_check_starts(&grid->view, total);
     if (b->context->threads > 1)
-        CAROM_TRY(
-            carom_parallel_for(b->context, buckets, CAROM_GRID_ITEMS_PER_RANGE, sort_buckets, b));
+        CAROM_TRY(carom_parallel_for(b->context, buckets, CAROM_GRID_ITEMS_PER_RANGE,
+                                     grid_sort_buckets, b));
     return CAROM_OK;
 }
 
@@ -253,7 +255,7 @@ void carom_grid_choose_table(const carom_grid_def *def, uint32_t count, carom_gr
     }
 }
 
-static carom_status make_room_for_buckets(build *b) {
+static carom_status make_room_for_buckets(grid_build *b) {
     carom_grid *grid = b->grid;
     uint64_t capacity = (uint64_t)grid->view.table.bucket_count + 2;
     if (capacity > grid->bucket_capacity) {
@@ -268,7 +270,7 @@ static carom_status make_room_for_buckets(build *b) {
     return CAROM_OK;
 }
 
-static carom_status make_room_for_items(build *b) {
+static carom_status make_room_for_items(grid_build *b) {
     carom_grid *grid = b->grid;
     uint64_t capacity = b->source->count;
     if (capacity > grid->item_capacity) {
@@ -289,7 +291,8 @@ static carom_status make_room_for_items(build *b) {
     return CAROM_OK;
 }
 
-static carom_status run(build *b, const carom_grid_def *def, const carom_grid_space *space) {
+static carom_status grid_build_cells(grid_build *b, const carom_grid_def *def,
+                                     const carom_grid_space *space) {
     carom_grid *grid = b->grid;
     uint32_t count = b->source->count;
     CAROM_TRY(make_room_for_items(b));
@@ -299,7 +302,7 @@ static carom_status run(build *b, const carom_grid_def *def, const carom_grid_sp
         CAROM_TRY(carom_grid_measure(b->context, b->source, def->cell_scale, &grid->view.space));
     CAROM_TRY(order(b));
     grid->view.item_count = count;
-    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, place, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, grid_place, b));
     grid->view.level_mask = atomic_load(&b->level_mask);
     carom_grid_choose_table(def, count, &grid->view.table);
     if (def->hash == CAROM_GRID_HASH_PERFECT)
@@ -312,10 +315,10 @@ static carom_status run(build *b, const carom_grid_def *def, const carom_grid_sp
 carom_status carom_grid_build(carom_context *context, const carom_allocator *allocator,
                               carom_grid *grid, const carom_grid_def *def,
                               const carom_grid_space *space, const carom_grid_source *source) {
-    build b = {.context = context, .allocator = allocator, .grid = grid, .source = source};
+    grid_build b = {.context = context, .allocator = allocator, .grid = grid, .source = source};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = run(&b, def, space);
+    carom_status status = grid_build_cells(&b, def, space);
     if (allocator != NULL) carom_arena_rewind(scratch, mark);
     if (status != CAROM_OK) {
         grid->view.item_count = grid->view.level_mask = 0;

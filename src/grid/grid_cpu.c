@@ -17,17 +17,17 @@
 /* ---- Cells of an item ------------------------------------------------------------------------ */
 
 /* The cells of an item on a level: the entries whose bits are set in `set`. */
-typedef struct places {
+typedef struct grid_cpu_places {
     uint64_t set;
     uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
-} places;
+} grid_cpu_places;
 
 /* Which of eight cells an item has; indexed by the mask of axes along which it has two. */
 static const uint8_t sets_of_eight[8] = {0x01, 0x03, 0x05, 0x0F, 0x11, 0x33, 0x55, 0xFF};
 
 /* Computes all eight cells of a 2 x 2 x 2 block at once, by the formulas of grid_item.h. */
 static inline void place_eight(const carom_grid_table *table, const carom_grid_cells *cells,
-                               uint32_t level, places *p) {
+                               uint32_t level, grid_cpu_places *p) {
     const carom_u32x8 right = {0, 1, 0, 1, 0, 1, 0, 1}, up = {0, 0, 1, 1, 0, 0, 1, 1},
                       behind = {0, 0, 0, 0, 1, 1, 1, 1}, lower = {7, 6, 5, 4, 3, 2, 1, 0};
     carom_grid_cells on = carom_grid_cells_on(cells, level);
@@ -56,7 +56,7 @@ static inline void place_eight(const carom_grid_table *table, const carom_grid_c
 /* The general case: any number of cells and any hash. */
 __attribute__((noinline)) static void place_each(const carom_grid_table *table,
                                                  const carom_grid_cells *cells, uint32_t level,
-                                                 places *p) {
+                                                 grid_cpu_places *p) {
     uint32_t count = carom_grid_enter(table, cells, level, p->buckets, p->tags);
     CAROM_ASSERT(count >= 1 && count <= CAROM_GRID_MOST_CELLS);
     p->set = ~UINT64_C(0) >> (64 - count);
@@ -67,7 +67,7 @@ __attribute__((noinline)) static void place_each(const carom_grid_table *table,
 #ifdef CAROM_CHECKS
 #define GRID_ITEMS_PER_CHECK 8u
 static void grid_check_eight(const carom_grid_table *table, const carom_grid_cells *cells,
-                             uint32_t level, const places *p) {
+                             uint32_t level, const grid_cpu_places *p) {
     uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS], i = 0;
     if (cells->low[0] % GRID_ITEMS_PER_CHECK != 0) return;
     uint32_t count = carom_grid_enter(table, cells, level, buckets, tags);
@@ -80,8 +80,8 @@ static void grid_check_eight(const carom_grid_table *table, const carom_grid_cel
 #define grid_check_eight(table, cells, level, p) ((void)0)
 #endif
 
-static inline void place(const carom_grid_table *table, const carom_grid_cells *cells,
-                         uint32_t level, places *p) {
+static inline void grid_cpu_place(const carom_grid_table *table, const carom_grid_cells *cells,
+                                  uint32_t level, grid_cpu_places *p) {
     uint32_t wide = 0;
     for (int k = 0; k < 3; ++k) wide |= (cells->high[k] >> level) - (cells->low[k] >> level);
     if (table->block_shift != 0 && wide <= 1u) {
@@ -97,25 +97,25 @@ static inline carom_grid_cells cells_of_rank(const carom_grid_view *view, uint32
     return carom_grid_cells_of(&view->space, &box);
 }
 
-static inline bool place_rank(const carom_grid_view *view, uint32_t rank, places *p) {
+static inline bool place_rank(const carom_grid_view *view, uint32_t rank, grid_cpu_places *p) {
     uint32_t level = view->levels[rank];
     if (level == CAROM_GRID_NOWHERE) return false;
     carom_grid_cells cells = cells_of_rank(view, rank);
-    place(&view->table, &cells, level, p);
+    grid_cpu_place(&view->table, &cells, level, p);
     return true;
 }
 
-static inline uint32_t lowest(uint64_t set) {
+static inline uint32_t grid_cpu_lowest(uint64_t set) {
     return (uint32_t)__builtin_ctzll(set);
 }
 
 void CAROM_CPU(carom_grid_count)(const carom_grid_view *view, uint32_t first, uint32_t end,
                                  bool shared, uint32_t *counts) {
-    places p;
+    grid_cpu_places p;
     for (uint32_t rank = first; rank < end; ++rank) {
         if (!place_rank(view, rank, &p)) continue;
         for (; p.set != 0; p.set &= p.set - 1) {
-            uint32_t *count = &counts[p.buckets[lowest(p.set)]];
+            uint32_t *count = &counts[p.buckets[grid_cpu_lowest(p.set)]];
             if (shared)
                 (void)__atomic_fetch_add(count, 1u, __ATOMIC_RELAXED);
             else
@@ -126,11 +126,11 @@ void CAROM_CPU(carom_grid_count)(const carom_grid_view *view, uint32_t first, ui
 
 void CAROM_CPU(carom_grid_fill)(const carom_grid_view *view, uint32_t first, uint32_t end,
                                 bool shared, uint32_t *ends, uint32_t *ranks, uint32_t *tags) {
-    places p;
+    grid_cpu_places p;
     for (uint32_t rank = end; rank-- > first;) {
         if (!place_rank(view, rank, &p)) continue;
         for (; p.set != 0; p.set &= p.set - 1) {
-            uint32_t i = lowest(p.set), *last = &ends[p.buckets[i]];
+            uint32_t i = grid_cpu_lowest(p.set), *last = &ends[p.buckets[i]];
             uint32_t at = shared ? __atomic_sub_fetch(last, 1u, __ATOMIC_RELAXED) : --*last;
             CAROM_ASSERT(at < UINT32_MAX && p.buckets[i] < view->table.bucket_count);
             ranks[at] = rank;
@@ -142,22 +142,22 @@ void CAROM_CPU(carom_grid_fill)(const carom_grid_view *view, uint32_t first, uin
 /* ---- Query of one box ------------------------------------------------------------------------ */
 
 /* A bucket to be scanned for entries that match `tags` and have a rank of at least `after`. */
-typedef struct visit {
+typedef struct grid_cpu_visit {
     uint32_t bucket, at, end, tags, after;
-} visit;
+} grid_cpu_visit;
 
-typedef struct query {
+typedef struct grid_cpu_query {
     const carom_grid_view *view;
     carom_grid_found *found;
     carom_grid_cells cells; /* of level 0 */
     float bounds[8];        /* high x, y, z, then -low; overlap: no value of the box is larger */
     uint32_t a;
     uint32_t visit_count, hit_count;
-    visit visits[GRID_MOST_VISITS + CAROM_GRID_MOST_CELLS];
+    grid_cpu_visit visits[GRID_MOST_VISITS + CAROM_GRID_MOST_CELLS];
     uint32_t hits[GRID_MOST_HITS + CAROM_LANES];
-} query;
+} grid_cpu_query;
 
-static inline bool overlaps(const query *q, uint32_t rank) {
+static inline bool grid_cpu_overlaps(const grid_cpu_query *q, uint32_t rank) {
     const float *box = q->view->boxes + 8 * (uint64_t)rank;
     carom_lanes below =
         carom_f32x8_lanes_at_most(carom_f32x8_load(box), carom_f32x8_load(q->bounds));
@@ -165,7 +165,7 @@ static inline bool overlaps(const query *q, uint32_t rank) {
 }
 
 /* Compares the boxes of the matching entries. */
-static inline bool settle(query *q) {
+static inline bool grid_cpu_settle(grid_cpu_query *q) {
     carom_grid_found *found = q->found;
     const uint32_t *ranks = q->view->ranks;
     for (uint32_t at = 0; at < q->hit_count; at += CAROM_GRID_FLUSH) {
@@ -177,7 +177,7 @@ static inline bool settle(query *q) {
             uint32_t rank = ranks[q->hits[i]];
             found->a[count] = q->a;
             found->b[count] = rank;
-            count += overlaps(q, rank) ? 1u : 0u;
+            count += grid_cpu_overlaps(q, rank) ? 1u : 0u;
         }
         CAROM_ASSERT(count <= CAROM_GRID_FOUND);
         found->count = count;
@@ -187,20 +187,20 @@ static inline bool settle(query *q) {
 }
 
 /* Tests an entry whose tags cannot decide. */
-static bool ask_entry(query *q, const visit *v, uint32_t entry) {
+static bool ask_entry(grid_cpu_query *q, const grid_cpu_visit *v, uint32_t entry) {
     const carom_grid_view *view = q->view;
     uint32_t rank = view->ranks[entry], level = v->tags >> CAROM_GRID_TAG_LEVEL & 31u;
-    if (view->levels[rank] != level || rank < v->after || !overlaps(q, rank)) return true;
+    if (view->levels[rank] != level || rank < v->after || !grid_cpu_overlaps(q, rank)) return true;
     carom_grid_cells cells = cells_of_rank(view, rank);
     if (!carom_grid_is_once(&view->table, &q->cells, &cells, level, v->bucket)) return true;
-    if (q->hit_count >= GRID_MOST_HITS && !settle(q)) return false;
+    if (q->hit_count >= GRID_MOST_HITS && !grid_cpu_settle(q)) return false;
     CAROM_ASSERT(q->hit_count < GRID_MOST_HITS + CAROM_LANES);
     q->hits[q->hit_count++] = entry;
     return true;
 }
 
 /* Compares the entries of a bucket with the query's tags for it. */
-static inline bool scan(query *q, const visit *v) {
+static inline bool grid_cpu_scan(grid_cpu_query *q, const grid_cpu_visit *v) {
     const carom_grid_view *view = q->view;
     uint32_t at = v->at, end = v->end;
     if ((v->tags & CAROM_GRID_TAG_MULTI) != 0) {
@@ -222,7 +222,7 @@ static inline bool scan(query *q, const visit *v) {
         CAROM_ASSERT(at < end);
         uint32_t left = CAROM_MIN(end - at, CAROM_LANES);
         carom_lanes there = ~0u >> (32 - left), ask = carom_lanes_of(several) & there;
-        if (q->hit_count + CAROM_LANES > GRID_MOST_HITS && !settle(q)) return false;
+        if (q->hit_count + CAROM_LANES > GRID_MOST_HITS && !grid_cpu_settle(q)) return false;
         q->hit_count +=
             carom_lanes_list(carom_lanes_of(match) & there & ~ask, at, &q->hits[q->hit_count]);
         for (; ask != 0; ask &= ask - 1)
@@ -234,38 +234,39 @@ static inline bool scan(query *q, const visit *v) {
 
 /* Lists the buckets to scan on one level. All their starts are loaded first, so that the memory
  * accesses overlap. Empty buckets are dropped without a branch. */
-static inline void look(query *q, uint32_t level, uint32_t after) {
+static inline void grid_cpu_look(grid_cpu_query *q, uint32_t level, uint32_t after) {
     const carom_grid_view *view = q->view;
-    places p;
-    place(&view->table, &q->cells, level, &p);
+    grid_cpu_places p;
+    grid_cpu_place(&view->table, &q->cells, level, &p);
     for (; p.set != 0; p.set &= p.set - 1) {
-        uint32_t i = lowest(p.set), bucket = p.buckets[i];
-        visit *v = &q->visits[q->visit_count];
-        *v = (visit){bucket, view->starts[bucket], view->starts[bucket + 1], p.tags[i], after};
+        uint32_t i = grid_cpu_lowest(p.set), bucket = p.buckets[i];
+        grid_cpu_visit *v = &q->visits[q->visit_count];
+        *v = (grid_cpu_visit){bucket, view->starts[bucket], view->starts[bucket + 1], p.tags[i],
+                              after};
         CAROM_ASSERT(v->at <= v->end && q->visit_count < GRID_MOST_VISITS + CAROM_GRID_MOST_CELLS);
         q->visit_count += v->at < v->end ? 1u : 0u;
         ++q->found->visits;
     }
 }
 
-static inline bool scan_all(query *q) {
+static inline bool grid_cpu_scan_all(grid_cpu_query *q) {
     for (uint32_t i = 0; i < q->visit_count; ++i)
-        if (!scan(q, &q->visits[i])) return false;
+        if (!grid_cpu_scan(q, &q->visits[i])) return false;
     q->visit_count = 0;
     return true;
 }
 
 /* Queries all levels of a mask, then scans the remaining buckets and compares the remaining boxes.
  */
-static inline bool look_on(query *q, uint32_t levels) {
+static inline bool look_on(grid_cpu_query *q, uint32_t levels) {
     for (; levels != 0; levels &= levels - 1) {
-        if (q->visit_count > GRID_MOST_VISITS && !scan_all(q)) return false;
-        look(q, (uint32_t)__builtin_ctz(levels), 0);
+        if (q->visit_count > GRID_MOST_VISITS && !grid_cpu_scan_all(q)) return false;
+        grid_cpu_look(q, (uint32_t)__builtin_ctz(levels), 0);
     }
-    return scan_all(q) && settle(q);
+    return grid_cpu_scan_all(q) && grid_cpu_settle(q);
 }
 
-static inline void begin(query *q, const carom_box *box, uint32_t a) {
+static inline void grid_cpu_begin(grid_cpu_query *q, const carom_box *box, uint32_t a) {
     q->a = a;
     q->cells = carom_grid_cells_of(&q->view->space, box);
     q->visit_count = q->hit_count = 0;
@@ -278,15 +279,15 @@ static inline void begin(query *q, const carom_box *box, uint32_t a) {
 
 bool CAROM_CPU(carom_grid_self)(const carom_grid_view *view, uint32_t first, uint32_t end,
                                 carom_grid_found *found) {
-    query q;
+    grid_cpu_query q;
     q.view = view;
     q.found = found;
     for (uint32_t rank = first; rank < end; ++rank) {
         uint32_t level = view->levels[rank];
         if (level == CAROM_GRID_NOWHERE) continue;
         carom_box box = carom_grid_box(view, rank);
-        begin(&q, &box, rank);
-        look(&q, level, rank + 1);
+        grid_cpu_begin(&q, &box, rank);
+        grid_cpu_look(&q, level, rank + 1);
         if (!look_on(&q, level < 31 ? view->level_mask & ~0u << (level + 1) : 0u)) return false;
     }
     return true;
@@ -294,11 +295,11 @@ bool CAROM_CPU(carom_grid_self)(const carom_grid_view *view, uint32_t first, uin
 
 bool CAROM_CPU(carom_grid_find)(const carom_grid_view *view, const carom_box *box, uint32_t level,
                                 uint32_t a, carom_grid_found *found) {
-    query q;
+    grid_cpu_query q;
     q.view = view;
     q.found = found;
     uint32_t levels = level < 32 ? view->level_mask & ~0u << level : 0u;
     if (levels == 0) return true;
-    begin(&q, box, a);
+    grid_cpu_begin(&q, box, a);
     return look_on(&q, levels);
 }

@@ -83,8 +83,8 @@ static __global__ void carom_grid_begin(carom_grid_measure_state *state) {
 
 /* BOXES: box(rank), which may be empty, and paired(a, b): whether two items can be a pair. */
 template <typename BOXES>
-static __global__ void carom_grid_measure(BOXES boxes, uint32_t count,
-                                          carom_grid_measure_state *state) {
+static __global__ void carom_grid_cuda_measure(BOXES boxes, uint32_t count,
+                                               carom_grid_measure_state *state) {
     carom_device_begin();
     carom_grid_extent all = carom_grid_extent_of_nothing();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
@@ -346,7 +346,7 @@ static void carom_grid_find(carom_device *device, BOXES boxes, uint32_t count,
     carom_device_step(device, "cells");
     (void)cudaMemsetAsync(grid.counts, 0, counts * sizeof(uint32_t), device->stream);
     carom_device_launch(device, carom_grid_begin, 1, 1, grid.state);
-    carom_device_launch(device, carom_grid_measure<BOXES>,
+    carom_device_launch(device, carom_grid_cuda_measure<BOXES>,
                         CAROM_GRID_MEASURE_BLOCKS * (unsigned)device->processors,
                         CAROM_GRID_THREADS, boxes, count, grid.state);
     carom_device_launch(device, carom_grid_end_measure, 1, 1, grid.state, lift);
@@ -356,7 +356,7 @@ static void carom_grid_find(carom_device *device, BOXES boxes, uint32_t count,
     carom_device_scan(device, grid.temporary, grid.temporary_bytes, grid.counts, grid.starts,
                       counts);
     carom_device_launch(device, carom_grid_fill, blocks, CAROM_GRID_THREADS, count, table, grid);
-    carom_device_check_zeros(device, grid.counts, counts * sizeof(uint32_t));
+    CAROM_DEVICE_CHECK_ZEROS(device, grid.counts, counts * sizeof(uint32_t));
     carom_device_launch(device, carom_grid_report_entries, 1, 1,
                         (const uint32_t *)grid.starts + table.bucket_count, entries);
     carom_device_step(device, "candidates");

@@ -64,7 +64,7 @@ static carom_status sort_keys(perfect *p) {
 }
 
 /* Groups are contiguous ranges of the sorted keys. */
-static void deal(perfect *p) {
+static void grid_perfect_deal(perfect *p) {
     uint32_t groups = p->table->group_count, sizes[PERFECT_GROUP_SIZES + 1] = {0};
     uint64_t at = 0;
     for (uint32_t g = 0; g < groups; ++g) {
@@ -128,8 +128,9 @@ static carom_status displace(perfect *p, uint32_t *displacements) {
     return CAROM_OK;
 }
 
-static carom_status make(perfect *p, const carom_allocator *allocator, carom_arena *scratch,
-                         uint32_t **displacements, uint64_t *capacity) {
+static carom_status grid_perfect_make(perfect *p, const carom_allocator *allocator,
+                                      carom_arena *scratch, uint32_t **displacements,
+                                      uint64_t *capacity) {
     carom_grid_table *table = p->table;
     CAROM_TRY(sort_keys(p));
     if (p->key_count > PERFECT_MOST_CELLS)
@@ -153,7 +154,7 @@ static carom_status make(perfect *p, const carom_allocator *allocator, carom_are
     }
     memset(p->taken, 0, words * sizeof(*p->taken));
     table->displacements = *displacements;
-    deal(p);
+    grid_perfect_deal(p);
     return displace(p, *displacements);
 }
 
@@ -163,7 +164,7 @@ carom_status carom_grid_perfect_table(carom_context *context, const carom_alloca
     perfect p = {.context = context, .table = table, .keys = keys, .key_count = count};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = make(&p, allocator, scratch, displacements, capacity);
+    carom_status status = grid_perfect_make(&p, allocator, scratch, displacements, capacity);
     if (allocator != NULL) carom_arena_rewind(scratch, mark);
     return status;
 }

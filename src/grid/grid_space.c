@@ -7,13 +7,13 @@
 #include "geom/length.h"
 #include "grid/grid.h"
 
-typedef struct measuring {
+typedef struct grid_space_measuring {
     const carom_grid_source *source;
     carom_grid_extent *extents; /* of each range */
-} measuring;
+} grid_space_measuring;
 
-static carom_status measure(void *argument, carom_range range) {
-    measuring *m = argument;
+static carom_status grid_space_measure(void *argument, carom_range range) {
+    grid_space_measuring *m = argument;
     carom_box boxes[CAROM_GRID_BATCH];
     carom_grid_extent all = carom_grid_extent_of_nothing();
     for (uint64_t at = range.begin; at < range.end; at += CAROM_GRID_BATCH) {
@@ -34,11 +34,11 @@ carom_status carom_grid_measure(carom_context *context, const carom_grid_source 
              ranges = (count + CAROM_GRID_ITEMS_PER_RANGE - 1) / CAROM_GRID_ITEMS_PER_RANGE;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    measuring m = {source, CAROM_ARENA_TAKE(scratch, carom_grid_extent, ranges)};
+    grid_space_measuring m = {source, CAROM_ARENA_TAKE(scratch, carom_grid_extent, ranges)};
     if (m.extents == NULL)
         return carom_fail_memory(context, ranges * sizeof(carom_grid_extent), "building a grid");
     carom_status status =
-        carom_parallel_for(context, count, CAROM_GRID_ITEMS_PER_RANGE, measure, &m);
+        carom_parallel_for(context, count, CAROM_GRID_ITEMS_PER_RANGE, grid_space_measure, &m);
     carom_grid_extent all = carom_grid_extent_of_nothing();
     for (uint64_t i = 0; status == CAROM_OK && i < ranges; ++i)
         carom_grid_extend(&all, &m.extents[i]);

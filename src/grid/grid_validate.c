@@ -66,7 +66,7 @@ static const char *validate_buckets(const carom_grid_view *view) {
 }
 
 /* The entry of a rank in a bucket, or UINT32_MAX. */
-static uint32_t find(const carom_grid_view *view, uint32_t bucket, uint32_t rank) {
+static uint32_t grid_validate_find(const carom_grid_view *view, uint32_t bucket, uint32_t rank) {
     uint32_t low = view->starts[bucket], high = view->starts[bucket + 1], end = high;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -78,7 +78,7 @@ static uint32_t find(const carom_grid_view *view, uint32_t bucket, uint32_t rank
     return low < end && view->ranks[low] == rank ? low : UINT32_MAX;
 }
 
-static const char *validate_entries(const carom_grid_view *view) {
+static const char *grid_validate_entries(const carom_grid_view *view) {
     uint64_t total = 0;
     for (uint32_t rank = 0; rank < view->item_count; ++rank) {
         uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
@@ -88,7 +88,7 @@ static const char *validate_entries(const carom_grid_view *view) {
         uint32_t count = carom_grid_enter(&view->table, &cells, view->levels[rank], buckets, tags);
         total += count;
         for (uint32_t i = 0; i < count; ++i) {
-            uint32_t entry = find(view, buckets[i], rank);
+            uint32_t entry = grid_validate_find(view, buckets[i], rank);
             if (entry == UINT32_MAX) return "grid: an item is missing in the bucket of a cell";
             if (view->tags[entry] != tags[i]) return "grid: the tags of an entry are wrong";
         }
@@ -109,6 +109,6 @@ const char *carom_grid_validate(const carom_grid *grid, const carom_grid_source 
     const char *message = validate_items(grid);
     if (message == NULL) message = validate_boxes(grid, source);
     if (message == NULL) message = validate_buckets(view);
-    if (message == NULL) message = validate_entries(view);
+    if (message == NULL) message = grid_validate_entries(view);
     return message;
 }

@@ -13,7 +13,8 @@
 #include "base/threads.h"
 #include "geom/length.h"
 
-#define AT_ONCE ((uint64_t)1 << 16) /* vertices or corners per range of a loop: some 50 us */
+#define MESH_VERTICES_PER_RANGE                                                                    \
+    ((uint64_t)1 << 16) /* vertices or corners per range of a loop: some 50 us */
 
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
     carom_mesh *mesh = carom_allocate(allocator, 1, sizeof(*mesh));
@@ -83,7 +84,7 @@ static carom_status corners_are_vertices(void *argument, carom_range range) {
 }
 
 static carom_status check_positions(carom_context *context, const carom_mesh_view *view) {
-    carom_status status = carom_parallel_for(context, view->vertex_count, AT_ONCE,
+    carom_status status = carom_parallel_for(context, view->vertex_count, MESH_VERTICES_PER_RANGE,
                                              positions_are_finite, (void *)(uintptr_t)view);
     if (status != CAROM_BAD_INPUT) return status;
     uint64_t i = 0;
@@ -128,8 +129,9 @@ static uint64_t face_of_corner(const carom_mesh_view *view, uint64_t corner) {
 }
 
 static carom_status check_corners(carom_context *context, const carom_mesh_view *view) {
-    carom_status status = carom_parallel_for(context, carom_mesh_corner_count(view), AT_ONCE,
-                                             corners_are_vertices, (void *)(uintptr_t)view);
+    carom_status status =
+        carom_parallel_for(context, carom_mesh_corner_count(view), MESH_VERTICES_PER_RANGE,
+                           corners_are_vertices, (void *)(uintptr_t)view);
     if (status != CAROM_BAD_INPUT) return status;
     uint64_t i = 0;
     while (view->corners[i] < view->vertex_count) ++i;
@@ -246,7 +248,7 @@ static bool all_triangles(const carom_mesh_view *view) {
     return true;
 }
 
-static void copy_positions(const carom_mesh_view *view, char *to) {
+static void mesh_copy_positions(const carom_mesh_view *view, char *to) {
     uint64_t packed = 3 * carom_scalar_size(view->scalar), stride = carom_mesh_stride(view);
     const char *from = view->positions;
     if (stride == packed) {
@@ -275,8 +277,8 @@ bool carom_mesh_copy_names(carom_mesh *mesh, const carom_mesh_view *view) {
     return true;
 }
 
-static void gather(const void *from, const uint32_t *indices, uint64_t count, size_t size,
-                   char *to) {
+static void mesh_gather(const void *from, const uint32_t *indices, uint64_t count, size_t size,
+                        char *to) {
     if (indices == NULL) {
         if (count != 0) memcpy(to, from, count * size);
         return;
@@ -300,7 +302,7 @@ bool carom_mesh_copy_properties(carom_mesh *mesh, const carom_mesh_view *view,
         uint64_t value_count = p->of_faces ? mesh->face_count : mesh->vertex_count;
         char *values = carom_allocate(&mesh->allocator, value_count, size);
         if (values == NULL) return false;
-        gather(p->values, p->of_faces ? face_from : vertex_from, value_count, size, values);
+        mesh_gather(p->values, p->of_faces ? face_from : vertex_from, value_count, size, values);
         memcpy(name, p->name, length);
         mesh->properties[i] = (carom_mesh_property){name, p->of_faces, p->type, values};
         mesh->property_count = i + 1;
@@ -334,7 +336,7 @@ static bool copy_view(const carom_mesh_view *view, carom_mesh *mesh) {
         if (mesh->parts == NULL) return false;
         memcpy(mesh->parts, view->parts, view->face_count * sizeof(*mesh->parts));
     }
-    copy_positions(view, mesh->positions);
+    mesh_copy_positions(view, mesh->positions);
     if (corner_count != 0)
         memcpy(mesh->corners, view->corners, corner_count * sizeof(*mesh->corners));
     if (polygons)

@@ -27,10 +27,10 @@ static uint64_t load32(const uint8_t *at) {
 }
 
 /* The packed bytes of an entry. */
-typedef struct entry {
+typedef struct mesh_3mf_entry {
     const uint8_t *bytes;
     uint64_t packed, size, method;
-} entry;
+} mesh_3mf_entry;
 
 static const uint8_t *find_end(carom_source source) {
     if (source.size < END_BYTES) return NULL;
@@ -41,7 +41,7 @@ static const uint8_t *find_end(carom_source source) {
     return NULL;
 }
 
-static bool locate(carom_source source, const uint8_t *directory, entry *e) {
+static bool locate(carom_source source, const uint8_t *directory, mesh_3mf_entry *e) {
     uint64_t at = load32(directory + 42);
     e->method = load16(directory + 10);
     e->packed = load32(directory + 20);
@@ -63,7 +63,7 @@ static bool is_model(const char *name, uint64_t length, bool exact) {
 }
 
 /* The entry with the usual name, else the first one whose name ends in .model. */
-static bool find_model(carom_source source, entry *e) {
+static bool find_model(carom_source source, mesh_3mf_entry *e) {
     const uint8_t *end = find_end(source);
     if (end == NULL) return false;
     for (int exact = 1; exact >= 0; --exact) {
@@ -82,17 +82,18 @@ static bool find_model(carom_source source, entry *e) {
 
 /* ---- The model ------------------------------------------------------------------------------- */
 
-typedef struct span {
+typedef struct mesh_3mf_span {
     const char *begin, *end;
-} span;
+} mesh_3mf_span;
 
-static bool is(span s, const char *word) {
+static bool is(mesh_3mf_span s, const char *word) {
     size_t length = strlen(word);
     return (size_t)(s.end - s.begin) == length && memcmp(s.begin, word, length) == 0;
 }
 
 /* Reads name="value" or name='value' and advances past it; false at the end of the tag. */
-static bool next_attribute(const char **at, const char *end, span *name, span *value) {
+static bool next_attribute(const char **at, const char *end, mesh_3mf_span *name,
+                           mesh_3mf_span *value) {
     const char *p = *at;
     while (p < end && carom_is_space((uint8_t)*p)) ++p;
     name->begin = p;
@@ -143,7 +144,7 @@ static uint32_t read_entity(const char **at, const char *end) {
     if (stop == end || *stop != ';') return 0;
     uint32_t character = 0;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i)
-        if (is((span){begin, stop}, known[i].name)) character = known[i].character;
+        if (is((mesh_3mf_span){begin, stop}, known[i].name)) character = known[i].character;
     if (stop - begin >= 2 && *begin == '#') {
         uint32_t base = begin[1] == 'x' ? 16 : 10;
         for (const char *p = begin + (base == 16 ? 2 : 1); p < stop && character < 0x110000; ++p) {
@@ -161,7 +162,8 @@ static uint32_t read_entity(const char **at, const char *end) {
 }
 
 /* Appends a value with its entities replaced, which are never shorter than their characters. */
-static bool push_decoded(carom_names *names, const carom_allocator *allocator, span value) {
+static bool push_decoded(carom_names *names, const carom_allocator *allocator,
+                         mesh_3mf_span value) {
     char *text = carom_allocate(allocator, (uint64_t)(value.end - value.begin) + 1, 1), *to = text;
     if (text == NULL) return false;
     while (value.begin < value.end) {
@@ -176,7 +178,7 @@ static bool push_decoded(carom_names *names, const carom_allocator *allocator, s
     return pushed;
 }
 
-static double metres_of(span unit) {
+static double metres_of(mesh_3mf_span unit) {
     static const struct {
         const char *name;
         double metres;
@@ -188,7 +190,7 @@ static double metres_of(span unit) {
 }
 
 static void scan_model_tag(const char *at, const char *end, carom_3mf *model) {
-    span name, value;
+    mesh_3mf_span name, value;
     model->metres = 1e-3; /* the default of the format */
     while (next_attribute(&at, end, &name, &value))
         if (is(name, "unit")) model->metres = metres_of(value);
@@ -196,7 +198,7 @@ static void scan_model_tag(const char *at, const char *end, carom_3mf *model) {
 
 static bool scan_object_tag(const char *at, const char *end, const carom_allocator *allocator,
                             carom_3mf *model) {
-    span name, value, id = {NULL, NULL}, title = {NULL, NULL};
+    mesh_3mf_span name, value, id = {NULL, NULL}, title = {NULL, NULL};
     bool is_new;
     while (next_attribute(&at, end, &name, &value)) {
         if (is(name, "id")) id = value;
@@ -206,16 +208,16 @@ static bool scan_object_tag(const char *at, const char *end, const carom_allocat
     if (carom_names_find_or_add(&model->ids, allocator, id.begin, (size_t)(id.end - id.begin),
                                 &is_new) == CAROM_NAMES_FULL)
         return false;
-    if (title.begin == NULL) title = (span){"", ""};
+    if (title.begin == NULL) title = (mesh_3mf_span){"", ""};
     return !is_new || push_decoded(&model->names, allocator, title);
 }
 
 /* Scans the tags. Comments may hold anything, the values of attributes no "<". */
-static bool scan(const char *at, const char *end, const carom_allocator *allocator,
-                 carom_3mf *model) {
+static bool mesh_3mf_scan(const char *at, const char *end, const carom_allocator *allocator,
+                          carom_3mf *model) {
     while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
         ++at;
-        span tag = {at, at};
+        mesh_3mf_span tag = {at, at};
         if (end - at >= 3 && memcmp(at, "!--", 3) == 0) {
             for (at += 3; end - at >= 3 && memcmp(at, "-->", 3) != 0;) ++at;
             continue;
@@ -232,7 +234,7 @@ static bool scan(const char *at, const char *end, const carom_allocator *allocat
 
 carom_status carom_3mf_read(carom_builder *builder, carom_source source, carom_3mf *model) {
     const carom_allocator *allocator = &builder->context->allocator;
-    entry e;
+    mesh_3mf_entry e;
     if (!find_model(source, &e)) return CAROM_OK;
     uint8_t *unpacked = NULL;
     bool known = e.method == METHOD_STORED && e.packed == e.size;
@@ -244,7 +246,7 @@ carom_status carom_3mf_read(carom_builder *builder, carom_source source, carom_3
         text = unpacked;
     }
     bool allocated =
-        !known || scan((const char *)text, (const char *)text + e.size, allocator, model);
+        !known || mesh_3mf_scan((const char *)text, (const char *)text + e.size, allocator, model);
     carom_release(allocator, unpacked);
     return allocated ? CAROM_OK : carom_builder_fail_memory(builder);
 }

@@ -24,7 +24,7 @@ typedef struct assimp {
     const char *(*error)(void);
 } assimp;
 
-static bool find(void *library, const char *name, void *to) {
+static bool mesh_assimp_find(void *library, const char *name, void *to) {
     void *symbol = dlsym(library, name);
     memcpy(to, &symbol, sizeof(symbol)); /* C has no cast from object to function pointer */
     return symbol != NULL;
@@ -33,10 +33,10 @@ static bool find(void *library, const char *name, void *to) {
 /* The library is never unloaded: loading it again would cost as much each time. */
 static bool open_assimp(assimp *a) {
     void *library = dlopen(CAROM_ASSIMP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    return library != NULL && find(library, "aiImportFile", &a->import_file) &&
-           find(library, "aiImportFileFromMemory", &a->import_memory) &&
-           find(library, "aiReleaseImport", &a->release) &&
-           find(library, "aiGetErrorString", &a->error);
+    return library != NULL && mesh_assimp_find(library, "aiImportFile", &a->import_file) &&
+           mesh_assimp_find(library, "aiImportFileFromMemory", &a->import_memory) &&
+           mesh_assimp_find(library, "aiReleaseImport", &a->release) &&
+           mesh_assimp_find(library, "aiGetErrorString", &a->error);
 }
 
 /* ---- Conversion of a scene to a mesh --------------------------------------------------------- */
@@ -45,9 +45,9 @@ typedef struct matrix { /* rows of x' = m x */
     double m[3][4];
 } matrix;
 
-static const matrix identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+static const matrix mesh_assimp_identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
 
-static matrix multiply(const matrix *a, const struct aiMatrix4x4 *t) {
+static matrix mesh_assimp_multiply(const matrix *a, const struct aiMatrix4x4 *t) {
     const double b[3][4] = {{(double)t->a1, (double)t->a2, (double)t->a3, (double)t->a4},
                             {(double)t->b1, (double)t->b2, (double)t->b3, (double)t->b4},
                             {(double)t->c1, (double)t->c2, (double)t->c3, (double)t->c4}};
@@ -60,18 +60,20 @@ static matrix multiply(const matrix *a, const struct aiMatrix4x4 *t) {
     return product;
 }
 
-static double row(const double r[4], const struct aiVector3D *v) {
+static double mesh_assimp_row(const double r[4], const struct aiVector3D *v) {
     return ((r[0] * (double)v->x + r[1] * (double)v->y) + r[2] * (double)v->z) + r[3];
 }
 
-static carom_status add_mesh(carom_builder *builder, const struct aiMesh *mesh, const matrix *m) {
+static carom_status mesh_assimp_add_mesh(carom_builder *builder, const struct aiMesh *mesh,
+                                         const matrix *m) {
     uint64_t base = builder->points.count;
     if (base + mesh->mNumVertices > CAROM_MESH_MOST_VERTICES)
         return carom_fail(builder->context, CAROM_TOO_LARGE, "%s: more than %" PRIu32 " vertices",
                           builder->name, CAROM_MESH_MOST_VERTICES);
     for (unsigned i = 0; i < mesh->mNumVertices && !builder->stopped; ++i) {
         const struct aiVector3D *v = &mesh->mVertices[i];
-        carom_vec3 p = {row(m->m[0], v), row(m->m[1], v), row(m->m[2], v)};
+        carom_vec3 p = {mesh_assimp_row(m->m[0], v), mesh_assimp_row(m->m[1], v),
+                        mesh_assimp_row(m->m[2], v)};
         if (!carom_vec_finite(p))
             return carom_fail(builder->context, CAROM_BAD_FILE,
                               "%s: vertex %" PRIu64 " has a coordinate that is not finite",
@@ -159,14 +161,14 @@ CAROM_ARRAY(waiting_nodes, waiting);
 static carom_status add_nodes(names *n, const struct aiScene *scene, waiting_nodes *stack) {
     carom_builder *builder = n->builder;
     const carom_allocator *allocator = &builder->context->allocator;
-    waiting root = {scene->mRootNode, identity};
+    waiting root = {scene->mRootNode, mesh_assimp_identity};
     if (!waiting_nodes_push(stack, allocator, root)) return carom_builder_fail_memory(builder);
     while (stack->count != 0 && !builder->stopped) {
         waiting w = stack->data[--stack->count];
-        matrix m = multiply(&w.above, &w.node->mTransformation);
+        matrix m = mesh_assimp_multiply(&w.above, &w.node->mTransformation);
         begin_part(n, scene, w.node);
         for (unsigned i = 0; i < w.node->mNumMeshes; ++i)
-            CAROM_TRY(add_mesh(builder, scene->mMeshes[w.node->mMeshes[i]], &m));
+            CAROM_TRY(mesh_assimp_add_mesh(builder, scene->mMeshes[w.node->mMeshes[i]], &m));
         for (unsigned i = w.node->mNumChildren; i-- > 0;) {
             waiting child = {w.node->mChildren[i], m};
             if (!waiting_nodes_push(stack, allocator, child))

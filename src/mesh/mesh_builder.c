@@ -70,8 +70,8 @@ void carom_builder_enter_part(carom_builder *builder, const void *name, size_t l
 
 /* Copies into a block of the exact size when more than a quarter is unused; keeps the old block
  * when there is no memory for that. */
-static void *fit(const carom_allocator *allocator, void *data, uint64_t count, uint64_t capacity,
-                 size_t size) {
+static void *mesh_builder_fit(const carom_allocator *allocator, void *data, uint64_t count,
+                              uint64_t capacity, size_t size) {
     if (data == NULL || capacity - count <= capacity / 4) return data;
     CAROM_ASSERT(count <= capacity);
     void *fitting = carom_allocate(allocator, count, size);
@@ -100,7 +100,7 @@ static bool finish_parts(carom_builder *builder, carom_mesh *mesh) {
         names->bytes = (carom_name_bytes){0};
     }
     const carom_corners *p = &builder->parts;
-    mesh->parts = fit(allocator, p->data, p->count, p->capacity, sizeof(*p->data));
+    mesh->parts = mesh_builder_fit(allocator, p->data, p->count, p->capacity, sizeof(*p->data));
     builder->parts = (carom_corners){0};
     return true;
 }
@@ -130,14 +130,15 @@ carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format form
         mesh->vertex_count = builder->float_count;
     } else {
         const carom_points *p = &builder->points;
-        mesh->positions = fit(allocator, p->data, p->count, p->capacity, sizeof(*p->data));
+        mesh->positions =
+            mesh_builder_fit(allocator, p->data, p->count, p->capacity, sizeof(*p->data));
         mesh->vertex_count = p->count;
         builder->points = (carom_points){0};
     }
     const carom_corners *c = &builder->corners;
-    mesh->corners = fit(allocator, c->data, c->count, c->capacity, sizeof(*c->data));
+    mesh->corners = mesh_builder_fit(allocator, c->data, c->count, c->capacity, sizeof(*c->data));
     const carom_offsets *o = &builder->offsets;
-    mesh->offsets = fit(allocator, o->data, o->count, o->capacity, sizeof(*o->data));
+    mesh->offsets = mesh_builder_fit(allocator, o->data, o->count, o->capacity, sizeof(*o->data));
     CAROM_ASSERT(builder->offsets.count == 0 || builder->offsets.count == builder->face_count + 1);
     CAROM_ASSERT(builder->offsets.count != 0 || builder->corners.count == 3 * builder->face_count);
     mesh->face_count = builder->face_count;

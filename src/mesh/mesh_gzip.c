@@ -19,9 +19,10 @@
  * taken for a decompression bomb. */
 #define TRAP_SIZE  ((uint64_t)256 << 20)
 #define TRAP_RATIO 256u
-#define PIECE      ((size_t)1 << 20) /* bytes between two reports; zlib counts in 32 bits */
-#define GZIP_ONLY  (15 + 16)
-#define RAW        (-15) /* without any header */
+#define MESH_GZIP_BYTES_PER_REPORT                                                                 \
+    ((size_t)1 << 20) /* bytes between two reports; zlib counts in 32 bits */
+#define GZIP_ONLY (15 + 16)
+#define RAW       (-15) /* without any header */
 
 static void *zlib_allocate(void *user, uInt count, uInt size) {
     return carom_allocate(user, count, size);
@@ -43,7 +44,7 @@ typedef struct unpacking {
 } unpacking;
 
 /* Grows the output: to twice the compressed size at first, then by half each time. */
-static carom_status grow(unpacking *u) {
+static carom_status mesh_gzip_grow(unpacking *u) {
     if (u->used >= TRAP_SIZE && u->used / TRAP_RATIO > u->size)
         return carom_fail(u->context, CAROM_TOO_LARGE,
                           "%s: %" PRIu64 " bytes unpack to more than %" PRIu64
@@ -80,12 +81,12 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
     while (!carom_progress_cancelled(u->context)) {
         if (stream->avail_in == 0) {
             stream->next_in = (Bytef *)(uintptr_t)(bytes + given);
-            stream->avail_in = (uInt)CAROM_MIN(u->size - given, PIECE);
+            stream->avail_in = (uInt)CAROM_MIN(u->size - given, MESH_GZIP_BYTES_PER_REPORT);
             given += stream->avail_in;
             carom_progress_add(u->context, 0, stream->avail_in);
         }
-        if (u->used == u->capacity) CAROM_TRY(grow(u));
-        uInt space = (uInt)CAROM_MIN(u->capacity - u->used, PIECE);
+        if (u->used == u->capacity) CAROM_TRY(mesh_gzip_grow(u));
+        uInt space = (uInt)CAROM_MIN(u->capacity - u->used, MESH_GZIP_BYTES_PER_REPORT);
         stream->next_out = u->out + u->used;
         stream->avail_out = space;
         int code = inflate(stream, Z_NO_FLUSH);
@@ -143,12 +144,12 @@ bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, 
     while (code == Z_OK) {
         if (stream.avail_in == 0) {
             stream.next_in = (Bytef *)(uintptr_t)(bytes + given);
-            stream.avail_in = (uInt)CAROM_MIN(size - given, PIECE);
+            stream.avail_in = (uInt)CAROM_MIN(size - given, MESH_GZIP_BYTES_PER_REPORT);
             given += stream.avail_in;
         }
         if (stream.avail_out == 0) {
             stream.next_out = out + (out_size - space);
-            stream.avail_out = (uInt)CAROM_MIN(space, PIECE);
+            stream.avail_out = (uInt)CAROM_MIN(space, MESH_GZIP_BYTES_PER_REPORT);
             space -= stream.avail_out;
         }
         code = inflate(&stream, Z_NO_FLUSH); /* Z_BUF_ERROR when neither side has any left */

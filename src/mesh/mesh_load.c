@@ -33,8 +33,8 @@ typedef struct request {
     carom_mesh_format format;
 } request;
 
-static carom_status read_format(carom_builder *builder, const request *r, bool packed,
-                                carom_source source, carom_mesh_format *format) {
+static carom_status mesh_load_read_format(carom_builder *builder, const request *r, bool packed,
+                                          carom_source source, carom_mesh_format *format) {
     *format = r->format;
     if (*format == CAROM_MESH_FORMAT_GUESS)
         *format = carom_mesh_format_guess(r->name, source.bytes, source.size);
@@ -83,7 +83,7 @@ static carom_status read_source(carom_context *context, const request *r, carom_
     }
     builder.reported = source.bytes;
     carom_progress_begin(context, "reading a mesh", source.size);
-    carom_status status = read_format(&builder, r, packed, source, &format);
+    carom_status status = mesh_load_read_format(&builder, r, packed, source, &format);
     carom_status ended = carom_progress_end(context);
     if (ended != CAROM_OK) status = ended;
     carom_release(&context->allocator, unpacked);

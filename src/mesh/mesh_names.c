@@ -24,7 +24,7 @@ static uint64_t hash_name(const carom_names *names, const char *name, size_t len
     return z ^ (z >> 31);
 }
 
-static bool is_same(const char *known, const char *name, size_t length) {
+static bool mesh_names_is_same(const char *known, const char *name, size_t length) {
     for (size_t i = 0; i < length; ++i)
         if (known[i] != clean(name[i])) return false; /* also at the zero that ends `known` */
     return known[length] == '\0';
@@ -47,7 +47,7 @@ uint32_t carom_names_push(carom_names *names, const carom_allocator *allocator, 
 static uint32_t *find_slot(const carom_names *names, const char *name, size_t length) {
     uint64_t place = hash_name(names, name, length) & (names->slot_count - 1);
     while (names->slots[place] != 0 &&
-           !is_same(carom_names_get(names, names->slots[place] - 1), name, length))
+           !mesh_names_is_same(carom_names_get(names, names->slots[place] - 1), name, length))
         place = (place + 1) & (names->slot_count - 1);
     return &names->slots[place];
 }

@@ -17,7 +17,7 @@
 
 #include "base/double_parts.h"
 
-__extension__ typedef unsigned __int128 u128;
+__extension__ typedef unsigned __int128 mesh_number_u128;
 
 /* ---- Powers of five -------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ static int power_exponent(int q) {
     return (q * 152170) >> 16; /* floor(q log2(5)) in this range */
 }
 
-static u128 power_of_five(int q) {
+static mesh_number_u128 power_of_five(int q) {
     static const uint64_t fine_powers[FINE_STEP] = {UINT64_C(1),
                                                     UINT64_C(5),
                                                     UINT64_C(25),
@@ -90,8 +90,9 @@ static u128 power_of_five(int q) {
                                                     UINT64_C(1490116119384765625)};
     int k = (q - LEAST_POWER) / FINE_STEP, r = (q - LEAST_POWER) % FINE_STEP;
     uint64_t high = coarse_powers[k][0], low = coarse_powers[k][1], fine = fine_powers[r];
-    if (r == 0) return (u128)high << 64 | low;
-    u128 p0 = (u128)low * fine, p1 = (u128)high * fine + (uint64_t)(p0 >> 64);
+    if (r == 0) return (mesh_number_u128)high << 64 | low;
+    mesh_number_u128 p0 = (mesh_number_u128)low * fine,
+                     p1 = (mesh_number_u128)high * fine + (uint64_t)(p0 >> 64);
     int shift = __builtin_clzll((uint64_t)(p1 >> 64));
     return shift == 0 ? p1 : p1 << shift | (uint64_t)p0 >> (64 - shift);
 }
@@ -99,14 +100,15 @@ static u128 power_of_five(int q) {
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* The bits of the double nearest to t 2^x, ties to even; t has 126 bits or more. */
-static uint64_t round_bits(u128 t, int x) {
+static uint64_t round_bits(mesh_number_u128 t, int x) {
     int length = 128 - __builtin_clzll((uint64_t)(t >> 64));
     int exponent = x + length - 1;
     if (exponent > 1023) return UINT64_C(0x7FF) << 52;
     int keep = exponent >= -1022 ? 53 : 53 + exponent + 1022;
     if (keep < 0) return 0;
     int shift = length - keep;
-    u128 half = (u128)1 << (shift - 1), rest = shift == 128 ? t : t & ((half << 1) - 1);
+    mesh_number_u128 half = (mesh_number_u128)1 << (shift - 1),
+                     rest = shift == 128 ? t : t & ((half << 1) - 1);
     uint64_t mantissa = shift == 128 ? 0 : (uint64_t)(t >> shift);
     if (rest > half || (rest == half && (mantissa & 1) != 0)) ++mantissa;
     /* The hidden bit, and a carry from rounding, increment the exponent by themselves. */
@@ -118,12 +120,12 @@ static uint64_t round_bits(u128 t, int x) {
 #define BIG_WORDS  128
 #define BIG_DIGITS 780 /* no midpoint has more; of the rest only "not zero" matters */
 
-typedef struct big {
+typedef struct mesh_number_big {
     uint32_t word[BIG_WORDS];
     int count;
-} big;
+} mesh_number_big;
 
-static void big_multiply_add(big *b, uint32_t factor, uint32_t term) {
+static void big_multiply_add(mesh_number_big *b, uint32_t factor, uint32_t term) {
     uint64_t carry = term;
     for (int i = 0; i < b->count; ++i) {
         carry += (uint64_t)b->word[i] * factor;
@@ -133,14 +135,14 @@ static void big_multiply_add(big *b, uint32_t factor, uint32_t term) {
     if (carry != 0 && b->count < BIG_WORDS) b->word[b->count++] = (uint32_t)carry;
 }
 
-static void big_scale(big *b, int fives, int twos) {
+static void big_scale(mesh_number_big *b, int fives, int twos) {
     for (; fives >= 13; fives -= 13) big_multiply_add(b, 1220703125u, 0);
     for (; fives > 0; --fives) big_multiply_add(b, 5, 0);
     for (; twos >= 31; twos -= 31) big_multiply_add(b, 1u << 31, 0);
     if (twos > 0) big_multiply_add(b, 1u << twos, 0);
 }
 
-static int big_compare(const big *a, const big *b) {
+static int big_compare(const mesh_number_big *a, const mesh_number_big *b) {
     if (a->count != b->count) return a->count < b->count ? -1 : 1;
     for (int i = a->count; i-- > 0;)
         if (a->word[i] != b->word[i]) return a->word[i] < b->word[i] ? -1 : 1;
@@ -149,7 +151,7 @@ static int big_compare(const big *a, const big *b) {
 
 /* The digits as an integer: at most BIG_DIGITS of them, followed by a 1 if the rest is not zero.
  * *dropped: the number of digits left out, to be added to the exponent. */
-static void big_from_digits(const carom_decimal *d, big *b, int64_t *dropped) {
+static void big_from_digits(const carom_decimal *d, mesh_number_big *b, int64_t *dropped) {
     int used = 0;
     bool rest = false;
     int64_t left_out = 0;
@@ -178,7 +180,7 @@ static uint64_t decide_midpoint(const carom_decimal *d, uint64_t bits) {
     memcpy(&below, &bits, sizeof(below));
     uint64_t mantissa = 2 * carom_double_mantissa(below, &exponent) + 1;
     --exponent; /* the midpoint is mantissa 2^exponent */
-    big left, right = {.word = {(uint32_t)mantissa, (uint32_t)(mantissa >> 32)}};
+    mesh_number_big left, right = {.word = {(uint32_t)mantissa, (uint32_t)(mantissa >> 32)}};
     right.count = mantissa >> 32 != 0 ? 2 : 1;
     int64_t dropped;
     big_from_digits(d, &left, &dropped);
@@ -213,11 +215,12 @@ double carom_decimal_value(const carom_decimal *d) {
         bits = UINT64_C(0x7FF) << 52;
     } else {
         int q = (int)power, z = __builtin_clzll(w);
-        u128 five = power_of_five(q);
+        mesh_number_u128 five = power_of_five(q);
         uint64_t wide = w << z;
-        u128 low = (u128)wide * (uint64_t)five;
-        u128 t = (u128)wide * (uint64_t)(five >> 64) + (uint64_t)(low >> 64);
-        u128 above = t + 4 + (cut ? (u128)1 << (64 + z) : 0);
+        mesh_number_u128 low = (mesh_number_u128)wide * (uint64_t)five;
+        mesh_number_u128 t =
+            (mesh_number_u128)wide * (uint64_t)(five >> 64) + (uint64_t)(low >> 64);
+        mesh_number_u128 above = t + 4 + (cut ? (mesh_number_u128)1 << (64 + z) : 0);
         int x = power_exponent(q) - 127 - z + 64 + q;
         bits = round_bits(t, x);
         if (above < t || round_bits(above, x) != bits) bits = decide_midpoint(d, bits);
@@ -256,12 +259,12 @@ static uint64_t round_digits(double value, int count, int *power) {
     int z = __builtin_clzll(mantissa), top = exponent + 63 - z; /* 2^top <= |value| */
     int q = count - 1 - ((top * 1262611) >> 22);                /* floor(top log10(2)) */
     for (;; --q) { /* the estimate of the decimal exponent may be one too low */
-        u128 five = power_of_five(q);
+        mesh_number_u128 five = power_of_five(q);
         uint64_t wide = mantissa << z;
-        u128 t =
-            (u128)wide * (uint64_t)(five >> 64) + (uint64_t)((u128)wide * (uint64_t)five >> 64);
+        mesh_number_u128 t = (mesh_number_u128)wide * (uint64_t)(five >> 64) +
+                             (uint64_t)((mesh_number_u128)wide * (uint64_t)five >> 64);
         int shift = -(power_exponent(q) - 127 - z + 64 + q + exponent);
-        uint64_t digits = (uint64_t)((t + ((u128)1 << (shift - 1))) >> shift);
+        uint64_t digits = (uint64_t)((t + ((mesh_number_u128)1 << (shift - 1))) >> shift);
         if (digits < tens[count - 15]) {
             *power = -q;
             return digits;

@@ -56,7 +56,7 @@ static bool ends_word(const carom_text *text, const uint8_t *at) {
     return at == text->end || carom_is_space(*at) || *at == '\\';
 }
 
-static carom_status read_vertex(obj *o) {
+static carom_status mesh_obj_read_vertex(obj *o) {
     carom_text *text = &o->text;
     double xyz[3];
     for (int i = 0; i < 3; ++i) {
@@ -132,7 +132,7 @@ static void enter_part(obj *o) {
     carom_builder_enter_part(o->builder, n.begin, (size_t)(n.end - n.begin));
 }
 
-static carom_status read_face(obj *o) {
+static carom_status mesh_obj_read_face(obj *o) {
     if (o->new_part) enter_part(o);
     uint64_t begin = o->builder->corners.count;
     for (;;) {
@@ -182,13 +182,13 @@ static carom_status read_statement(obj *o) {
     bool short_word = text->end - at >= 2 && (carom_is_blank(at[1]) || at[1] == '\\');
     if (short_word && (*at == 'v' || *at == 'V')) {
         ++text->at;
-        CAROM_TRY(read_vertex(o));
+        CAROM_TRY(mesh_obj_read_vertex(o));
     } else if (short_word && (*at == 'f' || *at == 'F')) {
         ++text->at;
-        return read_face(o);
+        return mesh_obj_read_face(o);
     } else if (text->end - at >= 3 && at[0] == 'f' && at[1] == 'o' && carom_is_blank(at[2])) {
         text->at += 2;
-        return read_face(o);
+        return mesh_obj_read_face(o);
     } else if (one_letter && ((*at | 0x20) == 'o' || (*at | 0x20) == 'g')) {
         read_name(o, (*at | 0x20) == 'o');
         return CAROM_OK;

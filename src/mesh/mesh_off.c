@@ -31,7 +31,7 @@ static void next_word(carom_text *text) {
     }
 }
 
-static carom_status read_header(carom_text *text, uint64_t *vertices, uint64_t *faces) {
+static carom_status mesh_off_read_header(carom_text *text, uint64_t *vertices, uint64_t *faces) {
     next_word(text);
     const uint8_t *word = text->at, *after = carom_off_header_end(word, text->end);
     if (after != NULL) {
@@ -72,8 +72,8 @@ static carom_status check_counts(const carom_text *text, const uint8_t *line, ui
     return CAROM_OK;
 }
 
-static carom_status read_vertex(carom_text *text, carom_builder *builder, uint64_t vertex,
-                                uint64_t vertices) {
+static carom_status mesh_off_read_vertex(carom_text *text, carom_builder *builder, uint64_t vertex,
+                                         uint64_t vertices) {
     double xyz[3];
     next_word(text);
     if (text->at == text->end)
@@ -90,8 +90,8 @@ static carom_status read_vertex(carom_text *text, carom_builder *builder, uint64
     return CAROM_OK;
 }
 
-static carom_status read_face(carom_text *text, carom_builder *builder, uint64_t face,
-                              uint64_t faces) {
+static carom_status mesh_off_read_face(carom_text *text, carom_builder *builder, uint64_t face,
+                                       uint64_t faces) {
     uint64_t begin = builder->corners.count, count, vertices = builder->points.count;
     next_word(text);
     if (text->at == text->end)
@@ -126,14 +126,14 @@ carom_status carom_read_off(carom_builder *builder, carom_source source,
     *format = CAROM_MESH_FORMAT_OFF;
     CAROM_TRY(carom_text_begin(&text));
     carom_text_trim(&text);
-    CAROM_TRY(read_header(&text, &vertices, &faces));
+    CAROM_TRY(mesh_off_read_header(&text, &vertices, &faces));
     CAROM_TRY(check_counts(&text, text.at, vertices, faces));
     if (!carom_points_reserve(&builder->points, &builder->context->allocator, vertices))
         carom_builder_run_out(builder);
     for (uint64_t i = 0; i < vertices && carom_builder_goes_on(builder, text.at); ++i)
-        CAROM_TRY(read_vertex(&text, builder, i, vertices));
+        CAROM_TRY(mesh_off_read_vertex(&text, builder, i, vertices));
     for (uint64_t f = 0; f < faces && carom_builder_goes_on(builder, text.at); ++f)
-        CAROM_TRY(read_face(&text, builder, f, faces));
+        CAROM_TRY(mesh_off_read_face(&text, builder, f, faces));
     next_word(&text);
     if (!builder->stopped && text.at != text.end)
         return carom_text_fail(&text, text.at,

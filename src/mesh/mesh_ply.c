@@ -226,7 +226,7 @@ static void write_faces(carom_writer *writer, const carom_mesh_view *view, bool 
     }
 }
 
-static void write_text(carom_writer *writer, const carom_mesh_view *view) {
+static void mesh_ply_write_text(carom_writer *writer, const carom_mesh_view *view) {
     for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i) {
         carom_writer_point(writer, "", carom_mesh_position(view, i));
         write_text_values(writer, view, false, i);
@@ -251,7 +251,7 @@ carom_status carom_write_ply(carom_writer *writer, const carom_mesh_view *view,
         wide = carom_mesh_offset(view, f + 1) - carom_mesh_offset(view, f) > 255;
     write_header(writer, view, format, wide);
     if (format == CAROM_MESH_FORMAT_PLY_ASCII) {
-        write_text(writer, view);
+        mesh_ply_write_text(writer, view);
     } else {
         write_positions(writer, view, big);
         write_faces(writer, view, big, wide);

@@ -29,8 +29,8 @@ static carom_status skip_values(const line *l, uint64_t count) {
     return CAROM_OK;
 }
 
-static carom_status read_corners(const line *l, uint64_t count, const carom_ply *ply,
-                                 carom_builder *builder) {
+static carom_status mesh_ply_ascii_read_corners(const line *l, uint64_t count, const carom_ply *ply,
+                                                carom_builder *builder) {
     for (uint64_t i = 0; i < count && !builder->stopped; ++i) {
         uint64_t vertex;
         if (!carom_text_count(l->text, &vertex)) return fail_value(l, "a vertex number");
@@ -65,7 +65,7 @@ static carom_status read_strips(const line *l, uint64_t count, const carom_ply *
     return CAROM_OK;
 }
 
-static carom_status read_part(const line *l, uint64_t limit, uint32_t *part) {
+static carom_status mesh_ply_ascii_read_part(const line *l, uint64_t limit, uint32_t *part) {
     uint64_t value;
     if (!carom_text_count(l->text, &value)) return fail_value(l, "the number of a part");
     if (value >= limit)
@@ -161,13 +161,13 @@ static carom_status read_line(const line *l, const carom_ply *ply, carom_builder
                 return fail_value(l, "a finite number");
             break;
         case CAROM_PLY_CORNERS:
-            CAROM_TRY(read_corners(l, count, ply, builder));
+            CAROM_TRY(mesh_ply_ascii_read_corners(l, count, ply, builder));
             break;
         case CAROM_PLY_STRIPS:
             CAROM_TRY(read_strips(l, count, ply, builder));
             break;
         case CAROM_PLY_PART:
-            CAROM_TRY(read_part(l, ply->part_limit, &builder->part));
+            CAROM_TRY(mesh_ply_ascii_read_part(l, ply->part_limit, &builder->part));
             break;
         case CAROM_PLY_KEPT:
             CAROM_TRY(

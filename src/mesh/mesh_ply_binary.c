@@ -97,8 +97,8 @@ static carom_status fail_position(const data *d, uint64_t vertex) {
 
 /* ---- Elements value by value ----------------------------------------------------------------- */
 
-static carom_status read_corners(data *d, const carom_ply_property *property, uint64_t face,
-                                 uint64_t count) {
+static carom_status mesh_ply_binary_read_corners(data *d, const carom_ply_property *property,
+                                                 uint64_t face, uint64_t count) {
     uint64_t size = carom_ply_size(property->type);
     carom_ply_strip strip = {0};
     for (uint64_t i = 0; i < count && !d->builder->stopped; ++i) {
@@ -117,7 +117,7 @@ static carom_status read_corners(data *d, const carom_ply_property *property, ui
     return CAROM_OK;
 }
 
-static carom_status read_part(data *d, carom_ply_type type, uint64_t face) {
+static carom_status mesh_ply_binary_read_part(data *d, carom_ply_type type, uint64_t face) {
     int64_t part = load_integer(d, d->text->at, type);
     if (part < 0 || (uint64_t)part >= d->ply->part_limit)
         return carom_fail(d->text->context, CAROM_BAD_FILE,
@@ -154,9 +154,9 @@ static carom_status read_one(data *d, uint64_t number) {
         }
         if (count > left / size) return fail_end(d, number);
         if (property->role == CAROM_PLY_CORNERS || property->role == CAROM_PLY_STRIPS)
-            CAROM_TRY(read_corners(d, property, number, count));
+            CAROM_TRY(mesh_ply_binary_read_corners(d, property, number, count));
         else if (property->role == CAROM_PLY_PART)
-            CAROM_TRY(read_part(d, property->type, number));
+            CAROM_TRY(mesh_ply_binary_read_part(d, property->type, number));
         else if (property->role == CAROM_PLY_KEPT)
             keep_value(d, property,
                        d->element->kind == CAROM_PLY_FACE ? d->builder->face_count : number,
@@ -220,16 +220,16 @@ static bool floats_of_vertex(const data *d, uint64_t at[3]) {
     return floats;
 }
 
-#define AT_ONCE 65536u /* vertices or faces between two checks for cancellation */
+#define MESH_PLY_ITEMS_PER_LOOK 65536u /* vertices or faces between two checks for cancellation */
 
 static carom_status read_float_vertices(data *d, const uint64_t offsets[3]) {
     uint64_t count = d->element->count, stride = d->element->fixed_bytes;
     uint8_t *to = d->builder->floats;
     uint32_t worst = 0; /* the largest exponent, which reveals infinity and NaN */
     if (count > (uint64_t)(d->text->end - d->text->at) / stride) return fail_end(d, 0);
-    for (uint64_t first = 0; first < count; first += AT_ONCE) {
+    for (uint64_t first = 0; first < count; first += MESH_PLY_ITEMS_PER_LOOK) {
         if (!carom_builder_goes_on(d->builder, d->text->at + first * stride)) return CAROM_OK;
-        uint64_t end = CAROM_MIN(first + AT_ONCE, count);
+        uint64_t end = CAROM_MIN(first + MESH_PLY_ITEMS_PER_LOOK, count);
         for (uint64_t i = first; i < end; ++i)
             for (int c = 0; c < 3; ++c) {
                 uint32_t bits = load_u32(d->text->at + i * stride + offsets[c], d->swap);
@@ -307,14 +307,15 @@ static carom_status read_elements(data *d) {
     uint64_t i = 0;
     if (d->element->begin == d->element->end) return CAROM_OK; /* no bytes, whatever the count */
     if (d->element->kind == CAROM_PLY_FACE && d->element->count != 0 && faces_are_plain(d)) {
-        uint64_t most = d->element->count, done = AT_ONCE;
+        uint64_t most = d->element->count, done = MESH_PLY_ITEMS_PER_LOOK;
         carom_builder *builder = d->builder;
         uint64_t space = CAROM_MIN(most, (uint64_t)(d->text->end - d->text->at) / 13);
         if (!carom_corners_reserve(&builder->corners, &builder->context->allocator,
                                    builder->corners.count + 3 * space))
             done = 0; /* one by one, with growing arrays */
-        while (i < most && done == AT_ONCE && carom_builder_goes_on(builder, d->text->at)) {
-            done = read_plain_triangles(d, CAROM_MIN(most - i, AT_ONCE));
+        while (i < most && done == MESH_PLY_ITEMS_PER_LOOK &&
+               carom_builder_goes_on(builder, d->text->at)) {
+            done = read_plain_triangles(d, CAROM_MIN(most - i, MESH_PLY_ITEMS_PER_LOOK));
             i += done;
         }
     }

@@ -9,7 +9,7 @@
 
 #include "mesh/mesh_ply.h"
 
-static bool accept_type(carom_text *text, carom_ply_type *type) {
+static bool mesh_ply_header_accept_type(carom_text *text, carom_ply_type *type) {
     static const char *const names[CAROM_PLY_TYPE_COUNT][2] = {
         {"char", "int8"}, {"uchar", "uint8"}, {"short", "int16"},   {"ushort", "uint16"},
         {"int", "int32"}, {"uint", "uint32"}, {"float", "float32"}, {"double", "float64"}};
@@ -21,7 +21,7 @@ static bool accept_type(carom_text *text, carom_ply_type *type) {
     return false;
 }
 
-static carom_status read_format(carom_text *text, carom_ply *ply) {
+static carom_status mesh_ply_header_read_format(carom_text *text, carom_ply *ply) {
     if (ply->format != CAROM_MESH_FORMAT_GUESS)
         return carom_text_fail(text, text->at, "a second format");
     if (carom_text_accept(text, "ascii"))
@@ -106,7 +106,8 @@ static carom_status keep_property(carom_text *text, carom_ply *ply, carom_ply_pr
     return CAROM_OK;
 }
 
-static carom_status read_property(carom_text *text, carom_ply *ply, carom_builder *builder) {
+static carom_status mesh_ply_header_read_property(carom_text *text, carom_ply *ply,
+                                                  carom_builder *builder) {
     if (ply->element_count == 0)
         return carom_text_fail(text, text->at, "a property before the first element");
     if (ply->property_count == CAROM_PLY_MOST_PROPERTIES)
@@ -117,8 +118,8 @@ static carom_status read_property(carom_text *text, carom_ply *ply, carom_builde
     element->end = ply->property_count;
     property->list = carom_text_accept(text, "list");
     const uint8_t *types = text->at;
-    if ((property->list && !accept_type(text, &property->count_type)) ||
-        !accept_type(text, &property->type))
+    if ((property->list && !mesh_ply_header_accept_type(text, &property->count_type)) ||
+        !mesh_ply_header_accept_type(text, &property->type))
         return carom_text_fail(text, text->at, "%s is no type",
                                carom_text_quote(text, text->at).text);
     property->role = accept_role(text, element->kind, property->list);
@@ -269,11 +270,11 @@ carom_status carom_ply_read_header(carom_text *text, carom_ply *ply, carom_build
         if (carom_text_accept(text, "end_header"))
             break;
         else if (carom_text_accept(text, "format"))
-            CAROM_TRY(read_format(text, ply));
+            CAROM_TRY(mesh_ply_header_read_format(text, ply));
         else if (carom_text_accept(text, "element"))
             CAROM_TRY(read_element(text, ply));
         else if (carom_text_accept(text, "property"))
-            CAROM_TRY(read_property(text, ply, builder));
+            CAROM_TRY(mesh_ply_header_read_property(text, ply, builder));
         else if (carom_text_accept(text, "comment"))
             named += accept_part(text, &part, &name, &length);
         else if (!carom_text_accept(text, "obj_info") && !carom_text_line_done(text))

@@ -10,19 +10,19 @@
 #include "base/progress.h"
 #include "geom/vec.h"
 
-#define LEAST_PART ((uint64_t)1 << 14)
-#define STEPS      5u /* of an inspection, for progress */
+#define MESH_REPORT_VERTICES_PER_RANGE ((uint64_t)1 << 14)
+#define MESH_REPORT_STEPS              5u /* of an inspection, for progress */
 
-typedef struct share {
+typedef struct mesh_report_share {
     carom_bounds bounds;
     uint64_t used;
     char fill[CAROM_ALIGNMENT - (sizeof(carom_bounds) + sizeof(uint64_t)) % CAROM_ALIGNMENT];
-} share;
+} mesh_report_share;
 
 typedef struct vertices {
     const carom_mesh_view *view;
     _Atomic uint8_t *used;
-    share *shares;
+    mesh_report_share *shares;
 } vertices;
 
 static carom_status mark_used(void *argument, carom_range range) {
@@ -32,9 +32,9 @@ static carom_status mark_used(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status visit_vertices(void *argument, carom_range range) {
+static carom_status mesh_report_visit_vertices(void *argument, carom_range range) {
     vertices *v = argument;
-    share share = v->shares[range.worker];
+    mesh_report_share share = v->shares[range.worker];
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_vec3 p = carom_mesh_position(v->view, i);
         carom_bounds_include(&share.bounds, p);
@@ -50,17 +50,20 @@ static carom_status report_vertices(carom_context *context, const carom_mesh_vie
     carom_arena *scratch = carom_scratch(context, 0);
     vertices v = {.view = view};
     v.used = CAROM_ARENA_TAKE(scratch, _Atomic uint8_t, view->vertex_count);
-    v.shares = CAROM_ARENA_TAKE(scratch, share, context->threads);
+    v.shares = CAROM_ARENA_TAKE(scratch, mesh_report_share, context->threads);
     if (v.used == NULL || v.shares == NULL)
         return carom_fail_memory(context, view->vertex_count, "inspecting a mesh");
     for (uint64_t i = 0; i < view->vertex_count; ++i) atomic_init(&v.used[i], 0);
-    for (uint32_t i = 0; i < context->threads; ++i) v.shares[i] = (share){.bounds = nothing};
+    for (uint32_t i = 0; i < context->threads; ++i)
+        v.shares[i] = (mesh_report_share){.bounds = nothing};
     uint64_t corners = carom_mesh_corner_count(view);
-    CAROM_TRY(carom_parallel_for(context, corners, carom_grain(context, corners, LEAST_PART),
+    CAROM_TRY(carom_parallel_for(context, corners,
+                                 carom_grain(context, corners, MESH_REPORT_VERTICES_PER_RANGE),
                                  mark_used, &v));
-    CAROM_TRY(carom_parallel_for(context, view->vertex_count,
-                                 carom_grain(context, view->vertex_count, LEAST_PART),
-                                 visit_vertices, &v));
+    CAROM_TRY(
+        carom_parallel_for(context, view->vertex_count,
+                           carom_grain(context, view->vertex_count, MESH_REPORT_VERTICES_PER_RANGE),
+                           mesh_report_visit_vertices, &v));
     report->bounds = nothing;
     report->unused_vertices = view->vertex_count;
     for (uint32_t i = 0; i < context->threads; ++i) {
@@ -90,8 +93,8 @@ static carom_status confirm_closed(carom_context *context, const carom_mesh_view
     return status;
 }
 
-static carom_status run(carom_context *context, const carom_mesh_view *view,
-                        carom_mesh_report *report) {
+static carom_status mesh_report_inspect(carom_context *context, const carom_mesh_view *view,
+                                        carom_mesh_report *report) {
     CAROM_TRY(report_vertices(context, view, report));
     carom_progress_add(context, 0, 1);
     CAROM_TRY(carom_report_faces(context, view, report));
@@ -114,8 +117,9 @@ carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *v
     report->faces = view->face_count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_progress_begin(context, "inspecting a mesh", STEPS);
-    carom_status status = carom_progress_finish(context, run(context, view, report));
+    carom_progress_begin(context, "inspecting a mesh", MESH_REPORT_STEPS);
+    carom_status status =
+        carom_progress_finish(context, mesh_report_inspect(context, view, report));
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -6,21 +6,21 @@
 #include "base/sort.h"
 #include "mesh/mesh_report.h"
 
-#define LEAST_PART ((uint64_t)1 << 12)
+#define MESH_DUPLICATES_FACES_PER_RANGE ((uint64_t)1 << 12)
 
-typedef struct share {
+typedef struct mesh_report_duplicates_share {
     uint64_t count;
     uint32_t first;
     char fill[CAROM_ALIGNMENT - 2 * sizeof(uint64_t)];
-} share;
+} mesh_report_duplicates_share;
 
 typedef struct duplicates {
     const carom_mesh_view *view;
     uint32_t *hashes, *order;
-    share *shares;
+    mesh_report_duplicates_share *shares;
 } duplicates;
 
-static uint64_t mix(uint64_t z) {
+static uint64_t mesh_report_duplicates_mix(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
     return z ^ (z >> 31);
@@ -30,13 +30,14 @@ static carom_status hash_faces(void *argument, carom_range range) {
     duplicates *d = argument;
     for (uint64_t f = range.begin; f < range.end; ++f) {
         uint64_t begin = carom_mesh_offset(d->view, f), end = carom_mesh_offset(d->view, f + 1);
-        uint64_t sum = 0, before = mix(d->view->corners[end - 1] + UINT64_C(1));
+        uint64_t sum = 0,
+                 before = mesh_report_duplicates_mix(d->view->corners[end - 1] + UINT64_C(1));
         for (uint64_t i = begin; i < end; ++i) { /* corners and, for their cyclic order, sides */
-            uint64_t here = mix(d->view->corners[i] + UINT64_C(1));
-            sum += here + mix(here + before + (here ^ before));
+            uint64_t here = mesh_report_duplicates_mix(d->view->corners[i] + UINT64_C(1));
+            sum += here + mesh_report_duplicates_mix(here + before + (here ^ before));
             before = here;
         }
-        d->hashes[f] = (uint32_t)(mix(sum) >> 32);
+        d->hashes[f] = (uint32_t)(mesh_report_duplicates_mix(sum) >> 32);
         d->order[f] = (uint32_t)f;
     }
     return CAROM_OK;
@@ -80,7 +81,7 @@ static cycle least_rotation(const uint32_t *corners, uint64_t count, bool backwa
     return c;
 }
 
-static bool are_equal(const cycle *a, const cycle *b) {
+static bool mesh_report_duplicates_are_equal(const cycle *a, const cycle *b) {
     for (uint64_t i = 0; i < a->count; ++i)
         if (at(a, i) != at(b, i)) return false;
     return true;
@@ -93,11 +94,12 @@ static bool are_duplicates(const carom_mesh_view *view, uint64_t f, uint64_t g) 
     cycle a = least_rotation(view->corners + f_begin, count, false);
     cycle b = least_rotation(view->corners + g_begin, count, false);
     cycle c = least_rotation(view->corners + g_begin, count, true);
-    return are_equal(&a, &b) || are_equal(&a, &c);
+    return mesh_report_duplicates_are_equal(&a, &b) || mesh_report_duplicates_are_equal(&a, &c);
 }
 
 /* Visits the faces of one hash. One face of each kind of duplicates is kept at the front. */
-static void visit_run(const duplicates *d, share *share, uint32_t *run, uint64_t count) {
+static void visit_run(const duplicates *d, mesh_report_duplicates_share *share, uint32_t *run,
+                      uint64_t count) {
     uint64_t kinds = 1;
     for (uint64_t i = 1; i < count; ++i) {
         bool found = false;
@@ -130,14 +132,16 @@ static carom_status visit_range(void *argument, carom_range range) {
 carom_status carom_report_duplicates(carom_context *context, const carom_mesh_view *view,
                                      carom_mesh_report *report) {
     carom_arena *scratch = carom_scratch(context, 0);
-    uint64_t count = view->face_count, grain = carom_grain(context, count, LEAST_PART);
+    uint64_t count = view->face_count,
+             grain = carom_grain(context, count, MESH_DUPLICATES_FACES_PER_RANGE);
     duplicates d = {.view = view};
     d.hashes = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     d.order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    d.shares = CAROM_ARENA_TAKE(scratch, share, context->threads);
+    d.shares = CAROM_ARENA_TAKE(scratch, mesh_report_duplicates_share, context->threads);
     if (d.hashes == NULL || d.order == NULL || d.shares == NULL)
         return carom_fail_memory(context, 8 * count, "finding duplicate faces");
-    for (uint32_t i = 0; i < context->threads; ++i) d.shares[i] = (share){.first = CAROM_NONE};
+    for (uint32_t i = 0; i < context->threads; ++i)
+        d.shares[i] = (mesh_report_duplicates_share){.first = CAROM_NONE};
     CAROM_TRY(carom_parallel_for(context, count, grain, hash_faces, &d));
     CAROM_TRY(carom_sort_keys(context, d.hashes, d.order, count));
     CAROM_TRY(carom_parallel_for(context, count, grain, visit_range, &d));

@@ -14,16 +14,16 @@
 #include "base/scan.h"
 #include "mesh/mesh_report.h"
 
-#define LEAST_PART ((uint64_t)1 << 12)
-#define NO_FACE    UINT32_MAX
-#define NO_EDGE    UINT64_MAX
+#define MESH_EDGES_FACES_PER_RANGE ((uint64_t)1 << 12)
+#define NO_FACE                    UINT32_MAX
+#define NO_EDGE                    UINT64_MAX
 
 /* The first edge of each kind is stored as low << 32 + high, so that the minimum over all
  * shares is the first; NO_EDGE: none. */
-typedef struct share {
+typedef struct mesh_report_edges_share {
     uint64_t edges, open, nonmanifold, inconsistent, unbalanced;
     uint64_t first_open, first_nonmanifold, first_inconsistent;
-} share;
+} mesh_report_edges_share;
 
 typedef struct edges {
     const carom_mesh_view *view;
@@ -32,7 +32,7 @@ typedef struct edges {
     uint64_t *sides;          /* other vertex << 32 | face */
     _Atomic uint32_t *parents;
     _Atomic uint8_t *has_edge; /* per face: some side was not cancelled */
-    share *shares;
+    mesh_report_edges_share *shares;
 } edges;
 
 /* ---- Shells ---------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static uint32_t find_root(_Atomic uint32_t *parents, uint32_t face) {
     }
 }
 
-static void join(_Atomic uint32_t *parents, uint32_t a, uint32_t b) {
+static void mesh_report_edges_join(_Atomic uint32_t *parents, uint32_t a, uint32_t b) {
     for (;;) {
         a = find_root(parents, a);
         b = find_root(parents, b);
@@ -97,7 +97,7 @@ static carom_status fill_sides(void *argument, carom_range range) {
 
 /* ---- Edges from lists ------------------------------------------------------------------------ */
 
-static void sift_down(uint64_t *heap, uint64_t root, uint64_t count) {
+static void mesh_report_edges_sift_down(uint64_t *heap, uint64_t root, uint64_t count) {
     uint64_t word = heap[root];
     for (uint64_t child; (child = 2 * root + 1) < count; root = child) {
         if (child + 1 < count && heap[child] < heap[child + 1]) ++child;
@@ -116,16 +116,17 @@ static void sort_list(uint64_t *words, uint64_t count) {
         }
         return;
     }
-    for (uint64_t i = count / 2; i-- > 0;) sift_down(words, i, count);
+    for (uint64_t i = count / 2; i-- > 0;) mesh_report_edges_sift_down(words, i, count);
     for (uint64_t end = count; end-- > 1;) {
         uint64_t last = words[0];
         words[0] = words[end];
         words[end] = last;
-        sift_down(words, 0, end);
+        mesh_report_edges_sift_down(words, 0, end);
     }
 }
 
-static void note_edge(share *share, uint64_t edge, uint64_t forward, uint64_t backward) {
+static void note_edge(mesh_report_edges_share *share, uint64_t edge, uint64_t forward,
+                      uint64_t backward) {
     uint64_t sides = forward + backward;
     uint64_t excess = forward > backward ? forward - backward : backward - forward;
     ++share->edges;
@@ -148,7 +149,7 @@ static bool ends(const edges *e, uint64_t place, uint64_t end, uint64_t other) {
     return place == end || e->sides[place] >> 32 != other;
 }
 
-static void visit_vertex(edges *e, share *share, uint64_t vertex) {
+static void visit_vertex(edges *e, mesh_report_edges_share *share, uint64_t vertex) {
     uint64_t list = 2 * vertex;
     uint64_t a = list == 0 ? 0 : e->starts[list - 1], a_end = e->starts[list];
     uint64_t b = a_end, b_end = e->starts[list + 1];
@@ -170,15 +171,15 @@ static void visit_vertex(edges *e, share *share, uint64_t vertex) {
             uint32_t face = (uint32_t)CAROM_MIN(x, y);
             atomic_store_explicit(&e->has_edge[face], 1, memory_order_relaxed);
             if (first == NO_FACE) first = face;
-            join(e->parents, first, face);
+            mesh_report_edges_join(e->parents, first, face);
         }
         if (first != NO_FACE) note_edge(share, vertex << 32 | other, forward, backward);
     }
 }
 
-static carom_status visit_vertices(void *argument, carom_range range) {
+static carom_status mesh_report_edges_visit_vertices(void *argument, carom_range range) {
     edges *e = argument;
-    share share = e->shares[range.worker];
+    mesh_report_edges_share share = e->shares[range.worker];
     for (uint64_t i = range.begin; i < range.end; ++i) visit_vertex(e, &share, i);
     e->shares[range.worker] = share;
     return CAROM_OK;
@@ -186,7 +187,7 @@ static carom_status visit_vertices(void *argument, carom_range range) {
 
 static carom_status find_edges(carom_context *context, edges *e) {
     uint64_t lists = 2 * e->view->vertex_count, faces = e->view->face_count;
-    uint64_t grain = carom_grain(context, faces, LEAST_PART);
+    uint64_t grain = carom_grain(context, faces, MESH_EDGES_FACES_PER_RANGE);
     for (uint64_t i = 0; i < lists; ++i) atomic_init(&e->places[i], 0);
     for (uint64_t i = 0; i < faces; ++i) {
         atomic_init(&e->parents[i], (uint32_t)i);
@@ -198,9 +199,10 @@ static carom_status find_edges(carom_context *context, edges *e) {
     for (uint64_t i = 0; i < lists; ++i) atomic_store(&e->places[i], e->starts[i]);
     CAROM_TRY(carom_parallel_for(context, faces, grain, fill_sides, e));
     for (uint64_t i = 0; i < lists; ++i) e->starts[i] = atomic_load(&e->places[i]);
-    return carom_parallel_for(context, e->view->vertex_count,
-                              carom_grain(context, e->view->vertex_count, LEAST_PART),
-                              visit_vertices, e);
+    return carom_parallel_for(
+        context, e->view->vertex_count,
+        carom_grain(context, e->view->vertex_count, MESH_EDGES_FACES_PER_RANGE),
+        mesh_report_edges_visit_vertices, e);
 }
 
 static void split_edge(uint64_t edge, uint32_t vertices[2]) {
@@ -208,10 +210,10 @@ static void split_edge(uint64_t edge, uint32_t vertices[2]) {
     vertices[1] = edge == NO_EDGE ? CAROM_NONE : (uint32_t)edge;
 }
 
-static void add_up(const edges *e, uint32_t threads, carom_mesh_report *report) {
-    share total = e->shares[0];
+static void mesh_report_edges_add_up(const edges *e, uint32_t threads, carom_mesh_report *report) {
+    mesh_report_edges_share total = e->shares[0];
     for (uint32_t i = 1; i < threads; ++i) {
-        const share *share = &e->shares[i];
+        const mesh_report_edges_share *share = &e->shares[i];
         total.edges += share->edges;
         total.open += share->open;
         total.nonmanifold += share->nonmanifold;
@@ -245,14 +247,14 @@ carom_status carom_report_edges(carom_context *context, const carom_mesh_view *v
     e.sides = CAROM_ARENA_TAKE(scratch, uint64_t, corners);
     e.parents = CAROM_ARENA_TAKE(scratch, _Atomic uint32_t, view->face_count);
     e.has_edge = CAROM_ARENA_TAKE(scratch, _Atomic uint8_t, view->face_count);
-    e.shares = CAROM_ARENA_TAKE(scratch, share, context->threads);
+    e.shares = CAROM_ARENA_TAKE(scratch, mesh_report_edges_share, context->threads);
     if (e.starts == NULL || e.places == NULL || e.sides == NULL || e.parents == NULL ||
         e.has_edge == NULL || e.shares == NULL)
         return carom_fail_memory(context, 8 * lists + 8 * corners, "the edges of a mesh");
     for (uint32_t i = 0; i < context->threads; ++i)
-        e.shares[i] = (share){
+        e.shares[i] = (mesh_report_edges_share){
             .first_open = NO_EDGE, .first_nonmanifold = NO_EDGE, .first_inconsistent = NO_EDGE};
     CAROM_TRY(find_edges(context, &e));
-    add_up(&e, context->threads, report);
+    mesh_report_edges_add_up(&e, context->threads, report);
     return CAROM_OK;
 }

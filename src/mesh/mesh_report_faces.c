@@ -18,15 +18,15 @@
 #include "geom/vec.h"
 #include "mesh/mesh_report.h"
 
-#define LEAST_PART  ((uint64_t)1 << 12)
-#define SETTLE_MASK (((uint64_t)1 << 26) - 1) /* cones of six products between two settles */
+#define MESH_REPORT_FACES_PER_RANGE ((uint64_t)1 << 12)
+#define SETTLE_MASK                 (((uint64_t)1 << 26) - 1) /* cones of six products between two settles */
 
-typedef struct share {
+typedef struct mesh_report_faces_share {
     carom_exact_sum volume;
     uint64_t cones; /* added to the volume */
     carom_sum area;
     uint64_t degenerate_faces, degenerate_triangles, first_degenerate;
-} share;
+} mesh_report_faces_share;
 
 typedef struct faces {
     const carom_mesh_view *view;
@@ -34,7 +34,7 @@ typedef struct faces {
     int power;     /* all edges, times half, are below 2^power along each axis */
     double shrink; /* 2^-power */
     int area_scale;
-    share *shares;
+    mesh_report_faces_share *shares;
 } faces;
 
 /* Whether three points are collinear. All three filters come first: a triangle perpendicular to one
@@ -89,7 +89,7 @@ static carom_vec3 twice_area_precise(const faces *f, uint64_t begin, uint64_t en
     return carom_vec(sum[0].high, sum[1].high, sum[2].high);
 }
 
-static void visit_face(const faces *f, share *share, uint64_t face) {
+static void visit_face(const faces *f, mesh_report_faces_share *share, uint64_t face) {
     const carom_mesh_view *view = f->view;
     uint64_t begin = carom_mesh_offset(view, face), end = carom_mesh_offset(view, face + 1);
     uint64_t flat = 0;
@@ -123,7 +123,7 @@ static void visit_face(const faces *f, share *share, uint64_t face) {
 
 static carom_status visit_faces(void *argument, carom_range range) {
     faces *f = argument;
-    share *share = &f->shares[range.worker];
+    mesh_report_faces_share *share = &f->shares[range.worker];
     for (uint64_t i = range.begin; i < range.end; ++i) visit_face(f, share, i);
     carom_exact_sum_settle(&share->volume);
     return CAROM_OK;
@@ -150,17 +150,19 @@ carom_status carom_report_faces(carom_context *context, const carom_mesh_view *v
     report->triangles = carom_mesh_corner_count(view) - 2 * view->face_count;
     faces f = {.view = view};
     scale_to_bounds(&f, report->bounds, report->triangles);
-    f.shares = CAROM_ARENA_TAKE(carom_scratch(context, 0), share, context->threads);
+    f.shares =
+        CAROM_ARENA_TAKE(carom_scratch(context, 0), mesh_report_faces_share, context->threads);
     if (f.shares == NULL)
-        return carom_fail_memory(context, context->threads * sizeof(share), "inspecting a mesh");
-    memset(f.shares, 0, context->threads * sizeof(share));
+        return carom_fail_memory(context, context->threads * sizeof(mesh_report_faces_share),
+                                 "inspecting a mesh");
+    memset(f.shares, 0, context->threads * sizeof(mesh_report_faces_share));
     for (uint32_t i = 0; i < context->threads; ++i) f.shares[i].first_degenerate = CAROM_NONE;
-    CAROM_TRY(carom_parallel_for(context, view->face_count,
-                                 carom_grain(context, view->face_count, LEAST_PART), visit_faces,
-                                 &f));
-    share total = f.shares[0];
+    CAROM_TRY(carom_parallel_for(
+        context, view->face_count,
+        carom_grain(context, view->face_count, MESH_REPORT_FACES_PER_RANGE), visit_faces, &f));
+    mesh_report_faces_share total = f.shares[0];
     for (uint32_t i = 1; i < context->threads; ++i) {
-        const share *share = &f.shares[i];
+        const mesh_report_faces_share *share = &f.shares[i];
         carom_exact_sum_merge(&total.volume, &share->volume);
         total.area = carom_sum_add(total.area, share->area);
         total.degenerate_faces += share->degenerate_faces;

@@ -103,7 +103,7 @@ static carom_shape_def complete(const carom_shape_def *def) {
     return full;
 }
 
-static carom_status check(carom_context *context, const carom_shape_def *def) {
+static carom_status mesh_shapes_check(carom_context *context, const carom_shape_def *def) {
     const shape_row *row = &rows[def->shape];
     /* Sizes and ratios whose products with one another and with counts stay in range. */
     bool narrow = def->scalar == CAROM_SCALAR_FLOAT32 || def->shape == CAROM_SHAPE_CLOTH;
@@ -143,7 +143,7 @@ carom_status carom_shape_make(carom_context *context, const carom_shape_def *def
     if (def != NULL) CAROM_REQUIRE_KNOWN(def->scalar, CAROM_SCALAR_COUNT, "scalar type");
     *mesh = NULL;
     carom_shape_def full = complete(def);
-    CAROM_TRY(check(context, &full));
+    CAROM_TRY(mesh_shapes_check(context, &full));
     const shape_row *row = &rows[full.shape];
     carom_sketch sketch = {.context = context, .def = &full};
     carom_progress_begin(context, "making a shape", 0);

@@ -32,7 +32,7 @@ typedef struct chazelle {
 } chazelle;
 
 /* Adds a vertex, scaled to a block of width 2 around the origin. */
-static uint32_t put(chazelle *c, double x, double y, double z) {
+static uint32_t mesh_shapes_chazelle_put(chazelle *c, double x, double y, double z) {
     double size = c->sketch->def->size, scale = 2.0 * size / c->length;
     return carom_sketch_vertex(c->sketch, carom_vec(scale * x - size, scale * y - size,
                                                     size * (z / (c->length * c->length) - 0.5)));
@@ -43,19 +43,19 @@ static void put_vertices(chazelle *c, uint64_t n) {
         double far = end == 0 ? 0.0 : c->length;
         for (int side = 0; side < 2; ++side) {
             double y = side == 0 ? 0.0 : c->length;
-            c->low[end][side] = put(c, far, y, c->bottom);
-            c->high[end][side] = put(c, far, y, c->top);
+            c->low[end][side] = mesh_shapes_chazelle_put(c, far, y, c->bottom);
+            c->high[end][side] = mesh_shapes_chazelle_put(c, far, y, c->top);
         }
         for (uint64_t i = 0; i < n; ++i) {
             double line = (double)(i + 1), z = line * far, raised = z + GAP;
             double wide = HALF_WIDTH * (z - c->bottom) / -c->bottom;
-            c->below[end][i].left = put(c, far, line - wide, c->bottom);
-            c->below[end][i].ridge = put(c, far, line, z);
-            c->below[end][i].right = put(c, far, line + wide, c->bottom);
+            c->below[end][i].left = mesh_shapes_chazelle_put(c, far, line - wide, c->bottom);
+            c->below[end][i].ridge = mesh_shapes_chazelle_put(c, far, line, z);
+            c->below[end][i].right = mesh_shapes_chazelle_put(c, far, line + wide, c->bottom);
             wide = HALF_WIDTH * (c->top - raised) / c->top;
-            c->above[end][i].left = put(c, line - wide, far, c->top);
-            c->above[end][i].ridge = put(c, line, far, raised);
-            c->above[end][i].right = put(c, line + wide, far, c->top);
+            c->above[end][i].left = mesh_shapes_chazelle_put(c, line - wide, far, c->top);
+            c->above[end][i].ridge = mesh_shapes_chazelle_put(c, line, far, raised);
+            c->above[end][i].right = mesh_shapes_chazelle_put(c, line + wide, far, c->top);
         }
     }
 }
@@ -99,7 +99,7 @@ static void put_wall(chazelle *c, uint64_t n, const tooth *teeth, const uint32_t
     carom_sketch_face(c->sketch, c->corners, total);
 }
 
-static void put_faces(chazelle *c, uint64_t n) {
+static void mesh_shapes_chazelle_put_faces(chazelle *c, uint64_t n) {
     uint32_t first[2] = {c->low[0][0], c->low[1][0]}, last[2] = {c->low[0][1], c->low[1][1]};
     put_comb(c, n, c->below[0], c->below[1], first, last);
     first[0] = c->high[0][0], first[1] = c->high[0][1];
@@ -132,7 +132,7 @@ carom_status carom_shape_chazelle(carom_sketch *sketch) {
     }
     if (allocated) {
         put_vertices(&c, n);
-        put_faces(&c, n);
+        mesh_shapes_chazelle_put_faces(&c, n);
     }
     carom_arena_rewind(scratch, mark);
     return allocated ? CAROM_OK

@@ -6,7 +6,7 @@
 /* ---- Box ------------------------------------------------------------------------------------- */
 
 /* The index of lattice point p on the surface of an n x n x n box: bottom, rings, top. */
-static uint64_t number_of(uint64_t n, const uint64_t p[3]) {
+static uint64_t mesh_shapes_flat_number_of(uint64_t n, const uint64_t p[3]) {
     uint64_t i = p[0], j = p[1], k = p[2], side = n + 1, start = side * side;
     if (k == 0) return j * side + i;
     start += (k - 1) * 4 * n;
@@ -29,7 +29,7 @@ static void put_side(carom_sketch *sketch, uint64_t n, int axis, bool high) {
                 p[axis] = high ? n : 0;
                 p[u] = a + steps[s][0];
                 p[v] = b + steps[s][1];
-                corners[s] = number_of(n, p);
+                corners[s] = mesh_shapes_flat_number_of(n, p);
             }
             if (high)
                 carom_sketch_quad(sketch, corners[0], corners[1], corners[2], corners[3]);
@@ -49,7 +49,7 @@ carom_status carom_shape_box(carom_sketch *sketch) {
                 uint64_t p[3] = {i, j, k};
                 double x = 2.0 * (double)i / (double)n - 1.0, y = 2.0 * (double)j / (double)n - 1.0;
                 double z = 2.0 * (double)k / (double)n - 1.0;
-                carom_mesh_put(sketch->mesh, number_of(n, p),
+                carom_mesh_put(sketch->mesh, mesh_shapes_flat_number_of(n, p),
                                carom_vec(size * x, size * y, size * z));
             }
         }

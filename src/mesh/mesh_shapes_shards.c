@@ -24,11 +24,11 @@ typedef struct solid {
 } solid;
 
 /* A new corner on the edge (a, b), a < b; `next` is the crossing after it around the cut. */
-typedef struct crossing {
+typedef struct mesh_shapes_shards_crossing {
     uint32_t a, b, corner, next;
     bool used;
-} crossing;
-CAROM_ARRAY(crossings, crossing);
+} mesh_shapes_shards_crossing;
+CAROM_ARRAY(crossings, mesh_shapes_shards_crossing);
 
 typedef struct shards {
     carom_sketch *sketch;
@@ -45,7 +45,8 @@ typedef struct shards {
 
 /* ---- Cutting by a plane ---------------------------------------------------------------------- */
 
-static crossing *find_crossing(shards *s, uint32_t a, uint32_t b) {
+static mesh_shapes_shards_crossing *mesh_shapes_shards_find_crossing(shards *s, uint32_t a,
+                                                                     uint32_t b) {
     for (uint64_t i = 0; i < s->crossings.count; ++i)
         if (s->crossings.data[i].a == CAROM_MIN(a, b) && s->crossings.data[i].b == CAROM_MAX(a, b))
             return &s->crossings.data[i];
@@ -76,8 +77,8 @@ static bool cut_corners(shards *s) {
             double ha = s->heights.data[a], hb = s->heights.data[b];
             carom_vec3 p = from->points.data[a], q = from->points.data[b];
             carom_vec3 step = carom_vec_scale(carom_vec_sub(q, p), ha / (ha - hb));
-            crossing c = {CAROM_MIN(a, b), CAROM_MAX(a, b), (uint32_t)s->cut.points.count, 0,
-                          false};
+            mesh_shapes_shards_crossing c = {CAROM_MIN(a, b), CAROM_MAX(a, b),
+                                             (uint32_t)s->cut.points.count, 0, false};
             if (!points_push(&s->cut.points, s->allocator, carom_vec_add(p, step)) ||
                 !crossings_push(&s->crossings, s->allocator, c))
                 return false;
@@ -92,14 +93,14 @@ static bool cut_face(shards *s, uint64_t begin, uint64_t end) {
     uint64_t first = s->cut.corners.count, start = begin;
     while (start < end && s->moved.data[corners[start]] == UINT32_MAX) ++start;
     if (start == end) return true;
-    crossing *left = NULL;
+    mesh_shapes_shards_crossing *left = NULL;
     for (uint64_t k = 0; k < end - begin; ++k) {
         uint64_t i = start + k < end ? start + k : start + k - (end - begin);
         uint32_t a = corners[i], b = corners[i + 1 < end ? i + 1 : begin];
         bool a_kept = s->moved.data[a] != UINT32_MAX, b_kept = s->moved.data[b] != UINT32_MAX;
         if (a_kept && !numbers_push(&s->cut.corners, s->allocator, s->moved.data[a])) return false;
         if (a_kept == b_kept) continue;
-        crossing *c = find_crossing(s, a, b);
+        mesh_shapes_shards_crossing *c = mesh_shapes_shards_find_crossing(s, a, b);
         if (!numbers_push(&s->cut.corners, s->allocator, c->corner)) return false;
         if (a_kept)
             left = c;
@@ -116,7 +117,8 @@ static bool cut_face(shards *s, uint64_t begin, uint64_t end) {
 static bool put_lids(shards *s) {
     for (uint64_t i = 0; i < s->crossings.count; ++i) {
         uint64_t first = s->cut.corners.count;
-        for (crossing *c = &s->crossings.data[i]; !c->used; c = &s->crossings.data[c->next]) {
+        for (mesh_shapes_shards_crossing *c = &s->crossings.data[i]; !c->used;
+             c = &s->crossings.data[c->next]) {
             c->used = true;
             if (!numbers_push(&s->cut.corners, s->allocator, c->corner)) return false;
         }
@@ -171,7 +173,7 @@ static bool start_with_block(shards *s) {
     return true;
 }
 
-static uint64_t cell_along(const shards *s, double x) {
+static uint64_t mesh_shapes_shards_cell_along(const shards *s, double x) {
     double size = s->sketch->def->size, at = (x + size) / (2.0 * size) * (double)s->side;
     return CAROM_MIN((uint64_t)at, s->side - 1);
 }
@@ -194,7 +196,7 @@ static bool cut_by_cell(shards *s, uint32_t seed, const uint64_t own[3], const u
     return true;
 }
 
-static double reach_of(const shards *s, carom_vec3 seed) {
+static double mesh_shapes_shards_reach_of(const shards *s, carom_vec3 seed) {
     double reach = 0.0;
     for (uint64_t i = 0; i < s->cell.points.count; ++i)
         reach = CAROM_MAX(carom_vec_length(carom_vec_sub(s->cell.points.data[i], seed)), reach);
@@ -205,11 +207,13 @@ static double reach_of(const shards *s, carom_vec3 seed) {
  * that. */
 static bool make_cell(shards *s, uint32_t seed) {
     carom_vec3 p = s->seeds[seed];
-    uint64_t own[3] = {cell_along(s, p.x), cell_along(s, p.y), cell_along(s, p.z)};
+    uint64_t own[3] = {mesh_shapes_shards_cell_along(s, p.x), mesh_shapes_shards_cell_along(s, p.y),
+                       mesh_shapes_shards_cell_along(s, p.z)};
     double width = 2.0 * s->sketch->def->size / (double)s->side;
     if (!start_with_block(s)) return false;
     for (uint64_t shell = 0; shell < s->side; ++shell) {
-        if (shell > 0 && ((double)shell - 1.0) * width > 2.0 * reach_of(s, p)) break;
+        if (shell > 0 && ((double)shell - 1.0) * width > 2.0 * mesh_shapes_shards_reach_of(s, p))
+            break;
         uint64_t low[3], high[3], at[3];
         for (int i = 0; i < 3; ++i) {
             low[i] = own[i] > shell ? own[i] - shell : 0;
@@ -259,8 +263,10 @@ static void draw_seeds(shards *s) {
     for (int pass = 0; pass < 2; ++pass) {
         for (uint64_t i = 0; i < s->count; ++i) {
             carom_vec3 p = s->seeds[i];
-            uint64_t cell =
-                (cell_along(s, p.z) * s->side + cell_along(s, p.y)) * s->side + cell_along(s, p.x);
+            uint64_t cell = (mesh_shapes_shards_cell_along(s, p.z) * s->side +
+                             mesh_shapes_shards_cell_along(s, p.y)) *
+                                s->side +
+                            mesh_shapes_shards_cell_along(s, p.x);
             if (pass == 0)
                 ++s->cells[cell + 2];
             else
@@ -280,7 +286,7 @@ static carom_status copy_all(shards *s) {
     return CAROM_OK;
 }
 
-static carom_status run(shards *s) {
+static carom_status mesh_shapes_cut_shards(shards *s) {
     carom_context *context = s->sketch->context;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t cells = s->side * s->side * s->side;
@@ -315,7 +321,7 @@ carom_status carom_shape_shards(carom_sketch *sketch) {
     shards s = {.sketch = sketch, .allocator = &context->allocator, .count = sketch->def->parts};
     s.side = CAROM_MAX((uint64_t)carom_cbrt((double)s.count / 2.0), 1);
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
-    carom_status status = run(&s);
+    carom_status status = mesh_shapes_cut_shards(&s);
     carom_arena_rewind(carom_scratch(context, 0), mark);
     release_solid(&s.cell, s.allocator);
     release_solid(&s.cut, s.allocator);

@@ -7,13 +7,13 @@
 
 #include "mesh/mesh_shapes.h"
 
-#define CORNERS 12
-#define EDGES   30
-#define FACES   20
+#define CORNERS                  12
+#define EDGES                    30
+#define MESH_SHAPES_SPHERE_FACES 20
 
 typedef struct icosahedron {
     carom_vec3 corners[CORNERS];
-    uint32_t faces[FACES][3];
+    uint32_t faces[MESH_SHAPES_SPHERE_FACES][3];
     uint32_t edges[CORNERS][CORNERS]; /* index of the edge between two corners */
 } icosahedron;
 
@@ -50,8 +50,8 @@ static icosahedron make_icosahedron(void) {
 
 /* The index of grid point (i, j) of a face, i + j <= n: i steps from its first corner towards the
  * second, j towards the third. */
-static uint64_t number_of(const icosahedron *ico, uint64_t n, uint32_t face, uint64_t i,
-                          uint64_t j) {
+static uint64_t mesh_shapes_sphere_number_of(const icosahedron *ico, uint64_t n, uint32_t face,
+                                             uint64_t i, uint64_t j) {
     const uint32_t *c = ico->faces[face];
     uint64_t k = n - i - j; /* weight of the first corner */
     if (k == n) return c[0];
@@ -65,7 +65,7 @@ static uint64_t number_of(const icosahedron *ico, uint64_t n, uint32_t face, uin
     return CORNERS + ico->edges[from][to] * (n - 1) + (from < to ? step : n - step) - 1;
 }
 
-static carom_vec3 middle(const carom_vec3 *points, uint64_t a, uint64_t b) {
+static carom_vec3 mesh_shapes_sphere_middle(const carom_vec3 *points, uint64_t a, uint64_t b) {
     carom_vec3 sum = carom_vec_add(points[a], points[b]);
     return carom_vec_scale(sum, 1.0 / carom_vec_length(sum));
 }
@@ -77,23 +77,29 @@ static void refine_face(carom_sketch *sketch, const icosahedron *ico, uint64_t n
         uint64_t half = step / 2;
         for (uint64_t j = 0; j < n && !carom_sketch_stop(sketch); j += step)
             for (uint64_t i = 0; i + j < n; i += step) {
-                uint64_t a = number_of(ico, n, face, i, j);
-                uint64_t b = number_of(ico, n, face, i + step, j);
-                uint64_t c = number_of(ico, n, face, i, j + step);
-                points[number_of(ico, n, face, i + half, j)] = middle(points, a, b);
-                points[number_of(ico, n, face, i, j + half)] = middle(points, a, c);
-                points[number_of(ico, n, face, i + half, j + half)] = middle(points, b, c);
+                uint64_t a = mesh_shapes_sphere_number_of(ico, n, face, i, j);
+                uint64_t b = mesh_shapes_sphere_number_of(ico, n, face, i + step, j);
+                uint64_t c = mesh_shapes_sphere_number_of(ico, n, face, i, j + step);
+                points[mesh_shapes_sphere_number_of(ico, n, face, i + half, j)] =
+                    mesh_shapes_sphere_middle(points, a, b);
+                points[mesh_shapes_sphere_number_of(ico, n, face, i, j + half)] =
+                    mesh_shapes_sphere_middle(points, a, c);
+                points[mesh_shapes_sphere_number_of(ico, n, face, i + half, j + half)] =
+                    mesh_shapes_sphere_middle(points, b, c);
             }
     }
 }
 
-static void put_faces(carom_sketch *sketch, const icosahedron *ico, uint64_t n, uint32_t face) {
+static void mesh_shapes_sphere_put_faces(carom_sketch *sketch, const icosahedron *ico, uint64_t n,
+                                         uint32_t face) {
     for (uint64_t j = 0; j < n && !carom_sketch_stop(sketch); ++j)
         for (uint64_t i = 0; i + j < n; ++i) {
-            uint64_t b = number_of(ico, n, face, i + 1, j), c = number_of(ico, n, face, i, j + 1);
-            carom_sketch_triangle(sketch, number_of(ico, n, face, i, j), b, c);
+            uint64_t b = mesh_shapes_sphere_number_of(ico, n, face, i + 1, j),
+                     c = mesh_shapes_sphere_number_of(ico, n, face, i, j + 1);
+            carom_sketch_triangle(sketch, mesh_shapes_sphere_number_of(ico, n, face, i, j), b, c);
             if (i + j + 1 < n)
-                carom_sketch_triangle(sketch, b, number_of(ico, n, face, i + 1, j + 1), c);
+                carom_sketch_triangle(sketch, b,
+                                      mesh_shapes_sphere_number_of(ico, n, face, i + 1, j + 1), c);
         }
 }
 
@@ -109,11 +115,12 @@ carom_status carom_shape_sphere(carom_sketch *sketch) {
     if (points == NULL)
         return carom_fail_memory(sketch->context, count * sizeof(*points), "a sphere");
     memcpy(points, ico.corners, sizeof(ico.corners));
-    for (uint32_t f = 0; f < FACES; ++f) refine_face(sketch, &ico, n, f, points);
+    for (uint32_t f = 0; f < MESH_SHAPES_SPHERE_FACES; ++f) refine_face(sketch, &ico, n, f, points);
     if (carom_sketch_stop(sketch)) count = 0; /* cancelled: not all points exist */
     for (uint64_t i = 0; i < count; ++i)
         carom_sketch_vertex(sketch, carom_vec_scale(points[i], sketch->def->size));
-    for (uint32_t f = 0; f < FACES; ++f) put_faces(sketch, &ico, n, f);
+    for (uint32_t f = 0; f < MESH_SHAPES_SPHERE_FACES; ++f)
+        mesh_shapes_sphere_put_faces(sketch, &ico, n, f);
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }

@@ -13,9 +13,9 @@
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_text.h"
 
-#define HEADER_BYTES 84u
-#define FACET_BYTES  50u
-#define AT_ONCE      16384u /* facets between two checks for cancellation */
+#define HEADER_BYTES             84u
+#define FACET_BYTES              50u
+#define MESH_STL_FACETS_PER_LOOK 16384u /* facets between two checks for cancellation */
 
 static uint32_t load_count(const uint8_t *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -73,9 +73,9 @@ static carom_status read_binary(carom_builder *builder, carom_source source) {
         return carom_builder_fail_memory(builder);
     const uint8_t *facet = source.bytes + HEADER_BYTES;
     uint32_t worst = 0; /* the largest exponent, which reveals infinity and NaN */
-    for (uint64_t first = 0; first < count; first += AT_ONCE) {
+    for (uint64_t first = 0; first < count; first += MESH_STL_FACETS_PER_LOOK) {
         if (!carom_builder_goes_on(builder, facet)) return CAROM_OK;
-        uint64_t end = CAROM_MIN(first + AT_ONCE, count);
+        uint64_t end = CAROM_MIN(first + MESH_STL_FACETS_PER_LOOK, count);
         for (uint64_t f = first; f < end; ++f, facet += FACET_BYTES)
             for (uint32_t i = 0; i < 9; ++i) { /* the first 12 bytes are the normal */
                 uint32_t bits = load_count(facet + 12 + 4 * i);
@@ -99,7 +99,7 @@ static carom_status read_binary(carom_builder *builder, carom_source source) {
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-static carom_status read_vertex(carom_text *text, carom_builder *builder) {
+static carom_status mesh_stl_read_vertex(carom_text *text, carom_builder *builder) {
     double xyz[3];
     for (int i = 0; i < 3; ++i)
         if (!carom_text_number(text, &xyz[i]))
@@ -128,12 +128,12 @@ static bool accept_end(carom_text *text) {
 }
 
 /* The block that the current word is in. */
-typedef enum inside { NOTHING, SOLID, FACET } inside;
+typedef enum inside { MESH_STL_NOTHING, SOLID, FACET } inside;
 
 static carom_status read_text(carom_builder *builder, carom_source source) {
     carom_text text = {builder->context, builder->name, source.bytes, source.bytes,
                        source.bytes + source.size};
-    inside where = NOTHING;
+    inside where = MESH_STL_NOTHING;
     uint64_t first_corner = 0;
     const uint8_t *solid = NULL, *solid_end = NULL;
     CAROM_TRY(carom_text_begin(&text));
@@ -143,7 +143,7 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
         const uint8_t *word = text.at;
         if (word == text.end) break;
         if (where == FACET && carom_text_accept(&text, "vertex")) {
-            CAROM_TRY(read_vertex(&text, builder));
+            CAROM_TRY(mesh_stl_read_vertex(&text, builder));
         } else if (where == SOLID && carom_text_accept(&text, "facet")) {
             skip_normal(&text);
             first_corner = builder->corners.count;
@@ -157,22 +157,22 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
                 builder->points.count -= builder->corners.count - first_corner;
             carom_builder_end_face(builder, first_corner);
             where = SOLID;
-        } else if (where == NOTHING && carom_text_accept(&text, "solid")) {
+        } else if (where == MESH_STL_NOTHING && carom_text_accept(&text, "solid")) {
             solid = text.at; /* its name; the part begins with the first facet */
             carom_text_skip_line(&text);
             solid_end = text.at;
             where = SOLID;
         } else if (where == SOLID && accept_end(&text)) {
             carom_text_skip_line(&text);
-            where = NOTHING;
+            where = MESH_STL_NOTHING;
         } else if (where != FACET ||
                    !(carom_text_accept(&text, "outer") || carom_text_accept(&text, "loop") ||
                      carom_text_accept(&text, "endloop"))) {
             return carom_text_fail(&text, word, "%s stands where %s should",
                                    carom_text_quote(&text, word).text,
-                                   where == NOTHING ? "\"solid\""
-                                   : where == SOLID ? "\"facet\" or \"endsolid\""
-                                                    : "\"vertex\" or \"endfacet\"");
+                                   where == MESH_STL_NOTHING ? "\"solid\""
+                                   : where == SOLID          ? "\"facet\" or \"endsolid\""
+                                                             : "\"vertex\" or \"endfacet\"");
         }
     }
     if (where == FACET && !builder->stopped)
@@ -207,7 +207,7 @@ bool carom_mesh_is_float32(const carom_mesh_view *view) {
 }
 
 /* Of unit length or zero; only for readers that need a normal. */
-static carom_vec3 normal_of(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
+static carom_vec3 mesh_stl_normal_of(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
     carom_vec3 u = carom_vec_sub(b, a), v = carom_vec_sub(c, a), n = carom_vec_cross(u, v);
     double length = carom_vec_length(n);
     if (!(length > 0.0) || length - length != 0.0) return carom_vec(0.0, 0.0, 0.0);
@@ -222,7 +222,7 @@ static char *put_float(char *to, double value) {
     return to;
 }
 
-static char *put_point(char *to, carom_vec3 p) {
+static char *mesh_stl_put_point(char *to, carom_vec3 p) {
     return put_float(put_float(put_float(to, p.x), p.y), p.z);
 }
 
@@ -238,7 +238,10 @@ static void write_binary(carom_writer *writer, const carom_mesh_view *view) {
         carom_vec3 b = carom_mesh_position(view, corner[1]);
         carom_vec3 c = carom_mesh_position(view, corner[2]);
         at = carom_writer_reserve(writer);
-        at = put_point(put_point(put_point(put_point(at, normal_of(a, b, c)), a), b), c);
+        at = mesh_stl_put_point(
+            mesh_stl_put_point(
+                mesh_stl_put_point(mesh_stl_put_point(at, mesh_stl_normal_of(a, b, c)), a), b),
+            c);
         *at++ = 0;
         *at++ = 0;
         carom_writer_advance(writer, at);
@@ -256,7 +259,7 @@ static void write_solid(carom_writer *writer, const carom_mesh_view *view, const
     carom_writer_text(writer, "\n");
 }
 
-static void write_text(carom_writer *writer, const carom_mesh_view *view) {
+static void mesh_stl_write_text(carom_writer *writer, const carom_mesh_view *view) {
     uint32_t part = view->parts != NULL && view->face_count != 0 ? view->parts[0] : 0;
     write_solid(writer, view, "solid", part);
     for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
@@ -267,7 +270,7 @@ static void write_text(carom_writer *writer, const carom_mesh_view *view) {
             write_solid(writer, view, "solid", part);
         }
         for (int i = 0; i < 3; ++i) p[i] = carom_mesh_position(view, view->corners[3 * f + i]);
-        carom_writer_point(writer, "facet normal ", normal_of(p[0], p[1], p[2]));
+        carom_writer_point(writer, "facet normal ", mesh_stl_normal_of(p[0], p[1], p[2]));
         carom_writer_text(writer, "\nouter loop\n");
         for (int i = 0; i < 3; ++i) {
             carom_writer_point(writer, "vertex ", p[i]);
@@ -288,7 +291,7 @@ carom_status carom_write_stl(carom_writer *writer, const carom_mesh_view *view,
                               "only; triangulate first, or write another format",
                               writer->name, f, view->offsets[f + 1] - view->offsets[f]);
     if (format == CAROM_MESH_FORMAT_STL_ASCII) {
-        write_text(writer, view);
+        mesh_stl_write_text(writer, view);
         return writer->status;
     }
     if (view->face_count > UINT32_MAX)

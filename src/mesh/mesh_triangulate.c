@@ -20,8 +20,8 @@
 #include "geom/orient.h"
 #include "mesh/mesh_allocation.h"
 
-#define LEAST_PART         ((uint64_t)1 << 11)
-#define EARS_BETWEEN_LOOKS 256u
+#define MESH_TRIANGULATE_FACES_PER_RANGE ((uint64_t)1 << 11)
+#define EARS_BETWEEN_LOOKS               256u
 
 CAROM_RESULT_DEFINE_FREE(carom_numbers);
 
@@ -88,7 +88,8 @@ static int area_sign(const corner *corners, uint32_t count) {
 }
 
 /* The normal from corner positions relative to the first, scaled by a power of two to below 1. */
-static carom_vec3 normal_of(const carom_mesh_view *view, uint64_t begin, uint64_t end) {
+static carom_vec3 mesh_triangulate_normal_of(const carom_mesh_view *view, uint64_t begin,
+                                             uint64_t end) {
     double largest = 0.0;
     for (uint64_t i = begin; i < end; ++i) {
         carom_vec3 p = carom_mesh_position(view, view->corners[i]);
@@ -121,7 +122,7 @@ static void swap_axes(corner *corners, uint32_t count) {
 /* Fills the corners so that the polygon runs counter-clockwise in the projection. */
 static void look_along_normal(polygon *polygon, const carom_mesh_view *view, uint64_t begin,
                               uint64_t end) {
-    carom_vec3 n = normal_of(view, begin, end);
+    carom_vec3 n = mesh_triangulate_normal_of(view, begin, end);
     double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
     corner *corners = polygon->corners;
     for (uint64_t i = begin; i < end; ++i) {
@@ -140,13 +141,13 @@ static void look_along_normal(polygon *polygon, const carom_mesh_view *view, uin
 
 /* ---- Blocking corners ------------------------------------------------------------------------ */
 
-static int turn(spot a, spot b, spot c) {
+static int mesh_triangulate_turn(spot a, spot b, spot c) {
     return carom_orient2d(a.x, a.y, b.x, b.y, c.x, c.y);
 }
 
 static int turn_at(const polygon *polygon, uint32_t i) {
     const corner *c = polygon->corners;
-    return turn(c[c[i].before].p, c[i].p, c[c[i].after].p);
+    return mesh_triangulate_turn(c[c[i].before].p, c[i].p, c[c[i].after].p);
 }
 
 static void enter_way(polygon *polygon, uint32_t i) {
@@ -169,7 +170,7 @@ static void leave_way(polygon *polygon, uint32_t i) {
         polygon->in_way = c[i].next;
 }
 
-static bool are_equal(spot a, spot b) {
+static bool mesh_triangulate_are_equal(spot a, spot b) {
     return a.x == b.x && a.y == b.y;
 }
 
@@ -187,8 +188,12 @@ static bool is_ear(const polygon *polygon, uint32_t i) {
         spot s = c[k].p;
         if (s.x < low_x || s.x > high_x || s.y < low_y || s.y > high_y) continue;
         if (k == c[i].before || k == c[i].after) continue;
-        if (are_equal(s, p) || are_equal(s, q) || are_equal(s, r)) continue;
-        if (turn(p, q, s) >= 0 && turn(q, r, s) >= 0 && turn(r, p, s) >= 0) return false;
+        if (mesh_triangulate_are_equal(s, p) || mesh_triangulate_are_equal(s, q) ||
+            mesh_triangulate_are_equal(s, r))
+            continue;
+        if (mesh_triangulate_turn(p, q, s) >= 0 && mesh_triangulate_turn(q, r, s) >= 0 &&
+            mesh_triangulate_turn(r, p, s) >= 0)
+            return false;
     }
     return true;
 }
@@ -219,7 +224,7 @@ static uint32_t *put_triangle(uint32_t *to, const polygon *polygon, uint32_t a, 
     return to + 3;
 }
 
-static uint32_t *cut(polygon *polygon, uint32_t i, uint32_t *to) {
+static uint32_t *mesh_triangulate_cut(polygon *polygon, uint32_t i, uint32_t *to) {
     corner *c = polygon->corners;
     uint32_t before = c[i].before, after = c[i].after;
     to = put_triangle(to, polygon, before, i, after);
@@ -252,7 +257,8 @@ static void cut_ears(carom_context *context, uint32_t worker, polygon *polygon, 
     for (uint32_t i = 0; i < count; i += 2) enqueue(polygon, i);
     while (polygon->left > 3 && polygon->queue_count != 0) {
         uint32_t i = dequeue(polygon);
-        if (!polygon->corners[i].cut && is_ear(polygon, i)) to = cut(polygon, i, to);
+        if (!polygon->corners[i].cut && is_ear(polygon, i))
+            to = mesh_triangulate_cut(polygon, i, to);
         if (++looked_at % EARS_BETWEEN_LOOKS != 0) continue;
         carom_progress_add(context, worker, 0);
         if (carom_progress_cancelled(context)) return;
@@ -314,7 +320,7 @@ static carom_status split_faces(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status run(triangulation *t, carom_numbers *faces) {
+static carom_status mesh_triangulate_all(triangulation *t, carom_numbers *faces) {
     const carom_mesh_view *view = t->view;
     uint64_t triangles = t->mesh->face_count;
     if (faces != NULL) {
@@ -327,15 +333,16 @@ static carom_status run(triangulation *t, carom_numbers *faces) {
         memcpy((char *)t->mesh->positions + i * size, (const char *)view->positions + i * stride,
                size);
     carom_progress_begin(t->context, "splitting polygons", triangles);
-    carom_status status =
-        carom_parallel_for(t->context, view->face_count,
-                           carom_grain(t->context, view->face_count, LEAST_PART), split_faces, t);
+    carom_status status = carom_parallel_for(
+        t->context, view->face_count,
+        carom_grain(t->context, view->face_count, MESH_TRIANGULATE_FACES_PER_RANGE), split_faces,
+        t);
     carom_status ended = carom_progress_end(t->context);
     return status == CAROM_OK ? ended : status;
 }
 
 /* Each triangle has the properties of its face. */
-static bool copy_properties(triangulation *t) {
+static bool mesh_triangulate_copy_properties(triangulation *t) {
     if (t->view->property_count == 0) return true;
     carom_arena *scratch = carom_scratch(t->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -367,10 +374,11 @@ carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_vie
                                    .parts = view->parts != NULL};
     triangulation t = {.context = context, .view = view, .fan = def != NULL && def->fan};
     CAROM_TRY(carom_mesh_reserve(context, &space, &t.mesh));
-    carom_status status = carom_mesh_copy_names(t.mesh, view) && copy_properties(&t)
-                              ? run(&t, faces)
-                              : carom_fail_memory(context, 32 * view->part_count + 8 * triangles,
-                                                  "parts and properties");
+    carom_status status =
+        carom_mesh_copy_names(t.mesh, view) && mesh_triangulate_copy_properties(&t)
+            ? mesh_triangulate_all(&t, faces)
+            : carom_fail_memory(context, 32 * view->part_count + 8 * triangles,
+                                "parts and properties");
     if (status != CAROM_OK) {
         carom_mesh_destroy(t.mesh);
         return status;

@@ -17,15 +17,15 @@
 #include "base/scan.h"
 #include "mesh/mesh_allocation.h"
 
-#define LEAST_PART        ((uint64_t)1 << 13)
-#define EMPTY             UINT32_MAX /* no vertex has this index */
-#define AHEAD             16         /* vertices whose slots are prefetched */
-#define OWN_BETWEEN_LOOKS 16384u
+#define MESH_WELD_VERTICES_PER_RANGE ((uint64_t)1 << 13)
+#define EMPTY                        UINT32_MAX /* no vertex has this index */
+#define MESH_WELD_PREFETCH_VERTICES  16         /* vertices whose slots are prefetched */
+#define OWN_BETWEEN_LOOKS            16384u
 
 /* Coordinates as words that are equal when the coordinates are: -0 becomes 0. */
-typedef struct point {
+typedef struct mesh_weld_point {
     uint64_t word[3];
-} point;
+} mesh_weld_point;
 
 typedef struct weld {
     carom_context *context;
@@ -42,18 +42,18 @@ typedef struct weld {
 } weld;
 
 /* Open addressing, at most half full, doubled when it would be more. */
-typedef struct slot {
+typedef struct mesh_weld_slot {
     uint32_t hash, vertex;
-} slot;
+} mesh_weld_slot;
 
-typedef struct table {
-    slot *slots;
+typedef struct mesh_weld_table {
+    mesh_weld_slot *slots;
     uint64_t size, count;
-} table;
+} mesh_weld_table;
 
-static inline point read_point(const carom_mesh_view *view, uint64_t vertex) {
+static inline mesh_weld_point read_point(const carom_mesh_view *view, uint64_t vertex) {
     const void *at = carom_mesh_vertex(view, vertex);
-    point p;
+    mesh_weld_point p;
     if (view->scalar == CAROM_SCALAR_FLOAT32) {
         uint32_t bits[3];
         memcpy(bits, at, sizeof(bits));
@@ -66,12 +66,12 @@ static inline point read_point(const carom_mesh_view *view, uint64_t vertex) {
     return p;
 }
 
-static bool are_equal(point a, point b) {
+static bool mesh_weld_are_equal(mesh_weld_point a, mesh_weld_point b) {
     return a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.word[2] == b.word[2];
 }
 
 /* The finaliser of splitmix64 over the three words; its upper half is mixed best. */
-static uint32_t hash_point(point p, uint64_t seed) {
+static uint32_t hash_point(mesh_weld_point p, uint64_t seed) {
     uint64_t z = seed;
     for (int i = 0; i < 3; ++i) {
         z = (z ^ p.word[i]) + UINT64_C(0x9E3779B97F4A7C15);
@@ -92,8 +92,8 @@ static carom_status hash_range(void *argument, carom_range range) {
 
 /* ---- Hash tables ----------------------------------------------------------------------------- */
 
-static bool make_table(table *t, carom_arena *scratch, uint64_t size) {
-    t->slots = CAROM_ARENA_TAKE(scratch, slot, size);
+static bool make_table(mesh_weld_table *t, carom_arena *scratch, uint64_t size) {
+    t->slots = CAROM_ARENA_TAKE(scratch, mesh_weld_slot, size);
     t->size = size;
     if (t->slots == NULL) return false;
     memset(t->slots, 0xFF, size * sizeof(*t->slots)); /* all EMPTY */
@@ -101,21 +101,21 @@ static bool make_table(table *t, carom_arena *scratch, uint64_t size) {
 }
 
 /* The low bits select the table, the high bits the slot. */
-static uint64_t place_of(const table *t, uint32_t hash) {
+static uint64_t mesh_weld_place_of(const mesh_weld_table *t, uint32_t hash) {
     CAROM_ASSERT(t->size != 0 && t->size <= UINT64_C(1) << 32);
     return (uint64_t)hash * t->size >> 32;
 }
 
-static uint64_t place_after(const table *t, uint64_t place) {
+static uint64_t place_after(const mesh_weld_table *t, uint64_t place) {
     return place + 1 < t->size ? place + 1 : 0;
 }
 
-static bool double_table(table *t, carom_arena *scratch) {
-    table old = *t;
+static bool double_table(mesh_weld_table *t, carom_arena *scratch) {
+    mesh_weld_table old = *t;
     if (!make_table(t, scratch, 2 * old.size)) return false;
     for (uint64_t i = 0; i < old.size; ++i) {
         if (old.slots[i].vertex == EMPTY) continue;
-        uint64_t place = place_of(t, old.slots[i].hash);
+        uint64_t place = mesh_weld_place_of(t, old.slots[i].hash);
         while (t->slots[place].vertex != EMPTY) place = place_after(t, place);
         t->slots[place] = old.slots[i];
         CAROM_ASSERT(place < t->size);
@@ -123,29 +123,31 @@ static bool double_table(table *t, carom_arena *scratch) {
     return true;
 }
 
-static uint32_t find_or_add(const weld *w, table *t, uint32_t hash, uint32_t vertex) {
+static uint32_t find_or_add(const weld *w, mesh_weld_table *t, uint32_t hash, uint32_t vertex) {
     const carom_mesh_view *view = w->view;
-    point p = read_point(view, vertex);
-    for (uint64_t place = place_of(t, hash);; place = place_after(t, place)) {
-        slot seen = t->slots[place];
+    mesh_weld_point p = read_point(view, vertex);
+    for (uint64_t place = mesh_weld_place_of(t, hash);; place = place_after(t, place)) {
+        mesh_weld_slot seen = t->slots[place];
         if (seen.vertex == EMPTY) {
             CAROM_ASSERT(2 * t->count < t->size); /* a free slot is always found */
-            t->slots[place] = (slot){hash, vertex};
+            t->slots[place] = (mesh_weld_slot){hash, vertex};
             ++t->count;
             return vertex;
         }
-        if (seen.hash == hash && are_equal(read_point(view, seen.vertex), p) &&
+        if (seen.hash == hash && mesh_weld_are_equal(read_point(view, seen.vertex), p) &&
             (w->part_of == NULL || w->part_of[seen.vertex] == w->part_of[vertex]))
             return seen.vertex;
     }
 }
 
 static carom_status weld_share(weld *w, uint32_t share, uint32_t worker, carom_arena *scratch) {
-    table t = {.count = 0};
+    mesh_weld_table t = {.count = 0};
     uint64_t count = w->view->vertex_count, own = 0;
     if (!make_table(&t, scratch, 1024)) return CAROM_NO_MEMORY;
     for (uint64_t i = 0; i < count; ++i) {
-        if (i + AHEAD < count) __builtin_prefetch(&t.slots[place_of(&t, w->hashes[i + AHEAD])]);
+        if (i + MESH_WELD_PREFETCH_VERTICES < count)
+            __builtin_prefetch(
+                &t.slots[mesh_weld_place_of(&t, w->hashes[i + MESH_WELD_PREFETCH_VERTICES])]);
         if ((w->hashes[i] & (w->shares - 1)) != share) continue;
         if (2 * t.count >= t.size && !double_table(&t, scratch)) return CAROM_NO_MEMORY;
         w->first[i] = find_or_add(w, &t, w->hashes[i], (uint32_t)i);
@@ -179,7 +181,7 @@ static carom_status copy_vertices(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status copy_corners(void *argument, carom_range range) {
+static carom_status mesh_weld_copy_corners(void *argument, carom_range range) {
     weld *w = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         w->mesh->corners[i] = w->index[w->first[w->view->corners[i]]];
@@ -190,7 +192,7 @@ static carom_status copy_corners(void *argument, carom_range range) {
 }
 
 /* A vertex has the properties of the first of those that it was made of. */
-static bool copy_properties(weld *w) {
+static bool mesh_weld_copy_properties(weld *w) {
     if (w->view->property_count == 0) return true;
     carom_arena *scratch = carom_scratch(w->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -203,27 +205,30 @@ static bool copy_properties(weld *w) {
     return copied;
 }
 
-static carom_status fill(weld *w) {
+static carom_status mesh_weld_fill(weld *w) {
     const carom_mesh_view *view = w->view;
     uint64_t corners = carom_mesh_corner_count(view);
     if (view->offsets != NULL)
         memcpy(w->mesh->offsets, view->offsets, (view->face_count + 1) * sizeof(uint64_t));
     if (view->parts != NULL && view->face_count != 0)
         memcpy(w->mesh->parts, view->parts, view->face_count * sizeof(uint32_t));
-    if (!carom_mesh_copy_names(w->mesh, view) || !copy_properties(w))
+    if (!carom_mesh_copy_names(w->mesh, view) || !mesh_weld_copy_properties(w))
         return carom_fail_memory(w->context, 32 * view->part_count + 8 * view->vertex_count,
                                  "parts and properties");
-    CAROM_TRY(carom_parallel_for(w->context, view->vertex_count,
-                                 carom_grain(w->context, view->vertex_count, LEAST_PART),
-                                 copy_vertices, w));
-    return carom_parallel_for(w->context, corners, carom_grain(w->context, corners, LEAST_PART),
-                              copy_corners, w);
+    CAROM_TRY(carom_parallel_for(
+        w->context, view->vertex_count,
+        carom_grain(w->context, view->vertex_count, MESH_WELD_VERTICES_PER_RANGE), copy_vertices,
+        w));
+    return carom_parallel_for(w->context, corners,
+                              carom_grain(w->context, corners, MESH_WELD_VERTICES_PER_RANGE),
+                              mesh_weld_copy_corners, w);
 }
 
-static carom_status run(weld *w, carom_mesh **mesh) {
+static carom_status mesh_weld_vertices(weld *w, carom_mesh **mesh) {
     carom_context *context = w->context;
     carom_arena *scratch = carom_scratch(context, 0);
-    uint64_t count = w->view->vertex_count, grain = carom_grain(context, count, LEAST_PART);
+    uint64_t count = w->view->vertex_count,
+             grain = carom_grain(context, count, MESH_WELD_VERTICES_PER_RANGE);
     w->hashes = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     w->first = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     w->index = CAROM_ARENA_TAKE(scratch, uint32_t, count + 1);
@@ -231,7 +236,8 @@ static carom_status run(weld *w, carom_mesh **mesh) {
         return carom_fail_memory(context, 12 * count, "welding");
     w->seed = (uint64_t)(uintptr_t)w->hashes;
     w->shares = 1;
-    while (w->shares < context->threads && w->shares * LEAST_PART < count) w->shares *= 2;
+    while (w->shares < context->threads && w->shares * MESH_WELD_VERTICES_PER_RANGE < count)
+        w->shares *= 2;
     CAROM_ASSERT((w->shares & (w->shares - 1)) == 0);
     CAROM_TRY(carom_parallel_for(context, count, grain, hash_range, w));
     CAROM_TRY(carom_parallel_for(context, w->shares, 1, weld_shares, w));
@@ -244,7 +250,7 @@ static carom_status run(weld *w, carom_mesh **mesh) {
                                    .polygons = w->view->offsets != NULL,
                                    .parts = w->view->parts != NULL};
     CAROM_TRY(carom_mesh_reserve(context, &space, &w->mesh));
-    carom_status status = fill(w);
+    carom_status status = mesh_weld_fill(w);
     if (status != CAROM_OK) {
         carom_mesh_destroy(w->mesh);
         return status;
@@ -261,7 +267,7 @@ static carom_status weld_view(carom_context *context, const carom_mesh_view *vie
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_progress_begin(context, "welding vertices",
                          2 * view->vertex_count + carom_mesh_corner_count(view));
-    carom_status status = run(&w, mesh), ended = carom_progress_end(context);
+    carom_status status = mesh_weld_vertices(&w, mesh), ended = carom_progress_end(context);
     carom_arena_rewind(carom_scratch(context, 0), mark);
     if (status == CAROM_OK && ended != CAROM_OK) { /* cancelled at the last report */
         carom_mesh_destroy(*mesh);
@@ -295,7 +301,7 @@ typedef struct separation {
 } separation;
 
 /* Lists the faces of each part, in their order. */
-static void list_faces(const carom_mesh_view *view, separation *s) {
+static void mesh_weld_list_faces(const carom_mesh_view *view, separation *s) {
     memset(s->begins, 0, (view->part_count + 1) * sizeof(*s->begins));
     for (uint64_t f = 0; f < view->face_count; ++f) ++s->begins[view->parts[f] + 1];
     for (uint64_t p = 0; p < view->part_count; ++p) s->begins[p + 1] += s->begins[p];
@@ -345,7 +351,7 @@ static carom_status weld_separated(carom_context *context, const carom_mesh_view
     if (s.begins == NULL || s.faces == NULL || s.latest == NULL || s.copy == NULL ||
         s.part_of == NULL || s.origin == NULL || s.corners == NULL)
         return carom_fail_memory(context, 12 * (vertices + corners), "welding by parts");
-    list_faces(view, &s);
+    mesh_weld_list_faces(view, &s);
     uint64_t copies = separate(view, &s);
     carom_mesh_view apart = *view;
     apart.corners = s.corners;

@@ -85,7 +85,7 @@ static carom_status take_buffer(carom_writer *writer) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static carom_status fail_file(const carom_writer *writer, const char *what) {
+static carom_status mesh_writer_fail_file(const carom_writer *writer, const char *what) {
     return carom_fail(writer->context, CAROM_IO, "%s: %s: %s", writer->name, what, strerror(errno));
 }
 
@@ -103,7 +103,7 @@ static carom_status put_file(void *user, const uint8_t *bytes, size_t size) {
             continue;
         }
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return fail_file(writer, "cannot be written");
+        if (written < 0) return mesh_writer_fail_file(writer, "cannot be written");
         bytes += written;
         size -= (size_t)written;
     }
@@ -137,7 +137,8 @@ static carom_status open_draft(carom_writer_file *file) {
     if (replaces && !S_ISREG(info.st_mode)) {
         writer->file = open_pipe(writer);
         if (writer->file < 0 && carom_progress_cancelled(writer->context)) return CAROM_CANCELLED;
-        return writer->file < 0 ? fail_file(writer, "cannot be opened for writing") : CAROM_OK;
+        return writer->file < 0 ? mesh_writer_fail_file(writer, "cannot be opened for writing")
+                                : CAROM_OK;
     }
     file->place =
         replaces && realpath(writer->name, file->linked) != NULL ? file->linked : writer->name;
@@ -155,7 +156,7 @@ static carom_status open_draft(carom_writer_file *file) {
     }
     carom_release(&writer->context->allocator, file->draft);
     file->draft = NULL;
-    return fail_file(writer, "cannot be created");
+    return mesh_writer_fail_file(writer, "cannot be created");
 }
 
 carom_status carom_writer_open_file(carom_context *context, const char *name, bool gzip,
@@ -186,10 +187,10 @@ carom_status carom_writer_close_file(carom_writer_file *file, carom_status writt
     if (written == CAROM_OK && writer->deflate != NULL)
         written = carom_deflate_write(writer->deflate, NULL, 0, true, put_file, writer);
     if (close(writer->file) != 0 && written == CAROM_OK)
-        written = fail_file(writer, "cannot be written");
+        written = mesh_writer_fail_file(writer, "cannot be written");
     if (file->draft != NULL) {
         if (written == CAROM_OK && rename(file->draft, file->place) != 0)
-            written = fail_file(writer, "cannot be replaced");
+            written = mesh_writer_fail_file(writer, "cannot be replaced");
         if (written != CAROM_OK) (void)unlink(file->draft);
     }
     carom_release(&writer->context->allocator, file->draft);

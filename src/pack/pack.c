@@ -19,11 +19,11 @@
 
 /* As pack.h says. 512^3 voxels take 0.5 GB. The least epsilon is a third of the gain at which a
  * climb ends (CAROM_PACK_CLIMB_GAIN): finer rounds find no larger balls. */
-#define DEFAULT_COUNT   1000u
-#define DEFAULT_EPSILON 0.05
-#define LEAST_EPSILON   0.001
-#define DEFAULT_VOXELS  128u
-#define MOST_VOXELS     512u
+#define PACK_DEFAULT_SPHERES 1000u
+#define DEFAULT_EPSILON      0.05
+#define LEAST_EPSILON        0.001
+#define DEFAULT_VOXELS       128u
+#define MOST_VOXELS          512u
 
 /* A packing is complete up to a radius where no empty ball is larger by more than this. The bound
  * is the radius of the last round, rounded up to float32 by 1e-7 of it; the rest is spare. */
@@ -37,13 +37,13 @@ CAROM_RESULT_FILL(carom_packing_spheres);
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
 /* Balls in the order of their radii. */
-typedef struct ranked {
+typedef struct pack_ranked {
     carom_pack_ball ball;
     uint64_t found;
-} ranked;
+} pack_ranked;
 
-static int larger_first(const void *a, const void *b) {
-    const ranked *c = a, *d = b;
+static int pack_larger_first(const void *a, const void *b) {
+    const pack_ranked *c = a, *d = b;
     if (c->ball.radius != d->ball.radius) return c->ball.radius > d->ball.radius ? -1 : 1;
     return (c->found > d->found) - (c->found < d->found);
 }
@@ -78,13 +78,13 @@ static carom_status make_spheres(carom_context *context, const carom_pack_mesh *
                                  carom_pack_balls *balls, carom_packing *packing) {
     uint64_t count = balls->balls.count;
     carom_arena *scratch = carom_scratch(context, 0);
-    ranked *order = CAROM_ARENA_TAKE(scratch, ranked, count);
+    pack_ranked *order = CAROM_ARENA_TAKE(scratch, pack_ranked, count);
     packing->spheres = carom_allocate(&packing->allocator, count, sizeof(*packing->spheres));
     if (order == NULL || packing->spheres == NULL)
         return carom_fail_memory(context, count * (sizeof(*order) + sizeof(*packing->spheres)),
                                  "spheres of a packing");
-    for (uint64_t i = 0; i < count; ++i) order[i] = (ranked){balls->balls.data[i], i};
-    if (count > 1) qsort(order, count, sizeof(*order), larger_first);
+    for (uint64_t i = 0; i < count; ++i) order[i] = (pack_ranked){balls->balls.data[i], i};
+    if (count > 1) qsort(order, count, sizeof(*order), pack_larger_first);
     for (uint64_t i = 0; i < count; ++i) {
         CAROM_ASSERT(i == 0 || order[i].ball.radius <= order[i - 1].ball.radius);
         balls->balls.data[i] = order[i].ball;
@@ -149,7 +149,7 @@ static carom_status make_shares(carom_context *context, const carom_pack_mesh *m
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-static carom_status check_def(carom_context *context, const carom_packing_def *def) {
+static carom_status pack_check_def(carom_context *context, const carom_packing_def *def) {
     if (!(def->fill >= 0.0 && def->fill < 1.0))
         return carom_fail(context, CAROM_BAD_INPUT, "fill is %g: it must be in [0, 1)", def->fill);
     if (!(def->radius >= 0.0 && def->radius <= DBL_MAX))
@@ -184,7 +184,7 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
         info->volume /= cube;
     }
     bool any = def->count == 0 && def->fill == 0.0 && def->radius == 0.0;
-    carom_pack_goal goal = {.count = any               ? DEFAULT_COUNT
+    carom_pack_goal goal = {.count = any               ? PACK_DEFAULT_SPHERES
                                      : def->count != 0 ? def->count
                                                        : UINT64_MAX,
                             .volume = def->fill > 0.0 ? def->fill * info->volume * cube : HUGE_VAL,
@@ -225,7 +225,7 @@ carom_status carom_packing_create(carom_context *context, const carom_packing_de
     CAROM_REQUIRE_KNOWN(def->method, CAROM_PACKING_METHOD_COUNT, "method");
     *packing = NULL;
     CAROM_TRY(carom_pack_check_device(context, def->method));
-    CAROM_TRY(check_def(context, def));
+    CAROM_TRY(pack_check_def(context, def));
     carom_packing *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a packing");
     *made = (carom_packing){.allocator = context->allocator};

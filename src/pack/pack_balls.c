@@ -8,8 +8,8 @@
 
 #include "geom/vec.h"
 
-#define FIRST_SLOTS 1024u /* 16 KB per level in use; doubled when half full */
-#define NO_CHUNK    UINT32_MAX
+#define PACK_BALLS_FIRST_SLOTS 1024u /* 16 KB per level in use; doubled when half full */
+#define NO_CHUNK               UINT32_MAX
 
 void carom_pack_balls_begin(carom_pack_balls *balls, const carom_allocator *allocator) {
     *balls = (carom_pack_balls){.allocator = *allocator};
@@ -44,7 +44,7 @@ static carom_pack_slot *slot_of(const carom_pack_level *level, uint64_t key) {
 static bool reserve_slot(carom_pack_balls *balls, carom_pack_level *level) {
     uint64_t old_count = level->slots != NULL ? level->mask + 1 : 0;
     if (2 * (level->used + 1) <= old_count) return true;
-    uint64_t count = old_count != 0 ? 2 * old_count : FIRST_SLOTS;
+    uint64_t count = old_count != 0 ? 2 * old_count : PACK_BALLS_FIRST_SLOTS;
     carom_pack_slot *old = level->slots;
     carom_pack_slot *slots = carom_allocate(&balls->allocator, count, sizeof(*slots));
     if (slots == NULL) return false;

@@ -7,20 +7,20 @@
 
 #include "base/simd.h"
 
-typedef struct vec {
+typedef struct pack_batch_cpu_vec {
     carom_f64v x, y, z;
-} vec;
+} pack_batch_cpu_vec;
 
-CAROM_SIMD carom_f64v splat(double x) {
+CAROM_SIMD carom_f64v pack_batch_cpu_splat(double x) {
     return carom_f64v_splat(x);
 }
 
-CAROM_SIMD carom_f64v choose(carom_i64v where, carom_f64v yes, carom_f64v no) {
+CAROM_SIMD carom_f64v pack_batch_cpu_choose(carom_i64v where, carom_f64v yes, carom_f64v no) {
     return (carom_f64v)(((carom_i64v)yes & where) | ((carom_i64v)no & ~where));
 }
 
 /* `value` where the comparison is true, else +0. */
-CAROM_SIMD carom_f64v keep(carom_i64v where, carom_f64v value) {
+CAROM_SIMD carom_f64v pack_batch_cpu_keep(carom_i64v where, carom_f64v value) {
     return (carom_f64v)((carom_i64v)value & where);
 }
 
@@ -37,7 +37,7 @@ typedef struct lens {
 } lens;
 
 CAROM_SIMD lens lens_at(carom_f64v r, carom_f64v s, carom_f64v d) {
-    carom_f64v zero = splat(0.0);
+    carom_f64v zero = pack_batch_cpu_splat(0.0);
     carom_f64v depth = sum_of_three(r, s, -d);
     carom_f64v past_r = sum_of_three(d, s, -r), past_s = sum_of_three(d, r, -s);
     carom_f64v smaller = carom_f64v_min(r, s);
@@ -49,9 +49,11 @@ CAROM_SIMD lens lens_at(carom_f64v r, carom_f64v s, carom_f64v d) {
     carom_f64v sum = (r + s) + d, squared = depth * sum * share_r * share_s;
     carom_i64v meet = depth > zero, cross = (past_r > zero) & (past_s > zero);
     lens l;
-    l.volume = keep(meet, choose(cross, carom_f64v_min(volume, whole), whole));
-    l.area = keep(meet & cross, CAROM_PI * squared);
-    l.along = choose(cross, r - cap_r, keep(s <= r, d)); /* not used where they are apart */
+    l.volume = pack_batch_cpu_keep(
+        meet, pack_batch_cpu_choose(cross, carom_f64v_min(volume, whole), whole));
+    l.area = pack_batch_cpu_keep(meet & cross, CAROM_PI * squared);
+    l.along = pack_batch_cpu_choose(
+        cross, r - cap_r, pack_batch_cpu_keep(s <= r, d)); /* not used where they are apart */
     return l;
 }
 
@@ -60,16 +62,18 @@ typedef struct parts {
     carom_u64v high, low; /* wrap around */
 } parts;
 
-CAROM_SIMD void add(parts *p, carom_f64v x, const carom_pack_scale *s) {
-    carom_f64v coarse = splat(s->coarse), above = x + coarse, rest = x - (above - coarse);
+CAROM_SIMD void pack_batch_cpu_add(parts *p, carom_f64v x, const carom_pack_scale *s) {
+    carom_f64v coarse = pack_batch_cpu_splat(s->coarse), above = x + coarse,
+               rest = x - (above - coarse);
     p->high += (carom_u64v)above;
-    p->low += (carom_u64v)(rest + splat(s->fine));
+    p->low += (carom_u64v)(rest + pack_batch_cpu_splat(s->fine));
 }
 
-CAROM_SIMD void add_vec(parts p[3], vec v, const carom_pack_scale *s) {
-    add(&p[0], v.x, s);
-    add(&p[1], v.y, s);
-    add(&p[2], v.z, s);
+CAROM_SIMD void pack_batch_cpu_add_vec(parts p[3], pack_batch_cpu_vec v,
+                                       const carom_pack_scale *s) {
+    pack_batch_cpu_add(&p[0], v.x, s);
+    pack_batch_cpu_add(&p[1], v.y, s);
+    pack_batch_cpu_add(&p[2], v.z, s);
 }
 
 static uint64_t lane_sum(carom_u64v v) {
@@ -79,14 +83,15 @@ static uint64_t lane_sum(carom_u64v v) {
 }
 
 /* Adds to a sum what `terms` calls of add per lane made. */
-static void settle(const parts *p, uint64_t terms, const carom_pack_scale *s, carom_sum *sum) {
+static void pack_batch_cpu_settle(const parts *p, uint64_t terms, const carom_pack_scale *s,
+                                  carom_sum *sum) {
     uint64_t high = lane_sum(p->high) - terms * (uint64_t)carom_pack_bits(s->coarse);
     uint64_t low = lane_sum(p->low) - terms * (uint64_t)carom_pack_bits(s->fine);
     *sum = carom_sum_add(*sum, carom_pack_parts((int64_t)high, (int64_t)low));
 }
 
 /* Fills the last vector with pairs of points that are apart. */
-static uint32_t pad(carom_pack_batch *batch) {
+static uint32_t pack_batch_cpu_pad(carom_pack_batch *batch) {
     uint32_t end = (batch->count + CAROM_LANES64 - 1) / CAROM_LANES64 * CAROM_LANES64;
     for (uint32_t i = batch->count; i < end; ++i) {
         carom_pack_side *sides[2] = {&batch->a, &batch->b};
@@ -100,89 +105,94 @@ static uint32_t pad(carom_pack_batch *batch) {
 
 /* carom_pack_pair, added to the sums. Returns the lanes that have a volume. */
 CAROM_SIMD carom_lanes add_estimate(const carom_pack_batch *batch, uint32_t i,
-                                    const carom_pack_meeting *m, vec a, vec b, vec apart,
+                                    const carom_pack_meeting *m, pack_batch_cpu_vec a,
+                                    pack_batch_cpu_vec b, pack_batch_cpu_vec apart,
                                     carom_f64v squared, carom_f64v d, parts sums[13]) {
     const carom_pack_scales *scales = &m->scales;
     carom_f64v ra = carom_f64v_load(&batch->a.secondary[i]);
     carom_f64v rb = carom_f64v_load(&batch->b.secondary[i]);
-    carom_f64v sum = ra + rb, zero = splat(0.0);
+    carom_f64v sum = ra + rb, zero = pack_batch_cpu_splat(0.0);
     carom_i64v order = (a.x > b.x) | ((a.x == b.x) & ((a.y > b.y) | ((a.y == b.y) & (a.z > b.z))));
     carom_i64v swapped = (ra > rb) | ((ra == rb) & order);
-    lens l = lens_at(choose(swapped, rb, ra), choose(swapped, ra, rb), d);
+    lens l =
+        lens_at(pack_batch_cpu_choose(swapped, rb, ra), pack_batch_cpu_choose(swapped, ra, rb), d);
     carom_i64v some = (squared < sum * sum) & (l.volume > zero), turns = some & (d > zero);
-    carom_f64v part = keep(turns, l.along / d), pull = keep(turns, l.area / d);
-    part = choose(swapped, -part, part);
-    vec middle = {choose(swapped, b.x, a.x) + apart.x * part,
-                  choose(swapped, b.y, a.y) + apart.y * part,
-                  choose(swapped, b.z, a.z) + apart.z * part};
-    vec arm = {middle.x - m->pivot.x, middle.y - m->pivot.y, middle.z - m->pivot.z};
-    vec force = {apart.x * pull, apart.y * pull, apart.z * pull};
-    carom_f64v volume = keep(some, l.volume);
-    vec torque = {arm.y * force.z - arm.z * force.y, arm.z * force.x - arm.x * force.z,
-                  arm.x * force.y - arm.y * force.x};
-    vec direction = {apart.x * volume, apart.y * volume, apart.z * volume};
-    vec moment = {arm.x * volume, arm.y * volume, arm.z * volume};
-    add(&sums[0], volume, &scales->volume);
-    add_vec(&sums[1], force, &scales->force);
-    add_vec(&sums[4], torque, &scales->torque);
-    add_vec(&sums[7], direction, &scales->direction);
-    add_vec(&sums[10], moment, &scales->direction);
+    carom_f64v part = pack_batch_cpu_keep(turns, l.along / d),
+               pull = pack_batch_cpu_keep(turns, l.area / d);
+    part = pack_batch_cpu_choose(swapped, -part, part);
+    pack_batch_cpu_vec middle = {pack_batch_cpu_choose(swapped, b.x, a.x) + apart.x * part,
+                                 pack_batch_cpu_choose(swapped, b.y, a.y) + apart.y * part,
+                                 pack_batch_cpu_choose(swapped, b.z, a.z) + apart.z * part};
+    pack_batch_cpu_vec arm = {middle.x - m->pivot.x, middle.y - m->pivot.y, middle.z - m->pivot.z};
+    pack_batch_cpu_vec force = {apart.x * pull, apart.y * pull, apart.z * pull};
+    carom_f64v volume = pack_batch_cpu_keep(some, l.volume);
+    pack_batch_cpu_vec torque = {arm.y * force.z - arm.z * force.y,
+                                 arm.z * force.x - arm.x * force.z,
+                                 arm.x * force.y - arm.y * force.x};
+    pack_batch_cpu_vec direction = {apart.x * volume, apart.y * volume, apart.z * volume};
+    pack_batch_cpu_vec moment = {arm.x * volume, arm.y * volume, arm.z * volume};
+    pack_batch_cpu_add(&sums[0], volume, &scales->volume);
+    pack_batch_cpu_add_vec(&sums[1], force, &scales->force);
+    pack_batch_cpu_add_vec(&sums[4], torque, &scales->torque);
+    pack_batch_cpu_add_vec(&sums[7], direction, &scales->direction);
+    pack_batch_cpu_add_vec(&sums[10], moment, &scales->direction);
     return carom_lanes_of64(some);
 }
 
 /* carom_pack_inner, added to the sums. */
-CAROM_SIMD carom_lanes add_inner(carom_pack_batch *batch, uint32_t i, const carom_pack_meeting *m,
-                                 carom_f64v squared, carom_f64v d, parts sums[2]) {
+CAROM_SIMD carom_lanes pack_batch_cpu_add_inner(carom_pack_batch *batch, uint32_t i,
+                                                const carom_pack_meeting *m, carom_f64v squared,
+                                                carom_f64v d, parts sums[2]) {
     carom_f64v r = carom_f64v_load(&batch->a.radius[i]), s = carom_f64v_load(&batch->b.radius[i]);
     carom_f64v sum = r + s, smaller = carom_f64v_min(r, s);
     lens l = lens_at(r, s, d);
-    carom_i64v some = (squared < sum * sum) & (l.volume > splat(0.0));
+    carom_i64v some = (squared < sum * sum) & (l.volume > pack_batch_cpu_splat(0.0));
     carom_f64v error = CAROM_PACK_LENS_ERROR * (l.volume + l.area * d) +
                        13.0 * (smaller * smaller) * (m->slack + 0x1p-50 * sum);
-    carom_f64v volume = keep(some, l.volume);
+    carom_f64v volume = pack_batch_cpu_keep(some, l.volume);
     carom_f64v_store(&batch->inner[i], volume);
-    add(&sums[0], volume, &m->scales.volume);
-    add(&sums[1], keep(some, error), &m->scales.volume);
+    pack_batch_cpu_add(&sums[0], volume, &m->scales.volume);
+    pack_batch_cpu_add(&sums[1], pack_batch_cpu_keep(some, error), &m->scales.volume);
     return carom_lanes_of64(some);
 }
 
 void CAROM_CPU(carom_pack_batch_add)(carom_pack_batch *batch, const carom_pack_meeting *m,
                                      bool inner, carom_pack_totals *totals) {
     CAROM_ASSERT(batch->count <= CAROM_PACK_BATCH);
-    uint32_t end = pad(batch);
+    uint32_t end = pack_batch_cpu_pad(batch);
     uint64_t before = totals->pairs, inner_before = totals->inner_pairs;
     parts sums[13], inner_sums[2];
     memset(sums, 0, sizeof(sums));
     memset(inner_sums, 0, sizeof(inner_sums));
     for (uint32_t i = 0; i < end; i += CAROM_LANES64) {
-        vec a = {carom_f64v_load(&batch->a.x[i]), carom_f64v_load(&batch->a.y[i]),
-                 carom_f64v_load(&batch->a.z[i])};
-        vec b = {carom_f64v_load(&batch->b.x[i]), carom_f64v_load(&batch->b.y[i]),
-                 carom_f64v_load(&batch->b.z[i])};
-        vec apart = {b.x - a.x, b.y - a.y, b.z - a.z};
+        pack_batch_cpu_vec a = {carom_f64v_load(&batch->a.x[i]), carom_f64v_load(&batch->a.y[i]),
+                                carom_f64v_load(&batch->a.z[i])};
+        pack_batch_cpu_vec b = {carom_f64v_load(&batch->b.x[i]), carom_f64v_load(&batch->b.y[i]),
+                                carom_f64v_load(&batch->b.z[i])};
+        pack_batch_cpu_vec apart = {b.x - a.x, b.y - a.y, b.z - a.z};
         carom_f64v squared = (apart.x * apart.x + apart.y * apart.y) + apart.z * apart.z;
         carom_f64v d = carom_f64v_sqrt(squared);
         totals->pairs +=
             (uint64_t)__builtin_popcount(add_estimate(batch, i, m, a, b, apart, squared, d, sums));
         if (inner)
-            totals->inner_pairs +=
-                (uint64_t)__builtin_popcount(add_inner(batch, i, m, squared, d, inner_sums));
+            totals->inner_pairs += (uint64_t)__builtin_popcount(
+                pack_batch_cpu_add_inner(batch, i, m, squared, d, inner_sums));
     }
     /* What the last vector is filled up with adds nothing. */
     CAROM_ASSERT(totals->pairs - before <= batch->count);
     CAROM_ASSERT(totals->inner_pairs - inner_before <= batch->count);
     carom_pack_sum *e = &totals->estimate;
     const carom_pack_scales *scales = &m->scales;
-    settle(&sums[0], end, &scales->volume, &e->volume);
+    pack_batch_cpu_settle(&sums[0], end, &scales->volume, &e->volume);
     for (int k = 0; k < 3; ++k) {
-        settle(&sums[1 + k], end, &scales->force, &e->force[k]);
-        settle(&sums[4 + k], end, &scales->torque, &e->torque[k]);
-        settle(&sums[7 + k], end, &scales->direction, &e->direction[k]);
-        settle(&sums[10 + k], end, &scales->direction, &e->moment[k]);
+        pack_batch_cpu_settle(&sums[1 + k], end, &scales->force, &e->force[k]);
+        pack_batch_cpu_settle(&sums[4 + k], end, &scales->torque, &e->torque[k]);
+        pack_batch_cpu_settle(&sums[7 + k], end, &scales->direction, &e->direction[k]);
+        pack_batch_cpu_settle(&sums[10 + k], end, &scales->direction, &e->moment[k]);
     }
     if (inner) {
-        settle(&inner_sums[0], end, &scales->volume, &totals->inner);
-        settle(&inner_sums[1], end, &scales->volume, &totals->inner_error);
+        pack_batch_cpu_settle(&inner_sums[0], end, &scales->volume, &totals->inner);
+        pack_batch_cpu_settle(&inner_sums[1], end, &scales->volume, &totals->inner_error);
     }
     batch->count = 0;
 }

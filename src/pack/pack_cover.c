@@ -72,7 +72,7 @@ typedef struct covering {
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
 /* Lists the centres of cells that stick out of their balls, or are no more than `near` within. */
-static bool list_points(covering *c, double near) {
+static bool pack_cover_list_points(covering *c, double near) {
     double scale = carom_power_of_two(c->mesh.shift);
     c->added.count = 0;
     for (uint64_t i = 0; i < c->cells.count; ++i) {
@@ -109,7 +109,7 @@ static carom_status make_cells(covering *c, const carom_pack_fit *fit, double co
 }
 
 /* Finds balls and cells. The first cells only tell what the points have missed. */
-static carom_status fit(covering *c, uint32_t count) {
+static carom_status pack_cover_fit(covering *c, uint32_t count) {
     carom_pack_fit fit;
     CAROM_TRY(carom_pack_fit_balls(c->fitting, count, &fit));
     for (int i = 0;; ++i) {
@@ -120,7 +120,7 @@ static carom_status fit(covering *c, uint32_t count) {
                              i < COVER_FITS - 1));
         carom_progress_add(c->context, 0, 1);
         if (i == COVER_FITS) return CAROM_OK;
-        if (!list_points(c, COVER_POINT_DEPTH * fit.outside))
+        if (!pack_cover_list_points(c, COVER_POINT_DEPTH * fit.outside))
             return carom_fail_memory(c->context, c->cells.count * sizeof(carom_vec3),
                                      "points of a cover");
         if (c->added.count == 0) continue;
@@ -131,13 +131,13 @@ static carom_status fit(covering *c, uint32_t count) {
 
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
-typedef struct ranked {
+typedef struct pack_cover_ranked {
     carom_pack_ball ball;
     uint32_t index;
-} ranked;
+} pack_cover_ranked;
 
-static int larger_first(const void *a, const void *b) {
-    const ranked *c = a, *d = b;
+static int pack_cover_larger_first(const void *a, const void *b) {
+    const pack_cover_ranked *c = a, *d = b;
     if (c->ball.radius != d->ball.radius) return c->ball.radius > d->ball.radius ? -1 : 1;
     return (c->index > d->index) - (c->index < d->index);
 }
@@ -145,7 +145,7 @@ static int larger_first(const void *a, const void *b) {
 /* Sorts the balls by their radii, without those that have no cell, and numbers the cells anew. */
 static carom_status sort_balls(covering *c) {
     carom_arena *scratch = carom_scratch(c->context, 0);
-    ranked *order = CAROM_ARENA_TAKE(scratch, ranked, c->count);
+    pack_cover_ranked *order = CAROM_ARENA_TAKE(scratch, pack_cover_ranked, c->count);
     uint32_t *place = CAROM_ARENA_TAKE(scratch, uint32_t, c->count), count = 0;
     if (order == NULL || place == NULL)
         return carom_fail_memory(c->context, c->count * sizeof(*order), "spheres of a cover");
@@ -153,9 +153,9 @@ static carom_status sort_balls(covering *c) {
         if (!(c->covers[k] > 0.0)) continue;
         carom_pack_ball ball = c->sites[k];
         ball.radius = (double)carom_float_up(c->covers[k], 0.0);
-        order[count++] = (ranked){ball, k};
+        order[count++] = (pack_cover_ranked){ball, k};
     }
-    if (count > 1) qsort(order, count, sizeof(*order), larger_first);
+    if (count > 1) qsort(order, count, sizeof(*order), pack_cover_larger_first);
     for (uint32_t k = 0; k < count; ++k) {
         c->balls[k] = order[k].ball;
         place[order[k].index] = k;
@@ -192,7 +192,7 @@ static carom_status find_volume(const carom_pack_mesh *mesh, double *volume) {
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-static carom_status check_def(carom_context *context, const carom_cover_def *def) {
+static carom_status pack_cover_check_def(carom_context *context, const carom_cover_def *def) {
     if (!(def->distance >= 0.0 && def->distance <= DBL_MAX))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "distance is %g: it must be finite and not negative", def->distance);
@@ -206,7 +206,7 @@ static carom_status check_def(carom_context *context, const carom_cover_def *def
 }
 
 /* Makes the result: the balls with the margin, measured, and the cells. */
-static carom_status finish(covering *c, carom_cover *cover) {
+static carom_status pack_cover_finish(covering *c, carom_cover *cover) {
     carom_cover_info *info = &cover->info;
     const carom_pack_mesh *mesh = &c->mesh;
     double scale = carom_power_of_two(mesh->shift), back = carom_power_of_two(-mesh->shift);
@@ -261,8 +261,8 @@ static carom_status try_count(covering *c, uint32_t count, carom_cover *cover) {
     c->balls = c->sites + count;
     c->covers = c->limits + count;
     CAROM_TRY(carom_pack_fit_begin(&c->mesh, count, &c->fitting));
-    CAROM_TRY(fit(c, count));
-    CAROM_TRY(finish(c, cover));
+    CAROM_TRY(pack_cover_fit(c, count));
+    CAROM_TRY(pack_cover_finish(c, cover));
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }
@@ -349,7 +349,7 @@ carom_status carom_cover_create(carom_context *context, const carom_cover_def *d
     CAROM_REQUIRE_INPUT(def, "definition");
     *cover = NULL;
     CAROM_TRY(carom_context_require_cpu(context, "a cover"));
-    CAROM_TRY(check_def(context, def));
+    CAROM_TRY(pack_cover_check_def(context, def));
     carom_cover *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a cover");
     *made = (carom_cover){.allocator = context->allocator};
@@ -433,9 +433,9 @@ static carom_status load_spheres(const carom_pack_mesh *mesh, const carom_ball *
     return CAROM_OK;
 }
 
-static carom_status measure(carom_context *context, carom_pack_mesh *mesh,
-                            const carom_ball *spheres, uint64_t count,
-                            carom_cover_measure *measure) {
+static carom_status pack_cover_measure(carom_context *context, carom_pack_mesh *mesh,
+                                       const carom_ball *spheres, uint64_t count,
+                                       carom_cover_measure *measure) {
     carom_pack_ball *balls = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_pack_ball, count);
     carom_pack_outside outside;
     carom_pack_field field;
@@ -465,7 +465,7 @@ carom_status carom_cover_measure_spheres(carom_context *context, const carom_cov
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_pack_mesh prepared = {0};
     carom_status status = carom_pack_mesh_make(context, def->mesh, def->allow_open, &prepared);
-    if (status == CAROM_OK) status = measure(context, &prepared, spheres, count, result);
+    if (status == CAROM_OK) status = pack_cover_measure(context, &prepared, spheres, count, result);
     carom_pack_mesh_free(&prepared);
     carom_arena_rewind(scratch, mark);
     return status;

@@ -107,17 +107,17 @@
 #define FIT_SEQUENCE_U 0.7548776662466927
 #define FIT_SEQUENCE_V 0.5698402909980532
 
-typedef struct point_set {
+typedef struct pack_cover_fit_point_set {
     float *x, *y, *z;
     uint64_t count, capacity;
-} point_set;
+} pack_cover_fit_point_set;
 
 struct carom_pack_fitting {
     carom_context *context;
     const carom_pack_mesh *mesh;
     carom_pack_field field;
     carom_pack_spread spread;
-    point_set points, candidates;
+    pack_cover_fit_point_set points, candidates;
     uint32_t most;          /* balls */
     uint64_t first_points;  /* before cells add some */
     uint64_t greedy_points; /* every n-th of these is for the greedy method */
@@ -136,7 +136,7 @@ struct carom_pack_fitting {
 
     /* Of the points. */
     uint32_t *owners, *first; /* where each ball's points begin in `sorted` */
-    point_set sorted;
+    pack_cover_fit_point_set sorted;
     float *slack, *second;  /* how far out of the deepest ball, and of the next */
     carom_pack_floats deep; /* the balls with the radii allowed */
 
@@ -146,41 +146,41 @@ struct carom_pack_fitting {
     uint32_t *gains, *chosen;
 };
 
-static carom_vec3 point_at(const point_set *set, uint64_t i) {
+static carom_vec3 point_at(const pack_cover_fit_point_set *set, uint64_t i) {
     return carom_vec((double)set->x[i], (double)set->y[i], (double)set->z[i]);
 }
 
-static void add_point(point_set *set, carom_vec3 p) {
+static void add_point(pack_cover_fit_point_set *set, carom_vec3 p) {
     if (set->count == set->capacity) return;
     set->x[set->count] = (float)p.x;
     set->y[set->count] = (float)p.y;
     set->z[set->count++] = (float)p.z;
 }
 
-static double square(double x) {
+static double pack_cover_fit_square(double x) {
     return x * x;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-static double area_of(const carom_triangle *t) {
+static double pack_cover_fit_area_of(const carom_triangle *t) {
     return 0.5 * carom_vec_length(carom_vec_cross(carom_vec_sub(t->corner[1], t->corner[0]),
                                                   carom_vec_sub(t->corner[2], t->corner[0])));
 }
 
 /* Points of the surface, evenly by area; within triangles by a sequence of low discrepancy
  * (multiples of the powers of the plastic number). */
-static void add_surface(carom_pack_fitting *f, point_set *set, uint64_t wanted) {
+static void add_surface(carom_pack_fitting *f, pack_cover_fit_point_set *set, uint64_t wanted) {
     const carom_pack_mesh *mesh = f->mesh;
     double area = 0.0, so_far = 0.0, u = 0.5, v = 0.5;
     for (uint32_t i = 0; i < mesh->triangle_count; ++i) {
         carom_triangle t = carom_pack_mesh_triangle(mesh, i);
-        area += area_of(&t);
+        area += pack_cover_fit_area_of(&t);
     }
     double step = area / (double)wanted, next = 0.5 * step;
     for (uint32_t i = 0; i < mesh->triangle_count && step > 0.0; ++i) {
         carom_triangle t = carom_pack_mesh_triangle(mesh, i);
-        so_far += area_of(&t);
+        so_far += pack_cover_fit_area_of(&t);
         for (; next < so_far; next += step) {
             u += FIT_SEQUENCE_U;
             v += FIT_SEQUENCE_V;
@@ -195,7 +195,7 @@ static void add_surface(carom_pack_fitting *f, point_set *set, uint64_t wanted) 
     }
 }
 
-static void add_vertices(carom_pack_fitting *f, point_set *set, uint64_t wanted) {
+static void add_vertices(carom_pack_fitting *f, pack_cover_fit_point_set *set, uint64_t wanted) {
     uint64_t corners = 3 * (uint64_t)f->mesh->triangle_count;
     uint64_t stride = corners / wanted + 1;
     for (uint64_t i = 0; i < corners; i += stride) {
@@ -204,13 +204,14 @@ static void add_vertices(carom_pack_fitting *f, point_set *set, uint64_t wanted)
     }
 }
 
-static uint64_t mix(uint64_t x) {
+static uint64_t pack_cover_fit_mix(uint64_t x) {
     x = (x ^ (x >> 31)) * UINT64_C(0x9E3779B97F4A7C15);
     return x ^ (x >> 29);
 }
 
 /* Nodes of the grid inside the solid, every n-th in no order. */
-static void add_inner(carom_pack_fitting *f, point_set *set, uint64_t wanted, bool surely) {
+static void pack_cover_fit_add_inner(carom_pack_fitting *f, pack_cover_fit_point_set *set,
+                                     uint64_t wanted, bool surely) {
     const carom_pack_field *field = &f->field;
     carom_bvh_found found = {0};
     uint64_t row = field->counts[0], plane = row * field->counts[1];
@@ -218,7 +219,7 @@ static void add_inner(carom_pack_fitting *f, point_set *set, uint64_t wanted, bo
     for (uint64_t i = 0; i < nodes; ++i) inside += field->values[i] < 0.0f;
     uint64_t stride = inside / wanted + 1;
     for (uint64_t i = 0; i < nodes; ++i) {
-        if (!(field->values[i] < 0.0f) || mix(i) % stride != 0) continue;
+        if (!(field->values[i] < 0.0f) || pack_cover_fit_mix(i) % stride != 0) continue;
         carom_vec3 p = carom_vec(field->low[0] + (double)(i % row) * field->step,
                                  field->low[1] + (double)(i % plane / row) * field->step,
                                  field->low[2] + (double)(i / plane) * field->step);
@@ -250,7 +251,7 @@ static carom_vec3 candidate_at(const carom_pack_fitting *f, uint64_t i) {
 
 /* ---- Beginning ------------------------------------------------------------------------------- */
 
-static bool take_set(carom_arena *scratch, point_set *set, uint64_t capacity) {
+static bool take_set(carom_arena *scratch, pack_cover_fit_point_set *set, uint64_t capacity) {
     uint64_t padded = (capacity / FIT_LANES + 1) * FIT_LANES; /* vectors read and write whole */
     set->x = CAROM_ARENA_TAKE(scratch, float, padded);
     set->y = CAROM_ARENA_TAKE(scratch, float, padded);
@@ -271,7 +272,8 @@ static double field_step(const carom_pack_mesh *mesh, uint32_t count) {
     for (int k = 0; k < 3; ++k) volume *= CAROM_MAX(sides[k], FIT_LEAST_SIDE * longest);
     double step = longest / FIT_LEAST_NODES, least = longest / FIT_MOST_NODES;
     /* The cube root of volume / count, from above: only a rough size is needed. */
-    while (step > least && square(step / FIT_FIELD_STEP) * (step / FIT_FIELD_STEP) * count > volume)
+    while (step > least &&
+           pack_cover_fit_square(step / FIT_FIELD_STEP) * (step / FIT_FIELD_STEP) * count > volume)
         step *= FIT_STEP_RATIO;
     return step;
 }
@@ -305,8 +307,8 @@ carom_status carom_pack_fit_begin(const carom_pack_mesh *mesh, uint32_t count,
     if (good) {
         add_surface(f, &f->points, surface);
         add_vertices(f, &f->points, surface / 2);
-        add_inner(f, &f->points, inner, true);
-        add_inner(f, &f->candidates, candidates, false);
+        pack_cover_fit_add_inner(f, &f->points, inner, true);
+        pack_cover_fit_add_inner(f, &f->candidates, candidates, false);
     }
     f->first_points = f->points.count;
     f->greedy_stride = CAROM_MAX(FIT_GREEDY_STRIDE, f->points.count / FIT_MOST_GREEDY_POINTS + 1);
@@ -362,7 +364,8 @@ static carom_status allow_candidates(void *argument, carom_range range) {
         uint64_t *bits = f->bits + i * f->words;
         f->gains[i] = 0;
         for (uint64_t w = 0; w < f->words; ++w) bits[w] = 0;
-        float limit = (float)square(r), cx = (float)c.x, cy = (float)c.y, cz = (float)c.z;
+        float limit = (float)pack_cover_fit_square(r), cx = (float)c.x, cy = (float)c.y,
+              cz = (float)c.z;
         for (uint64_t k = 0; k < points; ++k) {
             uint64_t at = k * f->greedy_stride;
             float x = f->points.x[at] - cx, y = f->points.y[at] - cy, z = f->points.z[at] - cz;
@@ -476,14 +479,14 @@ static carom_status assign_points(void *argument, carom_range range) {
 }
 
 /* Lists the points of each ball. */
-static void list_points(carom_pack_fitting *f) {
+static void pack_cover_fit_list_points(carom_pack_fitting *f) {
     uint32_t *first = f->first, count = f->count;
     for (uint32_t k = 0; k <= count; ++k) first[k] = 0;
     for (uint32_t k = 0; k < count; ++k) f->sets[k] = 1;
     for (uint64_t i = 0; i < f->points.count; ++i) {
         CAROM_ASSERT(f->owners[i] < count && f->slack[i] <= f->second[i]);
         ++first[f->owners[i]];
-        f->sets[f->owners[i]] += mix(i + 1);
+        f->sets[f->owners[i]] += pack_cover_fit_mix(i + 1);
     }
     uint32_t sum = 0;
     for (uint32_t k = 0; k <= count; ++k) {
@@ -588,7 +591,7 @@ static carom_status assign(carom_pack_fitting *f) {
         f->deep.radius[k] = (float)f->allowed[k];
     }
     CAROM_TRY(carom_parallel_for(f->context, f->points.count, 512, assign_points, f));
-    list_points(f);
+    pack_cover_fit_list_points(f);
     return CAROM_OK;
 }
 
@@ -613,12 +616,12 @@ static score score_of(const carom_pack_fitting *f) {
  * tolerance at which balls grow (pack_field.c). Observed: 1 the same, 1.02 is 5 % worse. */
 #define FIT_SCORE_RATIO 1.002
 
-static bool is_better(score a, score b) {
+static bool pack_cover_fit_is_better(score a, score b) {
     return a.worst * FIT_SCORE_RATIO < b.worst ||
            (a.worst < b.worst * FIT_SCORE_RATIO && a.sum * FIT_SCORE_RATIO < b.sum);
 }
 
-static void keep(carom_pack_fitting *f) {
+static void pack_cover_fit_keep(carom_pack_fitting *f) {
     for (uint32_t k = 0; k < f->count; ++k) {
         f->best_centres[k] = f->centres[k];
         f->best_fitted[k] = f->fitted[k];
@@ -627,7 +630,7 @@ static void keep(carom_pack_fitting *f) {
     }
 }
 
-static void restore(carom_pack_fitting *f) {
+static void pack_cover_fit_restore(carom_pack_fitting *f) {
     for (uint32_t k = 0; k < f->count; ++k) {
         f->centres[k] = f->best_centres[k];
         f->fitted[k] = f->best_fitted[k];
@@ -645,11 +648,11 @@ static carom_status alternate(carom_pack_fitting *f, int rounds, score *best, bo
         CAROM_TRY(assign(f));
         CAROM_TRY(carom_parallel_for(f->context, f->count, 1, fit_balls, f));
         score now = score_of(f);
-        if (is_better(now, *best)) {
+        if (pack_cover_fit_is_better(now, *best)) {
             CAROM_ASSERT(now.worst < best->worst * FIT_SCORE_RATIO);
             *better = true;
             *best = now;
-            keep(f);
+            pack_cover_fit_keep(f);
         }
         f->grown = now.worst;
     }
@@ -673,7 +676,7 @@ static void find_needs(carom_pack_fitting *f) {
 #define FIT_WAY_STEPS 5
 
 /* Divides a ball: the other one takes the side of its farthest point. */
-static void divide(carom_pack_fitting *f, uint32_t from, uint32_t to) {
+static void pack_cover_fit_divide(carom_pack_fitting *f, uint32_t from, uint32_t to) {
     carom_vec3 c = f->centres[from], far = c;
     double most = -1.0;
     for (uint32_t i = f->first[from]; i < f->first[from + 1]; ++i) {
@@ -719,12 +722,12 @@ static carom_status add_balls(carom_pack_fitting *f, uint32_t wanted, score *bes
         CAROM_TRY(assign(f));
         rank_balls(f);
         for (uint32_t i = 0; i < more; ++i) {
-            divide(f, f->ranks[i % count], f->count);
+            pack_cover_fit_divide(f, f->ranks[i % count], f->count);
             f->outside[f->count++] = 0.0;
         }
         *best = (score){HUGE_VAL, HUGE_VAL};
         CAROM_TRY(alternate(f, FIT_ROUNDS_AFTER_ADDING, best, &better));
-        restore(f);
+        pack_cover_fit_restore(f);
     }
     return CAROM_OK;
 }
@@ -751,11 +754,11 @@ static carom_status move_balls(carom_pack_fitting *f, int most_failures, score *
             CAROM_ASSERT(least != from && least < f->count);
             f->needs[least] = HUGE_VAL;
             f->needs[from] = HUGE_VAL;
-            divide(f, from, least);
+            pack_cover_fit_divide(f, from, least);
         }
         bool better;
         CAROM_TRY(alternate(f, FIT_ROUNDS_AFTER_MOVING, best, &better));
-        restore(f);
+        pack_cover_fit_restore(f);
         if (better) {
             failures = 0;
             skip = 0;
@@ -770,8 +773,8 @@ static carom_status move_balls(carom_pack_fitting *f, int most_failures, score *
     return CAROM_OK;
 }
 
-static carom_status finish(carom_pack_fitting *f, carom_pack_fit *fit) {
-    restore(f);
+static carom_status pack_cover_fit_finish(carom_pack_fitting *f, carom_pack_fit *fit) {
+    pack_cover_fit_restore(f);
     CAROM_TRY(carom_parallel_for(f->context, f->count, 4, widen_balls, f));
     for (uint32_t k = 0; k < f->count; ++k) CAROM_ASSERT(f->radii[k] <= f->allowed[k]);
     *fit = (carom_pack_fit){.centres = f->centres,
@@ -788,10 +791,10 @@ carom_status carom_pack_fit_balls(carom_pack_fitting *f, uint32_t count, carom_p
     CAROM_TRY(begin_greedily(f, count));
     for (uint32_t k = 0; k < count; ++k) f->fitted[k] = 0;
     CAROM_TRY(alternate(f, FIT_ROUNDS, &best, &better));
-    restore(f);
+    pack_cover_fit_restore(f);
     CAROM_TRY(add_balls(f, count, &best));
     CAROM_TRY(move_balls(f, FIT_LEAST_FAILURES + (int)(FIT_FAILURES_BY_BALLS / count), &best));
-    return finish(f, fit);
+    return pack_cover_fit_finish(f, fit);
 }
 
 carom_status carom_pack_fit_count(carom_pack_fitting *f, double outside, uint32_t *count) {
@@ -805,7 +808,7 @@ carom_status carom_pack_fit_more(carom_pack_fitting *f, const carom_vec3 *points
     uint64_t stride = point_count / (f->first_points / 2) + 1;
     for (uint64_t i = 0; i < point_count; i += stride) add_point(&f->points, points[i]);
     CAROM_TRY(alternate(f, FIT_ROUNDS_LATER, &best, &better));
-    restore(f);
+    pack_cover_fit_restore(f);
     if (moving) CAROM_TRY(move_balls(f, FIT_FAILURES_LATER, &best));
-    return finish(f, fit);
+    return pack_cover_fit_finish(f, fit);
 }

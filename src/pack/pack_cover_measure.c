@@ -45,9 +45,9 @@ typedef struct arc {
     double from, to;
 } arc;
 CAROM_ARRAY(arc_array, arc);
-CAROM_ARRAY(number_array, uint32_t);
+CAROM_ARRAY(pack_cover_measure_number_array, uint32_t);
 
-typedef struct measuring {
+typedef struct pack_cover_measure_measuring {
     carom_context *context;
     const carom_pack_mesh *mesh;
     const carom_pack_field *field; /* where the mesh is open */
@@ -59,20 +59,20 @@ typedef struct measuring {
     double *worst, *lower, *volume, *distance, *area;
     carom_vec3 middle; /* of the mesh: the volume's terms are relative to it */
     carom_worker_states states;
-} measuring;
+} pack_cover_measure_measuring;
 
-typedef struct worker {
+typedef struct pack_cover_measure_worker {
     carom_bvh_found found;
     arc_array arcs;
-    number_array near; /* balls that meet the one at work */
+    pack_cover_measure_number_array near; /* balls that meet the one at work */
     uint32_t index;
-} worker;
+} pack_cover_measure_worker;
 
-static double square(double x) {
+static double pack_cover_measure_square(double x) {
     return x * x;
 }
 
-static carom_vec3 centre_of(const carom_pack_ball *b) {
+static carom_vec3 pack_cover_measure_centre_of(const carom_pack_ball *b) {
     return carom_vec(b->x, b->y, b->z);
 }
 
@@ -83,8 +83,8 @@ static carom_vec3 centre_of(const carom_pack_ball *b) {
  *
  * Where a mesh is open, the inside ends at holes, far from all faces. There the distance is from
  * what is inside on the grid, and the depth is half of that on the grid. */
-static double distance_at(const measuring *m, worker *w, carom_vec3 p, double limit,
-                          uint32_t *place) {
+static double distance_at(const pack_cover_measure_measuring *m, pack_cover_measure_worker *w,
+                          carom_vec3 p, double limit, uint32_t *place) {
     carom_pack_near near = {.count = 0, .least = HUGE_VAL};
     carom_pack_hit hit = carom_pack_mesh_search(m->mesh, p, *place, HUGE_VAL, 0.0, &near);
     *place = hit.place;
@@ -105,16 +105,18 @@ typedef struct branch {
     uint32_t place;
 } branch;
 
-static double axis_gap(double x, double centre, double half) {
+static double pack_cover_measure_axis_gap(double x, double centre, double half) {
     double d = fabs(x - centre) - half;
     return d > 0.0 ? d : 0.0;
 }
 
-static bool search_cell(const measuring *m, worker *w, branch *b, carom_vec3 q, double half) {
+static bool search_cell(const pack_cover_measure_measuring *m, pack_cover_measure_worker *w,
+                        branch *b, carom_vec3 q, double half) {
     const carom_pack_ball *ball = b->ball;
-    if (square(axis_gap(ball->x, q.x, half)) + square(axis_gap(ball->y, q.y, half)) +
-            square(axis_gap(ball->z, q.z, half)) >
-        square(ball->radius) * MEASURE_OUTWARDS)
+    if (pack_cover_measure_square(pack_cover_measure_axis_gap(ball->x, q.x, half)) +
+            pack_cover_measure_square(pack_cover_measure_axis_gap(ball->y, q.y, half)) +
+            pack_cover_measure_square(pack_cover_measure_axis_gap(ball->z, q.z, half)) >
+        pack_cover_measure_square(ball->radius) * MEASURE_OUTWARDS)
         return true;
     double h = half * (2.0 * CAROM_PACK_HALF_DIAGONAL), floor = CAROM_MAX(b->best, m->floor);
     double enough = floor * (1.0 + MEASURE_TOLERANCE) + MEASURE_LEAST;
@@ -128,12 +130,13 @@ static bool search_cell(const measuring *m, worker *w, branch *b, carom_vec3 q, 
         return true;
     }
     /* The nearest point of the ball. */
-    carom_vec3 away = carom_vec_sub(q, centre_of(ball));
+    carom_vec3 away = carom_vec_sub(q, pack_cover_measure_centre_of(ball));
     double length = carom_vec_length(away);
     double here = d;
     if (length > ball->radius) {
-        carom_vec3 p = carom_vec_add(
-            centre_of(ball), carom_vec_scale(away, ball->radius * MEASURE_INWARDS / length));
+        carom_vec3 p =
+            carom_vec_add(pack_cover_measure_centre_of(ball),
+                          carom_vec_scale(away, ball->radius * MEASURE_INWARDS / length));
         here = distance_at(m, w, p, b->best, &place);
     }
     if (here > b->best && here > 0.0) b->best = here;
@@ -149,14 +152,16 @@ static bool search_cell(const measuring *m, worker *w, branch *b, carom_vec3 q, 
 }
 
 /* A first distance: points along the axes and diagonals of the ball that climb. */
-static double climb(const measuring *m, worker *w, const carom_pack_ball *ball) {
+static double pack_cover_measure_climb(const pack_cover_measure_measuring *m,
+                                       pack_cover_measure_worker *w, const carom_pack_ball *ball) {
     double best = 0.0;
     uint32_t place = CAROM_BVH_NONE;
     for (int i = 0; i < 26; ++i) {
         int at = i < 13 ? i : i + 1;
         carom_vec3 u = carom_vec(at % 3 - 1, at / 3 % 3 - 1, at / 9 - 1);
         u = carom_vec_scale(u, ball->radius * MEASURE_INWARDS / carom_vec_length(u));
-        double d = distance_at(m, w, carom_vec_add(centre_of(ball), u), best, &place);
+        double d =
+            distance_at(m, w, carom_vec_add(pack_cover_measure_centre_of(ball), u), best, &place);
         best = CAROM_MAX(d, best);
     }
     return best;
@@ -165,7 +170,8 @@ static double climb(const measuring *m, worker *w, const carom_pack_ball *ball) 
 /* ---- Volume and mean ------------------------------------------------------------------------- */
 
 /* Leaves of the arcs [from, to] what is not in [a, b]; all within [0, 2 pi]. */
-static bool cut_arcs(const measuring *m, worker *w, double a, double b) {
+static bool cut_arcs(const pack_cover_measure_measuring *m, pack_cover_measure_worker *w, double a,
+                     double b) {
     uint64_t count = w->arcs.count;
     for (uint64_t i = 0; i < count; ++i) {
         arc *here = &w->arcs.data[i];
@@ -185,7 +191,7 @@ static bool cut_arcs(const measuring *m, worker *w, double a, double b) {
 }
 
 /* Arcs that are left lie on the circle and do not overlap. */
-static void measure_check_arcs(const worker *w) {
+static void measure_check_arcs(const pack_cover_measure_worker *w) {
     double sum = 0.0;
     for (uint64_t i = 0; i < w->arcs.count; ++i) {
         const arc *a = &w->arcs.data[i];
@@ -196,18 +202,20 @@ static void measure_check_arcs(const worker *w) {
 }
 
 /* The arcs of the circle of ball i at height z that no other ball contains. */
-static bool free_arcs(const measuring *m, worker *w, uint32_t i, double z, double rho) {
+static bool free_arcs(const pack_cover_measure_measuring *m, pack_cover_measure_worker *w,
+                      uint32_t i, double z, double rho) {
     const carom_pack_ball *ball = &m->balls[i];
     w->arcs.count = 0;
     if (!arc_array_push(&w->arcs, &m->context->allocator, (arc){0.0, 2.0 * CAROM_PI})) return false;
     for (uint64_t n = 0; n < w->near.count; ++n) {
         uint32_t k = w->near.data[n];
         const carom_pack_ball *other = &m->balls[k];
-        double part = square(other->radius) - square(z - other->z);
+        double part =
+            pack_cover_measure_square(other->radius) - pack_cover_measure_square(z - other->z);
         if (part <= 0.0) continue;
         double x = other->x - ball->x, y = other->y - ball->y, dd = x * x + y * y;
         double disc = sqrt(part);
-        if (dd >= square(rho + disc)) continue;
+        if (dd >= pack_cover_measure_square(rho + disc)) continue;
         double d = sqrt(dd);
         if (disc >= d + rho) {
             if (dd == 0.0 && other->radius == ball->radius && other->z == ball->z && k > i)
@@ -216,7 +224,7 @@ static bool free_arcs(const measuring *m, worker *w, uint32_t i, double z, doubl
             return true;
         }
         if (rho >= d + disc) continue;
-        double c = (dd + square(rho) - part) / (2.0 * d * rho);
+        double c = (dd + pack_cover_measure_square(rho) - part) / (2.0 * d * rho);
         c = c > 1.0 ? 1.0 : c < -1.0 ? -1.0 : c;
         double half = carom_atan2(sqrt(1.0 - c * c), c), middle = carom_atan2(y, x);
         double from = middle - half, to = middle + half;
@@ -231,25 +239,30 @@ static bool free_arcs(const measuring *m, worker *w, uint32_t i, double z, doubl
     return true;
 }
 
-static bool find_near(const measuring *m, worker *w, uint32_t i) {
+static bool pack_cover_measure_find_near(const pack_cover_measure_measuring *m,
+                                         pack_cover_measure_worker *w, uint32_t i) {
     const carom_pack_ball *a = &m->balls[i];
     w->near.count = 0;
     for (uint32_t k = 0; k < m->count; ++k) {
         const carom_pack_ball *b = &m->balls[k];
-        if (k == i || square(a->x - b->x) + square(a->y - b->y) + square(a->z - b->z) >=
-                          square(a->radius + b->radius))
+        if (k == i || pack_cover_measure_square(a->x - b->x) +
+                              pack_cover_measure_square(a->y - b->y) +
+                              pack_cover_measure_square(a->z - b->z) >=
+                          pack_cover_measure_square(a->radius + b->radius))
             continue;
-        if (!number_array_push(&w->near, &m->context->allocator, k)) return false;
+        if (!pack_cover_measure_number_array_push(&w->near, &m->context->allocator, k))
+            return false;
     }
     return true;
 }
 
-static bool measure_surface(const measuring *m, worker *w, uint32_t i) {
+static bool measure_surface(const pack_cover_measure_measuring *m, pack_cover_measure_worker *w,
+                            uint32_t i) {
     const carom_pack_ball *ball = &m->balls[i];
     double r = ball->radius, volume = 0.0, area = 0.0, sum = 0.0;
     double dt = 2.0 / MEASURE_LATITUDES;
-    carom_vec3 c = carom_vec_sub(centre_of(ball), m->middle);
-    if (!find_near(m, w, i)) return false;
+    carom_vec3 c = carom_vec_sub(pack_cover_measure_centre_of(ball), m->middle);
+    if (!pack_cover_measure_find_near(m, w, i)) return false;
     uint32_t place = CAROM_BVH_NONE;
     for (uint32_t k = 0; k < MEASURE_LATITUDES; ++k) {
         double t = -1.0 + ((double)k + 0.5) * dt, s = sqrt(1.0 - t * t);
@@ -283,20 +296,22 @@ static bool measure_surface(const measuring *m, worker *w, uint32_t i) {
 /* ---- All balls ------------------------------------------------------------------------------- */
 
 static carom_status climb_balls(void *argument, carom_range range) {
-    measuring *m = argument;
-    worker *w = carom_worker_state(&m->states, range.worker);
+    pack_cover_measure_measuring *m = argument;
+    pack_cover_measure_worker *w = carom_worker_state(&m->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
-    for (uint64_t i = range.begin; i < range.end; ++i) m->lower[i] = climb(m, w, &m->balls[i]);
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        m->lower[i] = pack_cover_measure_climb(m, w, &m->balls[i]);
     return CAROM_OK;
 }
 
 static carom_status measure_balls(void *argument, carom_range range) {
-    measuring *m = argument;
-    worker *w = carom_worker_state(&m->states, range.worker);
+    pack_cover_measure_measuring *m = argument;
+    pack_cover_measure_worker *w = carom_worker_state(&m->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         branch b = {&m->balls[i], m->lower[i], 0.0, CAROM_BVH_NONE};
-        if (!search_cell(m, w, &b, centre_of(b.ball), b.ball->radius)) return CAROM_CANCELLED;
+        if (!search_cell(m, w, &b, pack_cover_measure_centre_of(b.ball), b.ball->radius))
+            return CAROM_CANCELLED;
         CAROM_ASSERT(b.best >= m->lower[i]); /* it only rises from what the climb found */
         m->worst[i] = CAROM_MAX(b.most, b.best);
         m->lower[i] = b.best;
@@ -306,17 +321,18 @@ static carom_status measure_balls(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static bool begin_worker(void *user, void *state, uint32_t index) {
-    worker *w = state;
+static bool pack_cover_measure_begin_worker(void *user, void *state, uint32_t index) {
+    pack_cover_measure_worker *w = state;
     (void)user;
     w->found.count = 0;
     w->arcs = (arc_array){0};
-    w->near = (number_array){0};
+    w->near = (pack_cover_measure_number_array){0};
     w->index = index;
     return true;
 }
 
-static carom_status measure_all(measuring *m, carom_pack_outside *outside) {
+static carom_status pack_cover_measure_all(pack_cover_measure_measuring *m,
+                                           carom_pack_outside *outside) {
     CAROM_TRY(carom_parallel_for(m->context, m->count, 1, climb_balls, m));
     for (uint32_t i = 0; i < m->count; ++i) m->floor = CAROM_MAX(m->lower[i], m->floor);
     CAROM_TRY(carom_parallel_for(m->context, m->count, 1, measure_balls, m));
@@ -344,7 +360,7 @@ carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_fi
     carom_context *context = mesh->context;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    measuring m = {
+    pack_cover_measure_measuring m = {
         .context = context, .mesh = mesh, .field = field, .balls = balls, .count = count};
     double *results = CAROM_ARENA_TAKE(scratch, double, 5 * (uint64_t)count);
     if (results == NULL)
@@ -357,14 +373,15 @@ carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_fi
     m.least = mesh->balanced ? 0.0 : MEASURE_OPEN_STEP * field->step;
     m.middle = carom_vec_scale(carom_vec_add(mesh->low, mesh->high), 0.5);
     carom_status status =
-        carom_worker_states_begin(&m.states, context, sizeof(worker), begin_worker, NULL);
+        carom_worker_states_begin(&m.states, context, sizeof(pack_cover_measure_worker),
+                                  pack_cover_measure_begin_worker, NULL);
     if (status == CAROM_OK) {
         carom_progress_begin(context, "measuring a cover", count);
-        status = carom_progress_finish(context, measure_all(&m, outside));
-        worker *w;
+        status = carom_progress_finish(context, pack_cover_measure_all(&m, outside));
+        pack_cover_measure_worker *w;
         for (uint32_t k = 0; (w = carom_worker_states_next(&m.states, &k)) != NULL;) {
             arc_array_release(&w->arcs, &context->allocator);
-            number_array_release(&w->near, &context->allocator);
+            pack_cover_measure_number_array_release(&w->near, &context->allocator);
         }
         carom_worker_states_release(&m.states);
     }

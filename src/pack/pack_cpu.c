@@ -15,73 +15,77 @@
 
 #include "base/simd.h"
 
-typedef struct vec_v {
+typedef struct pack_cpu_vec_v {
     carom_f64v x, y, z;
-} vec_v;
+} pack_cpu_vec_v;
 
-static inline carom_f64v choose(carom_i64v comparison, carom_f64v yes, carom_f64v no) {
+static inline carom_f64v pack_cpu_choose(carom_i64v comparison, carom_f64v yes, carom_f64v no) {
     return (carom_f64v)(((carom_i64v)yes & comparison) | ((carom_i64v)no & ~comparison));
 }
 
-static inline vec_v load_vec(const double (*rows)[CAROM_BVH_WIDTH], uint32_t at) {
-    return (vec_v){carom_f64v_load(rows[0] + at), carom_f64v_load(rows[1] + at),
-                   carom_f64v_load(rows[2] + at)};
+static inline pack_cpu_vec_v pack_cpu_load_vec(const double (*rows)[CAROM_BVH_WIDTH], uint32_t at) {
+    return (pack_cpu_vec_v){carom_f64v_load(rows[0] + at), carom_f64v_load(rows[1] + at),
+                            carom_f64v_load(rows[2] + at)};
 }
 
-static inline carom_f64v dot(vec_v a, vec_v b) {
+static inline carom_f64v pack_cpu_dot(pack_cpu_vec_v a, pack_cpu_vec_v b) {
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-static inline vec_v sub(vec_v a, vec_v b) {
-    return (vec_v){a.x - b.x, a.y - b.y, a.z - b.z};
+static inline pack_cpu_vec_v pack_cpu_sub(pack_cpu_vec_v a, pack_cpu_vec_v b) {
+    return (pack_cpu_vec_v){a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
-static inline vec_v along(vec_v a, vec_v u, carom_f64v t) {
-    return (vec_v){a.x + u.x * t, a.y + u.y * t, a.z + u.z * t};
+static inline pack_cpu_vec_v pack_cpu_along(pack_cpu_vec_v a, pack_cpu_vec_v u, carom_f64v t) {
+    return (pack_cpu_vec_v){a.x + u.x * t, a.y + u.y * t, a.z + u.z * t};
 }
 
 /* The point nearest to the origin on the segment a + t u, t in [0, 1]. */
-static inline vec_v edge_foot(vec_v a, vec_v u, carom_f64v square) {
+static inline pack_cpu_vec_v pack_cpu_edge_foot(pack_cpu_vec_v a, pack_cpu_vec_v u,
+                                                carom_f64v square) {
     const carom_f64v zero = carom_f64v_splat(0.0), one = carom_f64v_splat(1.0);
-    carom_f64v t = -dot(a, u) / choose(square > 0.0, square, one);
-    return along(a, u, carom_f64v_min(carom_f64v_max(t, zero), one));
+    carom_f64v t = -pack_cpu_dot(a, u) / pack_cpu_choose(square > 0.0, square, one);
+    return pack_cpu_along(a, u, carom_f64v_min(carom_f64v_max(t, zero), one));
 }
 
-static inline void take_nearer(vec_v foot, vec_v *best, carom_f64v *square) {
-    carom_f64v s = dot(foot, foot);
+static inline void pack_cpu_take_nearer(pack_cpu_vec_v foot, pack_cpu_vec_v *best,
+                                        carom_f64v *square) {
+    carom_f64v s = pack_cpu_dot(foot, foot);
     carom_i64v nearer = s < *square;
-    best->x = choose(nearer, foot.x, best->x);
-    best->y = choose(nearer, foot.y, best->y);
-    best->z = choose(nearer, foot.z, best->z);
-    *square = choose(nearer, s, *square);
+    best->x = pack_cpu_choose(nearer, foot.x, best->x);
+    best->y = pack_cpu_choose(nearer, foot.y, best->y);
+    best->z = pack_cpu_choose(nearer, foot.z, best->z);
+    *square = pack_cpu_choose(nearer, s, *square);
 }
 
 void CAROM_CPU(carom_pack_feet)(const carom_bvh_corners *corners, const double point[3],
                                 double squares[CAROM_BVH_WIDTH], double feet[3][CAROM_BVH_WIDTH]) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
-        vec_v p = {carom_f64v_splat(point[0]), carom_f64v_splat(point[1]),
-                   carom_f64v_splat(point[2])};
-        vec_v a = sub(load_vec(corners->row, at), p), b = sub(load_vec(corners->row + 3, at), p);
-        vec_v c = sub(load_vec(corners->row + 6, at), p);
-        vec_v u = sub(b, a), v = sub(c, a), o = sub(c, b);
-        carom_f64v uu = dot(u, u), uv = dot(u, v), vv = dot(v, v);
-        vec_v best = edge_foot(a, u, uu);
-        carom_f64v square = dot(best, best);
-        take_nearer(edge_foot(b, o, dot(o, o)), &best, &square);
-        take_nearer(edge_foot(a, v, vv), &best, &square);
-        carom_f64v au = -dot(a, u), av = -dot(a, v);
+        pack_cpu_vec_v p = {carom_f64v_splat(point[0]), carom_f64v_splat(point[1]),
+                            carom_f64v_splat(point[2])};
+        pack_cpu_vec_v a = pack_cpu_sub(pack_cpu_load_vec(corners->row, at), p),
+                       b = pack_cpu_sub(pack_cpu_load_vec(corners->row + 3, at), p);
+        pack_cpu_vec_v c = pack_cpu_sub(pack_cpu_load_vec(corners->row + 6, at), p);
+        pack_cpu_vec_v u = pack_cpu_sub(b, a), v = pack_cpu_sub(c, a), o = pack_cpu_sub(c, b);
+        carom_f64v uu = pack_cpu_dot(u, u), uv = pack_cpu_dot(u, v), vv = pack_cpu_dot(v, v);
+        pack_cpu_vec_v best = pack_cpu_edge_foot(a, u, uu);
+        carom_f64v square = pack_cpu_dot(best, best);
+        pack_cpu_take_nearer(pack_cpu_edge_foot(b, o, pack_cpu_dot(o, o)), &best, &square);
+        pack_cpu_take_nearer(pack_cpu_edge_foot(a, v, vv), &best, &square);
+        carom_f64v au = -pack_cpu_dot(a, u), av = -pack_cpu_dot(a, v);
         carom_f64v denominator = uu * vv - uv * uv;
         carom_f64v s = vv * au - uv * av, t = uu * av - uv * au;
         carom_i64v inside =
             (s > 0.0) & (t > 0.0) & (s + t < denominator) & (denominator > 0x1p-40 * (uu * vv));
-        denominator = choose(inside, denominator, carom_f64v_splat(1.0));
-        vec_v foot = along(along(a, u, s / denominator), v, t / denominator);
-        carom_f64v flat = dot(foot, foot);
+        denominator = pack_cpu_choose(inside, denominator, carom_f64v_splat(1.0));
+        pack_cpu_vec_v foot =
+            pack_cpu_along(pack_cpu_along(a, u, s / denominator), v, t / denominator);
+        carom_f64v flat = pack_cpu_dot(foot, foot);
         inside &= flat < square;
-        best.x = choose(inside, foot.x, best.x);
-        best.y = choose(inside, foot.y, best.y);
-        best.z = choose(inside, foot.z, best.z);
-        square = choose(inside, flat, square);
+        best.x = pack_cpu_choose(inside, foot.x, best.x);
+        best.y = pack_cpu_choose(inside, foot.y, best.y);
+        best.z = pack_cpu_choose(inside, foot.z, best.z);
+        square = pack_cpu_choose(inside, flat, square);
         carom_f64v_store(squares + at, square);
         carom_f64v_store(feet[0] + at, best.x + p.x);
         carom_f64v_store(feet[1] + at, best.y + p.y);
@@ -125,7 +129,7 @@ static carom_pack_linear linear_at(const linear *l, uint32_t i) {
 }
 
 /* The constraint that is least along g, a vector; the lowest index of equal ones. */
-static uint32_t least_along(const linear *l, const double g[3], double *least) {
+static uint32_t pack_cpu_least_along(const linear *l, const double g[3], double *least) {
     carom_f64v low = carom_f64v_splat(HUGE_VAL);
     double values[CAROM_PACK_NEAR];
     for (uint32_t at = 0; at < l->count; at += CAROM_LANES64) {
@@ -155,11 +159,11 @@ double CAROM_CPU(carom_pack_bound)(const carom_pack_near *near, const double poi
     if (l.count == 0) return near->least + reach;
     const double zero[3] = {0.0, 0.0, 0.0};
     double value;
-    uint32_t i = least_along(&l, zero, &value);
+    uint32_t i = pack_cpu_least_along(&l, zero, &value);
     carom_pack_bounding b = carom_pack_bounding_begin(reach, goal, near->least, linear_at(&l, i));
     for (int step = 0; step < CAROM_PACK_BOUND_STEPS; ++step) {
         if (!carom_pack_bounding_value(&b)) break;
-        i = least_along(&l, b.along, &value);
+        i = pack_cpu_least_along(&l, b.along, &value);
         if (!carom_pack_bounding_move(&b, linear_at(&l, i), value)) break;
     }
     for (int k = 0; k < 3; ++k) direction[k] = b.direction[k];

@@ -22,14 +22,15 @@
 
 /* Puts the cells that groups left where they belong, in the order of the groups; a warp per group.
  */
-static __global__ void gather_cells(view v, const tally *starts, carom_pack_node *active,
-                                    carom_pack_node *waiting, group *groups) {
+static __global__ void gather_cells(pack_cuda_view v, const pack_cuda_tally *starts,
+                                    carom_pack_node *active, carom_pack_node *waiting,
+                                    pack_cuda_group *groups) {
     uint64_t index = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / CAROM_WARP;
     unsigned lane = lane_of(), before = (1u << lane) - 1u;
     carom_device_begin();
     if (index >= v.group_count) return;
     outcome o = v.outcomes[index];
-    tally start = starts[index], count = v.tallies[index];
+    pack_cuda_tally start = starts[index], count = v.tallies[index];
     uint32_t to_active = start.active, to_waiting = start.waiting, chunk = o.first;
     for (uint32_t base = 0; base < o.stored; base += CHUNK_CELLS) {
         carom_pack_node c;
@@ -49,11 +50,11 @@ static __global__ void gather_cells(view v, const tally *starts, carom_pack_node
     CAROM_ASSERT(to_waiting == start.waiting + count.waiting);
     for (uint32_t i = lane; i < rest; i += CAROM_WARP) active[to_active + i] = v.active[o.rest + i];
     if (lane == 0 && count.some != 0)
-        groups[start.some] = group{start.active, start.active + count.active};
+        groups[start.some] = pack_cuda_group{start.active, start.active + count.active};
 }
 
-static __global__ void make_keys(const carom_pack_node *cells, uint64_t count, uint32_t bits,
-                                 uint32_t *keys, uint32_t *order) {
+static __global__ void pack_cuda_make_keys(const carom_pack_node *cells, uint64_t count,
+                                           uint32_t bits, uint32_t *keys, uint32_t *order) {
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     carom_device_begin();
     if (i >= count) return;
@@ -75,7 +76,7 @@ static __global__ void order_cells(const carom_pack_node *cells, uint64_t count,
 }
 
 static __global__ void make_groups(uint64_t count, const uint32_t *heads, const uint32_t *starts,
-                                   group *groups) {
+                                   pack_cuda_group *groups) {
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     carom_device_begin();
     if (i >= count) return;
@@ -86,12 +87,12 @@ static __global__ void make_groups(uint64_t count, const uint32_t *heads, const 
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-enum decision : uint32_t { OPEN, ACCEPTED, REJECTED };
+enum pack_cuda_decision : uint32_t { PACK_CUDA_UNDECIDED, ACCEPTED, REJECTED };
 
 /* Candidates in the order of insertion, and a hash table of them: cells as wide as two of the
  * largest. */
 struct contest {
-    candidate *sorted;
+    pack_cuda_candidate *sorted;
     double *radius; /* that each is inserted with */
     uint32_t *state, *next, *heads, *flags;
     const uint32_t *order;
@@ -110,15 +111,15 @@ static __global__ void count_up(uint32_t *numbers, uint32_t count) {
     if (i < count) numbers[i] = i;
 }
 
-static __global__ void enter_contest(view v, contest c) {
+static __global__ void enter_contest(pack_cuda_view v, contest c) {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     carom_device_begin();
     if (i >= c.count) return;
     double cell = CONTEST_CELL * v.candidates[c.order[0]].radius;
-    candidate mine = v.candidates[c.order[i]];
+    pack_cuda_candidate mine = v.candidates[c.order[i]];
     CAROM_ASSERT(i == 0 || (float)v.candidates[c.order[i - 1]].radius >= (float)mine.radius);
     c.sorted[i] = mine;
-    c.state[i] = OPEN;
+    c.state[i] = PACK_CUDA_UNDECIDED;
     uint32_t at = contest_slot(c, carom_pack_cell_of(mine.x, cell),
                                carom_pack_cell_of(mine.y, cell), carom_pack_cell_of(mine.z, cell));
     c.next[i] = atomicExch(&c.heads[at], i);
@@ -127,22 +128,23 @@ static __global__ void enter_contest(view v, contest c) {
 /* Decides a candidate if all larger ones that it could meet are decided. Of the radius that
  * carom_pack_radius gives, only what balls inserted in this pass leave has to be computed anew: it
  * is a minimum, rounded by a monotonic function. */
-static __device__ bool decide(const view &v, const contest &c, uint32_t i, double cell) {
-    candidate mine = c.sorted[i];
+static __device__ bool pack_cuda_decide(const pack_cuda_view &v, const contest &c, uint32_t i,
+                                        double cell) {
+    pack_cuda_candidate mine = c.sorted[i];
     carom_vec3 p = carom_vec(mine.x, mine.y, mine.z);
     double radius = mine.radius;
     int64_t x = carom_pack_cell_of(p.x, cell), y = carom_pack_cell_of(p.y, cell);
     int64_t z = carom_pack_cell_of(p.z, cell);
     for (int k = 0; k < 27; ++k) {
         uint32_t at = contest_slot(c, x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1);
-        for (uint32_t j = c.heads[at]; j != NONE; j = c.next[j]) {
+        for (uint32_t j = c.heads[at]; j != PACK_CUDA_NO_INDEX; j = c.next[j]) {
             if (j >= i) continue;
-            candidate other = c.sorted[j];
+            pack_cuda_candidate other = c.sorted[j];
             carom_pack_ball ball = {other.x, other.y, other.z, other.radius};
             if (carom_pack_radius(HUGE_VAL, carom_pack_ball_distance(&ball, p)) >= mine.radius)
                 continue;
             uint32_t state = *(volatile uint32_t *)&c.state[j];
-            if (state == OPEN) return false;
+            if (state == PACK_CUDA_UNDECIDED) return false;
             if (state == REJECTED) continue;
             __threadfence();
             ball.radius = *(volatile double *)&c.radius[j];
@@ -157,21 +159,23 @@ static __device__ bool decide(const view &v, const contest &c, uint32_t i, doubl
 }
 
 /* Most candidates meet no larger one. */
-static __global__ void decide_first(view v, contest c) {
+static __global__ void decide_first(pack_cuda_view v, contest c) {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     carom_device_begin();
-    if (i < c.count) (void)decide(v, c, i, CONTEST_CELL * c.sorted[0].radius);
+    if (i < c.count) (void)pack_cuda_decide(v, c, i, CONTEST_CELL * c.sorted[0].radius);
 }
 
 /* One block: each pass decides at least the first of those that are left. */
-static __global__ void decide_rest(view v, contest c) {
+static __global__ void pack_cuda_decide_rest(pack_cuda_view v, contest c) {
     carom_device_begin();
     double cell = CONTEST_CELL * c.sorted[0].radius;
     int left = 1;
     while (left != 0) {
         left = 0;
         for (uint32_t i = threadIdx.x; i < c.count; i += blockDim.x)
-            if (*(volatile uint32_t *)&c.state[i] == OPEN && !decide(v, c, i, cell)) left = 1;
+            if (*(volatile uint32_t *)&c.state[i] == PACK_CUDA_UNDECIDED &&
+                !pack_cuda_decide(v, c, i, cell))
+                left = 1;
         left = __syncthreads_or(left);
     }
     for (uint32_t i = threadIdx.x; i <= c.count; i += blockDim.x)
@@ -188,30 +192,30 @@ static __global__ void list_accepted(contest c, const uint32_t *starts, carom_pa
 
 /* ---- Filing ---------------------------------------------------------------------------------- */
 
-static __global__ void clear_slots(view v) {
+static __global__ void clear_slots(pack_cuda_view v) {
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     carom_device_begin();
-    if (i <= v.slot_mask) v.slots[i] = slot{NO_KEY, 0, 0, 0, 0};
+    if (i <= v.slot_mask) v.slots[i] = pack_cuda_slot{NO_KEY, 0, 0, 0, 0};
 }
 
-/* The slot of a cell, which may be new; NONE where the table is too full. */
-static __device__ uint32_t take_slot(const view &v, uint64_t key) {
+/* The slot of a cell, which may be new; PACK_CUDA_NO_INDEX where the table is too full. */
+static __device__ uint32_t take_slot(const pack_cuda_view &v, uint64_t key) {
     uint64_t at = carom_pack_key_hash(key);
     for (unsigned i = 0; i < MOST_PROBES / 2; ++i, ++at) {
-        slot *s = &v.slots[at & v.slot_mask];
+        pack_cuda_slot *s = &v.slots[at & v.slot_mask];
         unsigned long long old = *(volatile unsigned long long *)&s->key;
         if (old == NO_KEY) {
             old = atomicCAS(&s->key, NO_KEY, (unsigned long long)key);
             if (old == NO_KEY && 2 * (uint64_t)(atomicAdd(&v.n->slots, 1u) + 1) > v.slot_mask)
-                return NONE;
+                return PACK_CUDA_NO_INDEX;
         }
         if (old == NO_KEY || old == key) return (uint32_t)(at & v.slot_mask);
     }
-    return NONE;
+    return PACK_CUDA_NO_INDEX;
 }
 
 /* file_ball: lists the cells within reach of a ball; a block per ball. */
-static __global__ void enter_balls(view v, uint32_t first, uint32_t count) {
+static __global__ void enter_balls(pack_cuda_view v, uint32_t first, uint32_t count) {
     carom_device_begin();
     if (blockIdx.x >= count) return;
     uint32_t index = first + blockIdx.x, level = 0;
@@ -233,11 +237,12 @@ static __global__ void enter_balls(view v, uint32_t first, uint32_t count) {
         if (square > far * far || !(square + gz * gz <= far * far)) continue;
         uint32_t at = take_slot(v, level_key(level, x, y, z));
         uint32_t to = atomicAdd(&v.n->entries, 1u);
-        if (at == NONE || to >= v.entry_capacity) {
-            atomicOr(&v.n->grid_full, (unsigned)(at == NONE ? SLOTS_FULL : ENTRIES_FULL));
+        if (at == PACK_CUDA_NO_INDEX || to >= v.entry_capacity) {
+            atomicOr(&v.n->grid_full,
+                     (unsigned)(at == PACK_CUDA_NO_INDEX ? SLOTS_FULL : ENTRIES_FULL));
             continue;
         }
-        v.entries[to] = entry{at, index, atomicAdd(&v.slots[at].fresh, 1u)};
+        v.entries[to] = pack_cuda_entry{at, index, atomicAdd(&v.slots[at].fresh, 1u)};
     }
 }
 
@@ -250,13 +255,13 @@ static __device__ inline uint32_t space_of(uint32_t count) {
 }
 
 /* Makes space in the lists; the first entry of each does it. */
-static __global__ void enlarge_lists(view v) {
+static __global__ void enlarge_lists(pack_cuda_view v) {
     carom_device_begin();
     if (v.n->grid_full != 0) return;
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < v.n->entries;
          i += gridDim.x * blockDim.x) {
         if (v.entries[i].rank != 0) continue;
-        slot *s = &v.slots[v.entries[i].slot];
+        pack_cuda_slot *s = &v.slots[v.entries[i].slot];
         uint32_t space = space_of(s->count + s->fresh);
         if (space == space_of(s->count)) continue;
         uint64_t place = atomicAdd(&v.n->used, (unsigned long long)space);
@@ -270,26 +275,26 @@ static __global__ void enlarge_lists(view v) {
     }
 }
 
-static __global__ void write_lists(view v) {
+static __global__ void write_lists(pack_cuda_view v) {
     carom_device_begin();
     if (v.n->grid_full != 0) return;
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < v.n->entries;
          i += gridDim.x * blockDim.x) {
-        entry e = v.entries[i];
-        const slot *s = &v.slots[e.slot];
+        pack_cuda_entry e = v.entries[i];
+        const pack_cuda_slot *s = &v.slots[e.slot];
         CAROM_ASSERT(e.rank < s->fresh && s->start + s->count + e.rank < v.pool_size);
         v.pool[s->start + s->count + e.rank] = e.ball;
     }
 }
 
 /* Puts what was added to a list into the order of the balls; the first entry of each does it. */
-static __global__ void sort_lists(view v) {
+static __global__ void sort_lists(pack_cuda_view v) {
     carom_device_begin();
     if (v.n->grid_full != 0) return;
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < v.n->entries;
          i += gridDim.x * blockDim.x) {
         if (v.entries[i].rank != 0) continue;
-        slot *s = &v.slots[v.entries[i].slot];
+        pack_cuda_slot *s = &v.slots[v.entries[i].slot];
         uint32_t *list = v.pool + s->start + s->count, count = s->fresh;
         for (uint32_t k = 1; k < count; ++k) {
             uint32_t ball = list[k], at = k;
@@ -317,14 +322,14 @@ static __global__ void find_largest(const carom_pack_node *cells, uint64_t count
 
 /* ---- Host ------------------------------------------------------------------------------------ */
 
-enum block {
+enum pack_cuda_block {
     MESH_NODES,
     MESH_CORNERS,
     BALLS,
     FRESH,
     SLOTS,
     POOL,
-    ENTRIES,
+    PACK_CUDA_ENTRIES,
     ACTIVE,
     ACTIVE_NEXT,
     GROUPS,
@@ -336,7 +341,7 @@ enum block {
     STARTS,
     CHUNKS,
     CHUNK_NEXT,
-    CANDIDATES,
+    PACK_CUDA_CANDIDATES,
     CANDIDATE_KEYS,
     CONTEST,
     SORT_KEYS,
@@ -347,12 +352,12 @@ enum block {
     HEAD_STARTS,
     TEMPORARY,
     COUNTERS,
-    BLOCKS
+    PACK_CUDA_BLOCKS
 };
 
 struct carom_device_pack {
-    carom_device_block blocks[BLOCKS];
-    view v;
+    carom_device_block blocks[PACK_CUDA_BLOCKS];
+    pack_cuda_view v;
     uint64_t ball_count, active_count, waiting_count, visits;
     float unresolved;
 };
@@ -360,40 +365,40 @@ struct carom_device_pack {
 /* What is read back after a pass, in pinned memory. */
 struct news {
     counters n;
-    tally totals;
+    pack_cuda_tally totals;
     uint32_t accepted, count;
 };
 
 /* What there is room for at first: packings of some ten thousand balls need no more. */
-#define FIRST_SLOTS     (UINT64_C(1) << 20) /* cells of the grid: 24 MiB */
-#define FIRST_POOL      (UINT64_C(1) << 24) /* balls in its lists: 64 MiB */
-#define FIRST_ENTRIES   (UINT64_C(1) << 22) /* of balls that are filed at once: 48 MiB */
-#define FIRST_CHUNKS    (UINT64_C(1) << 16) /* of cells that groups leave, and two per group */
-#define BALLS_AT_ONCE   16384u /* that are filed by one launch: FIRST_ENTRIES hold them */
-#define MOST_NUMBER     (UINT64_C(1) << 31) /* of cells, so that indices of sorting fit */
-#define FILING_BLOCKS   4u                  /* per processor, of kernels that go through entries */
-#define FILING_THREADS  128u                /* that list the cells of one ball */
-#define CONTEST_SLOTS   64u                 /* of the hash table of candidates at least */
-#define CONTEST_THREADS 1024u               /* of the one block that decides what is left */
-#define SUMMARY_BLOCKS  1024u               /* of kernels that look for the largest cell */
+#define PACK_CUDA_FIRST_SLOTS (UINT64_C(1) << 20) /* cells of the grid: 24 MiB */
+#define FIRST_POOL            (UINT64_C(1) << 24) /* balls in its lists: 64 MiB */
+#define FIRST_ENTRIES         (UINT64_C(1) << 22) /* of balls that are filed at once: 48 MiB */
+#define FIRST_CHUNKS          (UINT64_C(1) << 16) /* of cells that groups leave, and two per group */
+#define BALLS_AT_ONCE         16384u /* that are filed by one launch: FIRST_ENTRIES hold them */
+#define MOST_NUMBER           (UINT64_C(1) << 31) /* of cells, so that indices of sorting fit */
+#define FILING_BLOCKS         4u    /* per processor, of kernels that go through entries */
+#define FILING_THREADS        128u  /* that list the cells of one ball */
+#define CONTEST_SLOTS         64u   /* of the hash table of candidates at least */
+#define CONTEST_THREADS       1024u /* of the one block that decides what is left */
+#define SUMMARY_BLOCKS        1024u /* of kernels that look for the largest cell */
 
-#define TRY_CUDA(call, what) CAROM_DEVICE_TRY(carom_device_check(device, call, what))
+#define PACK_CUDA_TRY(call, what) CAROM_DEVICE_TRY(carom_device_check(device, call, what))
 
 template <typename T> static T *data_of(carom_device_pack *p, int block) {
     return (T *)p->blocks[block].data;
 }
 
 /* Makes a block at least so large, with a half to spare. Its contents are lost if it grows. */
-static carom_status reserve(carom_device *device, carom_device_pack *p, int block, uint64_t count,
-                            uint64_t size) {
+static carom_status pack_cuda_reserve(carom_device *device, carom_device_pack *p, int block,
+                                      uint64_t count, uint64_t size) {
     uint64_t bytes = count * size;
     if (bytes <= p->blocks[block].bytes) return CAROM_OK;
     return carom_device_reserve(device, &p->blocks[block], bytes + bytes / 2, "a packing");
 }
 
 /* The same, keeping the first `used` elements. */
-static carom_status grow(carom_device *device, carom_device_pack *p, int block, uint64_t used,
-                         uint64_t count, uint64_t size) {
+static carom_status pack_cuda_grow(carom_device *device, carom_device_pack *p, int block,
+                                   uint64_t used, uint64_t count, uint64_t size) {
     if (count * size <= p->blocks[block].bytes) return CAROM_OK;
     carom_device_block larger = {};
     uint64_t bytes = count * size;
@@ -410,8 +415,8 @@ static carom_status grow(carom_device *device, carom_device_pack *p, int block, 
 }
 
 static carom_status wait(carom_device *device) {
-    TRY_CUDA(cudaGetLastError(), "starting a kernel");
-    TRY_CUDA(cudaStreamSynchronize(device->stream), "packing");
+    PACK_CUDA_TRY(cudaGetLastError(), "starting a kernel");
+    PACK_CUDA_TRY(cudaStreamSynchronize(device->stream), "packing");
     return CAROM_OK;
 }
 
@@ -425,15 +430,16 @@ static news *news_of(carom_device *device) {
 }
 
 template <typename KERNEL, typename... ARGUMENTS>
-static void launch(carom_device *device, KERNEL kernel, uint64_t count, ARGUMENTS... arguments) {
+static void pack_cuda_launch(carom_device *device, KERNEL kernel, uint64_t count,
+                             ARGUMENTS... arguments) {
     carom_device_launch(device, kernel, carom_device_blocks(count, PLAIN_THREADS), PLAIN_THREADS,
                         arguments...);
 }
 
-static carom_status upload(carom_device *device, carom_device_pack *p, int block, const void *from,
-                           uint64_t bytes) {
-    CAROM_DEVICE_TRY(reserve(device, p, block, bytes, 1));
-    TRY_CUDA(
+static carom_status pack_cuda_upload(carom_device *device, carom_device_pack *p, int block,
+                                     const void *from, uint64_t bytes) {
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, block, bytes, 1));
+    PACK_CUDA_TRY(
         cudaMemcpyAsync(p->blocks[block].data, from, bytes, cudaMemcpyHostToDevice, device->stream),
         "a copy");
     return CAROM_OK;
@@ -442,19 +448,19 @@ static carom_status upload(carom_device *device, carom_device_pack *p, int block
 static carom_status start(carom_device *device, const carom_device_pack_def *def,
                           carom_device_pack *p) {
     const carom_device_pack_mesh *mesh = &def->mesh;
-    view *v = &p->v;
+    pack_cuda_view *v = &p->v;
     CAROM_DEVICE_TRY(carom_device_finish(device)); /* of what else uses pinned memory */
-    TRY_CUDA(cudaSetDevice(device->number), "choosing the device");
+    PACK_CUDA_TRY(cudaSetDevice(device->number), "choosing the device");
     CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, sizeof(news)));
-    CAROM_DEVICE_TRY(
-        upload(device, p, MESH_NODES, mesh->nodes, mesh->node_count * sizeof(carom_bvh_node)));
-    CAROM_DEVICE_TRY(upload(device, p, MESH_CORNERS, mesh->corners,
-                            mesh->block_count * sizeof(carom_bvh_corners)));
-    CAROM_DEVICE_TRY(upload(device, p, WAITING, &def->root, sizeof(def->root)));
+    CAROM_DEVICE_TRY(pack_cuda_upload(device, p, MESH_NODES, mesh->nodes,
+                                      mesh->node_count * sizeof(carom_bvh_node)));
+    CAROM_DEVICE_TRY(pack_cuda_upload(device, p, MESH_CORNERS, mesh->corners,
+                                      mesh->block_count * sizeof(carom_bvh_corners)));
+    CAROM_DEVICE_TRY(pack_cuda_upload(device, p, WAITING, &def->root, sizeof(def->root)));
     p->waiting_count = 1;
-    CAROM_DEVICE_TRY(reserve(device, p, COUNTERS, 1, sizeof(counters)));
-    TRY_CUDA(cudaMemsetAsync(p->blocks[COUNTERS].data, 0, sizeof(counters), device->stream),
-             "clearing memory");
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, COUNTERS, 1, sizeof(counters)));
+    PACK_CUDA_TRY(cudaMemsetAsync(p->blocks[COUNTERS].data, 0, sizeof(counters), device->stream),
+                  "clearing memory");
     v->nodes = data_of<carom_bvh_node>(p, MESH_NODES);
     v->corners = data_of<carom_bvh_corners>(p, MESH_CORNERS);
     memcpy(v->level_start, mesh->level_start, sizeof(v->level_start));
@@ -470,7 +476,7 @@ static carom_status start(carom_device *device, const carom_device_pack_def *def
 
 static void pack_end(carom_device_pack *p) {
     if (p == nullptr) return;
-    for (int i = 0; i < BLOCKS; ++i) carom_device_release(&p->blocks[i]);
+    for (int i = 0; i < PACK_CUDA_BLOCKS; ++i) carom_device_release(&p->blocks[i]);
     delete p;
 }
 
@@ -498,30 +504,31 @@ static void file_balls(carom_device *device, carom_device_pack *p, uint64_t firs
 }
 
 /* Files all balls anew, in more and more memory until it suffices. */
-static carom_status refile(carom_device *device, carom_device_pack *p) {
-    view *v = &p->v;
-    uint64_t slots = p->blocks[SLOTS].bytes / sizeof(slot);
+static carom_status pack_cuda_refile(carom_device *device, carom_device_pack *p) {
+    pack_cuda_view *v = &p->v;
+    uint64_t slots = p->blocks[SLOTS].bytes / sizeof(pack_cuda_slot);
     uint64_t pool = p->blocks[POOL].bytes / sizeof(uint32_t);
-    uint64_t entries = p->blocks[ENTRIES].bytes / sizeof(entry);
-    slots = slots != 0 ? v->slot_mask + 1 : FIRST_SLOTS;
+    uint64_t entries = p->blocks[PACK_CUDA_ENTRIES].bytes / sizeof(pack_cuda_entry);
+    slots = slots != 0 ? v->slot_mask + 1 : PACK_CUDA_FIRST_SLOTS;
     pool = pool != 0 ? pool : FIRST_POOL;
     entries = entries != 0 ? entries : FIRST_ENTRIES;
     while (true) {
         if (slots > MOST_NUMBER || pool > UINT32_MAX || entries > UINT32_MAX)
             return carom_device_fail(device, CAROM_TOO_LARGE, "too many balls for the grid");
-        CAROM_DEVICE_TRY(carom_device_reserve(device, &p->blocks[SLOTS], slots * sizeof(slot),
-                                              "the grid of a packing"));
+        CAROM_DEVICE_TRY(carom_device_reserve(
+            device, &p->blocks[SLOTS], slots * sizeof(pack_cuda_slot), "the grid of a packing"));
         CAROM_DEVICE_TRY(carom_device_reserve(device, &p->blocks[POOL], pool * sizeof(uint32_t),
                                               "the grid of a packing"));
-        CAROM_DEVICE_TRY(carom_device_reserve(device, &p->blocks[ENTRIES], entries * sizeof(entry),
+        CAROM_DEVICE_TRY(carom_device_reserve(device, &p->blocks[PACK_CUDA_ENTRIES],
+                                              entries * sizeof(pack_cuda_entry),
                                               "the grid of a packing"));
-        v->slots = data_of<slot>(p, SLOTS);
+        v->slots = data_of<pack_cuda_slot>(p, SLOTS);
         v->slot_mask = slots - 1;
         v->pool = data_of<uint32_t>(p, POOL);
         v->pool_size = (uint32_t)pool;
-        v->entries = data_of<entry>(p, ENTRIES);
+        v->entries = data_of<pack_cuda_entry>(p, PACK_CUDA_ENTRIES);
         v->entry_capacity = (uint32_t)entries;
-        launch(device, clear_slots, slots, *v);
+        pack_cuda_launch(device, clear_slots, slots, *v);
         (void)cudaMemsetAsync(&v->n->slots, 0, sizeof(counters) - offsetof(counters, slots),
                               device->stream);
         file_balls(device, p, 0, p->ball_count);
@@ -540,7 +547,7 @@ static carom_status pack_file(carom_device *device, carom_device_pack *p, double
     for (uint32_t l = 0; l < CAROM_PACK_LEVELS; ++l, cell *= CAROM_PACK_LEVEL_RATIO)
         p->v.cell[l] = cell;
     p->v.reach = reach;
-    return refile(device, p);
+    return pack_cuda_refile(device, p);
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
@@ -561,13 +568,13 @@ static carom_status select_cells(carom_device *device, carom_device_pack *p, abo
     unsigned *selected = &p->v.n->selected;
     size_t bytes = 0;
     int64_t items = (int64_t)p->waiting_count;
-    TRY_CUDA(
+    PACK_CUDA_TRY(
         cub::DeviceSelect::If(nullptr, bytes, from, into, selected, items, which, device->stream),
         "selecting cells");
-    CAROM_DEVICE_TRY(reserve(device, p, TEMPORARY, bytes, 1));
-    TRY_CUDA(cub::DeviceSelect::If(p->blocks[TEMPORARY].data, bytes, from, into, selected, items,
-                                   which, device->stream),
-             "selecting cells");
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, TEMPORARY, bytes, 1));
+    PACK_CUDA_TRY(cub::DeviceSelect::If(p->blocks[TEMPORARY].data, bytes, from, into, selected,
+                                        items, which, device->stream),
+                  "selecting cells");
     read_back(device, &news_of(device)->count, selected, sizeof(uint32_t));
     CAROM_DEVICE_TRY(wait(device));
     *count = news_of(device)->count;
@@ -575,31 +582,32 @@ static carom_status select_cells(carom_device *device, carom_device_pack *p, abo
 }
 
 /* The exclusive sums of `count` numbers. */
-static carom_status add_up(carom_device *device, carom_device_pack *p, const uint32_t *from,
-                           uint32_t *to, uint64_t count) {
+static carom_status pack_cuda_add_up(carom_device *device, carom_device_pack *p,
+                                     const uint32_t *from, uint32_t *to, uint64_t count) {
     size_t bytes = 0;
-    TRY_CUDA(
+    PACK_CUDA_TRY(
         cub::DeviceScan::ExclusiveSum(nullptr, bytes, from, to, (int64_t)count, device->stream),
         "adding up");
-    CAROM_DEVICE_TRY(reserve(device, p, TEMPORARY, bytes, 1));
-    TRY_CUDA(cub::DeviceScan::ExclusiveSum(p->blocks[TEMPORARY].data, bytes, from, to,
-                                           (int64_t)count, device->stream),
-             "adding up");
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, TEMPORARY, bytes, 1));
+    PACK_CUDA_TRY(cub::DeviceScan::ExclusiveSum(p->blocks[TEMPORARY].data, bytes, from, to,
+                                                (int64_t)count, device->stream),
+                  "adding up");
     return CAROM_OK;
 }
 
 template <typename KEY>
-static carom_status sort_pairs(carom_device *device, carom_device_pack *p, const KEY *keys,
-                               KEY *sorted, const uint32_t *values, uint32_t *order, uint64_t count,
-                               int bits) {
+static carom_status pack_cuda_sort_pairs(carom_device *device, carom_device_pack *p,
+                                         const KEY *keys, KEY *sorted, const uint32_t *values,
+                                         uint32_t *order, uint64_t count, int bits) {
     size_t bytes = 0;
-    TRY_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted, values, order,
-                                             (int64_t)count, 0, bits, device->stream),
-             "sorting");
-    CAROM_DEVICE_TRY(reserve(device, p, TEMPORARY, bytes, 1));
-    TRY_CUDA(cub::DeviceRadixSort::SortPairs(p->blocks[TEMPORARY].data, bytes, keys, sorted, values,
-                                             order, (int64_t)count, 0, bits, device->stream),
-             "sorting");
+    PACK_CUDA_TRY(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted, values, order,
+                                                  (int64_t)count, 0, bits, device->stream),
+                  "sorting");
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, TEMPORARY, bytes, 1));
+    PACK_CUDA_TRY(cub::DeviceRadixSort::SortPairs(p->blocks[TEMPORARY].data, bytes, keys, sorted,
+                                                  values, order, (int64_t)count, 0, bits,
+                                                  device->stream),
+                  "sorting");
     return CAROM_OK;
 }
 
@@ -607,25 +615,25 @@ static carom_status sort_pairs(carom_device *device, carom_device_pack *p, const
 static carom_status sort_groups(carom_device *device, carom_device_pack *p, uint64_t count,
                                 uint32_t bits, uint64_t *groups) {
     for (int block : {SORT_KEYS, SORTED_KEYS, SORT_ORDER, SORTED_ORDER, HEADS, HEAD_STARTS})
-        CAROM_DEVICE_TRY(reserve(device, p, block, count + 1, sizeof(uint32_t)));
-    CAROM_DEVICE_TRY(reserve(device, p, ACTIVE, count, sizeof(carom_pack_node)));
+        CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, block, count + 1, sizeof(uint32_t)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, ACTIVE, count, sizeof(carom_pack_node)));
     const carom_pack_node *cells = data_of<carom_pack_node>(p, ACTIVE_NEXT);
     uint32_t *keys = data_of<uint32_t>(p, SORT_KEYS), *order = data_of<uint32_t>(p, SORT_ORDER);
     uint32_t *sorted = data_of<uint32_t>(p, SORTED_KEYS);
     uint32_t *sorted_order = data_of<uint32_t>(p, SORTED_ORDER);
     uint32_t *heads = data_of<uint32_t>(p, HEADS), *starts = data_of<uint32_t>(p, HEAD_STARTS);
-    launch(device, make_keys, count, cells, count, bits, keys, order);
+    pack_cuda_launch(device, pack_cuda_make_keys, count, cells, count, bits, keys, order);
     CAROM_DEVICE_TRY(
-        sort_pairs(device, p, keys, sorted, order, sorted_order, count, (int)(3 * bits)));
-    launch(device, order_cells, count + 1, cells, count, (const uint32_t *)sorted,
-           (const uint32_t *)sorted_order, data_of<carom_pack_node>(p, ACTIVE), heads);
-    CAROM_DEVICE_TRY(add_up(device, p, heads, starts, count + 1));
+        pack_cuda_sort_pairs(device, p, keys, sorted, order, sorted_order, count, (int)(3 * bits)));
+    pack_cuda_launch(device, order_cells, count + 1, cells, count, (const uint32_t *)sorted,
+                     (const uint32_t *)sorted_order, data_of<carom_pack_node>(p, ACTIVE), heads);
+    CAROM_DEVICE_TRY(pack_cuda_add_up(device, p, heads, starts, count + 1));
     read_back(device, &news_of(device)->count, starts + count, sizeof(uint32_t));
     CAROM_DEVICE_TRY(wait(device));
     *groups = news_of(device)->count;
-    CAROM_DEVICE_TRY(reserve(device, p, GROUPS, *groups, sizeof(group)));
-    launch(device, make_groups, count, count, (const uint32_t *)heads, (const uint32_t *)starts,
-           data_of<group>(p, GROUPS));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, GROUPS, *groups, sizeof(pack_cuda_group)));
+    pack_cuda_launch(device, make_groups, count, count, (const uint32_t *)heads,
+                     (const uint32_t *)starts, data_of<pack_cuda_group>(p, GROUPS));
     return CAROM_OK;
 }
 
@@ -645,7 +653,8 @@ static carom_status pack_begin_round(carom_device *device, carom_device_pack *p,
     p->active_count = 0;
     if (p->waiting_count == 0) return CAROM_OK;
     for (int block : {ACTIVE_NEXT, WAITING_NEXT})
-        CAROM_DEVICE_TRY(reserve(device, p, block, p->waiting_count, sizeof(carom_pack_node)));
+        CAROM_DEVICE_TRY(
+            pack_cuda_reserve(device, p, block, p->waiting_count, sizeof(carom_pack_node)));
     CAROM_DEVICE_TRY(select_cells(device, p, above{(float)rho, true}, ACTIVE_NEXT, &count));
     if (count == 0) return CAROM_OK;
     CAROM_DEVICE_TRY(select_cells(device, p, above{(float)rho, false}, WAITING_NEXT, &left));
@@ -660,22 +669,24 @@ static carom_status pack_begin_round(carom_device *device, carom_device_pack *p,
 /* ---- One pass -------------------------------------------------------------------------------- */
 
 struct add_tallies {
-    __host__ __device__ tally operator()(const tally &a, const tally &b) const {
-        return tally{a.active + b.active, a.waiting + b.waiting, a.some + b.some};
+    __host__ __device__ pack_cuda_tally operator()(const pack_cuda_tally &a,
+                                                   const pack_cuda_tally &b) const {
+        return pack_cuda_tally{a.active + b.active, a.waiting + b.waiting, a.some + b.some};
     }
 };
 
 /* Examines all groups, in more memory if it turns out too small; `news` then has the counts. */
 static carom_status run_examine(carom_device *device, carom_device_pack *p) {
-    view *v = &p->v;
+    pack_cuda_view *v = &p->v;
     uint64_t count = v->group_count, capacity = p->blocks[CHUNK_NEXT].bytes / sizeof(uint32_t);
     uint64_t least = 2 * count + FIRST_CHUNKS;
     capacity = CAROM_MAX(capacity, least);
-    CAROM_DEVICE_TRY(reserve(device, p, OUTCOMES, count, sizeof(outcome)));
-    CAROM_DEVICE_TRY(reserve(device, p, TALLIES, count + 1, sizeof(tally)));
-    CAROM_DEVICE_TRY(reserve(device, p, STARTS, count + 1, sizeof(tally)));
-    CAROM_DEVICE_TRY(reserve(device, p, CANDIDATES, count, sizeof(candidate)));
-    CAROM_DEVICE_TRY(reserve(device, p, CANDIDATE_KEYS, count, sizeof(uint64_t)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, OUTCOMES, count, sizeof(outcome)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, TALLIES, count + 1, sizeof(pack_cuda_tally)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, STARTS, count + 1, sizeof(pack_cuda_tally)));
+    CAROM_DEVICE_TRY(
+        pack_cuda_reserve(device, p, PACK_CUDA_CANDIDATES, count, sizeof(pack_cuda_candidate)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, CANDIDATE_KEYS, count, sizeof(uint64_t)));
     while (true) {
         if (capacity > UINT32_MAX)
             return carom_device_fail(device, CAROM_TOO_LARGE, "too many cells in a round");
@@ -686,33 +697,34 @@ static carom_status run_examine(carom_device *device, carom_device_pack *p) {
                                               "cells of a packing"));
         v->balls = data_of<carom_pack_ball>(p, BALLS);
         v->active = data_of<carom_pack_node>(p, ACTIVE);
-        v->groups = data_of<group>(p, GROUPS);
+        v->groups = data_of<pack_cuda_group>(p, GROUPS);
         v->outcomes = data_of<outcome>(p, OUTCOMES);
-        v->tallies = data_of<tally>(p, TALLIES);
+        v->tallies = data_of<pack_cuda_tally>(p, TALLIES);
         v->chunks = data_of<carom_pack_node>(p, CHUNKS);
         v->chunk_next = data_of<uint32_t>(p, CHUNK_NEXT);
         v->chunk_capacity = (uint32_t)capacity;
-        v->candidates = data_of<candidate>(p, CANDIDATES);
+        v->candidates = data_of<pack_cuda_candidate>(p, PACK_CUDA_CANDIDATES);
         v->keys = data_of<uint64_t>(p, CANDIDATE_KEYS);
-        tally *starts = data_of<tally>(p, STARTS);
+        pack_cuda_tally *starts = data_of<pack_cuda_tally>(p, STARTS);
         news *read = news_of(device);
         (void)cudaMemsetAsync(v->n, 0, offsetof(counters, largest), device->stream);
-        (void)cudaMemsetAsync(v->tallies + count, 0, sizeof(tally), device->stream);
+        (void)cudaMemsetAsync(v->tallies + count, 0, sizeof(pack_cuda_tally), device->stream);
         CAROM_DEVICE_TRY(carom_pack_cuda_examine(device, *v));
         size_t bytes = 0;
-        TRY_CUDA(cub::DeviceScan::ExclusiveScan(nullptr, bytes, v->tallies, starts, add_tallies(),
-                                                tally{0, 0, 0}, (int64_t)count + 1, device->stream),
-                 "adding up");
-        CAROM_DEVICE_TRY(reserve(device, p, TEMPORARY, bytes, 1));
-        TRY_CUDA(cub::DeviceScan::ExclusiveScan(p->blocks[TEMPORARY].data, bytes, v->tallies,
-                                                starts, add_tallies(), tally{0, 0, 0},
-                                                (int64_t)count + 1, device->stream),
-                 "adding up");
-        read_back(device, &read->totals, starts + count, sizeof(tally));
+        PACK_CUDA_TRY(cub::DeviceScan::ExclusiveScan(nullptr, bytes, v->tallies, starts,
+                                                     add_tallies(), pack_cuda_tally{0, 0, 0},
+                                                     (int64_t)count + 1, device->stream),
+                      "adding up");
+        CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, TEMPORARY, bytes, 1));
+        PACK_CUDA_TRY(cub::DeviceScan::ExclusiveScan(
+                          p->blocks[TEMPORARY].data, bytes, v->tallies, starts, add_tallies(),
+                          pack_cuda_tally{0, 0, 0}, (int64_t)count + 1, device->stream),
+                      "adding up");
+        read_back(device, &read->totals, starts + count, sizeof(pack_cuda_tally));
         read_back(device, &read->n, v->n, sizeof(read->n));
         CAROM_DEVICE_TRY(wait(device));
         if (read->n.grid_full != 0) {
-            CAROM_DEVICE_TRY(refile(device, p));
+            CAROM_DEVICE_TRY(pack_cuda_refile(device, p));
         } else if (read->n.chunks <= capacity) {
             return CAROM_OK;
         } else {
@@ -722,18 +734,24 @@ static carom_status run_examine(carom_device *device, carom_device_pack *p) {
 }
 
 /* Puts the cells that are left into new lists. */
-static carom_status gather(carom_device *device, carom_device_pack *p, const tally &totals) {
-    view *v = &p->v;
+static carom_status pack_cuda_gather(carom_device *device, carom_device_pack *p,
+                                     const pack_cuda_tally &totals) {
+    pack_cuda_view *v = &p->v;
     uint64_t waiting = p->waiting_count + totals.waiting;
     if (waiting > MOST_NUMBER)
         return carom_device_fail(device, CAROM_TOO_LARGE, "more than %llu cells",
                                  (unsigned long long)MOST_NUMBER);
-    CAROM_DEVICE_TRY(grow(device, p, WAITING, p->waiting_count, waiting, sizeof(carom_pack_node)));
-    CAROM_DEVICE_TRY(reserve(device, p, ACTIVE_NEXT, totals.active, sizeof(carom_pack_node)));
-    CAROM_DEVICE_TRY(reserve(device, p, GROUPS_NEXT, totals.some, sizeof(group)));
-    launch(device, gather_cells, (uint64_t)v->group_count * CAROM_WARP, *v,
-           (const tally *)data_of<tally>(p, STARTS), data_of<carom_pack_node>(p, ACTIVE_NEXT),
-           data_of<carom_pack_node>(p, WAITING) + p->waiting_count, data_of<group>(p, GROUPS_NEXT));
+    CAROM_DEVICE_TRY(
+        pack_cuda_grow(device, p, WAITING, p->waiting_count, waiting, sizeof(carom_pack_node)));
+    CAROM_DEVICE_TRY(
+        pack_cuda_reserve(device, p, ACTIVE_NEXT, totals.active, sizeof(carom_pack_node)));
+    CAROM_DEVICE_TRY(
+        pack_cuda_reserve(device, p, GROUPS_NEXT, totals.some, sizeof(pack_cuda_group)));
+    pack_cuda_launch(device, gather_cells, (uint64_t)v->group_count * CAROM_WARP, *v,
+                     (const pack_cuda_tally *)data_of<pack_cuda_tally>(p, STARTS),
+                     data_of<carom_pack_node>(p, ACTIVE_NEXT),
+                     data_of<carom_pack_node>(p, WAITING) + p->waiting_count,
+                     data_of<pack_cuda_group>(p, GROUPS_NEXT));
     swap_blocks(p, ACTIVE, ACTIVE_NEXT);
     swap_blocks(p, GROUPS, GROUPS_NEXT);
     p->waiting_count = waiting;
@@ -747,15 +765,18 @@ static carom_status run_contest(carom_device *device, carom_device_pack *p, uint
                                 carom_device_pack_found *found) {
     uint32_t slots = CONTEST_SLOTS;
     while (slots < 2 * count) slots *= 2;
-    uint64_t words = (uint64_t)count * (sizeof(candidate) + sizeof(double)) / sizeof(uint32_t);
+    uint64_t words =
+        (uint64_t)count * (sizeof(pack_cuda_candidate) + sizeof(double)) / sizeof(uint32_t);
     words += 3 * ((uint64_t)count + 2) + slots;
-    CAROM_DEVICE_TRY(reserve(device, p, CONTEST, words, sizeof(uint32_t)));
-    CAROM_DEVICE_TRY(reserve(device, p, SORT_KEYS, 2 * (uint64_t)count, sizeof(uint32_t)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, CONTEST, words, sizeof(uint32_t)));
+    CAROM_DEVICE_TRY(
+        pack_cuda_reserve(device, p, SORT_KEYS, 2 * (uint64_t)count, sizeof(uint32_t)));
     for (int block : {SORT_ORDER, SORTED_ORDER, HEADS, HEAD_STARTS})
-        CAROM_DEVICE_TRY(reserve(device, p, block, (uint64_t)count + 1, sizeof(uint32_t)));
-    CAROM_DEVICE_TRY(reserve(device, p, FRESH, count, sizeof(carom_pack_ball)));
+        CAROM_DEVICE_TRY(
+            pack_cuda_reserve(device, p, block, (uint64_t)count + 1, sizeof(uint32_t)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, FRESH, count, sizeof(carom_pack_ball)));
     contest c = {};
-    c.sorted = data_of<candidate>(p, CONTEST);
+    c.sorted = data_of<pack_cuda_candidate>(p, CONTEST);
     c.radius = (double *)(c.sorted + count);
     c.state = (uint32_t *)(c.radius + count);
     c.next = c.state + count + 2;
@@ -765,17 +786,17 @@ static carom_status run_contest(carom_device *device, carom_device_pack *p, uint
     c.count = count;
     c.mask = slots - 1;
     uint32_t *order = data_of<uint32_t>(p, SORT_ORDER), *starts = data_of<uint32_t>(p, HEAD_STARTS);
-    launch(device, count_up, count, order, count);
-    CAROM_DEVICE_TRY(sort_pairs(device, p, (const uint64_t *)p->v.keys,
-                                data_of<uint64_t>(p, SORT_KEYS), (const uint32_t *)order,
-                                data_of<uint32_t>(p, SORTED_ORDER), count, 64));
+    pack_cuda_launch(device, count_up, count, order, count);
+    CAROM_DEVICE_TRY(pack_cuda_sort_pairs(device, p, (const uint64_t *)p->v.keys,
+                                          data_of<uint64_t>(p, SORT_KEYS), (const uint32_t *)order,
+                                          data_of<uint32_t>(p, SORTED_ORDER), count, 64));
     (void)cudaMemsetAsync(c.heads, 0xFF, slots * sizeof(uint32_t), device->stream);
-    launch(device, enter_contest, count, p->v, c);
-    launch(device, decide_first, count, p->v, c);
-    carom_device_launch(device, decide_rest, 1, CONTEST_THREADS, p->v, c);
-    CAROM_DEVICE_TRY(add_up(device, p, c.flags, starts, (uint64_t)count + 1));
+    pack_cuda_launch(device, enter_contest, count, p->v, c);
+    pack_cuda_launch(device, decide_first, count, p->v, c);
+    carom_device_launch(device, pack_cuda_decide_rest, 1, CONTEST_THREADS, p->v, c);
+    CAROM_DEVICE_TRY(pack_cuda_add_up(device, p, c.flags, starts, (uint64_t)count + 1));
     carom_pack_ball *fresh = data_of<carom_pack_ball>(p, FRESH);
-    launch(device, list_accepted, count, c, (const uint32_t *)starts, fresh);
+    pack_cuda_launch(device, list_accepted, count, c, (const uint32_t *)starts, fresh);
     uint64_t pinned = sizeof(news) + (uint64_t)count * sizeof(carom_pack_ball);
     if (pinned > device->pinned.bytes)
         CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, 2 * pinned));
@@ -797,18 +818,18 @@ static carom_status pack_examine(carom_device *device, carom_device_pack *p,
     memcpy(&unresolved, &read.n.unresolved, sizeof(unresolved));
     p->unresolved = CAROM_MAX(unresolved, p->unresolved);
     p->visits += read.n.visits;
-    CAROM_DEVICE_TRY(gather(device, p, read.totals));
+    CAROM_DEVICE_TRY(pack_cuda_gather(device, p, read.totals));
     found->groups = read.totals.some;
     if (read.n.candidates == 0) return CAROM_OK;
     CAROM_DEVICE_TRY(run_contest(device, p, read.n.candidates, found));
     uint64_t count = found->ball_count, all = p->ball_count + count;
     if (all > UINT32_MAX) return carom_device_fail(device, CAROM_TOO_LARGE, "too many balls");
-    CAROM_DEVICE_TRY(grow(device, p, BALLS, p->ball_count, all, sizeof(carom_pack_ball)));
+    CAROM_DEVICE_TRY(pack_cuda_grow(device, p, BALLS, p->ball_count, all, sizeof(carom_pack_ball)));
     p->v.balls = data_of<carom_pack_ball>(p, BALLS);
-    TRY_CUDA(cudaMemcpyAsync(p->v.balls + p->ball_count, p->blocks[FRESH].data,
-                             count * sizeof(carom_pack_ball), cudaMemcpyDeviceToDevice,
-                             device->stream),
-             "a copy");
+    PACK_CUDA_TRY(cudaMemcpyAsync(p->v.balls + p->ball_count, p->blocks[FRESH].data,
+                                  count * sizeof(carom_pack_ball), cudaMemcpyDeviceToDevice,
+                                  device->stream),
+                  "a copy");
     file_balls(device, p, p->ball_count, all);
     p->ball_count = all;
     return CAROM_OK;
@@ -817,11 +838,12 @@ static carom_status pack_examine(carom_device *device, carom_device_pack *p,
 static carom_status pack_summary(carom_device *device, carom_device_pack *p,
                                  carom_device_pack_end *end) {
     unsigned *largest = &p->v.n->largest;
-    launch(device, find_largest, SUMMARY_BLOCKS * PLAIN_THREADS,
-           (const carom_pack_node *)data_of<carom_pack_node>(p, ACTIVE), p->active_count, largest);
-    launch(device, find_largest, SUMMARY_BLOCKS * PLAIN_THREADS,
-           (const carom_pack_node *)data_of<carom_pack_node>(p, WAITING), p->waiting_count,
-           largest);
+    pack_cuda_launch(device, find_largest, SUMMARY_BLOCKS * PLAIN_THREADS,
+                     (const carom_pack_node *)data_of<carom_pack_node>(p, ACTIVE), p->active_count,
+                     largest);
+    pack_cuda_launch(device, find_largest, SUMMARY_BLOCKS * PLAIN_THREADS,
+                     (const carom_pack_node *)data_of<carom_pack_node>(p, WAITING),
+                     p->waiting_count, largest);
     news *read = news_of(device);
     read_back(device, &read->n, p->v.n, sizeof(read->n));
     CAROM_DEVICE_TRY(wait(device));

@@ -10,10 +10,10 @@
 #include "bvh/bvh_winding_cpu.h"
 #include "pack/pack_device.h"
 
-#define CHUNK_CELLS 32u /* of what a group leaves, in one piece */
-#define NONE        UINT32_MAX
+#define CHUNK_CELLS        32u /* of what a group leaves, in one piece */
+#define PACK_CUDA_NO_INDEX UINT32_MAX
 
-struct group {
+struct pack_cuda_group {
     uint32_t begin, end; /* cells */
 };
 
@@ -24,24 +24,24 @@ struct outcome {
 
 /* How many of them: to be examined in this round, in later ones; and 1 if there are of the first.
  */
-struct tally {
+struct pack_cuda_tally {
     uint32_t active, waiting, some;
 };
 
 /* A ball that a group found. */
-struct candidate {
+struct pack_cuda_candidate {
     double x, y, z, radius;
 };
 
 /* A cell of the grid and its list of balls: `count` of them, after which `fresh` are being added.
  * There is space for the next power of two, eight at least. */
-struct slot {
+struct pack_cuda_slot {
     unsigned long long key;
     uint32_t start, count, fresh, unused;
 };
 
 /* A ball that is being added to a list, and how many were before it. */
-struct entry {
+struct pack_cuda_entry {
     uint32_t slot, ball, rank;
 };
 
@@ -67,7 +67,7 @@ struct counters {
 enum { SLOTS_FULL = 1, ENTRIES_FULL = 2, POOL_FULL = 4 };
 
 /* What kernels read. */
-struct view {
+struct pack_cuda_view {
     const carom_bvh_node *nodes;
     const carom_bvh_corners *corners;
     uint64_t level_start[CAROM_BVH_LEVELS];
@@ -77,23 +77,23 @@ struct view {
     carom_vec3 low;
 
     carom_pack_ball *balls;
-    slot *slots;
+    pack_cuda_slot *slots;
     uint32_t *pool; /* of lists */
     uint64_t slot_mask;
     uint32_t pool_size, entry_capacity;
-    entry *entries;
+    pack_cuda_entry *entries;
     double cell[CAROM_PACK_LEVELS], reach;
 
     const carom_pack_node *active;
-    const group *groups;
+    const pack_cuda_group *groups;
     uint32_t group_count;
 
     outcome *outcomes;
-    tally *tallies;
+    pack_cuda_tally *tallies;
     carom_pack_node *chunks;
     uint32_t *chunk_next;
     uint32_t chunk_capacity;
-    candidate *candidates;
+    pack_cuda_candidate *candidates;
     uint64_t *keys; /* of candidates: larger radii first, then the order of the groups */
     counters *n;
 };
@@ -109,6 +109,6 @@ static __device__ inline uint64_t level_key(uint32_t level, int64_t x, int64_t y
 }
 
 /* Queues the examination of all groups. */
-carom_status carom_pack_cuda_examine(carom_device *device, const view &v);
+carom_status carom_pack_cuda_examine(carom_device *device, const pack_cuda_view &v);
 
 #endif

@@ -8,19 +8,19 @@
 #include "base/progress.h"
 #include "pack/pack_octree.h"
 
-static const carom_cuda_pack *table(void) {
+static const carom_cuda_pack *pack_device_table(void) {
     return carom_device_table(CAROM_CUDA_PACK);
 }
 
 carom_status carom_pack_check_device(carom_context *context, carom_packing_method method) {
     if (context->backend == CAROM_BACKEND_CPU) return CAROM_OK;
-    CAROM_TRY(carom_context_require_table(context, table(), "packings"));
+    CAROM_TRY(carom_context_require_table(context, pack_device_table(), "packings"));
     if (method != CAROM_PACKING_METHOD_OCTREE)
         return carom_context_require_cpu(context, "a packing by another method than the octree");
     return CAROM_OK;
 }
 
-typedef struct packer {
+typedef struct pack_device_packer {
     carom_context *context;
     carom_device *device;
     carom_device_pack *pack;
@@ -28,16 +28,16 @@ typedef struct packer {
     carom_pack_balls *balls;
     carom_pack_rounds rounds;
     double volume, filed; /* filed: the radius for which balls were filed */
-} packer;
+} pack_device_packer;
 
-static bool done(const packer *p) {
+static bool pack_device_done(const pack_device_packer *p) {
     return p->balls->balls.count >= p->goal->count || p->volume >= p->goal->volume;
 }
 
 /* Takes over balls that were inserted, up to the goal. */
-static carom_status take(packer *p, const carom_device_pack_found *found) {
+static carom_status pack_device_take(pack_device_packer *p, const carom_device_pack_found *found) {
     uint64_t before = p->balls->balls.count;
-    for (uint64_t i = 0; i < found->ball_count && !done(p); ++i) {
+    for (uint64_t i = 0; i < found->ball_count && !pack_device_done(p); ++i) {
         if (!carom_pack_ball_array_push(&p->balls->balls, &p->balls->allocator, found->balls[i]))
             return carom_fail_memory(p->context, found->ball_count * sizeof(*found->balls),
                                      "spheres of a packing");
@@ -47,34 +47,37 @@ static carom_status take(packer *p, const carom_device_pack_found *found) {
     return carom_progress_look(p->context);
 }
 
-static carom_status run_round(packer *p, uint32_t round) {
+static carom_status pack_device_run_round(pack_device_packer *p, uint32_t round) {
     double rho = p->rounds.rho[round];
     double enough = CAROM_MAX(rho * p->rounds.fewer, p->goal->radius);
     uint64_t groups;
-    CAROM_TRY(carom_device_pass(
-        p->context, table()->begin_round(p->device, p->pack, rho, enough,
-                                         carom_pack_group_bits(&p->rounds, rho), &groups)));
+    CAROM_TRY(carom_device_pass(p->context, pack_device_table()->begin_round(
+                                                p->device, p->pack, rho, enough,
+                                                carom_pack_group_bits(&p->rounds, rho), &groups)));
     if (groups == 0) return CAROM_OK;
     if (p->filed == 0.0 || rho < CAROM_PACK_REFILE * p->filed) {
         double cell = CAROM_MAX(CAROM_PACK_CELL_RATIO * rho, CAROM_PACK_LEAST_CELL);
-        CAROM_TRY(carom_device_pass(
-            p->context, table()->file(p->device, p->pack, cell, CAROM_PACK_REACH_RATIO * rho)));
+        CAROM_TRY(
+            carom_device_pass(p->context, pack_device_table()->file(p->device, p->pack, cell,
+                                                                    CAROM_PACK_REACH_RATIO * rho)));
         p->filed = rho;
     }
-    while (groups != 0 && !done(p)) {
+    while (groups != 0 && !pack_device_done(p)) {
         carom_device_pack_found found;
-        CAROM_TRY(carom_device_pass(p->context, table()->examine(p->device, p->pack, &found)));
-        CAROM_TRY(take(p, &found));
+        CAROM_TRY(carom_device_pass(p->context,
+                                    pack_device_table()->examine(p->device, p->pack, &found)));
+        CAROM_TRY(pack_device_take(p, &found));
         groups = found.groups;
     }
     return CAROM_OK;
 }
 
-static carom_status run(packer *p, carom_pack_outcome *outcome) {
-    for (uint32_t round = 0; round < p->rounds.count && !done(p); ++round)
-        CAROM_TRY(run_round(p, round));
+static carom_status pack_device_fill(pack_device_packer *p, carom_pack_outcome *outcome) {
+    for (uint32_t round = 0; round < p->rounds.count && !pack_device_done(p); ++round)
+        CAROM_TRY(pack_device_run_round(p, round));
     carom_device_pack_end end;
-    CAROM_TRY(carom_device_pass(p->context, table()->summary(p->device, p->pack, &end)));
+    CAROM_TRY(
+        carom_device_pass(p->context, pack_device_table()->summary(p->device, p->pack, &end)));
     double least = p->rounds.count != 0 ? p->rounds.rho[p->rounds.count - 1] : HUGE_VAL;
     double largest = CAROM_MAX(end.largest, CAROM_MAX(end.unresolved, least));
     outcome->volume = p->volume;
@@ -87,7 +90,8 @@ carom_status carom_pack_on_device(const carom_pack_mesh *mesh, const carom_pack_
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = mesh->context;
     const carom_bvh *bvh = &mesh->bvh;
-    packer p = {.context = context, .device = context->device, .goal = goal, .balls = balls};
+    pack_device_packer p = {
+        .context = context, .device = context->device, .goal = goal, .balls = balls};
     if (!mesh->balanced)
         return carom_context_require_cpu(context, "a packing of a mesh that is not closed");
     CAROM_TRY(carom_pack_rounds_make(mesh, goal, &p.rounds));
@@ -106,8 +110,9 @@ carom_status carom_pack_on_device(const carom_pack_mesh *mesh, const carom_pack_
         def.mesh.level_start[level] = bvh->level_start[level];
         def.mesh.node_count = bvh->level_start[level] + bvh->node_count[level];
     }
-    carom_status status = carom_device_pass(context, table()->begin(p.device, &def, &p.pack));
-    if (status == CAROM_OK) status = run(&p, outcome);
-    table()->end(p.pack);
+    carom_status status =
+        carom_device_pass(context, pack_device_table()->begin(p.device, &def, &p.pack));
+    if (status == CAROM_OK) status = pack_device_fill(&p, outcome);
+    pack_device_table()->end(p.pack);
     return status;
 }

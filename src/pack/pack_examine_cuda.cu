@@ -19,14 +19,14 @@
 #include "geom/distance_item.h"
 #include "pack/pack_cuda.h"
 
-#define FEW_WARPS  4u   /* of a block: cells of a group that are examined at a time */
-#define MANY_WARPS 16u  /* the same where there are few groups: */
-#define FEW_GROUPS 8u   /* per processor */
-#define ALL_WARPS  16u  /* per processor: what their registers allow */
-#define AHEAD      16u  /* cells of a group that are put on the stack at a time */
-#define MOST_CELLS 256u /* on the stack: seven more for each of 31 levels */
-#define OCTANTS    8u   /* children of a cell */
-#define MOST_NODES (CAROM_BVH_LEVELS * CAROM_BVH_WIDTH)
+#define FEW_WARPS                    4u /* of a block: cells of a group that are examined at a time */
+#define MANY_WARPS                   16u  /* the same where there are few groups: */
+#define FEW_GROUPS                   8u   /* per processor */
+#define ALL_WARPS                    16u  /* per processor: what their registers allow */
+#define PACK_EXAMINE_CELLS_PER_PUSH  16u  /* cells of a group that are put on the stack at a time */
+#define PACK_EXAMINE_CUDA_MOST_CELLS 256u /* on the stack: seven more for each of 31 levels */
+#define OCTANTS                      8u   /* children of a cell */
+#define PACK_EXAMINE_CUDA_MOST_NODES (CAROM_BVH_LEVELS * CAROM_BVH_WIDTH)
 
 /* ---- Warps ----------------------------------------------------------------------------------- */
 
@@ -54,15 +54,15 @@ struct near_set {
     float radius[CAROM_PACK_NEAR];
 };
 
-struct open_node {
+struct pack_examine_cuda_open_node {
     float bound; /* of the squared distance */
     uint32_t node;
 };
-#define LEVEL_SHIFT 28u /* a node: its level and its index, below 2^28 */
+#define PACK_EXAMINE_CUDA_LEVEL_SHIFT 28u /* a node: its level and its index, below 2^28 */
 
 struct workspace {
     near_set near[2];
-    open_node stack[MOST_NODES];
+    pack_examine_cuda_open_node stack[PACK_EXAMINE_CUDA_MOST_NODES];
 };
 
 /* Two leaves, or one twice: the lower and the upper half of a warp has one each. */
@@ -88,7 +88,7 @@ struct ball_lists {
     uint32_t start, count;
 };
 
-static __device__ inline ball_lists find_lists(const view &v, carom_vec3 p) {
+static __device__ inline ball_lists find_lists(const pack_cuda_view &v, carom_vec3 p) {
     unsigned lane = lane_of();
     ball_lists lists = {0, 0};
     if (lane < CAROM_PACK_LEVELS) {
@@ -97,7 +97,7 @@ static __device__ inline ball_lists find_lists(const view &v, carom_vec3 p) {
                                  carom_pack_cell_of(p.z, cell));
         uint64_t at = carom_pack_key_hash(key);
         for (unsigned i = 0; i < MOST_PROBES; ++i, ++at) {
-            const slot *s = &v.slots[at & v.slot_mask];
+            const pack_cuda_slot *s = &v.slots[at & v.slot_mask];
             if (s->key == NO_KEY) break;
             if (s->key != key) continue;
             lists = ball_lists{s->start, s->count};
@@ -117,7 +117,8 @@ static __device__ inline uint32_t chunk_order(uint32_t i, uint32_t count) {
 }
 
 /* carom_pack_balls_search. */
-static __device__ void search_balls(const view &v, carom_vec3 p, double spread, near_list &n) {
+static __device__ void search_balls(const pack_cuda_view &v, carom_vec3 p, double spread,
+                                    near_list &n) {
     unsigned lane = lane_of(), before = (1u << lane) - 1u;
     ball_lists lists = find_lists(v, p);
     for (unsigned level = 0; level < CAROM_PACK_LEVELS; ++level) {
@@ -159,7 +160,7 @@ static __device__ void search_balls(const view &v, carom_vec3 p, double spread, 
 }
 
 /* carom_pack_balls_distance. */
-static __device__ double ball_distance(const view &v, carom_vec3 p) {
+static __device__ double ball_distance(const pack_cuda_view &v, carom_vec3 p) {
     unsigned lane = lane_of();
     double least = v.reach;
     ball_lists lists = find_lists(v, p);
@@ -176,13 +177,16 @@ static __device__ double ball_distance(const view &v, carom_vec3 p) {
 
 /* ---- The surface nearby ---------------------------------------------------------------------- */
 
-static __device__ inline const carom_bvh_node *node_at(const view &v, uint32_t node) {
-    return v.nodes + v.level_start[node >> LEVEL_SHIFT] + (node & ((1u << LEVEL_SHIFT) - 1));
+static __device__ inline const carom_bvh_node *pack_examine_cuda_node_at(const pack_cuda_view &v,
+                                                                         uint32_t node) {
+    return v.nodes + v.level_start[node >> PACK_EXAMINE_CUDA_LEVEL_SHIFT] +
+           (node & ((1u << PACK_EXAMINE_CUDA_LEVEL_SHIFT) - 1));
 }
 
-static __device__ inline uint32_t child_of(uint32_t node, unsigned lane) {
-    uint32_t level = node >> LEVEL_SHIFT, index = node & ((1u << LEVEL_SHIFT) - 1);
-    return (level - 1) << LEVEL_SHIFT | (index * CAROM_BVH_WIDTH + lane);
+static __device__ inline uint32_t pack_examine_cuda_child_of(uint32_t node, unsigned lane) {
+    uint32_t level = node >> PACK_EXAMINE_CUDA_LEVEL_SHIFT,
+             index = node & ((1u << PACK_EXAMINE_CUDA_LEVEL_SHIFT) - 1);
+    return (level - 1) << PACK_EXAMINE_CUDA_LEVEL_SHIFT | (index * CAROM_BVH_WIDTH + lane);
 }
 
 static __device__ inline double vec_dot(carom_vec3 a, carom_vec3 b) {
@@ -194,21 +198,23 @@ static __device__ inline carom_vec3 vec_along(carom_vec3 a, carom_vec3 u, double
 }
 
 /* The point nearest to the origin on the segment a + t u, t in [0, 1]. */
-static __device__ inline carom_vec3 edge_foot(carom_vec3 a, carom_vec3 u, double square) {
+static __device__ inline carom_vec3 pack_examine_cuda_edge_foot(carom_vec3 a, carom_vec3 u,
+                                                                double square) {
     double t = -vec_dot(a, u) / (square > 0.0 ? square : 1.0);
     t = t > 0.0 ? t : 0.0;
     return vec_along(a, u, t < 1.0 ? t : 1.0);
 }
 
-static __device__ inline void take_nearer(carom_vec3 foot, carom_vec3 *best, double *square) {
+static __device__ inline void pack_examine_cuda_take_nearer(carom_vec3 foot, carom_vec3 *best,
+                                                            double *square) {
     double s = vec_dot(foot, foot);
     if (!(s < *square)) return;
     *best = foot;
     *square = s;
 }
 
-static __device__ inline carom_vec3 corner_of(const carom_bvh_corners *corners, int i,
-                                              unsigned lane) {
+static __device__ inline carom_vec3 pack_examine_cuda_corner_of(const carom_bvh_corners *corners,
+                                                                int i, unsigned lane) {
     return carom_vec(corners->row[3 * i][lane], corners->row[3 * i + 1][lane],
                      corners->row[3 * i + 2][lane]);
 }
@@ -217,26 +223,26 @@ static __device__ inline carom_vec3 corner_of(const carom_bvh_corners *corners, 
 static __device__ inline double foot_of(const carom_bvh_corners *corners, unsigned lane,
                                         const double at[3], carom_vec3 *foot_at) {
     carom_vec3 p = carom_vec(at[0], at[1], at[2]);
-    carom_vec3 a = carom_vec_sub(corner_of(corners, 0, lane), p);
-    carom_vec3 b = carom_vec_sub(corner_of(corners, 1, lane), p);
-    carom_vec3 c = carom_vec_sub(corner_of(corners, 2, lane), p);
+    carom_vec3 a = carom_vec_sub(pack_examine_cuda_corner_of(corners, 0, lane), p);
+    carom_vec3 b = carom_vec_sub(pack_examine_cuda_corner_of(corners, 1, lane), p);
+    carom_vec3 c = carom_vec_sub(pack_examine_cuda_corner_of(corners, 2, lane), p);
     carom_vec3 u = carom_vec_sub(b, a), v = carom_vec_sub(c, a), o = carom_vec_sub(c, b);
     double uu = vec_dot(u, u), uv = vec_dot(u, v), vv = vec_dot(v, v);
-    carom_vec3 best = edge_foot(a, u, uu);
+    carom_vec3 best = pack_examine_cuda_edge_foot(a, u, uu);
     double square = vec_dot(best, best);
-    take_nearer(edge_foot(b, o, vec_dot(o, o)), &best, &square);
-    take_nearer(edge_foot(a, v, vv), &best, &square);
+    pack_examine_cuda_take_nearer(pack_examine_cuda_edge_foot(b, o, vec_dot(o, o)), &best, &square);
+    pack_examine_cuda_take_nearer(pack_examine_cuda_edge_foot(a, v, vv), &best, &square);
     double au = -vec_dot(a, u), av = -vec_dot(a, v);
     double denominator = uu * vv - uv * uv;
     double s = vv * au - uv * av, t = uu * av - uv * au;
     if (s > 0.0 && t > 0.0 && s + t < denominator && denominator > 0x1p-40 * (uu * vv))
-        take_nearer(vec_along(vec_along(a, u, s / denominator), v, t / denominator), &best,
-                    &square);
+        pack_examine_cuda_take_nearer(
+            vec_along(vec_along(a, u, s / denominator), v, t / denominator), &best, &square);
     *foot_at = carom_vec(best.x + p.x, best.y + p.y, best.z + p.z);
     return square;
 }
 
-/* The search of pack_mesh.c; `slot` is the place in the list of the lane's direction. */
+/* The search of pack_mesh.c; `pack_cuda_slot` is the place in the list of the lane's direction. */
 struct surface {
     double at[3], spread, limit, distance;
     uint32_t place;
@@ -252,7 +258,7 @@ static __device__ surface surface_begin(carom_vec3 p, double limit, double sprea
     s.limit = limit;
     s.distance = HUGE_VAL;
     s.place = CAROM_BVH_NONE;
-    s.slot = NONE;
+    s.slot = PACK_CUDA_NO_INDEX;
     return s;
 }
 
@@ -261,8 +267,8 @@ static __device__ surface surface_begin(carom_vec3 p, double limit, double sprea
  * limit. (Triangles beyond it lower it no further, since apart + spread is then above it too.) Of
  * each direction the nearest foot is kept, the first of equal ones; a direction gets its place in
  * the list with the first foot that is within the limit. */
-static __device__ double search_blocks(const view &v, surface &s, near_list &n, leaf_pair blocks,
-                                       unsigned lanes) {
+static __device__ double search_blocks(const pack_cuda_view &v, surface &s, near_list &n,
+                                       leaf_pair blocks, unsigned lanes) {
     unsigned lane = lane_of(), direction = CAROM_WARP + lane;
     bool mine = (lanes >> lane & 1) != 0;
     double square = HUGE_VAL;
@@ -300,8 +306,8 @@ static __device__ double search_blocks(const view &v, surface &s, near_list &n, 
     }
     unsigned k = __shfl_sync(~0u, s.slot, (int)(direction % CAROM_WARP));
     unsigned leader = (unsigned)__ffs((int)alike) - 1;
-    unsigned fresh = __ballot_sync(~0u, taken && k == NONE && lane == leader);
-    bool is_new = taken && k == NONE;
+    unsigned fresh = __ballot_sync(~0u, taken && k == PACK_CUDA_NO_INDEX && lane == leader);
+    bool is_new = taken && k == PACK_CUDA_NO_INDEX;
     if (is_new) k = n.count + (unsigned)__popc(fresh & ((1u << leader) - 1u));
     for (unsigned left = fresh; left != 0; left &= left - 1) {
         unsigned i = (unsigned)__ffs((int)left) - 1;
@@ -325,29 +331,33 @@ static __device__ double search_blocks(const view &v, surface &s, near_list &n, 
  * once where the second comes right after the first. What the first tells then does not keep the
  * second from being visited, but its triangles are beyond the limit. */
 template <typename VISIT>
-static __device__ inline void visit_nearest(const view &v, open_node *stack, const double at[3],
+static __device__ inline void visit_nearest(const pack_cuda_view &v,
+                                            pack_examine_cuda_open_node *stack, const double at[3],
                                             double limit, VISIT visit) {
     unsigned lane = lane_of(), count = 1;
     double most = carom_nearest_square(limit);
     carom_nearest_point p = carom_nearest_point_make(at, CAROM_PACK_FRAME_SIZE * 0x1p-46);
-    if (lane == 0) stack[0] = open_node{0.0f, (v.level_count - 1) << LEVEL_SHIFT};
+    if (lane == 0)
+        stack[0] =
+            pack_examine_cuda_open_node{0.0f, (v.level_count - 1) << PACK_EXAMINE_CUDA_LEVEL_SHIFT};
     __syncwarp();
     while (count > 0) {
-        open_node open = stack[--count];
+        pack_examine_cuda_open_node open = stack[--count];
         __syncwarp();
         if (carom_nearest_lower(open.bound) > most) continue;
-        bool is_leaf = open.node >> LEVEL_SHIFT == 0, two = false;
+        bool is_leaf = open.node >> PACK_EXAMINE_CUDA_LEVEL_SHIFT == 0, two = false;
         leaf_pair leaves = {open.node, open.node};
         if (is_leaf && count > 0) {
-            open_node next = stack[count - 1];
-            two = next.node >> LEVEL_SHIFT == 0 && !(carom_nearest_lower(next.bound) > most);
+            pack_examine_cuda_open_node next = stack[count - 1];
+            two = next.node >> PACK_EXAMINE_CUDA_LEVEL_SHIFT == 0 &&
+                  !(carom_nearest_lower(next.bound) > most);
             if (two) leaves.second = next.node;
             if (two) --count;
         }
         float square = HUGE_VALF;
         bool within = false;
         if (two || lane < CAROM_BVH_WIDTH) {
-            const carom_bvh_node *boxes = node_at(v, leaves.of_lane(lane));
+            const carom_bvh_node *boxes = pack_examine_cuda_node_at(v, leaves.of_lane(lane));
             unsigned i = lane % CAROM_BVH_WIDTH;
             square = 0.0f;
             for (int k = 0; k < 3; ++k) {
@@ -371,15 +381,19 @@ static __device__ inline void visit_nearest(const view &v, open_node *stack, con
             float other = __shfl_sync(~0u, square, (int)i);
             rank += other > square || (other == square && i < lane) ? 1u : 0u;
         }
-        CAROM_ASSERT(carom_warp_agrees(count) && count + (unsigned)__popc(mask) <= MOST_NODES);
-        if (within) stack[count + rank] = open_node{square, child_of(open.node, lane)};
+        CAROM_ASSERT(carom_warp_agrees(count) &&
+                     count + (unsigned)__popc(mask) <= PACK_EXAMINE_CUDA_MOST_NODES);
+        if (within)
+            stack[count + rank] =
+                pack_examine_cuda_open_node{square, pack_examine_cuda_child_of(open.node, lane)};
         count += (unsigned)__popc(mask);
         __syncwarp();
     }
 }
 
 /* carom_pack_mesh_search. */
-static __device__ surface search_surface(const view &v, open_node *stack, carom_vec3 p,
+static __device__ surface search_surface(const pack_cuda_view &v,
+                                         pack_examine_cuda_open_node *stack, carom_vec3 p,
                                          uint32_t seed, double limit, double spread, near_list &n) {
     surface s = surface_begin(p, limit, spread);
     if (seed != CAROM_BVH_NONE) {
@@ -395,19 +409,19 @@ static __device__ surface search_surface(const view &v, open_node *stack, carom_
     return s;
 }
 
-static __device__ double triangle_distance(const view &v, carom_vec3 p, uint32_t block,
+static __device__ double triangle_distance(const pack_cuda_view &v, carom_vec3 p, uint32_t block,
                                            unsigned lane) {
     carom_vec3 t[3];
     carom_closest closest;
-    for (int i = 0; i < 3; ++i) t[i] = corner_of(&v.corners[block], i, lane);
+    for (int i = 0; i < 3; ++i) t[i] = pack_examine_cuda_corner_of(&v.corners[block], i, lane);
     carom_near_point_triangle(p, t, &closest);
     return closest.distance;
 }
 
 /* The distance of carom_pack_mesh_distance. Its searches leave out nothing that is nearer, so the
  * order does not matter. */
-static __device__ double mesh_distance(const view &v, open_node *stack, carom_vec3 p,
-                                       uint32_t seed) {
+static __device__ double mesh_distance(const pack_cuda_view &v, pack_examine_cuda_open_node *stack,
+                                       carom_vec3 p, uint32_t seed) {
     unsigned lane = lane_of();
     const double at[3] = {p.x, p.y, p.z};
     double distance = HUGE_VAL;
@@ -425,30 +439,35 @@ static __device__ double mesh_distance(const view &v, open_node *stack, carom_ve
 }
 
 /* carom_pack_mesh_inside, of a balanced mesh. */
-static __device__ __noinline__ bool is_inside(const view &v, open_node *stack, carom_vec3 p) {
+static __device__ __noinline__ bool pack_examine_cuda_is_inside(const pack_cuda_view &v,
+                                                                pack_examine_cuda_open_node *stack,
+                                                                carom_vec3 p) {
     unsigned lane = lane_of(), count = 1;
     carom_box ray = carom_winding_box(p);
     int winding = 0;
     bool on_face = false;
-    if (lane == 0) stack[0] = open_node{0.0f, (v.level_count - 1) << LEVEL_SHIFT};
+    if (lane == 0)
+        stack[0] =
+            pack_examine_cuda_open_node{0.0f, (v.level_count - 1) << PACK_EXAMINE_CUDA_LEVEL_SHIFT};
     __syncwarp();
     while (count > 0) {
         uint32_t node = stack[--count].node;
         __syncwarp();
         bool hit = false;
         if (lane < CAROM_BVH_WIDTH) {
-            const carom_bvh_node *boxes = node_at(v, node);
+            const carom_bvh_node *boxes = pack_examine_cuda_node_at(v, node);
             hit = true;
             for (int k = 0; k < 3; ++k)
                 hit =
                     hit && boxes->low[k][lane] <= ray.high[k] && boxes->high[k][lane] >= ray.low[k];
         }
         unsigned mask = __ballot_sync(~0u, hit);
-        if (node >> LEVEL_SHIFT == 0) {
+        if (node >> PACK_EXAMINE_CUDA_LEVEL_SHIFT == 0) {
             if (hit) {
                 carom_triangle t;
                 for (int i = 0; i < 3; ++i)
-                    t.corner[i] = corner_of(&v.corners[node & ((1u << LEVEL_SHIFT) - 1)], i, lane);
+                    t.corner[i] = pack_examine_cuda_corner_of(
+                        &v.corners[node & ((1u << PACK_EXAMINE_CUDA_LEVEL_SHIFT) - 1)], i, lane);
                 winding += carom_winding_face(&t, p, &on_face);
             }
             __syncwarp();
@@ -456,7 +475,7 @@ static __device__ __noinline__ bool is_inside(const view &v, open_node *stack, c
         }
         if (hit)
             stack[count + (unsigned)__popc(mask & ((1u << lane) - 1u))] =
-                open_node{0.0f, child_of(node, lane)};
+                pack_examine_cuda_open_node{0.0f, pack_examine_cuda_child_of(node, lane)};
         count += (unsigned)__popc(mask);
         __syncwarp();
     }
@@ -466,8 +485,8 @@ static __device__ __noinline__ bool is_inside(const view &v, open_node *stack, c
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 /* The constraint that is least along g; the lowest index of equal ones. Lane l has l and l + 32. */
-static __device__ inline unsigned least_along(const carom_pack_linear l[2], const double g[3],
-                                              double *least) {
+static __device__ inline unsigned pack_examine_cuda_least_along(const carom_pack_linear l[2],
+                                                                const double g[3], double *least) {
     double low = l[0].e + (l[0].x * g[0] + l[0].y * g[1] + l[0].z * g[2]);
     double high = l[1].e + (l[1].x * g[0] + l[1].y * g[1] + l[1].z * g[2]);
     double best = warp_least(CAROM_MIN(low, high));
@@ -507,19 +526,21 @@ static __device__ __noinline__ double sharp_bound(const near_list &n, const doub
     if (!__any_sync(~0u, any)) return n.least + reach;
     const double zero[3] = {0.0, 0.0, 0.0};
     double value;
-    unsigned i = least_along(l, zero, &value);
+    unsigned i = pack_examine_cuda_least_along(l, zero, &value);
     carom_pack_bounding b = carom_pack_bounding_begin(reach, goal, n.least, linear_of(l, i));
     for (int step = 0; step < CAROM_PACK_BOUND_STEPS; ++step) {
         if (!carom_pack_bounding_value(&b)) break;
-        i = least_along(l, b.along, &value);
+        i = pack_examine_cuda_least_along(l, b.along, &value);
         if (!carom_pack_bounding_move(&b, linear_of(l, i), value)) break;
     }
     for (int k = 0; k < 3; ++k) direction[k] = b.direction[k];
     return b.bound;
 }
 
-static __device__ inline double bound_of(const view &v, const near_list &n, const double point[3],
-                                         double h, bool sharp) {
+static __device__ inline double pack_examine_cuda_bound_of(const pack_cuda_view &v,
+                                                           const near_list &n,
+                                                           const double point[3], double h,
+                                                           bool sharp) {
     double bound = n.least + h, direction[3];
     if (sharp && n.count > 1) bound = sharp_bound(n, point, h, v.rho, direction);
     return carom_pack_believe(v.fast, n.least, bound) + CAROM_PACK_ERROR;
@@ -527,8 +548,10 @@ static __device__ inline double bound_of(const view &v, const near_list &n, cons
 
 /* ---- Climbing -------------------------------------------------------------------------------- */
 
-static __device__ __noinline__ double look(const view &v, open_node *stack, near_list &n,
-                                           carom_vec3 p, double spread, uint32_t *place) {
+static __device__ __noinline__ double pack_examine_cuda_look(const pack_cuda_view &v,
+                                                             pack_examine_cuda_open_node *stack,
+                                                             near_list &n, carom_vec3 p,
+                                                             double spread, uint32_t *place) {
     n.count = 0;
     n.least = HUGE_VAL;
     search_balls(v, p, spread, n);
@@ -538,10 +561,11 @@ static __device__ __noinline__ double look(const view &v, open_node *stack, near
 }
 
 /* carom_pack_climb. */
-static __device__ double climb(const view &v, workspace &w, carom_vec3 *point, double step,
-                               uint32_t *place) {
+static __device__ double pack_examine_cuda_climb(const pack_cuda_view &v, workspace &w,
+                                                 carom_vec3 *point, double step, uint32_t *place) {
     near_list here = {&w.near[0], 0, HUGE_VAL}, there = {&w.near[1], 0, HUGE_VAL};
-    double to_mesh = look(v, w.stack, here, *point, CAROM_PACK_CLIMB_SPREAD * step, place);
+    double to_mesh =
+        pack_examine_cuda_look(v, w.stack, here, *point, CAROM_PACK_CLIMB_SPREAD * step, place);
     for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
         const double at[3] = {point->x, point->y, point->z};
@@ -558,8 +582,8 @@ static __device__ double climb(const view &v, workspace &w, carom_vec3 *point, d
         carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
                                     at[2] + step * direction[2]);
         uint32_t near_place = *place;
-        double next_to_mesh =
-            look(v, w.stack, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_place);
+        double next_to_mesh = pack_examine_cuda_look(v, w.stack, there, next,
+                                                     CAROM_PACK_CLIMB_SPREAD * step, &near_place);
         if (there.least > here.least) {
             near_list swap = here;
             here = there;
@@ -576,23 +600,33 @@ static __device__ double climb(const view &v, workspace &w, carom_vec3 *point, d
 
 /* ---- Examining ------------------------------------------------------------------------------- */
 
-enum verdict : uint8_t { NEW, DROP, UNRESOLVED, KEEP, SPLIT, FOUND };
+enum pack_examine_cuda_verdict : uint8_t {
+    PACK_EXAMINE_UNSEEN,
+    PACK_EXAMINE_CUDA_DROP,
+    UNRESOLVED,
+    PACK_EXAMINE_CUDA_KEEP,
+    PACK_EXAMINE_CUDA_SPLIT,
+    PACK_EXAMINE_CUDA_FOUND
+};
 
-static __device__ bool settle(const view &v, workspace &w, carom_vec3 centre, uint32_t place,
-                              candidate *found) {
+static __device__ bool pack_examine_cuda_settle(const pack_cuda_view &v, workspace &w,
+                                                carom_vec3 centre, uint32_t place,
+                                                pack_cuda_candidate *found) {
     carom_vec3 rounded = carom_vec(carom_pack_round(centre.x, v.centre_unit),
                                    carom_pack_round(centre.y, v.centre_unit),
                                    carom_pack_round(centre.z, v.centre_unit));
     double to_mesh = mesh_distance(v, w.stack, rounded, place);
     double radius = carom_pack_radius(to_mesh, ball_distance(v, rounded));
-    if (!(radius >= v.enough) || !is_inside(v, w.stack, rounded)) return false;
-    *found = candidate{rounded.x, rounded.y, rounded.z, radius};
+    if (!(radius >= v.enough) || !pack_examine_cuda_is_inside(v, w.stack, rounded)) return false;
+    *found = pack_cuda_candidate{rounded.x, rounded.y, rounded.z, radius};
     return true;
 }
 
 /* examine of pack_octree.c. All lanes have the same cell. */
-static __device__ verdict examine(const view &v, workspace &w, carom_pack_node *c,
-                                  candidate *found) {
+static __device__ pack_examine_cuda_verdict pack_examine_cuda_examine(const pack_cuda_view &v,
+                                                                      workspace &w,
+                                                                      carom_pack_node *c,
+                                                                      pack_cuda_candidate *found) {
     double rho = v.rho;
     carom_vec3 at = carom_pack_node_centre(c, v.low, v.unit);
     const double point[3] = {at.x, at.y, at.z};
@@ -600,12 +634,13 @@ static __device__ verdict examine(const view &v, workspace &w, carom_pack_node *
     double spread = h <= CAROM_PACK_SHARP_BELOW * rho ? 2.0 * h : 0.0;
     near_list n = {&w.near[0], 0, HUGE_VAL};
     search_balls(v, at, spread, n);
-    if (n.least <= -h) return DROP;
+    if (n.least <= -h) return PACK_EXAMINE_CUDA_DROP;
     double bound = carom_pack_believe(v.fast, n.least, n.least + h) + CAROM_PACK_ERROR;
-    if (bound > rho && n.count > 1) bound = bound_of(v, n, point, h, spread > 0.0);
+    if (bound > rho && n.count > 1)
+        bound = pack_examine_cuda_bound_of(v, n, point, h, spread > 0.0);
     if (bound <= rho) {
         carom_pack_node_lower(c, bound);
-        return KEEP;
+        return PACK_EXAMINE_CUDA_KEEP;
     }
     double limit = n.least + spread, apart = (double)c->apart;
     uint32_t place = c->place & ~CAROM_PACK_INSIDE;
@@ -615,58 +650,63 @@ static __device__ verdict examine(const view &v, workspace &w, carom_pack_node *
         surface s = surface_begin(at, limit, spread);
         uint32_t block = place / CAROM_BVH_WIDTH;
         search_blocks(v, s, with, leaf_pair{block, block}, (1u << CAROM_BVH_WIDTH) - 1);
-        bound = bound_of(v, with, point, h, spread > 0.0);
+        bound = pack_examine_cuda_bound_of(v, with, point, h, spread > 0.0);
         if (bound <= rho) {
             carom_pack_node_lower(c, bound);
-            return KEEP;
+            return PACK_EXAMINE_CUDA_KEEP;
         }
     }
     if (apart <= limit) {
         surface s = search_surface(v, w.stack, at, place, limit, spread, n);
         apart = CAROM_MIN(s.distance, limit);
         if (s.place != CAROM_BVH_NONE) place = s.place;
-        bound = bound_of(v, n, point, h, spread > 0.0);
+        bound = pack_examine_cuda_bound_of(v, n, point, h, spread > 0.0);
     }
     carom_pack_node_set_apart(c, apart);
     c->place = (c->place & CAROM_PACK_INSIDE) | (place & ~CAROM_PACK_INSIDE);
     carom_pack_node_lower(c, bound);
-    if (bound <= rho) return KEEP;
-    bool inside = (c->place & CAROM_PACK_INSIDE) != 0 || is_inside(v, w.stack, at);
+    if (bound <= rho) return PACK_EXAMINE_CUDA_KEEP;
+    bool inside =
+        (c->place & CAROM_PACK_INSIDE) != 0 || pack_examine_cuda_is_inside(v, w.stack, at);
     if (!inside) {
-        if (apart > h) return DROP;
+        if (apart > h) return PACK_EXAMINE_CUDA_DROP;
         double from_surface = carom_pack_believe(v.fast, 0.0, h - (double)c->apart);
         carom_pack_node_lower(c, from_surface);
-        if (from_surface <= rho) return KEEP;
+        if (from_surface <= rho) return PACK_EXAMINE_CUDA_KEEP;
     } else {
         if (apart > h) c->place |= CAROM_PACK_INSIDE;
         if (n.least >= CAROM_PACK_CLIMB_FROM * rho) {
             carom_vec3 top = at;
             uint32_t near_place = place;
-            double reached = climb(v, w, &top, CAROM_MIN(h, 0.5 * rho), &near_place);
-            if (reached >= v.enough && settle(v, w, top, near_place, found)) return FOUND;
+            double reached =
+                pack_examine_cuda_climb(v, w, &top, CAROM_MIN(h, 0.5 * rho), &near_place);
+            if (reached >= v.enough && pack_examine_cuda_settle(v, w, top, near_place, found))
+                return PACK_EXAMINE_CUDA_FOUND;
         }
     }
     if (half <= CAROM_PACK_FINEST_UNITS * v.centre_unit || carom_pack_node_half(c) == 1)
         return UNRESOLVED;
-    return SPLIT;
+    return PACK_EXAMINE_CUDA_SPLIT;
 }
 
 /* What the warps of a block share. */
 template <unsigned WARPS> struct block_state {
     workspace spaces[WARPS];
-    carom_pack_node cells[MOST_CELLS], changed[MOST_CELLS]; /* the stack: before and after */
-    candidate found[MOST_CELLS];
-    uint8_t verdicts[MOST_CELLS];
+    carom_pack_node cells[PACK_EXAMINE_CUDA_MOST_CELLS],
+        changed[PACK_EXAMINE_CUDA_MOST_CELLS]; /* the stack: before and after */
+    pack_cuda_candidate found[PACK_EXAMINE_CUDA_MOST_CELLS];
+    uint8_t verdicts[PACK_EXAMINE_CUDA_MOST_CELLS];
     uint32_t group, top, next, picks[WARPS], pick_count;
     bool finished;
     uint32_t chunk, first, stored;
-    tally left;
+    pack_cuda_tally left;
     unsigned visits;
 };
 
 /* Stores a cell that the group leaves, where a later round may want it. One thread. */
 template <unsigned WARPS>
-static __device__ void leave_cell(const view &v, block_state<WARPS> &s, const carom_pack_node &c) {
+static __device__ void leave_cell(const pack_cuda_view &v, block_state<WARPS> &s,
+                                  const carom_pack_node &c) {
     if ((double)c.bound > v.rho)
         ++s.left.active;
     else if ((double)c.bound > v.last_rho)
@@ -689,50 +729,52 @@ static __device__ void leave_cell(const view &v, block_state<WARPS> &s, const ca
 /* Goes through what was examined in the CPU's order, as far as that is known, and says what to
  * examine next. One warp. */
 template <unsigned WARPS>
-static __device__ void advance(const view &v, block_state<WARPS> &s, const group &g) {
+static __device__ void pack_examine_cuda_advance(const pack_cuda_view &v, block_state<WARPS> &s,
+                                                 const pack_cuda_group &g) {
     unsigned lane = lane_of();
     uint32_t top = s.top, next = s.next;
     unsigned visits = 0;
     bool finished = false;
     while (true) {
         if (top == 0) {
-            uint32_t left = g.end - next, count = CAROM_MIN(left, AHEAD);
+            uint32_t left = g.end - next, count = CAROM_MIN(left, PACK_EXAMINE_CELLS_PER_PUSH);
             if (count == 0) {
                 finished = true;
                 break;
             }
             if (lane < count) {
                 s.cells[lane] = v.active[next + (count - 1 - lane)];
-                s.verdicts[lane] = NEW;
+                s.verdicts[lane] = PACK_EXAMINE_UNSEEN;
             }
             top = count;
             next += count;
             __syncwarp();
         }
         uint8_t verdict = s.verdicts[top - 1];
-        if (verdict == NEW) break;
+        if (verdict == PACK_EXAMINE_UNSEEN) break;
         --top;
         ++visits;
-        if (verdict == SPLIT) {
+        if (verdict == PACK_EXAMINE_CUDA_SPLIT) {
             carom_pack_node child;
             if (lane < OCTANTS) child = carom_pack_node_child(&s.changed[top], lane, v.unit);
-            CAROM_ASSERT(top + OCTANTS <= MOST_CELLS);
+            CAROM_ASSERT(top + OCTANTS <= PACK_EXAMINE_CUDA_MOST_CELLS);
             __syncwarp();
             if (lane < OCTANTS) {
                 s.cells[top + lane] = child;
-                s.verdicts[top + lane] = NEW;
+                s.verdicts[top + lane] = PACK_EXAMINE_UNSEEN;
             }
             top += OCTANTS;
         } else if (lane == 0) {
             if (verdict == UNRESOLVED)
                 atomicMax(&v.n->unresolved, __float_as_uint(s.changed[top].bound));
-            if (verdict == KEEP || verdict == FOUND) leave_cell(v, s, s.changed[top]);
+            if (verdict == PACK_EXAMINE_CUDA_KEEP || verdict == PACK_EXAMINE_CUDA_FOUND)
+                leave_cell(v, s, s.changed[top]);
         }
         __syncwarp();
-        if (verdict != FOUND) continue;
+        if (verdict != PACK_EXAMINE_CUDA_FOUND) continue;
         if (lane == 0) {
             for (uint32_t i = top; i > 0; --i) leave_cell(v, s, s.cells[i - 1]);
-            candidate c = s.found[top];
+            pack_cuda_candidate c = s.found[top];
             uint32_t at = atomicAdd(&v.n->candidates, 1u);
             CAROM_ASSERT(at < v.group_count); /* one per group at most */
             v.candidates[at] = c;
@@ -743,7 +785,7 @@ static __device__ void advance(const view &v, block_state<WARPS> &s, const group
     }
     unsigned count = 0;
     for (uint32_t base = 0; !finished && base < top && count < WARPS; base += CAROM_WARP) {
-        bool open = base + lane < top && s.verdicts[top - 1 - base - lane] == NEW;
+        bool open = base + lane < top && s.verdicts[top - 1 - base - lane] == PACK_EXAMINE_UNSEEN;
         unsigned mask = __ballot_sync(~0u, open);
         unsigned at = count + (unsigned)__popc(mask & ((1u << lane) - 1u));
         if (open && at < WARPS) s.picks[at] = top - 1 - base - lane;
@@ -761,7 +803,7 @@ static __device__ void advance(const view &v, block_state<WARPS> &s, const group
 
 template <unsigned WARPS>
 static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
-    examine_groups(view v) {
+    examine_groups(pack_cuda_view v) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     block_state<WARPS> &s = *(block_state<WARPS> *)shared_memory;
     unsigned warp = threadIdx.x / CAROM_WARP, lane = lane_of();
@@ -771,33 +813,34 @@ static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
         if (threadIdx.x == 0) {
             s.group = atomicAdd(&v.n->next_group, 1u);
             s.top = s.stored = s.visits = 0;
-            s.left = tally{0, 0, 0};
-            s.chunk = s.first = NONE;
+            s.left = pack_cuda_tally{0, 0, 0};
+            s.chunk = s.first = PACK_CUDA_NO_INDEX;
             if (s.group < v.group_count) s.next = v.groups[s.group].begin;
         }
         __syncthreads();
         if (s.group >= v.group_count) break;
-        group g = v.groups[s.group];
+        pack_cuda_group g = v.groups[s.group];
         while (true) {
-            if (warp == 0) advance(v, s, g);
+            if (warp == 0) pack_examine_cuda_advance(v, s, g);
             __syncthreads();
             if (s.finished) break;
             if (warp < s.pick_count) {
                 uint32_t at = s.picks[warp];
                 carom_pack_node cell = s.cells[at];
-                candidate found = {0.0, 0.0, 0.0, 0.0};
-                verdict result = examine(v, s.spaces[warp], &cell, &found);
+                pack_cuda_candidate found = {0.0, 0.0, 0.0, 0.0};
+                pack_examine_cuda_verdict result =
+                    pack_examine_cuda_examine(v, s.spaces[warp], &cell, &found);
                 if (lane == 0) {
                     s.changed[at] = cell;
                     s.verdicts[at] = result;
-                    if (result == FOUND) s.found[at] = found;
+                    if (result == PACK_EXAMINE_CUDA_FOUND) s.found[at] = found;
                 }
             }
             __syncthreads();
         }
         if (threadIdx.x == 0) {
             v.outcomes[s.group] = outcome{s.first, s.stored, s.next};
-            tally left = s.left;
+            pack_cuda_tally left = s.left;
             CAROM_ASSERT(g.begin <= s.next && s.next <= g.end);
             CAROM_ASSERT(left.active + left.waiting == s.stored);
             left.active += g.end - s.next;
@@ -808,7 +851,8 @@ static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
     }
 }
 
-template <unsigned WARPS> static carom_status launch_examine(carom_device *device, const view &v) {
+template <unsigned WARPS>
+static carom_status launch_examine(carom_device *device, const pack_cuda_view &v) {
     uint64_t blocks = (uint64_t)device->processors * (ALL_WARPS / WARPS);
     size_t bytes = sizeof(block_state<WARPS>);
     CAROM_DEVICE_TRY(carom_device_check(
@@ -821,7 +865,7 @@ template <unsigned WARPS> static carom_status launch_examine(carom_device *devic
     return CAROM_OK;
 }
 
-carom_status carom_pack_cuda_examine(carom_device *device, const view &v) {
+carom_status carom_pack_cuda_examine(carom_device *device, const pack_cuda_view &v) {
     if (v.group_count < FEW_GROUPS * (uint64_t)device->processors)
         return launch_examine<MANY_WARPS>(device, v);
     return launch_examine<FEW_WARPS>(device, v);

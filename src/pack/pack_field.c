@@ -33,7 +33,7 @@ static bool begin_filling(void *user, void *state, uint32_t worker) {
  * this part t, that is 0.41: no proof that it stays above 1/2, but enough for a guide. */
 #define FIELD_KNOWN_PART 0.3
 
-static carom_status fill_rows(void *argument, carom_range range) {
+static carom_status pack_field_fill_rows(void *argument, carom_range range) {
     filling *f = argument;
     carom_pack_field *field = f->field;
     carom_bvh_found *found = carom_worker_state(&f->states, range.worker);
@@ -174,7 +174,7 @@ carom_status carom_pack_field_make(const carom_pack_mesh *mesh, double step, dou
     CAROM_TRY(carom_worker_states_begin(&f.states, context, sizeof(carom_bvh_found), begin_filling,
                                         NULL));
     carom_status status = carom_parallel_for(context, (uint64_t)field->counts[1] * field->counts[2],
-                                             4, fill_rows, &f);
+                                             4, pack_field_fill_rows, &f);
     carom_worker_states_release(&f.states);
     carom_arena_rewind(scratch, mark);
     if (status == CAROM_OK && !mesh->balanced) smooth(field);
@@ -255,8 +255,8 @@ double carom_pack_field_most(const carom_pack_field *field, carom_vec3 p) {
 static const double golden_turn[2] = {-0.73736887807831985, 0.67549029426152362};
 
 /* Goes along the sphere to where the distance grows. *found is relative to the centre. */
-static double climb(const carom_pack_field *field, carom_vec3 centre, double radius,
-                    carom_vec3 *found, double value) {
+static double pack_field_climb(const carom_pack_field *field, carom_vec3 centre, double radius,
+                               carom_vec3 *found, double value) {
     carom_vec3 at = *found;
     double step = FIELD_CLIMB_STEP * radius;
     for (int i = 0; i < FIELD_CLIMB_STEPS; ++i) {
@@ -321,7 +321,7 @@ double carom_pack_field_outside(const carom_pack_field *field, const carom_pack_
         uint32_t i = best[k];
         carom_vec3 at = carom_vec((double)spread->x[i], (double)spread->y[i], (double)spread->z[i]);
         at = carom_vec_scale(at, radius);
-        double d = climb(field, centre, radius, &at, (double)values[i]);
+        double d = pack_field_climb(field, centre, radius, &at, (double)values[i]);
         most = CAROM_MAX(d, most);
         if (farthest == NULL || d <= highest) continue;
         highest = d;

@@ -51,7 +51,8 @@ void CAROM_CPU(carom_pack_field_values)(const carom_pack_field *field,
         if (away[i] > 0.0f) values[i] += sqrtf(away[i]) * step;
 }
 
-static inline carom_f32v choose(carom_i32v comparison, carom_f32v yes, carom_f32v no) {
+static inline carom_f32v pack_field_cpu_choose(carom_i32v comparison, carom_f32v yes,
+                                               carom_f32v no) {
     return (carom_f32v)(((carom_i32v)yes & comparison) | ((carom_i32v)no & ~comparison));
 }
 
@@ -89,8 +90,8 @@ void CAROM_CPU(carom_pack_deepest)(const carom_pack_floats *points, uint64_t beg
             carom_f32v x = px - balls->x[k], y = py - balls->y[k], z = pz - balls->z[k];
             carom_f32v d = carom_f32v_sqrt(x * x + y * y + z * z) - balls->radius[k];
             carom_i32v deeper = d < best;
-            next = choose(deeper, best, carom_f32v_min(d, next));
-            best = choose(deeper, d, best);
+            next = pack_field_cpu_choose(deeper, best, carom_f32v_min(d, next));
+            best = pack_field_cpu_choose(deeper, d, best);
             owner = (carom_u32v)(((carom_i32v)carom_u32v_splat(k) & deeper) |
                                  ((carom_i32v)owner & ~deeper));
         }

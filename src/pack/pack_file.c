@@ -23,7 +23,7 @@ typedef struct column {
     const char *name, *type; /* of the PLY property */
 } column;
 
-static const column columns[] = {
+static const column pack_file_columns[] = {
     {"x", "double"},      {"y", "double"},         {"z", "double"},
     {"radius", "double"}, {"secondary", "double"}, {"cover", "double"},
     {"void", "double"},   {"face", "uint"},        {"depth", "double"}};
@@ -74,9 +74,9 @@ static void write_ply_header(carom_writer *writer, const carom_packing_info *inf
     carom_writer_advance(writer, to);
     for (uint32_t i = 0; i < COLUMNS; ++i) {
         carom_writer_text(writer, "property ");
-        carom_writer_text(writer, columns[i].type);
+        carom_writer_text(writer, pack_file_columns[i].type);
         carom_writer_text(writer, " ");
-        carom_writer_text(writer, columns[i].name);
+        carom_writer_text(writer, pack_file_columns[i].name);
         carom_writer_text(writer, "\n");
     }
     carom_writer_text(writer, "end_header\n");
@@ -218,7 +218,7 @@ static uint32_t type_bytes(ply_type type) {
     return bytes[type];
 }
 
-static bool accept_type(carom_text *text, ply_type *type) {
+static bool pack_file_accept_type(carom_text *text, ply_type *type) {
     static const char *const names[][2] = {
         {"char", "int8"}, {"uchar", "uint8"}, {"short", "int16"},   {"ushort", "uint16"},
         {"int", "int32"}, {"uint", "uint32"}, {"float", "float32"}, {"double", "float64"}};
@@ -261,23 +261,23 @@ static void read_comment(carom_text *text, carom_packing_info *info) {
     }
 }
 
-static carom_status read_property(carom_text *text, header *h) {
+static carom_status pack_file_read_property(carom_text *text, header *h) {
     const uint8_t *at = text->at;
     ply_type type;
-    if (!accept_type(text, &type))
+    if (!pack_file_accept_type(text, &type))
         return carom_text_fail(text, at, "a property of a sphere is not a number but %s",
                                carom_text_quote(text, at).text);
     if (h->properties == MOST_PROPERTIES)
         return carom_text_fail(text, at, "more than %u properties", MOST_PROPERTIES);
     uint32_t i = h->properties++, c = 0;
-    while (c < COLUMNS && !carom_text_accept(text, columns[c].name)) ++c;
+    while (c < COLUMNS && !carom_text_accept(text, pack_file_columns[c].name)) ++c;
     h->column[i] = c;
     h->type[i] = type;
     h->row_bytes += type_bytes(type);
     return CAROM_OK;
 }
 
-static carom_status read_header(carom_text *text, header *h, carom_packing_info *info) {
+static carom_status pack_file_read_header(carom_text *text, header *h, carom_packing_info *info) {
     bool vertex = false, format = false, done = false;
     CAROM_TRY(carom_text_begin(text));
     if (!carom_text_accept(text, "ply"))
@@ -308,7 +308,7 @@ static carom_status read_header(carom_text *text, header *h, carom_packing_info 
                 return carom_text_fail(text, at, "the first element is not a number of vertices");
             vertex = true;
         } else if (carom_text_accept(text, "property")) {
-            if (vertex) CAROM_TRY(read_property(text, h));
+            if (vertex) CAROM_TRY(pack_file_read_property(text, h));
         } else if (carom_text_accept(text, "end_header")) {
             done = true;
         } else {
@@ -374,24 +374,24 @@ static carom_status read_sphere(carom_text *text, const header *h, uint64_t inde
     for (uint32_t i = 0; i < COLUMNS; ++i)
         if (!(fabs(row[i]) <= CAROM_LARGEST_COORDINATE))
             return carom_text_fail(text, at, "sphere %llu has a %s that is not finite",
-                                   (unsigned long long)index, columns[i].name);
+                                   (unsigned long long)index, pack_file_columns[i].name);
     for (uint32_t i = 3; i < COLUMNS; ++i)
         if (!(row[i] >= 0.0) || (i == 3 && row[i] == 0.0) || (i == 7 && row[i] > UINT32_MAX))
             return carom_text_fail(text, at, "sphere %llu has a %s of %g",
-                                   (unsigned long long)index, columns[i].name, row[i]);
+                                   (unsigned long long)index, pack_file_columns[i].name, row[i]);
     *sphere = (carom_packing_sphere){
         carom_vec(row[0], row[1], row[2]), row[3], row[4], row[5], row[6], (uint32_t)row[7],
         CAROM_MAX(row[8], row[3])};
     return CAROM_OK;
 }
 
-typedef struct ranked {
+typedef struct pack_file_ranked {
     carom_packing_sphere sphere;
     uint64_t index;
-} ranked;
+} pack_file_ranked;
 
-static int larger_first(const void *a, const void *b) {
-    const ranked *c = a, *d = b;
+static int pack_file_larger_first(const void *a, const void *b) {
+    const pack_file_ranked *c = a, *d = b;
     if (c->sphere.radius != d->sphere.radius) return c->sphere.radius > d->sphere.radius ? -1 : 1;
     return (c->index > d->index) - (c->index < d->index);
 }
@@ -408,7 +408,7 @@ static carom_status read_spheres(carom_text *text, const header *h, carom_packin
         return carom_text_fail(text, text->end, "ends before the last of %llu spheres",
                                (unsigned long long)h->count);
     carom_arena *scratch = carom_scratch(context, 0);
-    ranked *order = CAROM_ARENA_TAKE(scratch, ranked, h->count);
+    pack_file_ranked *order = CAROM_ARENA_TAKE(scratch, pack_file_ranked, h->count);
     packing->spheres = carom_allocate(&packing->allocator, h->count, sizeof(*packing->spheres));
     if (order == NULL || packing->spheres == NULL)
         return carom_fail_memory(context, h->count * sizeof(*order), "spheres of a packing");
@@ -417,7 +417,7 @@ static carom_status read_spheres(carom_text *text, const header *h, carom_packin
         order[i].index = i;
         if ((i + 1) % SPHERES_PER_LOOK == 0) CAROM_TRY(carom_progress_look(context));
     }
-    if (h->count > 1) qsort(order, h->count, sizeof(*order), larger_first);
+    if (h->count > 1) qsort(order, h->count, sizeof(*order), pack_file_larger_first);
     for (uint64_t i = 0; i < h->count; ++i) packing->spheres[i] = order[i].sphere;
     packing->info.spheres = h->count;
     packing->info.least_radius = h->count != 0 ? packing->spheres[h->count - 1].radius : 0.0;
@@ -446,7 +446,7 @@ carom_status carom_packing_load_memory(carom_context *context, const void *bytes
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     header h = {0};
     carom_progress_begin(context, "reading spheres", 0);
-    carom_status status = read_header(&text, &h, &made->info);
+    carom_status status = pack_file_read_header(&text, &h, &made->info);
     if (status == CAROM_OK) status = read_spheres(&text, &h, made);
     status = carom_progress_finish(context, status);
     carom_arena_rewind(scratch, mark);

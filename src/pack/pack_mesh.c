@@ -28,8 +28,8 @@
 #define SMALLEST_SIZE 0x1p-300
 #define LARGEST_SIZE  0x1p300
 
-static carom_status make_frame(carom_context *context, const carom_bounds *bounds,
-                               carom_pack_mesh *mesh) {
+static carom_status pack_mesh_make_frame(carom_context *context, const carom_bounds *bounds,
+                                         carom_pack_mesh *mesh) {
     const double low[3] = {bounds->low.x, bounds->low.y, bounds->low.z};
     const double high[3] = {bounds->high.x, bounds->high.y, bounds->high.z};
     double size = 0.0, farthest = 0.0, origin[3];
@@ -62,7 +62,7 @@ static carom_status make_frame(carom_context *context, const carom_bounds *bound
     return CAROM_OK;
 }
 
-static carom_vec3 to_frame(const carom_pack_mesh *mesh, carom_vec3 x) {
+static carom_vec3 pack_mesh_to_frame(const carom_pack_mesh *mesh, carom_vec3 x) {
     return carom_vec_scale(carom_vec_sub(x, mesh->origin), carom_power_of_two(mesh->shift));
 }
 
@@ -77,8 +77,8 @@ carom_vec3 carom_pack_mesh_restore(const carom_pack_mesh *mesh, carom_vec3 centr
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
-static carom_status check_closed(carom_context *context, const carom_mesh_report *report,
-                                 bool allow_open) {
+static carom_status pack_mesh_check_closed(carom_context *context, const carom_mesh_report *report,
+                                           bool allow_open) {
     if (report->faces == 0)
         return carom_fail(context, CAROM_BAD_INPUT, "the mesh has no face: nothing can be packed");
     if (!report->balanced && !allow_open) {
@@ -97,23 +97,23 @@ static carom_status check_closed(carom_context *context, const carom_mesh_report
     return CAROM_OK;
 }
 
-typedef struct loading {
+typedef struct pack_mesh_loading {
     carom_pack_mesh *mesh;
     carom_mesh_view view; /* welded triangles */
-} loading;
+} pack_mesh_loading;
 
-static carom_triangle item_triangle(const loading *l, uint32_t item) {
+static carom_triangle item_triangle(const pack_mesh_loading *l, uint32_t item) {
     carom_triangle t;
     const uint32_t *corners = l->view.corners + 3 * (uint64_t)item;
     for (int i = 0; i < 3; ++i) {
         int to = i > 0 && l->mesh->inside_out ? 3 - i : i;
-        t.corner[to] = to_frame(l->mesh, carom_mesh_position(&l->view, corners[i]));
+        t.corner[to] = pack_mesh_to_frame(l->mesh, carom_mesh_position(&l->view, corners[i]));
     }
     return t;
 }
 
-static void boxes_of(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
-                     carom_box *boxes) {
+static void pack_mesh_boxes_of(const void *user, const uint32_t *items, uint32_t first,
+                               uint32_t count, carom_box *boxes) {
     const carom_vec3 zero = {0.0, 0.0, 0.0};
     for (uint32_t i = 0; i < count; ++i) {
         carom_triangle t = item_triangle(user, items != NULL ? items[i] : first + i);
@@ -121,8 +121,8 @@ static void boxes_of(const void *user, const uint32_t *items, uint32_t first, ui
     }
 }
 
-static carom_status copy_corners(void *argument, carom_range range) {
-    const loading *l = argument;
+static carom_status pack_mesh_copy_corners(void *argument, carom_range range) {
+    const pack_mesh_loading *l = argument;
     const carom_bvh *bvh = &l->mesh->bvh;
     for (uint64_t block = range.begin; block < range.end; ++block) {
         carom_bvh_corners *to = &l->mesh->corners[block];
@@ -152,7 +152,7 @@ carom_triangle carom_pack_mesh_triangle(const carom_pack_mesh *mesh, uint32_t pl
     return t;
 }
 
-static bool triangle_of(const void *user, uint32_t place, carom_triangle *triangle) {
+static bool pack_mesh_triangle_of(const void *user, uint32_t place, carom_triangle *triangle) {
     *triangle = carom_pack_mesh_triangle(user, place);
     const carom_vec3 *p = triangle->corner;
     carom_vec3 n = carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
@@ -167,7 +167,7 @@ typedef struct crossing_search {
 } crossing_search;
 
 /* Whether two triangles meet other than in corners that they share. */
-static bool cross(const carom_triangle *a, const carom_triangle *b) {
+static bool pack_mesh_cross(const carom_triangle *a, const carom_triangle *b) {
     int common = 0, at_a = 0, at_b = 0;
     for (int i = 0; i < 3; ++i)
         for (int k = 0; k < 3; ++k)
@@ -191,7 +191,7 @@ bool carom_pack_mesh_cross(const carom_pack_mesh *mesh, uint32_t place_a, uint32
     bool coplanar = carom_orient3d(p[0], p[1], p[2], q[0]) == 0 &&
                     carom_orient3d(p[0], p[1], p[2], q[1]) == 0 &&
                     carom_orient3d(p[0], p[1], p[2], q[2]) == 0;
-    return !coplanar && cross(&a, &b);
+    return !coplanar && pack_mesh_cross(&a, &b);
 }
 
 static bool test_found(carom_bvh_found *found) {
@@ -199,7 +199,7 @@ static bool test_found(carom_bvh_found *found) {
     for (uint32_t i = 0; i < found->count; ++i) {
         carom_triangle a = carom_pack_mesh_triangle(mesh, found->a[i]);
         carom_triangle b = carom_pack_mesh_triangle(mesh, found->b[i]);
-        if (!cross(&a, &b)) continue;
+        if (!pack_mesh_cross(&a, &b)) continue;
         atomic_store_explicit(&mesh->crosses[found->a[i]], 1, memory_order_relaxed);
         atomic_store_explicit(&mesh->crosses[found->b[i]], 1, memory_order_relaxed);
     }
@@ -217,7 +217,7 @@ static bool begin_found(void *user, void *state, uint32_t worker) {
     return true;
 }
 
-static carom_status search_nodes(void *argument, carom_range range) {
+static carom_status pack_mesh_search_nodes(void *argument, carom_range range) {
     crossing_search *c = argument;
     carom_bvh_found *found = carom_worker_state(&c->states, range.worker);
     if (found == NULL) return CAROM_NO_MEMORY;
@@ -231,7 +231,7 @@ static carom_status search_nodes(void *argument, carom_range range) {
 }
 
 /* Finds the faces that cross others: there winding numbers may differ from 0 and 1. */
-static carom_status find_crossing(carom_context *context, carom_pack_mesh *mesh) {
+static carom_status pack_mesh_find_crossing(carom_context *context, carom_pack_mesh *mesh) {
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t places = (uint64_t)mesh->bvh.node_count[0] * CAROM_BVH_WIDTH;
     mesh->crosses = CAROM_ARENA_TAKE(scratch, _Atomic uint8_t, places);
@@ -242,7 +242,8 @@ static carom_status find_crossing(carom_context *context, carom_pack_mesh *mesh)
     carom_status status =
         carom_worker_states_begin(&c.states, context, sizeof(carom_bvh_found), begin_found, mesh);
     if (status == CAROM_OK) {
-        status = carom_parallel_for(context, carom_bvh_self_nodes(&mesh->bvh), 1, search_nodes, &c);
+        status = carom_parallel_for(context, carom_bvh_self_nodes(&mesh->bvh), 1,
+                                    pack_mesh_search_nodes, &c);
         carom_worker_states_release(&c.states);
     }
     carom_arena_rewind(scratch, mark);
@@ -253,28 +254,28 @@ static carom_status find_crossing(carom_context *context, carom_pack_mesh *mesh)
 /* ---- Loading --------------------------------------------------------------------------------- */
 
 /* Places have 31 bits: pack_octree.c uses one more. */
-#define MOST_TRIANGLES (UINT32_C(1) << 30)
+#define PACK_MESH_MOST_TRIANGLES (UINT32_C(1) << 30)
 
-static carom_status load(carom_context *context, carom_mesh *triangles, const carom_numbers *faces,
-                         carom_pack_mesh *mesh) {
+static carom_status pack_mesh_load(carom_context *context, carom_mesh *triangles,
+                                   const carom_numbers *faces, carom_pack_mesh *mesh) {
     carom_arena *scratch = carom_scratch(context, 0);
-    loading l = {.mesh = mesh};
+    pack_mesh_loading l = {.mesh = mesh};
     CAROM_TRY(carom_mesh_get_view(triangles, &l.view));
-    if (l.view.face_count > MOST_TRIANGLES)
+    if (l.view.face_count > PACK_MESH_MOST_TRIANGLES)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu triangles are more than %llu",
                           (unsigned long long)l.view.face_count,
-                          (unsigned long long)MOST_TRIANGLES);
+                          (unsigned long long)PACK_MESH_MOST_TRIANGLES);
     /* Of the vertices in use: others may lie anywhere. */
     carom_bounds all = carom_bounds_empty(), *bounds = &all;
     for (uint64_t i = 0; i < 3 * l.view.face_count; ++i)
         carom_bounds_include(bounds, carom_mesh_position(&l.view, l.view.corners[i]));
-    CAROM_TRY(make_frame(context, bounds, mesh));
+    CAROM_TRY(pack_mesh_make_frame(context, bounds, mesh));
     mesh->triangle_count = (uint32_t)l.view.face_count;
-    mesh->low = to_frame(mesh, bounds->low);
-    mesh->high = to_frame(mesh, bounds->high);
+    mesh->low = pack_mesh_to_frame(mesh, bounds->low);
+    mesh->high = pack_mesh_to_frame(mesh, bounds->high);
     carom_box box = carom_box_of_bounds(mesh->low, mesh->high, carom_vec(0.0, 0.0, 0.0));
     CAROM_TRY(carom_bvh_build(context, &context->allocator, &mesh->bvh, mesh->triangle_count, &box,
-                              boxes_of, &l));
+                              pack_mesh_boxes_of, &l));
     uint64_t blocks = mesh->bvh.node_count[0];
     mesh->corners = CAROM_ARENA_TAKE(scratch, carom_bvh_corners, blocks);
     mesh->faces = CAROM_ARENA_TAKE(scratch, uint32_t, blocks * CAROM_BVH_WIDTH);
@@ -282,9 +283,10 @@ static carom_status load(carom_context *context, carom_mesh *triangles, const ca
         return carom_fail_memory(context, blocks * sizeof(*mesh->corners), "a mesh to pack");
     for (uint32_t i = 0; i < mesh->triangle_count; ++i)
         mesh->faces[i] = faces->data[mesh->bvh.items[i]];
-    CAROM_TRY(carom_parallel_for(context, blocks, MESH_BLOCKS_PER_RANGE, copy_corners, &l));
-    mesh->view = (carom_bvh_faces){&mesh->bvh, 1.0, {0.0, 0.0, 0.0}, triangle_of, mesh};
-    return mesh->balanced ? find_crossing(context, mesh)
+    CAROM_TRY(
+        carom_parallel_for(context, blocks, MESH_BLOCKS_PER_RANGE, pack_mesh_copy_corners, &l));
+    mesh->view = (carom_bvh_faces){&mesh->bvh, 1.0, {0.0, 0.0, 0.0}, pack_mesh_triangle_of, mesh};
+    return mesh->balanced ? pack_mesh_find_crossing(context, mesh)
                           : carom_bvh_field_make(context, scratch, &mesh->view, &mesh->field);
 }
 
@@ -298,7 +300,7 @@ carom_status carom_pack_mesh_make(carom_context *context, const carom_mesh_view 
     carom_mesh_view whole;
     if (status == CAROM_OK) status = carom_mesh_get_view(welded, &whole);
     if (status == CAROM_OK) status = carom_mesh_inspect(context, &whole, &report);
-    if (status == CAROM_OK) status = check_closed(context, &report, allow_open);
+    if (status == CAROM_OK) status = pack_mesh_check_closed(context, &report, allow_open);
     if (status == CAROM_OK)
         status = carom_mesh_triangulate(context, &whole, NULL, &triangles, &faces);
     if (status == CAROM_OK) {
@@ -306,7 +308,7 @@ carom_status carom_pack_mesh_make(carom_context *context, const carom_mesh_view 
         mesh->plain =
             report.shells == 1 && report.nonmanifold_edges == 0 && report.duplicate_faces == 0;
         mesh->inside_out = report.balanced && report.volume < 0.0;
-        status = load(context, triangles, &faces, mesh);
+        status = pack_mesh_load(context, triangles, &faces, mesh);
         mesh->report_volume = fabs(report.volume);
     }
     carom_numbers_free(&faces);
@@ -331,17 +333,17 @@ static carom_bvh_point point_of(carom_vec3 p) {
 
 #define NO_SLOT UINT32_MAX
 
-typedef struct search {
+typedef struct pack_mesh_search {
     const carom_pack_mesh *mesh;
     double at[3];
     double spread, limit; /* limit: how far obstacles are of interest */
     carom_pack_near *near;
     carom_pack_hit hit;
     uint32_t slots[CAROM_PACK_DIRECTIONS]; /* in `near`, of each direction */
-} search;
+} pack_mesh_search;
 
-static double search_block(void *user, uint32_t block, uint32_t lanes) {
-    search *s = user;
+static double pack_mesh_search_block(void *user, uint32_t block, uint32_t lanes) {
+    pack_mesh_search *s = user;
     double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
     CAROM_CPU_CALL(s->mesh->context, carom_pack_feet)
     (&s->mesh->corners[block], s->at, squares, feet);
@@ -375,12 +377,12 @@ static double search_block(void *user, uint32_t block, uint32_t lanes) {
 
 carom_pack_hit carom_pack_mesh_search(const carom_pack_mesh *mesh, carom_vec3 point, uint32_t seed,
                                       double limit, double spread, carom_pack_near *near) {
-    search s = {.mesh = mesh,
-                .at = {point.x, point.y, point.z},
-                .spread = spread,
-                .limit = limit,
-                .near = near,
-                .hit = {HUGE_VAL, CAROM_BVH_NONE}};
+    pack_mesh_search s = {.mesh = mesh,
+                          .at = {point.x, point.y, point.z},
+                          .spread = spread,
+                          .limit = limit,
+                          .near = near,
+                          .hit = {HUGE_VAL, CAROM_BVH_NONE}};
     memset(s.slots, 0xFF, sizeof(s.slots));
     if (seed != CAROM_BVH_NONE) { /* only to lower the limit: the search finds it again */
         double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
@@ -390,31 +392,32 @@ carom_pack_hit carom_pack_mesh_search(const carom_pack_mesh *mesh, carom_vec3 po
         s.limit = CAROM_MIN(apart, s.limit);
     }
     carom_bvh_point at = point_of(point);
-    CAROM_CPU_CALL(mesh->context, carom_bvh_nearest)(&mesh->bvh, &at, s.limit, search_block, &s);
+    CAROM_CPU_CALL(mesh->context, carom_bvh_nearest)
+    (&mesh->bvh, &at, s.limit, pack_mesh_search_block, &s);
     CAROM_ASSERT(s.hit.distance >= near->least && near->count <= CAROM_PACK_NEAR);
     return s.hit;
 }
 
 void carom_pack_mesh_look(const carom_pack_mesh *mesh, carom_vec3 point, uint32_t place,
                           double limit, double spread, carom_pack_near *near) {
-    search s = {.mesh = mesh,
-                .at = {point.x, point.y, point.z},
-                .spread = spread,
-                .limit = limit,
-                .near = near,
-                .hit = {HUGE_VAL, CAROM_BVH_NONE}};
+    pack_mesh_search s = {.mesh = mesh,
+                          .at = {point.x, point.y, point.z},
+                          .spread = spread,
+                          .limit = limit,
+                          .near = near,
+                          .hit = {HUGE_VAL, CAROM_BVH_NONE}};
     memset(s.slots, 0xFF, sizeof(s.slots));
-    (void)search_block(&s, place / CAROM_BVH_WIDTH, (1u << CAROM_BVH_WIDTH) - 1);
+    (void)pack_mesh_search_block(&s, place / CAROM_BVH_WIDTH, (1u << CAROM_BVH_WIDTH) - 1);
 }
 
-typedef struct measure {
+typedef struct pack_mesh_measure {
     const carom_pack_mesh *mesh;
     carom_vec3 point;
     carom_pack_hit hit;
-} measure;
+} pack_mesh_measure;
 
 static double measure_block(void *user, uint32_t block, uint32_t lanes) {
-    measure *m = user;
+    pack_mesh_measure *m = user;
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t place = block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
         carom_triangle t = carom_pack_mesh_triangle(m->mesh, place);
@@ -427,7 +430,7 @@ static double measure_block(void *user, uint32_t block, uint32_t lanes) {
 
 carom_pack_hit carom_pack_mesh_distance(const carom_pack_mesh *mesh, carom_vec3 point,
                                         uint32_t seed) {
-    measure m = {mesh, point, {HUGE_VAL, CAROM_BVH_NONE}};
+    pack_mesh_measure m = {mesh, point, {HUGE_VAL, CAROM_BVH_NONE}};
     if (seed != CAROM_BVH_NONE)
         (void)measure_block(&m, seed / CAROM_BVH_WIDTH, 1u << seed % CAROM_BVH_WIDTH);
     carom_bvh_point at = point_of(point);

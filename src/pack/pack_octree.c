@@ -34,8 +34,8 @@
 #define OCTREE_GAIN_PART  8.0
 #define OCTREE_FIRST_STEP 0.5
 
-static double look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p, double spread,
-                   uint32_t *place) {
+static double pack_octree_look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p,
+                               double spread, uint32_t *place) {
     near->count = 0;
     near->least = HUGE_VAL;
     carom_pack_balls_search(c->balls, p, spread, near);
@@ -47,7 +47,7 @@ static double look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p, d
 
 double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, uint32_t *place) {
     carom_pack_near *here = &c->near[0], *there = &c->near[1];
-    double to_mesh = look(c, here, *point, CAROM_PACK_CLIMB_SPREAD * step, place);
+    double to_mesh = pack_octree_look(c, here, *point, CAROM_PACK_CLIMB_SPREAD * step, place);
     double first = here->least;
     for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
@@ -66,7 +66,8 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
         carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
                                     at[2] + step * direction[2]);
         uint32_t near_place = *place;
-        double next_to_mesh = look(c, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_place);
+        double next_to_mesh =
+            pack_octree_look(c, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_place);
         if (there->least > here->least) {
             carom_pack_near *swap = here;
             here = there;
@@ -84,8 +85,8 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-typedef carom_pack_node cell;
-CAROM_ARRAY(cell_array, cell);
+typedef carom_pack_node pack_octree_cell;
+CAROM_ARRAY(pack_octree_cell_array, pack_octree_cell);
 
 /* The root exceeds the mesh by this part of its size on both sides, less for its lower corner,
  * which lies at an odd place: no simple fraction of the size, so that sides of cells hardly ever
@@ -118,32 +119,32 @@ static const double octree_root_corner[3] = {0.9173, 0.8331, 0.7649};
 #define OCTREE_GROUPS_PER_TASK 4u /* fewer leave threads waiting for ranges, more for the last */
 
 /* A ball that a group found. */
-typedef struct candidate {
+typedef struct pack_octree_candidate {
     carom_vec3 centre;
     double to_mesh, radius;
     uint32_t group;
-} candidate;
-CAROM_ARRAY(candidate_array, candidate);
+} pack_octree_candidate;
+CAROM_ARRAY(candidate_array, pack_octree_candidate);
 
-typedef struct worker {
+typedef struct pack_octree_worker {
     carom_bvh_found found;
     carom_pack_climber climber;
-    cell_array cells;
+    pack_octree_cell_array cells;
     candidate_array candidates;
-    cell_array stack;
+    pack_octree_cell_array stack;
     double unresolved;
     uint64_t visits;
-} worker;
+} pack_octree_worker;
 
 /* What a group left: cells in a worker's list. */
-typedef struct group {
+typedef struct pack_octree_group {
     uint64_t begin, end; /* cells that it examines */
     uint64_t out_begin, out_end;
     uint32_t worker;
-} group;
-CAROM_ARRAY(group_array, group);
+} pack_octree_group;
+CAROM_ARRAY(group_array, pack_octree_group);
 
-typedef struct packer {
+typedef struct pack_octree_packer {
     carom_context *context;
     const carom_pack_mesh *mesh;
     const carom_pack_goal *goal;
@@ -151,22 +152,29 @@ typedef struct packer {
     carom_allocator *allocator;
     carom_pack_rounds rounds;
     uint32_t round;
-    double enough;       /* the least radius taken */
-    cell_array *buckets; /* of each round: cells to examine then */
-    cell_array active, next;
+    double enough;                   /* the least radius taken */
+    pack_octree_cell_array *buckets; /* of each round: cells to examine then */
+    pack_octree_cell_array active, next;
     group_array groups;
     candidate_array candidates;
     carom_worker_states states;
     double volume, unresolved, filed; /* filed: the radius for which balls were filed */
     uint64_t visits;
-} packer;
+} pack_octree_packer;
 
 /* ---- Examining ------------------------------------------------------------------------------- */
 
-typedef enum verdict { DROP, KEEP, SPLIT, FOUND, NO_MEMORY } verdict;
+typedef enum pack_octree_verdict {
+    PACK_OCTREE_DROP,
+    PACK_OCTREE_KEEP,
+    PACK_OCTREE_SPLIT,
+    PACK_OCTREE_FOUND,
+    NO_MEMORY
+} pack_octree_verdict;
 
 /* Rounds the centre and measures the ball exactly enough to insert it. */
-static bool settle(packer *p, worker *w, carom_vec3 centre, uint32_t place, uint32_t group_index) {
+static bool pack_octree_settle(pack_octree_packer *p, pack_octree_worker *w, carom_vec3 centre,
+                               uint32_t place, uint32_t group_index) {
     carom_vec3 rounded = carom_pack_mesh_round(p->mesh, centre);
     double to_mesh = carom_pack_mesh_distance(p->mesh, rounded, place).distance;
     double to_balls =
@@ -174,13 +182,13 @@ static bool settle(packer *p, worker *w, carom_vec3 centre, uint32_t place, uint
     double radius = carom_pack_radius(to_mesh, to_balls);
     if (!(radius >= p->enough)) return false;
     if (!carom_pack_mesh_inside(p->mesh, rounded, &w->found)) return false;
-    candidate c = {rounded, to_mesh, radius, group_index};
+    pack_octree_candidate c = {rounded, to_mesh, radius, group_index};
     return candidate_array_push(&w->candidates, p->allocator, c);
 }
 
 /* The bound of a cell from the obstacles near it, rounded up. */
-static double bound_of(const packer *p, const carom_pack_near *near, const double point[3],
-                       double h, bool sharp) {
+static double pack_octree_bound_of(const pack_octree_packer *p, const carom_pack_near *near,
+                                   const double point[3], double h, bool sharp) {
     double bound = near->least + h, direction[3];
     if (sharp && near->count > 1)
         bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h,
@@ -188,7 +196,8 @@ static double bound_of(const packer *p, const carom_pack_near *near, const doubl
     return carom_pack_believe(p->goal->fast, near->least, bound) + CAROM_PACK_ERROR;
 }
 
-static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
+static pack_octree_verdict pack_octree_examine(pack_octree_packer *p, pack_octree_worker *w,
+                                               pack_octree_cell *c, uint32_t group_index) {
     double rho = p->rounds.rho[p->round];
     carom_vec3 at = carom_pack_node_centre(c, p->rounds.low, p->rounds.unit);
     const double point[3] = {at.x, at.y, at.z};
@@ -199,13 +208,14 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
     near->least = HUGE_VAL;
     ++w->visits;
     carom_pack_balls_search(p->balls, at, spread, near);
-    if (near->least <= -h) return DROP;
+    if (near->least <= -h) return PACK_OCTREE_DROP;
     double bound =
         carom_pack_believe(p->goal->fast, near->least, near->least + h) + CAROM_PACK_ERROR;
-    if (bound > rho && near->count > 1) bound = bound_of(p, near, point, h, spread > 0.0);
+    if (bound > rho && near->count > 1)
+        bound = pack_octree_bound_of(p, near, point, h, spread > 0.0);
     if (bound <= rho) {
         carom_pack_node_lower(c, bound);
-        return KEEP;
+        return PACK_OCTREE_KEEP;
     }
     /* The mesh. */
     double limit = near->least + spread, apart = (double)c->apart;
@@ -216,10 +226,10 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
         double least = near->least;
         uint32_t count = near->count;
         carom_pack_mesh_look(p->mesh, at, place, limit, spread, near);
-        bound = bound_of(p, near, point, h, spread > 0.0);
+        bound = pack_octree_bound_of(p, near, point, h, spread > 0.0);
         if (bound <= rho) {
             carom_pack_node_lower(c, bound);
-            return KEEP;
+            return PACK_OCTREE_KEEP;
         }
         near->least = least;
         near->count = count;
@@ -228,19 +238,19 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
         carom_pack_hit hit = carom_pack_mesh_search(p->mesh, at, place, limit, spread, near);
         apart = CAROM_MIN(hit.distance, limit);
         if (hit.place != CAROM_BVH_NONE) place = hit.place;
-        bound = bound_of(p, near, point, h, spread > 0.0);
+        bound = pack_octree_bound_of(p, near, point, h, spread > 0.0);
     }
     carom_pack_node_set_apart(c, apart);
     c->place = (c->place & CAROM_PACK_INSIDE) | (place & ~CAROM_PACK_INSIDE);
     carom_pack_node_lower(c, bound);
-    if (bound <= rho) return KEEP;
+    if (bound <= rho) return PACK_OCTREE_KEEP;
     bool inside =
         (c->place & CAROM_PACK_INSIDE) != 0 || carom_pack_mesh_inside(p->mesh, at, &w->found);
     if (!inside) {
-        if (apart > h) return DROP;
+        if (apart > h) return PACK_OCTREE_DROP;
         double from_surface = carom_pack_believe(p->goal->fast, 0.0, h - (double)c->apart);
         carom_pack_node_lower(c, from_surface);
-        if (from_surface <= rho) return KEEP;
+        if (from_surface <= rho) return PACK_OCTREE_KEEP;
     } else {
         if (apart > h) c->place |= CAROM_PACK_INSIDE;
         if (near->least >= CAROM_PACK_CLIMB_FROM * rho) {
@@ -248,40 +258,46 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
             uint32_t near_place = place;
             double reached = carom_pack_climb(&w->climber, &top,
                                               CAROM_MIN(h, OCTREE_FIRST_STEP * rho), &near_place);
-            if (reached >= p->enough && settle(p, w, top, near_place, group_index)) return FOUND;
+            if (reached >= p->enough && pack_octree_settle(p, w, top, near_place, group_index))
+                return PACK_OCTREE_FOUND;
         }
     }
     if (half <= CAROM_PACK_FINEST_UNITS * p->mesh->unit ||
         carom_pack_node_half(c) == 1) { /* as fine as centres */
         w->unresolved = CAROM_MAX((double)c->bound, w->unresolved);
-        return DROP;
+        return PACK_OCTREE_DROP;
     }
-    return SPLIT;
+    return PACK_OCTREE_SPLIT;
 }
 
-static bool split(const packer *p, worker *w, const cell *c) {
+static bool pack_octree_split(const pack_octree_packer *p, pack_octree_worker *w,
+                              const pack_octree_cell *c) {
     for (uint32_t i = 0; i < 8; ++i)
-        if (!cell_array_push(&w->stack, p->allocator, carom_pack_node_child(c, i, p->rounds.unit)))
+        if (!pack_octree_cell_array_push(&w->stack, p->allocator,
+                                         carom_pack_node_child(c, i, p->rounds.unit)))
             return false;
     return true;
 }
 
-static carom_status run_group(packer *p, worker *w, uint32_t index) {
-    group *g = &p->groups.data[index];
+static carom_status run_group(pack_octree_packer *p, pack_octree_worker *w, uint32_t index) {
+    pack_octree_group *g = &p->groups.data[index];
     g->out_begin = w->cells.count;
     w->stack.count = 0;
     bool found = false;
     for (uint64_t i = g->begin; i < g->end; ++i) {
-        if (!cell_array_push(&w->stack, p->allocator, p->active.data[i])) return CAROM_NO_MEMORY;
+        if (!pack_octree_cell_array_push(&w->stack, p->allocator, p->active.data[i]))
+            return CAROM_NO_MEMORY;
         while (w->stack.count > 0) {
-            cell c = w->stack.data[--w->stack.count];
+            pack_octree_cell c = w->stack.data[--w->stack.count];
             float before = c.bound;
-            verdict v = found ? KEEP : examine(p, w, &c, index);
+            pack_octree_verdict v = found ? PACK_OCTREE_KEEP : pack_octree_examine(p, w, &c, index);
             CAROM_ASSERT(c.bound <= before);
-            CAROM_ASSERT(found || v != KEEP || (double)c.bound <= p->rounds.rho[p->round]);
-            if (v == FOUND) found = true;
-            if (v == SPLIT && !split(p, w, &c)) return CAROM_NO_MEMORY;
-            if ((v == KEEP || v == FOUND) && !cell_array_push(&w->cells, p->allocator, c))
+            CAROM_ASSERT(found || v != PACK_OCTREE_KEEP ||
+                         (double)c.bound <= p->rounds.rho[p->round]);
+            if (v == PACK_OCTREE_FOUND) found = true;
+            if (v == PACK_OCTREE_SPLIT && !pack_octree_split(p, w, &c)) return CAROM_NO_MEMORY;
+            if ((v == PACK_OCTREE_KEEP || v == PACK_OCTREE_FOUND) &&
+                !pack_octree_cell_array_push(&w->cells, p->allocator, c))
                 return CAROM_NO_MEMORY;
         }
     }
@@ -290,8 +306,8 @@ static carom_status run_group(packer *p, worker *w, uint32_t index) {
 }
 
 static carom_status run_range(void *argument, carom_range range) {
-    packer *p = argument;
-    worker *w = carom_worker_state(&p->states, range.worker);
+    pack_octree_packer *p = argument;
+    pack_octree_worker *w = carom_worker_state(&p->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         p->groups.data[i].worker = range.worker;
@@ -301,16 +317,16 @@ static carom_status run_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static bool begin_worker(void *user, void *state, uint32_t index) {
-    packer *p = user;
-    worker *w = state;
+static bool pack_octree_begin_worker(void *user, void *state, uint32_t index) {
+    pack_octree_packer *p = user;
+    pack_octree_worker *w = state;
     (void)index;
     memset(&w->climber, 0, sizeof(w->climber));
     w->climber.mesh = p->mesh;
     w->climber.balls = p->balls;
-    w->cells = (cell_array){0};
+    w->cells = (pack_octree_cell_array){0};
     w->candidates = (candidate_array){0};
-    w->stack = (cell_array){0};
+    w->stack = (pack_octree_cell_array){0};
     w->unresolved = 0.0;
     w->visits = 0;
     return true;
@@ -319,7 +335,7 @@ static bool begin_worker(void *user, void *state, uint32_t index) {
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
 /* The first round whose radius is below the bound. */
-static uint32_t round_of(const packer *p, float bound) {
+static uint32_t round_of(const pack_octree_packer *p, float bound) {
     uint32_t low = p->round, high = p->rounds.count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -334,7 +350,7 @@ static uint32_t round_of(const packer *p, float bound) {
 }
 
 /* Groups are ranges of the active cells, one after the other: no cell is in two, none is lost. */
-static void octree_check_groups(const packer *p) {
+static void octree_check_groups(const pack_octree_packer *p) {
     uint64_t end = 0;
     for (uint64_t i = 0; i < p->groups.count; ++i) {
         CAROM_ASSERT(p->groups.data[i].begin == end && p->groups.data[i].end > end);
@@ -344,32 +360,32 @@ static void octree_check_groups(const packer *p) {
 }
 
 /* What all groups left is what the workers hold. */
-static void octree_check_left(const packer *p) {
+static void octree_check_left(const pack_octree_packer *p) {
     uint64_t left = 0, held = 0;
     for (uint64_t i = 0; i < p->groups.count; ++i)
         left += p->groups.data[i].out_end - p->groups.data[i].out_begin;
-    const worker *w;
+    const pack_octree_worker *w;
     for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
         held += w->cells.count;
     CAROM_ASSERT(left == held);
 }
 
 /* Puts the cells that groups left where they belong, in the order of the groups. */
-static bool collect(packer *p) {
+static bool pack_octree_collect(pack_octree_packer *p) {
     double rho = p->rounds.rho[p->round];
     octree_check_left(p);
     p->next.count = 0;
     for (uint64_t i = 0; i < p->groups.count; ++i) {
-        group *g = &p->groups.data[i];
-        const worker *w = p->states.states[g->worker];
+        pack_octree_group *g = &p->groups.data[i];
+        const pack_octree_worker *w = p->states.states[g->worker];
         g->begin = p->next.count;
         for (uint64_t k = g->out_begin; k < g->out_end; ++k) {
-            cell c = w->cells.data[k];
+            pack_octree_cell c = w->cells.data[k];
             if (!((double)c.bound > rho)) {
                 uint32_t later = round_of(p, c.bound);
                 if (later >= p->rounds.count) continue;
-                if (!cell_array_push(&p->buckets[later], p->allocator, c)) return false;
-            } else if (!cell_array_push(&p->next, p->allocator, c)) {
+                if (!pack_octree_cell_array_push(&p->buckets[later], p->allocator, c)) return false;
+            } else if (!pack_octree_cell_array_push(&p->next, p->allocator, c)) {
                 return false;
             }
         }
@@ -380,11 +396,11 @@ static bool collect(packer *p) {
         if (p->groups.data[i].end > p->groups.data[i].begin)
             p->groups.data[count++] = p->groups.data[i];
     p->groups.count = count;
-    cell_array swap = p->active;
+    pack_octree_cell_array swap = p->active;
     p->active = p->next;
     p->next = swap;
     p->candidates.count = 0;
-    worker *w;
+    pack_octree_worker *w;
     for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;) {
         for (uint64_t k = 0; k < w->candidates.count; ++k)
             if (!candidate_array_push(&p->candidates, p->allocator, w->candidates.data[k]))
@@ -396,22 +412,22 @@ static bool collect(packer *p) {
     return true;
 }
 
-static int larger_first(const void *a, const void *b) {
-    const candidate *c = a, *d = b;
+static int pack_octree_larger_first(const void *a, const void *b) {
+    const pack_octree_candidate *c = a, *d = b;
     if (c->radius != d->radius) return c->radius > d->radius ? -1 : 1;
     return (c->group > d->group) - (c->group < d->group);
 }
 
-static bool done(const packer *p) {
+static bool pack_octree_done(const pack_octree_packer *p) {
     return p->balls->balls.count >= p->goal->count || p->volume >= p->goal->volume;
 }
 
 /* No empty ball is larger than the radius at which the last round ended, or than the bound of a
  * cell that was not divided any more. Open meshes have no such bound: their inside ends at holes,
  * far from all faces. */
-static void octree_check_radii(const packer *p, uint64_t first) {
+static void octree_check_radii(const pack_octree_packer *p, uint64_t first) {
     double most = p->round != 0 ? p->rounds.rho[p->round - 1] : (double)p->rounds.root.bound;
-    const worker *w;
+    const pack_octree_worker *w;
     for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
         most = CAROM_MAX(w->unresolved, most);
     for (uint64_t i = first; i < p->balls->balls.count; ++i)
@@ -419,13 +435,14 @@ static void octree_check_radii(const packer *p, uint64_t first) {
 }
 
 /* Inserts the balls found that overlap no other. */
-static bool insert(packer *p) {
+static bool insert(pack_octree_packer *p) {
     uint64_t before = p->balls->balls.count;
     /* In place: candidates are few, and equal ones come from different groups. */
     if (p->candidates.count > 1)
-        qsort(p->candidates.data, p->candidates.count, sizeof(candidate), larger_first);
-    for (uint64_t i = 0; i < p->candidates.count && !done(p); ++i) {
-        const candidate *c = &p->candidates.data[i];
+        qsort(p->candidates.data, p->candidates.count, sizeof(pack_octree_candidate),
+              pack_octree_larger_first);
+    for (uint64_t i = 0; i < p->candidates.count && !pack_octree_done(p); ++i) {
+        const pack_octree_candidate *c = &p->candidates.data[i];
         double to_balls =
             p->balls->balls.count != 0 ? carom_pack_balls_distance(p->balls, c->centre) : HUGE_VAL;
         double radius = carom_pack_radius(c->to_mesh, to_balls);
@@ -440,9 +457,9 @@ static bool insert(packer *p) {
 }
 
 /* Takes the cells of the round and sorts them into groups, by cubes about two radii wide. */
-static carom_status begin_round(packer *p) {
+static carom_status begin_round(pack_octree_packer *p) {
     carom_arena *scratch = carom_scratch(p->context, 0);
-    cell_array *bucket = &p->buckets[p->round];
+    pack_octree_cell_array *bucket = &p->buckets[p->round];
     uint64_t count = bucket->count;
     uint32_t bits = carom_pack_group_bits(&p->rounds, p->rounds.rho[p->round]);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -450,10 +467,11 @@ static carom_status begin_round(packer *p) {
     uint32_t *order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     carom_status status = CAROM_OK;
     if (keys == NULL || order == NULL || count > UINT32_MAX ||
-        !cell_array_reserve(&p->active, p->allocator, count))
-        status = carom_fail_memory(p->context, count * sizeof(cell), "cells of a packing");
+        !pack_octree_cell_array_reserve(&p->active, p->allocator, count))
+        status =
+            carom_fail_memory(p->context, count * sizeof(pack_octree_cell), "cells of a packing");
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
-        const cell *c = &bucket->data[i];
+        const pack_octree_cell *c = &bucket->data[i];
         CAROM_ASSERT((double)c->bound > p->rounds.rho[p->round]);
         keys[i] = carom_pack_node_group(c, bits);
         order[i] = (uint32_t)i;
@@ -463,7 +481,7 @@ static carom_status begin_round(packer *p) {
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
         p->active.data[i] = bucket->data[order[i]];
         if (i == 0 || keys[i] != keys[i - 1]) {
-            group g = {.begin = i};
+            pack_octree_group g = {.begin = i};
             if (!group_array_push(&p->groups, p->allocator, g))
                 status = carom_fail_memory(p->context, sizeof(g), "cells of a packing");
         }
@@ -472,11 +490,11 @@ static carom_status begin_round(packer *p) {
     p->active.count = count;
     if (status == CAROM_OK) octree_check_groups(p);
     carom_arena_rewind(scratch, mark);
-    cell_array_release(bucket, p->allocator);
+    pack_octree_cell_array_release(bucket, p->allocator);
     return status;
 }
 
-static carom_status run_round(packer *p) {
+static carom_status pack_octree_run_round(pack_octree_packer *p) {
     CAROM_TRY(begin_round(p));
     double rho = p->rounds.rho[p->round];
     p->enough = CAROM_MAX(rho * p->rounds.fewer, p->goal->radius);
@@ -486,12 +504,12 @@ static carom_status run_round(packer *p) {
             return carom_fail_memory(p->context, 0, "spheres of a packing");
         p->filed = rho;
     }
-    while (p->groups.count != 0 && !done(p)) {
+    while (p->groups.count != 0 && !pack_octree_done(p)) {
         uint64_t before = p->balls->balls.count;
         CAROM_TRY(
             carom_parallel_for(p->context, p->groups.count, OCTREE_GROUPS_PER_TASK, run_range, p));
-        if (!collect(p) || !insert(p))
-            return carom_fail_memory(p->context, p->active.count * sizeof(cell),
+        if (!pack_octree_collect(p) || !insert(p))
+            return carom_fail_memory(p->context, p->active.count * sizeof(pack_octree_cell),
                                      "cells of a packing");
         carom_progress_add(p->context, 0, p->balls->balls.count - before);
         CAROM_TRY(carom_progress_look(p->context));
@@ -546,40 +564,42 @@ uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho) {
     return bits;
 }
 
-static carom_status begin(packer *p) {
+static carom_status pack_octree_begin(pack_octree_packer *p) {
     CAROM_TRY(carom_pack_rounds_make(p->mesh, p->goal, &p->rounds));
     uint32_t count = p->rounds.count;
-    p->buckets = CAROM_ARENA_TAKE(carom_scratch(p->context, 0), cell_array, (uint64_t)count + 1);
+    p->buckets =
+        CAROM_ARENA_TAKE(carom_scratch(p->context, 0), pack_octree_cell_array, (uint64_t)count + 1);
     if (p->buckets == NULL)
-        return carom_fail_memory(p->context, count * sizeof(cell_array), "a packing");
-    for (uint32_t i = 0; i < count; ++i) p->buckets[i] = (cell_array){0};
-    if (count != 0 && !cell_array_push(&p->buckets[0], p->allocator, p->rounds.root))
-        return carom_fail_memory(p->context, sizeof(cell), "a packing");
-    return carom_worker_states_begin(&p->states, p->context, sizeof(worker), begin_worker, p);
+        return carom_fail_memory(p->context, count * sizeof(pack_octree_cell_array), "a packing");
+    for (uint32_t i = 0; i < count; ++i) p->buckets[i] = (pack_octree_cell_array){0};
+    if (count != 0 && !pack_octree_cell_array_push(&p->buckets[0], p->allocator, p->rounds.root))
+        return carom_fail_memory(p->context, sizeof(pack_octree_cell), "a packing");
+    return carom_worker_states_begin(&p->states, p->context, sizeof(pack_octree_worker),
+                                     pack_octree_begin_worker, p);
 }
 
-static void release(packer *p) {
-    worker *w;
+static void pack_octree_release(pack_octree_packer *p) {
+    pack_octree_worker *w;
     if (p->states.states != NULL) {
         for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;) {
-            cell_array_release(&w->cells, p->allocator);
-            cell_array_release(&w->stack, p->allocator);
+            pack_octree_cell_array_release(&w->cells, p->allocator);
+            pack_octree_cell_array_release(&w->stack, p->allocator);
             candidate_array_release(&w->candidates, p->allocator);
         }
         carom_worker_states_release(&p->states);
     }
     for (uint32_t i = 0; p->buckets != NULL && i < p->rounds.count; ++i)
-        cell_array_release(&p->buckets[i], p->allocator);
-    cell_array_release(&p->active, p->allocator);
-    cell_array_release(&p->next, p->allocator);
+        pack_octree_cell_array_release(&p->buckets[i], p->allocator);
+    pack_octree_cell_array_release(&p->active, p->allocator);
+    pack_octree_cell_array_release(&p->next, p->allocator);
     group_array_release(&p->groups, p->allocator);
     candidate_array_release(&p->candidates, p->allocator);
 }
 
 /* The largest bound of all cells that are left. Those below the last round's radius are gone. */
-static double largest_left(const packer *p) {
+static double largest_left(const pack_octree_packer *p) {
     double most = p->rounds.count != 0 ? p->rounds.rho[p->rounds.count - 1] : HUGE_VAL;
-    worker *w;
+    pack_octree_worker *w;
     for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
         most = CAROM_MAX(w->unresolved, most);
     for (uint64_t i = 0; i < p->active.count; ++i)
@@ -594,22 +614,22 @@ carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
     if (mesh->context->backend == CAROM_BACKEND_CUDA)
         return carom_pack_on_device(mesh, goal, balls, outcome);
-    packer p = {.context = mesh->context,
-                .mesh = mesh,
-                .goal = goal,
-                .balls = balls,
-                .allocator = &mesh->context->allocator};
-    carom_status status = begin(&p);
-    for (; status == CAROM_OK && p.round < p.rounds.count && !done(&p); ++p.round)
-        if (p.buckets[p.round].count != 0) status = run_round(&p);
+    pack_octree_packer p = {.context = mesh->context,
+                            .mesh = mesh,
+                            .goal = goal,
+                            .balls = balls,
+                            .allocator = &mesh->context->allocator};
+    carom_status status = pack_octree_begin(&p);
+    for (; status == CAROM_OK && p.round < p.rounds.count && !pack_octree_done(&p); ++p.round)
+        if (p.buckets[p.round].count != 0) status = pack_octree_run_round(&p);
     if (status == CAROM_OK) {
         outcome->volume = p.volume;
         outcome->empty = goal->fast ? HUGE_VAL : largest_left(&p);
         CAROM_ASSERT(outcome->empty >= goal->radius);
-        worker *w;
+        pack_octree_worker *w;
         for (uint32_t i = 0; (w = carom_worker_states_next(&p.states, &i)) != NULL;)
             outcome->visits += w->visits;
     }
-    release(&p);
+    pack_octree_release(&p);
     return status;
 }

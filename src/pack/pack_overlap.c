@@ -10,8 +10,8 @@
 /* The sum of all voids is below 2^61 units: each is rounded up, and 2^32 of them fit with it. */
 #define VOID_BITS 61
 
-static carom_status check_sphere(carom_context *context, const carom_packing_sphere *s, uint64_t i,
-                                 const char *what) {
+static carom_status pack_overlap_check_sphere(carom_context *context, const carom_packing_sphere *s,
+                                              uint64_t i, const char *what) {
     double size = carom_vec_largest(s->centre) + s->cover;
     if (!(s->cover >= s->radius && s->secondary >= 0.0 && s->void_volume >= 0.0))
         return carom_fail(context, CAROM_BAD_INPUT,
@@ -57,7 +57,7 @@ carom_status carom_pack_extent_of(carom_context *context, const carom_pack_spher
                           what);
     for (uint64_t i = 0; i < count; ++i) {
         const carom_packing_sphere *s = &spheres->data[i];
-        CAROM_TRY(check_sphere(context, s, i, what));
+        CAROM_TRY(pack_overlap_check_sphere(context, s, i, what));
         double larger = CAROM_MAX(s->radius, s->secondary);
         double size = carom_vec_largest(s->centre) + s->cover;
         double share = s->secondary * s->secondary * s->secondary;

@@ -43,23 +43,23 @@ typedef struct prototype {
     uint32_t index;
 } prototype;
 
-typedef struct pool {
+typedef struct pack_prototypes_pool {
     const carom_pack_mesh *mesh;
     const carom_pack_goal *goal;
     carom_pack_balls *balls;
     prototype *prototypes;
     uint64_t batch;
     carom_worker_states states;
-} pool;
+} pack_prototypes_pool;
 
-typedef struct worker {
+typedef struct pack_prototypes_worker {
     carom_bvh_found found;
     carom_pack_climber climber;
-} worker;
+} pack_prototypes_worker;
 
-static bool begin_worker(void *user, void *state, uint32_t index) {
-    const pool *p = user;
-    worker *w = state;
+static bool pack_prototypes_begin_worker(void *user, void *state, uint32_t index) {
+    const pack_prototypes_pool *p = user;
+    pack_prototypes_worker *w = state;
     (void)index;
     memset(&w->climber, 0, sizeof(w->climber));
     w->climber.mesh = p->mesh;
@@ -72,7 +72,8 @@ static double to_balls(const carom_pack_balls *balls, carom_vec3 p) {
     return balls->balls.count != 0 ? carom_pack_balls_distance(balls, p) : HUGE_VAL;
 }
 
-static void climb(pool *p, worker *w, uint32_t index) {
+static void pack_prototypes_climb(pack_prototypes_pool *p, pack_prototypes_worker *w,
+                                  uint32_t index) {
     const carom_pack_mesh *m = p->mesh;
     prototype *to = &p->prototypes[index];
     carom_random random = {p->goal->seed ^
@@ -100,27 +101,28 @@ static void climb(pool *p, worker *w, uint32_t index) {
 }
 
 static carom_status climb_range(void *argument, carom_range range) {
-    pool *p = argument;
-    worker *w = carom_worker_state(&p->states, range.worker);
+    pack_prototypes_pool *p = argument;
+    pack_prototypes_worker *w = carom_worker_state(&p->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        climb(p, w, (uint32_t)i);
+        pack_prototypes_climb(p, w, (uint32_t)i);
         if (carom_progress_stop(p->mesh->context, range.worker)) return CAROM_CANCELLED;
     }
     return CAROM_OK;
 }
 
-static int larger_first(const void *a, const void *b) {
+static int pack_prototypes_larger_first(const void *a, const void *b) {
     const prototype *c = a, *d = b;
     if (c->radius != d->radius) return c->radius > d->radius ? -1 : 1;
     return (c->index > d->index) - (c->index < d->index);
 }
 
-static carom_status run_batch(pool *p, double *filed, carom_pack_outcome *outcome) {
+static carom_status pack_prototypes_run_batch(pack_prototypes_pool *p, double *filed,
+                                              carom_pack_outcome *outcome) {
     carom_context *context = p->mesh->context;
     uint64_t before = p->balls->balls.count;
     CAROM_TRY(carom_parallel_for(context, PROTOTYPE_BATCH, 8, climb_range, p));
-    qsort(p->prototypes, PROTOTYPE_BATCH, sizeof(prototype), larger_first);
+    qsort(p->prototypes, PROTOTYPE_BATCH, sizeof(prototype), pack_prototypes_larger_first);
     double best = p->prototypes[0].radius;
     outcome->visits += PROTOTYPE_BATCH;
     /* Balls are looked for no farther than the largest radius that can come. */
@@ -151,11 +153,12 @@ static carom_status run_batch(pool *p, double *filed, carom_pack_outcome *outcom
 carom_status carom_pack_by_prototypes(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
                                       carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = mesh->context;
-    pool p = {.mesh = mesh, .goal = goal, .balls = balls};
+    pack_prototypes_pool p = {.mesh = mesh, .goal = goal, .balls = balls};
     p.prototypes = CAROM_ARENA_TAKE(carom_scratch(context, 0), prototype, PROTOTYPE_BATCH);
     if (p.prototypes == NULL)
         return carom_fail_memory(context, PROTOTYPE_BATCH * sizeof(prototype), "prototypes");
-    CAROM_TRY(carom_worker_states_begin(&p.states, context, sizeof(worker), begin_worker, &p));
+    CAROM_TRY(carom_worker_states_begin(&p.states, context, sizeof(pack_prototypes_worker),
+                                        pack_prototypes_begin_worker, &p));
     double filed = 1.0;
     carom_status status = CAROM_OK;
     if (!carom_pack_balls_file(balls, filed, CAROM_PACK_REACH_RATIO * filed))
@@ -164,7 +167,7 @@ carom_status carom_pack_by_prototypes(const carom_pack_mesh *mesh, const carom_p
     while (status == CAROM_OK && balls->balls.count < goal->count &&
            outcome->volume < goal->volume && empty < PROTOTYPE_EMPTY_BATCHES) {
         uint64_t before = balls->balls.count;
-        status = run_batch(&p, &filed, outcome);
+        status = pack_prototypes_run_batch(&p, &filed, outcome);
         empty = balls->balls.count > before ? 0 : empty + 1;
         ++p.batch;
     }

@@ -82,7 +82,7 @@ static const traversal traversals[] = {{HUGE_VAL, 1.0}, {1.2, 0.2}, {1.1, 0.1}, 
 
 #define SHARES_DIAGONAL (2.0 * CAROM_PACK_HALF_DIAGONAL) /* of a cube of edge 1 */
 
-CAROM_ARRAY(number_array, uint32_t);
+CAROM_ARRAY(pack_shares_number_array, uint32_t);
 CAROM_ARRAY(byte_array, uint8_t);
 CAROM_ARRAY(double_array, double);
 
@@ -91,23 +91,23 @@ typedef struct cube {
     uint32_t x, y, z, size; /* size in steps: a power of two */
 } cube;
 
-typedef struct list {
+typedef struct pack_shares_list {
     uint64_t begin, end; /* in an array of numbers */
-} list;
+} pack_shares_list;
 
 typedef struct task {
     cube cube;
-    list triangles, balls;
+    pack_shares_list triangles, balls;
     uint32_t owner; /* of its centre */
 } task;
 CAROM_ARRAY(task_array, task);
 
 /* Sums of one share. */
-typedef struct tally {
+typedef struct pack_shares_tally {
     carom_sum volume, leak;
     double reach; /* a point of the share is this far from the centre, or nearly */
     double cover;
-} tally;
+} pack_shares_tally;
 
 typedef struct division {
     carom_context *context;
@@ -125,7 +125,7 @@ typedef struct division {
     double finest;        /* then: cells of this edge are not divided */
     bool faces_only;      /* and in open meshes, cells that no triangle meets are left out */
     task_array tasks;
-    number_array numbers;      /* the lists of tasks */
+    pack_shares_number_array numbers; /* the lists of tasks */
     carom_triangle *triangles; /* by place: one after the other, as they are read in no order */
     carom_pack_site *sites;    /* the balls, with the weights of their distances */
     double *reach;             /* of each share, from the first traversal */
@@ -133,29 +133,29 @@ typedef struct division {
     carom_pack_cell_array *kept; /* of each task */
 } division;
 
-typedef struct worker {
+typedef struct pack_shares_worker {
     division *d;
     carom_bvh_found found;
-    number_array numbers; /* a stack of lists */
-    byte_array masks;     /* of the entries of a list: the children they belong to */
-    double_array apart;   /* of balls from the centres of the children */
-    tally *tallies;
+    pack_shares_number_array numbers; /* a stack of lists */
+    byte_array masks;                 /* of the entries of a list: the children they belong to */
+    double_array apart;               /* of balls from the centres of the children */
+    pack_shares_tally *tallies;
     carom_pack_cell_array *kept; /* of the task at work */
     uint64_t cells;
     uint32_t look;
     bool no_memory, cancelled;
     uint32_t index;
-} worker;
+} pack_shares_worker;
 
 /* ---- Geometry of a cell ---------------------------------------------------------------------- */
 
-typedef struct box {
+typedef struct pack_shares_box {
     carom_vec3 low, high, centre;
     double edge, h; /* half diagonal, rounded up */
-} box;
+} pack_shares_box;
 
-static box box_of(const division *d, const cube *c) {
-    box b;
+static pack_shares_box pack_shares_box_of(const division *d, const cube *c) {
+    pack_shares_box b;
     b.edge = (double)c->size * d->step;
     b.low = carom_vec(d->low.x + (double)c->x * d->step, d->low.y + (double)c->y * d->step,
                       d->low.z + (double)c->z * d->step);
@@ -166,36 +166,40 @@ static box box_of(const division *d, const cube *c) {
     return b;
 }
 
-static double square(double x) {
+static double pack_shares_square(double x) {
     return x * x;
 }
 
 /* The distance of the farthest corner, rounded up. */
-static double far_corner(const box *b, const carom_pack_ball *ball) {
+static double far_corner(const pack_shares_box *b, const carom_pack_ball *ball) {
     double x = CAROM_MAX(ball->x - b->low.x, b->high.x - ball->x);
     double y = CAROM_MAX(ball->y - b->low.y, b->high.y - ball->y);
     double z = CAROM_MAX(ball->z - b->low.z, b->high.z - ball->z);
-    return sqrt(square(x) + square(y) + square(z)) * (1.0 + 0x1p-48);
+    return sqrt(pack_shares_square(x) + pack_shares_square(y) + pack_shares_square(z)) *
+           (1.0 + 0x1p-48);
 }
 
-static double axis_gap(double x, double low, double high) {
+static double pack_shares_axis_gap(double x, double low, double high) {
     return x < low ? low - x : x > high ? x - high : 0.0;
 }
 
 /* How deep a ball reaches into a cell, rounded up; 0 or less: it does not meet it. */
-static double depth_in(const box *b, const carom_pack_ball *ball) {
-    double x = axis_gap(ball->x, b->low.x, b->high.x), y = axis_gap(ball->y, b->low.y, b->high.y);
-    double z = axis_gap(ball->z, b->low.z, b->high.z);
-    return ball->radius - sqrt(square(x) + square(y) + square(z)) * (1.0 - 0x1p-48);
+static double depth_in(const pack_shares_box *b, const carom_pack_ball *ball) {
+    double x = pack_shares_axis_gap(ball->x, b->low.x, b->high.x),
+           y = pack_shares_axis_gap(ball->y, b->low.y, b->high.y);
+    double z = pack_shares_axis_gap(ball->z, b->low.z, b->high.z);
+    return ball->radius -
+           sqrt(pack_shares_square(x) + pack_shares_square(y) + pack_shares_square(z)) *
+               (1.0 - 0x1p-48);
 }
 
 /* Upper bound of the volume of the part of a ball that is in a cell: the cell; a slab across it;
  * the cap of the ball. */
-static double most_in(const box *b, const carom_pack_ball *ball, double depth) {
-    double most = square(b->edge) * b->edge;
-    double slab = SHARES_DIAGONAL * square(b->edge) * depth;
+static double most_in(const pack_shares_box *b, const carom_pack_ball *ball, double depth) {
+    double most = pack_shares_square(b->edge) * b->edge;
+    double slab = SHARES_DIAGONAL * pack_shares_square(b->edge) * depth;
     double t = CAROM_MIN(depth, ball->radius);
-    double cap = CAROM_PACK_BALL_VOLUME / 4.0 * square(t) * (3.0 * ball->radius - t);
+    double cap = CAROM_PACK_BALL_VOLUME / 4.0 * pack_shares_square(t) * (3.0 * ball->radius - t);
     most = CAROM_MIN(slab, most);
     if (depth <= ball->radius) most = CAROM_MIN(cap, most);
     return most * (1.0 + 0x1p-40);
@@ -204,7 +208,7 @@ static double most_in(const box *b, const carom_pack_ball *ball, double depth) {
 /* ---- Volume of the solid in a cell ----------------------------------------------------------- */
 
 /* The winding number at a point that hardly ever lies on a face; then of one beside it. */
-static int32_t winding_at(worker *w, carom_vec3 p) {
+static int32_t winding_at(pack_shares_worker *w, carom_vec3 p) {
     int32_t winding;
     const carom_pack_mesh *mesh = w->d->mesh;
     for (int i = 0; i < 4; ++i) {
@@ -235,8 +239,8 @@ typedef struct anchor {
 
 /* The winding number at q, from that at p, if the segment between them lies in a box that no other
  * triangles meet. Exact: a segment that touches an edge or a corner is left to the search. */
-static int32_t winding_along(worker *w, carom_vec3 p, int32_t winding, carom_vec3 q,
-                             list triangles) {
+static int32_t winding_along(pack_shares_worker *w, carom_vec3 p, int32_t winding, carom_vec3 q,
+                             pack_shares_list triangles) {
     if (carom_vec_compare(p, q) == 0) return winding;
     if (triangles.end - triangles.begin > SHARES_LIST_LENGTH) return winding_at(w, q);
     for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
@@ -254,31 +258,32 @@ static int32_t winding_along(worker *w, carom_vec3 p, int32_t winding, carom_vec
 }
 
 /* The same, compared with a search of the tree at some of the cells. */
-static int32_t winding_from(worker *w, carom_vec3 from, int32_t winding, carom_vec3 to,
-                            list triangles) {
+static int32_t winding_from(pack_shares_worker *w, carom_vec3 from, int32_t winding, carom_vec3 to,
+                            pack_shares_list triangles) {
     int32_t there = winding_along(w, from, winding, to, triangles);
     CAROM_ASSERT(w->look % SHARES_CELLS_PER_CHECK != 0 || there == winding_at(w, to));
     return there;
 }
 
 /* The integral of the winding number over a box; `high` is that at its highest corner. */
-static double integrate(worker *w, const box *b, list triangles, int32_t high) {
+static double pack_shares_integrate(pack_shares_worker *w, const pack_shares_box *b,
+                                    pack_shares_list triangles, int32_t high) {
     double sum = 0.0;
     for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
         sum += carom_pack_clip_term(&w->d->triangles[w->numbers.data[i]], b->low, b->high);
     }
-    return sum + (double)high * (square(b->edge) * b->edge);
+    return sum + (double)high * (pack_shares_square(b->edge) * b->edge);
 }
 
 /* The eight children of a cell, with their lists. */
 typedef struct children {
-    box boxes[8];
-    list triangles[8], balls[8];
+    pack_shares_box boxes[8];
+    pack_shares_list triangles[8], balls[8];
     uint32_t owners[8]; /* the balls nearest to their centres */
 } children;
 
 /* Puts the children's parts of a list behind one another; the masks say whose each entry is. */
-static bool distribute(worker *w, list from, list to[8]) {
+static bool distribute(pack_shares_worker *w, pack_shares_list from, pack_shares_list to[8]) {
     const uint8_t *masks = w->masks.data;
     uint64_t count = from.end - from.begin, counts[8] = {0};
     for (uint64_t i = 0; i < count; ++i)
@@ -288,7 +293,8 @@ static bool distribute(worker *w, list from, list to[8]) {
         to[k].begin = to[k].end = end;
         end += counts[k];
     }
-    if (!number_array_reserve(&w->numbers, &w->d->context->allocator, end)) return false;
+    if (!pack_shares_number_array_reserve(&w->numbers, &w->d->context->allocator, end))
+        return false;
     for (uint64_t i = 0; i < count; ++i)
         for (uint32_t rest = masks[i]; rest != 0; rest &= rest - 1)
             w->numbers.data[to[__builtin_ctz(rest)].end++] = w->numbers.data[from.begin + i];
@@ -298,7 +304,7 @@ static bool distribute(worker *w, list from, list to[8]) {
     return true;
 }
 
-static carom_pack_octants octants_of(const box boxes[8]) {
+static carom_pack_octants octants_of(const pack_shares_box boxes[8]) {
     carom_pack_octants o;
     for (uint32_t k = 0; k < 8; ++k) {
         o.x[k] = boxes[k].centre.x;
@@ -312,7 +318,7 @@ static carom_pack_octants octants_of(const box boxes[8]) {
 
 /* Covers from outside: leaves out children that a triangle does not meet, though they meet its
  * plane and its bounds. Cells that are taken for a part of the surface would make balls larger. */
-static void sharpen(worker *w, const carom_pack_octants *o, list from) {
+static void sharpen(pack_shares_worker *w, const carom_pack_octants *o, pack_shares_list from) {
     for (uint64_t i = from.begin; i < from.end; ++i) {
         const carom_triangle *t = &w->d->triangles[w->numbers.data[i]];
         uint8_t *mask = &w->masks.data[i - from.begin];
@@ -325,8 +331,8 @@ static void sharpen(worker *w, const carom_pack_octants *o, list from) {
     }
 }
 
-static bool distribute_triangles(worker *w, const carom_pack_octants *octants, list from,
-                                 list to[8]) {
+static bool distribute_triangles(pack_shares_worker *w, const carom_pack_octants *octants,
+                                 pack_shares_list from, pack_shares_list to[8]) {
     uint64_t count = from.end - from.begin;
     if (!byte_array_reserve(&w->masks, &w->d->context->allocator, count)) return false;
     if (count != 0) CAROM_CPU_CALL(w->d->context, carom_pack_octant_triangles)
@@ -336,15 +342,16 @@ static bool distribute_triangles(worker *w, const carom_pack_octants *octants, l
 }
 
 /* The ball that owns the centre of a child is among those that may own points of the child. */
-static void shares_check_owner(const worker *w, list balls, uint32_t owner) {
+static void shares_check_owner(const pack_shares_worker *w, pack_shares_list balls,
+                               uint32_t owner) {
     bool listed = false;
     for (uint64_t i = balls.begin; i < balls.end; ++i) listed |= w->numbers.data[i] == owner;
     CAROM_ASSERT(listed);
     (void)listed;
 }
 
-static bool distribute_balls(worker *w, const carom_pack_octants *octants, list from, list to[8],
-                             uint32_t owners[8]) {
+static bool distribute_balls(pack_shares_worker *w, const carom_pack_octants *octants,
+                             pack_shares_list from, pack_shares_list to[8], uint32_t owners[8]) {
     const carom_allocator *allocator = &w->d->context->allocator;
     uint64_t count = from.end - from.begin;
     if (!byte_array_reserve(&w->masks, allocator, count) ||
@@ -363,7 +370,7 @@ static bool distribute_balls(worker *w, const carom_pack_octants *octants, list 
 #define SHARES_CROSSING_EDGE 0x1p-11
 
 /* Whether two of the triangles cross each other. */
-static bool has_crossing(const worker *w, list triangles) {
+static bool has_crossing(const pack_shares_worker *w, pack_shares_list triangles) {
     const carom_pack_mesh *mesh = w->d->mesh;
     for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
         uint32_t a = w->numbers.data[i];
@@ -376,7 +383,7 @@ static bool has_crossing(const worker *w, list triangles) {
     return false;
 }
 
-static double clamp(double volume, double whole) {
+static double pack_shares_clamp(double volume, double whole) {
     return volume < 0.0 ? 0.0 : volume > whole ? whole : volume;
 }
 
@@ -387,7 +394,8 @@ typedef struct levels {
     int inside;   /* corners with 1 or more */
 } levels;
 
-static levels levels_of(worker *w, const box *b, list triangles, int32_t high) {
+static levels levels_of(pack_shares_worker *w, const pack_shares_box *b, pack_shares_list triangles,
+                        int32_t high) {
     levels l = {INT32_MAX, INT32_MIN, false, 0};
     int32_t windings[8];
     for (int i = 0; i < 8; ++i) {
@@ -404,8 +412,8 @@ static levels levels_of(worker *w, const box *b, list triangles, int32_t high) {
     return l;
 }
 
-static box part_of(const box *b, int i) {
-    box part = {.edge = 0.5 * b->edge, .h = 0.5 * b->h};
+static pack_shares_box pack_shares_part_of(const pack_shares_box *b, int i) {
+    pack_shares_box part = {.edge = 0.5 * b->edge, .h = 0.5 * b->h};
     part.low =
         carom_vec((i & 1) != 0 ? b->centre.x : b->low.x, (i & 2) != 0 ? b->centre.y : b->low.y,
                   (i & 4) != 0 ? b->centre.z : b->low.z);
@@ -419,23 +427,24 @@ static box part_of(const box *b, int i) {
  * winding number `high` at its highest corner. Where there are
  * two winding numbers, it follows from the integral; else the box is divided, as it is where faces
  * cross. */
-static double solid_in(worker *w, const box *b, list triangles, int32_t high) {
-    double whole = square(b->edge) * b->edge;
+static double solid_in(pack_shares_worker *w, const pack_shares_box *b, pack_shares_list triangles,
+                       int32_t high) {
+    double whole = pack_shares_square(b->edge) * b->edge;
     if (triangles.begin == triangles.end) return high >= 1 ? whole : 0.0;
     levels l = levels_of(w, b, triangles, high);
     bool finest = b->edge < SHARES_CROSSING_EDGE;
     if (!l.between && (finest || !has_crossing(w, triangles))) {
-        double volume = integrate(w, b, triangles, high);
+        double volume = pack_shares_integrate(w, b, triangles, high);
         if (l.least <= 0 && l.most > l.least + 1)
             volume = (volume - l.least * whole) / (double)(l.most - l.least);
-        return clamp(volume, whole);
+        return pack_shares_clamp(volume, whole);
     }
     if (finest) return whole * (double)l.inside / 8.0;
     double sum = 0.0;
     uint64_t mark = w->numbers.count;
-    box parts[8];
-    list rest[8];
-    for (int i = 0; i < 8; ++i) parts[i] = part_of(b, i);
+    pack_shares_box parts[8];
+    pack_shares_list rest[8];
+    for (int i = 0; i < 8; ++i) parts[i] = pack_shares_part_of(b, i);
     carom_pack_octants octants = octants_of(parts);
     if (!distribute_triangles(w, &octants, triangles, rest)) {
         w->no_memory = true;
@@ -449,15 +458,19 @@ static double solid_in(worker *w, const box *b, list triangles, int32_t high) {
     return sum;
 }
 
-static double volume_of(worker *w, const box *b, list triangles, int32_t high) {
-    if (triangles.begin == triangles.end) return square(b->edge) * b->edge; /* known to be inside */
+static double pack_shares_volume_of(pack_shares_worker *w, const pack_shares_box *b,
+                                    pack_shares_list triangles, int32_t high) {
+    if (triangles.begin == triangles.end)
+        return pack_shares_square(b->edge) * b->edge; /* known to be inside */
     if (!w->d->mesh->balanced)
-        return carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found) ? square(b->edge) * b->edge
-                                                                        : 0.0;
+        return carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found)
+                   ? pack_shares_square(b->edge) * b->edge
+                   : 0.0;
     if (w->d->mesh->plain) {
-        double volume = integrate(w, b, triangles, high), whole = square(b->edge) * b->edge;
+        double volume = pack_shares_integrate(w, b, triangles, high),
+               whole = pack_shares_square(b->edge) * b->edge;
         CAROM_ASSERT(volume >= -SHARES_VOLUME_ROUNDING && volume <= whole + SHARES_VOLUME_ROUNDING);
-        return clamp(volume, whole);
+        return pack_shares_clamp(volume, whole);
     }
     return solid_in(w, b, triangles, high);
 }
@@ -465,12 +478,15 @@ static double volume_of(worker *w, const box *b, list triangles, int32_t high) {
 /* ---- Traversal ------------------------------------------------------------------------------- */
 
 static double distance_of(const carom_pack_ball *b, carom_vec3 p) {
-    return sqrt(square(p.x - b->x) + square(p.y - b->y) + square(p.z - b->z)) - b->radius;
+    return sqrt(pack_shares_square(p.x - b->x) + pack_shares_square(p.y - b->y) +
+                pack_shares_square(p.z - b->z)) -
+           b->radius;
 }
 
 /* Whether a cell that several balls may own is too large for one of them. Far from a ball it may be
  * larger: shares of balls in plates and needles reach far. */
-static bool undecided(const worker *w, const box *b, list balls) {
+static bool undecided(const pack_shares_worker *w, const pack_shares_box *b,
+                      pack_shares_list balls) {
     for (uint64_t i = balls.begin; i < balls.end; ++i) {
         const carom_pack_ball *ball = &w->d->balls[w->numbers.data[i]];
         double away = distance_of(ball, b->centre) + ball->radius;
@@ -480,8 +496,8 @@ static bool undecided(const worker *w, const box *b, list balls) {
     return false;
 }
 
-static bool divides(const worker *w, const cube *c, const box *b, list triangles, list balls,
-                    uint32_t owner) {
+static bool divides(const pack_shares_worker *w, const cube *c, const pack_shares_box *b,
+                    pack_shares_list triangles, pack_shares_list balls, uint32_t owner) {
     const division *d = w->d;
     if (c->size == 1) return false;
     const carom_pack_ball *ball = &d->balls[owner];
@@ -500,15 +516,17 @@ static bool divides(const worker *w, const cube *c, const box *b, list triangles
 }
 
 /* Whether the centre of a cell that meets the surface is inside. */
-static bool centre_inside(worker *w, const box *b, list triangles, int32_t high) {
+static bool centre_inside(pack_shares_worker *w, const pack_shares_box *b,
+                          pack_shares_list triangles, int32_t high) {
     return w->d->mesh->balanced ? winding_from(w, b->high, high, b->centre, triangles) >= 1
                                 : carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found);
 }
 
-static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, list balls,
-                     uint32_t owner, int32_t high) {
+static bool pack_shares_add_leaf(pack_shares_worker *w, const cube *c, const pack_shares_box *b,
+                                 pack_shares_list triangles, pack_shares_list balls, uint32_t owner,
+                                 int32_t high) {
     const division *d = w->d;
-    tally *t = &w->tallies[owner];
+    pack_shares_tally *t = &w->tallies[owner];
     const carom_pack_ball *ball = &d->balls[owner];
     bool surface = triangles.begin < triangles.end;
     double far = far_corner(b, ball);
@@ -525,8 +543,8 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
     CAROM_ASSERT(t->cover >= distance_of(ball, b->centre) + ball->radius);
     bool shares = d->limits == NULL;
     if (shares)
-        t->volume =
-            carom_sum_add(t->volume, carom_sum_term(volume_of(w, b, triangles, high), d->scale));
+        t->volume = carom_sum_add(
+            t->volume, carom_sum_term(pack_shares_volume_of(w, b, triangles, high), d->scale));
     for (uint64_t i = balls.begin; i < balls.end && shares; ++i) {
         uint32_t id = w->numbers.data[i];
         double depth = id == owner ? 0.0 : depth_in(b, &d->balls[id]);
@@ -541,17 +559,18 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
     return carom_pack_cell_array_push(w->kept, &d->context->allocator, cell);
 }
 
-static cube child_of(const cube *c, uint32_t i) {
+static cube pack_shares_child_of(const cube *c, uint32_t i) {
     uint32_t half = c->size / 2;
     return (cube){c->x + ((i & 1) != 0 ? half : 0), c->y + ((i & 2) != 0 ? half : 0),
                   c->z + ((i & 4) != 0 ? half : 0), half};
 }
 
 /* Divides a cell and its lists. */
-static bool divide_cell(worker *w, const cube *c, list triangles, list balls, children *to) {
+static bool divide_cell(pack_shares_worker *w, const cube *c, pack_shares_list triangles,
+                        pack_shares_list balls, children *to) {
     for (uint32_t i = 0; i < 8; ++i) {
-        cube child = child_of(c, i);
-        to->boxes[i] = box_of(w->d, &child);
+        cube child = pack_shares_child_of(c, i);
+        to->boxes[i] = pack_shares_box_of(w->d, &child);
     }
     carom_pack_octants octants = octants_of(to->boxes);
     return distribute_triangles(w, &octants, triangles, to->triangles) &&
@@ -564,15 +583,15 @@ static bool divide_cell(worker *w, const cube *c, list triangles, list balls, ch
 
 /* Covers of open meshes: whether a cell is so deep in its ball that it may count as inside,
  * wherever it is. Generalised winding numbers take most of the time. */
-static bool is_deep(const division *d, const box *b, uint32_t owner) {
+static bool is_deep(const division *d, const pack_shares_box *b, uint32_t owner) {
     return far_corner(b, &d->balls[owner]) <= SHARES_DEPTH_RATIO * d->limits[owner];
 }
 
 /* Whether a child that no triangle meets, of a cell that some meet, is outside. `from` is the
  * cell's highest corner, with its winding number; NULL where that is not known. */
-static bool is_outside(worker *w, const children *children, uint32_t i, list parents,
-                       const anchor *from) {
-    const list *triangles = &children->triangles[i];
+static bool is_outside(pack_shares_worker *w, const children *children, uint32_t i,
+                       pack_shares_list parents, const anchor *from) {
+    const pack_shares_list *triangles = &children->triangles[i];
     if (parents.begin == parents.end || triangles->begin < triangles->end) return false;
     carom_vec3 centre = children->boxes[i].centre;
     if (from != NULL) return winding_from(w, from->at, from->winding, centre, parents) < 1;
@@ -587,23 +606,24 @@ static bool is_outside(worker *w, const children *children, uint32_t i, list par
 
 /* `high` is the winding number at the highest corner; 0 where no triangle meets the cell, or where
  * there is none. */
-static bool traverse(worker *w, const cube *c, const box *b, list triangles, list balls,
-                     uint32_t owner, int32_t high) {
+static bool traverse(pack_shares_worker *w, const cube *c, const pack_shares_box *b,
+                     pack_shares_list triangles, pack_shares_list balls, uint32_t owner,
+                     int32_t high) {
     if (++w->look % SHARES_CELLS_PER_LOOK == 0 && carom_progress_stop(w->d->context, w->index)) {
         w->cancelled = true;
         return false;
     }
     if (!divides(w, c, b, triangles, balls, owner))
-        return add_leaf(w, c, b, triangles, balls, owner, high);
+        return pack_shares_add_leaf(w, c, b, triangles, balls, owner, high);
     uint64_t mark = w->numbers.count;
     children parts;
     const anchor corner = {b->high, high}, *from = w->d->mesh->balanced ? &corner : NULL;
     bool good = divide_cell(w, c, triangles, balls, &parts);
     for (uint32_t i = 0; i < 8 && good; ++i) {
         if (is_outside(w, &parts, i, triangles, from)) continue;
-        cube child = child_of(c, i);
-        const box *box = &parts.boxes[i];
-        list rest = parts.triangles[i];
+        cube child = pack_shares_child_of(c, i);
+        const pack_shares_box *box = &parts.boxes[i];
+        pack_shares_list rest = parts.triangles[i];
         int32_t child_high = from != NULL && rest.begin < rest.end
                                  ? winding_from(w, from->at, high, box->high, triangles)
                                  : 0;
@@ -635,7 +655,8 @@ static void shares_check_order(const division *d, const cube *c) {
     CAROM_ASSERT(end <= begin);
 }
 
-static bool add_task(worker *w, const cube *c, list triangles, list balls, uint32_t owner) {
+static bool add_task(pack_shares_worker *w, const cube *c, pack_shares_list triangles,
+                     pack_shares_list balls, uint32_t owner) {
     division *d = w->d;
     shares_check_order(d, c);
     const carom_allocator *allocator = &d->context->allocator;
@@ -643,7 +664,7 @@ static bool add_task(worker *w, const cube *c, list triangles, list balls, uint3
     t.triangles.begin = d->numbers.count;
     t.triangles.end = t.balls.begin = t.triangles.begin + (triangles.end - triangles.begin);
     t.balls.end = t.balls.begin + (balls.end - balls.begin);
-    if (!number_array_reserve(&d->numbers, allocator, t.balls.end) ||
+    if (!pack_shares_number_array_reserve(&d->numbers, allocator, t.balls.end) ||
         !task_array_push(&d->tasks, allocator, t))
         return false;
     for (uint64_t i = triangles.begin; i < triangles.end; ++i)
@@ -654,15 +675,15 @@ static bool add_task(worker *w, const cube *c, list triangles, list balls, uint3
 }
 
 /* Goes down to the level of tasks and keeps their lists. */
-static bool make_tasks(worker *w, const cube *c, list triangles, list balls, uint32_t owner,
-                       uint32_t level) {
+static bool make_tasks(pack_shares_worker *w, const cube *c, pack_shares_list triangles,
+                       pack_shares_list balls, uint32_t owner, uint32_t level) {
     if (level == SHARES_TASK_LEVEL || c->size == 1) return add_task(w, c, triangles, balls, owner);
     uint64_t mark = w->numbers.count;
     children parts;
     bool good = divide_cell(w, c, triangles, balls, &parts);
     for (uint32_t i = 0; i < 8 && good; ++i) {
         if (is_outside(w, &parts, i, triangles, NULL)) continue;
-        cube child = child_of(c, i);
+        cube child = pack_shares_child_of(c, i);
         good =
             make_tasks(w, &child, parts.triangles[i], parts.balls[i], parts.owners[i], level + 1);
     }
@@ -672,35 +693,35 @@ static bool make_tasks(worker *w, const cube *c, list triangles, list balls, uin
 
 static carom_status run_task(void *argument, carom_range range) {
     division *d = argument;
-    worker *w = carom_worker_state(&d->states, range.worker);
+    pack_shares_worker *w = carom_worker_state(&d->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const task *t = &d->tasks.data[i];
         uint64_t count = t->balls.end - t->triangles.begin;
         uint64_t triangles = t->triangles.end - t->triangles.begin;
         w->numbers.count = 0;
-        if (!number_array_reserve(&w->numbers, &d->context->allocator, count))
+        if (!pack_shares_number_array_reserve(&w->numbers, &d->context->allocator, count))
             return CAROM_NO_MEMORY;
         if (count != 0)
             memcpy(w->numbers.data, d->numbers.data + t->triangles.begin,
                    count * sizeof(*w->numbers.data));
         w->numbers.count = count;
         w->kept = d->kept != NULL ? &d->kept[i] : NULL;
-        box b = box_of(d, &t->cube);
+        pack_shares_box b = pack_shares_box_of(d, &t->cube);
         int32_t high = d->mesh->balanced && triangles != 0 ? winding_at(w, b.high) : 0;
-        if (!traverse(w, &t->cube, &b, (list){0, triangles}, (list){triangles, count}, t->owner,
-                      high))
+        if (!traverse(w, &t->cube, &b, (pack_shares_list){0, triangles},
+                      (pack_shares_list){triangles, count}, t->owner, high))
             return w->cancelled ? CAROM_CANCELLED : CAROM_NO_MEMORY;
         carom_progress_add(d->context, range.worker, 1);
     }
     return CAROM_OK;
 }
 
-static bool begin_worker(void *user, void *state, uint32_t index) {
+static bool pack_shares_begin_worker(void *user, void *state, uint32_t index) {
     division *d = user;
-    worker *w = state;
+    pack_shares_worker *w = state;
     w->d = d;
-    w->numbers = (number_array){0};
+    w->numbers = (pack_shares_number_array){0};
     w->masks = (byte_array){0};
     w->apart = (double_array){0};
     w->kept = NULL;
@@ -708,18 +729,19 @@ static bool begin_worker(void *user, void *state, uint32_t index) {
     w->look = 0;
     w->no_memory = w->cancelled = false;
     w->index = index;
-    w->tallies = CAROM_ARENA_TAKE(carom_scratch(d->context, index), tally, d->ball_count);
+    w->tallies =
+        CAROM_ARENA_TAKE(carom_scratch(d->context, index), pack_shares_tally, d->ball_count);
     if (w->tallies == NULL) return false;
     memset(w->tallies, 0, d->ball_count * sizeof(*w->tallies));
     return true;
 }
 
 /* Adds up what the workers found. */
-static void add_up(division *d, uint32_t i, tally *sum) {
-    *sum = (tally){{0, 0, 0}, {0, 0, 0}, 0.0, 0.0};
-    worker *w;
+static void pack_shares_add_up(division *d, uint32_t i, pack_shares_tally *sum) {
+    *sum = (pack_shares_tally){{0, 0, 0}, {0, 0, 0}, 0.0, 0.0};
+    pack_shares_worker *w;
     for (uint32_t k = 0; (w = carom_worker_states_next(&d->states, &k)) != NULL;) {
-        const tally *t = &w->tallies[i];
+        const pack_shares_tally *t = &w->tallies[i];
         sum->volume = carom_sum_add(sum->volume, t->volume);
         sum->leak = carom_sum_add(sum->leak, t->leak);
         sum->reach = CAROM_MAX(t->reach, sum->reach);
@@ -728,15 +750,16 @@ static void add_up(division *d, uint32_t i, tally *sum) {
 }
 
 /* The lists of the root: everything. */
-static carom_status begin(division *d, worker *w) {
+static carom_status pack_shares_begin(division *d, pack_shares_worker *w) {
     const carom_allocator *allocator = &d->context->allocator;
     uint64_t triangles = d->mesh->triangle_count, count = triangles + d->ball_count;
-    bool good = number_array_reserve(&w->numbers, allocator, count);
+    bool good = pack_shares_number_array_reserve(&w->numbers, allocator, count);
     for (uint64_t i = 0; i < count && good; ++i)
-        good = number_array_push(&w->numbers, allocator,
-                                 (uint32_t)(i < triangles ? i : i - triangles));
+        good = pack_shares_number_array_push(&w->numbers, allocator,
+                                             (uint32_t)(i < triangles ? i : i - triangles));
     cube root = {0, 0, 0, d->steps};
-    return good && make_tasks(w, &root, (list){0, triangles}, (list){triangles, count}, 0, 0)
+    return good && make_tasks(w, &root, (pack_shares_list){0, triangles},
+                              (pack_shares_list){triangles, count}, 0, 0)
                ? CAROM_OK
                : carom_fail_memory(d->context, count * sizeof(uint32_t), "shares of a packing");
 }
@@ -758,15 +781,15 @@ static void place_root(division *d) {
     }
 }
 
-static carom_status collect(division *d, carom_pack_share *shares, carom_pack_cell_array *cells,
-                            uint64_t *cell_count) {
-    worker *w;
+static carom_status pack_shares_collect(division *d, carom_pack_share *shares,
+                                        carom_pack_cell_array *cells, uint64_t *cell_count) {
+    pack_shares_worker *w;
     *cell_count = 0;
     for (uint32_t k = 0; (w = carom_worker_states_next(&d->states, &k)) != NULL;)
         *cell_count += w->cells;
     for (uint32_t i = 0; i < d->ball_count; ++i) {
-        tally sum;
-        add_up(d, i, &sum);
+        pack_shares_tally sum;
+        pack_shares_add_up(d, i, &sum);
         shares[i] = (carom_pack_share){carom_sum_value(sum.volume, d->scale),
                                        carom_sum_value(sum.leak, d->scale), sum.cover};
         CAROM_ASSERT(shares[i].volume >= 0.0 && shares[i].leak >= 0.0 && shares[i].cover >= 0.0);
@@ -785,12 +808,12 @@ static carom_status collect(division *d, carom_pack_share *shares, carom_pack_ce
     return CAROM_OK;
 }
 
-static void release(division *d) {
+static void pack_shares_release(division *d) {
     const carom_allocator *allocator = &d->context->allocator;
-    worker *w;
+    pack_shares_worker *w;
     if (d->states.states != NULL) {
         for (uint32_t k = 0; (w = carom_worker_states_next(&d->states, &k)) != NULL;) {
-            number_array_release(&w->numbers, allocator);
+            pack_shares_number_array_release(&w->numbers, allocator);
             byte_array_release(&w->masks, allocator);
             double_array_release(&w->apart, allocator);
         }
@@ -799,11 +822,11 @@ static void release(division *d) {
     for (uint64_t i = 0; d->kept != NULL && i < d->tasks.count; ++i)
         carom_pack_cell_array_release(&d->kept[i], allocator);
     task_array_release(&d->tasks, allocator);
-    number_array_release(&d->numbers, allocator);
+    pack_shares_number_array_release(&d->numbers, allocator);
 }
 
-static carom_status divide(division *d, carom_pack_share *shares, carom_pack_cell_array *cells,
-                           uint64_t *cell_count) {
+static carom_status pack_shares_divide(division *d, carom_pack_share *shares,
+                                       carom_pack_cell_array *cells, uint64_t *cell_count) {
     carom_context *context = d->context;
     carom_arena *scratch = carom_scratch(context, 0);
     place_root(d);
@@ -822,18 +845,20 @@ static carom_status divide(division *d, carom_pack_share *shares, carom_pack_cel
         double weight = d->limits != NULL ? 1.0 : 1.0 / sqrt(b->radius);
         d->sites[i] = (carom_pack_site){b->x, b->y, b->z, b->radius, weight};
     }
-    CAROM_TRY(carom_worker_states_begin(&d->states, context, sizeof(worker), begin_worker, d));
-    worker *first = carom_worker_state(&d->states, 0);
+    CAROM_TRY(carom_worker_states_begin(&d->states, context, sizeof(pack_shares_worker),
+                                        pack_shares_begin_worker, d));
+    pack_shares_worker *first = carom_worker_state(&d->states, 0);
     if (first == NULL)
-        return carom_fail_memory(context, d->ball_count * sizeof(tally), "shares of a packing");
-    CAROM_TRY(begin(d, first));
+        return carom_fail_memory(context, d->ball_count * sizeof(pack_shares_tally),
+                                 "shares of a packing");
+    CAROM_TRY(pack_shares_begin(d, first));
     d->pass = d->limits != NULL ? TRAVERSALS - 1 : 0;
     carom_progress_expect(context, (TRAVERSALS - d->pass) * d->tasks.count);
     for (; d->pass + 1 < TRAVERSALS; ++d->pass) {
         CAROM_TRY(carom_parallel_for(context, d->tasks.count, 1, run_task, d));
         for (uint32_t i = 0; i < d->ball_count; ++i) {
-            tally sum;
-            add_up(d, i, &sum);
+            pack_shares_tally sum;
+            pack_shares_add_up(d, i, &sum);
             d->reach[i] = CAROM_MAX(sum.reach, d->balls[i].radius);
         }
     }
@@ -845,7 +870,7 @@ static carom_status divide(division *d, carom_pack_share *shares, carom_pack_cel
         memset(d->kept, 0, d->tasks.count * sizeof(*d->kept));
     }
     CAROM_TRY(carom_parallel_for(context, d->tasks.count, 1, run_task, d));
-    return collect(d, shares, cells, cell_count);
+    return pack_shares_collect(d, shares, cells, cell_count);
 }
 
 carom_status carom_pack_shares(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
@@ -856,8 +881,8 @@ carom_status carom_pack_shares(const carom_pack_mesh *mesh, const carom_pack_bal
     d.keep = cells != NULL;
     d.scale = carom_sum_scale(SHARES_MOST_VOLUME, SHARES_MOST_CELLS);
     carom_progress_begin(context, "dividing space among spheres", 0);
-    carom_status status = divide(&d, shares, cells, cell_count);
-    release(&d);
+    carom_status status = pack_shares_divide(&d, shares, cells, cell_count);
+    pack_shares_release(&d);
     return carom_progress_finish(context, status);
 }
 
@@ -878,8 +903,8 @@ carom_status carom_pack_cover_cells(const carom_pack_mesh *mesh, const carom_pac
     d.faces_only = faces_only && !mesh->balanced;
     d.scale = carom_sum_scale(SHARES_MOST_VOLUME, SHARES_MOST_CELLS);
     carom_progress_begin(context, "covering the solid by cells", 0);
-    carom_status status = divide(&d, shares, cells, &cell_count);
-    release(&d);
+    carom_status status = pack_shares_divide(&d, shares, cells, &cell_count);
+    pack_shares_release(&d);
     for (uint32_t i = 0; i < count && status == CAROM_OK; ++i) covers[i] = shares[i].cover;
     carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);

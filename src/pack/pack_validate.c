@@ -10,7 +10,7 @@
 /* Relative to the largest number: some ten operations of 2^-53 each, times nine. */
 #define VALIDATE_ROUNDING 1e-14
 
-static const char *check_sphere(const carom_packing *p, uint64_t i) {
+static const char *pack_validate_check_sphere(const carom_packing *p, uint64_t i) {
     const carom_packing_sphere *s = &p->spheres[i];
     if (!carom_vec_finite(s->centre)) return "pack: a centre is not finite";
     if (!(s->radius > 0.0 && s->radius <= DBL_MAX))
@@ -47,7 +47,8 @@ static const char *check_cell(const carom_packing *p, const carom_packing_cell *
 const char *carom_packing_validate(const carom_packing *packing) {
     uint64_t count = packing->info.spheres;
     const char *broken = NULL;
-    for (uint64_t i = 0; i < count && broken == NULL; ++i) broken = check_sphere(packing, i);
+    for (uint64_t i = 0; i < count && broken == NULL; ++i)
+        broken = pack_validate_check_sphere(packing, i);
     for (uint64_t i = 0; i < packing->cell_count && broken == NULL; ++i)
         broken = check_cell(packing, &packing->cells[i]);
     if (broken != NULL) return broken;
@@ -56,7 +57,7 @@ const char *carom_packing_validate(const carom_packing *packing) {
                                               : "pack: least_radius is not that of the last sphere";
 }
 
-static const char *check_ball(const carom_cover *c, uint64_t i) {
+static const char *pack_validate_check_ball(const carom_cover *c, uint64_t i) {
     const carom_ball *s = &c->spheres[i];
     if (!carom_vec_finite(s->centre)) return "cover: a centre is not finite";
     if (!(s->radius > 0.0 && s->radius <= DBL_MAX))
@@ -68,7 +69,7 @@ const char *carom_cover_validate(const carom_cover *cover) {
     const carom_cover_measure *m = &cover->info.measure;
     const char *broken = NULL;
     for (uint64_t i = 0; i < cover->info.spheres && broken == NULL; ++i)
-        broken = check_ball(cover, i);
+        broken = pack_validate_check_ball(cover, i);
     for (uint64_t i = 0; i < cover->cell_count && broken == NULL; ++i) {
         const carom_packing_cell *c = &cover->cells[i];
         if (c->sphere >= cover->info.spheres) return "cover: a cell belongs to no sphere";

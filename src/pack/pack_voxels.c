@@ -15,11 +15,11 @@
 #include "geom/length.h"
 #include "pack/pack_octree.h"
 
-typedef struct entry {
+typedef struct pack_voxels_entry {
     float apart;
     uint32_t voxel;
-} entry;
-CAROM_ARRAY(entry_array, entry);
+} pack_voxels_entry;
+CAROM_ARRAY(entry_array, pack_voxels_entry);
 
 typedef struct voxels {
     const carom_pack_mesh *mesh;
@@ -29,7 +29,7 @@ typedef struct voxels {
     carom_worker_states states;
 } voxels;
 
-static carom_vec3 centre_of(const voxels *v, uint32_t x, uint32_t y, uint32_t z) {
+static carom_vec3 pack_voxels_centre_of(const voxels *v, uint32_t x, uint32_t y, uint32_t z) {
     const carom_pack_mesh *m = v->mesh;
     return carom_pack_mesh_round(m, carom_vec(m->low.x + ((double)x + 0.5) * v->edge,
                                               m->low.y + ((double)y + 0.5) * v->edge,
@@ -40,7 +40,7 @@ static uint32_t index_of(const voxels *v, uint32_t x, uint32_t y, uint32_t z) {
     return (z * v->size[1] + y) * v->size[0] + x;
 }
 
-static bool begin_worker(void *user, void *state, uint32_t worker) {
+static bool pack_voxels_begin_worker(void *user, void *state, uint32_t worker) {
     (void)user;
     (void)worker;
     ((carom_bvh_found *)state)->count = 0;
@@ -49,7 +49,7 @@ static bool begin_worker(void *user, void *state, uint32_t worker) {
 
 /* Distances of rows of voxels. A voxel nearer to the one before it than the surface is on the same
  * side. */
-static carom_status fill_rows(void *argument, carom_range range) {
+static carom_status pack_voxels_fill_rows(void *argument, carom_range range) {
     voxels *v = argument;
     carom_bvh_found *found = carom_worker_state(&v->states, range.worker);
     if (found == NULL) return CAROM_NO_MEMORY;
@@ -59,7 +59,7 @@ static carom_status fill_rows(void *argument, carom_range range) {
         double last = 0.0;
         bool inside = false;
         for (uint32_t x = 0; x < v->size[0]; ++x) {
-            carom_vec3 p = centre_of(v, x, y, z);
+            carom_vec3 p = pack_voxels_centre_of(v, x, y, z);
             carom_pack_hit hit = carom_pack_mesh_distance(v->mesh, p, place);
             place = hit.place;
             if (!(last > v->edge + 2.0 * v->mesh->unit))
@@ -75,16 +75,18 @@ static carom_status fill_rows(void *argument, carom_range range) {
 
 /* ---- Queue ----------------------------------------------------------------------------------- */
 
-static bool before(entry a, entry b) {
+static bool pack_voxels_before(pack_voxels_entry a, pack_voxels_entry b) {
     return a.apart != b.apart ? a.apart > b.apart : a.voxel < b.voxel;
 }
 
-static void sift_down(entry_array *queue, uint64_t i) {
-    entry e = queue->data[i];
+static void pack_voxels_sift_down(entry_array *queue, uint64_t i) {
+    pack_voxels_entry e = queue->data[i];
     while (2 * i + 1 < queue->count) {
         uint64_t child = 2 * i + 1;
-        if (child + 1 < queue->count && before(queue->data[child + 1], queue->data[child])) ++child;
-        if (!before(queue->data[child], e)) break;
+        if (child + 1 < queue->count &&
+            pack_voxels_before(queue->data[child + 1], queue->data[child]))
+            ++child;
+        if (!pack_voxels_before(queue->data[child], e)) break;
         queue->data[i] = queue->data[child];
         i = child;
     }
@@ -94,7 +96,7 @@ static void sift_down(entry_array *queue, uint64_t i) {
 /* No entry comes before its parent. */
 static void voxels_check_queue(const entry_array *queue) {
     for (uint64_t i = 1; i < queue->count; ++i)
-        CAROM_ASSERT(!before(queue->data[i], queue->data[(i - 1) / 2]));
+        CAROM_ASSERT(!pack_voxels_before(queue->data[i], queue->data[(i - 1) / 2]));
 }
 
 /* ---- Spheres --------------------------------------------------------------------------------- */
@@ -116,7 +118,8 @@ static void update_near(voxels *v, carom_vec3 c, double radius) {
             for (uint32_t x = begin[0]; x < end[0]; ++x) {
                 float *apart = &v->apart[index_of(v, x, y, z)];
                 if (*apart == 0.0f) continue;
-                double away = carom_vec_length(carom_vec_sub(centre_of(v, x, y, z), c)) - radius;
+                double away =
+                    carom_vec_length(carom_vec_sub(pack_voxels_centre_of(v, x, y, z), c)) - radius;
                 double left = carom_pack_radius((double)*apart + CAROM_PACK_ERROR, away);
                 left = CAROM_MIN(left, (double)*apart);
                 CAROM_ASSERT(left <= CAROM_MAX(away, 0.0)); /* of the new sphere */
@@ -126,13 +129,13 @@ static void update_near(voxels *v, carom_vec3 c, double radius) {
     }
 }
 
-static carom_status take(voxels *v, const carom_pack_goal *goal, entry_array *queue,
-                         carom_pack_balls *balls, carom_pack_outcome *outcome) {
+static carom_status pack_voxels_take(voxels *v, const carom_pack_goal *goal, entry_array *queue,
+                                     carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = v->mesh->context;
     float last = HUGE_VALF; /* radii only fall */
     while (queue->count != 0 && balls->balls.count < goal->count &&
            outcome->volume < goal->volume) {
-        entry e = queue->data[0];
+        pack_voxels_entry e = queue->data[0];
         float apart = v->apart[e.voxel];
         ++outcome->visits;
         if (apart < e.apart) { /* the entry is too large, or its voxel is taken */
@@ -141,7 +144,7 @@ static carom_status take(voxels *v, const carom_pack_goal *goal, entry_array *qu
             } else {
                 queue->data[0] = queue->data[--queue->count];
             }
-            if (queue->count != 0) sift_down(queue, 0);
+            if (queue->count != 0) pack_voxels_sift_down(queue, 0);
             CAROM_ASSERT(queue->count == 0 || queue->data[0].apart <= e.apart);
             continue;
         }
@@ -149,7 +152,7 @@ static carom_status take(voxels *v, const carom_pack_goal *goal, entry_array *qu
         last = apart;
         if ((double)apart < goal->radius) break;
         uint32_t x = e.voxel % v->size[0], rest = e.voxel / v->size[0];
-        carom_vec3 c = centre_of(v, x, rest % v->size[1], rest / v->size[1]);
+        carom_vec3 c = pack_voxels_centre_of(v, x, rest % v->size[1], rest / v->size[1]);
         carom_pack_ball ball = {c.x, c.y, c.z, (double)apart};
         if (!carom_pack_ball_array_push(&balls->balls, &balls->allocator, ball))
             return carom_fail_memory(context, sizeof(ball), "spheres of a packing");
@@ -176,10 +179,10 @@ carom_status carom_pack_by_voxels(const carom_pack_mesh *mesh, const carom_pack_
     }
     v.apart = CAROM_ARENA_TAKE(scratch, float, count);
     if (v.apart == NULL) return carom_fail_memory(context, count * sizeof(float), "voxels");
-    CAROM_TRY(
-        carom_worker_states_begin(&v.states, context, sizeof(carom_bvh_found), begin_worker, NULL));
+    CAROM_TRY(carom_worker_states_begin(&v.states, context, sizeof(carom_bvh_found),
+                                        pack_voxels_begin_worker, NULL));
     carom_status status =
-        carom_parallel_for(context, (uint64_t)v.size[1] * v.size[2], 8, fill_rows, &v);
+        carom_parallel_for(context, (uint64_t)v.size[1] * v.size[2], 8, pack_voxels_fill_rows, &v);
     carom_worker_states_release(&v.states);
     if (status != CAROM_OK) return status;
     uint64_t inside = 0;
@@ -188,12 +191,13 @@ carom_status carom_pack_by_voxels(const carom_pack_mesh *mesh, const carom_pack_
     bool good = entry_array_reserve(&queue, &context->allocator, inside);
     for (uint32_t i = 0; i < count && good; ++i)
         if (v.apart[i] > 0.0f)
-            good = entry_array_push(&queue, &context->allocator, (entry){v.apart[i], i});
-    if (!good) return carom_fail_memory(context, inside * sizeof(entry), "voxels");
+            good =
+                entry_array_push(&queue, &context->allocator, (pack_voxels_entry){v.apart[i], i});
+    if (!good) return carom_fail_memory(context, inside * sizeof(pack_voxels_entry), "voxels");
     CAROM_ASSERT(queue.count == inside);
-    for (uint64_t i = queue.count / 2; i-- > 0;) sift_down(&queue, i);
+    for (uint64_t i = queue.count / 2; i-- > 0;) pack_voxels_sift_down(&queue, i);
     voxels_check_queue(&queue);
-    status = take(&v, goal, &queue, balls, outcome);
+    status = pack_voxels_take(&v, goal, &queue, balls, outcome);
     entry_array_release(&queue, &context->allocator);
     return status;
 }

@@ -27,9 +27,9 @@ CAROM_ENUM_NAMES(carom_scene_contact_method, CAROM_SCENE_CONTACT_METHOD_COUNT, "
 
 #define MESH_SLACK 0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
 /* Of an enlarged box, relative to reach and coordinates: its sums are rounded by 2^-53. */
-#define SCENE_ENLARGE_SLACK 0x1p-50
-#define SCENE_NAME_BYTES    64   /* "object " and 20 digits, in messages */
-#define GRAIN               256u /* objects per range: some 30 us of work */
+#define SCENE_ENLARGE_SLACK     0x1p-50
+#define SCENE_NAME_BYTES        64   /* "object " and 20 digits, in messages */
+#define SCENE_OBJECTS_PER_RANGE 256u /* objects per range: some 30 us of work */
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach) {
     return enlarged;
 }
 
-static bool pose_is_fine(const carom_pose *pose) {
+static bool scene_pose_is_fine(const carom_pose *pose) {
     double turn = fabs(pose->q.w) + fabs(pose->q.x) + fabs(pose->q.y) + fabs(pose->q.z);
     double shift = fabs(pose->t.x) + fabs(pose->t.y) + fabs(pose->t.z);
     return turn <= CAROM_SCENE_MOST_COORDINATE && shift <= CAROM_SCENE_MOST_COORDINATE;
@@ -100,8 +100,8 @@ static carom_bounds soup_bounds(const carom_soup *soup) {
     return bounds;
 }
 
-static carom_status check_mesh(carom_context *context, const carom_scene_object *o,
-                               const char *which) {
+static carom_status scene_check_mesh(carom_context *context, const carom_scene_object *o,
+                                     const char *which) {
     carom_soup_view view;
     carom_soup_get_view(o->soup, &view);
     const carom_bounds *b = &o->local;
@@ -125,7 +125,7 @@ static carom_status check_mesh(carom_context *context, const carom_scene_object 
 carom_status carom_scene_object_make(carom_context *context, const carom_scene_object_def *def,
                                      const char *which, carom_scene_object *object) {
     *object = (carom_scene_object){.kind = def->kind};
-    if (!pose_is_fine(&def->pose)) return refuse_pose(context, which);
+    if (!scene_pose_is_fine(&def->pose)) return refuse_pose(context, which);
     if (def->kind == CAROM_SCENE_OBJECT_KIND_CONVEX) {
         CAROM_TRY(carom_convex_check(context, &def->convex, &def->pose, which));
         object->convex = def->convex;
@@ -138,7 +138,7 @@ carom_status carom_scene_object_make(carom_context *context, const carom_scene_o
         if (def->kind == CAROM_SCENE_OBJECT_KIND_SOLID) object->solid = def->borrowed_solid;
         object->soup = object->solid != NULL ? object->solid->soup : def->borrowed_soup;
         object->local = soup_bounds(object->soup);
-        CAROM_TRY(check_mesh(context, object, which));
+        CAROM_TRY(scene_check_mesh(context, object, which));
     }
     carom_scene_object_place(context, object, &def->pose);
     return CAROM_OK;
@@ -211,15 +211,15 @@ carom_status carom_scene_get_info(const carom_scene *scene, carom_scene_info *in
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-static bool is_live(const carom_scene *scene, uint32_t id) {
+static bool scene_is_live(const carom_scene *scene, uint32_t id) {
     return id < scene->id_count && (scene->states.data[id] & CAROM_SCENE_LIVE) != 0;
 }
 
-static carom_status check_ids(carom_context *context, const carom_scene *scene, const uint32_t *ids,
-                              uint64_t count) {
+static carom_status scene_check_ids(carom_context *context, const carom_scene *scene,
+                                    const uint32_t *ids, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
         uint64_t id = ids != NULL ? ids[i] : i;
-        if (id < scene->id_count && is_live(scene, (uint32_t)id)) continue;
+        if (id < scene->id_count && scene_is_live(scene, (uint32_t)id)) continue;
         return carom_fail(context, CAROM_BAD_INPUT, "%llu is not the id of an object",
                           (unsigned long long)id);
     }
@@ -298,8 +298,9 @@ typedef struct addition {
     uint32_t *ids;
 } addition;
 
-static carom_status add(carom_context *context, carom_scene *scene,
-                        const carom_scene_object_def *objects, uint64_t count, const addition *a) {
+static carom_status scene_add(carom_context *context, carom_scene *scene,
+                              const carom_scene_object_def *objects, uint64_t count,
+                              const addition *a) {
     bool filtered = has_filter(objects, count);
     CAROM_TRY(
         carom_scene_objects_make(context, objects, count, scene->reach, a->objects, a->boxes));
@@ -325,7 +326,7 @@ static carom_status add(carom_context *context, carom_scene *scene,
             scene->id_count = id + 1;
             scene->states.count = scene->id_count;
         }
-        CAROM_ASSERT(id < scene->capacity && !is_live(scene, id));
+        CAROM_ASSERT(id < scene->capacity && !scene_is_live(scene, id));
         uint8_t old = scene->states.data[id] & CAROM_SCENE_CHANGED;
         scene->objects[id] = a->objects[i];
         scene->states.data[id] = CAROM_SCENE_LIVE | old | carom_scene_kind_state(&a->objects[i]);
@@ -350,7 +351,7 @@ carom_status carom_scene_add(carom_context *context, carom_scene *scene,
                   CAROM_ARENA_TAKE(scratch, carom_broad_filter, count),
                   CAROM_ARENA_TAKE(scratch, uint32_t, count)};
     bool there = a.objects != NULL && a.boxes != NULL && a.filters != NULL && a.ids != NULL;
-    carom_status status = there ? add(context, scene, objects, count, &a)
+    carom_status status = there ? scene_add(context, scene, objects, count, &a)
                                 : carom_fail_memory(context,
                                                     count * (sizeof(*a.objects) + sizeof(*a.boxes) +
                                                              sizeof(*a.filters) + sizeof(*a.ids)),
@@ -371,11 +372,11 @@ typedef struct moving {
     carom_bounds *tight, *boxes; /* the same without a reach */
 } moving;
 
-static carom_status place_range(void *argument, carom_range range) {
+static carom_status scene_place_range(void *argument, carom_range range) {
     const moving *m = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_scene_object *o = &m->scene->objects[m->ids != NULL ? m->ids[i] : i];
-        if (!pose_is_fine(&m->poses[i])) return CAROM_BAD_INPUT;
+        if (!scene_pose_is_fine(&m->poses[i])) return CAROM_BAD_INPUT;
         carom_frame f = carom_frame_make(&m->poses[i]);
         m->tight[i] = carom_scene_object_box(m->context, o, &f);
         if (m->boxes != m->tight) m->boxes[i] = carom_scene_enlarge(&m->tight[i], m->scene->reach);
@@ -397,7 +398,7 @@ static carom_status write_range(void *argument, carom_range range) {
 static carom_status refuse_first(const moving *m) {
     char which[SCENE_NAME_BYTES];
     uint64_t i = 0;
-    while (pose_is_fine(&m->poses[i])) ++i;
+    while (scene_pose_is_fine(&m->poses[i])) ++i;
     snprintf(which, sizeof(which), "object %llu",
              (unsigned long long)(m->ids != NULL ? m->ids[i] : i));
     return refuse_pose(m->context, which);
@@ -417,17 +418,18 @@ static carom_status check_packings(const moving *m, uint64_t count) {
     return CAROM_OK;
 }
 
-static carom_status move(moving *m, carom_scene *scene, uint64_t count) {
+static carom_status scene_move(moving *m, carom_scene *scene, uint64_t count) {
     carom_context *context = m->context;
-    CAROM_TRY(check_ids(context, scene, m->ids, count));
+    CAROM_TRY(scene_check_ids(context, scene, m->ids, count));
     CAROM_TRY(check_packings(m, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
-    carom_status status =
-        carom_parallel_phase(context, "moving objects", count, GRAIN, place_range, m);
+    carom_status status = carom_parallel_phase(context, "moving objects", count,
+                                               SCENE_OBJECTS_PER_RANGE, scene_place_range, m);
     if (status == CAROM_BAD_INPUT) return refuse_first(m);
     CAROM_TRY(status);
     CAROM_TRY(carom_broad_move(context, scene->broad, m->ids, m->boxes, count));
-    if (m->ids == NULL) (void)carom_parallel_for(context, count, GRAIN, write_range, m);
+    if (m->ids == NULL)
+        (void)carom_parallel_for(context, count, SCENE_OBJECTS_PER_RANGE, write_range, m);
     for (uint64_t i = 0; i < count; ++i) {
         uint32_t id = m->ids != NULL ? m->ids[i] : (uint32_t)i;
         if (m->ids != NULL) {
@@ -455,7 +457,7 @@ carom_status carom_scene_move(carom_context *context, carom_scene *scene, const 
                 .tight = CAROM_ARENA_TAKE(scratch, carom_bounds, count)};
     m.boxes = scene->reach > 0.0 ? CAROM_ARENA_TAKE(scratch, carom_bounds, count) : m.tight;
     carom_status status = m.tight != NULL && m.boxes != NULL
-                              ? move(&m, scene, count)
+                              ? scene_move(&m, scene, count)
                               : carom_fail_memory(context, 2 * count * sizeof(*m.boxes), "boxes");
     carom_arena_rewind(scratch, mark);
     return status;
@@ -469,7 +471,7 @@ carom_status carom_scene_remove(carom_context *context, carom_scene *scene, cons
     CAROM_REQUIRE_INPUT(scene, "scene");
     CAROM_REQUIRE_INPUTS(ids, count, "ids");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
-    CAROM_TRY(check_ids(context, scene, ids, count));
+    CAROM_TRY(scene_check_ids(context, scene, ids, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     CAROM_TRY(carom_broad_remove(context, scene->broad, ids, count));
     for (uint64_t i = 0; i < count; ++i) {
@@ -479,7 +481,7 @@ carom_status carom_scene_remove(carom_context *context, carom_scene *scene, cons
     uint64_t kept = 0;
     for (uint64_t i = 0; i < scene->ignored.count && count != 0; ++i) {
         uint64_t key = scene->ignored.data[i];
-        if (is_live(scene, (uint32_t)(key >> 32)) && is_live(scene, (uint32_t)key))
+        if (scene_is_live(scene, (uint32_t)(key >> 32)) && scene_is_live(scene, (uint32_t)key))
             scene->ignored.data[kept++] = key;
     }
     if (count != 0) scene->ignored.count = kept;
@@ -497,7 +499,7 @@ carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
     CAROM_REQUIRE_INPUT(scene, "scene");
     CAROM_REQUIRE_INPUTS(filters, count, "filters");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
-    CAROM_TRY(check_ids(context, scene, ids, count));
+    CAROM_TRY(scene_check_ids(context, scene, ids, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     CAROM_TRY(carom_broad_set_filters(context, scene->broad, ids, filters, count));
     for (uint64_t i = 0; i < count; ++i) mark_changed(scene, ids != NULL ? ids[i] : (uint32_t)i, 0);
@@ -526,7 +528,8 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_scene_words *words = &scene->ignored;
     for (uint64_t i = 0; i < count; ++i)
-        if (!is_live(scene, pairs[i].a) || !is_live(scene, pairs[i].b) || pairs[i].a == pairs[i].b)
+        if (!scene_is_live(scene, pairs[i].a) || !scene_is_live(scene, pairs[i].b) ||
+            pairs[i].a == pairs[i].b)
             return carom_fail(context, CAROM_BAD_INPUT, "%u and %u are not the ids of two objects",
                               pairs[i].a, pairs[i].b);
     if (ignored && !carom_scene_words_reserve(words, &scene->allocator, words->count + count))

@@ -11,14 +11,14 @@
 #include "geom/length.h"
 
 /* Relative to sizes and translations: the tolerance of convex.h, and four times that. */
-#define BOX_SLACK 0x1p-42
-#define GAP_SLACK 0x1p-40
+#define SCENE_CPU_BOX_SLACK 0x1p-42
+#define GAP_SLACK           0x1p-40
 /* Lengths of a direction that a query gave as a unit vector: beyond, it is none. */
 #define SCENE_DIRECTION_LEAST 0.5
 #define SCENE_DIRECTION_MOST  2.0
 
 /* The most of d.x over the shape without margin, in the shape's own frame. */
-static double farthest(const carom_convex_core *core, carom_vec3 d) {
+static double scene_cpu_farthest(const carom_convex_core *core, carom_vec3 d) {
     uint32_t seed = UINT32_MAX;
     return carom_vec_dot(carom_convex_support(core, d, &seed), d);
 }
@@ -80,7 +80,7 @@ carom_bounds CAROM_CPU(carom_scene_convex_box)(const carom_convex *shape,
     double size = CAROM_MAX(span, carom_convex_size(shape, hull)); /* e counts this */
     double low[3], high[3];
     const double t[3] = {frame->t.x, frame->t.y, frame->t.z};
-    double slack = BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
+    double slack = SCENE_CPU_BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
     if (simple_extents(shape, frame->r, high)) {
         for (int k = 0; k < 3; ++k) low[k] = high[k];
     } else {
@@ -94,8 +94,8 @@ carom_bounds CAROM_CPU(carom_scene_convex_box)(const carom_convex *shape,
                 high[k] = (high[k] * core.hull_unit + core.margin) * back;
                 low[k] = (low[k] * core.hull_unit + core.margin) * back;
             } else {
-                high[k] = (farthest(&core, d) + core.margin) * back;
-                low[k] = (farthest(&core, carom_vec_scale(d, -1.0)) + core.margin) * back;
+                high[k] = (scene_cpu_farthest(&core, d) + core.margin) * back;
+                low[k] = (scene_cpu_farthest(&core, carom_vec_scale(d, -1.0)) + core.margin) * back;
             }
         }
     }
@@ -117,8 +117,8 @@ bool CAROM_CPU(carom_scene_separated)(const carom_scene_object *a, const carom_s
     carom_convex_core_make(&a->convex, a->hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core_a);
     carom_convex_core_make(&b->convex, b->hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core_b);
     double between = carom_vec_dot(carom_vec_scale(t, unit), direction) -
-                     farthest(&core_a, carom_convex_turn_back(fa.r, direction)) -
-                     farthest(&core_b, carom_convex_turn_back(fb.r, back));
+                     scene_cpu_farthest(&core_a, carom_convex_turn_back(fa.r, direction)) -
+                     scene_cpu_farthest(&core_b, carom_convex_turn_back(fb.r, back));
     /* Where the direction is not quite a unit vector, the true gap is that over its length. */
     double length = carom_vec_length(direction);
     double need = (gap * unit + (core_a.margin + core_b.margin)) + GAP_SLACK * (sum * unit);

@@ -22,9 +22,9 @@
 #include "soup/soup.h"
 
 /* The interval that holds a depth is halved until it is this part of the depth. */
-#define DEPTH_PART 0x1p-20
+#define SCENE_NARROW_DEPTH_PART 0x1p-20
 /* Rounding of a distance of faces, in units of their extent (carom_soup_cross_distance). */
-#define DISTANCE_ERROR 1e-15
+#define SCENE_NARROW_DISTANCE_ERROR 1e-15
 /* Of a box in the frame of a mesh, relative to coordinates: a thousand roundings. */
 #define FRAME_SLACK 0x1p-42
 /* Reaches, as lengths, whose squares are normal doubles also after products of a few of them. */
@@ -46,13 +46,14 @@
 /* Extents of a shape's box from its middle to a point behind it, which is outside at any rate. */
 #define SCENE_BEHIND_EXTENTS 4.0
 
-static double extent_of(const carom_bounds *b) {
+static double scene_narrow_extent_of(const carom_bounds *b) {
     return (b->high.x - b->low.x) + (b->high.y - b->low.y) + (b->high.z - b->low.z);
 }
 
 /* ---- Rule out -------------------------------------------------------------------------------- */
 
-static double gap_along(double low_a, double high_a, double low_b, double high_b, double reach) {
+static double scene_narrow_gap_along(double low_a, double high_a, double low_b, double high_b,
+                                     double reach) {
     double gap = CAROM_MAX(low_b - high_a, low_a - high_b) + reach;
     return CAROM_MAX(gap, 0.0);
 }
@@ -61,9 +62,10 @@ static double gap_along(double low_a, double high_a, double low_b, double high_b
  * reach. What rounding takes away is less than the slack of the boxes (scene_cpu.c). */
 bool carom_scene_is_far(const carom_bounds *a, const carom_bounds *b, double reach) {
     if (!(reach > 0.0)) return false; /* the boxes overlap, or there would be no pair */
-    carom_vec3 gap = carom_vec(gap_along(a->low.x, a->high.x, b->low.x, b->high.x, reach),
-                               gap_along(a->low.y, a->high.y, b->low.y, b->high.y, reach),
-                               gap_along(a->low.z, a->high.z, b->low.z, b->high.z, reach));
+    carom_vec3 gap =
+        carom_vec(scene_narrow_gap_along(a->low.x, a->high.x, b->low.x, b->high.x, reach),
+                  scene_narrow_gap_along(a->low.y, a->high.y, b->low.y, b->high.y, reach),
+                  scene_narrow_gap_along(a->low.z, a->high.z, b->low.z, b->high.z, reach));
     if (reach > SCENE_REACH_SQUARE_LEAST && reach < SCENE_REACH_SQUARE_MOST)
         return carom_vec_dot(gap, gap) > reach * reach * (1.0 + SCENE_REACH_SQUARE_SLACK);
     return carom_length(gap) > reach * (1.0 + SCENE_REACH_SLACK);
@@ -257,12 +259,12 @@ static bool take_found(carom_bvh_found *found) {
     return s->status == CAROM_OK;
 }
 
-static double clamp(double x) {
+static double scene_narrow_clamp(double x) {
     return x < -DBL_MAX ? -DBL_MAX : x > DBL_MAX ? DBL_MAX : x;
 }
 
 static carom_vec3 clamp_all(carom_vec3 v) {
-    return carom_vec(clamp(v.x), clamp(v.y), clamp(v.z));
+    return carom_vec(scene_narrow_clamp(v.x), scene_narrow_clamp(v.y), scene_narrow_clamp(v.z));
 }
 
 /* The box of the shape, enlarged by the reach, in the frame of the mesh's tree. */
@@ -342,8 +344,9 @@ static carom_vec3 to_mesh(const carom_scene_object *mesh, carom_vec3 p) {
     return carom_convex_turn_back(f.r, carom_vec_sub(p, f.t));
 }
 
-static carom_status is_inside(const carom_scene_question *q, const carom_scene_object *solid,
-                              carom_vec3 local, bool *inside) {
+static carom_status scene_narrow_is_inside(const carom_scene_question *q,
+                                           const carom_scene_object *solid, carom_vec3 local,
+                                           bool *inside) {
     int32_t winding;
     CAROM_TRY(carom_soup_winding(q->context, solid->soup, &local, 1, &winding));
     *inside = winding != 0 && winding != CAROM_SOUP_ON_SURFACE;
@@ -367,7 +370,7 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
         carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL, &r));
     if (r.relation == CAROM_RELATION_APART) middle = r.point_a;
     carom_vec3 local = to_mesh(solid, middle);
-    CAROM_TRY(is_inside(q, solid, local, in_contact));
+    CAROM_TRY(scene_narrow_is_inside(q, solid, local, in_contact));
     if (!*in_contact) return CAROM_OK;
     carom_hit hit;
     CAROM_TRY(carom_soup_closest_points(q->context, solid->soup, &local, 1, &hit));
@@ -375,7 +378,7 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
     carom_vec3 out = carom_vec_unit(carom_vec_sub(carom_frame_apply(&f, hit.point), middle));
     carom_vec3 back = carom_vec_scale(out, -1.0);
     /* The farthest point of the shape from the surface: that nearest to a point far behind. */
-    double far = SCENE_BEHIND_EXTENTS * extent_of(&shape->box) + hit.distance;
+    double far = SCENE_BEHIND_EXTENTS * scene_narrow_extent_of(&shape->box) + hit.distance;
     at.t = carom_vec_add(middle, carom_vec_scale(back, far));
     CAROM_TRY(
         carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL, &r));
@@ -424,7 +427,7 @@ static void spread_points(const carom_soup_segments *segments, carom_scene_conta
 
 /* Whether a triangle of a solid has no area. Solids keep such triangles, as segments; they are
  * closed, so that other triangles meet what these meet. */
-static bool is_flat(const carom_scene_object *o, uint32_t triangle) {
+static bool scene_narrow_is_flat(const carom_scene_object *o, uint32_t triangle) {
     return o->solid != NULL && (o->soup->states[triangle] & CAROM_SOUP_DEGENERATE) != 0;
 }
 
@@ -436,7 +439,8 @@ static carom_status find_faces(const carom_scene_question *q, const carom_scene_
     CAROM_TRY(carom_soup_cross_pairs(q->context, a->soup, &a->pose, b->soup, &b->pose, q->faces));
     pairs = q->faces->data;
     for (uint64_t i = 0; i < q->faces->count; ++i)
-        if (!is_flat(a, pairs[i].a) && !is_flat(b, pairs[i].b)) pairs[kept++] = pairs[i];
+        if (!scene_narrow_is_flat(a, pairs[i].a) && !scene_narrow_is_flat(b, pairs[i].b))
+            pairs[kept++] = pairs[i];
     q->faces->count = kept;
     return CAROM_OK;
 }
@@ -484,7 +488,7 @@ static carom_status is_soup_inside(const carom_scene_question *q, const carom_sc
     carom_vec3 point;
     *inside = false;
     if (solid->solid == NULL || !some_point(soup, &point)) return CAROM_OK;
-    return is_inside(q, solid, to_mesh(solid, point), inside);
+    return scene_narrow_is_inside(q, solid, to_mesh(solid, point), inside);
 }
 
 /* ---- Depth of two meshes --------------------------------------------------------------------- */
@@ -510,7 +514,7 @@ static carom_status overlaps_at(const carom_scene_question *q, const carom_scene
 }
 
 /* How far a box extends along a direction. */
-static double reaches(const carom_bounds *b, carom_vec3 d) {
+static double scene_narrow_reaches(const carom_bounds *b, carom_vec3 d) {
     return (d.x > 0.0 ? d.x * b->high.x : d.x * b->low.x) +
            (d.y > 0.0 ? d.y * b->high.y : d.y * b->low.y) +
            (d.z > 0.0 ? d.z * b->high.z : d.z * b->low.z);
@@ -518,9 +522,10 @@ static double reaches(const carom_bounds *b, carom_vec3 d) {
 
 double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene_object *b,
                                   carom_vec3 direction) {
-    double shift = reaches(&a->box, direction) + reaches(&b->box, carom_vec_scale(direction, -1.0));
-    return shift +
-           SCENE_SHIFT_SLACK * (fabs(shift) + carom_vec_largest(b->pose.t) + extent_of(&a->box));
+    double shift = scene_narrow_reaches(&a->box, direction) +
+                   scene_narrow_reaches(&b->box, carom_vec_scale(direction, -1.0));
+    return shift + SCENE_SHIFT_SLACK * (fabs(shift) + carom_vec_largest(b->pose.t) +
+                                        scene_narrow_extent_of(&a->box));
 }
 
 carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_object *b) {
@@ -544,15 +549,16 @@ void carom_scene_directions(const carom_scene_object *a, const carom_scene_objec
 
 /* Sets normal, depth and error. The two overlap as they are, and do not when b is moved by `high`.
  * `guess` is a shift to begin with, or 0. */
-static carom_status find_depth(const carom_scene_question *q, const carom_scene_object *a,
-                               const carom_scene_object *b, carom_vec3 n, double high, double guess,
-                               carom_scene_contact *c) {
+static carom_status scene_narrow_find_depth(const carom_scene_question *q,
+                                            const carom_scene_object *a,
+                                            const carom_scene_object *b, carom_vec3 n, double high,
+                                            double guess, carom_scene_contact *c) {
     double low = 0.0;
     double at = guess > 0.0 && guess < high ? guess : 0.5 * high;
     bool overlaps;
-    while (high - low > DEPTH_PART * high) {
+    while (high - low > SCENE_NARROW_DEPTH_PART * high) {
         CAROM_TRY(overlaps_at(q, a, b, n, at, &overlaps));
-        double step = overlaps ? at + (at - low) + DEPTH_PART * high : at;
+        double step = overlaps ? at + (at - low) + SCENE_NARROW_DEPTH_PART * high : at;
         if (overlaps)
             low = at;
         else
@@ -579,7 +585,7 @@ static carom_status find_least_depth(const carom_scene_question *q, const carom_
     carom_scene_directions(a, b, directions);
     for (int i = 0; i < CAROM_SCENE_DIRECTIONS; ++i) {
         double high = carom_scene_clearing_shift(a, b, directions[i]);
-        double less = c->depth - c->error - DEPTH_PART * c->depth;
+        double less = c->depth - c->error - SCENE_NARROW_DEPTH_PART * c->depth;
         if (i > 0 && high > less) {
             bool overlaps;
             if (!(less > 0.0)) break;
@@ -587,7 +593,7 @@ static carom_status find_least_depth(const carom_scene_question *q, const carom_
             if (overlaps) continue;
             high = less;
         }
-        CAROM_TRY(find_depth(q, a, b, directions[i], high, 0.0, c));
+        CAROM_TRY(scene_narrow_find_depth(q, a, b, directions[i], high, 0.0, c));
     }
     for (uint32_t i = 0; i < c->point_count; ++i) c->points[i].depth = c->depth;
     return CAROM_OK;
@@ -618,7 +624,8 @@ static carom_status ask_soups(const carom_scene_question *q, const carom_scene_o
     *in_contact = gap.distance <= q->reach;
     if (*in_contact)
         take_gap(c, gap.distance, gap.point_a, gap.point_b,
-                 DISTANCE_ERROR * (extent_of(&a->box) + extent_of(&b->box)));
+                 SCENE_NARROW_DISTANCE_ERROR *
+                     (scene_narrow_extent_of(&a->box) + scene_narrow_extent_of(&b->box)));
     return CAROM_OK;
 }
 
@@ -646,7 +653,8 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
     if (!*in_contact) return CAROM_OK;
     if (overlap.relation == CAROM_RELATION_APART) {
         take_gap(c, overlap.distance, overlap.point_a, overlap.point_b,
-                 DISTANCE_ERROR * (extent_of(&a->box) + extent_of(&b->box)));
+                 SCENE_NARROW_DISTANCE_ERROR *
+                     (scene_narrow_extent_of(&a->box) + scene_narrow_extent_of(&b->box)));
         return CAROM_OK;
     }
     carom_frame fa = carom_frame_make(&a->pose), fb = carom_frame_make(&b->pose);
@@ -666,8 +674,8 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
     }
     if (force > SCENE_FORCE_ERRORS * overlap.force_error) guess = overlap.volume / force;
     if (!q->skip_depth)
-        CAROM_TRY(
-            find_depth(q, a, b, c->normal, carom_scene_clearing_shift(a, b, c->normal), guess, c));
+        CAROM_TRY(scene_narrow_find_depth(q, a, b, c->normal,
+                                          carom_scene_clearing_shift(a, b, c->normal), guess, c));
     c->point_count = 1;
     c->points[0] = (carom_convex_contact){overlap.centroid, overlap.centroid, c->depth};
     return CAROM_OK;

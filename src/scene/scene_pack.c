@@ -18,10 +18,10 @@
 #include "tree/tree.h"
 
 /* The ends of a depth are found to this part of it, far less than what spheres leave open. */
-#define DEPTH_PART 0x1p-10
+#define SCENE_PACK_DEPTH_PART 0x1p-10
 /* Of distances to centres, relative to coordinates: a thousand roundings. */
-#define SLACK 0x1p-42
-#define GRAIN 64u /* balls per range: some 20 us of work */
+#define SCENE_PACK_BOX_SLACK       0x1p-42
+#define SCENE_PACK_BALLS_PER_RANGE 64u /* balls per range: some 20 us of work */
 
 /* ---- The balls of a packing ------------------------------------------------------------------ */
 
@@ -32,7 +32,8 @@ carom_bounds carom_scene_packing_bounds(const carom_tree *tree) {
             const carom_tree_leaf *leaf = &tree->leaves[i];
             carom_vec3 c = carom_vec(leaf->x[k], leaf->y[k], leaf->z[k]);
             if (tree->nodes[tree->inner_count + i].child[k] == CAROM_TREE_NONE) continue;
-            double r = leaf->cover[k] + SLACK * (leaf->cover[k] + carom_vec_largest(c));
+            double r =
+                leaf->cover[k] + SCENE_PACK_BOX_SLACK * (leaf->cover[k] + carom_vec_largest(c));
             carom_vec3 all = carom_vec(r, r, r);
             carom_bounds_include(&b, carom_vec_sub(c, all));
             carom_bounds_include(&b, carom_vec_add(c, all));
@@ -41,7 +42,7 @@ carom_bounds carom_scene_packing_bounds(const carom_tree *tree) {
 }
 
 /* A ball in its pose, and the object that is asked. */
-typedef struct ball {
+typedef struct scene_pack_ball {
     carom_vec3 centre;
     double radius, cover;
     uint32_t index;   /* of the sphere in the packing */
@@ -50,7 +51,7 @@ typedef struct ball {
     double error;     /* of the distance */
     carom_vec3 point; /* of the object's surface, nearest to the centre; a convex shape that
                          contains the centre gives the centre itself */
-} ball;
+} scene_pack_ball;
 
 static double box_distance(const carom_bounds *b, carom_vec3 p) {
     carom_vec3 d = carom_vec(CAROM_MAX(CAROM_MAX(b->low.x - p.x, p.x - b->high.x), 0.0),
@@ -60,13 +61,13 @@ static double box_distance(const carom_bounds *b, carom_vec3 p) {
 }
 
 /* Lists the balls whose covers are at most `reach` from a box. The list has space for all. */
-static uint64_t list_balls(const carom_scene_object *packing, const carom_bounds *box, double reach,
-                           ball *balls) {
+static uint64_t scene_pack_list_balls(const carom_scene_object *packing, const carom_bounds *box,
+                                      double reach, scene_pack_ball *balls) {
     const carom_tree *tree = packing->tree;
     carom_frame f = carom_frame_make(&packing->pose);
-    double slack =
-        SLACK * (carom_vec_largest(packing->box.low) + carom_vec_largest(packing->box.high) +
-                 carom_vec_largest(box->low) + carom_vec_largest(box->high) + reach);
+    double slack = SCENE_PACK_BOX_SLACK *
+                   (carom_vec_largest(packing->box.low) + carom_vec_largest(packing->box.high) +
+                    carom_vec_largest(box->low) + carom_vec_largest(box->high) + reach);
     uint64_t count = 0;
     for (uint32_t i = 0; i < tree->leaf_count; ++i)
         for (uint32_t k = 0; k < CAROM_TREE_WIDTH; ++k) {
@@ -75,11 +76,11 @@ static uint64_t list_balls(const carom_scene_object *packing, const carom_bounds
             if (index == CAROM_TREE_NONE) continue;
             carom_vec3 c = carom_frame_apply(&f, carom_vec(leaf->x[k], leaf->y[k], leaf->z[k]));
             if (box_distance(box, c) > leaf->cover[k] + reach + slack) continue;
-            balls[count++] = (ball){.centre = c,
-                                    .radius = leaf->radius[k],
-                                    .cover = leaf->cover[k],
-                                    .index = index,
-                                    .error = slack};
+            balls[count++] = (scene_pack_ball){.centre = c,
+                                               .radius = leaf->radius[k],
+                                               .cover = leaf->cover[k],
+                                               .index = index,
+                                               .error = slack};
         }
     return count;
 }
@@ -89,7 +90,7 @@ static uint64_t list_balls(const carom_scene_object *packing, const carom_bounds
 typedef struct balls_question {
     carom_context *context;
     const carom_scene_object *other;
-    ball *balls;
+    scene_pack_ball *balls;
 } balls_question;
 
 /* As in scene_query.c, workers may share the context for this. */
@@ -97,7 +98,7 @@ static carom_status ask_convex_range(void *argument, carom_range range) {
     const balls_question *q = argument;
     const carom_convex point = {0};
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        ball *b = &q->balls[i];
+        scene_pack_ball *b = &q->balls[i];
         carom_convex_result r;
         carom_pose at = {.t = b->centre};
         CAROM_TRY(carom_convex_distance(q->context, &q->other->convex, &q->other->pose, &point, &at,
@@ -110,8 +111,8 @@ static carom_status ask_convex_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status ask_mesh(carom_context *context, const carom_scene_object *mesh, ball *balls,
-                             uint64_t count) {
+static carom_status ask_mesh(carom_context *context, const carom_scene_object *mesh,
+                             scene_pack_ball *balls, uint64_t count) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_vec3 *points = CAROM_ARENA_TAKE(scratch, carom_vec3, count);
     carom_hit *hits = CAROM_ARENA_TAKE(scratch, carom_hit, count);
@@ -125,7 +126,7 @@ static carom_status ask_mesh(carom_context *context, const carom_scene_object *m
     if (mesh->solid != NULL)
         CAROM_TRY(carom_soup_winding(context, mesh->soup, points, count, windings));
     for (uint64_t i = 0; i < count; ++i) {
-        ball *b = &balls[i];
+        scene_pack_ball *b = &balls[i];
         b->inside = mesh->solid != NULL && windings[i] != 0;
         b->distance = b->inside ? 0.0 : hits[i].face == CAROM_NONE ? HUGE_VAL : hits[i].distance;
         b->point = carom_frame_apply(&f, hits[i].point);
@@ -138,27 +139,31 @@ typedef struct gap {
     bool near;           /* a cover is at most the reach away */
     double lower, upper; /* bounds of the distance; the upper one is negative where an inner ball
                             certainly meets the object */
-    ball nearest;        /* with the least distance less radius; ties take the lowest index */
+    scene_pack_ball nearest; /* with the least distance less radius; ties take the lowest index */
 } gap;
 
-static carom_status measure(const carom_scene_question *q, const carom_scene_object *packing,
-                            const carom_scene_object *other, gap *g) {
+static carom_status scene_pack_measure(const carom_scene_question *q,
+                                       const carom_scene_object *packing,
+                                       const carom_scene_object *other, gap *g) {
     carom_context *context = q->context;
     carom_arena *scratch = carom_scratch(context, 0);
     *g = (gap){.lower = HUGE_VAL, .upper = HUGE_VAL};
-    ball *balls = CAROM_ARENA_TAKE(scratch, ball, packing->tree->extent.count);
+    scene_pack_ball *balls =
+        CAROM_ARENA_TAKE(scratch, scene_pack_ball, packing->tree->extent.count);
     if (balls == NULL)
-        return carom_fail_memory(context, packing->tree->extent.count * sizeof(ball), "spheres");
-    uint64_t count = list_balls(packing, &other->box, q->reach, balls);
+        return carom_fail_memory(context, packing->tree->extent.count * sizeof(scene_pack_ball),
+                                 "spheres");
+    uint64_t count = scene_pack_list_balls(packing, &other->box, q->reach, balls);
     if (carom_scene_is_mesh(other)) {
         CAROM_TRY(ask_mesh(context, other, balls, count));
     } else {
         balls_question question = {context, other, balls};
-        CAROM_TRY(carom_parallel_for(context, count, GRAIN, ask_convex_range, &question));
+        CAROM_TRY(carom_parallel_for(context, count, SCENE_PACK_BALLS_PER_RANGE, ask_convex_range,
+                                     &question));
     }
     double least = HUGE_VAL;
     for (uint64_t i = 0; i < count; ++i) {
-        const ball *b = &balls[i];
+        const scene_pack_ball *b = &balls[i];
         double inner = b->distance - b->radius;
         g->lower = CAROM_MIN(g->lower, (b->distance - b->cover) - b->error);
         g->upper = CAROM_MIN(g->upper, inner + b->error);
@@ -174,15 +179,16 @@ static carom_status measure(const carom_scene_question *q, const carom_scene_obj
 /* ---- Depth ----------------------------------------------------------------------------------- */
 
 /* What is certain of a pair with a packing. */
-typedef struct certain {
+typedef struct scene_pack_certain {
     bool apart, overlap;
-} certain;
+} scene_pack_certain;
 
 static carom_status ask_balls(const carom_scene_question *q, const carom_scene_object *a,
                               const carom_scene_object *b, gap *g) {
     carom_arena *scratch = carom_scratch(q->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = a->tree != NULL ? measure(q, a, b, g) : measure(q, b, a, g);
+    carom_status status =
+        a->tree != NULL ? scene_pack_measure(q, a, b, g) : scene_pack_measure(q, b, a, g);
     carom_arena_rewind(scratch, mark);
     return status;
 }
@@ -190,7 +196,7 @@ static carom_status ask_balls(const carom_scene_question *q, const carom_scene_o
 /* With b moved by `shift` along n. */
 static carom_status ask_moved(const carom_scene_question *q, const carom_scene_object *a,
                               const carom_scene_object *b, carom_vec3 n, double shift,
-                              certain *answer) {
+                              scene_pack_certain *answer) {
     carom_scene_object moved = *b;
     carom_pose pose = b->pose;
     CAROM_ASSERT(a->tree != NULL || b->tree != NULL);
@@ -199,14 +205,14 @@ static carom_status ask_moved(const carom_scene_question *q, const carom_scene_o
     if (a->tree != NULL && b->tree != NULL) {
         carom_tree_gap g;
         CAROM_TRY(carom_tree_distance(q->context, a->tree, &a->pose, b->tree, &pose, NULL, &g));
-        *answer = (certain){g.distance.lower > 0.0, !(g.distance.upper > 0.0)};
+        *answer = (scene_pack_certain){g.distance.lower > 0.0, !(g.distance.upper > 0.0)};
     } else {
         carom_scene_question exact = *q;
         gap g;
         exact.reach = 0.0;
         carom_scene_object_place(q->context, &moved, &pose);
         CAROM_TRY(ask_balls(&exact, a, &moved, &g));
-        *answer = (certain){g.lower > 0.0, g.upper < 0.0};
+        *answer = (scene_pack_certain){g.lower > 0.0, g.upper < 0.0};
     }
     CAROM_ASSERT(!(answer->apart && answer->overlap));
     return CAROM_OK;
@@ -219,8 +225,8 @@ static carom_status find_high(const carom_scene_question *q, const carom_scene_o
                               double *high) {
     double low = 0.0; /* not apart here */
     double at = guess > 0.0 && guess < *high ? guess : 0.5 * *high;
-    while (*high - low > DEPTH_PART * *high && at > low && at < *high) {
-        certain c;
+    while (*high - low > SCENE_PACK_DEPTH_PART * *high && at > low && at < *high) {
+        scene_pack_certain c;
         CAROM_TRY(ask_moved(q, a, b, n, at, &c));
         if (c.apart)
             *high = at;
@@ -236,9 +242,9 @@ static carom_status find_high(const carom_scene_question *q, const carom_scene_o
 static carom_status find_low(const carom_scene_question *q, const carom_scene_object *a,
                              const carom_scene_object *b, carom_vec3 n, double high, double *low) {
     double open = high;
-    while (open - *low > DEPTH_PART * high) {
+    while (open - *low > SCENE_PACK_DEPTH_PART * high) {
         double at = *low + 0.5 * (open - *low);
-        certain c;
+        scene_pack_certain c;
         CAROM_TRY(ask_moved(q, a, b, n, at, &c));
         if (c.overlap)
             *low = at;
@@ -256,10 +262,10 @@ static carom_status find_least(const carom_scene_question *q, const carom_scene_
     carom_vec3 directions[CAROM_SCENE_DIRECTIONS];
     carom_scene_directions(a, b, directions);
     for (int i = 0; i < CAROM_SCENE_DIRECTIONS; ++i) {
-        double less = *high - 2.0 * DEPTH_PART * *high;
+        double less = *high - 2.0 * SCENE_PACK_DEPTH_PART * *high;
         double shift = carom_scene_clearing_shift(a, b, directions[i]);
         if (shift > less) {
-            certain c;
+            scene_pack_certain c;
             CAROM_TRY(ask_moved(q, a, b, directions[i], less, &c));
             if (!c.apart) continue;
             shift = less;
@@ -273,9 +279,9 @@ static carom_status find_least(const carom_scene_question *q, const carom_scene_
 
 /* The rest of a contact: the depth, or how far the two may be apart or overlap where that is open.
  * `guess` is a shift to begin with, or 0; `distance` an upper bound of the distance. */
-static carom_status finish(const carom_scene_question *q, const carom_scene_object *a,
-                           const carom_scene_object *b, double guess, double distance,
-                           carom_scene_contact *c) {
+static carom_status scene_pack_finish(const carom_scene_question *q, const carom_scene_object *a,
+                                      const carom_scene_object *b, double guess, double distance,
+                                      carom_scene_contact *c) {
     bool certain = c->relation >= CAROM_RELATION_OVERLAPPING;
     double low = 0.0, high = carom_scene_clearing_shift(a, b, c->normal);
     if (!certain) c->error = CAROM_MAX(distance, 0.0);
@@ -328,12 +334,12 @@ static carom_status ask_two(const carom_scene_question *q, const carom_scene_obj
         if (force > 0.0) guess = o->volume.value / force;
     }
     if (carom_vec_largest(c->normal) == 0.0) c->normal = carom_scene_between(a, b);
-    return finish(q, a, b, guess, g->distance.upper, c);
+    return scene_pack_finish(q, a, b, guess, g->distance.upper, c);
 }
 
 /* The direction in which the packing gets away from the other object, by the nearest ball; 0 where
  * that has none. */
-static carom_status find_direction(const carom_scene_question *q, const ball *nearest,
+static carom_status find_direction(const carom_scene_question *q, const scene_pack_ball *nearest,
                                    const carom_scene_object *other, carom_vec3 *direction) {
     carom_vec3 d = carom_vec_sub(nearest->centre, nearest->point);
     if (nearest->inside && other->kind == CAROM_SCENE_OBJECT_KIND_CONVEX) {
@@ -374,7 +380,7 @@ static carom_status ask_other(const carom_scene_question *q, const carom_scene_o
     else
         c->points[0] = first ? (carom_convex_contact){on_ball, g.nearest.point, 0.0}
                              : (carom_convex_contact){g.nearest.point, on_ball, 0.0};
-    if (!apart) return finish(q, a, b, 0.0, g.upper, c);
+    if (!apart) return scene_pack_finish(q, a, b, 0.0, g.upper, c);
     c->distance = g.upper;
     c->error = g.upper - g.lower;
     c->points[0].depth = -g.upper;
@@ -436,8 +442,9 @@ carom_status carom_scene_packing_ray(carom_context *context, const carom_scene_o
     const carom_tree *tree = o->tree;
     carom_frame f = carom_frame_make(&o->pose);
     carom_vec3 u = carom_vec_unit(ray->direction);
-    double slack = SLACK * (carom_vec_largest(o->box.low) + carom_vec_largest(o->box.high) +
-                            carom_vec_largest(ray->origin));
+    double slack =
+        SCENE_PACK_BOX_SLACK * (carom_vec_largest(o->box.low) + carom_vec_largest(o->box.high) +
+                                carom_vec_largest(ray->origin));
     double least_cover = HUGE_VAL;
     uint32_t first = UINT32_MAX;
     hit->distance = HUGE_VAL;

@@ -17,7 +17,7 @@
 #include "solid/solid.h"
 #include "soup/soup.h"
 
-#define GRAIN 16u /* items per range */
+#define SCENE_QUERY_ITEMS_PER_RANGE 16u /* items per range */
 /* Of boxes around points, relative to distance and coordinates: far more than any rounding. */
 #define POINT_SLACK 0x1p-40
 /* Sizes from an object beyond which rays are moved to it: below, they are rounded by 2^-46 of it.
@@ -48,20 +48,20 @@ static const carom_scene_object *other_of(const objects_query *q, uint64_t i) {
     return &q->objects[q->pairs.data[i].a];
 }
 
-static const carom_scene_object *object_of(const objects_query *q, uint64_t i) {
+static const carom_scene_object *scene_query_object_of(const objects_query *q, uint64_t i) {
     return &q->scene->objects[q->pairs.data[i].b];
 }
 
-static bool is_light(const carom_scene_object *a, const carom_scene_object *b) {
+static bool scene_query_is_light(const carom_scene_object *a, const carom_scene_object *b) {
     return carom_scene_is_light(carom_scene_kind_state(a) | carom_scene_kind_state(b));
 }
 
-static carom_status ask_range(void *argument, carom_range range) {
+static carom_status scene_query_ask_range(void *argument, carom_range range) {
     const objects_query *q = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        const carom_scene_object *a = other_of(q, i), *b = object_of(q, i);
+        const carom_scene_object *a = other_of(q, i), *b = scene_query_object_of(q, i);
         bool in_contact = false;
-        if (!is_light(a, b)) continue;
+        if (!scene_query_is_light(a, b)) continue;
         CAROM_TRY(
             carom_scene_ask_convex(&q->question, range.worker, a, b, &q->contacts[i], &in_contact));
         q->in_contact[i] = in_contact;
@@ -69,11 +69,11 @@ static carom_status ask_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status ask_heavy(objects_query *q) {
+static carom_status scene_query_ask_heavy(objects_query *q) {
     for (uint64_t i = 0; i < q->pairs.count; ++i) {
-        const carom_scene_object *a = other_of(q, i), *b = object_of(q, i);
+        const carom_scene_object *a = other_of(q, i), *b = scene_query_object_of(q, i);
         bool in_contact = false;
-        if (!is_light(a, b)) {
+        if (!scene_query_is_light(a, b)) {
             CAROM_TRY(carom_scene_ask_heavy(&q->question, a, b, &q->contacts[i], &in_contact));
         } else if ((a->solid != NULL || b->solid != NULL) &&
                    q->contacts[i].relation <= CAROM_RELATION_TOUCHING) {
@@ -101,10 +101,11 @@ static carom_status query_objects(objects_query *q, const carom_scene_object_def
         return carom_fail_memory(context, q->pairs.count * sizeof(*q->contacts), "contacts");
     memset(q->in_contact, 0, (size_t)q->pairs.count);
     carom_status status =
-        carom_parallel_phase(context, "asking convex objects", q->pairs.count, GRAIN, ask_range, q);
+        carom_parallel_phase(context, "asking convex objects", q->pairs.count,
+                             SCENE_QUERY_ITEMS_PER_RANGE, scene_query_ask_range, q);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "contacts of objects");
     CAROM_TRY(status);
-    CAROM_TRY(ask_heavy(q));
+    CAROM_TRY(scene_query_ask_heavy(q));
     uint64_t found = 0, writable, kept = 0;
     for (uint64_t i = 0; i < q->pairs.count; ++i) found += q->in_contact[i];
     CAROM_TRY(carom_scene_contacts_begin(context, &context->allocator, contacts, found, &writable));
@@ -329,7 +330,7 @@ static void scene_items_check(const items_query *q) {
 }
 
 /* Answers all items, and takes the best of each query. */
-static carom_status answer(items_query *q, carom_hit *hits) {
+static carom_status scene_query_answer(items_query *q, carom_hit *hits) {
     carom_context *context = q->context;
     scene_items_check(q);
     if (q->count >= UINT32_MAX)
@@ -338,8 +339,8 @@ static carom_status answer(items_query *q, carom_hit *hits) {
                           "time");
     q->found = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_hit, q->count);
     if (q->found == NULL) return carom_fail_memory(context, q->count * sizeof(*q->found), "hits");
-    CAROM_TRY(carom_parallel_phase(context, "asking convex objects", q->count, GRAIN,
-                                   answer_side_by_side, q));
+    CAROM_TRY(carom_parallel_phase(context, "asking convex objects", q->count,
+                                   SCENE_QUERY_ITEMS_PER_RANGE, answer_side_by_side, q));
     CAROM_TRY(answer_meshes(q));
     for (uint64_t i = 0; i < q->count; ++i) {
         carom_hit *best = &hits[q->items[i].a];
@@ -371,7 +372,7 @@ carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *sc
             hits[i] = no_hit;
             hits[i].point = rays[i].origin;
         }
-        status = answer(&q, hits);
+        status = scene_query_answer(&q, hits);
     }
     carom_arena_rewind(scratch, mark);
     carom_pairs_free(&items);
@@ -395,7 +396,7 @@ static carom_status answer_near(carom_context *context, const carom_scene *scene
         hits[i].point = points[i];
         if (boxes[i].id != CAROM_NONE) first[q.count++] = (carom_pair){(uint32_t)i, boxes[i].id};
     }
-    CAROM_TRY(answer(&q, hits));
+    CAROM_TRY(scene_query_answer(&q, hits));
     for (uint64_t i = 0; i < count; ++i) {
         double r =
             hits[i].distance * (1.0 + POINT_SLACK) + POINT_SLACK * carom_vec_largest(points[i]);
@@ -408,7 +409,7 @@ static carom_status answer_near(carom_context *context, const carom_scene *scene
     CAROM_TRY(carom_broad_query_boxes(context, scene->broad, around, count, items));
     q.items = items->data;
     q.count = items->count;
-    CAROM_TRY(answer(&q, hits));
+    CAROM_TRY(scene_query_answer(&q, hits));
     for (uint64_t i = 0; i < count; ++i) /* the second answer is no farther than the first */
         CAROM_ASSERT(hits[i].id == CAROM_NONE ||
                      hits[i].distance <= around[i].high.x - points[i].x);

@@ -22,26 +22,27 @@
 #include "broad/broad.h"
 #include "scene/scene.h"
 
-#define SIFT_GRAIN     4096u /* pairs of boxes per range: some 20 us of work */
-#define RULE_OUT_GRAIN 512u  /* pairs per range: some 50 us of work */
-#define AHEAD          6u    /* pairs whose objects are prefetched */
-#define ASK_GRAIN      32u   /* the same */
-#define COPY_GRAIN     1024u /* pairs per range: up to 300 KiB of contacts */
+#define SIFT_GRAIN                4096u /* pairs of boxes per range: some 20 us of work */
+#define RULE_OUT_GRAIN            512u  /* pairs per range: some 50 us of work */
+#define SCENE_STEP_PREFETCH_PAIRS 6u    /* pairs whose objects are prefetched */
+#define ASK_GRAIN                 32u   /* the same */
+#define COPY_GRAIN                1024u /* pairs per range: up to 300 KiB of contacts */
 
 /* What a range of pairs of boxes becomes: counts, then the first places. */
-typedef struct places {
+typedef struct scene_step_places {
     uint64_t records; /* in `next` */
     uint64_t asked;   /* of these, pairs with an object that changed */
     uint64_t dropped; /* contacts of the last step without a successor */
-} places;
+} scene_step_places;
 
-typedef struct step {
+typedef struct scene_step_job {
     carom_scene_question question;
     carom_scene *scene;
     const uint64_t *keys; /* of the pairs of boxes: a << 32 | b, sorted */
     uint64_t key_count;
     uint8_t *sifted; /* one per pair of boxes: SIFT_... */
-    places *ranges;  /* one per SIFT_GRAIN pairs, and one behind the last with the totals */
+    scene_step_places
+        *ranges;     /* one per SIFT_GRAIN pairs, and one behind the last with the totals */
     uint64_t *ended; /* keys, in scratch */
     uint64_t *begun;
     uint64_t ended_count, begun_count;
@@ -55,13 +56,13 @@ typedef struct step {
     uint64_t contact_count;
     carom_scene_contact *results;
     uint64_t writable;
-} step;
+} scene_step_job;
 
 static uint64_t key_of(const carom_scene_pair *p) {
     return (uint64_t)p->a << 32 | p->b;
 }
 
-static const carom_scene_object *object_of(const step *s, uint32_t id) {
+static const carom_scene_object *scene_step_object_of(const scene_step_job *s, uint32_t id) {
     return &s->scene->objects[id];
 }
 
@@ -88,20 +89,21 @@ static uint64_t find_record(const carom_scene_pairs *kept, uint64_t key) {
 
 /* The records of the last step that belong to a range of pairs of boxes: all between its first pair
  * and that of the next range, which is where they are dropped if they have no successor. */
-static void find_records(const step *s, carom_range range, uint64_t *first, uint64_t *end) {
+static void find_records(const scene_step_job *s, carom_range range, uint64_t *first,
+                         uint64_t *end) {
     const carom_scene_pairs *kept = &s->scene->kept;
     *first = range.begin == 0 ? 0 : find_record(kept, s->keys[range.begin]);
     *end = range.end == s->key_count ? kept->count : find_record(kept, s->keys[range.end]);
 }
 
 static carom_status sift_range(void *argument, carom_range range) {
-    const step *s = argument;
+    const scene_step_job *s = argument;
     const carom_scene *scene = s->scene;
     const carom_scene_words *ignored = &scene->ignored;
     const carom_scene_pair *kept = scene->kept.data;
     const uint8_t *states = scene->states.data;
     const carom_bounds *boxes = scene->broad->boxes;
-    places count = {0, 0, 0};
+    scene_step_places count = {0, 0, 0};
     uint64_t j, end, g = 0;
     find_records(s, range, &j, &end);
     if (ignored->count != 0 && range.begin < range.end)
@@ -137,10 +139,10 @@ static carom_status sift_range(void *argument, carom_range range) {
 }
 
 /* Turns the counts of ranges into places. */
-static void sum_ranges(step *s, uint64_t range_count) {
-    places sum = {0, 0, 0};
+static void sum_ranges(scene_step_job *s, uint64_t range_count) {
+    scene_step_places sum = {0, 0, 0};
     for (uint64_t r = 0; r <= range_count; ++r) {
-        places own = r < range_count ? s->ranges[r] : sum;
+        scene_step_places own = r < range_count ? s->ranges[r] : sum;
         s->ranges[r] = sum;
         sum.records += own.records;
         sum.asked += own.asked;
@@ -151,17 +153,17 @@ static void sum_ranges(step *s, uint64_t range_count) {
 /* ---- Merge ----------------------------------------------------------------------------------- */
 
 /* A record of the last step that has no successor. */
-static void drop(const step *s, const carom_scene_pair *old, uint64_t *at) {
+static void drop(const scene_step_job *s, const carom_scene_pair *old, uint64_t *at) {
     if (old->slot == CAROM_SCENE_NO_SLOT) return;
     s->dropped[*at] = old->slot;
     s->ended[(*at)++] = key_of(old);
 }
 
 static carom_status merge_range(void *argument, carom_range range) {
-    const step *s = argument;
+    const scene_step_job *s = argument;
     const carom_scene_pair *kept = s->scene->kept.data;
     carom_scene_pair *next = s->scene->next.data;
-    places at = s->ranges[range.begin / SIFT_GRAIN];
+    scene_step_places at = s->ranges[range.begin / SIFT_GRAIN];
     uint64_t j, end;
     find_records(s, range, &j, &end);
     for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -186,27 +188,27 @@ static carom_status merge_range(void *argument, carom_range range) {
         ++at.records;
     }
     while (j < end) drop(s, &kept[j++], &at.dropped);
-    const places *then = &s->ranges[range.begin / SIFT_GRAIN + 1];
+    const scene_step_places *then = &s->ranges[range.begin / SIFT_GRAIN + 1];
     CAROM_ASSERT(at.records == then->records && at.asked == then->asked &&
                  at.dropped == then->dropped); /* what sifting counted */
     return CAROM_OK;
 }
 
 /* Makes the records of this step, and lists those with an object that changed. */
-static carom_status make_records(step *s) {
+static carom_status make_records(scene_step_job *s) {
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
     carom_arena *scratch = carom_scratch(context, 0);
     /* At least one range, which drops the records of the last step where no pairs are left. */
     uint64_t range_count = CAROM_MAX((s->key_count + SIFT_GRAIN - 1) / SIFT_GRAIN, 1);
     s->sifted = CAROM_ARENA_TAKE(scratch, uint8_t, s->key_count);
-    s->ranges = CAROM_ARENA_TAKE(scratch, places, range_count + 1);
+    s->ranges = CAROM_ARENA_TAKE(scratch, scene_step_places, range_count + 1);
     if (s->sifted == NULL || s->ranges == NULL)
         return carom_fail_memory(context, s->key_count, "pairs of objects");
     if (s->key_count == 0) CAROM_TRY(sift_range(s, (carom_range){0, 0, 0}));
     CAROM_TRY(carom_parallel_for(context, s->key_count, SIFT_GRAIN, sift_range, s));
     sum_ranges(s, range_count);
-    places all = s->ranges[range_count];
+    scene_step_places all = s->ranges[range_count];
     s->changed_count = all.asked;
     s->dropped_count = s->ended_count = all.dropped;
     s->changed = CAROM_ARENA_TAKE(scratch, uint32_t, all.asked);
@@ -227,9 +229,9 @@ static carom_status make_records(step *s) {
 
 /* Loads what pairs of convex objects are tested and then asked by: the objects may be anywhere in
  * memory. Measured: 8 % of a step of balls, nothing for others. */
-static void prefetch_objects(const step *s, uint32_t record) {
+static void prefetch_objects(const scene_step_job *s, uint32_t record) {
     const carom_scene_pair *p = &s->scene->next.data[record];
-    const carom_scene_object *a = object_of(s, p->a), *b = object_of(s, p->b);
+    const carom_scene_object *a = scene_step_object_of(s, p->a), *b = scene_step_object_of(s, p->b);
     __builtin_prefetch(a);
     __builtin_prefetch(b);
     __builtin_prefetch(&a->convex);
@@ -239,12 +241,14 @@ static void prefetch_objects(const step *s, uint32_t record) {
 }
 
 /* In checked builds: the answer of a pair that was ruled out is that it is not in contact. */
-static void scene_step_check_ruled_out(const step *s, uint32_t worker, const carom_scene_pair *p) {
+static void scene_step_check_ruled_out(const scene_step_job *s, uint32_t worker,
+                                       const carom_scene_pair *p) {
 #ifdef CAROM_CHECKS
     carom_scene_contact contact;
     bool in_contact = false;
-    carom_status status = carom_scene_ask_convex(&s->question, worker, object_of(s, p->a),
-                                                 object_of(s, p->b), &contact, &in_contact);
+    carom_status status =
+        carom_scene_ask_convex(&s->question, worker, scene_step_object_of(s, p->a),
+                               scene_step_object_of(s, p->b), &contact, &in_contact);
     CAROM_ASSERT(status != CAROM_OK || !in_contact);
 #else
     (void)s, (void)worker, (void)p;
@@ -254,13 +258,14 @@ static void scene_step_check_ruled_out(const step *s, uint32_t worker, const car
 /* Clears CAROM_SCENE_ASK and CAROM_SCENE_CONTACT of pairs that are surely not in contact, and only
  * CAROM_SCENE_CONTACT of the others that are to be asked. */
 static carom_status rule_out_range(void *argument, carom_range range) {
-    const step *s = argument;
+    const scene_step_job *s = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_scene_pair *p = &s->scene->next.data[s->changed[i]];
-        if (i + AHEAD < range.end) prefetch_objects(s, s->changed[i + AHEAD]);
+        if (i + SCENE_STEP_PREFETCH_PAIRS < range.end)
+            prefetch_objects(s, s->changed[i + SCENE_STEP_PREFETCH_PAIRS]);
         p->flags &= ~CAROM_SCENE_CONTACT;
-        if (carom_scene_rule_out(&s->question, object_of(s, p->a), object_of(s, p->b),
-                                 p->direction)) {
+        if (carom_scene_rule_out(&s->question, scene_step_object_of(s, p->a),
+                                 scene_step_object_of(s, p->b), p->direction)) {
             p->flags &= ~CAROM_SCENE_ASK;
             scene_step_check_ruled_out(s, range.worker, p);
         }
@@ -268,21 +273,21 @@ static carom_status rule_out_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static bool is_light(const step *s, const carom_scene_pair *p) {
+static bool scene_step_is_light(const scene_step_job *s, const carom_scene_pair *p) {
     const uint8_t *states = s->scene->states.data;
     return carom_scene_is_light(states[p->a] | states[p->b]);
 }
 
 /* Gives every pair that is to be asked a slot, and lists these pairs. */
-static carom_status list_asked(step *s) {
+static carom_status list_asked(scene_step_job *s) {
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
     uint64_t light = 0, heavy = 0, needed = 0;
     for (uint64_t i = 0; i < s->changed_count; ++i) {
         const carom_scene_pair *p = &scene->next.data[s->changed[i]];
         if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
-        light += is_light(s, p) ? 1 : 0;
-        heavy += is_light(s, p) ? 0 : 1;
+        light += scene_step_is_light(s, p) ? 1 : 0;
+        heavy += scene_step_is_light(s, p) ? 0 : 1;
         needed += p->slot == CAROM_SCENE_NO_SLOT ? 1 : 0;
     }
     s->asked_count = light + heavy;
@@ -303,7 +308,7 @@ static carom_status list_asked(step *s) {
     for (uint64_t i = 0; i < s->changed_count; ++i) {
         carom_scene_pair *p = &scene->next.data[s->changed[i]];
         if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
-        s->asked[is_light(s, p) ? light_at++ : heavy_at++] = s->changed[i];
+        s->asked[scene_step_is_light(s, p) ? light_at++ : heavy_at++] = s->changed[i];
         if (p->slot != CAROM_SCENE_NO_SLOT) continue;
         CAROM_ASSERT(free_slots->count != 0);
         p->slot = free_slots->data[--free_slots->count];
@@ -324,7 +329,7 @@ static void scene_contact_check(const carom_scene_contact *c) {
         CAROM_ASSERT(c->points[0].depth >= c->points[i].depth);
 }
 
-static void settle(carom_scene_pair *p, carom_scene_contact *contact, bool in_contact) {
+static void scene_step_settle(carom_scene_pair *p, carom_scene_contact *contact, bool in_contact) {
     CAROM_ASSERT(p->slot != CAROM_SCENE_NO_SLOT);
     if (in_contact) scene_contact_check(contact);
     contact->a = p->a;
@@ -335,16 +340,16 @@ static void settle(carom_scene_pair *p, carom_scene_contact *contact, bool in_co
         p->direction = contact->normal;
 }
 
-static carom_status ask_range(void *argument, carom_range range) {
-    const step *s = argument;
+static carom_status scene_step_ask_range(void *argument, carom_range range) {
+    const scene_step_job *s = argument;
     carom_scene *scene = s->scene;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_scene_pair *p = &scene->next.data[s->asked[i]];
         carom_scene_contact *contact = &scene->pool.data[p->slot];
         bool in_contact;
-        CAROM_TRY(carom_scene_ask_convex(&s->question, range.worker, object_of(s, p->a),
-                                         object_of(s, p->b), contact, &in_contact));
-        settle(p, contact, in_contact);
+        CAROM_TRY(carom_scene_ask_convex(&s->question, range.worker, scene_step_object_of(s, p->a),
+                                         scene_step_object_of(s, p->b), contact, &in_contact));
+        scene_step_settle(p, contact, in_contact);
         if (carom_progress_stop(s->question.context, range.worker)) return CAROM_CANCELLED;
     }
     return CAROM_OK;
@@ -352,11 +357,12 @@ static carom_status ask_range(void *argument, carom_range range) {
 
 /* What runs on all threads: convex shapes that may be inside solids, and pairs that are not light.
  */
-static carom_status ask_heavy(const step *s) {
+static carom_status scene_step_ask_heavy(const scene_step_job *s) {
     carom_scene *scene = s->scene;
     for (uint64_t i = 0; i < s->asked_count; ++i) {
         carom_scene_pair *p = &scene->next.data[s->asked[i]];
-        const carom_scene_object *a = object_of(s, p->a), *b = object_of(s, p->b);
+        const carom_scene_object *a = scene_step_object_of(s, p->a),
+                                 *b = scene_step_object_of(s, p->b);
         carom_scene_contact *contact = &scene->pool.data[p->slot];
         bool in_contact = false;
         if (i < s->light_count) {
@@ -369,26 +375,26 @@ static carom_status ask_heavy(const step *s) {
         } else {
             CAROM_TRY(carom_scene_ask_heavy(&s->question, a, b, contact, &in_contact));
         }
-        settle(p, contact, in_contact);
+        scene_step_settle(p, contact, in_contact);
     }
     return CAROM_OK;
 }
 
-static carom_status ask(step *s) {
+static carom_status scene_step_ask(scene_step_job *s) {
     carom_context *context = s->question.context;
     carom_status status = carom_parallel_phase(context, "asking convex objects", s->light_count,
-                                               ASK_GRAIN, ask_range, s);
+                                               ASK_GRAIN, scene_step_ask_range, s);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "contacts of objects");
     CAROM_TRY(status);
     carom_progress_begin(context, "asking meshes", 0);
-    return carom_progress_finish(context, ask_heavy(s));
+    return carom_progress_finish(context, scene_step_ask_heavy(s));
 }
 
 /* ---- Finish ---------------------------------------------------------------------------------- */
 
 /* In checked builds: what began and what ended are sorted, each pair once. A pair is on both lists
  * only where an object has the id of one that was removed. */
-static void scene_step_check_changes(const step *s) {
+static void scene_step_check_changes(const scene_step_job *s) {
 #ifdef CAROM_CHECKS
     const carom_scene *scene = s->scene;
     CAROM_ASSERT(carom_pair_words_are_canonical(s->begun, s->begun_count, scene->id_count));
@@ -407,7 +413,7 @@ static void scene_step_check_changes(const step *s) {
 }
 
 /* Completes what began and ended. */
-static carom_status list_changes(step *s) {
+static carom_status list_changes(scene_step_job *s) {
     for (uint64_t i = 0; i < s->changed_count; ++i) {
         const carom_scene_pair *p = &s->scene->next.data[s->changed[i]];
         bool is = (p->flags & CAROM_SCENE_CONTACT) != 0, was = (p->flags & CAROM_SCENE_WAS) != 0;
@@ -419,8 +425,8 @@ static carom_status list_changes(step *s) {
     return CAROM_OK;
 }
 
-static carom_status count_range(void *argument, carom_range range) {
-    const step *s = argument;
+static carom_status scene_step_count_range(void *argument, carom_range range) {
+    const scene_step_job *s = argument;
     uint64_t count = 0;
     for (uint64_t i = range.begin; i < range.end; ++i)
         count += s->scene->next.data[i].flags & CAROM_SCENE_CONTACT;
@@ -428,13 +434,13 @@ static carom_status count_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status count_contacts(step *s) {
+static carom_status count_contacts(scene_step_job *s) {
     carom_context *context = s->question.context;
     uint64_t pairs = s->scene->next.count, ranges = (pairs + COPY_GRAIN - 1) / COPY_GRAIN;
     s->firsts = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint64_t, ranges);
     if (s->firsts == NULL)
         return carom_fail_memory(context, ranges * sizeof(*s->firsts), "contacts");
-    CAROM_TRY(carom_parallel_for(context, pairs, COPY_GRAIN, count_range, s));
+    CAROM_TRY(carom_parallel_for(context, pairs, COPY_GRAIN, scene_step_count_range, s));
     for (uint64_t r = 0; r < ranges; ++r) {
         uint64_t own = s->firsts[r];
         s->firsts[r] = s->contact_count;
@@ -444,8 +450,8 @@ static carom_status count_contacts(step *s) {
     return CAROM_OK;
 }
 
-static carom_status copy_range(void *argument, carom_range range) {
-    const step *s = argument;
+static carom_status scene_step_copy_range(void *argument, carom_range range) {
+    const scene_step_job *s = argument;
     const carom_scene *scene = s->scene;
     uint64_t at = s->firsts[range.begin / COPY_GRAIN];
     for (uint64_t i = range.begin; i < range.end && at < s->writable; ++i) {
@@ -461,19 +467,20 @@ static carom_status copy_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status fill_contacts(step *s, carom_scene_contacts *contacts, bool *more) {
+static carom_status fill_contacts(scene_step_job *s, carom_scene_contacts *contacts, bool *more) {
     carom_context *context = s->question.context;
     if (contacts == NULL) return CAROM_OK;
     CAROM_TRY(carom_scene_contacts_begin(context, &context->allocator, contacts, s->contact_count,
                                          &s->writable));
     s->results = contacts->data;
-    CAROM_TRY(carom_parallel_for(context, s->scene->next.count, COPY_GRAIN, copy_range, s));
+    CAROM_TRY(
+        carom_parallel_for(context, s->scene->next.count, COPY_GRAIN, scene_step_copy_range, s));
     *more = *more || carom_scene_contacts_end(contacts) == CAROM_MORE;
     return CAROM_OK;
 }
 
-static carom_status fill_pairs(step *s, const uint64_t *keys, uint64_t count, carom_pairs *pairs,
-                               bool *more) {
+static carom_status fill_pairs(scene_step_job *s, const uint64_t *keys, uint64_t count,
+                               carom_pairs *pairs, bool *more) {
     if (pairs == NULL) return CAROM_OK;
     carom_status status = carom_pair_list_fill(s->question.context, keys, count, pairs);
     *more = *more || status == CAROM_MORE;
@@ -481,7 +488,7 @@ static carom_status fill_pairs(step *s, const uint64_t *keys, uint64_t count, ca
 }
 
 /* Makes this step the last one. Nothing here can fail: `free_slots` has space for all slots. */
-static void commit(step *s) {
+static void commit(scene_step_job *s) {
     carom_scene *scene = s->scene;
     carom_scene_ids *free_slots = &scene->free_slots;
     CAROM_ASSERT(free_slots->count + s->dropped_count <= scene->pool.count);
@@ -527,8 +534,8 @@ static void roll_back(carom_scene *scene) {
     scene->next.count = 0;
 }
 
-static carom_status run(step *s, carom_scene_contacts *contacts, carom_pairs *begun,
-                        carom_pairs *ended, bool *more) {
+static carom_status scene_step_run_phases(scene_step_job *s, carom_scene_contacts *contacts,
+                                          carom_pairs *begun, carom_pairs *ended, bool *more) {
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
     CAROM_TRY(carom_broad_step(context, scene->broad, NULL, NULL, NULL));
@@ -541,7 +548,7 @@ static carom_status run(step *s, carom_scene_contacts *contacts, carom_pairs *be
     CAROM_TRY(make_records(s));
     CAROM_TRY(carom_parallel_for(context, s->changed_count, RULE_OUT_GRAIN, rule_out_range, s));
     CAROM_TRY(list_asked(s));
-    CAROM_TRY(ask(s));
+    CAROM_TRY(scene_step_ask(s));
     CAROM_TRY(list_changes(s));
     CAROM_TRY(count_contacts(s));
     CAROM_TRY(fill_contacts(s, contacts, more));
@@ -563,13 +570,13 @@ carom_status carom_scene_step(carom_context *context, carom_scene *scene,
     if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "pairs that began");
     if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "pairs that ended");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
-    step s = {
+    scene_step_job s = {
         .question = {context, scene->reach, scene->skip_depth, &scene->faces, &scene->segments},
         .scene = scene};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     bool more = false;
-    carom_status status = run(&s, contacts, begun, ended, &more);
+    carom_status status = scene_step_run_phases(&s, contacts, begun, ended, &more);
     if (status == CAROM_OK)
         commit(&s);
     else

@@ -36,7 +36,7 @@ static const char *check_objects(const carom_scene *scene) {
     return NULL;
 }
 
-static const char *check_pairs(const carom_scene *scene) {
+static const char *scene_validate_check_pairs(const carom_scene *scene) {
     uint64_t contacts = 0;
     for (uint64_t i = 0; i < scene->kept.count; ++i) {
         const carom_scene_pair *p = &scene->kept.data[i];
@@ -64,6 +64,6 @@ static const char *check_pairs(const carom_scene *scene) {
 const char *carom_scene_validate(const carom_scene *scene) {
     const char *message = carom_broad_validate(scene->broad);
     if (message == NULL) message = check_objects(scene);
-    if (message == NULL) message = check_pairs(scene);
+    if (message == NULL) message = scene_validate_check_pairs(scene);
     return message;
 }

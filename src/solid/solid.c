@@ -22,8 +22,9 @@ static unsigned long long number_given(const carom_mesh_view *given, const carom
     return vertex;
 }
 
-static carom_status check_closed(carom_context *context, const carom_mesh_view *given,
-                                 const carom_mesh_view *welded, const carom_mesh_report *report) {
+static carom_status solid_check_closed(carom_context *context, const carom_mesh_view *given,
+                                       const carom_mesh_view *welded,
+                                       const carom_mesh_report *report) {
     if (report->balanced) return CAROM_OK;
     bool open = report->open_edges != 0;
     const uint32_t *edge = open ? report->first_open_edge : report->first_inconsistent_edge;
@@ -102,8 +103,8 @@ static void find_longest(carom_solid *solid) {
     }
 }
 
-static carom_status describe(carom_context *context, carom_solid *solid,
-                             const carom_mesh_report *report) {
+static carom_status solid_describe(carom_context *context, carom_solid *solid,
+                                   const carom_mesh_report *report) {
     carom_soup_info soup;
     CAROM_TRY(carom_soup_get_info(solid->soup, &soup));
     solid->info.vertices = solid->view.vertex_count;
@@ -133,8 +134,8 @@ static carom_status describe(carom_context *context, carom_solid *solid,
 /* ---- Creation and destruction ---------------------------------------------------------------- */
 
 /* Builds everything but the description, from a welded triangle mesh. */
-static carom_status build(carom_context *context, carom_solid *solid, const carom_mesh_view *mesh,
-                          bool turn) {
+static carom_status solid_build(carom_context *context, carom_solid *solid,
+                                const carom_mesh_view *mesh, bool turn) {
     carom_solid_spanning_tree order;
     CAROM_TRY(carom_solid_spanning_tree_make(context, mesh, turn, &order));
     carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = order.positions,
@@ -156,7 +157,8 @@ static carom_status build(carom_context *context, carom_solid *solid, const caro
     return carom_solid_prefix_sums_make(context, &solid->allocator, &solid->view, &solid->sums);
 }
 
-static carom_status create(carom_context *context, const carom_solid_def *def, carom_solid *solid) {
+static carom_status solid_create_filled(carom_context *context, const carom_solid_def *def,
+                                        carom_solid *solid) {
     carom_mesh *welded = NULL, *split = NULL;
     carom_mesh_view view;
     carom_mesh_report report;
@@ -172,10 +174,10 @@ static carom_status create(carom_context *context, const carom_solid_def *def, c
         if (status == CAROM_OK) (void)carom_mesh_get_view(split, &view);
     }
     if (status == CAROM_OK) status = carom_mesh_inspect(context, &view, &report);
-    if (status == CAROM_OK) status = check_closed(context, mesh, &view, &report);
+    if (status == CAROM_OK) status = solid_check_closed(context, mesh, &view, &report);
     if (status == CAROM_OK)
-        status = build(context, solid, &view, is_inside_out(&report) != def->complement);
-    if (status == CAROM_OK) status = describe(context, solid, &report);
+        status = solid_build(context, solid, &view, is_inside_out(&report) != def->complement);
+    if (status == CAROM_OK) status = solid_describe(context, solid, &report);
     solid->info.complement = def->complement;
     carom_mesh_destroy(welded);
     carom_mesh_destroy(split);
@@ -193,7 +195,7 @@ carom_status carom_solid_create(carom_context *context, const carom_solid_def *d
     carom_solid *solid = carom_allocate(&context->allocator, 1, sizeof(*solid));
     if (solid == NULL) return carom_fail_memory(context, sizeof(*solid), "a solid");
     *solid = (carom_solid){.allocator = context->allocator, .base = def->complement ? 1 : 0};
-    carom_status status = create(context, def, solid);
+    carom_status status = solid_create_filled(context, def, solid);
     if (status == CAROM_OK && context->backend == CAROM_BACKEND_CUDA)
         status = carom_solid_device_make(context, solid);
     if (status != CAROM_OK) {

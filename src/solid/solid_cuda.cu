@@ -20,17 +20,18 @@
 #include "bvh/bvh.h"
 #include "solid/solid_device.h"
 
-#define THREADS      256u
-#define WARPS        (THREADS / CAROM_WARP)
-#define DECIDERS     128u    /* threads of a block that decides: they take many registers */
-#define PER_WARP     64u     /* entries that a warp collects before it appends them */
-#define STACK_NODES  256u    /* two are taken and up to 32 added per level, on 7 levels */
-#define LEVEL_SHIFT  28u     /* a node above the blocks: its level and its index, below 2^28 */
+#define SOLID_CUDA_THREADS 256u
+#define SOLID_CUDA_WARPS   (SOLID_CUDA_THREADS / CAROM_WARP)
+#define DECIDERS           128u /* threads of a block that decides: they take many registers */
+#define PER_WARP           64u  /* entries that a warp collects before it appends them */
+#define STACK_NODES        256u /* two are taken and up to 32 added per level, on 7 levels */
+#define SOLID_CUDA_LEVEL_SHIFT                                                                     \
+    28u                      /* a node above the blocks: its level and its index, below 2^28 */
 #define LIST_ENTRIES 262144u /* of a list at first: 3 MiB */
 #define MOST_QUERIES 65535u  /* of a launch: rows that a grid of blocks may have */
 
 /* Counters: */
-enum { N_BLOCK_PAIRS, N_CANDIDATES, N_OPEN, N_LINKS, N_KEPT, N_DEGENERATE };
+enum { N_BLOCK_PAIRS, SOLID_CUDA_N_CANDIDATES, SOLID_CUDA_N_OPEN, N_LINKS, N_KEPT, N_DEGENERATE };
 
 struct carom_device_solid {
     carom_device_solid_arrays arrays; /* with pointers to device memory */
@@ -38,13 +39,13 @@ struct carom_device_solid {
 };
 
 /* A query whose solids are arrays on the device. */
-struct query {
+struct solid_cuda_query {
     carom_device_overlap q;
     carom_device_solid_arrays solids[2];
 };
 
 /* Two blocks, or two triangles. */
-struct entry {
+struct solid_cuda_entry {
     uint32_t query, a, b;
 };
 
@@ -52,12 +53,12 @@ static_assert(CAROM_DEVICE_TREE_LEVELS == CAROM_BVH_LEVELS, "the levels of both 
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-struct box {
+struct solid_cuda_box {
     float low[3], high[3];
 };
 
-static __device__ inline box load_box(const carom_bvh_node *node, unsigned lane) {
-    box b;
+static __device__ inline solid_cuda_box load_box(const carom_bvh_node *node, unsigned lane) {
+    solid_cuda_box b;
     for (int k = 0; k < 3; ++k) {
         b.low[k] = node->low[k][lane];
         b.high[k] = node->high[k][lane];
@@ -65,7 +66,7 @@ static __device__ inline box load_box(const carom_bvh_node *node, unsigned lane)
     return b;
 }
 
-static __device__ inline bool overlap(const box &a, const box &b) {
+static __device__ inline bool solid_cuda_overlap(const solid_cuda_box &a, const solid_cuda_box &b) {
     return a.low[0] <= b.high[0] && b.low[0] <= a.high[0] && a.low[1] <= b.high[1] &&
            b.low[1] <= a.high[1] && a.low[2] <= b.high[2] && b.low[2] <= a.high[2];
 }
@@ -76,9 +77,10 @@ static __device__ inline void move_point(const carom_device_move &m, const float
 }
 
 /* A box around a moved box; an empty one stays empty. */
-static __device__ inline box move_box(const carom_device_move &m, const box &b) {
+static __device__ inline solid_cuda_box move_box(const carom_device_move &m,
+                                                 const solid_cuda_box &b) {
     float middle[3], half[3], moved[3];
-    box out;
+    solid_cuda_box out;
     for (int k = 0; k < 3; ++k) {
         middle[k] = 0.5f * b.low[k] + 0.5f * b.high[k];
         half[k] = 0.5f * b.high[k] - 0.5f * b.low[k];
@@ -101,10 +103,11 @@ static __device__ inline const carom_bvh_node *nodes_of(const carom_device_solid
 /* ---- Pairs of blocks ------------------------------------------------------------------------- */
 
 /* The box of a block, from the node above it; for a tree of one block, everywhere. */
-static __device__ inline box block_box(const carom_device_solid_tree &tree, uint32_t block) {
+static __device__ inline solid_cuda_box block_box(const carom_device_solid_tree &tree,
+                                                  uint32_t block) {
     if (tree.level_count > 1)
         return load_box(nodes_of(tree, 1) + block / CAROM_BVH_WIDTH, block % CAROM_BVH_WIDTH);
-    box b;
+    solid_cuda_box b;
     for (int k = 0; k < 3; ++k) {
         b.low[k] = -FLT_MAX;
         b.high[k] = FLT_MAX;
@@ -113,45 +116,46 @@ static __device__ inline box block_box(const carom_device_solid_tree &tree, uint
 }
 
 /* One row of the grid per query. */
-static __global__ void __launch_bounds__(THREADS)
-    find_block_pairs(const query *queries, carom_device_list<entry> found) {
+static __global__ void __launch_bounds__(SOLID_CUDA_THREADS)
+    find_block_pairs(const solid_cuda_query *queries, carom_device_list<solid_cuda_entry> found) {
     carom_device_begin();
-    __shared__ uint32_t stacks[WARPS][STACK_NODES];
-    __shared__ entry buffers[WARPS][PER_WARP];
-    const query &q = queries[blockIdx.y];
+    __shared__ uint32_t stacks[SOLID_CUDA_WARPS][STACK_NODES];
+    __shared__ solid_cuda_entry buffers[SOLID_CUDA_WARPS][PER_WARP];
+    const solid_cuda_query &q = queries[blockIdx.y];
     const carom_device_solid_tree &a = q.solids[0].tree, &b = q.solids[1].tree;
     unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP;
     unsigned child = lane % CAROM_BVH_WIDTH, second = lane / CAROM_BVH_WIDTH;
     uint32_t *stack = stacks[warp];
-    carom_warp_buffer<entry, PER_WARP> buffer = {buffers[warp], 0};
+    carom_warp_buffer<solid_cuda_entry, PER_WARP> buffer = {buffers[warp], 0};
     bool whole = a.level_count == 1 || b.level_count == 1; /* all pairs: there are few */
-    for (uint32_t block = blockIdx.x * WARPS + warp; block < b.block_count;
-         block += gridDim.x * WARPS) {
-        box own = block_box(b, block), moved = move_box(q.q.b_to_a, own);
+    for (uint32_t block = blockIdx.x * SOLID_CUDA_WARPS + warp; block < b.block_count;
+         block += gridDim.x * SOLID_CUDA_WARPS) {
+        solid_cuda_box own = block_box(b, block), moved = move_box(q.q.b_to_a, own);
         if (whole) {
             for (uint32_t first = 0; first < a.block_count; first += CAROM_WARP) {
-                entry e = {blockIdx.y, first + lane, block};
+                solid_cuda_entry e = {blockIdx.y, first + lane, block};
                 buffer.push(found, e.a < a.block_count, e);
                 __syncwarp();
             }
             continue;
         }
         unsigned used = 1;
-        if (lane == 0) stack[0] = (a.level_count - 1u) << LEVEL_SHIFT;
+        if (lane == 0) stack[0] = (a.level_count - 1u) << SOLID_CUDA_LEVEL_SHIFT;
         __syncwarp();
         while (used != 0) {
             unsigned take = used < 2 ? used : 2;
             uint32_t node = second < take ? stack[used - 1 - second] : 0;
             __syncwarp();
             used -= take;
-            uint32_t level = node >> LEVEL_SHIFT, index = node & ((1u << LEVEL_SHIFT) - 1u);
+            uint32_t level = node >> SOLID_CUDA_LEVEL_SHIFT,
+                     index = node & ((1u << SOLID_CUDA_LEVEL_SHIFT) - 1u);
             bool hit = second < take;
             if (hit) {
-                box other = load_box(nodes_of(a, level) + index, child);
-                hit = overlap(moved, other);
-                if (hit && level == 1) hit = overlap(move_box(q.q.a_to_b, other), own);
+                solid_cuda_box other = load_box(nodes_of(a, level) + index, child);
+                hit = solid_cuda_overlap(moved, other);
+                if (hit && level == 1) hit = solid_cuda_overlap(move_box(q.q.a_to_b, other), own);
             }
-            entry e = {blockIdx.y, index * CAROM_BVH_WIDTH + child, block};
+            solid_cuda_entry e = {blockIdx.y, index * CAROM_BVH_WIDTH + child, block};
             CAROM_ASSERT(!hit || level != 1 || e.a < a.block_count);
             buffer.push(found, hit && level == 1, e);
             bool deeper = hit && level > 1;
@@ -159,7 +163,7 @@ static __global__ void __launch_bounds__(THREADS)
             CAROM_ASSERT(carom_warp_agrees(used) && used + __popc(mask) <= STACK_NODES);
             if (deeper)
                 stack[used + __popc(mask & ((1u << lane) - 1u))] =
-                    (level - 1u) << LEVEL_SHIFT | (index * CAROM_BVH_WIDTH + child);
+                    (level - 1u) << SOLID_CUDA_LEVEL_SHIFT | (index * CAROM_BVH_WIDTH + child);
             used += __popc(mask);
             __syncwarp();
         }
@@ -175,10 +179,11 @@ static __device__ inline carom_vec3 load_position(const carom_device_solid_array
 }
 
 /* The box of a triangle of b in the frame of a's tree; empty past the last. */
-static __device__ inline box triangle_box(const query &q, uint32_t place) {
+static __device__ inline solid_cuda_box solid_cuda_triangle_box(const solid_cuda_query &q,
+                                                                uint32_t place) {
     const carom_device_solid_arrays &s = q.solids[1];
     uint32_t triangle = s.tree.items[place];
-    box out;
+    solid_cuda_box out;
     for (int k = 0; k < 3; ++k) {
         out.low[k] = HUGE_VALF;
         out.high[k] = -HUGE_VALF;
@@ -203,32 +208,34 @@ static __device__ inline box triangle_box(const query &q, uint32_t place) {
     return out;
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    find_candidates(const query *queries, carom_device_list<entry> pairs,
-                    carom_device_list<entry> found) {
+static __global__ void __launch_bounds__(SOLID_CUDA_THREADS)
+    solid_cuda_find_candidates(const solid_cuda_query *queries,
+                               carom_device_list<solid_cuda_entry> pairs,
+                               carom_device_list<solid_cuda_entry> found) {
     carom_device_begin();
-    __shared__ box boxes[WARPS][CAROM_BVH_WIDTH];
-    __shared__ entry buffers[WARPS][PER_WARP];
+    __shared__ solid_cuda_box boxes[SOLID_CUDA_WARPS][CAROM_BVH_WIDTH];
+    __shared__ solid_cuda_entry buffers[SOLID_CUDA_WARPS][PER_WARP];
     unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP;
     unsigned mine = lane % CAROM_BVH_WIDTH, second = lane / CAROM_BVH_WIDTH;
-    carom_warp_buffer<entry, PER_WARP> buffer = {buffers[warp], 0};
+    carom_warp_buffer<solid_cuda_entry, PER_WARP> buffer = {buffers[warp], 0};
     uint64_t count = pairs.stored();
-    for (uint64_t i = (uint64_t)blockIdx.x * WARPS + warp; i < count;
-         i += (uint64_t)gridDim.x * WARPS) {
-        entry pair = pairs.data[i];
-        const query &q = queries[pair.query];
+    for (uint64_t i = (uint64_t)blockIdx.x * SOLID_CUDA_WARPS + warp; i < count;
+         i += (uint64_t)gridDim.x * SOLID_CUDA_WARPS) {
+        solid_cuda_entry pair = pairs.data[i];
+        const solid_cuda_query &q = queries[pair.query];
         const carom_device_solid_tree &a = q.solids[0].tree, &b = q.solids[1].tree;
         CAROM_ASSERT(pair.a < a.block_count && pair.b < b.block_count);
-        if (second == 0) boxes[warp][mine] = triangle_box(q, pair.b * CAROM_BVH_WIDTH + mine);
-        box own = load_box(nodes_of(a, 0) + pair.a, mine);
+        if (second == 0)
+            boxes[warp][mine] = solid_cuda_triangle_box(q, pair.b * CAROM_BVH_WIDTH + mine);
+        solid_cuda_box own = load_box(nodes_of(a, 0) + pair.a, mine);
         uint32_t item_a = a.items[pair.a * CAROM_BVH_WIDTH + mine];
         __syncwarp();
         for (unsigned k = 0; k < CAROM_BVH_WIDTH / 2; ++k) {
             unsigned other = second * (CAROM_BVH_WIDTH / 2) + k;
-            bool hit = overlap(own, boxes[warp][other]);
+            bool hit = solid_cuda_overlap(own, boxes[warp][other]);
             CAROM_ASSERT(!hit || item_a < q.solids[0].triangle_count);
-            entry e = {pair.query, item_a,
-                       hit ? b.items[pair.b * CAROM_BVH_WIDTH + other] : CAROM_BVH_NONE};
+            solid_cuda_entry e = {pair.query, item_a,
+                                  hit ? b.items[pair.b * CAROM_BVH_WIDTH + other] : CAROM_BVH_NONE};
             buffer.push(found, hit, e);
             __syncwarp();
         }
@@ -238,8 +245,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- Decisions ------------------------------------------------------------------------------- */
 
-static __device__ inline void load_face(const query &q, int of_b, uint32_t triangle,
-                                        carom_solid_face *face) {
+static __device__ inline void solid_cuda_load_face(const solid_cuda_query &q, int of_b,
+                                                   uint32_t triangle, carom_solid_face *face) {
     const carom_device_solid_arrays &s = q.solids[of_b];
     CAROM_ASSERT(triangle < s.triangle_count);
     for (int i = 0; i < 3; ++i) {
@@ -252,24 +259,25 @@ static __device__ inline void load_face(const query &q, int of_b, uint32_t trian
 }
 
 static __global__ void __launch_bounds__(DECIDERS)
-    decide_by_planes(const query *queries, carom_device_list<entry> candidates,
-                     carom_device_list<entry> open) {
+    decide_by_planes(const solid_cuda_query *queries,
+                     carom_device_list<solid_cuda_entry> candidates,
+                     carom_device_list<solid_cuda_entry> open) {
     carom_device_begin();
-    __shared__ entry buffers[DECIDERS / CAROM_WARP][PER_WARP];
-    carom_warp_buffer<entry, PER_WARP> buffer = {buffers[threadIdx.x / CAROM_WARP], 0};
+    __shared__ solid_cuda_entry buffers[DECIDERS / CAROM_WARP][PER_WARP];
+    carom_warp_buffer<solid_cuda_entry, PER_WARP> buffer = {buffers[threadIdx.x / CAROM_WARP], 0};
     uint64_t count = candidates.stored();
     for (uint64_t base = (uint64_t)blockIdx.x * DECIDERS; base < count;
          base += (uint64_t)gridDim.x * DECIDERS) {
         uint64_t i = base + threadIdx.x;
-        entry pair = {0, 0, 0};
+        solid_cuda_entry pair = {0, 0, 0};
         bool left = i < count;
         if (left) {
             carom_solid_face a, b;
             carom_solid_encounter e;
             pair = candidates.data[i];
-            const query &q = queries[pair.query];
-            load_face(q, 0, pair.a, &a);
-            load_face(q, 1, pair.b, &b);
+            const solid_cuda_query &q = queries[pair.query];
+            solid_cuda_load_face(q, 0, pair.a, &a);
+            solid_cuda_load_face(q, 1, pair.b, &b);
             left = carom_solid_may_meet(&a, &b, &e) != 0;
         }
         buffer.push(open, left, pair);
@@ -288,11 +296,11 @@ static __device__ inline void add_sum(carom_solid_sum *to, uint64_t low, uint64_
     if (high != 0) (void)atomicAdd((carom_device_count *)&to->high, high);
 }
 
-static __device__ inline void raise(uint64_t *to, uint64_t x) {
+static __device__ inline void solid_cuda_raise(uint64_t *to, uint64_t x) {
     if (x != 0) (void)atomicMax((carom_device_count *)to, (carom_device_count)x);
 }
 
-static __device__ inline void count(uint64_t *to, uint64_t n) {
+static __device__ inline void solid_cuda_count(uint64_t *to, uint64_t n) {
     if (n != 0) (void)atomicAdd((carom_device_count *)to, (carom_device_count)n);
 }
 
@@ -346,8 +354,8 @@ static __device__ inline void gain_begin(gain *g) {
 
 /* Sum i of a lane with terms, in fixed point. As add_terms in solid_pair.c: a term that exceeds its
  * bound ends the addition of its pair. */
-static __device__ inline carom_solid_sum fixed(const query &q, const gain *g, unsigned i, bool *has,
-                                               uint64_t *flags) {
+static __device__ inline carom_solid_sum solid_cuda_fixed(const solid_cuda_query &q, const gain *g,
+                                                          unsigned i, bool *has, uint64_t *flags) {
     carom_solid_sum out = {0, 0};
     if (!*has) return out;
     if (i < CAROM_SOLID_TERMS) {
@@ -372,13 +380,13 @@ static __device__ inline carom_solid_sum fixed(const query &q, const gain *g, un
 /* Adds what all lanes of a warp gained; `has`: this lane has terms. Where all lanes have the same
  * tally (`one`), each number is summed over the warp and added by a lane of its own, all at once.
  */
-static __device__ void add_gains(const query &q, carom_device_tally *tally, bool one, bool has,
-                                 const gain *g) {
+static __device__ void add_gains(const solid_cuda_query &q, carom_device_tally *tally, bool one,
+                                 bool has, const gain *g) {
     unsigned lane = threadIdx.x % CAROM_WARP;
     carom_solid_sum *sums = tally->terms, mine = {0, 0};
     uint64_t *maxima = tally->low, *numbers = &tally->pairs, flags = g->flags, number = 0;
     for (unsigned i = 0; i < SUMS; ++i) {
-        carom_solid_sum x = fixed(q, g, i, &has, &flags);
+        carom_solid_sum x = solid_cuda_fixed(q, g, i, &has, &flags);
         if (one) {
             x = sum_of_warp(x);
             if (lane == i) mine = x;
@@ -394,7 +402,7 @@ static __device__ void add_gains(const query &q, carom_device_tally *tally, bool
             x = most_of_warp(x);
             if (lane == SUMS + i) number = x;
         } else {
-            raise(&maxima[i], x);
+            solid_cuda_raise(&maxima[i], x);
         }
     }
     for (unsigned i = 0; i < NUMBERS; ++i) {
@@ -403,16 +411,16 @@ static __device__ void add_gains(const query &q, carom_device_tally *tally, bool
             unsigned mask = __ballot_sync(~0u, counts);
             if (lane == SUMS + MAXIMA + i) number = (uint64_t)__popc(mask);
         } else {
-            count(&numbers[i], counts ? 1u : 0u);
+            solid_cuda_count(&numbers[i], counts ? 1u : 0u);
         }
     }
     if (one) {
         if (lane < SUMS)
             add_sum(&sums[lane], mine.low, mine.high);
         else if (lane < SUMS + MAXIMA)
-            raise(&maxima[lane - SUMS], number);
+            solid_cuda_raise(&maxima[lane - SUMS], number);
         else if (lane < SUMS + MAXIMA + NUMBERS)
-            count(&numbers[lane - SUMS - MAXIMA], number);
+            solid_cuda_count(&numbers[lane - SUMS - MAXIMA], number);
         flags = __reduce_or_sync(~0u, (unsigned)flags);
         if (lane != 0) flags = 0;
     }
@@ -426,28 +434,28 @@ struct lists {
     carom_device_list<carom_device_encounter> degenerate;
 };
 
-static __device__ inline void cross_link(const query &q, const lists &to, uint32_t number,
-                                         const carom_solid_face *f, int of_b, int side,
-                                         int change) {
+static __device__ inline void solid_cuda_cross_link(const solid_cuda_query &q, const lists &to,
+                                                    uint32_t number, const carom_solid_face *f,
+                                                    int of_b, int side, int change) {
     uint32_t vertex = carom_solid_link(f, side, &change);
     carom_device_link link = {number, (uint32_t)of_b, vertex, change};
     if (change != 0) (q.q.place.summed[of_b] ? to.links : to.kept).append(link);
 }
 
-static __device__ __noinline__ void consider_flat(const query &q, const lists &to, uint32_t number,
-                                                  const carom_solid_face *f,
-                                                  const carom_solid_face *g, int g_of_b) {
+static __device__ __noinline__ void
+solid_cuda_consider_flat(const solid_cuda_query &q, const lists &to, uint32_t number,
+                         const carom_solid_face *f, const carom_solid_face *g, int g_of_b) {
     for (int side = 0; side < 3; ++side) {
         if (!(f->represents >> side & 1u)) continue;
         int change = carom_solid_side_crosses(
             f, side, g, g_of_b ? q.q.place.moved_sign : -q.q.place.moved_sign);
-        if (change != 0) cross_link(q, to, number, f, !g_of_b, side, change);
+        if (change != 0) solid_cuda_cross_link(q, to, number, f, !g_of_b, side, change);
     }
 }
 
 static __global__ void __launch_bounds__(DECIDERS)
-    add_pairs(const query *queries, carom_device_tally *tallies, carom_device_list<entry> open,
-              lists to) {
+    solid_cuda_add_pairs(const solid_cuda_query *queries, carom_device_tally *tallies,
+                         carom_device_list<solid_cuda_entry> open, lists to) {
     carom_device_begin();
     uint64_t count = open.stored();
     for (uint64_t base = (uint64_t)blockIdx.x * DECIDERS; base < count;
@@ -456,8 +464,8 @@ static __global__ void __launch_bounds__(DECIDERS)
         uint64_t i = base + threadIdx.x;
         bool there = i < count;
         if (warp_base >= count) continue; /* of all lanes */
-        entry pair = open.data[there ? i : warp_base];
-        const query &q = queries[pair.query];
+        solid_cuda_entry pair = open.data[there ? i : warp_base];
+        const solid_cuda_query &q = queries[pair.query];
         carom_device_tally *tally = &tallies[pair.query];
         int same = 0;
         (void)__match_all_sync(~0u, pair.query, &same);
@@ -465,15 +473,15 @@ static __global__ void __launch_bounds__(DECIDERS)
         carom_solid_encounter e;
         gain g;
         gain_begin(&g);
-        load_face(q, 0, pair.a, &a);
-        load_face(q, 1, pair.b, &b);
+        solid_cuda_load_face(q, 0, pair.a, &a);
+        solid_cuda_load_face(q, 1, pair.b, &b);
         bool meets = there && carom_solid_may_meet(&a, &b, &e) != 0;
         if (meets) {
             carom_solid_decide(&a, &b, &q.q.place, &e);
             g.numbers[1] = e.m.undecided != 0;
             if (e.flat) {
-                consider_flat(q, to, pair.query, &a, &b, 1);
-                consider_flat(q, to, pair.query, &b, &a, 0);
+                solid_cuda_consider_flat(q, to, pair.query, &a, &b, 1);
+                solid_cuda_consider_flat(q, to, pair.query, &b, &a, 0);
                 meets = false;
             }
         }
@@ -494,7 +502,7 @@ static __global__ void __launch_bounds__(DECIDERS)
                     g.maxima[3 + j] = at > g.maxima[3 + j] ? at : g.maxima[3 + j];
                 }
                 if (f->represents >> end->side & 1u)
-                    cross_link(q, to, pair.query, f, end->of_b, end->side, end->change);
+                    solid_cuda_cross_link(q, to, pair.query, f, end->of_b, end->side, end->change);
             }
             if (e.m.degenerate == 0) {
                 g.numbers[0] = true;
@@ -514,8 +522,8 @@ static __global__ void __launch_bounds__(DECIDERS)
 /* A warp per link. Lanes 0 to 15 take one prefix sum each; lanes 16 to 23 the triangles between an
  * end of the range and the block boundary nearest to it, of which there are four at most. */
 static __global__ void __launch_bounds__(DECIDERS)
-    add_links(const query *queries, carom_device_tally *tallies,
-              carom_device_list<carom_device_link> links) {
+    solid_cuda_add_links(const solid_cuda_query *queries, carom_device_tally *tallies,
+                         carom_device_list<carom_device_link> links) {
     carom_device_begin();
     const unsigned warps = DECIDERS / CAROM_WARP, near = CAROM_SOLID_BLOCK / 2;
     unsigned lane = threadIdx.x % CAROM_WARP;
@@ -524,7 +532,7 @@ static __global__ void __launch_bounds__(DECIDERS)
          i += (uint64_t)gridDim.x * warps) {
         carom_device_link link = links.data[i];
         int of_b = (int)link.of_b, weight = link.weight;
-        const query &q = queries[link.query];
+        const solid_cuda_query &q = queries[link.query];
         const carom_device_solid_arrays &s = q.solids[of_b];
         carom_device_tally *tally = &tallies[link.query];
         CAROM_ASSERT(link.vertex < s.vertex_count && s.ends[link.vertex] <= s.vertex_count);
@@ -572,14 +580,14 @@ static __global__ void __launch_bounds__(DECIDERS)
 /* ---- Solids ---------------------------------------------------------------------------------- */
 
 /* Copies arrays into one block of memory, aligned; without memory it only counts bytes. */
-struct packer {
+struct solid_cuda_packer {
     carom_device *device;
     char *memory;
     uint64_t used;
     cudaError_t error;
 
-    template <typename T> const T *add(const T *from, uint64_t count) {
-        uint64_t bytes = count * sizeof(T);
+    template <typename T> const T *add(const T *from, uint64_t solid_cuda_count) {
+        uint64_t bytes = solid_cuda_count * sizeof(T);
         char *to = memory != nullptr ? memory + used : nullptr;
         used += (bytes + CAROM_DEVICE_ALLOCATION - 1) / CAROM_DEVICE_ALLOCATION *
                 CAROM_DEVICE_ALLOCATION;
@@ -589,7 +597,8 @@ struct packer {
     }
 };
 
-static carom_device_solid_arrays pack_arrays(packer *p, const carom_device_solid_arrays &from) {
+static carom_device_solid_arrays pack_arrays(solid_cuda_packer *p,
+                                             const carom_device_solid_arrays &from) {
     carom_device_solid_arrays to = from;
     to.positions = p->add(from.positions, 3 * from.vertex_count);
     to.corners = p->add(from.corners, 3 * from.triangle_count);
@@ -609,12 +618,12 @@ static void solid_destroy(carom_device_solid *solid) {
 
 static carom_status solid_fill(carom_device *device, const carom_device_solid_arrays *arrays,
                                carom_device_solid *solid) {
-    packer count = {device, nullptr, 0, cudaSuccess};
+    solid_cuda_packer count = {device, nullptr, 0, cudaSuccess};
     (void)pack_arrays(&count, *arrays);
     CAROM_DEVICE_TRY(
         carom_device_check(device, cudaSetDevice(device->number), "choosing the device"));
     CAROM_DEVICE_TRY(carom_device_reserve(device, &solid->memory, count.used, "a solid"));
-    packer copy = {device, (char *)solid->memory.data, 0, cudaSuccess};
+    solid_cuda_packer copy = {device, (char *)solid->memory.data, 0, cudaSuccess};
     solid->arrays = pack_arrays(&copy, *arrays);
     CAROM_DEVICE_TRY(carom_device_check(device, copy.error, "copying a solid"));
     return carom_device_check(device, cudaStreamSynchronize(device->stream), "copying a solid");
@@ -643,8 +652,8 @@ static uint64_t solid_bytes(const carom_device_solid *solid) {
 
 /* Of all queries, on the host: queries and empty tallies, which are copied to the device, then the
  * tallies that come back. */
-struct search_arguments {
-    const query *queries;
+struct solid_cuda_search_arguments {
+    const solid_cuda_query *queries;
     carom_device_tally *empty, *tallies;
     uint32_t count, most_blocks;
     carom_device_found *found;
@@ -655,10 +664,11 @@ static const struct {
     int counter;
     size_t size;
     const char *what;
-} LISTS[] = {
-    {CAROM_SCRATCH_SOLID_BLOCK_PAIRS, N_BLOCK_PAIRS, sizeof(entry), "pairs of blocks"},
-    {CAROM_SCRATCH_SOLID_CANDIDATES, N_CANDIDATES, sizeof(entry), "pairs of triangles"},
-    {CAROM_SCRATCH_SOLID_OPEN, N_OPEN, sizeof(entry), "pairs of triangles"},
+} SOLID_CUDA_LISTS[] = {
+    {CAROM_SCRATCH_SOLID_BLOCK_PAIRS, N_BLOCK_PAIRS, sizeof(solid_cuda_entry), "pairs of blocks"},
+    {CAROM_SCRATCH_SOLID_CANDIDATES, SOLID_CUDA_N_CANDIDATES, sizeof(solid_cuda_entry),
+     "pairs of triangles"},
+    {CAROM_SCRATCH_SOLID_OPEN, SOLID_CUDA_N_OPEN, sizeof(solid_cuda_entry), "pairs of triangles"},
     {CAROM_SCRATCH_SOLID_LINKS, N_LINKS, sizeof(carom_device_link), "crossed edges"},
     {CAROM_SCRATCH_SOLID_KEPT, N_KEPT, sizeof(carom_device_link), "crossed edges"},
     {CAROM_SCRATCH_SOLID_DEGENERATE, N_DEGENERATE, sizeof(carom_device_encounter),
@@ -666,36 +676,38 @@ static const struct {
 };
 
 /* Of queries and their tallies, on the device. */
-static uint64_t query_bytes(const search_arguments *s) {
-    return s->count * (sizeof(query) + sizeof(carom_device_tally));
+static uint64_t query_bytes(const solid_cuda_search_arguments *s) {
+    return s->count * (sizeof(solid_cuda_query) + sizeof(carom_device_tally));
 }
 
-static carom_status search_reserve(carom_device *device, carom_device_op *op) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+static carom_status solid_cuda_search_reserve(carom_device *device, carom_device_op *op) {
+    const solid_cuda_search_arguments *s = carom_device_arguments<solid_cuda_search_arguments>(op);
     CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_SOLID_QUERIES,
                                                   query_bytes(s), "queries"));
-    for (const auto &list : LISTS)
+    for (const auto &list : SOLID_CUDA_LISTS)
         CAROM_DEVICE_TRY(
             carom_device_reserve_list(device, list.block, LIST_ENTRIES, list.size, list.what));
     return CAROM_OK;
 }
 
 template <typename KERNEL, typename... ARGUMENTS>
-static void launch(carom_device *device, KERNEL kernel, unsigned threads, ARGUMENTS... arguments) {
+static void solid_cuda_launch(carom_device *device, KERNEL kernel, unsigned threads,
+                              ARGUMENTS... arguments) {
     carom_device_launch(device, kernel, carom_device_resident(device, kernel, threads), threads,
                         arguments...);
 }
 
-static void search_launch(carom_device *device, carom_device_op *op) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    query *queries = carom_device_take<query>(device, CAROM_SCRATCH_SOLID_QUERIES, query_bytes(s));
+static void solid_cuda_search_launch(carom_device *device, carom_device_op *op) {
+    const solid_cuda_search_arguments *s = carom_device_arguments<solid_cuda_search_arguments>(op);
+    solid_cuda_query *queries =
+        carom_device_take<solid_cuda_query>(device, CAROM_SCRATCH_SOLID_QUERIES, query_bytes(s));
     carom_device_tally *tallies = (carom_device_tally *)(queries + s->count);
-    carom_device_list<entry> blocks =
-        carom_device_list_of<entry>(device, CAROM_SCRATCH_SOLID_BLOCK_PAIRS, op, N_BLOCK_PAIRS);
-    carom_device_list<entry> candidates =
-        carom_device_list_of<entry>(device, CAROM_SCRATCH_SOLID_CANDIDATES, op, N_CANDIDATES);
-    carom_device_list<entry> open =
-        carom_device_list_of<entry>(device, CAROM_SCRATCH_SOLID_OPEN, op, N_OPEN);
+    carom_device_list<solid_cuda_entry> blocks = carom_device_list_of<solid_cuda_entry>(
+        device, CAROM_SCRATCH_SOLID_BLOCK_PAIRS, op, N_BLOCK_PAIRS);
+    carom_device_list<solid_cuda_entry> candidates = carom_device_list_of<solid_cuda_entry>(
+        device, CAROM_SCRATCH_SOLID_CANDIDATES, op, SOLID_CUDA_N_CANDIDATES);
+    carom_device_list<solid_cuda_entry> open = carom_device_list_of<solid_cuda_entry>(
+        device, CAROM_SCRATCH_SOLID_OPEN, op, SOLID_CUDA_N_OPEN);
     lists to = {
         carom_device_list_of<carom_device_link>(device, CAROM_SCRATCH_SOLID_LINKS, op, N_LINKS),
         carom_device_list_of<carom_device_link>(device, CAROM_SCRATCH_SOLID_KEPT, op, N_KEPT),
@@ -706,36 +718,40 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     (void)cudaMemcpyAsync(queries, s->queries, query_bytes(s), cudaMemcpyHostToDevice,
                           device->stream);
     carom_device_step(device, "pairs of blocks");
-    find_block_pairs<<<dim3(carom_device_blocks(s->most_blocks, WARPS), s->count), THREADS, 0,
-                       device->stream>>>(queries, blocks);
+    find_block_pairs<<<dim3(carom_device_blocks(s->most_blocks, SOLID_CUDA_WARPS), s->count),
+                       SOLID_CUDA_THREADS, 0, device->stream>>>(queries, blocks);
     carom_device_step(device, "candidates");
-    launch(device, find_candidates, THREADS, (const query *)queries, blocks, candidates);
+    solid_cuda_launch(device, solid_cuda_find_candidates, SOLID_CUDA_THREADS,
+                      (const solid_cuda_query *)queries, blocks, candidates);
     carom_device_step(device, "planes");
-    launch(device, decide_by_planes, DECIDERS, (const query *)queries, candidates, open);
+    solid_cuda_launch(device, decide_by_planes, DECIDERS, (const solid_cuda_query *)queries,
+                      candidates, open);
     carom_device_step(device, "terms");
-    launch(device, add_pairs, DECIDERS, (const query *)queries, tallies, open, to);
+    solid_cuda_launch(device, solid_cuda_add_pairs, DECIDERS, (const solid_cuda_query *)queries,
+                      tallies, open, to);
     carom_device_step(device, "links");
-    launch(device, add_links, DECIDERS, (const query *)queries, tallies, to.links);
+    solid_cuda_launch(device, solid_cuda_add_links, DECIDERS, (const solid_cuda_query *)queries,
+                      tallies, to.links);
     carom_device_step(device, "sums");
     (void)cudaMemcpyAsync(s->tallies, tallies, s->count * sizeof(*tallies), cudaMemcpyDeviceToHost,
                           device->stream);
 }
 
-static carom_status search_settle(carom_device *device, carom_device_op *op,
-                                  const carom_device_counters *counters, bool *again) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+static carom_status solid_cuda_search_settle(carom_device *device, carom_device_op *op,
+                                             const carom_device_counters *counters, bool *again) {
+    const solid_cuda_search_arguments *s = carom_device_arguments<solid_cuda_search_arguments>(op);
     const carom_device_count *n = counters->n;
-    for (const auto &list : LISTS)
+    for (const auto &list : SOLID_CUDA_LISTS)
         *again = carom_device_list_grows(device, list.block, n[list.counter], list.size) || *again;
     if (*again) return CAROM_OK;
     device->steps.node_pairs = n[N_BLOCK_PAIRS];
-    device->steps.candidates = n[N_CANDIDATES];
-    device->steps.open_in_floats = n[N_CANDIDATES];
-    device->steps.open_in_doubles = n[N_OPEN];
+    device->steps.candidates = n[SOLID_CUDA_N_CANDIDATES];
+    device->steps.open_in_floats = n[SOLID_CUDA_N_CANDIDATES];
+    device->steps.open_in_doubles = n[SOLID_CUDA_N_OPEN];
     s->found->links = n[N_KEPT];
     s->found->degenerate = n[N_DEGENERATE];
     s->found->node_pairs = n[N_BLOCK_PAIRS];
-    s->found->candidates = n[N_CANDIDATES];
+    s->found->candidates = n[SOLID_CUDA_N_CANDIDATES];
     return CAROM_OK;
 }
 
@@ -749,10 +765,11 @@ static carom_status solid_search(carom_device *device, const carom_device_overla
         return carom_device_fail(device, CAROM_TOO_LARGE, "at most %u queries at a time",
                                  MOST_QUERIES);
     CAROM_DEVICE_TRY(carom_device_finish(device)); /* of what else uses pinned memory */
-    CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, count * sizeof(query) + 2 * sums));
-    query *queries = (query *)device->pinned.data;
-    search_arguments s = {queries, (carom_device_tally *)(queries + count), nullptr, count, 0,
-                          found};
+    CAROM_DEVICE_TRY(
+        carom_device_reserve_pinned(device, count * sizeof(solid_cuda_query) + 2 * sums));
+    solid_cuda_query *queries = (solid_cuda_query *)device->pinned.data;
+    solid_cuda_search_arguments s = {
+        queries, (carom_device_tally *)(queries + count), nullptr, count, 0, found};
     s.tallies = s.empty + count;
     for (uint32_t i = 0; i < count; ++i) {
         queries[i].q = overlaps[i];
@@ -762,8 +779,9 @@ static carom_status solid_search(carom_device *device, const carom_device_overla
         s.most_blocks = blocks > s.most_blocks ? blocks : s.most_blocks;
     }
     memset(s.empty, 0, sums);
-    carom_device_op op = {search_reserve, search_launch, search_settle, nullptr, {}};
-    *carom_device_arguments<search_arguments>(&op) = s;
+    carom_device_op op = {
+        solid_cuda_search_reserve, solid_cuda_search_launch, solid_cuda_search_settle, nullptr, {}};
+    *carom_device_arguments<solid_cuda_search_arguments>(&op) = s;
     CAROM_DEVICE_TRY(carom_device_submit(device, &op));
     CAROM_DEVICE_TRY(carom_device_finish(device));
     memcpy(tallies, s.tallies, sums);

@@ -9,7 +9,7 @@
 #include "geom/length.h"
 #include "solid/solid_query.h"
 
-static const carom_cuda_solid *table(void) {
+static const carom_cuda_solid *solid_device_table(void) {
     return carom_device_table(CAROM_CUDA_SOLID);
 }
 
@@ -17,7 +17,7 @@ static const carom_cuda_solid *table(void) {
 
 carom_status carom_solid_device_check_new(carom_context *context) {
     if (context->backend == CAROM_BACKEND_CPU) return CAROM_OK;
-    return carom_context_require_table(context, table(), "solids");
+    return carom_context_require_table(context, solid_device_table(), "solids");
 }
 
 carom_status carom_solid_device_make(carom_context *context, carom_solid *solid) {
@@ -44,14 +44,14 @@ carom_status carom_solid_device_make(carom_context *context, carom_solid *solid)
         arrays.tree.level_start[level] = bvh->level_start[level];
         arrays.tree.node_count = bvh->level_start[level] + bvh->node_count[level];
     }
-    CAROM_TRY(
-        carom_device_pass(context, table()->create(context->device, &arrays, &solid->device)));
-    solid->info.bytes += table()->bytes(solid->device);
+    CAROM_TRY(carom_device_pass(
+        context, solid_device_table()->create(context->device, &arrays, &solid->device)));
+    solid->info.bytes += solid_device_table()->bytes(solid->device);
     return CAROM_OK;
 }
 
 void carom_solid_device_release(carom_solid *solid) {
-    if (solid->device != NULL) table()->destroy(solid->device);
+    if (solid->device != NULL) solid_device_table()->destroy(solid->device);
     solid->device = NULL;
 }
 
@@ -110,7 +110,7 @@ bool carom_solid_device_can(const carom_solid_query *query) {
            make_move(&query->placing.a, &query->placing.b, &unused);
 }
 
-static void describe(const carom_solid_query *query, carom_device_overlap *to) {
+static void solid_device_describe(const carom_solid_query *query, carom_device_overlap *to) {
     memset(to, 0, sizeof(*to));
     for (int of_b = 0; of_b < 2; ++of_b) {
         to->solids[of_b] = query->solids[of_b]->device;
@@ -126,19 +126,20 @@ static void describe(const carom_solid_query *query, carom_device_overlap *to) {
     (void)make_move(&query->placing.a, &query->placing.b, &to->a_to_b);
 }
 
-static carom_sum sum_of(carom_solid_sum sum) {
+static carom_sum solid_device_sum_of(carom_solid_sum sum) {
     return (carom_sum){sum.low, sum.high, 0};
 }
 
 static void read_tally(const carom_device_tally *from, carom_solid_tally *to) {
     double low[3], high[3];
     carom_solid_tally_begin(to);
-    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) to->terms[i] = sum_of(from->terms[i]);
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
+        to->terms[i] = solid_device_sum_of(from->terms[i]);
     for (int k = 0; k < 2; ++k) {
-        to->errors[k] = sum_of(from->errors[k]);
-        to->swept[k] = sum_of(from->swept[k]);
+        to->errors[k] = solid_device_sum_of(from->errors[k]);
+        to->swept[k] = solid_device_sum_of(from->swept[k]);
         for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
-            to->moments[k].sums[i] = sum_of(from->moments[k][i]);
+            to->moments[k].sums[i] = solid_device_sum_of(from->moments[k][i]);
     }
     if (from->high[0] != 0) {
         for (int k = 0; k < 3; ++k) {
@@ -170,9 +171,10 @@ static carom_status add_lists(carom_context *context, const carom_solid_query *c
         CAROM_ARENA_TAKE(scratch, carom_device_encounter, found->degenerate);
     if (links == NULL || degenerate == NULL)
         return carom_fail_memory(context, found->links + found->degenerate, "faces that meet");
-    CAROM_TRY(carom_device_pass(context, table()->get_links(context->device, links, found->links)));
     CAROM_TRY(carom_device_pass(
-        context, table()->get_degenerate(context->device, degenerate, found->degenerate)));
+        context, solid_device_table()->get_links(context->device, links, found->links)));
+    CAROM_TRY(carom_device_pass(context, solid_device_table()->get_degenerate(
+                                             context->device, degenerate, found->degenerate)));
     for (uint64_t i = 0; i < found->links; ++i)
         carom_solid_add_descendants(queries[links[i].query], tallies[links[i].query],
                                     (int)links[i].of_b, links[i].vertex, links[i].weight);
@@ -198,9 +200,9 @@ carom_status carom_solid_device_search(carom_context *context,
     if (count == 0) return CAROM_OK;
     if (described == NULL || sums == NULL)
         return carom_fail_memory(context, count * (sizeof(*sums) + sizeof(*described)), "queries");
-    for (uint32_t i = 0; i < count; ++i) describe(queries[i], &described[i]);
+    for (uint32_t i = 0; i < count; ++i) solid_device_describe(queries[i], &described[i]);
     carom_status status = carom_device_pass(
-        context, table()->search(context->device, described, count, sums, &found));
+        context, solid_device_table()->search(context->device, described, count, sums, &found));
     for (uint32_t i = 0; status == CAROM_OK && i < count; ++i) read_tally(&sums[i], tallies[i]);
     if (status == CAROM_OK) status = add_lists(context, queries, tallies, &found);
     tallies[0]->visits += found.node_pairs; /* of all of them */

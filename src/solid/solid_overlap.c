@@ -82,7 +82,7 @@ static double pose_bound(const carom_solid_query *query, int of_b) {
 }
 
 /* A solid's volume in the query's units. */
-static double volume_of(const carom_solid_query *query, int of_b) {
+static double solid_overlap_volume_of(const carom_solid_query *query, int of_b) {
     const carom_solid *solid = query->solids[of_b];
     return carom_scale_apply(solid->volume, 3 * (query->exponent - solid->sums.exponent));
 }
@@ -93,7 +93,7 @@ static double volume_of(const carom_solid_query *query, int of_b) {
  * effect on the volume falls with the square root of their number. */
 static bool is_rounded(const carom_solid_query *query, int of_b) {
     const carom_solid *solid = query->solids[of_b];
-    double volume = CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
+    double volume = CAROM_MIN(solid_overlap_volume_of(query, 0), solid_overlap_volume_of(query, 1));
     double area = carom_scale_apply(solid->sums.area, 2 * (query->exponent - solid->sums.exponent));
     return pose_error(query, of_b) * area / sqrt((double)solid->info.vertices) >
            OVERLAP_POSE_VOLUME * volume;
@@ -204,7 +204,7 @@ static void add_sums(const carom_solid_query *query, const carom_solid_tally *ta
     t->turn_error += i.turn_error + OVERLAP_SUM_ROUNDING * carom_solid_norm(i.turn);
 }
 
-static totals add_up(const carom_solid_query *query, const carom_solid_tally *tally) {
+static totals solid_overlap_add_up(const carom_solid_query *query, const carom_solid_tally *tally) {
     const carom_sum *terms = tally->terms;
     totals t = {.volume = carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME),
                 .area = carom_solid_sum_of(query, terms, CAROM_SOLID_EXTENT),
@@ -247,7 +247,8 @@ static double pivot_error(const carom_solid_query *query) {
     return carom_scale_apply(OVERLAP_POSE_BOUND * far, query->exponent);
 }
 
-static void fill(const carom_solid_query *query, const totals *t, carom_solid_result *overlap) {
+static void solid_overlap_fill(const carom_solid_query *query, const totals *t,
+                               carom_solid_result *overlap) {
     carom_vec3 arm = carom_vec_sub(pivot_of(query), query->origin), centroid = query->origin;
     double centroid_error = HUGE_VAL, least = fabs(t->volume) - t->volume_error;
     if (least > 0.0) {
@@ -282,7 +283,8 @@ static void fill(const carom_solid_query *query, const totals *t, carom_solid_re
 
 /* ---- Relation -------------------------------------------------------------------------------- */
 
-static carom_relation relate(const carom_solid_tally *tally, const carom_solid_facts *facts) {
+static carom_relation solid_overlap_relate(const carom_solid_tally *tally,
+                                           const carom_solid_facts *facts) {
     if (!facts->both) return tally->pairs == 0 ? CAROM_RELATION_APART : CAROM_RELATION_TOUCHING;
     if (!facts->only_a) return CAROM_RELATION_A_INSIDE_B;
     if (!facts->only_b) return CAROM_RELATION_B_INSIDE_A;
@@ -306,13 +308,13 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
 
 /* Whether terms cancelled: their origin may be far from the intersection of the solids. */
 static bool is_poor(const carom_solid_query *query, const totals *t) {
-    return t->volume_error >
-           OVERLAP_ORIGIN_VOLUME * CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
+    return t->volume_error > OVERLAP_ORIGIN_VOLUME * CAROM_MIN(solid_overlap_volume_of(query, 0),
+                                                               solid_overlap_volume_of(query, 1));
 }
 
 /* Whether more bits would reduce the errors much. */
-static bool is_weak(const carom_solid_query *query, const carom_solid_tally *tally,
-                    const totals *t) {
+static bool solid_overlap_is_weak(const carom_solid_query *query, const carom_solid_tally *tally,
+                                  const totals *t) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
     double volume = fabs(t->volume), span = 3.0 * query->space;
     if (tally->too_large) return true;
@@ -327,8 +329,8 @@ static bool is_weak(const carom_solid_query *query, const carom_solid_tally *tal
 }
 
 /* One search, repeated with safe scales where the fine ones turn out too fine. */
-static carom_status search(carom_solid_query *query, carom_solid_tally *tally,
-                           carom_solid_facts *facts, totals *t) {
+static carom_status solid_overlap_search(carom_solid_query *query, carom_solid_tally *tally,
+                                         carom_solid_facts *facts, totals *t) {
     bool coarse = false, again;
     do {
         carom_solid_tally_begin(tally);
@@ -336,7 +338,7 @@ static carom_status search(carom_solid_query *query, carom_solid_tally *tally,
         CAROM_TRY(carom_solid_search(query, tally));
         add_parts(query, tally, facts);
         CAROM_TRY(carom_progress_look(query->context));
-        *t = add_up(query, tally);
+        *t = solid_overlap_add_up(query, tally);
         again = tally->too_large && !coarse;
         coarse = coarse || again;
     } while (again);
@@ -354,12 +356,12 @@ static double mean_error(double a, double b, double size) {
 
 /* Where faces share an area, the results that depend on the perturbation sign of b are replaced by
  * the means of both signs. Volume and moment do not depend on it. */
-static carom_status add_other_side(carom_solid_query *query, totals *t) {
+static carom_status solid_overlap_add_other_side(carom_solid_query *query, totals *t) {
     carom_solid_tally tally;
     carom_solid_facts unused;
     totals other;
     query->moved_sign = -query->moved_sign;
-    carom_status status = search(query, &tally, &unused, &other);
+    carom_status status = solid_overlap_search(query, &tally, &unused, &other);
     query->moved_sign = -query->moved_sign;
     CAROM_TRY(status);
     t->area = 0.5 * t->area + 0.5 * other.area;
@@ -411,24 +413,24 @@ static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *t
 }
 
 /* A query while it is computed. */
-typedef struct job {
+typedef struct solid_overlap_job {
     carom_solid_query query;
     carom_solid_tally tally;
     carom_solid_facts facts;
     totals t;
-} job;
+} solid_overlap_job;
 
 /* One search; *again: another about a better origin is worth it. */
-static carom_status ask_once(job *j, bool *again) {
+static carom_status ask_once(solid_overlap_job *j, bool *again) {
     *again = false;
     if (j->query.wide) return CAROM_OK; /* more bits are needed anyway */
-    CAROM_TRY(search(&j->query, &j->tally, &j->facts, &j->t));
+    CAROM_TRY(solid_overlap_search(&j->query, &j->tally, &j->facts, &j->t));
     *again = is_poor(&j->query, &j->t) && carom_solid_query_refine(&j->query, &j->tally);
     return CAROM_OK;
 }
 
 /* What remains after the last search. */
-static carom_status ask_rest(job *j, carom_solid_result *overlap) {
+static carom_status ask_rest(solid_overlap_job *j, carom_solid_result *overlap) {
     carom_solid_query *query = &j->query;
     carom_solid_tally *tally = &j->tally;
     carom_solid_facts *facts = &j->facts, again;
@@ -436,20 +438,20 @@ static carom_status ask_rest(job *j, carom_solid_result *overlap) {
     if (!weak) {
         if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, facts));
         if (!facts->both) j->t.volume = j->t.volume_error = 0.0;
-        if (tally->one_sided) CAROM_TRY(add_other_side(query, &j->t));
-        weak = is_weak(query, tally, &j->t);
+        if (tally->one_sided) CAROM_TRY(solid_overlap_add_other_side(query, &j->t));
+        weak = solid_overlap_is_weak(query, tally, &j->t);
     }
     if (weak) {
         CAROM_TRY(ask_precisely(query, tally, query->wide ? facts : &again, overlap));
         if (query->wide && tally->pairs != 0)
             CAROM_TRY(carom_solid_facts_find(query, tally, facts));
     } else {
-        fill(query, &j->t, overlap);
+        solid_overlap_fill(query, &j->t, overlap);
     }
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
-    overlap->relation = relate(tally, facts);
+    overlap->relation = solid_overlap_relate(tally, facts);
     if (!facts->both) { /* regardless of rounding and of the range of doubles */
         overlap->volume = overlap->volume_error = 0.0;
         overlap->centroid_error = HUGE_VAL;
@@ -462,15 +464,16 @@ static carom_status ask_rest(job *j, carom_solid_result *overlap) {
     return CAROM_OK;
 }
 
-static carom_status ask(job *j, bool again, carom_solid_result *overlap) {
+static carom_status solid_overlap_ask(solid_overlap_job *j, bool again,
+                                      carom_solid_result *overlap) {
     while (again) CAROM_TRY(ask_once(j, &again));
     return ask_rest(j, overlap);
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-static carom_status check(carom_context *context, const carom_solid *a, const carom_solid *b,
-                          const carom_solid_query_def *def) {
+static carom_status solid_overlap_check(carom_context *context, const carom_solid *a,
+                                        const carom_solid *b, const carom_solid_query_def *def) {
     CAROM_REQUIRE_BOTH(a, b, "solid");
     CAROM_TRY(carom_solid_check_backend(context, a));
     CAROM_TRY(carom_solid_check_backend(context, b));
@@ -479,14 +482,16 @@ static carom_status check(carom_context *context, const carom_solid *a, const ca
 }
 
 /* Computes the rest of a query; `again`: from a search on. */
-static carom_status finish(job *j, bool again, const carom_solid_pair *q,
-                           const carom_solid_query_def *def, carom_solid_result *overlap) {
+static carom_status solid_overlap_finish(solid_overlap_job *j, bool again,
+                                         const carom_solid_pair *q,
+                                         const carom_solid_query_def *def,
+                                         carom_solid_result *overlap) {
     carom_context *context = j->query.context;
     carom_work before = context->work; /* a search for the distance replaces it */
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "overlapping solids", 0);
-    carom_status status = carom_progress_finish(context, ask(j, again, overlap));
+    carom_status status = carom_progress_finish(context, solid_overlap_ask(j, again, overlap));
     carom_arena_rewind(scratch, mark);
     CAROM_TRY(status);
     if (def != NULL && def->distance)
@@ -503,18 +508,18 @@ static carom_status finish(job *j, bool again, const carom_solid_pair *q,
  * 4 MB. */
 #define OVERLAP_BATCH 1024u
 
-typedef struct batch {
-    job *jobs;
+typedef struct solid_overlap_batch {
+    solid_overlap_job *jobs;
     carom_solid_tally *ready; /* tallies that the GPU made ahead */
     bool *again;              /* per job: another search is needed */
     const carom_solid_query **asked;
     carom_solid_tally **tallies;
     uint32_t count;
-} batch;
+} solid_overlap_batch;
 
-static carom_status batch_make(carom_context *context, uint32_t count, batch *b) {
+static carom_status batch_make(carom_context *context, uint32_t count, solid_overlap_batch *b) {
     carom_arena *scratch = carom_scratch(context, 0);
-    b->jobs = CAROM_ARENA_TAKE(scratch, job, count);
+    b->jobs = CAROM_ARENA_TAKE(scratch, solid_overlap_job, count);
     b->ready = CAROM_ARENA_TAKE(scratch, carom_solid_tally, count);
     b->again = CAROM_ARENA_TAKE(scratch, bool, count);
     b->asked = CAROM_ARENA_TAKE(scratch, const carom_solid_query *, count);
@@ -523,12 +528,13 @@ static carom_status batch_make(carom_context *context, uint32_t count, batch *b)
     if (b->jobs != NULL && b->ready != NULL && b->again != NULL && b->asked != NULL &&
         b->tallies != NULL)
         return CAROM_OK;
-    return carom_fail_memory(context, count * (sizeof(job) + sizeof(carom_solid_tally)), "queries");
+    return carom_fail_memory(
+        context, count * (sizeof(solid_overlap_job) + sizeof(carom_solid_tally)), "queries");
 }
 
 /* On the GPU, the next searches of all queries that need one, together; *at is the one that failed.
  * Queries that the CPU searches for, and those that visit all triangles, are left for later. */
-static carom_status search_ahead(carom_context *context, batch *b, uint32_t *at) {
+static carom_status search_ahead(carom_context *context, solid_overlap_batch *b, uint32_t *at) {
     carom_arena *scratch = carom_scratch(context, 0);
     uint32_t asked = 0;
     for (uint32_t i = 0; i < b->count; ++i) {
@@ -553,7 +559,7 @@ static carom_status search_ahead(carom_context *context, batch *b, uint32_t *at)
 static carom_status overlap_some(carom_context *context, const carom_solid_pair *q, uint32_t count,
                                  const carom_solid_query_def *def, carom_solid_result *overlaps,
                                  uint32_t *at) {
-    batch b;
+    solid_overlap_batch b;
     CAROM_TRY(batch_make(context, count, &b));
     for (*at = 0; *at < count; ++*at) {
         const carom_solid_pair *one = &q[*at];
@@ -566,7 +572,7 @@ static carom_status overlap_some(carom_context *context, const carom_solid_pair 
     CAROM_TRY(search_ahead(context, &b, at)); /* the first search, and where needed */
     CAROM_TRY(search_ahead(context, &b, at)); /* the second, about a better origin */
     for (*at = 0; *at < count; ++*at)
-        CAROM_TRY(finish(&b.jobs[*at], b.again[*at], &q[*at], def, &overlaps[*at]));
+        CAROM_TRY(solid_overlap_finish(&b.jobs[*at], b.again[*at], &q[*at], def, &overlaps[*at]));
     return CAROM_OK;
 }
 
@@ -577,7 +583,8 @@ carom_status carom_solid_overlap_batch(carom_context *context, const carom_solid
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_REQUIRE_OUTPUTS(overlaps, count, "overlaps");
     if (count != 0) memset(overlaps, 0, count * sizeof(*overlaps));
-    for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check(context, pairs[i].a, pairs[i].b, def));
+    for (uint64_t i = 0; i < count; ++i)
+        CAROM_TRY(solid_overlap_check(context, pairs[i].a, pairs[i].b, def));
     context->work = (carom_work){0, 0, 0};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_status status = CAROM_OK;
@@ -600,11 +607,11 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
     const carom_pose identity = {.q = {.w = 1.0}};
     const carom_solid_pair q = {a, b, pose_a != NULL ? *pose_a : identity,
                                 pose_b != NULL ? *pose_b : identity};
-    job j;
+    solid_overlap_job j;
     memset(overlap, 0, sizeof(*overlap));
-    CAROM_TRY(check(context, a, b, def));
+    CAROM_TRY(solid_overlap_check(context, a, b, def));
     context->work = (carom_work){0, 0, 0};
     carom_solid_tally_begin(&j.tally);
     CAROM_TRY(carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &j.query));
-    return finish(&j, true, &q, def, overlap);
+    return solid_overlap_finish(&j, true, &q, def, overlap);
 }

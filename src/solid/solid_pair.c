@@ -74,8 +74,8 @@ static void add_triangles(const carom_solid_query *query, carom_solid_tally *tal
 
 /* Adds all triangles before `end`: the prefix sum at the nearest block boundary, then single
  * triangles from there. */
-static void add_before(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
-                       uint64_t end, int weight) {
+static void solid_pair_add_before(const carom_solid_query *query, carom_solid_tally *tally,
+                                  int of_b, uint64_t end, int weight) {
     uint64_t block = carom_solid_nearest_block(end), there = block * CAROM_SOLID_BLOCK;
     carom_solid_moments_add(&query->solids[of_b]->sums, &tally->moments[of_b], block, weight);
     add_triangles(query, tally, of_b, there, end, weight);
@@ -96,8 +96,8 @@ void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tal
     CAROM_ASSERT(vertex < solid->ends[vertex] && solid->ends[vertex] <= solid->view.vertex_count);
     CAROM_ASSERT(first <= last && last <= solid->view.triangle_count);
     tally->moved[of_b] = true;
-    add_before(query, tally, of_b, last, weight);
-    add_before(query, tally, of_b, first, -weight);
+    solid_pair_add_before(query, tally, of_b, last, weight);
+    solid_pair_add_before(query, tally, of_b, first, -weight);
     if (query->solids[!of_b]->info.by_winding)
         tally->swept[of_b] =
             carom_sum_add(tally->swept[of_b],
@@ -143,8 +143,8 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
 }
 
 /* A crossing of a tree edge changes the winding number of all its descendants. */
-static void cross_link(const carom_solid_query *query, carom_solid_tally *tally,
-                       const carom_solid_face *f, int of_b, int side, int change) {
+static void solid_pair_cross_link(const carom_solid_query *query, carom_solid_tally *tally,
+                                  const carom_solid_face *f, int of_b, int side, int change) {
     uint32_t vertex = carom_solid_link(f, side, &change);
     carom_solid_add_descendants(query, tally, of_b, vertex, change);
 }
@@ -172,13 +172,14 @@ static void keep_record(const carom_solid_query *query, carom_solid_tally *tally
 
 /* One of the two has no area. It adds nothing to any surface, but the tree edges it represents may
  * cross the other. */
-static void consider_flat(const carom_solid_query *query, carom_solid_tally *tally,
-                          const carom_solid_face *f, const carom_solid_face *g, int g_of_b) {
+static void solid_pair_consider_flat(const carom_solid_query *query, carom_solid_tally *tally,
+                                     const carom_solid_face *f, const carom_solid_face *g,
+                                     int g_of_b) {
     for (int side = 0; side < 3; ++side) {
         if (!(f->represents >> side & 1u)) continue;
         int change =
             carom_solid_side_crosses(f, side, g, g_of_b ? query->moved_sign : -query->moved_sign);
-        if (change != 0) cross_link(query, tally, f, !g_of_b, side, change);
+        if (change != 0) solid_pair_cross_link(query, tally, f, !g_of_b, side, change);
     }
 }
 
@@ -229,8 +230,8 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     carom_solid_decide(a, b, &place, &e);
     tally->undecided += m->undecided ? 1u : 0u;
     if (e.flat) {
-        consider_flat(query, tally, a, b, 1);
-        consider_flat(query, tally, b, a, 0);
+        solid_pair_consider_flat(query, tally, a, b, 1);
+        solid_pair_consider_flat(query, tally, b, a, 0);
         return;
     }
     if (m->degenerate) {
@@ -252,6 +253,6 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
         const carom_solid_face *f = end->of_b ? b : a;
         carom_solid_tally_hold(tally, end->x, end->x);
         if (f->represents >> end->side & 1u)
-            cross_link(query, tally, f, end->of_b, end->side, end->change);
+            solid_pair_cross_link(query, tally, f, end->of_b, end->side, end->change);
     }
 }

@@ -19,47 +19,52 @@
 
 #include "base/simd.h"
 
-typedef struct vec {
+typedef struct solid_pair_cpu_vec {
     carom_f64v x, y, z;
-} vec;
+} solid_pair_cpu_vec;
 
-CAROM_SIMD vec lanes_add(vec a, vec b) {
-    return (vec){a.x + b.x, a.y + b.y, a.z + b.z};
+CAROM_SIMD solid_pair_cpu_vec lanes_add(solid_pair_cpu_vec a, solid_pair_cpu_vec b) {
+    return (solid_pair_cpu_vec){a.x + b.x, a.y + b.y, a.z + b.z};
 }
 
-CAROM_SIMD vec lanes_sub(vec a, vec b) {
-    return (vec){a.x - b.x, a.y - b.y, a.z - b.z};
+CAROM_SIMD solid_pair_cpu_vec lanes_sub(solid_pair_cpu_vec a, solid_pair_cpu_vec b) {
+    return (solid_pair_cpu_vec){a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
-CAROM_SIMD vec lanes_scale(vec a, carom_f64v s) {
-    return (vec){a.x * s, a.y * s, a.z * s};
+CAROM_SIMD solid_pair_cpu_vec lanes_scale(solid_pair_cpu_vec a, carom_f64v s) {
+    return (solid_pair_cpu_vec){a.x * s, a.y * s, a.z * s};
 }
 
-CAROM_SIMD carom_f64v lanes_dot(vec a, vec b) {
+CAROM_SIMD carom_f64v lanes_dot(solid_pair_cpu_vec a, solid_pair_cpu_vec b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-CAROM_SIMD vec lanes_cross(vec a, vec b) {
-    return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+CAROM_SIMD solid_pair_cpu_vec lanes_cross(solid_pair_cpu_vec a, solid_pair_cpu_vec b) {
+    return (solid_pair_cpu_vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z,
+                                a.x * b.y - a.y * b.x};
 }
 
-CAROM_SIMD vec choose(carom_i64v which, vec yes, vec no) {
-    return (vec){carom_f64v_select(which, yes.x, no.x), carom_f64v_select(which, yes.y, no.y),
-                 carom_f64v_select(which, yes.z, no.z)};
+CAROM_SIMD solid_pair_cpu_vec solid_pair_cpu_choose(carom_i64v which, solid_pair_cpu_vec yes,
+                                                    solid_pair_cpu_vec no) {
+    return (solid_pair_cpu_vec){carom_f64v_select(which, yes.x, no.x),
+                                carom_f64v_select(which, yes.y, no.y),
+                                carom_f64v_select(which, yes.z, no.z)};
 }
 
 /* The value where the comparison is true, else 0. */
-CAROM_SIMD carom_f64v keep(carom_i64v where, carom_f64v value) {
+CAROM_SIMD carom_f64v solid_pair_cpu_keep(carom_i64v where, carom_f64v value) {
     return (carom_f64v)((carom_i64v)value & where);
 }
 
-CAROM_SIMD vec splat(carom_vec3 v) {
-    return (vec){carom_f64v_splat(v.x), carom_f64v_splat(v.y), carom_f64v_splat(v.z)};
+CAROM_SIMD solid_pair_cpu_vec solid_pair_cpu_splat(carom_vec3 v) {
+    return (solid_pair_cpu_vec){carom_f64v_splat(v.x), carom_f64v_splat(v.y),
+                                carom_f64v_splat(v.z)};
 }
 
-CAROM_SIMD vec turn(const double *r, vec d) {
-    return (vec){(r[0] * d.x + r[1] * d.y) + r[2] * d.z, (r[3] * d.x + r[4] * d.y) + r[5] * d.z,
-                 (r[6] * d.x + r[7] * d.y) + r[8] * d.z};
+CAROM_SIMD solid_pair_cpu_vec solid_pair_cpu_turn(const double *r, solid_pair_cpu_vec d) {
+    return (solid_pair_cpu_vec){(r[0] * d.x + r[1] * d.y) + r[2] * d.z,
+                                (r[3] * d.x + r[4] * d.y) + r[5] * d.z,
+                                (r[6] * d.x + r[7] * d.y) + r[8] * d.z};
 }
 
 /* The formulas of solid_item.h for lanes: solid_lanes_plane_make, solid_lanes_find_triangle and
@@ -68,14 +73,14 @@ CAROM_SIMD vec turn(const double *r, vec d) {
 #define FUNCTION               CAROM_SIMD
 #define NUMBER                 carom_f64v
 #define FLAGS                  carom_i64v
-#define VECTOR                 vec
-#define VECTOR_OF(x, y, z)     ((vec){x, y, z})
+#define VECTOR                 solid_pair_cpu_vec
+#define VECTOR_OF(x, y, z)     ((solid_pair_cpu_vec){x, y, z})
 #define VECTOR_NAME(op)        lanes_##op
 #define MAGNITUDE(x)           carom_f64v_abs(x)
 #define MAXIMUM(a, b)          carom_f64v_max(a, b)
 #define ROOT(x)                carom_f64v_sqrt(x)
 #define SELECT(flags, yes, no) carom_f64v_select(flags, yes, no)
-#define KEEP(flags, x)         keep(flags, x)
+#define KEEP(flags, x)         solid_pair_cpu_keep(flags, x)
 #include "solid/solid_formulas.h"
 
 /* All ones in the first `count` lanes. */
@@ -85,7 +90,7 @@ CAROM_SIMD carom_i64v first_lanes(uint32_t count) {
     return lane < (int64_t)count;
 }
 
-static inline uint32_t lowest(carom_lanes lanes) {
+static inline uint32_t solid_pair_cpu_lowest(carom_lanes lanes) {
     return (uint32_t)__builtin_ctz(lanes);
 }
 
@@ -97,7 +102,7 @@ typedef struct sums {
     carom_u64v low[CAROM_SOLID_TERMS + 2], high[CAROM_SOLID_TERMS + 2];
     carom_u64v negative[CAROM_SOLID_TERMS];
     carom_f64v span;
-    vec lowest, highest; /* bounds of crossings */
+    solid_pair_cpu_vec lowest, highest; /* bounds of crossings */
     carom_u64v any_volume;
     /* Prefix sums to add (0) and to subtract (1), per solid: low and high words alternate. */
     carom_u64v moments[2][2][2 * CAROM_SOLID_SUMS / CAROM_LANES64];
@@ -149,18 +154,19 @@ CAROM_SIMD void add_terms(const carom_solid_query *query, carom_solid_tally *tal
     }
     for (carom_lanes odd = carom_lanes_of64(live & ~fits); odd != 0; odd &= odd - 1) {
         double one[CAROM_SOLID_SLOTS];
-        for (unsigned i = 0; i < CAROM_SOLID_SLOTS; ++i) one[i] = terms[i][lowest(odd)];
+        for (unsigned i = 0; i < CAROM_SOLID_SLOTS; ++i)
+            one[i] = terms[i][solid_pair_cpu_lowest(odd)];
         carom_solid_add_terms(query, tally, one);
     }
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
-        add_term(s, i, keep(fits, terms[i]), query->scales[i]);
+        add_term(s, i, solid_pair_cpu_keep(fits, terms[i]), query->scales[i]);
     for (unsigned i = 0; i < 2; ++i) {
-        carom_f64v units = keep(fits, error[i]);
+        carom_f64v units = solid_pair_cpu_keep(fits, error[i]);
         carom_i64v whole = carom_f64v_truncate(units) - (units != 0.0);
         add_wide(s, CAROM_SOLID_TERMS + i, (carom_u64v)whole, (carom_u64v){0});
     }
     s->any_volume |= (carom_u64v)(fits & (terms[CAROM_SOLID_VOLUME] != 0.0));
-    s->span = carom_f64v_max(s->span, keep(fits, terms[CAROM_SOLID_SPAN]));
+    s->span = carom_f64v_max(s->span, solid_pair_cpu_keep(fits, terms[CAROM_SOLID_SPAN]));
     tally->added += (uint64_t)__builtin_popcount(carom_lanes_of64(fits));
 }
 
@@ -201,7 +207,8 @@ typedef struct sides {
     carom_f64v value[3], error[3];
 } sides;
 
-CAROM_SIMD sides find_values(const vec *face, const solid_lanes_plane *plane, const vec *p) {
+CAROM_SIMD sides find_values(const solid_pair_cpu_vec *face, const solid_lanes_plane *plane,
+                             const solid_pair_cpu_vec *p) {
     sides s;
     for (int i = 0; i < 3; ++i)
         s.value[i] = solid_lanes_plane_value(plane, face[0], p[i], &s.error[i]);
@@ -218,7 +225,7 @@ CAROM_SIMD carom_i64v one_side(const sides *s) {
 
 /* The pairs of faces of a vector's lanes, posed. */
 typedef struct pair_lanes {
-    vec a[3], b[3];
+    solid_pair_cpu_vec a[3], b[3];
     carom_i64v facts_a, facts_b;
     solid_lanes_plane plane_a, plane_b;
     sides sides_a, sides_b; /* of a's corners at b's plane, of b's at a's */
@@ -236,8 +243,8 @@ CAROM_SIMD void compare_planes(pair_lanes *p) {
 /* Facts of a face: its bits `represents`, and whether corner j has a lower index than the next. */
 #define LOWER_BIT 4
 
-static void read_face(const carom_solid_query *query, carom_solid_batch *batch, int of_b,
-                      uint32_t triangle, uint32_t at) {
+static void solid_pair_cpu_read_face(const carom_solid_query *query, carom_solid_batch *batch,
+                                     int of_b, uint32_t triangle, uint32_t at) {
     const carom_solid *solid = query->solids[of_b];
     const uint32_t *v = solid->view.corners + 3 * (uint64_t)triangle;
     double(*row)[CAROM_SOLID_BATCH + CAROM_SOLID_BEYOND] = batch->corners + 9 * of_b;
@@ -252,24 +259,26 @@ static void read_face(const carom_solid_query *query, carom_solid_batch *batch, 
     batch->triangles[of_b][at] = triangle;
 }
 
-CAROM_SIMD void load_face(const carom_solid_batch *batch, int of_b, uint32_t at, vec p[3]) {
+CAROM_SIMD void solid_pair_cpu_load_face(const carom_solid_batch *batch, int of_b, uint32_t at,
+                                         solid_pair_cpu_vec p[3]) {
     for (int i = 0; i < 3; ++i) {
         const double(*row)[CAROM_SOLID_BATCH + CAROM_SOLID_BEYOND] =
             batch->corners + 9 * of_b + 3 * i;
-        p[i] = (vec){carom_f64v_load(row[0] + at), carom_f64v_load(row[1] + at),
-                     carom_f64v_load(row[2] + at)};
+        p[i] = (solid_pair_cpu_vec){carom_f64v_load(row[0] + at), carom_f64v_load(row[1] + at),
+                                    carom_f64v_load(row[2] + at)};
     }
 }
 
-CAROM_SIMD void pose(const carom_solid_query *query, int of_b, vec p[3]) {
+CAROM_SIMD void solid_pair_cpu_pose(const carom_solid_query *query, int of_b,
+                                    solid_pair_cpu_vec p[3]) {
     const carom_frame *f = &carom_solid_side(query, of_b)->frame;
     for (int i = 0; i < 3; ++i)
-        p[i] =
-            lanes_scale(lanes_add(turn(f->r, p[i]), splat(f->t)), carom_f64v_splat(query->power));
+        p[i] = lanes_scale(lanes_add(solid_pair_cpu_turn(f->r, p[i]), solid_pair_cpu_splat(f->t)),
+                           carom_f64v_splat(query->power));
 }
 
-CAROM_SIMD void store_kept(carom_solid_batch *batch, int of_b, uint32_t at, const vec p[3],
-                           carom_lanes lanes) {
+CAROM_SIMD void store_kept(carom_solid_batch *batch, int of_b, uint32_t at,
+                           const solid_pair_cpu_vec p[3], carom_lanes lanes) {
     for (int i = 0; i < 3; ++i) {
         double(*row)[CAROM_SOLID_BATCH + CAROM_SOLID_BEYOND] = batch->corners + 9 * of_b + 3 * i;
         carom_f64v_store(row[0] + at, carom_f64v_compress(p[i].x, lanes));
@@ -284,10 +293,10 @@ static uint32_t keep_near(const carom_solid_query *query, carom_solid_batch *bat
     uint32_t kept = 0;
     for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
         pair_lanes p;
-        load_face(batch, 0, at, p.a);
-        load_face(batch, 1, at, p.b);
-        pose(query, 0, p.a);
-        pose(query, 1, p.b);
+        solid_pair_cpu_load_face(batch, 0, at, p.a);
+        solid_pair_cpu_load_face(batch, 1, at, p.b);
+        solid_pair_cpu_pose(query, 0, p.a);
+        solid_pair_cpu_pose(query, 1, p.b);
         compare_planes(&p);
         carom_lanes lanes = carom_lanes_of64(first_lanes(count - at) & ~one_side(&p.sides_a) &
                                              ~one_side(&p.sides_b));
@@ -309,15 +318,15 @@ static uint32_t keep_near(const carom_solid_query *query, carom_solid_batch *bat
 /* The edge from the corner that is alone on its side of the other plane to another corner, and the
  * values of both ends. */
 typedef struct edge {
-    vec lone, other;
+    solid_pair_cpu_vec lone, other;
     carom_f64v value_lone, value_other, error_lone, error_other;
     carom_i64v rises; /* the index of `lone` is the lower one */
     carom_i64v side;  /* of its face */
 } edge;
 
 CAROM_SIMD edge select_edge(carom_i64v which, const edge *yes, const edge *no) {
-    return (edge){choose(which, yes->lone, no->lone),
-                  choose(which, yes->other, no->other),
+    return (edge){solid_pair_cpu_choose(which, yes->lone, no->lone),
+                  solid_pair_cpu_choose(which, yes->other, no->other),
                   carom_f64v_select(which, yes->value_lone, no->value_lone),
                   carom_f64v_select(which, yes->value_other, no->value_other),
                   carom_f64v_select(which, yes->error_lone, no->error_lone),
@@ -333,15 +342,15 @@ typedef struct fan {
     carom_i64v up;
 } fan;
 
-CAROM_SIMD fan fan_make(const vec p[3], const sides *s, carom_i64v facts) {
+CAROM_SIMD fan fan_make(const solid_pair_cpu_vec p[3], const sides *s, carom_i64v facts) {
     carom_i64v up0 = s->value[0] > 0.0, up1 = s->value[1] > 0.0, up2 = s->value[2] > 0.0;
     carom_i64v first = ~(up1 ^ up2), second = ~first & ~(up0 ^ up2), third = ~first & ~second;
     fan f;
     f.up = (first & up0) | (second & up1) | (third & up2);
 #define ROTATE(pick, x, y, z) pick(first, x, pick(second, y, z))
-    f.next.lone = ROTATE(choose, p[0], p[1], p[2]);
-    f.next.other = ROTATE(choose, p[1], p[2], p[0]);
-    f.last.other = ROTATE(choose, p[2], p[0], p[1]);
+    f.next.lone = ROTATE(solid_pair_cpu_choose, p[0], p[1], p[2]);
+    f.next.other = ROTATE(solid_pair_cpu_choose, p[1], p[2], p[0]);
+    f.last.other = ROTATE(solid_pair_cpu_choose, p[2], p[0], p[1]);
     f.next.value_lone = ROTATE(carom_f64v_select, s->value[0], s->value[1], s->value[2]);
     f.next.value_other = ROTATE(carom_f64v_select, s->value[1], s->value[2], s->value[0]);
     f.last.value_other = ROTATE(carom_f64v_select, s->value[2], s->value[0], s->value[1]);
@@ -362,25 +371,27 @@ CAROM_SIMD fan fan_make(const vec p[3], const sides *s, carom_i64v facts) {
 }
 
 /* carom_solid_crossing, and the lanes for which it has to be computed otherwise. */
-typedef struct crossing {
-    vec x;
+typedef struct solid_pair_cpu_crossing {
+    solid_pair_cpu_vec x;
     carom_f64v edge, lever, slide, off;
     carom_i64v of_b, side;
-} crossing;
+} solid_pair_cpu_crossing;
 
 /* carom_solid_crossing_place. */
-CAROM_SIMD crossing crossing_make(const edge *e, carom_i64v of_b, vec origin, double long_edge,
-                                  carom_i64v *odd) {
-    crossing c;
+CAROM_SIMD solid_pair_cpu_crossing crossing_make(const edge *e, carom_i64v of_b,
+                                                 solid_pair_cpu_vec origin, double long_edge,
+                                                 carom_i64v *odd) {
+    solid_pair_cpu_crossing c;
     carom_f64v size_lone = carom_f64v_abs(e->value_lone);
     carom_f64v size_other = carom_f64v_abs(e->value_other);
     carom_i64v from_lone = (size_lone < size_other) | ((size_lone == size_other) & e->rises);
-    vec from = choose(from_lone, e->lone, e->other), to = choose(from_lone, e->other, e->lone);
+    solid_pair_cpu_vec from = solid_pair_cpu_choose(from_lone, e->lone, e->other),
+                       to = solid_pair_cpu_choose(from_lone, e->other, e->lone);
     carom_f64v d = carom_f64v_select(from_lone, e->value_lone, e->value_other);
     carom_f64v d_to = carom_f64v_select(from_lone, e->value_other, e->value_lone);
     carom_f64v off = carom_f64v_select(from_lone, e->error_lone, e->error_other);
     carom_f64v off_to = carom_f64v_select(from_lone, e->error_other, e->error_lone);
-    vec direction = lanes_sub(to, from);
+    solid_pair_cpu_vec direction = lanes_sub(to, from);
     carom_f64v whole = d - d_to, t = d / whole, length = solid_lanes_norm(direction);
     *odd |= ~(solid_lanes_value_suffices(size_lone, e->error_lone) &
               solid_lanes_value_suffices(size_other, e->error_other) &
@@ -399,39 +410,42 @@ CAROM_SIMD crossing crossing_make(const edge *e, carom_i64v of_b, vec origin, do
 
 /* A face with its plane, for its terms. */
 typedef struct spanned {
-    vec c, last; /* corners 0 and 2, relative to the origin */
-    vec n;       /* the unit normal */
+    solid_pair_cpu_vec c, last; /* corners 0 and 2, relative to the origin */
+    solid_pair_cpu_vec n;       /* the unit normal */
     carom_f64v off;
 } spanned;
 
 /* carom_solid_direction and carom_solid_off_plane. */
-CAROM_SIMD spanned span(const vec p[3], const solid_lanes_plane *plane, vec origin,
-                        carom_i64v mine_0, carom_i64v mine_1, const crossing ends[2],
-                        carom_i64v *odd) {
+CAROM_SIMD spanned solid_pair_cpu_span(const solid_pair_cpu_vec p[3],
+                                       const solid_lanes_plane *plane, solid_pair_cpu_vec origin,
+                                       carom_i64v mine_0, carom_i64v mine_1,
+                                       const solid_pair_cpu_crossing ends[2], carom_i64v *odd) {
     spanned s;
     carom_f64v inverse;
     *odd |= ~solid_lanes_plane_inverse(plane, &inverse);
     s.c = lanes_sub(p[0], origin);
     s.last = lanes_sub(p[2], origin);
     s.n = lanes_scale(plane->normal, inverse);
-    carom_f64v off = keep(~mine_0, ends[0].off) + keep(~mine_1, ends[1].off);
+    carom_f64v off =
+        solid_pair_cpu_keep(~mine_0, ends[0].off) + solid_pair_cpu_keep(~mine_1, ends[1].off);
     s.off = solid_lanes_off_units(off, inverse);
     return s;
 }
 
 /* The terms of the pairs in the lanes `meet`: carom_solid_add_meeting for a, then for b; then the
  * gaps. */
-CAROM_SIMD void find_terms(carom_f64v terms[CAROM_SOLID_SLOTS], const crossing ends[2],
-                           const spanned *a, const spanned *b, const double rounded[2],
-                           carom_i64v meet) {
+CAROM_SIMD void find_terms(carom_f64v terms[CAROM_SOLID_SLOTS],
+                           const solid_pair_cpu_crossing ends[2], const spanned *a,
+                           const spanned *b, const double rounded[2], carom_i64v meet) {
     carom_f64v more[CAROM_SOLID_SLOTS], tail[2][CAROM_SOLID_SLOTS];
     const carom_f64v half = carom_f64v_splat(0.5), one = carom_f64v_splat(1.0);
     const carom_f64v edges = ends[0].edge + ends[1].edge;
     const carom_f64v slide = solid_lanes_slide_units(ends[0].slide + ends[1].slide);
     carom_i64v cut[2];
     for (int i = 0; i < 2; ++i) {
-        vec n = choose(ends[i].of_b, b->n, a->n), c = choose(ends[i].of_b, b->c, a->c);
-        vec end = choose(ends[i].of_b, b->last, a->last);
+        solid_pair_cpu_vec n = solid_pair_cpu_choose(ends[i].of_b, b->n, a->n),
+                           c = solid_pair_cpu_choose(ends[i].of_b, b->c, a->c);
+        solid_pair_cpu_vec end = solid_pair_cpu_choose(ends[i].of_b, b->last, a->last);
         solid_lanes_doubt doubt = {edges, slide, carom_f64v_select(ends[i].of_b, b->off, a->off)};
         /* the change is -1 and 1 for a's edges, 1 and -1 for b's */
         carom_i64v minus = (i == 0 ? ~ends[i].of_b : ends[i].of_b) & INT64_MIN;
@@ -459,7 +473,7 @@ CAROM_SIMD void find_terms(carom_f64v terms[CAROM_SOLID_SLOTS], const crossing e
 static void note_links(const carom_solid_query *query, carom_solid_batch *batch, carom_lanes lanes,
                        carom_lanes of_b, carom_i64v side, uint32_t at, int change_a) {
     for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t lane = lowest(lanes), pair = batch->index[at + lane];
+        uint32_t lane = solid_pair_cpu_lowest(lanes), pair = batch->index[at + lane];
         int b = of_b >> lane & 1, change = b ? -change_a : change_a;
         const uint32_t *v =
             query->solids[b]->view.corners + 3 * (uint64_t)batch->triangles[b][pair];
@@ -479,7 +493,7 @@ static void note_crossings(const carom_solid_batch *batch, carom_solid_tally *ta
     tally->crossing = true;
     tally->pairs += (uint64_t)__builtin_popcount(lanes);
     for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t i = batch->index[at + lowest(lanes)];
+        uint32_t i = batch->index[at + solid_pair_cpu_lowest(lanes)];
         uint64_t pair = (uint64_t)batch->triangles[0][i] << 32 | batch->triangles[1][i];
         tally->crossed[0] = CAROM_MAX(pair, tally->crossed[0]);
         tally->crossed[1] = CAROM_MAX(~pair, tally->crossed[1]);
@@ -487,14 +501,17 @@ static void note_crossings(const carom_solid_batch *batch, carom_solid_tally *ta
 }
 
 /* Extends the bounds of all crossings. */
-CAROM_SIMD void hold(sums *s, vec x, carom_i64v where) {
+CAROM_SIMD void hold(sums *s, solid_pair_cpu_vec x, carom_i64v where) {
     const carom_f64v far = carom_f64v_splat(HUGE_VAL);
-    vec low = choose(where, x, (vec){far, far, far}),
-        high = choose(where, x, (vec){-far, -far, -far});
-    s->lowest = (vec){carom_f64v_min(low.x, s->lowest.x), carom_f64v_min(low.y, s->lowest.y),
-                      carom_f64v_min(low.z, s->lowest.z)};
-    s->highest = (vec){carom_f64v_max(high.x, s->highest.x), carom_f64v_max(high.y, s->highest.y),
-                       carom_f64v_max(high.z, s->highest.z)};
+    solid_pair_cpu_vec low = solid_pair_cpu_choose(where, x, (solid_pair_cpu_vec){far, far, far}),
+                       high =
+                           solid_pair_cpu_choose(where, x, (solid_pair_cpu_vec){-far, -far, -far});
+    s->lowest =
+        (solid_pair_cpu_vec){carom_f64v_min(low.x, s->lowest.x), carom_f64v_min(low.y, s->lowest.y),
+                             carom_f64v_min(low.z, s->lowest.z)};
+    s->highest = (solid_pair_cpu_vec){carom_f64v_max(high.x, s->highest.x),
+                                      carom_f64v_max(high.y, s->highest.y),
+                                      carom_f64v_max(high.z, s->highest.z)};
 }
 
 CAROM_SIMD carom_f64v extent_of_6(carom_f64v a, carom_f64v b, carom_f64v c, carom_f64v d,
@@ -505,7 +522,7 @@ CAROM_SIMD carom_f64v extent_of_6(carom_f64v a, carom_f64v b, carom_f64v c, caro
 }
 
 /* carom_pair_error. */
-CAROM_SIMD carom_f64v pair_error(const vec *a, const vec *b) {
+CAROM_SIMD carom_f64v pair_error(const solid_pair_cpu_vec *a, const solid_pair_cpu_vec *b) {
     carom_f64v x = extent_of_6(a[0].x, a[1].x, a[2].x, b[0].x, b[1].x, b[2].x);
     carom_f64v y = extent_of_6(a[0].y, a[1].y, a[2].y, b[0].y, b[1].y, b[2].y);
     carom_f64v z = extent_of_6(a[0].z, a[1].z, a[2].z, b[0].z, b[1].z, b[2].z);
@@ -513,7 +530,7 @@ CAROM_SIMD carom_f64v pair_error(const vec *a, const vec *b) {
     return CAROM_PAIR_ERROR * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
 }
 
-CAROM_SIMD carom_i64v certain(const sides *s) {
+CAROM_SIMD carom_i64v solid_pair_cpu_certain(const sides *s) {
     return (carom_f64v_abs(s->value[0]) > s->error[0]) &
            (carom_f64v_abs(s->value[1]) > s->error[1]) &
            (carom_f64v_abs(s->value[2]) > s->error[2]);
@@ -536,17 +553,18 @@ CAROM_SIMD segments find_segments(const pair_lanes *p, carom_i64v present) {
     edge high_a = select_edge(fan_a.up, &fan_a.next, &fan_a.last);
     edge low_b = select_edge(fan_b.up, &fan_b.next, &fan_b.last);
     edge high_b = select_edge(fan_b.up, &fan_b.last, &fan_b.next);
-    vec apex = low_a.lone, across = lanes_sub(low_b.lone, apex);
-    vec turned_low = lanes_cross(lanes_sub(low_a.other, apex), across);
-    vec turned_high = lanes_cross(lanes_sub(high_a.other, apex), across);
-    vec to_low = lanes_sub(low_b.other, apex), to_high = lanes_sub(high_b.other, apex);
+    solid_pair_cpu_vec apex = low_a.lone, across = lanes_sub(low_b.lone, apex);
+    solid_pair_cpu_vec turned_low = lanes_cross(lanes_sub(low_a.other, apex), across);
+    solid_pair_cpu_vec turned_high = lanes_cross(lanes_sub(high_a.other, apex), across);
+    solid_pair_cpu_vec to_low = lanes_sub(low_b.other, apex),
+                       to_high = lanes_sub(high_b.other, apex);
     carom_f64v error = pair_error(p->a, p->b);
     carom_i64v flip = (fan_a.up ^ fan_b.up) & INT64_MIN;
 #define ORDER(x, y) (carom_f64v)((carom_i64v)lanes_dot(x, y) ^ flip)
     carom_f64v low_high = ORDER(turned_low, to_high), high_low = ORDER(turned_high, to_low);
     carom_f64v low_low = ORDER(turned_low, to_low), high_high = ORDER(turned_high, to_high);
 #undef ORDER
-    carom_i64v sure = certain(&p->sides_a) & certain(&p->sides_b);
+    carom_i64v sure = solid_pair_cpu_certain(&p->sides_a) & solid_pair_cpu_certain(&p->sides_b);
     carom_i64v apart = sure & ((low_high < -error) | (high_low > error));
     s.meet = present & sure & (low_high > error) & (high_low < -error) &
              (carom_f64v_abs(low_low) > error) & (carom_f64v_abs(high_high) > error);
@@ -561,7 +579,7 @@ CAROM_SIMD segments find_segments(const pair_lanes *p, carom_i64v present) {
 /* Notes the pairs in the lanes `meet`, the ends of their segments and the tree edges crossed. */
 CAROM_SIMD void note_segments(const carom_solid_query *query, carom_solid_tally *tally,
                               carom_solid_batch *batch, sums *s, const pair_lanes *p,
-                              const crossing ends[2], carom_i64v meet, uint32_t at) {
+                              const solid_pair_cpu_crossing ends[2], carom_i64v meet, uint32_t at) {
     note_crossings(batch, tally, carom_lanes_of64(meet), at);
     carom_i64v plain = p->facts_a & p->facts_b & meet & CAROM_SOLID_PLAIN_FACE;
     tally->plain_crossing |= carom_lanes_of64(plain != 0) != 0;
@@ -578,10 +596,10 @@ CAROM_SIMD void note_segments(const carom_solid_query *query, carom_solid_tally 
 /* Pairs that may meet, from lane `at` on. Returns the lanes left to the scalar functions. */
 static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_tally *tally,
                                   carom_solid_batch *batch, sums *s, uint32_t at, uint32_t count) {
-    const vec origin = splat(query->origin);
+    const solid_pair_cpu_vec origin = solid_pair_cpu_splat(query->origin);
     pair_lanes p;
-    load_face(batch, 0, at, p.a);
-    load_face(batch, 1, at, p.b);
+    solid_pair_cpu_load_face(batch, 0, at, p.a);
+    solid_pair_cpu_load_face(batch, 1, at, p.b);
     compare_planes(&p);
     p.facts_a = (carom_i64v)carom_f64v_load(batch->facts[0] + at);
     p.facts_b = (carom_i64v)carom_f64v_load(batch->facts[1] + at);
@@ -589,12 +607,13 @@ static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_ta
     carom_i64v meet = found.meet, odd = found.odd, poor = {0};
     if (carom_lanes_of64(meet) == 0) return carom_lanes_of64(odd);
 
-    const crossing ends[2] = {
+    const solid_pair_cpu_crossing ends[2] = {
         crossing_make(&found.first, found.first_of_b, origin, query->long_edge, &poor),
         crossing_make(&found.last, found.last_of_b, origin, query->long_edge, &poor)};
-    spanned face_a =
-        span(p.a, &p.plane_a, origin, ~found.first_of_b, ~found.last_of_b, ends, &poor);
-    spanned face_b = span(p.b, &p.plane_b, origin, found.first_of_b, found.last_of_b, ends, &poor);
+    spanned face_a = solid_pair_cpu_span(p.a, &p.plane_a, origin, ~found.first_of_b,
+                                         ~found.last_of_b, ends, &poor);
+    spanned face_b = solid_pair_cpu_span(p.b, &p.plane_b, origin, found.first_of_b, found.last_of_b,
+                                         ends, &poor);
     odd |= meet & poor;
     meet &= ~poor;
 
@@ -613,7 +632,7 @@ static void add_singles(const carom_solid_query *query, carom_solid_tally *tally
     const carom_soup_view *view = &query->solids[of_b]->view;
     const carom_frame *f = &carom_solid_side(query, of_b)->frame;
     const carom_f64v power = carom_f64v_splat(query->power);
-    const vec origin = splat(query->origin);
+    const solid_pair_cpu_vec origin = solid_pair_cpu_splat(query->origin);
     uint32_t count = batch->single_count[of_b];
     for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
         double x[9][CAROM_LANES64];
@@ -625,15 +644,21 @@ static void add_singles(const carom_solid_query *query, carom_solid_tally *tally
                 for (int j = 0; j < 3; ++j) x[3 * k + j][lane] = p[j];
             }
         }
-        vec p[3];
+        solid_pair_cpu_vec p[3];
         for (int k = 0; k < 3; ++k)
-            p[k] = (vec){carom_f64v_load(x[3 * k]), carom_f64v_load(x[3 * k + 1]),
-                         carom_f64v_load(x[3 * k + 2])};
+            p[k] = (solid_pair_cpu_vec){carom_f64v_load(x[3 * k]), carom_f64v_load(x[3 * k + 1]),
+                                        carom_f64v_load(x[3 * k + 2])};
         carom_i64v present = first_lanes(count - at);
-        carom_f64v weight = keep(present, carom_f64v_load(batch->weights[of_b] + at));
-        vec u = lanes_sub(lanes_scale(lanes_add(turn(f->r, p[1]), splat(f->t)), power), origin);
-        vec arm = lanes_scale(turn(f->r, lanes_sub(p[1], p[0])), power);
-        vec direction = lanes_scale(turn(f->r, lanes_sub(p[2], p[1])), power);
+        carom_f64v weight =
+            solid_pair_cpu_keep(present, carom_f64v_load(batch->weights[of_b] + at));
+        solid_pair_cpu_vec u = lanes_sub(
+            lanes_scale(lanes_add(solid_pair_cpu_turn(f->r, p[1]), solid_pair_cpu_splat(f->t)),
+                        power),
+            origin);
+        solid_pair_cpu_vec arm =
+            lanes_scale(solid_pair_cpu_turn(f->r, lanes_sub(p[1], p[0])), power);
+        solid_pair_cpu_vec direction =
+            lanes_scale(solid_pair_cpu_turn(f->r, lanes_sub(p[2], p[1])), power);
 
         carom_f64v terms[CAROM_SOLID_SLOTS];
         solid_lanes_find_whole(terms, u, arm, direction, weight, of_b, query->rounded[of_b]);
@@ -664,8 +689,9 @@ CAROM_SIMD void add_block(const carom_solid_sum *block, carom_u64v *to) {
     }
 }
 
-static void add_before(const carom_solid_query *query, carom_solid_tally *tally,
-                       carom_solid_batch *batch, sums *s, int of_b, uint64_t end, int weight) {
+static void solid_pair_cpu_add_before(const carom_solid_query *query, carom_solid_tally *tally,
+                                      carom_solid_batch *batch, sums *s, int of_b, uint64_t end,
+                                      int weight) {
     const carom_solid_prefix_sums *prefix = &query->solids[of_b]->sums;
     uint64_t block = carom_solid_nearest_block(end), there = block * CAROM_SOLID_BLOCK;
     if (abs(weight) == 1)
@@ -685,8 +711,8 @@ static inline void expect_block(const carom_solid *solid, uint64_t end) {
 }
 
 /* carom_solid_add_descendants for all links of a batch. */
-static void add_links(const carom_solid_query *query, carom_solid_tally *tally,
-                      carom_solid_batch *batch, sums *s) {
+static void solid_pair_cpu_add_links(const carom_solid_query *query, carom_solid_tally *tally,
+                                     carom_solid_batch *batch, sums *s) {
     for (uint32_t i = 0; i < batch->link_count; ++i) {
         carom_solid_crossed_link *link = &batch->links[i];
         const carom_solid *solid = query->solids[link->of_b];
@@ -702,8 +728,8 @@ static void add_links(const carom_solid_query *query, carom_solid_tally *tally,
         if (batch->single_count[of_b] + CAROM_SOLID_MOST_SINGLES > CAROM_SOLID_QUEUE)
             add_singles(query, tally, batch, s, of_b);
         tally->moved[of_b] = true;
-        add_before(query, tally, batch, s, of_b, link->last, link->change);
-        add_before(query, tally, batch, s, of_b, link->first, -link->change);
+        solid_pair_cpu_add_before(query, tally, batch, s, of_b, link->last, link->change);
+        solid_pair_cpu_add_before(query, tally, batch, s, of_b, link->first, -link->change);
         if (query->solids[!of_b]->info.by_winding)
             tally->swept[of_b] =
                 carom_sum_add(tally->swept[of_b],
@@ -729,8 +755,8 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom
                                            const uint32_t *b, uint32_t count) {
     sums s;
     memset(&s, 0, sizeof(s));
-    s.lowest = splat(carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL));
-    s.highest = splat(carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL));
+    s.lowest = solid_pair_cpu_splat(carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL));
+    s.highest = solid_pair_cpu_splat(carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL));
     batch->link_count = batch->single_count[0] = batch->single_count[1] = 0;
     tally->candidates += count;
     for (uint32_t first = 0; first < count; first += CAROM_SOLID_BATCH) {
@@ -740,15 +766,15 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom
             __builtin_prefetch(query->solids[1]->view.corners + 3 * (uint64_t)b[first + i]);
         }
         for (uint32_t i = 0; i < pairs; ++i) {
-            read_face(query, batch, 0, a[first + i], i);
-            read_face(query, batch, 1, b[first + i], i);
+            solid_pair_cpu_read_face(query, batch, 0, a[first + i], i);
+            solid_pair_cpu_read_face(query, batch, 1, b[first + i], i);
         }
         uint32_t kept = keep_near(query, batch, pairs);
         for (uint32_t at = 0; at < kept; at += CAROM_LANES64)
             for (carom_lanes odd = consider_lanes(query, tally, batch, &s, at, kept); odd != 0;
                  odd &= odd - 1)
-                consider_one(query, tally, batch, batch->index[at + lowest(odd)]);
-        add_links(query, tally, batch, &s);
+                consider_one(query, tally, batch, batch->index[at + solid_pair_cpu_lowest(odd)]);
+        solid_pair_cpu_add_links(query, tally, batch, &s);
     }
     add_singles(query, tally, batch, &s, 0);
     add_singles(query, tally, batch, &s, 1);

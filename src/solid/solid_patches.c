@@ -19,7 +19,7 @@
 CAROM_RESULT_FILL(carom_solid_patches);
 CAROM_RESULT_DEFINE_FREE(carom_solid_patches);
 
-typedef struct patch {
+typedef struct solid_patches_patch {
     carom_sum terms[CAROM_SOLID_TERMS], errors[2];
     uint64_t triangles;
     double angle;  /* solid angle that it subtends at the point tested */
@@ -27,13 +27,13 @@ typedef struct patch {
     double volume, error;
     carom_solid_precise *precise; /* NULL where doubles are accurate enough */
     uint32_t holder;              /* the patch that it is a void of, or itself */
-} patch;
+} solid_patches_patch;
 
 typedef struct patches {
     const carom_solid_query *query;
     carom_solid_surface pieces;
     uint32_t *numbers; /* patch indices by set; CAROM_SOLID_NONE until it is encountered */
-    patch *data;
+    solid_patches_patch *data;
     uint32_t count;
     uint64_t triangles;
     int limbs;      /* of precise sums */
@@ -52,7 +52,7 @@ static void count_chip(void *user, const carom_solid_surface_triangle *triangle)
 
 static void add_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
-    patch *to = &p->data[p->numbers[triangle->piece]];
+    solid_patches_patch *to = &p->data[p->numbers[triangle->piece]];
     const carom_solid_doubt none = {0};
     double terms[CAROM_SOLID_SLOTS] = {0};
     carom_solid_add_triangle(terms, triangle->n, triangle->c, triangle->u, triangle->v,
@@ -83,7 +83,7 @@ static void add_chip_precisely(void *user, const carom_solid_surface_triangle *t
                             triangle->of_b, triangle->triangle, spots, (int)triangle->weight);
 }
 
-static bool is_weak(const patches *p) {
+static bool solid_patches_is_weak(const patches *p) {
     bool weak = false;
     for (uint32_t i = 0; i < p->count; ++i)
         weak = weak || !(p->data[i].error <= PATCH_PRECISION * fabs(p->data[i].volume));
@@ -94,14 +94,14 @@ static bool is_weak(const patches *p) {
 static carom_status find_volumes(patches *p) {
     uint64_t triangles = 0;
     for (uint32_t i = 0; i < p->count; ++i) {
-        patch *one = &p->data[i];
+        solid_patches_patch *one = &p->data[i];
         triangles += one->triangles;
         one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
         one->error = carom_solid_error_of(p->query, one->errors, 0);
         one->holder = i;
     }
     CAROM_ASSERT(triangles == p->triangles); /* each was added to one piece */
-    if (p->triangles > PATCH_PRECISE_TRIANGLES || !is_weak(p)) return CAROM_OK;
+    if (p->triangles > PATCH_PRECISE_TRIANGLES || !solid_patches_is_weak(p)) return CAROM_OK;
     carom_solid_precise *sums = CAROM_ARENA_TAKE(p->pieces.scratch, carom_solid_precise, p->count);
     if (sums == NULL)
         return carom_fail_memory(p->query->context, p->count * sizeof(*sums), "patches");
@@ -113,7 +113,7 @@ static carom_status find_volumes(patches *p) {
         carom_solid_each_surface_triangle(&p->pieces, add_chip_precisely, p);
         for (uint32_t i = 0; i < p->count; ++i)
             p->data[i].volume = carom_solid_precise_volume(&sums[i], p->limbs, &p->data[i].error);
-        if (p->limbs == PATCH_MOST_LIMBS || !is_weak(p)) return CAROM_OK;
+        if (p->limbs == PATCH_MOST_LIMBS || !solid_patches_is_weak(p)) return CAROM_OK;
     }
 }
 
@@ -134,7 +134,7 @@ static void pick_chip(void *user, const carom_solid_surface_triangle *triangle) 
 #define PATCH_TRIPLE_TURNS 4.0
 
 /* The direction from the eye to a point, and an upper bound of its rotation by rounding. */
-static carom_vec3 look_at(const patches *p, carom_vec3 x, double *turned) {
+static carom_vec3 solid_patches_look_at(const patches *p, carom_vec3 x, double *turned) {
     carom_vec3 d = carom_vec_sub(x, p->eye);
     double size = carom_solid_most(d), reach = carom_solid_most(x) + carom_solid_most(p->eye);
     *turned = HUGE_VAL;
@@ -147,10 +147,11 @@ static carom_vec3 look_at(const patches *p, carom_vec3 x, double *turned) {
  * nothing or, from either side, half of all directions; the mean of both sides is 0. */
 static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
-    patch *to = &p->data[p->numbers[triangle->piece]];
+    solid_patches_patch *to = &p->data[p->numbers[triangle->piece]];
     double turned[3];
-    carom_vec3 a = look_at(p, triangle->c, &turned[0]), b = look_at(p, triangle->u, &turned[1]);
-    carom_vec3 c = look_at(p, triangle->v, &turned[2]);
+    carom_vec3 a = solid_patches_look_at(p, triangle->c, &turned[0]),
+               b = solid_patches_look_at(p, triangle->u, &turned[1]);
+    carom_vec3 c = solid_patches_look_at(p, triangle->v, &turned[2]);
     double above = carom_vec_dot(a, carom_vec_cross(b, c));
     double below = 1.0 + carom_vec_dot(a, b) + carom_vec_dot(b, c) + carom_vec_dot(c, a);
     if (!(fabs(above) > PATCH_TRIPLE_TURNS * (turned[0] + turned[1] + turned[2]))) return;
@@ -176,7 +177,7 @@ static bool ask_point(patches *p, uint32_t which, uint64_t triangle) {
     for (uint32_t i = 0; i < p->count; ++i) p->data[i].angle = 0.0;
     carom_solid_each_surface_triangle(&p->pieces, see_chip, p);
     for (uint32_t i = 0; i < p->count; ++i) {
-        patch *one = &p->data[i];
+        solid_patches_patch *one = &p->data[i];
         one->angles += one->angle;
         double times = one->angle / PATCH_SPHERE_ANGLE;
         if (one->volume > 0.0)
@@ -186,10 +187,10 @@ static bool ask_point(patches *p, uint32_t which, uint64_t triangle) {
 }
 
 /* The smallest piece around the point tested last. */
-static uint32_t find_around(const patches *p, uint32_t which) {
+static uint32_t solid_patches_find_around(const patches *p, uint32_t which) {
     uint32_t best = which;
     for (uint32_t i = 0; i < p->count; ++i) {
-        const patch *other = &p->data[i];
+        const solid_patches_patch *other = &p->data[i];
         if (other->volume <= 0.0 || !(other->angle > 0.5 * PATCH_SPHERE_ANGLE)) continue;
         if (best == which || other->volume < p->data[best].volume) best = i;
     }
@@ -198,7 +199,7 @@ static uint32_t find_around(const patches *p, uint32_t which) {
 
 static void find_holder(patches *p, uint32_t which) {
     bool plain = !p->query->solids[0]->info.by_winding && !p->query->solids[1]->info.by_winding;
-    patch *hole = &p->data[which];
+    solid_patches_patch *hole = &p->data[which];
     uint32_t pieces = 0, most = which;
     for (uint32_t i = 0; i < p->count; ++i) {
         p->data[i].angles = 0.0;
@@ -215,7 +216,7 @@ static void find_holder(patches *p, uint32_t which) {
     uint64_t eyes = CAROM_MIN(hole->triangles, PATCH_MOST_POINTS);
     for (uint64_t k = 0; k < eyes; ++k) {
         bool clear = ask_point(p, which, k * hole->triangles / eyes);
-        hole->holder = find_around(p, which);
+        hole->holder = solid_patches_find_around(p, which);
         if (clear && (hole->holder != which || !plain)) return;
         if (carom_progress_stop(p->query->context, 0)) return;
     }
@@ -230,7 +231,7 @@ static void give_voids(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i)
         if (p->data[i].volume < -p->data[i].error) find_holder(p, i);
     for (uint32_t i = 0; i < p->count; ++i) {
-        patch *holder = &p->data[p->data[i].holder];
+        solid_patches_patch *holder = &p->data[p->data[i].holder];
         if (p->data[i].holder == i) continue;
         CAROM_ASSERT(p->data[i].holder < p->count && p->data[i].volume < 0.0 &&
                      holder->volume > 0.0);
@@ -243,7 +244,8 @@ static void give_voids(patches *p) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static carom_solid_patch describe(const carom_solid_query *query, const carom_sum *terms) {
+static carom_solid_patch solid_patches_describe(const carom_solid_query *query,
+                                                const carom_sum *terms) {
     double volume = carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME);
     double area = carom_solid_sum_of(query, terms, CAROM_SOLID_EXTENT);
     carom_vec3 moment = carom_solid_vector_of(query, terms, CAROM_SOLID_MOMENT);
@@ -257,7 +259,7 @@ static carom_solid_patch describe(const carom_solid_query *query, const carom_su
     return patch;
 }
 
-static bool precedes(const carom_solid_patch *a, const carom_solid_patch *b) {
+static bool solid_patches_precedes(const carom_solid_patch *a, const carom_solid_patch *b) {
     if (a->volume != b->volume) return a->volume > b->volume;
     return carom_vec_compare(a->centroid, b->centroid) < 0;
 }
@@ -267,7 +269,8 @@ static void sort(carom_solid_patch *data, uint64_t count) {
         for (uint64_t i = gap; i < count; ++i) {
             carom_solid_patch one = data[i];
             uint64_t k = i;
-            for (; k >= gap && precedes(&one, &data[k - gap]); k -= gap) data[k] = data[k - gap];
+            for (; k >= gap && solid_patches_precedes(&one, &data[k - gap]); k -= gap)
+                data[k] = data[k - gap];
             data[k] = one;
         }
 }
@@ -279,7 +282,7 @@ typedef struct patch_list {
     bool one_sided;
 } patch_list;
 
-static carom_status list(patches *p, patch_list *out) {
+static carom_status solid_patches_list(patches *p, patch_list *out) {
     out->count = 0;
     out->data = CAROM_ARENA_TAKE(p->pieces.scratch, carom_solid_patch, p->count);
     if (out->data == NULL)
@@ -289,7 +292,7 @@ static carom_status list(patches *p, patch_list *out) {
             out->data[out->count++] =
                 p->data[i].precise != NULL
                     ? carom_solid_precise_patch(p->query, p->data[i].precise, p->limbs)
-                    : describe(p->query, p->data[i].terms);
+                    : solid_patches_describe(p->query, p->data[i].terms);
     CAROM_ASSERT(out->count <= p->count);
     sort(out->data, out->count);
     return CAROM_OK;
@@ -301,7 +304,7 @@ static carom_status list(patches *p, patch_list *out) {
  * more than rounding, far less than the difference of pieces that are not copies of each other. */
 #define PATCH_TOLERANCE 1e-9
 
-static bool is_same(const carom_solid_patch *a, const carom_solid_patch *b) {
+static bool solid_patches_is_same(const carom_solid_patch *a, const carom_solid_patch *b) {
     double size = fabs(a->volume);
     carom_vec3 d = carom_vec_sub(a->centroid, b->centroid);
     double far = carom_solid_most(d), cube = far * far * far;
@@ -315,7 +318,7 @@ static void add_half(carom_solid_patch *to, const carom_solid_patch *other) {
     to->force = carom_vec_scale(carom_vec_add(to->force, other->force), 0.5);
 }
 
-static carom_solid_patch sum_of(const carom_solid_patch *data, uint64_t count) {
+static carom_solid_patch solid_patches_sum_of(const carom_solid_patch *data, uint64_t count) {
     carom_solid_patch sum = {0};
     for (uint64_t k = 0; k < count; ++k) {
         sum.volume += data[k].volume;
@@ -327,20 +330,21 @@ static carom_solid_patch sum_of(const carom_solid_patch *data, uint64_t count) {
 
 /* Matches the pieces of both signs. Pieces that are connected for one sign and not for the other
  * are one piece, if there is only one such case: these are the unmatched pieces of both signs. */
-static void add_other_side(patch_list *list, patch_list *other) {
+static void solid_patches_add_other_side(patch_list *list, patch_list *other) {
     uint64_t found = 0; /* matched pieces, which come first */
     for (uint64_t i = 0; i < list->count; ++i) {
         carom_solid_patch one = list->data[i];
         uint64_t k = 0;
-        while (k < other->count && !is_same(&one, &other->data[k])) ++k;
+        while (k < other->count && !solid_patches_is_same(&one, &other->data[k])) ++k;
         if (k == other->count) continue;
         add_half(&one, &other->data[k]);
         other->data[k] = other->data[--other->count];
         list->data[i] = list->data[found];
         list->data[found++] = one;
     }
-    carom_solid_patch *left = list->data + found, sum = sum_of(left, list->count - found);
-    carom_solid_patch rest = sum_of(other->data, other->count);
+    carom_solid_patch *left = list->data + found,
+                      sum = solid_patches_sum_of(left, list->count - found);
+    carom_solid_patch rest = solid_patches_sum_of(other->data, other->count);
     if (list->count == found + 1) {
         add_half(left, &rest);
     } else if (list->count > found && other->count == 1 &&
@@ -359,7 +363,7 @@ static void add_other_side(patch_list *list, patch_list *other) {
  * beyond it. */
 #define PATCH_REACH 8.0
 
-static carom_status find(carom_solid_query *query, patch_list *out) {
+static carom_status solid_patches_find(carom_solid_query *query, patch_list *out) {
     carom_context *context = query->context;
     carom_solid_tally tally;
     patches p = {.query = query};
@@ -385,26 +389,27 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     memset(p.numbers, 0xFF, nodes * sizeof(uint32_t));
     carom_solid_each_surface_triangle(&p.pieces, count_chip, &p);
     CAROM_TRY(carom_progress_look(context));
-    p.data = CAROM_ARENA_TAKE(p.pieces.scratch, patch, p.count);
-    if (p.data == NULL) return carom_fail_memory(context, p.count * sizeof(patch), "patches");
-    if (p.count != 0) memset(p.data, 0, p.count * sizeof(patch));
+    p.data = CAROM_ARENA_TAKE(p.pieces.scratch, solid_patches_patch, p.count);
+    if (p.data == NULL)
+        return carom_fail_memory(context, p.count * sizeof(solid_patches_patch), "patches");
+    if (p.count != 0) memset(p.data, 0, p.count * sizeof(solid_patches_patch));
     carom_solid_each_surface_triangle(&p.pieces, add_chip, &p);
     CAROM_TRY(find_volumes(&p));
     give_voids(&p);
     CAROM_TRY(carom_progress_look(context));
     out->one_sided = tally.one_sided;
     context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
-    return list(&p, out);
+    return solid_patches_list(&p, out);
 }
 
 static carom_status find_both(carom_solid_query *query, carom_solid_patches *out) {
     patch_list found, other;
     uint64_t space;
-    CAROM_TRY(find(query, &found));
+    CAROM_TRY(solid_patches_find(query, &found));
     if (found.one_sided) {
         query->moved_sign = -query->moved_sign;
-        CAROM_TRY(find(query, &other));
-        add_other_side(&found, &other);
+        CAROM_TRY(solid_patches_find(query, &other));
+        solid_patches_add_other_side(&found, &other);
     }
     carom_context *context = query->context;
     CAROM_TRY(carom_solid_patches_begin(context, &context->allocator, out, found.count, &space));

@@ -29,36 +29,39 @@
 #define PRECISE_FORCE_BITS  (-120)
 #define PRECISE_ZERO_BITS   (-400)
 
-typedef struct point {
+typedef struct solid_precise_point {
     carom_real x[3];
-} point;
+} solid_precise_point;
 
 typedef struct precise {
     const carom_solid_query *query;
     const carom_solid_record **records; /* in the order of their triangles */
     uint64_t count;
     int n; /* limbs */
-    point origin;
+    solid_precise_point origin;
     carom_solid_precise sums;
 } precise;
 
 /* ---- Points and vectors ---------------------------------------------------------------------- */
 
-static void point_set(point *p, carom_vec3 v, int n) {
+static void solid_precise_point_set(solid_precise_point *p, carom_vec3 v, int n) {
     carom_real_set(&p->x[0], v.x, n);
     carom_real_set(&p->x[1], v.y, n);
     carom_real_set(&p->x[2], v.z, n);
 }
 
-static void point_sub(point *r, const point *a, const point *b, int n) {
+static void point_sub(solid_precise_point *r, const solid_precise_point *a,
+                      const solid_precise_point *b, int n) {
     for (int k = 0; k < 3; ++k) carom_real_sub(&r->x[k], &a->x[k], &b->x[k], n);
 }
 
-static void point_add(point *r, const point *a, const point *b, int n) {
+static void point_add(solid_precise_point *r, const solid_precise_point *a,
+                      const solid_precise_point *b, int n) {
     for (int k = 0; k < 3; ++k) carom_real_add(&r->x[k], &a->x[k], &b->x[k], n);
 }
 
-static void point_dot(carom_real *r, const point *a, const point *b, int n) {
+static void point_dot(carom_real *r, const solid_precise_point *a, const solid_precise_point *b,
+                      int n) {
     carom_real t, sum;
     carom_real_mul(&sum, &a->x[0], &b->x[0], n);
     for (int k = 1; k < 3; ++k) {
@@ -68,7 +71,8 @@ static void point_dot(carom_real *r, const point *a, const point *b, int n) {
     *r = sum;
 }
 
-static void point_cross(point *r, const point *a, const point *b, int n) {
+static void point_cross(solid_precise_point *r, const solid_precise_point *a,
+                        const solid_precise_point *b, int n) {
     carom_real t;
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -81,16 +85,17 @@ static void point_cross(point *r, const point *a, const point *b, int n) {
 /* ---- Terms ----------------------------------------------------------------------------------- */
 
 /* A face with its corners relative to the origin, and its normal. */
-typedef struct plane {
-    point p[3], normal;
+typedef struct solid_precise_plane {
+    solid_precise_point p[3], normal;
     carom_real length; /* of the normal */
-} plane;
+} solid_precise_plane;
 
-static void plane_make(const precise *s, const carom_solid_face *f, plane *g) {
-    point u, v;
+static void solid_precise_plane_make(const precise *s, const carom_solid_face *f,
+                                     solid_precise_plane *g) {
+    solid_precise_point u, v;
     carom_real square;
     for (int i = 0; i < 3; ++i) {
-        point_set(&g->p[i], f->p[i], s->n);
+        solid_precise_point_set(&g->p[i], f->p[i], s->n);
         point_sub(&g->p[i], &g->p[i], &s->origin, s->n);
     }
     point_sub(&u, &g->p[1], &g->p[0], s->n);
@@ -110,9 +115,10 @@ static void accumulate(carom_real *sum, const carom_real *term, int weight, int 
 }
 
 /* Adds `weight` times the triangle c u v of a face. */
-static void add_triangle(carom_solid_precise *to, const plane *g, const point *c, const point *u,
-                         const point *v, int weight, int of_b, int n) {
-    point arm, direction, area, sum, turn;
+static void add_triangle(carom_solid_precise *to, const solid_precise_plane *g,
+                         const solid_precise_point *c, const solid_precise_point *u,
+                         const solid_precise_point *v, int weight, int of_b, int n) {
+    solid_precise_point arm, direction, area, sum, turn;
     carom_real volume, t;
     point_sub(&arm, u, c, n);
     point_sub(&direction, v, c, n);
@@ -137,8 +143,10 @@ static void add_triangle(carom_solid_precise *to, const plane *g, const point *c
 }
 
 /* The point where the edge from p to q crosses the plane of g. */
-static void find_crossing(const point *p, const point *q, const plane *g, point *x, int n) {
-    point direction;
+static void solid_precise_find_crossing(const solid_precise_point *p, const solid_precise_point *q,
+                                        const solid_precise_plane *g, solid_precise_point *x,
+                                        int n) {
+    solid_precise_point direction;
     carom_real from, to, share;
     point_sub(&direction, p, &g->p[0], n);
     point_dot(&from, &direction, &g->normal, n);
@@ -152,18 +160,18 @@ static void find_crossing(const point *p, const point *q, const plane *g, point 
 }
 
 static void add_record(precise *s, const carom_solid_record *record) {
-    plane planes[2];
-    point ends[2];
+    solid_precise_plane planes[2];
+    solid_precise_point ends[2];
     for (int of_b = 0; of_b < 2; ++of_b) {
         carom_solid_face f;
         carom_solid_pose(s->query, of_b, record->triangle[of_b], &f);
-        plane_make(s, &f, &planes[of_b]);
+        solid_precise_plane_make(s, &f, &planes[of_b]);
     }
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &record->ends[i];
-        const point *p = planes[end->of_b].p;
-        find_crossing(&p[end->side], &p[end->side == 2 ? 0 : end->side + 1], &planes[!end->of_b],
-                      &ends[i], s->n);
+        const solid_precise_point *p = planes[end->of_b].p;
+        solid_precise_find_crossing(&p[end->side], &p[end->side == 2 ? 0 : end->side + 1],
+                                    &planes[!end->of_b], &ends[i], s->n);
     }
     for (int of_b = 0; of_b < 2; ++of_b) {
         add_triangle(&s->sums, &planes[of_b], &planes[of_b].p[0], &ends[of_b], &ends[1 - of_b], 1,
@@ -183,10 +191,10 @@ static void add_faces(precise *s, int of_b) {
         if (winding == 0) continue;
         for (uint32_t t = solid->firsts[v]; t < solid->firsts[v + 1]; ++t) {
             carom_solid_face f;
-            plane g;
+            solid_precise_plane g;
             carom_solid_pose(s->query, of_b, t, &f);
             if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue; /* no area */
-            plane_make(s, &f, &g);
+            solid_precise_plane_make(s, &f, &g);
             add_triangle(&s->sums, &g, &g.p[0], &g.p[1], &g.p[2], winding, of_b, s->n);
         }
     }
@@ -205,7 +213,7 @@ void carom_solid_precise_begin(carom_solid_precise *sums, int limbs) {
 static void add_all(precise *s, int limbs) {
     s->n = limbs;
     carom_solid_precise_begin(&s->sums, limbs);
-    point_set(&s->origin, s->query->origin, limbs);
+    solid_precise_point_set(&s->origin, s->query->origin, limbs);
     for (uint64_t i = 0; i < s->count; ++i) add_record(s, s->records[i]);
     add_faces(s, 0);
     add_faces(s, 1);
@@ -221,7 +229,7 @@ static void divide_by(carom_real *r, int64_t by, int n) {
 
 static void find_results(const precise *s, carom_vec3 pivot, carom_solid_results *out) {
     int n = s->n;
-    point arm, lever, force;
+    solid_precise_point arm, lever, force;
     carom_real four;
     out->limbs = n;
     carom_real_set(&four, 4.0, n);
@@ -238,7 +246,7 @@ static void find_results(const precise *s, carom_vec3 pivot, carom_solid_results
     divide_by(&out->volume, 6, n);
     out->area = s->sums.area;
     divide_by(&out->area, 2, n);
-    point_set(&arm, pivot, n);
+    solid_precise_point_set(&arm, pivot, n);
     point_sub(&arm, &arm, &s->origin, n);
     point_cross(&lever, &arm, &force, n);
     for (int k = 0; k < 3; ++k) {
@@ -258,8 +266,8 @@ static carom_bound greatest(const carom_real x[3], int n, bool radius) {
 }
 
 /* Whether all results are accurate enough, so that more limbs gain nothing. */
-static bool is_good(const carom_solid_results *r, const point *origin, carom_vec3 pivot,
-                    double size, int n) {
+static bool solid_precise_is_good(const carom_solid_results *r, const solid_precise_point *origin,
+                                  carom_vec3 pivot, double size, int n) {
     carom_bound length = carom_bound_make(size), square = carom_bound_mul(length, length);
     carom_bound cube = carom_bound_mul(square, length), area = carom_real_lower(&r->area, n);
     carom_bound volume = carom_real_lower(&r->volume, n);
@@ -281,9 +289,9 @@ static bool is_good(const carom_solid_results *r, const point *origin, carom_vec
         !carom_bound_within(force, area, PRECISE_FORCE_BITS) &&
         !carom_bound_within(force, square, PRECISE_ZERO_BITS))
         return false;
-    point arm;
+    solid_precise_point arm;
     carom_bound lever = length;
-    point_set(&arm, pivot, n);
+    solid_precise_point_set(&arm, pivot, n);
     point_sub(&arm, &arm, origin, n);
     for (int k = 0; k < 3; ++k) lever = carom_bound_add(lever, carom_real_upper(&arm.x[k], n));
     return carom_bound_within(torque, greatest(r->torque, n, false), PRECISE_RESULT_BITS) ||
@@ -402,26 +410,26 @@ carom_status carom_solid_measure_precisely(const carom_solid_query *query,
         add_all(&s, limbs);
         find_results(&s, pivot, results);
         if (2 * limbs > CAROM_REAL_MOST || s.count > PRECISE_TERMS ||
-            is_good(results, &s.origin, pivot, size, limbs))
+            solid_precise_is_good(results, &s.origin, pivot, size, limbs))
             return CAROM_OK;
     }
 }
 
 /* ---- Sums over surface triangles ------------------------------------------------------------- */
 
-static void find_spot(const precise *s, const carom_solid_spot *spot, point *x) {
-    point q;
-    plane g;
+static void find_spot(const precise *s, const carom_solid_spot *spot, solid_precise_point *x) {
+    solid_precise_point q;
+    solid_precise_plane g;
     carom_solid_face f;
-    point_set(x, carom_solid_vertex(s->query, spot->of_b, spot->low), s->n);
+    solid_precise_point_set(x, carom_solid_vertex(s->query, spot->of_b, spot->low), s->n);
     point_sub(x, x, &s->origin, s->n);
     if (spot->face == CAROM_SOLID_NO_FACE) return;
-    point_set(&q, carom_solid_vertex(s->query, spot->of_b, spot->high), s->n);
+    solid_precise_point_set(&q, carom_solid_vertex(s->query, spot->of_b, spot->high), s->n);
     point_sub(&q, &q, &s->origin, s->n);
     carom_solid_pose(s->query, !spot->of_b, spot->face, &f);
-    plane_make(s, &f, &g);
-    point p = *x;
-    find_crossing(&p, &q, &g, x, s->n);
+    solid_precise_plane_make(s, &f, &g);
+    solid_precise_point p = *x;
+    solid_precise_find_crossing(&p, &q, &g, x, s->n);
 }
 
 void carom_solid_precise_add(const carom_solid_query *query, carom_solid_precise *sums, int limbs,
@@ -429,12 +437,12 @@ void carom_solid_precise_add(const carom_solid_query *query, carom_solid_precise
                              int weight) {
     precise s = {.query = query, .n = limbs};
     carom_solid_face f;
-    plane g;
-    point x[3];
-    point_set(&s.origin, query->origin, limbs);
+    solid_precise_plane g;
+    solid_precise_point x[3];
+    solid_precise_point_set(&s.origin, query->origin, limbs);
     carom_solid_pose(query, of_b, triangle, &f);
     if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) return; /* no area */
-    plane_make(&s, &f, &g);
+    solid_precise_plane_make(&s, &f, &g);
     for (int i = 0; i < 3; ++i) find_spot(&s, &spots[i], &x[i]);
     add_triangle(sums, &g, &x[0], &x[1], &x[2], weight, of_b, limbs);
 }
@@ -461,7 +469,7 @@ carom_solid_patch carom_solid_precise_patch(const carom_solid_query *query,
     precise s = {.query = query, .n = limbs, .sums = *sums};
     carom_solid_results r;
     carom_solid_result overlap;
-    point_set(&s.origin, query->origin, limbs);
+    solid_precise_point_set(&s.origin, query->origin, limbs);
     find_results(&s, query->origin, &r);
     carom_solid_results_round(query, &r, &overlap);
     return (carom_solid_patch){.volume = overlap.volume,

@@ -11,7 +11,7 @@
 
 #include "base/progress.h"
 
-#define TWO(x) carom_dd_make(x, 0.0)
+#define SOLID_PREFIX_SUMS_DOUBLE(x) carom_dd_make(x, 0.0)
 
 /* Magnitude of an integral, in areas of the mesh. Coordinates are scaled to at most 1: the largest,
  * (y_0 + y_1 + y_2)_i (y . n), is below 3 sqrt(3), and a winding number of a few is left room. */
@@ -20,8 +20,8 @@
 #define PREFIX_LEAST_AREA 0x1p-900
 
 /* The integrals over one triangle. */
-static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle *t,
-                      carom_dd out[CAROM_SOLID_SUMS]) {
+static void solid_prefix_sums_integrate(const carom_solid_prefix_sums *sums,
+                                        const carom_triangle *t, carom_dd out[CAROM_SOLID_SUMS]) {
     double half = carom_power_of_two(sums->exponent / 2); /* 2^exponent may be no double */
     double rest = carom_power_of_two(sums->exponent - sums->exponent / 2);
     carom_dd y[3][3], sum[3], normal[3], u[3], v[3];
@@ -43,7 +43,7 @@ static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle 
             carom_dd_sub(carom_dd_multiply(u[i], v[j]), carom_dd_multiply(u[j], v[i])), 0.5);
         out[CAROM_SOLID_NORMAL + (unsigned)k] = normal[k];
     }
-    carom_dd height = TWO(0.0);
+    carom_dd height = SOLID_PREFIX_SUMS_DOUBLE(0.0);
     for (int k = 0; k < 3; ++k)
         height = carom_dd_add(height, carom_dd_multiply(y[0][k], normal[k]));
     for (unsigned i = 0; i < 3; ++i) {
@@ -51,15 +51,15 @@ static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle 
             out[CAROM_SOLID_FIRST + 3 * i + j] = carom_dd_multiply(sum[i], normal[j]);
         out[CAROM_SOLID_SECOND + i] = carom_dd_multiply(sum[i], height);
     }
-    out[CAROM_SOLID_AREA] =
-        TWO(carom_vec_length(carom_vec(normal[0].high, normal[1].high, normal[2].high)));
+    out[CAROM_SOLID_AREA] = SOLID_PREFIX_SUMS_DOUBLE(
+        carom_vec_length(carom_vec(normal[0].high, normal[1].high, normal[2].high)));
 }
 
 static carom_triangle triangle(const carom_soup_view *soup, uint64_t t) {
     return carom_soup_view_triangle(soup, t);
 }
 
-static carom_sum fixed(carom_dd a, int scale) {
+static carom_sum solid_prefix_sums_fixed(carom_dd a, int scale) {
     return carom_sum_add(carom_sum_term(a.high, scale), carom_sum_term(a.low, scale));
 }
 
@@ -67,7 +67,7 @@ static carom_sum fixed(carom_dd a, int scale) {
 
 /* Chooses a frame in which all coordinates are below 1, and scales at which no sum can overflow:
  * |y| < 1 for each coordinate, so y . n is below 2 and sums over three corners are below 3. */
-static void choose(const carom_soup_view *soup, carom_solid_prefix_sums *sums) {
+static void solid_prefix_sums_choose(const carom_soup_view *soup, carom_solid_prefix_sums *sums) {
     carom_vec3 low = carom_soup_view_position(soup, 0), high = low;
     double area = 0.0;
     for (uint64_t v = 1; v < soup->vertex_count; ++v) {
@@ -107,7 +107,7 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
     if (sums->blocks == NULL)
         return carom_fail_memory(
             context, sums->block_count * CAROM_SOLID_SUMS * sizeof(*sums->blocks), "a solid");
-    choose(soup, sums);
+    solid_prefix_sums_choose(soup, sums);
     carom_sum all[CAROM_SOLID_SUMS] = {{0}};
     carom_progress_begin(context, "integrating a solid", sums->block_count);
     for (uint64_t t = 0, block = 0; block < sums->block_count; ++block) {
@@ -119,10 +119,10 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
         for (; t < count && t < (block + 1) * CAROM_SOLID_BLOCK; ++t) {
             carom_dd one[CAROM_SOLID_SUMS];
             carom_triangle corners = triangle(soup, t);
-            integrate(sums, &corners, one);
+            solid_prefix_sums_integrate(sums, &corners, one);
             CAROM_ASSERT(t / CAROM_SOLID_BLOCK == block);
             for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
-                all[i] = carom_sum_add(all[i], fixed(one[i], sums->scales[i]));
+                all[i] = carom_sum_add(all[i], solid_prefix_sums_fixed(one[i], sums->scales[i]));
         }
     }
     for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i) CAROM_ASSERT(all[i].spoiled == 0);
@@ -139,37 +139,38 @@ void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_mo
         moments->sums[i] = carom_sum_add(moments->sums[i], carom_solid_weigh(from[i], weight));
 }
 
-static carom_dd value(const carom_solid_prefix_sums *sums, const carom_solid_moments *moments,
-                      unsigned i) {
+static carom_dd solid_prefix_sums_value(const carom_solid_prefix_sums *sums,
+                                        const carom_solid_moments *moments, unsigned i) {
     int scale = sums->scales[i];
     double high = carom_sum_value(moments->sums[i], scale);
     carom_sum rest = carom_sum_add(moments->sums[i], carom_sum_negate(carom_sum_term(high, scale)));
     return carom_dd_make(high, carom_sum_value(rest, scale));
 }
 
-/* The integrals in the body's own axes, about the point at `shift` from its centre. */
+/* The integrals in the body's own axes, about the point at `solid_prefix_sums_shift` from its centre. */
 typedef struct shifted {
     double normal[3], first[3][3], second[3], area;
 } shifted;
 
-static shifted shift(const carom_solid_prefix_sums *sums, const carom_solid_moments *moments,
-                     const double by[3]) {
+static shifted solid_prefix_sums_shift(const carom_solid_prefix_sums *sums,
+                                       const carom_solid_moments *moments, const double by[3]) {
     shifted s;
-    carom_dd normal[3], first[3][3], trace = TWO(0.0), along = TWO(0.0), d[3];
-    const carom_dd three = TWO(3.0);
+    carom_dd normal[3], first[3][3], trace = SOLID_PREFIX_SUMS_DOUBLE(0.0),
+                                     along = SOLID_PREFIX_SUMS_DOUBLE(0.0), d[3];
+    const carom_dd three = SOLID_PREFIX_SUMS_DOUBLE(3.0);
     for (unsigned i = 0; i < 3; ++i) {
-        d[i] = TWO(by[i]);
-        normal[i] = value(sums, moments, CAROM_SOLID_NORMAL + i);
+        d[i] = SOLID_PREFIX_SUMS_DOUBLE(by[i]);
+        normal[i] = solid_prefix_sums_value(sums, moments, CAROM_SOLID_NORMAL + i);
         s.normal[i] = normal[i].high;
         along = carom_dd_add(along, carom_dd_multiply(d[i], normal[i]));
         for (unsigned j = 0; j < 3; ++j)
-            first[i][j] = value(sums, moments, CAROM_SOLID_FIRST + 3 * i + j);
+            first[i][j] = solid_prefix_sums_value(sums, moments, CAROM_SOLID_FIRST + 3 * i + j);
         trace = carom_dd_add(trace, first[i][i]);
     }
     /* With first and second three times the integrals F and S:
      *   F'_ij = F_ij - d_i n_j,  S'_i = S_i - d_i tr F - (F d)_i + d_i (d . n). */
     for (unsigned i = 0; i < 3; ++i) {
-        carom_dd second = value(sums, moments, CAROM_SOLID_SECOND + i);
+        carom_dd second = solid_prefix_sums_value(sums, moments, CAROM_SOLID_SECOND + i);
         second = carom_dd_sub(second, carom_dd_multiply(d[i], trace));
         for (unsigned j = 0; j < 3; ++j) {
             carom_dd lever = carom_dd_multiply(three, normal[j]);
@@ -179,7 +180,7 @@ static shifted shift(const carom_solid_prefix_sums *sums, const carom_solid_mome
         carom_dd last = carom_dd_multiply(carom_dd_multiply(three, d[i]), along);
         s.second[i] = carom_dd_add(second, last).high / 3.0;
     }
-    s.area = value(sums, moments, CAROM_SOLID_AREA).high;
+    s.area = solid_prefix_sums_value(sums, moments, CAROM_SOLID_AREA).high;
     return s;
 }
 
@@ -195,9 +196,9 @@ static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_fram
         carom_dd sum = carom_dd_diff(carom_scale_apply(p[i], sums->exponent),
                                      carom_scale_apply(t[i], sums->exponent));
         for (int k = 0; k < 3; ++k)
-            sum =
-                carom_dd_sub(sum, carom_dd_multiply(TWO(r[3 * i + k]),
-                                                    TWO(carom_scale_apply(c[k], sums->exponent))));
+            sum = carom_dd_sub(sum, carom_dd_multiply(SOLID_PREFIX_SUMS_DOUBLE(r[3 * i + k]),
+                                                      SOLID_PREFIX_SUMS_DOUBLE(carom_scale_apply(
+                                                          c[k], sums->exponent))));
         direction[i] = sum.high;
     }
     return carom_vec(direction[0], direction[1], direction[2]);
@@ -249,7 +250,7 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *s
                                 (r[1] * direction.x + r[4] * direction.y) + r[7] * direction.z,
                                 (r[2] * direction.x + r[5] * direction.y) + r[8] * direction.z);
     double by[3] = {body.x, body.y, body.z};
-    shifted s = shift(sums, moments, by);
+    shifted s = solid_prefix_sums_shift(sums, moments, by);
     carom_vec3 back = carom_vec_sub(carom_frame_turn(frame, body), direction);
     double rest[3] = {back.x, back.y, back.z};
     double n[3], f[3][3], half[3][3], along = 0.0, q[3];

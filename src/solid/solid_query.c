@@ -25,7 +25,8 @@
 #define QUERY_REACH_MARGIN 0x1p-20
 
 /* An axis-aligned box around a posed solid; approximate bounds suffice. */
-static void box_of(const carom_solid_query *query, int of_b, double low[3], double high[3]) {
+static void solid_query_box_of(const carom_solid_query *query, int of_b, double low[3],
+                               double high[3]) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
     const carom_soup_view *soup = &side->view;
     const double *r = side->frame.r, back = 1.0 / soup->scale;
@@ -49,8 +50,8 @@ static void box_of(const carom_solid_query *query, int of_b, double low[3], doub
 
 /* Range of exponents in which terms of four coordinates, in double-double and with 120 bits below
  * them, neither overflow nor underflow: of the largest coordinate, and of the overlap. */
-#define MOST_EXPONENT  200
-#define LEAST_EXPONENT (-150)
+#define SOLID_QUERY_MOST_EXPONENT 200
+#define LEAST_EXPONENT            (-150)
 /* Within this range nothing is scaled. */
 #define QUERY_PLAIN_MOST  60
 #define QUERY_PLAIN_LEAST (-60)
@@ -79,10 +80,10 @@ static void choose_scale(carom_solid_query *query, double largest, double overla
     query->power = 1.0;
     query->wide = false;
     if (high < QUERY_PLAIN_MOST && low > QUERY_PLAIN_LEAST) return;
-    int k = CAROM_MIN(-low, MOST_EXPONENT - high);
+    int k = CAROM_MIN(-low, SOLID_QUERY_MOST_EXPONENT - high);
     k = CAROM_MAX(CAROM_MIN(k, QUERY_MOST_POWER), -QUERY_MOST_POWER);
     query->exponent = k;
-    query->wide = low + k < LEAST_EXPONENT || high + k > MOST_EXPONENT;
+    query->wide = low + k < LEAST_EXPONENT || high + k > SOLID_QUERY_MOST_EXPONENT;
     if (!query->wide && k < 0) {
         query->power = 1.0;
         query->wide = loses_bits(query);
@@ -93,10 +94,10 @@ static void choose_scale(carom_solid_query *query, double largest, double overla
     CAROM_ASSERT(query->power * carom_power_of_two(-query->exponent) == 1.0);
 }
 
-static void choose_frame(carom_solid_query *query) {
+static void solid_query_choose_frame(carom_solid_query *query) {
     double low[2][3], high[2][3], middle[3], largest = 0.0, reach = 0.0, overlap = 0.0;
-    box_of(query, 0, low[0], high[0]);
-    box_of(query, 1, low[1], high[1]);
+    solid_query_box_of(query, 0, low[0], high[0]);
+    solid_query_box_of(query, 1, low[1], high[1]);
     /* The overlap with a complement is a part of the other solid, whatever the complement's box. */
     int first = query->solids[0]->info.complement, last = !query->solids[1]->info.complement;
     for (int k = 0; k < 3; ++k) {
@@ -189,7 +190,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;
     query->rounded[0] = query->rounded[1] = 0.0;
     CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
-    choose_frame(query);
+    solid_query_choose_frame(query);
     carom_solid_query_scale(query, query->reach);
     return CAROM_OK;
 }

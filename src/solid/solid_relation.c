@@ -13,23 +13,23 @@
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-static carom_vec3 scaled(carom_vec3 v, int exponent) {
+static carom_vec3 solid_relation_scaled(carom_vec3 v, int exponent) {
     return carom_vec(carom_scale_apply(v.x, exponent), carom_scale_apply(v.y, exponent),
                      carom_scale_apply(v.z, exponent));
 }
 
 /* A measure of a triangle's area, in the units of the sums, where it cannot overflow. It serves to
  * choose a triangle that poses will not flatten. */
-static double size_of(const carom_solid *solid, uint64_t t) {
+static double solid_relation_size_of(const carom_solid *solid, uint64_t t) {
     const carom_soup_view *soup = &solid->view;
     int exponent = solid->sums.exponent;
     carom_triangle c = carom_soup_view_triangle(soup, t);
-    carom_vec3 u = scaled(carom_vec_sub(c.corner[1], c.corner[0]), exponent);
-    carom_vec3 v = scaled(carom_vec_sub(c.corner[2], c.corner[0]), exponent);
+    carom_vec3 u = solid_relation_scaled(carom_vec_sub(c.corner[1], c.corner[0]), exponent);
+    carom_vec3 v = solid_relation_scaled(carom_vec_sub(c.corner[2], c.corner[0]), exponent);
     return carom_solid_most(carom_vec_cross(u, v));
 }
 
-static uint32_t root_of(uint32_t *parents, uint32_t t) {
+static uint32_t solid_relation_root_of(uint32_t *parents, uint32_t t) {
     while (parents[t] != t) t = parents[t] = parents[parents[t]];
     CAROM_ASSERT(parents[t] == t);
     return t;
@@ -63,7 +63,8 @@ static carom_status join_regions(carom_context *context, const carom_soup_view *
         for (end = i; end < count && edges[of[end]] == edges[of[i]];) ++end;
         if (end - i != 2) continue;
         if (apart != NULL && (apart[of[i] / 3] || apart[of[i + 1] / 3])) continue;
-        uint32_t a = root_of(parents, of[i] / 3), b = root_of(parents, of[i + 1] / 3);
+        uint32_t a = solid_relation_root_of(parents, of[i] / 3),
+                 b = solid_relation_root_of(parents, of[i + 1] / 3);
         CAROM_ASSERT(parents[a] == a && parents[b] == b);
         parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
     }
@@ -94,9 +95,10 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
         CAROM_TRY(join_regions(context, soup, NULL, parents));
     }
     for (uint64_t t = 0; t < count; ++t) {
-        uint32_t root = root_of(parents, (uint32_t)t);
+        uint32_t root = solid_relation_root_of(parents, (uint32_t)t);
         if (root == t) ++solid->region_count;
-        if (size_of(solid, t) > size_of(solid, largest[root])) largest[root] = (uint32_t)t;
+        if (solid_relation_size_of(solid, t) > solid_relation_size_of(solid, largest[root]))
+            largest[root] = (uint32_t)t;
     }
     solid->regions = carom_allocate(&solid->allocator, solid->region_count, sizeof(uint32_t));
     CAROM_ASSERT(solid->region_count <= count);
@@ -157,7 +159,7 @@ typedef struct census {
     uint32_t open; /* components of which one side has not been seen */
 } census;
 
-static uint32_t part_of(const carom_solid *solid, uint32_t triangle) {
+static uint32_t solid_relation_part_of(const carom_solid *solid, uint32_t triangle) {
     uint32_t vertex = solid->view.corners[3 * (uint64_t)triangle];
     uint32_t low = 0, high = solid->root_count;
     while (high - low > 1) {
@@ -172,7 +174,7 @@ static uint32_t part_of(const carom_solid *solid, uint32_t triangle) {
 
 static bool take_census(void *user, carom_solid_key triangle, const int a[2], const int b[2]) {
     census *c = user;
-    uint8_t *sides = &c->solid->sides[part_of(c->solid, (uint32_t)triangle)];
+    uint8_t *sides = &c->solid->sides[solid_relation_part_of(c->solid, (uint32_t)triangle)];
     unsigned seen = *sides;
     (void)b;
     for (int i = 0; i < 2; ++i) {
@@ -188,8 +190,9 @@ static bool take_census(void *user, carom_solid_key triangle, const int a[2], co
  * interest. */
 static bool is_open(const void *user, carom_solid_key triangle) {
     const census *c = user;
-    return !c->solid->info.by_winding || c->solid->sides[part_of(c->solid, (uint32_t)triangle)] !=
-                                             (CAROM_SOLID_EMPTY | CAROM_SOLID_FULL);
+    return !c->solid->info.by_winding ||
+           c->solid->sides[solid_relation_part_of(c->solid, (uint32_t)triangle)] !=
+               (CAROM_SOLID_EMPTY | CAROM_SOLID_FULL);
 }
 
 static carom_status count_windings(carom_context *context, carom_solid *solid,
@@ -244,7 +247,7 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
     }
     CAROM_TRY(join_regions(context, soup, touched, parents));
     for (uint64_t t = 0; t < count; ++t)
-        if (!touched[t]) ++sizes[root_of(parents, (uint32_t)t)];
+        if (!touched[t]) ++sizes[solid_relation_root_of(parents, (uint32_t)t)];
     for (uint64_t t = 0; t < count; ++t) {
         bool plain = false;
         carom_solid_witness witness = {
@@ -255,7 +258,7 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
         plain_roots[t] = plain;
     }
     for (uint64_t t = 0; t < count; ++t)
-        if (!touched[t] && plain_roots[root_of(parents, (uint32_t)t)] != 0)
+        if (!touched[t] && plain_roots[solid_relation_root_of(parents, (uint32_t)t)] != 0)
             solid->represents[t] |= CAROM_SOLID_PLAIN_FACE;
     return CAROM_OK;
 }
@@ -302,8 +305,8 @@ typedef struct gathering {
     bool plain; /* both solids are plain */
 } gathering;
 
-static void keep(const gathering *g, carom_solid_tally *tally, carom_solid_key of,
-                 carom_solid_key with) {
+static void solid_relation_keep(const gathering *g, carom_solid_tally *tally, carom_solid_key of,
+                                carom_solid_key with) {
     if (*g->list == NULL || (*g->list)->count == CONTACTS) {
         carom_arena *scratch = carom_scratch(g->query.context, 0);
         contact_list *fresh = CAROM_ARENA_TAKE(scratch, contact_list, 1);
@@ -319,8 +322,8 @@ static void keep(const gathering *g, carom_solid_tally *tally, carom_solid_key o
     ++*g->count;
 }
 
-static void gather(const carom_solid_query *query, carom_solid_tally *tally,
-                   const carom_solid_face *a, const carom_solid_face *b) {
+static void solid_relation_gather(const carom_solid_query *query, carom_solid_tally *tally,
+                                  const carom_solid_face *a, const carom_solid_face *b) {
     const gathering *g = (const gathering *)query;
     carom_solid_key key_a = carom_solid_key_make(0, a->index);
     carom_solid_key key_b = carom_solid_key_make(1, b->index);
@@ -333,8 +336,8 @@ static void gather(const carom_solid_query *query, carom_solid_tally *tally,
             g->facts->both = true;
     }
     bool known = g->plain && touch.same;
-    keep(g, tally, key_a, known ? CAROM_SOLID_KNOWN : key_b);
-    keep(g, tally, key_b, known ? CAROM_SOLID_KNOWN : key_a);
+    solid_relation_keep(g, tally, key_a, known ? CAROM_SOLID_KNOWN : key_b);
+    solid_relation_keep(g, tally, key_b, known ? CAROM_SOLID_KNOWN : key_a);
 }
 
 static bool take_facts(void *user, carom_solid_key triangle, const int a[2], const int b[2]) {
@@ -409,7 +412,7 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
     carom_solid_tally unused;
     carom_solid_tally_begin(&unused);
     g.query.record = true;
-    g.query.consider = gather;
+    g.query.consider = solid_relation_gather;
     CAROM_TRY(carom_solid_search(&g.query, &unused));
     uint64_t own = 2 * (a->touch_count + b->touch_count), all = count + own;
     carom_solid_contact *contacts =

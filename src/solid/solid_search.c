@@ -9,13 +9,13 @@
 #include "bvh/bvh_obb_search.h"
 #include "solid/solid_pair_cpu.h"
 
-typedef struct worker {
+typedef struct solid_search_worker {
     carom_obb_worker base;
     const carom_solid_query *query;
     carom_solid_tally tally;
     bool batched;
     carom_solid_batch batch;
-} worker;
+} solid_search_worker;
 
 bool carom_solid_batch_can(const carom_solid_query *query) {
     bool normal = true;
@@ -26,17 +26,17 @@ bool carom_solid_batch_can(const carom_solid_query *query) {
            query->large[1] == HUGE_VAL;
 }
 
-static void worker_begin(void *user, void *state) {
+static void solid_search_worker_begin(void *user, void *state) {
     const carom_solid_query *query = *(carom_solid_query **)user;
-    worker *w = state;
+    solid_search_worker *w = state;
     w->query = query;
     w->batched = carom_solid_batch_can(query);
     carom_solid_tally_begin(&w->tally);
     carom_soup_begin_traversal(&query->placing, &w->base.traversal);
 }
 
-static bool receive(void *state) {
-    worker *w = state;
+static bool solid_search_receive(void *state) {
+    solid_search_worker *w = state;
     carom_obb_traversal *found = &w->base.traversal;
     const carom_solid_query *query = w->query;
     const uint32_t *items_a = query->placing.a.items, *items_b = query->placing.b.items;
@@ -95,7 +95,7 @@ static void add_tally(carom_solid_tally *to, const carom_solid_tally *from) {
 
 static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                          const carom_triangle *posed_b) {
-    worker *w = user;
+    solid_search_worker *w = user;
     carom_solid_face face_a, face_b;
     (void)posed_a, (void)posed_b;
     carom_solid_pose(w->query, 0, a, &face_a);
@@ -118,12 +118,12 @@ carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tal
     if (carom_solid_device_can(query)) return search_on_device(query, tally);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    const worker *w;
+    const solid_search_worker *w;
     carom_obb_search search = {.context = context,
-                               .state_size = sizeof(worker),
+                               .state_size = sizeof(solid_search_worker),
                                .user = &query,
-                               .begin = worker_begin,
-                               .receive = receive,
+                               .begin = solid_search_worker_begin,
+                               .receive = solid_search_receive,
                                .alone = query->record,
                                .budget = UINT64_MAX};
     carom_status status = carom_obb_search_begin(&search);

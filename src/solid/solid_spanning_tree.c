@@ -14,8 +14,9 @@
 #include "base/progress.h"
 #include "mesh/mesh.h"
 
-#define NONE    UINT32_MAX
-#define AT_ONCE 65536u /* items between two checks of the clock: some milliseconds */
+#define SOLID_SPANNING_TREE_NO_NODE UINT32_MAX
+#define SOLID_SPANNING_TREE_ITEMS_PER_LOOK                                                         \
+    65536u /* items between two checks of the clock: some milliseconds */
 
 typedef struct growth {
     carom_context *context;
@@ -23,7 +24,7 @@ typedef struct growth {
     uint32_t *starts;  /* per vertex, its first triangle in `around`; one more entry than
                           vertices */
     uint32_t *around;  /* triangle indices by vertex */
-    uint32_t *parents; /* NONE: a root, or a vertex without triangles */
+    uint32_t *parents; /* SOLID_SPANNING_TREE_NO_NODE: a root, or a vertex without triangles */
     uint32_t *queue;   /* vertices in the order in which they were reached */
     uint32_t *sizes;   /* number of descendants of each vertex, itself included */
     uint32_t *numbers; /* new indices */
@@ -33,11 +34,11 @@ typedef struct growth {
 /* Called for each item of a long loop. The loop ends early when cancelled, and its result is not
  * used. */
 static bool is_cancelled(const growth *g, uint64_t item) {
-    return item % AT_ONCE == 0 && carom_progress_stop(g->context, 0);
+    return item % SOLID_SPANNING_TREE_ITEMS_PER_LOOK == 0 && carom_progress_stop(g->context, 0);
 }
 
 /* Finds the triangles around each vertex: count, sum up, fill. */
-static void find_around(growth *g) {
+static void solid_spanning_tree_find_around(growth *g) {
     const carom_mesh_view *mesh = g->mesh;
     uint64_t corners = 3 * mesh->face_count;
     memset(g->starts, 0, (mesh->vertex_count + 1) * sizeof(*g->starts));
@@ -50,7 +51,7 @@ static void find_around(growth *g) {
     CAROM_ASSERT(g->starts[mesh->vertex_count] <= corners);
 }
 
-/* Reaches all vertices of the component of `root`. Sizes are NONE until a vertex is reached. */
+/* Reaches all vertices of the component of `root`. Sizes are SOLID_SPANNING_TREE_NO_NODE until a vertex is reached. */
 static void grow_part(growth *g, uint32_t root) {
     uint32_t next = g->reached;
     g->queue[g->reached++] = root;
@@ -60,7 +61,7 @@ static void grow_part(growth *g, uint32_t root) {
         for (uint32_t i = g->starts[v]; i < g->starts[v + 1]; ++i) {
             const uint32_t *corners = g->mesh->corners + 3 * (uint64_t)g->around[i];
             for (int k = 0; k < 3; ++k) {
-                if (g->sizes[corners[k]] != NONE) continue;
+                if (g->sizes[corners[k]] != SOLID_SPANNING_TREE_NO_NODE) continue;
                 g->sizes[corners[k]] = 1;
                 g->parents[corners[k]] = v;
                 CAROM_ASSERT(g->reached < g->mesh->vertex_count);
@@ -76,12 +77,12 @@ static void number(growth *g, carom_solid_spanning_tree *order) {
     uint32_t *given = order->firsts; /* unused until triangles are counted */
     for (uint32_t i = g->reached; i-- > 0;) {
         uint32_t v = g->queue[i];
-        if (g->parents[v] != NONE) g->sizes[g->parents[v]] += g->sizes[v];
+        if (g->parents[v] != SOLID_SPANNING_TREE_NO_NODE) g->sizes[g->parents[v]] += g->sizes[v];
     }
     uint32_t next = 0;
     for (uint32_t i = 0; i < g->reached; ++i) {
         uint32_t v = g->queue[i], parent = g->parents[v], at;
-        if (parent == NONE) {
+        if (parent == SOLID_SPANNING_TREE_NO_NODE) {
             at = next;
             next += g->sizes[v];
             order->roots[order->root_count++] = at;
@@ -98,7 +99,7 @@ static void number(growth *g, carom_solid_spanning_tree *order) {
 }
 
 /* Writes positions and triangles in their new order, with new indices. */
-static void place(growth *g, bool turn, carom_solid_spanning_tree *order) {
+static void solid_spanning_tree_place(growth *g, bool turn, carom_solid_spanning_tree *order) {
     const carom_mesh_view *mesh = g->mesh;
     uint64_t count = mesh->face_count;
     uint32_t *firsts = order->firsts;
@@ -129,7 +130,8 @@ static void give_links(growth *g, carom_solid_spanning_tree *order) {
     uint8_t *represented = (uint8_t *)g->sizes;
     for (uint32_t i = 0; i < g->reached; ++i) {
         uint32_t v = g->queue[i], parent = g->parents[v];
-        parents[g->numbers[v]] = parent == NONE ? NONE : g->numbers[parent];
+        parents[g->numbers[v]] = parent == SOLID_SPANNING_TREE_NO_NODE ? SOLID_SPANNING_TREE_NO_NODE
+                                                                       : g->numbers[parent];
     }
     memset(represented, 0, g->reached);
     for (uint64_t t = 0; t < order->triangle_count && !is_cancelled(g, t); ++t) {
@@ -153,8 +155,8 @@ void carom_solid_spanning_tree_free(carom_solid_spanning_tree *order,
     *order = (carom_solid_spanning_tree){0};
 }
 
-static bool allocate(carom_context *context, const carom_mesh_view *mesh, growth *g,
-                     carom_solid_spanning_tree *order) {
+static bool solid_spanning_tree_allocate(carom_context *context, const carom_mesh_view *mesh,
+                                         growth *g, carom_solid_spanning_tree *order) {
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t vertices = mesh->vertex_count, triangles = mesh->face_count;
     g->starts = CAROM_ARENA_TAKE(scratch, uint32_t, vertices + 1);
@@ -174,23 +176,25 @@ static bool allocate(carom_context *context, const carom_mesh_view *mesh, growth
            carom_allocate_all(&context->allocator, arrays, sizeof(arrays) / sizeof(arrays[0]));
 }
 
-static carom_status make(growth *g, bool turn, carom_solid_spanning_tree *order) {
+static carom_status solid_spanning_tree_make(growth *g, bool turn,
+                                             carom_solid_spanning_tree *order) {
     const carom_mesh_view *mesh = g->mesh;
-    if (!allocate(g->context, mesh, g, order))
+    if (!solid_spanning_tree_allocate(g->context, mesh, g, order))
         return carom_fail_memory(g->context, mesh->face_count * 12, "the order of a solid");
     memset(g->sizes, 0xFF, mesh->vertex_count * sizeof(*g->sizes));
     memset(g->parents, 0xFF, mesh->vertex_count * sizeof(*g->parents));
-    find_around(g);
+    solid_spanning_tree_find_around(g);
     CAROM_TRY(carom_progress_look(g->context));
     for (uint64_t v = 0; v < mesh->vertex_count; ++v)
-        if (g->sizes[v] == NONE && g->starts[v] != g->starts[v + 1]) grow_part(g, (uint32_t)v);
+        if (g->sizes[v] == SOLID_SPANNING_TREE_NO_NODE && g->starts[v] != g->starts[v + 1])
+            grow_part(g, (uint32_t)v);
     CAROM_TRY(carom_progress_look(g->context));
     order->vertex_count = g->reached; /* vertices without triangles are left out */
     order->triangle_count = (uint32_t)mesh->face_count;
     number(g, order);
     CAROM_ASSERT(order->root_count <= order->vertex_count);
     CAROM_TRY(carom_progress_look(g->context));
-    place(g, turn, order);
+    solid_spanning_tree_place(g, turn, order);
     CAROM_TRY(carom_progress_look(g->context));
     give_links(g, order);
     return CAROM_OK;
@@ -203,7 +207,7 @@ carom_status carom_solid_spanning_tree_make(carom_context *context, const carom_
     growth g = {.context = context, .mesh = mesh};
     *order = (carom_solid_spanning_tree){0};
     carom_progress_begin(context, "numbering a solid", 0);
-    carom_status status = carom_progress_finish(context, make(&g, turn, order));
+    carom_status status = carom_progress_finish(context, solid_spanning_tree_make(&g, turn, order));
     carom_arena_rewind(scratch, mark);
     if (status != CAROM_OK) carom_solid_spanning_tree_free(order, &context->allocator);
     return status;

@@ -33,7 +33,7 @@ uint32_t carom_solid_component_of(carom_solid_surface *p, uint32_t node) {
     return node;
 }
 
-static void join(carom_solid_surface *p, uint32_t a, uint32_t b) {
+static void solid_surface_join(carom_solid_surface *p, uint32_t a, uint32_t b) {
     a = carom_solid_component_of(p, a);
     b = carom_solid_component_of(p, b);
     p->parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
@@ -133,7 +133,7 @@ static void each_stretch(carom_solid_surface *p, int of_b, uint32_t low, uint32_
 
 static void join_stretch(carom_solid_surface *p, void *user, const stretch *s) {
     (void)user;
-    join(p, s->from, s->to);
+    solid_surface_join(p, s->from, s->to);
 }
 
 static void join_edges(carom_solid_surface *p, int of_b) {
@@ -148,7 +148,7 @@ static void join_edges(carom_solid_surface *p, int of_b) {
             if (*edge_place(p, (uint32_t)of_b, from, to) != CAROM_SOLID_NONE)
                 each_stretch(p, of_b, from, to, join_stretch, NULL);
             else if (w[from] != 0)
-                join(p, node_of_vertex(p, of_b, from), node_of_vertex(p, of_b, to));
+                solid_surface_join(p, node_of_vertex(p, of_b, from), node_of_vertex(p, of_b, to));
         }
     }
 }
@@ -200,7 +200,7 @@ static void join_leftmost(carom_solid_surface *p, const borders *b, uint32_t set
         reach = x;
         hit = s;
     }
-    if (hit != NULL && hit->q[1] < hit->p[1]) join(p, set, hit->set);
+    if (hit != NULL && hit->q[1] < hit->p[1]) solid_surface_join(p, set, hit->set);
 }
 
 static carom_status bridge_face(carom_solid_surface *p, int of_b, uint32_t triangle) {
@@ -244,7 +244,7 @@ static carom_status bridge_face(carom_solid_surface *p, int of_b, uint32_t trian
 
 /* ---- Construction ---------------------------------------------------------------------------- */
 
-static bool allocate(carom_solid_surface *p) {
+static bool solid_surface_allocate(carom_solid_surface *p) {
     uint64_t nodes = 2 * (uint64_t)p->record_count, table = 16;
     while (table < 4 * nodes) table *= 2;
     p->table_mask = (uint32_t)(table - 1);
@@ -271,7 +271,7 @@ static bool allocate(carom_solid_surface *p) {
     return true;
 }
 
-static void fill(carom_solid_surface *p, const carom_solid_tally *tally) {
+static void solid_surface_fill(carom_solid_surface *p, const carom_solid_tally *tally) {
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_soup_view *soup = &p->query->solids[of_b]->view;
         int32_t winding = 0;
@@ -304,14 +304,15 @@ carom_status carom_solid_surface_make(const carom_solid_query *query,
         return carom_fail(query->context, CAROM_TOO_LARGE,
                           "the solids have too many vertices for their pieces to be numbered");
     p->record_count = (uint32_t)count;
-    if (!allocate(p))
+    if (!solid_surface_allocate(p))
         return carom_fail_memory(query->context, nodes * 64, "the pieces of an overlap");
-    fill(p, tally);
+    solid_surface_fill(p, tally);
     join_edges(p, 0);
     join_edges(p, 1);
     CAROM_TRY(carom_progress_look(query->context));
     for (uint32_t r = 0; r < p->record_count; ++r)
-        join(p, node_of_intersection(p, p->ends[r][0]), node_of_intersection(p, p->ends[r][1]));
+        solid_surface_join(p, node_of_intersection(p, p->ends[r][0]),
+                           node_of_intersection(p, p->ends[r][1]));
     for (int of_b = 0; of_b < 2; ++of_b)
         for (uint32_t t = 0; t < query->solids[of_b]->view.triangle_count; ++t)
             if (p->of_triangle[of_b][t] != CAROM_SOLID_NONE) {

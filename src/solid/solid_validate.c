@@ -8,16 +8,16 @@
 
 #include "geom/length.h"
 
-#define NONE UINT32_MAX
+#define SOLID_VALIDATE_NO_NODE UINT32_MAX
 
 /* ---- Spanning tree --------------------------------------------------------------------------- */
 
-/* Finds the parent of each vertex, NONE for roots. */
+/* Finds the parent of each vertex, SOLID_VALIDATE_NO_NODE for roots. */
 static const char *find_parents(const carom_solid *solid, uint32_t *parents) {
-    uint32_t count = (uint32_t)solid->view.vertex_count, root = 0, above = NONE;
+    uint32_t count = (uint32_t)solid->view.vertex_count, root = 0, above = SOLID_VALIDATE_NO_NODE;
     for (uint32_t v = 0; v < count; ++v) {
-        while (above != NONE && solid->ends[above] <= v) above = parents[above];
-        if (above == NONE) {
+        while (above != SOLID_VALIDATE_NO_NODE && solid->ends[above] <= v) above = parents[above];
+        if (above == SOLID_VALIDATE_NO_NODE) {
             if (root == solid->root_count || solid->roots[root++] != v)
                 return "solid: the roots are not the vertices without a parent";
         } else if (solid->ends[v] > solid->ends[above]) {
@@ -65,7 +65,7 @@ static const char *validate_edges(const carom_solid *solid, const uint32_t *pare
         }
     }
     for (uint64_t v = 0; v < soup->vertex_count; ++v)
-        if (parents[v] != NONE && represented[v] == 0)
+        if (parents[v] != SOLID_VALIDATE_NO_NODE && represented[v] == 0)
             return "solid: a tree edge is not represented";
     return NULL;
 }

@@ -16,7 +16,7 @@ typedef struct ray {
 } ray;
 
 /* The change of the winding number where the ray crosses the face, or 0. */
-static int crossing(const ray *r, const carom_vec3 *p) {
+static int solid_winding_crossing(const ray *r, const carom_vec3 *p) {
     int degenerate = 0, side[3];
     for (int i = 0; i < 3; ++i) {
         side[i] = carom_perturbed_orient(r->from, r->through, p[i], p[i == 2 ? 0 : i + 1],
@@ -31,7 +31,7 @@ static int count_triangle(const carom_solid_query *query, int of_b, uint32_t tri
                           const ray *r) {
     carom_solid_face face;
     carom_solid_pose(query, of_b, triangle, &face);
-    return crossing(r, face.p);
+    return solid_winding_crossing(r, face.p);
 }
 
 /* Rotation of the direction by rounding, some 2^-50 in radians, in sizes and distances: far above
@@ -48,15 +48,15 @@ static int count_triangle(const carom_solid_query *query, int of_b, uint32_t tri
 
 /* ---- Tree traversal -------------------------------------------------------------------------- */
 
-typedef struct counter {
+typedef struct solid_winding_counter {
     const carom_solid_query *query;
     int of_b;
     const ray *ray;
     int winding;
-} counter;
+} solid_winding_counter;
 
 static double count_place(void *user, uint32_t place) {
-    counter *c = user;
+    solid_winding_counter *c = user;
     uint32_t triangle = c->query->solids[c->of_b]->view.bvh->items[place];
     c->winding += count_triangle(c->query, c->of_b, triangle, c->ray);
     return HUGE_VAL;
@@ -93,7 +93,7 @@ carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, 
 }
 
 static int count_tree(const carom_solid_query *query, int of_b, const ray *r) {
-    counter c = {query, of_b, r, 0};
+    solid_winding_counter c = {query, of_b, r, 0};
     carom_bvh_ray path =
         carom_solid_ray_to_tree(query, of_b, r->from, carom_vec_sub(r->through, r->from), 0.0);
     CAROM_CPU_CALL(query->context, carom_bvh_cast)

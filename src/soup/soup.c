@@ -48,7 +48,7 @@ typedef struct position_copy {
     const carom_mesh_view *mesh;
 } position_copy;
 
-static carom_status copy_range(void *argument, carom_range range) {
+static carom_status soup_copy_range(void *argument, carom_range range) {
     const position_copy *copy = argument;
     copy_some(copy->to + range.begin * 3 * carom_scalar_size(copy->scalar), copy->scalar,
               copy->mesh, range.begin, range.end);
@@ -56,12 +56,13 @@ static carom_status copy_range(void *argument, carom_range range) {
 }
 
 /* Writes the positions of a mesh after the first `at` positions, followed by zero padding. */
-static carom_status copy_positions(carom_context *context, void *positions, carom_scalar scalar,
-                                   uint64_t at, const carom_mesh_view *mesh) {
+static carom_status soup_copy_positions(carom_context *context, void *positions,
+                                        carom_scalar scalar, uint64_t at,
+                                        const carom_mesh_view *mesh) {
     uint64_t size = 3 * carom_scalar_size(scalar), count = mesh->vertex_count;
     position_copy copy = {(char *)positions + at * size, scalar, mesh};
     CAROM_ASSERT(count == 0 || mesh->scalar == scalar || scalar == CAROM_SCALAR_FLOAT64);
-    CAROM_TRY(carom_parallel_for(context, count, SOUP_COPY_GRAIN, copy_range, &copy));
+    CAROM_TRY(carom_parallel_for(context, count, SOUP_COPY_GRAIN, soup_copy_range, &copy));
     memset(copy.to + count * size, 0, POSITION_PADDING);
     return CAROM_OK;
 }
@@ -70,7 +71,7 @@ static uint64_t bytes_for_positions(carom_scalar scalar, uint64_t vertices) {
     return vertices * 3 * carom_scalar_size(scalar) + POSITION_PADDING;
 }
 
-static void release_arrays(carom_soup *soup) {
+static void soup_release_arrays(carom_soup *soup) {
     const carom_allocator *allocator = &soup->allocator;
     carom_bvh_free(&soup->bvh, allocator);
     carom_obb_free(&soup->oriented, allocator);
@@ -101,7 +102,7 @@ static carom_status check_count(carom_context *context, uint64_t count) {
     return CAROM_OK;
 }
 
-static carom_status check_mesh(carom_context *context, const carom_mesh_view *mesh) {
+static carom_status soup_check_mesh(carom_context *context, const carom_mesh_view *mesh) {
     carom_progress_begin(context, "checking a mesh", 0);
     return carom_progress_finish(context, carom_mesh_check(context, mesh));
 }
@@ -110,7 +111,7 @@ static carom_status triangles_make(carom_context *context, const carom_mesh_view
                                    triangles *t) {
     *t = (triangles){.view = *mesh};
     CAROM_TRY(check_count(context, mesh->face_count)); /* before any face is read */
-    CAROM_TRY(check_mesh(context, mesh));
+    CAROM_TRY(soup_check_mesh(context, mesh));
     if (mesh->offsets != NULL) {
         carom_mesh_triangulate_def def = {.fan = fan};
         CAROM_TRY(carom_mesh_triangulate(context, mesh, &def, &t->mesh, fan ? NULL : &t->faces));
@@ -120,7 +121,7 @@ static carom_status triangles_make(carom_context *context, const carom_mesh_view
 }
 
 /* Allocates uninitialised arrays for the soup's counts. */
-static carom_status allocate(carom_context *context, carom_soup *soup, bool with_faces) {
+static carom_status soup_allocate(carom_context *context, carom_soup *soup, bool with_faces) {
     uint64_t count = soup->triangle_count;
     soup->position_bytes = bytes_for_positions(soup->scalar, soup->vertex_count);
     const carom_allocation arrays[] = {{&soup->positions, soup->position_bytes, 1},
@@ -169,8 +170,8 @@ static carom_status copy_triangles(void *argument, carom_range range) {
 
 /* Fills the arrays of `grown` with those of the soup and then those of t, which has `faces` faces.
  * Derived data is not prepared. */
-static carom_status append(carom_context *context, const carom_soup *soup, const triangles *t,
-                           uint64_t faces, carom_soup *grown) {
+static carom_status soup_append(carom_context *context, const carom_soup *soup, const triangles *t,
+                                uint64_t faces, carom_soup *grown) {
     const carom_mesh_view *view = &t->view;
     uint64_t vertices = soup->vertex_count + view->vertex_count;
     uint64_t count = soup->triangle_count + view->face_count;
@@ -186,11 +187,12 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
     grown->triangle_count = (uint32_t)count;
     grown->face_count = soup->face_count + (uint32_t)faces;
     grown->dead_faces = soup->dead_faces;
-    CAROM_TRY(allocate(context, grown, with_faces));
+    CAROM_TRY(soup_allocate(context, grown, with_faces));
     carom_mesh_view old = {
         .positions = soup->positions, .scalar = soup->scalar, .vertex_count = soup->vertex_count};
-    CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, 0, &old));
-    CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, soup->vertex_count, view));
+    CAROM_TRY(soup_copy_positions(context, grown->positions, grown->scalar, 0, &old));
+    CAROM_TRY(
+        soup_copy_positions(context, grown->positions, grown->scalar, soup->vertex_count, view));
     CAROM_ASSERT(grown->triangle_count == count && grown->vertex_count == vertices);
     triangle_copy copy = {soup, t, grown};
     return carom_parallel_for(context, count, SOUP_COPY_GRAIN, copy_triangles, &copy);
@@ -208,8 +210,8 @@ static uint64_t bytes_in_all(const carom_soup *soup) {
 }
 
 /* Adds a mesh to the soup, entirely or not at all. */
-static carom_status add_mesh(carom_context *context, carom_soup *soup,
-                             const carom_mesh_view *mesh) {
+static carom_status soup_add_mesh(carom_context *context, carom_soup *soup,
+                                  const carom_mesh_view *mesh) {
     carom_soup grown = {.allocator = soup->allocator,
                         .backend = soup->backend,
                         .degenerate = soup->degenerate,
@@ -224,7 +226,7 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
     if (status == CAROM_OK) {
         uint64_t faces = soup->fan ? t.view.face_count : mesh->face_count;
         carom_progress_begin(context, "copying a mesh", 0);
-        status = carom_progress_finish(context, append(context, soup, &t, faces, &grown));
+        status = carom_progress_finish(context, soup_append(context, soup, &t, faces, &grown));
     }
     triangles_free(&t);
     if (status == CAROM_OK) status = carom_soup_prepare(context, &grown);
@@ -232,10 +234,10 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
         status = carom_fail_in(context, status, "a soup of %u triangles needs about %llu bytes",
                                grown.triangle_count, (unsigned long long)bytes_in_all(&grown));
     if (status != CAROM_OK) {
-        release_arrays(&grown);
+        soup_release_arrays(&grown);
         return status;
     }
-    release_arrays(soup);
+    soup_release_arrays(soup);
     CAROM_ASSERT(grown.failed == CAROM_OK && grown.triangle_count >= soup->triangle_count);
     *soup = grown;
     return CAROM_OK;
@@ -257,7 +259,7 @@ static carom_status create(carom_context *context, carom_backend backend, const 
                          .rigid = def->rigid};
     soup->cache = carom_allocate(&context->allocator, 1, sizeof(*soup->cache));
     carom_status status = soup->cache != NULL
-                              ? add_mesh(context, soup, carom_mesh_of_def(def->mesh))
+                              ? soup_add_mesh(context, soup, carom_mesh_of_def(def->mesh))
                               : carom_fail_memory(context, sizeof(*soup->cache), "a soup");
     if (status != CAROM_OK) {
         carom_soup_destroy(soup);
@@ -291,7 +293,7 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
 void carom_soup_destroy(carom_soup *soup) {
     if (soup == NULL) return;
     carom_allocator allocator = soup->allocator;
-    release_arrays(soup);
+    soup_release_arrays(soup);
     carom_release(&allocator, soup->cache);
     carom_release(&allocator, soup);
 }
@@ -344,11 +346,11 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
     points.corners = NULL;
     points.offsets = NULL;
     points.face_count = 0;
-    CAROM_TRY(check_mesh(context, &points));
+    CAROM_TRY(soup_check_mesh(context, &points));
     CAROM_TRY(make_spare(context, soup, bytes_for_positions(points.scalar, points.vertex_count)));
     carom_progress_begin(context, "copying a mesh", 0);
     CAROM_TRY(carom_progress_finish(
-        context, copy_positions(context, soup->spare, points.scalar, 0, &points)));
+        context, soup_copy_positions(context, soup->spare, points.scalar, 0, &points)));
     exchange_positions(soup, &points.scalar);
     soup->stale = false; /* an update replaces all positions */
     carom_status status = prepare_again(context, soup);
@@ -364,7 +366,7 @@ carom_status carom_soup_add(carom_context *context, carom_soup *soup, const caro
     CAROM_TRY(carom_soup_check_backend(context, soup));
     uint32_t face_count = soup->face_count;
     if (soup->stale) CAROM_TRY(carom_soup_device_fetch(context, soup));
-    CAROM_TRY(add_mesh(context, soup, mesh));
+    CAROM_TRY(soup_add_mesh(context, soup, mesh));
     if (first != NULL) *first = face_count;
     return CAROM_OK;
 }

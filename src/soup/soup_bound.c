@@ -5,7 +5,7 @@
 #include "grid/grid_bound.h"
 #include "soup/soup.h"
 
-static carom_ball ball_of(const void *user, uint32_t triangle) {
+static carom_ball soup_bound_ball_of(const void *user, uint32_t triangle) {
     const carom_soup *soup = user;
     if (!carom_soup_searched(soup, triangle)) return (carom_ball){.radius = -1.0};
     return carom_soup_ball(soup, triangle);
@@ -13,7 +13,8 @@ static carom_ball ball_of(const void *user, uint32_t triangle) {
 
 /* The balls of all triangles, in the frame of the boxes. */
 static carom_grid_balls balls_of(const carom_soup *soup) {
-    return (carom_grid_balls){soup->triangle_count, ball_of, soup, carom_exponent(soup->scale)};
+    return (carom_grid_balls){soup->triangle_count, soup_bound_ball_of, soup,
+                              carom_exponent(soup->scale)};
 }
 
 /* b: NULL for a with itself. */

@@ -20,27 +20,33 @@ typedef struct pair_corners {
     uint16_t pair[CAROM_SOUP_BATCH + CAROM_LANES];
 } pair_corners;
 
-/* Lists by the number of common vertices. OPEN, the 0 of the table below, is for pairs that no
+/* Lists by the number of common vertices. SOUP_CPU_LIST_OPEN, the 0 of the table below, is for pairs that no
  * filter handles. */
-enum { OPEN, NONE, ONE, TWO, LISTS };
+enum {
+    SOUP_CPU_LIST_OPEN,
+    SOUP_CPU_LIST_NONE,
+    SOUP_CPU_LIST_ONE,
+    SOUP_CPU_LIST_TWO,
+    SOUP_CPU_LISTS
+};
 
 /* The lanes that are certainly no, and certainly yes. */
-typedef struct answer {
+typedef struct soup_cpu_answer {
     carom_lanes no, yes;
-} answer;
+} soup_cpu_answer;
 
 /* ---- Filter in doubles ----------------------------------------------------------------------- */
 
-#define NAME(x)   x##_f64
-#define VECTOR    carom_f64v
-#define FLAGS     carom_i64v
-#define WIDTH     CAROM_LANES64
-#define MINIMUM   carom_f64v_min
-#define MAXIMUM   carom_f64v_max
-#define MAGNITUDE carom_f64v_abs
-#define LANES     carom_lanes_of64
-#define UNIT      0x1p-50
-#define UNDERFLOW CAROM_ORIENT_UNDERFLOW
+#define NAME(x)        x##_f64
+#define VECTOR         carom_f64v
+#define SOUP_CPU_FLAGS carom_i64v
+#define WIDTH          CAROM_LANES64
+#define MINIMUM        carom_f64v_min
+#define MAXIMUM        carom_f64v_max
+#define MAGNITUDE      carom_f64v_abs
+#define SOUP_CPU_LANES carom_lanes_of64
+#define UNIT           0x1p-50
+#define UNDERFLOW      CAROM_ORIENT_UNDERFLOW
 
 #if CAROM_LANES64 == 8
 #define LANES_OF(p, k)                                                                             \
@@ -75,16 +81,16 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
 
 /* ---- Filter in floats ------------------------------------------------------------------------ */
 
-#define NAME(x)   x##_f32
-#define VECTOR    carom_f32v
-#define FLAGS     carom_i32v
-#define WIDTH     CAROM_LANES
-#define MINIMUM   carom_f32v_min
-#define MAXIMUM   carom_f32v_max
-#define MAGNITUDE carom_f32v_abs
-#define LANES     carom_lanes_of
-#define UNIT      0x1p-21f
-#define UNDERFLOW 0x1p-120f /* above the subnormals, whose arithmetic is slow */
+#define NAME(x)        x##_f32
+#define VECTOR         carom_f32v
+#define SOUP_CPU_FLAGS carom_i32v
+#define WIDTH          CAROM_LANES
+#define MINIMUM        carom_f32v_min
+#define MAXIMUM        carom_f32v_max
+#define MAGNITUDE      carom_f32v_abs
+#define SOUP_CPU_LANES carom_lanes_of
+#define UNIT           0x1p-21f
+#define UNDERFLOW      0x1p-120f /* above the subnormals, whose arithmetic is slow */
 
 typedef struct vec_f32 {
     carom_f32v x, y, z;
@@ -111,38 +117,45 @@ static inline vec_f32 load_f32(const carom_soup_points *points, const pair_corne
 
 /* Twelve bits say which corners of a and b are the same vertex: bit 4 i + j for corner i of a and j
  * of b; bits 3, 7 and 11 are 0. A table maps them to a list and the order of the six corners in it.
- * This avoids mispredicted branches. What the table does not name goes to the list OPEN, which has
+ * This avoids mispredicted branches. What the table does not name goes to the list SOUP_CPU_LIST_OPEN, which has
  * no order. */
-typedef struct deal {
+typedef struct soup_cpu_deal {
     uint8_t order[6]; /* 0-2: corners of a, 4-6: corners of b */
     uint8_t shift;    /* 16 times the list */
     uint8_t list;
-} deal;
+} soup_cpu_deal;
 
-#define NEXT(i)    (((i) + 1) % 3)
-#define AFTER(i)   (((i) + 2) % 3)
-#define SAME(i, j) (1 << (4 * (i) + (j)))
+#define NEXT(i)                 (((i) + 1) % 3)
+#define AFTER(i)                (((i) + 2) % 3)
+#define SOUP_CPU_SAME_BIT(i, j) (1 << (4 * (i) + (j)))
 
 /* Corner i of a is corner j of b; or i and j are the corners not on a common edge, which has one of
  * two directions. */
 #define CORNER(i, j)                                                                               \
-    { {i, NEXT(i), AFTER(i), 4 + NEXT(j), 4 + AFTER(j), 6}, 16 * ONE, ONE }
+    {                                                                                              \
+        {i, NEXT(i), AFTER(i), 4 + NEXT(j), 4 + AFTER(j), 6}, 16 * SOUP_CPU_LIST_ONE,              \
+            SOUP_CPU_LIST_ONE                                                                      \
+    }
 #define EDGE(i, j)                                                                                 \
-    { {NEXT(i), AFTER(i), i, 4 + (j), 5, 6}, 16 * TWO, TWO }
+    { {NEXT(i), AFTER(i), i, 4 + (j), 5, 6}, 16 * SOUP_CPU_LIST_TWO, SOUP_CPU_LIST_TWO }
 #define DEALS(i, j)                                                                                \
-    [SAME(i, j)] = CORNER(i, j), [SAME(NEXT(i), NEXT(j)) | SAME(AFTER(i), AFTER(j))] = EDGE(i, j), \
-             [SAME(NEXT(i), AFTER(j)) | SAME(AFTER(i), NEXT(j))] = EDGE(i, j)
+    [SOUP_CPU_SAME_BIT(i, j)] = CORNER(i, j),                                                      \
+                          [SOUP_CPU_SAME_BIT(NEXT(i), NEXT(j)) |                                   \
+                              SOUP_CPU_SAME_BIT(AFTER(i), AFTER(j))] = EDGE(i, j),                 \
+                          [SOUP_CPU_SAME_BIT(NEXT(i), AFTER(j)) |                                  \
+                              SOUP_CPU_SAME_BIT(AFTER(i), NEXT(j))] = EDGE(i, j)
 
-static const deal deals[2048] = {[0] = {{0, 1, 2, 4, 5, 6}, 16 * NONE, NONE},
-                                 DEALS(0, 0),
-                                 DEALS(0, 1),
-                                 DEALS(0, 2),
-                                 DEALS(1, 0),
-                                 DEALS(1, 1),
-                                 DEALS(1, 2),
-                                 DEALS(2, 0),
-                                 DEALS(2, 1),
-                                 DEALS(2, 2)};
+static const soup_cpu_deal deals[2048] = {
+    [0] = {{0, 1, 2, 4, 5, 6}, 16 * SOUP_CPU_LIST_NONE, SOUP_CPU_LIST_NONE},
+    DEALS(0, 0),
+    DEALS(0, 1),
+    DEALS(0, 2),
+    DEALS(1, 0),
+    DEALS(1, 1),
+    DEALS(1, 2),
+    DEALS(2, 0),
+    DEALS(2, 1),
+    DEALS(2, 2)};
 
 /* The bits above of two triangles. The fourth lane of each holds the next triangle's first corner.
  */
@@ -153,13 +166,13 @@ static inline uint32_t alike_of(carom_u32x4 a, carom_u32x4 b) {
 void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_t *a,
                                   const uint32_t *b, uint32_t count,
                                   carom_soup_verdicts *verdicts) {
-    pair_corners lists[LISTS];
+    pair_corners lists[SOUP_CPU_LISTS];
     uint64_t counts = 0; /* of the four lists, sixteen bits each, to fit in a register */
     verdicts->yes_count = verdicts->open_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
         carom_u32x4 in_a = carom_u32x4_load(points->corners + 3 * (uint64_t)a[i]);
         carom_u32x4 in_b = carom_u32x4_load(points->corners + 3 * (uint64_t)b[i]);
-        const deal *deal = &deals[alike_of(in_a, in_b)];
+        const soup_cpu_deal *deal = &deals[alike_of(in_a, in_b)];
         pair_corners *list = &lists[deal->list];
         uint32_t at = counts >> deal->shift & 0xFFFF;
         counts += UINT64_C(1) << deal->shift;
@@ -167,9 +180,9 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
         _Static_assert(sizeof(*deal) == 8, "eight bytes are read as an order, and six are used");
         carom_u32x4_take(in_a, in_b, (const uint8_t *)deal, 6, list->vertex[at]);
     }
-    for (int i = 0; i < LISTS; ++i) lists[i].count = counts >> (16 * i) & 0xFFFF;
-    for (uint32_t i = 0; i < lists[OPEN].count; ++i)
-        verdicts->open[verdicts->open_count++] = lists[OPEN].pair[i];
+    for (int i = 0; i < SOUP_CPU_LISTS; ++i) lists[i].count = counts >> (16 * i) & 0xFFFF;
+    for (uint32_t i = 0; i < lists[SOUP_CPU_LIST_OPEN].count; ++i)
+        verdicts->open[verdicts->open_count++] = lists[SOUP_CPU_LIST_OPEN].pair[i];
     if (points->is_double)
         decide_f64(points, lists, verdicts);
     else

@@ -74,7 +74,7 @@ typedef struct posed_blocks {
     carom_soup_within_block block[POSED_BLOCKS];
 } posed_blocks;
 
-typedef struct worker {
+typedef struct soup_cross_worker {
     carom_obb_worker base;
     carom_soup_found found;
     carom_soup_meeting first;
@@ -83,11 +83,11 @@ typedef struct worker {
     posed_blocks posed_a, posed_b;
     carom_soup_within_rest rest;
     carom_soup_within_batch batch;
-} worker;
+} soup_cross_worker;
 
-static void worker_begin(void *user, void *state) {
+static void soup_cross_worker_begin(void *user, void *state) {
     carom_soup_cross *cross = user;
-    worker *w = state;
+    soup_cross_worker *w = state;
     carom_soup_found_begin(&w->found, cross, w->base.index);
     w->first.any = false;
     w->batch.count = w->rest.count = 0;
@@ -96,18 +96,19 @@ static void worker_begin(void *user, void *state) {
     carom_soup_begin_traversal(cross->placing, &w->base.traversal);
 }
 
-static bool add_pair(worker *w, uint32_t a, uint32_t b) {
+static bool soup_cross_add_pair(soup_cross_worker *w, uint32_t a, uint32_t b) {
     if (carom_soup_found_add(&w->found, a, b)) return true;
     w->base.status = w->found.status;
     atomic_store(&w->base.search->stop, true);
     return false;
 }
 
-static bool precedes(uint32_t a, uint32_t b, const carom_soup_meeting *than) {
+static bool soup_cross_precedes(uint32_t a, uint32_t b, const carom_soup_meeting *than) {
     return !than->any || a < than->a || (a == than->a && b < than->b);
 }
 
-static void set_lane(carom_soup_within_block *block, uint32_t lane, const carom_triangle *t) {
+static void soup_cross_set_lane(carom_soup_within_block *block, uint32_t lane,
+                                const carom_triangle *t) {
     for (int i = 0; i < 3; ++i) {
         block->corner[3 * i][lane] = t->corner[i].x;
         block->corner[3 * i + 1][lane] = t->corner[i].y;
@@ -144,21 +145,21 @@ static const carom_soup_within_block *pose_block(posed_blocks *posed, const caro
         carom_triangle t = carom_soup_posed(side, items[lane]);
         if (is_new) fill_lanes(block, &t);
         is_new = false;
-        set_lane(block, lane, &t);
+        soup_cross_set_lane(block, lane, &t);
     }
     posed->posed[slot] |= lanes;
     return block;
 }
 
 /* Adds two triangles within the margin, or ends a search for the first. */
-static bool add_within(worker *w, uint32_t a, uint32_t b) {
-    if (!w->found.cross->first_only) return add_pair(w, a, b);
+static bool add_within(soup_cross_worker *w, uint32_t a, uint32_t b) {
+    if (!w->found.cross->first_only) return soup_cross_add_pair(w, a, b);
     w->first = (carom_soup_meeting){a, b, true};
     w->base.found = true;
     return false;
 }
 
-static bool decide_batch(worker *w) {
+static bool soup_cross_decide_batch(soup_cross_worker *w) {
     const carom_soup_cross *cross = w->found.cross;
     carom_soup_within_batch *batch = &w->batch;
     if (!carom_soup_within_decide(cross->context, w->base.index, batch, cross->margin,
@@ -173,8 +174,8 @@ static bool decide_batch(worker *w) {
 }
 
 /* Decides the pairs that the certificates of whole blocks left open: in floats, then in doubles. */
-static bool decide_rest(void *state) {
-    worker *w = state;
+static bool soup_cross_decide_rest(void *state) {
+    soup_cross_worker *w = state;
     const carom_soup_placing *placing = w->found.cross->placing;
     carom_soup_within_rest *rest = &w->rest;
     CAROM_CPU_CALL(w->found.cross->context, carom_soup_within_decide_rest)(rest);
@@ -188,16 +189,16 @@ static bool decide_rest(void *state) {
         carom_triangle posed_a = carom_soup_posed(&placing->a, a);
         carom_triangle posed_b = carom_soup_posed(&placing->b, b);
         carom_soup_within_add(&w->batch, a, b, &posed_a, &posed_b);
-        if (carom_soup_within_full(&w->batch) && !decide_batch(w)) return false;
+        if (carom_soup_within_full(&w->batch) && !soup_cross_decide_batch(w)) return false;
     }
     rest->count = 0;
-    return decide_batch(w);
+    return soup_cross_decide_batch(w);
 }
 
 /* Decides pairs within a margin, of two blocks. */
 static bool decide_blocks(carom_obb_traversal *traversal, uint32_t block_a, uint32_t block_b,
                           uint32_t in_a, uint32_t in_b) {
-    worker *w = traversal->user;
+    soup_cross_worker *w = traversal->user;
     const carom_soup_cross *cross = w->found.cross;
     const carom_soup_placing *placing = cross->placing;
     carom_soup_within_rows rows;
@@ -223,13 +224,14 @@ static bool decide_blocks(carom_obb_traversal *traversal, uint32_t block_a, uint
                 return false;
         }
     }
-    return !(cross->first_only || carom_soup_within_rest_full(&w->rest)) || decide_rest(w);
+    return !(cross->first_only || carom_soup_within_rest_full(&w->rest)) ||
+           soup_cross_decide_rest(w);
 }
 
 /* Decides the pairs of one or several pairs of blocks. If only the first pair is wanted, it is the
  * lowest of its pair of blocks, independent of the order in which they were received. */
-static bool decide(void *state) {
-    worker *w = state;
+static bool soup_cross_decide(void *state) {
+    soup_cross_worker *w = state;
     const carom_obb_traversal *found = &w->base.traversal;
     const carom_soup_placing *placing = w->found.cross->placing;
     const carom_soup_side *a = &placing->a, *b = &placing->b;
@@ -243,8 +245,8 @@ static bool decide(void *state) {
         if (triangle_b != last_b) posed_b = carom_soup_posed(b, last_b = triangle_b);
         if (!carom_soup_meet(&posed_a, &posed_b, &w->found.work.undecided)) continue;
         if (!found->each_block) {
-            if (!add_pair(w, triangle_a, triangle_b)) return false;
-        } else if (precedes(triangle_a, triangle_b, &first)) {
+            if (!soup_cross_add_pair(w, triangle_a, triangle_b)) return false;
+        } else if (soup_cross_precedes(triangle_a, triangle_b, &first)) {
             first = (carom_soup_meeting){triangle_a, triangle_b, true};
         }
     }
@@ -255,19 +257,19 @@ static bool decide(void *state) {
 
 static bool decide_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                        const carom_triangle *posed_b) {
-    worker *w = user;
+    soup_cross_worker *w = user;
     const carom_soup_cross *cross = w->found.cross;
     ++w->found.work.candidates;
     bool counts = cross->within ? carom_within(posed_a, posed_b, cross->margin)
                                 : carom_soup_meet(posed_a, posed_b, &w->found.work.undecided);
     if (!counts) return true;
-    if (!cross->first_only) return add_pair(w, a, b);
+    if (!cross->first_only) return soup_cross_add_pair(w, a, b);
     w->first = (carom_soup_meeting){a, b, true};
     w->base.search->finder = &w->base;
     return false;
 }
 
-static carom_status compare_all(carom_soup_cross *cross, worker *first) {
+static carom_status soup_cross_compare_all(carom_soup_cross *cross, soup_cross_worker *first) {
     CAROM_TRY(carom_soup_each_two(cross->context, cross->placing, carom_vec(0.0, 0.0, 0.0),
                                   &cross->margin, decide_two, first));
     if (first->found.status == CAROM_OK) return CAROM_OK;
@@ -276,7 +278,7 @@ static carom_status compare_all(carom_soup_cross *cross, worker *first) {
 
 static carom_status finish_trees(const carom_obb_search *search) {
     uint32_t next = 0;
-    worker *first = carom_worker_states_next(&search->states, &next), *other;
+    soup_cross_worker *first = carom_worker_states_next(&search->states, &next), *other;
     while ((other = carom_worker_states_next(&search->states, &next)) != NULL)
         carom_soup_found_join(&first->found, &other->found);
     first->found.work.visits = search->visits;
@@ -287,27 +289,29 @@ static const char *phase_of(const carom_soup_cross *cross) {
     return cross->within ? "finding faces within the margin" : "finding faces that meet";
 }
 
-static carom_status search_trees(carom_soup_cross *cross) {
+static carom_status soup_cross_search_trees(carom_soup_cross *cross) {
     carom_context *context = cross->context;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_obb_search search = {.context = context,
-                               .state_size = sizeof(worker),
+                               .state_size = sizeof(soup_cross_worker),
                                .user = cross,
-                               .begin = worker_begin,
-                               .receive = cross->within ? decide_rest : decide,
+                               .begin = soup_cross_worker_begin,
+                               .receive =
+                                   cross->within ? soup_cross_decide_rest : soup_cross_decide,
                                .receive_blocks = cross->within ? decide_blocks : NULL,
                                .first_only = cross->first_only,
                                .budget = cross->budget};
     carom_progress_begin(context, phase_of(cross), 0);
     carom_status status = carom_obb_search_begin(&search);
     if (status == CAROM_OK)
-        status = cross->placing->extreme ? compare_all(cross, carom_worker_state(&search.states, 0))
-                                         : carom_obb_search_run(&search);
+        status = cross->placing->extreme
+                     ? soup_cross_compare_all(cross, carom_worker_state(&search.states, 0))
+                     : carom_obb_search_run(&search);
     cross->spent = search.spent;
     cross->meeting.any = search.finder != NULL;
     if (search.finder != NULL)
-        cross->meeting = ((const worker *)(const void *)search.finder)->first;
+        cross->meeting = ((const soup_cross_worker *)(const void *)search.finder)->first;
     if (status == CAROM_OK && !cross->spent && !cross->crowded) status = finish_trees(&search);
     if (cross->budget != UINT64_MAX) cross->budget -= CAROM_MIN(search.work, cross->budget);
     carom_obb_search_end(&search);
@@ -320,7 +324,7 @@ carom_status carom_soup_find_first(carom_context *context, const carom_soup_plac
     carom_soup_cross cross = {
         .context = context, .placing = placing, .first_only = true, .budget = UINT64_MAX};
     context->work = (carom_work){0};
-    carom_status status = search_trees(&cross);
+    carom_status status = soup_cross_search_trees(&cross);
     *meeting = cross.meeting;
     return status;
 }
@@ -346,7 +350,7 @@ carom_status carom_soup_cross_search(carom_soup_cross *cross) {
     carom_context *context = cross->context;
     if (cross->placing->extreme || !has_grid(cross->placing)) {
         uint64_t budget = cross->budget;
-        CAROM_TRY(search_trees(cross));
+        CAROM_TRY(soup_cross_search_trees(cross));
         if (!cross->spent) return CAROM_OK;
         context->work.visits = budget;
     }
@@ -430,8 +434,8 @@ typedef struct windows {
     bool by_grid;
 } windows;
 
-static carom_status search_window(void *argument, carom_soup_stream *stream,
-                                  carom_soup_window *window) {
+static carom_status soup_cross_search_window(void *argument, carom_soup_stream *stream,
+                                             carom_soup_window *window) {
     windows *w = argument;
     carom_soup_cross *cross = w->cross;
     cross->finish = carom_soup_stream_pass;
@@ -446,25 +450,26 @@ static carom_status search_window(void *argument, carom_soup_stream *stream,
                                           window->end));
     }
     carom_progress_begin(cross->context, "finding faces of a window", 0); /* inside that of all */
-    carom_status status = w->by_grid ? carom_soup_cross_grid(cross) : search_trees(cross);
+    carom_status status =
+        w->by_grid ? carom_soup_cross_grid(cross) : soup_cross_search_trees(cross);
     CAROM_TRY(carom_progress_finish(cross->context, status));
     window->crowded = cross->crowded;
     window->spent = !w->by_grid && cross->spent;
     return CAROM_OK;
 }
 
-static carom_status stream_all(carom_soup_stream *stream, void *argument) {
+static carom_status soup_cross_stream_all(carom_soup_stream *stream, void *argument) {
     windows *w = argument;
     uint64_t first = 0;
     if (w->placing->extreme || !has_grid(w->placing)) {
         uint64_t budget = w->cross->budget;
-        CAROM_TRY(carom_soup_stream_windows(stream, search_window, w, &first));
+        CAROM_TRY(carom_soup_stream_windows(stream, soup_cross_search_window, w, &first));
         if (!w->cross->spent) return CAROM_OK;
         w->cross->context->work.visits += budget;
     }
     w->by_grid = true;
     CAROM_TRY(carom_soup_cross_begin_grid(w->cross, true));
-    return carom_soup_stream_windows(stream, search_window, w, &first);
+    return carom_soup_stream_windows(stream, soup_cross_search_window, w, &first);
 }
 
 carom_status carom_soup_cross_stream(carom_soup_cross *cross, carom_soup_placing *placing,
@@ -473,7 +478,7 @@ carom_status carom_soup_cross_stream(carom_soup_cross *cross, carom_soup_placing
     carom_soup_stream stream;
     carom_soup_stream_begin(&stream, cross->context, placing->a.soup, receive, user);
     stream.most = CAROM_MAX(stream.most, placing->b.soup->triangle_count);
-    return carom_soup_stream_run(&stream, phase_of(cross), stream_all, &w);
+    return carom_soup_stream_run(&stream, phase_of(cross), soup_cross_stream_all, &w);
 }
 
 carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,

@@ -19,7 +19,7 @@
 
 #define CROSS_RANKS_PER_RANGE 512u /* ranks of a grid, or triangles that are moved */
 
-typedef struct search {
+typedef struct soup_cross_grid_search {
     carom_context *context;
     carom_soup_cross *cross;
     const carom_soup_side *g, *q;
@@ -33,17 +33,17 @@ typedef struct search {
 
     _Atomic bool stop;
     carom_worker_states finders;
-} search;
+} soup_cross_grid_search;
 
-typedef struct finder {
-    search *search;
+typedef struct soup_cross_grid_finder {
+    soup_cross_grid_search *search;
     uint32_t worker;
     bool from_g; /* a is a rank of g, b one of q; else vice versa */
     carom_soup_found pairs;
     uint32_t last_g, last_q; /* the triangles posed last */
     carom_triangle posed_g, posed_q;
     carom_grid_found found;
-} finder;
+} soup_cross_grid_finder;
 
 /* ---- Transforming q into g's frame ----------------------------------------------------------- */
 
@@ -57,7 +57,8 @@ static carom_vec3 into_frame(const carom_soup_side *g, carom_vec3 p) {
     return carom_vec_sub(carom_vec_scale(own, g->soup->scale), g->soup->origin);
 }
 
-static carom_box moved_box(const search *s, const carom_triangle *posed) {
+static carom_box soup_cross_grid_moved_box(const soup_cross_grid_search *s,
+                                           const carom_triangle *posed) {
     carom_vec3 low = into_frame(s->g, posed->corner[0]), high = low;
     for (int i = 1; i < 3; ++i) {
         carom_vec3 p = into_frame(s->g, posed->corner[i]);
@@ -69,7 +70,7 @@ static carom_box moved_box(const search *s, const carom_triangle *posed) {
                                carom_vec(0.0, 0.0, 0.0));
 }
 
-static carom_ball moved_ball(const search *s, uint32_t triangle) {
+static carom_ball moved_ball(const soup_cross_grid_search *s, uint32_t triangle) {
     const carom_soup *soup = s->q->soup;
     carom_ball ball = carom_soup_ball(soup, triangle);
     int scale = carom_exponent(soup->scale);
@@ -82,13 +83,13 @@ static carom_ball moved_ball(const search *s, uint32_t triangle) {
 }
 
 static carom_status move_triangles(void *argument, carom_range range) {
-    search *s = argument;
+    soup_cross_grid_search *s = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t triangle = s->q->first + (uint32_t)i;
         s->q_boxes[i] = carom_box_empty();
         if (!carom_soup_searched(s->q->soup, triangle)) continue;
         carom_triangle posed = carom_soup_posed(s->q, triangle);
-        carom_box box = moved_box(s, &posed);
+        carom_box box = soup_cross_grid_moved_box(s, &posed);
         if (!carom_box_overlap(&box, &s->g->soup->bounds)) continue;
         s->q_boxes[i] = box;
         s->q_balls[i] = moved_ball(s, triangle);
@@ -96,14 +97,14 @@ static carom_status move_triangles(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static void give_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
-                       carom_box *boxes) {
-    const search *s = user;
+static void soup_cross_grid_give_boxes(const void *user, const uint32_t *items, uint32_t first,
+                                       uint32_t count, carom_box *boxes) {
+    const soup_cross_grid_search *s = user;
     for (uint32_t i = 0; i < count; ++i)
         boxes[i] = s->q_boxes[items != NULL ? items[i] : first + i];
 }
 
-static carom_status move_q(search *s) {
+static carom_status move_q(soup_cross_grid_search *s) {
     carom_arena *scratch = carom_scratch(s->context, 0);
     uint32_t count = s->q->end - s->q->first;
     s->q_boxes = CAROM_ARENA_TAKE(scratch, carom_box, count);
@@ -116,15 +117,15 @@ static carom_status move_q(search *s) {
         if (s->q_boxes[i].low[0] <= s->q_boxes[i].high[0])
             s->q_bounds = carom_box_join(s->q_boxes[i], s->q_bounds);
     carom_grid_def def = {.hash = CAROM_GRID_HASH_BLOCK};
-    carom_grid_source source = {count, give_boxes, s};
+    carom_grid_source source = {count, soup_cross_grid_give_boxes, s};
     return carom_grid_build(s->context, NULL, &s->q_grid, &def, &s->cells->grid.view.space,
                             &source);
 }
 
 /* ---- Pair test ------------------------------------------------------------------------------- */
 
-static bool decide(finder *f, uint32_t g, uint32_t q) {
-    search *s = f->search;
+static bool soup_cross_grid_decide(soup_cross_grid_finder *f, uint32_t g, uint32_t q) {
+    soup_cross_grid_search *s = f->search;
     if (g != f->last_g) f->posed_g = carom_soup_posed(s->g, f->last_g = g);
     if (q != f->last_q) f->posed_q = carom_soup_posed(s->q, f->last_q = q);
     ++f->pairs.work.candidates;
@@ -136,14 +137,15 @@ static bool decide(finder *f, uint32_t g, uint32_t q) {
     return false;
 }
 
-static bool take(carom_grid_found *found) {
-    finder *f = found->user;
-    search *s = f->search;
+static bool soup_cross_grid_take(carom_grid_found *found) {
+    soup_cross_grid_finder *f = found->user;
+    soup_cross_grid_search *s = f->search;
     for (uint32_t i = 0; i < found->count; ++i) {
         uint32_t rank = f->from_g ? found->a[i] : found->b[i];
         uint32_t item = s->q_grid.items[f->from_g ? found->b[i] : found->a[i]];
         if (!carom_soup_balls_meet(&s->cells->balls[rank], &s->q_balls[item], s->slack)) continue;
-        if (!decide(f, s->cells->grid.items[rank], s->q->first + item)) return false;
+        if (!soup_cross_grid_decide(f, s->cells->grid.items[rank], s->q->first + item))
+            return false;
     }
     found->count = 0;
     return !atomic_load_explicit(&s->stop, memory_order_relaxed) &&
@@ -152,29 +154,29 @@ static bool take(carom_grid_found *found) {
 
 /* ---- Traversal of the grids ------------------------------------------------------------------ */
 
-static bool finder_begin(void *user, void *state, uint32_t worker) {
-    search *s = user;
-    finder *f = state;
+static bool soup_cross_grid_finder_begin(void *user, void *state, uint32_t worker) {
+    soup_cross_grid_search *s = user;
+    soup_cross_grid_finder *f = state;
     f->search = s;
     f->worker = worker;
     carom_soup_found_begin(&f->pairs, s->cross, worker);
     f->last_g = f->last_q = UINT32_MAX;
     f->found.count = 0;
     f->found.visits = 0;
-    f->found.flush = take;
+    f->found.flush = soup_cross_grid_take;
     f->found.user = f;
     return true;
 }
 
-static finder *finder_of(search *s, uint32_t worker, bool from_g) {
-    finder *f = carom_worker_state(&s->finders, worker);
+static soup_cross_grid_finder *finder_of(soup_cross_grid_search *s, uint32_t worker, bool from_g) {
+    soup_cross_grid_finder *f = carom_worker_state(&s->finders, worker);
     if (f != NULL) f->from_g = from_g;
     return f;
 }
 
 static carom_status search_from_q(void *argument, carom_range range) {
-    search *s = argument;
-    finder *f = finder_of(s, range.worker, false);
+    soup_cross_grid_search *s = argument;
+    soup_cross_grid_finder *f = finder_of(s, range.worker, false);
     if (f == NULL) return CAROM_NO_MEMORY;
     const carom_grid_view *q = &s->q_grid.view;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
@@ -186,14 +188,14 @@ static carom_status search_from_q(void *argument, carom_range range) {
              carom_progress_stop(s->context, range.worker)))
             return f->pairs.status;
     }
-    (void)take(&f->found);
+    (void)soup_cross_grid_take(&f->found);
     carom_progress_add(s->context, range.worker, range.end - range.begin);
     return f->pairs.status;
 }
 
 static carom_status search_from_g(void *argument, carom_range range) {
-    search *s = argument;
-    finder *f = finder_of(s, range.worker, true);
+    soup_cross_grid_search *s = argument;
+    soup_cross_grid_finder *f = finder_of(s, range.worker, true);
     if (f == NULL) return CAROM_NO_MEMORY;
     const carom_grid_view *g = &s->cells->grid.view, *q = &s->q_grid.view;
     if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return CAROM_OK;
@@ -208,12 +210,12 @@ static carom_status search_from_g(void *argument, carom_range range) {
              carom_progress_stop(s->context, range.worker)))
             return f->pairs.status;
     }
-    (void)take(&f->found);
+    (void)soup_cross_grid_take(&f->found);
     carom_progress_add(s->context, range.worker, range.end - range.begin);
     return f->pairs.status;
 }
 
-static carom_status search_both(search *s) {
+static carom_status search_both(soup_cross_grid_search *s) {
     CAROM_TRY(carom_parallel_for(s->context, s->q_grid.view.item_count, CROSS_RANKS_PER_RANGE,
                                  search_from_q, s));
     if (s->stop) return CAROM_OK;
@@ -221,9 +223,9 @@ static carom_status search_both(search *s) {
                               search_from_g, s);
 }
 
-static carom_status finish(search *s) {
+static carom_status soup_cross_grid_finish(soup_cross_grid_search *s) {
     carom_soup_found all;
-    finder *f;
+    soup_cross_grid_finder *f;
     carom_soup_found_begin(&all, s->cross, 0);
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;) {
         f->pairs.work.visits = f->found.visits;
@@ -232,14 +234,15 @@ static carom_status finish(search *s) {
     return carom_soup_found_finish(&all);
 }
 
-static carom_status run(search *s) {
+static carom_status soup_cross_grid_run_search(soup_cross_grid_search *s) {
     carom_context *context = s->context;
     CAROM_TRY(move_q(s));
-    CAROM_TRY(carom_worker_states_begin(&s->finders, context, sizeof(finder), finder_begin, s));
+    CAROM_TRY(carom_worker_states_begin(&s->finders, context, sizeof(soup_cross_grid_finder),
+                                        soup_cross_grid_finder_begin, s));
     carom_status status = search_both(s);
     if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, 0, "the pairs found");
     s->cross->meeting.any = s->cross->first_only && s->stop;
-    if (status == CAROM_OK && !s->cross->crowded) status = finish(s);
+    if (status == CAROM_OK && !s->cross->crowded) status = soup_cross_grid_finish(s);
     carom_worker_states_release(&s->finders);
     return status;
 }
@@ -267,13 +270,13 @@ carom_status carom_soup_cross_grid(carom_soup_cross *cross) {
     carom_arena *scratch = carom_scratch(cross->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     const carom_soup_side *a = &cross->placing->a, *b = &cross->placing->b;
-    search s = {.context = cross->context, .cross = cross, .cells = cross->cells};
+    soup_cross_grid_search s = {.context = cross->context, .cross = cross, .cells = cross->cells};
     s.g = cross->turned ? b : a;
     s.q = cross->turned ? a : b;
     double moved =
         (a->largest + b->largest) + (carom_vec_largest(a->frame.t) + carom_vec_largest(b->frame.t));
     s.slack = carom_scale_apply(0x1p-45 * moved + 0x1p-1064, carom_exponent(s.g->soup->scale));
-    carom_status status = run(&s);
+    carom_status status = soup_cross_grid_run_search(&s);
     carom_arena_rewind(scratch, mark);
     return status;
 }

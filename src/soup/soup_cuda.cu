@@ -23,12 +23,12 @@
 #include "soup/soup_device.h"
 #include "soup/soup_filter_cuda.h"
 
-#define THREADS       256u
-#define DEAD          1u /* CAROM_SOUP_DEAD and CAROM_SOUP_DEGENERATE of soup.h */
-#define DEGENERATE    2u
-#define OPEN_PER_WARP 128u /* pairs that a warp collects before it appends them */
-#define RARE_BLOCKS   64u  /* for what hardly ever has work: the launch is all that it costs */
-#define RARE_THREADS  128u
+#define SOUP_CUDA_THREADS    256u
+#define DEAD                 1u /* CAROM_SOUP_DEAD and CAROM_SOUP_DEGENERATE of soup.h */
+#define SOUP_CUDA_DEGENERATE 2u
+#define OPEN_PER_WARP        128u /* pairs that a warp collects before it appends them */
+#define RARE_BLOCKS          64u /* for what hardly ever has work: the launch is all that it costs */
+#define RARE_THREADS         128u
 #define BOUNDS_BLOCKS                                                                              \
     4u /* per processor that look for the bounds: each thread takes many vertices */
 
@@ -46,7 +46,15 @@
 
 /* Counters of a search. */
 /* By grid, N_LEAF_PAIRS counts its entries. */
-enum { N_LEAF_PAIRS, N_CANDIDATES, N_OPEN, N_UNDECIDED, N_FOUND, N_LONG, N_NOT_FINITE };
+enum {
+    N_LEAF_PAIRS,
+    SOUP_CUDA_N_CANDIDATES,
+    SOUP_CUDA_N_OPEN,
+    SOUP_CUDA_N_UNDECIDED,
+    SOUP_CUDA_N_FOUND,
+    SOUP_CUDA_N_LONG,
+    SOUP_CUDA_N_NOT_FINITE
+};
 
 /* ---- Views on the device --------------------------------------------------------------------- */
 
@@ -56,7 +64,7 @@ struct box_frame {
     unsigned long long low[3], high[3]; /* bounds while they are searched for: see to_ordered */
 };
 
-struct side {
+struct soup_cuda_side {
     const void *positions;
     const uint32_t *corners, *faces; /* faces NULL: triangles are faces */
     const uint8_t *states;
@@ -66,8 +74,8 @@ struct side {
 };
 
 /* One soup, or two: items are the triangles of the first, then those of the second. */
-struct view {
-    side a, b;
+struct soup_cuda_view {
+    soup_cuda_side a, b;
     bool cross;
     const box_frame *frame; /* NULL: all coordinates are float32 and unmoved */
 };
@@ -75,7 +83,7 @@ struct view {
 struct carom_device_soup {
     carom_device_soup_def def; /* its pointers, to arrays of the host, are only compared */
     carom_device_block positions, corners, faces, states, items, records, boxes, thin, alone, frame;
-    carom_tree tree;
+    carom_bvh_cuda_tree tree;
     uint32_t degenerate_faces;
     /* on the device, in front of `alone`: [0] thin triangles, [1] degenerate faces */
     carom_device_count *counts() const {
@@ -83,7 +91,7 @@ struct carom_device_soup {
     }
 };
 
-static __device__ inline carom_vec3 load(const side &s, uint32_t vertex) {
+static __device__ inline carom_vec3 soup_cuda_load(const soup_cuda_side &s, uint32_t vertex) {
     if (s.doubles) {
         const double *p = (const double *)s.positions + 3 * (uint64_t)vertex;
         return carom_vec(p[0], p[1], p[2]);
@@ -92,36 +100,37 @@ static __device__ inline carom_vec3 load(const side &s, uint32_t vertex) {
     return carom_vec((double)p[0], (double)p[1], (double)p[2]);
 }
 
-static __device__ inline carom_vec3 load_posed(const side &s, uint32_t vertex) {
-    carom_vec3 x = load(s, vertex);
+static __device__ inline carom_vec3 soup_cuda_load_posed(const soup_cuda_side &s, uint32_t vertex) {
+    carom_vec3 x = soup_cuda_load(s, vertex);
     return s.moved ? carom_frame_apply(&s.frame, x) : x;
 }
 
-static __device__ inline const side &side_of(const view &v, uint32_t item) {
+static __device__ inline const soup_cuda_side &soup_cuda_side_of(const soup_cuda_view &v,
+                                                                 uint32_t item) {
     return item < v.a.triangle_count ? v.a : v.b;
 }
 
-static __device__ inline uint32_t triangle_of(const view &v, uint32_t item) {
+static __device__ inline uint32_t soup_cuda_triangle_of(const soup_cuda_view &v, uint32_t item) {
     return item < v.a.triangle_count ? item : item - v.a.triangle_count;
 }
 
-static __device__ inline carom_triangle load_triangle(const view &v, uint32_t item,
+static __device__ inline carom_triangle load_triangle(const soup_cuda_view &v, uint32_t item,
                                                       uint32_t *vertices) {
-    const side &s = side_of(v, item);
-    const uint32_t *corners = s.corners + 3 * (uint64_t)triangle_of(v, item);
+    const soup_cuda_side &s = soup_cuda_side_of(v, item);
+    const uint32_t *corners = s.corners + 3 * (uint64_t)soup_cuda_triangle_of(v, item);
     carom_triangle t;
-    CAROM_ASSERT(triangle_of(v, item) < s.triangle_count);
+    CAROM_ASSERT(soup_cuda_triangle_of(v, item) < s.triangle_count);
     for (int i = 0; i < 3; ++i) {
         vertices[i] = corners[i];
         CAROM_ASSERT(corners[i] < s.vertex_count);
-        t.corner[i] = load_posed(s, corners[i]);
+        t.corner[i] = soup_cuda_load_posed(s, corners[i]);
     }
     return t;
 }
 
-static __device__ inline uint32_t face_of(const view &v, uint32_t item) {
-    const side &s = side_of(v, item);
-    uint32_t triangle = triangle_of(v, item);
+static __device__ inline uint32_t soup_cuda_face_of(const soup_cuda_view &v, uint32_t item) {
+    const soup_cuda_side &s = soup_cuda_side_of(v, item);
+    uint32_t triangle = soup_cuda_triangle_of(v, item);
     return s.faces != nullptr ? s.faces[triangle] : triangle;
 }
 
@@ -144,17 +153,19 @@ static __global__ void begin_bounds(box_frame *frame) {
     frame->high[threadIdx.x] = 0;
 }
 
-static __global__ void find_bounds(view v, box_frame *frame, carom_device_counters *counters) {
+static __global__ void soup_cuda_find_bounds(soup_cuda_view v, box_frame *frame,
+                                             carom_device_counters *counters) {
     carom_device_begin();
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     uint64_t count = (uint64_t)v.a.vertex_count + (v.cross ? v.b.vertex_count : 0);
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         bool first = i < v.a.vertex_count;
-        carom_vec3 p = load_posed(first ? v.a : v.b, (uint32_t)(first ? i : i - v.a.vertex_count));
+        carom_vec3 p =
+            soup_cuda_load_posed(first ? v.a : v.b, (uint32_t)(first ? i : i - v.a.vertex_count));
         double x[3] = {p.x, p.y, p.z};
         for (int k = 0; k < 3; ++k) {
-            if (!isfinite(x[k])) atomicAdd(&counters->n[N_NOT_FINITE], 1ull);
+            if (!isfinite(x[k])) atomicAdd(&counters->n[SOUP_CUDA_N_NOT_FINITE], 1ull);
             low[k] = fmin(low[k], x[k]);
             high[k] = fmax(high[k], x[k]);
         }
@@ -203,8 +214,8 @@ static __device__ inline float round_down(double x) {
 }
 
 /* The boxes of the triangles of a view, for the tree. */
-struct boxes {
-    view v;
+struct soup_cuda_boxes {
+    soup_cuda_view v;
     float4 *records; /* of the triangles in sorted order (record_of), or NULL */
     uint8_t *states; /* of a soup that is being prepared, else NULL; and its lists: */
     carom_device_list<uint32_t> thin;
@@ -236,10 +247,10 @@ struct boxes {
     /* Whether searches consider the triangle. A degenerate one of a single soup may stay: the exact
      * stage leaves it out. */
     __device__ bool searched(uint32_t item) const {
-        const side &s = side_of(v, item);
-        uint8_t state = s.states[triangle_of(v, item)];
+        const soup_cuda_side &s = soup_cuda_side_of(v, item);
+        uint8_t state = s.states[soup_cuda_triangle_of(v, item)];
         if (!v.cross) return (state & DEAD) == 0;
-        return state == 0 || (state == DEGENERATE && s.as_segments);
+        return state == 0 || (state == SOUP_CUDA_DEGENERATE && s.as_segments);
     }
 
     __device__ carom_box box(uint32_t item) const {
@@ -282,31 +293,31 @@ static __device__ inline void add_alone(const carom_device_list<uint32_t> &alone
 }
 
 /* Lists triangles that are faces at once; `count` is for the host. */
-static __global__ void find_degenerate(view v, carom_device_list<uint32_t> thin, uint8_t *states,
-                                       carom_device_list<uint32_t> alone,
-                                       carom_device_count *count) {
+static __global__ void soup_cuda_find_degenerate(soup_cuda_view v, carom_device_list<uint32_t> thin,
+                                                 uint8_t *states, carom_device_list<uint32_t> alone,
+                                                 carom_device_count *count) {
     carom_device_begin();
     uint32_t vertices[3];
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *thin.count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         carom_triangle t = load_triangle(v, thin.data[i], vertices);
         if (!carom_face_degenerate(&t)) continue;
-        uint8_t state = states[thin.data[i]] |= DEGENERATE;
-        if (v.a.faces != nullptr || state != DEGENERATE) continue;
+        uint8_t state = states[thin.data[i]] |= SOUP_CUDA_DEGENERATE;
+        if (v.a.faces != nullptr || state != SOUP_CUDA_DEGENERATE) continue;
         add_alone(alone, thin.data[i], count);
     }
 }
 
 /* The same for polygons: those of which all triangles are degenerate, from their first one. */
-static __global__ void find_alone(view v, carom_device_list<uint32_t> thin,
+static __global__ void find_alone(soup_cuda_view v, carom_device_list<uint32_t> thin,
                                   carom_device_list<uint32_t> alone, carom_device_count *count) {
     carom_device_begin();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *thin.count;
          i += (uint64_t)gridDim.x * blockDim.x) {
-        uint32_t t = thin.data[i], face = face_of(v, t);
-        bool all = t == 0 || face_of(v, t - 1) != face;
-        for (; all && t < v.a.triangle_count && face_of(v, t) == face; ++t)
-            all = v.a.states[t] == DEGENERATE;
+        uint32_t t = thin.data[i], face = soup_cuda_face_of(v, t);
+        bool all = t == 0 || soup_cuda_face_of(v, t - 1) != face;
+        for (; all && t < v.a.triangle_count && soup_cuda_face_of(v, t) == face; ++t)
+            all = v.a.states[t] == SOUP_CUDA_DEGENERATE;
         if (!all) continue;
         add_alone(alone, face, count);
     }
@@ -317,21 +328,21 @@ static __global__ void find_alone(view v, carom_device_list<uint32_t> thin,
 /* Pairs that the planes do not separate are few: they wait until a warp is full of them. */
 #define STRADDLING (2u * CAROM_WARP)
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(SOUP_CUDA_THREADS)
     decide_in_floats(const float4 *records, bool cross_search, carom_device_list<uint2> candidates,
                      carom_device_list<uint2> open) {
     carom_device_begin();
-    __shared__ uint2 buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
-    __shared__ uint2 straddling[THREADS / CAROM_WARP][STRADDLING];
+    __shared__ uint2 buffers[SOUP_CUDA_THREADS / CAROM_WARP][OPEN_PER_WARP];
+    __shared__ uint2 straddling[SOUP_CUDA_THREADS / CAROM_WARP][STRADDLING];
     unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP, waiting = 0;
     carom_warp_buffer<uint2, OPEN_PER_WARP> buffer = {buffers[warp], 0};
-    uint64_t count = candidates.stored(), stride = (uint64_t)gridDim.x * THREADS;
-    for (uint64_t base = (uint64_t)blockIdx.x * THREADS + warp * CAROM_WARP; base < count + stride;
-         base += stride) {
+    uint64_t count = candidates.stored(), stride = (uint64_t)gridDim.x * SOUP_CUDA_THREADS;
+    for (uint64_t base = (uint64_t)blockIdx.x * SOUP_CUDA_THREADS + warp * CAROM_WARP;
+         base < count + stride; base += stride) {
         bool last = base >= count; /* one more turn for the pairs that wait */
         bool left = base + lane < count;
         uint2 pair = make_uint2(0, 0);
-        vec a[3], b[3];
+        soup_filter_cuda_vec a[3], b[3];
         if (left) {
             pair = candidates.data[base + lane];
             three va = record_get(records + 3 * (uint64_t)pair.x, a);
@@ -362,14 +373,14 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- The stages in doubles, and exact -------------------------------------------------------- */
 
-static __device__ inline bool found_key(const view &v, uint32_t item_a, uint32_t item_b,
+static __device__ inline bool found_key(const soup_cuda_view &v, uint32_t item_a, uint32_t item_b,
                                         unsigned long long *key) {
     if (v.cross && item_a > item_b) {
         uint32_t swap = item_a;
         item_a = item_b;
         item_b = swap;
     }
-    uint32_t a = face_of(v, item_a), b = face_of(v, item_b);
+    uint32_t a = soup_cuda_face_of(v, item_a), b = soup_cuda_face_of(v, item_b);
     if (!v.cross && a == b) return false; /* triangles of one polygon */
     uint32_t low = v.cross ? a : CAROM_MIN(a, b), high = v.cross ? b : CAROM_MAX(a, b);
     CAROM_ASSERT(low < v.a.face_count && high < (v.cross ? v.b : v.a).face_count);
@@ -380,7 +391,7 @@ static __device__ inline bool found_key(const view &v, uint32_t item_a, uint32_t
 /* A triangle from its record in sorted order: one step instead of three that wait for each other.
  */
 static __device__ inline carom_triangle from_record(const float4 *record, uint32_t *vertices) {
-    vec p[3];
+    soup_filter_cuda_vec p[3];
     three v = record_get(record, p);
     carom_triangle t;
     for (int i = 0; i < 3; ++i) {
@@ -391,8 +402,9 @@ static __device__ inline carom_triangle from_record(const float4 *record, uint32
 }
 
 /* Two triangles, from `records` where there are some. */
-static __device__ inline void load_pair(const view &v, const uint32_t *items, const float4 *records,
-                                        uint2 pair, carom_triangle *t, uint32_t (*vertices)[3]) {
+static __device__ inline void load_pair(const soup_cuda_view &v, const uint32_t *items,
+                                        const float4 *records, uint2 pair, carom_triangle *t,
+                                        uint32_t (*vertices)[3]) {
     if (records != nullptr) {
         t[0] = from_record(records + 3 * (uint64_t)pair.x, vertices[0]);
         t[1] = from_record(records + 3 * (uint64_t)pair.y, vertices[1]);
@@ -403,19 +415,19 @@ static __device__ inline void load_pair(const view &v, const uint32_t *items, co
 }
 
 /* `records` may be NULL. */
-static __global__ void __launch_bounds__(THREADS)
-    decide_in_doubles(view v, const uint32_t *items, const float4 *records,
+static __global__ void __launch_bounds__(SOUP_CUDA_THREADS)
+    decide_in_doubles(soup_cuda_view v, const uint32_t *items, const float4 *records,
                       carom_device_list<uint2> open, carom_device_list<uint2> undecided,
                       carom_found_pairs r) {
     carom_device_begin();
-    __shared__ uint2 undecided_buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
-    __shared__ unsigned long long found_buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
+    __shared__ uint2 undecided_buffers[SOUP_CUDA_THREADS / CAROM_WARP][OPEN_PER_WARP];
+    __shared__ unsigned long long found_buffers[SOUP_CUDA_THREADS / CAROM_WARP][OPEN_PER_WARP];
     unsigned warp = threadIdx.x / CAROM_WARP;
     carom_warp_buffer<uint2, OPEN_PER_WARP> left = {undecided_buffers[warp], 0};
     carom_warp_buffer<unsigned long long, OPEN_PER_WARP> found = {found_buffers[warp], 0};
     uint64_t count = open.stored();
-    for (uint64_t base = (uint64_t)blockIdx.x * THREADS; base < count;
-         base += (uint64_t)gridDim.x * THREADS) {
+    for (uint64_t base = (uint64_t)blockIdx.x * SOUP_CUDA_THREADS; base < count;
+         base += (uint64_t)gridDim.x * SOUP_CUDA_THREADS) {
         uint64_t i = base + threadIdx.x;
         int verdict = CAROM_NO;
         uint2 pair = make_uint2(0, 0);
@@ -454,7 +466,7 @@ static __global__ void __launch_bounds__(THREADS)
  * the exact stage, and lanes of a warp go one after the other where they do. So consecutive pairs
  * go to different warps: those of a usual frame are a few per warp. */
 static __global__ void __launch_bounds__(EXACT_THREADS, EXACT_BLOCKS)
-    decide_exactly(view v, const uint32_t *items, const float4 *records,
+    decide_exactly(soup_cuda_view v, const uint32_t *items, const float4 *records,
                    carom_device_list<uint2> undecided, carom_device_list<uint32_t> alone,
                    carom_found_pairs r) {
     carom_device_begin();
@@ -482,8 +494,8 @@ static __global__ void __launch_bounds__(EXACT_THREADS, EXACT_BLOCKS)
 
 /* ---- Preparing a soup ------------------------------------------------------------------------ */
 
-static side side_of_soup(const carom_device_soup *soup) {
-    side s = {};
+static soup_cuda_side side_of_soup(const carom_device_soup *soup) {
+    soup_cuda_side s = {};
     s.positions = soup->positions.data;
     s.corners = (const uint32_t *)soup->corners.data;
     s.faces = soup->def.faces != nullptr ? (const uint32_t *)soup->faces.data : nullptr;
@@ -496,8 +508,8 @@ static side side_of_soup(const carom_device_soup *soup) {
     return s;
 }
 
-static view view_of_soup(const carom_device_soup *soup) {
-    view v = {};
+static soup_cuda_view view_of_soup(const carom_device_soup *soup) {
+    soup_cuda_view v = {};
     v.a = side_of_soup(soup);
     v.frame = soup->def.doubles ? (const box_frame *)soup->frame.data : nullptr;
     return v;
@@ -516,8 +528,9 @@ static carom_device_list<uint32_t> alone_of(const carom_device_soup *soup) {
  * meanwhile. */
 template <typename T>
 static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
-    copy_positions(const T *from, T *to, uint64_t count, boxes of_source, carom_bvh_space *space,
-                   carom_device_count *counts, carom_device_counters *counters) {
+    soup_cuda_copy_positions(const T *from, T *to, uint64_t count, soup_cuda_boxes of_source,
+                             carom_bvh_space *space, carom_device_count *counts,
+                             carom_device_counters *counters) {
     carom_device_begin();
     if (blockIdx.x == 0) {
         if (threadIdx.x < 2) counts[threadIdx.x] = 0;
@@ -528,40 +541,41 @@ static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
     for (uint64_t i = (blockIdx.x - 1u) * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)(gridDim.x - 1u) * blockDim.x) {
         T x = from[i];
-        if (!isfinite(x)) atomicAdd(&counters->n[N_NOT_FINITE], 1ull);
+        if (!isfinite(x)) atomicAdd(&counters->n[SOUP_CUDA_N_NOT_FINITE], 1ull);
         to[i] = x;
     }
 }
 
-struct prepare_arguments {
+struct soup_cuda_prepare_arguments {
     carom_device_soup *soup;
     const void *positions; /* on the device, to be copied; NULL: they are there */
 };
 
-static carom_status prepare_reserve(carom_device *device, carom_device_op *op) {
-    carom_device_soup *soup = carom_device_arguments<prepare_arguments>(op)->soup;
+static carom_status soup_cuda_prepare_reserve(carom_device *device, carom_device_op *op) {
+    carom_device_soup *soup = carom_device_arguments<soup_cuda_prepare_arguments>(op)->soup;
     return carom_tree_sort_reserve(device, soup->def.triangle_count);
 }
 
 /* Chooses the frame of boxes of double coordinates. */
-static void launch_bounds(carom_device *device, const view &v, box_frame *frame,
+static void launch_bounds(carom_device *device, const soup_cuda_view &v, box_frame *frame,
                           carom_device_counters *counters) {
     carom_device_launch(device, begin_bounds, 1, CAROM_WARP, frame);
-    carom_device_launch(device, find_bounds, BOUNDS_BLOCKS * (unsigned)device->processors, THREADS,
-                        v, frame, counters);
+    carom_device_launch(device, soup_cuda_find_bounds, BOUNDS_BLOCKS * (unsigned)device->processors,
+                        SOUP_CUDA_THREADS, v, frame, counters);
     carom_device_launch(device, end_bounds, 1, 1, frame);
 }
 
-static void prepare_launch(carom_device *device, carom_device_op *op) {
-    const prepare_arguments *arguments = carom_device_arguments<prepare_arguments>(op);
+static void soup_cuda_prepare_launch(carom_device *device, carom_device_op *op) {
+    const soup_cuda_prepare_arguments *arguments =
+        carom_device_arguments<soup_cuda_prepare_arguments>(op);
     carom_device_soup *soup = arguments->soup;
     uint32_t count = soup->def.triangle_count;
     uint64_t scalars = 3 * (uint64_t)soup->def.vertex_count;
     unsigned grid = 1u + (unsigned)device->processors;
     carom_tree_sort sort = carom_tree_sort_take(device, count);
-    boxes b = {view_of_soup(soup), (float4 *)soup->records.data, (uint8_t *)soup->states.data,
-               thin_of(soup)},
-          of_source = b;
+    soup_cuda_boxes b = {view_of_soup(soup), (float4 *)soup->records.data,
+                         (uint8_t *)soup->states.data, thin_of(soup)},
+                    of_source = b;
     carom_bvh_space *no_space = nullptr;
     bool surveyed = arguments->positions != nullptr && !soup->def.doubles && count != 0;
     of_source.v.a.positions = arguments->positions;
@@ -570,41 +584,43 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
     if (arguments->positions == nullptr)
         (void)cudaMemsetAsync(soup->counts(), 0, 2 * sizeof(carom_device_count), device->stream);
     if (arguments->positions != nullptr && soup->def.doubles)
-        carom_device_launch(device, copy_positions<double>, grid, CAROM_TREE_SAMPLE,
+        carom_device_launch(device, soup_cuda_copy_positions<double>, grid, CAROM_TREE_SAMPLE,
                             (const double *)arguments->positions, (double *)soup->positions.data,
                             scalars, of_source, no_space, soup->counts(), op->counters);
     else if (arguments->positions != nullptr)
-        carom_device_launch(device, copy_positions<float>, grid, CAROM_TREE_SAMPLE,
+        carom_device_launch(device, soup_cuda_copy_positions<float>, grid, CAROM_TREE_SAMPLE,
                             (const float *)arguments->positions, (float *)soup->positions.data,
                             scalars, of_source, surveyed ? sort.space : no_space, soup->counts(),
                             op->counters);
     if (soup->def.doubles) launch_bounds(device, b.v, (box_frame *)soup->frame.data, op->counters);
     if (count == 0) return;
-    carom_tree_build(device, b, soup->tree, sort, surveyed);
+    carom_bvh_cuda_build(device, b, soup->tree, sort, surveyed);
     carom_device_step(device, "degenerate faces");
-    carom_device_launch(device, find_degenerate, RARE_BLOCKS, RARE_THREADS, b.v, b.thin, b.states,
-                        alone_of(soup), &op->counters->n[N_FOUND]);
+    carom_device_launch(device, soup_cuda_find_degenerate, RARE_BLOCKS, RARE_THREADS, b.v, b.thin,
+                        b.states, alone_of(soup), &op->counters->n[SOUP_CUDA_N_FOUND]);
     if (soup->def.faces != nullptr)
         carom_device_launch(device, find_alone, RARE_BLOCKS, RARE_THREADS, b.v, b.thin,
-                            alone_of(soup), &op->counters->n[N_FOUND]);
+                            alone_of(soup), &op->counters->n[SOUP_CUDA_N_FOUND]);
 }
 
-static carom_status prepare_settle(carom_device *device, carom_device_op *op,
-                                   const carom_device_counters *counters, bool *again) {
-    carom_device_soup *soup = carom_device_arguments<prepare_arguments>(op)->soup;
+static carom_status soup_cuda_prepare_settle(carom_device *device, carom_device_op *op,
+                                             const carom_device_counters *counters, bool *again) {
+    carom_device_soup *soup = carom_device_arguments<soup_cuda_prepare_arguments>(op)->soup;
     *again = false;
-    if (counters->n[N_NOT_FINITE] != 0)
+    if (counters->n[SOUP_CUDA_N_NOT_FINITE] != 0)
         return carom_device_fail(device, CAROM_BAD_INPUT,
                                  "%llu coordinates of the new positions are not finite numbers",
-                                 counters->n[N_NOT_FINITE]);
-    soup->degenerate_faces = (uint32_t)counters->n[N_FOUND];
+                                 counters->n[SOUP_CUDA_N_NOT_FINITE]);
+    soup->degenerate_faces = (uint32_t)counters->n[SOUP_CUDA_N_FOUND];
     return CAROM_OK;
 }
 
-static carom_status submit_prepare(carom_device *device, carom_device_soup *soup,
-                                   const void *positions) {
-    carom_device_op op = {prepare_reserve, prepare_launch, prepare_settle, nullptr, {}};
-    *carom_device_arguments<prepare_arguments>(&op) = prepare_arguments{soup, positions};
+static carom_status soup_cuda_submit_prepare(carom_device *device, carom_device_soup *soup,
+                                             const void *positions) {
+    carom_device_op op = {
+        soup_cuda_prepare_reserve, soup_cuda_prepare_launch, soup_cuda_prepare_settle, nullptr, {}};
+    *carom_device_arguments<soup_cuda_prepare_arguments>(&op) =
+        soup_cuda_prepare_arguments{soup, positions};
     return carom_device_submit(device, &op);
 }
 
@@ -652,12 +668,12 @@ static carom_status reserve_soup(carom_device *device, carom_device_soup *soup) 
         CAROM_DEVICE_TRY(carom_device_reserve(device, array.block, array.bytes, "a soup"));
     soup->tree.items = (uint32_t *)soup->items.data;
     soup->tree.sides = nullptr;
-    carom_tree_place(&soup->tree, (float *)soup->boxes.data);
+    carom_bvh_cuda_tree_place(&soup->tree, (float *)soup->boxes.data);
     return CAROM_OK;
 }
 
-static carom_status upload(carom_device *device, const carom_device_block *block, const void *from,
-                           uint64_t bytes) {
+static carom_status soup_cuda_upload(carom_device *device, const carom_device_block *block,
+                                     const void *from, uint64_t bytes) {
     if (bytes == 0 || from == nullptr) return CAROM_OK;
     return carom_device_check(
         device, cudaMemcpyAsync(block->data, from, bytes, cudaMemcpyHostToDevice, device->stream),
@@ -676,20 +692,22 @@ static carom_status soup_set(carom_device *device, carom_device_soup *soup,
     CAROM_DEVICE_TRY(carom_device_finish(device));
     soup->def = *def;
     CAROM_DEVICE_TRY(reserve_soup(device, soup));
-    CAROM_DEVICE_TRY(upload(device, &soup->positions, def->positions, position_bytes(soup)));
+    CAROM_DEVICE_TRY(
+        soup_cuda_upload(device, &soup->positions, def->positions, position_bytes(soup)));
     if (!same) {
         CAROM_DEVICE_TRY(
-            upload(device, &soup->corners, def->corners, 3 * sizeof(uint32_t) * count));
-        CAROM_DEVICE_TRY(upload(device, &soup->faces, def->faces, sizeof(uint32_t) * count));
+            soup_cuda_upload(device, &soup->corners, def->corners, 3 * sizeof(uint32_t) * count));
+        CAROM_DEVICE_TRY(
+            soup_cuda_upload(device, &soup->faces, def->faces, sizeof(uint32_t) * count));
     }
-    CAROM_DEVICE_TRY(upload(device, &soup->states, def->states, count));
-    CAROM_DEVICE_TRY(submit_prepare(device, soup, nullptr));
+    CAROM_DEVICE_TRY(soup_cuda_upload(device, &soup->states, def->states, count));
+    CAROM_DEVICE_TRY(soup_cuda_submit_prepare(device, soup, nullptr));
     return carom_device_finish(device);
 }
 
 static carom_status soup_update(carom_device *device, carom_device_soup *soup,
                                 const void *positions) {
-    return submit_prepare(device, soup, positions);
+    return soup_cuda_submit_prepare(device, soup, positions);
 }
 
 static carom_status soup_get_positions(carom_device *device, const carom_device_soup *soup,
@@ -707,7 +725,7 @@ static uint32_t soup_degenerate_faces(const carom_device_soup *soup) {
 
 /* ---- Searching ------------------------------------------------------------------------------- */
 
-struct search_arguments {
+struct soup_cuda_search_arguments {
     carom_device_posed a, b; /* b.soup NULL: one soup */
     carom_device_method method;
     carom_cuda_order order;
@@ -715,40 +733,40 @@ struct search_arguments {
     uint64_t *count;         /* on the host, may be NULL */
 };
 
-static bool is_cross(const search_arguments *s) {
+static bool is_cross(const soup_cuda_search_arguments *s) {
     return s->b.soup != nullptr;
 }
 
 /* Two polygons may meet in several triangles: their pairs have to be sorted to find duplicates. */
-static bool has_repeats(const search_arguments *s) {
+static bool has_repeats(const soup_cuda_search_arguments *s) {
     return s->a.soup->def.faces != nullptr || (is_cross(s) && s->b.soup->def.faces != nullptr);
 }
 
-static uint64_t triangles_of(const search_arguments *s) {
+static uint64_t triangles_of(const soup_cuda_search_arguments *s) {
     return (uint64_t)s->a.soup->def.triangle_count +
            (is_cross(s) ? s->b.soup->def.triangle_count : 0);
 }
 
 /* Whether pairs are put into order by faces while they are on the device. Others are appended to
  * the result at once: those that need no order, and those that are sorted there later. */
-static bool by_faces(const search_arguments *s) {
+static bool by_faces(const soup_cuda_search_arguments *s) {
     return s->pairs != nullptr && s->order == CAROM_CUDA_ORDER_SORTED && !has_repeats(s);
 }
 
 /* Memory of the tree of two posed soups, in one block. */
 struct cross_memory {
-    carom_tree tree;
+    carom_bvh_cuda_tree tree;
     box_frame *frame;
     float4 *records;
 };
 
-static uint64_t place_cross(const search_arguments *s, char *memory, cross_memory *m) {
+static uint64_t place_cross(const soup_cuda_search_arguments *s, char *memory, cross_memory *m) {
     uint32_t count = (uint32_t)triangles_of(s);
     uint64_t at = CAROM_DEVICE_ALLOCATION;
     static_assert(sizeof(box_frame) <= CAROM_DEVICE_ALLOCATION, "the frame is one row");
     uint64_t floats = carom_tree_shape(count, &m->tree);
     m->frame = (box_frame *)memory;
-    carom_tree_place(&m->tree, (float *)(memory + at));
+    carom_bvh_cuda_tree_place(&m->tree, (float *)(memory + at));
     at += carom_device_row(floats * sizeof(float));
     m->records = (float4 *)(memory + at);
     at += carom_device_row(3 * sizeof(float4) * (uint64_t)count);
@@ -758,12 +776,12 @@ static uint64_t place_cross(const search_arguments *s, char *memory, cross_memor
     return at + sizeof(uint32_t) * ((uint64_t)m->tree.entries[1] + CAROM_WARP);
 }
 
-static uint32_t first_faces(const search_arguments *s) {
+static uint32_t first_faces(const soup_cuda_search_arguments *s) {
     return s->a.soup->def.face_count;
 }
 
-static carom_status search_reserve(carom_device *device, carom_device_op *op) {
-    search_arguments *s = carom_device_arguments<search_arguments>(op);
+static carom_status soup_cuda_search_reserve(carom_device *device, carom_device_op *op) {
+    soup_cuda_search_arguments *s = carom_device_arguments<soup_cuda_search_arguments>(op);
     uint64_t n = triangles_of(s);
     if (n > SOUP_MOST_TRIANGLES)
         return carom_device_fail(device, CAROM_TOO_LARGE,
@@ -791,14 +809,14 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
                                                    sizeof(uint2), "a search"));
     if (s->pairs == nullptr) return CAROM_OK;
     return carom_pairs_reserve(device, s->pairs, n / SOUP_TRIANGLES_PER_FOUND, by_faces(s),
-                               first_faces(s), &op->counters->n[N_FOUND]);
+                               first_faces(s), &op->counters->n[SOUP_CUDA_N_FOUND]);
 }
 
 /* The view of a search, and its tree, which for two soups is queued to be built. */
-static view begin_search(carom_device *device, carom_device_op *op, carom_tree *tree,
-                         const float4 **records) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    view v = view_of_soup(s->a.soup);
+static soup_cuda_view begin_search(carom_device *device, carom_device_op *op,
+                                   carom_bvh_cuda_tree *tree, const float4 **records) {
+    const soup_cuda_search_arguments *s = carom_device_arguments<soup_cuda_search_arguments>(op);
+    soup_cuda_view v = view_of_soup(s->a.soup);
     *tree = s->a.soup->tree;
     *records = v.a.doubles ? nullptr : (const float4 *)s->a.soup->records.data;
     if (!is_cross(s)) return v;
@@ -816,15 +834,16 @@ static view begin_search(carom_device *device, carom_device_op *op, carom_tree *
     if (!floats) launch_bounds(device, v, m.frame, op->counters);
     *tree = m.tree;
     *records = floats ? m.records : nullptr;
-    boxes b = {v, floats ? m.records : nullptr, nullptr, {}};
+    soup_cuda_boxes b = {v, floats ? m.records : nullptr, nullptr, {}};
     if (m.tree.entries[0] != 0)
-        carom_tree_build(device, b, m.tree, carom_tree_sort_take(device, m.tree.entries[0]), false);
+        carom_bvh_cuda_build(device, b, m.tree, carom_tree_sort_take(device, m.tree.entries[0]),
+                             false);
     return v;
 }
 
 /* The boxes of a tree's items in their order, for a grid over them. */
 struct boxes_in_order {
-    carom_tree tree;
+    carom_bvh_cuda_tree tree;
 
     __device__ carom_box box(uint32_t place) const {
         return carom_tree_entry(tree.boxes[0], place);
@@ -838,9 +857,10 @@ struct boxes_in_order {
 };
 
 /* Queues the search for pairs whose boxes overlap. */
-static void find_candidates(carom_device *device, carom_device_op *op, const carom_tree &tree,
-                            const carom_device_list<uint2> &candidates) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+static void soup_cuda_find_candidates(carom_device *device, carom_device_op *op,
+                                      const carom_bvh_cuda_tree &tree,
+                                      const carom_device_list<uint2> &candidates) {
+    const soup_cuda_search_arguments *s = carom_device_arguments<soup_cuda_search_arguments>(op);
     if (s->method.by_grid)
         carom_grid_find(device, boxes_in_order{tree}, tree.entries[0], s->method.table,
                         s->method.lift, &op->counters->n[N_LEAF_PAIRS], candidates);
@@ -848,69 +868,71 @@ static void find_candidates(carom_device *device, carom_device_op *op, const car
         carom_tree_find(device, op, tree, N_LEAF_PAIRS, candidates);
 }
 
-static void search_launch(carom_device *device, carom_device_op *op) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    carom_tree tree;
+static void soup_cuda_search_launch(carom_device *device, carom_device_op *op) {
+    const soup_cuda_search_arguments *s = carom_device_arguments<soup_cuda_search_arguments>(op);
+    carom_bvh_cuda_tree tree;
     const float4 *records;
-    carom_found_pairs r = {{nullptr, 0, &op->counters->n[N_FOUND]}, nullptr};
+    carom_found_pairs r = {{nullptr, 0, &op->counters->n[SOUP_CUDA_N_FOUND]}, nullptr};
     carom_device_clear(device, op);
-    view v = begin_search(device, op, &tree, &records);
-    carom_device_list<uint2> candidates =
-        carom_device_list_of<uint2>(device, CAROM_SCRATCH_PAIRS_CANDIDATES, op, N_CANDIDATES);
+    soup_cuda_view v = begin_search(device, op, &tree, &records);
+    carom_device_list<uint2> candidates = carom_device_list_of<uint2>(
+        device, CAROM_SCRATCH_PAIRS_CANDIDATES, op, SOUP_CUDA_N_CANDIDATES);
     carom_device_list<uint2> open =
-        carom_device_list_of<uint2>(device, CAROM_SCRATCH_SOUP_OPEN, op, N_OPEN);
-    carom_device_list<uint2> undecided =
-        carom_device_list_of<uint2>(device, CAROM_SCRATCH_SOUP_UNDECIDED, op, N_UNDECIDED);
+        carom_device_list_of<uint2>(device, CAROM_SCRATCH_SOUP_OPEN, op, SOUP_CUDA_N_OPEN);
+    carom_device_list<uint2> undecided = carom_device_list_of<uint2>(
+        device, CAROM_SCRATCH_SOUP_UNDECIDED, op, SOUP_CUDA_N_UNDECIDED);
     if (s->pairs != nullptr)
-        r = carom_found_pairs_of(device, op, s->pairs, by_faces(s), first_faces(s), N_FOUND);
+        r = carom_found_pairs_of(device, op, s->pairs, by_faces(s), first_faces(s),
+                                 SOUP_CUDA_N_FOUND);
     if (tree.entries[0] != 0) {
-        find_candidates(device, op, tree, candidates);
+        soup_cuda_find_candidates(device, op, tree, candidates);
         if (records != nullptr) {
             carom_device_step(device, "floats");
             carom_device_launch(device, decide_in_floats,
-                                carom_device_resident(device, decide_in_floats, THREADS), THREADS,
-                                records, v.cross, candidates, open);
+                                carom_device_resident(device, decide_in_floats, SOUP_CUDA_THREADS),
+                                SOUP_CUDA_THREADS, records, v.cross, candidates, open);
         }
         carom_device_step(device, "doubles");
-        carom_device_launch(
-            device, decide_in_doubles, carom_device_resident(device, decide_in_doubles, THREADS),
-            THREADS, v, tree.items, records, records != nullptr ? open : candidates, undecided, r);
+        carom_device_launch(device, decide_in_doubles,
+                            carom_device_resident(device, decide_in_doubles, SOUP_CUDA_THREADS),
+                            SOUP_CUDA_THREADS, v, tree.items, records,
+                            records != nullptr ? open : candidates, undecided, r);
         carom_device_step(device, "exact");
         carom_device_launch(device, decide_exactly, EXACT_BLOCKS * (unsigned)device->processors,
                             EXACT_THREADS, v, tree.items, records, undecided, alone_of(s->a.soup),
                             r);
     }
     if (by_faces(s))
-        carom_pairs_sort(device, r, first_faces(s), s->pairs, &op->counters->n[N_LONG]);
+        carom_pairs_sort(device, r, first_faces(s), s->pairs, &op->counters->n[SOUP_CUDA_N_LONG]);
 }
 
-static carom_status search_settle(carom_device *device, carom_device_op *op,
-                                  const carom_device_counters *counters, bool *again) {
-    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+static carom_status soup_cuda_search_settle(carom_device *device, carom_device_op *op,
+                                            const carom_device_counters *counters, bool *again) {
+    const soup_cuda_search_arguments *s = carom_device_arguments<soup_cuda_search_arguments>(op);
     const carom_device_count *n = counters->n;
-    if (n[N_NOT_FINITE] != 0)
+    if (n[SOUP_CUDA_N_NOT_FINITE] != 0)
         return carom_device_fail(device, CAROM_BAD_INPUT,
                                  "a pose moves %llu coordinates beyond the range of doubles",
-                                 n[N_NOT_FINITE]);
+                                 n[SOUP_CUDA_N_NOT_FINITE]);
     *again = s->method.by_grid ? carom_grid_grows(device, n[N_LEAF_PAIRS])
                                : carom_tree_find_grows(device, n[N_LEAF_PAIRS]);
     const struct {
         carom_device_scratch block;
         uint64_t entries;
-    } lists[] = {{CAROM_SCRATCH_PAIRS_CANDIDATES, n[N_CANDIDATES]},
-                 {CAROM_SCRATCH_SOUP_OPEN, n[N_OPEN]},
-                 {CAROM_SCRATCH_SOUP_UNDECIDED, n[N_UNDECIDED]}};
+    } lists[] = {{CAROM_SCRATCH_PAIRS_CANDIDATES, n[SOUP_CUDA_N_CANDIDATES]},
+                 {CAROM_SCRATCH_SOUP_OPEN, n[SOUP_CUDA_N_OPEN]},
+                 {CAROM_SCRATCH_SOUP_UNDECIDED, n[SOUP_CUDA_N_UNDECIDED]}};
     for (const auto &list : lists)
         *again = carom_device_list_grows(device, list.block, list.entries, sizeof(uint2)) || *again;
-    if (s->pairs != nullptr) *again = carom_pairs_grow(device, n[N_FOUND]) || *again;
+    if (s->pairs != nullptr) *again = carom_pairs_grow(device, n[SOUP_CUDA_N_FOUND]) || *again;
     if (*again) return CAROM_OK;
-    uint64_t count = n[N_FOUND];
-    bool floats = n[N_OPEN] != 0 || (!s->a.soup->def.doubles && !is_cross(s));
+    uint64_t count = n[SOUP_CUDA_N_FOUND];
+    bool floats = n[SOUP_CUDA_N_OPEN] != 0 || (!s->a.soup->def.doubles && !is_cross(s));
     device->steps.node_pairs = n[N_LEAF_PAIRS];
-    device->steps.candidates = n[N_CANDIDATES];
-    device->steps.open_in_floats = floats ? n[N_OPEN] : n[N_CANDIDATES];
-    device->steps.open_in_doubles = n[N_UNDECIDED];
-    if (s->pairs != nullptr && (has_repeats(s) || n[N_LONG] != 0))
+    device->steps.candidates = n[SOUP_CUDA_N_CANDIDATES];
+    device->steps.open_in_floats = floats ? n[SOUP_CUDA_N_OPEN] : n[SOUP_CUDA_N_CANDIDATES];
+    device->steps.open_in_doubles = n[SOUP_CUDA_N_UNDECIDED];
+    if (s->pairs != nullptr && (has_repeats(s) || n[SOUP_CUDA_N_LONG] != 0))
         CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
     if (s->pairs != nullptr) s->pairs->count = count;
     if (s->count != nullptr) *s->count = count;
@@ -920,8 +942,9 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
 static carom_status soup_search(carom_device *device, const carom_device_posed *a,
                                 const carom_device_posed *b, const carom_device_method *method,
                                 carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count) {
-    carom_device_op op = {search_reserve, search_launch, search_settle, nullptr, {}};
-    *carom_device_arguments<search_arguments>(&op) = search_arguments{
+    carom_device_op op = {
+        soup_cuda_search_reserve, soup_cuda_search_launch, soup_cuda_search_settle, nullptr, {}};
+    *carom_device_arguments<soup_cuda_search_arguments>(&op) = soup_cuda_search_arguments{
         *a, b != nullptr ? *b : carom_device_posed{}, *method, order, pairs, count};
     return carom_device_submit(device, &op);
 }

@@ -10,14 +10,14 @@
 
 #define PAIRS_PER_READ 65536u /* pairs given to a receiver at a time: half a megabyte */
 
-static const carom_cuda_soup *table(void) {
+static const carom_cuda_soup *soup_device_table(void) {
     return carom_device_table(CAROM_CUDA_SOUP);
 }
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
 carom_status carom_soup_device_check_new(carom_context *context, const carom_soup_def *def) {
-    CAROM_TRY(carom_context_require_table(context, table(), "soups"));
+    CAROM_TRY(carom_context_require_table(context, soup_device_table(), "soups"));
     if (def->method != CAROM_SOUP_METHOD_GRID) return CAROM_OK;
     return carom_grid_require_device_hash(context, def->grid.hash);
 }
@@ -48,9 +48,11 @@ static carom_status set(carom_context *context, carom_soup *soup) {
                                        .faces = soup->faces,
                                        .states = soup->states};
     if (soup->device == NULL)
-        CAROM_TRY(carom_device_pass(context, table()->create(context->device, &soup->device)));
-    CAROM_TRY(carom_device_pass(context, table()->set(context->device, soup->device, &def)));
-    soup->degenerate_faces = table()->degenerate_faces(soup->device);
+        CAROM_TRY(carom_device_pass(context,
+                                    soup_device_table()->create(context->device, &soup->device)));
+    CAROM_TRY(
+        carom_device_pass(context, soup_device_table()->set(context->device, soup->device, &def)));
+    soup->degenerate_faces = soup_device_table()->degenerate_faces(soup->device);
     return CAROM_OK;
 }
 
@@ -60,26 +62,26 @@ carom_status carom_soup_device_prepare(carom_context *context, carom_soup *soup)
 }
 
 carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup) {
-    CAROM_TRY(carom_device_pass(
-        context, table()->get_positions(context->device, soup->device, soup->positions)));
+    CAROM_TRY(carom_device_pass(context, soup_device_table()->get_positions(
+                                             context->device, soup->device, soup->positions)));
     soup->stale = false;
     return CAROM_OK;
 }
 
 void carom_soup_device_release(carom_soup *soup) {
-    if (soup->device != NULL) table()->destroy(soup->device);
+    if (soup->device != NULL) soup_device_table()->destroy(soup->device);
     soup->device = NULL;
 }
 
 uint64_t carom_soup_device_bytes(const carom_soup *soup) {
-    return soup->device != NULL ? table()->bytes(soup->device) : 0;
+    return soup->device != NULL ? soup_device_table()->bytes(soup->device) : 0;
 }
 
 /* ---- Queries with results on the host -------------------------------------------------------- */
 
-static carom_status pose_side(carom_context *context, const carom_soup *soup,
-                              const carom_pose *pose, const char *whose,
-                              carom_device_posed *posed) {
+static carom_status soup_device_pose_side(carom_context *context, const carom_soup *soup,
+                                          const carom_pose *pose, const char *whose,
+                                          carom_device_posed *posed) {
     CAROM_TRY(check_ready(context, soup));
     CAROM_TRY(carom_soup_check_pose(context, pose, whose));
     carom_frame frame = carom_frame_make(pose), identity = carom_frame_make(NULL);
@@ -105,34 +107,36 @@ static carom_device_method method_of(const carom_soup_device_query *q) {
 static carom_status submit(carom_context *context, const carom_soup_device_query *q,
                            carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count) {
     carom_device_posed a, b;
-    CAROM_TRY(pose_side(context, q->a, q->pose_a, "pose_a", &a));
-    if (q->b != NULL) CAROM_TRY(pose_side(context, q->b, q->pose_b, "pose_b", &b));
+    CAROM_TRY(soup_device_pose_side(context, q->a, q->pose_a, "pose_a", &a));
+    if (q->b != NULL) CAROM_TRY(soup_device_pose_side(context, q->b, q->pose_b, "pose_b", &b));
     carom_device_method method = method_of(q);
-    return carom_device_pass(context, table()->search(context->device, &a, q->b != NULL ? &b : NULL,
-                                                      &method, order, pairs, count));
+    return carom_device_pass(context, soup_device_table()->search(context->device, &a,
+                                                                  q->b != NULL ? &b : NULL, &method,
+                                                                  order, pairs, count));
 }
 
 /* Queues a search and waits for it. */
-static carom_status search(carom_context *context, const carom_soup_device_query *q,
-                           carom_cuda_pairs *pairs, uint64_t *count) {
+static carom_status soup_device_search(carom_context *context, const carom_soup_device_query *q,
+                                       carom_cuda_pairs *pairs, uint64_t *count) {
     CAROM_TRY(carom_cuda_finish(context));
     context->work = (carom_work){0};
     CAROM_TRY(submit(context, q, CAROM_CUDA_ORDER_SORTED, pairs, count));
     CAROM_TRY(carom_cuda_finish(context));
-    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+    return carom_device_pass(context,
+                             soup_device_table()->get_work(context->device, &context->work));
 }
 
-static carom_status run(carom_context *context, const carom_soup_device_query *q,
-                        carom_cuda_pairs *pairs, uint64_t *count) {
+static carom_status soup_device_run_query(carom_context *context, const carom_soup_device_query *q,
+                                          carom_cuda_pairs *pairs, uint64_t *count) {
     carom_progress_begin(context, "finding pairs", 0);
-    return carom_progress_finish(context, search(context, q, pairs, count));
+    return carom_progress_finish(context, soup_device_search(context, q, pairs, count));
 }
 
 carom_status carom_soup_device_pairs(carom_context *context, const carom_soup_device_query *q,
                                      carom_pairs *pairs) {
     uint64_t count, space;
     carom_cuda_pairs *found = &context->device_pairs;
-    CAROM_TRY(run(context, q, found, &count));
+    CAROM_TRY(soup_device_run_query(context, q, found, &count));
     CAROM_TRY(carom_pairs_begin(context, &context->allocator, pairs, count, &space));
     CAROM_TRY(carom_cuda_read(context, pairs->data, found->data, space * sizeof(carom_pair)));
     return carom_pairs_end(pairs);
@@ -142,14 +146,14 @@ carom_status carom_soup_device_count(carom_context *context, const carom_soup_de
                                      uint64_t *count) {
     bool polygons = q->a->faces != NULL || (q->b != NULL && q->b->faces != NULL);
     *count = 0;
-    return run(context, q, polygons ? &context->device_pairs : NULL, count);
+    return soup_device_run_query(context, q, polygons ? &context->device_pairs : NULL, count);
 }
 
 carom_status carom_soup_device_any(carom_context *context, const carom_soup_device_query *q,
                                    bool *any) {
     uint64_t count;
     *any = false;
-    CAROM_TRY(run(context, q, NULL, &count));
+    CAROM_TRY(soup_device_run_query(context, q, NULL, &count));
     *any = count != 0;
     return CAROM_OK;
 }
@@ -159,7 +163,7 @@ carom_status carom_soup_device_each(carom_context *context, const carom_soup_dev
     uint64_t count, some;
     const carom_cuda_pairs *found = &context->device_pairs;
     carom_arena *scratch = carom_scratch(context, 0);
-    CAROM_TRY(run(context, q, &context->device_pairs, &count));
+    CAROM_TRY(soup_device_run_query(context, q, &context->device_pairs, &count));
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_pair *pairs = CAROM_ARENA_TAKE(scratch, carom_pair, PAIRS_PER_READ);
     if (pairs == NULL)
@@ -187,8 +191,10 @@ carom_status carom_soup_device_check_k_free(carom_context *context, const carom_
 
 carom_status carom_soup_device_k_free(carom_context *context, const carom_soup *soup,
                                       carom_device_k_free *result) {
-    CAROM_TRY(carom_device_pass(context, table()->k_free(context->device, soup->device, result)));
-    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+    CAROM_TRY(carom_device_pass(
+        context, soup_device_table()->k_free(context->device, soup->device, result)));
+    return carom_device_pass(context,
+                             soup_device_table()->get_work(context->device, &context->work));
 }
 
 /* ---- Input and results on the device --------------------------------------------------------- */
@@ -210,7 +216,8 @@ carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,
                           (unsigned long long)positions->count,
                           carom_scalar_name(positions->scalar));
     soup->stale = true;
-    return carom_device_pass(context, table()->update(device, soup->device, positions->data));
+    return carom_device_pass(context,
+                             soup_device_table()->update(device, soup->device, positions->data));
 }
 
 carom_status carom_cuda_soup_self_pairs(carom_context *context, const carom_soup *soup,

@@ -9,8 +9,8 @@
 
 /* Whether the gap of two triangles along the direction of the nearest points so far is larger than
  * the distance of those points. Then the triangles need not be measured. */
-static bool is_farther(const carom_soup_nearest *best, const carom_triangle *a,
-                       const carom_triangle *b) {
+static bool soup_distance_is_farther(const carom_soup_nearest *best, const carom_triangle *a,
+                                     const carom_triangle *b) {
     const carom_closest *c = &best->closest;
     if (!best->any || !(c->distance > 0x1p-300 && c->distance < 0x1p300)) return false;
     carom_vec3 d = carom_vec_sub(c->b, c->a);
@@ -28,29 +28,31 @@ static bool is_farther(const carom_soup_nearest *best, const carom_triangle *a,
     return least - last - error > carom_vec_dot(d, d) * (1.0 + 0x1p-40);
 }
 
-static bool measure(const void *user, const carom_soup_nearest *best, const carom_triangle *posed_a,
-                    const carom_triangle *posed_b, carom_soup_nearest *found) {
+static bool soup_distance_measure(const void *user, const carom_soup_nearest *best,
+                                  const carom_triangle *posed_a, const carom_triangle *posed_b,
+                                  carom_soup_nearest *found) {
     (void)user;
-    if (is_farther(best, posed_a, posed_b)) return false;
+    if (soup_distance_is_farther(best, posed_a, posed_b)) return false;
     carom_near_triangles(posed_a->corner, posed_b->corner, &found->closest);
     return true;
 }
 
-static double limit_after(const void *user, const carom_soup_nearest *best) {
+static double soup_distance_limit_after(const void *user, const carom_soup_nearest *best) {
     (void)user;
     return best->closest.distance;
 }
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
-static carom_status find_nearest(carom_context *context, const carom_soup_placing *placing,
-                                 double limit, carom_soup_nearest *best) {
+static carom_status soup_distance_find_nearest(carom_context *context,
+                                               const carom_soup_placing *placing, double limit,
+                                               carom_soup_nearest *best) {
     carom_soup_nearest_search search = {.context = context,
                                         .placing = placing,
                                         .limit = limit,
                                         .turn = true,
-                                        .measure = measure,
-                                        .limit_after = limit_after};
+                                        .measure = soup_distance_measure,
+                                        .limit_after = soup_distance_limit_after};
     carom_progress_begin(context, "finding the least distance", 0);
     carom_status status = carom_soup_find_nearest_two(&search, best);
     if (best->any && best->closest.distance > limit) best->any = false;
@@ -80,7 +82,7 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
         carom_soup_nearest_of(&placing, meeting.a, meeting.b, &best);
         best.closest.distance = 0.0;
     } else {
-        CAROM_TRY(find_nearest(context, &placing, limit, &best));
+        CAROM_TRY(soup_distance_find_nearest(context, &placing, limit, &best));
     }
     if (!best.any) return CAROM_OK;
     *gap = (carom_soup_gap){best.closest.distance, best.face_a, best.face_b, best.closest.a,

@@ -17,11 +17,11 @@ typedef struct posed_box {
     uint32_t triangle;
 } posed_box;
 
-typedef struct boxes {
+typedef struct soup_each_boxes {
     posed_box *data;
     uint32_t count;
     posed_box all;
-} boxes;
+} soup_each_boxes;
 
 static posed_box box_nowhere(void) {
     return (posed_box){.low = carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL),
@@ -30,7 +30,7 @@ static posed_box box_nowhere(void) {
                        .high_along = -HUGE_VAL};
 }
 
-static posed_box join(posed_box a, const posed_box *b) {
+static posed_box soup_each_join(posed_box a, const posed_box *b) {
     a.low = carom_vec(CAROM_MIN(b->low.x, a.low.x), CAROM_MIN(b->low.y, a.low.y),
                       CAROM_MIN(b->low.z, a.low.z));
     a.high = carom_vec(CAROM_MAX(b->high.x, a.high.x), CAROM_MAX(b->high.y, a.high.y),
@@ -40,14 +40,15 @@ static posed_box join(posed_box a, const posed_box *b) {
     return a;
 }
 
-static posed_box box_of(const carom_soup_side *side, uint32_t triangle, carom_vec3 along) {
+static posed_box soup_each_box_of(const carom_soup_side *side, uint32_t triangle,
+                                  carom_vec3 along) {
     carom_triangle t = carom_soup_posed(side, triangle);
     posed_box box = box_nowhere();
     for (int i = 0; i < 3; ++i) {
         carom_vec3 p = t.corner[i];
         double at = carom_vec_dot(p, along);
         posed_box point = {.low = p, .high = p, .low_along = at, .high_along = at};
-        box = join(box, &point);
+        box = soup_each_join(box, &point);
     }
     box.triangle = triangle;
     return box;
@@ -56,7 +57,7 @@ static posed_box box_of(const carom_soup_side *side, uint32_t triangle, carom_ve
 /* Whether two boxes are at most `limit` apart. Differences round to nearest, which is monotone, so
  * no gap within the limit is rounded above it. A NaN along the direction, from sums out of range,
  * does not separate boxes. */
-static bool is_near(const posed_box *a, const posed_box *b, double limit) {
+static bool soup_each_is_near(const posed_box *a, const posed_box *b, double limit) {
     return a->low.x - b->high.x <= limit && b->low.x - a->high.x <= limit &&
            a->low.y - b->high.y <= limit && b->low.y - a->high.y <= limit &&
            a->low.z - b->high.z <= limit && b->low.z - a->high.z <= limit &&
@@ -70,7 +71,7 @@ static bool is_near(const posed_box *a, const posed_box *b, double limit) {
 
 /* The boxes of all triangles that are searched. */
 static carom_status boxes_make(carom_context *context, const carom_soup_side *side,
-                               carom_vec3 along, boxes *out) {
+                               carom_vec3 along, soup_each_boxes *out) {
     const carom_soup *soup = side->soup;
     uint32_t count = side->end - side->first;
     out->data = CAROM_ARENA_TAKE(carom_scratch(context, 0), posed_box, count);
@@ -81,9 +82,9 @@ static carom_status boxes_make(carom_context *context, const carom_soup_side *si
     for (uint32_t i = side->first; i < side->end; ++i) {
         if (i % WORK_PER_CHECK == 0) CAROM_TRY(carom_progress_look(context));
         if (!carom_soup_searched(soup, i)) continue;
-        posed_box box = box_of(side, i, along);
+        posed_box box = soup_each_box_of(side, i, along);
         out->data[out->count++] = box;
-        out->all = join(out->all, &box);
+        out->all = soup_each_join(out->all, &box);
     }
     return CAROM_OK;
 }
@@ -97,8 +98,8 @@ static bool call(const carom_soup_placing *placing, const posed_box *a, const po
 }
 
 /* Calls fn for the foremost triangle of each soup, which sets a first limit. */
-static bool call_foremost(const carom_soup_placing *placing, const boxes *a, const boxes *b,
-                          carom_soup_each_fn *fn, void *user) {
+static bool call_foremost(const carom_soup_placing *placing, const soup_each_boxes *a,
+                          const soup_each_boxes *b, carom_soup_each_fn *fn, void *user) {
     uint32_t last = 0, first = 0;
     for (uint32_t i = 1; i < a->count; ++i)
         if (a->data[i].high_along > a->data[last].high_along) last = i;
@@ -107,18 +108,19 @@ static bool call_foremost(const carom_soup_placing *placing, const boxes *a, con
     return call(placing, &a->data[last], &b->data[first], fn, user);
 }
 
-static void compare(carom_context *context, const carom_soup_placing *placing, boxes *a, boxes *b,
-                    const double *limit, double slack, carom_soup_each_fn *fn, void *user) {
+static void soup_each_compare(carom_context *context, const carom_soup_placing *placing,
+                              soup_each_boxes *a, soup_each_boxes *b, const double *limit,
+                              double slack, carom_soup_each_fn *fn, void *user) {
     uint32_t kept = 0;
     uint64_t work = 0;
     for (uint32_t i = 0; i < a->count; ++i)
-        if (is_near(&a->data[i], &b->all, *limit + slack)) a->data[kept++] = a->data[i];
+        if (soup_each_is_near(&a->data[i], &b->all, *limit + slack)) a->data[kept++] = a->data[i];
     a->count = kept;
     for (uint32_t k = 0; k < b->count; ++k) {
         const posed_box *box = &b->data[k];
-        if (!is_near(&a->all, box, *limit + slack)) continue;
+        if (!soup_each_is_near(&a->all, box, *limit + slack)) continue;
         for (uint32_t i = 0; i < a->count; ++i) {
-            if (!is_near(&a->data[i], box, *limit + slack)) continue;
+            if (!soup_each_is_near(&a->data[i], box, *limit + slack)) continue;
             if (!call(placing, &a->data[i], box, fn, user)) return;
             work += WORK_OF_CALL;
             if (work < WORK_PER_CHECK) continue;
@@ -135,7 +137,7 @@ static void compare(carom_context *context, const carom_soup_placing *placing, b
 carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
                                  carom_vec3 along, const double *limit, carom_soup_each_fn *fn,
                                  void *user) {
-    boxes a, b;
+    soup_each_boxes a, b;
     CAROM_TRY(boxes_make(context, &placing->a, along, &a));
     CAROM_TRY(boxes_make(context, &placing->b, along, &b));
     if (a.count == 0 || b.count == 0) return CAROM_OK;
@@ -146,6 +148,6 @@ carom_status carom_soup_each_two(carom_context *context, const carom_soup_placin
     double slack = *limit > 0.0 ? 0x1p-46 * size : 0.0;
     bool directed = carom_vec_largest(along) > 0.0;
     if (directed && !call_foremost(placing, &a, &b, fn, user)) return CAROM_OK;
-    compare(context, placing, &a, &b, limit, slack, fn, user);
+    soup_each_compare(context, placing, &a, &b, limit, slack, fn, user);
     return carom_progress_look(context);
 }

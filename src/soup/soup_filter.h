@@ -3,9 +3,9 @@
  * includes this file once for doubles and once for floats, and defines beforehand:
  *
  *   NAME(x)             x with a suffix for the type
- *   VECTOR, FLAGS       SIMD vectors, and the type of their comparisons
+ *   VECTOR, SOUP_CPU_FLAGS       SIMD vectors, and the type of their comparisons
  *   WIDTH               lanes of a vector
- *   MINIMUM, MAXIMUM, MAGNITUDE, LANES(flags)
+ *   MINIMUM, MAXIMUM, MAGNITUDE, SOUP_CPU_LANES(flags)
  *   NAME(load)(points, list, which, at)   corner `which` of the pairs from `at` on
  *   UNIT, UNDERFLOW     of the error bound: 2^3 times the unit roundoff, and the error by underflow
  *
@@ -25,8 +25,8 @@ static inline VECTOR NAME(dot)(NAME(vec) a, NAME(vec) b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-static inline VECTOR NAME(choose)(FLAGS which, VECTOR yes, VECTOR no) {
-    return (VECTOR)(((FLAGS)yes & which) | ((FLAGS)no & ~which));
+static inline VECTOR NAME(choose)(SOUP_CPU_FLAGS which, VECTOR yes, VECTOR no) {
+    return (VECTOR)(((SOUP_CPU_FLAGS)yes & which) | ((SOUP_CPU_FLAGS)no & ~which));
 }
 
 /* The same corner, as seen from an origin. */
@@ -74,14 +74,14 @@ static inline void NAME(sides)(const NAME(vec) * a, const NAME(vec) * b, VECTOR 
     for (int i = 0; i < 3; ++i) d[i] = NAME(dot)(n, NAME(sub)(a[i], b[0]));
 }
 
-static inline FLAGS NAME(same_side)(const VECTOR *d, VECTOR error) {
+static inline SOUP_CPU_FLAGS NAME(same_side)(const VECTOR *d, VECTOR error) {
     return (MINIMUM(MINIMUM(d[0], d[1]), d[2]) > error) |
            (MAXIMUM(MAXIMUM(d[0], d[1]), d[2]) < -error);
 }
 
 /* No common vertex. No: all of one triangle is on one side of the other's plane. Never yes. */
-static inline answer NAME(filter_0)(const carom_soup_points *points, const pair_corners *list,
-                                    uint32_t at) {
+static inline soup_cpu_answer NAME(filter_0)(const carom_soup_points *points,
+                                             const pair_corners *list, uint32_t at) {
     NAME(vec) a[3], b[3];
     VECTOR da[3], db[3];
     for (int i = 0; i < 3; ++i) {
@@ -91,10 +91,11 @@ static inline answer NAME(filter_0)(const carom_soup_points *points, const pair_
     VECTOR error = NAME(error_of_pair)(a, b);
     NAME(sides)(a, b, da);
     NAME(sides)(b, a, db);
-    return (answer){LANES(NAME(same_side)(da, error) | NAME(same_side)(db, error)), 0};
+    return (soup_cpu_answer){
+        SOUP_CPU_LANES(NAME(same_side)(da, error) | NAME(same_side)(db, error)), 0};
 }
 
-static inline NAME(vec) NAME(select)(FLAGS which, NAME(vec) yes, NAME(vec) no) {
+static inline NAME(vec) NAME(select)(SOUP_CPU_FLAGS which, NAME(vec) yes, NAME(vec) no) {
     return (NAME(vec)){NAME(choose)(which, yes.x, no.x), NAME(choose)(which, yes.y, no.y),
                        NAME(choose)(which, yes.z, no.z)};
 }
@@ -103,12 +104,12 @@ static inline NAME(vec) NAME(select)(FLAGS which, NAME(vec) yes, NAME(vec) no) {
  * `values` are those of the corners, of which no sign is uncertain. */
 typedef struct NAME(lone) {
     NAME(vec) p, q, r;
-    FLAGS up;
+    SOUP_CPU_FLAGS up;
 } NAME(lone);
 
 static inline NAME(lone) NAME(from_lone)(const NAME(vec) * corner, const VECTOR *values) {
-    FLAGS up0 = values[0] > 0, up1 = values[1] > 0, up2 = values[2] > 0;
-    FLAGS first = ~(up1 ^ up2), second = ~first & ~(up0 ^ up2);
+    SOUP_CPU_FLAGS up0 = values[0] > 0, up1 = values[1] > 0, up2 = values[2] > 0;
+    SOUP_CPU_FLAGS first = ~(up1 ^ up2), second = ~first & ~(up0 ^ up2);
     NAME(lone)
     t = {.p = NAME(select)(first, corner[0], NAME(select)(second, corner[1], corner[2])),
          .q = NAME(select)(first, corner[1], NAME(select)(second, corner[2], corner[0])),
@@ -121,14 +122,14 @@ static inline VECTOR NAME(orient3d)(NAME(vec) a, NAME(vec) b, NAME(vec) c, NAME(
     return NAME(dot)(NAME(cross)(NAME(sub)(b, a), NAME(sub)(c, a)), NAME(sub)(d, a));
 }
 
-static inline FLAGS NAME(certain_of_3)(const VECTOR *d, VECTOR error) {
+static inline SOUP_CPU_FLAGS NAME(certain_of_3)(const VECTOR *d, VECTOR error) {
     return (MAGNITUDE(d[0]) > error) & (MAGNITUDE(d[1]) > error) & (MAGNITUDE(d[2]) > error);
 }
 
 /* No common vertex, and neither triangle certainly on one side of the other's plane: the intervals
  * on the common line of the planes, as in carom_triangle_filter. */
-static inline answer NAME(filter_intervals)(const carom_soup_points *points,
-                                            const pair_corners *list, uint32_t at) {
+static inline soup_cpu_answer NAME(filter_intervals)(const carom_soup_points *points,
+                                                     const pair_corners *list, uint32_t at) {
     NAME(vec) a[3], b[3];
     VECTOR da[3], db[3];
     for (int i = 0; i < 3; ++i) {
@@ -138,7 +139,7 @@ static inline answer NAME(filter_intervals)(const carom_soup_points *points,
     VECTOR error = NAME(error_of_pair)(a, b);
     NAME(sides)(a, b, da);
     NAME(sides)(b, a, db);
-    FLAGS certain = NAME(certain_of_3)(da, error) & NAME(certain_of_3)(db, error);
+    SOUP_CPU_FLAGS certain = NAME(certain_of_3)(da, error) & NAME(certain_of_3)(db, error);
     NAME(lone) ta = NAME(from_lone)(a, da), tb = NAME(from_lone)(b, db);
     NAME(vec)
     low_a = NAME(select)(ta.up, ta.r, ta.q), high_a = NAME(select)(ta.up, ta.q, ta.r);
@@ -146,16 +147,16 @@ static inline answer NAME(filter_intervals)(const carom_soup_points *points,
     low_b = NAME(select)(tb.up, tb.q, tb.r), high_b = NAME(select)(tb.up, tb.r, tb.q);
     VECTOR ahead = NAME(orient3d)(ta.p, low_a, tb.p, high_b);
     VECTOR behind = NAME(orient3d)(ta.p, high_a, tb.p, low_b);
-    FLAGS turned = ta.up ^ tb.up;
+    SOUP_CPU_FLAGS turned = ta.up ^ tb.up;
     ahead = NAME(choose)(turned, -ahead, ahead);
     behind = NAME(choose)(turned, -behind, behind);
-    return (answer){LANES(certain & ((ahead < -error) | (behind > error))),
-                    LANES(certain & (ahead > error) & (behind < -error))};
+    return (soup_cpu_answer){SOUP_CPU_LANES(certain & ((ahead < -error) | (behind > error))),
+                             SOUP_CPU_LANES(certain & (ahead > error) & (behind < -error))};
 }
 
 /* One common vertex: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
-static inline answer NAME(filter_1)(const carom_soup_points *points, const pair_corners *list,
-                                    uint32_t at) {
+static inline soup_cpu_answer NAME(filter_1)(const carom_soup_points *points,
+                                             const pair_corners *list, uint32_t at) {
     NAME(vec) v = NAME(load)(points, list, 0, at);
     NAME(vec) u1 = NAME(load_from)(points, list, 1, at, v);
     NAME(vec) u2 = NAME(load_from)(points, list, 2, at, v);
@@ -165,31 +166,32 @@ static inline answer NAME(filter_1)(const carom_soup_points *points, const pair_
     NAME(vec) na = NAME(cross)(u1, u2), nb = NAME(cross)(w1, w2);
     VECTOR sb1 = NAME(dot)(na, w1), sb2 = NAME(dot)(na, w2), sa1 = NAME(dot)(nb, u1),
            sa2 = NAME(dot)(nb, u2);
-    FLAGS b_same = (MINIMUM(sb1, sb2) > error) | (MAXIMUM(sb1, sb2) < -error);
-    FLAGS a_same = (MINIMUM(sa1, sa2) > error) | (MAXIMUM(sa1, sa2) < -error);
+    SOUP_CPU_FLAGS b_same = (MINIMUM(sb1, sb2) > error) | (MAXIMUM(sb1, sb2) < -error);
+    SOUP_CPU_FLAGS a_same = (MINIMUM(sa1, sa2) > error) | (MAXIMUM(sa1, sa2) < -error);
     VECTOR least =
         MINIMUM(MINIMUM(MAGNITUDE(sb1), MAGNITUDE(sb2)), MINIMUM(MAGNITUDE(sa1), MAGNITUDE(sa2)));
-    FLAGS apart = a_same | b_same, certain = least > error;
-    FLAGS differ = (sa1 > 0) ^ (sb1 > 0);
-    return (answer){LANES(apart | (certain & ~differ)), LANES(~apart & certain & differ)};
+    SOUP_CPU_FLAGS apart = a_same | b_same, certain = least > error;
+    SOUP_CPU_FLAGS differ = (sa1 > 0) ^ (sb1 > 0);
+    return (soup_cpu_answer){SOUP_CPU_LANES(apart | (certain & ~differ)),
+                             SOUP_CPU_LANES(~apart & certain & differ)};
 }
 
 /* Two common vertices. No: the triangles are not coplanar. The vertices are those of the edge, then
  * the two apexes. Never yes. */
-static inline answer NAME(filter_2)(const carom_soup_points *points, const pair_corners *list,
-                                    uint32_t at) {
+static inline soup_cpu_answer NAME(filter_2)(const carom_soup_points *points,
+                                             const pair_corners *list, uint32_t at) {
     NAME(vec) e0 = NAME(load)(points, list, 0, at), e1 = NAME(load_from)(points, list, 1, at, e0);
     NAME(vec) a = NAME(load_from)(points, list, 2, at, e0);
     NAME(vec) b = NAME(load_from)(points, list, 3, at, e0);
     VECTOR error = NAME(error_of_4)(e1, a, b, b);
-    FLAGS no = MAGNITUDE(NAME(dot)(NAME(cross)(e1, a), b)) > error;
-    return (answer){LANES(no), 0};
+    SOUP_CPU_FLAGS no = MAGNITUDE(NAME(dot)(NAME(cross)(e1, a), b)) > error;
+    return (soup_cpu_answer){SOUP_CPU_LANES(no), 0};
 }
 
 /* ---- Lists of pairs -------------------------------------------------------------------------- */
 
-typedef answer NAME(filter_fn)(const carom_soup_points *points, const pair_corners *list,
-                               uint32_t at);
+typedef soup_cpu_answer NAME(filter_fn)(const carom_soup_points *points, const pair_corners *list,
+                                        uint32_t at);
 
 /* What the filter leaves open goes to the list `rest`, or, if that is NULL, stays open. `filter`
  * and whether there is a rest are constants in every call, so that the compiler specialises the
@@ -202,12 +204,13 @@ static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * 
     for (uint32_t i = 0; i < WIDTH; ++i) /* pad the last vector */
         memcpy(list->vertex[count + i], list->vertex[0], sizeof(list->vertex[0]));
     for (uint32_t at = 0; at < count; at += WIDTH) {
-        answer answer = filter(points, list, at);
+        soup_cpu_answer soup_cpu_answer = filter(points, list, at);
         uint32_t left = count - at;
         carom_lanes inside = left >= WIDTH ? ~0u >> (32 - WIDTH) : (1u << left) - 1;
-        for (carom_lanes yes = answer.yes & inside; yes != 0; yes &= yes - 1)
+        for (carom_lanes yes = soup_cpu_answer.yes & inside; yes != 0; yes &= yes - 1)
             verdicts->yes[verdicts->yes_count++] = list->pair[at + (uint32_t)__builtin_ctz(yes)];
-        for (carom_lanes open = ~answer.no & ~answer.yes & inside; open != 0; open &= open - 1) {
+        for (carom_lanes open = ~soup_cpu_answer.no & ~soup_cpu_answer.yes & inside; open != 0;
+             open &= open - 1) {
             uint32_t i = at + (uint32_t)__builtin_ctz(open);
             if (rest == NULL) {
                 verdicts->open[verdicts->open_count++] = list->pair[i];
@@ -221,20 +224,21 @@ static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * 
 
 static void NAME(decide)(const carom_soup_points *points, pair_corners *lists,
                          carom_soup_verdicts *verdicts) {
-    lists[OPEN].count = 0;
-    NAME(run)(points, NAME(filter_0), &lists[NONE], &lists[OPEN], verdicts);
-    NAME(run)(points, NAME(filter_intervals), &lists[OPEN], NULL, verdicts);
-    NAME(run)(points, NAME(filter_1), &lists[ONE], NULL, verdicts);
-    NAME(run)(points, NAME(filter_2), &lists[TWO], NULL, verdicts);
+    lists[SOUP_CPU_LIST_OPEN].count = 0;
+    NAME(run)
+    (points, NAME(filter_0), &lists[SOUP_CPU_LIST_NONE], &lists[SOUP_CPU_LIST_OPEN], verdicts);
+    NAME(run)(points, NAME(filter_intervals), &lists[SOUP_CPU_LIST_OPEN], NULL, verdicts);
+    NAME(run)(points, NAME(filter_1), &lists[SOUP_CPU_LIST_ONE], NULL, verdicts);
+    NAME(run)(points, NAME(filter_2), &lists[SOUP_CPU_LIST_TWO], NULL, verdicts);
 }
 
 #undef NAME
 #undef VECTOR
-#undef FLAGS
+#undef SOUP_CPU_FLAGS
 #undef WIDTH
 #undef MINIMUM
 #undef MAXIMUM
 #undef MAGNITUDE
-#undef LANES
+#undef SOUP_CPU_LANES
 #undef UNIT
 #undef UNDERFLOW

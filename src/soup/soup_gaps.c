@@ -9,14 +9,14 @@
 #include "geom/distance_item.h"
 #include "soup/soup_pairs.h"
 
-#define PAIRS_PER_RANGE 64u
+#define SOUP_GAPS_PAIRS_PER_RANGE 64u
 
-typedef struct measuring {
+typedef struct soup_gaps_measuring {
     const carom_soup_pair_input *input;
     carom_soup_gap *gaps;
-} measuring;
+} soup_gaps_measuring;
 
-static void measure_triangles(const carom_triangle *a, const carom_triangle *b,
+static void soup_gaps_measure(const carom_triangle *a, const carom_triangle *b,
                               carom_soup_gap *gap) {
     carom_closest closest;
     carom_near_triangles(a->corner, b->corner, &closest);
@@ -27,8 +27,8 @@ static void measure_triangles(const carom_triangle *a, const carom_triangle *b,
     gap->point_b = closest.b;
 }
 
-static carom_status measure_range(void *argument, carom_range range) {
-    const measuring *m = argument;
+static carom_status soup_gaps_measure_range(void *argument, carom_range range) {
+    const soup_gaps_measuring *m = argument;
     const carom_soup_pair_input *input = m->input;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_pair pair = input->pairs[i];
@@ -39,7 +39,7 @@ static carom_status measure_range(void *argument, carom_range range) {
             carom_triangle posed_a = carom_soup_pair_triangle(&input->a, ta);
             for (uint32_t tb = b.first; tb < b.end && gap.distance > 0.0; ++tb) {
                 carom_triangle posed_b = carom_soup_pair_triangle(&input->b, tb);
-                measure_triangles(&posed_a, &posed_b, &gap);
+                soup_gaps_measure(&posed_a, &posed_b, &gap);
             }
         }
         m->gaps[i] = gap;
@@ -49,12 +49,13 @@ static carom_status measure_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status measure_all(const carom_soup_pair_input *input, carom_soup_gap *gaps) {
-    measuring m = {input, gaps};
+static carom_status soup_gaps_measure_all(const carom_soup_pair_input *input,
+                                          carom_soup_gap *gaps) {
+    soup_gaps_measuring m = {input, gaps};
     carom_progress_begin(input->context, "measuring pairs of faces", input->count);
-    return carom_progress_finish(
-        input->context,
-        carom_parallel_for(input->context, input->count, PAIRS_PER_RANGE, measure_range, &m));
+    return carom_progress_finish(input->context, carom_parallel_for(input->context, input->count,
+                                                                    SOUP_GAPS_PAIRS_PER_RANGE,
+                                                                    soup_gaps_measure_range, &m));
 }
 
 carom_status carom_soup_self_gaps(carom_context *context, const carom_soup *soup,
@@ -64,7 +65,7 @@ carom_status carom_soup_self_gaps(carom_context *context, const carom_soup *soup
     CAROM_REQUIRE_OUTPUTS(gaps, count, "distances");
     carom_soup_pair_input input;
     CAROM_TRY(carom_soup_pair_input_self(context, soup, pairs, count, &input));
-    return measure_all(&input, gaps);
+    return soup_gaps_measure_all(&input, gaps);
 }
 
 carom_status carom_soup_cross_gaps(carom_context *context, const carom_soup *a,
@@ -76,5 +77,5 @@ carom_status carom_soup_cross_gaps(carom_context *context, const carom_soup *a,
     CAROM_REQUIRE_OUTPUTS(gaps, count, "distances");
     carom_soup_pair_input input;
     CAROM_TRY(carom_soup_pair_input_cross(context, a, pose_a, b, pose_b, pairs, count, &input));
-    return measure_all(&input, gaps);
+    return soup_gaps_measure_all(&input, gaps);
 }

@@ -10,10 +10,10 @@
 
 #define BALLS_PER_RANGE 4096u /* triangles with their balls */
 
-typedef struct place {
+typedef struct soup_grid_place {
     const carom_soup *soup;
     carom_soup_grid *cells;
-} place;
+} soup_grid_place;
 
 /* The error of a corner in the frame is at most 2^-53 of its coordinate, or an underflow. */
 carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
@@ -32,8 +32,8 @@ carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
     return ball;
 }
 
-static carom_status place_triangles(void *argument, carom_range range) {
-    place *p = argument;
+static carom_status soup_grid_place_triangles(void *argument, carom_range range) {
+    soup_grid_place *p = argument;
     const carom_soup *soup = p->soup;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
         uint32_t item = p->cells->grid.items[rank];
@@ -65,8 +65,8 @@ carom_status carom_soup_grid_build(carom_context *context, const carom_allocator
     }
     CAROM_ASSERT(cells->grid.view.item_count == count && cells->capacity >= count);
     cells->placed[3 * count] = 0; /* SIMD loads read one entry past the last */
-    place p = {soup, cells};
-    return carom_parallel_for(context, count, BALLS_PER_RANGE, place_triangles, &p);
+    soup_grid_place p = {soup, cells};
+    return carom_parallel_for(context, count, BALLS_PER_RANGE, soup_grid_place_triangles, &p);
 }
 
 void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocator) {

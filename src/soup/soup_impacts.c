@@ -28,11 +28,11 @@
 #include "soup/soup.h"
 #include "soup/soup_impacts_cpu.h"
 
-#define NODES_PER_RANGE     2u    /* of level 1: 512 triangles */
-#define TRIANGLES_PER_RANGE 256u  /* of a, each searched in the tree of b */
-#define VERTICES_PER_RANGE  4096u /* boxes computed */
-#define IMPACTS_PER_RANGE   256u
-#define OWNERS_PER_CHECK    65536u /* vertices or triangles between checks of the clock: some ms */
+#define SOUP_IMPACTS_NODES_PER_RANGE     2u    /* of level 1: 512 triangles */
+#define SOUP_IMPACTS_TRIANGLES_PER_RANGE 256u  /* of a, each searched in the tree of b */
+#define VERTICES_PER_RANGE               4096u /* boxes computed */
+#define IMPACTS_PER_RANGE                256u
+#define OWNERS_PER_CHECK                 65536u /* vertices or triangles between checks of the clock: some ms */
 
 /* Of the largest coordinate: what float32 loses, and what computing a position in it loses. */
 #define FLOAT_ROUNDING           0x1p-23
@@ -48,18 +48,18 @@ CAROM_RESULT_FILL(carom_soup_impacts);
 CAROM_RESULT_DEFINE_FREE(carom_soup_impacts);
 
 /* A vertex, rounded to float32. */
-typedef struct moving_point {
+typedef struct soup_impacts_moving_point {
     float at[6]; /* x, y, z at time 0 and at time 1 */
-} moving_point;
+} soup_impacts_moving_point;
 
 /* A soup that moves. */
-typedef struct side {
+typedef struct soup_impacts_side {
     const carom_soup *soup;
     const carom_mesh_view *end; /* NULL: at rest */
-    moving_point *points;
+    soup_impacts_moving_point *points;
     uint8_t *owned;                   /* of each triangle: CAROM_IMPACT_OWN_... */
     carom_impact_triangle *triangles; /* in the order of the tree for b, else in that of the soup */
-} side;
+} soup_impacts_side;
 
 /* The impact with the least `lower`, then in the order of results. */
 typedef struct earliest {
@@ -70,9 +70,9 @@ typedef struct earliest {
 
 static const earliest none_yet = {HUGE_VAL, HUGE_VAL, CAROM_SOUP_IMPACT_KIND_COUNT, {0, 0}};
 
-typedef struct search {
+typedef struct soup_impacts_search {
     carom_context *context;
-    side sides[2]; /* b is a for one soup */
+    soup_impacts_side sides[2]; /* b is a for one soup */
     bool self;
     bool first;   /* only the first impact is wanted */
     double scale; /* points are x * scale - origin, rounded to float32 */
@@ -88,31 +88,31 @@ typedef struct search {
     uint64_t counts[CAROM_SOUP_IMPACT_KIND_COUNT];
     carom_soup_impact *impacts;
     earliest earliest;
-} search;
+} soup_impacts_search;
 
-static const side *side_b(const search *s) {
+static const soup_impacts_side *side_b(const soup_impacts_search *s) {
     return &s->sides[s->self ? 0 : 1];
 }
 
-static const uint32_t *corners_of(const side *x, uint32_t triangle) {
+static const uint32_t *soup_impacts_corners_of(const soup_impacts_side *x, uint32_t triangle) {
     return x->soup->corners + 3 * (uint64_t)triangle;
 }
 
-static carom_vec3 start_of(const side *x, uint32_t vertex) {
+static carom_vec3 start_of(const soup_impacts_side *x, uint32_t vertex) {
     return carom_soup_position(x->soup, vertex);
 }
 
-static carom_vec3 end_of(const side *x, uint32_t vertex) {
+static carom_vec3 end_of(const soup_impacts_side *x, uint32_t vertex) {
     return x->end != NULL ? carom_mesh_position(x->end, vertex) : start_of(x, vertex);
 }
 
-static bool is_live(const side *x, uint64_t triangle) {
+static bool soup_impacts_is_live(const soup_impacts_side *x, uint64_t triangle) {
     return (x->soup->states[triangle] & CAROM_SOUP_DEAD) == 0;
 }
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
-static carom_status check_side(search *s, side *x, const char *whose) {
+static carom_status check_side(soup_impacts_search *s, soup_impacts_side *x, const char *whose) {
     const carom_soup *soup = x->soup;
     CAROM_TRY(carom_soup_check_any(s->context, soup));
     if (soup->triangle_count > UINT32_MAX / 3)
@@ -135,12 +135,12 @@ static carom_status check_side(search *s, side *x, const char *whose) {
     return carom_mesh_check(s->context, &points);
 }
 
-static carom_status no_memory(search *s, uint64_t bytes) {
+static carom_status no_memory(soup_impacts_search *s, uint64_t bytes) {
     return carom_fail_memory(s->context, bytes, "a search for impacts");
 }
 
 /* Chooses scale and origin so that float32 points are finite and near. */
-static carom_status choose_frame(search *s) {
+static carom_status soup_impacts_choose_frame(soup_impacts_search *s) {
     carom_bounds all = carom_bounds_empty();
     s->scale = 1.0;
     s->origin = carom_vec(0.0, 0.0, 0.0);
@@ -148,7 +148,7 @@ static carom_status choose_frame(search *s) {
     s->gap = 0.0f;
     bool floats = true;
     for (int i = 0; i < (s->self ? 1 : 2); ++i) {
-        const side *x = &s->sides[i];
+        const soup_impacts_side *x = &s->sides[i];
         floats = floats && x->soup->scalar == CAROM_SCALAR_FLOAT32 &&
                  (x->end == NULL || x->end->scalar == CAROM_SCALAR_FLOAT32);
     }
@@ -172,13 +172,13 @@ static carom_status choose_frame(search *s) {
     return CAROM_OK;
 }
 
-typedef struct loading {
-    search *s;
-    side *x;
-} loading;
+typedef struct soup_impacts_loading {
+    soup_impacts_search *s;
+    soup_impacts_side *x;
+} soup_impacts_loading;
 
 static carom_status load_points(void *argument, carom_range range) {
-    const loading *l = argument;
+    const soup_impacts_loading *l = argument;
     carom_vec3 origin = l->s->origin;
     double scale = l->s->scale;
     for (uint64_t v = range.begin; v < range.end; ++v) {
@@ -194,14 +194,14 @@ static carom_status load_points(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status load_side(search *s, side *x) {
+static carom_status load_side(soup_impacts_search *s, soup_impacts_side *x) {
     uint64_t vertices = x->soup->vertex_count, triangles = x->soup->triangle_count;
     carom_arena *scratch = carom_scratch(s->context, 0);
-    x->points = CAROM_ARENA_TAKE(scratch, moving_point, vertices + 1);
+    x->points = CAROM_ARENA_TAKE(scratch, soup_impacts_moving_point, vertices + 1);
     x->owned = CAROM_ARENA_TAKE(scratch, uint8_t, triangles + 1);
     if (x->points == NULL || x->owned == NULL)
-        return no_memory(s, vertices * sizeof(moving_point) + triangles);
-    loading l = {s, x};
+        return no_memory(s, vertices * sizeof(soup_impacts_moving_point) + triangles);
+    soup_impacts_loading l = {s, x};
     return carom_parallel_for(s->context, vertices, VERTICES_PER_RANGE, load_points, &l);
 }
 
@@ -215,7 +215,7 @@ static bool enter_edge(uint64_t *table, uint64_t mask, uint32_t p, uint32_t q) {
     return fresh;
 }
 
-static carom_status assign_owners(search *s, side *x) {
+static carom_status assign_owners(soup_impacts_search *s, soup_impacts_side *x) {
     carom_arena *scratch = carom_scratch(s->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint64_t triangles = x->soup->triangle_count, size = 16;
@@ -226,9 +226,9 @@ static carom_status assign_owners(search *s, side *x) {
     memset(table, 0xFF, size * sizeof(*table));
     memset(taken, 0, x->soup->vertex_count);
     for (uint64_t t = 0; t < triangles; ++t) {
-        const uint32_t *c = corners_of(x, (uint32_t)t);
+        const uint32_t *c = soup_impacts_corners_of(x, (uint32_t)t);
         uint32_t owned = 0;
-        for (uint32_t i = 0; i < 3 && is_live(x, t); ++i) {
+        for (uint32_t i = 0; i < 3 && soup_impacts_is_live(x, t); ++i) {
             if (!taken[c[i]]) owned |= CAROM_IMPACT_OWN_VERTEX(i);
             taken[c[i]] = 1;
             if (enter_edge(table, size - 1, c[i], c[(i + 1) % 3]))
@@ -242,12 +242,12 @@ static carom_status assign_owners(search *s, side *x) {
 }
 
 /* Above twice what is lost in positions at times up to `until`. */
-static float gap_until(const search *s, float until) {
+static float gap_until(const soup_impacts_search *s, float until) {
     return until < 1.0f ? s->gap + (float)(POSITION_ROUNDING * s->largest) + FLT_MIN : s->gap;
 }
 
 /* Around the ways of points. */
-static inline void include_way(carom_box *box, const moving_point *p, float until) {
+static inline void include_way(carom_box *box, const soup_impacts_moving_point *p, float until) {
     for (int k = 0; k < 3; ++k) {
         float start = p->at[k], end = p->at[3 + k];
         if (until < 1.0f) end = start + until * (end - start);
@@ -257,32 +257,33 @@ static inline void include_way(carom_box *box, const moving_point *p, float unti
     }
 }
 
-static inline void widen(carom_box *box, float by) {
+static inline void soup_impacts_widen(carom_box *box, float by) {
     for (int k = 0; k < 3; ++k) {
         box->low[k] -= by;
         box->high[k] += by;
     }
 }
 
-static carom_box triangle_box(const search *s, const side *x, uint32_t triangle) {
+static carom_box soup_impacts_triangle_box(const soup_impacts_search *s, const soup_impacts_side *x,
+                                           uint32_t triangle) {
     carom_box box = carom_box_empty();
-    if (!is_live(x, triangle)) return box;
-    const uint32_t *c = corners_of(x, triangle);
+    if (!soup_impacts_is_live(x, triangle)) return box;
+    const uint32_t *c = soup_impacts_corners_of(x, triangle);
     for (int i = 0; i < 3; ++i) include_way(&box, &x->points[c[i]], s->horizon);
-    widen(&box, gap_until(s, s->horizon));
+    soup_impacts_widen(&box, gap_until(s, s->horizon));
     return box;
 }
 
 static void tree_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
                        carom_box *boxes) {
-    const search *s = user;
+    const soup_impacts_search *s = user;
     for (uint32_t i = 0; i < count; ++i)
-        boxes[i] = triangle_box(s, side_b(s), items != NULL ? items[i] : first + i);
+        boxes[i] = soup_impacts_triangle_box(s, side_b(s), items != NULL ? items[i] : first + i);
 }
 
 /* Builds the tree of b in scratch of worker 0. */
-static carom_status build_tree(search *s) {
-    const side *b = side_b(s);
+static carom_status soup_impacts_build_tree(soup_impacts_search *s) {
+    const soup_impacts_side *b = side_b(s);
     carom_arena *scratch = carom_scratch(s->context, 0);
     uint64_t count = b->soup->triangle_count, places = count + CAROM_BVH_WIDTH;
     uint64_t nodes = count / (CAROM_BVH_WIDTH - 1) + CAROM_BVH_LEVELS;
@@ -295,24 +296,24 @@ static carom_status build_tree(search *s) {
     carom_box bounds = carom_box_empty();
     for (uint64_t v = 0; v < b->soup->vertex_count; ++v)
         include_way(&bounds, &b->points[v], s->horizon);
-    widen(&bounds, gap_until(s, s->horizon));
+    soup_impacts_widen(&bounds, gap_until(s, s->horizon));
     return carom_bvh_build(s->context, &s->context->allocator, &s->bvh, b->soup->triangle_count,
                            &bounds, tree_boxes, s);
 }
 
-typedef struct placing {
-    const side *x;
+typedef struct soup_impacts_placing {
+    const soup_impacts_side *x;
     const uint32_t *items; /* NULL: in the order of the soup */
-} placing;
+} soup_impacts_placing;
 
-static carom_status place_triangles(void *argument, carom_range range) {
-    const placing *p = argument;
+static carom_status soup_impacts_place_triangles(void *argument, carom_range range) {
+    const soup_impacts_placing *p = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t t = p->items != NULL ? p->items[i] : (uint32_t)i;
         carom_impact_triangle *to = &p->x->triangles[i];
         memset(to, 0, sizeof(*to));
         if (t == CAROM_BVH_NONE) continue; /* past the end: never found */
-        const uint32_t *c = corners_of(p->x, t);
+        const uint32_t *c = soup_impacts_corners_of(p->x, t);
         for (int k = 0; k < 3; ++k)
             memcpy(to->at + 6 * k, p->x->points[c[k]].at, sizeof(p->x->points[c[k]].at));
         memcpy(to->corner, c, sizeof(to->corner));
@@ -321,20 +322,22 @@ static carom_status place_triangles(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status place_side(search *s, side *x, const uint32_t *items, uint64_t count) {
+static carom_status place_side(soup_impacts_search *s, soup_impacts_side *x, const uint32_t *items,
+                               uint64_t count) {
     x->triangles = CAROM_ARENA_TAKE(carom_scratch(s->context, 0), carom_impact_triangle, count + 1);
     if (x->triangles == NULL) return no_memory(s, count * sizeof(carom_impact_triangle));
-    placing p = {x, items};
-    return carom_parallel_for(s->context, count, VERTICES_PER_RANGE, place_triangles, &p);
+    soup_impacts_placing p = {x, items};
+    return carom_parallel_for(s->context, count, VERTICES_PER_RANGE, soup_impacts_place_triangles,
+                              &p);
 }
 
 /* Sizes for a search for the first impact: the largest coordinate, and the time in which points
  * move as far as FIRST_HORIZON_EDGES triangles are long, in the mean. */
-static void measure_motion(search *s) {
+static void measure_motion(soup_impacts_search *s) {
     double movement = 0.0, size = 0.0, vertices = 0.0, triangles = 0.0;
     float largest = 0.0f;
     for (int i = 0; i < (s->self ? 1 : 2); ++i) {
-        const side *x = &s->sides[i];
+        const soup_impacts_side *x = &s->sides[i];
         for (uint64_t v = 0; v < x->soup->vertex_count; ++v) {
             const float *at = x->points[v].at;
             for (int k = 0; k < 3; ++k) {
@@ -345,7 +348,7 @@ static void measure_motion(search *s) {
             }
         }
         for (uint64_t t = 0; t < x->soup->triangle_count; ++t) {
-            const uint32_t *c = corners_of(x, (uint32_t)t);
+            const uint32_t *c = soup_impacts_corners_of(x, (uint32_t)t);
             for (int k = 0; k < 3; ++k)
                 size += fabs((double)x->points[c[1]].at[k] - (double)x->points[c[0]].at[k]);
         }
@@ -358,9 +361,9 @@ static void measure_motion(search *s) {
         s->horizon = (float)(step / whole);
 }
 
-static carom_status prepare(search *s) {
+static carom_status soup_impacts_prepare(soup_impacts_search *s) {
     s->horizon = 1.0f;
-    CAROM_TRY(choose_frame(s));
+    CAROM_TRY(soup_impacts_choose_frame(s));
     for (int i = 0; i < (s->self ? 1 : 2); ++i) {
         CAROM_TRY(load_side(s, &s->sides[i]));
         CAROM_TRY(assign_owners(s, &s->sides[i]));
@@ -369,9 +372,9 @@ static carom_status prepare(search *s) {
     return CAROM_OK;
 }
 
-static carom_status place(search *s) {
-    CAROM_TRY(build_tree(s));
-    side *b = &s->sides[s->self ? 0 : 1];
+static carom_status soup_impacts_place(soup_impacts_search *s) {
+    CAROM_TRY(soup_impacts_build_tree(s));
+    soup_impacts_side *b = &s->sides[s->self ? 0 : 1];
     uint64_t places =
         s->bvh.level_count == 0 ? 0 : (uint64_t)s->bvh.node_count[0] * CAROM_BVH_WIDTH;
     CAROM_TRY(place_side(s, b, s->bvh.items, places));
@@ -381,8 +384,8 @@ static carom_status place(search *s) {
 
 /* ---- Vertices, faces and edges of two triangles ---------------------------------------------- */
 
-typedef struct finder {
-    search *s;
+typedef struct soup_impacts_finder {
+    soup_impacts_search *s;
     uint32_t worker;
     carom_pair_list lists[CAROM_SOUP_IMPACT_KIND_COUNT];
     earliest first;
@@ -390,15 +393,16 @@ typedef struct finder {
     carom_status status;
     carom_impact_candidate open[CAROM_IMPACT_AT_ONCE * CAROM_IMPACT_WHICH];
     carom_bvh_found found;
-} finder;
+} soup_impacts_finder;
 
 /* The four points of a vertex and a face, a face and a vertex, or two edges. */
-static void gather(const search *s, carom_soup_impact_kind kind, uint32_t a, uint32_t b,
-                   carom_vec3 *start, carom_vec3 *end) {
-    const side *xa = &s->sides[0], *xb = side_b(s), *of[4];
+static void soup_impacts_gather(const soup_impacts_search *s, carom_soup_impact_kind kind,
+                                uint32_t a, uint32_t b, carom_vec3 *start, carom_vec3 *end) {
+    const soup_impacts_side *xa = &s->sides[0], *xb = side_b(s), *of[4];
     uint32_t vertex[4];
     if (kind == CAROM_SOUP_IMPACT_KIND_EDGE_EDGE) {
-        const uint32_t *ca = corners_of(xa, a / 3), *cb = corners_of(xb, b / 3);
+        const uint32_t *ca = soup_impacts_corners_of(xa, a / 3),
+                       *cb = soup_impacts_corners_of(xb, b / 3);
         vertex[0] = ca[a % 3];
         vertex[1] = ca[(a % 3 + 1) % 3];
         vertex[2] = cb[b % 3];
@@ -407,9 +411,9 @@ static void gather(const search *s, carom_soup_impact_kind kind, uint32_t a, uin
         of[2] = of[3] = xb;
     } else {
         bool vertex_of_a = kind == CAROM_SOUP_IMPACT_KIND_VERTEX_FACE;
-        const side *x = vertex_of_a ? xa : xb, *y = vertex_of_a ? xb : xa;
+        const soup_impacts_side *x = vertex_of_a ? xa : xb, *y = vertex_of_a ? xb : xa;
         vertex[0] = x->soup->corners[vertex_of_a ? a : b];
-        memcpy(vertex + 1, corners_of(y, vertex_of_a ? b : a), 3 * sizeof(uint32_t));
+        memcpy(vertex + 1, soup_impacts_corners_of(y, vertex_of_a ? b : a), 3 * sizeof(uint32_t));
         of[0] = x;
         of[1] = of[2] = of[3] = y;
     }
@@ -425,14 +429,14 @@ static bool is_earlier(const earliest *x, const earliest *than) {
     return x->pair.a != than->pair.a ? x->pair.a < than->pair.a : x->pair.b < than->pair.b;
 }
 
-static void offer(earliest *best, const earliest *x) {
+static void soup_impacts_offer(earliest *best, const earliest *x) {
     double upper = CAROM_MIN(x->upper, best->upper);
     if (is_earlier(x, best)) *best = *x;
     best->upper = upper;
 }
 
 /* Contact after an impact that is over at `upper` does not matter any more. */
-static void prune(search *s, double upper) {
+static void prune(soup_impacts_search *s, double upper) {
     double until = (upper + CAROM_TOI_WIDTH) * (1.0 + 0x1p-20); /* float32 rounds */
     float now = atomic_load_explicit(&s->until, memory_order_relaxed), then = (float)until;
     if (!(s->largest < PRUNING_COORDINATE_LIMIT)) return;
@@ -442,10 +446,10 @@ static void prune(search *s, double upper) {
 }
 
 /* Tests one vertex and face, or two edges; false if the search must stop. */
-static bool test(finder *f, carom_soup_impact_kind kind, uint32_t a, uint32_t b) {
-    search *s = f->s;
+static bool test(soup_impacts_finder *f, carom_soup_impact_kind kind, uint32_t a, uint32_t b) {
+    soup_impacts_search *s = f->s;
     carom_vec3 start[4], end[4];
-    gather(s, kind, a, b, start, end);
+    soup_impacts_gather(s, kind, a, b, start, end);
     int edges = kind == CAROM_SOUP_IMPACT_KIND_EDGE_EDGE;
     int verdict = carom_toi_filter(start, end, edges, NULL, NULL);
     if (verdict == CAROM_TOI_MISS) return true;
@@ -460,7 +464,7 @@ static bool test(finder *f, carom_soup_impact_kind kind, uint32_t a, uint32_t b)
     if (s->first) {
         carom_toi toi = carom_toi_of(start, end, edges);
         earliest x = {toi.time.lower, toi.time.upper, kind, {a, b}};
-        offer(&f->first, &x);
+        soup_impacts_offer(&f->first, &x);
         prune(s, toi.time.upper);
     } else if (!carom_pair_list_add(&f->lists[kind], a, b)) {
         f->status = CAROM_NO_MEMORY;
@@ -468,13 +472,14 @@ static bool test(finder *f, carom_soup_impact_kind kind, uint32_t a, uint32_t b)
     return f->status == CAROM_OK;
 }
 
-static uint32_t triangle_at(const search *s, uint32_t place) {
+static uint32_t soup_impacts_triangle_at(const soup_impacts_search *s, uint32_t place) {
     return s->bvh.items[place];
 }
 
-static bool test_candidate(finder *f, const carom_impact_candidate *c) {
-    const search *s = f->s;
-    uint32_t a = s->self ? triangle_at(s, c->a) : c->a, b = triangle_at(s, c->b), k = c->which;
+static bool test_candidate(soup_impacts_finder *f, const carom_impact_candidate *c) {
+    const soup_impacts_search *s = f->s;
+    uint32_t a = s->self ? soup_impacts_triangle_at(s, c->a) : c->a,
+             b = soup_impacts_triangle_at(s, c->b), k = c->which;
     if (k < CAROM_IMPACT_OF_B) return test(f, CAROM_SOUP_IMPACT_KIND_VERTEX_FACE, 3 * a + k, b);
     if (k < CAROM_IMPACT_EDGES) {
         uint32_t corner = 3 * b + k - CAROM_IMPACT_OF_B;
@@ -490,7 +495,7 @@ static bool test_candidate(finder *f, const carom_impact_candidate *c) {
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
-static carom_impact_pairs pairs_until(const search *s, float until) {
+static carom_impact_pairs pairs_until(const soup_impacts_search *s, float until) {
     carom_impact_pairs pairs = {.of_a = s->sides[0].triangles,
                                 .of_b = side_b(s)->triangles,
                                 .self = s->self,
@@ -501,9 +506,9 @@ static carom_impact_pairs pairs_until(const search *s, float until) {
 }
 
 /* Pairs of places, or of a triangle of a and a place. */
-static bool decide(carom_bvh_found *found) {
-    finder *f = found->user;
-    search *s = f->s;
+static bool soup_impacts_decide(carom_bvh_found *found) {
+    soup_impacts_finder *f = found->user;
+    soup_impacts_search *s = f->s;
     uint32_t count = found->count;
     found->count = 0;
     for (uint32_t at = 0; at < count; at += CAROM_IMPACT_AT_ONCE) {
@@ -518,8 +523,8 @@ static bool decide(carom_bvh_found *found) {
     return !carom_progress_stop(s->context, f->worker);
 }
 
-static bool finder_begin(void *user, void *state, uint32_t worker) {
-    finder *f = state;
+static bool soup_impacts_finder_begin(void *user, void *state, uint32_t worker) {
+    soup_impacts_finder *f = state;
     f->s = user;
     f->worker = worker;
     for (int k = 0; k < CAROM_SOUP_IMPACT_KIND_COUNT; ++k)
@@ -529,41 +534,41 @@ static bool finder_begin(void *user, void *state, uint32_t worker) {
     f->status = CAROM_OK;
     f->found.count = 0;
     f->found.visits = 0;
-    f->found.flush = decide;
+    f->found.flush = soup_impacts_decide;
     f->found.user = f;
     return true;
 }
 
-static carom_status search_nodes(void *argument, carom_range range) {
-    search *s = argument;
-    finder *f = carom_worker_state(&s->finders, range.worker);
+static carom_status soup_impacts_search_nodes(void *argument, carom_range range) {
+    soup_impacts_search *s = argument;
+    soup_impacts_finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t node = range.begin; node < range.end; ++node)
         if (!CAROM_CPU_CALL(s->context, carom_bvh_self_node)(&s->bvh, (uint32_t)node, &f->found))
             return f->status;
-    (void)decide(&f->found);
+    (void)soup_impacts_decide(&f->found);
     carom_progress_add(s->context, range.worker,
                        (range.end - range.begin) * CAROM_BVH_WIDTH * CAROM_BVH_WIDTH);
     return f->status;
 }
 
 static carom_status search_triangles(void *argument, carom_range range) {
-    search *s = argument;
-    finder *f = carom_worker_state(&s->finders, range.worker);
+    soup_impacts_search *s = argument;
+    soup_impacts_finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t t = range.begin; t < range.end; ++t) {
-        carom_box box = triangle_box(s, &s->sides[0], (uint32_t)t);
+        carom_box box = soup_impacts_triangle_box(s, &s->sides[0], (uint32_t)t);
         if (!CAROM_CPU_CALL(s->context, carom_bvh_find_box)(&s->bvh, &box, (uint32_t)t, &f->found))
             return f->status;
     }
-    (void)decide(&f->found);
+    (void)soup_impacts_decide(&f->found);
     carom_progress_add(s->context, range.worker, range.end - range.begin);
     return f->status;
 }
 
 /* Joins and sorts what the workers found. */
-static carom_status collect(search *s) {
-    const finder *f;
+static carom_status soup_impacts_collect(soup_impacts_search *s) {
+    const soup_impacts_finder *f;
     for (int k = 0; k < CAROM_SOUP_IMPACT_KIND_COUNT; ++k) {
         carom_pair_list all;
         carom_pair_list_begin(&all, carom_scratch(s->context, 0));
@@ -575,7 +580,7 @@ static carom_status collect(search *s) {
     }
     s->earliest = none_yet;
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;) {
-        offer(&s->earliest, &f->first);
+        soup_impacts_offer(&s->earliest, &f->first);
         s->context->work.visits += f->found.visits;
         s->context->work.candidates += f->work.candidates;
         s->context->work.undecided += f->work.undecided;
@@ -583,33 +588,34 @@ static carom_status collect(search *s) {
     return CAROM_OK;
 }
 
-static carom_status find(search *s) {
+static carom_status soup_impacts_find(soup_impacts_search *s) {
     carom_progress_expect(s->context, s->sides[0].soup->triangle_count);
     s->bvh = (carom_bvh){0};
-    CAROM_TRY(place(s));
-    CAROM_TRY(carom_worker_states_begin(&s->finders, s->context, sizeof(finder), finder_begin, s));
+    CAROM_TRY(soup_impacts_place(s));
+    CAROM_TRY(carom_worker_states_begin(&s->finders, s->context, sizeof(soup_impacts_finder),
+                                        soup_impacts_finder_begin, s));
     carom_status status;
     if (!s->first) atomic_store_explicit(&s->until, 1.0f, memory_order_relaxed);
     if (s->self)
-        status = carom_parallel_for(s->context, carom_bvh_self_nodes(&s->bvh), NODES_PER_RANGE,
-                                    search_nodes, s);
+        status = carom_parallel_for(s->context, carom_bvh_self_nodes(&s->bvh),
+                                    SOUP_IMPACTS_NODES_PER_RANGE, soup_impacts_search_nodes, s);
     else
         status = carom_parallel_for(s->context, s->sides[0].soup->triangle_count,
-                                    TRIANGLES_PER_RANGE, search_triangles, s);
-    if (status == CAROM_NO_MEMORY) status = no_memory(s, sizeof(finder));
-    if (status == CAROM_OK) status = collect(s);
+                                    SOUP_IMPACTS_TRIANGLES_PER_RANGE, search_triangles, s);
+    if (status == CAROM_NO_MEMORY) status = no_memory(s, sizeof(soup_impacts_finder));
+    if (status == CAROM_OK) status = soup_impacts_collect(s);
     carom_worker_states_release(&s->finders);
     return status;
 }
 
 /* Where points move far, the boxes around their ways overlap many others. So the first impact is
  * searched for in a short time first, and in a longer one where it is not found. */
-static carom_status find_first(search *s) {
+static carom_status find_first(soup_impacts_search *s) {
     carom_arena *scratch = carom_scratch(s->context, 0);
     for (;;) {
         carom_arena_mark mark = carom_arena_get_mark(scratch);
         atomic_store_explicit(&s->until, s->horizon, memory_order_relaxed);
-        carom_status status = find(s);
+        carom_status status = soup_impacts_find(s);
         carom_arena_rewind(scratch, mark);
         /* what was left out is later by more than its interval is wide */
         if (status != CAROM_OK || s->horizon == 1.0f ||
@@ -621,16 +627,16 @@ static carom_status find_first(search *s) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static void name_vertices(const side *x, uint32_t id, int count, uint32_t *vertices,
+static void name_vertices(const soup_impacts_side *x, uint32_t id, int count, uint32_t *vertices,
                           uint32_t *face) {
     uint32_t triangle = count == 3 ? id : id / 3;
-    const uint32_t *c = corners_of(x, triangle);
+    const uint32_t *c = soup_impacts_corners_of(x, triangle);
     for (uint32_t i = 0; i < 3; ++i)
         vertices[i] = (int)i < count ? c[count == 3 ? i : (id % 3 + i) % 3] : UINT32_MAX;
     *face = carom_soup_face(x->soup, triangle);
 }
 
-static carom_soup_impact make_impact(const search *s, int kind, carom_pair pair) {
+static carom_soup_impact make_impact(const soup_impacts_search *s, int kind, carom_pair pair) {
     carom_soup_impact impact = {.kind = (carom_soup_impact_kind)kind};
     bool edges = kind == CAROM_SOUP_IMPACT_KIND_EDGE_EDGE;
     name_vertices(&s->sides[0], pair.a,
@@ -644,7 +650,7 @@ static carom_soup_impact make_impact(const search *s, int kind, carom_pair pair)
                                                                : 1,
                   impact.b, &impact.face_b);
     carom_vec3 start[4], end[4];
-    gather(s, impact.kind, pair.a, pair.b, start, end);
+    soup_impacts_gather(s, impact.kind, pair.a, pair.b, start, end);
     carom_toi toi = carom_toi_of(start, end, edges);
     CAROM_ASSERT(toi.hit);
     impact.time = toi.time;
@@ -652,7 +658,7 @@ static carom_soup_impact make_impact(const search *s, int kind, carom_pair pair)
 }
 
 static carom_status fill_impacts(void *argument, carom_range range) {
-    search *s = argument;
+    soup_impacts_search *s = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint64_t index = i;
         int kind = 0;
@@ -662,7 +668,7 @@ static carom_status fill_impacts(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status pass_all(search *s, carom_soup_impacts *impacts) {
+static carom_status pass_all(soup_impacts_search *s, carom_soup_impacts *impacts) {
     uint64_t writable, total = 0;
     for (int k = 0; k < CAROM_SOUP_IMPACT_KIND_COUNT; ++k) total += s->counts[k];
     CAROM_TRY(
@@ -672,7 +678,7 @@ static carom_status pass_all(search *s, carom_soup_impacts *impacts) {
     return carom_soup_impacts_end(impacts);
 }
 
-static void pass_first(const search *s, carom_soup_impact *first) {
+static void pass_first(const soup_impacts_search *s, carom_soup_impact *first) {
     *first = (carom_soup_impact){.face_a = CAROM_NONE, .face_b = CAROM_NONE};
     if (s->earliest.kind == CAROM_SOUP_IMPACT_KIND_COUNT) return;
     *first = make_impact(s, s->earliest.kind, s->earliest.pair);
@@ -681,7 +687,8 @@ static void pass_first(const search *s, carom_soup_impact *first) {
 
 /* ---- Public functions ------------------------------------------------------------------------ */
 
-static carom_status run(search *s, carom_soup_impacts *impacts, carom_soup_impact *first) {
+static carom_status soup_impacts_run_search(soup_impacts_search *s, carom_soup_impacts *impacts,
+                                            carom_soup_impact *first) {
     carom_context *context = s->context;
     s->first = first != NULL;
     CAROM_TRY(carom_context_require_cpu(context, "a search for impacts"));
@@ -691,8 +698,8 @@ static carom_status run(search *s, carom_soup_impacts *impacts, carom_soup_impac
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "finding impacts", s->sides[0].soup->triangle_count);
-    carom_status status = prepare(s);
-    if (status == CAROM_OK) status = first != NULL ? find_first(s) : find(s);
+    carom_status status = soup_impacts_prepare(s);
+    if (status == CAROM_OK) status = first != NULL ? find_first(s) : soup_impacts_find(s);
     if (status == CAROM_OK && impacts != NULL) status = pass_all(s, impacts);
     if (status == CAROM_OK && first != NULL) pass_first(s, first);
     carom_arena_rewind(scratch, mark);
@@ -704,8 +711,9 @@ carom_status carom_soup_self_impacts(carom_context *context, const carom_soup *s
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(end != NULL, CAROM_ARE_NULL("end positions"));
     CAROM_REQUIRE_RESULT(impacts, "impacts");
-    search s = {.context = context, .sides = {{.soup = soup, .end = end}}, .self = true};
-    return run(&s, impacts, NULL);
+    soup_impacts_search s = {
+        .context = context, .sides = {{.soup = soup, .end = end}}, .self = true};
+    return soup_impacts_run_search(&s, impacts, NULL);
 }
 
 carom_status carom_soup_self_first_impact(carom_context *context, const carom_soup *soup,
@@ -713,8 +721,9 @@ carom_status carom_soup_self_first_impact(carom_context *context, const carom_so
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(end != NULL, CAROM_ARE_NULL("end positions"));
     CAROM_REQUIRE_OUTPUT(impact, "impact");
-    search s = {.context = context, .sides = {{.soup = soup, .end = end}}, .self = true};
-    return run(&s, NULL, impact);
+    soup_impacts_search s = {
+        .context = context, .sides = {{.soup = soup, .end = end}}, .self = true};
+    return soup_impacts_run_search(&s, NULL, impact);
 }
 
 carom_status carom_soup_cross_impacts(carom_context *context, const carom_soup *a,
@@ -722,9 +731,9 @@ carom_status carom_soup_cross_impacts(carom_context *context, const carom_soup *
                                       const carom_mesh_view *end_b, carom_soup_impacts *impacts) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_RESULT(impacts, "impacts");
-    search s = {.context = context,
-                .sides = {{.soup = a, .end = end_a}, {.soup = b, .end = end_b}}};
-    return run(&s, impacts, NULL);
+    soup_impacts_search s = {.context = context,
+                             .sides = {{.soup = a, .end = end_a}, {.soup = b, .end = end_b}}};
+    return soup_impacts_run_search(&s, impacts, NULL);
 }
 
 carom_status carom_soup_cross_first_impact(carom_context *context, const carom_soup *a,
@@ -733,7 +742,7 @@ carom_status carom_soup_cross_first_impact(carom_context *context, const carom_s
                                            carom_soup_impact *impact) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_OUTPUT(impact, "impact");
-    search s = {.context = context,
-                .sides = {{.soup = a, .end = end_a}, {.soup = b, .end = end_b}}};
-    return run(&s, NULL, impact);
+    soup_impacts_search s = {.context = context,
+                             .sides = {{.soup = a, .end = end_a}, {.soup = b, .end = end_b}}};
+    return soup_impacts_run_search(&s, NULL, impact);
 }

@@ -23,28 +23,34 @@
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
 /* Points at time 0 and at time 1: x, y, z and a number that is not used. */
-typedef struct moving_point {
+typedef struct soup_impacts_cpu_moving_point {
     carom_f32x4 start, end;
-} moving_point;
+} soup_impacts_cpu_moving_point;
 
 typedef struct moving_box {
-    moving_point low, high;
+    soup_impacts_cpu_moving_point low, high;
 } moving_box;
 
-static inline moving_point lower(moving_point a, moving_point b) {
-    return (moving_point){carom_f32x4_min(a.start, b.start), carom_f32x4_min(a.end, b.end)};
+static inline soup_impacts_cpu_moving_point lower(soup_impacts_cpu_moving_point a,
+                                                  soup_impacts_cpu_moving_point b) {
+    return (soup_impacts_cpu_moving_point){carom_f32x4_min(a.start, b.start),
+                                           carom_f32x4_min(a.end, b.end)};
 }
 
-static inline moving_point upper(moving_point a, moving_point b) {
-    return (moving_point){carom_f32x4_max(a.start, b.start), carom_f32x4_max(a.end, b.end)};
+static inline soup_impacts_cpu_moving_point upper(soup_impacts_cpu_moving_point a,
+                                                  soup_impacts_cpu_moving_point b) {
+    return (soup_impacts_cpu_moving_point){carom_f32x4_max(a.start, b.start),
+                                           carom_f32x4_max(a.end, b.end)};
 }
 
-static inline moving_box join(moving_point a, moving_point b) {
+static inline moving_box soup_impacts_cpu_join(soup_impacts_cpu_moving_point a,
+                                               soup_impacts_cpu_moving_point b) {
     return (moving_box){lower(a, b), upper(a, b)};
 }
 
 /* Whether no axis has a gap in the same direction at both times. */
-static inline bool overlap(const moving_box *a, const moving_box *b, carom_f32x4 gap) {
+static inline bool soup_impacts_cpu_overlap(const moving_box *a, const moving_box *b,
+                                            carom_f32x4 gap) {
     carom_i32x4 forwards =
         (b->low.start - a->high.start <= gap) | (b->low.end - a->high.end <= gap);
     carom_i32x4 backwards =
@@ -53,14 +59,15 @@ static inline bool overlap(const moving_box *a, const moving_box *b, carom_f32x4
 }
 
 typedef struct corners {
-    moving_point at[3];
+    soup_impacts_cpu_moving_point at[3];
 } corners;
 
-static inline corners load(const carom_impact_triangle *t, const carom_impact_pairs *pairs) {
+static inline corners soup_impacts_cpu_load(const carom_impact_triangle *t,
+                                            const carom_impact_pairs *pairs) {
     corners c;
     for (int i = 0; i < 3; ++i)
-        c.at[i] =
-            (moving_point){carom_f32x4_load(t->at + 6 * i), carom_f32x4_load(t->at + 6 * i + 3)};
+        c.at[i] = (soup_impacts_cpu_moving_point){carom_f32x4_load(t->at + 6 * i),
+                                                  carom_f32x4_load(t->at + 6 * i + 3)};
     if (pairs->until == 1.0f) return c;
     for (int i = 0; i < 3; ++i)
         c.at[i].end = c.at[i].start + pairs->until * (c.at[i].end - c.at[i].start);
@@ -70,14 +77,14 @@ static inline corners load(const carom_impact_triangle *t, const carom_impact_pa
 /* ---- What belongs to a pair ------------------------------------------------------------------ */
 
 /* Bits 0, 1, 2 moved to 0, 3, 6. */
-static const uint32_t spread[8] = {0, 1, 8, 9, 64, 65, 72, 73};
+static const uint32_t soup_impacts_cpu_spread[8] = {0, 1, 8, 9, 64, 65, 72, 73};
 
 /* From corners to the edges that have them: edge i has corners i and i + 1. */
 static const uint32_t edges_of[8] = {0, 5, 3, 7, 6, 7, 7, 7};
 
 /* One bit per CAROM_IMPACT_WHICH, where both own what is compared. */
 static inline uint32_t owned_by(const carom_impact_triangle *t, const carom_impact_triangle *u) {
-    uint32_t edges = spread[t->owned >> 3] * (u->owned >> 3);
+    uint32_t edges = soup_impacts_cpu_spread[t->owned >> 3] * (u->owned >> 3);
     return (t->owned & 7) | (u->owned & 7) << CAROM_IMPACT_OF_B | edges << CAROM_IMPACT_EDGES;
 }
 
@@ -89,14 +96,14 @@ static inline uint32_t common_to(const carom_impact_triangle *t, const carom_imp
     for (int j = 0; j < 3; ++j) equal[j] = carom_i32x4_lanes(of_t == (int32_t)u->corner[j]) & 7;
     uint32_t of_a = equal[0] | equal[1] | equal[2];
     uint32_t of_b = (equal[0] != 0) | (equal[1] != 0) << 1 | (equal[2] != 0) << 2;
-    uint32_t edges = spread[edges_of[equal[0] | equal[1]]] |
-                     spread[edges_of[equal[1] | equal[2]]] << 1 |
-                     spread[edges_of[equal[2] | equal[0]]] << 2;
+    uint32_t edges = soup_impacts_cpu_spread[edges_of[equal[0] | equal[1]]] |
+                     soup_impacts_cpu_spread[edges_of[equal[1] | equal[2]]] << 1 |
+                     soup_impacts_cpu_spread[edges_of[equal[2] | equal[0]]] << 2;
     return of_a | of_b << CAROM_IMPACT_OF_B | edges << CAROM_IMPACT_EDGES;
 }
 
-static inline moving_box box_of(const corners *c) {
-    moving_box edge = join(c->at[0], c->at[1]);
+static inline moving_box soup_impacts_cpu_box_of(const corners *c) {
+    moving_box edge = soup_impacts_cpu_join(c->at[0], c->at[1]);
     return (moving_box){lower(edge.low, c->at[2]), upper(edge.high, c->at[2])};
 }
 
@@ -104,22 +111,22 @@ static inline moving_box box_of(const corners *c) {
 static inline uint32_t box_test(const carom_impact_triangle *t, const carom_impact_triangle *u,
                                 const carom_impact_pairs *pairs, uint32_t which) {
     carom_f32x4 gap = carom_f32x4_splat(pairs->gap);
-    corners a = load(t, pairs), b = load(u, pairs);
-    moving_box box_a = box_of(&a), box_b = box_of(&b);
+    corners a = soup_impacts_cpu_load(t, pairs), b = soup_impacts_cpu_load(u, pairs);
+    moving_box box_a = soup_impacts_cpu_box_of(&a), box_b = soup_impacts_cpu_box_of(&b);
     uint32_t kept = 0;
     for (; which != 0; which &= which - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(which);
         bool may;
         if (k >= CAROM_IMPACT_EDGES) {
             uint32_t i = (k - CAROM_IMPACT_EDGES) / 3, j = (k - CAROM_IMPACT_EDGES) % 3;
-            moving_box p = join(a.at[i], a.at[i == 2 ? 0 : i + 1]);
-            moving_box q = join(b.at[j], b.at[j == 2 ? 0 : j + 1]);
-            may = overlap(&p, &q, gap);
+            moving_box p = soup_impacts_cpu_join(a.at[i], a.at[i == 2 ? 0 : i + 1]);
+            moving_box q = soup_impacts_cpu_join(b.at[j], b.at[j == 2 ? 0 : j + 1]);
+            may = soup_impacts_cpu_overlap(&p, &q, gap);
         } else if (k >= CAROM_IMPACT_OF_B) {
-            moving_point p = b.at[k - CAROM_IMPACT_OF_B];
-            may = overlap(&box_a, &(moving_box){p, p}, gap);
+            soup_impacts_cpu_moving_point p = b.at[k - CAROM_IMPACT_OF_B];
+            may = soup_impacts_cpu_overlap(&box_a, &(moving_box){p, p}, gap);
         } else {
-            may = overlap(&(moving_box){a.at[k], a.at[k]}, &box_b, gap);
+            may = soup_impacts_cpu_overlap(&(moving_box){a.at[k], a.at[k]}, &box_b, gap);
         }
         kept |= (uint32_t)may << k;
     }
@@ -153,12 +160,12 @@ static inline void points_of(const carom_impact_pairs *pairs, const carom_impact
 #define IMPACT_COLUMNS 8u /* candidates that are transposed together: lanes of carom_f32x8 */
 
 /* x, y, z at time 0 and at time 1 of four points, for eight candidates. */
-typedef struct columns {
+typedef struct soup_impacts_cpu_columns {
     float of[4][6][IMPACT_COLUMNS] __attribute__((aligned(64)));
-} columns;
+} soup_impacts_cpu_columns;
 
 static inline void transpose(const carom_impact_pairs *pairs, const carom_impact_candidate *c,
-                             uint32_t count, columns *to) {
+                             uint32_t count, soup_impacts_cpu_columns *to) {
     const float *point[IMPACT_COLUMNS][4];
     for (uint32_t i = 0; i < IMPACT_COLUMNS; ++i) points_of(pairs, &c[i < count ? i : 0], point[i]);
     for (int p = 0; p < 4; ++p)
@@ -176,7 +183,8 @@ typedef struct vectors {
     carom_f64v at[2][3]; /* x, y, z at time 0 and at time 1 */
 } vectors;
 
-static inline vectors between(const columns *from, int p, int q, uint32_t lane) {
+static inline vectors soup_impacts_cpu_between(const soup_impacts_cpu_columns *from, int p, int q,
+                                               uint32_t lane) {
     vectors v;
     for (int k = 0; k < 6; ++k)
         v.at[k / 3][k % 3] =
@@ -184,29 +192,35 @@ static inline vectors between(const columns *from, int p, int q, uint32_t lane) 
     return v;
 }
 
-static inline carom_f64v cross(const vectors *x, int s, const vectors *y, int t, int k) {
+static inline carom_f64v soup_impacts_cpu_cross(const vectors *x, int s, const vectors *y, int t,
+                                                int k) {
     int i = (k + 1) % 3, j = (k + 2) % 3;
     return x->at[s][i] * y->at[t][j] - x->at[s][j] * y->at[t][i];
 }
 
-static inline carom_f64v largest(const vectors *v, int k) {
+static inline carom_f64v soup_impacts_cpu_largest(const vectors *v, int k) {
     return carom_f64v_max(carom_f64v_abs(v->at[0][k]), carom_f64v_abs(v->at[1][k]));
 }
 
 /* The lanes whose cubic may have a root. */
-static inline carom_lanes may_have_root(const columns *from, uint32_t lane, double d) {
-    vectors u = between(from, 0, 1, lane), v = between(from, 2, 3, lane);
-    vectors w = between(from, 0, 2, lane);
+static inline carom_lanes may_have_root(const soup_impacts_cpu_columns *from, uint32_t lane,
+                                        double d) {
+    vectors u = soup_impacts_cpu_between(from, 0, 1, lane),
+            v = soup_impacts_cpu_between(from, 2, 3, lane);
+    vectors w = soup_impacts_cpu_between(from, 0, 2, lane);
     carom_f64v f[4], extent = carom_f64v_splat(1.0), wide = extent;
     carom_i64v usable = {0};
     for (int k = 0; k < 3; ++k) {
-        carom_f64v n0 = cross(&u, 0, &v, 0, k), n2 = cross(&u, 1, &v, 1, k);
-        carom_f64v n1 = cross(&u, 0, &v, 1, k) + cross(&u, 1, &v, 0, k); /* twice */
+        carom_f64v n0 = soup_impacts_cpu_cross(&u, 0, &v, 0, k),
+                   n2 = soup_impacts_cpu_cross(&u, 1, &v, 1, k);
+        carom_f64v n1 = soup_impacts_cpu_cross(&u, 0, &v, 1, k) +
+                        soup_impacts_cpu_cross(&u, 1, &v, 0, k); /* twice */
         carom_f64v g[4] = {n0 * w.at[0][k], n1 * w.at[0][k] + n0 * w.at[1][k],
                            n2 * w.at[0][k] + n1 * w.at[1][k], n2 * w.at[1][k]};
         for (int i = 0; i < 4; ++i) f[i] = k == 0 ? g[i] : f[i] + g[i];
-        carom_f64v most =
-            carom_f64v_max(carom_f64v_max(largest(&u, k), largest(&v, k)), largest(&w, k));
+        carom_f64v most = carom_f64v_max(
+            carom_f64v_max(soup_impacts_cpu_largest(&u, k), soup_impacts_cpu_largest(&v, k)),
+            soup_impacts_cpu_largest(&w, k));
         carom_i64v fine =
             (most <= CAROM_TOI_EXTENT) & ((most >= 1.0 / CAROM_TOI_EXTENT) | (most == 0.0));
         usable = k == 0 ? fine : usable & fine;
@@ -226,7 +240,7 @@ static inline carom_lanes may_have_root(const columns *from, uint32_t lane, doub
 static uint32_t cubic_test(const carom_impact_pairs *pairs, const carom_impact_candidate *from,
                            uint32_t count, carom_impact_candidate *open) {
     uint32_t kept = 0;
-    columns gathered;
+    soup_impacts_cpu_columns gathered;
     for (uint32_t at = 0; at < count; at += IMPACT_COLUMNS) {
         uint32_t part = count - at < IMPACT_COLUMNS ? count - at : IMPACT_COLUMNS;
         transpose(pairs, from + at, part, &gathered);
@@ -251,11 +265,11 @@ static uint32_t triangle_test(const carom_impact_pairs *pairs, const uint32_t *a
         const carom_impact_triangle *t = &pairs->of_a[a[i]], *u = &pairs->of_b[b[i]];
         uint32_t compared = owned_by(t, u);
         if (pairs->self) compared &= ~common_to(t, u);
-        corners p = load(t, pairs), q = load(u, pairs);
-        moving_box box_a = box_of(&p), box_b = box_of(&q);
+        corners p = soup_impacts_cpu_load(t, pairs), q = soup_impacts_cpu_load(u, pairs);
+        moving_box box_a = soup_impacts_cpu_box_of(&p), box_b = soup_impacts_cpu_box_of(&q);
         index[kept] = (uint16_t)i;
         which[kept] = (uint16_t)compared;
-        kept += overlap(&box_a, &box_b, gap) & (compared != 0);
+        kept += soup_impacts_cpu_overlap(&box_a, &box_b, gap) & (compared != 0);
     }
     return kept;
 }

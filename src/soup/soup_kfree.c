@@ -24,15 +24,15 @@
 #include "geom/within.h"
 #include "soup/soup_kfree_item.h"
 
-#define TRIANGLES_PER_RANGE 4096u
-#define BLOCKS_PER_RANGE    32u
-#define MARK_LIST_LENGTH    4096u  /* faces, 16 KiB: beyond, all marks are cleared at once */
-#define NO_DIAMETER         (-1.0) /* the diameter of faces that are ignored: smaller than any */
+#define SOUP_KFREE_TRIANGLES_PER_RANGE 4096u
+#define BLOCKS_PER_RANGE               32u
+#define MARK_LIST_LENGTH               4096u /* faces, 16 KiB: beyond, all marks are cleared at once */
+#define NO_DIAMETER                    (-1.0) /* the diameter of faces that are ignored: smaller than any */
 
 #define DISCS_PER_TRIANGLE 12u
 #define DISCS_PER_POLYGON  49u /* flat */
 
-typedef struct crowd {
+typedef struct soup_kfree_crowd {
     carom_context *context;
     const carom_soup *soup;
     double *diameters; /* of each face */
@@ -41,15 +41,15 @@ typedef struct crowd {
     _Atomic uint64_t discs, neighbours;
     _Atomic bool beyond; /* a coordinate is too large */
     carom_worker_states counters;
-} crowd;
+} soup_kfree_crowd;
 
 /* A face's triangles are [first, end). */
-typedef struct span {
+typedef struct soup_kfree_span {
     uint32_t first, end;
-} span;
+} soup_kfree_span;
 
-static span span_at(const carom_soup *soup, uint32_t first) {
-    span s = {first, first + 1};
+static soup_kfree_span span_at(const carom_soup *soup, uint32_t first) {
+    soup_kfree_span s = {first, first + 1};
     if (soup->faces != NULL)
         while (s.end < soup->triangle_count && soup->faces[s.end] == soup->faces[first]) ++s.end;
     return s;
@@ -62,7 +62,7 @@ static bool is_first(const carom_soup *soup, uint32_t triangle) {
 /* ---- Diameters ------------------------------------------------------------------------------- */
 
 /* Heap sort: in place and without a stack. */
-static void sort_points(carom_vec3 *p, uint64_t count) {
+static void soup_kfree_sort_points(carom_vec3 *p, uint64_t count) {
     for (uint64_t built = count / 2, end = count; end > 1;) {
         carom_vec3 sinking;
         if (built > 0) {
@@ -107,7 +107,7 @@ static double diameter_of_points(carom_vec3 *p, uint64_t count) {
     return carom_diameter_finish(2.0 * ball.radius, carom_power_of_two(e));
 }
 
-static bool is_flat(const carom_soup *soup, span s) {
+static bool soup_kfree_is_flat(const carom_soup *soup, soup_kfree_span s) {
     const uint32_t *plane = NULL;
     for (uint32_t t = s.first; t < s.end && plane == NULL; ++t)
         if (soup->states[t] == 0) plane = soup->corners + 3 * (uint64_t)t;
@@ -121,7 +121,7 @@ static bool is_flat(const carom_soup *soup, span s) {
 }
 
 /* CAROM_OK, or CAROM_NO_MEMORY. */
-static carom_status measure_polygon(const carom_soup *soup, carom_arena *scratch, span s,
+static carom_status measure_polygon(const carom_soup *soup, carom_arena *scratch, soup_kfree_span s,
                                     double *diameter) {
     uint64_t count = 3 * (uint64_t)(s.end - s.first);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -129,19 +129,19 @@ static carom_status measure_polygon(const carom_soup *soup, carom_arena *scratch
     if (points == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = 0; i < count; ++i)
         points[i] = carom_soup_position(soup, soup->corners[3 * (uint64_t)s.first + i]);
-    sort_points(points, count);
+    soup_kfree_sort_points(points, count);
     *diameter = diameter_of_points(points, count);
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }
 
-static carom_status measure_range(void *argument, carom_range range) {
-    crowd *c = argument;
+static carom_status soup_kfree_measure_range(void *argument, carom_range range) {
+    soup_kfree_crowd *c = argument;
     const carom_soup *soup = c->soup;
     uint64_t discs = 0;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         if (!is_first(soup, (uint32_t)i)) continue;
-        span s = span_at(soup, (uint32_t)i);
+        soup_kfree_span s = span_at(soup, (uint32_t)i);
         double *diameter = &c->diameters[carom_soup_face(soup, s.first)];
         uint64_t searched = 0;
         for (uint32_t t = s.first; t < s.end; ++t) searched += carom_soup_searched(soup, t) ? 1 : 0;
@@ -158,14 +158,15 @@ static carom_status measure_range(void *argument, carom_range range) {
             CAROM_TRY(measure_polygon(soup, carom_scratch(c->context, range.worker), s, diameter));
         }
         searched *= DISCS_PER_TRIANGLE;
-        discs += searched > DISCS_PER_POLYGON && is_flat(soup, s) ? DISCS_PER_POLYGON : searched;
+        discs += searched > DISCS_PER_POLYGON && soup_kfree_is_flat(soup, s) ? DISCS_PER_POLYGON
+                                                                             : searched;
     }
     atomic_fetch_add(&c->discs, discs);
     return CAROM_OK;
 }
 
-static carom_status place_range(void *argument, carom_range range) {
-    crowd *c = argument;
+static carom_status soup_kfree_place_range(void *argument, carom_range range) {
+    soup_kfree_crowd *c = argument;
     for (uint64_t place = range.begin; place < range.end; ++place) {
         uint32_t item = c->soup->bvh.items[place];
         c->placed[place] =
@@ -176,14 +177,14 @@ static carom_status place_range(void *argument, carom_range range) {
 
 /* ---- Neighbour counts ------------------------------------------------------------------------ */
 
-typedef struct counter {
+typedef struct soup_kfree_counter {
     carom_bvh_found found;
-    const crowd *crowd;
+    const soup_kfree_crowd *crowd;
     uint32_t worker;
     carom_work work;
 
     uint32_t face; /* being counted */
-    span span;
+    soup_kfree_span span;
     double diameter, reach;
     uint32_t triangle[3]; /* corners of the querying triangle */
     carom_triangle shape;
@@ -195,9 +196,9 @@ typedef struct counter {
     uint64_t *marked, *own;
     uint32_t listed_count;
     uint32_t listed[MARK_LIST_LENGTH];
-} counter;
+} soup_kfree_counter;
 
-static uint64_t words_for(uint64_t bits) {
+static uint64_t soup_kfree_words_for(uint64_t bits) {
     return (bits + 63) / 64;
 }
 
@@ -205,21 +206,21 @@ static bool has_bit(const uint64_t *words, uint32_t bit) {
     return (words[bit / 64] >> bit % 64 & 1) != 0;
 }
 
-static void mark(counter *c, uint32_t face) {
+static void soup_kfree_mark(soup_kfree_counter *c, uint32_t face) {
     c->marked[face / 64] |= UINT64_C(1) << face % 64;
     if (c->listed_count < MARK_LIST_LENGTH) c->listed[c->listed_count] = face;
     ++c->listed_count;
 }
 
-static void unmark_all(counter *c) {
+static void unmark_all(soup_kfree_counter *c) {
     if (c->listed_count > MARK_LIST_LENGTH)
-        memset(c->marked, 0, words_for(c->crowd->soup->face_count) * sizeof(*c->marked));
+        memset(c->marked, 0, soup_kfree_words_for(c->crowd->soup->face_count) * sizeof(*c->marked));
     for (uint32_t i = 0; i < c->listed_count && c->listed_count <= MARK_LIST_LENGTH; ++i)
         c->marked[c->listed[i] / 64] = 0;
     c->listed_count = 0;
 }
 
-static void mark_own(counter *c, bool marked) {
+static void mark_own(soup_kfree_counter *c, bool marked) {
     const carom_soup *soup = c->crowd->soup;
     for (uint64_t i = 3 * (uint64_t)c->span.first; i < 3 * (uint64_t)c->span.end; ++i) {
         uint32_t vertex = soup->corners[i];
@@ -231,17 +232,17 @@ static void mark_own(counter *c, bool marked) {
 }
 
 /* Whether the face of triangle t shares a vertex with the face being counted. */
-static bool face_has_own_vertex(const counter *c, uint32_t t) {
+static bool face_has_own_vertex(const soup_kfree_counter *c, uint32_t t) {
     const carom_soup *soup = c->crowd->soup;
     while (!is_first(soup, t)) --t;
-    span s = span_at(soup, t);
+    soup_kfree_span s = span_at(soup, t);
     for (uint64_t i = 3 * (uint64_t)s.first; i < 3 * (uint64_t)s.end; ++i)
         if (has_bit(c->own, soup->corners[i])) return true;
     return false;
 }
 
 static bool look_at_found(carom_bvh_found *found) {
-    counter *c = found->user;
+    soup_kfree_counter *c = found->user;
     const carom_soup *soup = c->crowd->soup;
     const double *diameters = c->crowd->placed;
     for (uint32_t i = 0; i < found->count; ++i) {
@@ -264,7 +265,7 @@ static bool look_at_found(carom_bvh_found *found) {
         }
         ++c->count;
         if (c->marked != NULL) {
-            mark(c, face);
+            soup_kfree_mark(c, face);
             common = common || face_has_own_vertex(c, triangle);
         }
         c->neighbours += common ? 1 : 0;
@@ -284,7 +285,7 @@ static carom_box box_around(const carom_soup *soup, uint32_t triangle, double re
     return box;
 }
 
-static void count_face(counter *c, uint32_t first) {
+static void soup_kfree_count_face(soup_kfree_counter *c, uint32_t first) {
     const carom_soup *soup = c->crowd->soup;
     c->span = span_at(soup, first);
     c->face = carom_soup_face(soup, first);
@@ -306,10 +307,10 @@ static void count_face(counter *c, uint32_t first) {
 }
 
 static bool counter_begin(void *user, void *state, uint32_t worker) {
-    const crowd *crowd = user;
-    counter *c = state;
-    uint64_t face_words = words_for(crowd->soup->face_count);
-    uint64_t words = face_words + words_for(crowd->soup->vertex_count);
+    const soup_kfree_crowd *crowd = user;
+    soup_kfree_counter *c = state;
+    uint64_t face_words = soup_kfree_words_for(crowd->soup->face_count);
+    uint64_t words = face_words + soup_kfree_words_for(crowd->soup->vertex_count);
     if (crowd->soup->faces == NULL) words = 0;
     uint64_t *marked = NULL;
     if (words != 0) {
@@ -332,10 +333,10 @@ static bool counter_begin(void *user, void *state, uint32_t worker) {
 
 /* Ranges are blocks of the tree, because neighbouring triangles visit the same nodes. Each face is
  * counted at its first triangle. */
-static carom_status count_range(void *argument, carom_range range) {
-    crowd *crowd = argument;
+static carom_status soup_kfree_count_range(void *argument, carom_range range) {
+    soup_kfree_crowd *crowd = argument;
     const carom_soup *soup = crowd->soup;
-    counter *c = carom_worker_state(&crowd->counters, range.worker);
+    soup_kfree_counter *c = carom_worker_state(&crowd->counters, range.worker);
     if (c == NULL) return CAROM_NO_MEMORY;
     uint64_t neighbours = 0;
     for (uint64_t place = range.begin * CAROM_BVH_WIDTH; place < range.end * CAROM_BVH_WIDTH;
@@ -345,7 +346,7 @@ static carom_status count_range(void *argument, carom_range range) {
         uint32_t face = carom_soup_face(soup, item);
         crowd->counts[face] = 0;
         if (crowd->diameters[face] < 0.0) continue;
-        count_face(c, item);
+        soup_kfree_count_face(c, item);
         if (carom_progress_cancelled(crowd->context)) return CAROM_CANCELLED;
         crowd->counts[face] = c->count;
         neighbours += c->neighbours;
@@ -365,7 +366,7 @@ static uint32_t quantile(const uint32_t *histogram, uint64_t faces, double share
         if ((below += histogram[count]) >= CAROM_MAX(wanted, 1)) return count;
 }
 
-static carom_status sum_up(const crowd *c, carom_kfree *k) {
+static carom_status sum_up(const soup_kfree_crowd *c, carom_kfree *k) {
     const carom_soup *soup = c->soup;
     double least = HUGE_VAL, largest = 0.0;
     for (uint32_t f = 0; f < soup->face_count; ++f) {
@@ -431,31 +432,32 @@ static carom_status fail_beyond(carom_context *context) {
                       "soup down");
 }
 
-static carom_status count_all(crowd *c, carom_kfree *k) {
+static carom_status count_all(soup_kfree_crowd *c, carom_kfree *k) {
     carom_context *context = c->context;
     const carom_soup *soup = c->soup;
     uint64_t blocks = soup->triangle_count != 0 ? soup->bvh.node_count[0] : 0;
-    carom_status status =
-        carom_parallel_for(context, soup->triangle_count, TRIANGLES_PER_RANGE, measure_range, c);
+    carom_status status = carom_parallel_for(
+        context, soup->triangle_count, SOUP_KFREE_TRIANGLES_PER_RANGE, soup_kfree_measure_range, c);
     if (status == CAROM_OK && c->beyond) return fail_beyond(context);
     if (status == CAROM_OK)
-        status = carom_parallel_for(context, blocks * CAROM_BVH_WIDTH, TRIANGLES_PER_RANGE,
-                                    place_range, c);
+        status = carom_parallel_for(context, blocks * CAROM_BVH_WIDTH,
+                                    SOUP_KFREE_TRIANGLES_PER_RANGE, soup_kfree_place_range, c);
     carom_progress_expect(context, blocks);
     if (status == CAROM_OK)
-        status = carom_parallel_for(context, blocks, BLOCKS_PER_RANGE, count_range, c);
+        status = carom_parallel_for(context, blocks, BLOCKS_PER_RANGE, soup_kfree_count_range, c);
     if (status == CAROM_NO_MEMORY)
-        status = carom_fail_memory(context, sizeof(counter), "counting near faces");
+        status = carom_fail_memory(context, sizeof(soup_kfree_counter), "counting near faces");
     if (status == CAROM_OK) status = sum_up(c, k);
     if (status == CAROM_OK && k->faces != 0) {
-        counter *again = carom_worker_state(&c->counters, 0);
-        if (again == NULL) status = carom_fail_memory(context, sizeof(counter), "a face");
+        soup_kfree_counter *again = carom_worker_state(&c->counters, 0);
+        if (again == NULL)
+            status = carom_fail_memory(context, sizeof(soup_kfree_counter), "a face");
         if (again != NULL) {
-            count_face(again, first_triangle_of(soup, k->worst_face));
+            soup_kfree_count_face(again, first_triangle_of(soup, k->worst_face));
             k->worst_neighbours = again->neighbours;
         }
     }
-    const counter *done;
+    const soup_kfree_counter *done;
     for (uint32_t w = 0; (done = carom_worker_states_next(&c->counters, &w)) != NULL;) {
         context->work.visits += done->found.visits;
         context->work.candidates += done->work.candidates;
@@ -468,7 +470,7 @@ static carom_status count_all(crowd *c, carom_kfree *k) {
 /* ---- The same on the GPU --------------------------------------------------------------------- */
 
 /* Decides the pairs that doubles could not, and adds them to the counts. */
-static carom_status settle_undecided(crowd *c, const carom_device_k_free *on_device) {
+static carom_status settle_undecided(soup_kfree_crowd *c, const carom_device_k_free *on_device) {
     carom_arena *scratch = carom_scratch(c->context, 0);
     uint64_t count = on_device->undecided_count;
     carom_device_near *near = CAROM_ARENA_TAKE(scratch, carom_device_near, count);
@@ -486,7 +488,7 @@ static carom_status settle_undecided(crowd *c, const carom_device_k_free *on_dev
     return CAROM_OK;
 }
 
-static carom_status device_count(crowd *c, carom_kfree *k) {
+static carom_status device_count(soup_kfree_crowd *c, carom_kfree *k) {
     carom_context *context = c->context;
     uint64_t faces = c->soup->face_count, there = 0;
     carom_device_k_free on_device;
@@ -508,16 +510,17 @@ static carom_status device_count(crowd *c, carom_kfree *k) {
     return CAROM_OK;
 }
 
-static carom_status count_faces(crowd *c, carom_kfree *k, uint64_t places) {
+static carom_status count_faces(soup_kfree_crowd *c, carom_kfree *k, uint64_t places) {
     carom_context *context = c->context;
     if (carom_soup_on_device(context)) return device_count(c, k);
     c->placed = CAROM_ARENA_TAKE(carom_scratch(context, 0), double, places);
     if (c->placed == NULL) return carom_fail_memory(context, places * 8, "counting near faces");
-    CAROM_TRY(carom_worker_states_begin(&c->counters, context, sizeof(counter), counter_begin, c));
+    CAROM_TRY(carom_worker_states_begin(&c->counters, context, sizeof(soup_kfree_counter),
+                                        counter_begin, c));
     return count_all(c, k);
 }
 
-static carom_status run(crowd *c, carom_kfree *k, carom_numbers *counts) {
+static carom_status soup_kfree_count(soup_kfree_crowd *c, carom_kfree *k, carom_numbers *counts) {
     carom_context *context = c->context;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t faces = c->soup->face_count, space;
@@ -550,10 +553,10 @@ carom_status carom_kfree_measure(carom_context *context, const carom_soup *soup,
     carom_arena_mark at = carom_arena_get_mark(scratch);
     carom_kfree k;
     memcpy(&k, k_free, sizeof(k));
-    crowd c = {.context = context, .soup = soup};
+    soup_kfree_crowd c = {.context = context, .soup = soup};
     context->work = (carom_work){0};
     carom_progress_begin(context, "counting near faces", 0);
-    carom_status status = carom_progress_finish(context, run(&c, &k, counts));
+    carom_status status = carom_progress_finish(context, soup_kfree_count(&c, &k, counts));
     carom_arena_rewind(scratch, at);
     if (status == CAROM_OK || status == CAROM_MORE) memcpy(k_free, &k, sizeof(k));
     return status;
@@ -561,7 +564,7 @@ carom_status carom_kfree_measure(carom_context *context, const carom_soup *soup,
 
 /* ---- Bounds on pairs ------------------------------------------------------------------------- */
 
-static uint64_t times(uint64_t a, uint64_t b) {
+static uint64_t soup_kfree_times(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
@@ -575,11 +578,12 @@ carom_status carom_kfree_bound(carom_context *context, const carom_kfree *a, con
     CAROM_REQUIRE_BOTH(a, b, "k_free");
     CAROM_REQUIRE_OUTPUT(bounds, "bounds");
     uint64_t k = CAROM_MAX(a->k, b->k);
-    bool triangles = a->discs == times(DISCS_PER_TRIANGLE, a->faces) &&
-                     b->discs == times(DISCS_PER_TRIANGLE, b->faces);
-    uint64_t pairs = plus(times(a->discs, b->k), times(b->discs, a->k));
-    uint64_t all = times(a->faces, b->faces);
+    bool triangles = a->discs == soup_kfree_times(DISCS_PER_TRIANGLE, a->faces) &&
+                     b->discs == soup_kfree_times(DISCS_PER_TRIANGLE, b->faces);
+    uint64_t pairs = plus(soup_kfree_times(a->discs, b->k), soup_kfree_times(b->discs, a->k));
+    uint64_t all = soup_kfree_times(a->faces, b->faces);
     bounds->pairs = CAROM_MIN(pairs, all);
-    bounds->published = times(triangles ? 3 : 7, times(k, plus(a->faces, b->faces)));
+    bounds->published =
+        soup_kfree_times(triangles ? 3 : 7, soup_kfree_times(k, plus(a->faces, b->faces)));
     return CAROM_OK;
 }

@@ -28,12 +28,12 @@ enum { K_LEAF_PAIRS, K_CANDIDATES, K_MEASURED, K_UNDECIDED, K_NEIGHBOURS, K_BEYO
 #define CROWD_LEAST_REACH 0x1p-1000
 
 /* Arrays of one number per face. */
-struct crowd {
+struct soup_kfree_cuda_crowd {
     double *diameters;
     uint32_t *counts, *neighbours;
 };
 
-static uint64_t place_crowd(uint32_t faces, char *memory, crowd *c) {
+static uint64_t place_crowd(uint32_t faces, char *memory, soup_kfree_cuda_crowd *c) {
     uint64_t row = carom_device_row((uint64_t)faces * sizeof(double));
     c->diameters = (double *)memory;
     c->counts = (uint32_t *)(memory + row);
@@ -41,13 +41,14 @@ static uint64_t place_crowd(uint32_t faces, char *memory, crowd *c) {
     return 3 * row;
 }
 
-static __global__ void measure_faces(view v, crowd c, carom_device_counters *counters) {
+static __global__ void measure_faces(soup_cuda_view v, soup_kfree_cuda_crowd c,
+                                     carom_device_counters *counters) {
     carom_device_begin();
     uint32_t vertices[3], i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= v.a.triangle_count) return;
     uint8_t state = v.a.states[i];
     double diameter = CROWD_NOT_THERE;
-    if (state == 0 || (state == DEGENERATE && v.a.as_segments)) {
+    if (state == 0 || (state == SOUP_CUDA_DEGENERATE && v.a.as_segments)) {
         carom_triangle t = load_triangle(v, i, vertices);
         for (int k = 0; k < 3; ++k)
             if (!(carom_vec_largest(t.corner[k]) <= CAROM_LARGEST_COORDINATE))
@@ -60,7 +61,7 @@ static __global__ void measure_faces(view v, crowd c, carom_device_counters *cou
 
 /* The boxes of triangles, enlarged, for the tree. */
 struct wide_boxes {
-    boxes plain;
+    soup_cuda_boxes plain;
     const double *diameters;
 
     __device__ bool second(uint32_t) const {
@@ -87,15 +88,16 @@ static __device__ inline void add_to_counter(carom_device_count *counter, unsign
     if (threadIdx.x % CAROM_WARP == 0 && all != 0) atomicAdd(counter, (carom_device_count)all);
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    count_near(view v, const uint32_t *items, const float4 *records, crowd c,
-               carom_device_list<uint2> candidates, carom_device_list<uint2> undecided,
-               carom_device_counters *counters) {
+static __global__ void __launch_bounds__(SOUP_CUDA_THREADS)
+    soup_kfree_cuda_count_near(soup_cuda_view v, const uint32_t *items, const float4 *records,
+                               soup_kfree_cuda_crowd c, carom_device_list<uint2> candidates,
+                               carom_device_list<uint2> undecided,
+                               carom_device_counters *counters) {
     carom_device_begin();
     uint64_t count = candidates.stored();
     unsigned measured = 0, neighbours = 0;
-    for (uint64_t i = blockIdx.x * THREADS + threadIdx.x; i < count;
-         i += (uint64_t)gridDim.x * THREADS) {
+    for (uint64_t i = blockIdx.x * SOUP_CUDA_THREADS + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * SOUP_CUDA_THREADS) {
         uint32_t ia[3], ib[3];
         uint2 pair = candidates.data[i];
         uint32_t item_a = items[pair.x], item_b = items[pair.y];
@@ -135,8 +137,9 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* Undecided pairs with their corners, for the host. */
-static __global__ void gather_undecided(view v, crowd c, carom_device_list<uint2> undecided,
-                                        carom_device_near *near, uint64_t capacity) {
+static __global__ void gather_undecided(soup_cuda_view v, soup_kfree_cuda_crowd c,
+                                        carom_device_list<uint2> undecided, carom_device_near *near,
+                                        uint64_t capacity) {
     carom_device_begin();
     uint64_t count = undecided.stored();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count && i < capacity;
@@ -160,10 +163,11 @@ struct crowd_arguments {
 };
 
 /* The soup's tree with boxes of its own. */
-static carom_tree wide_tree(const carom_device_soup *soup, float *memory, uint64_t *floats) {
-    carom_tree tree = {};
+static carom_bvh_cuda_tree wide_tree(const carom_device_soup *soup, float *memory,
+                                     uint64_t *floats) {
+    carom_bvh_cuda_tree tree = {};
     *floats = carom_tree_shape(soup->def.triangle_count, &tree);
-    carom_tree_place(&tree, memory);
+    carom_bvh_cuda_tree_place(&tree, memory);
     tree.items = soup->tree.items;
     return tree;
 }
@@ -171,7 +175,7 @@ static carom_tree wide_tree(const carom_device_soup *soup, float *memory, uint64
 static carom_status crowd_reserve(carom_device *device, carom_device_op *op) {
     const carom_device_soup *soup = carom_device_arguments<crowd_arguments>(op)->soup;
     uint64_t n = soup->def.triangle_count, floats;
-    crowd c = {};
+    soup_kfree_cuda_crowd c = {};
     (void)wide_tree(soup, nullptr, &floats);
     CAROM_DEVICE_TRY(carom_tree_find_reserve(device, n));
     const struct {
@@ -195,12 +199,12 @@ static void crowd_launch(carom_device *device, carom_device_op *op) {
     const carom_device_soup *soup = carom_device_arguments<crowd_arguments>(op)->soup;
     uint32_t n = soup->def.triangle_count;
     uint64_t floats;
-    view v = view_of_soup(soup);
-    crowd c = {};
+    soup_cuda_view v = view_of_soup(soup);
+    soup_kfree_cuda_crowd c = {};
     uint64_t bytes = place_crowd(n, nullptr, &c);
     (void)place_crowd(n, carom_device_take<char>(device, CAROM_SCRATCH_SOUP_CROWD, bytes), &c);
     (void)wide_tree(soup, nullptr, &floats);
-    carom_tree tree = wide_tree(
+    carom_bvh_cuda_tree tree = wide_tree(
         soup, carom_device_take<float>(device, CAROM_SCRATCH_SOUP_TREE, floats * sizeof(float)),
         &floats);
     carom_device_list<uint2> candidates =
@@ -214,15 +218,17 @@ static void crowd_launch(carom_device *device, carom_device_op *op) {
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     if (n == 0) return;
     carom_device_step(device, "diameters");
-    carom_device_launch(device, measure_faces, carom_device_blocks(n, THREADS), THREADS, v, c,
-                        op->counters);
+    carom_device_launch(device, measure_faces, carom_device_blocks(n, SOUP_CUDA_THREADS),
+                        SOUP_CUDA_THREADS, v, c, op->counters);
     carom_device_step(device, "build");
     carom_tree_fill_all(device, boxes_of_tree, tree);
     carom_tree_find(device, op, tree, K_LEAF_PAIRS, candidates);
     carom_device_step(device, "doubles");
-    carom_device_launch(device, count_near, carom_device_resident(device, count_near, THREADS),
-                        THREADS, v, (const uint32_t *)tree.items, records, c, candidates, undecided,
-                        op->counters);
+    carom_device_launch(
+        device, soup_kfree_cuda_count_near,
+        carom_device_resident(device, soup_kfree_cuda_count_near, SOUP_CUDA_THREADS),
+        SOUP_CUDA_THREADS, v, (const uint32_t *)tree.items, records, c, candidates, undecided,
+        op->counters);
     carom_device_launch(device, gather_undecided, RARE_BLOCKS, RARE_THREADS, v, c, undecided,
                         near.data, near.capacity);
 }
@@ -245,7 +251,7 @@ static carom_status crowd_settle(carom_device *device, carom_device_op *op,
     device->steps.candidates = n[K_MEASURED];
     device->steps.open_in_floats = n[K_MEASURED];
     device->steps.open_in_doubles = n[K_UNDECIDED];
-    crowd c = {};
+    soup_kfree_cuda_crowd c = {};
     (void)place_crowd(arguments->soup->def.triangle_count,
                       carom_device_scratch_data<char>(device, CAROM_SCRATCH_SOUP_CROWD), &c);
     *arguments->result = carom_device_k_free{

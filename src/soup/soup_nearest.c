@@ -10,16 +10,16 @@
 /* Distances may be measured too large by less than this factor. */
 #define LIMIT_MARGIN (1.0 + 0x1p-40)
 
-typedef struct worker {
+typedef struct soup_nearest_worker {
     carom_obb_worker base;
     const carom_soup_nearest_search *search;
     carom_soup_nearest best;
     uint64_t measured;
     uint32_t last_b; /* the triangle posed last */
     carom_triangle posed_b;
-} worker;
+} soup_nearest_worker;
 
-static bool is_better(const carom_soup_nearest *n, const carom_soup_nearest *than) {
+static bool soup_nearest_is_better(const carom_soup_nearest *n, const carom_soup_nearest *than) {
     if (!than->any) return true;
     if (n->time != than->time) return n->time < than->time;
     if (n->closest.distance != than->closest.distance)
@@ -43,37 +43,39 @@ void carom_soup_nearest_of(const carom_soup_placing *placing, uint32_t a, uint32
 }
 
 /* Takes the better one, and the lesser of both distances; whether anything changed. */
-static bool offer(carom_soup_nearest *best, const carom_soup_nearest *n) {
+static bool soup_nearest_offer(carom_soup_nearest *best, const carom_soup_nearest *n) {
     double least = best->any ? CAROM_MIN(n->least, best->least) : n->least;
-    bool better = is_better(n, best), nearer = !best->any || least < best->least;
+    bool better = soup_nearest_is_better(n, best), nearer = !best->any || least < best->least;
     if (better) *best = *n;
     best->least = least;
     return better || nearer;
 }
 
 /* Measures two triangles; whether that changes the best so far. */
-static inline bool look_at(const carom_soup_nearest_search *s, uint32_t a, uint32_t b,
-                           const carom_triangle *posed_a, const carom_triangle *posed_b,
-                           carom_soup_nearest *best, uint64_t *measured) {
+static inline bool soup_nearest_look_at(const carom_soup_nearest_search *s, uint32_t a, uint32_t b,
+                                        const carom_triangle *posed_a,
+                                        const carom_triangle *posed_b, carom_soup_nearest *best,
+                                        uint64_t *measured) {
     carom_soup_nearest found = {.any = true, .a = a, .b = b};
     if (!s->measure(s->user, best, posed_a, posed_b, &found)) return false;
     ++*measured;
     found.face_a = carom_soup_face(s->placing->a.soup, a);
     found.face_b = carom_soup_face(s->placing->b.soup, b);
     found.least = found.closest.distance;
-    return offer(best, &found);
+    return soup_nearest_offer(best, &found);
 }
 
 /* ---- On trees -------------------------------------------------------------------------------- */
 
-static float measure(carom_obb_traversal *traversal, uint32_t place_a, uint32_t place_b) {
-    worker *w = traversal->user;
+static float soup_nearest_measure(carom_obb_traversal *traversal, uint32_t place_a,
+                                  uint32_t place_b) {
+    soup_nearest_worker *w = traversal->user;
     const carom_soup_nearest_search *s = w->search;
     const carom_soup_placing *placing = s->placing;
     uint32_t a = placing->a.items[place_a], b = placing->b.items[place_b];
     carom_triangle posed_a = carom_soup_posed(&placing->a, a);
     if (b != w->last_b) w->posed_b = carom_soup_posed(&placing->b, w->last_b = b);
-    if (!look_at(s, a, b, &posed_a, &w->posed_b, &w->best, &w->measured))
+    if (!soup_nearest_look_at(s, a, b, &posed_a, &w->posed_b, &w->best, &w->measured))
         return atomic_load_explicit(&w->base.search->limit, memory_order_relaxed);
     const carom_closest *closest = &w->best.closest;
     if (s->turn)
@@ -82,9 +84,9 @@ static float measure(carom_obb_traversal *traversal, uint32_t place_a, uint32_t 
                                   carom_soup_limit_of(placing, s->limit_after(s->user, &w->best)));
 }
 
-static void worker_begin(void *user, void *state) {
+static void soup_nearest_worker_begin(void *user, void *state) {
     const carom_soup_nearest_search *s = *(const carom_soup_nearest_search **)user;
-    worker *w = state;
+    soup_nearest_worker *w = state;
     w->search = s;
     w->best.any = false;
     w->measured = 0;
@@ -93,13 +95,14 @@ static void worker_begin(void *user, void *state) {
     carom_soup_set_direction(&w->base.traversal, s->placing, s->placing->offset);
 }
 
-static carom_status search_trees(const carom_soup_nearest_search *s, carom_soup_nearest *best) {
-    const worker *w;
+static carom_status soup_nearest_search_trees(const carom_soup_nearest_search *s,
+                                              carom_soup_nearest *best) {
+    const soup_nearest_worker *w;
     carom_obb_search search = {.context = s->context,
-                               .state_size = sizeof(worker),
+                               .state_size = sizeof(soup_nearest_worker),
                                .user = &s,
-                               .begin = worker_begin,
-                               .measure = measure,
+                               .begin = soup_nearest_worker_begin,
+                               .measure = soup_nearest_measure,
                                .budget = UINT64_MAX,
                                .limit = carom_soup_limit_of(s->placing, s->limit)};
     CAROM_TRY(carom_obb_search_begin(&search));
@@ -107,7 +110,7 @@ static carom_status search_trees(const carom_soup_nearest_search *s, carom_soup_
     s->context->work.visits += search.visits;
     for (uint32_t i = 0; (w = carom_worker_states_next(&search.states, &i)) != NULL;) {
         s->context->work.candidates += w->measured;
-        if (w->best.any) (void)offer(best, &w->best);
+        if (w->best.any) (void)soup_nearest_offer(best, &w->best);
     }
     carom_obb_search_end(&search);
     return status;
@@ -126,14 +129,15 @@ static bool measure_two(void *user, uint32_t a, uint32_t b, const carom_triangle
                         const carom_triangle *posed_b) {
     all_with_all *all = user;
     const carom_soup_nearest_search *s = all->search;
-    if (look_at(s, a, b, posed_a, posed_b, &all->best, &all->measured)) {
+    if (soup_nearest_look_at(s, a, b, posed_a, posed_b, &all->best, &all->measured)) {
         double limit = s->limit_after(s->user, &all->best) * LIMIT_MARGIN;
         all->limit = CAROM_MIN(limit, all->limit);
     }
     return true;
 }
 
-static carom_status compare_all(const carom_soup_nearest_search *s, carom_soup_nearest *best) {
+static carom_status soup_nearest_compare_all(const carom_soup_nearest_search *s,
+                                             carom_soup_nearest *best) {
     all_with_all all = {.search = s, .limit = s->limit * LIMIT_MARGIN};
     carom_status status =
         carom_soup_each_two(s->context, s->placing, carom_soup_direction_of(s->placing->offset),
@@ -149,8 +153,8 @@ carom_status carom_soup_find_nearest_two(const carom_soup_nearest_search *search
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     *best = (carom_soup_nearest){.any = false};
     carom_status status = search->placing->extreme || search->placing->far
-                              ? compare_all(search, best)
-                              : search_trees(search, best);
+                              ? soup_nearest_compare_all(search, best)
+                              : soup_nearest_search_trees(search, best);
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include "base/threads.h"
 
-#define PAIRS_PER_RANGE 4096u
+#define SOUP_PAIRS_PER_RANGE 4096u
 
 carom_soup_span carom_soup_span_of(const carom_soup *soup, uint32_t face) {
     if (soup->faces == NULL) {
@@ -31,7 +31,7 @@ static bool is_there(const carom_soup *soup, uint32_t face) {
     return span.first < span.end && (soup->states[span.first] & CAROM_SOUP_DEAD) == 0;
 }
 
-static carom_status check_range(void *argument, carom_range range) {
+static carom_status soup_pairs_check_range(void *argument, carom_range range) {
     const carom_soup_pair_input *input = argument;
     for (uint64_t i = range.begin; i < range.end; ++i)
         if (!is_there(input->a.soup, input->pairs[i].a) ||
@@ -40,10 +40,10 @@ static carom_status check_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status check_pairs(carom_soup_pair_input *input) {
+static carom_status soup_pairs_check_pairs(carom_soup_pair_input *input) {
     carom_context *context = input->context;
-    carom_status status =
-        carom_parallel_for(context, input->count, PAIRS_PER_RANGE, check_range, input);
+    carom_status status = carom_parallel_for(context, input->count, SOUP_PAIRS_PER_RANGE,
+                                             soup_pairs_check_range, input);
     if (status != CAROM_BAD_INPUT) return status;
     for (uint64_t i = 0; i < input->count; ++i) {
         carom_pair pair = input->pairs[i];
@@ -67,7 +67,7 @@ carom_status carom_soup_pair_input_self(carom_context *context, const carom_soup
                                      .b = {.soup = soup},
                                      .pairs = pairs,
                                      .count = count};
-    return check_pairs(input);
+    return soup_pairs_check_pairs(input);
 }
 
 carom_status carom_soup_pair_input_cross(carom_context *context, const carom_soup *a,
@@ -84,5 +84,5 @@ carom_status carom_soup_pair_input_cross(carom_context *context, const carom_sou
                                      .b = {b, true, placing.b.frame},
                                      .pairs = pairs,
                                      .count = count};
-    return check_pairs(input);
+    return soup_pairs_check_pairs(input);
 }

@@ -54,13 +54,13 @@ static unit_frame unit_frame_of(const carom_soup *soup) {
     return u;
 }
 
-typedef struct corners_of {
+typedef struct soup_place_corners_of {
     const carom_soup *soup;
     double shift[3], factor;
-} corners_of;
+} soup_place_corners_of;
 
 static void corners_in_frame(const void *user, uint32_t item, carom_vec3 corners[3]) {
-    const corners_of *c = user;
+    const soup_place_corners_of *c = user;
     const carom_soup *soup = c->soup;
     carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)item);
     for (int i = 0; i < 3; ++i) {
@@ -71,15 +71,15 @@ static void corners_in_frame(const void *user, uint32_t item, carom_vec3 corners
     }
 }
 
-static corners_of corners_begin(const carom_soup *soup) {
+static soup_place_corners_of corners_begin(const carom_soup *soup) {
     unit_frame u = unit_frame_of(soup);
-    corners_of c = {.soup = soup, .factor = carom_power_of_two(u.factor)};
+    soup_place_corners_of c = {.soup = soup, .factor = carom_power_of_two(u.factor)};
     for (int k = 0; k < 3; ++k) c.shift[k] = (double)u.shift[k];
     return c;
 }
 
 const char *carom_soup_validate_rigid(const carom_soup *soup) {
-    corners_of c = corners_begin(soup);
+    soup_place_corners_of c = corners_begin(soup);
     return carom_obb_validate(&soup->oriented, soup->triangle_count, corners_in_frame, &c);
 }
 
@@ -90,7 +90,7 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) 
     CAROM_TRY(carom_obb_reserve(context, &soup->allocator, &soup->oriented, count));
     for (uint32_t t = 0, at = 0; t < soup->triangle_count; ++t)
         if (carom_soup_searched(soup, t)) soup->oriented.items[at++] = t;
-    corners_of c = corners_begin(soup);
+    soup_place_corners_of c = corners_begin(soup);
     CAROM_ASSERT(soup->oriented.item_count == count && count <= soup->triangle_count);
     return carom_obb_build(context, &soup->oriented, corners_in_frame, &c);
 }
@@ -161,7 +161,7 @@ static carom_obb_move move_make(double r[3][3], const double t[3], double scale)
     return move;
 }
 
-static void relate(carom_soup_placing *p) {
+static void soup_place_relate(carom_soup_placing *p) {
     const carom_soup_side *a = &p->a, *b = &p->b;
     const double *ra = a->frame.r, *rb = b->frame.r;
     double r[3][3], back[3][3], t[3], t_back[3], size = 0.0;
@@ -199,7 +199,7 @@ carom_status carom_soup_place(carom_context *context, const carom_soup *a, const
                               carom_soup_placing *placing) {
     CAROM_TRY(make_side(context, a, pose_a, "the pose of a", &placing->a));
     CAROM_TRY(make_side(context, b, pose_b, "the pose of b", &placing->b));
-    relate(placing);
+    soup_place_relate(placing);
     return CAROM_OK;
 }
 

@@ -21,13 +21,13 @@
 #include "geom/nearer.h"
 #include "soup/soup_points_cpu.h"
 
-#define QUERIES_PER_RANGE  16u
-#define POINTS_PER_RANGE   4096u /* when sorting */
-#define SORT_POINT_MINIMUM 64u   /* points: fewer do not repay sorting */
+#define SOUP_POINTS_QUERIES_PER_RANGE 16u
+#define POINTS_PER_RANGE              4096u /* when sorting */
+#define SORT_POINT_MINIMUM            64u   /* points: fewer do not repay sorting */
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-static carom_status answer_range(void *argument, carom_range range) {
+static carom_status soup_points_answer_range(void *argument, carom_range range) {
     const carom_soup_batch *batch = *(const carom_soup_batch **)argument;
     carom_soup_turn turn = {range.worker, CAROM_BVH_NONE};
     for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -38,8 +38,8 @@ static carom_status answer_range(void *argument, carom_range range) {
 }
 
 carom_status carom_soup_batch_run(const carom_soup_batch *batch, const char *what, uint64_t count) {
-    return carom_parallel_phase(batch->context, what, count, QUERIES_PER_RANGE, answer_range,
-                                &batch);
+    return carom_parallel_phase(batch->context, what, count, SOUP_POINTS_QUERIES_PER_RANGE,
+                                soup_points_answer_range, &batch);
 }
 
 typedef struct sorting {
@@ -51,14 +51,14 @@ typedef struct sorting {
 } sorting;
 
 /* A point in the frame of the soup's boxes; infinite if it overflows. */
-static carom_vec3 to_frame(const carom_soup *soup, carom_vec3 p) {
+static carom_vec3 soup_points_to_frame(const carom_soup *soup, carom_vec3 p) {
     return carom_vec_sub(carom_vec_scale(p, soup->scale), soup->origin);
 }
 
-static carom_status make_keys(void *argument, carom_range range) {
+static carom_status soup_points_make_keys(void *argument, carom_range range) {
     const sorting *s = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_vec3 p = to_frame(s->soup, s->points[i]);
+        carom_vec3 p = soup_points_to_frame(s->soup, s->points[i]);
         const double at[3] = {p.x, p.y, p.z};
         carom_box box;
         for (int k = 0; k < 3; ++k) {
@@ -85,7 +85,7 @@ carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *po
     if (s.keys == NULL || s.order == NULL)
         return carom_fail_memory(context, 2 * count * sizeof(uint32_t), "sorting points");
     s.space = carom_bvh_space_of(&soup->bounds);
-    CAROM_TRY(carom_parallel_for(context, count, POINTS_PER_RANGE, make_keys, &s));
+    CAROM_TRY(carom_parallel_for(context, count, POINTS_PER_RANGE, soup_points_make_keys, &s));
     CAROM_TRY(carom_sort_keys(context, s.keys, s.order, count));
     batch->order = s.order;
     return CAROM_OK;
@@ -109,10 +109,10 @@ carom_status carom_soup_check_points(carom_context *context, const carom_soup *s
 #define BOX_DISTANCE_LIMIT 0x1p200
 
 /* A candidate for the nearest face. */
-typedef struct candidate {
+typedef struct soup_points_candidate {
     carom_hit hit;
     uint32_t place;
-} candidate;
+} soup_points_candidate;
 
 /* About six faces meet at a corner. If there are more candidates, they are reduced to the nearest.
  */
@@ -127,21 +127,21 @@ typedef struct seeker {
     double error; /* upper bound of the sum of the errors of two distances */
     double least; /* of all distances */
     uint32_t worker, offers, count;
-    uint32_t seed;                                 /* the place offered first */
-    bool seeded;                                   /* it has been */
-    candidate candidates[NEAREST_CANDIDATE_LIMIT]; /* all faces within least + error */
+    uint32_t seed;                                             /* the place offered first */
+    bool seeded;                                               /* it has been */
+    soup_points_candidate candidates[NEAREST_CANDIDATE_LIMIT]; /* all faces within least + error */
 } seeker;
 
 /* The error relative to the size of soup and point per axis. The extent of point and face is at
  * most 2 sqrt(3) of the size, so two distances with an error of 1e-15 of their extents have a total
  * error of 7e-15 of the size; this is four times as much. */
-#define DISTANCE_ERROR 0x1p-45
+#define SOUP_POINTS_DISTANCE_ERROR 0x1p-45
 
 /* From the centre of a sphere all faces are about equally near, so the clock is checked now and
  * then. */
-#define OFFERS_PER_LOOK 1024u
+#define SOUP_POINTS_OFFERS_PER_LOOK 1024u
 
-static carom_triangle triangle_at(const seeker *s, uint32_t place) {
+static carom_triangle soup_points_triangle_at(const seeker *s, uint32_t place) {
     return carom_soup_triangle(s->soup, s->soup->placed + 3 * (uint64_t)place);
 }
 
@@ -152,13 +152,13 @@ static bool too_far(const seeker *s, double distance) {
 
 /* Reduces the candidates to the nearest one, the lowest of those equally near. Triangles are in the
  * order of their faces. */
-static void choose(seeker *s) {
+static void soup_points_choose(seeker *s) {
     const uint32_t *items = s->soup->bvh.items;
-    const candidate *best = NULL;
+    const soup_points_candidate *best = NULL;
     carom_triangle nearest;
-    for (const candidate *c = s->candidates; c < s->candidates + s->count; ++c) {
+    for (const soup_points_candidate *c = s->candidates; c < s->candidates + s->count; ++c) {
         if (too_far(s, c->hit.distance)) continue;
-        carom_triangle t = triangle_at(s, c->place);
+        carom_triangle t = soup_points_triangle_at(s, c->place);
         if (best == NULL ||
             (items[c->place] < items[best->place] ? carom_not_farther(s->point, &t, &nearest)
                                                   : !carom_not_farther(s->point, &nearest, &t))) {
@@ -178,22 +178,22 @@ static double limit_of(const seeker *s) {
     return limit <= BOX_DISTANCE_LIMIT ? limit : HUGE_VAL;
 }
 
-static void offer(seeker *s, uint32_t place, const carom_triangle *t) {
+static void soup_points_offer(seeker *s, uint32_t place, const carom_triangle *t) {
     const carom_soup *soup = s->soup;
     carom_closest closest;
     carom_near_point_triangle(s->point, t->corner, &closest);
     if (too_far(s, closest.distance)) return;
     double distance = closest.distance * soup->scale; /* may underflow */
     if (distance + s->error < s->least) s->count = 0;
-    if (s->count == NEAREST_CANDIDATE_LIMIT) choose(s);
+    if (s->count == NEAREST_CANDIDATE_LIMIT) soup_points_choose(s);
     if (distance < s->least) s->least = distance;
     uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
     CAROM_ASSERT(s->count < NEAREST_CANDIDATE_LIMIT && s->least <= distance + s->error);
-    s->candidates[s->count++] =
-        (candidate){{.face = face, .distance = closest.distance, .point = closest.b}, place};
+    s->candidates[s->count++] = (soup_points_candidate){
+        {.face = face, .distance = closest.distance, .point = closest.b}, place};
 }
 
-static void put_vec(double (*rows)[CAROM_BVH_WIDTH], uint32_t at, carom_vec3 v) {
+static void soup_points_put_vec(double (*rows)[CAROM_BVH_WIDTH], uint32_t at, carom_vec3 v) {
     rows[0][at] = v.x;
     rows[1][at] = v.y;
     rows[2][at] = v.z;
@@ -206,11 +206,12 @@ static uint32_t load_lanes(const seeker *s, uint32_t block, uint32_t lanes, uint
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t place = block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
         if (place == s->seed) continue;
-        carom_triangle t = triangle_at(s, place);
+        carom_triangle t = soup_points_triangle_at(s, place);
         for (int i = 0; i < 3; ++i)
-            put_vec(seen->corner + 3 * i, count, carom_vec_sub(t.corner[i], s->point));
+            soup_points_put_vec(seen->corner + 3 * i, count, carom_vec_sub(t.corner[i], s->point));
         for (int i = 0; i < 2; ++i)
-            put_vec(seen->edge + 3 * i, count, carom_vec_sub(t.corner[i + 1], t.corner[0]));
+            soup_points_put_vec(seen->edge + 3 * i, count,
+                                carom_vec_sub(t.corner[i + 1], t.corner[0]));
         CAROM_ASSERT(count < CAROM_BVH_WIDTH && place < s->soup->bvh.item_count);
         triangles[count] = t;
         places[count++] = place;
@@ -220,14 +221,14 @@ static uint32_t load_lanes(const seeker *s, uint32_t block, uint32_t lanes, uint
 
 /* Offers the faces of a block, nearest first by their lower bounds, as long as these are within the
  * limit. */
-static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
+static double soup_points_offer_lanes(void *user, uint32_t block, uint32_t lanes) {
     seeker *s = user;
     uint32_t places[CAROM_BVH_WIDTH];
     carom_triangle triangles[CAROM_BVH_WIDTH];
     carom_soup_seen seen;
     double bounds[CAROM_BVH_WIDTH];
     s->offers += (uint32_t)__builtin_popcount(lanes);
-    if (s->offers >= OFFERS_PER_LOOK) {
+    if (s->offers >= SOUP_POINTS_OFFERS_PER_LOOK) {
         s->offers = 0;
         if (carom_progress_stop(s->context, s->worker))
             return -1.0; /* nothing can be nearer: the search ends */
@@ -241,7 +242,7 @@ static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
             i = bounds[k] < bounds[i] ? k : i;
         }
         if (too_far(s, bounds[i])) break;
-        offer(s, places[i], &triangles[i]);
+        soup_points_offer(s, places[i], &triangles[i]);
         left &= ~(1u << i);
     }
     return limit_of(s);
@@ -249,8 +250,8 @@ static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
 
 /* Distances are computed relative to the point. For a distant point this rounds the face's corners,
  * and the closest point may lie beside the face. Then it is computed again relative to the face. */
-static void settle_point(const seeker *s, candidate *best) {
-    carom_triangle t = triangle_at(s, best->place);
+static void settle_point(const seeker *s, soup_points_candidate *best) {
+    carom_triangle t = soup_points_triangle_at(s, best->place);
     const carom_vec3 *p = t.corner;
     double away = carom_vec_largest(carom_vec_sub(s->point, p[0]));
     double size = carom_vec_largest(carom_vec_sub(p[1], p[0]));
@@ -272,7 +273,7 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
     s.offers = s.count = 0;
     s.least = HUGE_VAL;
     carom_bvh_point at;
-    carom_vec3 p = to_frame(soup, point);
+    carom_vec3 p = soup_points_to_frame(soup, point);
     at.at[0] = p.x;
     at.at[1] = p.y;
     at.at[2] = p.z;
@@ -285,7 +286,7 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
     at.margin = 0x1p-46 * size;
     /* The distances themselves are rounded to multiples of 2^-1074; 2^-1000 exceeds the error of an
      * underflow in the frame. */
-    s.error = DISTANCE_ERROR * size + (0x1p-1073 * soup->scale + 0x1p-1000);
+    s.error = SOUP_POINTS_DISTANCE_ERROR * size + (0x1p-1073 * soup->scale + 0x1p-1000);
     if (!(size <= BOX_DISTANCE_LIMIT)) { /* every box may contain the nearest face */
         at.at[0] = at.at[1] = at.at[2] = 0.0;
         at.margin = BOX_DISTANCE_LIMIT;
@@ -293,14 +294,15 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
     }
     s.seed = turn->place;
     if (s.seed != CAROM_BVH_NONE) {
-        carom_triangle t = triangle_at(&s, s.seed);
-        offer(&s, s.seed, &t);
+        carom_triangle t = soup_points_triangle_at(&s, s.seed);
+        soup_points_offer(&s, s.seed, &t);
     }
-    CAROM_CPU_CALL(context, carom_bvh_nearest)(&soup->bvh, &at, limit_of(&s), offer_lanes, &s);
+    CAROM_CPU_CALL(context, carom_bvh_nearest)
+    (&soup->bvh, &at, limit_of(&s), soup_points_offer_lanes, &s);
     if (s.count == 0)
         return (carom_hit){
             .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = point};
-    if (s.count > 1) choose(&s);
+    if (s.count > 1) soup_points_choose(&s);
     settle_point(&s, &s.candidates[0]);
     CAROM_ASSERT(s.count == 1);
     turn->place = s.candidates[0].place;

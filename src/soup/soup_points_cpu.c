@@ -13,75 +13,89 @@
 
 #include "base/simd.h"
 
-static inline carom_f64v load(const double *from) {
+static inline carom_f64v soup_points_cpu_load(const double *from) {
     carom_f64v value;
     memcpy(&value, from, sizeof(value));
     return value;
 }
 
-static inline carom_f64v choose(carom_i64v comparison, carom_f64v yes, carom_f64v no) {
+static inline carom_f64v soup_points_cpu_choose(carom_i64v comparison, carom_f64v yes,
+                                                carom_f64v no) {
     return (carom_f64v)(((carom_i64v)yes & comparison) | ((carom_i64v)no & ~comparison));
 }
 
-typedef struct vec_v {
+typedef struct soup_points_cpu_vec_v {
     carom_f64v x, y, z;
-} vec_v;
+} soup_points_cpu_vec_v;
 
-static inline vec_v load_vec(const double (*rows)[CAROM_BVH_WIDTH], uint32_t at) {
-    return (vec_v){load(rows[0] + at), load(rows[1] + at), load(rows[2] + at)};
+static inline soup_points_cpu_vec_v soup_points_cpu_load_vec(const double (*rows)[CAROM_BVH_WIDTH],
+                                                             uint32_t at) {
+    return (soup_points_cpu_vec_v){soup_points_cpu_load(rows[0] + at),
+                                   soup_points_cpu_load(rows[1] + at),
+                                   soup_points_cpu_load(rows[2] + at)};
 }
 
-static inline carom_f64v dot(vec_v a, vec_v b) {
+static inline carom_f64v soup_points_cpu_dot(soup_points_cpu_vec_v a, soup_points_cpu_vec_v b) {
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-static inline vec_v cross(vec_v a, vec_v b) {
-    return (vec_v){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+static inline soup_points_cpu_vec_v soup_points_cpu_cross(soup_points_cpu_vec_v a,
+                                                          soup_points_cpu_vec_v b) {
+    return (soup_points_cpu_vec_v){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z,
+                                   a.x * b.y - a.y * b.x};
 }
 
-static inline vec_v sub(vec_v a, vec_v b) {
-    return (vec_v){a.x - b.x, a.y - b.y, a.z - b.z};
+static inline soup_points_cpu_vec_v soup_points_cpu_sub(soup_points_cpu_vec_v a,
+                                                        soup_points_cpu_vec_v b) {
+    return (soup_points_cpu_vec_v){a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
-static inline carom_f64v largest(vec_v a) {
+static inline carom_f64v soup_points_cpu_largest(soup_points_cpu_vec_v a) {
     return carom_f64v_max(carom_f64v_max(carom_f64v_abs(a.x), carom_f64v_abs(a.y)),
                           carom_f64v_abs(a.z));
 }
 
 /* The squared distance of the segment w + t u, t in [0, 1], from the point. An edge without length
  * is a point. */
-static inline carom_f64v edge_squared(vec_v w, vec_v u) {
+static inline carom_f64v edge_squared(soup_points_cpu_vec_v w, soup_points_cpu_vec_v u) {
     const carom_f64v zero = carom_f64v_splat(0.0), one = carom_f64v_splat(1.0);
-    carom_f64v square = dot(u, u);
-    carom_f64v t = -dot(w, u) / choose(square > 0.0, square, one);
+    carom_f64v square = soup_points_cpu_dot(u, u);
+    carom_f64v t = -soup_points_cpu_dot(w, u) / soup_points_cpu_choose(square > 0.0, square, one);
     t = carom_f64v_min(carom_f64v_max(t, zero), one);
-    vec_v foot = {w.x + u.x * t, w.y + u.y * t, w.z + u.z * t};
-    return dot(foot, foot);
+    soup_points_cpu_vec_v foot = {w.x + u.x * t, w.y + u.y * t, w.z + u.z * t};
+    return soup_points_cpu_dot(foot, foot);
 }
 
 void CAROM_CPU(carom_soup_lower_bounds)(const carom_soup_seen *seen, uint32_t count,
                                         double bounds[CAROM_BVH_WIDTH]) {
     const carom_f64v zero = carom_f64v_splat(0.0);
     for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
-        vec_v a = load_vec(seen->corner, at), b = load_vec(seen->corner + 3, at);
-        vec_v c = load_vec(seen->corner + 6, at);
-        vec_v u = load_vec(seen->edge, at), v = load_vec(seen->edge + 3, at), o = sub(v, u);
-        carom_f64v far = carom_f64v_max(carom_f64v_max(largest(a), largest(b)), largest(c));
-        carom_f64v size = carom_f64v_max(largest(u), largest(v)), square = size * size;
+        soup_points_cpu_vec_v a = soup_points_cpu_load_vec(seen->corner, at),
+                              b = soup_points_cpu_load_vec(seen->corner + 3, at);
+        soup_points_cpu_vec_v c = soup_points_cpu_load_vec(seen->corner + 6, at);
+        soup_points_cpu_vec_v u = soup_points_cpu_load_vec(seen->edge, at),
+                              v = soup_points_cpu_load_vec(seen->edge + 3, at),
+                              o = soup_points_cpu_sub(v, u);
+        carom_f64v far =
+            carom_f64v_max(carom_f64v_max(soup_points_cpu_largest(a), soup_points_cpu_largest(b)),
+                           soup_points_cpu_largest(c));
+        carom_f64v size = carom_f64v_max(soup_points_cpu_largest(u), soup_points_cpu_largest(v)),
+                   square = size * size;
         carom_i64v in_range = (size > 0x1p-100) & (far < 0x1p100);
-        vec_v n = cross(u, v);
+        soup_points_cpu_vec_v n = soup_points_cpu_cross(u, v);
         carom_f64v doubt = 0x1p-44 * (square * size * far);
-        carom_i64v outside = (dot(cross(n, u), a) > doubt) | (dot(cross(n, o), b) > doubt) |
-                             (dot(cross(v, n), c) > doubt);
+        carom_i64v outside = (soup_points_cpu_dot(soup_points_cpu_cross(n, u), a) > doubt) |
+                             (soup_points_cpu_dot(soup_points_cpu_cross(n, o), b) > doubt) |
+                             (soup_points_cpu_dot(soup_points_cpu_cross(v, n), c) > doubt);
         carom_f64v edges = carom_f64v_min(carom_f64v_min(edge_squared(a, u), edge_squared(b, o)),
                                           edge_squared(a, v));
-        carom_f64v normal = dot(n, n) + 0x1p-43 * (square * square);
-        carom_f64v height = carom_f64v_abs(dot(n, a)) - 0x1p-46 * (square * far);
-        carom_f64v root = carom_f64v_sqrt(choose(outside, edges, normal));
+        carom_f64v normal = soup_points_cpu_dot(n, n) + 0x1p-43 * (square * square);
+        carom_f64v height = carom_f64v_abs(soup_points_cpu_dot(n, a)) - 0x1p-46 * (square * far);
+        carom_f64v root = carom_f64v_sqrt(soup_points_cpu_choose(outside, edges, normal));
         carom_f64v on_edge = root * (1.0 - 0x1p-46) - 0x1p-46 * far;
         carom_f64v on_plane = height / root * (1.0 - 0x1p-44);
-        carom_f64v bound = carom_f64v_max(choose(outside, on_edge, on_plane), zero);
-        bound = choose(in_range, bound, zero);
+        carom_f64v bound = carom_f64v_max(soup_points_cpu_choose(outside, on_edge, on_plane), zero);
+        bound = soup_points_cpu_choose(in_range, bound, zero);
         memcpy(bounds + at, &bound, sizeof(bound));
     }
 }

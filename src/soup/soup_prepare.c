@@ -147,8 +147,8 @@ static carom_status find_bounds_of_part(void *argument, carom_range range) {
 }
 
 /* The bounds of all positions as given. */
-static carom_status find_bounds(carom_context *context, const carom_soup *soup, double low[3],
-                                double high[3]) {
+static carom_status soup_prepare_find_bounds(carom_context *context, const carom_soup *soup,
+                                             double low[3], double high[3]) {
     uint64_t count = soup->vertex_count;
     bounds_search search = {.soup = soup,
                             .part = CAROM_MAX(count / BOUNDS_PARTS + 1, BOUNDS_PART_MINIMUM)};
@@ -161,13 +161,13 @@ static carom_status find_bounds(carom_context *context, const carom_soup *soup, 
 }
 
 /* Chooses scale and origin, and computes the bounds in that frame. */
-static carom_status choose_frame(carom_context *context, carom_soup *soup) {
+static carom_status soup_prepare_choose_frame(carom_context *context, carom_soup *soup) {
     soup->origin = carom_vec(0.0, 0.0, 0.0);
     soup->scale = 1.0;
     soup->bounds = carom_box_empty();
     if (soup->vertex_count == 0) return CAROM_OK;
     double low[3], high[3], most = 0.0;
-    CAROM_TRY(find_bounds(context, soup, low, high));
+    CAROM_TRY(soup_prepare_find_bounds(context, soup, low, high));
     if (soup->scalar == CAROM_SCALAR_FLOAT32) {
         for (int k = 0; k < 3; ++k) {
             soup->bounds.low[k] = (float)low[k];
@@ -209,7 +209,7 @@ static bool floats_have_area(const float *positions, const uint32_t *corners) {
     return (carom_i32x4_lanes(carom_f32x4_abs(a - b) > error) & 7u) != 0;
 }
 
-static carom_status find_degenerate(void *argument, carom_range range) {
+static carom_status soup_prepare_find_degenerate(void *argument, carom_range range) {
     carom_soup *soup = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const uint32_t *corners = soup->corners + 3 * i;
@@ -280,7 +280,7 @@ static carom_status reserve_placed(carom_context *context, carom_soup *soup, uin
     return carom_touch_pages(context, soup->placed, places * 3 * sizeof(uint32_t));
 }
 
-static carom_status build_tree(carom_context *context, carom_soup *soup) {
+static carom_status soup_prepare_build_tree(carom_context *context, carom_soup *soup) {
     uint64_t count = soup->triangle_count;
     uint64_t places = (count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
     CAROM_TRY(reserve_placed(context, soup, places));
@@ -294,32 +294,33 @@ static carom_status build_tree(carom_context *context, carom_soup *soup) {
     return soup->rigid ? carom_soup_prepare_rigid(context, soup) : CAROM_OK;
 }
 
-static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *degenerate_faces) {
+static carom_status soup_prepare_all(carom_context *context, carom_soup *soup,
+                                     uint32_t *degenerate_faces) {
     uint64_t count = soup->triangle_count;
     face_count faces = {.soup = soup};
-    CAROM_TRY(choose_frame(context, soup));
-    CAROM_TRY(carom_parallel_for(context, count, AREA_GRAIN, find_degenerate, soup));
+    CAROM_TRY(soup_prepare_choose_frame(context, soup));
+    CAROM_TRY(carom_parallel_for(context, count, AREA_GRAIN, soup_prepare_find_degenerate, soup));
     CAROM_TRY(carom_parallel_for(context, count, STATE_GRAIN, count_degenerate_faces, &faces));
     *degenerate_faces = atomic_load(&faces.degenerate);
     carom_progress_add(context, 0, count);
     if (soup->method == CAROM_SOUP_METHOD_GRID)
         return carom_soup_grid_build(context, &soup->allocator, soup, &soup->grid_def,
                                      &soup->cells);
-    return build_tree(context, soup);
+    return soup_prepare_build_tree(context, soup);
 }
 
 /* Shares of the time for progress: faces, sorted boxes; then the oriented boxes. */
-#define STEPS          2u
-#define STEPS_ORIENTED 9u
+#define SOUP_PREPARE_STEPS 2u
+#define STEPS_ORIENTED     9u
 
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
     atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
                           memory_order_relaxed);
     if (soup->backend == CAROM_BACKEND_CUDA) return carom_soup_device_prepare(context, soup);
-    uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
+    uint64_t steps = SOUP_PREPARE_STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
     uint32_t degenerate_faces = 0;
     carom_progress_begin(context, "preparing a soup", steps * soup->triangle_count);
-    CAROM_TRY(carom_progress_finish(context, prepare(context, soup, &degenerate_faces)));
+    CAROM_TRY(carom_progress_finish(context, soup_prepare_all(context, soup, &degenerate_faces)));
     CAROM_ASSERT(degenerate_faces <= soup->face_count);
     soup->degenerate_faces = degenerate_faces;
     return CAROM_OK;

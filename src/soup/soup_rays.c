@@ -18,16 +18,16 @@ typedef struct ray_query {
 } ray_query;
 
 /* The search for the first face of one ray. */
-typedef struct ray_search {
+typedef struct soup_rays_ray_search {
     const carom_soup *soup;
     carom_ray_view view;
     double margin; /* of boxes */
     uint32_t face; /* CAROM_NONE: none met so far */
     carom_ray_hit first;
-} ray_search;
+} soup_rays_ray_search;
 
-static double offer(void *user, uint32_t place) {
-    ray_search *f = user;
+static double soup_rays_offer(void *user, uint32_t place) {
+    soup_rays_ray_search *f = user;
     const carom_soup *soup = f->soup;
     carom_triangle triangle = carom_soup_triangle(soup, soup->placed + 3 * (uint64_t)place);
     uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
@@ -78,8 +78,8 @@ static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
     return best;
 }
 
-static carom_hit cast(const ray_query *q, const carom_ray *ray) {
-    ray_search f;
+static carom_hit soup_rays_cast(const ray_query *q, const carom_ray *ray) {
+    soup_rays_ray_search f;
     carom_hit hit = {
         .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = ray->origin};
     f.soup = q->batch.soup;
@@ -96,7 +96,8 @@ static carom_hit cast(const ray_query *q, const carom_ray *ray) {
     f.margin = 4.0 * f.view.error + 0x1p-46 * far;
     path.margin = f.margin = CAROM_MIN(f.margin, CAROM_BVH_EVERYWHERE);
     double limit = carom_bvh_ray_limit(f.view.limit_high, f.margin);
-    CAROM_CPU_CALL(q->batch.context, carom_bvh_cast)(&q->batch.soup->bvh, &path, limit, offer, &f);
+    CAROM_CPU_CALL(q->batch.context, carom_bvh_cast)
+    (&q->batch.soup->bvh, &path, limit, soup_rays_offer, &f);
     if (f.face == CAROM_NONE) return hit;
     hit.id = 0;
     hit.face = f.face;
@@ -108,7 +109,7 @@ static carom_hit cast(const ray_query *q, const carom_ray *ray) {
 }
 
 /* The frame of the soup's boxes. */
-static carom_ray_frame frame_of(const carom_soup *soup) {
+static carom_ray_frame soup_rays_frame_of(const carom_soup *soup) {
     carom_ray_frame frame = {soup->scale, {soup->origin.x, soup->origin.y, soup->origin.z}, 0.0};
     for (int k = 0; k < 3 && soup->vertex_count != 0; ++k) {
         double low = fabs((double)soup->bounds.low[k]), high = fabs((double)soup->bounds.high[k]);
@@ -120,7 +121,7 @@ static carom_ray_frame frame_of(const carom_soup *soup) {
 static carom_status answer_ray(const carom_soup_batch *batch, uint64_t i, carom_soup_turn *turn) {
     const ray_query *q = (const ray_query *)batch;
     (void)turn;
-    q->hits[i] = cast(q, &q->rays[i]);
+    q->hits[i] = soup_rays_cast(q, &q->rays[i]);
     return CAROM_OK;
 }
 
@@ -129,6 +130,6 @@ carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup
     CAROM_REQUIRE_BATCH(context, soup, rays, count, hits);
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(carom_rays_check(context, rays, count));
-    ray_query q = {{context, soup, answer_ray, NULL}, rays, hits, frame_of(soup)};
+    ray_query q = {{context, soup, answer_ray, NULL}, rays, hits, soup_rays_frame_of(soup)};
     return carom_soup_batch_run(&q.batch, "casting rays", count);
 }

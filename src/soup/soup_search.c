@@ -16,11 +16,11 @@
 #include "soup/soup_cpu.h"
 #include "soup/soup_within.h"
 
-#define NODES_PER_RANGE     2u /* of level 1: 512 triangles */
-#define RANKS_PER_RANGE     512u
-#define TRIANGLES_PER_RANGE 64u /* of a window */
+#define SOUP_SEARCH_NODES_PER_RANGE     2u /* of level 1: 512 triangles */
+#define SOUP_SEARCH_RANKS_PER_RANGE     512u
+#define SOUP_SEARCH_TRIANGLES_PER_RANGE 64u /* of a window */
 
-typedef struct finder {
+typedef struct soup_search_finder {
     carom_soup_search *search;
     uint32_t worker;
     const uint32_t *items, *placed; /* triangles and corners by place in the tree, or by rank */
@@ -35,11 +35,11 @@ typedef struct finder {
         carom_bvh_found tree;
         carom_grid_found grid;
     } found;
-} finder;
+} soup_search_finder;
 
 /* ---- Pair test ------------------------------------------------------------------------------- */
 
-static bool keep_pair(finder *f, uint32_t triangle_a, uint32_t triangle_b) {
+static bool keep_pair(soup_search_finder *f, uint32_t triangle_a, uint32_t triangle_b) {
     carom_soup_search *s = f->search;
     uint32_t a = carom_soup_face(s->soup, triangle_a), b = carom_soup_face(s->soup, triangle_b);
     uint32_t low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);
@@ -72,7 +72,7 @@ static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uin
     return carom_face_pair_exact(&ta, &tb, &common, as_segments) != 0;
 }
 
-static bool decide_batch(finder *f) {
+static bool soup_search_decide_batch(soup_search_finder *f) {
     carom_soup_search *s = f->search;
     carom_soup_within_batch *batch = &f->batch;
     if (!carom_soup_within_decide(s->context, f->worker, batch, s->margin, &f->work.undecided))
@@ -86,7 +86,8 @@ static bool decide_batch(finder *f) {
 }
 
 /* Decides pairs within a margin. */
-static bool decide_within(finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
+static bool decide_within(soup_search_finder *f, const uint32_t *a, const uint32_t *b,
+                          uint32_t count) {
     const carom_soup *soup = f->search->soup;
     f->batch.count = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -97,13 +98,15 @@ static bool decide_within(finder *f, const uint32_t *a, const uint32_t *b, uint3
         carom_triangle ta = carom_soup_triangle(soup, ca), tb = carom_soup_triangle(soup, cb);
         carom_soup_within_add(&f->batch, triangle_a, triangle_b, &ta, &tb);
         ++f->work.candidates;
-        if (carom_soup_within_full(&f->batch) && !decide_batch(f)) return false;
+        if (carom_soup_within_full(&f->batch) && !soup_search_decide_batch(f)) return false;
     }
-    return decide_batch(f) && !atomic_load_explicit(&f->search->stop, memory_order_relaxed) &&
+    return soup_search_decide_batch(f) &&
+           !atomic_load_explicit(&f->search->stop, memory_order_relaxed) &&
            !carom_progress_stop(f->search->context, f->worker);
 }
 
-static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
+static bool soup_search_decide(soup_search_finder *f, const uint32_t *a, const uint32_t *b,
+                               uint32_t count) {
     if (f->search->within) return decide_within(f, a, b, count);
     const carom_soup *soup = f->search->soup;
     carom_soup_points points = {soup->positions, f->placed, soup->scalar == CAROM_SCALAR_FLOAT64};
@@ -131,7 +134,7 @@ static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t cou
 }
 
 /* Adds to the work of all workers; false if the sum exceeds the budget. */
-static bool pay(finder *f, uint64_t visits, uint64_t candidates) {
+static bool soup_search_pay(soup_search_finder *f, uint64_t visits, uint64_t candidates) {
     carom_soup_search *s = f->search;
     if (s->budget == UINT64_MAX) return true;
     uint64_t units = visits - f->visits_paid + candidates;
@@ -142,33 +145,34 @@ static bool pay(finder *f, uint64_t visits, uint64_t candidates) {
     return false;
 }
 
-static bool decide_tree(carom_bvh_found *found) {
-    finder *f = found->user;
+static bool soup_search_decide_tree(carom_bvh_found *found) {
+    soup_search_finder *f = found->user;
     uint32_t count = found->count;
     found->count = 0;
-    return pay(f, found->visits, count) && decide(f, found->a, found->b, count);
+    return soup_search_pay(f, found->visits, count) &&
+           soup_search_decide(f, found->a, found->b, count);
 }
 
 /* In a window each triangle finds all its partners. Pairs with an earlier face are dropped: that
  * face has reported them. */
 static bool decide_later_ones(carom_bvh_found *found) {
-    finder *f = found->user;
+    soup_search_finder *f = found->user;
     const carom_soup *soup = f->search->soup;
     uint32_t kept = 0, count = found->count;
     found->count = 0;
-    if (!pay(f, found->visits, count)) return false;
+    if (!soup_search_pay(f, found->visits, count)) return false;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t a = f->items[found->a[i]], b = f->items[found->b[i]];
         found->a[kept] = found->a[i];
         found->b[kept] = found->b[i];
         kept += carom_soup_face(soup, a) < carom_soup_face(soup, b) ? 1 : 0;
     }
-    return decide(f, found->a, found->b, kept);
+    return soup_search_decide(f, found->a, found->b, kept);
 }
 
 /* Candidates of the grid are pairs whose balls overlap too. */
-static bool decide_grid(carom_grid_found *found) {
-    finder *f = found->user;
+static bool soup_search_decide_grid(carom_grid_found *found) {
+    soup_search_finder *f = found->user;
     const carom_ball *balls = f->search->cells->balls;
     uint32_t kept = 0, count = found->count;
     found->count = 0;
@@ -178,14 +182,14 @@ static bool decide_grid(carom_grid_found *found) {
         found->b[kept] = b;
         kept += carom_soup_balls_meet(&balls[a], &balls[b], 0.0) ? 1u : 0u;
     }
-    return decide(f, found->a, found->b, kept);
+    return soup_search_decide(f, found->a, found->b, kept);
 }
 
 /* ---- Traversal by tree or grid --------------------------------------------------------------- */
 
-static bool finder_begin(void *user, void *state, uint32_t worker) {
+static bool soup_search_finder_begin(void *user, void *state, uint32_t worker) {
     carom_soup_search *s = user;
-    finder *f = state;
+    soup_search_finder *f = state;
     f->search = s;
     f->worker = worker;
     carom_pair_list_begin(&f->list, carom_scratch(s->context, worker));
@@ -197,20 +201,20 @@ static bool finder_begin(void *user, void *state, uint32_t worker) {
         f->placed = s->cells->placed;
         f->found.grid.count = 0;
         f->found.grid.visits = 0;
-        f->found.grid.flush = decide_grid;
+        f->found.grid.flush = soup_search_decide_grid;
         f->found.grid.user = f;
     } else {
         f->items = s->soup->bvh.items;
         f->placed = s->soup->placed;
         f->found.tree.count = 0;
         f->found.tree.visits = 0;
-        f->found.tree.flush = s->place_of != NULL ? decide_later_ones : decide_tree;
+        f->found.tree.flush = s->place_of != NULL ? decide_later_ones : soup_search_decide_tree;
         f->found.tree.user = f;
     }
     return true;
 }
 
-static bool search_node(finder *f, uint32_t node) {
+static bool search_node(soup_search_finder *f, uint32_t node) {
     const carom_soup_search *s = f->search;
     const carom_bvh *bvh = &s->soup->bvh;
     carom_bvh_found *found = &f->found.tree;
@@ -219,23 +223,23 @@ static bool search_node(finder *f, uint32_t node) {
     return CAROM_CPU_CALL(s->context, carom_bvh_self_node)(bvh, node, found);
 }
 
-static carom_status search_nodes(void *argument, carom_range range) {
+static carom_status soup_search_nodes(void *argument, carom_range range) {
     carom_soup_search *s = argument;
-    finder *f = carom_worker_state(&s->finders, range.worker);
+    soup_search_finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t node = range.begin; node < range.end; ++node)
         if (atomic_load_explicit(&s->stop, memory_order_relaxed) || !search_node(f, (uint32_t)node))
             return f->status;
-    (void)decide_tree(&f->found.tree);
+    (void)soup_search_decide_tree(&f->found.tree);
     carom_progress_add(s->context, range.worker,
                        (range.end - range.begin) * CAROM_BVH_WIDTH * CAROM_BVH_WIDTH);
     return f->status;
 }
 
-static carom_status search_window(void *argument, carom_range range) {
+static carom_status soup_search_window(void *argument, carom_range range) {
     carom_soup_search *s = argument;
     const carom_soup *soup = s->soup;
-    finder *f = carom_worker_state(&s->finders, range.worker);
+    soup_search_finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t triangle = s->first + (uint32_t)i;
@@ -250,9 +254,9 @@ static carom_status search_window(void *argument, carom_range range) {
     return f->status;
 }
 
-static carom_status search_ranks(void *argument, carom_range range) {
+static carom_status soup_search_ranks(void *argument, carom_range range) {
     carom_soup_search *s = argument;
-    finder *f = carom_worker_state(&s->finders, range.worker);
+    soup_search_finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return CAROM_OK;
     for (uint64_t at = range.begin; at < range.end; at += CAROM_SOUP_RANKS_PER_CHECK) {
@@ -262,21 +266,21 @@ static carom_status search_ranks(void *argument, carom_range range) {
             carom_progress_stop(s->context, range.worker))
             return f->status;
     }
-    (void)decide_grid(&f->found.grid);
+    (void)soup_search_decide_grid(&f->found.grid);
     if (!s->streams) carom_progress_add(s->context, range.worker, range.end - range.begin);
     return f->status;
 }
 
-static carom_status search_all(carom_soup_search *s) {
+static carom_status soup_search_all(carom_soup_search *s) {
     const carom_bvh *bvh = &s->soup->bvh;
     if (s->cells != NULL)
-        return carom_parallel_for(s->context, s->cells->grid.view.item_count, RANKS_PER_RANGE,
-                                  search_ranks, s);
+        return carom_parallel_for(s->context, s->cells->grid.view.item_count,
+                                  SOUP_SEARCH_RANKS_PER_RANGE, soup_search_ranks, s);
     if (s->place_of != NULL)
-        return carom_parallel_for(s->context, s->end - s->first, TRIANGLES_PER_RANGE, search_window,
-                                  s);
-    return carom_parallel_for(s->context, carom_bvh_self_nodes(bvh), NODES_PER_RANGE, search_nodes,
-                              s);
+        return carom_parallel_for(s->context, s->end - s->first, SOUP_SEARCH_TRIANGLES_PER_RANGE,
+                                  soup_search_window, s);
+    return carom_parallel_for(s->context, carom_bvh_self_nodes(bvh), SOUP_SEARCH_NODES_PER_RANGE,
+                              soup_search_nodes, s);
 }
 
 /* ---- Result ---------------------------------------------------------------------------------- */
@@ -297,7 +301,7 @@ static bool add_degenerate(const carom_soup *soup, uint32_t first, uint32_t end,
 }
 
 static carom_status pass_pairs(carom_soup_search *s, carom_pair_finish_fn *finish, void *argument) {
-    const finder *f;
+    const soup_search_finder *f;
     uint64_t *pairs, count;
     carom_pair_list all;
     carom_pair_list_begin(&all, carom_scratch(s->context, 0));
@@ -312,7 +316,7 @@ static carom_status pass_pairs(carom_soup_search *s, carom_pair_finish_fn *finis
 }
 
 static void add_work(carom_soup_search *s) {
-    const finder *f;
+    const soup_search_finder *f;
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;) {
         s->context->work.visits += s->cells != NULL ? f->found.grid.visits : f->found.tree.visits;
         s->context->work.candidates += f->work.candidates;
@@ -327,10 +331,10 @@ carom_status carom_soup_search_run(carom_soup_search *s, carom_pair_finish_fn *f
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     s->count = 0;
-    carom_status status =
-        carom_worker_states_begin(&s->finders, context, sizeof(finder), finder_begin, s);
+    carom_status status = carom_worker_states_begin(
+        &s->finders, context, sizeof(soup_search_finder), soup_search_finder_begin, s);
     if (status == CAROM_OK) {
-        status = search_all(s);
+        status = soup_search_all(s);
         bool given_up = s->crowded || s->spent;
         if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, 0, "the pairs found");
         if (!given_up) add_work(s);

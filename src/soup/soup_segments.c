@@ -11,8 +11,8 @@
 #include "geom/intersection.h"
 #include "soup/soup_pairs.h"
 
-#define PAIRS_PER_RANGE    64u
-#define SEGMENTS_PER_CHUNK 64u
+#define SOUP_SEGMENTS_PAIRS_PER_RANGE 64u
+#define SEGMENTS_PER_CHUNK            64u
 
 CAROM_RESULT_FILL(carom_soup_segments);
 CAROM_RESULT_DEFINE_FREE(carom_soup_segments);
@@ -27,25 +27,26 @@ typedef struct chunk {
 } chunk;
 
 /* The segments of one range of pairs. */
-typedef struct found {
+typedef struct soup_segments_found {
     chunk *first, *last;
     uint64_t count;
-} found;
+} soup_segments_found;
 
 typedef struct cutting {
     const carom_soup_pair_input *input;
-    found *ranges;
+    soup_segments_found *ranges;
     carom_worker_states workers; /* their states are empty; they rewind the scratch */
 } cutting;
 
-static bool worker_begin(void *user, void *state, uint32_t worker) {
+static bool soup_segments_worker_begin(void *user, void *state, uint32_t worker) {
     (void)user;
     (void)state;
     (void)worker;
     return true;
 }
 
-static bool keep(found *f, carom_arena *scratch, const carom_soup_segment *segment) {
+static bool soup_segments_keep(soup_segments_found *f, carom_arena *scratch,
+                               const carom_soup_segment *segment) {
     if (f->last == NULL || f->last->count == SEGMENTS_PER_CHUNK) {
         chunk *fresh = CAROM_ARENA_TAKE(scratch, chunk, 1);
         if (fresh == NULL) return false;
@@ -60,8 +61,8 @@ static bool keep(found *f, carom_arena *scratch, const carom_soup_segment *segme
     return true;
 }
 
-static bool intersect(found *f, carom_arena *scratch, carom_pair pair, const carom_triangle *a,
-                      const carom_triangle *b) {
+static bool soup_segments_intersect(soup_segments_found *f, carom_arena *scratch, carom_pair pair,
+                                    const carom_triangle *a, const carom_triangle *b) {
     carom_intersection common;
     if (carom_triangle_filter(a, b) == CAROM_NO) return true;
     carom_triangle_intersect(a, b, &common);
@@ -75,7 +76,7 @@ static bool intersect(found *f, carom_arena *scratch, carom_pair pair, const car
         segment.crossing = common.interior;
         segment.p = common.end[i][0];
         segment.q = common.end[i][1];
-        if (!keep(f, scratch, &segment)) return false;
+        if (!soup_segments_keep(f, scratch, &segment)) return false;
     }
     return true;
 }
@@ -85,7 +86,7 @@ static carom_status cut_range(void *argument, carom_range range) {
     const carom_soup_pair_input *input = c->input;
     carom_arena *scratch = carom_scratch(input->context, range.worker);
     if (carom_worker_state(&c->workers, range.worker) == NULL) return CAROM_NO_MEMORY;
-    found *f = &c->ranges[range.begin / PAIRS_PER_RANGE];
+    soup_segments_found *f = &c->ranges[range.begin / SOUP_SEGMENTS_PAIRS_PER_RANGE];
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_pair pair = input->pairs[i];
         carom_soup_span a = carom_soup_span_of(input->a.soup, pair.a);
@@ -94,7 +95,8 @@ static carom_status cut_range(void *argument, carom_range range) {
             carom_triangle posed_a = carom_soup_pair_triangle(&input->a, ta);
             for (uint32_t tb = b.first; tb < b.end; ++tb) {
                 carom_triangle posed_b = carom_soup_pair_triangle(&input->b, tb);
-                if (!intersect(f, scratch, pair, &posed_a, &posed_b)) return CAROM_NO_MEMORY;
+                if (!soup_segments_intersect(f, scratch, pair, &posed_a, &posed_b))
+                    return CAROM_NO_MEMORY;
             }
             if (carom_progress_stop(input->context, range.worker)) return CAROM_CANCELLED;
         }
@@ -103,7 +105,8 @@ static carom_status cut_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status fill(const cutting *c, uint64_t ranges, carom_soup_segments *segments) {
+static carom_status soup_segments_fill(const cutting *c, uint64_t ranges,
+                                       carom_soup_segments *segments) {
     carom_context *context = c->input->context;
     uint64_t count = 0, space, at = 0;
     for (uint64_t i = 0; i < ranges; ++i) count += c->ranges[i].count;
@@ -122,22 +125,26 @@ static carom_status cut_all(const carom_soup_pair_input *input, carom_soup_segme
     carom_context *context = input->context;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint64_t ranges = (input->count + PAIRS_PER_RANGE - 1) / PAIRS_PER_RANGE;
+    uint64_t ranges =
+        (input->count + SOUP_SEGMENTS_PAIRS_PER_RANGE - 1) / SOUP_SEGMENTS_PAIRS_PER_RANGE;
     cutting c = {.input = input};
     carom_progress_begin(context, "finding where faces meet", input->count);
-    c.ranges = CAROM_ARENA_TAKE(scratch, found, ranges);
-    carom_status status = c.ranges == NULL
-                              ? carom_fail_memory(context, ranges * sizeof(found), "a search")
-                              : CAROM_OK;
+    c.ranges = CAROM_ARENA_TAKE(scratch, soup_segments_found, ranges);
+    carom_status status =
+        c.ranges == NULL
+            ? carom_fail_memory(context, ranges * sizeof(soup_segments_found), "a search")
+            : CAROM_OK;
     if (status == CAROM_OK) {
-        if (ranges != 0) memset(c.ranges, 0, ranges * sizeof(found));
-        status = carom_worker_states_begin(&c.workers, context, 1, worker_begin, NULL);
+        if (ranges != 0) memset(c.ranges, 0, ranges * sizeof(soup_segments_found));
+        status =
+            carom_worker_states_begin(&c.workers, context, 1, soup_segments_worker_begin, NULL);
     }
     if (status == CAROM_OK) {
-        status = carom_parallel_for(context, input->count, PAIRS_PER_RANGE, cut_range, &c);
+        status =
+            carom_parallel_for(context, input->count, SOUP_SEGMENTS_PAIRS_PER_RANGE, cut_range, &c);
         if (status == CAROM_NO_MEMORY)
             status = carom_fail_memory(context, sizeof(chunk), "the segments found");
-        if (status == CAROM_OK) status = fill(&c, ranges, segments);
+        if (status == CAROM_OK) status = soup_segments_fill(&c, ranges, segments);
         carom_worker_states_release(&c.workers);
     }
     carom_arena_rewind(scratch, mark);

@@ -85,8 +85,8 @@ carom_status carom_soup_self_count(carom_context *context, const carom_soup *sou
 
 /* ---- Windows by tree ------------------------------------------------------------------------- */
 
-static carom_status search_window(void *argument, carom_soup_stream *stream,
-                                  carom_soup_window *window) {
+static carom_status soup_self_search_window(void *argument, carom_soup_stream *stream,
+                                            carom_soup_window *window) {
     carom_soup_search *s = argument;
     s->first = window->first;
     s->end = window->end;
@@ -113,7 +113,7 @@ static carom_status begin_tree(carom_soup_search *s) {
 
 /* ---- Windows by grid ------------------------------------------------------------------------- */
 
-static uint32_t face_of(const carom_soup *soup, uint64_t triangle) {
+static uint32_t soup_self_face_of(const carom_soup *soup, uint64_t triangle) {
     return carom_soup_face(soup, (uint32_t)triangle);
 }
 
@@ -123,10 +123,10 @@ static uint64_t window_end(const carom_soup *soup, const uint32_t *counts, uint6
                            uint64_t most) {
     uint64_t pairs = 0, t = first;
     while (t < soup->triangle_count) {
-        uint32_t face = face_of(soup, t);
+        uint32_t face = soup_self_face_of(soup, t);
         if (t > first && pairs + counts[face] > most) break;
         pairs += counts[face];
-        while (t < soup->triangle_count && face_of(soup, t) == face) ++t;
+        while (t < soup->triangle_count && soup_self_face_of(soup, t) == face) ++t;
     }
     return t;
 }
@@ -141,7 +141,7 @@ static carom_status stream_grid(carom_soup_search *s, carom_soup_stream *stream,
     memset(counts, 0, soup->face_count * sizeof(*counts));
     s->most = 0;
     s->stop = s->keep = false;
-    s->first_face = face_of(soup, first);
+    s->first_face = soup_self_face_of(soup, first);
     s->face_counts = counts;
     CAROM_TRY(carom_soup_search_run(s, NULL, NULL));
     s->keep = true;
@@ -150,8 +150,8 @@ static carom_status stream_grid(carom_soup_search *s, carom_soup_stream *stream,
         uint64_t end = window_end(soup, counts, first, stream->most);
         s->first = (uint32_t)first;
         s->end = (uint32_t)end;
-        s->first_face = face_of(soup, first);
-        s->end_face = end < soup->triangle_count ? face_of(soup, end) : UINT32_MAX;
+        s->first_face = soup_self_face_of(soup, first);
+        s->end_face = end < soup->triangle_count ? soup_self_face_of(soup, end) : UINT32_MAX;
         CAROM_TRY(carom_soup_search_run(s, carom_soup_stream_pass, stream));
         carom_progress_add(s->context, 0, end - first);
         first = end;
@@ -161,12 +161,12 @@ static carom_status stream_grid(carom_soup_search *s, carom_soup_stream *stream,
 
 /* ---- Stream ---------------------------------------------------------------------------------- */
 
-static carom_status stream_all(carom_soup_stream *stream, void *argument) {
+static carom_status soup_self_stream_all(carom_soup_stream *stream, void *argument) {
     carom_soup_search *s = argument;
     uint64_t first = 0;
     if (s->cells == NULL) {
         CAROM_TRY(begin_tree(s));
-        CAROM_TRY(carom_soup_stream_windows(stream, search_window, s, &first));
+        CAROM_TRY(carom_soup_stream_windows(stream, soup_self_search_window, s, &first));
         if (!s->spent) return CAROM_OK;
         carom_soup_grid cells;
         CAROM_TRY(carom_soup_search_on_grid(s, &cells));
@@ -179,7 +179,7 @@ carom_status carom_soup_search_stream(carom_soup_search *s, carom_pairs_fn *rece
     carom_soup_stream stream;
     carom_soup_stream_begin(&stream, s->context, s->soup, receive, user);
     s->keep = s->streams = true;
-    return carom_soup_stream_run(&stream, "finding pairs", stream_all, s);
+    return carom_soup_stream_run(&stream, "finding pairs", soup_self_stream_all, s);
 }
 
 carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup,

@@ -20,7 +20,7 @@
 #define TOI_DETAIL   0.05
 #define TOI_ROUNDING 0x1p-46 /* of sizes and movement: poses, distances and bounds of speeds */
 
-typedef struct advance {
+typedef struct soup_toi_advance {
     carom_context *context;
     const carom_soup *soups[2];
     carom_moving moving[2];
@@ -29,12 +29,12 @@ typedef struct advance {
     double detail;  /* TOI_DETAIL as a distance */
     double left;    /* time until the end */
     carom_soup_placing placing;
-} advance;
+} soup_toi_advance;
 
 /* ---- Two triangles --------------------------------------------------------------------------- */
 
 /* The farthest corner's distance from the centre of the motion. */
-static double reach_of(const carom_moving *moving, const carom_triangle *t) {
+static double soup_toi_reach_of(const carom_moving *moving, const carom_triangle *t) {
     double most = 0.0;
     for (int i = 0; i < 3; ++i) {
         double reach = carom_length(carom_vec_sub(t->corner[i], moving->centre));
@@ -44,8 +44,8 @@ static double reach_of(const carom_moving *moving, const carom_triangle *t) {
 }
 
 /* The gap between two triangles along n; negative where it does not separate them. */
-static double gap_along(const carom_triangle *a, const carom_triangle *b, carom_vec3 from,
-                        carom_vec3 n) {
+static double soup_toi_gap_along(const carom_triangle *a, const carom_triangle *b, carom_vec3 from,
+                                 carom_vec3 n) {
     double last = -HUGE_VAL, first = HUGE_VAL;
     for (int i = 0; i < 3; ++i) {
         double at_a = carom_vec_dot(carom_vec_sub(a->corner[i], from), n);
@@ -58,29 +58,32 @@ static double gap_along(const carom_triangle *a, const carom_triangle *b, carom_
 
 /* The time that may pass before two triangles meet, infinite when they never do. Two bounds: by
  * their distance, and by the gap along the direction between the nearest points. */
-static double free_time(const advance *v, uint32_t a, uint32_t b, const carom_triangle *posed_a,
-                        const carom_triangle *posed_b, const carom_closest *closest) {
+static double free_time(const soup_toi_advance *v, uint32_t a, uint32_t b,
+                        const carom_triangle *posed_a, const carom_triangle *posed_b,
+                        const carom_closest *closest) {
     double kept = v->reach + 0.5 * v->tolerance + v->rounding;
     carom_vec3 n = carom_vec_sub(closest->b, closest->a);
     double length = carom_length(n), time = (closest->distance - kept) / v->closing;
     if (!(length > 0.0)) return time;
     n = carom_vec_scale(n, 1.0 / length);
-    double gap = gap_along(posed_a, posed_b, closest->a, n) - kept;
+    double gap = soup_toi_gap_along(posed_a, posed_b, closest->a, n) - kept;
     if (!(gap > 0.0)) return time;
     carom_triangle own_a = carom_soup_view_triangle(&v->placing.a.view, a);
     carom_triangle own_b = carom_soup_view_triangle(&v->placing.b.view, b);
-    double closing = carom_moving_speed(&v->moving[0], n, reach_of(&v->moving[0], &own_a)) +
-                     carom_moving_speed(&v->moving[1], carom_vec_scale(n, -1.0),
-                                        reach_of(&v->moving[1], &own_b)) +
-                     v->rounding;
+    double closing =
+        carom_moving_speed(&v->moving[0], n, soup_toi_reach_of(&v->moving[0], &own_a)) +
+        carom_moving_speed(&v->moving[1], carom_vec_scale(n, -1.0),
+                           soup_toi_reach_of(&v->moving[1], &own_b)) +
+        v->rounding;
     double along = closing > 0.0 ? gap / closing : HUGE_VAL;
     return CAROM_MAX(along, time);
 }
 
 /* The time that may pass before they can meet; 0 where they are within the tolerance. */
-static bool measure(const void *user, const carom_soup_nearest *best, const carom_triangle *posed_a,
-                    const carom_triangle *posed_b, carom_soup_nearest *found) {
-    const advance *v = user;
+static bool soup_toi_measure(const void *user, const carom_soup_nearest *best,
+                             const carom_triangle *posed_a, const carom_triangle *posed_b,
+                             carom_soup_nearest *found) {
+    const soup_toi_advance *v = user;
     (void)best;
     carom_near_triangles(posed_a->corner, posed_b->corner, &found->closest);
     bool near = found->closest.distance - v->rounding - v->reach <= v->tolerance;
@@ -89,19 +92,19 @@ static bool measure(const void *user, const carom_soup_nearest *best, const caro
 }
 
 /* Pairs farther apart than this cannot meet in the time that is left. */
-static double limit_for(const advance *v, double time) {
+static double limit_for(const soup_toi_advance *v, double time) {
     time = CAROM_MIN(time, v->left);
     return time * v->closing * (1.0 + 0x1p-40) + v->reach + v->tolerance + 2.0 * v->rounding;
 }
 
 /* Pairs farther apart than this are not looked at: where soups are far apart or turn, too many
  * could be the next to meet. */
-static double horizon_of(const advance *v, double least) {
+static double horizon_of(const soup_toi_advance *v, double least) {
     return least + CAROM_MIN(least, v->detail);
 }
 
-static double limit_after(const void *user, const carom_soup_nearest *best) {
-    const advance *v = user;
+static double soup_toi_limit_after(const void *user, const carom_soup_nearest *best) {
+    const soup_toi_advance *v = user;
     double in_time = limit_for(v, best->time), near = horizon_of(v, best->least);
     return CAROM_MIN(in_time, near);
 }
@@ -109,7 +112,7 @@ static double limit_after(const void *user, const carom_soup_nearest *best) {
 /* The time that may pass: that of the best pair, or before pairs that were not looked at can meet.
  * What is beyond the horizon and was looked at all the same has more time than that, so the result
  * does not depend on the order. */
-static double step_after(const advance *v, const carom_soup_nearest *best) {
+static double step_after(const soup_toi_advance *v, const carom_soup_nearest *best) {
     double kept = v->reach + 0.5 * v->tolerance + v->rounding;
     double others = (horizon_of(v, best->least) - kept) / v->closing;
     return CAROM_MIN(best->time, others);
@@ -117,21 +120,21 @@ static double step_after(const advance *v, const carom_soup_nearest *best) {
 
 /* ---- All pairs at one time ------------------------------------------------------------------- */
 
-static carom_status place_at(advance *v, double t) {
+static carom_status place_at(soup_toi_advance *v, double t) {
     carom_pose pose_a = carom_moving_at(&v->moving[0], t);
     carom_pose pose_b = carom_moving_at(&v->moving[1], t);
     return carom_soup_place(v->context, v->soups[0], &pose_a, v->soups[1], &pose_b, &v->placing);
 }
 
-static carom_status look_at_time(advance *v, double t, carom_soup_nearest *best) {
+static carom_status look_at_time(soup_toi_advance *v, double t, carom_soup_nearest *best) {
     v->left = 1.0 - t;
     CAROM_TRY(place_at(v, t));
     carom_soup_nearest_search search = {.context = v->context,
                                         .placing = &v->placing,
                                         .user = v,
                                         .limit = limit_for(v, v->left),
-                                        .measure = measure,
-                                        .limit_after = limit_after};
+                                        .measure = soup_toi_measure,
+                                        .limit_after = soup_toi_limit_after};
     return carom_soup_find_nearest_two(&search, best);
 }
 
@@ -151,8 +154,8 @@ static double soup_reach(const carom_soup *soup, const carom_moving *moving) {
     return carom_length(carom_vec(most[0], most[1], most[2])) * (1.0 + 0x1p-20);
 }
 
-static carom_status begin(advance *v, const carom_motion *motion_a, const carom_motion *motion_b,
-                          const carom_advance_def *def) {
+static carom_status soup_toi_begin(soup_toi_advance *v, const carom_motion *motion_a,
+                                   const carom_motion *motion_b, const carom_advance_def *def) {
     carom_context *context = v->context;
     CAROM_TRY(carom_context_require_cpu(context, "the time of impact of soups"));
     CAROM_TRY(carom_advance_check(context, def));
@@ -193,7 +196,7 @@ static void report(const carom_soup_nearest *best, double time, carom_advance *t
 }
 
 /* Whether faces meet at time 0, exactly. */
-static carom_status find_meeting(advance *v, carom_soup_nearest *best) {
+static carom_status find_meeting(soup_toi_advance *v, carom_soup_nearest *best) {
     carom_soup_meeting meeting;
     CAROM_TRY(place_at(v, 0.0));
     CAROM_TRY(carom_soup_find_first(v->context, &v->placing, &meeting));
@@ -203,7 +206,8 @@ static carom_status find_meeting(advance *v, carom_soup_nearest *best) {
     return CAROM_OK;
 }
 
-static carom_status run(advance *v, uint64_t most_steps, carom_advance *toi) {
+static carom_status soup_toi_run_steps(soup_toi_advance *v, uint64_t most_steps,
+                                       carom_advance *toi) {
     carom_soup_nearest best = {.any = false};
     double t = 0.0;
     CAROM_TRY(find_meeting(v, &best));
@@ -231,13 +235,13 @@ carom_status carom_soup_cross_advance(carom_context *context, const carom_soup *
                                       carom_advance *toi) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_OUTPUT(toi, "time");
-    advance v = {.context = context, .soups = {a, b}};
-    CAROM_TRY(begin(&v, motion_a, motion_b, def));
+    soup_toi_advance v = {.context = context, .soups = {a, b}};
+    CAROM_TRY(soup_toi_begin(&v, motion_a, motion_b, def));
     memset(toi, 0, sizeof(*toi)); /* the padding, too */
     toi->time = 1.0;
     toi->face_a = toi->face_b = CAROM_NONE;
     carom_progress_begin(context, "advancing two soups", 0);
     uint64_t most_steps =
         def != NULL && def->most_steps > 0 ? def->most_steps : CAROM_ADVANCE_MOST_STEPS;
-    return carom_progress_finish(context, run(&v, most_steps, toi));
+    return carom_progress_finish(context, soup_toi_run_steps(&v, most_steps, toi));
 }

@@ -71,7 +71,7 @@ static bool is_in_box(const carom_box *box, carom_vec3 p) {
            (double)box->low[2] <= p.z && p.z <= (double)box->high[2];
 }
 
-static const char *validate_frame(const carom_soup *soup) {
+static const char *soup_validate_frame(const carom_soup *soup) {
     if (!(soup->scale > 0.0) || soup->scale != carom_power_of_two(carom_exponent(soup->scale)))
         return "soup: the scale of the boxes is not a power of two";
     for (uint64_t v = 0; v < soup->vertex_count; ++v)
@@ -80,7 +80,7 @@ static const char *validate_frame(const carom_soup *soup) {
     return NULL;
 }
 
-static const char *validate_tree(const carom_soup *soup) {
+static const char *soup_validate_tree(const carom_soup *soup) {
     if (soup->bvh.item_count != soup->triangle_count)
         return "soup: the tree is not over all triangles";
     const char *message = carom_bvh_validate(&soup->bvh, carom_soup_boxes, soup);
@@ -130,9 +130,9 @@ const char *carom_soup_validate(const carom_soup *soup) {
     if (message != NULL || soup->device != NULL) return message; /* the rest is on the device */
     message = validate_states(soup);
     if (message != NULL || soup->failed != CAROM_OK) return message;
-    message = validate_frame(soup);
+    message = soup_validate_frame(soup);
     if (message != NULL) return message;
     if (soup->method == CAROM_SOUP_METHOD_GRID) return validate_grid(soup);
-    message = validate_tree(soup);
+    message = soup_validate_tree(soup);
     return message == NULL && soup->rigid ? validate_oriented(soup) : message;
 }

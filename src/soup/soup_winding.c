@@ -5,7 +5,7 @@
 #include "mesh/mesh_report.h"
 #include "soup/soup_points.h"
 
-static bool triangle_at(const void *user, uint32_t place, carom_triangle *triangle) {
+static bool soup_winding_triangle_at(const void *user, uint32_t place, carom_triangle *triangle) {
     const carom_soup *soup = user;
     *triangle = carom_soup_triangle(soup, soup->placed + 3 * (uint64_t)place);
     return soup->states[soup->bvh.items[place]] == 0;
@@ -27,7 +27,7 @@ static winding_query query_make(carom_context *context, const carom_soup *soup,
     return (winding_query){
         .batch = {.context = context, .soup = soup},
         .points = points,
-        .faces = {&soup->bvh, soup->scale, soup->origin, triangle_at, soup},
+        .faces = {&soup->bvh, soup->scale, soup->origin, soup_winding_triangle_at, soup},
     };
 }
 
@@ -128,8 +128,9 @@ static carom_status prepare_signs(winding_query *q) {
 }
 
 /* Prepares in scratch, then answers all points, as one phase of progress. */
-static carom_status run(winding_query *q, carom_status (*prepare)(winding_query *q),
-                        const char *what, uint64_t count) {
+static carom_status soup_winding_answer_all(winding_query *q,
+                                            carom_status (*prepare)(winding_query *q),
+                                            const char *what, uint64_t count) {
     carom_context *context = q->batch.context;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -161,7 +162,7 @@ carom_status carom_soup_winding_fractions(carom_context *context, const carom_so
     winding_query q = query_make(context, soup, points);
     q.batch.answer = answer_fraction;
     q.values = windings;
-    return run(&q, make_field, "adding solid angles", count);
+    return soup_winding_answer_all(&q, make_field, "adding solid angles", count);
 }
 
 carom_status carom_soup_signed_distances(carom_context *context, const carom_soup *soup,
@@ -173,5 +174,5 @@ carom_status carom_soup_signed_distances(carom_context *context, const carom_sou
     q.batch.answer = answer_distance;
     q.values = distances;
     q.hits = hits;
-    return run(&q, prepare_signs, "finding signed distances", count);
+    return soup_winding_answer_all(&q, prepare_signs, "finding signed distances", count);
 }

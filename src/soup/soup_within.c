@@ -23,7 +23,8 @@
 
 /* ---- Decision -------------------------------------------------------------------------------- */
 
-static carom_triangle triangle_of(const carom_soup_within_batch *batch, int first, uint32_t at) {
+static carom_triangle soup_within_triangle_of(const carom_soup_within_batch *batch, int first,
+                                              uint32_t at) {
     carom_triangle t;
     for (int i = 0; i < 3; ++i)
         t.corner[i] =
@@ -38,7 +39,8 @@ bool carom_soup_within_decide(carom_context *context, uint32_t worker,
     CAROM_CPU_CALL(context, carom_soup_within_filter)(batch, margin);
     for (uint64_t open = batch->open; open != 0; open &= open - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(open);
-        carom_triangle a = triangle_of(batch, 0, i), b = triangle_of(batch, 9, i);
+        carom_triangle a = soup_within_triangle_of(batch, 0, i),
+                       b = soup_within_triangle_of(batch, 9, i);
         int verdict = carom_within_filter(&a, &b, margin);
         if (verdict == CAROM_UNDECIDED) {
             ++*undecided;
@@ -150,7 +152,7 @@ carom_status carom_soup_self_count_within(carom_context *context, const carom_so
     return CAROM_OK;
 }
 
-static bool stop_at_first(void *user, const carom_pair *pairs, uint64_t count) {
+static bool soup_within_stop_at_first(void *user, const carom_pair *pairs, uint64_t count) {
     (void)pairs;
     *(bool *)user = count != 0;
     return count != 0;
@@ -163,7 +165,8 @@ carom_status carom_soup_self_meet_within(carom_context *context, const carom_sou
     carom_soup_search search;
     *any = false;
     CAROM_TRY(begin_self(context, soup, margin, &search));
-    if (soup->faces != NULL) return carom_soup_search_stream(&search, stop_at_first, any);
+    if (soup->faces != NULL)
+        return carom_soup_search_stream(&search, soup_within_stop_at_first, any);
     search.stop_at_first = true;
     CAROM_TRY(carom_soup_search_all(&search, NULL, NULL));
     *any = search.count != 0;
@@ -189,7 +192,7 @@ carom_status carom_soup_self_each_within(carom_context *context, const carom_sou
 #define WITHIN_EXPONENT_LIMIT 1000
 
 /* Adds the margin to the slack. Axes of boxes may be longer than 1 by rounding, and so may gaps. */
-static float widen(float slack, double margin, int exponent) {
+static float soup_within_widen(float slack, double margin, int exponent) {
     double sum = (double)slack + carom_scale_apply(margin, exponent) * (1.0 + 0x1p-16);
     return sum < WITHIN_SLACK_LIMIT ? (float)(sum * (1.0 + 0x1p-20)) : (float)WITHIN_SLACK_LIMIT;
 }
@@ -203,8 +206,8 @@ static carom_status begin_cross(carom_context *context, const carom_soup *a,
     CAROM_TRY(carom_soup_check_ready(context, b));
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, placing));
     if (!placing->extreme) {
-        placing->slack_a = widen(placing->slack_a, margin, placing->a.exponent);
-        placing->slack_b = widen(placing->slack_b, margin, placing->b.exponent);
+        placing->slack_a = soup_within_widen(placing->slack_a, margin, placing->a.exponent);
+        placing->slack_b = soup_within_widen(placing->slack_b, margin, placing->b.exponent);
     }
     carom_soup_cross_begin(cross, context, placing);
     cross->budget = UINT64_MAX;

@@ -80,7 +80,7 @@ static inline within_lanes within_lanes_make(const within_vec_f64 *a, const with
     return l;
 }
 
-static inline carom_i64v within_near_enough(const within_lanes *l, carom_f64v squared) {
+static inline carom_i64v soup_within_near_enough(const within_lanes *l, carom_f64v squared) {
     return l->usual & (l->less > 0.0) & (squared <= l->less * l->less);
 }
 
@@ -109,7 +109,7 @@ static void within_decide_open(carom_soup_within_batch *batch, double margin) {
         for (int i = 0; i < 6; ++i) t[i] = within_load_f64(CORNER_COLUMNS(column, i, 0));
         within_lanes l = within_lanes_make(t, t + 3, margin);
         within_nearest_f64 n = within_nearest_of_f64(l.a, l.b);
-        carom_lanes yes = carom_lanes_of64(within_near_enough(&l, n.squared));
+        carom_lanes yes = carom_lanes_of64(soup_within_near_enough(&l, n.squared));
         carom_lanes no = carom_lanes_of64(within_separated(&l, n.across));
         for (uint32_t i = 0; i < count; ++i) {
             batch->yes |= (uint64_t)(yes >> i & 1) << from[i];
@@ -124,7 +124,7 @@ void CAROM_CPU(carom_soup_within_filter)(carom_soup_within_batch *batch, double 
         within_vec_f64 t[6];
         for (int i = 0; i < 6; ++i) t[i] = within_load_f64(CORNER_COLUMNS(batch->corner, i, at));
         within_lanes l = within_lanes_make(t, t + 3, margin);
-        carom_i64v yes = within_near_enough(&l, within_least_of_corners_f64(l.a, l.b));
+        carom_i64v yes = soup_within_near_enough(&l, within_least_of_corners_f64(l.a, l.b));
         /* l.a[0] is the origin. */
         within_vec_f64 between =
             within_sub_f64(within_sum_f64(l.b), within_add_f64(l.a[1], l.a[2]));

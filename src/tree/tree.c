@@ -98,7 +98,8 @@ void carom_tree_finish(carom_tree *tree) {
         info->bytes += 3 * info->leaves * CAROM_TREE_WIDTH * sizeof(*tree->outward);
 }
 
-static carom_status create(carom_context *context, const carom_tree_def *def, carom_tree *tree) {
+static carom_status tree_create(carom_context *context, const carom_tree_def *def,
+                                carom_tree *tree) {
     uint32_t arity = def->arity != 0                               ? def->arity
                      : def->method == CAROM_TREE_METHOD_NEURAL_GAS ? TREE_GAS_ARITY
                                                                    : CAROM_TREE_WIDTH;
@@ -134,7 +135,7 @@ carom_status carom_tree_create(carom_context *context, const carom_tree_def *def
     carom_tree *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a tree");
     *made = (carom_tree){.allocator = context->allocator};
-    carom_status status = create(context, def, made);
+    carom_status status = tree_create(context, def, made);
     if (status == CAROM_OK)
         *tree = made;
     else

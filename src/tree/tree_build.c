@@ -32,7 +32,7 @@ typedef struct lengths {
 CAROM_ARRAY(node_array, carom_tree_node);
 CAROM_ARRAY(leaf_array, carom_tree_leaf);
 
-typedef struct builder {
+typedef struct tree_build_builder {
     carom_context *context;
     const carom_tree_def *def;
     const carom_packing_sphere *spheres;
@@ -48,7 +48,7 @@ typedef struct builder {
     uint32_t depth;
     double box; /* the longest side of all centres */
     uint64_t since_look;
-} builder;
+} tree_build_builder;
 
 #define TREE_LEAF_BIT 0x80000000u /* of a child while building: a leaf, by its own count */
 
@@ -58,7 +58,7 @@ typedef struct builder {
 
 /* ---- Median split ---------------------------------------------------------------------------- */
 
-static bool before(const item *a, const item *b, int axis) {
+static bool tree_build_before(const item *a, const item *b, int axis) {
     return a->c[axis] < b->c[axis] || (a->c[axis] == b->c[axis] && a->index < b->index);
 }
 
@@ -71,7 +71,8 @@ static void swap(item *a, item *b) {
 /* Whether the `nth` is in its place: none before it comes after it, none after it before it. */
 CAROM_TREE_CHECK bool tree_is_selected(const item *items, uint32_t count, uint32_t nth, int axis) {
     for (uint32_t i = 0; i < count; ++i)
-        if (i < nth ? before(&items[nth], &items[i], axis) : before(&items[i], &items[nth], axis))
+        if (i < nth ? tree_build_before(&items[nth], &items[i], axis)
+                    : tree_build_before(&items[i], &items[nth], axis))
             return false;
     return true;
 }
@@ -82,14 +83,14 @@ static void select_nth(item *items, uint32_t count, uint32_t nth, int axis) {
     while (high - low > 2) {
         item *first = &items[low], *middle = &items[low + (high - low) / 2],
              *last = &items[high - 1];
-        if (before(middle, first, axis)) swap(middle, first);
-        if (before(last, first, axis)) swap(last, first);
-        if (before(last, middle, axis)) swap(last, middle);
+        if (tree_build_before(middle, first, axis)) swap(middle, first);
+        if (tree_build_before(last, first, axis)) swap(last, first);
+        if (tree_build_before(last, middle, axis)) swap(last, middle);
         item pivot = *middle;
         uint32_t i = low, j = high - 1;
         for (;;) {
-            while (before(&items[i], &pivot, axis)) ++i;
-            while (before(&pivot, &items[j], axis)) --j;
+            while (tree_build_before(&items[i], &pivot, axis)) ++i;
+            while (tree_build_before(&pivot, &items[j], axis)) --j;
             if (i >= j) break;
             swap(&items[i], &items[j]);
             ++i;
@@ -101,7 +102,7 @@ static void select_nth(item *items, uint32_t count, uint32_t nth, int axis) {
         else
             low = i > j ? i : j + 1;
     }
-    if (high - low == 2 && before(&items[low + 1], &items[low], axis))
+    if (high - low == 2 && tree_build_before(&items[low + 1], &items[low], axis))
         swap(&items[low], &items[low + 1]);
     CAROM_ASSERT(tree_is_selected(items, count, nth, axis));
 }
@@ -131,13 +132,13 @@ void carom_tree_split_median(carom_tree_point *items, uint32_t count, uint32_t p
 }
 
 /* The spheres of a full child of a node with that many. */
-static uint32_t part_size(const builder *b, uint32_t count) {
+static uint32_t part_size(const tree_build_builder *b, uint32_t count) {
     uint64_t size = CAROM_TREE_WIDTH;
     while (size * b->arity < count) size *= b->arity;
     return (uint32_t)size;
 }
 
-static uint32_t split_equal(builder *b, uint32_t begin, uint32_t end, uint32_t *cuts) {
+static uint32_t split_equal(tree_build_builder *b, uint32_t begin, uint32_t end, uint32_t *cuts) {
     uint32_t count = end - begin, size = part_size(b, count), parts = (count - 1) / size + 1;
     if (b->def->method != CAROM_TREE_METHOD_MORTON)
         carom_tree_split_median(b->items + begin, count, parts, size);
@@ -185,8 +186,8 @@ static void squared_distances(const prototypes *p, const item *s, double *square
 }
 
 /* One step; returns the square of the longest way a prototype moved. */
-static double move_prototypes(prototypes *p, const builder *b, const item *items, uint32_t count,
-                              const double *weight_of_rank) {
+static double move_prototypes(prototypes *p, const tree_build_builder *b, const item *items,
+                              uint32_t count, const double *weight_of_rank) {
     double sum[CAROM_TREE_WIDTH][3] = {{0}}, weight[CAROM_TREE_WIDTH] = {0}, moved = 0.0;
     for (uint32_t j = 0; j < count; ++j) {
         const item *s = &items[j];
@@ -213,7 +214,8 @@ static double move_prototypes(prototypes *p, const builder *b, const item *items
     return moved;
 }
 
-static void place_prototypes(builder *b, const item *items, uint32_t count, prototypes *p) {
+static void place_prototypes(tree_build_builder *b, const item *items, uint32_t count,
+                             prototypes *p) {
     carom_random random = {b->def->seed + count};
     double start = (double)p->count / 2.0,
            ratio = carom_log(start / TREE_GAS_LAMBDA) / TREE_GAS_STEPS;
@@ -230,7 +232,7 @@ static void place_prototypes(builder *b, const item *items, uint32_t count, prot
 }
 
 /* Divides a range by the nearest prototype; 0 parts where that is of no use. */
-static uint32_t split_gas(builder *b, uint32_t begin, uint32_t end, uint32_t *cuts) {
+static uint32_t split_gas(tree_build_builder *b, uint32_t begin, uint32_t end, uint32_t *cuts) {
     uint32_t count = end - begin, sizes[CAROM_TREE_WIDTH] = {0}, starts[CAROM_TREE_WIDTH];
     item *items = b->items + begin;
     prototypes p = {.count = b->arity};
@@ -270,7 +272,7 @@ static int by_code(const void *a, const void *b) {
     return (s->index > t->index) - (s->index < t->index);
 }
 
-static void sort_along_curve(builder *b, uint32_t count) {
+static void sort_along_curve(tree_build_builder *b, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         item *s = &b->items[i];
         s->code = 0;
@@ -291,18 +293,18 @@ static void sort_along_curve(builder *b, uint32_t count) {
  * rounded by sqrt(3) 2^-25. */
 #define TREE_RADIUS_MARGIN 0x1p-22
 
-static float round_up(double radius) {
+static float tree_build_round_up(double radius) {
     return carom_float_up(radius + TREE_RADIUS_MARGIN, 0.0);
 }
 
-static void set_lane(carom_tree_node *node, uint32_t lane, carom_vec3 centre, double radius,
-                     double reach, double cover, uint32_t child) {
+static void tree_build_set_lane(carom_tree_node *node, uint32_t lane, carom_vec3 centre,
+                                double radius, double reach, double cover, uint32_t child) {
     node->x[lane] = (float)centre.x;
     node->y[lane] = (float)centre.y;
     node->z[lane] = (float)centre.z;
-    node->radius[lane] = round_up(radius);
-    node->reach[lane] = round_up(reach);
-    node->cover[lane] = round_up(cover);
+    node->radius[lane] = tree_build_round_up(radius);
+    node->reach[lane] = tree_build_round_up(reach);
+    node->cover[lane] = tree_build_round_up(cover);
     node->child[lane] = child;
     CAROM_ASSERT(node->radius[lane] <= node->reach[lane] && node->reach[lane] <= node->cover[lane]);
     /* What rounding moved the centre by is in the radius. */
@@ -320,8 +322,8 @@ static void clear_node(carom_tree_node *node) {
 }
 
 /* The centre and radii of the balls around a range. */
-static void enclose(const builder *b, uint32_t begin, uint32_t end, carom_vec3 *centre,
-                    double radii[3]) {
+static void tree_build_enclose(const tree_build_builder *b, uint32_t begin, uint32_t end,
+                               carom_vec3 *centre, double radii[3]) {
     carom_ball ball;
     uint64_t bad;
     for (uint32_t i = begin; i < end; ++i) {
@@ -340,7 +342,8 @@ static void enclose(const builder *b, uint32_t begin, uint32_t end, carom_vec3 *
     for (int k = 0; k < 3; ++k) radii[k] *= 1.0 + 0x1p-50;
 }
 
-static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) {
+static bool tree_build_add_leaf(tree_build_builder *b, uint32_t begin, uint32_t end,
+                                uint32_t *index) {
     const carom_allocator *allocator = &b->tree->allocator;
     carom_tree_node node;
     carom_tree_leaf leaf;
@@ -352,8 +355,8 @@ static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) 
         const item *s = &b->items[begin + lane];
         const carom_packing_sphere *from = &b->spheres[s->index];
         const lengths *l = &b->lengths[s->index];
-        set_lane(&node, lane, carom_vec(s->c[0], s->c[1], s->c[2]), l->radius, l->reach, l->cover,
-                 s->index);
+        tree_build_set_lane(&node, lane, carom_vec(s->c[0], s->c[1], s->c[2]), l->radius, l->reach,
+                            l->cover, s->index);
         leaf.x[lane] = from->centre.x;
         leaf.y[lane] = from->centre.y;
         leaf.z[lane] = from->centre.z;
@@ -370,7 +373,7 @@ static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) 
 }
 
 /* Whether the cuts divide a range into at least two parts, of which none is empty. */
-CAROM_TREE_CHECK bool tree_is_partition(const builder *b, uint32_t begin, uint32_t end,
+CAROM_TREE_CHECK bool tree_is_partition(const tree_build_builder *b, uint32_t begin, uint32_t end,
                                         const uint32_t *cuts, uint32_t parts) {
     if (parts < 2 || parts > b->arity || cuts[0] != begin || cuts[parts] != end) return false;
     for (uint32_t i = 0; i < parts; ++i)
@@ -379,7 +382,7 @@ CAROM_TREE_CHECK bool tree_is_partition(const builder *b, uint32_t begin, uint32
 }
 
 /* Whether a lane encloses the spheres of a range. */
-CAROM_TREE_CHECK bool tree_lane_encloses(const builder *b, const carom_tree_node *node,
+CAROM_TREE_CHECK bool tree_lane_encloses(const tree_build_builder *b, const carom_tree_node *node,
                                          uint32_t lane, uint32_t begin, uint32_t end) {
     carom_vec3 at = carom_vec((double)node->x[lane], (double)node->y[lane], (double)node->z[lane]);
     for (uint32_t i = begin; i < end; ++i) {
@@ -395,12 +398,12 @@ CAROM_TREE_CHECK bool tree_lane_encloses(const builder *b, const carom_tree_node
 }
 
 /* Adds the node of a range and all below; the children of ranges up to 16 are leaves. */
-static carom_status add_node(builder *b, uint32_t begin, uint32_t end, uint32_t depth,
+static carom_status add_node(tree_build_builder *b, uint32_t begin, uint32_t end, uint32_t depth,
                              uint32_t *index) {
     uint32_t cuts[CAROM_TREE_WIDTH + 1], parts = 0;
     b->depth = CAROM_MAX(depth, b->depth);
     if (end - begin <= CAROM_TREE_WIDTH) {
-        if (add_leaf(b, begin, end, index)) return CAROM_OK;
+        if (tree_build_add_leaf(b, begin, end, index)) return CAROM_OK;
         return carom_fail_memory(b->context, (b->outer.count + 1) * sizeof(carom_tree_leaf),
                                  "the leaves of a tree");
     }
@@ -422,16 +425,16 @@ static carom_status add_node(builder *b, uint32_t begin, uint32_t end, uint32_t 
         carom_vec3 centre;
         double radii[3];
         uint32_t child;
-        enclose(b, cuts[i], cuts[i + 1], &centre, radii);
+        tree_build_enclose(b, cuts[i], cuts[i + 1], &centre, radii);
         CAROM_TRY(add_node(b, cuts[i], cuts[i + 1], depth + 1, &child));
-        set_lane(&b->inner.data[at], i, centre, radii[0], radii[1], radii[2], child);
+        tree_build_set_lane(&b->inner.data[at], i, centre, radii[0], radii[1], radii[2], child);
         CAROM_ASSERT(tree_lane_encloses(b, &b->inner.data[at], i, cuts[i], cuts[i + 1]));
     }
     return CAROM_OK;
 }
 
 /* Joins inner nodes and leaves to one array. */
-static carom_status join_nodes(builder *b, uint32_t root) {
+static carom_status join_nodes(tree_build_builder *b, uint32_t root) {
     carom_tree *tree = b->tree;
     uint64_t inner = b->inner.count, outer = b->outer.count;
     CAROM_ASSERT((root & TREE_LEAF_BIT) != 0 ? inner == 0 && outer == 1 : root == 0);
@@ -472,7 +475,7 @@ static carom_status join_nodes(builder *b, uint32_t root) {
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* The frame: the middle of the bounds of all centres, rounded to float32 of their size. */
-static void choose_frame(builder *b, uint32_t count) {
+static void tree_build_choose_frame(tree_build_builder *b, uint32_t count) {
     carom_bounds bounds = carom_bounds_empty();
     for (uint32_t i = 0; i < count; ++i) carom_bounds_include(&bounds, b->spheres[i].centre);
     carom_vec3 low = bounds.low, high = bounds.high;
@@ -484,7 +487,7 @@ static void choose_frame(builder *b, uint32_t count) {
     b->box = carom_vec_largest(carom_vec_sub(high, low)) * carom_power_of_two(b->tree->shift);
 }
 
-static void make_items(builder *b, uint32_t count) {
+static void make_items(tree_build_builder *b, uint32_t count) {
     double scale = carom_power_of_two(b->tree->shift);
     carom_vec3 origin = b->tree->origin;
     for (uint32_t i = 0; i < count; ++i) {
@@ -501,13 +504,13 @@ static void make_items(builder *b, uint32_t count) {
     }
 }
 
-static carom_status build(builder *b, uint32_t count) {
+static carom_status tree_build_nodes(tree_build_builder *b, uint32_t count) {
     uint32_t root;
     double radii[3];
-    choose_frame(b, count);
+    tree_build_choose_frame(b, count);
     make_items(b, count);
     if (b->def->method == CAROM_TREE_METHOD_MORTON) sort_along_curve(b, count);
-    enclose(b, 0, count, &b->tree->centre, radii);
+    tree_build_enclose(b, 0, count, &b->tree->centre, radii);
     b->tree->radius = radii[0];
     b->tree->reach = radii[1];
     b->tree->cover = radii[2];
@@ -520,16 +523,16 @@ carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
     uint32_t count = (uint32_t)tree->extent.count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    builder b = {.context = context,
-                 .def = def,
-                 .spheres = spheres,
-                 .tree = tree,
-                 .arity = tree->info.arity,
-                 .items = CAROM_ARENA_TAKE(scratch, item, count),
-                 .lengths = CAROM_ARENA_TAKE(scratch, lengths, count),
-                 .other = CAROM_ARENA_TAKE(scratch, item, count),
-                 .balls = CAROM_ARENA_TAKE(scratch, carom_ball, count),
-                 .cluster = CAROM_ARENA_TAKE(scratch, uint32_t, count)};
+    tree_build_builder b = {.context = context,
+                            .def = def,
+                            .spheres = spheres,
+                            .tree = tree,
+                            .arity = tree->info.arity,
+                            .items = CAROM_ARENA_TAKE(scratch, item, count),
+                            .lengths = CAROM_ARENA_TAKE(scratch, lengths, count),
+                            .other = CAROM_ARENA_TAKE(scratch, item, count),
+                            .balls = CAROM_ARENA_TAKE(scratch, carom_ball, count),
+                            .cluster = CAROM_ARENA_TAKE(scratch, uint32_t, count)};
     carom_status status = CAROM_OK;
     if (b.items == NULL || b.lengths == NULL || b.other == NULL || b.balls == NULL ||
         b.cluster == NULL)
@@ -537,7 +540,7 @@ carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
             carom_fail_memory(context, (uint64_t)count * sizeof(item), "the spheres of a tree");
     if (status == CAROM_OK) {
         carom_progress_begin(context, "building a sphere tree", 0);
-        status = carom_progress_finish(context, build(&b, count));
+        status = carom_progress_finish(context, tree_build_nodes(&b, count));
     }
     node_array_release(&b.inner, &tree->allocator);
     node_array_release(&b.outer, &tree->allocator);

@@ -126,19 +126,19 @@ void carom_tree_cut_share(const carom_tree_cut *cut, double low, double high, ui
 #define TREE_CELL_ROUNDING 0x1p-20
 
 /* A cylinder of the surface: one triangle on level 0. */
-typedef struct run {
+typedef struct tree_cells_cylinder {
     uint32_t level, index;
-} run;
-CAROM_ARRAY(run_array, run);
-CAROM_ARRAY(cell_array, carom_tree_cell);
+} tree_cells_cylinder;
+CAROM_ARRAY(run_array, tree_cells_cylinder);
+CAROM_ARRAY(tree_cells_cell_array, carom_tree_cell);
 
-typedef struct place {
+typedef struct tree_cells_place {
     carom_vec3 centre;
     double side;
-} place;
-CAROM_ARRAY(place_array, place);
+} tree_cells_place;
+CAROM_ARRAY(place_array, tree_cells_place);
 
-typedef struct builder {
+typedef struct tree_cells_builder {
     carom_context *context;
     const carom_tree_surface *surface;
     carom_vec3 origin;
@@ -146,26 +146,28 @@ typedef struct builder {
     double scale, margin;
     carom_pack_place identity;
     run_array runs; /* of the cell at hand */
-    cell_array cells;
+    tree_cells_cell_array cells;
     place_array places; /* of cells */
     uint32_t *queue;    /* cells with no children: a heap, the least known first */
     double *keys;       /* of cells: the volume that is not known */
     uint32_t queued;
-} builder;
+} tree_cells_builder;
 
-static carom_vec3 corner_of(const builder *b, uint32_t triangle, uint32_t corner) {
+static carom_vec3 tree_cells_corner_of(const tree_cells_builder *b, uint32_t triangle,
+                                       uint32_t corner) {
     const carom_tree_surface *s = b->surface;
     carom_vec3 x = s->vertices[s->corners[3 * (uint64_t)triangle + corner]];
     return carom_vec_scale(carom_vec_sub(x, b->origin), b->scale);
 }
 
 /* The part of a line that something covers. */
-typedef struct span {
+typedef struct tree_cells_span {
     double low, high;
-} span;
+} tree_cells_span;
 
 /* Lists what meets the ball, below a node. */
-static bool collect(builder *b, uint32_t level, uint32_t index, carom_vec3 centre, double radius) {
+static bool tree_cells_collect(tree_cells_builder *b, uint32_t level, uint32_t index,
+                               carom_vec3 centre, double radius) {
     const carom_tree_cylinders *node = &b->surface->nodes[b->surface->level_start[level] + index];
     for (uint32_t lane = 0; lane < CAROM_TREE_CYLINDERS; ++lane) {
         double x = (double)node->x[lane] - centre.x, y = (double)node->y[lane] - centre.y;
@@ -173,17 +175,17 @@ static bool collect(builder *b, uint32_t level, uint32_t index, carom_vec3 centr
         double r = (double)node->radius[lane], h = (double)node->height[lane];
         double reach = radius + r + h;
         if (!(x * x + y * y + z * z <= reach * reach)) continue; /* NaN past the end */
-        run next = {level, index * CAROM_TREE_CYLINDERS + lane};
+        tree_cells_cylinder next = {level, index * CAROM_TREE_CYLINDERS + lane};
         if (level == 0) {
             carom_vec3 t[3];
             carom_closest closest;
-            for (uint32_t k = 0; k < 3; ++k) t[k] = corner_of(b, next.index, k);
+            for (uint32_t k = 0; k < 3; ++k) t[k] = tree_cells_corner_of(b, next.index, k);
             carom_near_point_triangle(centre, t, &closest);
             if (!(closest.distance <= radius)) continue;
         }
         if (level == 0 || r + h <= TREE_RUN_RADIUS * radius) {
             if (!run_array_push(&b->runs, &b->context->allocator, next)) return false;
-        } else if (!collect(b, level - 1, next.index, centre, radius)) {
+        } else if (!tree_cells_collect(b, level - 1, next.index, centre, radius)) {
             return false;
         }
     }
@@ -191,11 +193,11 @@ static bool collect(builder *b, uint32_t level, uint32_t index, carom_vec3 centr
 }
 
 /* Twice the area of a triangle, or the axis of a cylinder times its square of radius. */
-static carom_vec3 area_of(const builder *b, run r) {
+static carom_vec3 tree_cells_area_of(const tree_cells_builder *b, tree_cells_cylinder r) {
     if (r.level == 0) {
-        carom_vec3 p = corner_of(b, r.index, 0);
-        return carom_vec_cross(carom_vec_sub(corner_of(b, r.index, 1), p),
-                               carom_vec_sub(corner_of(b, r.index, 2), p));
+        carom_vec3 p = tree_cells_corner_of(b, r.index, 0);
+        return carom_vec_cross(carom_vec_sub(tree_cells_corner_of(b, r.index, 1), p),
+                               carom_vec_sub(tree_cells_corner_of(b, r.index, 2), p));
     }
     const carom_tree_cylinders *node =
         &b->surface->nodes[b->surface->level_start[r.level] + r.index / CAROM_TREE_CYLINDERS];
@@ -206,12 +208,12 @@ static carom_vec3 area_of(const builder *b, run r) {
 }
 
 /* Where a triangle within a ball is along a normal. */
-static span span_of_triangle(const builder *b, uint32_t triangle, carom_vec3 centre, double radius,
-                             carom_vec3 n) {
+static tree_cells_span span_of_triangle(const tree_cells_builder *b, uint32_t triangle,
+                                        carom_vec3 centre, double radius, carom_vec3 n) {
     carom_vec3 d[3];
-    span s = {HUGE_VAL, -HUGE_VAL};
+    tree_cells_span s = {HUGE_VAL, -HUGE_VAL};
     for (uint32_t k = 0; k < 3; ++k) {
-        d[k] = carom_vec_sub(corner_of(b, triangle, k), centre);
+        d[k] = carom_vec_sub(tree_cells_corner_of(b, triangle, k), centre);
         double at = carom_vec_dot(d[k], n);
         s.low = CAROM_MIN(at, s.low);
         s.high = CAROM_MAX(at, s.high);
@@ -237,7 +239,8 @@ static span span_of_triangle(const builder *b, uint32_t triangle, carom_vec3 cen
     return s;
 }
 
-static span span_of_run(const builder *b, run r, carom_vec3 centre, double radius, carom_vec3 n) {
+static tree_cells_span span_of_run(const tree_cells_builder *b, tree_cells_cylinder r,
+                                   carom_vec3 centre, double radius, carom_vec3 n) {
     if (r.level == 0) return span_of_triangle(b, r.index, centre, radius, n);
     const carom_tree_cylinders *node =
         &b->surface->nodes[b->surface->level_start[r.level] + r.index / CAROM_TREE_CYLINDERS];
@@ -251,14 +254,14 @@ static span span_of_run(const builder *b, run r, carom_vec3 centre, double radiu
     double sine = carom_vec_dot(n, n) - c * c;
     double half = (double)node->height[lane] * fabs(c) +
                   (double)node->radius[lane] * sqrt(CAROM_MAX(sine, 0.0)) + b->margin;
-    return (span){at - half, at + half};
+    return (tree_cells_span){at - half, at + half};
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
 /* Whether a point is inside, where the planes of the cell above or a ray tell; else -1. */
-static int find_inside(const builder *b, const carom_tree_cell *parent, const place *at,
-                       carom_vec3 point) {
+static int tree_cells_find_inside(const tree_cells_builder *b, const carom_tree_cell *parent,
+                                  const tree_cells_place *at, carom_vec3 point) {
     if (parent != NULL) {
         carom_vec3 n = carom_vec((double)parent->normal[0], (double)parent->normal[1],
                                  (double)parent->normal[2]);
@@ -274,11 +277,11 @@ static int find_inside(const builder *b, const carom_tree_cell *parent, const pl
 
 /* The normal: the mean of what the ball contains, so that the planes are close. Where sheets face
  * each other it cancels, and the largest triangle's is taken. */
-static carom_vec3 choose_normal(const builder *b, double radius) {
+static carom_vec3 choose_normal(const tree_cells_builder *b, double radius) {
     carom_vec3 sum = {0.0, 0.0, 0.0}, largest = {0.0, 0.0, 1.0};
     double all = 0.0, most = 0.0;
     for (uint64_t i = 0; i < b->runs.count; ++i) {
-        carom_vec3 area = area_of(b, b->runs.data[i]);
+        carom_vec3 area = tree_cells_area_of(b, b->runs.data[i]);
         double size = carom_vec_length(area), limit = radius * radius;
         if (!(size > TREE_AREA_MIN)) continue;
         if (size > limit) area = carom_vec_scale(area, limit / size);
@@ -307,15 +310,16 @@ static void measure_cell(const carom_tree_cell *cell, double side, double *least
 }
 
 /* Finds the planes of a cell and its share of the solid. */
-static bool fit_cell(builder *b, const carom_tree_cell *parent, const place *parent_at,
-                     const place *at, carom_tree_cell *cell) {
+static bool fit_cell(tree_cells_builder *b, const carom_tree_cell *parent,
+                     const tree_cells_place *parent_at, const tree_cells_place *at,
+                     carom_tree_cell *cell) {
     double radius = CAROM_TREE_CELL_REACH * at->side * (1.0 + TREE_CELL_ROUNDING) + 2.0 * b->margin;
     double least, most;
     *cell = (carom_tree_cell){{0.0f, 0.0f, 0.0f}, HUGE_VALF, HUGE_VALF, 0.0f, 1.0f, 0};
     b->runs.count = 0;
-    if (!collect(b, b->surface->level_count - 1, 0, at->centre, radius)) return false;
+    if (!tree_cells_collect(b, b->surface->level_count - 1, 0, at->centre, radius)) return false;
     if (b->runs.count == 0) {
-        int inside = find_inside(b, parent, parent_at, at->centre);
+        int inside = tree_cells_find_inside(b, parent, parent_at, at->centre);
         if (inside < 0) { /* not known: there are no planes */
             cell->low = -HUGE_VALF;
             return true;
@@ -329,9 +333,9 @@ static bool fit_cell(builder *b, const carom_tree_cell *parent, const place *par
     cell->normal[1] = (float)n.y;
     cell->normal[2] = (float)n.z;
     n = carom_vec((double)cell->normal[0], (double)cell->normal[1], (double)cell->normal[2]);
-    span all = {HUGE_VAL, -HUGE_VAL};
+    tree_cells_span all = {HUGE_VAL, -HUGE_VAL};
     for (uint64_t i = 0; i < b->runs.count; ++i) {
-        span s = span_of_run(b, b->runs.data[i], at->centre, radius, n);
+        tree_cells_span s = span_of_run(b, b->runs.data[i], at->centre, radius, n);
         all.low = CAROM_MIN(s.low, all.low);
         all.high = CAROM_MAX(s.high, all.high);
     }
@@ -343,8 +347,9 @@ static bool fit_cell(builder *b, const carom_tree_cell *parent, const place *par
         double by = 0.5 * (ends[k] - radius);
         int inside = -1;
         if (known)
-            inside = find_inside(b, parent, parent_at,
-                                 carom_vec_add(at->centre, carom_vec_scale(n, k == 0 ? by : -by)));
+            inside = tree_cells_find_inside(
+                b, parent, parent_at,
+                carom_vec_add(at->centre, carom_vec_scale(n, k == 0 ? by : -by)));
         if (k == 0) cell->low = inside < 0 ? -HUGE_VALF : carom_float_down(all.low, 0.0);
         if (k == 1) cell->high = inside < 0 ? HUGE_VALF : carom_float_up(all.high, 0.0);
         if (inside == 1) cell->child |= k == 0 ? CAROM_TREE_CELL_BELOW : CAROM_TREE_CELL_ABOVE;
@@ -358,23 +363,24 @@ static bool fit_cell(builder *b, const carom_tree_cell *parent, const place *par
 
 /* ---- The queue ------------------------------------------------------------------------------- */
 
-static bool before(const builder *b, uint32_t i, uint32_t k) {
+static bool tree_cells_before(const tree_cells_builder *b, uint32_t i, uint32_t k) {
     return b->keys[i] > b->keys[k] || (b->keys[i] == b->keys[k] && i < k);
 }
 
-static void push(builder *b, uint32_t cell) {
+static void tree_cells_push(tree_cells_builder *b, uint32_t cell) {
     uint32_t at = b->queued++;
-    for (; at > 0 && before(b, cell, b->queue[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && tree_cells_before(b, cell, b->queue[(at - 1) / 2]); at = (at - 1) / 2)
         b->queue[at] = b->queue[(at - 1) / 2];
     b->queue[at] = cell;
 }
 
-static uint32_t pop(builder *b) {
+static uint32_t tree_cells_pop(tree_cells_builder *b) {
     CAROM_ASSERT(b->queued != 0);
     uint32_t first = b->queue[0], last = b->queue[--b->queued], at = 0;
     for (uint32_t child; (child = 2 * at + 1) < b->queued; at = child) {
-        if (child + 1 < b->queued && before(b, b->queue[child + 1], b->queue[child])) ++child;
-        if (!before(b, b->queue[child], last)) break;
+        if (child + 1 < b->queued && tree_cells_before(b, b->queue[child + 1], b->queue[child]))
+            ++child;
+        if (!tree_cells_before(b, b->queue[child], last)) break;
         b->queue[at] = b->queue[child];
     }
     b->queue[at] = last;
@@ -387,9 +393,9 @@ static uint32_t pop(builder *b) {
  * half the side may be, if its centre is in the cell. */
 #define TREE_KEY_SIDES 1.5
 
-static bool add_cell(builder *b, uint32_t parent, const place *at) {
+static bool add_cell(tree_cells_builder *b, uint32_t parent, const tree_cells_place *at) {
     carom_tree_cell cell, above;
-    place above_at = {{0.0, 0.0, 0.0}, 0.0};
+    tree_cells_place above_at = {{0.0, 0.0, 0.0}, 0.0};
     bool some = b->cells.count != 0;
     if (some) {
         above = b->cells.data[parent];
@@ -402,12 +408,12 @@ static bool add_cell(builder *b, uint32_t parent, const place *at) {
     b->keys[index] = (most - least) * at->side * at->side * at->side;
     b->cells.data[b->cells.count++] = cell;
     b->places.data[b->places.count++] = *at;
-    if (b->keys[index] > 0.0) push(b, index);
+    if (b->keys[index] > 0.0) tree_cells_push(b, index);
     return true;
 }
 
 /* The shares of cells with children: children come after their parents. */
-static void sum_shares(builder *b) {
+static void sum_shares(tree_cells_builder *b) {
     for (uint64_t i = b->cells.count; i-- > 0;) {
         carom_tree_cell *cell = &b->cells.data[i];
         uint32_t first = carom_tree_cell_child(cell);
@@ -429,19 +435,21 @@ static void sum_shares(builder *b) {
  * where 3 us are spent per sphere or cell. */
 #define TREE_PROGRESS_DIVISIONS 256u
 
-static carom_status build(builder *b, const carom_tree_cells *cells, uint32_t most) {
-    const place root = {cells->centre, cells->side};
+static carom_status tree_cells_build(tree_cells_builder *b, const carom_tree_cells *cells,
+                                     uint32_t most) {
+    const tree_cells_place root = {cells->centre, cells->side};
     uint32_t since = 0;
     if (!add_cell(b, 0, &root)) return CAROM_NO_MEMORY;
     while (b->queued != 0 && b->cells.count + 8 <= most) {
-        uint32_t at = pop(b);
-        place above = b->places.data[at];
+        uint32_t at = tree_cells_pop(b);
+        tree_cells_place above = b->places.data[at];
         /* The queue has cells without children only, the least known first. */
         CAROM_ASSERT(carom_tree_cell_child(&b->cells.data[at]) == 0);
         CAROM_ASSERT(b->queued == 0 || b->keys[at] >= b->keys[b->queue[0]]);
         b->cells.data[at].child |= (uint32_t)b->cells.count << CAROM_TREE_CELL_SHIFT;
         for (uint32_t k = 0; k < 8; ++k) {
-            place child = {carom_tree_cell_centre(above.centre, above.side, k), 0.5 * above.side};
+            tree_cells_place child = {carom_tree_cell_centre(above.centre, above.side, k),
+                                      0.5 * above.side};
             if (!add_cell(b, at, &child)) return CAROM_NO_MEMORY;
         }
         CAROM_ASSERT(b->cells.count % 8 == 1 && b->cells.count <= most);
@@ -460,7 +468,8 @@ carom_status carom_tree_cells_make(carom_context *context, const carom_tree_surf
                                    carom_vec3 origin, int shift, uint32_t most,
                                    carom_tree_cells *cells) {
     const carom_allocator *allocator = &context->allocator;
-    builder b = {.context = context, .surface = surface, .origin = origin, .shift = shift};
+    tree_cells_builder b = {
+        .context = context, .surface = surface, .origin = origin, .shift = shift};
     b.scale = carom_power_of_two(shift);
     b.margin = TREE_PLANE_MARGIN * CAROM_MAX(1.0, surface->radius);
     b.identity = (carom_pack_place){.frame = carom_frame_make(NULL), .scale = 1.0};
@@ -471,12 +480,12 @@ carom_status carom_tree_cells_make(carom_context *context, const carom_tree_surf
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     b.queue = CAROM_ARENA_TAKE(scratch, uint32_t, most);
     b.keys = CAROM_ARENA_TAKE(scratch, double, most);
-    b.places.data = CAROM_ARENA_TAKE(scratch, place, most);
+    b.places.data = CAROM_ARENA_TAKE(scratch, tree_cells_place, most);
     b.cells.data = CAROM_ARENA_TAKE(scratch, carom_tree_cell, most);
     carom_status status = CAROM_NO_MEMORY;
     if (b.queue != NULL && b.keys != NULL && b.places.data != NULL && b.cells.data != NULL) {
         carom_progress_begin(context, "dividing a solid into cells", 0);
-        status = carom_progress_finish(context, build(&b, cells, most));
+        status = carom_progress_finish(context, tree_cells_build(&b, cells, most));
     }
     if (status == CAROM_OK) {
         cells->cells = carom_allocate(allocator, b.cells.count, sizeof(*cells->cells));

@@ -13,18 +13,19 @@
 #include "tree/tree_cells.h"
 
 /* A cell of an octree, with its place. */
-typedef struct step {
+typedef struct tree_cells_overlap_step {
     carom_vec3 centre;
     double side;
     uint32_t cell;
-} step;
+} tree_cells_overlap_step;
 
 /* A cell of the search. */
-typedef struct piece {
+typedef struct tree_cells_overlap_piece {
     carom_vec3 centre; /* in the moving frame */
     double side;
-    step own;          /* of the moving octree: it or one that contains it */
-    step field, start; /* of the fixed one: whose planes are used, and where to look for it */
+    tree_cells_overlap_step own; /* of the moving octree: it or one that contains it */
+    tree_cells_overlap_step field,
+        start; /* of the fixed one: whose planes are used, and where to look for it */
     int64_t lower, upper;
     /* For the estimate: the moving solid's share and the volume; the planes' normal in the moving
      * frame, and where they are from the centre. */
@@ -32,20 +33,20 @@ typedef struct piece {
     double normal[3], low, high;
     uint32_t bits;
     float key; /* 0: dividing it does not help */
-} piece;
+} tree_cells_overlap_piece;
 
 /* A place in the queue: the largest key first. */
-typedef struct entry {
+typedef struct tree_cells_overlap_entry {
     float key;
     uint32_t piece;
-} entry;
+} tree_cells_overlap_entry;
 
 typedef struct refinement {
     carom_tree_cells_search *s;
-    piece *pieces;
+    tree_cells_overlap_piece *pieces;
     uint32_t count;
-    entry *queue;     /* a heap */
-    uint32_t *unused; /* places of pieces that were divided */
+    tree_cells_overlap_entry *queue; /* a heap */
+    uint32_t *unused;                /* places of pieces that were divided */
     uint32_t queued, unused_count;
     int64_t lower, upper;
     int64_t rest;      /* their difference in cells that are not divided */
@@ -105,7 +106,8 @@ static void measure_cube(const double n[3], double side, double low, double high
 }
 
 /* Bounds of the moving solid's share of a piece. */
-static void measure_own(const refinement *r, const piece *p, double *least, double *most) {
+static void measure_own(const refinement *r, const tree_cells_overlap_piece *p, double *least,
+                        double *most) {
     const carom_tree_cell *cell = &r->s->moving->cells[p->own.cell];
     if (p->side == p->own.side) { /* the cell itself */
         *least = (double)cell->least;
@@ -122,8 +124,9 @@ static void measure_own(const refinement *r, const piece *p, double *least, doub
 /* Goes down from a cell of the fixed octree that the piece's ball is in, to the deepest whose ball
  * contains that. `start` becomes the deepest that contains it as a cube does: all parts of the
  * piece may begin there. False: not even the root's ball contains it. */
-static bool descend(const carom_tree_cells *fixed, carom_vec3 at, double radius, piece *p) {
-    step to = p->start;
+static bool tree_cells_overlap_descend(const carom_tree_cells *fixed, carom_vec3 at, double radius,
+                                       tree_cells_overlap_piece *p) {
+    tree_cells_overlap_step to = p->start;
     carom_vec3 d = carom_vec_sub(at, to.centre);
     double room = CAROM_TREE_CELL_REACH * to.side - radius;
     p->field = to;
@@ -146,8 +149,8 @@ static bool descend(const carom_tree_cells *fixed, carom_vec3 at, double radius,
 
 /* Bounds of the fixed solid's share of a piece; and how to estimate it. Returns whether dividing
  * the piece can tell more. */
-static bool measure_field(const refinement *r, piece *p, double own_least, double *least,
-                          double *most) {
+static bool measure_field(const refinement *r, tree_cells_overlap_piece *p, double own_least,
+                          double *least, double *most) {
     const carom_tree_cells_search *s = r->s;
     const double *m = s->turn;
     carom_vec3 c = p->centre;
@@ -168,7 +171,7 @@ static bool measure_field(const refinement *r, piece *p, double own_least, doubl
         *most = 0.0;
         return false;
     }
-    if (!descend(s->fixed, at, radius, p)) return true;
+    if (!tree_cells_overlap_descend(s->fixed, at, radius, p)) return true;
     const carom_tree_cell *cell = &s->fixed->cells[p->field.cell];
     double n[3];
     copy_normal(cell, n);
@@ -184,7 +187,7 @@ static bool measure_field(const refinement *r, piece *p, double own_least, doubl
 }
 
 /* Measures a piece, and adds what is known of it. Returns whether anything of it is left. */
-static bool measure(refinement *r, piece *p) {
+static bool tree_cells_overlap_measure(refinement *r, tree_cells_overlap_piece *p) {
     double own_least, own_most, least, most;
     ++r->s->visits;
     measure_own(r, p, &own_least, &own_most);
@@ -225,24 +228,26 @@ static bool measure(refinement *r, piece *p) {
 
 /* ---- The queue ------------------------------------------------------------------------------- */
 
-static bool before(entry a, entry b) {
+static bool tree_cells_overlap_before(tree_cells_overlap_entry a, tree_cells_overlap_entry b) {
     return a.key > b.key || (a.key == b.key && a.piece < b.piece);
 }
 
-static void push(refinement *r, uint32_t index) {
-    entry e = {r->pieces[index].key, index};
+static void tree_cells_overlap_push(refinement *r, uint32_t index) {
+    tree_cells_overlap_entry e = {r->pieces[index].key, index};
     uint32_t at = r->queued++;
-    for (; at > 0 && before(e, r->queue[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && tree_cells_overlap_before(e, r->queue[(at - 1) / 2]); at = (at - 1) / 2)
         r->queue[at] = r->queue[(at - 1) / 2];
     r->queue[at] = e;
 }
 
-static uint32_t pop(refinement *r) {
+static uint32_t tree_cells_overlap_pop(refinement *r) {
     uint32_t first = r->queue[0].piece, at = 0;
-    entry last = r->queue[--r->queued];
+    tree_cells_overlap_entry last = r->queue[--r->queued];
     for (uint32_t child; (child = 2 * at + 1) < r->queued; at = child) {
-        if (child + 1 < r->queued && before(r->queue[child + 1], r->queue[child])) ++child;
-        if (!before(r->queue[child], last)) break;
+        if (child + 1 < r->queued &&
+            tree_cells_overlap_before(r->queue[child + 1], r->queue[child]))
+            ++child;
+        if (!tree_cells_overlap_before(r->queue[child], last)) break;
         r->queue[at] = r->queue[child];
     }
     r->queue[at] = last;
@@ -256,9 +261,9 @@ static uint32_t take_place(refinement *r) {
     return r->unused_count != 0 ? r->unused[--r->unused_count] : r->count++;
 }
 
-static void divide(refinement *r) {
-    uint32_t index = pop(r);
-    piece whole = r->pieces[index];
+static void tree_cells_overlap_divide(refinement *r) {
+    uint32_t index = tree_cells_overlap_pop(r);
+    tree_cells_overlap_piece whole = r->pieces[index];
     r->unused[r->unused_count++] = index;
     CAROM_ASSERT(r->queued == 0 || whole.key >= r->queue[0].key);
     r->lower -= whole.lower;
@@ -269,14 +274,14 @@ static void divide(refinement *r) {
                          : 0;
     for (uint32_t k = 0; k < 8; ++k) {
         uint32_t to = take_place(r);
-        piece *part = &r->pieces[to];
+        tree_cells_overlap_piece *part = &r->pieces[to];
         part->centre = carom_tree_cell_centre(whole.centre, whole.side, k);
         part->side = 0.5 * whole.side;
         part->own = whole.own;
         part->start = whole.start;
-        if (first != 0) part->own = (step){part->centre, part->side, first + k};
-        if (measure(r, part))
-            push(r, to);
+        if (first != 0) part->own = (tree_cells_overlap_step){part->centre, part->side, first + k};
+        if (tree_cells_overlap_measure(r, part))
+            tree_cells_overlap_push(r, to);
         else
             r->unused[r->unused_count++] = to;
     }
@@ -284,7 +289,7 @@ static void divide(refinement *r) {
 
 /* Adds the moment of a piece, and its force on the fixed solid: the derivative, as the planes move.
  */
-static void add_force(refinement *r, const piece *p) {
+static void add_force(refinement *r, const tree_cells_overlap_piece *p) {
     carom_tree_cells_search *s = r->s;
     r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, p->volume));
     bool below = (p->bits & CAROM_TREE_CELL_BELOW) != 0;
@@ -308,7 +313,7 @@ static void add_force(refinement *r, const piece *p) {
  */
 uint64_t carom_tree_cells_scratch(uint32_t most) {
     return ((uint64_t)most + TREE_SPARE_PIECES) *
-           (sizeof(piece) + sizeof(entry) + sizeof(uint32_t));
+           (sizeof(tree_cells_overlap_piece) + sizeof(tree_cells_overlap_entry) + sizeof(uint32_t));
 }
 
 /* Whether bounds are close enough. */
@@ -330,7 +335,7 @@ static bool is_hopeless(const refinement *r) {
 CAROM_TREE_CHECK bool tree_piece_sums_hold(const refinement *r) {
     int64_t lower = r->lower, upper = r->upper;
     for (uint32_t i = 0; i < r->queued; ++i) {
-        const piece *p = &r->pieces[r->queue[i].piece];
+        const tree_cells_overlap_piece *p = &r->pieces[r->queue[i].piece];
         lower -= p->lower;
         upper -= p->upper;
     }
@@ -340,22 +345,22 @@ CAROM_TREE_CHECK bool tree_piece_sums_hold(const refinement *r) {
 
 void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     refinement r = {.s = s, .pieces = scratch};
-    r.queue = (entry *)(r.pieces + s->most + TREE_SPARE_PIECES);
+    r.queue = (tree_cells_overlap_entry *)(r.pieces + s->most + TREE_SPARE_PIECES);
     r.unused = (uint32_t *)(r.queue + s->most + TREE_SPARE_PIECES);
-    piece root = {.centre = s->moving->centre,
-                  .side = s->moving->side,
-                  .own = {s->moving->centre, s->moving->side, 0},
-                  .start = {s->fixed->centre, s->fixed->side, 0}};
+    tree_cells_overlap_piece root = {.centre = s->moving->centre,
+                                     .side = s->moving->side,
+                                     .own = {s->moving->centre, s->moving->side, 0},
+                                     .start = {s->fixed->centre, s->fixed->side, 0}};
     s->force = s->torque = carom_vec(0.0, 0.0, 0.0);
     r.pieces[0] = root;
     r.count = 1;
-    if (measure(&r, &r.pieces[0])) push(&r, 0);
+    if (tree_cells_overlap_measure(&r, &r.pieces[0])) tree_cells_overlap_push(&r, 0);
     for (uint32_t n = 1; r.queued != 0 && r.queue[0].key > 0.0f && !is_close(&r); ++n) {
         if (s->visits + 8 > s->most || (s->give_up && is_hopeless(&r))) break;
         if (n % TREE_CLOCK_DIVISIONS == 0 && s->deadline < HUGE_VAL &&
             carom_time_seconds() >= s->deadline)
             break;
-        divide(&r);
+        tree_cells_overlap_divide(&r);
     }
     CAROM_ASSERT(tree_piece_sums_hold(&r));
     CAROM_ASSERT(s->visits <= CAROM_MAX(s->most, 1));

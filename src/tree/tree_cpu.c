@@ -17,19 +17,20 @@
 #include "base/simd.h"
 
 /* A node's ball and itself. */
-typedef struct ball {
+typedef struct tree_cpu_ball {
     float x, y, z, radius;
     uint32_t node;
-} ball;
+} tree_cpu_ball;
 
 /* Sixteen balls in the fixed tree's frame. */
-typedef struct lanes {
+typedef struct tree_cpu_lanes {
     float x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
-} lanes;
+} tree_cpu_lanes;
 
 /* ---- Lanes in one frame ---------------------------------------------------------------------- */
 
-CAROM_SIMD void pose_lanes(const carom_tree_placing *p, const carom_tree_node *node, lanes *to) {
+CAROM_SIMD void pose_lanes(const carom_tree_placing *p, const carom_tree_node *node,
+                           tree_cpu_lanes *to) {
     const float *m = p->turn;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_f32v x = carom_f32v_load(&node->x[i]), y = carom_f32v_load(&node->y[i]);
@@ -42,8 +43,8 @@ CAROM_SIMD void pose_lanes(const carom_tree_placing *p, const carom_tree_node *n
 
 /* Lanes whose balls of the given radii, times `scale`, may meet a ball; the margin is in its
  * radius. */
-CAROM_SIMD carom_lanes meet(const float *x, const float *y, const float *z, const float *radius,
-                            float scale, const ball *b) {
+CAROM_SIMD carom_lanes tree_cpu_meet(const float *x, const float *y, const float *z,
+                                     const float *radius, float scale, const tree_cpu_ball *b) {
     carom_lanes found = 0;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_f32v dx = carom_f32v_load(&x[i]) - b->x, dy = carom_f32v_load(&y[i]) - b->y;
@@ -138,7 +139,7 @@ static void mark_inner(carom_tree_overlap_search *s, uint32_t count) {
 }
 
 /* The direction from a sphere to its nearest face, in the world. */
-static carom_vec3 outward_of(const carom_tree_side *side, uint32_t slot) {
+static carom_vec3 tree_cpu_outward_of(const carom_tree_side *side, uint32_t slot) {
     const float *d = side->tree->outward + 3 * (uint64_t)slot;
     return carom_frame_turn(&side->place->frame,
                             carom_vec((double)d[0], (double)d[1], (double)d[2]));
@@ -152,8 +153,8 @@ static void add_flipped(carom_tree_overlap_search *s, uint32_t count) {
         carom_ball ball_b = {carom_vec(b->x[i], b->y[i], b->z[i]), b->secondary[i]};
         carom_pack_term term;
         if (!carom_pack_pair(&ball_a, &ball_b, s->placing->meeting.pivot, &term)) continue;
-        carom_vec3 of_fixed = outward_of(&s->fixed, s->fixed_slots[i]);
-        carom_vec3 of_moving = outward_of(&s->moving, s->moving_slots[i]);
+        carom_vec3 of_fixed = tree_cpu_outward_of(&s->fixed, s->fixed_slots[i]);
+        carom_vec3 of_moving = tree_cpu_outward_of(&s->moving, s->moving_slots[i]);
         carom_vec3 way = s->placing->swapped ? carom_vec_sub(of_moving, of_fixed)
                                              : carom_vec_sub(of_fixed, of_moving);
         carom_vec3 apart = carom_vec_sub(ball_b.centre, ball_a.centre);
@@ -203,8 +204,8 @@ CAROM_SIMD void add_slots(carom_tree_overlap_search *s, uint32_t fixed_leaf, uin
 }
 
 /* Gives a fixed sphere with moving spheres to the batch. */
-CAROM_SIMD void add_pairs(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
-                          uint32_t moving_leaf, carom_lanes set) {
+CAROM_SIMD void tree_cpu_add_pairs(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
+                                   uint32_t moving_leaf, carom_lanes set) {
     carom_pack_batch *batch = s->batch;
     uint32_t count = (uint32_t)__builtin_popcount(set);
     if (batch->count + CAROM_TREE_WIDTH > CAROM_PACK_BATCH) flush(s);
@@ -244,7 +245,7 @@ static void set_flags(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_
 
 /* Marks what is inside. Covers of the fixed lane and of moving ones in the set may meet. */
 CAROM_SIMD void set_inside(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
-                           uint32_t moving_leaf, const lanes *at, carom_lanes set) {
+                           uint32_t moving_leaf, const tree_cpu_lanes *at, carom_lanes set) {
     uint32_t fixed = s->fixed.tree->inner_count + fixed_leaf;
     const carom_tree_node *h = &s->fixed.tree->nodes[fixed];
     const carom_tree_node *g = &s->moving.tree->nodes[s->moving.tree->inner_count + moving_leaf];
@@ -278,21 +279,23 @@ static void visit_leaves(carom_tree_overlap_search *s, uint32_t fixed, uint32_t 
     uint32_t fixed_leaf = fixed - s->fixed.tree->inner_count;
     uint32_t moving_leaf = moving - s->moving.tree->inner_count;
     bool odd = s->fixed.tree->odd_covers || s->moving.tree->odd_covers;
-    lanes at;
+    tree_cpu_lanes at;
     pose_lanes(s->placing, g, &at);
     for (; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
-        ball b = {h->x[lane], h->y[lane], h->z[lane], h->reach[lane] + s->placing->margin, 0};
-        carom_lanes pairs = meet(at.x, at.y, at.z, g->reach, s->placing->scale, &b);
-        if (pairs != 0) add_pairs(s, fixed_leaf, lane, moving_leaf, pairs);
+        tree_cpu_ball b = {h->x[lane], h->y[lane], h->z[lane], h->reach[lane] + s->placing->margin,
+                           0};
+        carom_lanes pairs = tree_cpu_meet(at.x, at.y, at.z, g->reach, s->placing->scale, &b);
+        if (pairs != 0) tree_cpu_add_pairs(s, fixed_leaf, lane, moving_leaf, pairs);
         if (!s->bounds) continue;
         b.radius = h->cover[lane] + s->placing->margin;
-        carom_lanes perhaps = meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b);
+        carom_lanes perhaps = tree_cpu_meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b);
         if (perhaps == 0) continue;
         /* Both radii were rounded up, by less than the margin, and distances are off by it. */
         b.radius = h->cover[lane] - 4.0f * s->placing->margin;
-        carom_lanes sure =
-            b.radius > 0.0f && !odd ? meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b) : 0;
+        carom_lanes sure = b.radius > 0.0f && !odd
+                               ? tree_cpu_meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b)
+                               : 0;
         CAROM_ASSERT((sure & ~perhaps) == 0); /* the margin is on the right side */
         set_flags(s, fixed_leaf, lane, moving_leaf, sure, perhaps);
         if (s->narrow) set_inside(s, fixed_leaf, lane, moving_leaf, &at, perhaps);
@@ -310,7 +313,8 @@ static void take_whole(carom_tree_side *side, uint32_t node) {
 
 /* Takes two nodes as a whole, as if the shares below were spread evenly over their balls: the
  * densities of both times the lens. */
-static void visit_whole(carom_tree_overlap_search *s, const ball *fixed, const ball *moving) {
+static void visit_whole(carom_tree_overlap_search *s, const tree_cpu_ball *fixed,
+                        const tree_cpu_ball *moving) {
     s->whole = true;
     take_whole(&s->fixed, fixed->node);
     take_whole(&s->moving, moving->node);
@@ -331,8 +335,8 @@ static void visit_whole(carom_tree_overlap_search *s, const ball *fixed, const b
 }
 
 /* Two nodes with their balls, which meet, `level` steps below the roots. */
-static void visit(carom_tree_overlap_search *s, const ball *fixed, const ball *moving,
-                  uint32_t level) {
+static void tree_cpu_visit(carom_tree_overlap_search *s, const tree_cpu_ball *fixed,
+                           const tree_cpu_ball *moving, uint32_t level) {
     /* Level 0, the roots as a whole, is the least answer: it is given when a budget is over, too.
      */
     if (s->levels != 0 && (s->budget.stopped || carom_tree_must_stop(&s->budget))) return;
@@ -349,21 +353,21 @@ static void visit(carom_tree_overlap_search *s, const ball *fixed, const ball *m
     ++s->budget.visits;
     CAROM_ASSERT(s->budget.visits <= s->budget.most_visits);
     CAROM_ASSERT(level < s->fixed.tree->depth + s->moving.tree->depth);
-    lanes at;
+    tree_cpu_lanes at;
     if (fixed_leaf && !moving_leaf) { /* the moving children alone */
-        ball wide = {fixed->x, fixed->y, fixed->z, fixed->radius + s->placing->margin, 0};
+        tree_cpu_ball wide = {fixed->x, fixed->y, fixed->z, fixed->radius + s->placing->margin, 0};
         pose_lanes(s->placing, g, &at);
-        carom_lanes set = meet(at.x, at.y, at.z, moving_radii, s->placing->scale, &wide);
+        carom_lanes set = tree_cpu_meet(at.x, at.y, at.z, moving_radii, s->placing->scale, &wide);
         for (; set != 0; set &= set - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(set);
-            ball next = {at.x[lane], at.y[lane], at.z[lane], moving_radii[lane] * s->placing->scale,
-                         g->child[lane]};
-            visit(s, fixed, &next, level + 1);
+            tree_cpu_ball next = {at.x[lane], at.y[lane], at.z[lane],
+                                  moving_radii[lane] * s->placing->scale, g->child[lane]};
+            tree_cpu_visit(s, fixed, &next, level + 1);
         }
         return;
     }
-    ball wide = {moving->x, moving->y, moving->z, moving->radius + s->placing->margin, 0};
-    carom_lanes set = meet(h->x, h->y, h->z, fixed_radii, 1.0f, &wide);
+    tree_cpu_ball wide = {moving->x, moving->y, moving->z, moving->radius + s->placing->margin, 0};
+    carom_lanes set = tree_cpu_meet(h->x, h->y, h->z, fixed_radii, 1.0f, &wide);
     if (fixed_leaf) {
         visit_leaves(s, fixed->node, moving->node, set);
         return;
@@ -371,29 +375,30 @@ static void visit(carom_tree_overlap_search *s, const ball *fixed, const ball *m
     if (!moving_leaf) pose_lanes(s->placing, g, &at);
     for (; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
-        ball next = {h->x[lane], h->y[lane], h->z[lane], fixed_radii[lane], h->child[lane]};
+        tree_cpu_ball next = {h->x[lane], h->y[lane], h->z[lane], fixed_radii[lane],
+                              h->child[lane]};
         if (moving_leaf) { /* the fixed children alone */
-            visit(s, &next, moving, level + 1);
+            tree_cpu_visit(s, &next, moving, level + 1);
             continue;
         }
-        ball near = next;
+        tree_cpu_ball near = next;
         near.radius += s->placing->margin;
-        carom_lanes pairs = meet(at.x, at.y, at.z, moving_radii, s->placing->scale, &near);
+        carom_lanes pairs = tree_cpu_meet(at.x, at.y, at.z, moving_radii, s->placing->scale, &near);
         for (; pairs != 0; pairs &= pairs - 1) {
             uint32_t other = (uint32_t)__builtin_ctz(pairs);
-            ball child = {at.x[other], at.y[other], at.z[other],
-                          moving_radii[other] * s->placing->scale, g->child[other]};
-            visit(s, &next, &child, level + 1);
+            tree_cpu_ball child = {at.x[other], at.y[other], at.z[other],
+                                   moving_radii[other] * s->placing->scale, g->child[other]};
+            tree_cpu_visit(s, &next, &child, level + 1);
         }
     }
 }
 
 /* The ball of a root; the moving one's is in the fixed tree's frame. */
-static ball root(const carom_tree_placing *p, bool moving, double radius) {
+static tree_cpu_ball tree_cpu_root(const carom_tree_placing *p, bool moving, double radius) {
     const carom_tree *tree = moving ? p->moving : p->fixed;
     float x = (float)tree->centre.x, y = (float)tree->centre.y, z = (float)tree->centre.z;
     const float *m = p->turn;
-    ball b = {x, y, z, (float)radius * (1.0f + CAROM_TREE_FLOAT_SLACK), 0};
+    tree_cpu_ball b = {x, y, z, (float)radius * (1.0f + CAROM_TREE_FLOAT_SLACK), 0};
     if (!moving) return b;
     b.x = m[0] * x + m[1] * y + m[2] * z + p->move[0];
     b.y = m[3] * x + m[4] * y + m[5] * z + p->move[1];
@@ -406,9 +411,9 @@ void CAROM_CPU(carom_tree_search_overlap)(carom_tree_overlap_search *s) {
     s->batch->count = 0;
     if (s->placing->apart) return;
     const carom_tree *h = s->fixed.tree, *g = s->moving.tree;
-    ball fixed = root(s->placing, false, s->bounds ? h->cover : h->reach);
-    ball moving = root(s->placing, true, s->bounds ? g->cover : g->reach);
-    visit(s, &fixed, &moving, 0);
+    tree_cpu_ball fixed = tree_cpu_root(s->placing, false, s->bounds ? h->cover : h->reach);
+    tree_cpu_ball moving = tree_cpu_root(s->placing, true, s->bounds ? g->cover : g->reach);
+    tree_cpu_visit(s, &fixed, &moving, 0);
     if (!s->budget.stopped) flush(s);
 }
 
@@ -431,7 +436,7 @@ typedef struct tree_gap_lanes {
     const float *x, *y, *z; /* centres in the fixed tree's frame: of the node, or `at` */
     float bounds[CAROM_TREE_WIDTH], covers[CAROM_TREE_WIDTH];
     bool has_covers; /* else no gap of covers is sought any more */
-    lanes at;
+    tree_cpu_lanes at;
 } tree_gap_lanes;
 
 /* Sets the limits after a gap was found. */
@@ -575,7 +580,7 @@ CAROM_SIMD tree_gap_piece tree_gap_child(const carom_tree_gap_search *s,
 void CAROM_CPU(carom_tree_search_gap)(carom_tree_gap_search *s) {
     const carom_tree_placing *p = s->placing;
     const carom_tree *f = p->fixed, *m = p->moving;
-    ball a = root(p, false, f->radius), b = root(p, true, m->radius);
+    tree_cpu_ball a = tree_cpu_root(p, false, f->radius), b = tree_cpu_root(p, true, m->radius);
     tree_gap_piece fixed = {a.x, a.y, a.z, a.radius, (float)f->cover, 0, 0, 0};
     tree_gap_piece moving = {b.x, b.y, b.z, b.radius, (float)m->cover * p->scale, 0, 0, 0};
     tree_gap_set_limits(s);

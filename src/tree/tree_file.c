@@ -25,7 +25,7 @@
  * radii. */
 #define TREE_SHIFT_MAX 400
 
-typedef struct head {
+typedef struct tree_file_head {
     uint64_t magic, spheres;
     uint32_t inner, leaves, depth, method, arity;
     int32_t shift, void_scale;
@@ -39,9 +39,9 @@ typedef struct head {
     uint32_t cells; /* 0: none */
     uint32_t zero;
     double zeros[2];
-} head;
+} tree_file_head;
 
-_Static_assert(sizeof(head) == 192, "arrays begin at a multiple of 64 bytes");
+_Static_assert(sizeof(tree_file_head) == 192, "arrays begin at a multiple of 64 bytes");
 _Static_assert(sizeof(carom_tree_node) % 64 == 0 && sizeof(carom_tree_leaf) % 64 == 0, "no gaps");
 
 CAROM_ENUM_NAMES(carom_tree_format, CAROM_TREE_FORMAT_COUNT, "guess", "carom");
@@ -83,7 +83,7 @@ static uint64_t padded(uint64_t size) {
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static void put(carom_writer *writer, const void *data, uint64_t size) {
+static void tree_file_put(carom_writer *writer, const void *data, uint64_t size) {
     const char *from = data;
     while (size != 0) {
         uint64_t some = CAROM_MIN(size, (uint64_t)CAROM_WRITER_ROOM);
@@ -97,7 +97,7 @@ static void put(carom_writer *writer, const void *data, uint64_t size) {
 
 static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
     const uint16_t one = 1;
-    head h;
+    tree_file_head h;
     if (*(const uint8_t *)&one != 1)
         return carom_fail(writer->context, CAROM_UNSUPPORTED,
                           "trees are saved on little-endian machines only");
@@ -123,7 +123,7 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
     h.cells = t->cells.count;
     h.surface_centre = t->surface.centre;
     h.surface_radius = t->surface.radius;
-    put(writer, &h, sizeof(h));
+    tree_file_put(writer, &h, sizeof(h));
     carom_tree copy = *t; /* list_parts gives places of pointers */
     part parts[TREE_PARTS];
     list_parts(&copy, parts);
@@ -131,8 +131,8 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
         static const char zeros[CAROM_ALIGNMENT] = {0};
         const void *data;
         memcpy(&data, parts[i].pointer, sizeof(data));
-        put(writer, data, parts[i].size);
-        put(writer, zeros, padded(parts[i].size) - parts[i].size);
+        tree_file_put(writer, data, parts[i].size);
+        tree_file_put(writer, zeros, padded(parts[i].size) - parts[i].size);
     }
     return CAROM_OK;
 }
@@ -163,7 +163,7 @@ carom_status carom_tree_save_memory(carom_context *context, const carom_tree *tr
 
 #define TREE_FILE_CELLS_MAX (UINT32_C(1) << 30) /* their indices have 30 bits */
 
-static void set_counts(const head *h, carom_tree *t) {
+static void set_counts(const tree_file_head *h, carom_tree *t) {
     t->inner_count = h->inner;
     t->leaf_count = h->leaves;
     t->surface.triangle_count = h->triangles;
@@ -173,17 +173,17 @@ static void set_counts(const head *h, carom_tree *t) {
     carom_tree_surface_shape(&t->surface);
 }
 
-static uint64_t size_of_file(const head *h) {
+static uint64_t size_of_file(const tree_file_head *h) {
     carom_tree t = {0};
     part parts[TREE_PARTS];
-    uint64_t size = sizeof(head);
+    uint64_t size = sizeof(tree_file_head);
     set_counts(h, &t);
     list_parts(&t, parts);
     for (uint32_t i = 0; i < TREE_PARTS; ++i) size += padded(parts[i].size);
     return size;
 }
 
-static const char *check_head(const head *h) {
+static const char *check_head(const tree_file_head *h) {
     if (h->magic != TREE_MAGIC)
         return "not a tree by Carom, or of a machine with another byte order";
     uint64_t nodes = (uint64_t)h->inner + h->leaves;
@@ -203,7 +203,7 @@ static const char *check_head(const head *h) {
 }
 
 /* The spheres in their order, and their slots; NULL or what is wrong. */
-static const char *collect(carom_tree *t, carom_packing_sphere *spheres) {
+static const char *tree_file_collect(carom_tree *t, carom_packing_sphere *spheres) {
     double unit = carom_power_of_two(t->extent.void_scale);
     for (uint64_t i = 0; i < t->extent.count; ++i) t->slots[i] = UINT32_MAX;
     uint64_t seen = 0, units = 0;
@@ -236,11 +236,11 @@ static const char *collect(carom_tree *t, carom_packing_sphere *spheres) {
 }
 
 /* Sets all of a tree from its file, whose head is good. */
-static carom_status restore(carom_context *context, const head *h, const char *name,
-                            carom_tree *t) {
+static carom_status tree_file_restore(carom_context *context, const tree_file_head *h,
+                                      const char *name, carom_tree *t) {
     carom_packing_sphere *spheres;
     part parts[TREE_PARTS];
-    uint8_t *at = (uint8_t *)t->file + sizeof(head);
+    uint8_t *at = (uint8_t *)t->file + sizeof(tree_file_head);
     set_counts(h, t);
     list_parts(t, parts);
     for (uint32_t i = 0; i < TREE_PARTS; ++i) {
@@ -267,7 +267,7 @@ static carom_status restore(carom_context *context, const head *h, const char *n
     t->extent.void_scale = h->void_scale;
     t->info.method = (carom_tree_method)h->method;
     t->info.arity = h->arity;
-    const char *broken = collect(t, spheres);
+    const char *broken = tree_file_collect(t, spheres);
     carom_status status = CAROM_OK;
     if (broken == NULL) {
         const carom_pack_spheres read = {.data = spheres, .count = h->spheres};
@@ -293,7 +293,7 @@ void carom_tree_file_release(carom_tree *tree) {
 }
 
 /* Checks the head, and that the size is the one that its counts need. */
-static carom_status check_file(carom_context *context, const head *h, uint64_t size,
+static carom_status check_file(carom_context *context, const tree_file_head *h, uint64_t size,
                                const char *name) {
     if (size < sizeof(*h))
         return carom_fail(context, CAROM_BAD_FILE,
@@ -313,11 +313,11 @@ static carom_status check_file(carom_context *context, const head *h, uint64_t s
 /* Makes a tree from `made`, which has the file; frees it on failure. */
 static carom_status finish_load(carom_context *context, carom_tree *made, const char *name,
                                 carom_tree **tree) {
-    head h;
+    tree_file_head h;
     memset(&h, 0, sizeof(h));
     memcpy(&h, made->file, CAROM_MIN(made->file_size, sizeof(h)));
     carom_status status = check_file(context, &h, made->file_size, name);
-    if (status == CAROM_OK) status = restore(context, &h, name, made);
+    if (status == CAROM_OK) status = tree_file_restore(context, &h, name, made);
     if (status == CAROM_OK)
         *tree = made;
     else

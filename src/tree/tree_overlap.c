@@ -219,8 +219,8 @@ static bool uses_cells(const carom_tree_overlap_search *s, const carom_tree_quer
 }
 
 /* Does that. Half of a budget is for it. False: no memory. */
-static bool search_cells(carom_arena *scratch, carom_tree_overlap_search *s,
-                         const carom_tree_query_def *def, carom_tree_cells_search *c) {
+static bool tree_search_cells(carom_arena *scratch, carom_tree_overlap_search *s,
+                              const carom_tree_query_def *def, carom_tree_cells_search *c) {
     const carom_tree *fixed_tree = s->fixed.tree, *moving_tree = s->moving.tree;
     const carom_tree_cells *fixed = &fixed_tree->cells, *moving = &moving_tree->cells;
     bool budget = def->work_budget != 0 || def->time_budget > 0.0, tolerant = def->tolerance > 0.0;
@@ -375,7 +375,7 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch,
     bool has_cells = uses_cells(s, def), done = false, by_level = early && !has_cells;
     if (has_cells) s->narrow = false;
     if (has_cells && early) {
-        if (!search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
+        if (!tree_search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
         done = def->tolerance > 0.0 && cells.reached;
     }
     if (!done) {
@@ -390,7 +390,7 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch,
             search_all(context, s, overlap);
         done = s->budget.stopped;
     }
-    if (has_cells && !early && !search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
+    if (has_cells && !early && !tree_search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
     if (has_cells && done) { /* by cells alone */
         overlap->relation = CAROM_RELATION_TOUCHING;
         overlap->volume.upper = carom_pack_most_volume(&p->a->extent, &p->b->extent, &p->meeting);

@@ -90,7 +90,7 @@ carom_status carom_tree_query(carom_context *context, const carom_tree *a, const
 /* ---- Many pairs ------------------------------------------------------------------------------ */
 
 /* One array of results is given. */
-typedef struct batch {
+typedef struct tree_query_batch {
     carom_context *context;
     const carom_tree_pair *pairs;
     const carom_tree_query_def *def;
@@ -98,10 +98,10 @@ typedef struct batch {
     carom_tree_gap *gaps;
     carom_tree_result *results;
     carom_work *works; /* one per worker */
-} batch;
+} tree_query_batch;
 
 static carom_status tree_query_range(void *argument, carom_range range) {
-    const batch *all = argument;
+    const tree_query_batch *all = argument;
     carom_context *context = all->context;
     carom_work *work = &all->works[range.worker];
     for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -122,7 +122,7 @@ static carom_status tree_query_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status tree_query_check_batch(const batch *all, uint64_t count) {
+static carom_status tree_query_check_batch(const tree_query_batch *all, uint64_t count) {
     CAROM_REQUIRE(all->def->scale_a == 0.0 && all->def->scale_b == 0.0 && all->def->hint == NULL,
                   "the def has scales or a hint; each pair has its own");
     for (uint64_t i = 0; i < count; ++i) {
@@ -138,7 +138,7 @@ static carom_status tree_query_check_batch(const batch *all, uint64_t count) {
     return CAROM_OK;
 }
 
-static carom_status tree_query_batch(batch *all, uint64_t count) {
+static carom_status tree_query_run_batch(tree_query_batch *all, uint64_t count) {
     carom_context *context = all->context;
     if (all->def == NULL) all->def = &carom_tree_query_defaults;
     CAROM_TRY(tree_query_check_batch(all, count));
@@ -170,22 +170,22 @@ carom_status carom_tree_overlap_batch(carom_context *context, const carom_tree_p
                                       uint64_t count, const carom_tree_query_def *def,
                                       carom_packing_overlap *overlaps) {
     TREE_REQUIRE_BATCH(overlaps);
-    batch all = {.context = context, .pairs = pairs, .def = def, .overlaps = overlaps};
-    return tree_query_batch(&all, count);
+    tree_query_batch all = {.context = context, .pairs = pairs, .def = def, .overlaps = overlaps};
+    return tree_query_run_batch(&all, count);
 }
 
 carom_status carom_tree_distance_batch(carom_context *context, const carom_tree_pair *pairs,
                                        uint64_t count, const carom_tree_query_def *def,
                                        carom_tree_gap *gaps) {
     TREE_REQUIRE_BATCH(gaps);
-    batch all = {.context = context, .pairs = pairs, .def = def, .gaps = gaps};
-    return tree_query_batch(&all, count);
+    tree_query_batch all = {.context = context, .pairs = pairs, .def = def, .gaps = gaps};
+    return tree_query_run_batch(&all, count);
 }
 
 carom_status carom_tree_query_batch(carom_context *context, const carom_tree_pair *pairs,
                                     uint64_t count, const carom_tree_query_def *def,
                                     carom_tree_result *results) {
     TREE_REQUIRE_BATCH(results);
-    batch all = {.context = context, .pairs = pairs, .def = def, .results = results};
-    return tree_query_batch(&all, count);
+    tree_query_batch all = {.context = context, .pairs = pairs, .def = def, .results = results};
+    return tree_query_run_batch(&all, count);
 }

@@ -61,11 +61,11 @@ void carom_tree_surface_free(carom_tree_surface *s, const carom_allocator *alloc
 
 /* ---- Cylinders ------------------------------------------------------------------------------- */
 
-static carom_vec3 to_frame(carom_vec3 x, carom_vec3 origin, double scale) {
+static carom_vec3 tree_surface_to_frame(carom_vec3 x, carom_vec3 origin, double scale) {
     return carom_vec_scale(carom_vec_sub(x, origin), scale);
 }
 
-static carom_vec3 area_of(carom_vec3 p, carom_vec3 q, carom_vec3 r) {
+static carom_vec3 tree_surface_area_of(carom_vec3 p, carom_vec3 q, carom_vec3 r) {
     return carom_vec_cross(carom_vec_sub(q, p), carom_vec_sub(r, p));
 }
 
@@ -97,26 +97,28 @@ static void measure_point(const carom_tree_cylinders *node, uint32_t lane, carom
     *across = carom_vec_length(carom_vec_sub(d, carom_vec_scale(n, h)));
 }
 
-typedef struct builder {
+typedef struct tree_surface_builder {
     carom_context *context;
     carom_tree_surface *surface;
     carom_vec3 origin;
     double scale; /* of the frame */
-} builder;
+} tree_surface_builder;
 
-static carom_vec3 corner_of(const builder *b, uint32_t triangle, int corner) {
+static carom_vec3 tree_surface_corner_of(const tree_surface_builder *b, uint32_t triangle,
+                                         int corner) {
     const carom_tree_surface *s = b->surface;
-    return to_frame(s->vertices[s->corners[3 * (uint64_t)triangle + (uint32_t)corner]], b->origin,
-                    b->scale);
+    return tree_surface_to_frame(s->vertices[s->corners[3 * (uint64_t)triangle + (uint32_t)corner]],
+                                 b->origin, b->scale);
 }
 
 /* Puts the cylinder around a run of triangles into a lane. */
-static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_cylinders *node,
-                     uint32_t lane) {
+static void fit_lane(const tree_surface_builder *b, uint32_t begin, uint32_t end,
+                     carom_tree_cylinders *node, uint32_t lane) {
     carom_vec3 sum = {0.0, 0.0, 0.0};
     for (uint32_t i = begin; i < end; ++i) {
-        sum =
-            carom_vec_add(sum, area_of(corner_of(b, i, 0), corner_of(b, i, 1), corner_of(b, i, 2)));
+        sum = carom_vec_add(sum, tree_surface_area_of(tree_surface_corner_of(b, i, 0),
+                                                      tree_surface_corner_of(b, i, 1),
+                                                      tree_surface_corner_of(b, i, 2)));
     }
     double length = carom_vec_length(sum);
     carom_vec3 n =
@@ -128,7 +130,7 @@ static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_
     for (uint32_t i = begin; i < end; ++i)
         for (int c = 0; c < 3; ++c)
             for (int k = 0; k < 3; ++k) {
-                double at = carom_vec_dot(corner_of(b, i, c), axes[k]);
+                double at = carom_vec_dot(tree_surface_corner_of(b, i, c), axes[k]);
                 low[k] = CAROM_MIN(at, low[k]);
                 high[k] = CAROM_MAX(at, high[k]);
             }
@@ -144,7 +146,7 @@ static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_
     for (uint32_t i = begin; i < end; ++i)
         for (int c = 0; c < 3; ++c) {
             double along, across;
-            measure_point(node, lane, corner_of(b, i, c), &along, &across);
+            measure_point(node, lane, tree_surface_corner_of(b, i, c), &along, &across);
             height = CAROM_MAX(along, height);
             radius = CAROM_MAX(across, radius);
         }
@@ -152,7 +154,7 @@ static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_
     node->height[lane] = carom_float_up(height + radius * TREE_AXIS_ERROR, 0.0);
 }
 
-static carom_status fit_levels(builder *b) {
+static carom_status fit_levels(tree_surface_builder *b) {
     carom_tree_surface *s = b->surface;
     uint64_t run = 1; /* triangles of a lane */
     for (uint32_t level = 0; level < s->level_count; ++level, run *= CAROM_TREE_CYLINDERS) {
@@ -174,15 +176,15 @@ static carom_status fit_levels(builder *b) {
 }
 
 /* A ball around all triangles. */
-static void fit_ball(builder *b, const carom_bounds *bounds) {
+static void fit_ball(tree_surface_builder *b, const carom_bounds *bounds) {
     carom_tree_surface *s = b->surface;
-    carom_vec3 low = to_frame(bounds->low, b->origin, b->scale);
-    carom_vec3 high = to_frame(bounds->high, b->origin, b->scale);
+    carom_vec3 low = tree_surface_to_frame(bounds->low, b->origin, b->scale);
+    carom_vec3 high = tree_surface_to_frame(bounds->high, b->origin, b->scale);
     double squared = 0.0;
     s->centre = carom_vec_scale(carom_vec_add(low, high), 0.5);
     for (uint32_t i = 0; i < s->triangle_count; ++i)
         for (int c = 0; c < 3; ++c) {
-            carom_vec3 d = carom_vec_sub(corner_of(b, i, c), s->centre);
+            carom_vec3 d = carom_vec_sub(tree_surface_corner_of(b, i, c), s->centre);
             double far = carom_vec_dot(d, d);
             squared = CAROM_MAX(far, squared);
         }
@@ -192,7 +194,7 @@ static void fit_ball(builder *b, const carom_bounds *bounds) {
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /* Orders points so that runs of 16, 256 ... are compact. */
-static void sort_points(carom_tree_point *points, uint32_t count) {
+static void tree_surface_sort_points(carom_tree_point *points, uint32_t count) {
     uint64_t size = CAROM_TREE_CYLINDERS;
     if (count <= size) return;
     while (size * CAROM_TREE_CYLINDERS < count) size *= CAROM_TREE_CYLINDERS;
@@ -200,7 +202,7 @@ static void sort_points(carom_tree_point *points, uint32_t count) {
     carom_tree_split_median(points, count, parts, (uint32_t)size);
     for (uint32_t i = 0; i < parts; ++i) {
         uint64_t at = i * size, rest = count - at;
-        sort_points(points + at, (uint32_t)CAROM_MIN(rest, size));
+        tree_surface_sort_points(points + at, (uint32_t)CAROM_MIN(rest, size));
     }
 }
 
@@ -232,7 +234,7 @@ static void find_rings(carom_tree_surface *s) {
 
 /* ---- Shells ---------------------------------------------------------------------------------- */
 
-static uint32_t root_of(uint32_t *parents, uint32_t i) {
+static uint32_t tree_surface_root_of(uint32_t *parents, uint32_t i) {
     while (parents[i] != i) i = parents[i] = parents[parents[i]];
     return i;
 }
@@ -240,7 +242,7 @@ static uint32_t root_of(uint32_t *parents, uint32_t i) {
 /* Numbers the shells of triangles that share vertices, and keeps their extreme corners. Surfaces
  * that do not meet have each shell of one wholly inside or outside of the other: any point of it
  * tells, and one of these is likely to be far from the other. */
-static carom_status find_shells(builder *b, const carom_mesh_view *view) {
+static carom_status find_shells(tree_surface_builder *b, const carom_mesh_view *view) {
     carom_tree_surface *s = b->surface;
     carom_arena *scratch = carom_scratch(b->context, 0);
     uint32_t vertices = (uint32_t)view->vertex_count, shells = 0;
@@ -251,13 +253,13 @@ static carom_status find_shells(builder *b, const carom_mesh_view *view) {
     for (uint32_t i = 0; i < vertices; ++i) parents[i] = i;
     for (uint64_t i = 0; i < view->face_count; ++i)
         for (int k = 1; k < 3; ++k) {
-            uint32_t one = root_of(parents, view->corners[3 * i]);
-            uint32_t two = root_of(parents, view->corners[3 * i + (uint64_t)k]);
+            uint32_t one = tree_surface_root_of(parents, view->corners[3 * i]);
+            uint32_t two = tree_surface_root_of(parents, view->corners[3 * i + (uint64_t)k]);
             parents[CAROM_MAX(one, two)] = CAROM_MIN(one, two);
         }
     for (uint32_t i = 0; i < vertices; ++i) numbers[i] = UINT32_MAX;
     for (uint64_t i = 0; i < view->face_count; ++i) {
-        uint32_t root = root_of(parents, view->corners[3 * i]);
+        uint32_t root = tree_surface_root_of(parents, view->corners[3 * i]);
         if (numbers[root] == UINT32_MAX) numbers[root] = shells++;
     }
     CAROM_ASSERT(shells != 0 && shells <= view->face_count);
@@ -271,7 +273,7 @@ static carom_status find_shells(builder *b, const carom_mesh_view *view) {
     memset(seen, 0, shells);
     for (uint64_t i = 0; i < 3 * view->face_count; ++i) {
         carom_vec3 p = carom_mesh_position(view, view->corners[i]);
-        uint32_t shell = numbers[root_of(parents, view->corners[i])];
+        uint32_t shell = numbers[tree_surface_root_of(parents, view->corners[i])];
         carom_vec3 *of = s->extremes + (uint64_t)shell * CAROM_TREE_EXTREMES;
         for (uint32_t k = 0; k < CAROM_TREE_EXTREMES && seen[shell] == 0; ++k) of[k] = p;
         seen[shell] = 1;
@@ -287,7 +289,8 @@ static carom_status find_shells(builder *b, const carom_mesh_view *view) {
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
-static carom_status check_mesh(carom_context *context, const carom_mesh_report *report) {
+static carom_status tree_surface_check_mesh(carom_context *context,
+                                            const carom_mesh_report *report) {
     if (report->faces == 0 || !report->balanced)
         return carom_fail(
             context, CAROM_BAD_INPUT,
@@ -298,9 +301,9 @@ static carom_status check_mesh(carom_context *context, const carom_mesh_report *
     return CAROM_OK;
 }
 
-static carom_status check_size(const builder *b, const carom_bounds *bounds) {
-    double far = carom_vec_largest(to_frame(bounds->low, b->origin, b->scale));
-    double other = carom_vec_largest(to_frame(bounds->high, b->origin, b->scale));
+static carom_status check_size(const tree_surface_builder *b, const carom_bounds *bounds) {
+    double far = carom_vec_largest(tree_surface_to_frame(bounds->low, b->origin, b->scale));
+    double other = carom_vec_largest(tree_surface_to_frame(bounds->high, b->origin, b->scale));
     if (CAROM_MAX(far, other) <= TREE_SURFACE_EXTENT) return CAROM_OK;
     return carom_fail(b->context, CAROM_BAD_INPUT,
                       "the mesh of a tree reaches %g times as far as its spheres: it must be that "
@@ -308,8 +311,8 @@ static carom_status check_size(const builder *b, const carom_bounds *bounds) {
                       CAROM_MAX(far, other));
 }
 
-static carom_status load(builder *b, const carom_mesh_view *view, const carom_numbers *faces,
-                         bool inside_out) {
+static carom_status tree_surface_load(tree_surface_builder *b, const carom_mesh_view *view,
+                                      const carom_numbers *faces, bool inside_out) {
     carom_tree_surface *s = b->surface;
     carom_arena *scratch = carom_scratch(b->context, 0);
     carom_bounds bounds = carom_bounds_empty();
@@ -336,11 +339,11 @@ static carom_status load(builder *b, const carom_mesh_view *view, const carom_nu
         carom_vec3 sum = {0.0, 0.0, 0.0};
         for (uint64_t k = 0; k < 3; ++k) {
             carom_vec3 at = carom_mesh_position(view, view->corners[3 * (uint64_t)i + k]);
-            sum = carom_vec_add(sum, to_frame(at, b->origin, b->scale));
+            sum = carom_vec_add(sum, tree_surface_to_frame(at, b->origin, b->scale));
         }
         points[i] = (carom_tree_point){{sum.x, sum.y, sum.z}, 0, i};
     }
-    sort_points(points, s->triangle_count);
+    tree_surface_sort_points(points, s->triangle_count);
     /* Vertices in the order in which triangles first need them: neighbours are near in memory. */
     for (uint32_t i = 0; i < s->vertex_count; ++i) numbers[i] = UINT32_MAX;
     uint32_t used = 0;
@@ -369,19 +372,20 @@ carom_status carom_tree_surface_make(carom_context *context, const carom_mesh_vi
     carom_numbers faces = {0};
     carom_mesh_report report;
     carom_mesh_view view;
-    builder b = {context, surface, origin, carom_power_of_two(shift)};
+    tree_surface_builder b = {context, surface, origin, carom_power_of_two(shift)};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = carom_mesh_weld(context, mesh, &welded);
     if (status == CAROM_OK) status = carom_mesh_get_view(welded, &view);
     if (status == CAROM_OK) status = carom_mesh_inspect(context, &view, &report);
-    if (status == CAROM_OK) status = check_mesh(context, &report);
+    if (status == CAROM_OK) status = tree_surface_check_mesh(context, &report);
     if (status == CAROM_OK)
         status = carom_mesh_triangulate(context, &view, NULL, &triangles, &faces);
     if (status == CAROM_OK) status = carom_mesh_get_view(triangles, &view);
     if (status == CAROM_OK) {
         carom_progress_begin(context, "building the surface of a sphere tree", 0);
-        status = carom_progress_finish(context, load(&b, &view, &faces, report.volume < 0.0));
+        status = carom_progress_finish(context,
+                                       tree_surface_load(&b, &view, &faces, report.volume < 0.0));
     }
     carom_arena_rewind(scratch, mark);
     carom_numbers_free(&faces);
@@ -393,8 +397,9 @@ carom_status carom_tree_surface_make(carom_context *context, const carom_mesh_vi
 /* ---- Directions ------------------------------------------------------------------------------ */
 
 /* Where a sphere's nearest face is. */
-static carom_vec3 outward_of(const carom_tree_surface *s, carom_vec3 centre, const uint32_t *first,
-                             const uint32_t *list, uint32_t face) {
+static carom_vec3 tree_surface_outward_of(const carom_tree_surface *s, carom_vec3 centre,
+                                          const uint32_t *first, const uint32_t *list,
+                                          uint32_t face) {
     carom_closest best = {.distance = HUGE_VAL};
     for (uint32_t k = first[face]; k < first[face + 1]; ++k) {
         const uint32_t *corners = s->corners + 3 * (uint64_t)list[k];
@@ -433,7 +438,7 @@ carom_status carom_tree_outward_make(carom_context *context, carom_tree *t) {
         uint32_t lane = slot % CAROM_TREE_WIDTH;
         carom_vec3 centre = carom_vec(leaf->x[lane], leaf->y[lane], leaf->z[lane]);
         if (!(centre.x <= DBL_MAX) || t->faces[slot] >= faces) continue;
-        carom_vec3 d = outward_of(s, centre, first, list, t->faces[slot]);
+        carom_vec3 d = tree_surface_outward_of(s, centre, first, list, t->faces[slot]);
         t->outward[3 * slot] = (float)d.x;
         t->outward[3 * slot + 1] = (float)d.y;
         t->outward[3 * slot + 2] = (float)d.z;
@@ -449,7 +454,7 @@ carom_status carom_tree_outward_make(carom_context *context, carom_tree *t) {
  * not decided. */
 #define TREE_SEGMENT_TRIES 8
 
-typedef struct crossing {
+typedef struct tree_surface_crossing {
     const carom_tree_surface *surface;
     const carom_pack_place *place;
     carom_vec3 p, q;      /* the segment, in the world */
@@ -457,13 +462,13 @@ typedef struct crossing {
     double margin;        /* in the frame */
     int winding;          /* of p, less that of q */
     bool touches;         /* an edge or a corner */
-} crossing;
+} tree_surface_crossing;
 
 static carom_vec3 pose_corner(const carom_pack_place *place, carom_vec3 x) {
     return carom_frame_apply(&place->frame, carom_vec_scale(x, place->scale));
 }
 
-static void cross_triangle(crossing *c, uint32_t triangle) {
+static void cross_triangle(tree_surface_crossing *c, uint32_t triangle) {
     carom_vec3 t[3], p = c->p, q = c->q;
     for (int i = 0; i < 3; ++i)
         t[i] = pose_corner(
@@ -481,7 +486,8 @@ static void cross_triangle(crossing *c, uint32_t triangle) {
 }
 
 /* Whether the ball around a cylinder may meet the segment. */
-static bool near_segment(const crossing *c, const carom_tree_cylinders *node, uint32_t lane) {
+static bool near_segment(const tree_surface_crossing *c, const carom_tree_cylinders *node,
+                         uint32_t lane) {
     carom_vec3 d = carom_vec_sub(lane_centre(node, lane), c->from);
     double r = (double)node->radius[lane], h = (double)node->height[lane];
     double t = carom_vec_dot(d, c->way) / carom_vec_dot(c->way, c->way);
@@ -490,7 +496,7 @@ static bool near_segment(const crossing *c, const carom_tree_cylinders *node, ui
     return carom_vec_length(off) <= sqrt(r * r + h * h) + c->margin; /* false for NaN */
 }
 
-static void cross_node(crossing *c, uint32_t level, uint32_t index) {
+static void cross_node(tree_surface_crossing *c, uint32_t level, uint32_t index) {
     const carom_tree_cylinders *node = &c->surface->nodes[c->surface->level_start[level] + index];
     for (uint32_t lane = 0; lane < CAROM_TREE_CYLINDERS && !c->touches; ++lane) {
         if (!near_segment(c, node, lane)) continue;
@@ -511,7 +517,7 @@ int carom_tree_surface_inside(const carom_tree_surface *s, const carom_pack_plac
     double radius = s->radius * carom_power_of_two(-shift) * place->scale + 4.0 * place->slack;
     double length = carom_vec_length(away);
     if (length > radius * (1.0 + CAROM_TREE_SLACK)) return 0;
-    crossing c = {.surface = s, .place = place, .p = point};
+    tree_surface_crossing c = {.surface = s, .place = place, .p = point};
     c.margin = 0x1p-20 + 8.0 * place->slack / place->scale * scale;
     for (int n = 0; n < TREE_SEGMENT_TRIES; ++n) {
         /* Outwards, turned a little more each time. */
@@ -534,7 +540,7 @@ int carom_tree_surface_inside(const carom_tree_surface *s, const carom_pack_plac
                                                 (r[2] * v.x + r[5] * v.y) + r[8] * v.z),
                                       1.0 / place->scale);
         }
-        c.from = to_frame(back[0], origin, scale);
+        c.from = tree_surface_to_frame(back[0], origin, scale);
         c.way = carom_vec_scale(back[1], scale);
         c.winding = 0;
         c.touches = false;
@@ -576,7 +582,7 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
         !(s->radius >= 0.0 && s->radius <= 4.0 * TREE_SURFACE_EXTENT))
         return "surface: the ball around it is not finite";
     for (uint64_t i = 0; i < (uint64_t)s->shell_count * CAROM_TREE_EXTREMES; ++i)
-        if (!(carom_vec_largest(to_frame(s->extremes[i], origin, scale)) <=
+        if (!(carom_vec_largest(tree_surface_to_frame(s->extremes[i], origin, scale)) <=
               2.0 * TREE_SURFACE_EXTENT))
             return "surface: an extreme corner is far away";
     const char *broken = check_ends(s);
@@ -594,7 +600,7 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
         for (int c = 0; c < 3; ++c) {
             uint32_t vertex = s->corners[3 * (uint64_t)i + (uint32_t)c];
             if (vertex >= s->vertex_count) return "surface: a corner names no vertex";
-            carom_vec3 p = to_frame(s->vertices[vertex], origin, scale);
+            carom_vec3 p = tree_surface_to_frame(s->vertices[vertex], origin, scale);
             if (!(carom_vec_largest(p) <= 2.0 * TREE_SURFACE_EXTENT))
                 return "surface: a corner is far away";
             double away = carom_length(carom_vec_sub(p, s->centre));

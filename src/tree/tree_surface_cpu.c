@@ -60,8 +60,8 @@ static void pose_triangle(carom_tree_surface_side *side, uint32_t triangle) {
 /* Whether the slab between two triangles, along the direction between the nearest points so far, is
  * wider than `factor` times the distance of these. With a factor of 1 or more the triangles are not
  * nearer. */
-static bool is_farther(const carom_tree_surface_search *s, const carom_vec3 *a, const carom_vec3 *b,
-                       double factor) {
+static bool tree_surface_cpu_is_farther(const carom_tree_surface_search *s, const carom_vec3 *a,
+                                        const carom_vec3 *b, double factor) {
     if (!(s->best.distance > TREE_LENGTH_MIN && s->best.distance < TREE_LENGTH_MAX)) return false;
     carom_vec3 way = carom_vec_sub(s->best.b, s->best.a), from_a[3], from_b[3];
     double size = carom_vec_largest(s->best.a);
@@ -94,7 +94,7 @@ static void set_direction(carom_tree_surface_search *s, carom_vec3 way) {
 }
 
 /* Whether a pair of triangles comes before the nearest so far: by faces, then by triangles. */
-static bool is_before(const carom_tree_surface_search *s, uint32_t i, uint32_t j) {
+static bool tree_surface_cpu_is_before(const carom_tree_surface_search *s, uint32_t i, uint32_t j) {
     if (s->triangle_a == UINT32_MAX) return true;
     const uint32_t *a = s->placing->a->surface.faces;
     const uint32_t *b = s->placing->b->surface.faces;
@@ -103,8 +103,8 @@ static bool is_before(const carom_tree_surface_search *s, uint32_t i, uint32_t j
     return i != s->triangle_a ? i < s->triangle_a : j < s->triangle_b;
 }
 
-static void measure_triangles(carom_tree_surface_search *s, uint32_t fixed, uint32_t moving,
-                              double factor) {
+static void tree_surface_measure_triangles(carom_tree_surface_search *s, uint32_t fixed,
+                                           uint32_t moving, double factor) {
     pose_triangle(&s->fixed, fixed);
     pose_triangle(&s->moving, moving);
     const carom_vec3 *a = s->placing->swapped ? s->moving.corners : s->fixed.corners;
@@ -112,10 +112,10 @@ static void measure_triangles(carom_tree_surface_search *s, uint32_t fixed, uint
     uint32_t i = s->placing->swapped ? moving : fixed, j = s->placing->swapped ? fixed : moving;
     carom_closest found;
     ++s->budget.candidates;
-    if (is_farther(s, a, b, factor)) return;
+    if (tree_surface_cpu_is_farther(s, a, b, factor)) return;
     carom_near_triangles(a, b, &found);
     if (found.distance > s->best.distance) return;
-    if (found.distance == s->best.distance && !is_before(s, i, j)) return;
+    if (found.distance == s->best.distance && !tree_surface_cpu_is_before(s, i, j)) return;
     s->best = found;
     s->triangle_a = i;
     s->triangle_b = j;
@@ -136,8 +136,8 @@ static void measure_rings(carom_tree_surface_search *s, bool of_moving) {
              k < surface->ring_start[corners[i] + 1] && !s->found; ++k) {
             uint32_t t = surface->ring[k];
             if (t == last) continue;
-            measure_triangles(s, of_moving ? fixed : t, of_moving ? t : moving,
-                              1.0 - TREE_NEIGHBOUR_GAIN);
+            tree_surface_measure_triangles(s, of_moving ? fixed : t, of_moving ? t : moving,
+                                           1.0 - TREE_NEIGHBOUR_GAIN);
         }
     }
 }
@@ -158,14 +158,14 @@ static void tree_surface_slide(carom_tree_surface_search *s) {
 
 void CAROM_CPU(carom_tree_search_triangles)(carom_tree_surface_search *s, uint32_t fixed,
                                             uint32_t moving) {
-    measure_triangles(s, fixed, moving, 1.0);
+    tree_surface_measure_triangles(s, fixed, moving, 1.0);
     if (!s->found) tree_surface_slide(s);
 }
 
 /* ---- Cylinders ------------------------------------------------------------------------------- */
 
 /* How far a cylinder reaches along a direction, with `cosine` to its axis. */
-static float reach_along(float cosine, float radius, float height) {
+static float tree_surface_cpu_reach_along(float cosine, float radius, float height) {
     float rest = 1.0f - cosine * cosine;
     rest = (rest < 0.0f ? 0.0f : rest) + TREE_SINE_ERROR;
     return fabsf(cosine) * height + sqrtf(rest) * radius;
@@ -195,7 +195,8 @@ CAROM_SIMD void bound_aimed(const carom_tree_surface_search *s, const carom_tree
         }
     }
     float cosine = u[0] * other->axis_x + u[1] * other->axis_y + u[2] * other->axis_z;
-    base -= reach_along(cosine, other->radius, other->height) + s->placing->surface_margin;
+    base -= tree_surface_cpu_reach_along(cosine, other->radius, other->height) +
+            s->placing->surface_margin;
     for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
         carom_f32v along = carom_f32v_load(&node->x[i]) * w[0] +
                            carom_f32v_load(&node->y[i]) * w[1] +
@@ -210,10 +211,10 @@ CAROM_SIMD void bound_aimed(const carom_tree_surface_search *s, const carom_tree
 }
 
 /* Sixteen cylinders of a node in the fixed tree's frame. */
-typedef struct posed {
+typedef struct tree_surface_cpu_posed {
     float x[CAROM_TREE_CYLINDERS], y[CAROM_TREE_CYLINDERS], z[CAROM_TREE_CYLINDERS];
     float axis_x[CAROM_TREE_CYLINDERS], axis_y[CAROM_TREE_CYLINDERS], axis_z[CAROM_TREE_CYLINDERS];
-} posed;
+} tree_surface_cpu_posed;
 
 CAROM_SIMD void turn_lanes(const float *m, const float *x, const float *y, const float *z,
                            float *to_x, float *to_y, float *to_z) {
@@ -227,7 +228,7 @@ CAROM_SIMD void turn_lanes(const float *m, const float *x, const float *y, const
 }
 
 CAROM_SIMD void pose_cylinders(const carom_tree_surface_search *s, const carom_tree_cylinders *node,
-                               posed *to) {
+                               tree_surface_cpu_posed *to) {
     turn_lanes(s->placing->turn, node->x, node->y, node->z, to->x, to->y, to->z);
     turn_lanes(s->placing->rotation, node->axis_x, node->axis_y, node->axis_z, to->axis_x,
                to->axis_y, to->axis_z);
@@ -287,7 +288,7 @@ CAROM_SIMD carom_lanes select_lanes(carom_tree_surface_search *s,
 typedef struct tree_surface_lanes {
     const carom_tree_cylinders *node;
     float bounds[CAROM_TREE_CYLINDERS];
-    posed at; /* in the fixed tree's frame; of the moving surface only */
+    tree_surface_cpu_posed at; /* in the fixed tree's frame; of the moving surface only */
 } tree_surface_lanes;
 
 CAROM_SIMD bool tree_surface_is_primitive(const tree_surface_piece *p) {
@@ -318,7 +319,7 @@ CAROM_SIMD carom_lanes tree_surface_bound(carom_tree_surface_search *s,
     const carom_tree_cylinders *node =
         &surface->nodes[surface->level_start[whole->level] + whole->index];
     float scale = of_moving ? s->placing->scale : 1.0f;
-    const posed *at = &l->at;
+    const tree_surface_cpu_posed *at = &l->at;
     l->node = node;
     if (s->budget.visits >= s->widen_at && s->tolerance < s->widest) {
         s->tolerance *= 2.0f;
@@ -347,7 +348,7 @@ CAROM_SIMD tree_surface_piece tree_surface_child(const carom_tree_surface_search
                                                  const tree_surface_piece *whole, bool of_moving,
                                                  const tree_surface_lanes *l, uint32_t lane) {
     const carom_tree_cylinders *node = l->node;
-    const posed *at = &l->at;
+    const tree_surface_cpu_posed *at = &l->at;
     float scale = of_moving ? s->placing->scale : 1.0f;
     return (tree_surface_piece){of_moving ? at->x[lane] : node->x[lane],
                                 of_moving ? at->y[lane] : node->y[lane],
@@ -376,7 +377,7 @@ CAROM_TREE_CHECK bool tree_surface_is_bound(const carom_tree_surface_search *s,
 static void tree_surface_measure(carom_tree_surface_search *s, const tree_surface_piece *fixed,
                                  const tree_surface_piece *moving) {
     double before = s->best.distance;
-    measure_triangles(s, fixed->index, moving->index, 1.0 + CAROM_TREE_SLACK);
+    tree_surface_measure_triangles(s, fixed->index, moving->index, 1.0 + CAROM_TREE_SLACK);
     CAROM_ASSERT(s->best.distance <= before);
     CAROM_ASSERT(s->best.distance == before || tree_surface_is_bound(s, fixed, moving));
     if (s->best.distance < before && !s->found) tree_surface_slide(s);
@@ -385,7 +386,7 @@ static void tree_surface_measure(carom_tree_surface_search *s, const tree_surfac
 #include "tree/tree_descent.h"
 
 /* The ball around a surface, as a cylinder. */
-static tree_surface_piece root_of(const carom_tree_surface *surface) {
+static tree_surface_piece tree_surface_cpu_root_of(const carom_tree_surface *surface) {
     float radius = (float)surface->radius * (1.0f + CAROM_TREE_FLOAT_SLACK);
     tree_surface_piece p = {(float)surface->centre.x,
                             (float)surface->centre.y,
@@ -401,7 +402,8 @@ static tree_surface_piece root_of(const carom_tree_surface *surface) {
 }
 
 void CAROM_CPU(carom_tree_search_surfaces)(carom_tree_surface_search *s) {
-    tree_surface_piece fixed = root_of(s->fixed.surface), moving = root_of(s->moving.surface);
+    tree_surface_piece fixed = tree_surface_cpu_root_of(s->fixed.surface),
+                       moving = tree_surface_cpu_root_of(s->moving.surface);
     const float *m = s->placing->turn;
     float x = moving.x, y = moving.y, z = moving.z;
     moving.x = m[0] * x + m[1] * y + m[2] * z + s->placing->move[0];

@@ -31,8 +31,8 @@ typedef struct parent {
     uint32_t node, lane;
 } parent;
 
-static const char *check_sphere(const carom_tree *t, const parent *parents, uint32_t leaf,
-                                uint32_t lane) {
+static const char *tree_validate_check_sphere(const carom_tree *t, const parent *parents,
+                                              uint32_t leaf, uint32_t lane) {
     const carom_tree_leaf *l = &t->leaves[leaf];
     uint32_t sphere = t->nodes[t->inner_count + leaf].child[lane];
     double scale = carom_power_of_two(t->shift);
@@ -64,7 +64,7 @@ static const char *check_sphere(const carom_tree *t, const parent *parents, uint
                : "tree: a cover is not in the root's";
 }
 
-static const char *check_spheres(const carom_tree *t, const parent *parents) {
+static const char *tree_validate_check_spheres(const carom_tree *t, const parent *parents) {
     uint64_t seen = 0;
     for (uint32_t leaf = 0; leaf < t->leaf_count; ++leaf) {
         const carom_tree_node *node = &t->nodes[t->inner_count + leaf];
@@ -74,7 +74,7 @@ static const char *check_spheres(const carom_tree *t, const parent *parents) {
                     return "tree: a lane past the end is not empty";
                 continue;
             }
-            const char *broken = check_sphere(t, parents, leaf, lane);
+            const char *broken = tree_validate_check_sphere(t, parents, leaf, lane);
             if (broken != NULL) return broken;
             ++seen;
         }
@@ -114,7 +114,7 @@ const char *carom_tree_validate(const carom_tree *tree) {
     parent *parents = carom_allocate(&tree->allocator, total, sizeof(*parents));
     if (parents == NULL) return CAROM_TREE_NO_MEMORY;
     const char *broken = check_links(tree, parents, total);
-    if (broken == NULL) broken = check_spheres(tree, parents);
+    if (broken == NULL) broken = tree_validate_check_spheres(tree, parents);
     if (broken == NULL)
         broken = carom_tree_surface_validate(&tree->surface, tree->origin, tree->shift);
     if (broken == NULL) broken = check_outward(tree);
