@@ -6,6 +6,9 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 dir=$1 jobs=$2
 mkdir -p "$dir/Testing"
+# gcc 13 checks the use of locals after return by default, and then misaligns vectors of 64 bytes among
+# them (GCC bug 110027): the AVX-512 loops crash where nothing is wrong.
+export ASAN_OPTIONS="detect_stack_use_after_return=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 ctest --test-dir "$dir" -j "$jobs" --output-on-failure --no-tests=error | tee "$dir/Testing/said"
 code=${PIPESTATUS[0]}
 # A program that asks to be skipped is "passed" in ctest's log, but not in what it says.
