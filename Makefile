@@ -23,12 +23,13 @@ test: ## set up, build and run all tests (PRESET=asan or tsan for sanitizers)
 	@scripts/build.sh $(PRESET) $(JOBS)
 	@scripts/test.sh $(build_dir) $(JOBS)
 
-test-all: ## the long campaign: release, clang, asan, tsan, valgrind, with every seeded case
+test-all: ## the long campaign: release, clang, asan, tsan with every seeded case, valgrind with some
 	@$(MAKE) --no-print-directory test PRESET=asan-full
 	@$(MAKE) --no-print-directory test PRESET=tsan-full
 	@$(MAKE) --no-print-directory test PRESET=clang
 	@$(MAKE) --no-print-directory test PRESET=release
-	@scripts/valgrind.sh build
+	@scripts/build.sh valgrind $(JOBS)
+	@scripts/valgrind.sh build-valgrind $(JOBS)
 
 test-mutations: ## put known mistakes into a copy of the library; asserts, _validate or tests stop each
 	@scripts/setup.sh build test

@@ -1,22 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Usage: valgrind.sh BUILD-FOLDER. Runs the cmocka programs under valgrind (which knows AVX2 but not
-# AVX-512). A program that runs the tool itself is left to the others.
+# Usage: valgrind.sh BUILD-FOLDER JOBS. Runs the cmocka programs under valgrind (which knows AVX2 but not
+# AVX-512), JOBS at a time. A program that runs the tool itself is left to the others.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 command -v valgrind >/dev/null || { echo "valgrind: not on this machine"; exit 0; }
-passed=0 failed=0
-for program in "$1"/tests/test_*; do
-    case $program in *test_cli*) continue ;; esac
-    log=$(mktemp)
-    if valgrind -q --error-exitcode=99 --leak-check=full --fair-sched=yes "$program" >"$log" 2>&1; then
-        passed=$((passed + 1))
+logs=$1/valgrind
+mkdir -p "$logs"
+run_one() { # LOGS PROGRAM
+    local name=${2##*/}
+    if valgrind -q --error-exitcode=99 --leak-check=full --fair-sched=yes --suppressions=tests/valgrind.supp \
+        "$2" >"$1/$name.log" 2>&1; then
+        echo "passed $name"
     else
-        failed=$((failed + 1))
-        echo "valgrind: ${program##*/}"
-        tail -n 40 "$log"
+        echo "FAILED $name"
+        tail -n 40 "$1/$name.log"
     fi
-    rm -f "$log"
-done
+}
+export -f run_one
+find "$1/tests" -name 'test_*' -type f -perm -u+x ! -name 'test_cli*' | sort |
+    xargs -P "${2:-1}" -I {} bash -c 'run_one "$@"' _ "$logs" {} | tee "$logs/said"
+passed=$(grep -c '^passed' "$logs/said") failed=$(grep -c '^FAILED' "$logs/said")
 echo "valgrind: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+[ "$failed" = 0 ] && [ "$passed" != 0 ]
