@@ -26,6 +26,8 @@ bad=$(echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs awk '
     /^ *\*  *(- |[0-9]\. )/ { item = stars; next }
     !stars || stars <= item { item = 0 }')
 [ -z "$bad" ] || { echo "lists in comments:"; echo "$bad"; exit 1; }
+bad=$(echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | LC_ALL=C xargs awk '{ gsub(/[\200-\277]/, "") } length > 100 { print FILENAME ":" FNR }')
+[ -z "$bad" ] || { echo "longer than 100 columns (the formatter leaves comments alone):"; echo "$bad"; exit 1; }
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 case "$("${formatter:-true}" --version)" in
 *"version 14."*) echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs "$formatter" --dry-run -Werror ;;

@@ -259,7 +259,8 @@ static void stl_solids_are_parts(void **state) {
                       "\xFF\xFE|");
 }
 
-#define PLY_XYZ    "element vertex 3\nproperty char x\nproperty char y\nproperty char z\nelement face "
+#define PLY_XYZ    "element vertex 3\nproperty char x\nproperty char y\nproperty char z\n" PLY_FACE
+#define PLY_FACE   "element face "
 #define PLY_LIST   "\nproperty list uchar int vertex_indices\n"
 #define PLY_POINTS "end_header\n0 0 0\n1 0 0\n0 1 0\n"
 

@@ -142,8 +142,8 @@ typedef struct carom_tree_query_def {
     uint64_t work_budget;  /* nodes and cells visited, about. Deterministic */
     double time_budget;    /* seconds by the clock; not deterministic */
     double tolerance;      /* of the overlap: when the bounds are at most this share of the estimate
-                              apart. Where that cannot be reached, the answer is that of all spheres,
-                              with the better of all bounds */
+                              apart. Where that cannot be reached, the answer is that of all
+                              spheres, with the better of all bounds */
     carom_tree_hint *hint; /* of distances: read and written; NULL: none. A hint of other trees is
                               wrong only in that it saves nothing */
     bool flip;           /* of the overlap of trees with meshes: in direction_2009, pairs of spheres

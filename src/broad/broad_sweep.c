@@ -38,7 +38,8 @@
 #define BROAD_SWEEP_MOST_CELL_BITS 20u /* of a key, for cells; at least 12 are left for the axis */
 #define ENTRIES_PER_BOX            3u  /* beyond this, cells are doubled */
 #define ENTRIES_ANY_COUNT          4096u
-#define BROAD_SWEEP_SPARE_DIVIDE   16u /* part of spare capacity: entries vary from frame to frame */
+/* Part of spare capacity: entries vary from frame to frame. */
+#define BROAD_SWEEP_SPARE_DIVIDE 16u
 
 typedef struct moments {
     double sum[3], squares[3], extents[3]; /* of centres; of the boxes */

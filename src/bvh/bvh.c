@@ -23,7 +23,8 @@
 
 #define BVH_BOXES_PER_BATCH 256u  /* boxes computed at a time, 6 KiB */
 #define BVH_ITEMS_PER_RANGE 4096u /* items per range of a loop: some 0.1 ms */
-#define SAMPLE              4096u /* items whose median size is taken: known to 0.8 % of the ranks */
+/* Items whose median size is taken: known to 0.8 % of the ranks. */
+#define SAMPLE 4096u
 /* Items from which taking the sample, 0.5 ms of cache misses, is worth waking threads. */
 #define SAMPLE_ON_THREADS_FROM (1u << 20)
 

@@ -23,8 +23,10 @@
 /* Any axes bound a triangle; these are the best where they can be computed. */
 #define LEAST_EDGE         1e-100 /* of the scaled soup: its square is not 0 */
 #define BVH_OBB_LEAST_AREA 1e-200 /* the same, of a normal */
-#define LEAST_HEIGHT       1e-12 /* of the longest edge: thinner triangles have inaccurate normals */
-#define NOT_ALONG          0.7 /* a component of a unit vector: below it, the axis is not parallel */
+/* Of the longest edge: thinner triangles have inaccurate normals. */
+#define LEAST_HEIGHT 1e-12
+/* A component of a unit vector: below it, the axis is not parallel. */
+#define NOT_ALONG 0.7
 
 #define SLAB_MARGIN         0x1p-19f /* of all sizes: see box_of_slabs */
 #define BVH_OBB_ROOT_MARGIN 0x1p-22  /* of the bounds: rounding of centre and extent to floats */

@@ -15,10 +15,11 @@
 #include "geom/length.h"
 #include "geom/motion.h"
 
-#define CONVEX_TOI_PAIRS_PER_RANGE 4u      /* pairs per range: some 50 us of work */
-#define POSE_ROUNDING              0x1p-47 /* of sizes and movement: poses and what follows from them */
-#define CONVEX_TOI_STEPS_PER_LOOK  64u     /* between checks of the clock: some 50 us */
-#define REACH_ROUNDING             (1.0 + 0x1p-48)
+#define CONVEX_TOI_PAIRS_PER_RANGE 4u /* pairs per range: some 50 us of work */
+/* Of sizes and movement: poses and what follows from them. */
+#define POSE_ROUNDING             0x1p-47
+#define CONVEX_TOI_STEPS_PER_LOOK 64u /* between checks of the clock: some 50 us */
+#define REACH_ROUNDING            (1.0 + 0x1p-48)
 
 typedef struct body {
     const carom_convex *shape;

@@ -22,7 +22,8 @@
 #include "carom/gas.h"
 #include "gas/gas_item.h"
 
-#define CAROM_GAS_MOST_SPHERES      (UINT32_C(1) << 27) /* an entry of a cell has 27 bits for a slot */
+/* An entry of a cell has 27 bits for a slot. */
+#define CAROM_GAS_MOST_SPHERES      (UINT32_C(1) << 27)
 #define CAROM_GAS_NO_SLOT           UINT32_MAX
 #define CAROM_GAS_MOST_ACCELERATION 1e100 /* the square of such an acceleration is finite */
 

@@ -138,7 +138,8 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
 
 #define CELL_MARGIN                 1.0001 /* of an edge: rounding of cell_at is far less */
 #define GAS_MEASURE_MOST_CELLS_AXIS 512.0  /* 2^27 cells, as many as spheres */
-#define MOST_UNLOOKED               (UINT64_C(1) << 20) /* pairs between checks for cancellation: some 5 ms */
+/* Pairs between checks for cancellation: some 5 ms. */
+#define MOST_UNLOOKED (UINT64_C(1) << 20)
 
 typedef struct overlap_grid {
     const carom_gas *gas;

@@ -20,14 +20,15 @@
     4 /* spheres per bucket of the ring, at most; more than half as many */
 #define GAS_QUEUE_BUCKET_TOLERANCE                                                                 \
     4 /* factor by which buckets may be fuller or emptier than the target */
-#define GAS_QUEUE_MOST_SHIFT 56   /* 64 buckets of 2^56 ticks are more than the horizon */
-#define MOST_SAMPLES         1023 /* times to an event: their median is known to 1.6 % of the ranks */
-#define WINDOW_SPARE         64   /* entries: more than a step adds */
-#define SPARE_CHUNKS         64   /* so that chunks are reserved once in many steps */
-#define REFILL_CHUNKS        80   /* that a refill leaves free, for the steps after it */
-#define MOST_REFILL          96   /* the same where each sphere has a chunk of its own */
-#define MOST_DEALT           64   /* entries sorted by distribution first: 1 KiB on the stack */
-#define DEALT_BITS           4    /* of the time by which they are distributed */
+#define GAS_QUEUE_MOST_SHIFT 56 /* 64 buckets of 2^56 ticks are more than the horizon */
+/* Times to an event: their median is known to 1.6 % of the ranks. */
+#define MOST_SAMPLES  1023
+#define WINDOW_SPARE  64 /* entries: more than a step adds */
+#define SPARE_CHUNKS  64 /* so that chunks are reserved once in many steps */
+#define REFILL_CHUNKS 80 /* that a refill leaves free, for the steps after it */
+#define MOST_REFILL   96 /* the same where each sphere has a chunk of its own */
+#define MOST_DEALT    64 /* entries sorted by distribution first: 1 KiB on the stack */
+#define DEALT_BITS    4  /* of the time by which they are distributed */
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 

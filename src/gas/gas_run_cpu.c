@@ -178,7 +178,8 @@ static inline void offer_provisional(const carom_gas *gas, uint32_t slot, carom_
 #define TICK_MARGIN      0x1p-39  /* units of time */
 #define BOUND_FACTOR     0x1p-20f /* relative */
 #define GAS_BOUND_MARGIN 0x1p-40f /* units of time */
-#define NEVER_BOUND      1e37f /* above every bound within the horizon, which is at most 2^51 units */
+/* Above every bound within the horizon, which is at most 2^51 units. */
+#define NEVER_BOUND 1e37f
 
 /* Lower bounds of the delays until the eight trajectories meet `own`; NaN for those that never do.
  * The position of `own` is already advanced by `since`, the time elapsed since the common time. Two

@@ -40,7 +40,8 @@ __extension__ typedef unsigned __int128 toi_exact_wide;
 #define TIME_DEPTH                50   /* times are enclosed by multiples of 2^-50 */
 #define NARROW_BITS               40   /* by which a bracket is narrowed at a time */
 #define TOI_EXACT_NARROWING_STEPS 64   /* times, then halving continues */
-#define TIGHT_REACH               4096 /* of these, from a root found in doubles: an interval of 2^-37 */
+/* Of these, from a root found in doubles: an interval of 2^-37. */
+#define TIGHT_REACH 4096
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 

@@ -19,7 +19,8 @@
 #include "mesh/mesh_report.h"
 
 #define MESH_REPORT_FACES_PER_RANGE ((uint64_t)1 << 12)
-#define SETTLE_MASK                 (((uint64_t)1 << 26) - 1) /* cones of six products between two settles */
+/* Cones of six products between two settles. */
+#define SETTLE_MASK (((uint64_t)1 << 26) - 1)
 
 typedef struct mesh_report_faces_share {
     carom_exact_sum volume;

@@ -373,14 +373,15 @@ struct news {
 #define PACK_CUDA_FIRST_SLOTS (UINT64_C(1) << 20) /* cells of the grid: 24 MiB */
 #define FIRST_POOL            (UINT64_C(1) << 24) /* balls in its lists: 64 MiB */
 #define FIRST_ENTRIES         (UINT64_C(1) << 22) /* of balls that are filed at once: 48 MiB */
-#define FIRST_CHUNKS          (UINT64_C(1) << 16) /* of cells that groups leave, and two per group */
-#define BALLS_AT_ONCE         16384u /* that are filed by one launch: FIRST_ENTRIES hold them */
-#define MOST_NUMBER           (UINT64_C(1) << 31) /* of cells, so that indices of sorting fit */
-#define FILING_BLOCKS         4u    /* per processor, of kernels that go through entries */
-#define FILING_THREADS        128u  /* that list the cells of one ball */
-#define CONTEST_SLOTS         64u   /* of the hash table of candidates at least */
-#define CONTEST_THREADS       1024u /* of the one block that decides what is left */
-#define SUMMARY_BLOCKS        1024u /* of kernels that look for the largest cell */
+/* Of cells that groups leave, and two per group. */
+#define FIRST_CHUNKS    (UINT64_C(1) << 16)
+#define BALLS_AT_ONCE   16384u /* that are filed by one launch: FIRST_ENTRIES hold them */
+#define MOST_NUMBER     (UINT64_C(1) << 31) /* of cells, so that indices of sorting fit */
+#define FILING_BLOCKS   4u                  /* per processor, of kernels that go through entries */
+#define FILING_THREADS  128u                /* that list the cells of one ball */
+#define CONTEST_SLOTS   64u                 /* of the hash table of candidates at least */
+#define CONTEST_THREADS 1024u               /* of the one block that decides what is left */
+#define SUMMARY_BLOCKS  1024u               /* of kernels that look for the largest cell */
 
 #define PACK_CUDA_TRY(call, what) CAROM_DEVICE_TRY(carom_device_check(device, call, what))
 

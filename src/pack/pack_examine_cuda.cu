@@ -19,7 +19,8 @@
 #include "geom/distance_item.h"
 #include "pack/pack_cuda.h"
 
-#define FEW_WARPS                    4u /* of a block: cells of a group that are examined at a time */
+/* Of a block: cells of a group that are examined at a time. */
+#define FEW_WARPS                    4u
 #define MANY_WARPS                   16u  /* the same where there are few groups: */
 #define FEW_GROUPS                   8u   /* per processor */
 #define ALL_WARPS                    16u  /* per processor: what their registers allow */

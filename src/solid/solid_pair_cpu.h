@@ -7,7 +7,8 @@
 #include "base/isa.h"
 #include "solid/solid_query.h"
 
-#define CAROM_SOLID_BATCH        128u /* pairs: their corners are 18 KiB, which the first cache holds */
+/* Pairs: their corners are 18 KiB, which the first cache holds. */
+#define CAROM_SOLID_BATCH        128u
 #define CAROM_SOLID_BEYOND       16u  /* lanes that vectors read and write past the last pair */
 #define CAROM_SOLID_QUEUE        512u /* single triangles of one solid */
 #define CAROM_SOLID_MOST_SINGLES CAROM_SOLID_BLOCK /* of one link: half a block at either end */

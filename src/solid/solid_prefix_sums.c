@@ -147,7 +147,7 @@ static carom_dd solid_prefix_sums_value(const carom_solid_prefix_sums *sums,
     return carom_dd_make(high, carom_sum_value(rest, scale));
 }
 
-/* The integrals in the body's own axes, about the point at `solid_prefix_sums_shift` from its centre. */
+/* The integrals in the body's own axes, about a point at some shift from its centre. */
 typedef struct shifted {
     double normal[3], first[3][3], second[3], area;
 } shifted;

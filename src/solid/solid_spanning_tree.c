@@ -51,7 +51,8 @@ static void solid_spanning_tree_find_around(growth *g) {
     CAROM_ASSERT(g->starts[mesh->vertex_count] <= corners);
 }
 
-/* Reaches all vertices of the component of `root`. Sizes are SOLID_SPANNING_TREE_NO_NODE until a vertex is reached. */
+/* Reaches all vertices of the component of `root`. Sizes are SOLID_SPANNING_TREE_NO_NODE until a
+ * vertex is reached. */
 static void grow_part(growth *g, uint32_t root) {
     uint32_t next = g->reached;
     g->queue[g->reached++] = root;

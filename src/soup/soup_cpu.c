@@ -20,8 +20,8 @@ typedef struct pair_corners {
     uint16_t pair[CAROM_SOUP_BATCH + CAROM_LANES];
 } pair_corners;
 
-/* Lists by the number of common vertices. SOUP_CPU_LIST_OPEN, the 0 of the table below, is for pairs that no
- * filter handles. */
+/* Lists by the number of common vertices. SOUP_CPU_LIST_OPEN, the 0 of the table
+ * below, is for pairs that no filter handles. */
 enum {
     SOUP_CPU_LIST_OPEN,
     SOUP_CPU_LIST_NONE,
@@ -37,16 +37,16 @@ typedef struct soup_cpu_answer {
 
 /* ---- Filter in doubles ----------------------------------------------------------------------- */
 
-#define NAME(x)        x##_f64
-#define VECTOR         carom_f64v
-#define SOUP_CPU_FLAGS carom_i64v
-#define WIDTH          CAROM_LANES64
-#define MINIMUM        carom_f64v_min
-#define MAXIMUM        carom_f64v_max
-#define MAGNITUDE      carom_f64v_abs
-#define SOUP_CPU_LANES carom_lanes_of64
-#define UNIT           0x1p-50
-#define UNDERFLOW      CAROM_ORIENT_UNDERFLOW
+#define NAME(x)   x##_f64
+#define VECTOR    carom_f64v
+#define FLAGS     carom_i64v
+#define WIDTH     CAROM_LANES64
+#define MINIMUM   carom_f64v_min
+#define MAXIMUM   carom_f64v_max
+#define MAGNITUDE carom_f64v_abs
+#define SET_OF    carom_lanes_of64
+#define UNIT      0x1p-50
+#define UNDERFLOW CAROM_ORIENT_UNDERFLOW
 
 #if CAROM_LANES64 == 8
 #define LANES_OF(p, k)                                                                             \
@@ -81,16 +81,16 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
 
 /* ---- Filter in floats ------------------------------------------------------------------------ */
 
-#define NAME(x)        x##_f32
-#define VECTOR         carom_f32v
-#define SOUP_CPU_FLAGS carom_i32v
-#define WIDTH          CAROM_LANES
-#define MINIMUM        carom_f32v_min
-#define MAXIMUM        carom_f32v_max
-#define MAGNITUDE      carom_f32v_abs
-#define SOUP_CPU_LANES carom_lanes_of
-#define UNIT           0x1p-21f
-#define UNDERFLOW      0x1p-120f /* above the subnormals, whose arithmetic is slow */
+#define NAME(x)   x##_f32
+#define VECTOR    carom_f32v
+#define FLAGS     carom_i32v
+#define WIDTH     CAROM_LANES
+#define MINIMUM   carom_f32v_min
+#define MAXIMUM   carom_f32v_max
+#define MAGNITUDE carom_f32v_abs
+#define SET_OF    carom_lanes_of
+#define UNIT      0x1p-21f
+#define UNDERFLOW 0x1p-120f /* above the subnormals, whose arithmetic is slow */
 
 typedef struct vec_f32 {
     carom_f32v x, y, z;
@@ -117,8 +117,8 @@ static inline vec_f32 load_f32(const carom_soup_points *points, const pair_corne
 
 /* Twelve bits say which corners of a and b are the same vertex: bit 4 i + j for corner i of a and j
  * of b; bits 3, 7 and 11 are 0. A table maps them to a list and the order of the six corners in it.
- * This avoids mispredicted branches. What the table does not name goes to the list SOUP_CPU_LIST_OPEN, which has
- * no order. */
+ * This avoids mispredicted branches. What the table does not name goes to the list
+ * SOUP_CPU_LIST_OPEN, which has no order. */
 typedef struct soup_cpu_deal {
     uint8_t order[6]; /* 0-2: corners of a, 4-6: corners of b */
     uint8_t shift;    /* 16 times the list */

@@ -27,8 +27,9 @@
 #define DEAD                 1u /* CAROM_SOUP_DEAD and CAROM_SOUP_DEGENERATE of soup.h */
 #define SOUP_CUDA_DEGENERATE 2u
 #define OPEN_PER_WARP        128u /* pairs that a warp collects before it appends them */
-#define RARE_BLOCKS          64u /* for what hardly ever has work: the launch is all that it costs */
-#define RARE_THREADS         128u
+/* For what hardly ever has work: the launch is all that it costs. */
+#define RARE_BLOCKS  64u
+#define RARE_THREADS 128u
 #define BOUNDS_BLOCKS                                                                              \
     4u /* per processor that look for the bounds: each thread takes many vertices */
 

@@ -3,9 +3,9 @@
  * includes this file once for doubles and once for floats, and defines beforehand:
  *
  *   NAME(x)             x with a suffix for the type
- *   VECTOR, SOUP_CPU_FLAGS       SIMD vectors, and the type of their comparisons
+ *   VECTOR, FLAGS       SIMD vectors, and the type of their comparisons
  *   WIDTH               lanes of a vector
- *   MINIMUM, MAXIMUM, MAGNITUDE, SOUP_CPU_LANES(flags)
+ *   MINIMUM, MAXIMUM, MAGNITUDE, SET_OF(flags)
  *   NAME(load)(points, list, which, at)   corner `which` of the pairs from `at` on
  *   UNIT, UNDERFLOW     of the error bound: 2^3 times the unit roundoff, and the error by underflow
  *
@@ -25,8 +25,8 @@ static inline VECTOR NAME(dot)(NAME(vec) a, NAME(vec) b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-static inline VECTOR NAME(choose)(SOUP_CPU_FLAGS which, VECTOR yes, VECTOR no) {
-    return (VECTOR)(((SOUP_CPU_FLAGS)yes & which) | ((SOUP_CPU_FLAGS)no & ~which));
+static inline VECTOR NAME(choose)(FLAGS which, VECTOR yes, VECTOR no) {
+    return (VECTOR)(((FLAGS)yes & which) | ((FLAGS)no & ~which));
 }
 
 /* The same corner, as seen from an origin. */
@@ -74,7 +74,7 @@ static inline void NAME(sides)(const NAME(vec) * a, const NAME(vec) * b, VECTOR 
     for (int i = 0; i < 3; ++i) d[i] = NAME(dot)(n, NAME(sub)(a[i], b[0]));
 }
 
-static inline SOUP_CPU_FLAGS NAME(same_side)(const VECTOR *d, VECTOR error) {
+static inline FLAGS NAME(same_side)(const VECTOR *d, VECTOR error) {
     return (MINIMUM(MINIMUM(d[0], d[1]), d[2]) > error) |
            (MAXIMUM(MAXIMUM(d[0], d[1]), d[2]) < -error);
 }
@@ -91,11 +91,10 @@ static inline soup_cpu_answer NAME(filter_0)(const carom_soup_points *points,
     VECTOR error = NAME(error_of_pair)(a, b);
     NAME(sides)(a, b, da);
     NAME(sides)(b, a, db);
-    return (soup_cpu_answer){
-        SOUP_CPU_LANES(NAME(same_side)(da, error) | NAME(same_side)(db, error)), 0};
+    return (soup_cpu_answer){SET_OF(NAME(same_side)(da, error) | NAME(same_side)(db, error)), 0};
 }
 
-static inline NAME(vec) NAME(select)(SOUP_CPU_FLAGS which, NAME(vec) yes, NAME(vec) no) {
+static inline NAME(vec) NAME(select)(FLAGS which, NAME(vec) yes, NAME(vec) no) {
     return (NAME(vec)){NAME(choose)(which, yes.x, no.x), NAME(choose)(which, yes.y, no.y),
                        NAME(choose)(which, yes.z, no.z)};
 }
@@ -104,12 +103,12 @@ static inline NAME(vec) NAME(select)(SOUP_CPU_FLAGS which, NAME(vec) yes, NAME(v
  * `values` are those of the corners, of which no sign is uncertain. */
 typedef struct NAME(lone) {
     NAME(vec) p, q, r;
-    SOUP_CPU_FLAGS up;
+    FLAGS up;
 } NAME(lone);
 
 static inline NAME(lone) NAME(from_lone)(const NAME(vec) * corner, const VECTOR *values) {
-    SOUP_CPU_FLAGS up0 = values[0] > 0, up1 = values[1] > 0, up2 = values[2] > 0;
-    SOUP_CPU_FLAGS first = ~(up1 ^ up2), second = ~first & ~(up0 ^ up2);
+    FLAGS up0 = values[0] > 0, up1 = values[1] > 0, up2 = values[2] > 0;
+    FLAGS first = ~(up1 ^ up2), second = ~first & ~(up0 ^ up2);
     NAME(lone)
     t = {.p = NAME(select)(first, corner[0], NAME(select)(second, corner[1], corner[2])),
          .q = NAME(select)(first, corner[1], NAME(select)(second, corner[2], corner[0])),
@@ -122,7 +121,7 @@ static inline VECTOR NAME(orient3d)(NAME(vec) a, NAME(vec) b, NAME(vec) c, NAME(
     return NAME(dot)(NAME(cross)(NAME(sub)(b, a), NAME(sub)(c, a)), NAME(sub)(d, a));
 }
 
-static inline SOUP_CPU_FLAGS NAME(certain_of_3)(const VECTOR *d, VECTOR error) {
+static inline FLAGS NAME(certain_of_3)(const VECTOR *d, VECTOR error) {
     return (MAGNITUDE(d[0]) > error) & (MAGNITUDE(d[1]) > error) & (MAGNITUDE(d[2]) > error);
 }
 
@@ -139,7 +138,7 @@ static inline soup_cpu_answer NAME(filter_intervals)(const carom_soup_points *po
     VECTOR error = NAME(error_of_pair)(a, b);
     NAME(sides)(a, b, da);
     NAME(sides)(b, a, db);
-    SOUP_CPU_FLAGS certain = NAME(certain_of_3)(da, error) & NAME(certain_of_3)(db, error);
+    FLAGS certain = NAME(certain_of_3)(da, error) & NAME(certain_of_3)(db, error);
     NAME(lone) ta = NAME(from_lone)(a, da), tb = NAME(from_lone)(b, db);
     NAME(vec)
     low_a = NAME(select)(ta.up, ta.r, ta.q), high_a = NAME(select)(ta.up, ta.q, ta.r);
@@ -147,11 +146,11 @@ static inline soup_cpu_answer NAME(filter_intervals)(const carom_soup_points *po
     low_b = NAME(select)(tb.up, tb.q, tb.r), high_b = NAME(select)(tb.up, tb.r, tb.q);
     VECTOR ahead = NAME(orient3d)(ta.p, low_a, tb.p, high_b);
     VECTOR behind = NAME(orient3d)(ta.p, high_a, tb.p, low_b);
-    SOUP_CPU_FLAGS turned = ta.up ^ tb.up;
+    FLAGS turned = ta.up ^ tb.up;
     ahead = NAME(choose)(turned, -ahead, ahead);
     behind = NAME(choose)(turned, -behind, behind);
-    return (soup_cpu_answer){SOUP_CPU_LANES(certain & ((ahead < -error) | (behind > error))),
-                             SOUP_CPU_LANES(certain & (ahead > error) & (behind < -error))};
+    return (soup_cpu_answer){SET_OF(certain & ((ahead < -error) | (behind > error))),
+                             SET_OF(certain & (ahead > error) & (behind < -error))};
 }
 
 /* One common vertex: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
@@ -166,14 +165,14 @@ static inline soup_cpu_answer NAME(filter_1)(const carom_soup_points *points,
     NAME(vec) na = NAME(cross)(u1, u2), nb = NAME(cross)(w1, w2);
     VECTOR sb1 = NAME(dot)(na, w1), sb2 = NAME(dot)(na, w2), sa1 = NAME(dot)(nb, u1),
            sa2 = NAME(dot)(nb, u2);
-    SOUP_CPU_FLAGS b_same = (MINIMUM(sb1, sb2) > error) | (MAXIMUM(sb1, sb2) < -error);
-    SOUP_CPU_FLAGS a_same = (MINIMUM(sa1, sa2) > error) | (MAXIMUM(sa1, sa2) < -error);
+    FLAGS b_same = (MINIMUM(sb1, sb2) > error) | (MAXIMUM(sb1, sb2) < -error);
+    FLAGS a_same = (MINIMUM(sa1, sa2) > error) | (MAXIMUM(sa1, sa2) < -error);
     VECTOR least =
         MINIMUM(MINIMUM(MAGNITUDE(sb1), MAGNITUDE(sb2)), MINIMUM(MAGNITUDE(sa1), MAGNITUDE(sa2)));
-    SOUP_CPU_FLAGS apart = a_same | b_same, certain = least > error;
-    SOUP_CPU_FLAGS differ = (sa1 > 0) ^ (sb1 > 0);
-    return (soup_cpu_answer){SOUP_CPU_LANES(apart | (certain & ~differ)),
-                             SOUP_CPU_LANES(~apart & certain & differ)};
+    FLAGS apart = a_same | b_same, certain = least > error;
+    FLAGS differ = (sa1 > 0) ^ (sb1 > 0);
+    return (soup_cpu_answer){SET_OF(apart | (certain & ~differ)),
+                             SET_OF(~apart & certain & differ)};
 }
 
 /* Two common vertices. No: the triangles are not coplanar. The vertices are those of the edge, then
@@ -184,8 +183,8 @@ static inline soup_cpu_answer NAME(filter_2)(const carom_soup_points *points,
     NAME(vec) a = NAME(load_from)(points, list, 2, at, e0);
     NAME(vec) b = NAME(load_from)(points, list, 3, at, e0);
     VECTOR error = NAME(error_of_4)(e1, a, b, b);
-    SOUP_CPU_FLAGS no = MAGNITUDE(NAME(dot)(NAME(cross)(e1, a), b)) > error;
-    return (soup_cpu_answer){SOUP_CPU_LANES(no), 0};
+    FLAGS no = MAGNITUDE(NAME(dot)(NAME(cross)(e1, a), b)) > error;
+    return (soup_cpu_answer){SET_OF(no), 0};
 }
 
 /* ---- Lists of pairs -------------------------------------------------------------------------- */
@@ -234,11 +233,11 @@ static void NAME(decide)(const carom_soup_points *points, pair_corners *lists,
 
 #undef NAME
 #undef VECTOR
-#undef SOUP_CPU_FLAGS
+#undef FLAGS
 #undef WIDTH
 #undef MINIMUM
 #undef MAXIMUM
 #undef MAGNITUDE
-#undef SOUP_CPU_LANES
+#undef SET_OF
 #undef UNIT
 #undef UNDERFLOW

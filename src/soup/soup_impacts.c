@@ -32,12 +32,14 @@
 #define SOUP_IMPACTS_TRIANGLES_PER_RANGE 256u  /* of a, each searched in the tree of b */
 #define VERTICES_PER_RANGE               4096u /* boxes computed */
 #define IMPACTS_PER_RANGE                256u
-#define OWNERS_PER_CHECK                 65536u /* vertices or triangles between checks of the clock: some ms */
+/* Vertices or triangles between checks of the clock: some ms. */
+#define OWNERS_PER_CHECK 65536u
 
 /* Of the largest coordinate: what float32 loses, and what computing a position in it loses. */
-#define FLOAT_ROUNDING           0x1p-23
-#define POSITION_ROUNDING        0x1p-20
-#define FIRST_HORIZON_EDGES      4.0 /* movement in the first search for the first impact, in edges */
+#define FLOAT_ROUNDING    0x1p-23
+#define POSITION_ROUNDING 0x1p-20
+/* Movement in the first search for the first impact, in edges. */
+#define FIRST_HORIZON_EDGES      4.0
 #define HORIZON_GROWTH           4.0f    /* from one to the next */
 #define PRUNING_COORDINATE_LIMIT 0x1p120 /* so that differences of positions are finite floats */
 

@@ -26,8 +26,10 @@
 
 #define SOUP_KFREE_TRIANGLES_PER_RANGE 4096u
 #define BLOCKS_PER_RANGE               32u
-#define MARK_LIST_LENGTH               4096u /* faces, 16 KiB: beyond, all marks are cleared at once */
-#define NO_DIAMETER                    (-1.0) /* the diameter of faces that are ignored: smaller than any */
+/* Faces, 16 KiB: beyond, all marks are cleared at once. */
+#define MARK_LIST_LENGTH 4096u
+/* The diameter of faces that are ignored: smaller than any. */
+#define NO_DIAMETER (-1.0)
 
 #define DISCS_PER_TRIANGLE 12u
 #define DISCS_PER_POLYGON  49u /* flat */
