@@ -41,9 +41,18 @@ static void print_help(FILE *out) {
     fputs("\n`carom COMMAND --help` tells more about one; `man carom` has it all.\n", out);
 }
 
+/* How a command is called. */
+static const char *call_of(const cli_command *command, char call[32]) {
+    if (command->program != NULL) return command->program;
+    snprintf(call, 32, "carom %s", command->name);
+    return call;
+}
+
 static void print_command_help(FILE *out, const cli_command *command) {
-    fprintf(out, "carom %s: %s\n\nusage: carom %s%s%s\n", command->name, command->summary,
-            command->name, command->arguments[0] != '\0' ? " " : "", command->arguments);
+    char call[32];
+    const char *name = call_of(command, call);
+    fprintf(out, "%s: %s\n\nusage: %s%s%s\n", name, command->summary, name,
+            command->arguments[0] != '\0' ? " " : "", command->arguments);
     if (command->details != NULL) fprintf(out, "\n%s\n", command->details);
     if (command->option_count != 0) fputs("\noptions:\n", out);
     args_print_help(out, command->options, command->option_count);
@@ -143,10 +152,10 @@ static void print_json_failure(const cli *cli, const char *message, const char *
 }
 
 int cli_misuse(const cli *cli, const char *message) {
-    const cli_command *command = cli->command;
-    if (command != NULL)
-        fprintf(stderr, "carom %s: %s\n`carom %s --help` tells how to use it\n", command->name,
-                message, command->name);
+    char call[32];
+    const char *name = cli->command != NULL ? call_of(cli->command, call) : NULL;
+    if (name != NULL)
+        fprintf(stderr, "%s: %s\n`%s --help` tells how to use it\n", name, message, name);
     else
         fprintf(stderr, "carom: %s\n`carom --help` tells how to use it\n", message);
     if (cli->json) print_json_failure(cli, message, "wrong use");
@@ -388,18 +397,30 @@ static int run_named(cli *cli, size_t argc, char **argv) {
     return run_command(cli, &options, parsed.count, argv);
 }
 
-int cli_main(size_t argc, char **argv) {
-    cli cli = {.threads = ARG_NO_COUNT, .limit_input = CAROM_DEFAULT_INPUT_LIMIT, .name = "carom"};
-    if (argc == 0) {
-        print_help(stderr);
-        return CLI_USAGE;
+/* The program lies beside this one, or is found as the shell would find it. */
+static int start_program(cli *cli, char **arguments) {
+    const char *name = cli->command->starts;
+    char path[4096], message[160];
+    char **argv = arguments - 1; /* the name of the command, which the program's own replaces */
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    argv[0] = path;
+    if (slash != NULL) {
+        strcpy(slash + 1, name);
+        (void)execv(path, argv);
     }
-    if (argv[0][0] != '-') cli.name = argv[0];
-    cli.command = find_command(argv[0]);
-    int code =
-        cli.command != NULL ? run_named(&cli, argc - 1, argv + 1) : run_bare(&cli, argc, argv);
-    files_free(&cli.files);
-    if (!cli.blamed && (code == CLI_INPUT || code == CLI_MACHINE) && interrupt_seen())
+    (void)execvp(name, argv);
+    snprintf(message, sizeof(message),
+             "cannot start %s, which has the benchmarks; it is built and installed beside carom",
+             name);
+    return cli_fail_with(cli, CAROM_IO, message);
+}
+
+/* What remains when the command is done: its exit code, unless the output is incomplete. */
+static int finish(cli *cli, int code) {
+    files_free(&cli->files);
+    if (!cli->blamed && (code == CLI_INPUT || code == CLI_MACHINE) && interrupt_seen())
         code = interrupt_exit_code();
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
     if (unwritten && !interrupt_seen()) { /* a signal may have ended a write */
@@ -407,4 +428,27 @@ int cli_main(size_t argc, char **argv) {
         if (code == CLI_OK || code == CLI_YES) code = CLI_MACHINE;
     }
     return code;
+}
+
+static cli cli_begin(const char *name) {
+    return (cli){.threads = ARG_NO_COUNT, .limit_input = CAROM_DEFAULT_INPUT_LIMIT, .name = name};
+}
+
+int cli_main_of(const cli_command *command, size_t argc, char **argv) {
+    cli cli = cli_begin(command->name);
+    cli.command = command;
+    return finish(&cli, run_named(&cli, argc, argv));
+}
+
+int cli_main(size_t argc, char **argv) {
+    cli cli = cli_begin("carom");
+    if (argc == 0) {
+        print_help(stderr);
+        return CLI_USAGE;
+    }
+    if (argv[0][0] != '-') cli.name = argv[0];
+    cli.command = find_command(argv[0]);
+    if (cli.command == NULL) return finish(&cli, run_bare(&cli, argc, argv));
+    if (cli.command->starts != NULL) return finish(&cli, start_program(&cli, argv + 1));
+    return finish(&cli, run_named(&cli, argc - 1, argv + 1));
 }

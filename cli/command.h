@@ -60,6 +60,9 @@ typedef struct cli_command {
                              the standard input */
     size_t outputs;       /* number of arguments after these that are files to write */
     bool on_cuda;         /* supports --device cuda; others refuse it */
+    const char *program;  /* the name of the program whose only command it is; NULL: "carom NAME" */
+    const char *starts;   /* the program beside this one that is given all arguments instead; or
+                             NULL */
 } cli_command;
 
 #define CLI_LARGEST_OPTIONS 512
@@ -69,6 +72,9 @@ extern const cli_command *const cli_commands[];
 
 /* Runs the tool, except for process setup; returns the exit code. Changes the order of argv. */
 int cli_main(size_t argc, char **argv);
+
+/* The same for a program that has one command and does not name it. */
+int cli_main_of(const cli_command *command, size_t argc, char **argv);
 
 /* Begins the single JSON object of --json on the standard output: schema, command and inputs. */
 json cli_begin_json(const cli *cli);

@@ -67,7 +67,7 @@ endif()
 
 file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
 add_library(carom_test_support OBJECT ${support})
-target_link_libraries(carom_test_support PUBLIC carom_internal carom::static carom_cli_parts
+target_link_libraries(carom_test_support PUBLIC carom_bench_parts carom_internal carom::static carom_cli_parts
                       ${CMOCKA_LIBRARY})
 target_include_directories(carom_test_support PUBLIC ${PROJECT_SOURCE_DIR} ${CMOCKA_INCLUDE})
 target_compile_definitions(carom_test_support PUBLIC

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-# The command-line tool, build/carom. It is linked statically, so that one file is the whole tool.
-# carom_cli_parts is everything but main(): tests and fuzzers use it too.
-file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c ${PROJECT_SOURCE_DIR}/bench/*.c
-     ${PROJECT_SOURCE_DIR}/scenes/*.c)
+# The command-line tool, build/carom, and the benchmarks, build/carom-bench. Each is linked statically, so
+# that one file is the whole program. carom_cli_parts and carom_bench_parts are everything but main(): tests
+# and fuzzers use them too.
+file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c ${PROJECT_SOURCE_DIR}/scenes/*.c)
+file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
 list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
+list(FILTER bench_sources EXCLUDE REGEX "/main\\.c$")
 
 # The commands, the sections of the demo and the benchmarks, each defined in a file of its own.
 include(cmake/lists.cmake)
 carom_list_definitions(cli_commands cli_command ${cli_sources})
 carom_list_definitions(demo_parts demo_part ${cli_sources})
-carom_list_definitions(bench_groups bench_group ${cli_sources})
-carom_list_definitions(papers_all papers_paper ${cli_sources})
+carom_list_definitions(bench_groups bench_group ${bench_sources})
+carom_list_definitions(papers_all papers_paper ${bench_sources})
 
 # What the last run on a GPU has measured, one string per line.
 set(papers_device ${PROJECT_SOURCE_DIR}/bench/papers_device.csv)
@@ -43,10 +45,19 @@ add_library(carom_cli_parts STATIC ${cli_sources})
 target_link_libraries(carom_cli_parts PUBLIC carom_internal carom::static m)
 target_include_directories(carom_cli_parts PUBLIC ${PROJECT_SOURCE_DIR} PRIVATE ${generated})
 
-add_executable(carom_tool ${PROJECT_SOURCE_DIR}/cli/main.c)
-target_link_libraries(carom_tool PRIVATE carom_cli_parts)
-set_target_properties(carom_tool PROPERTIES OUTPUT_NAME carom
-    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-    BUILD_RPATH "$ORIGIN/lib" INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+add_library(carom_bench_parts STATIC ${bench_sources})
+target_link_libraries(carom_bench_parts PUBLIC carom_cli_parts)
+target_include_directories(carom_bench_parts PRIVATE ${generated})
+
+function(carom_add_program target name main parts)
+    add_executable(${target} ${PROJECT_SOURCE_DIR}/${main})
+    target_link_libraries(${target} PRIVATE ${parts})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+        BUILD_RPATH "$ORIGIN/lib" INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endfunction()
+carom_add_program(carom_tool carom cli/main.c carom_cli_parts)
+carom_add_program(carom_bench carom-bench bench/main.c carom_bench_parts)
+add_dependencies(carom_tool carom_bench) # `carom bench` starts it
 
 include(cmake/peers.cmake)

@@ -33,9 +33,9 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
 
         # Outside src/: which folders a folder may name. bench/bench_base.c, bench_geom.c and
         # bench_distance.c measure tools that have no public face.
-        outside["cli"] = "cli bench scenes"
+        outside["cli"] = "cli scenes"
         outside["examples"] = ""
-        outside["bench"] = "bench scenes"
+        outside["bench"] = "bench cli scenes"
         outside["scenes"] = "scenes"
         # Scenes compute with base/math.h, so that a seed is the same start with every C library.
         inside["bench/bench_convex.c"] = "base geom convex"

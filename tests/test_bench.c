@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench_plot.h"
+#include "bench/plot.h"
 #include "cli/command.h"
 #include "tests/support/cli_run.h"
 #include "tests/support/xml_check.h"

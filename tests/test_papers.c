@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/papers.h"
-#include "cli/bench_papers.h"
+#include "bench/papers_page.h"
 #include "cli/page.h"
 #include "tests/support/cli_run.h"
 #include "tests/support/xml_check.h"

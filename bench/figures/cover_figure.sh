@@ -3,8 +3,8 @@
 # cover_figure.sh OUT.svg: covers from outside: a knot seen from above with the outlines of 8, 32 and
 # 128 spheres around it. Needs build/carom.
 set -euo pipefail
-out=$(realpath -m "${1:?usage: scripts/cover_figure.sh OUT.svg}")
-cd "$(dirname "$0")/.."
+out=$(realpath -m "${1:?usage: bench/figures/cover_figure.sh OUT.svg}")
+cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build/carom make knot --detail 48 -o "$work/knot.obj" >/dev/null

@@ -3,8 +3,8 @@
 # pack_figure.sh OUT.svg: packings that grow: the slice of a torus at z = 0 with 10, 100, 1,000 and
 # 10,000 spheres. Needs build/carom.
 set -euo pipefail
-out=$(realpath -m "${1:?usage: scripts/pack_figure.sh OUT.svg}")
-cd "$(dirname "$0")/.."
+out=$(realpath -m "${1:?usage: bench/figures/pack_figure.sh OUT.svg}")
+cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build/carom make torus --detail 64 -o "$work/torus.ply" >/dev/null

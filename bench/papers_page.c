@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* carom bench papers: the figures of the papers as CSV, as SVG and on one page. Each file is
+/* carom-bench papers: the figures of the papers as CSV, as SVG and on one page. Each file is
  * complete or absent, and the page comes last. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/bench_papers.h"
+#include "bench/papers_page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Benchmarks as CSV and as a picture. A bar ends at the median of its row, a thin line goes on to
  * the slowest round. The axis is logarithmic, as jobs of one group take from microseconds to
  * seconds; each group has its own. Below the bars of a group are its growth curves. */
-#include "cli/bench_plot.h"
+#include "bench/plot.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 # 60,000 spheres. Draws OUT.svg beside it: fill against count, a line per method, the mean of all
 # meshes. Prototypes and voxels stop where they take minutes or are used up. Needs build/carom.
 set -euo pipefail
-out=$(realpath -m "${1:?usage: scripts/pack_fill.sh OUT.csv MESH...}")
+out=$(realpath -m "${1:?usage: bench/figures/pack_fill.sh OUT.csv MESH...}")
 shift
-carom=$(dirname "$(realpath "$0")")/../build/carom
+carom=$(dirname "$(realpath "$0")")/../../build/carom
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_plot.h: the rows of a benchmark as a file. */
-#ifndef CAROM_CLI_BENCH_PLOT_H
-#define CAROM_CLI_BENCH_PLOT_H
+/* plot.h: the rows of a benchmark as a file. */
+#ifndef CAROM_BENCH_PLOT_H
+#define CAROM_BENCH_PLOT_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_papers.h: carom bench papers. */
-#ifndef CAROM_CLI_BENCH_PAPERS_H
-#define CAROM_CLI_BENCH_PAPERS_H
+/* papers_page.h: carom-bench papers. */
+#ifndef CAROM_BENCH_PAPERS_PAGE_H
+#define CAROM_BENCH_PAPERS_PAGE_H
 
 #include "bench/papers.h"
 #include "cli/command.h"
