@@ -317,6 +317,7 @@ static void put_sphere(carom_gas *gas, uint32_t slot, const carom_gas_sphere *sp
 static void gas_append(carom_gas *gas, uint32_t label, const carom_gas_sphere *sphere) {
     uint32_t slot = (uint32_t)gas->count++;
     gas->records[slot].label = label;
+    gas->records[slot].follower = CAROM_GAS_NO_SLOT; /* read with either queue, set with one */
     gas->slot_of[label] = slot;
     put_sphere(gas, slot, sphere);
 }

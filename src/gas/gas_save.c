@@ -259,6 +259,7 @@ static bool gas_save_get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     gas->records[slot].prediction.repeats = (uint16_t)(label >> 32);
     gas->records[slot].prediction.current = 0;
     gas->records[slot].label = (uint32_t)label;
+    gas->records[slot].follower = CAROM_GAS_NO_SLOT;
     if (s->broken || (uint32_t)label >= gas->labels ||
         gas->slot_of[(uint32_t)label] != CAROM_GAS_NO_SLOT)
         return false;
