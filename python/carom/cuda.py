@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: MIT
+"""Work whose input and results stay on the GPU. Experimental: it may still change between minor versions.
+
+    context = carom.Context(device="cuda")
+    soup = carom.Soup(vertices, faces, context=context)
+    soup.update(positions)                            # anything with __cuda_array_interface__, where it is
+    pairs = carom.cuda.self_pairs(soup)               # does not wait
+    cupy.asarray(pairs)                               # waits, and copies nothing
+
+Calls of this module queue work on the stream of the context and do not wait, but for finish() and what needs results:
+len(), read() and __cuda_array_interface__ of them. Arrays must be complete when they are given: synchronise the stream
+that makes them, or make the context with it (Context(stream=...)).
+
+A sequence of calls that is repeated can be recorded and run as one graph:
+
+    with carom.cuda.record(context) as frame:
+        soup.update(positions)
+        pairs = carom.cuda.self_pairs(soup)
+    frame.run()
+"""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from typing import Any, Iterator, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _abi
+from ._abi import BallsPairKind, CudaOrder, Scalar
+from ._arrays import ArrayLike, address, dtype_of, packed, pose_pointer
+from ._broad import Broad
+from ._convex import Convex
+from ._core import Context, Handle, byref, default_context, lib, pick
+from ._soup import Soup, both
+from ._tree import Balls, balls_query_def
+
+__all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DevicePairs", "DeviceResults", "Frame", "available",
+           "balls_overlap", "balls_pairs", "broad_pairs", "convex_boxes", "convex_depth", "convex_distance", "convex_meet",
+           "cross_pairs", "finish", "record", "self_pairs", "set_timing", "steps", "to_device", "update_broad",
+           "update_soup"]
+
+_pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
+
+
+def available() -> bool:
+    """Whether this process can use a CUDA device.
+
+    >>> import carom.cuda
+    >>> carom.cuda.available() in (True, False)
+    True
+    """
+    return lib.carom_cuda_describe(None, 0)
+
+
+def _keep(context: Context, *things: Any) -> None:
+    _pending.setdefault(id(context), []).extend(things)
+
+
+def _context(context: Optional[Context], thing: Any = None) -> Context:
+    return pick(context, getattr(thing, "_device", "cuda:0"))
+
+
+def finish(context: Optional[Context] = None) -> None:
+    """Waits for all queued work. Bad input that is only found on the device is reported here."""
+    chosen = context or default_context("cuda")
+    chosen._call(lib.carom_cuda_finish)
+    _pending.pop(id(chosen), None)
+
+
+# ---- Device memory -------------------------------------------------------------------------------------------------
+
+class DeviceArray:
+    """An array in device memory that the library owns."""
+
+    def __init__(self, shape: Any, dtype: Any = np.float64, *, context: Optional[Context] = None) -> None:
+        self._pointer = ctypes.c_void_p()
+        self._context = _context(context)
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.dtype = np.dtype(dtype)
+        self._context._call(lib.carom_cuda_allocate, max(self.nbytes, 1), byref(self._pointer))
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None) and self._context._pointer:
+            lib.carom_cuda_release(self._context._pointer, self._pointer)
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"version": 2, "shape": self.shape, "typestr": self.dtype.str, "data": (self._pointer.value or 0, False)}
+
+    def write(self, values: ArrayLike) -> None:
+        """Copies from the host."""
+        given = packed(values, self.dtype)
+        if given.shape != self.shape:
+            raise ValueError(f"values have the shape {given.shape}; give {self.shape}")
+        self._context._call(lib.carom_cuda_write, self._pointer, address(given), given.nbytes)
+
+    def read(self) -> np.ndarray:
+        """Copies to the host, after all queued work."""
+        return _read(self._context, self._pointer.value or 0, self.shape, self.dtype)
+
+
+def _read(context: Context, pointer: int, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    found = np.zeros(shape, dtype)
+    if found.nbytes:
+        context._call(lib.carom_cuda_read, address(found), pointer, found.nbytes)
+    return found
+
+
+def to_device(values: ArrayLike, *, context: Optional[Context] = None) -> DeviceArray:
+    """A copy of an array in device memory."""
+    given = np.ascontiguousarray(values)
+    made = DeviceArray(given.shape, given.dtype, context=context)
+    made.write(given)
+    return made
+
+
+def _device(values: Any, tail: tuple[int, ...], types: Sequence[Any], name: str) -> tuple[int, int, np.dtype]:
+    """The address, the length and the type of an array in device memory whose rows have the shape `tail`."""
+    interface = getattr(values, "__cuda_array_interface__", None)
+    if interface is None:
+        raise TypeError(f"{name} is a {type(values).__name__}, which is not in device memory: it has no "
+                        "__cuda_array_interface__; carom.cuda.to_device() copies it there")
+    dtype, shape, strides = np.dtype(interface["typestr"]), tuple(interface["shape"]), interface.get("strides")
+    if dtype not in [np.dtype(t) for t in types]:
+        raise TypeError(f"{name} has the type {dtype}; give " + " or ".join(str(np.dtype(t)) for t in types))
+    if shape[1:] != tail:
+        raise ValueError(f"{name} has the shape {shape}; give (n, {', '.join(map(str, tail))})")
+    packed = np.empty(shape, dtype).strides if strides is not None and 0 not in shape else None
+    if packed is not None and tuple(strides) != packed:
+        raise ValueError(f"{name} is not packed; make a contiguous copy")
+    return interface["data"][0] or 0, shape[0], dtype
+
+
+class _DeviceResult:
+    """A result in device memory: data, count and the record of the library."""
+
+    _struct: Any
+    _free: Any
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._c = self._struct()
+
+    def __del__(self) -> None:
+        if getattr(self, "_c", None) is not None and self._c.memory and self._context._pointer:
+            self._free(self._context._pointer, byref(self._c))
+
+    def __len__(self) -> int:
+        if id(self._context) in _pending:
+            finish(self._context)
+        return self._c.count
+
+
+class DevicePairs(_DeviceResult):
+    """(n, 2) uint32 pairs in device memory. len() and __cuda_array_interface__ wait for them."""
+
+    _struct = _abi.cuda_pairs
+    _free = staticmethod(lib.carom_cuda_pairs_free)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"version": 2, "shape": (len(self), 2), "typestr": "<u4", "data": (self._c.data or 0, False)}
+
+    def read(self) -> np.ndarray:
+        """Copies them to the host."""
+        return _read(self._context, self._c.data or 0, (len(self), 2), np.uint32)
+
+
+class DeviceResults(_DeviceResult):
+    """Answers about convex shapes in device memory, one per pair."""
+
+    _struct = _abi.cuda_convex_results
+    _free = staticmethod(lib.carom_cuda_convex_results_free)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        size = ctypes.sizeof(_abi.convex_result)
+        return {"version": 2, "shape": (len(self), size), "typestr": "|u1", "data": (self._c.data or 0, False)}
+
+    def read(self) -> Any:
+        """Copies them to the host, as records."""
+        kind = np.dtype((np.record, dtype_of(_abi.convex_result)))
+        return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
+
+
+# ---- Soups ---------------------------------------------------------------------------------------------------------
+
+def update_soup(soup: Soup, positions: Any, context: Optional[Context] = None) -> None:
+    """Soup.update with positions in device memory, as many and of the type with which the soup was made."""
+    pointer, count, dtype = _device(positions, (3,), (np.float32, np.float64), "positions")
+    scalar = Scalar.FLOAT32 if dtype == np.float32 else Scalar.FLOAT64
+    given, chosen = _abi.cuda_positions(pointer, scalar, count), _context(context, soup)
+    _keep(chosen, positions, given, soup)
+    chosen._call(lib.carom_cuda_soup_update, soup._pointer, byref(given), change=soup)
+
+
+def self_pairs(soup: Soup, order: Union[str, CudaOrder] = CudaOrder.SORTED, *,
+               context: Optional[Context] = None) -> DevicePairs:
+    """Soup.self_pairs with the result in device memory."""
+    chosen = _context(context, soup)
+    found = DevicePairs(chosen)
+    _keep(chosen, found, soup)
+    chosen._call(lib.carom_cuda_soup_self_pairs, soup._pointer, CudaOrder.of(order), byref(found._c), reads=(soup,))
+    return found
+
+
+def cross_pairs(a: Soup, b: Soup, pose: ArrayLike = None, *, pose_a: ArrayLike = None,
+                order: Union[str, CudaOrder] = CudaOrder.SORTED, context: Optional[Context] = None) -> DevicePairs:
+    """Soup.pairs with the result in device memory."""
+    both(a, b, Soup)
+    chosen = _context(context, a)
+    found = DevicePairs(chosen)
+    _keep(chosen, found, a, b)
+    chosen._call(lib.carom_cuda_soup_cross_pairs, a._pointer, pose_pointer(pose_a, "pose_a"), b._pointer,
+                 pose_pointer(pose), CudaOrder.of(order), byref(found._c), reads=(a, b))
+    return found
+
+
+# ---- Balls and boxes -----------------------------------------------------------------------------------------------
+
+def _device_poses(values: Any, name: str) -> tuple[Optional[int], int]:
+    if values is None:
+        return None, -1
+    pointer, count, _ = _device(values, (7,), (np.float64,), name)
+    return pointer, count
+
+
+def balls_overlap(a: Balls, b: Balls, pose: Any, pose_a: Any = None, definition: Any = None,
+                  context: Optional[Context] = None) -> DeviceArray:
+    """Balls.overlap for (n, 7) poses in device memory, in the order of C: qw qx qy qz tx ty tz. The answers stay there;
+    read() gives them as records."""
+    both(a, b, Balls)
+    chosen = _context(context, a)
+    first, count_a = _device_poses(pose_a, "pose_a")
+    second, count = _device_poses(pose, "pose")
+    if first is not None and second is not None and count_a != count:
+        raise ValueError(f"pose_a has {count_a} poses and pose {count}: give as many")
+    count = max(count, count_a)
+    kind = np.dtype((np.record, dtype_of(_abi.packing_overlap)))
+    found = DeviceArray(count, kind, context=chosen)
+    definition = definition if definition is not None else balls_query_def(1.0, 1.0, False)
+    _keep(chosen, pose, pose_a, found, definition, a, b)
+    chosen._call(lib.carom_cuda_balls_overlap, a._pointer, first, b._pointer, second, count, byref(definition),
+                 found._pointer, reads=(a, b))
+    return found
+
+
+def balls_pairs(a: Balls, b: Balls, pose: Any = None, pose_a: Any = None, *,
+                kind: Union[str, BallsPairKind] = BallsPairKind.SECONDARY,
+                order: Union[str, CudaOrder] = CudaOrder.SORTED, context: Optional[Context] = None) -> DevicePairs:
+    """Balls.pairs with (1, 7) poses, in the order of C, and result in device memory."""
+    both(a, b, Balls)
+    chosen = _context(context, a)
+    found, definition = DevicePairs(chosen), balls_query_def(1.0, 1.0, False)
+    _keep(chosen, pose, pose_a, found, definition, a, b)
+    chosen._call(lib.carom_cuda_balls_pairs, a._pointer, _device_poses(pose_a, "pose_a")[0], b._pointer,
+                 _device_poses(pose, "pose")[0], BallsPairKind.of(kind), CudaOrder.of(order), byref(definition),
+                 byref(found._c), reads=(a, b))
+    return found
+
+
+def update_broad(broad: Broad, boxes: Any, context: Optional[Context] = None) -> None:
+    """Broad.move of all boxes, (n, 6) in device memory, and commit. They are not copied: they must stay as they are until
+    the next change."""
+    pointer, count, _ = _device(boxes, (6,), (np.float64,), "boxes")
+    chosen = _context(context, broad)
+    _keep(chosen, boxes, broad)
+    chosen._call(lib.carom_cuda_broad_update, broad._pointer, pointer, count, change=broad)
+    broad._device_boxes = boxes  # type: ignore[attr-defined]  # kept until the next update
+
+
+def broad_pairs(broad: Broad, order: Union[str, CudaOrder] = CudaOrder.SORTED, *,
+                context: Optional[Context] = None) -> DevicePairs:
+    """Broad.pairs with the result in device memory."""
+    chosen = _context(context, broad)
+    found = DevicePairs(chosen)
+    _keep(chosen, found, broad)
+    chosen._call(lib.carom_cuda_broad_pairs, broad._pointer, CudaOrder.of(order), byref(found._c), reads=(broad,))
+    return found
+
+
+# ---- Convex bodies -------------------------------------------------------------------------------------------------
+
+class ConvexShapes(Handle):
+    """Convex shapes, copied to the device; hulls must have been made with a CUDA context."""
+
+    _destroy = staticmethod(lib.carom_cuda_convex_shapes_destroy)
+
+    def __init__(self, shapes: Sequence[Convex], *, context: Optional[Context] = None) -> None:
+        super().__init__("cuda:0" if context is None else context.device)
+        self._shapes = list(shapes)
+        reads = tuple(handle for shape in self._shapes for handle in shape._reads())
+        table = (_abi.convex * len(self._shapes))(*[shape._c for shape in self._shapes])
+        definition = _abi.cuda_convex_shapes_def(ctypes.addressof(table), len(table))
+        _context(context, self)._call(lib.carom_cuda_convex_shapes_create, byref(definition), byref(self._pointer),
+                                      reads=reads)
+
+
+class ConvexBodies:
+    """Shapes with (n, 7) poses, in the order of C: qw qx qy qz tx ty tz; arrays in device memory.
+
+    shape_of: the shape of each body; None: all have the first.
+    """
+
+    def __init__(self, shapes: ConvexShapes, poses: Any, shape_of: Any = None) -> None:
+        pointer, count, _ = _device(poses, (7,), (np.float64,), "poses")
+        which = None
+        if shape_of is not None:
+            which, length, _ = _device(shape_of, (), (np.uint32,), "shape_of")
+            if length != count:
+                raise ValueError(f"shape_of has {length} numbers for {count} poses")
+        self._keep = (shapes, poses, shape_of)
+        self._shapes, self.count = shapes, count
+        self._c = _abi.cuda_convex_bodies(shapes._pointer, which, pointer, count)
+
+
+def convex_boxes(bodies: ConvexBodies, *, context: Optional[Context] = None) -> DeviceArray:
+    """(n, 6): boxes around bodies, in device memory."""
+    chosen = _context(context, bodies._shapes)
+    found = DeviceArray((bodies.count, 6), np.float64, context=chosen)
+    _keep(chosen, bodies, found)
+    chosen._call(lib.carom_cuda_convex_boxes, byref(bodies._c), found._pointer, reads=(bodies._shapes,))
+    return found
+
+
+def _convex(function: Any, bodies: ConvexBodies, pairs: DevicePairs, context: Optional[Context]) -> DeviceResults:
+    chosen = _context(context, bodies._shapes)
+    found = DeviceResults(chosen)
+    _keep(chosen, bodies, pairs, found)
+    chosen._call(function, byref(bodies._c), byref(pairs._c), None, byref(found._c), reads=(bodies._shapes,))
+    return found
+
+
+def convex_meet(bodies: ConvexBodies, pairs: DevicePairs, *, context: Optional[Context] = None) -> DeviceResults:
+    """Whether the bodies of each pair meet: the relation of the answers."""
+    return _convex(lib.carom_cuda_convex_meet_batch, bodies, pairs, context)
+
+
+def convex_distance(bodies: ConvexBodies, pairs: DevicePairs, *, context: Optional[Context] = None) -> DeviceResults:
+    """How far apart the bodies of each pair are."""
+    return _convex(lib.carom_cuda_convex_distance_batch, bodies, pairs, context)
+
+
+def convex_depth(bodies: ConvexBodies, pairs: DevicePairs, *, context: Optional[Context] = None) -> DeviceResults:
+    """How far apart or how deep the bodies of each pair are."""
+    return _convex(lib.carom_cuda_convex_depth_batch, bodies, pairs, context)
+
+
+# ---- Frames and times ----------------------------------------------------------------------------------------------
+
+class Frame:
+    """A recorded sequence of calls."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._pointer = ctypes.c_void_p()
+        self._keep: list[Any] = []
+
+    def __del__(self) -> None:
+        if self._pointer and self._context._pointer:
+            lib.carom_cuda_frame_destroy(self._pointer)
+
+    def run(self) -> None:
+        """Queues the calls as one graph; finish() waits for it."""
+        if not self._pointer:
+            raise RuntimeError("the frame is still being recorded, or recording it failed")
+        _keep(self._context, self)
+        self._context._call(lib.carom_cuda_frame_run, self._pointer)
+
+
+@contextlib.contextmanager
+def record(context: Optional[Context] = None) -> Iterator[Frame]:
+    """Records the calls of a `with` block instead of queueing them."""
+    chosen = context or default_context("cuda")
+    finish(chosen)
+    chosen._call(lib.carom_cuda_frame_begin)
+    frame = Frame(chosen)
+    try:
+        yield frame
+    finally:
+        frame._keep = _pending.pop(id(chosen), [])
+        chosen._call(lib.carom_cuda_frame_end, byref(frame._pointer))
+
+
+def set_timing(on: bool = True, *, context: Optional[Context] = None) -> None:
+    """Measures the steps of the calls that follow."""
+    _context(context)._call(lib.carom_cuda_set_timing, bool(on))
+
+
+def steps(context: Optional[Context] = None) -> dict[str, float]:
+    """Milliseconds of each step of the work that the last finish() waited for."""
+    found = _abi.cuda_steps()
+    _context(context)._call(lib.carom_cuda_get_steps, byref(found))
+    return {found.name[i].decode(): found.milliseconds[i] for i in range(found.count)}
