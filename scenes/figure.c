@@ -56,7 +56,7 @@ scene_contact scene_figure_contact(carom_vec3 p) {
     carom_vec3 top = {0.0, 0.0, SCENE_FIGURE_HEIGHT};
     if (p.z >= SCENE_FIGURE_HEIGHT - small) return scene_contact_capsule(p, top, top, 0.0);
     scene_contact contact = {.distance = outside(p), .normal = {0.0, 0.0, 1.0}};
-    if (contact.distance > 0.1) return contact; /* far away: the rest is not asked for */
+    if (contact.distance > 0.1) return contact; /* far away: the rest is not needed */
     carom_vec3 x = {small, 0.0, 0.0}, y = {0.0, small, 0.0}, z = {0.0, 0.0, small};
     carom_vec3 slope = {outside(carom_vec_add(p, x)) - outside(carom_vec_sub(p, x)),
                         outside(carom_vec_add(p, y)) - outside(carom_vec_sub(p, y)),

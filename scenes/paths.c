@@ -47,11 +47,11 @@ void scene_path_through(const carom_pose *keys, uint32_t key_count, uint32_t cou
         double at = count > 1 ? (key_count - 1.0) * i / (count - 1.0) : 0.0;
         uint32_t first = at < key_count - 1.0 ? (uint32_t)at : key_count - 2;
         double u = at - first;
-        const uint32_t places[4] = {first > 0 ? first - 1 : 0, first, first + 1,
-                                    first + 2 < key_count ? first + 2 : key_count - 1};
+        const uint32_t indices[4] = {first > 0 ? first - 1 : 0, first, first + 1,
+                                     first + 2 < key_count ? first + 2 : key_count - 1};
         double k[4][7], out[7], length = 0.0;
         for (int n = 0; n < 4; ++n) {
-            const carom_pose *key = &keys[places[n]];
+            const carom_pose *key = &keys[indices[n]];
             const double values[7] = {key->q.w, key->q.x, key->q.y, key->q.z,
                                       key->t.x, key->t.y, key->t.z};
             double dot = 0.0; /* q and -q are the same turn: take the nearer one */

@@ -14,7 +14,7 @@ void scene_path_slide(const carom_bounds *box, uint32_t count, carom_pose *poses
 
 /* A smooth path through key poses, of which there are at least two: `count` poses from the first to
  * the last. Between two keys it is a cubic curve whose tangents are half the way between the keys
- * on either side (Catmull and Rom), in places and in turns. */
+ * on either side (Catmull and Rom), in positions and in turns. */
 void scene_path_through(const carom_pose *keys, uint32_t key_count, uint32_t count,
                         carom_pose *poses);
 

@@ -114,7 +114,7 @@ void scene_add_ball(scene_sequence *s, carom_vec3 centre, double radius, uint32_
     scene_add_tube(s, around, along, true, true, ball_point, &b);
 }
 
-/* The vertex of a corner of a cell on the surface of a block; made when first asked for. */
+/* The vertex of a corner of a cell on the surface of a block; made when first needed. */
 typedef struct block {
     scene_sequence *s;
     const uint32_t *cells;

@@ -279,9 +279,9 @@ static flight breaking_flight(carom_vec3 centre, carom_random *random) {
     flight f = {.hit = BREAKING_HIT,
                 .falls = true,
                 .on_figure = true,
-                .start = {0.12, 0.05, SCENE_FIGURE_HEIGHT + 0.5 * GRAVITY * t * t},
-                .axis = random_vector(random),
-                .spin = carom_random_between(random, 1.0, 6.0)};
+                .start = {0.12, 0.05, SCENE_FIGURE_HEIGHT + 0.5 * GRAVITY * t * t}};
+    f.axis = random_vector(random); /* one statement per random number: the order is the seed's */
+    f.spin = carom_random_between(random, 1.0, 6.0);
     carom_vec3 away = carom_vec(2.5 * centre.x, 2.5 * centre.y, 1.2 * centre.z - 1.5);
     f.velocity = carom_vec_add(away, carom_vec_scale(random_vector(random), 0.8));
     return f;

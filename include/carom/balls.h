@@ -5,7 +5,7 @@
  *   carom_balls_overlap(context, a, &pose_a, b, &pose_b, NULL, &overlap);            query
  *
  * Spheres are entered in a hierarchical grid, each on the level of its size (Weller, Frese,
- * Zachmann 2013). A query asks, for each sphere of either packing, for the larger ones of the other
+ * Zachmann 2013). A query looks up, for each sphere of either packing, the larger ones of the other
  * near it: a constant number of cells, with a constant number of spheres in each where spheres of
  * one packing are disjoint. So the work is linear in the number of spheres, whatever the poses, and
  * carom_balls_bound says beforehand how many pairs there can be.
@@ -153,7 +153,7 @@ CAROM_API carom_status carom_balls_meet(carom_context *context, const carom_ball
 
 /* Upper bounds of the number of pairs. */
 typedef struct carom_balls_most {
-    uint64_t pairs;    /* that there can be in any poses, from the sizes and the crowding of the
+    uint64_t pairs;    /* that there can be in any poses, from the sizes and the density of the
                           balls; UINT64_MAX: that or more */
     uint64_t disjoint; /* 27 (n_a + n_b): the most where the balls of each packing are disjoint, as
                           inner balls are (Weller, Frese, Zachmann 2013, Theorem 3.2) */

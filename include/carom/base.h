@@ -38,7 +38,7 @@ extern "C" {
 
 /* Incremented whenever a public struct or function changes in a way that compiled callers would
  * notice. */
-#define CAROM_ABI 4u
+#define CAROM_ABI 7u
 
 /* Stands before every function of the library. Define it beforehand to replace it. On Windows,
  * define CAROM_SHARED to use the DLL; CAROM_BUILDING is defined while the library is built. */
@@ -66,15 +66,15 @@ extern "C" {
 /* What a call returns. */
 typedef enum carom_status {
     CAROM_OK = 0,
-    CAROM_MORE,      /* the caller's buffer is full; count holds the true number */
-    CAROM_CANCELLED, /* the progress callback asked to stop; results are unspecified but freeable */
-    CAROM_INVALID,   /* a caller's bug; the assert handler was called */
-    CAROM_BAD_INPUT, /* NaN, infinity, an unusable mesh, a value out of range */
-    CAROM_BAD_FILE,  /* the file was read but its content is malformed */
-    CAROM_IO,        /* a file cannot be opened, read or written */
-    CAROM_TOO_LARGE, /* more items than the structure can number, or an input beyond its
+    CAROM_MORE,        /* the caller's buffer is full; count holds the true number */
+    CAROM_CANCELLED,   /* the progress callback cancelled; results are unspecified but freeable */
+    CAROM_INVALID,     /* a caller's bug; the assert handler was called */
+    CAROM_BAD_INPUT,   /* NaN, infinity, an unusable mesh, a value out of range */
+    CAROM_BAD_FILE,    /* the file was read but its content is malformed */
+    CAROM_IO,          /* a file cannot be opened, read or written */
+    CAROM_TOO_LARGE,   /* more items than the structure can number, or an input beyond its
                         limit */
-    CAROM_NO_MEMORY, /* the allocator returned NULL */
+    CAROM_NO_MEMORY,   /* the allocator returned NULL */
     CAROM_UNSUPPORTED, /* not compiled in, or not on this machine */
     CAROM_NO_DEVICE,   /* the requested backend is not available */
     CAROM_STATUS_COUNT
@@ -174,7 +174,7 @@ typedef struct carom_context_def {
     void *progress_user;
     double progress_interval; /* least seconds between two calls within a phase; 0: 0.05. Negative:
                                  a call wherever the work could be cancelled, independent of the
-                                 clock, so that tests can cancel it at each of these places */
+                                 clock, so that tests can cancel it at each of these calls */
     uint32_t device;          /* of backend CUDA: its number */
     void *borrowed_stream; /* of backend CUDA: a cudaStream_t of that device that the context works
                               in; NULL: a stream of its own */

@@ -37,7 +37,7 @@ extern "C" {
 /* How pairs are searched for. The answers are the same. */
 typedef enum carom_broad_method {
     CAROM_BROAD_METHOD_AUTO = 0, /* the tree, the fastest for all inputs measured; on cuda cells
-                                    that hold each box once, or the tree where boxes crowd */
+                                    that hold each box once, or the tree where boxes are dense */
     CAROM_BROAD_METHOD_TREE,     /* a box tree, rebuilt, refitted or changed in part */
     CAROM_BROAD_METHOD_GRID,     /* the hierarchical hash grid, rebuilt for each step */
     CAROM_BROAD_METHOD_SWEEP,    /* a grid across the axis of largest variance, and parallel sweep

@@ -150,6 +150,7 @@ using numbers = array<carom_numbers, carom_numbers_free>;
 using bytes = array<carom_bytes, carom_bytes_free>;
 using soup_segments = array<carom_soup_segments, carom_soup_segments_free>;
 using soup_impacts = array<carom_soup_impacts, carom_soup_impacts_free>;
+using soup_near_pairs = array<carom_soup_near_pairs, carom_soup_near_pairs_free>;
 using solid_patches = array<carom_solid_patches, carom_solid_patches_free>;
 using packing_spheres = array<carom_packing_spheres, carom_packing_spheres_free>;
 using packing_cells = array<carom_packing_cells, carom_packing_cells_free>;
@@ -199,10 +200,10 @@ result<Class> make(Create *create, Arguments... arguments) {
 }
 
 /* Calls a function of C that gives one answer. */
-template <class T, class Ask, class... Arguments>
-result<T> answer(Ask *ask, Arguments... arguments) {
+template <class T, class Query, class... Arguments>
+result<T> answer(Query *query, Arguments... arguments) {
     result<T> r;
-    r.status = ask(arguments..., &r.value);
+    r.status = query(arguments..., &r.value);
     return r;
 }
 
@@ -450,6 +451,34 @@ class soup : public owner<carom_soup, carom_soup_destroy> {
                                                  const carom_mesh_view *end_b) const {
         return detail::answer<carom_soup_impact>(carom_soup_cross_first_impact, c.get(), get(), end,
                                                  b.get(), end_b);
+    }
+    carom_status self_near(context &c, double reach, soup_near_pairs &pairs) const {
+        return carom_soup_self_near(c.get(), get(), reach, pairs.get());
+    }
+    carom_status cross_near(context &c, const carom_pose &pose_a, const soup &b,
+                            const carom_pose &pose_b, double reach, soup_near_pairs &pairs) const {
+        return carom_soup_cross_near(c.get(), get(), &pose_a, b.get(), &pose_b, reach, pairs.get());
+    }
+    result<carom_soup_step> self_safe_step(context &c, const carom_mesh_view &end,
+                                           double minimum) const {
+        return detail::answer<carom_soup_step>(carom_soup_self_safe_step, c.get(), get(), &end,
+                                               minimum);
+    }
+    result<carom_soup_step> cross_safe_step(context &c, const carom_mesh_view *end, const soup &b,
+                                            const carom_mesh_view *end_b, double minimum) const {
+        return detail::answer<carom_soup_step>(carom_soup_cross_safe_step, c.get(), get(), end,
+                                               b.get(), end_b, minimum);
+    }
+    /* distances have space for the vertices of their soups */
+    carom_status self_safe_distances(context &c, double reach, double minimum,
+                                     span<double> distances) const {
+        return carom_soup_self_safe_distances(c.get(), get(), reach, minimum, distances.data());
+    }
+    carom_status cross_safe_distances(context &c, const carom_pose &pose_a, const soup &b,
+                                      const carom_pose &pose_b, double reach, double minimum,
+                                      span<double> distances_a, span<double> distances_b) const {
+        return carom_soup_cross_safe_distances(c.get(), get(), &pose_a, b.get(), &pose_b, reach,
+                                               minimum, distances_a.data(), distances_b.data());
     }
 
     /* carom/kfree.h */

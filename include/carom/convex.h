@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* convex.h: convex shapes: whether they meet, how far apart they are, how deep they overlap.
  *
- * A shape is described by value (carom_convex) and placed by a pose. Hulls of points are prepared
+ * A shape is described by value (carom_convex) and moved by a pose. Hulls of points are prepared
  * once (carom_hull). Every query ends within carom_convex_bound and gives finite numbers.
  *
  * Tolerance: e = 2^-42 (size of a + size of b + distance of the poses' origins). A size is the sum
@@ -32,7 +32,7 @@ typedef struct carom_hull carom_hull;
 
 /* Creates the convex hull of all vertices of a view; on failure *hull is NULL. Decided by exact
  * predicates: its vertices are exactly the extreme points, its faces the facets. Points that all
- * lie in a plane, on a line or in one place give a flat hull, a segment or a point.
+ * lie in a plane, on a line or in one point give a flat hull, a segment or a point.
  * - CAROM_BAD_INPUT: no vertex, or one that is not finite or beyond 1e300.
  *
  * Cost: O(n log n) typically, on one thread. */
@@ -189,11 +189,33 @@ CAROM_API carom_status carom_convex_depth(carom_context *context, const carom_co
 /* The most points of a manifold. */
 #define CAROM_CONVEX_MOST_CONTACTS 4
 
+/* Features of a shape, on which its point of a contact lies. A number of two parts: what it is, in
+ * the two highest bits, and its index in the others, of which it keeps the lowest bits where it
+ * does not fit. 0 is the shape as a whole: where it is curved, and where a contact has one point
+ * because no face lies across the normal.
+ *
+ * The two features of a point are a vertex and a face, a face and a vertex, or two edges. Within a
+ * manifold no two points have the same. They stay the same from one pose to the next as long as
+ * that vertex is over that face or these edges cross, seen along the normal; so a solver finds the
+ * impulse of the last step by them. They do not depend on the order of the two shapes, which
+ * exchanges feature_a and feature_b, where the points are the same.
+ *
+ * - Box: vertex (x > 0) + 2 (y > 0) + 4 (z > 0); face 2 axis + (on its positive side); edge
+ *   4 axis + (next axis > 0) + 2 (the one after it > 0), the axes in the order x, y, z, x, y.
+ * - Hull: vertices and faces as in carom_hull_to_mesh; edges in the order in which the corners of
+ *   these faces first have them.
+ * - Segment and capsule: vertex 0 at -half_height, vertex 1, and edge 0 between them. */
+#define CAROM_CONVEX_FEATURE_VERTEX 0x40000000u
+#define CAROM_CONVEX_FEATURE_EDGE   0x80000000u
+#define CAROM_CONVEX_FEATURE_FACE   0xc0000000u
+#define CAROM_CONVEX_FEATURE_INDEX  0x3fffffffu /* the bits of the index */
+
 /* Two points, one of each shape, across a contact. */
 typedef struct carom_convex_contact {
     carom_vec3 point_a, point_b;
     double depth; /* of the overlap there: (point_a - point_b).normal, up to rounding of the points
                      and the error of the result; negative: a gap */
+    uint32_t feature_a, feature_b; /* what the points are on: CAROM_CONVEX_FEATURE_... */
 } carom_convex_contact;
 
 /* The area of contact of two shapes, by up to four points. */

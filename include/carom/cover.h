@@ -65,7 +65,7 @@ typedef struct carom_cover_measure {
     double mean;          /* of the distances from the solid, over the part of the surface of the
                              union that is outside of the solid: all of it where the spheres cover.
                              By some hundred points per sphere: right to about 1 % */
-    double volume;        /* of the union; right to about 1e-4 */
+    double volume;        /* of the union; right to about 1e-3 */
     double outside_volume; /* of its part outside of the solid: volume less solid_volume, so the
                               error is that of the volume; 0 where solid_volume is not known */
     double solid_volume;   /* where the winding number is 1 or more; 0: open, not known */
@@ -79,7 +79,7 @@ typedef struct carom_cover_info {
     carom_bounds bounds; /* of the mesh */
     carom_vec3 origin;   /* centre - origin is a vector of float32, exactly */
     bool inside_out;     /* the mesh was, and has been reversed */
-    bool complete;       /* reaches out no farther than asked for; true where that was not asked */
+    bool complete;       /* reaches out no farther than the goal; true where there was none */
     uint64_t cells;      /* of the proof */
     uint64_t bytes;      /* held by the cover */
 } carom_cover_info;
@@ -99,7 +99,7 @@ CAROM_API carom_status carom_cover_list_cells(carom_context *context, const caro
                                               carom_packing_cells *cells);
 
 /* Measures any spheres against a solid, such as those of another program. Whether they cover it is
- * not asked; where they do not, outside_volume means nothing. Meshes as for carom_cover_create. Of
+ * not given; where they do not, outside_volume means nothing. Meshes as for carom_cover_create. Of
  * the def only mesh and allow_open are read.
  * CAROM_BAD_INPUT: a sphere that is not finite, a negative radius, spheres more than eight sizes
  * away from the mesh, more than CAROM_COVER_MOST_SPHERES. */

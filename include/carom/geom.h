@@ -93,7 +93,7 @@ CAROM_API bool carom_relation_from_name(const char *name, carom_relation *relati
 
 /* Rules for the functions of poses. A pose that is NULL is the identity. Numbers must be finite,
  * translations and points at most 2^1020 in size: else CAROM_BAD_INPUT. A result may be stored in
- * the place of an input. Of a rotation, "right to e" means each element of its matrix.
+ * the array of an input. Of a rotation, "right to e" means each element of its matrix.
  * The forms named _value need no context and return the result; any number of threads may call
  * them. There bad input is a caller's bug: the assert handler is called and, if it returns, the
  * result is all zero, as a pose the identity.
@@ -115,7 +115,7 @@ CAROM_API carom_pose carom_pose_invert_value(const carom_pose *pose);
 
 /* Moves `count` points: exactly the x' of carom_pose. `moved` may be `points` itself; otherwise the
  * arrays do not overlap. After a failure `moved` is as it was.
- * Cost: 2 ns a point. */
+ * Cost: 2 ns per point. */
 CAROM_API carom_status carom_pose_apply(carom_context *context, const carom_pose *pose,
                                         const carom_vec3 *points, uint64_t count,
                                         carom_vec3 *moved);
@@ -163,6 +163,12 @@ CAROM_API carom_status carom_pose_to_matrix(carom_context *context, const carom_
  * or reflects): apply such a matrix to the vertices. */
 CAROM_API carom_status carom_pose_from_matrix(carom_context *context, const double matrix[12],
                                               carom_pose *pose);
+
+/* The same for `count` matrices of `rows` rows, one after the other: 3 x 4, or 4 x 4 with the last
+ * row 0 0 0 1. CAROM_BAD_INPUT names the first that is no pose; those before it are converted.
+ * Cost: 30 ns per matrix. */
+CAROM_API carom_status carom_pose_from_matrices(carom_context *context, const double *matrices,
+                                                uint32_t rows, uint64_t count, carom_pose *poses);
 
 /* ---- Exact predicates ------------------------------------------------------------------------ */
 

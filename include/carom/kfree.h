@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kfree.h: how crowded the faces of a soup are, and how many pairs two soups can ever have.
+/* kfree.h: how dense the faces of a soup are, and how many pairs two soups can ever have.
  *
  *   carom_kfree_measure(context, soup, &kfree, NULL);
  */
@@ -26,7 +26,7 @@ extern "C" {
  * Faces with a common vertex are at distance 0. Faces without area take no part (but see
  * `degenerate`: as points, of diameter 0, they count what touches them). */
 
-/* How crowded the faces of a soup are. */
+/* How dense the faces of a soup are: how many large ones are near each. */
 typedef struct carom_kfree {
     uint64_t faces;            /* that take part */
     uint64_t k;                /* the least k for which the soup is k-free; 0: no faces */

@@ -127,8 +127,8 @@ typedef enum carom_mesh_format {
     CAROM_MESH_FORMAT_STL,       /* binary; triangles and float32 only */
     CAROM_MESH_FORMAT_STL_ASCII, /* text; triangles only */
     CAROM_MESH_FORMAT_OFF,
-    CAROM_MESH_FORMAT_OTHER, /* what assimp reads, if it was available at build time; never
-                                written */
+    CAROM_MESH_FORMAT_OTHER, /* binary glTF, and what assimp reads, if it was available at build
+                                time; never written */
     CAROM_MESH_FORMAT_COUNT
 } carom_mesh_format;
 
@@ -161,9 +161,10 @@ typedef struct carom_mesh_origin {
 /* Gets where the mesh came from. */
 CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *origin);
 
-/* Reads a file: OBJ, PLY, STL, OFF, each also gzipped (if zlib was available at build time), and
- * what else assimp reads (if that was). On failure *mesh is NULL and the message says `file: place:
- * what is wrong`, such as `bunny.ply: face 1042 names vertex 70001, the file has 35947`.
+/* Reads a file: OBJ, PLY, STL, OFF and binary glTF, each also gzipped (if zlib was available at
+ * build time), and what else assimp reads (if that was). On failure *mesh is NULL and the message
+ * says `file: line or byte: what is wrong`, such as `bunny.ply: face 1042 names vertex 70001, the
+ * file has 35947`.
  *
  * - Binary float32 (STL, PLY) stays float32, all else becomes float64. Text is rounded correctly to
  *   the nearest double, whatever type a PLY header declares.
@@ -181,8 +182,9 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  * - CAROM_TOO_LARGE: too many vertices or parts.
  * - CAROM_UNSUPPORTED: needs a library that this build lacks, or is not a mesh but the file of a
  *   CAD program (STEP, IGES).
- * - Memory: at most 16 times the uncompressed size of the file and 128 KiB (assimp has no such
- *   limit); a count in a header reserves no more memory than the file could fill.
+ * - Memory: at most 16 times the uncompressed size of the file and 128 KiB (glTF, in which many
+ *   nodes may show one mesh, and assimp have no such limit); a count in a header reserves no more
+ *   memory than the file could fill.
  * - Reading, unpacking and parsing report progress and can be cancelled, also while waiting for a
  *   pipe; reading by assimp cannot.
  * - Runs on the calling thread. */
@@ -232,7 +234,7 @@ CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_
                                        carom_mesh **mesh);
 
 /* Merges vertices as carom_mesh_weld does, but within each part alone: afterwards no two parts
- * share a vertex, so that faces of different parts that touch count as meeting. A vertex that
+ * share a vertex, so that faces of different parts that touch count as intersecting. A vertex that
  * several parts use is copied for each but the lowest; copies follow the other vertices.
  * CAROM_TOO_LARGE when that makes too many vertices. O(n). */
 CAROM_API carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,

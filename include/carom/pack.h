@@ -81,7 +81,7 @@ typedef struct carom_packing carom_packing;
  *   mesh that encloses a negative volume is inside out: it is reversed, and the info says so. A
  *   sphere meets no face, also where that lies inside the solid.
  * - Spheres smaller than 64 units of centres, some 4e-6 of the size of the mesh, are not found.
- *   Where that is why there are fewer spheres than asked for, or less fill, the info says so.
+ *   Where that is why there are fewer spheres than the goal, or less fill, the info says so.
  * - CAROM_BAD_INPUT: fill outside [0, 1), a negative radius, epsilon, voxels out of range, a mesh
  *   smaller than 2^-300 or larger than 2^300.
  * - A context of backend cuda finds the spheres on the device, the same ones; CAROM_UNSUPPORTED by
@@ -107,7 +107,7 @@ typedef struct carom_packing_info {
     carom_bounds bounds; /* of the mesh */
     carom_vec3 origin;   /* centre - origin is a vector of float32, exactly */
     bool inside_out;     /* the mesh was, and has been reversed */
-    bool complete;       /* stopped because it reached what was asked for, not for lack of space */
+    bool complete;       /* stopped because it reached its goal, not for lack of space */
     bool shares;         /* secondary, cover and void_volume are there */
     uint64_t cells;      /* that shares consist of */
     uint64_t bytes;      /* held by the packing */
@@ -172,8 +172,8 @@ typedef struct carom_packing_overlap {
     uint64_t inner_pairs;          /* of inner balls that overlap */
     uint64_t flagged_a, flagged_b; /* spheres whose covers meet the other's */
     bool partial; /* a budget or a tolerance ended the search: bounds hold, but are wider, and the
-                     estimate is coarse. Counts are of what was searched; where no spheres were
-                     compared, they and direction_2009 are 0 */
+                     estimate, which may be coarse, is between them. Counts are of what was
+                     searched; where no spheres were compared, they are 0 */
 } carom_packing_overlap;
 
 /* ---- Files ----------------------------------------------------------------------------------- */

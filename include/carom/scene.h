@@ -8,8 +8,8 @@
  *   carom_scene_step(context, scene, &contacts, &begun, &ended);       changed, and the contacts
  *
  * Two objects are in contact when they touch, overlap, or are at most the scene's reach apart.
- * Boxes around the objects find the pairs to be asked (broad.h); each pair is answered by the
- * engine of its kinds, and the contact says which. Only pairs of objects that changed are asked
+ * Boxes around the objects find the pairs to be tested (broad.h); each pair is tested by the
+ * engine of its kinds, and the contact says which. Only pairs of objects that changed are tested
  * again.
  *
  * The contacts of a step depend on the objects alone, not on what happened before: they are, bit
@@ -68,6 +68,8 @@ typedef struct carom_scene_def {
                         further queries */
     carom_broad_accept_fn *accept; /* NULL: accepts all pairs; ids are those of objects */
     void *accept_user;
+    bool least_depth; /* try other directions than that of the force, too, until one is proved to be
+                         the best: up to fifty further queries */
 } carom_scene_def;
 
 /* Many objects, and the contacts of the last step. */
@@ -111,7 +113,7 @@ CAROM_API carom_status carom_scene_set_filters(carom_context *context, carom_sce
 
 /* Leaves pairs of objects out of the contacts, such as links of a robot that share a joint, or
  * takes them in again. The order within a pair does not matter. The pairs of these objects are
- * asked again. A pair is forgotten when one of its objects is removed. Cost: O(pairs left out). */
+ * tested again. A pair is forgotten when one of its objects is removed. Cost: O(pairs left out). */
 CAROM_API carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
                                                const carom_pair *pairs, uint64_t count,
                                                bool ignored);
@@ -130,16 +132,17 @@ typedef enum carom_scene_contact_method {
     CAROM_SCENE_CONTACT_METHOD_CONVEX_FACES,
     /* The faces of two meshes, exactly. Touching: faces meet, but the insides of no two do.
      * Overlapping: the insides of two faces meet. Inside: no faces meet, and one mesh is a solid
-     * with the other in it. The normal is, of the axes of the world, their opposites and the
-     * direction from the middle of a's box to that of b's, the one with the least depth. Moved by
-     * the depth along the normal, b neither meets a nor is one inside the other; moved by depth -
-     * error, it is in contact. There may be directions with a smaller depth: soups have no force to
-     * find them by. */
+     * with the other in it. The normal is the one with the least depth of up to fifty directions:
+     * the axes of the world, that between the middles of the boxes, principal axes of both meshes
+     * and of the curve in which they cross, normals of their largest faces. Moved by the depth
+     * along the normal, b neither meets a nor is one inside the other; moved by depth - error, it
+     * is in contact. There may be directions with a smaller depth. */
     CAROM_SCENE_CONTACT_METHOD_FACES,
     /* Two solids, as by carom_solid_overlap: relation and volume. The normal is the direction of
-     * the force on b; where that is 0, the direction from a's centroid to b's; where these are
-     * equal, (1, 0, 0). Moved by the depth along the normal, b does not overlap a; moved by depth -
-     * error it does. */
+     * the force on b. Where that is 0, or with least_depth, it is the one with the least depth of
+     * that, the direction from a's centroid to b's, the ways through the nearest walls, and the
+     * directions of FACES; depth_bound says how much shorter another way could be. Moved by the
+     * depth along the normal, b does not overlap a; moved by depth - error it does. */
     CAROM_SCENE_CONTACT_METHOD_SOLIDS,
     /* Two packings, as by carom_tree_query with narrow limits. What is said holds for the solids
      * that were packed. Apart, overlapping and inside are certain. Touching: the spheres are too
@@ -168,12 +171,14 @@ typedef struct carom_scene_contact {
     uint32_t a, b; /* ids, a < b */
     carom_relation relation;
     carom_scene_contact_method method;
-    carom_vec3 normal; /* unit: b moved along it gets away from a, or out of it; else 0 */
-    double distance;   /* when apart; else 0 */
-    double depth;      /* when overlapping or inside: how far b must move along the normal; 0 where
+    carom_vec3 normal;  /* unit: b moved along it gets away from a, or out of it; else 0 */
+    double distance;    /* when apart; else 0 */
+    double depth;       /* when overlapping or inside: how far b must move along the normal; 0 where
                           there is none */
-    double error;      /* how far distance or depth may be off; infinite: an estimate */
-    double volume;     /* of the overlap of two solids or two packings; else 0 */
+    double error;       /* how far distance or depth may be off; infinite: an estimate */
+    double depth_bound; /* at most the depth: no shorter shift of b, in any direction, is enough; 0
+                           where nothing is known */
+    double volume;      /* of the overlap of two solids or two packings; else 0 */
     double volume_error;     /* how far it may be off */
     uint64_t triangle_pairs; /* of meshes: pairs of faces that meet, touching included, without
                                 faces that have no area; of a convex shape and a mesh: triangles
@@ -183,15 +188,20 @@ typedef struct carom_scene_contact {
     /* The deepest first. Of solids that overlap one, the centroid of the overlap; of faces that
      * meet points that are on both meshes. Of a convex shape and a mesh, each point's depth is
      * along the normal of the shape and the triangle that it is from, which may be another than the
-     * contact's. */
+     * contact's.
+     * Features (convex.h) are those of convex shapes. Of a mesh that meets a convex shape they are
+     * face t, edge 3 t + 0, 1 or 2 and vertex 3 t + 0, 1 or 2 of triangle t, and face t where the
+     * contact with it has one point; of two meshes the two faces that the point is on. Other
+     * points have none: 0. */
     carom_convex_contact points[CAROM_CONVEX_MOST_CONTACTS];
 } carom_scene_contact;
 
+/* All contacts of a step with their points, in one array. */
 CAROM_RESULT_ARRAY(carom_scene_contacts, carom_scene_contact);
 
 /* Finds all contacts, and the pairs whose contact began or ended since the last step; contacts,
  * begun and ended may be NULL. Before the first step there are no contacts.
- * - Only pairs with an object that was added or moved since are asked; the others keep their
+ * - Only pairs with an object that was added or moved since are tested; the others keep their
  *   answer.
  * - A removed object is in no contact.
  * - CAROM_MORE: a caller's buffer was too small; the step is complete all the same.
@@ -200,7 +210,7 @@ CAROM_RESULT_ARRAY(carom_scene_contacts, carom_scene_contact);
  *   other pairs side by side.
  *
  * Needs exclusive use. Allocates nothing once warm. carom_context_get_work: visits of the search
- * for boxes, pairs asked, and of these, those not in contact. */
+ * for boxes, pairs tested, and of these, those not in contact. */
 CAROM_API carom_status carom_scene_step(carom_context *context, carom_scene *scene,
                                         carom_scene_contacts *contacts, carom_pairs *begun,
                                         carom_pairs *ended);
@@ -212,7 +222,7 @@ typedef struct carom_scene_info {
     uint64_t ignored;  /* pairs left out */
     uint64_t pairs;    /* of the last step: pairs of boxes */
     uint64_t contacts; /* of these, in contact */
-    uint64_t asked;    /* of these pairs, those that an engine was asked in the last step */
+    uint64_t asked;    /* of these pairs, those that an engine tested in the last step */
     uint64_t bytes;    /* held by the scene, without what it borrows */
 } carom_scene_info;
 
@@ -224,7 +234,7 @@ CAROM_API carom_status carom_scene_get_info(const carom_scene *scene, carom_scen
  * Querying after a change and before a step or a commit is a caller's bug. Filters, ignored pairs
  * and `accept` do not apply. Ties take the lowest id. */
 
-/* Brings the scene up to date for queries, without asking any pair. Needs exclusive use. */
+/* Brings the scene up to date for queries, without testing any pair. Needs exclusive use. */
 CAROM_API carom_status carom_scene_commit(carom_context *context, carom_scene *scene);
 
 /* Finds the contacts of `count` other objects with those of the scene, by the scene's reach: a is

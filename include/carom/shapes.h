@@ -37,7 +37,8 @@ typedef enum carom_shape {
      * paraboloid, a tiny distance apart. The worst case of non-convexity; detail^2 near misses. */
     CAROM_SHAPE_CHAZELLE,
     /* A crumpled sheet: `detail` x `detail` cells (100), two triangles each, the sum of 24 seeded
-     * waves, positions rounded to float32; seed 0 stands for 12345. Crosses itself. Open. */
+     * waves, advanced by `phase`, positions rounded to float32; seed 0 stands for 12345. Crosses
+     * itself. Open. */
     CAROM_SHAPE_CLOTH,
     /* `parts` tori (8), linked along x, each as CAROM_SHAPE_TORUS with `detail` steps (32) and
      * `ratio` (0.2, at most 0.25). */
@@ -62,6 +63,7 @@ typedef struct carom_shape_def {
     uint64_t seed;       /* of cloth and shards */
     carom_scalar scalar; /* 0: doubles */
     bool polygons;       /* false: triangles; true: quads and larger where the shape has them */
+    double phase;        /* of cloth: how far its waves have advanced, in radians; 0: not at all */
 } carom_shape_def;
 
 /* Makes a shape; def may be NULL. On failure *mesh is NULL. CAROM_BAD_INPUT: sizes that the shape

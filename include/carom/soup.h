@@ -357,7 +357,7 @@ CAROM_API carom_status carom_soup_cross_segments(carom_context *context, const c
 /* Gives an upper bound on the candidates (carom_work.candidates) of method GRID between two soups,
  * whatever their poses. Candidates are pairs whose boxes and enclosing balls overlap. UINT64_MAX:
  * that or more.
- * The bound follows from the sizes and the crowding of the faces of each soup alone. It is linear
+ * The bound follows from the sizes and the density of the faces of each soup alone. It is linear
  * in the number of faces where few large faces lie near any one (small k: kfree.h).
  * It holds for poses whose rounding is small against the faces: they move no soup farther than 2^35
  * times its smallest face.

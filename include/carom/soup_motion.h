@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* soup_motion.h: when moving soups meet: rigid ones by conservative advancement, deforming ones by
- * exact impacts of vertices, edges and faces.
+ * exact impacts of vertices, edges and faces; what of them is near, and how far they may move.
  *
  *   carom_soup_cross_advance(context, a, &motion_a, b, &motion_b, NULL, &advance);
  *   carom_soup_self_impacts(context, soup, &end, &impacts);
+ *   carom_soup_self_safe_step(context, soup, &end, minimum, &step);
  */
 #ifndef CAROM_SOUP_MOTION_H
 #define CAROM_SOUP_MOTION_H
@@ -46,10 +47,11 @@ typedef enum carom_soup_impact_kind {
     CAROM_SOUP_IMPACT_KIND_VERTEX_FACE = 0, /* a vertex of a and a face of b */
     CAROM_SOUP_IMPACT_KIND_FACE_VERTEX,     /* a face of a and a vertex of b; not within one soup */
     CAROM_SOUP_IMPACT_KIND_EDGE_EDGE,
+    CAROM_SOUP_IMPACT_KIND_NONE, /* nothing meets: the first impact where there is none */
     CAROM_SOUP_IMPACT_KIND_COUNT
 } carom_soup_impact_kind;
 
-/* "vertex-face", "face-vertex", "edge-edge". */
+/* "vertex-face", "face-vertex", "edge-edge", "none". */
 CAROM_API const char *carom_soup_impact_kind_name(carom_soup_impact_kind kind);
 CAROM_API bool carom_soup_impact_kind_from_name(const char *name, carom_soup_impact_kind *kind);
 
@@ -59,7 +61,7 @@ typedef struct carom_soup_impact {
     uint32_t face_a, face_b; /* the face, or the first face that has the vertex or edge */
     uint32_t a[3], b[3];     /* vertices: one, the two of an edge or the three of a triangle; then
                                 CAROM_NONE */
-    carom_interval time;     /* of their first meeting, part of [0, 1]; value is lower */
+    carom_interval time;     /* of their first contact, part of [0, 1]; value is lower */
 } carom_soup_impact;
 
 CAROM_RESULT_ARRAY(carom_soup_impacts, carom_soup_impact);
@@ -78,18 +80,20 @@ CAROM_RESULT_ARRAY(carom_soup_impacts, carom_soup_impact);
  *   are. Polygons take part as the triangles they are split into.
  * - CAROM_BAD_INPUT: positions that are not finite, or not as many as the soup has vertices.
  *   CAROM_UNSUPPORTED: backend cuda.
- * - Cost: two or three times that of preparing the soup and its pairs, where it moves by some
- *   edges' lengths; on all threads. Allocates nothing once warm. */
+ * - Cost: that of preparing the soup and its pairs, two to four times where it moves smoothly by an
+ *   edge's length, less than once where it moves as a whole, and about a microsecond for every
+ *   impact; on all threads. Allocates nothing once warm. */
 
 /* Finds all impacts of a soup with itself, sorted by kind, then by faces. */
 CAROM_API carom_status carom_soup_self_impacts(carom_context *context, const carom_soup *soup,
                                                const carom_mesh_view *end,
                                                carom_soup_impacts *impacts);
 
-/* Finds the impact with the least time.lower, the first of several; time.upper is the least of
- * all. So the first time that anything meets is in [lower, upper]. face_a is CAROM_NONE when there
- * is none. Much faster than all impacts where these are many or points move far: what is
- * later than an impact already found is left out. */
+/* Finds the impact with the least time.lower, the first of several; time.upper is the least of all.
+ * So the first time that anything meets is in [lower, upper]. Where there is none, its kind is
+ * CAROM_SOUP_IMPACT_KIND_NONE, all indices are CAROM_NONE and the time is 0. Much faster than all
+ * impacts where these are many or points move far: what is later than an impact already found is
+ * left out. */
 CAROM_API carom_status carom_soup_self_first_impact(carom_context *context, const carom_soup *soup,
                                                     const carom_mesh_view *end,
                                                     carom_soup_impact *impact);
@@ -104,6 +108,91 @@ CAROM_API carom_status carom_soup_cross_first_impact(carom_context *context, con
                                                      const carom_soup *b,
                                                      const carom_mesh_view *end_b,
                                                      carom_soup_impact *impact);
+
+/* ---- Query: what is near, and how far things may move ---------------------------------------- */
+
+/* Two things that are near each other. */
+typedef struct carom_soup_near_pair {
+    carom_soup_impact_kind kind;
+    uint32_t face_a, face_b; /* the face, or the first face that has the vertex or edge */
+    uint32_t a[3], b[3];     /* vertices: one, the two of an edge or the three of a triangle; then
+                                CAROM_NONE */
+    carom_interval distance; /* the exact distance is in [lower, upper] */
+} carom_soup_near_pair;
+
+CAROM_RESULT_ARRAY(carom_soup_near_pairs, carom_soup_near_pair);
+
+/* Rules for all queries of what is near.
+ * - Pairs are those of impacts: a vertex and a triangle, or two edges. In one soup, a vertex and a
+ *   triangle that has it, and edges with a common vertex, are left out. All faces that are not
+ *   removed take part, those without area as the segments and points they are.
+ * - A pair is near when its distance is at most `reach`, decided exactly: a distance of exactly the
+ *   reach counts. Reach 0: what touches.
+ * - Distances: upper - lower is at most 2^-44 of the extent of the pair, the sum of the sizes of
+ *   all its coordinates relative to one of its points. What touches has distance 0.
+ * - CAROM_BAD_INPUT: a reach or minimum that is negative, infinite or NaN, a coordinate beyond
+ *   2^1020, end positions that are not finite or not as many as the soup has vertices, a pose that
+ *   is not finite. CAROM_UNSUPPORTED: backend cuda.
+ * - The same bytes for any number of threads. Allocates nothing once warm.
+ * - Cost: that of impacts of a soup at rest, and about half a microsecond per pair that is near. */
+
+/* Finds all pairs of a soup that are near, sorted by kind, then by faces. */
+CAROM_API carom_status carom_soup_self_near(carom_context *context, const carom_soup *soup,
+                                            double reach, carom_soup_near_pairs *pairs);
+
+/* The same between two soups. Poses as for all queries of two soups. */
+CAROM_API carom_status carom_soup_cross_near(carom_context *context, const carom_soup *a,
+                                             const carom_pose *pose_a, const carom_soup *b,
+                                             const carom_pose *pose_b, double reach,
+                                             carom_soup_near_pairs *pairs);
+
+/* How far all vertices may move towards their end positions. */
+typedef struct carom_soup_step {
+    double time;                /* in [0, 1]: vertices may move to start + time (end - start) */
+    carom_soup_near_pair limit; /* what comes near then, with its distance at that time; of kind
+                                   CAROM_SOUP_IMPACT_KIND_NONE where time is 1 as nothing does */
+} carom_soup_step;
+
+/* Finds a common step that is safe: vertices move along straight lines towards `end`, and no pair
+ * comes nearer than `minimum` from time 0 to step->time. So there are no impacts on the way.
+ * - Certain: found by conservative advancement with all rounding bounded. The minimum is raised by
+ *   2^-47 of the largest coordinate, so that positions may be computed as start + time * (end -
+ *   start) in doubles.
+ * - Nearly the largest: at step->time the limiting pair is nearer than that minimum plus a
+ *   tolerance, the least of 2^-20 of its extent and an eighth of what its distance at the start is
+ *   above the minimum.
+ * - 0 where a pair is that near already.
+ * - Of `end` only positions, scalar, stride and vertex_count are read. For two soups NULL means
+ *   that the soup stays where it is.
+ * - Cost: that of the first impact, and some microseconds for every pair that comes near. */
+CAROM_API carom_status carom_soup_self_safe_step(carom_context *context, const carom_soup *soup,
+                                                 const carom_mesh_view *end, double minimum,
+                                                 carom_soup_step *step);
+CAROM_API carom_status carom_soup_cross_safe_step(carom_context *context, const carom_soup *a,
+                                                  const carom_mesh_view *end_a, const carom_soup *b,
+                                                  const carom_mesh_view *end_b, double minimum,
+                                                  carom_soup_step *step);
+
+/* Finds for each vertex how far it may move, in any direction and along any path, while all others
+ * do the same: no pair comes nearer than `minimum`, so that nothing meets. distances has space for
+ * as many as the soup has vertices.
+ * - A vertex of several pairs gets the least of (distance - minimum) / 2, where those beyond
+ *   `reach` count as reach: so no vertex gets more than (reach - minimum) / 2. A larger reach
+ *   allows more and costs more. As offset geometric contact moves vertices (Chen et al. 2025).
+ * - Rounded down, and less by 2^-47 of the largest coordinate, so that positions may be rounded to
+ *   doubles. 0 where a pair is as near as that already.
+ * - CAROM_BAD_INPUT: a minimum above the reach. */
+CAROM_API carom_status carom_soup_self_safe_distances(carom_context *context,
+                                                      const carom_soup *soup, double reach,
+                                                      double minimum, double *distances);
+
+/* The same between two soups; each array has space for its soup's vertices. */
+CAROM_API carom_status carom_soup_cross_safe_distances(carom_context *context, const carom_soup *a,
+                                                       const carom_pose *pose_a,
+                                                       const carom_soup *b,
+                                                       const carom_pose *pose_b, double reach,
+                                                       double minimum, double *distances_a,
+                                                       double *distances_b);
 
 #ifdef __cplusplus
 }

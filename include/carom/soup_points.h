@@ -35,7 +35,7 @@ CAROM_API carom_status carom_soup_closest_points(carom_context *context, const c
 
 /* Finds the first face that each ray meets, on all threads. The ray is exactly the points origin +
  * t direction with 0 <= t and, where there is a length, t <= length.
- * - Faces are closed: touching an edge or a corner is meeting.
+ * - Faces are closed: touching an edge or a corner is intersecting.
  * - A ray in the plane of a face meets it in the first of their common points: t is 0 where it
  *   starts on the face. The same holds for segments along the ray.
  * - Which faces are met, which of them first, and whether within the length is decided exactly. Of

@@ -53,7 +53,7 @@ typedef struct carom_tree carom_tree;
  * CAROM_BAD_INPUT: the packing has no spheres or no shares; a cover is smaller than its radius; an
  * arity out of range; sizes below 2^-200 or above 2^200; a mesh that fails carom_mesh_check, is not
  * closed, or reaches far beyond the spheres. Whether it is the mesh that was packed is not checked.
- * Cost: about 2 us of processor time per sphere, NEURAL_GAS 40 us; 99 bytes per sphere. With a
+ * Cost: about 2 us of processor time per sphere, NEURAL_GAS 40 us; 102 bytes per sphere. With a
  * mesh, about 3 us and 28 bytes more per sphere (of fewer than 16,384 spheres 44 bytes), and about
  * 1 us and 76 bytes per triangle. */
 CAROM_API carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
@@ -135,10 +135,10 @@ typedef struct carom_tree_query_def {
                            then say that one solid is inside the other. Takes half as long again.
                            Otherwise, and where no budget or tolerance is set, all engines give
                            the same bounds, bit for bit */
-    /* When to stop early; 0: at the end. The overlap of trees with meshes is then the one of their
-     * octrees, refined until the budget is used up, unless half of it is enough for all spheres.
-     * That of others is searched level by level, and the answer is that of the last level that was
-     * completed. */
+    /* When to stop early; 0: at the end. With a budget the estimate of an overlap comes first, and
+     * bounds with what is left. Pairs of nodes that were not opened then count as two balls with
+     * their moments, and a partial answer has its estimate between its bounds. A budget that is
+     * enough gives the answer of none. */
     uint64_t work_budget;  /* nodes and cells visited, about. Deterministic */
     double time_budget;    /* seconds by the clock; not deterministic */
     double tolerance;      /* of the overlap: when the bounds are at most this share of the estimate

@@ -15,7 +15,7 @@
 #include "base/scan.h"
 #include "base/sort.h"
 #include "grid/grid.h"
-#include "pack/pack_overlap.h"
+#include "spheres/spheres_overlap.h"
 
 #define BALLS_PREFETCH_SPHERES   8u    /* spheres fetched before they are entered: some 400 ns */
 #define BALLS_SPHERES_PER_RANGE  1024u /* spheres per range */
@@ -32,7 +32,7 @@ CAROM_ENUM_NAMES(carom_balls_pair_kind, CAROM_BALLS_PAIR_KIND_COUNT, "secondary"
 
 typedef struct balls_build {
     carom_context *context;
-    const carom_pack_spheres *spheres;
+    const carom_spheres_view *spheres;
     carom_balls_grid *grid;
     uint32_t *keys, *order; /* sphere of each rank; then ranks, largest reach first */
     uint32_t *counts;       /* entries of each bucket; then those written */
@@ -95,7 +95,7 @@ static carom_status make_room_for_spheres(carom_context *context, const carom_al
 /* ---- Frame and order ------------------------------------------------------------------------- */
 
 /* Chooses the units of the grid. */
-static void balls_make_frame(const carom_pack_spheres *spheres, carom_balls_view *view) {
+static void balls_make_frame(const carom_spheres_view *spheres, carom_balls_view *view) {
     carom_bounds bounds = carom_bounds_empty();
     double reach = 0.0, size = 0.0;
     for (uint64_t i = 0; i < spheres->count; ++i) {
@@ -137,7 +137,7 @@ static carom_status balls_make_keys(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status balls_place_spheres(void *argument, carom_range range) {
+static carom_status balls_sort_spheres(void *argument, carom_range range) {
     balls_build *b = argument;
     carom_balls_grid *g = b->grid;
     carom_balls_view *view = &g->view;
@@ -150,7 +150,7 @@ static carom_status balls_place_spheres(void *argument, carom_range range) {
                                  .radius = s->radius,
                                  .secondary = s->secondary,
                                  .cover = s->cover,
-                                 .voids = carom_pack_void_units(&view->extent, s->void_volume),
+                                 .voids = carom_spheres_void_units(&view->extent, s->void_volume),
                                  .index = index};
         g->x[rank] = s->centre.x;
         g->y[rank] = s->centre.y;
@@ -233,7 +233,7 @@ static uint32_t balls_cells_of(const carom_balls_grid *g, uint32_t rank,
 }
 
 /* Levels, and at least the number of cells, for the size of the table. */
-static carom_status place_levels(void *argument, carom_range range) {
+static carom_status balls_set_levels(void *argument, carom_range range) {
     balls_build *b = argument;
     carom_balls_grid *g = b->grid;
     uint64_t count = 0;
@@ -287,14 +287,14 @@ static carom_status balls_count_entries(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static void write_entry(carom_balls_block *block, uint32_t place, const float position[3],
+static void write_entry(carom_balls_block *block, uint32_t transform, const float position[3],
                         float reach, float near, uint32_t rank) {
-    block->x[place] = position[0];
-    block->y[place] = position[1];
-    block->z[place] = position[2];
-    block->reach[place] = reach;
-    block->near[place] = near;
-    block->rank[place] = rank;
+    block->x[transform] = position[0];
+    block->y[transform] = position[1];
+    block->z[transform] = position[2];
+    block->reach[transform] = reach;
+    block->near[transform] = near;
+    block->rank[transform] = rank;
 }
 
 static carom_status balls_fill_entries(void *argument, carom_range range) {
@@ -399,7 +399,7 @@ static carom_status order_spheres(balls_build *b) {
     uint64_t count = b->grid->view.count;
     CAROM_TRY(carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, balls_make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->order, count));
-    return carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, balls_place_spheres, b);
+    return carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, balls_sort_spheres, b);
 }
 
 static carom_status choose_table(balls_build *b, const carom_allocator *allocator,
@@ -446,7 +446,7 @@ static carom_status balls_enter_spheres(balls_build *b, const carom_allocator *a
     carom_balls_grid *g = b->grid;
     uint64_t count = g->view.count;
     make_levels(g, &g->view, def->cell_scale);
-    CAROM_TRY(carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, place_levels, b));
+    CAROM_TRY(carom_parallel_for(b->context, count, BALLS_SPHERES_PER_RANGE, balls_set_levels, b));
     CAROM_TRY(choose_table(b, allocator, def));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->order, count));
     uint64_t buckets = g->view.table.bucket_count;
@@ -488,16 +488,16 @@ static carom_status balls_build_grid(balls_build *b, const carom_allocator *allo
     return balls_enter_spheres(b, allocator, def);
 }
 
-static carom_status make_extent(carom_context *context, const carom_pack_spheres *spheres,
-                                const char *what, carom_pack_extent *extent) {
+static carom_status make_extent(carom_context *context, const carom_spheres_view *spheres,
+                                const char *what, carom_spheres_extent *extent) {
     if (spheres->count > MOST_SPHERES)
         return carom_fail(context, CAROM_TOO_LARGE, "%s has %llu spheres; at most 2^31 can be",
                           what, (unsigned long long)spheres->count);
-    return carom_pack_extent_of(context, spheres, what, extent);
+    return carom_spheres_extent_of(context, spheres, what, extent);
 }
 
 carom_status carom_balls_build(carom_context *context, const carom_allocator *allocator,
-                               const carom_grid_def *def, const carom_pack_spheres *spheres,
+                               const carom_grid_def *def, const carom_spheres_view *spheres,
                                const char *what, carom_balls_grid *grid) {
     balls_build b = {
         .context = context, .spheres = spheres, .grid = grid, .shared = context->threads > 1};
@@ -511,7 +511,7 @@ carom_status carom_balls_build(carom_context *context, const carom_allocator *al
 }
 
 /* Chooses how many levels are also entered on level 0. */
-static void choose_fine_levels(const carom_pack_spheres *spheres, carom_balls_view *view) {
+static void choose_fine_levels(const carom_spheres_view *spheres, carom_balls_view *view) {
     double entries[CAROM_BALLS_LEVELS] = {0}, sides[CAROM_BALLS_LEVELS] = {0}, all = 0.0;
     for (uint64_t i = 0; i < spheres->count && view->level_count > 1; ++i) {
         float reach = carom_float_up(carom_balls_reach(&spheres->data[i]) * view->unit, 0.0);
@@ -533,7 +533,7 @@ static void choose_fine_levels(const carom_pack_spheres *spheres, carom_balls_vi
 }
 
 carom_status carom_balls_describe(carom_context *context, const carom_grid_def *def,
-                                  const carom_pack_spheres *spheres, const char *what,
+                                  const carom_spheres_view *spheres, const char *what,
                                   carom_balls_view *view) {
     memset(view, 0, sizeof(*view));
     CAROM_TRY(make_extent(context, spheres, what, &view->extent));
@@ -565,8 +565,8 @@ carom_status carom_balls_create(carom_context *context, const carom_balls_def *d
     carom_balls *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "balls");
     *made = (carom_balls){.allocator = context->allocator, .def = def->grid};
-    carom_pack_spheres spheres;
-    carom_status status = carom_pack_spheres_of(context, def->packing, "the packing", &spheres);
+    carom_spheres_view spheres;
+    carom_status status = carom_spheres_of(context, def->packing, "the packing", &spheres);
     if (status == CAROM_OK)
         status = carom_balls_on_device(context)
                      ? carom_balls_device_build(context, made, &spheres, "the packing")
@@ -610,7 +610,7 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
     CAROM_REQUIRE_INPUTS(spheres, count, "spheres");
     CAROM_TRY(carom_balls_check_backend(context, balls, balls));
     CAROM_TRY(balls_check_spheres(context, spheres, count, volume));
-    const carom_pack_spheres all = {spheres, count, volume};
+    const carom_spheres_view all = {spheres, count, volume};
     if (carom_balls_on_device(context))
         return carom_balls_device_build(context, balls, &all, "the update");
     CAROM_TRY(carom_balls_build(context, &balls->allocator, &balls->def, &all, "the update",

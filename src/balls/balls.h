@@ -6,7 +6,7 @@
 #include "balls/balls_device.h"
 #include "base/context.h"
 #include "carom/balls.h"
-#include "pack/pack_overlap.h"
+#include "spheres/spheres_overlap.h"
 
 /* The arrays that a view points to, and their capacities. */
 typedef struct carom_balls_grid {
@@ -35,12 +35,12 @@ struct carom_balls {
 /* Enters spheres in a grid; takes memory from `allocator` only if the capacity is too small. On
  * failure the grid's contents are unspecified. */
 carom_status carom_balls_build(carom_context *context, const carom_allocator *allocator,
-                               const carom_grid_def *def, const carom_pack_spheres *spheres,
+                               const carom_grid_def *def, const carom_spheres_view *spheres,
                                const char *what, carom_balls_grid *grid);
 
 /* The view of spheres without arrays, and with the table of a grid for the GPU. */
 carom_status carom_balls_describe(carom_context *context, const carom_grid_def *def,
-                                  const carom_pack_spheres *spheres, const char *what,
+                                  const carom_spheres_view *spheres, const char *what,
                                   carom_balls_view *view);
 
 /* CAROM_OK if the context computes where both packings are. */
@@ -56,17 +56,17 @@ static inline bool carom_balls_on_device(const carom_context *context) {
 
 /* Enters spheres; on failure nothing has changed but what is on the device. */
 carom_status carom_balls_device_build(carom_context *context, carom_balls *balls,
-                                      const carom_pack_spheres *spheres, const char *what);
+                                      const carom_spheres_view *spheres, const char *what);
 void carom_balls_device_release(carom_balls *balls);
 uint64_t carom_balls_device_bytes(const carom_balls *balls);
 uint64_t carom_balls_device_entries(const carom_balls *balls);
 
 /* Poses and scales have been checked. */
-carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_pair *meetings,
+carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_pair *queries,
                                         uint64_t count, bool skip_limits,
                                         carom_packing_overlap *overlaps);
 /* `pairs` NULL: they are counted only; `any`: one of them is enough. */
-carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *meeting,
+carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *query,
                                       carom_balls_pair_kind kind, bool any, carom_pairs *pairs,
                                       uint64_t *count);
 

@@ -3,9 +3,9 @@
  *
  * Spheres are sorted along a Morton curve, entries counted per bucket, the counts added up, and
  * entries written. An entry carries the lowest bits of its cell. So a query takes each sphere once
- * although several cells of a sphere may share a bucket: if the balls meet, the cell that is asked
- * for is among those of the sphere, whose low bits differ. Large spheres are also entered in the
- * cells of level 0 (view.fine_levels), so that nearly all spheres ask for one cell only.
+ * although several cells of a sphere may share a bucket: if the balls meet, the cell that is looked
+ * up is among those of the sphere, whose low bits differ. Large spheres are also entered in the
+ * cells of level 0 (view.fine_levels), so that nearly all spheres look up one cell only.
  *
  * Source: Weller, Frese, Zachmann 2013, 4. */
 #include <new>
@@ -19,7 +19,7 @@
 #define BUILD_THREADS 128u
 #define PER_SPHERE    12u   /* entries that there is room for at first: packings have 8 to 10, */
 #define LEAST_ENTRIES 1024u /* and so many for few spheres */
-#define SPARE_ENTRIES 8u    /* an overflow asks for one in so many more */
+#define SPARE_ENTRIES 8u    /* an overflow requests one in so many more */
 /* Entries that 32 bits number, with some to spare for warps that read beyond the last. */
 #define MOST_ENTRIES (UINT32_MAX - 2u * CAROM_WARP)
 
@@ -100,10 +100,10 @@ static __device__ inline void each_cell(const carom_balls_view &view, const floa
 /* Puts spheres into their order and counts their entries. The first LARGE_BLOCKS blocks count those
  * of large spheres on level 0. */
 static __global__ void
-balls_build_cuda_place_spheres(carom_balls_view view, const carom_packing_sphere *spheres,
-                               const uint32_t *order, carom_balls_sphere *placed, float4 *askers,
-                               float *near_radii, uint32_t *counts, large_list large,
-                               large_list ranks, carom_device_count *total) {
+balls_build_cuda_sort_spheres(carom_balls_view view, const carom_packing_sphere *spheres,
+                              const uint32_t *order, carom_balls_sphere *sorted,
+                              float4 *query_spheres, float *near_radii, uint32_t *counts,
+                              large_list large, large_list ranks, carom_device_count *total) {
     carom_device_begin();
     __shared__ unsigned entered;
     if (threadIdx.x == 0) entered = 0;
@@ -133,14 +133,14 @@ balls_build_cuda_place_spheres(carom_balls_view view, const carom_packing_sphere
         level = carom_balls_level(&view, reach);
         carom_balls_position(&view, s.centre, position);
         if (thread % SHARE == 0) {
-            placed[rank] = carom_balls_sphere{s.centre,
+            sorted[rank] = carom_balls_sphere{s.centre,
                                               s.radius,
                                               s.secondary,
                                               s.cover,
-                                              carom_pack_void_units(&view.extent, s.void_volume),
+                                              carom_spheres_void_units(&view.extent, s.void_volume),
                                               index,
                                               level};
-            askers[rank] = make_float4(position[0], position[1], position[2], reach);
+            query_spheres[rank] = make_float4(position[0], position[1], position[2], reach);
             near_radii[rank] = carom_float_up(near * view.unit, 0.0);
             if (is_large(view, level)) add_large(ranks, rank, view.count);
         }
@@ -152,11 +152,12 @@ balls_build_cuda_place_spheres(carom_balls_view view, const carom_packing_sphere
 }
 
 /* A warp for each 32 spheres. */
-static __global__ void bound_groups(carom_balls_view view, const float4 *askers, float4 *groups) {
+static __global__ void bound_groups(carom_balls_view view, const float4 *query_spheres,
+                                    float4 *groups) {
     carom_device_begin();
     uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x, last = view.count - 1u;
     if (rank / CAROM_WARP > last / CAROM_WARP) return;
-    float4 s = askers[rank < last ? rank : last];
+    float4 s = query_spheres[rank < last ? rank : last];
     float low[3] = {s.x, s.y, s.z}, high[3] = {s.x, s.y, s.z};
     for (int k = 0; k < 3; ++k)
         for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
@@ -174,14 +175,13 @@ static __global__ void bound_groups(carom_balls_view view, const float4 *askers,
 
 /* Leaves all counts 0 for the next build. The first LARGE_BLOCKS blocks enter large spheres on
  * level 0. */
-static __global__ void balls_build_cuda_enter_spheres(carom_balls_view view, const float4 *askers,
-                                                      const float *near_radii,
-                                                      const uint32_t *starts, uint32_t *counts,
-                                                      large_list ranks, float4 *entries,
-                                                      uint4 *links, uint64_t capacity) {
+static __global__ void
+balls_build_cuda_enter_spheres(carom_balls_view view, const float4 *query_spheres,
+                               const float *near_radii, const uint32_t *starts, uint32_t *counts,
+                               large_list ranks, float4 *entries, uint4 *links, uint64_t capacity) {
     carom_device_begin();
     auto enter = [&](uint32_t rank, bool on_own_level, unsigned share, unsigned shares) {
-        float4 s = askers[rank], entry = make_float4(s.x, s.y, s.z, near_radii[rank]);
+        float4 s = query_spheres[rank], entry = make_float4(s.x, s.y, s.z, near_radii[rank]);
         const float position[3] = {s.x, s.y, s.z};
         uint32_t level = on_own_level ? carom_balls_level(&view, s.w) : 0u;
         each_cell(
@@ -230,7 +230,7 @@ static carom_status build_reserve(carom_device *device, carom_device_op *op) {
         {&device->scratch[CAROM_SCRATCH_BALLS_ORDER],
          carom_device_row(count * sizeof(uint32_t)) + carom_device_scan_bytes(buckets + 1)},
         {&to->spheres, count * sizeof(carom_balls_sphere)},
-        {&to->askers, count * sizeof(float4)},
+        {&to->query_spheres, count * sizeof(float4)},
         {&to->near_radii, count * sizeof(float)},
         {&to->groups, balls_cuda_words_for(b->view->count) * sizeof(float4)},
         {&to->starts, (buckets + 1) * sizeof(uint32_t)},
@@ -264,8 +264,8 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     uint32_t *counts =
         carom_device_take<uint32_t>(device, CAROM_SCRATCH_BALLS_COUNTS, buckets * sizeof(uint32_t));
     uint32_t *starts = (uint32_t *)to->starts.data;
-    carom_balls_sphere *placed = (carom_balls_sphere *)to->spheres.data;
-    float4 *askers = (float4 *)to->askers.data;
+    carom_balls_sphere *sorted = (carom_balls_sphere *)to->spheres.data;
+    float4 *query_spheres = (float4 *)to->query_spheres.data;
     float *near_radii = (float *)to->near_radii.data;
     carom_device_step(device, "order");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
@@ -273,19 +273,21 @@ static void build_launch(carom_device *device, carom_device_op *op) {
                         large.data, large.count);
     carom_tree_order(device, view.count, sort, order);
     carom_device_step(device, "spheres");
-    carom_device_launch(device, balls_build_cuda_place_spheres, shared, threads, view, spheres,
-                        order, placed, askers, near_radii, counts, large, ranks, &n[B_ENTRIES]);
-    carom_device_launch(device, bound_groups, blocks, threads, view, askers,
+    carom_device_launch(device, balls_build_cuda_sort_spheres, shared, threads, view, spheres,
+                        order, sorted, query_spheres, near_radii, counts, large, ranks,
+                        &n[B_ENTRIES]);
+    carom_device_launch(device, bound_groups, blocks, threads, view, query_spheres,
                         (float4 *)to->groups.data);
     carom_device_step(device, "buckets");
     carom_device_scan(device, (char *)order + row, bytes, counts, starts, buckets);
     carom_device_step(device, "entries");
-    carom_device_launch(device, balls_build_cuda_enter_spheres, shared, threads, view, askers,
-                        near_radii, starts, counts, ranks, (float4 *)to->entries.data,
-                        (uint4 *)to->links.data, to->entries.bytes / sizeof(float4));
+    carom_device_launch(device, balls_build_cuda_enter_spheres, shared, threads, view,
+                        query_spheres, near_radii, starts, counts, ranks,
+                        (float4 *)to->entries.data, (uint4 *)to->links.data,
+                        to->entries.bytes / sizeof(float4));
 }
 
-static carom_status build_settle(carom_device *device, carom_device_op *op,
+static carom_status build_finish(carom_device *device, carom_device_op *op,
                                  const carom_device_counters *counters, bool *again) {
     const build_arguments *b = carom_device_arguments<build_arguments>(op);
     carom_device_balls *balls = b->balls;
@@ -314,8 +316,8 @@ carom_status carom_balls_cuda_create(carom_device *device, carom_device_balls **
 
 void carom_balls_cuda_destroy(carom_device_balls *balls) {
     for (grid_arrays &a : balls->arrays) {
-        carom_device_block *blocks[] = {&a.spheres, &a.askers,  &a.near_radii, &a.groups,
-                                        &a.starts,  &a.entries, &a.links};
+        carom_device_block *blocks[] = {&a.spheres, &a.query_spheres, &a.near_radii, &a.groups,
+                                        &a.starts,  &a.entries,       &a.links};
         for (carom_device_block *block : blocks) carom_device_release(block);
     }
     carom_device_release(&balls->view);
@@ -325,7 +327,7 @@ void carom_balls_cuda_destroy(carom_device_balls *balls) {
 uint64_t carom_balls_cuda_bytes(const carom_device_balls *balls) {
     uint64_t bytes = balls->view.bytes;
     for (const grid_arrays &a : balls->arrays)
-        bytes += a.spheres.bytes + a.askers.bytes + a.near_radii.bytes + a.groups.bytes +
+        bytes += a.spheres.bytes + a.query_spheres.bytes + a.near_radii.bytes + a.groups.bytes +
                  a.starts.bytes + a.entries.bytes + a.links.bytes;
     return bytes;
 }
@@ -337,7 +339,7 @@ uint64_t carom_balls_cuda_entries(const carom_device_balls *balls) {
 carom_status carom_balls_cuda_set(carom_device *device, carom_device_balls *balls,
                                   const carom_balls_view *view,
                                   const carom_packing_sphere *spheres) {
-    carom_device_op op = {build_reserve, build_launch, build_settle, nullptr, {}};
+    carom_device_op op = {build_reserve, build_launch, build_finish, nullptr, {}};
     uint64_t bytes = view->count * sizeof(*spheres), entries = balls->entries;
     CAROM_DEVICE_TRY(carom_device_finish(device));
     CAROM_DEVICE_TRY(
@@ -354,7 +356,7 @@ carom_status carom_balls_cuda_set(carom_device *device, carom_device_balls *ball
     if (status == CAROM_OK) {
         const grid_arrays *to = next_arrays(balls);
         grid_view on_device[REPLICAS] = {
-            {*view, (const float4 *)to->askers.data, (const float *)to->near_radii.data,
+            {*view, (const float4 *)to->query_spheres.data, (const float *)to->near_radii.data,
              (const float4 *)to->groups.data, (const float4 *)to->entries.data,
              (const uint4 *)to->links.data}};
         on_device[0].v.spheres = (const carom_balls_sphere *)to->spheres.data;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres asking a grid: posing, cells, filter, terms (balls_item.h).
+/* Spheres look up a grid: posing, cells, filter, terms (balls_item.h).
  *
  * The steps run over a batch of spheres that are near in space. Posing is in doubles, as the posed
  * centres x' are those of the result; then x' goes to the frame of the grid, as floats. All buckets
  * of the batch are looked up before the first is scanned, so that cache misses overlap. A scan
  * compares one sphere with the columns of a block in floats, enlarged by the slack, and lists the
  * pairs that are left. Their posed spheres are then copied into columns of doubles
- * (pack_batch_cpu.h). */
+ * (spheres_batch_cpu.h). */
 #include "balls/balls_cpu.h"
 
 #include "base/simd.h"
@@ -30,54 +30,54 @@ CAROM_SIMD void store_floats(float *to, carom_f64v v) {
     carom_f64v_store_floats(to, v);
 }
 
-/* carom_pack_pose_centre for CAROM_LANES64 centres. */
-CAROM_SIMD void pose_some(const carom_pack_place *place, carom_f64v *x, carom_f64v *y,
+/* carom_spheres_pose_centre for CAROM_LANES64 centres. */
+CAROM_SIMD void pose_some(const carom_spheres_transform *transform, carom_f64v *x, carom_f64v *y,
                           carom_f64v *z) {
-    const double *r = place->frame.r;
-    carom_f64v u = *x * place->scale, v = *y * place->scale, w = *z * place->scale;
-    *x = ((r[0] * u + r[1] * v) + r[2] * w) + place->frame.t.x;
-    *y = ((r[3] * u + r[4] * v) + r[5] * w) + place->frame.t.y;
-    *z = ((r[6] * u + r[7] * v) + r[8] * w) + place->frame.t.z;
+    const double *r = transform->frame.r;
+    carom_f64v u = *x * transform->scale, v = *y * transform->scale, w = *z * transform->scale;
+    *x = ((r[0] * u + r[1] * v) + r[2] * w) + transform->frame.t.x;
+    *y = ((r[3] * u + r[4] * v) + r[5] * w) + transform->frame.t.y;
+    *z = ((r[6] * u + r[7] * v) + r[8] * w) + transform->frame.t.z;
 }
 
-static void balls_cpu_pose(const carom_balls_asking *ask, uint32_t first, uint32_t count,
+static void balls_cpu_pose(const carom_balls_lookup *lookup, uint32_t first, uint32_t count,
                            carom_balls_worker *w) {
-    const carom_balls_view *from = ask->from;
-    const carom_vec3 t = ask->grid_place->frame.t;
-    const double *m = ask->turn;
+    const carom_balls_view *from = lookup->from;
+    const carom_vec3 t = lookup->grid_transform->frame.t;
+    const double *m = lookup->turn;
     w->first = first;
     for (uint32_t i = 0; i < count; i += CAROM_LANES64) {
         carom_f64v x = carom_f64v_load(&from->x[first + i]);
         carom_f64v y = carom_f64v_load(&from->y[first + i]);
         carom_f64v z = carom_f64v_load(&from->z[first + i]);
-        pose_some(ask->from_place, &x, &y, &z);
+        pose_some(lookup->from_transform, &x, &y, &z);
         carom_f64v_store(&w->x[i], x);
         carom_f64v_store(&w->y[i], y);
         carom_f64v_store(&w->z[i], z);
         x -= t.x;
         y -= t.y;
         z -= t.z;
-        store_floats(&w->p[0][i], m[0] * x + m[1] * y + m[2] * z - ask->shift[0]);
-        store_floats(&w->p[1][i], m[3] * x + m[4] * y + m[5] * z - ask->shift[1]);
-        store_floats(&w->p[2][i], m[6] * x + m[7] * y + m[8] * z - ask->shift[2]);
+        store_floats(&w->p[0][i], m[0] * x + m[1] * y + m[2] * z - lookup->shift[0]);
+        store_floats(&w->p[1][i], m[3] * x + m[4] * y + m[5] * z - lookup->shift[1]);
+        store_floats(&w->p[2][i], m[6] * x + m[7] * y + m[8] * z - lookup->shift[2]);
     }
 }
 
 /* Radii in units of the grid. */
-static void balls_cpu_measure(const carom_balls_asking *ask, uint32_t count,
+static void balls_cpu_measure(const carom_balls_lookup *lookup, uint32_t count,
                               carom_balls_worker *w) {
-    const float *reach = ask->from->reach + w->first, *near = ask->from->near + w->first;
-    double ratio = ask->from_ratio;
+    const float *reach = lookup->from->reach + w->first, *near = lookup->from->near + w->first;
+    double ratio = lookup->from_ratio;
     for (uint32_t i = 0; i < count; ++i) {
         w->near[i] = (float)((double)near[i] * ratio) + CAROM_BALLS_SLACK;
         w->reach[i] = (float)((double)reach[i] * ratio) + CAROM_BALLS_SLACK;
     }
-    if (ask->ratio == 1.0) { /* what the item gives, without its loops */
+    if (lookup->ratio == 1.0) { /* what the item gives, without its loops */
         for (uint32_t i = 0; i < count; ++i)
-            w->least[i] = ask->b_asks ? -carom_float_below(-reach[i]) : reach[i];
+            w->least[i] = lookup->from_b ? -carom_float_below(-reach[i]) : reach[i];
     } else {
         for (uint32_t i = 0; i < count; ++i)
-            w->least[i] = carom_balls_threshold(reach[i], ask->ratio, ask->b_asks);
+            w->least[i] = carom_balls_threshold(reach[i], lookup->ratio, lookup->from_b);
     }
 }
 
@@ -152,8 +152,8 @@ static void find_buckets(const carom_balls_view *grid, uint32_t level, uint32_t 
 }
 
 /* Lists the buckets that the spheres of a batch visit, one per level. */
-static void list_visits(const carom_balls_asking *ask, uint32_t count, carom_balls_worker *w) {
-    const carom_balls_view *grid = ask->grid;
+static void list_visits(const carom_balls_lookup *lookup, uint32_t count, carom_balls_worker *w) {
+    const carom_balls_view *grid = lookup->grid;
     uint32_t listed = 0, inside = list_inside(grid, count, w);
     for (uint32_t level = 0; level < grid->level_count && inside != 0; ++level) {
         float bottom = grid->bottom[level], top = grid->top[level];
@@ -174,9 +174,9 @@ static void list_visits(const carom_balls_asking *ask, uint32_t count, carom_bal
 
 /* ---- Pairs that are left --------------------------------------------------------------------- */
 
-static carom_pack_posed balls_cpu_posed(const carom_pack_place *place,
-                                        const carom_balls_sphere *s) {
-    return carom_pack_pose_sphere(place, s->centre, s->radius, s->secondary, s->cover);
+static carom_spheres_posed balls_cpu_posed(const carom_spheres_transform *transform,
+                                           const carom_balls_sphere *s) {
+    return carom_spheres_pose_sphere(transform, s->centre, s->radius, s->secondary, s->cover);
 }
 
 static inline void balls_cpu_flag(uint8_t *flags, uint32_t rank) {
@@ -184,18 +184,20 @@ static inline void balls_cpu_flag(uint8_t *flags, uint32_t rank) {
 }
 
 /* Decides about covers that floats could not decide about. */
-static void settle_doubts(const carom_balls_asking *ask, carom_balls_worker *w) {
-    uint8_t *from = w->flags[ask->b_asks ? 1 : 0], *grid = w->flags[ask->b_asks ? 0 : 1];
+static void resolve_doubts(const carom_balls_lookup *lookup, carom_balls_worker *w) {
+    uint8_t *from = w->flags[lookup->from_b ? 1 : 0], *grid = w->flags[lookup->from_b ? 0 : 1];
     for (uint32_t i = 0; i < w->doubt_count; ++i) {
         uint32_t rank = w->first + w->doubt_sphere[i];
-        uint32_t other = carom_balls_entry_rank(ask->grid, w->doubt_entry[i]);
+        uint32_t other = carom_balls_entry_rank(lookup->grid, w->doubt_entry[i]);
         if (__atomic_load_n(&from[rank], __ATOMIC_RELAXED) != 0 &&
             __atomic_load_n(&grid[other], __ATOMIC_RELAXED) != 0)
             continue;
-        carom_pack_posed a = balls_cpu_posed(ask->from_place, &ask->from->spheres[rank]);
-        carom_pack_posed b = balls_cpu_posed(ask->grid_place, &ask->grid->spheres[other]);
+        carom_spheres_posed a =
+            balls_cpu_posed(lookup->from_transform, &lookup->from->spheres[rank]);
+        carom_spheres_posed b =
+            balls_cpu_posed(lookup->grid_transform, &lookup->grid->spheres[other]);
         ++w->undecided;
-        if (!carom_pack_covers_meet(&a, &b)) continue;
+        if (!carom_spheres_covers_meet(&a, &b)) continue;
         balls_cpu_flag(from, rank);
         balls_cpu_flag(grid, other);
     }
@@ -204,12 +206,12 @@ static void settle_doubts(const carom_balls_asking *ask, carom_balls_worker *w) 
 
 /* Poses the spheres of the grid that were copied into a batch, from `at` on; reads and writes up to
  * a vector past the end. */
-static void balls_cpu_pose_side(const carom_pack_place *place, carom_pack_side *side, uint32_t at,
-                                uint32_t end) {
+static void balls_cpu_pose_side(const carom_spheres_transform *transform, carom_spheres_side *side,
+                                uint32_t at, uint32_t end) {
     for (; at < end; at += CAROM_LANES64) {
         carom_f64v x = carom_f64v_load(&side->x[at]), y = carom_f64v_load(&side->y[at]),
                    z = carom_f64v_load(&side->z[at]);
-        pose_some(place, &x, &y, &z);
+        pose_some(transform, &x, &y, &z);
         carom_f64v_store(&side->x[at], x);
         carom_f64v_store(&side->y[at], y);
         carom_f64v_store(&side->z[at], z);
@@ -217,29 +219,31 @@ static void balls_cpu_pose_side(const carom_pack_place *place, carom_pack_side *
 }
 
 /* Adds the pairs up. */
-static void balls_cpu_add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
-    carom_pack_batch *batch = &w->batch;
-    carom_pack_side *from = ask->b_asks ? &batch->b : &batch->a;
-    carom_pack_side *grid = ask->b_asks ? &batch->a : &batch->b;
-    const carom_balls_sphere *asking = ask->from->spheres + w->first, *asked = ask->grid->spheres;
-    double scale = ask->from_place->scale, grid_scale = ask->grid_place->scale;
+static void balls_cpu_add_up(const carom_balls_lookup *lookup, carom_balls_worker *w) {
+    carom_spheres_batch *batch = &w->batch;
+    carom_spheres_side *from = lookup->from_b ? &batch->b : &batch->a;
+    carom_spheres_side *grid = lookup->from_b ? &batch->a : &batch->b;
+    const carom_balls_sphere *from_spheres = lookup->from->spheres + w->first,
+                             *grid_spheres = lookup->grid->spheres;
+    double scale = lookup->from_transform->scale, grid_scale = lookup->grid_transform->scale;
     uint32_t *ranks = w->hit_entry;
     for (uint32_t i = 0; i < w->hit_count; ++i)
-        ranks[i] = carom_balls_entry_rank(ask->grid, w->hit_entry[i]);
+        ranks[i] = carom_balls_entry_rank(lookup->grid, w->hit_entry[i]);
     for (uint32_t i = w->hit_count; i < w->hit_count + BALLS_PREFETCH_PAIRS; ++i) ranks[i] = 0;
     for (uint32_t done = 0; done < w->hit_count;) {
-        uint32_t space = CAROM_PACK_BATCH - batch->count, begin = batch->count;
+        uint32_t space = CAROM_SPHERES_BATCH - batch->count, begin = batch->count;
         uint32_t some = CAROM_MIN(w->hit_count - done, space);
         for (uint32_t i = 0; i < some; ++i) {
             uint32_t k = w->hit_sphere[done + i], at = begin + i;
-            const carom_balls_sphere *s = &asked[ranks[done + i]];
-            CAROM_ASSERT(ranks[done + i] < ask->grid->count && w->first + k < ask->from->count);
-            __builtin_prefetch(&asked[ranks[done + i + BALLS_PREFETCH_PAIRS]]);
+            const carom_balls_sphere *s = &grid_spheres[ranks[done + i]];
+            CAROM_ASSERT(ranks[done + i] < lookup->grid->count &&
+                         w->first + k < lookup->from->count);
+            __builtin_prefetch(&grid_spheres[ranks[done + i + BALLS_PREFETCH_PAIRS]]);
             from->x[at] = w->x[k];
             from->y[at] = w->y[k];
             from->z[at] = w->z[k];
-            from->secondary[at] = asking[k].secondary * scale;
-            from->radius[at] = asking[k].radius * scale;
+            from->secondary[at] = from_spheres[k].secondary * scale;
+            from->radius[at] = from_spheres[k].radius * scale;
             grid->x[at] = s->centre.x;
             grid->y[at] = s->centre.y;
             grid->z[at] = s->centre.z;
@@ -248,18 +252,18 @@ static void balls_cpu_add_up(const carom_balls_asking *ask, carom_balls_worker *
         }
         batch->count += some;
         done += some;
-        CAROM_ASSERT(batch->count <= CAROM_PACK_BATCH);
-        balls_cpu_pose_side(ask->grid_place, grid, begin, batch->count);
-        if (batch->count == CAROM_PACK_BATCH)
-            CAROM_CPU(carom_pack_batch_add)(batch, ask->meeting, ask->bounds, &w->totals);
+        CAROM_ASSERT(batch->count <= CAROM_SPHERES_BATCH);
+        balls_cpu_pose_side(lookup->grid_transform, grid, begin, batch->count);
+        if (batch->count == CAROM_SPHERES_BATCH)
+            CAROM_CPU(carom_spheres_batch_add)(batch, lookup->posed, lookup->bounds, &w->totals);
     }
 }
 
-static bool balls_cpu_settle(const carom_balls_asking *ask, carom_balls_worker *w) {
+static bool balls_cpu_flush(const carom_balls_lookup *lookup, carom_balls_worker *w) {
     w->candidates += w->hit_count;
-    if (w->doubt_count != 0) settle_doubts(ask, w);
-    if (w->found != NULL) return w->hit_count == 0 || w->found(w, ask);
-    balls_cpu_add_up(ask, w);
+    if (w->doubt_count != 0) resolve_doubts(lookup, w);
+    if (w->found != NULL) return w->hit_count == 0 || w->found(w, lookup);
+    balls_cpu_add_up(lookup, w);
     w->hit_count = 0;
     return true;
 }
@@ -287,43 +291,45 @@ static inline uint32_t balls_cpu_append(uint64_t set, uint32_t first, uint32_t s
 }
 
 /* In checked builds: covers of which floats say that they surely meet do so in doubles. */
-static inline void balls_check_sure(const carom_balls_asking *ask, const carom_balls_worker *w,
+static inline void balls_check_sure(const carom_balls_lookup *lookup, const carom_balls_worker *w,
                                     uint32_t sphere, const matches *m) {
 #ifdef CAROM_CHECKS
-    carom_pack_posed a = balls_cpu_posed(ask->from_place, &ask->from->spheres[w->first + sphere]);
+    carom_spheres_posed a =
+        balls_cpu_posed(lookup->from_transform, &lookup->from->spheres[w->first + sphere]);
     for (uint64_t set = m->sure; set != 0; set &= set - 1) {
         uint32_t at = m->first + (uint32_t)__builtin_ctzll(set);
-        uint32_t rank = carom_balls_entry_rank(ask->grid, at);
-        carom_pack_posed b = balls_cpu_posed(ask->grid_place, &ask->grid->spheres[rank]);
-        CAROM_ASSERT(carom_pack_covers_meet(&a, &b));
+        uint32_t rank = carom_balls_entry_rank(lookup->grid, at);
+        carom_spheres_posed b =
+            balls_cpu_posed(lookup->grid_transform, &lookup->grid->spheres[rank]);
+        CAROM_ASSERT(carom_spheres_covers_meet(&a, &b));
     }
 #else
-    (void)ask, (void)w, (void)sphere, (void)m;
+    (void)lookup, (void)w, (void)sphere, (void)m;
 #endif
 }
 
-/* Flags entries, and the sphere that asked. */
-static inline void flag_all(const carom_balls_asking *ask, carom_balls_worker *w, uint32_t sphere,
-                            const matches *m) {
-    uint8_t *grid = w->flags[ask->b_asks ? 0 : 1];
-    balls_check_sure(ask, w, sphere, m);
-    if (m->sure != 0) balls_cpu_flag(w->flags[ask->b_asks ? 1 : 0], w->first + sphere);
+/* Flags entries, and the sphere that looked them up. */
+static inline void flag_all(const carom_balls_lookup *lookup, carom_balls_worker *w,
+                            uint32_t sphere, const matches *m) {
+    uint8_t *grid = w->flags[lookup->from_b ? 0 : 1];
+    balls_check_sure(lookup, w, sphere, m);
+    if (m->sure != 0) balls_cpu_flag(w->flags[lookup->from_b ? 1 : 0], w->first + sphere);
     for (uint64_t set = m->sure; set != 0; set &= set - 1)
         balls_cpu_flag(
-            grid, carom_balls_entry_rank(ask->grid, m->first + (uint32_t)__builtin_ctzll(set)));
+            grid, carom_balls_entry_rank(lookup->grid, m->first + (uint32_t)__builtin_ctzll(set)));
 }
 
 /* Compares a sphere with entries of a bucket, at most as many as fit into the lists. Bits of 64
  * entries are collected before they are looked at: one branch that is hard to predict, not four. */
-CAROM_SIMD void balls_cpu_scan(const carom_balls_asking *ask, carom_balls_worker *w,
+CAROM_SIMD void balls_cpu_scan(const carom_balls_lookup *lookup, carom_balls_worker *w,
                                const carom_balls_visit *v, uint32_t at, uint32_t end, int what) {
-    const carom_balls_block *block = ask->grid->blocks + at;
+    const carom_balls_block *block = lookup->grid->blocks + at;
     uint32_t sphere = v->sphere;
     carom_f32v x = carom_f32v_splat(w->p[0][sphere]), y = carom_f32v_splat(w->p[1][sphere]),
                z = carom_f32v_splat(w->p[2][sphere]), low = carom_f32v_splat(v->low),
                high = carom_f32v_splat(v->high), near = carom_f32v_splat(w->near[sphere]),
                reach = carom_f32v_splat(w->reach[sphere]);
-    bool covers_decide = ask->grid->covers_largest && ask->from->covers_largest;
+    bool covers_decide = lookup->grid->covers_largest && lookup->from->covers_largest;
     while (at < end && block->reach[0] >= v->low) {
         matches m = {0, 0, 0, at * CAROM_BALLS_BLOCK};
         for (uint32_t bit = 0; bit < 64 && at < end && block->reach[0] >= v->low; ++at, ++block) {
@@ -347,7 +353,7 @@ CAROM_SIMD void balls_cpu_scan(const carom_balls_asking *ask, carom_balls_worker
             balls_cpu_append(m.hits, m.first, sphere, w->hit_sphere, w->hit_entry, w->hit_count);
         if (what != BALLS_SCAN_NEAR_AND_COVERS) continue;
         m.sure &= covers_decide ? m.doubt : 0;
-        flag_all(ask, w, sphere, &m);
+        flag_all(lookup, w, sphere, &m);
         w->doubt_count = balls_cpu_append(m.doubt & ~m.sure, m.first, sphere, w->doubt_sphere,
                                           w->doubt_entry, w->doubt_count);
     }
@@ -362,48 +368,50 @@ static inline void fetch(const carom_balls_block *block) {
 }
 
 /* Scans the buckets of all visits, a piece at a time. */
-CAROM_SIMD bool balls_cpu_scan_all(const carom_balls_asking *ask, carom_balls_worker *w, int what) {
+CAROM_SIMD bool balls_cpu_scan_all(const carom_balls_lookup *lookup, carom_balls_worker *w,
+                                   int what) {
     for (uint32_t i = 0; i < w->visit_count; ++i) {
         const carom_balls_visit *v = &w->visit[i];
         uint32_t next = i + SCAN_AHEAD < w->visit_count ? i + SCAN_AHEAD : i;
-        fetch(&ask->grid->blocks[w->visit[next].at]);
+        fetch(&lookup->grid->blocks[w->visit[next].at]);
         for (uint32_t at = v->at; at < v->end; at += BALLS_CPU_BLOCKS_PER_SCAN) {
             uint32_t most = CAROM_MAX(w->hit_count, w->doubt_count);
             if (most > CAROM_BALLS_HITS - BALLS_CPU_BLOCKS_PER_SCAN * CAROM_BALLS_BLOCK &&
-                !balls_cpu_settle(ask, w))
+                !balls_cpu_flush(lookup, w))
                 return false;
-            balls_cpu_scan(ask, w, v, at, CAROM_MIN(v->end, at + BALLS_CPU_BLOCKS_PER_SCAN), what);
+            balls_cpu_scan(lookup, w, v, at, CAROM_MIN(v->end, at + BALLS_CPU_BLOCKS_PER_SCAN),
+                           what);
             CAROM_ASSERT(w->hit_count <= CAROM_BALLS_HITS && w->doubt_count <= CAROM_BALLS_HITS);
         }
     }
     return true;
 }
 
-static bool scan_near(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return balls_cpu_scan_all(ask, w, BALLS_SCAN_NEAR);
+static bool scan_near(const carom_balls_lookup *lookup, carom_balls_worker *w) {
+    return balls_cpu_scan_all(lookup, w, BALLS_SCAN_NEAR);
 }
 
-static bool scan_near_and_covers(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return balls_cpu_scan_all(ask, w, BALLS_SCAN_NEAR_AND_COVERS);
+static bool scan_near_and_covers(const carom_balls_lookup *lookup, carom_balls_worker *w) {
+    return balls_cpu_scan_all(lookup, w, BALLS_SCAN_NEAR_AND_COVERS);
 }
 
-static bool scan_wide(const carom_balls_asking *ask, carom_balls_worker *w) {
-    return balls_cpu_scan_all(ask, w, BALLS_SCAN_REACHES);
+static bool scan_wide(const carom_balls_lookup *lookup, carom_balls_worker *w) {
+    return balls_cpu_scan_all(lookup, w, BALLS_SCAN_REACHES);
 }
 
-bool CAROM_CPU(carom_balls_ask)(const carom_balls_asking *ask, uint32_t first, uint32_t end,
-                                carom_balls_worker *w) {
-    CAROM_ASSERT(end <= ask->from->count);
+bool CAROM_CPU(carom_balls_look_up)(const carom_balls_lookup *lookup, uint32_t first, uint32_t end,
+                                    carom_balls_worker *w) {
+    CAROM_ASSERT(end <= lookup->from->count);
     for (; first < end; first += CAROM_BALLS_BATCH) {
         uint32_t count = CAROM_MIN(end - first, CAROM_BALLS_BATCH);
         w->hit_count = w->doubt_count = 0;
-        balls_cpu_pose(ask, first, count, w);
-        balls_cpu_measure(ask, count, w);
-        list_visits(ask, count, w);
-        bool go_on = ask->wide     ? scan_wide(ask, w)
-                     : ask->bounds ? scan_near_and_covers(ask, w)
-                                   : scan_near(ask, w);
-        if (!go_on || !balls_cpu_settle(ask, w)) return false;
+        balls_cpu_pose(lookup, first, count, w);
+        balls_cpu_measure(lookup, count, w);
+        list_visits(lookup, count, w);
+        bool go_on = lookup->wide     ? scan_wide(lookup, w)
+                     : lookup->bounds ? scan_near_and_covers(lookup, w)
+                                      : scan_near(lookup, w);
+        if (!go_on || !balls_cpu_flush(lookup, w)) return false;
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlaps of packings on the GPU, by the search of balls_search_cuda.h.
  *
- * The terms of pairs, in the fixed point of pack_item.h, are added up over the warp by shuffles.
+ * The terms of pairs, in the fixed point of spheres_item.h, are added up over the warp by shuffles.
  * Integers do not depend on the order in which they are added, so the result has the bits of the
  * CPU. Sums of warps are added up by block and grid; the block that is done last writes the result
  * and leaves all sums 0 for the next query. */
@@ -15,10 +15,9 @@
 #define TERMS     13u  /* of the estimate; two more of the inner balls */
 #define MOST_TURN 128u /* pairs per lane: 32 times these fit into 64 bits (2^13) */
 #define OVERLAP_WAVES                                                                              \
-    4u /* of blocks where there are several meetings, so that all end together                     \
+    4u /* of blocks where there are several queries, so that all end together                      \
         */
-#define MOST_OVERLAPS                                                                              \
-    (1u << 24) /* at once: meetings times blocks of each are numbered by 32 bits */
+#define MOST_OVERLAPS (1u << 24) /* at once: queries times blocks of each are numbered by 32 bits */
 
 /* ---- Overlaps -------------------------------------------------------------------------------- */
 
@@ -41,7 +40,7 @@ static __host__ __device__ inline uint64_t state_words(uint32_t replicas) {
 /* The sums of a block. */
 struct block_sums {
     carom_device_count low[VALUES], high[VALUES], number[S_NUMBERS];
-    carom_device_count of_warp[WARPS][VALUES];
+    carom_device_count of_warp[BLOCK_WARPS][VALUES];
     double value[VALUES / 2];
     carom_packing_overlap overlap;
     bool last;
@@ -52,8 +51,8 @@ static __device__ inline carom_device_count balls_cuda_bits_of(double x) {
 }
 
 /* The scale of a term: volume, force, torque, direction, moment; then both of the inner balls. */
-static __device__ inline const carom_pack_scale &scale_of(const carom_pack_scales &scales,
-                                                          unsigned term) {
+static __device__ inline const carom_spheres_scale &scale_of(const carom_spheres_scales &scales,
+                                                             unsigned term) {
     return term == 0 || term >= TERMS ? scales.volume
            : term < 4                 ? scales.force
            : term < 7                 ? scales.torque
@@ -69,15 +68,15 @@ static __device__ inline carom_device_count fold(unsigned bit, carom_device_coun
 }
 
 /* The two parts of a term as integers, added up over pairs of lanes. */
-static __device__ inline carom_device_count fold_term(double x, const carom_pack_scale &scale) {
+static __device__ inline carom_device_count fold_term(double x, const carom_spheres_scale &scale) {
     double above = x + scale.coarse, rest = x - (above - scale.coarse);
     return fold(1u, balls_cuda_bits_of(above) - balls_cuda_bits_of(scale.coarse),
                 balls_cuda_bits_of(rest + scale.fine) - balls_cuda_bits_of(scale.fine));
 }
 
 /* Flags a sphere whose cover meets one of the other packing. */
-static __device__ inline void balls_cuda_flag(const meeting_block &s, block_sums &to,
-                                              uint32_t *flags, int side, uint32_t rank) {
+static __device__ inline void balls_cuda_flag(const query_block &s, block_sums &to, uint32_t *flags,
+                                              int side, uint32_t rank) {
     uint32_t *word =
         flags + (side != 0 ? balls_cuda_words_for(s.grid[0].v.count) : 0) + rank / BALLS_WORD_BITS;
     uint32_t bit = 1u << rank % BALLS_WORD_BITS;
@@ -87,10 +86,10 @@ static __device__ inline void balls_cuda_flag(const meeting_block &s, block_sums
     atomicAdd(&to.number[S_VOIDS + side], (carom_device_count)s.grid[side].v.spheres[rank].voids);
 }
 
-/* The term, or 0 where it exceeds its scale, which is then noted: as carom_pack_rounded does. Only
- * errors of meetings that floats cannot tell about are that large. */
+/* The term, or 0 where it exceeds its scale, which is then noted: as carom_spheres_rounded does.
+ * Only errors of posed pairs that floats cannot tell about are that large. */
 static __device__ inline double limited(block_sums &to, unsigned term, double x,
-                                        const carom_pack_scale &scale) {
+                                        const carom_spheres_scale &scale) {
     if (fabs(x) <= scale.largest) return x;
     atomicOr(&to.number[S_SPOILED], 1ull << term);
     return 0.0;
@@ -99,29 +98,29 @@ static __device__ inline double limited(block_sums &to, unsigned term, double x,
 /* The sums over a warp of the terms of one hit per lane: lane v gets value v of VALUES. Not
  * inlined: it needs twice the registers of the search. */
 template <bool BOUNDS>
-static __device__ __noinline__ carom_device_count sum_pairs(const meeting_block &s, block_sums &to,
+static __device__ __noinline__ carom_device_count sum_pairs(const query_block &s, block_sums &to,
                                                             uint32_t *flags, hit_pair hit,
                                                             bool there) {
-    const carom_pack_scales &scales = s.meeting.scales;
-    carom_pack_term term = {};
+    const carom_spheres_scales &scales = s.posed.scales;
+    carom_spheres_term term = {};
     carom_device_count pairs = 0, inner_pairs = 0;
     double volume = 0.0, error = 0.0;
     if (there) {
-        carom_pack_posed a = load_posed(s, 0, hit.x), b = load_posed(s, 1, hit.y);
+        carom_spheres_posed a = load_posed(s, 0, hit.x), b = load_posed(s, 1, hit.y);
         carom_ball ball_a = {a.centre, a.secondary}, ball_b = {b.centre, b.secondary};
-        if (carom_pack_pair(&ball_a, &ball_b, s.meeting.pivot, &term))
+        if (carom_spheres_pair(&ball_a, &ball_b, s.posed.pivot, &term))
             pairs = 1;
         else
-            term = carom_pack_term{};
+            term = carom_spheres_term{};
         if (BOUNDS) {
             carom_vec3 apart = carom_vec_sub(b.centre, a.centre);
             double squared = carom_vec_dot(apart, apart);
-            if (carom_pack_inner(squared, sqrt(squared), a.radius, b.radius, s.meeting.slack,
-                                 &volume, &error))
+            if (carom_spheres_inner(squared, sqrt(squared), a.radius, b.radius, s.posed.slack,
+                                    &volume, &error))
                 inner_pairs = 1;
             else
                 volume = error = 0.0;
-            if (carom_pack_covers_meet(&a, &b)) {
+            if (carom_spheres_covers_meet(&a, &b)) {
                 balls_cuda_flag(s, to, flags, 0, hit.x);
                 balls_cuda_flag(s, to, flags, 1, hit.y);
             }
@@ -166,13 +165,13 @@ static __device__ __noinline__ carom_device_count sum_pairs(const meeting_block 
 
 template <bool BOUNDS> struct balls_cuda_summing : finder {
     static const int WHAT = BOUNDS ? WITHIN_REACH : NEAR_BALLS;
-    const meeting_block &s;
+    const query_block &s;
     block_sums &to;
     uint32_t *flags;
     carom_device_count sum; /* of the value with the number of the lane */
     unsigned turns;
 
-    __device__ balls_cuda_summing(const meeting_block &of, block_sums &sums, block_work &of_block,
+    __device__ balls_cuda_summing(const query_block &of, block_sums &sums, block_work &of_block,
                                   uint32_t *flags_of_both)
         : finder{of_block, 0}, s(of), to(sums), flags(flags_of_both), sum(0), turns(0) {
     }
@@ -215,7 +214,7 @@ static __device__ bool join_block(block_sums &b, carom_device_count *state, uint
         unsigned v = threadIdx.x;
         carom_device_count *to = state + 2ull * VALUES * (part % replicas);
         carom_device_count low = b.low[v], high = b.high[v];
-        for (unsigned i = 0; i < WARPS; ++i) {
+        for (unsigned i = 0; i < BLOCK_WARPS; ++i) {
             low += b.of_warp[i][v] & 0xFFFFFFFFull;
             high += (carom_device_count)((long long)b.of_warp[i][v] >> 32);
         }
@@ -232,7 +231,7 @@ static __device__ bool join_block(block_sums &b, carom_device_count *state, uint
 }
 
 /* The sums as numbers and the result from them; leaves the sums 0. One warp. */
-static __device__ __noinline__ void balls_cuda_write_result(const meeting_block &s, block_sums &b,
+static __device__ __noinline__ void balls_cuda_write_result(const query_block &s, block_sums &b,
                                                             carom_device_count *state,
                                                             uint32_t replicas, bool bounds,
                                                             carom_packing_overlap *result) {
@@ -255,11 +254,11 @@ static __device__ __noinline__ void balls_cuda_write_result(const meeting_block 
     wide value = ((wide)(__int128)(long long)high << 32) + low;
     carom_device_count next_low = __shfl_down_sync(~0u, (carom_device_count)value, 1);
     carom_device_count next_high = __shfl_down_sync(~0u, (carom_device_count)(value >> 64), 1);
-    wide sum = (value << CAROM_PACK_FINE_BITS) + ((wide)next_high << 64 | next_low);
+    wide sum = (value << CAROM_SPHERES_FINE_BITS) + ((wide)next_high << 64 | next_low);
     __syncwarp();
     carom_sum as_sum = {(uint64_t)sum, (uint64_t)(sum >> 64), b.number[S_SPOILED] >> v / 2 & 1u};
     if (v % 2 == 0 && v < VALUES - 2)
-        b.value[v / 2] = carom_sum_value(as_sum, scale_of(s.meeting.scales, v / 2).scale);
+        b.value[v / 2] = carom_sum_value(as_sum, scale_of(s.posed.scales, v / 2).scale);
     uint64_t pairs = __shfl_sync(~0u, (carom_device_count)value, VALUES - 2);
     uint64_t inner_pairs = __shfl_sync(~0u, (carom_device_count)value, VALUES - 1);
     const unsigned words = sizeof(b.overlap) / sizeof(uint64_t);
@@ -268,7 +267,7 @@ static __device__ __noinline__ void balls_cuda_write_result(const meeting_block 
     __syncwarp();
     if (v == 0 && !s.bad) {
         const double *d = b.value;
-        carom_pack_values values;
+        carom_spheres_values values;
         values.lenses.volume = d[0];
         values.lenses.error = 0.0;
         values.lenses.force = carom_vec(d[1], d[2], d[3]);
@@ -279,24 +278,24 @@ static __device__ __noinline__ void balls_cuda_write_result(const meeting_block 
         values.inner_error = d[14];
         values.pairs = pairs;
         values.inner_pairs = inner_pairs;
-        const carom_pack_flagged flagged[2] = {{b.number[S_FLAGGED], b.number[S_VOIDS]},
-                                               {b.number[S_FLAGGED + 1], b.number[S_VOIDS + 1]}};
-        carom_pack_overlap_of_values(&values, &s.meeting, &s.grid[0].v.extent, &s.grid[1].v.extent,
-                                     bounds ? flagged : nullptr, &b.overlap);
+        const carom_spheres_flagged flagged[2] = {{b.number[S_FLAGGED], b.number[S_VOIDS]},
+                                                  {b.number[S_FLAGGED + 1], b.number[S_VOIDS + 1]}};
+        carom_spheres_overlap_of_values(&values, &s.posed, &s.grid[0].v.extent, &s.grid[1].v.extent,
+                                        bounds ? flagged : nullptr, &b.overlap);
     }
     __syncwarp();
     for (unsigned i = v; i < words; i += CAROM_WARP)
         ((uint64_t *)result)[i] = ((const uint64_t *)&b.overlap)[i];
 }
 
-/* `parts` blocks for each meeting: of `all`, or `one` in several poses where that is NULL. */
+/* `parts` blocks for each query: of `all`, or `one` in several poses where that is NULL. */
 template <bool BOUNDS>
 static __global__ void __launch_bounds__(THREADS, BALLS_CUDA_BLOCKS_PER_PROCESSOR)
-    find_overlaps(const __grid_constant__ meeting_view one, const meeting_view *all, uint32_t parts,
+    find_overlaps(const __grid_constant__ query_view one, const query_view *all, uint32_t parts,
                   uint32_t replicas, carom_device_count *states, uint32_t *flags, bool alone,
                   carom_packing_overlap *overlaps, carom_device_counters *counters) {
     carom_device_begin();
-    __shared__ meeting_block s;
+    __shared__ query_block s;
     __shared__ block_sums sums;
     __shared__ block_work work;
     uint64_t index = blockIdx.x / parts;
@@ -306,13 +305,13 @@ static __global__ void __launch_bounds__(THREADS, BALLS_CUDA_BLOCKS_PER_PROCESSO
         sums.low[i] = sums.high[i] = 0;
         if (i < S_NUMBERS) sums.number[i] = 0;
     }
-    make_meeting(&s, all != nullptr ? all[index] : one, all != nullptr ? 0 : index);
+    make_query(&s, all != nullptr ? all[index] : one, all != nullptr ? 0 : index);
     uint64_t words =
         balls_cuda_words_for(s.grid[0].v.count) + balls_cuda_words_for(s.grid[1].v.count);
     uint32_t *mine = flags + (all != nullptr ? all[index].flags : index * words);
     carom_device_count *state = states + index * state_words(replicas);
     balls_cuda_summing<BOUNDS> seeker(s, sums, work, mine);
-    ask_all(s, part, parts, seeker);
+    look_up_all(s, part, parts, seeker);
     seeker.finish();
     if (!join_block(sums, state, part, parts, replicas)) return;
     if (BOUNDS)
@@ -332,17 +331,17 @@ static __global__ void __launch_bounds__(THREADS, BALLS_CUDA_BLOCKS_PER_PROCESSO
 }
 
 struct overlap_arguments {
-    carom_device_meeting one;
-    const carom_device_meeting *all; /* on the host; NULL: `one` in several poses */
+    carom_device_balls_query one;
+    const carom_device_balls_query *all; /* on the host; NULL: `one` in several poses */
     uint64_t count;
     carom_packing_overlap *overlaps; /* on the device; NULL: in scratch */
     bool bounds;
 };
 
-/* Blocks for each meeting: together some waves of them, and none without spheres. */
+/* Blocks for each query: together some waves of them, and none without spheres. */
 static uint32_t parts_for(const overlap_arguments *o, uint64_t resident) {
-    const carom_device_meeting *m = o->all != nullptr ? o->all : &o->one;
-    uint64_t useful = (flag_words(m) + WARPS - 1) / WARPS;
+    const carom_device_balls_query *m = o->all != nullptr ? o->all : &o->one;
+    uint64_t useful = (flag_words(m) + BLOCK_WARPS - 1) / BLOCK_WARPS;
     uint64_t parts = o->count == 1 ? resident : OVERLAP_WAVES * resident / o->count;
     if (parts > useful) parts = useful;
     return parts != 0 ? (uint32_t)parts : 1u;
@@ -360,23 +359,23 @@ static carom_status overlap_reserve(carom_device *device, carom_device_op *op) {
     overlap_arguments *o = carom_device_arguments<overlap_arguments>(op);
     uint64_t words = o->all != nullptr ? 0 : flag_words(&o->one) * o->count;
     if (o->all != nullptr) {
-        uint64_t bytes = o->count * sizeof(meeting_view);
-        meeting_view *views = new (std::nothrow) meeting_view[o->count];
+        uint64_t bytes = o->count * sizeof(query_view);
+        query_view *views = new (std::nothrow) query_view[o->count];
         if (views == nullptr)
-            return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for meetings");
+            return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for queries");
         for (uint64_t i = 0; i < o->count; ++i) {
             views[i] = view_of(&o->all[i]);
             views[i].flags = words;
             words += flag_words(&o->all[i]);
         }
         carom_status status =
-            carom_device_reserve_scratch(device, CAROM_SCRATCH_BALLS_MEETINGS, bytes, "balls");
+            carom_device_reserve_scratch(device, CAROM_SCRATCH_BALLS_QUERIES, bytes, "balls");
         if (status == CAROM_OK)
             status = carom_device_check(device,
-                                        cudaMemcpy(carom_device_scratch_data<meeting_view>(
-                                                       device, CAROM_SCRATCH_BALLS_MEETINGS),
+                                        cudaMemcpy(carom_device_scratch_data<query_view>(
+                                                       device, CAROM_SCRATCH_BALLS_QUERIES),
                                                    views, bytes, cudaMemcpyHostToDevice),
-                                        "copying meetings");
+                                        "copying queries");
         delete[] views;
         CAROM_DEVICE_TRY(status);
     }
@@ -398,16 +397,16 @@ template <bool BOUNDS> static void launch_overlaps(carom_device *device, carom_d
     if (overlaps == nullptr)
         overlaps = carom_device_take<carom_packing_overlap>(device, CAROM_SCRATCH_BALLS_OVERLAPS,
                                                             o->count * sizeof(*overlaps));
-    const meeting_view *all = nullptr;
+    const query_view *all = nullptr;
     if (o->all != nullptr)
-        all = carom_device_take<meeting_view>(device, CAROM_SCRATCH_BALLS_MEETINGS,
-                                              o->count * sizeof(*all));
+        all = carom_device_take<query_view>(device, CAROM_SCRATCH_BALLS_QUERIES,
+                                            o->count * sizeof(*all));
     carom_device_count *states =
         carom_device_take<carom_device_count>(device, CAROM_SCRATCH_BALLS_STATES, state_bytes(o));
     uint32_t *flags = nullptr;
     if (BOUNDS) flags = carom_device_take<uint32_t>(device, CAROM_SCRATCH_BALLS_FLAGS, 0);
     carom_device_launch(device, find_overlaps<BOUNDS>, o->count * parts, THREADS,
-                        o->all != nullptr ? meeting_view{} : view_of(&o->one), all, parts,
+                        o->all != nullptr ? query_view{} : view_of(&o->one), all, parts,
                         replicas_for(o->count), states, flags, o->count == 1, overlaps,
                         op->counters);
 }
@@ -423,27 +422,27 @@ static void overlap_launch(carom_device *device, carom_device_op *op) {
         launch_overlaps<false>(device, op);
 }
 
-carom_status carom_balls_cuda_settle(carom_device *device, const carom_device_count *n) {
+carom_status carom_balls_cuda_finish(carom_device *device, const carom_device_count *n) {
     device->steps.node_pairs = n[N_VISITS];
     device->steps.candidates = n[BALLS_CUDA_N_CANDIDATES];
     device->steps.open_in_floats = n[BALLS_CUDA_N_CANDIDATES];
     device->steps.open_in_doubles = n[N_UNDECIDED];
     if (n[N_BAD] == 0) return CAROM_OK;
     return carom_device_fail(device, CAROM_BAD_INPUT,
-                             "%llu poses in device memory are not finite, or place balls beyond "
+                             "%llu poses in device memory are not finite, or move balls beyond "
                              "sizes of 2^-200 to 2^200",
                              n[N_BAD]);
 }
 
-static carom_status overlap_settle(carom_device *device, carom_device_op *op,
+static carom_status overlap_finish(carom_device *device, carom_device_op *op,
                                    const carom_device_counters *counters, bool *again) {
     (void)op;
     *again = false;
-    return carom_balls_cuda_settle(device, counters->n);
+    return carom_balls_cuda_finish(device, counters->n);
 }
 
 static carom_status submit_overlap(carom_device *device, const overlap_arguments &arguments) {
-    carom_device_op op = {overlap_reserve, overlap_launch, overlap_settle, nullptr, {}};
+    carom_device_op op = {overlap_reserve, overlap_launch, overlap_finish, nullptr, {}};
     if (arguments.count > MOST_OVERLAPS)
         return carom_device_fail(device, CAROM_TOO_LARGE, "%llu overlaps at once; at most 2^24",
                                  (unsigned long long)arguments.count);
@@ -451,17 +450,17 @@ static carom_status submit_overlap(carom_device *device, const overlap_arguments
     return carom_device_submit(device, &op);
 }
 
-static carom_status balls_overlap(carom_device *device, const carom_device_meeting *meeting,
+static carom_status balls_overlap(carom_device *device, const carom_device_balls_query *query,
                                   uint64_t count, bool bounds, carom_packing_overlap *overlaps) {
-    return submit_overlap(device, overlap_arguments{*meeting, nullptr, count, overlaps, bounds});
+    return submit_overlap(device, overlap_arguments{*query, nullptr, count, overlaps, bounds});
 }
 
-static carom_status balls_overlap_many(carom_device *device, const carom_device_meeting *meetings,
-                                       uint64_t count, bool bounds,
-                                       carom_packing_overlap *overlaps) {
+static carom_status balls_overlap_many(carom_device *device,
+                                       const carom_device_balls_query *queries, uint64_t count,
+                                       bool bounds, carom_packing_overlap *overlaps) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
     CAROM_DEVICE_TRY(
-        submit_overlap(device, overlap_arguments{meetings[0], count > 1 ? meetings : nullptr, count,
+        submit_overlap(device, overlap_arguments{queries[0], count > 1 ? queries : nullptr, count,
                                                  nullptr, bounds}));
     CAROM_DEVICE_TRY(carom_device_finish(device));
     return carom_device_check(device,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* balls_cuda.h: the grid of a packing in device memory: balls_build_cuda.cu enters spheres,
- * balls_search_cuda.h asks, balls_cuda.cu for overlaps and balls_pairs_cuda.cu for pairs. */
+ * balls_search_cuda.h looks them up, balls_cuda.cu for overlaps and balls_pairs_cuda.cu for pairs.
+ */
 #ifndef CAROM_SRC_BALLS_BALLS_CUDA_H
 #define CAROM_SRC_BALLS_BALLS_CUDA_H
 
@@ -13,15 +14,15 @@
  * `starts` point to arrays; starts are those of entries. */
 struct grid_view {
     carom_balls_view v;
-    const float4 *askers;    /* spheres as they ask: position, reach */
-    const float *near_radii; /* the larger of inner and secondary radius */
-    const float4 *groups;    /* balls around the positions of 32 consecutive spheres */
-    const float4 *entries;   /* position, near */
-    const uint4 *links;      /* rank; tag; reach */
+    const float4 *query_spheres; /* what a lookup needs of them: position, reach */
+    const float *near_radii;     /* the larger of inner and secondary radius */
+    const float4 *groups;        /* balls around the positions of 32 consecutive spheres */
+    const float4 *entries;       /* position, near */
+    const uint4 *links;          /* rank; tag; reach */
 };
 
 struct grid_arrays {
-    carom_device_block spheres, askers, near_radii, groups, starts, entries, links;
+    carom_device_block spheres, query_spheres, near_radii, groups, starts, entries, links;
 };
 
 struct carom_device_balls {
@@ -50,8 +51,8 @@ static __device__ inline uint32_t tag_of(uint32_t x, uint32_t y, uint32_t z, uin
            level << 3u * BALLS_TAG_BITS;
 }
 
-/* Meetings: what balls_search_cuda.h makes of a pair of packings. */
-struct meeting_view {
+/* A query: what balls_search_cuda.h needs of a pair of packings. */
+struct query_view {
     const grid_view *grid[2];
     carom_pose pose[2];
     const carom_pose *poses[2]; /* NULL: `pose` */
@@ -60,19 +61,19 @@ struct meeting_view {
 };
 
 /* Words of flags, a bit per sphere of both packings. */
-static inline uint64_t flag_words(const carom_device_meeting *m) {
+static inline uint64_t flag_words(const carom_device_balls_query *m) {
     return balls_cuda_words_for(m->a.balls->host.count) +
            balls_cuda_words_for(m->b.balls->host.count);
 }
 
-static inline meeting_view view_of(const carom_device_meeting *m) {
-    meeting_view view = {};
-    const carom_device_placed *placed[2] = {&m->a, &m->b};
+static inline query_view view_of(const carom_device_balls_query *m) {
+    query_view view = {};
+    const carom_device_posed_balls *posed[2] = {&m->a, &m->b};
     for (int i = 0; i < 2; ++i) {
-        view.grid[i] = (const grid_view *)placed[i]->balls->view.data;
-        view.pose[i] = placed[i]->pose;
-        view.poses[i] = placed[i]->poses;
-        view.scale[i] = placed[i]->scale;
+        view.grid[i] = (const grid_view *)posed[i]->balls->view.data;
+        view.pose[i] = posed[i]->pose;
+        view.poses[i] = posed[i]->poses;
+        view.scale[i] = posed[i]->scale;
     }
     return view;
 }
@@ -81,9 +82,9 @@ static inline meeting_view view_of(const carom_device_meeting *m) {
 enum { N_BAD, N_VISITS, BALLS_CUDA_N_CANDIDATES, N_UNDECIDED, BALLS_CUDA_N_FOUND };
 
 /* Notes the work of a query; fails where poses do not fit. */
-carom_status carom_balls_cuda_settle(carom_device *device, const carom_device_count *n);
+carom_status carom_balls_cuda_finish(carom_device *device, const carom_device_count *n);
 /* Queues a search for pairs (carom_cuda_balls.search). */
-carom_status carom_balls_cuda_search(carom_device *device, const carom_device_meeting *meeting,
+carom_status carom_balls_cuda_search(carom_device *device, const carom_device_balls_query *query,
                                      carom_balls_pair_kind kind, bool any, carom_cuda_order order,
                                      carom_cuda_pairs *pairs, uint64_t *count);
 carom_status carom_balls_cuda_create(carom_device *device, carom_device_balls **out);

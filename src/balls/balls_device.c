@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/progress.h"
 #include "grid/grid.h"
-#include "pack/pack_overlap.h"
+#include "spheres/spheres_overlap.h"
 
 static const carom_cuda_balls *balls_device_table(void) {
     return carom_device_table(CAROM_CUDA_BALLS);
@@ -26,7 +26,7 @@ carom_status carom_balls_check_backend(carom_context *context, const carom_balls
 }
 
 static carom_status balls_device_build(carom_context *context, carom_balls *balls,
-                                       const carom_pack_spheres *spheres, const char *what) {
+                                       const carom_spheres_view *spheres, const char *what) {
     carom_balls_view view;
     CAROM_TRY(carom_balls_describe(context, &balls->def, spheres, what, &view));
     if (balls->device == NULL)
@@ -39,7 +39,7 @@ static carom_status balls_device_build(carom_context *context, carom_balls *ball
 }
 
 carom_status carom_balls_device_build(carom_context *context, carom_balls *balls,
-                                      const carom_pack_spheres *spheres, const char *what) {
+                                      const carom_spheres_view *spheres, const char *what) {
     CAROM_TRY(carom_context_require_table(context, balls_device_table(), "balls"));
     CAROM_TRY(carom_grid_require_device_hash(context, balls->def.hash));
     carom_progress_begin(context, "entering spheres in a grid", 0);
@@ -61,19 +61,19 @@ uint64_t carom_balls_device_entries(const carom_balls *balls) {
 
 /* ---- Queries with results on the host -------------------------------------------------------- */
 
-static carom_device_meeting balls_device_meeting_of(const carom_balls_pair *m) {
-    return (carom_device_meeting){
+static carom_device_balls_query balls_device_query_of(const carom_balls_pair *m) {
+    return (carom_device_balls_query){
         .a = {.balls = m->a->device, .pose = m->pose_a, .scale = m->scale_a},
         .b = {.balls = m->b->device, .pose = m->pose_b, .scale = m->scale_b}};
 }
 
-static carom_status overlap_all(carom_context *context, const carom_balls_pair *meetings,
+static carom_status overlap_all(carom_context *context, const carom_balls_pair *queries,
                                 uint64_t count, bool skip_limits, carom_packing_overlap *overlaps) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_device_meeting *all = CAROM_ARENA_TAKE(scratch, carom_device_meeting, count);
+    carom_device_balls_query *all = CAROM_ARENA_TAKE(scratch, carom_device_balls_query, count);
     if (all == NULL) return carom_fail_memory(context, count * sizeof(*all), "a query of balls");
-    for (uint64_t i = 0; i < count; ++i) all[i] = balls_device_meeting_of(&meetings[i]);
+    for (uint64_t i = 0; i < count; ++i) all[i] = balls_device_query_of(&queries[i]);
     carom_status status =
         carom_device_pass(context, balls_device_table()->overlap_many(context->device, all, count,
                                                                       !skip_limits, overlaps));
@@ -83,20 +83,20 @@ static carom_status overlap_all(carom_context *context, const carom_balls_pair *
                              balls_device_table()->get_work(context->device, &context->work));
 }
 
-carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_pair *meetings,
+carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_pair *queries,
                                         uint64_t count, bool skip_limits,
                                         carom_packing_overlap *overlaps) {
     context->work = (carom_work){0};
     if (count == 0) return CAROM_OK;
     carom_progress_begin(context, "comparing balls", 0);
     return carom_progress_finish(context,
-                                 overlap_all(context, meetings, count, skip_limits, overlaps));
+                                 overlap_all(context, queries, count, skip_limits, overlaps));
 }
 
-static carom_status balls_device_find(carom_context *context, const carom_balls_pair *meeting,
+static carom_status balls_device_find(carom_context *context, const carom_balls_pair *query,
                                       carom_balls_pair_kind kind, bool any, carom_cuda_pairs *pairs,
                                       uint64_t *count) {
-    carom_device_meeting m = balls_device_meeting_of(meeting);
+    carom_device_balls_query m = balls_device_query_of(query);
     CAROM_TRY(carom_cuda_finish(context));
     context->work = (carom_work){0};
     CAROM_TRY(carom_device_pass(context, balls_device_table()->search(context->device, &m, kind,
@@ -107,14 +107,14 @@ static carom_status balls_device_find(carom_context *context, const carom_balls_
                              balls_device_table()->get_work(context->device, &context->work));
 }
 
-carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *meeting,
+carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_pair *query,
                                       carom_balls_pair_kind kind, bool any, carom_pairs *pairs,
                                       uint64_t *count) {
     uint64_t space;
     carom_cuda_pairs *found = pairs != NULL ? &context->device_pairs : NULL;
     carom_progress_begin(context, "comparing balls", 0);
-    CAROM_TRY(carom_progress_finish(context,
-                                    balls_device_find(context, meeting, kind, any, found, count)));
+    CAROM_TRY(
+        carom_progress_finish(context, balls_device_find(context, query, kind, any, found, count)));
     if (pairs == NULL) return CAROM_OK;
     CAROM_TRY(carom_pairs_begin(context, &context->allocator, pairs, *count, &space));
     CAROM_TRY(carom_cuda_read(context, pairs->data, found->data, space * sizeof(carom_pair)));
@@ -127,8 +127,8 @@ carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_
 static carom_status balls_device_check(carom_context *context, const carom_balls *a,
                                        const carom_balls *b, const carom_balls_query_def *def) {
     CAROM_TRY(carom_balls_check_backend(context, a, b));
-    CAROM_TRY(carom_pack_check_place(context, &a->grid.view.extent, NULL, def->scale_a, "a"));
-    return carom_pack_check_place(context, &b->grid.view.extent, NULL, def->scale_b, "b");
+    CAROM_TRY(carom_spheres_check_pose(context, &a->grid.view.extent, NULL, def->scale_a, "a"));
+    return carom_spheres_check_pose(context, &b->grid.view.extent, NULL, def->scale_b, "b");
 }
 
 carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls *a,
@@ -145,7 +145,7 @@ carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls 
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     CAROM_TRY(balls_device_check(context, a, b, def));
     if (count == 0) return CAROM_OK;
-    const carom_device_meeting m = {
+    const carom_device_balls_query m = {
         .a = {.balls = a->device, .poses = poses_a, .scale = def->scale_a},
         .b = {.balls = b->device, .poses = poses_b, .scale = def->scale_b}};
     return carom_device_pass(
@@ -167,7 +167,7 @@ carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     CAROM_TRY(balls_device_check(context, a, b, def));
-    const carom_device_meeting m = {
+    const carom_device_balls_query m = {
         .a = {.balls = a->device, .poses = pose_a, .scale = def->scale_a},
         .b = {.balls = b->device, .poses = pose_b, .scale = def->scale_b}};
     return carom_device_pass(

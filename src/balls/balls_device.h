@@ -15,16 +15,16 @@ extern "C" {
 typedef struct carom_device_balls carom_device_balls;
 
 /* A packing in a query: in a pose of its own, or in poses in device memory. */
-typedef struct carom_device_placed {
+typedef struct carom_device_posed_balls {
     const carom_device_balls *balls;
     carom_pose pose;
-    const carom_pose *poses; /* on the device, one for each meeting; NULL: `pose` */
+    const carom_pose *poses; /* on the device, one for each query; NULL: `pose` */
     double scale;
-} carom_device_placed;
+} carom_device_posed_balls;
 
-typedef struct carom_device_meeting {
-    carom_device_placed a, b;
-} carom_device_meeting;
+typedef struct carom_device_balls_query {
+    carom_device_posed_balls a, b;
+} carom_device_balls_query;
 
 typedef struct carom_cuda_balls {
     carom_status (*create)(carom_device *device, carom_device_balls **balls);
@@ -37,13 +37,13 @@ typedef struct carom_cuda_balls {
     uint64_t (*entries)(const carom_device_balls *balls); /* of the last `set` */
 
     /* Queues the overlaps of two packings in `count` poses, into device memory. */
-    carom_status (*overlap)(carom_device *device, const carom_device_meeting *meeting,
+    carom_status (*overlap)(carom_device *device, const carom_device_balls_query *query,
                             uint64_t count, bool bounds, carom_packing_overlap *overlaps);
-    /* Computes the overlaps of many meetings, in host memory; waits. */
-    carom_status (*overlap_many)(carom_device *device, const carom_device_meeting *meetings,
+    /* Computes the overlaps of many queries, in host memory; waits. */
+    carom_status (*overlap_many)(carom_device *device, const carom_device_balls_query *queries,
                                  uint64_t count, bool bounds, carom_packing_overlap *overlaps);
     /* Queues a search for pairs. `pairs` NULL: they are counted only. `count` may be NULL. */
-    carom_status (*search)(carom_device *device, const carom_device_meeting *meeting,
+    carom_status (*search)(carom_device *device, const carom_device_balls_query *query,
                            carom_balls_pair_kind kind, bool any, carom_cuda_order order,
                            carom_cuda_pairs *pairs, uint64_t *count);
     carom_status (*get_work)(carom_device *device, carom_work *work); /* of the last query */

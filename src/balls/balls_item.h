@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* balls_item.h: the grid of spheres: levels, cells, entries, and which sphere of a pair asks, as
- * functions for CPU and GPU.
+/* balls_item.h: the grid of spheres: levels, cells, entries, and which sphere of a pair is looked
+ * up, as functions for CPU and GPU.
  *
  *   level 1   |               .               |       cells of edge c, 16 times that of the level
  *   level 0   |.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|       below
@@ -8,7 +8,7 @@
  *
  * The reach of a sphere is the largest of its radii: inner, secondary, cover. It is on the lowest
  * level whose cells are as wide as that, so its level depends on its size alone. Of two spheres the
- * one with the smaller reach asks for the other: a sphere q looks up the larger spheres b. Where
+ * one with the smaller reach is the query: a sphere q looks up the larger spheres b. Where
  * their balls meet, the centre of q is within 2 reach_b of b. So b is entered in all cells that
  * near to it, at most six along an axis, and q looks into one cell per level: that of its centre,
  * on its own level and those above. Each pair is found once: a sphere is entered in a bucket once,
@@ -23,7 +23,7 @@
  * Grids are in units of their own: a packing's centres lie in [0, 1]. Floats there are off by less
  * than CAROM_BALLS_SLACK, roundings of poses included: balls_query.c compares all spheres with all
  * where that would not hold. Floats are only a filter; pairs are decided in doubles, by the items
- * of pack_overlap_item.h.
+ * of spheres_overlap_item.h.
  *
  * Source: Weller, Frese, Zachmann 2013, 4. */
 #ifndef CAROM_SRC_BALLS_BALLS_ITEM_H
@@ -31,7 +31,7 @@
 
 #include "geom/box.h"
 #include "grid/grid_item.h"
-#include "pack/pack_overlap_item.h"
+#include "spheres/spheres_overlap_item.h"
 
 /* Edges of cells on two levels. With 8 or 4 there are fewer entries per bucket and more lookups. */
 #define CAROM_BALLS_STEP 16.0f
@@ -44,7 +44,7 @@
 #define CAROM_BALLS_CUDA_FIRST_EDGE 8.0f
 
 /* On a GPU, spheres of higher levels are also entered on level 0, where that makes at most so many
- * entries per sphere of the packing. Spheres of level 0, nearly all, then ask for one cell. */
+ * entries per sphere of the packing. Spheres of level 0, nearly all, then look up one cell. */
 #define CAROM_BALLS_FINE_ENTRIES 4.0
 
 /* Cells along an axis that such a sphere is entered in, fewer than 2^9. */
@@ -76,7 +76,7 @@
 typedef struct carom_balls_sphere {
     carom_vec3 centre;
     double radius, secondary, cover;
-    uint64_t voids; /* in units of the packing (carom_pack_void_units) */
+    uint64_t voids; /* in units of the packing (carom_spheres_void_units) */
     uint32_t index; /* in the packing */
     uint32_t level;
 } carom_balls_sphere;
@@ -94,7 +94,7 @@ typedef struct carom_balls_block {
 typedef struct carom_balls_view {
     uint32_t count;
     uint32_t level_count;
-    carom_pack_extent extent;
+    carom_spheres_extent extent;
     carom_ball ball;                /* around all balls, up to rounding */
     double low[3], unit;            /* grid coordinate = (x - low) unit */
     float box_low[3], box_high[3];  /* of all entries, in grid units */
@@ -128,7 +128,7 @@ CAROM_ITEM void carom_balls_position(const carom_balls_view *view, carom_vec3 ce
     position[2] = (float)((centre.z - view->low[2]) * view->unit);
 }
 
-/* The place of a position along a Morton curve. */
+/* The index of a position along a Morton curve. */
 CAROM_ITEM uint32_t carom_balls_key(const float position[3]) {
     uint32_t code = 0;
     for (int k = 0; k < 3; ++k) {
@@ -157,8 +157,8 @@ CAROM_ITEM float carom_balls_entry_reach(float reach) {
     return 2.0f * reach + 2.0f * CAROM_BALLS_SLACK;
 }
 
-/* The same on any level up to its own: spheres that ask there reach at most as far as the level
- * allows, and theirs is off by one slack more. */
+/* The same on any level up to its own: spheres that are looked up there reach at most as far as the
+ * level allows, and theirs is off by one slack more. */
 CAROM_ITEM float carom_balls_entry_reach_on(const carom_balls_view *view, float reach,
                                             uint32_t level) {
     return reach <= view->top[level] ? carom_balls_entry_reach(reach)
@@ -249,71 +249,74 @@ CAROM_ITEM uint32_t carom_balls_buckets(const carom_balls_view *view, const uint
     return kept;
 }
 
-/* ---- Who asks -------------------------------------------------------------------------------- */
+/* ---- Which sphere is the query --------------------------------------------------------------- */
 
-/* The least reach of a partner that a sphere asks for, in units of the partner's grid. A sphere of
- * A asks for those of B that are at least as large; a sphere of B for those of A that are larger.
+/* The least reach of a partner that a sphere looks up, in units of the partner's grid. A sphere of
+ * A looks up those of B that are at least as large; a sphere of B those of A that are larger.
  * `ratio` converts units of A's grid to those of B's. Larger is decided in floats, the same way
- * from both sides: a asks where reach_b >= (float)(reach_a ratio), else b does. That is monotone in
- * reach_a, so b asks from the least float on for which it does not hold. */
-CAROM_ITEM float carom_balls_threshold(float reach, double ratio, bool b_asks) {
-    if (!b_asks) return (float)((double)reach * ratio);
+ * from both sides: a is the query where reach_b >= (float)(reach_a ratio), else b is. That is
+ * monotone in reach_a, so b is the query from the least float on for which it does not hold. */
+CAROM_ITEM float carom_balls_threshold(float reach, double ratio, bool from_b) {
+    if (!from_b) return (float)((double)reach * ratio);
     float least = (float)((double)reach / ratio);
     while ((float)((double)least * ratio) > reach) least = carom_float_below(least);
     while (!((float)((double)least * ratio) > reach)) least = -carom_float_below(-least);
     return least;
 }
 
-/* A packing's spheres asking the grid of another. */
-typedef struct carom_balls_asking {
+/* A packing's spheres looked up in the grid of another. */
+typedef struct carom_balls_lookup {
     const carom_balls_view *from, *grid;
-    const carom_pack_meeting *meeting;
-    const carom_pack_place *from_place, *grid_place;
-    bool b_asks;       /* `from` is B */
+    const carom_spheres_posed_pair *posed;
+    const carom_spheres_transform *from_transform, *grid_transform;
+    bool from_b;       /* `from` is B */
     bool bounds;       /* flag spheres whose covers meet, add lenses of inner balls */
     bool wide;         /* hits are pairs that are within their reaches, not only near */
     double ratio;      /* units of A's grid to those of B's */
     double from_ratio; /* units of `from` to those of `grid` */
     double turn[9];    /* grid coordinate = turn (x' - t) - shift */
     double shift[3];
-} carom_balls_asking;
+} carom_balls_lookup;
 
 /* Whether positions and radii in grid units are within the slack. */
-CAROM_ITEM bool carom_balls_is_regular(const carom_balls_view *grid, const carom_pack_place *place,
-                                       const carom_pack_meeting *meeting) {
-    return 4.0 * meeting->slack * grid->unit <= CAROM_BALLS_POSE_ERROR * place->scale;
+CAROM_ITEM bool carom_balls_is_regular(const carom_balls_view *grid,
+                                       const carom_spheres_transform *transform,
+                                       const carom_spheres_posed_pair *posed) {
+    return 4.0 * posed->slack * grid->unit <= CAROM_BALLS_POSE_ERROR * transform->scale;
 }
 
-/* Whether two balls of packings in their places are apart by more than all rounding. */
-CAROM_ITEM bool carom_balls_apart(const carom_pack_meeting *meeting, carom_ball a, carom_ball b) {
-    carom_vec3 p = carom_pack_pose_centre(&meeting->place[0], a.centre);
-    carom_vec3 q = carom_pack_pose_centre(&meeting->place[1], b.centre);
-    double sum = a.radius * meeting->place[0].scale + b.radius * meeting->place[1].scale;
-    return carom_length(carom_vec_sub(q, p)) > sum * (1.0 + 0x1p-40) + 4.0 * meeting->slack;
+/* Whether two balls of posed packings are apart by more than all rounding. */
+CAROM_ITEM bool carom_balls_apart(const carom_spheres_posed_pair *posed, carom_ball a,
+                                  carom_ball b) {
+    carom_vec3 p = carom_spheres_pose_centre(&posed->transform[0], a.centre);
+    carom_vec3 q = carom_spheres_pose_centre(&posed->transform[1], b.centre);
+    double sum = a.radius * posed->transform[0].scale + b.radius * posed->transform[1].scale;
+    return carom_length(carom_vec_sub(q, p)) > sum * (1.0 + 0x1p-40) + 4.0 * posed->slack;
 }
 
-CAROM_ITEM carom_balls_asking carom_balls_asking_make(const carom_balls_view *a,
+CAROM_ITEM carom_balls_lookup carom_balls_lookup_make(const carom_balls_view *a,
                                                       const carom_balls_view *b,
-                                                      const carom_pack_meeting *meeting,
-                                                      bool b_asks) {
-    carom_balls_asking ask;
-    double unit_a = a->unit / meeting->place[0].scale, unit_b = b->unit / meeting->place[1].scale;
-    ask.from = b_asks ? b : a;
-    ask.grid = b_asks ? a : b;
-    ask.meeting = meeting;
-    ask.from_place = &meeting->place[b_asks ? 1 : 0];
-    ask.grid_place = &meeting->place[b_asks ? 0 : 1];
-    ask.b_asks = b_asks;
-    ask.bounds = ask.wide = false;
-    ask.ratio = unit_b / unit_a;
-    ask.from_ratio = b_asks ? unit_a / unit_b : ask.ratio;
+                                                      const carom_spheres_posed_pair *posed,
+                                                      bool from_b) {
+    carom_balls_lookup lookup;
+    double unit_a = a->unit / posed->transform[0].scale,
+           unit_b = b->unit / posed->transform[1].scale;
+    lookup.from = from_b ? b : a;
+    lookup.grid = from_b ? a : b;
+    lookup.posed = posed;
+    lookup.from_transform = &posed->transform[from_b ? 1 : 0];
+    lookup.grid_transform = &posed->transform[from_b ? 0 : 1];
+    lookup.from_b = from_b;
+    lookup.bounds = lookup.wide = false;
+    lookup.ratio = unit_b / unit_a;
+    lookup.from_ratio = from_b ? unit_a / unit_b : lookup.ratio;
     for (int row = 0; row < 3; ++row) {
         for (int column = 0; column < 3; ++column)
-            ask.turn[3 * row + column] =
-                ask.grid_place->frame.r[3 * column + row] * (b_asks ? unit_a : unit_b);
-        ask.shift[row] = ask.grid->low[row] * ask.grid->unit;
+            lookup.turn[3 * row + column] =
+                lookup.grid_transform->frame.r[3 * column + row] * (from_b ? unit_a : unit_b);
+        lookup.shift[row] = lookup.grid->low[row] * lookup.grid->unit;
     }
-    return ask;
+    return lookup;
 }
 
 #endif

@@ -11,30 +11,30 @@
 #define PAIRS_KEY_BITS   64
 
 /* Whether two posed spheres are a pair, as is_pair of balls_query.c. */
-static __device__ inline bool is_pair(const meeting_block &s, carom_balls_pair_kind kind,
-                                      const carom_pack_posed *a, const carom_pack_posed *b) {
-    if (kind == CAROM_BALLS_PAIR_KIND_COVER) return carom_pack_covers_meet(a, b);
+static __device__ inline bool is_pair(const query_block &s, carom_balls_pair_kind kind,
+                                      const carom_spheres_posed *a, const carom_spheres_posed *b) {
+    if (kind == CAROM_BALLS_PAIR_KIND_COVER) return carom_spheres_covers_meet(a, b);
     if (kind == CAROM_BALLS_PAIR_KIND_SECONDARY) {
         carom_ball ball_a = {a->centre, a->secondary}, ball_b = {b->centre, b->secondary};
-        carom_pack_term term;
-        return carom_pack_pair(&ball_a, &ball_b, s.meeting.pivot, &term);
+        carom_spheres_term term;
+        return carom_spheres_pair(&ball_a, &ball_b, s.posed.pivot, &term);
     }
     carom_vec3 apart = carom_vec_sub(b->centre, a->centre);
     double volume, error;
-    return carom_pack_inner(carom_vec_dot(apart, apart), carom_length(apart), a->radius, b->radius,
-                            s.meeting.slack, &volume, &error);
+    return carom_spheres_inner(carom_vec_dot(apart, apart), carom_length(apart), a->radius,
+                               b->radius, s.posed.slack, &volume, &error);
 }
 
 /* Pairs of spheres go to a list as numbers in the order of pairs, or as carom_pair in `direct`. */
 template <bool COVERS> struct listing : finder {
     static const int WHAT = COVERS ? WITHIN_REACH : NEAR_BALLS;
-    const meeting_block &s;
+    const query_block &s;
     carom_device_list<unsigned long long> found;
     carom_balls_pair_kind kind;
     bool any, direct;
     carom_device_counters *counters;
 
-    __device__ listing(const meeting_block &of, block_work &of_block,
+    __device__ listing(const query_block &of, block_work &of_block,
                        carom_device_list<unsigned long long> list, carom_balls_pair_kind wanted,
                        bool one_is_enough, bool as_pairs, carom_device_counters *of_query)
         : finder{of_block, 0}, s(of), found(list), kind(wanted), any(one_is_enough),
@@ -54,7 +54,7 @@ template <bool COVERS> struct listing : finder {
         unsigned long long key = 0;
         bool has = there;
         if (has) {
-            carom_pack_posed a = load_posed(s, 0, hit.x), b = load_posed(s, 1, hit.y);
+            carom_spheres_posed a = load_posed(s, 0, hit.x), b = load_posed(s, 1, hit.y);
             unsigned long long index_a = s.grid[0].v.spheres[hit.x].index;
             unsigned long long index_b = s.grid[1].v.spheres[hit.y].index;
             has = is_pair(s, kind, &a, &b);
@@ -71,16 +71,16 @@ template <bool COVERS> struct listing : finder {
 
 template <bool COVERS>
 static __global__ void __launch_bounds__(THREADS)
-    find_pairs(const __grid_constant__ meeting_view one, carom_balls_pair_kind kind, bool any,
+    find_pairs(const __grid_constant__ query_view one, carom_balls_pair_kind kind, bool any,
                bool direct, carom_device_list<unsigned long long> found,
                carom_device_counters *counters) {
     carom_device_begin();
-    __shared__ meeting_block s;
+    __shared__ query_block s;
     __shared__ block_work work;
     if (threadIdx.x == 0) work.piece_count = work.hit_count = 0;
-    make_meeting(&s, one, 0);
+    make_query(&s, one, 0);
     listing<COVERS> seeker(s, work, found, kind, any, direct, counters);
-    ask_all(s, blockIdx.x, gridDim.x, seeker);
+    look_up_all(s, blockIdx.x, gridDim.x, seeker);
     if (threadIdx.x == 0 && blockIdx.x == 0 && s.bad) counters->n[N_BAD] = 1;
     for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
         seeker.visits += __shfl_xor_sync(~0u, seeker.visits, step);
@@ -99,7 +99,7 @@ static __global__ void exchange_halves(const unsigned long long *from, unsigned 
 }
 
 struct search_arguments {
-    carom_device_meeting meeting;
+    carom_device_balls_query query;
     carom_cuda_pairs *pairs; /* NULL: count only */
     uint64_t *count;         /* on the host, may be NULL */
     carom_balls_pair_kind kind;
@@ -114,7 +114,7 @@ static bool is_direct(const search_arguments *s) {
 static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     search_arguments *s = carom_device_arguments<search_arguments>(op);
     if (s->pairs == nullptr) return CAROM_OK;
-    uint64_t spheres = (uint64_t)s->meeting.a.balls->host.count + s->meeting.b.balls->host.count;
+    uint64_t spheres = (uint64_t)s->query.a.balls->host.count + s->query.b.balls->host.count;
     uint64_t room = PAIRS_PER_SPHERE * spheres + PAIRS_LEAST;
     uint64_t wanted = device->wanted[CAROM_SCRATCH_BALLS_SORTED];
     CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, s->pairs, CAROM_MAX(room, wanted)));
@@ -131,9 +131,9 @@ template <bool COVERS> static void launch_pairs(carom_device *device, carom_devi
         found.capacity = s->pairs->capacity;
     }
     uint64_t blocks = carom_device_resident(device, find_pairs<COVERS>, THREADS);
-    uint64_t useful = (flag_words(&s->meeting) + WARPS - 1) / WARPS;
+    uint64_t useful = (flag_words(&s->query) + BLOCK_WARPS - 1) / BLOCK_WARPS;
     if (blocks > useful) blocks = useful;
-    carom_device_launch(device, find_pairs<COVERS>, blocks, THREADS, view_of(&s->meeting), s->kind,
+    carom_device_launch(device, find_pairs<COVERS>, blocks, THREADS, view_of(&s->query), s->kind,
                         s->any, is_direct(s), found, op->counters);
 }
 
@@ -168,25 +168,25 @@ static carom_status sort_pairs(carom_device *device, const carom_cuda_pairs *pai
     return carom_device_check(device, cudaStreamSynchronize(device->stream), "sorting pairs");
 }
 
-static carom_status search_settle(carom_device *device, carom_device_op *op,
+static carom_status search_finish(carom_device *device, carom_device_op *op,
                                   const carom_device_counters *counters, bool *again) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     uint64_t count = counters->n[BALLS_CUDA_N_FOUND];
     *again = s->pairs != nullptr && count > s->pairs->capacity;
     if (*again) device->wanted[CAROM_SCRATCH_BALLS_SORTED] = carom_device_enlarged(count);
     if (*again) return CAROM_OK;
-    CAROM_DEVICE_TRY(carom_balls_cuda_settle(device, counters->n));
+    CAROM_DEVICE_TRY(carom_balls_cuda_finish(device, counters->n));
     if (s->pairs != nullptr && !is_direct(s)) CAROM_DEVICE_TRY(sort_pairs(device, s->pairs, count));
     if (s->pairs != nullptr) s->pairs->count = count;
     if (s->count != nullptr) *s->count = count;
     return CAROM_OK;
 }
 
-carom_status carom_balls_cuda_search(carom_device *device, const carom_device_meeting *meeting,
+carom_status carom_balls_cuda_search(carom_device *device, const carom_device_balls_query *query,
                                      carom_balls_pair_kind kind, bool any, carom_cuda_order order,
                                      carom_cuda_pairs *pairs, uint64_t *count) {
-    carom_device_op op = {search_reserve, search_launch, search_settle, nullptr, {}};
+    carom_device_op op = {search_reserve, search_launch, search_finish, nullptr, {}};
     *carom_device_arguments<search_arguments>(&op) =
-        search_arguments{*meeting, pairs, count, kind, order, any};
+        search_arguments{*query, pairs, count, kind, order, any};
     return carom_device_submit(device, &op);
 }

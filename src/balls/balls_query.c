@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of two packings: the spheres of each ask the grid of the other (balls_item.h), on all
- * threads; what they find is added up in fixed point, listed or counted.
+/* Queries of two packings: the spheres of each are looked up in the grid of the other
+ * (balls_item.h), on all threads; what they find is added up in fixed point, listed or counted.
  *
  * Where a pose moves centres by more than the grid's slack, or the packings differ in size by
  * nearly as much as floats can tell, all spheres are compared with all. */
@@ -14,7 +14,7 @@
 #include "base/progress.h"
 #include "base/worker_state.h"
 #include "grid/grid_bound.h"
-#include "pack/pack_overlap.h"
+#include "spheres/spheres_overlap.h"
 
 #define LEAST_GRAIN 8192u /* spheres: some 300 us, more than it takes to wake a thread */
 
@@ -27,12 +27,12 @@
 typedef struct balls_query_search {
     carom_context *context;
     const carom_balls_view *view[2]; /* A and B */
-    carom_pack_meeting meeting;
-    carom_balls_asking ask[2]; /* A asks B, B asks A */
-    uint8_t *flags[2];         /* NULL: covers are not looked for */
-    bool apart;                /* so far that nothing can meet */
-    bool regular;              /* the grids can be used */
-    bool sum;                  /* add up; else list, count or find pairs */
+    carom_spheres_posed_pair posed;
+    carom_balls_lookup lookup[2]; /* of A in B, of B in A */
+    uint8_t *flags[2];            /* NULL: covers are not looked for */
+    bool apart;                   /* so far that nothing can meet */
+    bool regular;                 /* the grids can be used */
+    bool sum;                     /* add up; else list, count or find pairs */
     bool list;
     bool first; /* stop at the first pair */
     carom_balls_pair_kind kind;
@@ -49,25 +49,25 @@ typedef struct balls_query_finder {
     bool no_memory;
 } balls_query_finder;
 
-static carom_pack_posed balls_query_posed(const balls_query_search *s, int side, uint32_t rank) {
+static carom_spheres_posed balls_query_posed(const balls_query_search *s, int side, uint32_t rank) {
     const carom_balls_sphere *sphere = &s->view[side]->spheres[rank];
-    return carom_pack_pose_sphere(&s->meeting.place[side], sphere->centre, sphere->radius,
-                                  sphere->secondary, sphere->cover);
+    return carom_spheres_pose_sphere(&s->posed.transform[side], sphere->centre, sphere->radius,
+                                     sphere->secondary, sphere->cover);
 }
 
 /* Whether two posed spheres are a pair, by the items that make the overlap. */
-static bool balls_query_is_pair(const balls_query_search *s, const carom_pack_posed *a,
-                                const carom_pack_posed *b) {
-    if (s->kind == CAROM_BALLS_PAIR_KIND_COVER) return carom_pack_covers_meet(a, b);
+static bool balls_query_is_pair(const balls_query_search *s, const carom_spheres_posed *a,
+                                const carom_spheres_posed *b) {
+    if (s->kind == CAROM_BALLS_PAIR_KIND_COVER) return carom_spheres_covers_meet(a, b);
     if (s->kind == CAROM_BALLS_PAIR_KIND_SECONDARY) {
         carom_ball ball_a = {a->centre, a->secondary}, ball_b = {b->centre, b->secondary};
-        carom_pack_term term;
-        return carom_pack_pair(&ball_a, &ball_b, s->meeting.pivot, &term);
+        carom_spheres_term term;
+        return carom_spheres_pair(&ball_a, &ball_b, s->posed.pivot, &term);
     }
     carom_vec3 apart = carom_vec_sub(b->centre, a->centre);
     double volume, error;
-    return carom_pack_inner(carom_vec_dot(apart, apart), carom_length(apart), a->radius, b->radius,
-                            s->meeting.slack, &volume, &error);
+    return carom_spheres_inner(carom_vec_dot(apart, apart), carom_length(apart), a->radius,
+                               b->radius, s->posed.slack, &volume, &error);
 }
 
 /* Takes a pair; false stops the search. */
@@ -86,14 +86,15 @@ static bool take_pair(balls_query_finder *f, uint32_t rank_a, uint32_t rank_b) {
 }
 
 /* Decides about the pairs that the filter left. */
-static bool balls_query_found(carom_balls_worker *w, const carom_balls_asking *ask) {
+static bool balls_query_found(carom_balls_worker *w, const carom_balls_lookup *lookup) {
     balls_query_finder *f = w->user;
     const balls_query_search *s = f->search;
     for (uint32_t i = 0; i < w->hit_count; ++i) {
         uint32_t rank = w->first + w->hit_sphere[i];
-        uint32_t other = carom_balls_entry_rank(ask->grid, w->hit_entry[i]);
-        uint32_t rank_a = ask->b_asks ? other : rank, rank_b = ask->b_asks ? rank : other;
-        carom_pack_posed a = balls_query_posed(s, 0, rank_a), b = balls_query_posed(s, 1, rank_b);
+        uint32_t other = carom_balls_entry_rank(lookup->grid, w->hit_entry[i]);
+        uint32_t rank_a = lookup->from_b ? other : rank, rank_b = lookup->from_b ? rank : other;
+        carom_spheres_posed a = balls_query_posed(s, 0, rank_a),
+                            b = balls_query_posed(s, 1, rank_b);
         if (balls_query_is_pair(s, &a, &b) && !take_pair(f, rank_a, rank_b)) return false;
     }
     w->hit_count = 0;
@@ -129,18 +130,18 @@ static bool balls_query_compare_all(const balls_query_search *s, balls_query_fin
                                     uint64_t begin, uint64_t end, uint32_t worker) {
     carom_balls_worker *w = &f->worker;
     for (uint64_t i = begin; i < end && !carom_progress_stop(s->context, worker); ++i) {
-        carom_pack_posed a = balls_query_posed(s, 0, (uint32_t)i);
-        if (carom_balls_apart(&s->meeting, balls_query_ball_of(s->view[0], (uint32_t)i),
+        carom_spheres_posed a = balls_query_posed(s, 0, (uint32_t)i);
+        if (carom_balls_apart(&s->posed, balls_query_ball_of(s->view[0], (uint32_t)i),
                               s->view[1]->ball))
             continue;
         for (uint32_t j = 0; j < s->view[1]->count; ++j) {
-            carom_pack_posed b = balls_query_posed(s, 1, j);
+            carom_spheres_posed b = balls_query_posed(s, 1, j);
             if (!s->sum) {
                 if (balls_query_is_pair(s, &a, &b) && !take_pair(f, (uint32_t)i, j)) return false;
                 continue;
             }
-            carom_pack_totals_add(&w->totals, &s->meeting, &a, &b);
-            if (s->flags[0] == NULL || !carom_pack_covers_meet(&a, &b)) continue;
+            carom_spheres_totals_add(&w->totals, &s->posed, &a, &b);
+            if (s->flags[0] == NULL || !carom_spheres_covers_meet(&a, &b)) continue;
             __atomic_store_n(&s->flags[0][i], 1, __ATOMIC_RELAXED);
             __atomic_store_n(&s->flags[1][j], 1, __ATOMIC_RELAXED);
         }
@@ -150,47 +151,47 @@ static bool balls_query_compare_all(const balls_query_search *s, balls_query_fin
 }
 
 /* Spheres [begin, end) of A, then of B. */
-static bool ask_some(balls_query_search *s, balls_query_finder *f, uint64_t begin, uint64_t end,
-                     uint32_t worker) {
+static bool look_up_some(balls_query_search *s, balls_query_finder *f, uint64_t begin, uint64_t end,
+                         uint32_t worker) {
     uint64_t count = s->view[0]->count;
     if (s->apart) return true;
     if (!s->regular)
         return begin >= count ||
                balls_query_compare_all(s, f, begin, CAROM_MIN(end, count), worker);
     if (begin < count &&
-        !CAROM_CPU_CALL(s->context, carom_balls_ask)(&s->ask[0], (uint32_t)begin,
-                                                     (uint32_t)CAROM_MIN(end, count), &f->worker))
+        !CAROM_CPU_CALL(s->context, carom_balls_look_up)(
+            &s->lookup[0], (uint32_t)begin, (uint32_t)CAROM_MIN(end, count), &f->worker))
         return false;
-    return end <= count || CAROM_CPU_CALL(s->context, carom_balls_ask)(
-                               &s->ask[1], (uint32_t)(CAROM_MAX(begin, count) - count),
+    return end <= count || CAROM_CPU_CALL(s->context, carom_balls_look_up)(
+                               &s->lookup[1], (uint32_t)(CAROM_MAX(begin, count) - count),
                                (uint32_t)(end - count), &f->worker);
 }
 
-static carom_status balls_query_ask_range(void *argument, carom_range range) {
+static carom_status balls_query_look_up_range(void *argument, carom_range range) {
     balls_query_search *s = argument;
     balls_query_finder *f = carom_worker_state(&s->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     if (atomic_load_explicit(&s->any, memory_order_relaxed)) return CAROM_OK;
-    (void)ask_some(s, f, range.begin, range.end, range.worker);
+    (void)look_up_some(s, f, range.begin, range.end, range.worker);
     return f->no_memory ? CAROM_NO_MEMORY : CAROM_OK;
 }
 
-/* Places the packings. `flags`: two arrays, all 0, or NULL. */
-static void balls_query_place(balls_query_search *s, const carom_balls *a, const carom_pose *pose_a,
-                              double scale_a, const carom_balls *b, const carom_pose *pose_b,
-                              double scale_b) {
+/* Sets the poses of the packings. `flags`: two arrays, all 0, or NULL. */
+static void balls_query_set_poses(balls_query_search *s, const carom_balls *a,
+                                  const carom_pose *pose_a, double scale_a, const carom_balls *b,
+                                  const carom_pose *pose_b, double scale_b) {
     const carom_balls_view *view_a = &a->grid.view, *view_b = &b->grid.view;
     s->view[0] = view_a;
     s->view[1] = view_b;
-    s->meeting =
-        carom_pack_meeting_make(&view_a->extent, pose_a, scale_a, &view_b->extent, pose_b, scale_b);
-    s->apart = carom_balls_apart(&s->meeting, view_a->ball, view_b->ball);
-    s->regular = carom_balls_is_regular(view_a, &s->meeting.place[0], &s->meeting) &&
-                 carom_balls_is_regular(view_b, &s->meeting.place[1], &s->meeting);
+    s->posed = carom_spheres_posed_pair_make(&view_a->extent, pose_a, scale_a, &view_b->extent,
+                                             pose_b, scale_b);
+    s->apart = carom_balls_apart(&s->posed, view_a->ball, view_b->ball);
+    s->regular = carom_balls_is_regular(view_a, &s->posed.transform[0], &s->posed) &&
+                 carom_balls_is_regular(view_b, &s->posed.transform[1], &s->posed);
     for (int i = 0; i < 2; ++i) {
-        s->ask[i] = carom_balls_asking_make(view_a, view_b, &s->meeting, i == 1);
-        s->ask[i].bounds = s->flags[0] != NULL;
-        s->ask[i].wide = !s->sum && s->kind == CAROM_BALLS_PAIR_KIND_COVER;
+        s->lookup[i] = carom_balls_lookup_make(view_a, view_b, &s->posed, i == 1);
+        s->lookup[i].bounds = s->flags[0] != NULL;
+        s->lookup[i].wide = !s->sum && s->kind == CAROM_BALLS_PAIR_KIND_COVER;
     }
 }
 
@@ -204,13 +205,13 @@ static bool take_flags(balls_query_search *s, carom_arena *scratch, uint32_t cou
     return true;
 }
 
-static carom_status balls_query_ask_all(balls_query_search *s) {
+static carom_status balls_query_look_up_all(balls_query_search *s) {
     uint64_t count = (uint64_t)s->view[0]->count + s->view[1]->count;
     carom_context *context = s->context;
     CAROM_TRY(carom_worker_states_begin(&s->states, context, sizeof(balls_query_finder),
                                         balls_query_begin_finder, s));
     carom_status status = carom_parallel_for(
-        context, count, carom_grain(context, count, LEAST_GRAIN), balls_query_ask_range, s);
+        context, count, carom_grain(context, count, LEAST_GRAIN), balls_query_look_up_range, s);
     if (status == CAROM_NO_MEMORY)
         status = carom_fail_memory(context, sizeof(balls_query_finder), "a query of balls");
     balls_query_finder *f;
@@ -225,8 +226,8 @@ static carom_status balls_query_ask_all(balls_query_search *s) {
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
-static carom_pack_flagged count_flags(const carom_balls_view *view, const uint8_t *flags) {
-    carom_pack_flagged flagged = {0, 0};
+static carom_spheres_flagged count_flags(const carom_balls_view *view, const uint8_t *flags) {
+    carom_spheres_flagged flagged = {0, 0};
     for (uint32_t i = 0; i < view->count; ++i) {
         flagged.count += flags[i];
         CAROM_ASSERT(flags[i] <= 1);
@@ -236,10 +237,10 @@ static carom_pack_flagged count_flags(const carom_balls_view *view, const uint8_
     return flagged;
 }
 
-static void balls_query_finish(const balls_query_search *s, const carom_pack_totals *totals,
+static void balls_query_finish(const balls_query_search *s, const carom_spheres_totals *totals,
                                carom_packing_overlap *overlap) {
-    carom_pack_flagged flagged[2];
-    carom_pack_totals all = *totals;
+    carom_spheres_flagged flagged[2];
+    carom_spheres_totals all = *totals;
     bool bounds = s->flags[0] != NULL;
     for (int i = 0; i < 2 && bounds; ++i) flagged[i] = count_flags(s->view[i], s->flags[i]);
     if (!bounds) { /* balls_query_compare_all adds them */
@@ -248,40 +249,41 @@ static void balls_query_finish(const balls_query_search *s, const carom_pack_tot
         all.inner_pairs = 0;
     }
     memset(overlap, 0, sizeof(*overlap));
-    carom_pack_overlap_finish(&all, &s->meeting, &s->view[0]->extent, &s->view[1]->extent,
-                              bounds ? flagged : NULL, overlap);
+    carom_spheres_overlap_finish(&all, &s->posed, &s->view[0]->extent, &s->view[1]->extent,
+                                 bounds ? flagged : NULL, overlap);
 }
 
 /* Adds the pairs that are left in a worker's batch. */
 static void empty_batch(const balls_query_search *s, balls_query_finder *f) {
-    if (f->worker.batch.count != 0) CAROM_CPU_CALL(s->context, carom_pack_batch_add)
-    (&f->worker.batch, &s->meeting, s->flags[0] != NULL, &f->worker.totals);
+    if (f->worker.batch.count != 0) CAROM_CPU_CALL(s->context, carom_spheres_batch_add)
+    (&f->worker.batch, &s->posed, s->flags[0] != NULL, &f->worker.totals);
 }
 
 static carom_status balls_query_run_overlap(balls_query_search *s, carom_packing_overlap *overlap) {
-    carom_pack_totals totals;
-    CAROM_TRY(balls_query_ask_all(s));
+    carom_spheres_totals totals;
+    CAROM_TRY(balls_query_look_up_all(s));
     memset(&totals, 0, sizeof(totals));
     balls_query_finder *f;
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;) {
         empty_batch(s, f);
-        carom_pack_totals_join(&totals, &f->worker.totals);
+        carom_spheres_totals_join(&totals, &f->worker.totals);
     }
     balls_query_finish(s, &totals, overlap);
     return CAROM_OK;
 }
 
-static carom_status check_place(carom_context *context, const carom_balls *a,
-                                const carom_pose *pose_a, double scale_a, const carom_balls *b,
-                                const carom_pose *pose_b, double scale_b) {
+static carom_status balls_query_check_poses(carom_context *context, const carom_balls *a,
+                                            const carom_pose *pose_a, double scale_a,
+                                            const carom_balls *b, const carom_pose *pose_b,
+                                            double scale_b) {
     CAROM_TRY(carom_balls_check_backend(context, a, b));
-    CAROM_TRY(carom_pack_check_place(context, &a->grid.view.extent, pose_a, scale_a, "a"));
-    return carom_pack_check_place(context, &b->grid.view.extent, pose_b, scale_b, "b");
+    CAROM_TRY(carom_spheres_check_pose(context, &a->grid.view.extent, pose_a, scale_a, "a"));
+    return carom_spheres_check_pose(context, &b->grid.view.extent, pose_b, scale_b, "b");
 }
 
-static carom_balls_pair balls_query_meeting_of(const carom_balls *a, const carom_pose *pose_a,
-                                               const carom_balls *b, const carom_pose *pose_b,
-                                               const carom_balls_query_def *def) {
+static carom_balls_pair balls_query_pair_of(const carom_balls *a, const carom_pose *pose_a,
+                                            const carom_balls *b, const carom_pose *pose_b,
+                                            const carom_balls_query_def *def) {
     const carom_pose identity = {0};
     return (carom_balls_pair){.a = a,
                               .b = b,
@@ -307,10 +309,10 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
     CAROM_REQUIRE_BOTH(a, b, "set of balls");
     CAROM_REQUIRE_OUTPUT(overlap, "overlap");
     if (def == NULL) def = &defaults;
-    CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
+    CAROM_TRY(balls_query_check_poses(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
     if (carom_balls_on_device(context)) {
-        carom_balls_pair meeting = balls_query_meeting_of(a, pose_a, b, pose_b, def);
-        return carom_balls_device_overlap(context, &meeting, 1, def->skip_limits, overlap);
+        carom_balls_pair pair = balls_query_pair_of(a, pose_a, b, pose_b, def);
+        return carom_balls_device_overlap(context, &pair, 1, def->skip_limits, overlap);
     }
     balls_query_search s = {.context = context, .sum = true};
     carom_arena *scratch = carom_scratch(context, 0);
@@ -321,7 +323,7 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
         status =
             carom_fail_memory(context, a->grid.view.count + b->grid.view.count, "a query of balls");
     if (status == CAROM_OK) {
-        balls_query_place(&s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
+        balls_query_set_poses(&s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
         status = balls_query_run_overlap(&s, overlap);
     }
     return end_search(&s, mark, status);
@@ -349,9 +351,9 @@ static carom_status overlap_one(many *all, uint32_t worker, uint64_t at, balls_q
     if (!all->skip_limits && !take_flags(&s, carom_scratch(all->context, worker),
                                          m->a->grid.view.count, m->b->grid.view.count))
         return CAROM_NO_MEMORY;
-    balls_query_place(&s, m->a, &m->pose_a, m->scale_a, m->b, &m->pose_b, m->scale_b);
+    balls_query_set_poses(&s, m->a, &m->pose_a, m->scale_a, m->b, &m->pose_b, m->scale_b);
     (void)balls_query_begin_finder(&s, f, worker);
-    (void)ask_some(&s, f, 0, (uint64_t)s.view[0]->count + s.view[1]->count, worker);
+    (void)look_up_some(&s, f, 0, (uint64_t)s.view[0]->count + s.view[1]->count, worker);
     empty_batch(&s, f);
     balls_query_finish(&s, &f->worker.totals, &all->overlaps[at]);
     return CAROM_OK;
@@ -379,11 +381,11 @@ static carom_status balls_query_check_pairs(carom_context *context, const carom_
         CAROM_REQUIRE_BOTH(m->a, m->b, "set of balls");
         CAROM_TRY(carom_balls_check_backend(context, m->a, m->b));
         (void)snprintf(name, sizeof(name), "a of pair %llu", (unsigned long long)i);
-        CAROM_TRY(
-            carom_pack_check_place(context, &m->a->grid.view.extent, &m->pose_a, m->scale_a, name));
+        CAROM_TRY(carom_spheres_check_pose(context, &m->a->grid.view.extent, &m->pose_a, m->scale_a,
+                                           name));
         name[0] = 'b';
-        CAROM_TRY(
-            carom_pack_check_place(context, &m->b->grid.view.extent, &m->pose_b, m->scale_b, name));
+        CAROM_TRY(carom_spheres_check_pose(context, &m->b->grid.view.extent, &m->pose_b, m->scale_b,
+                                           name));
     }
     return CAROM_OK;
 }
@@ -436,15 +438,15 @@ static carom_status balls_query_find_pairs(balls_query_search *s, const carom_ba
     const carom_balls_query_def defaults = {0};
     carom_context *context = s->context;
     if (def == NULL) def = &defaults;
-    CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
+    CAROM_TRY(balls_query_check_poses(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
     if (carom_balls_on_device(context)) {
-        carom_balls_pair meeting = balls_query_meeting_of(a, pose_a, b, pose_b, def);
-        return carom_balls_device_pairs(context, &meeting, s->kind, s->first, pairs, count);
+        carom_balls_pair pair = balls_query_pair_of(a, pose_a, b, pose_b, def);
+        return carom_balls_device_pairs(context, &pair, s->kind, s->first, pairs, count);
     }
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_progress_begin(context, "comparing balls", 0);
-    balls_query_place(s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
-    carom_status status = balls_query_ask_all(s);
+    balls_query_set_poses(s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
+    carom_status status = balls_query_look_up_all(s);
     balls_query_finder *f;
     if (status == CAROM_OK)
         for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;)
@@ -524,7 +526,7 @@ carom_status carom_balls_bound(carom_context *context, const carom_balls *a, con
     CAROM_REQUIRE_OUTPUT(most, "bound");
     if (def == NULL) def = &defaults;
     CAROM_TRY(carom_context_require_cpu(context, "a bound on pairs of balls"));
-    CAROM_TRY(check_place(context, a, NULL, def->scale_a, b, NULL, def->scale_b));
+    CAROM_TRY(balls_query_check_poses(context, a, NULL, def->scale_a, b, NULL, def->scale_b));
     const carom_balls_view *view_a = &a->grid.view, *view_b = &b->grid.view;
     balls_query_scaled of_a = {view_a, def->scale_a == 0.0 ? 1.0 : def->scale_a, kind};
     balls_query_scaled of_b = {view_b, def->scale_b == 0.0 ? 1.0 : def->scale_b, kind};

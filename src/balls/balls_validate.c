@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The invariants of a grid of spheres. Cells of a sphere are found by asking for every cell around
+/* The invariants of a grid of spheres. Cells of a sphere are found by looking at every cell around
  * it, with the nearest point of the cell in doubles. */
 #include <stdlib.h>
 

@@ -103,7 +103,7 @@ carom_arena_mark carom_arena_get_mark(const carom_arena *arena) {
 
 /* Replaces a block that is smaller than the peak by one of the peak's size. Without memory for that
  * the arena becomes empty. */
-static void arena_settle(carom_arena *arena) {
+static void arena_consolidate(carom_arena *arena) {
     carom_arena_block *block = arena->top;
     if (block == NULL || block->size >= arena->peak) return;
     size_t peak = arena->peak;
@@ -126,7 +126,7 @@ void carom_arena_rewind(carom_arena *arena, carom_arena_mark mark) {
         arena->top->used = used;
     }
     arena->held = mark.held;
-    if (mark.held == 0) arena_settle(arena);
+    if (mark.held == 0) arena_consolidate(arena);
 }
 
 uint64_t carom_arena_bytes(const carom_arena *arena) {

@@ -73,7 +73,7 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
         CAROM_REQUIRE_OUTPUT(result, name);                                                        \
         CAROM_REQUIRE(carom_result_is_sound((result)->data, (result)->count, (result)->capacity,   \
                                             (result)->owner),                                      \
-                      "the place for the " name " " CAROM_DO_NOT_FIT);                             \
+                      "the output for the " name " " CAROM_DO_NOT_FIT);                            \
     } while (0)
 
 /* name_begin reserves space for `count` elements and sets result->count; *writable is how many to

@@ -50,7 +50,7 @@ static carom_status context_check_def(uint32_t abi, const carom_context_def *def
                           "it again with the headers of this version",
                           abi, CAROM_ABI);
     if (def->threads > CAROM_MOST_THREADS)
-        return carom_fail(NULL, CAROM_BAD_INPUT, "%u threads asked for, at most %u are possible",
+        return carom_fail(NULL, CAROM_BAD_INPUT, "%u threads requested, at most %u are possible",
                           def->threads, CAROM_MOST_THREADS);
     if (!carom_isa_available(def->isa))
         return carom_fail(NULL, CAROM_UNSUPPORTED,

@@ -44,7 +44,7 @@ struct carom_context {
     carom_work work;               /* of the last query */
     carom_device *device;          /* NULL on the CPU */
     carom_cuda_pairs device_pairs; /* of queries whose result goes to the host */
-    char message[CAROM_SENTENCE_SIZE];
+    char message[CAROM_MESSAGE_SIZE];
 };
 
 /* Scratch arena of a worker. Take a mark first, rewind to it at the end. */

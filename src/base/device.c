@@ -2,15 +2,13 @@
 /* Loads libcarom_cuda from beside the library, once per process, and passes calls on to it. The
  * core never links CUDA: where the GPU library, the driver or the device is missing, one message
  * says which. */
-#define _GNU_SOURCE
 #include "base/device.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 
 #include "base/context.h"
 #include "base/names.h"
+#include "base/platform.h"
 
 /* CAROM_CUDA_LIBRARY, the file to load, comes from the build. */
 
@@ -18,20 +16,17 @@ CAROM_ENUM_NAMES(carom_cuda_order, CAROM_CUDA_ORDER_COUNT, "sorted", "any");
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
-static pthread_once_t device_once = PTHREAD_ONCE_INIT;
+static carom_os_once device_once = CAROM_OS_ONCE_INIT;
 static void *library; /* never closed: contexts of any thread may use it */
 static char why[224]; /* there is none */
 
 static void device_load(void) {
-    library = dlopen(CAROM_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (library != NULL) return;
-    const char *error = dlerror(); /* names the library or the dependency that is missing */
-    snprintf(why, sizeof(why), "%s", error != NULL ? error : CAROM_CUDA_LIBRARY " does not load");
+    library = carom_os_library_open(CAROM_CUDA_LIBRARY, why, sizeof(why));
 }
 
 const void *carom_device_table(const char *name) {
-    (void)pthread_once(&device_once, device_load);
-    return library != NULL ? dlsym(library, name) : NULL;
+    carom_os_run_once(&device_once, device_load);
+    return library != NULL ? carom_os_library_find(library, name) : NULL;
 }
 
 static const carom_cuda_base *base(void) {
@@ -48,7 +43,7 @@ static bool device_describe(char *line, size_t size) {
 
 bool carom_cuda_describe(char *line, size_t size) {
     char ignored[256];
-    CAROM_REQUIRE_OR(line != NULL || size == 0, CAROM_NO_PLACE_FOR("line"), false);
+    CAROM_REQUIRE_OR(line != NULL || size == 0, CAROM_NO_OUTPUT_FOR("line"), false);
     return line == NULL || size == 0 ? device_describe(ignored, sizeof(ignored))
                                      : device_describe(line, size);
 }

@@ -174,7 +174,7 @@ void carom_device_verify_take(carom_device *device, carom_device_scratch block, 
     CAROM_ASSERT(!held_by_another);
     CAROM_ASSERT(bytes <= memory->bytes);
     users->taken[block] = true;
-    if (rule == CAROM_SCRATCH_SETTLED) users->holder[block] = users->op;
+    if (rule == CAROM_SCRATCH_FINISHED) users->holder[block] = users->op;
     if (rule == CAROM_SCRATCH_ZERO) CAROM_DEVICE_CHECK_ZEROS(device, memory->data, memory->bytes);
 }
 
@@ -182,13 +182,13 @@ void carom_device_verify_rule(carom_device_scratch block, bool zeros) {
     CAROM_ASSERT((scratch_blocks[block].rule == CAROM_SCRATCH_ZERO) == zeros);
 }
 
-/* An operation, numbered from 0, is about to be launched or settled. */
+/* An operation, numbered from 0, is about to be launched or finished. */
 static void scratch_begin(carom_device *device, uint32_t op) {
     device->users.op = op + 1u;
     for (bool &taken : device->users.taken) taken = false;
 }
 
-/* All operations are settled. */
+/* All operations are finished. */
 static void scratch_end(carom_device *device) {
     device->users = carom_scratch_users{};
 }
@@ -289,9 +289,9 @@ static carom_status reserve_all(carom_device *device, carom_device_op *ops, uint
     return CAROM_OK;
 }
 
-/* Waits, and settles every operation; *again when one has to be repeated, and so all that may build
- * on it. */
-static carom_status settle_all(carom_device *device, bool *again) {
+/* Waits, and finishes every operation; *again when one has to be repeated, and so all that may
+ * build on it. */
+static carom_status finish_all(carom_device *device, bool *again) {
     uint32_t count = device->op_count;
     *again = false;
     if (device->step_count != 0)
@@ -306,7 +306,7 @@ static carom_status settle_all(carom_device *device, bool *again) {
     for (uint32_t i = 0; i < count; ++i) {
         bool op_again = false;
         scratch_begin(device, i);
-        CAROM_DEVICE_TRY(device->ops[i].settle(device, &device->ops[i],
+        CAROM_DEVICE_TRY(device->ops[i].finish(device, &device->ops[i],
                                                &device->counters_on_host[i], &op_again));
         *again = *again || op_again;
     }
@@ -321,7 +321,7 @@ carom_status carom_device_finish(carom_device *device) {
         return carom_device_fail(device, CAROM_UNSUPPORTED,
                                  "a frame is being recorded; end it before waiting");
     while (again && status == CAROM_OK) {
-        status = settle_all(device, &again);
+        status = finish_all(device, &again);
         if (!again || status != CAROM_OK) break;
         device->step_count = 0;
         status = reserve_all(device, device->ops, device->op_count);
@@ -451,14 +451,14 @@ static carom_status open_device(carom_device *device, uint32_t number, void *str
     int count = 0;
     DEVICE_CUDA_TRY(device, cudaGetDeviceCount(&count), "counting devices");
     if (number >= (uint32_t)count)
-        return carom_device_fail(device, CAROM_NO_DEVICE, "CUDA device %u asked for, there are %d",
+        return carom_device_fail(device, CAROM_NO_DEVICE, "CUDA device %u requested, there are %d",
                                  number, count);
     device->number = (int)number;
     DEVICE_CUDA_TRY(device, cudaSetDevice((int)number), "choosing a device");
     DEVICE_CUDA_TRY(
         device,
         cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, (int)number),
-        "asking the device");
+        "querying the device");
     device->early = can_launch_early();
     device->stream = (cudaStream_t)stream;
     if (stream == nullptr) {

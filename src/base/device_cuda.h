@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* device_cuda.h: what every engine's GPU side builds on: the device of a context, memory that only
- * grows, operations that are queued and settled, and lists that kernels append to.
+ * grows, operations that are queued and finished, and lists that kernels append to.
  *
  * An operation is one call that does not wait. It is split so that it can be repeated and recorded:
  *   reserve   takes memory, and may wait;
  *   launch    queues kernels, and does nothing else: it may be captured into a graph;
- *   settle    reads the counters of its kernels once they are done. Where a list overflowed it asks
+ *   finish    reads the counters of its kernels once they are done. Where a list overflowed it
+ *   calls
  *             for a repetition, before which `reserve` finds the larger size. */
 #ifndef CAROM_SRC_BASE_DEVICE_CUDA_H
 #define CAROM_SRC_BASE_DEVICE_CUDA_H
@@ -43,12 +44,12 @@ typedef struct carom_device_block {
 /* How long what an operation writes to a block of scratch stays there:
  *   RUNNING   while its kernels run. They run in the order of operations, so that the next one may
  *             overwrite it.
- *   SETTLED   until it is settled: no other operation may take the block before that.
+ *   FINISHED  until it is finished: no other operation may take the block before that.
  *   ZERO      it is all 0 whenever an operation takes it. Who reserves it clears what is new
  *             (carom_device_reserve_zeros), who uses it clears what it has written: named below. */
 typedef enum carom_scratch_rule {
     CAROM_SCRATCH_RUNNING,
-    CAROM_SCRATCH_SETTLED,
+    CAROM_SCRATCH_FINISHED,
     CAROM_SCRATCH_ZERO
 } carom_scratch_rule;
 
@@ -66,13 +67,13 @@ typedef enum carom_scratch_rule {
     X(PAIRS_CANDIDATES, RUNNING, "pairs whose boxes overlap")                                      \
     X(PAIRS_FOUND, RUNNING, "pairs that count, in any order")                                      \
     X(PAIRS_SCATTERED, RUNNING, "second members, by first member")                                 \
-    X(PAIRS_TALLY, RUNNING, "pairs per first member")                                              \
+    X(PAIRS_COUNTS, RUNNING, "pairs per first member")                                             \
     /* soup_cuda.cu, soup_kfree_cuda.h */                                                          \
     X(SOUP_TREE, RUNNING, "tree of two posed soups, or of enlarged boxes")                         \
     X(SOUP_OPEN, RUNNING, "pairs that floats leave open")                                          \
     X(SOUP_UNDECIDED, RUNNING, "pairs that doubles leave open")                                    \
-    X(SOUP_CROWD, SETTLED, "diameters and counts of near faces")                                   \
-    X(SOUP_NEAR, SETTLED, "near faces that doubles leave open, for the host")                      \
+    X(SOUP_NEIGHBOURS, FINISHED, "diameters and counts of near faces")                             \
+    X(SOUP_NEAR, FINISHED, "near faces that doubles leave open, for the host")                     \
     /* broad_cuda.h */                                                                             \
     X(BROAD_TREE, RUNNING, "tree made for one search")                                             \
     X(BROAD_SWEEP, RUNNING, "entries of a sweep")                                                  \
@@ -88,8 +89,8 @@ typedef enum carom_scratch_rule {
     X(SOLID_CANDIDATES, RUNNING, "pairs of triangles whose boxes overlap")                         \
     X(SOLID_OPEN, RUNNING, "pairs of triangles that no plane separates")                           \
     X(SOLID_LINKS, RUNNING, "crossed edges")                                                       \
-    X(SOLID_KEPT, SETTLED, "crossed edges for the host")                                           \
-    X(SOLID_DEGENERATE, SETTLED, "degenerate pairs for the host")                                  \
+    X(SOLID_KEPT, FINISHED, "crossed edges for the host")                                          \
+    X(SOLID_DEGENERATE, FINISHED, "degenerate pairs for the host")                                 \
     /* balls_cuda.h */                                                                             \
     X(BALLS_SPHERES, RUNNING, "spheres from the host")                                             \
     X(BALLS_ORDER, RUNNING, "ranks of spheres along the curve")                                    \
@@ -97,8 +98,8 @@ typedef enum carom_scratch_rule {
     X(BALLS_COUNTS, ZERO, "entries per bucket; enter_spheres clears")                              \
     X(BALLS_STATES, ZERO, "sums of queries; write_result clears")                                  \
     X(BALLS_FLAGS, ZERO, "spheres whose covers meet; find_overlaps clears")                        \
-    X(BALLS_MEETINGS, RUNNING, "meetings from the host")                                           \
-    X(BALLS_OVERLAPS, SETTLED, "overlaps for the host")                                            \
+    X(BALLS_QUERIES, RUNNING, "queries from the host")                                             \
+    X(BALLS_OVERLAPS, FINISHED, "overlaps for the host")                                           \
     X(BALLS_SORTED, RUNNING, "pairs of spheres while they are sorted")
 
 typedef enum carom_device_scratch {
@@ -111,9 +112,9 @@ typedef enum carom_device_scratch {
 #ifdef CAROM_CHECKS
 /* Who has which block (carom_device_check_take). Operations are numbered from 1; 0 is none. */
 typedef struct carom_scratch_users {
-    uint32_t op;                          /* that is being launched or settled */
+    uint32_t op;                          /* that is being launched or finished */
     bool taken[CAROM_SCRATCH_COUNT];      /* since it began */
-    uint32_t holder[CAROM_SCRATCH_COUNT]; /* of blocks that are kept until it is settled */
+    uint32_t holder[CAROM_SCRATCH_COUNT]; /* of blocks that are kept until it is finished */
 } carom_scratch_users;
 #endif
 
@@ -121,7 +122,7 @@ typedef struct carom_device_op carom_device_op;
 struct carom_device_op {
     carom_status (*reserve)(carom_device *device, carom_device_op *op);
     void (*launch)(carom_device *device, carom_device_op *op);
-    carom_status (*settle)(carom_device *device, carom_device_op *op,
+    carom_status (*finish)(carom_device *device, carom_device_op *op,
                            const carom_device_counters *counters, bool *again);
     carom_device_counters *counters; /* on the device; set when the operation is queued */
     alignas(16) unsigned char arguments[CAROM_DEVICE_ARGUMENTS];
@@ -137,7 +138,7 @@ struct carom_device {
     char message[512];
 
     carom_device_block scratch[CAROM_SCRATCH_COUNT]; /* see carom_device_take */
-    uint64_t wanted[CAROM_SCRATCH_COUNT];            /* entries that overflows asked for */
+    uint64_t wanted[CAROM_SCRATCH_COUNT];            /* entries that overflows requested */
 #ifdef CAROM_CHECKS
     carom_scratch_users users;
 #endif
@@ -194,7 +195,7 @@ static inline void carom_device_clear(carom_device *device, carom_device_op *op)
 /* Queues an operation or, while a frame is recorded, records it. */
 carom_status carom_device_submit(carom_device *device, const carom_device_op *op);
 
-/* Waits for all operations and settles them. */
+/* Waits for all operations and finishes them. */
 carom_status carom_device_finish(carom_device *device);
 
 /* The kernels queued from here on belong to the step `name`. */
@@ -263,8 +264,8 @@ static inline uint64_t carom_device_scratch_bytes(const carom_device *device,
     return device->scratch[block].bytes;
 }
 
-/* The memory of a block for the operation that is being launched or settled, which takes each block
- * once and uses so many bytes of it. */
+/* The memory of a block for the operation that is being launched or finished, which takes each
+ * block once and uses so many bytes of it. */
 template <typename T>
 static inline T *carom_device_take(carom_device *device, carom_device_scratch block,
                                    uint64_t bytes) {
@@ -354,7 +355,7 @@ static inline carom_device_list<T> carom_device_list_of(carom_device *device,
             &op->counters->n[counter]};
 }
 
-/* Reserves a block of scratch for so many entries, or for as many as an overflow asked for. */
+/* Reserves a block of scratch for so many entries, or for as many as an overflow requested. */
 static inline carom_status carom_device_reserve_list(carom_device *device,
                                                      carom_device_scratch block, uint64_t entries,
                                                      uint64_t size, const char *what) {
@@ -363,7 +364,7 @@ static inline carom_status carom_device_reserve_list(carom_device *device,
                                         what);
 }
 
-/* What an overflow asks for: a quarter more than there was this time, so that a set that grows a
+/* What an overflow requests: a quarter more than there was this time, so that a set that grows a
  * little per frame is rarely searched twice. */
 static inline uint64_t carom_device_enlarged(uint64_t entries) {
     return entries + entries / 4;

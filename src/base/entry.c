@@ -6,16 +6,14 @@
  * further atomic operation. Engines call public functions from their loops, too: while a thread
  * runs ranges for a context, it comes and goes as it likes.
  *
- * Forks: asking the system for the process's number at each call would cost more than short calls
- * take. So the child increments a counter, in a handler that pthread_atfork registers once, and a
+ * Forks: reading the process's number from the system at each call would cost more than short calls
+ * take. So the child increments a counter, in a handler that is registered once, and a
  * call compares it with the context's. */
-#define _GNU_SOURCE
 #include "base/entry.h"
-
-#include <pthread.h>
 
 #include "base/assert.h"
 #include "base/context.h"
+#include "base/platform.h"
 
 /* ---- Forks ----------------------------------------------------------------------------------- */
 
@@ -29,7 +27,7 @@
 
 uint32_t carom_forks;
 
-static pthread_once_t entry_once = PTHREAD_ONCE_INIT;
+static carom_os_once entry_once = CAROM_OS_ONCE_INIT;
 static bool watched;
 
 static void count_fork(void) {
@@ -37,11 +35,11 @@ static void count_fork(void) {
 }
 
 static void watch(void) {
-    watched = pthread_atfork(NULL, NULL, count_fork) == 0;
+    watched = carom_os_at_fork(count_fork);
 }
 
 bool carom_forks_watch(void) {
-    (void)pthread_once(&entry_once, watch);
+    carom_os_run_once(&entry_once, watch);
     return watched;
 }
 

@@ -4,19 +4,15 @@
  * A device such as /dev/zero has no end, and reading some devices has effects; names come from
  * files of others (the meshes of a robot), so devices are refused wherever a name leads to one. A
  * pipe may also have no end: it is read up to the context's limit. */
-#define _POSIX_C_SOURCE 200809L
 #include "base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/item.h"
+#include "base/platform.h"
 #include "base/progress.h"
 
 #define READ_BYTES ((uint64_t)8 << 20) /* between two reports: a few milliseconds */
@@ -34,10 +30,10 @@ carom_status carom_file_fail_limit(carom_context *context, const char *name) {
 }
 
 /* Refuses what may have no end or is no file. */
-static carom_status check_kind(carom_context *context, const char *path, mode_t mode) {
-    if (S_ISDIR(mode))
+static carom_status check_kind(carom_context *context, const char *path, carom_os_file_kind kind) {
+    if (kind == CAROM_OS_FILE_FOLDER)
         return carom_fail(context, CAROM_IO, "%s: is a folder; name a file in it", path);
-    if (S_ISCHR(mode) || S_ISBLK(mode))
+    if (kind == CAROM_OS_FILE_DEVICE)
         return carom_fail(context, CAROM_IO,
                           "%s: is a device, which is not read; name a regular file or a pipe",
                           path);
@@ -45,19 +41,20 @@ static carom_status check_kind(carom_context *context, const char *path, mode_t 
 }
 
 carom_status carom_file_open(carom_context *context, const char *path, carom_file *file) {
-    struct stat info;
-    /* Without O_NONBLOCK, opening a pipe waits for a writer and cannot be cancelled. */
-    *file = (carom_file){.descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};
+    carom_os_file_info info;
+    *file = (carom_file){.descriptor = carom_os_open_input(path)};
+    if (file->descriptor < 0 && errno == EISDIR)
+        return check_kind(context, path, CAROM_OS_FILE_FOLDER);
     if (file->descriptor < 0) return file_fail_file(context, path, "cannot be opened");
-    carom_status status = fstat(file->descriptor, &info) == 0
-                              ? check_kind(context, path, info.st_mode)
+    carom_status status = carom_os_descriptor_info(file->descriptor, &info)
+                              ? check_kind(context, path, info.kind)
                               : file_fail_file(context, path, "cannot be read");
-    if (status == CAROM_OK && S_ISREG(info.st_mode)) {
+    if (status == CAROM_OK && info.kind == CAROM_OS_FILE_REGULAR) {
         file->is_regular = true;
-        file->size = info.st_size > 0 ? (uint64_t)info.st_size : 0;
+        file->size = info.size;
         if (file->size > context->input_limit) status = carom_file_fail_limit(context, path);
     }
-    if (status != CAROM_OK) (void)close(file->descriptor);
+    if (status != CAROM_OK) (void)carom_os_close(file->descriptor);
     return status;
 }
 
@@ -79,13 +76,12 @@ static carom_status read_descriptor(carom_context *context, const char *path,
             if (data == NULL) return carom_fail_memory(context, bytes->size + wanted, path);
             bytes->data = data;
         }
-        struct pollfd ready = {.fd = file->descriptor, .events = POLLIN};
-        if (!file->is_regular && poll(&ready, 1, CAROM_FILE_WAIT) <= 0) {
+        if (!file->is_regular && !carom_os_wait_input(file->descriptor, CAROM_FILE_WAIT)) {
             carom_progress_add(context, 0, 0);
             continue;
         }
         size_t space = (size_t)CAROM_MIN(bytes->capacity - bytes->size, READ_BYTES);
-        ssize_t got = read(file->descriptor, bytes->data + bytes->size, space);
+        int64_t got = carom_os_read(file->descriptor, bytes->data + bytes->size, space);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0) return file_fail_file(context, path, "cannot be read");
         if (got == 0) break;
@@ -105,7 +101,7 @@ carom_status carom_file_read(carom_context *context, const char *path, uint8_t *
     carom_progress_begin(context, "reading a file", file.size);
     carom_status status =
         carom_progress_finish(context, read_descriptor(context, path, &file, &bytes));
-    (void)close(file.descriptor);
+    (void)carom_os_close(file.descriptor);
     if (status != CAROM_OK) {
         carom_release(&context->allocator, bytes.data);
         return status;

@@ -8,13 +8,11 @@
  * Linux gives addresses for more memory than it has, and kills the process when the pages are used.
  * So a large block is refused when the system says that it has not that much available: the caller
  * then gets a message instead. */
-#define _GNU_SOURCE
 #include "base/memory.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/platform.h"
 
 #define MEMORY_HUGE_PAGE_BYTES ((size_t)2 << 20)
 #define HUGE_FROM              MEMORY_HUGE_PAGE_BYTES
@@ -26,44 +24,21 @@ static size_t memory_round_up(size_t size, size_t unit) {
     return (size + unit - 1) / unit * unit;
 }
 
-/* Bytes that programs can still use without the system killing one of them; SIZE_MAX where it does
- * not say. */
-static size_t available_memory(void) {
-    size_t available = SIZE_MAX, swap = 0;
-#ifdef __linux__
-    FILE *file = fopen("/proc/meminfo", "r");
-    if (file == NULL) return SIZE_MAX;
-    char line[128];
-    unsigned long long kilobytes;
-    while (fgets(line, sizeof(line), file) != NULL) {
-        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
-            available = (size_t)kilobytes << 10;
-        else if (sscanf(line, "SwapFree: %llu kB", &kilobytes) == 1)
-            swap = (size_t)kilobytes << 10;
-    }
-    (void)fclose(file);
-#endif
-    return available < SIZE_MAX - swap ? available + swap : SIZE_MAX;
-}
-
 static void *default_allocate(void *user, size_t size, size_t alignment) {
     (void)user;
     if (size > SIZE_MAX - MEMORY_HUGE_PAGE_BYTES) return NULL;
-    if (size < HUGE_FROM) return aligned_alloc(alignment, memory_round_up(size, alignment));
+    if (size < HUGE_FROM)
+        return carom_os_aligned_allocate(alignment, memory_round_up(size, alignment));
     size = memory_round_up(size, MEMORY_HUGE_PAGE_BYTES);
-    if (size >= CHECKED_FROM && size > available_memory()) return NULL;
-    void *pointer = aligned_alloc(MEMORY_HUGE_PAGE_BYTES, size);
-#ifdef MADV_HUGEPAGE
-    if (pointer != NULL)
-        (void)madvise(pointer, size, MADV_HUGEPAGE); /* a hint; failure does no
-                                                        harm */
-#endif
+    if (size >= CHECKED_FROM && size > carom_os_available_memory()) return NULL;
+    void *pointer = carom_os_aligned_allocate(MEMORY_HUGE_PAGE_BYTES, size);
+    if (pointer != NULL) carom_os_use_huge_pages(pointer, size);
     return pointer;
 }
 
 static void default_release(void *user, void *pointer) {
     (void)user;
-    free(pointer);
+    carom_os_aligned_free(pointer);
 }
 
 carom_allocator carom_allocator_default(void) {

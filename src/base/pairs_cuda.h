@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pairs_cuda.h: pairs that kernels found, brought into canonical order on the GPU.
  *
- * Pairs are counted by their first member, the counts are added up, and each pair finds its place
+ * Pairs are counted by their first member, the counts are added up, and each pair finds its index
  * among the pairs of its first member by comparing their second ones. Members with very many
  * partners, and lists with duplicates, are sorted by CUB once the number of pairs is known. */
 #ifndef CAROM_SRC_BASE_PAIRS_CUDA_H
@@ -26,10 +26,10 @@ static __device__ inline carom_pair carom_pair_of(unsigned long long key) {
 /* Where pairs that count go. */
 struct carom_found_pairs {
     carom_device_list<unsigned long long> list; /* data NULL: they are counted only */
-    uint32_t *tally;                            /* pairs by first member, or NULL */
+    uint32_t *pair_counts;                      /* pairs by first member, or NULL */
 
     __device__ void count(unsigned long long key) const {
-        if (tally != nullptr) atomicAdd(&tally[(uint32_t)key], 1u);
+        if (pair_counts != nullptr) atomicAdd(&pair_counts[(uint32_t)key], 1u);
     }
 
     __device__ void add(unsigned long long key) const {
@@ -40,10 +40,10 @@ struct carom_found_pairs {
 
 /* ---- By first member ------------------------------------------------------------------------- */
 
-/* `starts` are the tallies added up; each tally counts down the slots that are taken. *too_long
+/* `starts` are the counts added up; each count goes down with the slots that are taken. *too_long
  * becomes 1 where a member has too many pairs. */
 static __global__ void carom_pairs_scatter(carom_device_list<unsigned long long> found,
-                                           uint32_t *tally, const uint32_t *starts,
+                                           uint32_t *pair_counts, const uint32_t *starts,
                                            uint32_t *scattered, uint32_t members,
                                            carom_device_count *too_long) {
     carom_device_begin();
@@ -52,7 +52,7 @@ static __global__ void carom_pairs_scatter(carom_device_list<unsigned long long>
          i += (uint64_t)gridDim.x * blockDim.x) {
         carom_pair pair = carom_pair_of(found.data[i]);
         CAROM_ASSERT(pair.a < members);
-        uint32_t begin = starts[pair.a], left = atomicSub(&tally[pair.a], 1u);
+        uint32_t begin = starts[pair.a], left = atomicSub(&pair_counts[pair.a], 1u);
         uint64_t slot = (uint64_t)begin + left - 1u;
         CAROM_ASSERT(left - 1u < starts[pair.a + 1] - begin); /* not written more than counted */
         if (slot < count) scattered[slot] = pair.b;
@@ -60,7 +60,7 @@ static __global__ void carom_pairs_scatter(carom_device_list<unsigned long long>
     }
 }
 
-/* Each pair finds its place among the pairs of its first member by counting smaller ones. Where a
+/* Each pair finds its index among the pairs of its first member by counting smaller ones. Where a
  * member has too many, all pairs are left as they came. */
 static __global__ void carom_pairs_rank(carom_device_list<unsigned long long> found,
                                         const uint32_t *starts, const uint32_t *scattered,
@@ -118,8 +118,8 @@ static inline uint64_t carom_pairs_row(uint32_t members) {
     return carom_device_row(((uint64_t)members + 1) * sizeof(uint32_t));
 }
 
-/* The bytes of tallies, starts and the memory of adding up. */
-static inline uint64_t carom_pairs_tally_bytes(uint32_t members) {
+/* The bytes of counts, starts and the memory of adding up. */
+static inline uint64_t carom_pairs_counts_bytes(uint32_t members) {
     return 2 * carom_pairs_row(members) + carom_device_scan_bytes((uint64_t)members + 1);
 }
 
@@ -128,16 +128,16 @@ static inline carom_status carom_pairs_sort_reserve(carom_device *device, uint32
                                                     uint64_t found) {
     CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_SCATTERED,
                                                   found * sizeof(uint32_t), "sorting pairs"));
-    return carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_TALLY,
-                                        carom_pairs_tally_bytes(members), "sorting pairs");
+    return carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_COUNTS,
+                                        carom_pairs_counts_bytes(members), "sorting pairs");
 }
 
-/* Takes the tally and queues its clearing. */
-static inline uint32_t *carom_pairs_tally(carom_device *device, uint32_t members) {
-    uint32_t *tally = carom_device_take<uint32_t>(device, CAROM_SCRATCH_PAIRS_TALLY,
-                                                  carom_pairs_tally_bytes(members));
-    (void)cudaMemsetAsync(tally, 0, carom_pairs_row(members), device->stream);
-    return tally;
+/* Takes the counts and queues their clearing. */
+static inline uint32_t *carom_pairs_counts(carom_device *device, uint32_t members) {
+    uint32_t *pair_counts = carom_device_take<uint32_t>(device, CAROM_SCRATCH_PAIRS_COUNTS,
+                                                        carom_pairs_counts_bytes(members));
+    (void)cudaMemsetAsync(pair_counts, 0, carom_pairs_row(members), device->stream);
+    return pair_counts;
 }
 
 /* Reserves memory for so many pairs, and some more, in the result and, where they are to be
@@ -155,7 +155,7 @@ static inline carom_status carom_pairs_reserve(carom_device *device, carom_cuda_
     return sorted ? carom_pairs_sort_reserve(device, members, found) : CAROM_OK;
 }
 
-/* Where kernels append pairs: to scratch with a tally if they are `sorted`, else to the result. */
+/* Where kernels append pairs: to scratch with counts if they are `sorted`, else to the result. */
 static inline carom_found_pairs carom_found_pairs_of(carom_device *device, carom_device_op *op,
                                                      const carom_cuda_pairs *pairs, bool sorted,
                                                      uint32_t members, int counter) {
@@ -165,7 +165,7 @@ static inline carom_found_pairs carom_found_pairs_of(carom_device *device, carom
             nullptr};
     carom_device_list<unsigned long long> list =
         carom_device_list_of<unsigned long long>(device, CAROM_SCRATCH_PAIRS_FOUND, op, counter);
-    return carom_found_pairs{list, carom_pairs_tally(device, members)};
+    return carom_found_pairs{list, carom_pairs_counts(device, members)};
 }
 
 /* Whether there were more pairs than room. */
@@ -179,15 +179,15 @@ static inline void carom_pairs_sort(carom_device *device, const carom_found_pair
                                     uint32_t members, const carom_cuda_pairs *pairs,
                                     carom_device_count *too_long) {
     unsigned grid = CAROM_PAIRS_BLOCKS * (unsigned)device->processors;
-    uint32_t *starts = found.tally + carom_pairs_row(members) / sizeof(uint32_t);
-    void *temporary = (char *)found.tally + 2 * carom_pairs_row(members);
+    uint32_t *starts = found.pair_counts + carom_pairs_row(members) / sizeof(uint32_t);
+    void *temporary = (char *)found.pair_counts + 2 * carom_pairs_row(members);
     uint32_t *scattered = carom_device_take<uint32_t>(device, CAROM_SCRATCH_PAIRS_SCATTERED,
                                                       found.list.capacity * sizeof(uint32_t));
     carom_device_step(device, "canonical order");
     carom_device_scan(device, temporary, carom_device_scan_bytes((uint64_t)members + 1),
-                      found.tally, starts, (uint64_t)members + 1);
+                      found.pair_counts, starts, (uint64_t)members + 1);
     carom_device_launch(device, carom_pairs_scatter, grid, CAROM_PAIRS_THREADS, found.list,
-                        found.tally, starts, scattered, members, too_long);
+                        found.pair_counts, starts, scattered, members, too_long);
     carom_device_launch(device, carom_pairs_rank, grid, CAROM_PAIRS_THREADS, found.list, starts,
                         scattered, pairs->data, pairs->capacity, too_long);
     carom_pairs_check_order(device, pairs->data,
@@ -223,8 +223,8 @@ static inline carom_status carom_pairs_sort_now(carom_device *device, carom_cuda
                                     (int64_t)*count, device->stream);
     bytes = row + (sort_bytes > unique_bytes ? sort_bytes : unique_bytes);
     CAROM_DEVICE_TRY(
-        carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_TALLY, bytes, "sorting pairs"));
-    uint64_t *unique = carom_device_take<uint64_t>(device, CAROM_SCRATCH_PAIRS_TALLY, bytes);
+        carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_COUNTS, bytes, "sorting pairs"));
+    uint64_t *unique = carom_device_take<uint64_t>(device, CAROM_SCRATCH_PAIRS_COUNTS, bytes);
     void *temporary = (char *)unique + row;
     unsigned grid = CAROM_PAIRS_EXCHANGE_BLOCKS * (unsigned)device->processors;
     carom_pairs_exchange<<<grid, CAROM_PAIRS_THREADS, 0, device->stream>>>(found,

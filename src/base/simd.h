@@ -22,6 +22,9 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#include <arm_neon.h>
+#define CAROM_NEON /* the baseline of every 64-bit ARM */
 #endif
 
 #if defined(__AVX512F__) && defined(__AVX512BW__)
@@ -95,6 +98,9 @@ CAROM_SIMD_MEMORY(carom_i64v, int64_t)
 CAROM_SIMD carom_lanes carom_i32x4_lanes(carom_i32x4 comparison) {
 #if defined(__SSE2__)
     return (carom_lanes)_mm_movemask_ps((__m128)comparison);
+#elif defined(CAROM_NEON)
+    const uint32x4_t bits = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32((uint32x4_t)comparison, bits));
 #else
     carom_lanes lanes = 0;
     for (int i = 0; i < 4; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
@@ -102,7 +108,7 @@ CAROM_SIMD carom_lanes carom_i32x4_lanes(carom_i32x4 comparison) {
 #endif
 }
 
-/* The processor's min and max are exactly a < b ? a : b and a > b ? a : b. */
+/* SSE's min and max are exactly a < b ? a : b and a > b ? a : b. */
 CAROM_SIMD carom_f32x4 carom_f32x4_abs(carom_f32x4 a) {
     return (carom_f32x4)((carom_i32x4)a & INT32_MAX);
 }
@@ -110,6 +116,9 @@ CAROM_SIMD carom_f32x4 carom_f32x4_abs(carom_f32x4 a) {
 CAROM_SIMD carom_f32x4 carom_f32x4_min(carom_f32x4 a, carom_f32x4 b) {
 #if defined(__SSE2__)
     return (carom_f32x4)_mm_min_ps((__m128)a, (__m128)b);
+#elif defined(CAROM_NEON) /* its own minimum treats NaN and -0 otherwise */
+    return (carom_f32x4)vbslq_f32(vcltq_f32((float32x4_t)a, (float32x4_t)b), (float32x4_t)a,
+                                  (float32x4_t)b);
 #else
     for (int i = 0; i < 4; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
     return a;
@@ -119,6 +128,9 @@ CAROM_SIMD carom_f32x4 carom_f32x4_min(carom_f32x4 a, carom_f32x4 b) {
 CAROM_SIMD carom_f32x4 carom_f32x4_max(carom_f32x4 a, carom_f32x4 b) {
 #if defined(__SSE2__)
     return (carom_f32x4)_mm_max_ps((__m128)a, (__m128)b);
+#elif defined(CAROM_NEON)
+    return (carom_f32x4)vbslq_f32(vcgtq_f32((float32x4_t)a, (float32x4_t)b), (float32x4_t)a,
+                                  (float32x4_t)b);
 #else
     for (int i = 0; i < 4; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
     return a;
@@ -166,6 +178,18 @@ CAROM_SIMD void carom_u32x4_take(carom_u32x4 low, carom_u32x4 high, const uint8_
     __m256i lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)order));
     /* Reads only the low three bits of each index. */
     _mm256_storeu_si256((__m256i *)(void *)to, _mm256_permutevar8x32_epi32(both, lanes));
+#elif defined(CAROM_NEON)
+    (void)count;
+    /* The bytes of both, by their positions; positions beyond them, of unused lanes, give 0. */
+    const uint8x16x2_t both = {{(uint8x16_t)low, (uint8x16_t)high}};
+    const uint8x16_t each = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+    const uint8x16_t inside = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
+    const uint8x8_t begins = vshl_n_u8(vld1_u8(order), 2);
+    const uint8x16_t all = vcombine_u8(begins, begins);
+    uint8x16_t first = vaddq_u8(vqtbl1q_u8(all, each), inside);
+    uint8x16_t second = vaddq_u8(vqtbl1q_u8(all, vaddq_u8(each, vdupq_n_u8(4))), inside);
+    vst1q_u32(to, (uint32x4_t)vqtbl2q_u8(both, first));
+    vst1q_u32(to + 4, (uint32x4_t)vqtbl2q_u8(both, second));
 #else
     uint32_t both[8];
     carom_u32x4_store(both, low);
@@ -177,6 +201,8 @@ CAROM_SIMD void carom_u32x4_take(carom_u32x4 low, carom_u32x4 high, const uint8_
 CAROM_SIMD carom_u32x4 carom_u32x4_max(carom_u32x4 a, carom_u32x4 b) {
 #if defined(__AVX2__)
     return (carom_u32x4)_mm_max_epu32((__m128i)a, (__m128i)b);
+#elif defined(CAROM_NEON)
+    return (carom_u32x4)vmaxq_u32((uint32x4_t)a, (uint32x4_t)b);
 #else
     carom_u32x4 larger = (carom_u32x4)(a > b);
     return (a & larger) | (b & ~larger);
@@ -186,6 +212,8 @@ CAROM_SIMD carom_u32x4 carom_u32x4_max(carom_u32x4 a, carom_u32x4 b) {
 CAROM_SIMD carom_lanes carom_i64x4_lanes(carom_i64x4 comparison) {
 #if defined(__AVX2__)
     return (carom_lanes)_mm256_movemask_pd((__m256d)comparison);
+#elif defined(CAROM_NEON)
+    return carom_i32x4_lanes(__builtin_convertvector(comparison, carom_i32x4));
 #else
     carom_lanes lanes = 0;
     for (int i = 0; i < 4; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
@@ -300,6 +328,9 @@ CAROM_SIMD carom_f32x8 carom_f32x8_sqrt(carom_f32x8 a) {
 #elif defined(__SSE2__)
     return carom_f32x8_join((carom_f32x4)_mm_sqrt_ps((__m128)carom_f32x8_low(a)),
                             (carom_f32x4)_mm_sqrt_ps((__m128)carom_f32x8_high(a)));
+#elif defined(CAROM_NEON)
+    return carom_f32x8_join((carom_f32x4)vsqrtq_f32((float32x4_t)carom_f32x8_low(a)),
+                            (carom_f32x4)vsqrtq_f32((float32x4_t)carom_f32x8_high(a)));
 #else
     for (int i = 0; i < 8; ++i) a[i] = sqrtf(a[i]);
     return a;
@@ -330,7 +361,7 @@ CAROM_SIMD void carom_f32x8_transpose(const carom_f32x4 row[8], carom_f32x8 colu
 /* ---- Six doubles ----------------------------------------------------------------------------- */
 
 #ifdef CAROM_DIRECTED_ROUNDING
-/* Whether none of the first three numbers is above the one three places after it. */
+/* Whether none of the first three numbers is above the one three lanes after it. */
 CAROM_SIMD bool carom_f64x6_ordered(const double from[6]) {
     __m512d x = _mm512_maskz_loadu_pd(0x3F, from);
     __m512d high = _mm512_maskz_loadu_pd(0x07, from + 3);
@@ -498,6 +529,9 @@ CAROM_SIMD carom_lanes carom_lanes_of64(carom_i64v comparison) {
     return carom_i64x4_lanes(comparison);
 #elif defined(__SSE2__)
     return (carom_lanes)_mm_movemask_pd((__m128d)comparison);
+#elif defined(CAROM_NEON)
+    const uint64x2_t bits = {1, 2};
+    return (carom_lanes)vaddvq_u64(vandq_u64((uint64x2_t)comparison, bits));
 #else
     return ((uint32_t)comparison[0] & 1u) | ((uint32_t)comparison[1] & 2u);
 #endif
@@ -519,6 +553,9 @@ CAROM_SIMD carom_f64v carom_f64v_min(carom_f64v a, carom_f64v b) {
     return carom_f64x4_min(a, b);
 #elif defined(__SSE2__)
     return (carom_f64v)_mm_min_pd((__m128d)a, (__m128d)b);
+#elif defined(CAROM_NEON)
+    return (carom_f64v)vbslq_f64(vcltq_f64((float64x2_t)a, (float64x2_t)b), (float64x2_t)a,
+                                 (float64x2_t)b);
 #else
     return (carom_f64v){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
 #endif
@@ -531,6 +568,9 @@ CAROM_SIMD carom_f64v carom_f64v_max(carom_f64v a, carom_f64v b) {
     return carom_f64x4_max(a, b);
 #elif defined(__SSE2__)
     return (carom_f64v)_mm_max_pd((__m128d)a, (__m128d)b);
+#elif defined(CAROM_NEON)
+    return (carom_f64v)vbslq_f64(vcgtq_f64((float64x2_t)a, (float64x2_t)b), (float64x2_t)a,
+                                 (float64x2_t)b);
 #else
     return (carom_f64v){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
 #endif
@@ -547,6 +587,8 @@ CAROM_SIMD carom_f64v carom_f64v_sqrt(carom_f64v a) {
     return (carom_f64v)_mm256_sqrt_pd((__m256d)a);
 #elif defined(__SSE2__)
     return (carom_f64v)_mm_sqrt_pd((__m128d)a);
+#elif defined(CAROM_NEON)
+    return (carom_f64v)vsqrtq_f64((float64x2_t)a);
 #else
     for (int i = 0; i < CAROM_LANES64; ++i) a[i] = __builtin_sqrt(a[i]);
     return a;
@@ -589,6 +631,9 @@ CAROM_SIMD carom_u64v carom_u64v_shift_left(carom_u64v a, carom_i64v by) {
     return (carom_u64v)_mm512_sllv_epi64((__m512i)a, (__m512i)by);
 #elif CAROM_LANES == 8
     return (carom_u64v)_mm256_sllv_epi64((__m256i)a, (__m256i)by);
+#elif defined(CAROM_NEON) /* it reads the low byte of a count alone; negative counts shift right */
+    carom_u64v few = (carom_u64v)((carom_u64v)by < 64u);
+    return (carom_u64v)vshlq_u64((uint64x2_t)a, (int64x2_t)by) & few;
 #else
     for (int i = 0; i < CAROM_LANES64; ++i) a[i] = (uint64_t)by[i] < 64 ? a[i] << by[i] : 0;
     return a;
@@ -600,6 +645,9 @@ CAROM_SIMD carom_u64v carom_u64v_shift_right(carom_u64v a, carom_i64v by) {
     return (carom_u64v)_mm512_srlv_epi64((__m512i)a, (__m512i)by);
 #elif CAROM_LANES == 8
     return (carom_u64v)_mm256_srlv_epi64((__m256i)a, (__m256i)by);
+#elif defined(CAROM_NEON)
+    carom_u64v few = (carom_u64v)((carom_u64v)by < 64u);
+    return (carom_u64v)vshlq_u64((uint64x2_t)a, (int64x2_t)-by) & few;
 #else
     for (int i = 0; i < CAROM_LANES64; ++i) a[i] = (uint64_t)by[i] < 64 ? a[i] >> by[i] : 0;
     return a;

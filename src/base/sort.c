@@ -3,8 +3,8 @@
  *
  * First, one pass on all threads scatters the items by their highest differing digit into buckets:
  * count per part, scan, fill. Then each bucket is sorted by its lower bits, low digit first, in the
- * second-level cache of one thread, and written to its final place. A low-digit-first sort of the
- * whole array would move everything through memory once per digit.
+ * second-level cache of one thread, and written to its final position. A low-digit-first sort of
+ * the whole array would move everything through memory once per digit.
  *
  * Buckets too large for the cache (skewed keys, very many items) are split again by the same
  * function. Each split consumes the bits of its digit, so the recursion ends: equal keys have no
@@ -35,11 +35,11 @@ typedef struct sort_split {
     carom_sort_items items;     /* all of them; this split works on [begin, begin + count) */
     uint64_t *from;             /* the words to split, or NULL: `items` themselves */
     uint64_t *to;               /* receives the buckets; NULL: taken from the scratch */
-    uint64_t begin, count;      /* place in items */
+    uint64_t begin, count;      /* index in items */
     uint32_t first_bit;         /* lowest bit that counts */
     uint32_t shift, digit_bits; /* the digit of this split */
     uint64_t part;              /* items per part */
-    uint64_t *tables;           /* per part: place of each digit */
+    uint64_t *tables;           /* per part: offset of each digit */
     uint64_t *starts;           /* of each bucket, and the end */
 } sort_split;
 
@@ -65,14 +65,14 @@ static carom_status count_part(void *argument, carom_range range) {
 }
 
 /* Digit by digit, part by part: this order makes the sort stable. */
-static void sort_places_from_counts(sort_split *s) {
+static void sort_offsets_from_counts(sort_split *s) {
     uint64_t digits = UINT64_C(1) << s->digit_bits, parts = (s->count - 1) / s->part + 1, sum = 0;
     for (uint64_t digit = 0; digit < digits; ++digit) {
         s->starts[digit] = sum;
         for (uint64_t part = 0; part < parts; ++part) {
-            uint64_t *place = &s->tables[(part << s->digit_bits) + digit];
-            uint64_t count = *place;
-            *place = sum;
+            uint64_t *offsets = &s->tables[(part << s->digit_bits) + digit];
+            uint64_t count = *offsets;
+            *offsets = sum;
             sum += count;
         }
     }
@@ -86,10 +86,10 @@ static carom_status scatter_part(void *argument, carom_range range) {
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint64_t *lines = carom_arena_take(scratch, UINT64_C(1) << s->digit_bits, CAROM_ALIGNMENT);
     if (lines == NULL) return CAROM_NO_MEMORY;
-    uint64_t *place = s->tables + (range.begin / s->part << s->digit_bits);
+    uint64_t *offsets = s->tables + (range.begin / s->part << s->digit_bits);
     CAROM_ASSERT(range.begin % s->part == 0 && range.end <= s->count);
     CAROM_CPU_CALL(s->context, carom_sort_scatter)
-    (split_source(s), range.begin, range.end, s->shift, s->digit_bits, place, lines,
+    (split_source(s), range.begin, range.end, s->shift, s->digit_bits, offsets, lines,
      s->count >= STREAM_FROM, s->to);
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
@@ -113,7 +113,7 @@ static carom_status sort_buckets(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* Copies words whose bits are all equal to their final place. */
+/* Copies words whose bits are all equal to their final position. */
 static void put_words(const uint64_t *words, uint64_t count, carom_sort_items items,
                       uint64_t begin) {
     if (items.words != NULL) {
@@ -217,7 +217,7 @@ static carom_status split_and_sort(sort_split *s, carom_arena *scratch, uint32_t
     if (s->to == NULL || s->tables == NULL || s->starts == NULL)
         return carom_fail_memory(s->context, s->count * sizeof(uint64_t), "sorting");
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, count_part, s));
-    sort_places_from_counts(s);
+    sort_offsets_from_counts(s);
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, scatter_part, s));
     /* Buckets differ in size, so that a range has few of them. */
     uint64_t grain = GOOD_BUCKET * digits / s->count;

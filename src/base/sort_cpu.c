@@ -66,22 +66,22 @@ static inline void flush_line(uint64_t *to, const uint64_t *line, uint64_t last,
 }
 
 static inline void scatter(carom_sort_items items, uint64_t begin, uint64_t end, uint32_t shift,
-                           uint32_t bits, uint64_t *place, uint64_t *lines, bool stream,
+                           uint32_t bits, uint64_t *offsets, uint64_t *lines, bool stream,
                            uint64_t *to) {
     uint64_t first[CAROM_SORT_DIGITS];
     uint64_t digits = UINT64_C(1) << bits, mask = digits - 1;
-    memcpy(first, place, digits * sizeof(*first));
+    memcpy(first, offsets, digits * sizeof(*first));
     for (uint64_t i = begin; i < end; ++i) {
         uint64_t word = word_at(items, i);
         uint64_t digit = word >> shift & mask;
-        uint64_t p = place[digit]++;
+        uint64_t p = offsets[digit]++;
         uint64_t *line = lines + digit * WORDS_PER_LINE;
         line[p & (WORDS_PER_LINE - 1)] = word;
         if ((p & (WORDS_PER_LINE - 1)) == WORDS_PER_LINE - 1)
             flush_line(to, line, p, first[digit], stream);
     }
     for (uint64_t digit = 0; digit < digits; ++digit) { /* the rest of unfinished lines */
-        uint64_t stop = place[digit], start = stop & ~(uint64_t)(WORDS_PER_LINE - 1);
+        uint64_t stop = offsets[digit], start = stop & ~(uint64_t)(WORDS_PER_LINE - 1);
         if (start < first[digit]) start = first[digit];
         const uint64_t *line = lines + digit * WORDS_PER_LINE;
         for (uint64_t p = start; p < stop; ++p) to[p] = line[p & (WORDS_PER_LINE - 1)];
@@ -90,14 +90,14 @@ static inline void scatter(carom_sort_items items, uint64_t begin, uint64_t end,
 }
 
 void CAROM_CPU(carom_sort_scatter)(carom_sort_items items, uint64_t begin, uint64_t end,
-                                   uint32_t shift, uint32_t bits, uint64_t *place, uint64_t *lines,
-                                   bool stream, uint64_t *to) {
+                                   uint32_t shift, uint32_t bits, uint64_t *offsets,
+                                   uint64_t *lines, bool stream, uint64_t *to) {
     if (items.words != NULL) /* twice, so that the choice is made outside the loop */
-        scatter((carom_sort_items){.words = items.words}, begin, end, shift, bits, place, lines,
+        scatter((carom_sort_items){.words = items.words}, begin, end, shift, bits, offsets, lines,
                 stream, to);
     else
-        scatter((carom_sort_items){NULL, items.keys, items.payload}, begin, end, shift, bits, place,
-                lines, stream, to);
+        scatter((carom_sort_items){NULL, items.keys, items.payload}, begin, end, shift, bits,
+                offsets, lines, stream, to);
 }
 
 /* ---- Sorting a bucket in the cache ----------------------------------------------------------- */
@@ -110,8 +110,8 @@ static void insertion_sort(uint64_t *words, uint64_t count, uint64_t mask) {
     }
 }
 
-/* Turns counts into places; false when all words share one digit and the pass can be skipped. */
-static bool sort_cpu_places_from_counts(uint32_t *counts, uint32_t digits, uint64_t words) {
+/* Turns counts into offsets; false when all words share one digit and the pass can be skipped. */
+static bool sort_cpu_offsets_from_counts(uint32_t *counts, uint32_t digits, uint64_t words) {
     uint32_t sum = 0;
     for (uint32_t d = 0; d < digits; ++d) {
         uint32_t count = counts[d];
@@ -146,12 +146,12 @@ static inline uint64_t *sort_digits(uint64_t *words, uint64_t *spare, uint64_t c
             ++counts[pass * digits + (rest & mask)];
     }
     for (uint32_t pass = 0; pass < passes; ++pass) {
-        uint32_t *place = counts + pass * digits;
-        if (!sort_cpu_places_from_counts(place, digits, count)) continue;
+        uint32_t *offsets = counts + pass * digits;
+        if (!sort_cpu_offsets_from_counts(offsets, digits, count)) continue;
         uint32_t pass_shift = shift + pass * digit_bits;
         for (uint64_t i = 0; i < count; ++i) {
             uint64_t word = words[i];
-            spare[place[(word & below_top) >> pass_shift & mask]++] = word;
+            spare[offsets[(word & below_top) >> pass_shift & mask]++] = word;
         }
         uint64_t *swap = words;
         words = spare;

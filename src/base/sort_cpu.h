@@ -30,11 +30,11 @@ CAROM_CPU_DECLARE(uint64_t, carom_sort_differences, carom_sort_items items, uint
 CAROM_CPU_DECLARE(void, carom_sort_count, carom_sort_items items, uint64_t begin, uint64_t end,
                   uint32_t shift, uint32_t bits, uint64_t *counts);
 
-/* Moves items [begin, end) to `to`, those of digit d from place[d] on, in order; place is advanced.
- * `lines` has space for one cache line per digit, aligned to 64. `stream`: `to` does not fit the
- * caches. */
+/* Moves items [begin, end) to `to`, those of digit d from offsets[d] on, in order; offsets are
+ * advanced. `lines` has space for one cache line per digit, aligned to 64. `stream`: `to` does not
+ * fit the caches. */
 CAROM_CPU_DECLARE(void, carom_sort_scatter, carom_sort_items items, uint64_t begin, uint64_t end,
-                  uint32_t shift, uint32_t bits, uint64_t *place, uint64_t *lines, bool stream,
+                  uint32_t shift, uint32_t bits, uint64_t *offsets, uint64_t *lines, bool stream,
                   uint64_t *to);
 
 /* Sorts `count` words (at most CAROM_SORT_BUCKET) by bits [shift, shift + bits) into items [begin,

@@ -35,7 +35,7 @@ void carom_assert_failed(const char *function, const char *message) {
 }
 
 char *carom_thread_message(void) {
-    static _Thread_local char message[CAROM_SENTENCE_SIZE];
+    static _Thread_local char message[CAROM_MESSAGE_SIZE];
     return message;
 }
 
@@ -43,15 +43,15 @@ carom_status carom_fail(carom_context *context, carom_status status, const char 
     char *message = context != NULL ? context->message : carom_thread_message();
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(message, CAROM_SENTENCE_SIZE, format, arguments);
+    int length = vsnprintf(message, CAROM_MESSAGE_SIZE, format, arguments);
     va_end(arguments);
-    if (length >= CAROM_SENTENCE_SIZE) memcpy(message + CAROM_SENTENCE_SIZE - 4, "...", 4);
+    if (length >= CAROM_MESSAGE_SIZE) memcpy(message + CAROM_MESSAGE_SIZE - 4, "...", 4);
     return status;
 }
 
 carom_status carom_fail_in(carom_context *context, carom_status status, const char *format, ...) {
     char *message = context != NULL ? context->message : carom_thread_message();
-    char cause[CAROM_SENTENCE_SIZE], where[CAROM_SENTENCE_SIZE];
+    char cause[CAROM_MESSAGE_SIZE], where[CAROM_MESSAGE_SIZE];
     memcpy(cause, message, sizeof(cause));
     va_list arguments;
     va_start(arguments, format);
@@ -63,7 +63,7 @@ carom_status carom_fail_in(carom_context *context, carom_status status, const ch
 carom_status carom_fail_at(carom_context *context, carom_status status, const char *what,
                            uint64_t number) {
     if (status == CAROM_INVALID) return status; /* the assert handler has the message */
-    char message[CAROM_SENTENCE_SIZE];
+    char message[CAROM_MESSAGE_SIZE];
     (void)snprintf(message, sizeof(message), "%s", context->message);
     return carom_fail(context, status, "%s %" PRIu64 ": %s", what, number, message);
 }

@@ -8,32 +8,27 @@
  *
  * Invariant: outside carom_parallel_for every worker waits for the next round and accesses nothing
  * of the context. */
-#define _GNU_SOURCE
 #include "base/threads.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/item.h"
 #include "base/memory.h"
+#include "base/platform.h"
 #include "base/progress.h"
 
 /* About 20 microseconds: longer than the gap between two loops of one query, short enough not to
  * waste energy. */
 #define SPINS 4000
-/* Nanoseconds between two checks of the clock by worker 0 while it waits for the others: less than
+/* Milliseconds between two checks of the clock by worker 0 while it waits for the others: less than
  * the interval between two calls of the progress callback. */
-#define WAIT_BETWEEN_LOOKS 20000000L
+#define WAIT_BETWEEN_LOOKS 20
 
 struct carom_pool {
     carom_context *context;
     carom_allocator allocator;
-    pthread_mutex_t mutex;
-    pthread_cond_t begin, end;
+    carom_os_mutex mutex;
+    carom_os_condition begin, end;
     _Atomic uint64_t round; /* incremented under the mutex */
     _Atomic uint32_t busy;  /* workers still in this round */
     bool stop;
@@ -43,49 +38,29 @@ struct carom_pool {
     struct seat {
         carom_pool *pool;
         uint32_t worker;
-        pthread_t thread;
+        carom_os_thread thread;
     } seats[];
 };
 
-static void pause_briefly(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ __volatile__("yield");
-#endif
-}
-
-static void *worker_main(void *argument) {
+static void worker_main(void *argument) {
     struct seat *seat = argument;
     carom_pool *pool = seat->pool;
     for (uint64_t seen = 0;;) {
-        for (int i = 0; i < SPINS && atomic_load(&pool->round) == seen; ++i) pause_briefly();
-        pthread_mutex_lock(&pool->mutex);
-        while (atomic_load(&pool->round) == seen) pthread_cond_wait(&pool->begin, &pool->mutex);
+        for (int i = 0; i < SPINS && atomic_load(&pool->round) == seen; ++i) carom_os_pause();
+        carom_os_mutex_lock(&pool->mutex);
+        while (atomic_load(&pool->round) == seen)
+            carom_os_condition_wait(&pool->begin, &pool->mutex);
         seen = atomic_load(&pool->round);
         bool stop = pool->stop;
-        pthread_mutex_unlock(&pool->mutex);
-        if (stop) return NULL;
+        carom_os_mutex_unlock(&pool->mutex);
+        if (stop) return;
         pool->task(pool->argument, seat->worker);
         if (atomic_fetch_sub(&pool->busy, 1) == 1) {
-            pthread_mutex_lock(&pool->mutex);
-            pthread_cond_signal(&pool->end);
-            pthread_mutex_unlock(&pool->mutex);
+            carom_os_mutex_lock(&pool->mutex);
+            carom_os_condition_wake_one(&pool->end);
+            carom_os_mutex_unlock(&pool->mutex);
         }
     }
-}
-
-/* Workers inherit the signal mask of their creator. They take no signal that is sent to the
- * process, so that its handlers run in its own threads; what a worker itself causes, and what
- * profilers send to it, it takes. Returns the creator's mask. */
-static sigset_t block_signals(void) {
-    static const int taken[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV, SIGSYS, SIGTRAP};
-    sigset_t blocked, before;
-    (void)sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); ++i)
-        (void)sigdelset(&blocked, taken[i]);
-    (void)pthread_sigmask(SIG_BLOCK, &blocked, &before);
-    return before;
 }
 
 /* Starts as many of the `count` threads as the system gives; none is fine too. */
@@ -99,46 +74,38 @@ static carom_pool *pool_create(carom_context *context, uint32_t count) {
     pool->count = 0;
     atomic_init(&pool->round, 0);
     atomic_init(&pool->busy, 0);
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->begin, NULL);
-    pthread_cond_init(&pool->end, NULL);
-    sigset_t before = block_signals();
+    carom_os_mutex_create(&pool->mutex);
+    carom_os_condition_create(&pool->begin);
+    carom_os_condition_create(&pool->end);
     while (pool->count < count) {
         struct seat *seat = &pool->seats[pool->count];
         seat->pool = pool;
         seat->worker = pool->count + 1;
-        if (pthread_create(&seat->thread, NULL, worker_main, seat) != 0) break;
+        if (!carom_os_thread_start(&seat->thread, worker_main, seat)) break;
         ++pool->count;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pool;
 }
 
 static void pool_announce(carom_pool *pool, bool stop) {
-    pthread_mutex_lock(&pool->mutex);
+    carom_os_mutex_lock(&pool->mutex);
     pool->stop = stop;
     atomic_fetch_add(&pool->round, 1);
-    pthread_cond_broadcast(&pool->begin);
-    pthread_mutex_unlock(&pool->mutex);
+    carom_os_condition_wake_all(&pool->begin);
+    carom_os_mutex_unlock(&pool->mutex);
 }
 
 /* Called under the mutex: waits until the last worker signals, or for a short time when there is a
  * progress callback to call. */
 static void wait_for_end(carom_pool *pool) {
-    struct timespec until;
-    if (pool->context->progress.depth == 0 || clock_gettime(CLOCK_REALTIME, &until) != 0) {
-        pthread_cond_wait(&pool->end, &pool->mutex);
+    if (pool->context->progress.depth == 0) {
+        carom_os_condition_wait(&pool->end, &pool->mutex);
         return;
     }
-    until.tv_nsec += WAIT_BETWEEN_LOOKS;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        ++until.tv_sec;
-    }
-    (void)pthread_cond_timedwait(&pool->end, &pool->mutex, &until);
-    pthread_mutex_unlock(&pool->mutex);
+    carom_os_condition_wait_for(&pool->end, &pool->mutex, WAIT_BETWEEN_LOOKS);
+    carom_os_mutex_unlock(&pool->mutex);
     carom_progress_add(pool->context, 0, 0);
-    pthread_mutex_lock(&pool->mutex);
+    carom_os_mutex_lock(&pool->mutex);
 }
 
 /* A carom_run_fn: the caller's thread is worker 0. */
@@ -151,19 +118,19 @@ static void pool_run(void *user, carom_task_fn *task, void *argument, uint32_t w
     atomic_store(&pool->busy, pool->count);
     pool_announce(pool, false);
     task(argument, 0);
-    for (int i = 0; i < SPINS && atomic_load(&pool->busy) != 0; ++i) pause_briefly();
-    pthread_mutex_lock(&pool->mutex);
+    for (int i = 0; i < SPINS && atomic_load(&pool->busy) != 0; ++i) carom_os_pause();
+    carom_os_mutex_lock(&pool->mutex);
     while (atomic_load(&pool->busy) != 0) wait_for_end(pool);
-    pthread_mutex_unlock(&pool->mutex);
+    carom_os_mutex_unlock(&pool->mutex);
 }
 
 void carom_pool_destroy(carom_pool *pool) {
     if (pool == NULL) return;
     pool_announce(pool, true);
-    for (uint32_t i = 0; i < pool->count; ++i) pthread_join(pool->seats[i].thread, NULL);
-    pthread_cond_destroy(&pool->end);
-    pthread_cond_destroy(&pool->begin);
-    pthread_mutex_destroy(&pool->mutex);
+    for (uint32_t i = 0; i < pool->count; ++i) carom_os_thread_join(&pool->seats[i].thread);
+    carom_os_condition_destroy(&pool->end);
+    carom_os_condition_destroy(&pool->begin);
+    carom_os_mutex_destroy(&pool->mutex);
     carom_pool_release(pool);
 }
 
@@ -174,12 +141,7 @@ void carom_pool_release(carom_pool *pool) {
 }
 
 uint32_t carom_processor_count(void) {
-    long count = 0;
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
-#endif
-    if (count <= 0) count = sysconf(_SC_NPROCESSORS_ONLN);
+    long count = carom_os_processors();
     return (uint32_t)CAROM_MAX(1, CAROM_MIN(count, (long)CAROM_MOST_THREADS));
 }
 
@@ -207,7 +169,7 @@ typedef struct loop {
 } loop;
 
 static void note_failure(loop *loop, uint64_t range, carom_status status) {
-    while (atomic_flag_test_and_set(&loop->lock)) pause_briefly();
+    while (atomic_flag_test_and_set(&loop->lock)) carom_os_pause();
     if (range < atomic_load(&loop->failed_range)) {
         atomic_store(&loop->failed_range, range);
         atomic_store(&loop->failed_status, (int)status);

@@ -17,7 +17,7 @@ typedef carom_status carom_range_fn(void *argument, carom_range range);
 
 /* Calls body for the ranges [k grain, (k+1) grain) of [0, count), each once, in any order on any
  * worker.
- * - The ranges depend on count and grain alone: if each range stores its results in a place of its
+ * - The ranges depend on count and grain alone: if each range stores its results in memory of its
  *   own, the outcome is the same for any number of threads.
  * - When a body fails or the call is cancelled, ranges not yet begun are skipped, and the failure
  *   of the lowest failed range is returned.

@@ -238,7 +238,7 @@ void carom_broad_destroy(carom_broad *broad) {
     carom_release(&allocator, broad->boxes);
     carom_release(&allocator, broad->states);
     carom_release(&allocator, broad->filters);
-    carom_release(&allocator, broad->place_of);
+    carom_release(&allocator, broad->slot_of);
     carom_broad_ids_release(&broad->free_ids, &allocator);
     carom_broad_ids_release(&broad->freed_ids, &allocator);
     carom_broad_ids_release(&broad->pending, &allocator);
@@ -362,7 +362,7 @@ carom_status carom_broad_set_filters(carom_context *context, carom_broad *broad,
 
 static uint64_t broad_bytes_of(const carom_broad *b) {
     uint64_t lists = b->free_ids.capacity + b->freed_ids.capacity + b->pending.capacity +
-                     b->changed.capacity + b->place_capacity;
+                     b->changed.capacity + b->slot_capacity;
     return sizeof(*b) + b->capacity * (sizeof(*b->boxes) + sizeof(*b->states)) +
            (b->filters != NULL ? b->capacity * sizeof(*b->filters) : 0) + lists * sizeof(uint32_t) +
            (b->kept.capacity + b->next.capacity) * sizeof(uint64_t) + carom_bvh_bytes(&b->tree) +

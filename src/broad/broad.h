@@ -71,9 +71,9 @@ struct carom_broad {
     bool exact; /* all float32 boxes are the boxes themselves */
     carom_bvh tree;
     double tree_extent; /* carom_bvh_extent when it was built */
-    uint32_t *place_of; /* of each item of the tree; capacity is place_capacity */
-    uint64_t place_capacity;
-    bool placed; /* place_of is that of the tree */
+    uint32_t *slot_of;  /* of each item of the tree; capacity is slot_capacity */
+    uint64_t slot_capacity;
+    bool slots_known; /* slot_of is that of the tree */
     carom_grid grid;
     carom_broad_sweep sweep;
     uint64_t builds, refits, patches;
@@ -95,8 +95,8 @@ carom_status carom_broad_build(carom_context *context, carom_broad *broad,
  * and O(n^2) for the few boxes of a test. */
 const char *carom_broad_validate(const carom_broad *broad);
 
-/* Fills place_of. */
-carom_status carom_broad_place(carom_context *context, carom_broad *broad);
+/* Fills slot_of. */
+carom_status carom_broad_find_slots(carom_context *context, carom_broad *broad);
 
 /* Whether boxes changed since the last update. */
 static inline bool carom_broad_is_pending(const carom_broad *broad) {
@@ -111,7 +111,7 @@ static inline bool carom_broad_is_pending(const carom_broad *broad) {
 /* Whether the structure can be queried: no failure. */
 carom_status carom_broad_check_ready(carom_context *context, const carom_broad *broad);
 
-/* The boxes as the tree's and the grid's builders ask for them; `user` is a carom_broad_source. */
+/* The boxes as the tree's and the grid's builders read them; `user` is a carom_broad_source. */
 typedef struct carom_broad_source {
     carom_context *context;
     const carom_broad *broad;
@@ -128,12 +128,12 @@ uint64_t carom_broad_sweep_bytes(const carom_broad_sweep *sweep);
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
-/* What is searched: all pairs, or the pairs of some places of the tree. */
+/* What is searched: all pairs, or the pairs of some slots of the tree. */
 typedef struct carom_broad_search {
     carom_context *context;
     const carom_broad *broad;
-    const uint32_t *places; /* NULL: all pairs; else of boxes that changed */
-    uint64_t place_count;
+    const uint32_t *slots; /* NULL: all pairs; else of boxes that changed */
+    uint64_t slot_count;
     carom_worker_states states;
 } carom_broad_search;
 
@@ -155,7 +155,7 @@ carom_status carom_broad_device_set_filters(carom_context *context, carom_broad 
 carom_status carom_broad_device_fetch(carom_context *context, carom_broad *broad);
 void carom_broad_device_release(carom_broad *broad);
 void carom_broad_device_info(const carom_broad *broad, carom_broad_info *info);
-/* As carom_broad_search_run, before the caller's function is asked. */
+/* As carom_broad_search_run, before the caller's function is called. */
 carom_status carom_broad_device_search(carom_context *context, const carom_broad *broad,
                                        uint64_t **pairs, uint64_t *count);
 

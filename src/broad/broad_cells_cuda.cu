@@ -6,7 +6,7 @@
  * half a neighbourhood is five ranges. The edge of the lowest level is chosen from a sample
  * (broad_cuda.cu), so that most boxes are on it and its cells hold less than one box on average. A
  * large box is never the work of one thread: all that are smaller look for it. Where a thread would
- * have to look at too many boxes, they crowd, and the tree is taken instead.
+ * have to look at too many boxes, they are too dense, and the tree is taken instead.
  *
  * Invariant: the counts of cells are all 0 between builds; sort_homes clears those it used. */
 #include "broad/broad_cuda.h"
@@ -164,19 +164,19 @@ static __global__ void __launch_bounds__(BROAD_THREADS)
 static __global__ void __launch_bounds__(BROAD_THREADS)
     sort_homes(broad_boxes b, uint32_t count, const broad_state *s, cell_memory m) {
     carom_device_begin();
-    uint32_t i = blockIdx.x * BROAD_THREADS + threadIdx.x, place = NOWHERE;
+    uint32_t i = blockIdx.x * BROAD_THREADS + threadIdx.x, slot = NOWHERE;
     unsigned lane = threadIdx.x % CAROM_WARP;
     uint2 home = make_uint2(NOWHERE, 0);
     carom_box box = {};
     if (i < count) home = m.homes[i];
     if (home.x != NOWHERE) {
-        place = m.starts[home.x] + home.y;
-        CAROM_ASSERT(place < m.starts[home.x + 1] && place < count);
+        slot = m.starts[home.x] + home.y;
+        CAROM_ASSERT(slot < m.starts[home.x + 1] && slot < count);
         box = broad_boxes::round(s->space, broad_load(b.bounds, i));
     }
     for (unsigned half = 0; half < 2; ++half) {
         unsigned from = lane / 2u + half * (CAROM_WARP / 2u);
-        uint32_t to = __shfl_sync(~0u, place, from);
+        uint32_t to = __shfl_sync(~0u, slot, from);
         float v[3];
         for (int k = 0; k < 3; ++k) {
             float low = __shfl_sync(~0u, box.low[k], from);
@@ -208,11 +208,11 @@ struct cell_search {
     block_found *block;
     float4 low, high; /* of the box that searches */
 
-    __device__ void test(uint32_t place) const {
+    __device__ void test(uint32_t slot) const {
         /* Most boxes of later cells begin after this one ends: their other corner is not read. */
-        float4 a = __ldg(&sorted[2 * (uint64_t)place]);
+        float4 a = __ldg(&sorted[2 * (uint64_t)slot]);
         if (!((a.x <= high.x) & (a.y <= high.y) & (a.z <= high.z))) return;
-        float4 b = __ldg(&sorted[2 * (uint64_t)place + 1]);
+        float4 b = __ldg(&sorted[2 * (uint64_t)slot + 1]);
         if (!((low.x <= b.x) & (low.y <= b.y) & (low.z <= b.z))) return;
         unsigned long long key;
         atomicAdd(&block->candidates, 1u);
@@ -244,17 +244,17 @@ static __global__ void __launch_bounds__(BROAD_THREADS)
     const broad_cells &cells = s->cells;
     if (threadIdx.x == 0) block.used = block.candidates = 0;
     __syncthreads();
-    uint32_t place = blockIdx.x * BROAD_THREADS + threadIdx.x;
+    uint32_t slot = blockIdx.x * BROAD_THREADS + threadIdx.x;
     uint32_t all = __ldg(&m.starts[cells.first[cells.levels]]);
-    if (place < all) {
+    if (slot < all) {
         cell_search search = {m.sorted, m.starts, d, s->inexact != 0, found, &block, {}, {}};
-        float4 low = search.low = __ldg(&m.sorted[2 * (uint64_t)place]);
-        float4 high = search.high = __ldg(&m.sorted[2 * (uint64_t)place + 1]);
+        float4 low = search.low = __ldg(&m.sorted[2 * (uint64_t)slot]);
+        float4 high = search.high = __ldg(&m.sorted[2 * (uint64_t)slot + 1]);
         uint32_t cell = __float_as_uint(high.w), mask = s->level_mask, level = 0;
         while (mask != 1u && cell >= cells.first[level + 1]) ++level;
         uint32_t row = row_pitch(cells, level), plane = plane_pitch(cells, level);
         const uint32_t *at = m.starts + cell;
-        uint2 own = make_uint2(place + 1u, __ldg(at + 2));
+        uint2 own = make_uint2(slot + 1u, __ldg(at + 2));
         uint2 r1 = row_range(at + row), r2 = row_range(at + plane - row);
         uint2 r3 = row_range(at + plane), r4 = row_range(at + plane + row);
         /* one loop over all five ranges, so that lanes differ less in its length */
@@ -263,7 +263,7 @@ static __global__ void __launch_bounds__(BROAD_THREADS)
         uint32_t t1 = own.y - own.x, t2 = t1 + (r1.y - r1.x), t3 = t2 + (r2.y - r2.x);
         uint32_t t4 = t3 + (r3.y - r3.x), tests = t4 + (r4.y - r4.x);
         if (tests > MOST_TESTS) {
-            counters->n[N_CROWDED] = 1;
+            counters->n[N_DENSE] = 1;
             tests = 0;
         }
 #pragma unroll 2
@@ -299,7 +299,7 @@ static __global__ void __launch_bounds__(BROAD_THREADS)
                 }
             }
         }
-        if (tests > MOST_TESTS) counters->n[N_CROWDED] = 1;
+        if (tests > MOST_TESTS) counters->n[N_DENSE] = 1;
     }
     __syncthreads();
     unsigned used = CAROM_MIN(block.used, FOUND_BLOCK);
@@ -319,7 +319,7 @@ uint32_t carom_broad_cells_most(uint32_t count) {
 }
 
 /* The bytes that cells take but for their counts; with memory the addresses. */
-static uint64_t place_cells(uint32_t count, char *memory, cell_memory *m) {
+static uint64_t lay_out_cells(uint32_t count, char *memory, cell_memory *m) {
     uint64_t at = 0, tiles = scan_tiles(carom_broad_cells_most(count));
     m->sorted = (float4 *)memory;
     at += carom_device_row(2 * sizeof(float4) * (uint64_t)count);
@@ -333,7 +333,7 @@ static uint64_t place_cells(uint32_t count, char *memory, cell_memory *m) {
 
 static cell_memory cells_of(const carom_device_broad *broad) {
     cell_memory m = {};
-    (void)place_cells(broad->def.count, (char *)broad->prepared.data, &m);
+    (void)lay_out_cells(broad->def.count, (char *)broad->prepared.data, &m);
     m.counts = (uint32_t *)broad->counts.data;
     return m;
 }
@@ -343,7 +343,7 @@ carom_status carom_broad_cells_reserve(carom_device *device, carom_device_broad 
     uint64_t bytes =
         sizeof(uint32_t) * SCAN_TILE * scan_tiles(carom_broad_cells_most(broad->def.count));
     CAROM_DEVICE_TRY(carom_device_reserve(device, &broad->prepared,
-                                          place_cells(broad->def.count, nullptr, &m), "cells"));
+                                          lay_out_cells(broad->def.count, nullptr, &m), "cells"));
     return carom_device_reserve_zeros(device, &broad->counts, bytes, "cells");
 }
 

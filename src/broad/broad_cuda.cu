@@ -244,7 +244,7 @@ static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-/* Candidates are places of the tree's items, or ids where that is NULL. */
+/* Candidates are slots of the tree's items, or ids where that is NULL. */
 static __global__ void __launch_bounds__(BROAD_THREADS)
     broad_cuda_decide(broad_decision d, const uint32_t *items, uint32_t id_count,
                       carom_device_list<uint2> candidates,
@@ -287,12 +287,12 @@ static __global__ void broad_cuda_check(broad_boxes b, uint32_t count) {
 /* ---- The structure --------------------------------------------------------------------------- */
 
 static bool by_cells(const carom_device_broad *broad) {
-    return broad->def.method == CAROM_BROAD_METHOD_AUTO && !broad->crowded;
+    return broad->def.method == CAROM_BROAD_METHOD_AUTO && !broad->dense;
 }
 
 static bool by_tree(const carom_device_broad *broad) {
     return broad->def.method == CAROM_BROAD_METHOD_TREE ||
-           (broad->def.method == CAROM_BROAD_METHOD_AUTO && broad->crowded);
+           (broad->def.method == CAROM_BROAD_METHOD_AUTO && broad->dense);
 }
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
@@ -309,7 +309,7 @@ static carom_status broad_cuda_prepare_reserve(carom_device *device, carom_devic
     broad->bounds = p->boxes != nullptr ? p->boxes : (const carom_bounds *)broad->own_bounds.data;
     CAROM_DEVICE_TRY(carom_device_reserve(device, &broad->choices, sizeof(broad_state), "boxes"));
     if (by_cells(broad)) return carom_broad_cells_reserve(device, broad);
-    if (broad->crowded) { /* also makes graphs that were recorded for cells stale */
+    if (broad->dense) { /* also makes graphs that were recorded for cells stale */
         carom_device_release(&broad->prepared);
         carom_device_release(&broad->counts);
     }
@@ -345,7 +345,7 @@ static void broad_cuda_prepare_launch(carom_device *device, carom_device_op *op)
     }
 }
 
-static carom_status broad_cuda_prepare_settle(carom_device *device, carom_device_op *op,
+static carom_status broad_cuda_prepare_finish(carom_device *device, carom_device_op *op,
                                               const carom_device_counters *counters, bool *again) {
     (void)op;
     *again = false;
@@ -360,7 +360,7 @@ static carom_status broad_cuda_submit_prepare(carom_device *device, carom_device
                                               const carom_bounds *boxes) {
     carom_device_op op = {broad_cuda_prepare_reserve,
                           broad_cuda_prepare_launch,
-                          broad_cuda_prepare_settle,
+                          broad_cuda_prepare_finish,
                           nullptr,
                           {}};
     *carom_device_arguments<broad_cuda_prepare_arguments>(&op) =
@@ -394,7 +394,7 @@ static carom_status broad_set(carom_device *device, carom_device_broad *broad,
                               const carom_device_broad_def *def) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
     broad->def = *def;
-    broad->crowded = false;
+    broad->dense = false;
     CAROM_DEVICE_TRY(
         carom_device_reserve(device, &broad->own_bounds, sizeof(carom_bounds), "boxes"));
     CAROM_DEVICE_TRY(broad_cuda_upload(device, &broad->own_bounds, def->boxes,
@@ -446,7 +446,7 @@ static void broad_get_info(const carom_device_broad *broad, carom_device_broad_i
 /* ---- Searching ------------------------------------------------------------------------------- */
 
 struct broad_cuda_search_arguments {
-    carom_device_broad *broad; /* only `crowded` is written */
+    carom_device_broad *broad; /* only `dense` is written */
     carom_cuda_order order;
     carom_cuda_pairs *pairs;
 };
@@ -503,7 +503,7 @@ static void broad_cuda_search_launch(carom_device *device, carom_device_op *op) 
         carom_found_pairs_of(device, op, s->pairs, is_sorted(s), count, BROAD_CUDA_N_FOUND);
     const carom_broad_filter *filters =
         broad->def.filters != nullptr ? (const carom_broad_filter *)broad->filters.data : nullptr;
-    broad_decision d = {broad->bounds, filters, broad->s(), r.tally};
+    broad_decision d = {broad->bounds, filters, broad->s(), r.pair_counts};
     if (by_cells(broad))
         carom_broad_cells_find(device, op, broad, d, r.list);
     else
@@ -511,14 +511,14 @@ static void broad_cuda_search_launch(carom_device *device, carom_device_op *op) 
     if (is_sorted(s)) carom_pairs_sort(device, r, count, s->pairs, &op->counters->n[N_LONG]);
 }
 
-static carom_status broad_cuda_search_settle(carom_device *device, carom_device_op *op,
+static carom_status broad_cuda_search_finish(carom_device *device, carom_device_op *op,
                                              const carom_device_counters *counters, bool *again) {
     const broad_cuda_search_arguments *s = carom_device_arguments<broad_cuda_search_arguments>(op);
     carom_device_broad *broad = s->broad;
     const carom_device_count *n = counters->n;
     *again = false;
-    if (by_cells(broad) && n[N_CROWDED] != 0) {
-        broad->crowded = true;
+    if (by_cells(broad) && n[N_DENSE] != 0) {
+        broad->dense = true;
         *again = true;
         return CAROM_OK;
     }
@@ -547,7 +547,7 @@ static carom_status broad_cuda_search_settle(carom_device *device, carom_device_
 static carom_status broad_search(carom_device *device, const carom_device_broad *broad,
                                  carom_cuda_order order, carom_cuda_pairs *pairs) {
     carom_device_op op = {
-        broad_cuda_search_reserve, broad_cuda_search_launch, broad_cuda_search_settle, nullptr, {}};
+        broad_cuda_search_reserve, broad_cuda_search_launch, broad_cuda_search_finish, nullptr, {}};
     *carom_device_arguments<broad_cuda_search_arguments>(&op) =
         broad_cuda_search_arguments{const_cast<carom_device_broad *>(broad), order, pairs};
     return carom_device_submit(device, &op);

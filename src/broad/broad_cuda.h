@@ -22,7 +22,7 @@
 #define BROAD_LEVELS  22u /* of cells; the highest is one cell */
 
 /* Counters of a search; N_ENTRIES: pairs of leaves, or entries of a grid or a sweep. */
-enum { N_ENTRIES, BROAD_CUDA_N_CANDIDATES, BROAD_CUDA_N_FOUND, N_LONG, N_NOT_FINITE, N_CROWDED };
+enum { N_ENTRIES, BROAD_CUDA_N_CANDIDATES, BROAD_CUDA_N_FOUND, N_LONG, N_NOT_FINITE, N_DENSE };
 
 /* ---- On the device --------------------------------------------------------------------------- */
 
@@ -106,7 +106,7 @@ struct broad_boxes {
         return box;
     }
 
-    __device__ carom_box place(uint32_t, uint32_t id) const {
+    __device__ carom_box box_at(uint32_t, uint32_t id) const {
         return box(id);
     }
     __device__ bool second(uint32_t) const {
@@ -127,7 +127,7 @@ struct broad_decision {
     const carom_bounds *bounds;
     const carom_broad_filter *filters; /* or NULL */
     const broad_state *s;
-    uint32_t *tally;
+    uint32_t *pair_counts;
 
     __device__ bool counts(uint32_t a, uint32_t b, bool inexact, unsigned long long *key) const {
         if (inexact) {
@@ -136,7 +136,7 @@ struct broad_decision {
         }
         if (filters != nullptr && !carom_broad_allows(filters[a], filters[b])) return false;
         *key = carom_pair_pack(CAROM_MIN(a, b), CAROM_MAX(a, b));
-        if (tally != nullptr) atomicAdd(&tally[(uint32_t)*key], 1u);
+        if (pair_counts != nullptr) atomicAdd(&pair_counts[(uint32_t)*key], 1u);
         return true;
     }
 };
@@ -146,7 +146,7 @@ struct carom_device_broad {
     carom_device_block own_bounds, filters, prepared, counts, tree_memory, choices;
     const carom_bounds *bounds; /* own, or the caller's */
     carom_bvh_cuda_tree tree;
-    bool crowded;  /* AUTO takes the tree */
+    bool dense;    /* AUTO takes the tree */
     bool has_tree; /* what is prepared, once the kernels queued so far are done */
     uint64_t entries;
 
@@ -178,7 +178,7 @@ carom_status carom_broad_tree_reserve(carom_device *device, carom_device_broad *
 void carom_broad_tree_build(carom_device *device, carom_device_op *op,
                             const carom_device_broad *broad);
 carom_status carom_broad_tree_find_reserve(carom_device *device, const carom_device_broad *broad);
-/* Returns the ids by place: candidates are pairs of places. */
+/* Returns the ids by slot: candidates are pairs of slots. */
 const uint32_t *carom_broad_tree_find(carom_device *device, carom_device_op *op,
                                       const carom_device_broad *broad,
                                       const carom_device_list<uint2> &candidates);

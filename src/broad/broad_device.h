@@ -19,7 +19,7 @@ typedef struct carom_device_broad_def {
     const carom_bounds *boxes;         /* by id */
     const carom_broad_filter *filters; /* may be NULL */
     uint32_t count;                    /* of ids */
-    carom_broad_method method;         /* AUTO: cells, or the tree where boxes crowd */
+    carom_broad_method method;         /* AUTO: cells, or the tree where boxes are dense */
     carom_grid_table table;            /* GRID */
     int32_t lift;                      /* GRID: of carom_grid_space */
     double sweep_cell;                 /* SWEEP; 0: chosen */

@@ -69,13 +69,12 @@ static void merge(broad_frame_job *f) {
     broad_check_frame(f);
 }
 
-/* Lists the places of live boxes that changed, in the order of the tree. */
-static carom_status list_changed(broad_frame_job *f, const uint32_t **places,
-                                 uint64_t *place_count) {
+/* Lists the slots of live boxes that changed, in the order of the tree. */
+static carom_status list_changed(broad_frame_job *f, const uint32_t **slots, uint64_t *slot_count) {
     carom_broad *broad = f->broad;
     carom_context *context = f->context;
     uint64_t count = 0, most = broad->changed.count;
-    CAROM_TRY(carom_broad_place(context, broad));
+    CAROM_TRY(carom_broad_find_slots(context, broad));
     uint32_t *list = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, most);
     uint32_t *ids = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, most);
     if (list == NULL || ids == NULL)
@@ -83,14 +82,14 @@ static carom_status list_changed(broad_frame_job *f, const uint32_t **places,
     for (uint64_t i = 0; i < most; ++i) {
         uint32_t id = broad->changed.data[i];
         if (carom_bounds_is_empty(&broad->boxes[id])) continue;
-        CAROM_ASSERT(broad->tree.items[broad->place_of[id]] == id);
+        CAROM_ASSERT(broad->tree.items[broad->slot_of[id]] == id);
         ids[count] = id;
-        list[count++] = broad->place_of[id];
+        list[count++] = broad->slot_of[id];
     }
     CAROM_TRY(carom_sort_keys(context, list, ids, count));
     for (uint64_t i = 1; i < count; ++i) CAROM_ASSERT(list[i - 1] < list[i]);
-    *places = list;
-    *place_count = count;
+    *slots = list;
+    *slot_count = count;
     return CAROM_OK;
 }
 
@@ -101,7 +100,7 @@ static carom_status broad_frame_search(broad_frame_job *f) {
     f->all = broad->all_changed || broad->device != NULL ||
              broad->method != CAROM_BROAD_METHOD_TREE ||
              broad->changed.count * SEARCH_DIVIDE > broad->id_count;
-    if (!f->all) CAROM_TRY(list_changed(f, &s.places, &s.place_count));
+    if (!f->all) CAROM_TRY(list_changed(f, &s.slots, &s.slot_count));
     CAROM_TRY(carom_broad_search_run(&s, &found, &f->found_count));
     f->found = found;
     return CAROM_OK;

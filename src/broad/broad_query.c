@@ -50,7 +50,7 @@ typedef struct broad_query_job {
 } broad_query_job;
 
 /* Of one worker. */
-typedef struct asker {
+typedef struct broad_query_worker {
     broad_query_job *q;
     uint32_t worker;
     carom_pair_list list;
@@ -59,13 +59,13 @@ typedef struct asker {
     carom_bvh_found found;
     uint32_t index; /* of the query */
     uint32_t offers;
-} asker;
+} broad_query_worker;
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Candidates are (index of the query, place). */
+/* Candidates are (index of the query, slot). */
 static bool decide_boxes(carom_bvh_found *found) {
-    asker *s = found->user;
+    broad_query_worker *s = found->user;
     const carom_broad *broad = s->q->broad;
     uint32_t count = found->count;
     found->count = 0;
@@ -82,9 +82,9 @@ static bool decide_boxes(carom_bvh_found *found) {
     return !carom_progress_stop(s->q->context, s->worker);
 }
 
-static bool begin_asker(void *user, void *state, uint32_t worker) {
+static bool broad_query_begin_worker(void *user, void *state, uint32_t worker) {
     broad_query_job *q = user;
-    asker *s = state;
+    broad_query_worker *s = state;
     s->q = q;
     s->worker = worker;
     s->work = (carom_work){0};
@@ -98,7 +98,7 @@ static bool begin_asker(void *user, void *state, uint32_t worker) {
     return true;
 }
 
-/* The tree's boxes are finite, and infinite bounds would overlap the places that are empty. */
+/* The tree's boxes are finite, and infinite bounds would overlap the slots that are empty. */
 static carom_box clamp_box(carom_box box) {
     for (int k = 0; k < 3; ++k) {
         box.low[k] = CAROM_MAX(box.low[k], -FLT_MAX);
@@ -107,9 +107,9 @@ static carom_box clamp_box(carom_box box) {
     return box;
 }
 
-static carom_status ask_boxes(void *argument, carom_range range) {
+static carom_status query_boxes(void *argument, carom_range range) {
     broad_query_job *q = argument;
-    asker *s = carom_worker_state(&q->states, range.worker);
+    broad_query_worker *s = carom_worker_state(&q->states, range.worker);
     if (s == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         if (carom_bounds_is_empty(&q->boxes[i])) continue;
@@ -232,7 +232,7 @@ static bool path_begin(const broad_query_job *q, const carom_ray *ray, path *p) 
 
 /* The search along one ray. */
 typedef struct broad_query_ray_search {
-    asker *asker;
+    broad_query_worker *worker;
     const carom_ray *ray;
     path path;
     bool all; /* boxes are listed; else the first is wanted */
@@ -240,11 +240,11 @@ typedef struct broad_query_ray_search {
     broad_query_crossing first;
 } broad_query_ray_search;
 
-static double offer_ray(void *user, uint32_t place) {
+static double offer_ray(void *user, uint32_t slot) {
     broad_query_ray_search *r = user;
-    asker *s = r->asker;
+    broad_query_worker *s = r->worker;
     const carom_broad *broad = s->q->broad;
-    uint32_t id = broad->tree.items[place];
+    uint32_t id = broad->tree.items[slot];
     broad_query_crossing enter;
     if (++s->offers % BROAD_QUERY_OFFERS_PER_LOOK == 0 &&
         carom_progress_stop(s->q->context, s->worker))
@@ -306,13 +306,13 @@ static carom_hit ray_hit(const broad_query_job *q, const broad_query_ray_search 
     return hit;
 }
 
-static carom_status ask_rays(void *argument, carom_range range) {
+static carom_status query_rays(void *argument, carom_range range) {
     broad_query_job *q = argument;
-    asker *s = carom_worker_state(&q->states, range.worker);
+    broad_query_worker *s = carom_worker_state(&q->states, range.worker);
     if (s == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end && s->status == CAROM_OK; ++i) {
         broad_query_ray_search r;
-        r.asker = s;
+        r.worker = s;
         r.ray = &q->rays[i];
         r.all = q->hits == NULL;
         r.id = CAROM_NONE;
@@ -333,7 +333,7 @@ static carom_status ask_rays(void *argument, carom_range range) {
 #define BROAD_NEAREST_REACH 0x1p200
 
 typedef struct nearest_search {
-    asker *asker;
+    broad_query_worker *worker;
     double point[3];
     double slack; /* of distances in the frame, for underflow */
     bool blind;   /* the frame says nothing */
@@ -389,10 +389,10 @@ static int compare_distances(const carom_bounds *a, double of_a, const carom_bou
     return carom_exact_sum_sign(&sum);
 }
 
-static void offer_nearest(nearest_search *n, uint32_t place) {
-    const carom_broad *broad = n->asker->q->broad;
-    uint32_t id = broad->tree.items[place];
-    ++n->asker->work.candidates;
+static void offer_nearest(nearest_search *n, uint32_t slot) {
+    const carom_broad *broad = n->worker->q->broad;
+    uint32_t id = broad->tree.items[slot];
+    ++n->worker->work.candidates;
     double distance = distance_to(&broad->boxes[id], n->point);
     int order = n->id == CAROM_NONE
                     ? -1
@@ -406,7 +406,7 @@ static void offer_nearest(nearest_search *n, uint32_t place) {
 
 static double broad_query_offer_lanes(void *user, uint32_t block, uint32_t lanes) {
     nearest_search *n = user;
-    asker *s = n->asker;
+    broad_query_worker *s = n->worker;
     if (++s->offers % BROAD_QUERY_OFFERS_PER_LOOK == 0 &&
         carom_progress_stop(s->q->context, s->worker))
         return -1.0;
@@ -417,10 +417,10 @@ static double broad_query_offer_lanes(void *user, uint32_t block, uint32_t lanes
     return !n->blind && limit <= BROAD_NEAREST_REACH ? limit : HUGE_VAL;
 }
 
-static carom_hit broad_query_find_nearest(asker *s, carom_vec3 point) {
+static carom_hit broad_query_find_nearest(broad_query_worker *s, carom_vec3 point) {
     const broad_query_job *q = s->q;
     nearest_search n = {
-        .asker = s, .point = {point.x, point.y, point.z}, .id = CAROM_NONE, .distance = HUGE_VAL};
+        .worker = s, .point = {point.x, point.y, point.z}, .id = CAROM_NONE, .distance = HUGE_VAL};
     carom_bvh_point at;
     double size = q->frame.reach;
     for (int k = 0; k < 3; ++k) {
@@ -444,9 +444,9 @@ static carom_hit broad_query_find_nearest(asker *s, carom_vec3 point) {
     return hit;
 }
 
-static carom_status ask_points(void *argument, carom_range range) {
+static carom_status query_points(void *argument, carom_range range) {
     broad_query_job *q = argument;
-    asker *s = carom_worker_state(&q->states, range.worker);
+    broad_query_worker *s = carom_worker_state(&q->states, range.worker);
     if (s == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         q->hits[i] = broad_query_find_nearest(s, q->points[i]);
@@ -459,7 +459,7 @@ static carom_status ask_points(void *argument, carom_range range) {
 
 static carom_status broad_query_gather(broad_query_job *q, carom_pairs *pairs) {
     carom_pair_list all;
-    asker *s;
+    broad_query_worker *s;
     carom_work *work = &q->context->work;
     uint64_t *found, count;
     carom_pair_list_begin(&all, carom_scratch(q->context, 0));
@@ -474,17 +474,18 @@ static carom_status broad_query_gather(broad_query_job *q, carom_pairs *pairs) {
 }
 
 static carom_status broad_query_run_batch(broad_query_job *q, const char *what, uint64_t count,
-                                          carom_range_fn *ask, carom_pairs *pairs) {
+                                          carom_range_fn *range_fn, carom_pairs *pairs) {
     carom_context *context = q->context;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     context->work = (carom_work){0};
-    carom_status status =
-        carom_worker_states_begin(&q->states, context, sizeof(asker), begin_asker, q);
+    carom_status status = carom_worker_states_begin(&q->states, context, sizeof(broad_query_worker),
+                                                    broad_query_begin_worker, q);
     if (status == CAROM_OK) {
-        status = carom_parallel_phase(context, what, count, BROAD_QUERY_QUERIES_PER_RANGE, ask, q);
+        status =
+            carom_parallel_phase(context, what, count, BROAD_QUERY_QUERIES_PER_RANGE, range_fn, q);
         if (status == CAROM_NO_MEMORY)
-            status = carom_fail_memory(context, sizeof(asker), "a query");
+            status = carom_fail_memory(context, sizeof(broad_query_worker), "a query");
         if (status == CAROM_OK) status = broad_query_gather(q, pairs);
         carom_worker_states_release(&q->states);
     }
@@ -533,7 +534,7 @@ carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *
                 "box %llu has a bound that is NaN or infinite: leave it out or mend it",
                 (unsigned long long)i);
     broad_query_job q = {.context = context, .broad = broad, .boxes = boxes};
-    return broad_query_run_batch(&q, "finding boxes", count, ask_boxes, pairs);
+    return broad_query_run_batch(&q, "finding boxes", count, query_boxes, pairs);
 }
 
 carom_status carom_broad_query_rays(carom_context *context, const carom_broad *broad,
@@ -547,7 +548,7 @@ carom_status carom_broad_query_rays(carom_context *context, const carom_broad *b
     CAROM_TRY(carom_rays_check(context, rays, count));
     broad_query_job q = {
         .context = context, .broad = broad, .rays = rays, .frame = broad_query_frame_of(broad)};
-    return broad_query_run_batch(&q, "casting rays", count, ask_rays, pairs);
+    return broad_query_run_batch(&q, "casting rays", count, query_rays, pairs);
 }
 
 carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *broad,
@@ -565,7 +566,7 @@ carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *br
                          .rays = rays,
                          .hits = hits,
                          .frame = broad_query_frame_of(broad)};
-    return broad_query_run_batch(&q, "casting rays", count, ask_rays, NULL);
+    return broad_query_run_batch(&q, "casting rays", count, query_rays, NULL);
 }
 
 carom_status carom_broad_closest_points(carom_context *context, const carom_broad *broad,
@@ -587,5 +588,5 @@ carom_status carom_broad_closest_points(carom_context *context, const carom_broa
                          .points = points,
                          .hits = hits,
                          .frame = broad_query_frame_of(broad)};
-    return broad_query_run_batch(&q, "finding nearest boxes", count, ask_points, NULL);
+    return broad_query_run_batch(&q, "finding nearest boxes", count, query_points, NULL);
 }

@@ -3,8 +3,8 @@
  *
  * A method finds candidates in batches of a few thousand: pairs of float32 boxes that overlap. Each
  * batch is decided while it is in the first-level cache: doubles where boxes were rounded, then the
- * masks. What remains goes to a list per worker; the lists are joined and sorted. `accept` is asked
- * last, on the calling thread, so that its calls are in order. */
+ * masks. What remains goes to a list per worker; the lists are joined and sorted. `accept` is
+ * called last, on the calling thread, so that its calls are in order. */
 #include "base/progress.h"
 #include "broad/broad.h"
 #include "broad/broad_sweep_cpu.h"
@@ -12,7 +12,7 @@
 #include "grid/grid_cpu.h"
 
 #define BROAD_SEARCH_NODES_PER_RANGE 8u /* of level 1: 2,048 boxes */
-#define PLACES_PER_RANGE             256u
+#define SLOTS_PER_RANGE              256u
 #define BROAD_SEARCH_RANKS_PER_RANGE 512u
 #define BROAD_SEARCH_RANKS_PER_LOOK                                                                \
     16u /* between clock checks: each may scan a cell that holds all */
@@ -24,7 +24,7 @@ typedef struct broad_search_finder {
     const carom_broad_search *search;
     const carom_broad *broad;
     uint32_t worker;
-    const uint32_t *items; /* ids by place in the tree, or by rank; NULL: they are ids */
+    const uint32_t *items; /* ids by slot in the tree, or by rank; NULL: they are ids */
     carom_pair_list list;
     carom_work work;
     carom_status status;
@@ -117,7 +117,7 @@ static bool broad_search_begin_finder(void *user, void *state, uint32_t worker) 
         f->items = broad->tree.items;
         f->found.tree.count = 0;
         f->found.tree.visits = 0;
-        f->found.tree.flush = s->places != NULL ? decide_changed : broad_search_decide_tree;
+        f->found.tree.flush = s->slots != NULL ? decide_changed : broad_search_decide_tree;
         f->found.tree.user = f;
     } else if (broad->method == CAROM_BROAD_METHOD_GRID) {
         f->items = broad->grid.items;
@@ -148,12 +148,12 @@ static carom_status broad_search_nodes(void *argument, carom_range range) {
     return f->status;
 }
 
-static carom_status search_places(void *argument, carom_range range) {
+static carom_status search_slots(void *argument, carom_range range) {
     carom_broad_search *s = argument;
     broad_search_finder *f = carom_worker_state(&s->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
-    if (CAROM_CPU_CALL(s->context, carom_bvh_find_places)(&s->broad->tree, s->places + range.begin,
-                                                          range.end - range.begin, &f->found.tree))
+    if (CAROM_CPU_CALL(s->context, carom_bvh_find_slots)(&s->broad->tree, s->slots + range.begin,
+                                                         range.end - range.begin, &f->found.tree))
         (void)decide_changed(&f->found.tree);
     return f->status;
 }
@@ -191,9 +191,9 @@ static carom_status search_entries(void *argument, carom_range range) {
 static carom_status broad_search_all(carom_broad_search *s) {
     const carom_broad *broad = s->broad;
     carom_context *context = s->context;
-    if (s->places != NULL)
-        return carom_parallel_phase(context, "finding pairs", s->place_count, PLACES_PER_RANGE,
-                                    search_places, s);
+    if (s->slots != NULL)
+        return carom_parallel_phase(context, "finding pairs", s->slot_count, SLOTS_PER_RANGE,
+                                    search_slots, s);
     if (broad->method == CAROM_BROAD_METHOD_GRID)
         return carom_parallel_phase(context, "finding pairs", broad->grid.view.item_count,
                                     BROAD_SEARCH_RANKS_PER_RANGE, broad_search_ranks, s);
@@ -207,8 +207,8 @@ static carom_status broad_search_all(carom_broad_search *s) {
 /* ---- Result ---------------------------------------------------------------------------------- */
 
 /* Keeps the pairs that the caller's function accepts. */
-static carom_status ask_caller(carom_context *context, const carom_broad *broad, uint64_t *pairs,
-                               uint64_t *count) {
+static carom_status filter_by_caller(carom_context *context, const carom_broad *broad,
+                                     uint64_t *pairs, uint64_t *count) {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < *count; ++i) {
         if (broad->accept(broad->accept_user, (uint32_t)(pairs[i] >> 32), (uint32_t)pairs[i]))
@@ -234,7 +234,8 @@ static carom_status broad_search_gather(carom_broad_search *s, uint64_t **pairs,
     }
     CAROM_TRY(carom_pair_list_sort(s->context, &all, false, pairs, count));
     CAROM_ASSERT(carom_pair_words_are_canonical(*pairs, *count, s->broad->id_count));
-    return s->broad->accept != NULL ? ask_caller(s->context, s->broad, *pairs, count) : CAROM_OK;
+    return s->broad->accept != NULL ? filter_by_caller(s->context, s->broad, *pairs, count)
+                                    : CAROM_OK;
 }
 
 carom_status carom_broad_search_run(carom_broad_search *s, uint64_t **pairs, uint64_t *count) {
@@ -242,7 +243,7 @@ carom_status carom_broad_search_run(carom_broad_search *s, uint64_t **pairs, uin
     if (s->broad->device != NULL) {
         CAROM_TRY(carom_broad_device_search(s->context, s->broad, pairs, count));
         if (s->broad->accept == NULL) return CAROM_OK;
-        return ask_caller(s->context, s->broad, *pairs, count);
+        return filter_by_caller(s->context, s->broad, *pairs, count);
     }
     CAROM_TRY(carom_worker_states_begin(&s->states, s->context, sizeof(broad_search_finder),
                                         broad_search_begin_finder, s));

@@ -7,8 +7,8 @@
  *   2. Space is cut into cells across it. Each box counts the cells it meets; prefix sums give each
  *      box its entries, one per cell.
  *   3. Entries are sorted by cell, then by where they begin along the axis. The papers shift every
- *      cell to a place of its own along the axis, which rounds; here the cell is the high part of
- *      the key.
+ *      cell to a position of its own along the axis, which rounds; here the cell is the high part
+ *      of the key.
  *   4. Cells with one box are dropped.
  *   5. Every entry is compared with those that follow it until one begins after it ends
  *      (broad_sweep_cpu.c).
@@ -33,7 +33,7 @@
 /* Cells are at least this many mean extents wide, so that a box is in 2.25 cells on average. */
 #define BROAD_SWEEP_LEAST_CELL_EXTENTS 2.0
 
-#define BROAD_SWEEP_WORD_BITS      32u /* of a key: the cell, then the place along the axis */
+#define BROAD_SWEEP_WORD_BITS      32u /* of a key: the cell, then the position along the axis */
 #define BROAD_SWEEP_AXIS_BITS      30u /* at most, for the axis; a float has 24 */
 #define BROAD_SWEEP_MOST_CELL_BITS 20u /* of a key, for cells; at least 12 are left for the axis */
 #define ENTRIES_PER_BOX            3u  /* beyond this, cells are doubled */

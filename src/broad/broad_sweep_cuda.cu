@@ -182,7 +182,7 @@ static __global__ void __launch_bounds__(BROAD_THREADS)
 
 /* ---- Queueing -------------------------------------------------------------------------------- */
 
-static uint64_t place_sweep(uint32_t count, uint64_t capacity, char *memory, sweep_memory *m) {
+static uint64_t lay_out_sweep(uint32_t count, uint64_t capacity, char *memory, sweep_memory *m) {
     uint64_t at = 0, boxes = carom_device_row(((uint64_t)count + 1) * sizeof(uint32_t));
     uint64_t entries = carom_device_row(capacity * sizeof(uint32_t));
     size_t sort = 0;
@@ -216,7 +216,7 @@ carom_status carom_broad_sweep_reserve(carom_device *device, const carom_device_
         return carom_device_fail(device, CAROM_TOO_LARGE, "the sweep has %llu entries, too many",
                                  (unsigned long long)capacity);
     return carom_device_reserve_scratch(device, CAROM_SCRATCH_BROAD_SWEEP,
-                                        place_sweep(broad->def.count, capacity, nullptr, &m),
+                                        lay_out_sweep(broad->def.count, capacity, nullptr, &m),
                                         "a sweep");
 }
 
@@ -230,9 +230,9 @@ void carom_broad_sweep_find(carom_device *device, carom_device_op *op,
     broad_boxes b = broad_boxes_of(broad, op);
     sweep_memory m = {};
     uint64_t capacity = sweep_capacity(device, count);
-    uint64_t needed = place_sweep(count, capacity, nullptr, &m);
+    uint64_t needed = lay_out_sweep(count, capacity, nullptr, &m);
     char *memory = carom_device_take<char>(device, CAROM_SCRATCH_BROAD_SWEEP, needed);
-    (void)place_sweep(count, capacity, memory, &m);
+    (void)lay_out_sweep(count, capacity, memory, &m);
     carom_device_step(device, "entries");
     /* keys beyond the entries come last; their owners, next in memory, are never used */
     uint64_t bytes = (uint64_t)((char *)m.owners[0] - (char *)m.keys[0]);

@@ -3,7 +3,7 @@
  *
  * The tree has three ways. Building sorts all boxes. A refit computes all boxes anew and keeps
  * their order: a third faster, and as good while boxes stay near their old neighbours. A patch
- * writes only the boxes that changed into their places and follows their ancestors. Whether the
+ * writes only the boxes that changed into their slots and follows their ancestors. Whether the
  * order is still good is measured: when the extents of all blocks together have grown by a quarter
  * since the tree was built, the next update builds; when they have doubled, as after a jump, this
  * one does. All three depend on the input alone. The grid and the sweep are built for each update.
@@ -52,7 +52,7 @@ static carom_status broad_update_build_tree(carom_context *context, carom_broad 
     CAROM_TRY(carom_bvh_build(context, &broad->allocator, &broad->tree, (uint32_t)slots, bounds,
                               carom_broad_give_boxes, source));
     broad->tree_extent = carom_bvh_extent(&broad->tree);
-    broad->placed = false;
+    broad->slots_known = false;
     return CAROM_OK;
 }
 
@@ -171,45 +171,45 @@ static carom_status refit(carom_context *context, carom_broad *broad) {
     return CAROM_OK;
 }
 
-typedef struct broad_update_placing {
+typedef struct broad_update_slots {
     const carom_bvh *tree;
-    uint32_t *place_of;
-} broad_update_placing;
+    uint32_t *slot_of;
+} broad_update_slots;
 
-static carom_status broad_update_place_range(void *argument, carom_range range) {
-    broad_update_placing *p = argument;
-    for (uint64_t place = range.begin; place < range.end; ++place)
-        p->place_of[p->tree->items[place]] = (uint32_t)place;
+static carom_status broad_update_slot_range(void *argument, carom_range range) {
+    broad_update_slots *p = argument;
+    for (uint64_t slot = range.begin; slot < range.end; ++slot)
+        p->slot_of[p->tree->items[slot]] = (uint32_t)slot;
     return CAROM_OK;
 }
 
-carom_status carom_broad_place(carom_context *context, carom_broad *broad) {
-    if (broad->placed) return CAROM_OK;
+carom_status carom_broad_find_slots(carom_context *context, carom_broad *broad) {
+    if (broad->slots_known) return CAROM_OK;
     uint32_t count = broad->tree.item_count;
-    if (broad->place_capacity < count) {
-        uint32_t *places = carom_allocate(&broad->allocator, count, sizeof(*places));
-        if (places == NULL)
-            return carom_fail_memory(context, count * sizeof(*places), "the places of boxes");
-        carom_release(&broad->allocator, broad->place_of);
-        broad->place_of = places;
-        broad->place_capacity = count;
+    if (broad->slot_capacity < count) {
+        uint32_t *slots = carom_allocate(&broad->allocator, count, sizeof(*slots));
+        if (slots == NULL)
+            return carom_fail_memory(context, count * sizeof(*slots), "the slots of boxes");
+        carom_release(&broad->allocator, broad->slot_of);
+        broad->slot_of = slots;
+        broad->slot_capacity = count;
     }
-    broad_update_placing p = {&broad->tree, broad->place_of};
+    broad_update_slots p = {&broad->tree, broad->slot_of};
     CAROM_TRY(carom_parallel_for(context, count, BROAD_UPDATE_BOXES_PER_RANGE,
-                                 broad_update_place_range, &p));
-    broad->placed = true;
+                                 broad_update_slot_range, &p));
+    broad->slots_known = true;
     return CAROM_OK;
 }
 
-/* Boxes ahead whose place is loaded: a box is in six cache lines. */
+/* Boxes ahead whose slot is loaded: a box is in six cache lines. */
 #define BROAD_UPDATE_PREFETCH_BOXES 8u
 
-static void prefetch_place(const carom_broad *broad, uint32_t id) {
-    uint32_t place = broad->place_of[id];
-    const carom_bvh_node *node = &broad->tree.nodes[place / CAROM_BVH_WIDTH];
+static void prefetch_slot(const carom_broad *broad, uint32_t id) {
+    uint32_t slot = broad->slot_of[id];
+    const carom_bvh_node *node = &broad->tree.nodes[slot / CAROM_BVH_WIDTH];
     for (int k = 0; k < 3; ++k) {
-        __builtin_prefetch(&node->low[k][place % CAROM_BVH_WIDTH], 1);
-        __builtin_prefetch(&node->high[k][place % CAROM_BVH_WIDTH], 1);
+        __builtin_prefetch(&node->low[k][slot % CAROM_BVH_WIDTH], 1);
+        __builtin_prefetch(&node->high[k][slot % CAROM_BVH_WIDTH], 1);
     }
 }
 
@@ -230,20 +230,20 @@ static void broad_check_patch(const carom_broad *broad) {
 }
 
 static carom_status broad_update_patch(carom_context *context, carom_broad *broad) {
-    CAROM_TRY(carom_broad_place(context, broad));
+    CAROM_TRY(carom_broad_find_slots(context, broad));
     const carom_broad_ids *pending = &broad->pending;
     bool few = pending->count * BROAD_ANCESTOR_DIVIDE < broad->tree.node_count[0];
     broad->built = false;
     for (uint64_t i = 0; i < pending->count; ++i) {
-        uint32_t id = pending->data[i], place = broad->place_of[id];
-        CAROM_ASSERT(place < broad->tree.item_count && broad->tree.items[place] == id);
+        uint32_t id = pending->data[i], slot = broad->slot_of[id];
+        CAROM_ASSERT(slot < broad->tree.item_count && broad->tree.items[slot] == id);
         if (i + BROAD_UPDATE_PREFETCH_BOXES < pending->count)
-            prefetch_place(broad, pending->data[i + BROAD_UPDATE_PREFETCH_BOXES]);
+            prefetch_slot(broad, pending->data[i + BROAD_UPDATE_PREFETCH_BOXES]);
         carom_box box;
         broad->exact &= CAROM_CPU_CALL(context, carom_broad_round_all)(&broad->space, broad->boxes,
                                                                        NULL, id, 1, &box);
-        carom_bvh_set_box(&broad->tree, place, &box);
-        if (few) carom_bvh_refit_above(&broad->tree, place);
+        carom_bvh_set_box(&broad->tree, slot, &box);
+        if (few) carom_bvh_refit_above(&broad->tree, slot);
     }
     if (!few) CAROM_TRY(carom_bvh_refit_levels(context, &broad->tree));
     broad_check_patch(broad);

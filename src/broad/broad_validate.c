@@ -123,10 +123,10 @@ static const char *broad_validate_tree(const carom_broad *broad) {
     if (tree->item_count < broad->id_count || tree->item_count > broad->capacity)
         return "broad: the tree is not over all ids";
     const char *message = carom_bvh_validate(tree, broad_validate_give_boxes, broad);
-    if (message != NULL || !broad->placed) return message;
-    for (uint32_t place = 0; place < tree->item_count; ++place)
-        if (broad->place_of[tree->items[place]] != place)
-            return "broad: the place of an id is not where the tree has it";
+    if (message != NULL || !broad->slots_known) return message;
+    for (uint32_t slot = 0; slot < tree->item_count; ++slot)
+        if (broad->slot_of[tree->items[slot]] != slot)
+            return "broad: the slot of an id is not where the tree has it";
     return NULL;
 }
 
@@ -175,11 +175,11 @@ static const char *broad_validate_cells(const carom_broad_sweep *sweep) {
     return NULL;
 }
 
-typedef struct broad_validate_tally { /* of a list of pairs, in any order */
+typedef struct broad_validate_totals { /* of a list of pairs, in any order */
     uint64_t count, sum;
-} broad_validate_tally;
+} broad_validate_totals;
 
-static void broad_validate_add_pair(broad_validate_tally *t, uint32_t a, uint32_t b) {
+static void broad_validate_add_pair(broad_validate_totals *t, uint32_t a, uint32_t b) {
     ++t->count;
     t->sum += ((uint64_t)CAROM_MIN(a, b) << 32 | CAROM_MAX(a, b)) * UINT64_C(0x9E3779B97F4A7C15);
 }
@@ -195,7 +195,7 @@ static bool broad_validate_overlap(const carom_broad *broad, uint32_t a, uint32_
 static const char *validate_sweep_pairs(const carom_broad *broad) {
     const carom_broad_sweep *sweep = &broad->sweep;
     const uint32_t both = CAROM_BROAD_SWEEP_LOW_U | CAROM_BROAD_SWEEP_LOW_V;
-    broad_validate_tally found = {0, 0}, all = {0, 0};
+    broad_validate_totals found = {0, 0}, all = {0, 0};
     for (uint64_t i = 0; i < sweep->count; ++i)
         for (uint64_t k = i + 1;
              k < sweep->count && (uint64_t)sweep->keys[k] >> sweep->key_bits ==

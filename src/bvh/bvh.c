@@ -167,7 +167,7 @@ static void fill_node(carom_bvh_node *node, const carom_bvh_node *below, uint32_
     }
 }
 
-/* Ranges are blocks of sixteen places. The last block may have places past the last item. Boxes are
+/* Ranges are blocks of sixteen slots. The last block may have slots past the last item. Boxes are
  * computed for the sixteen blocks of one node at a time, so that the memory accesses of scattered
  * items overlap, and so that the node above is filled while its blocks are in the cache. */
 _Static_assert(BVH_BOXES_PER_BATCH == CAROM_BVH_WIDTH * CAROM_BVH_WIDTH,
@@ -179,15 +179,15 @@ static carom_status fill_blocks(void *argument, carom_range range) {
     CAROM_ASSERT(range.begin % CAROM_BVH_WIDTH == 0);
     for (uint64_t at = range.begin * CAROM_BVH_WIDTH; at < end; at += BVH_BOXES_PER_BATCH) {
         uint32_t *items = b->bvh->items + at,
-                 places = (uint32_t)CAROM_MIN(end - at, BVH_BOXES_PER_BATCH);
-        uint32_t count = (uint32_t)CAROM_MIN(b->count - at, places);
+                 slots = (uint32_t)CAROM_MIN(end - at, BVH_BOXES_PER_BATCH);
+        uint32_t count = (uint32_t)CAROM_MIN(b->count - at, slots);
         CAROM_ASSERT(at < b->count && count >= 1);
         b->boxes(b->user, items, 0, count, boxes);
-        for (uint32_t i = count; i < places; ++i) {
+        for (uint32_t i = count; i < slots; ++i) {
             items[i] = CAROM_BVH_NONE;
             boxes[i] = carom_box_empty();
         }
-        uint32_t block_count = places / CAROM_BVH_WIDTH;
+        uint32_t block_count = slots / CAROM_BVH_WIDTH;
         carom_bvh_node *blocks = b->bvh->nodes + at / CAROM_BVH_WIDTH;
         CAROM_CPU_CALL(b->context, carom_bvh_put_boxes)(boxes, block_count, blocks);
         if (b->bvh->level_count > 1)
@@ -243,12 +243,12 @@ static uint64_t bvh_lay_out(carom_bvh *bvh, uint32_t count) {
 }
 
 static carom_status bvh_make_room(carom_context *context, const carom_allocator *allocator,
-                                  carom_bvh *bvh, uint64_t places, uint64_t nodes) {
-    bool new_items = places > bvh->item_capacity, new_nodes = nodes > bvh->node_capacity;
+                                  carom_bvh *bvh, uint64_t slots, uint64_t nodes) {
+    bool new_items = slots > bvh->item_capacity, new_nodes = nodes > bvh->node_capacity;
     if (new_items) {
         carom_release(allocator, bvh->items);
-        bvh->items = carom_allocate(allocator, places, sizeof(*bvh->items));
-        bvh->item_capacity = bvh->items != NULL ? places : 0;
+        bvh->items = carom_allocate(allocator, slots, sizeof(*bvh->items));
+        bvh->item_capacity = bvh->items != NULL ? slots : 0;
     }
     if (new_nodes) {
         carom_release(allocator, bvh->nodes);
@@ -256,9 +256,9 @@ static carom_status bvh_make_room(carom_context *context, const carom_allocator 
         bvh->node_capacity = bvh->nodes != NULL ? nodes : 0;
     }
     if (bvh->items == NULL || bvh->nodes == NULL)
-        return carom_fail_memory(
-            context, nodes * sizeof(*bvh->nodes) + places * sizeof(*bvh->items), "a box tree");
-    if (new_items) CAROM_TRY(carom_touch_pages(context, bvh->items, places * sizeof(*bvh->items)));
+        return carom_fail_memory(context, nodes * sizeof(*bvh->nodes) + slots * sizeof(*bvh->items),
+                                 "a box tree");
+    if (new_items) CAROM_TRY(carom_touch_pages(context, bvh->items, slots * sizeof(*bvh->items)));
     if (new_nodes) CAROM_TRY(carom_touch_pages(context, bvh->nodes, nodes * sizeof(*bvh->nodes)));
     return CAROM_OK;
 }
@@ -279,18 +279,33 @@ carom_status carom_bvh_build(carom_context *context, const carom_allocator *allo
                              carom_bvh_boxes_fn *boxes, const void *user) {
     uint64_t nodes = bvh_lay_out(bvh, count);
     if (count == 0) return CAROM_OK;
-    uint64_t places = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
-    carom_status status = bvh_make_room(context, allocator, bvh, places, nodes);
+    uint64_t slots = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
+    carom_status status = bvh_make_room(context, allocator, bvh, slots, nodes);
     if (status == CAROM_OK) {
         bvh_build b = {
             .context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = count};
         carom_arena *scratch = carom_scratch(context, 0);
         carom_arena_mark mark = carom_arena_get_mark(scratch);
-        CAROM_ASSERT(bvh->item_capacity >= places && bvh->node_capacity >= nodes);
+        CAROM_ASSERT(bvh->item_capacity >= slots && bvh->node_capacity >= nodes);
         status = bvh_build_levels(&b, scratch, bounds);
         carom_arena_rewind(scratch, mark);
     }
     if (status != CAROM_OK) bvh_lay_out(bvh, 0);
+    return status;
+}
+
+carom_status carom_bvh_build_like(carom_context *context, const carom_allocator *allocator,
+                                  carom_bvh *bvh, const carom_bvh *like, carom_bvh_boxes_fn *boxes,
+                                  const void *user) {
+    uint64_t nodes = bvh_lay_out(bvh, like->item_count);
+    if (like->item_count == 0) return CAROM_OK;
+    uint64_t slots = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
+    carom_status status = bvh_make_room(context, allocator, bvh, slots, nodes);
+    if (status == CAROM_OK) {
+        memcpy(bvh->items, like->items, slots * sizeof(*bvh->items));
+        return carom_bvh_refit(context, bvh, boxes, user);
+    }
+    bvh_lay_out(bvh, 0);
     return status;
 }
 
@@ -313,8 +328,8 @@ carom_status carom_bvh_refit_levels(carom_context *context, carom_bvh *bvh) {
     return status;
 }
 
-void carom_bvh_refit_above(carom_bvh *bvh, uint32_t place) {
-    uint32_t node = place / CAROM_BVH_WIDTH;
+void carom_bvh_refit_above(carom_bvh *bvh, uint32_t slot) {
+    uint32_t node = slot / CAROM_BVH_WIDTH;
     for (uint32_t level = 0; level + 1 < bvh->level_count; ++level) {
         carom_box box = carom_bvh_node_bounds(&carom_bvh_level(bvh, level)[node]);
         uint32_t lane = node % CAROM_BVH_WIDTH;

@@ -8,7 +8,7 @@
  * Child c of node i on level l has index 16 i + c on level l - 1. There are no pointers: the shape
  * of the tree follows from the number of items. A node is six rows of 16 floats, so one box is
  * compared with 16 at a time. Items much larger than most are sorted to the end, where their boxes
- * do not widen those of small items. Places past the last item hold empty boxes, which overlap
+ * do not widen those of small items. Slots past the last item hold empty boxes, which overlap
  * nothing. */
 #ifndef CAROM_SRC_BVH_BVH_H
 #define CAROM_SRC_BVH_BVH_H
@@ -18,7 +18,7 @@
 
 #define CAROM_BVH_WIDTH  16u        /* boxes of a node: one vector of AVX-512 per side */
 #define CAROM_BVH_LEVELS 8u         /* 16^8 = 2^32 items */
-#define CAROM_BVH_NONE   UINT32_MAX /* the item of a place past the end */
+#define CAROM_BVH_NONE   UINT32_MAX /* the item of a slot past the end */
 
 typedef struct carom_bvh_node {
     float low[3][CAROM_BVH_WIDTH], high[3][CAROM_BVH_WIDTH];
@@ -30,7 +30,7 @@ typedef struct carom_bvh {
     uint32_t node_count[CAROM_BVH_LEVELS];  /* of each level */
     carom_bvh_node *nodes;                  /* level after level, blocks first */
     uint64_t level_start[CAROM_BVH_LEVELS]; /* the first node of each level */
-    uint32_t *items;                        /* of each place of each block */
+    uint32_t *items;                        /* of each slot of each block */
     uint64_t item_capacity, node_capacity;
 } carom_bvh;
 
@@ -47,6 +47,12 @@ carom_status carom_bvh_build(carom_context *context, const carom_allocator *allo
                              carom_bvh *bvh, uint32_t count, const carom_box *bounds,
                              carom_bvh_boxes_fn *boxes, const void *user);
 
+/* The same in the order of another tree of as many items, which is not computed anew: as good where
+ * the boxes are near those of the other tree. */
+carom_status carom_bvh_build_like(carom_context *context, const carom_allocator *allocator,
+                                  carom_bvh *bvh, const carom_bvh *like, carom_bvh_boxes_fn *boxes,
+                                  const void *user);
+
 void carom_bvh_free(carom_bvh *bvh, const carom_allocator *allocator);
 
 /* For tests and fuzzers: NULL, or the first invariant of the tree that does not hold. `boxes` and
@@ -56,8 +62,8 @@ const char *carom_bvh_validate(const carom_bvh *bvh, carom_bvh_boxes_fn *boxes, 
 /* The same for the shape of a tree of either kind: levels, counts and starts. */
 const char *carom_bvh_validate_shape(uint32_t item_count, uint32_t level_count,
                                      const uint32_t *node_count, const uint64_t *level_start);
-/* The same for the items of its places: each below `end` at most once, then padding. */
-const char *carom_bvh_validate_items(const uint32_t *items, uint32_t count, uint64_t places,
+/* The same for the items of its slots: each below `end` at most once, then padding. */
+const char *carom_bvh_validate_items(const uint32_t *items, uint32_t count, uint64_t slots,
                                      uint32_t end);
 
 uint64_t carom_bvh_bytes(const carom_bvh *bvh);
@@ -76,17 +82,17 @@ carom_box carom_bvh_node_bounds(const carom_bvh_node *node);
 carom_status carom_bvh_refit(carom_context *context, carom_bvh *bvh, carom_bvh_boxes_fn *boxes,
                              const void *user);
 
-/* Replaces the box of one place. The levels above follow with one of the next two. */
-static inline void carom_bvh_set_box(carom_bvh *bvh, uint32_t place, const carom_box *box) {
-    carom_bvh_node *node = &bvh->nodes[place / CAROM_BVH_WIDTH];
+/* Replaces the box of one slot. The levels above follow with one of the next two. */
+static inline void carom_bvh_set_box(carom_bvh *bvh, uint32_t slot, const carom_box *box) {
+    carom_bvh_node *node = &bvh->nodes[slot / CAROM_BVH_WIDTH];
     for (int k = 0; k < 3; ++k) {
-        node->low[k][place % CAROM_BVH_WIDTH] = box->low[k];
-        node->high[k][place % CAROM_BVH_WIDTH] = box->high[k];
+        node->low[k][slot % CAROM_BVH_WIDTH] = box->low[k];
+        node->high[k][slot % CAROM_BVH_WIDTH] = box->high[k];
     }
 }
 
-/* Computes the ancestors of a place anew, up to the first that stays the same. */
-void carom_bvh_refit_above(carom_bvh *bvh, uint32_t place);
+/* Computes the ancestors of a slot anew, up to the first that stays the same. */
+void carom_bvh_refit_above(carom_bvh *bvh, uint32_t slot);
 
 /* Computes all levels above the blocks anew. On failure the tree is empty. */
 carom_status carom_bvh_refit_levels(carom_context *context, carom_bvh *bvh);
@@ -100,7 +106,7 @@ carom_box carom_bvh_bounds(const carom_bvh *bvh);
 
 /* ---- Output buffer for overlapping pairs ----------------------------------------------------- */
 
-/* The output buffer of a search: places of items (block * 16 + lane). `flush` is called when fewer
+/* The output buffer of a search: slots of items (block * 16 + lane). `flush` is called when fewer
  * than CAROM_BVH_FLUSH entries are free, and must free space; false stops the search. */
 #define CAROM_BVH_FLUSH 256u  /* pairs of two nodes: 16 by 16 */
 #define CAROM_BVH_FOUND 4096u /* pairs: 32 KiB */

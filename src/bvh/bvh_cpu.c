@@ -384,8 +384,8 @@ typedef struct near_nodes {
 
 static void gather_near(const carom_bvh *bvh, near_nodes *near) {
     const carom_bvh_node *nodes = carom_bvh_level(bvh, 1), *above = carom_bvh_level(bvh, 2);
-    uint32_t places = (near->list.count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
-    for (uint32_t i = 0; i < places; ++i) {
+    uint32_t slots = (near->list.count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
+    for (uint32_t i = 0; i < slots; ++i) {
         carom_bvh_node *to = &near->boxes[i / CAROM_BVH_WIDTH];
         uint32_t lane = i % CAROM_BVH_WIDTH, node = i < near->list.count ? near->list.index[i] : 0;
         carom_box box = carom_box_empty();
@@ -418,39 +418,39 @@ static inline bool bvh_cpu_find_near(const carom_bvh *bvh, const near_nodes *nea
     return true;
 }
 
-static inline wide_box widen_place(const carom_bvh *bvh, uint32_t place) {
-    return widen_lane(&bvh->nodes[place / CAROM_BVH_WIDTH], place % CAROM_BVH_WIDTH, false, 0.0f);
+static inline wide_box widen_slot(const carom_bvh *bvh, uint32_t slot) {
+    return widen_lane(&bvh->nodes[slot / CAROM_BVH_WIDTH], slot % CAROM_BVH_WIDTH, false, 0.0f);
 }
 
-static inline carom_box box_of_place(const carom_bvh *bvh, uint32_t place) {
-    const carom_bvh_node *node = &bvh->nodes[place / CAROM_BVH_WIDTH];
+static inline carom_box box_of_slot(const carom_bvh *bvh, uint32_t slot) {
+    const carom_bvh_node *node = &bvh->nodes[slot / CAROM_BVH_WIDTH];
     carom_box box;
     for (int k = 0; k < 3; ++k) {
-        box.low[k] = node->low[k][place % CAROM_BVH_WIDTH];
-        box.high[k] = node->high[k][place % CAROM_BVH_WIDTH];
+        box.low[k] = node->low[k][slot % CAROM_BVH_WIDTH];
+        box.high[k] = node->high[k][slot % CAROM_BVH_WIDTH];
     }
     return box;
 }
 
-/* Boxes whose places are in one node of level 1 are near each other: the nodes near all of them are
+/* Boxes whose slots are in one node of level 1 are near each other: the nodes near all of them are
  * searched for once. */
-bool CAROM_CPU(carom_bvh_find_places)(const carom_bvh *bvh, const uint32_t *places, uint64_t count,
-                                      carom_bvh_found *found) {
+bool CAROM_CPU(carom_bvh_find_slots)(const carom_bvh *bvh, const uint32_t *slots, uint64_t count,
+                                     carom_bvh_found *found) {
     const uint32_t group = CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
     near_nodes near;
     for (uint64_t begin = 0, end; begin < count; begin = end) {
-        carom_box all = box_of_place(bvh, places[begin]);
-        for (end = begin + 1; end < count && places[end] / group == places[begin] / group; ++end)
-            all = carom_box_join(all, box_of_place(bvh, places[end]));
+        carom_box all = box_of_slot(bvh, slots[begin]);
+        for (end = begin + 1; end < count && slots[end] / group == slots[begin] / group; ++end)
+            all = carom_box_join(all, box_of_slot(bvh, slots[end]));
         wide_box wide = bvh_cpu_widen(&all);
         bool shared = end - begin > 1 && bvh->level_count > 1 &&
                       list_nodes(bvh, &wide, 1, &near.list, &found->visits);
         if (shared) gather_near(bvh, &near);
         for (uint64_t i = begin; i < end; ++i) {
-            wide_box box = widen_place(bvh, places[i]);
-            carom_box own = box_of_place(bvh, places[i]);
-            if (shared ? !bvh_cpu_find_near(bvh, &near, &box, places[i], found)
-                       : !CAROM_CPU(carom_bvh_find_box)(bvh, &own, places[i], found))
+            wide_box box = widen_slot(bvh, slots[i]);
+            carom_box own = box_of_slot(bvh, slots[i]);
+            if (shared ? !bvh_cpu_find_near(bvh, &near, &box, slots[i], found)
+                       : !CAROM_CPU(carom_bvh_find_box)(bvh, &own, slots[i], found))
                 return false;
         }
     }

@@ -10,8 +10,8 @@
  * The search has two steps, so that no warp is left with the work of an item that overlaps all
  * others. First each leaf looks for the leaves, itself and later ones, whose boxes overlap its own,
  * from the root down: a list of pairs of leaves. Then each of these pairs is searched by one warp:
- * only items that overlap the other leaf's box are compared. The candidates are places, positions
- * in the sorted order. Which place an item has depends on how sorting resolves equal keys, and
+ * only items that overlap the other leaf's box are compared. The candidates are slots, indices
+ * in the sorted order. Which slot an item has depends on how sorting resolves equal keys, and
  * that is by their index: all steps but the order of lists are deterministic. */
 #ifndef CAROM_SRC_BVH_BVH_CUDA_H
 #define CAROM_SRC_BVH_BVH_CUDA_H
@@ -74,9 +74,9 @@ static __global__ void carom_tree_survey(BOXES boxes, uint32_t count, carom_bvh_
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /* Small sets are sorted by counting: keys are counted by their highest bits, the counts are added
- * up, and each item finds its place among the few items of its bin by comparing their keys. Large
- * sets, whose bins would be too many or too full, are sorted by CUB: 21 bits are too coarse for the
- * surface of 16 million triangles, and CUB needs 70 us for any small set. */
+ * up, and each item finds its position among the few items of its bin by comparing their keys.
+ * Large sets, whose bins would be too many or too full, are sorted by CUB: 21 bits are too coarse
+ * for the surface of 16 million triangles, and CUB needs 70 us for any small set. */
 #define CAROM_TREE_COUNTED 2000000u /* items that are sorted by counting at most */
 #define CAROM_TREE_BIN_ITEMS                                                                       \
     256u /* items of a bin that are compared; larger bins stay as they                             \
@@ -197,20 +197,20 @@ static __global__ void __launch_bounds__(CAROM_TREE_BLOCK)
     carom_tree_fill(BOXES boxes, carom_bvh_cuda_tree tree) {
     carom_device_begin();
     __shared__ carom_box leaves[CAROM_WARP];
-    uint32_t place = blockIdx.x * CAROM_TREE_BLOCK + threadIdx.x, leaf = place / CAROM_WARP;
+    uint32_t slot = blockIdx.x * CAROM_TREE_BLOCK + threadIdx.x, leaf = slot / CAROM_WARP;
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
     carom_box box = carom_box_empty();
     uint32_t item = 0;
-    if (place < tree.entries[0]) {
-        item = tree.items[place];
+    if (slot < tree.entries[0]) {
+        item = tree.items[slot];
         CAROM_ASSERT(item < tree.entries[0]);
-        box = boxes.place(place, item);
+        box = boxes.box_at(slot, item);
     }
     if (tree.sides != nullptr) {
-        unsigned sides = __ballot_sync(~0u, place < tree.entries[0] && boxes.second(item));
+        unsigned sides = __ballot_sync(~0u, slot < tree.entries[0] && boxes.second(item));
         if (lane == 0) tree.sides[leaf] = sides;
     }
-    carom_tree_set(tree.boxes[0], place, box);
+    carom_tree_set(tree.boxes[0], slot, box);
     box = carom_warp_join(box);
     if (lane == 0) leaves[warp] = box;
     __syncthreads();
@@ -248,8 +248,8 @@ struct carom_tree_sort {
 };
 
 /* The bytes that the memory for sorting takes; with memory != NULL the addresses in it. */
-static inline uint64_t carom_tree_sort_place(uint32_t count, char *memory, uint32_t *bins,
-                                             carom_tree_sort *sort) {
+static inline uint64_t carom_tree_sort_lay_out(uint32_t count, char *memory, uint32_t *bins,
+                                               carom_tree_sort *sort) {
     uint64_t row = carom_device_row((uint64_t)count * sizeof(uint32_t)),
              at = CAROM_DEVICE_ALLOCATION;
     bool counted = count <= CAROM_TREE_COUNTED;
@@ -283,7 +283,7 @@ static inline uint64_t carom_tree_bins_bytes() {
 static inline carom_status carom_tree_sort_reserve(carom_device *device, uint32_t count) {
     carom_tree_sort sort = {};
     CAROM_DEVICE_TRY(carom_device_reserve_scratch(
-        device, CAROM_SCRATCH_TREE_SORT, carom_tree_sort_place(count, nullptr, nullptr, &sort),
+        device, CAROM_SCRATCH_TREE_SORT, carom_tree_sort_lay_out(count, nullptr, nullptr, &sort),
         "sorting"));
     return carom_device_reserve_scratch_zeros(device, CAROM_SCRATCH_TREE_BINS,
                                               carom_tree_bins_bytes(), "sorting");
@@ -292,11 +292,11 @@ static inline carom_status carom_tree_sort_reserve(carom_device *device, uint32_
 /* Takes it. */
 static inline carom_tree_sort carom_tree_sort_take(carom_device *device, uint32_t count) {
     carom_tree_sort sort = {};
-    uint64_t bytes = carom_tree_sort_place(count, nullptr, nullptr, &sort);
+    uint64_t bytes = carom_tree_sort_lay_out(count, nullptr, nullptr, &sort);
     char *memory = carom_device_take<char>(device, CAROM_SCRATCH_TREE_SORT, bytes);
     uint32_t *bins =
         carom_device_take<uint32_t>(device, CAROM_SCRATCH_TREE_BINS, carom_tree_bins_bytes());
-    (void)carom_tree_sort_place(count, memory, bins, &sort);
+    (void)carom_tree_sort_lay_out(count, memory, bins, &sort);
     return sort;
 }
 
@@ -339,8 +339,8 @@ static void carom_tree_fill_all(carom_device *device, BOXES boxes,
 
 /* Queues the build. BOXES has these device functions:
  *   box(item)           the box; empty: the item is not in the tree
- *   first_box(item)     the same, called exactly once per item: the place for other work on it
- *   place(place, item)  the same, called once per place: may store the item in sorted order
+ *   first_box(item)     the same, called exactly once per item: where other work on it is done
+ *   box_at(slot, item)  the same, called once per slot: may store the item in sorted order
  *   second(item)        whether it belongs to the second of two sets
  * `surveyed`: carom_tree_survey_block has run before. */
 template <typename BOXES>
@@ -424,7 +424,7 @@ struct carom_tree_part {
     }
 };
 
-/* Appends the pairs that `hits` marks: bit s of a lane stands for its place `other` and the place
+/* Appends the pairs that `hits` marks: bit s of a lane stands for its slot `other` and the slot
  * one(s). */
 template <typename ONE>
 static __device__ inline void carom_tree_report(carom_warp_buffer<uint2, CAROM_TREE_FOUND> &buffer,

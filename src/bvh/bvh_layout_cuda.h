@@ -17,7 +17,7 @@ struct carom_bvh_cuda_tree {
     uint32_t levels; /* of entries: items, leaves, ... */
     uint32_t entries[CAROM_TREE_LEVELS];
     float *boxes[CAROM_TREE_LEVELS];
-    uint32_t *items; /* of each place */
+    uint32_t *items; /* of each slot */
     uint32_t *sides; /* of each leaf: which of its items belong to the second of two sets; NULL:
                         one set */
 };
@@ -40,7 +40,7 @@ static inline uint64_t carom_tree_shape(uint32_t count, carom_bvh_cuda_tree *tre
 }
 
 /* Sets the addresses of the levels in memory of that size. */
-static inline void carom_bvh_cuda_tree_place(carom_bvh_cuda_tree *tree, float *memory) {
+static inline void carom_bvh_cuda_tree_lay_out(carom_bvh_cuda_tree *tree, float *memory) {
     for (uint32_t level = 0; level < tree->levels; ++level) {
         uint64_t nodes = ((uint64_t)tree->entries[level] + CAROM_WARP - 1) / CAROM_WARP;
         if (level == 0) nodes = (nodes + CAROM_WARP - 1) / CAROM_WARP * CAROM_WARP;
@@ -91,7 +91,7 @@ static __device__ inline float carom_warp_select(float value, unsigned rank) {
 
 /* Chooses the space of the keys from a sample that is evenly spaced, in one block: the median
  * extent, and bounds of the centres of items that are not much larger. The bounds leave out the
- * few most extreme centres, so that some items far away do not crowd all others into one cell. */
+ * few most extreme centres, so that some items far away do not force all others into one cell. */
 template <typename BOXES>
 static __device__ void carom_tree_survey_block(const BOXES &boxes, uint32_t count,
                                                carom_bvh_space *space) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bvh_nearest_cpu.h: search for the places of a box tree nearest to a point, one version per
+/* bvh_nearest_cpu.h: search for the slots of a box tree nearest to a point, one version per
  * instruction set. */
 #ifndef CAROM_SRC_BVH_BVH_NEAREST_CPU_H
 #define CAROM_SRC_BVH_BVH_NEAREST_CPU_H
@@ -14,11 +14,11 @@ typedef struct carom_bvh_point {
     double at[3], margin;
 } carom_bvh_point;
 
-/* Receives the places of a block that may be near enough, as a bit mask of its lanes that is not
+/* Receives the slots of a block that may be near enough, as a bit mask of its lanes that is not
  * empty, and returns the distance up to which to continue; a negative one stops the search. */
 typedef double carom_bvh_near_fn(void *user, uint32_t block, uint32_t lanes);
 
-/* Calls `visit` for every block with places whose boxes may be within distance `limit`, at most
+/* Calls `visit` for every block with slots whose boxes may be within distance `limit`, at most
  * 2^400 or infinite, or within what `visit` returned last. Nearer blocks come first, approximately.
  * Returns the number of nodes opened. */
 CAROM_CPU_DECLARE(uint64_t, carom_bvh_nearest, const carom_bvh *bvh, const carom_bvh_point *point,

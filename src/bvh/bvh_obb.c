@@ -3,7 +3,7 @@
  *
  * A node's items are split in two repeatedly, each time across the direction in which their centres
  * spread most, until there are sixteen parts. Each part is a whole number of full subtrees, so the
- * tree needs no pointers and only its last nodes have empty places. Items are selected by (position
+ * tree needs no pointers and only its last nodes have empty slots. Items are selected by (position
  * along the direction, index), so the result does not depend on the order of work.
  *
  * Then the box of each node is computed: its axes from the covariance of the corners of its
@@ -14,11 +14,10 @@
 #include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/bvh_obb_cpu.h"
+#include "geom/principal.h"
 
 #define ITEMS_PER_RANGE 4096u  /* of a loop: some 0.1 ms */
 #define LOOKED_AT       65536u /* items that take a millisecond: then check the clock */
-#define SWEEPS          12 /* of Jacobi's method; convergence is quadratic, five usually suffice */
-#define CONVERGED       1e-12 /* of the trace: boxes need no better axes */
 
 /* Any axes bound a triangle; these are the best where they can be computed. */
 #define LEAST_EDGE         1e-100 /* of the scaled soup: its square is not 0 */
@@ -31,23 +30,17 @@
 #define SLAB_MARGIN         0x1p-19f /* of all sizes: see box_of_slabs */
 #define BVH_OBB_ROOT_MARGIN 0x1p-22  /* of the bounds: rounding of centre and extent to floats */
 
-/* Sums over points. */
-typedef struct bvh_obb_spread {
-    double sum[3], square[6]; /* xx yy zz xy xz yz */
-    uint64_t count;
-} bvh_obb_spread;
-
 typedef struct bvh_obb_build {
     carom_context *context;
     carom_obb_tree *tree;
     carom_obb_corners_fn *corners;
     const void *user;
-    float (*centres)[3];     /* of the items, in their initial order */
-    uint64_t *words;         /* sort key << 32 | index in the initial order */
-    uint32_t *old;           /* items in their initial order */
-    float *corner[3];        /* x, y, z of the corners, three per place */
-    bvh_obb_spread *spreads; /* of the nodes of the level below */
-    uint32_t level;          /* being filled */
+    float (*centres)[3];   /* of the items, in their initial order */
+    uint64_t *words;       /* sort key << 32 | index in the initial order */
+    uint32_t *old;         /* items in their initial order */
+    float *corner[3];      /* x, y, z of the corners, three per slot */
+    carom_spread *spreads; /* of the nodes of the level below */
+    uint32_t level;        /* being filled */
 } bvh_obb_build;
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
@@ -71,11 +64,11 @@ carom_status carom_obb_reserve(carom_context *context, const carom_allocator *al
                                carom_obb_tree *tree, uint32_t count) {
     uint64_t nodes = bvh_obb_lay_out(tree, count);
     if (count == 0) return CAROM_OK;
-    uint64_t places = (uint64_t)tree->node_count[0] * CAROM_BVH_WIDTH;
-    if (places > tree->item_capacity) {
+    uint64_t slots = (uint64_t)tree->node_count[0] * CAROM_BVH_WIDTH;
+    if (slots > tree->item_capacity) {
         carom_release(allocator, tree->items);
-        tree->items = carom_allocate(allocator, places, sizeof(*tree->items));
-        tree->item_capacity = tree->items != NULL ? places : 0;
+        tree->items = carom_allocate(allocator, slots, sizeof(*tree->items));
+        tree->item_capacity = tree->items != NULL ? slots : 0;
     }
     if (nodes > tree->node_capacity) {
         carom_release(allocator, tree->nodes);
@@ -101,72 +94,10 @@ uint64_t carom_obb_bytes(const carom_obb_tree *tree) {
 
 /* ---- Principal axes -------------------------------------------------------------------------- */
 
-static void spread_add(bvh_obb_spread *s, double x, double y, double z) {
-    s->sum[0] += x;
-    s->sum[1] += y;
-    s->sum[2] += z;
-    s->square[0] += x * x;
-    s->square[1] += y * y;
-    s->square[2] += z * z;
-    s->square[3] += x * y;
-    s->square[4] += x * z;
-    s->square[5] += y * z;
-    ++s->count;
-}
-
-static void spread_join(bvh_obb_spread *s, const bvh_obb_spread *other) {
+static void bvh_obb_join(carom_spread *s, const carom_spread *other) {
     for (int i = 0; i < 3; ++i) s->sum[i] += other->sum[i];
     for (int i = 0; i < 6; ++i) s->square[i] += other->square[i];
     s->count += other->count;
-}
-
-/* The orthonormal principal axes of the covariance, largest spread first, by Jacobi's method. */
-static void spread_axes(const bvh_obb_spread *s, double axes[3][3]) {
-    CAROM_ASSERT(s->count != 0);
-    double n = (double)s->count, m[3][3];
-    const double *q = s->square, *t = s->sum;
-    m[0][0] = q[0] - t[0] * t[0] / n;
-    m[1][1] = q[1] - t[1] * t[1] / n;
-    m[2][2] = q[2] - t[2] * t[2] / n;
-    m[0][1] = m[1][0] = q[3] - t[0] * t[1] / n;
-    m[0][2] = m[2][0] = q[4] - t[0] * t[2] / n;
-    m[1][2] = m[2][1] = q[5] - t[1] * t[2] / n;
-    double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}; /* rows are axes */
-    for (int sweep = 0; sweep < SWEEPS; ++sweep) {
-        double off = fabs(m[0][1]) + fabs(m[0][2]) + fabs(m[1][2]);
-        double trace = fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]);
-        if (!(off > CONVERGED * trace)) break;
-        for (int p = 0; p < 2; ++p) {
-            for (int r = p + 1; r < 3; ++r) {
-                if (!(fabs(m[p][r]) > 0.0)) continue;
-                double theta = (m[r][r] - m[p][p]) / (2.0 * m[p][r]);
-                double tangent = 1.0 / (fabs(theta) + sqrt(theta * theta + 1.0));
-                if (theta < 0.0) tangent = -tangent;
-                double c = 1.0 / sqrt(tangent * tangent + 1.0), sine = tangent * c;
-                for (int k = 0; k < 3; ++k) {
-                    double mp = m[p][k], mr = m[r][k], vp = v[p][k], vr = v[r][k];
-                    m[p][k] = c * mp - sine * mr;
-                    m[r][k] = sine * mp + c * mr;
-                    v[p][k] = c * vp - sine * vr;
-                    v[r][k] = sine * vp + c * vr;
-                }
-                for (int k = 0; k < 3; ++k) {
-                    double mp = m[k][p], mr = m[k][r];
-                    m[k][p] = c * mp - sine * mr;
-                    m[k][r] = sine * mp + c * mr;
-                }
-            }
-        }
-    }
-    int first = m[1][1] > m[0][0] ? 1 : 0;
-    if (m[2][2] > m[first][first]) first = 2;
-    int second = (first + 1) % 3, third = (first + 2) % 3;
-    for (int k = 0; k < 3; ++k) {
-        CAROM_ASSERT(first + second + third == 3);
-        axes[0][k] = v[first][k];
-        axes[1][k] = v[second][k];
-        axes[2][k] = v[third][k];
-    }
 }
 
 /* ---- Splitting ------------------------------------------------------------------------------- */
@@ -219,13 +150,13 @@ static void bvh_obb_split(bvh_obb_build *b, uint32_t worker, uint64_t *words, ui
     if (count >= LOOKED_AT && carom_progress_stop(b->context, worker)) return;
     uint64_t parts = (count + unit - 1) / unit, left = (parts + 1) / 2 * unit;
     CAROM_ASSERT(parts >= 2 && left % unit == 0 && left < count);
-    bvh_obb_spread s = {0};
+    carom_spread s = {0};
     for (uint64_t i = 0; i < count; ++i) {
         const float *c = b->centres[(uint32_t)words[i]];
-        spread_add(&s, (double)c[0], (double)c[1], (double)c[2]);
+        carom_spread_add(&s, (double)c[0], (double)c[1], (double)c[2]);
     }
     double axes[3][3];
-    spread_axes(&s, axes);
+    carom_spread_axes(&s, axes);
     float x = (float)axes[0][0], y = (float)axes[0][1], z = (float)axes[0][2];
     for (uint64_t i = 0; i < count; ++i) {
         uint32_t index = (uint32_t)words[i];
@@ -268,7 +199,7 @@ static carom_status find_centres(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status place_items(void *argument, carom_range range) {
+static carom_status sort_corners(void *argument, carom_range range) {
     bvh_obb_build *b = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_vec3 p[3];
@@ -307,8 +238,8 @@ static carom_obb box_of_slabs(const float axes[9], const float low[3], const flo
     return box;
 }
 
-static carom_obb box_of_places(const bvh_obb_build *b, uint64_t first, uint64_t count,
-                               double axes[3][3]) {
+static carom_obb box_of_slots(const bvh_obb_build *b, uint64_t first, uint64_t count,
+                              double axes[3][3]) {
     float axis[9], low[3], high[3];
     for (int i = 0; i < 3; ++i)
         for (int k = 0; k < 3; ++k) axis[3 * i + k] = (float)axes[i][k];
@@ -351,28 +282,29 @@ static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
     }
 }
 
-static carom_obb box_of_item(const bvh_obb_build *b, uint64_t place) {
+static carom_obb box_of_item(const bvh_obb_build *b, uint64_t slot) {
     carom_vec3 p[3];
     double axes[3][3];
     for (int k = 0; k < 3; ++k)
-        p[k] = carom_vec((double)b->corner[0][3 * place + k], (double)b->corner[1][3 * place + k],
-                         (double)b->corner[2][3 * place + k]);
+        p[k] = carom_vec((double)b->corner[0][3 * slot + k], (double)b->corner[1][3 * slot + k],
+                         (double)b->corner[2][3 * slot + k]);
     triangle_axes(p, axes);
-    return box_of_places(b, place, 1, axes);
+    return box_of_slots(b, slot, 1, axes);
 }
 
-static bvh_obb_spread spread_of_places(const bvh_obb_build *b, uint64_t first, uint64_t count) {
-    bvh_obb_spread sum = {0};
+static carom_spread spread_of_slots(const bvh_obb_build *b, uint64_t first, uint64_t count) {
+    carom_spread sum = {0};
     for (uint64_t i = 3 * first; i < 3 * (first + count); ++i)
-        spread_add(&sum, (double)b->corner[0][i], (double)b->corner[1][i], (double)b->corner[2][i]);
+        carom_spread_add(&sum, (double)b->corner[0][i], (double)b->corner[1][i],
+                         (double)b->corner[2][i]);
     return sum;
 }
 
 static carom_obb box_of_node(const bvh_obb_build *b, uint64_t first, uint64_t count,
-                             const bvh_obb_spread *sum) {
+                             const carom_spread *sum) {
     double axes[3][3];
-    spread_axes(sum, axes);
-    return box_of_places(b, first, count, axes);
+    carom_spread_axes(sum, axes);
+    return box_of_slots(b, first, count, axes);
 }
 
 static void bvh_obb_put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
@@ -390,14 +322,13 @@ static carom_status bvh_obb_fill_level(void *argument, carom_range range) {
     carom_obb_node *nodes = tree->nodes + tree->level_start[b->level];
     uint64_t unit = b->level == 0 ? 1 : items_below(b->level - 1), count = tree->item_count;
     CAROM_ASSERT(b->level < tree->level_count && range.end <= tree->node_count[b->level]);
-    const bvh_obb_spread *below =
-        b->spreads + (b->level == 0 ? 0 : tree->level_start[b->level - 1]);
-    bvh_obb_spread *own = b->spreads + tree->level_start[b->level];
+    const carom_spread *below = b->spreads + (b->level == 0 ? 0 : tree->level_start[b->level - 1]);
+    carom_spread *own = b->spreads + tree->level_start[b->level];
     for (uint64_t node = range.begin; node < range.end; ++node) {
-        bvh_obb_spread sum = {0};
+        carom_spread sum = {0};
         if (b->level == 0) {
             uint64_t first = node * CAROM_BVH_WIDTH;
-            sum = spread_of_places(b, first, CAROM_MIN(count - first, CAROM_BVH_WIDTH));
+            sum = spread_of_slots(b, first, CAROM_MIN(count - first, CAROM_BVH_WIDTH));
         }
         for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
             uint64_t child = node * CAROM_BVH_WIDTH + lane, first = child * unit;
@@ -410,7 +341,7 @@ static carom_status bvh_obb_fill_level(void *argument, carom_range range) {
             } else {
                 CAROM_ASSERT(child < tree->node_count[b->level - 1]);
                 box = box_of_node(b, first, CAROM_MIN(count - first, unit), &below[child]);
-                spread_join(&sum, &below[child]);
+                bvh_obb_join(&sum, &below[child]);
             }
             bvh_obb_put(&nodes[node], lane, &box);
         }
@@ -430,7 +361,7 @@ static carom_status bvh_obb_build_levels(carom_context *context, bvh_obb_build *
     b->centres = carom_arena_take(scratch, count, sizeof(*b->centres));
     b->words = CAROM_ARENA_TAKE(scratch, uint64_t, count);
     b->old = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    b->spreads = CAROM_ARENA_TAKE(scratch, bvh_obb_spread, tree->level_start[top] + 1);
+    b->spreads = CAROM_ARENA_TAKE(scratch, carom_spread, tree->level_start[top] + 1);
     bool whole = b->centres != NULL && b->words != NULL && b->old != NULL && b->spreads != NULL;
     for (int k = 0; k < 3; ++k) {
         b->corner[k] = CAROM_ARENA_TAKE(scratch, float, 3 * count);
@@ -443,7 +374,7 @@ static carom_status bvh_obb_build_levels(carom_context *context, bvh_obb_build *
         carom_progress_add(context, 0, 2 * count);
         CAROM_TRY(carom_parallel_for(context, tree->node_count[top - 1], 1, split_subtrees, b));
     }
-    CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, place_items, b));
+    CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, sort_corners, b));
     for (b->level = 0; b->level <= top; ++b->level) {
         uint64_t grain = CAROM_MAX(ITEMS_PER_RANGE / items_below(b->level), 1u);
         CAROM_TRY(

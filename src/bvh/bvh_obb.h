@@ -18,7 +18,7 @@ typedef struct carom_obb {
     float centre[3], axis[3][3], extent[3];
 } carom_obb;
 
-/* Sixteen boxes. The extents of places past the last item are CAROM_OBB_NOWHERE: such a box is far
+/* Sixteen boxes. The extents of slots past the last item are CAROM_OBB_NOWHERE: such a box is far
  * from everything, and its square, 2^180, is infinite in floats. */
 #define CAROM_OBB_NOWHERE (-0x1p90f)
 typedef struct carom_obb_node {
@@ -31,7 +31,7 @@ typedef struct carom_obb_tree {
     uint32_t node_count[CAROM_BVH_LEVELS];
     uint64_t level_start[CAROM_BVH_LEVELS];
     carom_obb_node *nodes;
-    uint32_t *items; /* of each place of each block */
+    uint32_t *items; /* of each slot of each block */
     carom_obb root;  /* around everything */
     uint64_t item_capacity, node_capacity;
 } carom_obb_tree;
@@ -101,7 +101,7 @@ typedef struct carom_obb_pair {
 #define CAROM_OBB_FOUND 1024u /* pairs: 8 KiB */
 
 /* The state of a traversal. Boxes are widened by the slack in each comparison; it covers all
- * rounding, see soup_place.c. */
+ * rounding, see soup_posed_pair.c. */
 typedef struct carom_obb_traversal {
     carom_obb_view a, b;
     carom_obb_move b_to_a, a_to_b;
@@ -110,7 +110,7 @@ typedef struct carom_obb_traversal {
     uint32_t stack_count;
     uint64_t visits;
 
-    /* Overlap queries, which find all pairs of places whose boxes meet. `receive` gets them in
+    /* Overlap queries, which find all pairs of slots whose boxes meet. `receive` gets them in
      * batches; a batch has all pairs of one or several pairs of blocks. False stops the traversal.
      */
     bool (*receive)(struct carom_obb_traversal *traversal);
@@ -125,12 +125,12 @@ typedef struct carom_obb_traversal {
     uint32_t found_count;
     uint32_t found_a[CAROM_OBB_FOUND], found_b[CAROM_OBB_FOUND];
 
-    /* Distance queries. `measure` measures two places and returns an upper bound of the least
+    /* Distance queries. `measure` measures two slots and returns an upper bound of the least
      * distance so far, in a's frame. It may also set the direction between the nearest points so
      * far: vectors of length at most 1, direction_a from a to b in a's frame and direction_b from b
      * to a in b's frame. Along this direction boxes near these points are separated better than
      * along their own axes. */
-    float (*measure)(struct carom_obb_traversal *traversal, uint32_t place_a, uint32_t place_b);
+    float (*measure)(struct carom_obb_traversal *traversal, uint32_t slot_a, uint32_t slot_b);
     float direction_a[3], direction_b[3];
     void *user;
 } carom_obb_traversal;

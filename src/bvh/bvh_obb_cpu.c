@@ -206,7 +206,7 @@ static inline carom_f32v bvh_obb_cpu_gap_along(const facing *f, const carom_obb_
     return gap - reach_b;
 }
 
-/* Squared distances are below this; those of places past the last item are infinite. */
+/* Squared distances are below this; those of slots past the last item are infinite. */
 #define EMPTY_SQUARE 0x1p120f
 
 /* Computes squared lower bounds of the distances. The gaps along the axes of one box are the

@@ -39,8 +39,8 @@ typedef struct carom_obb_search {
      * NULL: pairs of boxes are received. */
     bool (*receive_blocks)(carom_obb_traversal *traversal, uint32_t block_a, uint32_t block_b,
                            uint32_t in_a, uint32_t in_b);
-    /* Measures two places (carom_obb_traversal): NULL in a search for pairs that overlap. */
-    float (*measure)(carom_obb_traversal *traversal, uint32_t place_a, uint32_t place_b);
+    /* Measures two slots (carom_obb_traversal): NULL in a search for pairs that overlap. */
+    float (*measure)(carom_obb_traversal *traversal, uint32_t slot_a, uint32_t slot_b);
     bool first_only;     /* find the first pair of blocks for which `receive` sets `found` */
     bool alone;          /* use the calling thread only */
     uint64_t budget;     /* visits and pairs received before all workers stop; UINT64_MAX: none */

@@ -48,16 +48,16 @@ static const char *validate_padding(const carom_obb_tree *tree, uint32_t level) 
         if (!is_orthonormal(&box)) return "obb: the axes of a box are not orthonormal";
         for (int k = 0; k < 3; ++k)
             if (i >= below && box.extent[k] != CAROM_OBB_NOWHERE)
-                return "obb: a place past the end has a box";
+                return "obb: a slot past the end has a box";
     }
     return NULL;
 }
 
-static const char *validate_place(const carom_obb_tree *tree, uint64_t place,
-                                  const carom_vec3 corners[3]) {
+static const char *validate_slot(const carom_obb_tree *tree, uint64_t slot,
+                                 const carom_vec3 corners[3]) {
     for (uint32_t level = 0; level < tree->level_count; ++level) {
         const carom_obb_node *nodes = tree->nodes + tree->level_start[level];
-        uint64_t child = place >> (4 * level);
+        uint64_t child = slot >> (4 * level);
         carom_obb box =
             carom_obb_lane(&nodes[child / CAROM_BVH_WIDTH], (uint32_t)(child % CAROM_BVH_WIDTH));
         if (!bvh_obb_validate_contains(&box, corners))
@@ -74,17 +74,17 @@ const char *carom_obb_validate(const carom_obb_tree *tree, uint32_t end,
     const char *message = carom_bvh_validate_shape(tree->item_count, tree->level_count,
                                                    tree->node_count, tree->level_start);
     if (message != NULL || tree->item_count == 0) return message;
-    uint64_t places = (uint64_t)tree->node_count[0] * CAROM_BVH_WIDTH;
-    if (tree->item_capacity < places ||
+    uint64_t slots = (uint64_t)tree->node_count[0] * CAROM_BVH_WIDTH;
+    if (tree->item_capacity < slots ||
         tree->node_capacity < tree->level_start[tree->level_count - 1] + 1)
         return "obb: the arrays are smaller than the tree";
-    message = carom_bvh_validate_items(tree->items, tree->item_count, places, end);
+    message = carom_bvh_validate_items(tree->items, tree->item_count, slots, end);
     for (uint32_t level = 0; level < tree->level_count && message == NULL; ++level)
         message = validate_padding(tree, level);
-    for (uint64_t place = 0; place < tree->item_count && message == NULL; ++place) {
+    for (uint64_t slot = 0; slot < tree->item_count && message == NULL; ++slot) {
         carom_vec3 p[3];
-        corners(user, tree->items[place], p);
-        message = validate_place(tree, place, p);
+        corners(user, tree->items[slot], p);
+        message = validate_slot(tree, slot, p);
     }
     return message;
 }

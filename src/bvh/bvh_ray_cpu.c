@@ -69,7 +69,7 @@ static inline uint32_t enter_node(const carom_bvh_node *node, const slabs *s, do
 }
 
 uint64_t CAROM_CPU(carom_bvh_cast)(const carom_bvh *bvh, const carom_bvh_ray *ray, double limit,
-                                   carom_bvh_place_fn *visit, void *user) {
+                                   carom_bvh_slot_fn *visit, void *user) {
     bvh_ray_cpu_open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     double enters[CAROM_BVH_WIDTH];
     uint32_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bvh_ray_cpu.h: search for the places of a box tree that a ray may pass through, one version per
+/* bvh_ray_cpu.h: search for the slots of a box tree that a ray may pass through, one version per
  * instruction set. */
 #ifndef CAROM_SRC_BVH_BVH_RAY_CPU_H
 #define CAROM_SRC_BVH_BVH_RAY_CPU_H
@@ -17,7 +17,7 @@ typedef struct carom_bvh_ray {
     double from[3], direction[3], margin;
 } carom_bvh_ray;
 
-/* The margin of a ray whose position is unknown: it passes through every place. `from` is then 0.
+/* The margin of a ray whose position is unknown: it passes through every slot. `from` is then 0.
  * Boxes are floats, below 2^128. */
 #define CAROM_BVH_EVERYWHERE 0x1p200
 
@@ -30,14 +30,14 @@ static inline double carom_bvh_ray_limit(double advance, double margin) {
     return advance + (CAROM_BVH_ADVANCE_ERROR * fabs(advance) + margin);
 }
 
-/* Receives a place whose box the ray may enter, and returns the s up to which to continue;
+/* Receives a slot whose box the ray may enter, and returns the s up to which to continue;
  * -infinity stops the search. */
-typedef double carom_bvh_place_fn(void *user, uint32_t place);
+typedef double carom_bvh_slot_fn(void *user, uint32_t slot);
 
-/* Calls `visit` for every place whose box the ray may enter at s <= limit, or at most what `visit`
+/* Calls `visit` for every slot whose box the ray may enter at s <= limit, or at most what `visit`
  * returned last. Boxes entered earlier come first, approximately. Returns the number of nodes
  * opened. */
 CAROM_CPU_DECLARE(uint64_t, carom_bvh_cast, const carom_bvh *bvh, const carom_bvh_ray *ray,
-                  double limit, carom_bvh_place_fn *visit, void *user);
+                  double limit, carom_bvh_slot_fn *visit, void *user);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of a finished box tree, from what bvh.h says of it.
  *
- * The shape follows from the number of items; every item is in exactly one place; the box of a
- * place is that of its item; the box of a child in its parent contains all boxes of the child; what
+ * The shape follows from the number of items; every item is in exactly one slot; the box of a
+ * slot is that of its item; the box of a child in its parent contains all boxes of the child; what
  * is past the end is empty. Together these are all that searches rely on: an item whose box meets
  * the query's is reached from the root. */
 #include "bvh/bvh.h"
@@ -28,21 +28,21 @@ const char *carom_bvh_validate_shape(uint32_t item_count, uint32_t level_count,
     return size == 1 ? NULL : "tree: the highest level has more than one node";
 }
 
-const char *carom_bvh_validate_items(const uint32_t *items, uint32_t count, uint64_t places,
+const char *carom_bvh_validate_items(const uint32_t *items, uint32_t count, uint64_t slots,
                                      uint32_t end) {
     const carom_allocator allocator = carom_allocator_default();
     const char *message = NULL;
     uint8_t *seen = carom_allocate(&allocator, end, 1);
     if (seen == NULL) return "tree: no memory to check the items";
     memset(seen, 0, end);
-    for (uint64_t place = 0; place < places && message == NULL; ++place) {
-        uint32_t item = items[place];
-        if (place >= count) {
-            if (item != CAROM_BVH_NONE) message = "tree: a place past the end has an item";
+    for (uint64_t slot = 0; slot < slots && message == NULL; ++slot) {
+        uint32_t item = items[slot];
+        if (slot >= count) {
+            if (item != CAROM_BVH_NONE) message = "tree: a slot past the end has an item";
         } else if (item >= end) {
             message = "tree: an item is out of range";
         } else if (seen[item]++ != 0) {
-            message = "tree: an item is in two places";
+            message = "tree: an item is in two slots";
         }
     }
     carom_release(&allocator, seen);
@@ -75,16 +75,16 @@ static bool bvh_validate_contains(const carom_bvh_node *node, uint32_t lane,
 
 static const char *bvh_validate_blocks(const carom_bvh *bvh, carom_bvh_boxes_fn *boxes,
                                        const void *user) {
-    for (uint64_t place = 0; place < (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH; ++place) {
-        const carom_bvh_node *block = &bvh->nodes[place / CAROM_BVH_WIDTH];
-        uint32_t lane = (uint32_t)(place % CAROM_BVH_WIDTH);
+    for (uint64_t slot = 0; slot < (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH; ++slot) {
+        const carom_bvh_node *block = &bvh->nodes[slot / CAROM_BVH_WIDTH];
+        uint32_t lane = (uint32_t)(slot % CAROM_BVH_WIDTH);
         carom_box box;
-        if (place >= bvh->item_count) {
-            if (!is_empty(block, lane)) return "bvh: a place past the end has a box";
+        if (slot >= bvh->item_count) {
+            if (!is_empty(block, lane)) return "bvh: a slot past the end has a box";
             continue;
         }
-        boxes(user, &bvh->items[place], 0, 1, &box);
-        if (!is_box(block, lane, &box)) return "bvh: a place does not have the box of its item";
+        boxes(user, &bvh->items[slot], 0, 1, &box);
+        if (!is_box(block, lane, &box)) return "bvh: a slot does not have the box of its item";
     }
     return NULL;
 }
@@ -109,10 +109,10 @@ const char *carom_bvh_validate(const carom_bvh *bvh, carom_bvh_boxes_fn *boxes, 
                                                    bvh->node_count, bvh->level_start);
     if (message != NULL || bvh->item_count == 0) return message;
     uint32_t top = bvh->level_count - 1;
-    uint64_t places = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
-    if (bvh->item_capacity < places || bvh->node_capacity < bvh->level_start[top] + 1)
+    uint64_t slots = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
+    if (bvh->item_capacity < slots || bvh->node_capacity < bvh->level_start[top] + 1)
         return "bvh: the arrays are smaller than the tree";
-    message = carom_bvh_validate_items(bvh->items, bvh->item_count, places, bvh->item_count);
+    message = carom_bvh_validate_items(bvh->items, bvh->item_count, slots, bvh->item_count);
     if (message == NULL) message = bvh_validate_blocks(bvh, boxes, user);
     for (uint32_t level = 1; level <= top && message == NULL; ++level)
         message = validate_level(bvh, level);

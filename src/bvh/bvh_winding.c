@@ -104,9 +104,9 @@ static void multiply_matrix(carom_vec3 a, const double m[6], double factor, doub
 /* Loads the triangles of a block; those without area become points. */
 static void load_block(const carom_bvh_faces *faces, uint32_t block, carom_bvh_corners *corners) {
     for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
-        uint32_t place = block * CAROM_BVH_WIDTH + lane;
+        uint32_t slot = block * CAROM_BVH_WIDTH + lane;
         carom_triangle t;
-        bool some = place < faces->bvh->item_count && faces->triangle(faces->user, place, &t);
+        bool some = slot < faces->bvh->item_count && faces->triangle(faces->user, slot, &t);
         for (int i = 0; i < 3; ++i) {
             carom_vec3 p = {0.0, 0.0, 0.0};
             if (some) p = carom_bvh_to_frame(faces, t.corner[i]);

@@ -7,9 +7,9 @@
 #include "base/context.h"
 #include "bvh/bvh_winding_cpu.h"
 
-/* Writes the triangle at a place that is not past the end. False: it has no area or is left out of
+/* Writes the triangle at a slot that is not past the end. False: it has no area or is left out of
  * the tree. Called from any worker. */
-typedef bool carom_bvh_triangle_fn(const void *user, uint32_t place, carom_triangle *triangle);
+typedef bool carom_bvh_triangle_fn(const void *user, uint32_t slot, carom_triangle *triangle);
 
 /* A box tree with its triangles. */
 typedef struct carom_bvh_faces {

@@ -87,23 +87,24 @@ carom_status carom_convex_check(carom_context *context, const carom_convex *shap
 }
 
 /* A batch of one pair. */
-static carom_status ask_device_one(carom_context *context, const carom_convex_question_item *q,
-                                   carom_convex_question question, carom_convex_hint *hint,
-                                   carom_convex_result *result) {
+static carom_status convex_query_device_one(carom_context *context,
+                                            const carom_convex_question_item *q,
+                                            carom_convex_question question, carom_convex_hint *hint,
+                                            carom_convex_result *result) {
     carom_convex_pair pair = {.a = q->a, .b = q->b, .hint = hint};
     if (q->pose_a != NULL) pair.pose_a = *q->pose_a;
     if (q->pose_b != NULL) pair.pose_b = *q->pose_b;
     const carom_convex_batch batch = {
         .pairs = &pair, .count = 1, .question = question, .def = q->def};
-    return carom_convex_device_ask(context, &batch, result);
+    return carom_convex_device_query(context, &batch, result);
 }
 
 /* ---- One pair -------------------------------------------------------------------------------- */
 
-static carom_status convex_ask_pair(carom_context *context, const carom_convex *a,
-                                    const carom_pose *pose_a, const carom_convex *b,
-                                    const carom_pose *pose_b, const carom_convex_query_def *def,
-                                    carom_convex_question question, carom_convex_result *result) {
+static carom_status convex_query_pair(carom_context *context, const carom_convex *a,
+                                      const carom_pose *pose_a, const carom_convex *b,
+                                      const carom_pose *pose_b, const carom_convex_query_def *def,
+                                      carom_convex_question question, carom_convex_result *result) {
     carom_convex_question_item q = carom_convex_question_of(a, pose_a, b, pose_b);
     carom_convex_hint *hint = def != NULL ? def->hint : NULL;
     if (def != NULL) q.def = *def;
@@ -111,9 +112,9 @@ static carom_status convex_ask_pair(carom_context *context, const carom_convex *
     CAROM_TRY(carom_convex_check(context, a, pose_a, "a"));
     CAROM_TRY(carom_convex_check(context, b, pose_b, "b"));
     if (context->backend != CAROM_BACKEND_CPU)
-        return ask_device_one(context, &q, question, hint, result);
+        return convex_query_device_one(context, &q, question, hint, result);
     carom_convex_learned room, *learned = carom_convex_read_hint(hint, &room);
-    carom_status status = CAROM_CPU_CALL(context, carom_convex_ask)(
+    carom_status status = CAROM_CPU_CALL(context, carom_convex_query)(
         &q, question, learned, carom_scratch(context, 0), result);
     carom_convex_write_hint(learned, hint);
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "the depth of two hulls");
@@ -134,7 +135,7 @@ carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE_OUTPUT(meet, "answer");
     CAROM_TRY(
-        convex_ask_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_MEET, &result));
+        convex_query_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_MEET, &result));
     *meet = result.relation != CAROM_RELATION_APART;
     return CAROM_OK;
 }
@@ -145,8 +146,8 @@ carom_status carom_convex_distance(carom_context *context, const carom_convex *a
                                    carom_convex_result *result) {
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE_OUTPUT(result, "result");
-    return convex_ask_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DISTANCE,
-                           result);
+    return convex_query_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DISTANCE,
+                             result);
 }
 
 carom_status carom_convex_depth(carom_context *context, const carom_convex *a,
@@ -155,7 +156,8 @@ carom_status carom_convex_depth(carom_context *context, const carom_convex *a,
                                 carom_convex_result *result) {
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE_OUTPUT(result, "result");
-    return convex_ask_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DEPTH, result);
+    return convex_query_pair(context, a, pose_a, b, pose_b, def, CAROM_CONVEX_QUESTION_DEPTH,
+                             result);
 }
 
 carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
@@ -186,7 +188,7 @@ typedef struct batch_job {
     bool *meet;
 } batch_job;
 
-static carom_status convex_ask_range(void *argument, carom_range range) {
+static carom_status convex_query_range(void *argument, carom_range range) {
     const batch_job *job = argument;
     const carom_convex_batch *batch = job->batch;
     carom_arena *arena = carom_scratch(job->context, range.worker);
@@ -202,8 +204,8 @@ static carom_status convex_ask_range(void *argument, carom_range range) {
         carom_convex_result result, *to = job->results != NULL ? &job->results[i] : &result;
         memset(to, 0, sizeof(*to));
         carom_convex_learned room, *learned = carom_convex_read_hint(p->hint, &room);
-        CAROM_TRY(CAROM_CPU_CALL(job->context, carom_convex_ask)(&q, batch->question, learned,
-                                                                 arena, to));
+        CAROM_TRY(CAROM_CPU_CALL(job->context, carom_convex_query)(&q, batch->question, learned,
+                                                                   arena, to));
         carom_convex_write_hint(learned, p->hint);
         if (job->meet != NULL) job->meet[i] = to->relation != CAROM_RELATION_APART;
     }
@@ -226,14 +228,14 @@ static carom_status convex_check_batch(carom_context *context, const carom_conve
     return CAROM_OK;
 }
 
-static carom_status convex_ask_device(carom_context *context, const carom_convex_batch *batch,
-                                      carom_convex_result *results, bool *meet) {
-    if (meet == NULL) return carom_convex_device_ask(context, batch, results);
+static carom_status convex_query_device(carom_context *context, const carom_convex_batch *batch,
+                                        carom_convex_result *results, bool *meet) {
+    if (meet == NULL) return carom_convex_device_query(context, batch, results);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     results = CAROM_ARENA_TAKE(scratch, carom_convex_result, batch->count);
     carom_status status =
-        results != NULL ? carom_convex_device_ask(context, batch, results)
+        results != NULL ? carom_convex_device_query(context, batch, results)
                         : carom_fail_memory(context, batch->count * sizeof(*results), "a batch");
     for (uint64_t i = 0; i < batch->count && status == CAROM_OK; ++i)
         meet[i] = results[i].relation != CAROM_RELATION_APART;
@@ -242,22 +244,22 @@ static carom_status convex_ask_device(carom_context *context, const carom_convex
 }
 
 /* Fills either results or meet. */
-static carom_status ask_batch(carom_context *context, const carom_convex_pair *pairs,
-                              uint64_t count, const carom_convex_query_def *def,
-                              carom_convex_question question, carom_convex_result *results,
-                              bool *meet) {
+static carom_status convex_query_batch(carom_context *context, const carom_convex_pair *pairs,
+                                       uint64_t count, const carom_convex_query_def *def,
+                                       carom_convex_question question, carom_convex_result *results,
+                                       bool *meet) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
-    CAROM_REQUIRE(count == 0 || results != NULL || meet != NULL, CAROM_NO_PLACE_FOR("results"));
+    CAROM_REQUIRE(count == 0 || results != NULL || meet != NULL, CAROM_NO_OUTPUT_FOR("results"));
     CAROM_REQUIRE_CONVEX_BATCH_DEF(def);
     carom_convex_batch batch = {.pairs = pairs, .count = count, .question = question};
     if (def != NULL) batch.def = *def;
     CAROM_TRY(convex_check_batch(context, &batch));
     if (context->backend != CAROM_BACKEND_CPU)
-        return convex_ask_device(context, &batch, results, meet);
+        return convex_query_device(context, &batch, results, meet);
     batch_job job = {context, &batch, results, meet};
-    carom_status status = carom_parallel_phase(context, "asking convex pairs", count,
-                                               CONVEX_PAIRS_PER_RANGE, convex_ask_range, &job);
+    carom_status status = carom_parallel_phase(context, "testing convex pairs", count,
+                                               CONVEX_PAIRS_PER_RANGE, convex_query_range, &job);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "the depth of two hulls");
     return status;
 }
@@ -265,17 +267,19 @@ static carom_status ask_batch(carom_context *context, const carom_convex_pair *p
 carom_status carom_convex_meet_batch(carom_context *context, const carom_convex_pair *pairs,
                                      uint64_t count, const carom_convex_query_def *def,
                                      bool *meet) {
-    return ask_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_MEET, NULL, meet);
+    return convex_query_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_MEET, NULL, meet);
 }
 
 carom_status carom_convex_distance_batch(carom_context *context, const carom_convex_pair *pairs,
                                          uint64_t count, const carom_convex_query_def *def,
                                          carom_convex_result *results) {
-    return ask_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_DISTANCE, results, NULL);
+    return convex_query_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_DISTANCE, results,
+                              NULL);
 }
 
 carom_status carom_convex_depth_batch(carom_context *context, const carom_convex_pair *pairs,
                                       uint64_t count, const carom_convex_query_def *def,
                                       carom_convex_result *results) {
-    return ask_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_DEPTH, results, NULL);
+    return convex_query_batch(context, pairs, count, def, CAROM_CONVEX_QUESTION_DEPTH, results,
+                              NULL);
 }

@@ -46,7 +46,7 @@ static inline const carom_hull_view *carom_convex_hull_view(const carom_convex *
     return shape->kind == CAROM_CONVEX_KIND_HULL ? &shape->borrowed_hull->view : NULL;
 }
 
-/* Two placed shapes, of which nothing has been asked yet. */
+/* Two posed shapes, before any query. */
 static inline carom_convex_question_item carom_convex_question_of(const carom_convex *a,
                                                                   const carom_pose *pose_a,
                                                                   const carom_convex *b,
@@ -91,8 +91,8 @@ typedef struct carom_convex_batch {
 } carom_convex_batch;
 
 /* Answers all pairs of a batch that is checked; there is space for their results. */
-carom_status carom_convex_device_ask(carom_context *context, const carom_convex_batch *batch,
-                                     carom_convex_result *results);
+carom_status carom_convex_device_query(carom_context *context, const carom_convex_batch *batch,
+                                       carom_convex_result *results);
 
 /* ---- Contact points -------------------------------------------------------------------------- */
 
@@ -103,7 +103,8 @@ static inline const carom_hull_faces *carom_convex_hull_faces(const carom_convex
 
 /* Fills the points of a manifold from its result, which is that of the two shapes. The faces are
  * those of shapes of kind HULL, else NULL. CAROM_NO_MEMORY when the arena has none. */
-carom_status carom_convex_find_points(carom_arena *arena, const carom_convex_question_item *q,
+carom_status carom_convex_find_points(const carom_context *context, carom_arena *arena,
+                                      const carom_convex_question_item *q,
                                       const carom_hull_faces *faces_a,
                                       const carom_hull_faces *faces_b, double reach,
                                       carom_convex_manifold *manifold);

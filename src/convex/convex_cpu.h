@@ -5,12 +5,19 @@
 
 #include "base/context.h"
 #include "base/isa.h"
+#include "convex/convex_hull.h"
 #include "convex/convex_query_item.h"
 
-/* Asks one question. The arena gives workspace to large hulls; CAROM_NO_MEMORY when it cannot. */
-CAROM_CPU_DECLARE(carom_status, carom_convex_ask, const carom_convex_question_item *q,
+/* Answers one query. The arena gives workspace to large hulls; CAROM_NO_MEMORY when it cannot. */
+CAROM_CPU_DECLARE(carom_status, carom_convex_query, const carom_convex_question_item *q,
                   carom_convex_question question, carom_convex_learned *cache, carom_arena *arena,
                   carom_convex_result *result);
+
+/* Finds the face of a hull, which has one, whose normal, turned by the frame, is best aligned with
+ * the direction d of about unit length: the first of equals. Gives its turned normal and the
+ * product with d. */
+CAROM_CPU_DECLARE(uint64_t, carom_hull_best_face, const carom_hull_faces *faces,
+                  const carom_frame *frame, carom_vec3 d, carom_vec3 *normal, double *cosine);
 
 /* Finds the seeds of a hull: the farthest vertex for the middle of each cell of its cube map. */
 CAROM_CPU_DECLARE(void, carom_hull_find_seeds, const carom_hull_view *hull, uint32_t *seeds);

@@ -2,13 +2,13 @@
 /* Questions about many pairs of convex bodies on the GPU, with the items of the CPU, so that every
  * result has the CPU's bytes.
  *
- * Meeting and distance: one thread per pair. The depth takes five kernels. The first computes the
- * distance of all pairs, and keeps what it knows of those whose cores overlap. The second expands
- * polytopes for these, a warp for each, in shared memory with room for few points, which nearly
- * always suffice; the polytope does not depend on the room as long as that is not used up. The
- * third does the same for the others with room for more points. The fourth writes the results, one
- * thread per pair. The fifth repeats what is left as the CPU does, one thread per pair, with all
- * the room there may be. */
+ * Intersection and distance: one thread per pair. The depth takes five kernels. The first computes
+ * the distance of all pairs, and keeps what it knows of those whose cores overlap. The second
+ * expands polytopes for these, a warp for each, in shared memory with room for few points, which
+ * nearly always suffice; the polytope does not depend on the room as long as that is not used up.
+ * The third does the same for the others with room for more points. The fourth writes the results,
+ * one thread per pair. The fifth repeats what is left as the CPU does, one thread per pair, with
+ * all the room there may be. */
 #include <climits>
 #include <new>
 
@@ -23,7 +23,7 @@
 #endif
 #define FEW_THREADS 128u
 #define MORE_POINTS 120u         /* of the third: nearly all hulls of 2,562 */
-#define CHUNK_PAIRS (1u << 18)   /* whose depths are asked at a time: 1 KB is kept for each */
+#define CHUNK_PAIRS (1u << 18)   /* whose depths are computed at a time: 1 KB is kept for each */
 #define ROOMS_BYTES (256u << 20) /* for the rooms of the last kernel */
 #define MOST_ROOMS  2048u        /* threads of the last kernel: hardly any pair comes so far */
 #define MOST_SUM    1e300        /* as in convex.c */
@@ -223,14 +223,14 @@ static __global__ void __launch_bounds__(CONVEX_CUDA_THREADS)
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
-struct asked {
+struct query_batch {
     bodies_view bodies;
     const carom_pair *pairs;
     const uint64_t *device_count; /* NULL: */
     uint64_t count;               /* the count, or the most there can be */
-    uint64_t first, end;          /* those that are asked now */
+    uint64_t first, end;          /* those that are answered now */
     carom_convex_query_def def;
-    const carom_convex_learned *old_caches; /* may be `caches` where each pair is asked once */
+    const carom_convex_learned *old_caches; /* may be `caches` where each pair comes once */
     carom_convex_learned *caches;           /* or NULL */
     carom_convex_result *results;
 
@@ -248,7 +248,7 @@ struct one_question {
 
     /* HULLS: both shapes are small hulls. That is told to the compiler, which then leaves out all
      * other kinds. */
-    template <bool HULLS> __device__ bool begin(const asked &w, uint64_t i) {
+    template <bool HULLS> __device__ bool begin(const query_batch &w, uint64_t i) {
         carom_pair pair = w.pairs[i];
         if (pair.a >= w.bodies.count || pair.b >= w.bodies.count) return false;
         uint32_t sa = w.bodies.shape(pair.a), sb = w.bodies.shape(pair.b);
@@ -279,7 +279,7 @@ static_assert(sizeof(carom_convex_result) == 112 && offsetof(carom_convex_result
               "write_result knows the layout");
 
 /* All bytes, padding included. */
-static __device__ inline void convex_cuda_write_result(const asked &w, uint64_t i,
+static __device__ inline void convex_cuda_write_result(const query_batch &w, uint64_t i,
                                                        const carom_convex_result &r) {
     double2 *to = (double2 *)&w.results[i]; /* 112 bytes are seven times 16 */
     unsigned long long counts = (unsigned long long)r.supports << 32 | r.iterations;
@@ -292,10 +292,10 @@ static __device__ inline void convex_cuda_write_result(const asked &w, uint64_t 
     to[6] = make_double2(r.point_b.z, __longlong_as_double((long long)counts));
 }
 
-/* Meeting or distance; where `deep` is given, pairs whose cores overlap are kept there. */
+/* Intersection or distance; where `deep` is given, pairs whose cores overlap are kept there. */
 template <bool HULLS, bool MEET>
 static __global__ void __launch_bounds__(CONVEX_CUDA_THREADS)
-    convex_cuda_ask_all(asked w, carom_epa_deep *deep, carom_device_counters *counters) {
+    convex_cuda_query_all(query_batch w, carom_epa_deep *deep, carom_device_counters *counters) {
     carom_device_begin();
     uint64_t count = w.stored(), stride = (uint64_t)gridDim.x * CONVEX_CUDA_THREADS;
     uint64_t end = count < w.end ? count : w.end;
@@ -357,7 +357,7 @@ static __device__ inline void convex_cuda_defer(uint32_t *list, carom_device_cou
 
 template <bool HULLS>
 static __global__ void __launch_bounds__(FEW_THREADS, FEW_BLOCKS)
-    ask_deep(carom_epa_deep *deep, uint32_t *more, carom_device_counters *counters) {
+    query_deep(carom_epa_deep *deep, uint32_t *more, carom_device_counters *counters) {
     carom_device_begin();
     __shared__ carom_epa_polytope<FEW_POINTS> rooms[FEW_THREADS / CAROM_WARP];
     unsigned lane = threadIdx.x % CAROM_WARP;
@@ -374,8 +374,8 @@ static __global__ void __launch_bounds__(FEW_THREADS, FEW_BLOCKS)
 
 /* The same with more room, one warp per block. */
 static __global__ void __launch_bounds__(CAROM_WARP)
-    ask_more(carom_epa_deep *deep, const uint32_t *more, uint32_t *longer, uint64_t pair_count,
-             carom_device_counters *counters) {
+    query_more(carom_epa_deep *deep, const uint32_t *more, uint32_t *longer, uint64_t pair_count,
+               carom_device_counters *counters) {
     carom_device_begin();
     __shared__ carom_epa_polytope<MORE_POINTS> room;
     uint64_t count = counters->n[N_MORE];
@@ -389,12 +389,12 @@ static __global__ void __launch_bounds__(CAROM_WARP)
 
 /* One thread per pair. */
 static __global__ void __launch_bounds__(CONVEX_CUDA_THREADS)
-    write_depths(asked w, carom_epa_deep *deep, const carom_device_counters *counters) {
+    write_depths(query_batch w, carom_epa_deep *deep, const carom_device_counters *counters) {
     carom_device_begin();
     uint64_t count = counters->n[N_DEEP], stride = (uint64_t)gridDim.x * CONVEX_CUDA_THREADS;
     for (uint64_t k = (uint64_t)blockIdx.x * CONVEX_CUDA_THREADS + threadIdx.x; k < count;
          k += stride) {
-        if (deep[k].state == CAROM_EPA_UNKNOWN) continue; /* ask_longer will know */
+        if (deep[k].state == CAROM_EPA_UNKNOWN) continue; /* query_longer will know */
         carom_convex_result r = {};
         CAROM_ASSERT(deep[k].pair >= w.first && deep[k].pair < w.end);
         carom_epa_write(&deep[k], &r);
@@ -438,10 +438,10 @@ static __device__ inline carom_epa_workspace room_at(char *memory, uint32_t poin
     return room;
 }
 
-/* As carom_convex_ask of convex_cpu.c. */
+/* As carom_convex_query of convex_cpu.c. */
 static __global__ void __launch_bounds__(CAROM_WARP)
-    ask_longer(asked w, const uint32_t *longer, char *rooms, uint32_t most_points,
-               carom_device_counters *counters) {
+    query_longer(query_batch w, const uint32_t *longer, char *rooms, uint32_t most_points,
+                 carom_device_counters *counters) {
     carom_device_begin();
     uint64_t count = counters->n[N_LONGER], stride = (uint64_t)gridDim.x * CAROM_WARP;
     uint64_t first = (uint64_t)blockIdx.x * CAROM_WARP + threadIdx.x;
@@ -500,7 +500,7 @@ static carom_status fail_bad(carom_device *device, const carom_device_counters *
                              counters->n[CONVEX_CUDA_N_BAD], what);
 }
 
-static carom_status boxes_settle(carom_device *device, carom_device_op *,
+static carom_status boxes_finish(carom_device *device, carom_device_op *,
                                  const carom_device_counters *counters, bool *again) {
     *again = false;
     return fail_bad(device, counters, "bodies");
@@ -508,12 +508,12 @@ static carom_status boxes_settle(carom_device *device, carom_device_op *,
 
 static carom_status find_boxes_of(carom_device *device, const carom_device_bodies *bodies,
                                   carom_bounds *boxes) {
-    carom_device_op op = {nothing_to_reserve, boxes_launch, boxes_settle, nullptr, {}};
+    carom_device_op op = {nothing_to_reserve, boxes_launch, boxes_finish, nullptr, {}};
     *carom_device_arguments<boxes_arguments>(&op) = boxes_arguments{*bodies, boxes};
     return carom_device_submit(device, &op);
 }
 
-struct ask_arguments {
+struct query_arguments {
     carom_device_questions questions;
     carom_cuda_convex_results *results;
 };
@@ -541,13 +541,13 @@ static void results_free(carom_cuda_convex_results *results) {
     *results = carom_cuda_convex_results{};
 }
 
-static uint64_t most_pairs(const ask_arguments *a) {
+static uint64_t most_pairs(const query_arguments *a) {
     const carom_cuda_pairs *pairs = a->questions.pairs;
     return pairs->device_count != nullptr ? pairs->capacity : pairs->count;
 }
 
 /* The points of the largest polytope that the shapes may need. */
-static uint32_t most_points(const ask_arguments *a) {
+static uint32_t most_points(const query_arguments *a) {
     const carom_device_shapes *shapes = a->questions.bodies.shapes;
     uint64_t corners = shapes != nullptr ? shapes->most_corners : 0;
     uint64_t points = CAROM_MIN(6 * corners, (uint64_t)CAROM_EPA_MOST_POINTS);
@@ -565,8 +565,8 @@ static uint64_t chunk_pairs(uint64_t pairs) {
     return CAROM_MIN(pairs, (uint64_t)CHUNK_PAIRS) + 1;
 }
 
-static carom_status ask_reserve(carom_device *device, carom_device_op *op) {
-    const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
+static carom_status query_reserve(carom_device *device, carom_device_op *op) {
+    const query_arguments *a = carom_device_arguments<query_arguments>(op);
     uint64_t pairs = most_pairs(a);
     if (pairs > UINT32_MAX)
         return carom_device_fail(device, CAROM_TOO_LARGE,
@@ -611,21 +611,21 @@ static depth_memory take_depth(carom_device *device, uint64_t pairs) {
 
 /* The depths of the pairs from w.first to w.end. */
 template <bool HULLS>
-static void launch_chunk(carom_device *device, const asked &w, const depth_memory &m,
+static void launch_chunk(carom_device *device, const query_batch &w, const depth_memory &m,
                          uint64_t blocks, carom_device_counters *counters) {
     CAROM_ASSERT(w.end - w.first <= CHUNK_PAIRS);
     if (w.first != 0)
         (void)cudaMemsetAsync(counters->n, 0, CHUNK_COUNTERS * sizeof(carom_device_count),
                               device->stream);
     carom_device_step(device, "distance");
-    carom_device_launch(device, convex_cuda_ask_all<HULLS, false>, blocks, CONVEX_CUDA_THREADS, w,
+    carom_device_launch(device, convex_cuda_query_all<HULLS, false>, blocks, CONVEX_CUDA_THREADS, w,
                         m.deep, counters);
     carom_device_step(device, "depth");
-    carom_device_launch(device, ask_deep<HULLS>,
-                        carom_device_resident(device, ask_deep<HULLS>, FEW_THREADS), FEW_THREADS,
+    carom_device_launch(device, query_deep<HULLS>,
+                        carom_device_resident(device, query_deep<HULLS>, FEW_THREADS), FEW_THREADS,
                         m.deep, m.more, counters);
     carom_device_step(device, "large polytopes");
-    carom_device_launch(device, ask_more, carom_device_resident(device, ask_more, CAROM_WARP),
+    carom_device_launch(device, query_more, carom_device_resident(device, query_more, CAROM_WARP),
                         CAROM_WARP, m.deep, m.more, m.longer, w.count, counters);
     carom_device_step(device, "points");
     carom_device_launch(device, write_depths,
@@ -634,24 +634,25 @@ static void launch_chunk(carom_device *device, const asked &w, const depth_memor
 }
 
 template <bool HULLS>
-static void convex_cuda_launch_all(carom_device *device, const ask_arguments *a, asked w,
+static void convex_cuda_launch_all(carom_device *device, const query_arguments *a, query_batch w,
                                    carom_device_counters *counters) {
     uint64_t pairs = most_pairs(a);
     uint64_t blocks = carom_device_blocks(pairs, CONVEX_CUDA_THREADS);
     carom_epa_deep *none = nullptr;
     if (w.device_count != nullptr)
-        blocks = CAROM_MIN(blocks, carom_device_resident(device, convex_cuda_ask_all<HULLS, false>,
-                                                         CONVEX_CUDA_THREADS));
+        blocks =
+            CAROM_MIN(blocks, carom_device_resident(device, convex_cuda_query_all<HULLS, false>,
+                                                    CONVEX_CUDA_THREADS));
     if (a->questions.question == CAROM_CONVEX_QUESTION_MEET) {
         carom_device_step(device, "meet");
-        carom_device_launch(device, convex_cuda_ask_all<HULLS, true>, blocks, CONVEX_CUDA_THREADS,
+        carom_device_launch(device, convex_cuda_query_all<HULLS, true>, blocks, CONVEX_CUDA_THREADS,
                             w, none, counters);
         return;
     }
     if (a->questions.question == CAROM_CONVEX_QUESTION_DISTANCE) {
         carom_device_step(device, "distance");
-        carom_device_launch(device, convex_cuda_ask_all<HULLS, false>, blocks, CONVEX_CUDA_THREADS,
-                            w, none, counters);
+        carom_device_launch(device, convex_cuda_query_all<HULLS, false>, blocks,
+                            CONVEX_CUDA_THREADS, w, none, counters);
         return;
     }
     /* blocks without pairs end at once; those that run are then spread evenly */
@@ -662,23 +663,23 @@ static void convex_cuda_launch_all(carom_device *device, const ask_arguments *a,
         launch_chunk<HULLS>(device, w, m, blocks, counters);
     }
     carom_device_step(device, "largest polytopes");
-    carom_device_launch(device, ask_longer, longer_blocks(pairs, most_points(a)), CAROM_WARP, w,
+    carom_device_launch(device, query_longer, longer_blocks(pairs, most_points(a)), CAROM_WARP, w,
                         m.longer, m.rooms, most_points(a), counters);
 }
 
-static void ask_launch(carom_device *device, carom_device_op *op) {
-    const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
+static void query_launch(carom_device *device, carom_device_op *op) {
+    const query_arguments *a = carom_device_arguments<query_arguments>(op);
     const carom_device_questions *q = &a->questions;
-    asked w = {convex_cuda_view_of(&q->bodies),
-               q->pairs->data,
-               q->pairs->device_count,
-               most_pairs(a),
-               0,
-               most_pairs(a),
-               q->def,
-               q->learned,
-               q->learned,
-               a->results->data};
+    query_batch w = {convex_cuda_view_of(&q->bodies),
+                     q->pairs->data,
+                     q->pairs->device_count,
+                     most_pairs(a),
+                     0,
+                     most_pairs(a),
+                     q->def,
+                     q->learned,
+                     q->learned,
+                     a->results->data};
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     if (w.count == 0) return;
     if (q->learned != nullptr && q->question == CAROM_CONVEX_QUESTION_DEPTH) {
@@ -696,24 +697,24 @@ static void ask_launch(carom_device *device, carom_device_op *op) {
         convex_cuda_launch_all<false>(device, a, w, op->counters);
 }
 
-static carom_status ask_settle(carom_device *device, carom_device_op *op,
-                               const carom_device_counters *counters, bool *again) {
-    const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
+static carom_status query_finish(carom_device *device, carom_device_op *op,
+                                 const carom_device_counters *counters, bool *again) {
+    const query_arguments *a = carom_device_arguments<query_arguments>(op);
     *again = false;
     CAROM_DEVICE_TRY(fail_bad(device, counters, "pairs"));
     a->results->count = counters->n[N_PAIRS];
     return CAROM_OK;
 }
 
-static carom_status convex_cuda_ask(carom_device *device, const carom_device_questions *questions,
-                                    carom_cuda_convex_results *results) {
-    carom_device_op op = {ask_reserve, ask_launch, ask_settle, nullptr, {}};
-    *carom_device_arguments<ask_arguments>(&op) = ask_arguments{*questions, results};
+static carom_status convex_cuda_query(carom_device *device, const carom_device_questions *questions,
+                                      carom_cuda_convex_results *results) {
+    carom_device_op op = {query_reserve, query_launch, query_finish, nullptr, {}};
+    *carom_device_arguments<query_arguments>(&op) = query_arguments{*questions, results};
     return carom_device_submit(device, &op);
 }
 
 extern "C"
     __attribute__((visibility("default"))) extern const carom_cuda_convex carom_cuda_convex_1 = {
-        hull_create,    hull_destroy,  hull_bytes,      hull_view,    shapes_create,
-        shapes_destroy, find_boxes_of, convex_cuda_ask, results_free,
+        hull_create,    hull_destroy,  hull_bytes,        hull_view,    shapes_create,
+        shapes_destroy, find_boxes_of, convex_cuda_query, results_free,
 };

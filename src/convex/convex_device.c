@@ -188,7 +188,7 @@ static carom_status convex_device_run_batch(carom_context *context, const carom_
         .def = batch->def,
         .learned = m->hints};
     CAROM_TRY(
-        carom_device_pass(context, convex_device_table()->ask(device, &questions, &m->results)));
+        carom_device_pass(context, convex_device_table()->query(device, &questions, &m->results)));
     CAROM_TRY(carom_cuda_finish(context));
     if (hints != 0) CAROM_TRY(carom_cuda_read(context, n->hints, m->hints, hints));
     for (uint64_t i = 0; i < count && hints != 0; ++i)
@@ -214,8 +214,8 @@ static bool take_numbering(carom_arena *scratch, uint64_t pairs, numbering *n) {
     return true;
 }
 
-carom_status carom_convex_device_ask(carom_context *context, const carom_convex_batch *batch,
-                                     carom_convex_result *results) {
+carom_status carom_convex_device_query(carom_context *context, const carom_convex_batch *batch,
+                                       carom_convex_result *results) {
     CAROM_TRY(carom_convex_device_check(context));
     if (batch->count == 0) return CAROM_OK;
     if (batch->count > UINT32_MAX / 2)
@@ -227,7 +227,7 @@ carom_status carom_convex_device_ask(carom_context *context, const carom_convex_
     batch_memory m = {0};
     carom_status status;
     if (take_numbering(scratch, batch->count, &n)) {
-        carom_progress_begin(context, "asking convex pairs", 0);
+        carom_progress_begin(context, "testing convex pairs", 0);
         status = number_bodies(context, batch, &n);
         if (status == CAROM_OK) status = convex_device_run_batch(context, batch, &n, &m, results);
         status = carom_progress_finish(context, status);
@@ -267,9 +267,9 @@ carom_status carom_cuda_convex_boxes(carom_context *context, const carom_cuda_co
 }
 
 static carom_status
-convex_device_ask_batch(carom_context *context, const carom_cuda_convex_bodies *bodies,
-                        const carom_cuda_pairs *pairs, const carom_convex_query_def *def,
-                        carom_convex_question question, carom_cuda_convex_results *results) {
+convex_device_query_batch(carom_context *context, const carom_cuda_convex_bodies *bodies,
+                          const carom_cuda_pairs *pairs, const carom_convex_query_def *def,
+                          carom_convex_question question, carom_cuda_convex_results *results) {
     REQUIRE_BODIES(context, bodies);
     CAROM_REQUIRE(pairs != NULL, CAROM_ARE_NULL("pairs"));
     CAROM_REQUIRE_CONVEX_BATCH_DEF(def);
@@ -280,7 +280,7 @@ convex_device_ask_batch(carom_context *context, const carom_cuda_convex_bodies *
     carom_device_questions questions = {
         .bodies = bodies_of(bodies), .pairs = pairs, .question = question};
     if (def != NULL) questions.def = *def;
-    return carom_device_pass(context, convex_device_table()->ask(device, &questions, results));
+    return carom_device_pass(context, convex_device_table()->query(device, &questions, results));
 }
 
 carom_status carom_cuda_convex_meet_batch(carom_context *context,
@@ -288,8 +288,8 @@ carom_status carom_cuda_convex_meet_batch(carom_context *context,
                                           const carom_cuda_pairs *pairs,
                                           const carom_convex_query_def *def,
                                           carom_cuda_convex_results *results) {
-    return convex_device_ask_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_MEET,
-                                   results);
+    return convex_device_query_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_MEET,
+                                     results);
 }
 
 carom_status carom_cuda_convex_distance_batch(carom_context *context,
@@ -297,8 +297,8 @@ carom_status carom_cuda_convex_distance_batch(carom_context *context,
                                               const carom_cuda_pairs *pairs,
                                               const carom_convex_query_def *def,
                                               carom_cuda_convex_results *results) {
-    return convex_device_ask_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DISTANCE,
-                                   results);
+    return convex_device_query_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DISTANCE,
+                                     results);
 }
 
 carom_status carom_cuda_convex_depth_batch(carom_context *context,
@@ -306,8 +306,8 @@ carom_status carom_cuda_convex_depth_batch(carom_context *context,
                                            const carom_cuda_pairs *pairs,
                                            const carom_convex_query_def *def,
                                            carom_cuda_convex_results *results) {
-    return convex_device_ask_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DEPTH,
-                                   results);
+    return convex_device_query_batch(context, bodies, pairs, def, CAROM_CONVEX_QUESTION_DEPTH,
+                                     results);
 }
 
 void carom_cuda_convex_results_free(carom_context *context, carom_cuda_convex_results *results) {

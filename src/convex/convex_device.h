@@ -22,7 +22,7 @@ typedef struct carom_device_shape {
     carom_hull_view view;
 } carom_device_shape;
 
-/* Placed shapes; arrays on the device. */
+/* Posed shapes; arrays on the device. */
 typedef struct carom_device_bodies {
     const carom_device_shapes *shapes;
     const uint32_t *shape_of; /* of each body; NULL: all have the first */
@@ -30,7 +30,7 @@ typedef struct carom_device_bodies {
     uint64_t count;
 } carom_device_bodies;
 
-/* What is asked of pairs of bodies. */
+/* Queries of pairs of bodies. */
 typedef struct carom_device_questions {
     carom_device_bodies bodies;
     const carom_cuda_pairs *pairs;
@@ -56,8 +56,8 @@ typedef struct carom_cuda_convex {
     carom_status (*boxes)(carom_device *device, const carom_device_bodies *bodies,
                           carom_bounds *boxes);
     /* Queues: the answers, in the order of the pairs. */
-    carom_status (*ask)(carom_device *device, const carom_device_questions *questions,
-                        carom_cuda_convex_results *results);
+    carom_status (*query)(carom_device *device, const carom_device_questions *questions,
+                          carom_cuda_convex_results *results);
     void (*results_free)(carom_cuda_convex_results *results);
 } carom_cuda_convex;
 

@@ -143,7 +143,7 @@ static __device__ __noinline__ int carom_epa_begin_rarely(carom_convex_work *wor
     return sign;
 }
 
-/* ---- What is asked --------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 enum carom_epa_state {
     CAROM_EPA_UNKNOWN, /* not searched, or there was not room enough */
@@ -281,10 +281,10 @@ template <bool HULLS, unsigned POINTS> struct carom_epa_search {
         } else { /* rare */
             carom_convex_vertex p[4];
             carom_epa first = e;
-            uint32_t asked;
-            sign = carom_epa_begin_rarely(&room->work, p, &first, &asked);
+            uint32_t evaluated;
+            sign = carom_epa_begin_rarely(&room->work, p, &first, &evaluated);
             e = first;
-            supports = asked;
+            supports = evaluated;
             if (sign == 0) return 0;
             for (uint32_t i = 0; i < 4; ++i) add_point(i, p[i].w, p[i].a);
         }

@@ -39,10 +39,11 @@ typedef struct carom_epa_workspace {
     uint32_t point_capacity;
     uint32_t local_points; /* of the capacity, kept for the second search */
     carom_polytope polytope;
-    carom_vec3 *normals; /* unit, per face */
-    double *distances;   /* per face */
-    carom_epa_entry *heap;
+    carom_vec3 *normals;                /* unit, per face */
+    double *distances;                  /* per face; space for a multiple of CAROM_SCAN_PADDING */
+    carom_epa_entry *heap;              /* NULL: all faces are looked at */
     uint32_t heap_count, heap_capacity; /* twice the faces */
+    uint32_t cleared;                   /* distances that have been written; without a heap */
 } carom_epa_workspace;
 
 typedef struct carom_epa {
@@ -115,8 +116,40 @@ CAROM_ITEM void carom_epa_measure(carom_epa_workspace *workspace, uint32_t f) {
     workspace->normals[f] = n;
 }
 
+/* ---- Faces without a heap -------------------------------------------------------------------- */
+
+/* Up to some hundred faces are looked at in vectors faster than a heap is kept in order, which
+ * mispredicts branches. Faces that are gone have the distance HUGE_VAL. The face found is that of
+ * the heap. */
+CAROM_CONVEX_HOT void carom_epa_enter_all(carom_epa_workspace *workspace) {
+    carom_polytope *p = &workspace->polytope;
+    for (; workspace->cleared < p->face_count; workspace->cleared += CAROM_SCAN_PADDING)
+        for (uint32_t i = 0; i < CAROM_SCAN_PADDING; ++i)
+            workspace->distances[workspace->cleared + i] = HUGE_VAL;
+    for (uint32_t i = 0; i < p->lost_count; ++i) workspace->distances[p->lost[i]] = HUGE_VAL;
+    for (uint32_t i = 0; i < p->made_count; ++i) carom_epa_measure(workspace, p->made[i]);
+}
+
+CAROM_CONVEX_HOT uint32_t carom_epa_nearest_of_all(const carom_epa_workspace *workspace) {
+    const carom_polytope_face *faces = workspace->polytope.faces;
+    const double *distances = workspace->distances;
+    uint32_t count = workspace->polytope.face_count, best = CAROM_POLYTOPE_NONE;
+    double least = carom_scan_least(distances, count);
+    for (uint32_t f = carom_scan_equal(distances, 0, count, least); f < count;
+         f = carom_scan_equal(distances, f + 1, count, least)) {
+        if (faces[f].alive == 0) continue;
+        if (best == CAROM_POLYTOPE_NONE || faces[f].alive < faces[best].alive) best = f;
+    }
+    CAROM_ASSERT(best != CAROM_POLYTOPE_NONE);
+    return best;
+}
+
 /* Enters the faces that the last point made. */
 CAROM_ITEM void carom_epa_enter(carom_epa_workspace *workspace) {
+    if (workspace->heap == 0) {
+        carom_epa_enter_all(workspace);
+        return;
+    }
     carom_polytope *p = &workspace->polytope;
     if (workspace->heap_count + p->made_count >
         workspace->heap_capacity) { /* drop those that are gone */
@@ -140,6 +173,7 @@ CAROM_ITEM void carom_epa_enter(carom_epa_workspace *workspace) {
 
 /* The face nearest to the origin. */
 CAROM_ITEM uint32_t carom_epa_nearest(carom_epa_workspace *workspace) {
+    if (workspace->heap == 0) return carom_epa_nearest_of_all(workspace);
     for (;;) {
         const carom_epa_entry *e = &workspace->heap[0];
         if (workspace->polytope.faces[e->face].alive == e->alive) return e->face;
@@ -295,15 +329,16 @@ CAROM_ITEM int carom_epa_expand(carom_convex_posed_pair *pair, carom_epa_workspa
                                 carom_epa *e, uint32_t f, uint32_t *count, double close) {
     carom_polytope *p = &workspace->polytope;
     carom_vec3 n = workspace->normals[f];
-    carom_convex_vertex w = carom_convex_farthest(pair, n);
-    double h = carom_vec_dot(n, w.w);
+    carom_convex_vertex *next = &workspace->points[*count]; /* there is space: see the callers */
+    carom_convex_farthest_into(pair, n, next);
+    carom_vec3 w = next->w;
+    double h = carom_vec_dot(n, w);
     ++e->iterations;
     if (h < e->upper) {
         e->upper = h;
         e->normal = n;
     }
-    if (h - workspace->distances[f] <= close || !carom_polytope_sees(p, f, w.w)) return 0;
-    workspace->points[*count] = w;
+    if (h - workspace->distances[f] <= close || !carom_polytope_sees(p, f, w)) return 0;
     if (!carom_polytope_add(p, *count, f)) return 0;
     ++*count;
     carom_epa_enter(workspace);
@@ -337,7 +372,7 @@ CAROM_CONVEX_COLD void carom_epa_run(carom_convex_posed_pair *pair, const carom_
     if (sign == 0) return;
     workspace->polytope.points = (const char *)(const void *)workspace->points;
     workspace->polytope.stride = sizeof(*workspace->points);
-    workspace->heap_count = 0;
+    workspace->heap_count = workspace->cleared = 0;
     carom_polytope_begin(&workspace->polytope, sign);
     CAROM_ASSERT(workspace->point_capacity >= count && global <= workspace->point_capacity);
     carom_epa_enter(workspace);

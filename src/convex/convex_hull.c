@@ -81,7 +81,7 @@ static bool in_line(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
     return carom_orient_axis(a, b, c) < 0;
 }
 
-/* Moves points that span as much as there is to the places 0 to 3, and returns the dimension. The
+/* Moves points that span as much as there is to the indices 0 to 3, and returns the dimension. The
  * farthest by doubles first; where that is degenerate, any that is not. */
 static uint32_t choose_first(convex_hull_builder *b) {
     carom_vec3 *p = b->points;
@@ -168,7 +168,7 @@ static carom_status convex_hull_expand(convex_hull_builder *b) {
                 list_at_face(b, orphans);
             }
             if (++steps % 64 == 0 && carom_progress_stop(b->context, 0)) return CAROM_CANCELLED;
-            f = lowest; /* new faces may have taken free places below */
+            f = lowest; /* new faces may have taken free slots below */
         }
     }
     return CAROM_OK;
@@ -319,6 +319,7 @@ static bool convex_hull_take(carom_hull *h, uint32_t vertices, uint64_t faces, u
                              uint64_t blocks) {
     const carom_allocator *allocator = &h->allocator;
     uint64_t all = (vertices + CAROM_HULL_LANES - 1) / CAROM_HULL_LANES;
+    uint64_t face_blocks = (faces + CAROM_HULL_LANES - 1) / CAROM_HULL_LANES;
     h->vertices = carom_allocate(allocator, vertices, sizeof(*h->vertices));
     h->all = carom_allocate(allocator, all, sizeof(*h->all));
     h->neighbours = carom_allocate(allocator, blocks, sizeof(*h->neighbours));
@@ -326,13 +327,17 @@ static bool convex_hull_take(carom_hull *h, uint32_t vertices, uint64_t faces, u
     h->seeds = carom_allocate(allocator, CAROM_HULL_SEEDS, sizeof(*h->seeds));
     h->offsets = carom_allocate(allocator, faces + 1, sizeof(*h->offsets));
     h->corners = carom_allocate(allocator, corners, sizeof(*h->corners));
+    h->edges = carom_allocate(allocator, corners, sizeof(*h->edges));
     h->normals = carom_allocate(allocator, faces, sizeof(*h->normals));
-    h->info.bytes = sizeof(*h) + vertices * sizeof(*h->vertices) +
-                    (all + blocks) * sizeof(*h->all) + (vertices + 1) * sizeof(*h->first) +
-                    CAROM_HULL_SEEDS * sizeof(*h->seeds) + (faces + 1) * sizeof(*h->offsets) +
-                    corners * sizeof(*h->corners) + faces * sizeof(*h->normals);
+    h->normal_blocks = carom_allocate(allocator, face_blocks, sizeof(*h->normal_blocks));
+    h->info.bytes =
+        sizeof(*h) + vertices * sizeof(*h->vertices) +
+        (all + blocks + face_blocks) * sizeof(*h->all) + (vertices + 1) * sizeof(*h->first) +
+        CAROM_HULL_SEEDS * sizeof(*h->seeds) + (faces + 1) * sizeof(*h->offsets) +
+        corners * (sizeof(*h->corners) + sizeof(*h->edges)) + faces * sizeof(*h->normals);
     return h->vertices != NULL && h->all != NULL && h->neighbours != NULL && h->first != NULL &&
-           h->seeds != NULL && h->offsets != NULL && h->corners != NULL && h->normals != NULL;
+           h->seeds != NULL && h->offsets != NULL && h->corners != NULL && h->edges != NULL &&
+           h->normals != NULL && h->normal_blocks != NULL;
 }
 
 static void convex_hull_set_lane(carom_hull_block *block, uint32_t lane, const carom_hull *h,
@@ -368,6 +373,62 @@ static void link_edge(carom_hull *h, uint32_t *filled, uint32_t from, uint32_t t
     CAROM_ASSERT(h->first[from] + lane / CAROM_HULL_LANES < h->first[from + 1]);
     convex_hull_set_lane(&h->neighbours[h->first[from] + lane / CAROM_HULL_LANES],
                          lane % CAROM_HULL_LANES, h, to);
+}
+
+/* The corner after another one in its face. */
+static uint64_t convex_hull_next_corner(const carom_hull *h, uint64_t face, uint64_t corner) {
+    return corner + 1 < h->offsets[face + 1] ? corner + 1 : h->offsets[face];
+}
+
+/* Numbers the edges in the order in which the corners of the faces first have them. Corners are
+ * listed by the lower vertex of their edge; of those with the same other vertex, the first gives
+ * the number. False when there is no memory. */
+static bool number_edges(carom_arena *arena, carom_hull *h) {
+    uint64_t corners = h->offsets[h->info.faces];
+    uint32_t vertices = h->view.count, number = 0;
+    uint64_t *begins = CAROM_ARENA_TAKE(arena, uint64_t, (uint64_t)vertices + 2);
+    uint64_t *listed = CAROM_ARENA_TAKE(arena, uint64_t, corners);
+    uint32_t *others = CAROM_ARENA_TAKE(arena, uint32_t, corners);
+    uint64_t *seen = CAROM_ARENA_TAKE(arena, uint64_t, vertices);
+    if (begins == NULL || listed == NULL || others == NULL || seen == NULL) return false;
+    memset(begins, 0, ((uint64_t)vertices + 2) * sizeof(*begins));
+    for (int fill = 0; fill < 2; ++fill) {
+        for (uint64_t f = 0; f < h->info.faces; ++f)
+            for (uint64_t i = h->offsets[f]; i < h->offsets[f + 1]; ++i) {
+                uint32_t a = h->corners[i], b = h->corners[convex_hull_next_corner(h, f, i)];
+                others[i] = CAROM_MAX(a, b);
+                uint64_t *at = &begins[CAROM_MIN(a, b) + 1 + (fill == 0 ? 1 : 0)];
+                if (fill != 0) listed[*at] = i;
+                ++*at;
+            }
+        for (uint32_t v = 0; fill == 0 && v < vertices; ++v) begins[v + 2] += begins[v + 1];
+    }
+    for (uint32_t v = 0; v < vertices; ++v) seen[v] = UINT64_MAX;
+    for (uint32_t v = 0; v < vertices; ++v) /* begins[v + 1] is now the end of v's list */
+        for (uint64_t k = begins[v]; k < begins[v + 1]; ++k) {
+            uint64_t *first = &seen[others[listed[k]]];
+            bool known = *first >= begins[v] && *first < k; /* else it is of another list */
+            if (!known) *first = k;
+            h->edges[listed[k]] = (uint32_t)listed[*first];
+        }
+    for (uint64_t i = 0; i < corners; ++i)
+        h->edges[i] = h->edges[i] == i ? number++ : h->edges[h->edges[i]];
+    CAROM_ASSERT(h->info.dimension < 2 || number == h->info.edges);
+    return true;
+}
+
+static void fill_normals(carom_hull *h) {
+    uint64_t faces = h->info.faces;
+    for (uint64_t f = 0; f < faces; ++f) h->normals[f] = carom_hull_face_normal(&h->faces, f);
+    for (uint64_t i = 0; i < (faces + CAROM_HULL_LANES - 1) / CAROM_HULL_LANES * CAROM_HULL_LANES;
+         ++i) {
+        carom_hull_block *block = &h->normal_blocks[i / CAROM_HULL_LANES];
+        uint64_t f = CAROM_MIN(i, faces - 1);
+        block->x[i % CAROM_HULL_LANES] = h->normals[f].x;
+        block->y[i % CAROM_HULL_LANES] = h->normals[f].y;
+        block->z[i % CAROM_HULL_LANES] = h->normals[f].z;
+        block->index[i % CAROM_HULL_LANES] = (uint32_t)f;
+    }
 }
 
 /* The balls about the centre, and the extent. */
@@ -446,7 +507,9 @@ static carom_status convex_hull_finish(convex_hull_builder *b, carom_hull *h, co
     h->faces = (carom_hull_faces){.vertices = h->vertices,
                                   .offsets = h->offsets,
                                   .corners = h->corners,
+                                  .edges = h->edges,
                                   .normals = h->normals,
+                                  .normal_blocks = h->normal_blocks,
                                   .vertex_count = vertices,
                                   .face_count = faces->count};
     for (uint32_t i = 0; i < h->view.all_count * CAROM_HULL_LANES; ++i)
@@ -454,13 +517,13 @@ static carom_status convex_hull_finish(convex_hull_builder *b, carom_hull *h, co
                              CAROM_MIN(i, vertices - 1));
     memcpy(h->offsets, faces->offsets, (faces->count + 1) * sizeof(*h->offsets));
     for (uint64_t i = 0; i < corners; ++i) h->corners[i] = numbers[faces->corners[i]];
-    for (uint64_t f = 0; f < faces->count; ++f)
-        h->normals[f] = carom_hull_face_normal(&h->faces, f);
+    fill_normals(h);
+    if (!number_edges(b->arena, h)) return CAROM_NO_MEMORY;
     fill_neighbours(h, degrees);
     memset(degrees, 0, vertices * sizeof(*degrees));
     for (uint64_t f = 0; f < faces->count; ++f)
         for (uint64_t i = h->offsets[f]; i < h->offsets[f + 1]; ++i) {
-            uint64_t after = i + 1 < h->offsets[f + 1] ? i + 1 : h->offsets[f];
+            uint64_t after = convex_hull_next_corner(h, f, i);
             link_edge(h, degrees, h->corners[i], h->corners[after]);
         }
     if (points == 2) {
@@ -572,7 +635,9 @@ void carom_hull_destroy(carom_hull *hull) {
     carom_release(&allocator, hull->seeds);
     carom_release(&allocator, hull->offsets);
     carom_release(&allocator, hull->corners);
+    carom_release(&allocator, hull->edges);
     carom_release(&allocator, hull->normals);
+    carom_release(&allocator, hull->normal_blocks);
     carom_release(&allocator, hull);
 }
 

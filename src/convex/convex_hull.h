@@ -11,7 +11,10 @@ typedef struct carom_hull_faces {
     const carom_vec3 *vertices;
     const uint64_t *offsets; /* face f has the corners [offsets[f], offsets[f + 1]) */
     const uint32_t *corners;
+    const uint32_t *edges;     /* of each corner: the number of the edge to the next one */
     const carom_vec3 *normals; /* of the faces: unit, outwards; see carom_hull_face_normal */
+    const carom_hull_block *normal_blocks; /* the same, the last block filled up with the last one;
+                                              NULL where all are looked at */
     uint64_t vertex_count, face_count;
 } carom_hull_faces;
 
@@ -23,8 +26,9 @@ struct carom_hull {
     carom_hull_block *all, *neighbours;
     uint32_t *first, *seeds;
     uint64_t *offsets;
-    uint32_t *corners;
+    uint32_t *corners, *edges;
     carom_vec3 *normals;
+    carom_hull_block *normal_blocks;
     carom_hull_info info;
     carom_device_hull *device; /* its copy, of a context of backend cuda; else NULL */
 };

@@ -11,7 +11,7 @@
  *     v.w / |v|  <=  distance of M  <=  |v|,
  * the left side because no point of M is nearer along v, the right side because v is in M. Both
  * hold whatever the rounding of v: they are the proof of the result. The loop ends when they agree,
- * when the lower bound settles the question, or when v gets no shorter. In the last case the
+ * when the lower bound decides the query, or when v gets no shorter. In the last case the
  * simplex is solved again in double-double, and from then on always.
  *
  * All lengths are in the units of the query, in which sizes and translation add up to [1/2, 1); so
@@ -255,9 +255,9 @@ CAROM_ITEM carom_convex_vertex carom_convex_farthest(carom_convex_posed_pair *p,
 
 /* How a search for the distance of the cores ended. */
 typedef enum carom_gjk_end {
-    CAROM_GJK_APART = 0, /* v is a distance away */
-    CAROM_GJK_SETTLED,   /* the bound suffices: apart by more than the limit */
-    CAROM_GJK_CONTACT,   /* the origin is in M, or too near for a direction */
+    CAROM_GJK_APART = 0,    /* v is a distance away */
+    CAROM_GJK_BEYOND_LIMIT, /* the bound suffices: apart by more than the limit */
+    CAROM_GJK_CONTACT,      /* the origin is in M, or too near for a direction */
 } carom_gjk_end;
 
 typedef struct carom_gjk {
@@ -331,7 +331,7 @@ CAROM_ITEM void carom_gjk_run(carom_convex_posed_pair *p, carom_gjk *g, double a
             g->lower = bound;
             g->direction = s->v;
             if (bound > apart) {
-                g->end = CAROM_GJK_SETTLED;
+                g->end = CAROM_GJK_BEYOND_LIMIT;
                 return;
             }
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convex_query_item.h: the questions about two placed shapes, as items: from shapes and poses in
+/* convex_query_item.h: the queries of two posed shapes, as items: from shapes and poses in
  * the caller's units to a result in these units.
  *
  * Spans and translation are scaled by one power of two, so that they add up to [1/2, 1); then
@@ -158,12 +158,12 @@ CAROM_ITEM uint32_t carom_convex_corners(const carom_convex *s, const carom_hull
 /* ---- Poses ----------------------------------------------------------------------------------- */
 
 /* What leads back to the caller's units: A's pose. */
-typedef struct carom_convex_place {
+typedef struct carom_convex_transform {
     double r[9];
     carom_vec3 t;
     double unit; /* of the query: caller's lengths times this are the query's */
     double back; /* 1 / unit */
-} carom_convex_place;
+} carom_convex_transform;
 
 /* A quaternion whose square neither overflows nor underflows; the identity for zero. */
 CAROM_ITEM carom_quat carom_convex_quat(const carom_pose *pose) {
@@ -206,7 +206,7 @@ CAROM_ITEM double carom_convex_unit(double sum) {
     return sum > 0.0 ? carom_power_of_two(-exponent) : 1.0;
 }
 
-/* Two placed shapes; finite input, as checked by convex.c. */
+/* Two posed shapes; finite input, as checked by convex.c. */
 /* What carom_convex_hint holds: the simplex of an earlier query, as parts of the shapes from which
  * its points are computed anew, and where hulls were climbed. */
 typedef struct carom_convex_learned {
@@ -284,24 +284,24 @@ CAROM_ITEM double carom_convex_query_unit(const carom_convex_question_item *q, c
 }
 
 CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_convex_posed_pair *p,
-                                 carom_convex_place *place) {
+                                 carom_convex_transform *transform) {
     carom_quat qa = carom_convex_quat(q->pose_a), qb = carom_convex_quat(q->pose_b), c;
     carom_vec3 t = carom_convex_between(q);
     double size = carom_convex_size(q->a, q->hull_a) + carom_convex_size(q->b, q->hull_b);
-    place->unit = carom_convex_query_unit(q, t);
-    place->back = 1.0 / place->unit;
-    place->t = q->pose_a != 0 ? q->pose_a->t : carom_vec(0.0, 0.0, 0.0);
-    carom_convex_core_make(q->a, q->hull_a, place->unit, q->def.search, &p->a);
-    carom_convex_core_make(q->b, q->hull_b, place->unit, q->def.search, &p->b);
+    transform->unit = carom_convex_query_unit(q, t);
+    transform->back = 1.0 / transform->unit;
+    transform->t = q->pose_a != 0 ? q->pose_a->t : carom_vec(0.0, 0.0, 0.0);
+    carom_convex_core_make(q->a, q->hull_a, transform->unit, q->def.search, &p->a);
+    carom_convex_core_make(q->b, q->hull_b, transform->unit, q->def.search, &p->b);
     c.w = ((qa.w * qb.w + qa.x * qb.x) + qa.y * qb.y) + qa.z * qb.z;
     c.x = ((qa.w * qb.x - qa.x * qb.w) - qa.y * qb.z) + qa.z * qb.y;
     c.y = ((qa.w * qb.y + qa.x * qb.z) - qa.y * qb.w) - qa.z * qb.x;
     c.z = ((qa.w * qb.z - qa.x * qb.y) + qa.y * qb.x) - qa.z * qb.w;
     carom_convex_matrix(c, p->r);
-    carom_convex_matrix(qa, place->r);
-    p->t = carom_convex_turn_back(place->r, carom_vec_scale(t, place->unit));
+    carom_convex_matrix(qa, transform->r);
+    p->t = carom_convex_turn_back(transform->r, carom_vec_scale(t, transform->unit));
     p->margin = p->a.margin + p->b.margin;
-    double sum = size * place->unit + carom_vec_length(p->t);
+    double sum = size * transform->unit + carom_vec_length(p->t);
     p->epsilon = CAROM_CONVEX_EPSILON * CAROM_MAX(sum, CAROM_CONVEX_LEAST_SUM);
     p->seed_a = p->seed_b = UINT32_MAX;
     p->supports = 0;
@@ -400,7 +400,7 @@ CAROM_ITEM void carom_convex_store(const carom_convex_posed_pair *p, const carom
                                    int resumed, carom_convex_learned *cache) {
     /* Which point a caller's function gave is not known: the direction is all there is. */
     int named = p->a.kind != CAROM_CONVEX_KIND_SUPPORT && p->b.kind != CAROM_CONVEX_KIND_SUPPORT;
-    uint32_t count = g->end == CAROM_GJK_SETTLED || !named ? 0 : (uint32_t)g->s.count;
+    uint32_t count = g->end == CAROM_GJK_BEYOND_LIMIT || !named ? 0 : (uint32_t)g->s.count;
     cache->direction = g->direction;
     cache->seed_a = p->seed_a;
     cache->seed_b = p->seed_b;
@@ -448,9 +448,9 @@ CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q,
 CAROM_ITEM int carom_convex_meet_item(const carom_convex_question_item *q,
                                       carom_convex_learned *cache, carom_convex_result *result) {
     carom_convex_posed_pair p;
-    carom_convex_place place;
+    carom_convex_transform transform;
     carom_gjk g;
-    carom_convex_put(q, &p, &place);
+    carom_convex_put(q, &p, &transform);
     carom_vec3 between =
         carom_vec_sub(carom_vec_add(carom_convex_turn(p.r, p.b.centre), p.t), p.a.centre);
     double square = carom_vec_dot(between, between);
@@ -461,18 +461,19 @@ CAROM_ITEM int carom_convex_meet_item(const carom_convex_question_item *q,
     carom_convex_search_pair(q, &p, cache, p.margin + p.epsilon, p.margin, &g);
     result->iterations = g.iterations;
     result->supports = p.supports;
-    return g.end != CAROM_GJK_SETTLED;
+    return g.end != CAROM_GJK_BEYOND_LIMIT;
 }
 
 /* What a search leaves to be done. */
 typedef struct carom_convex_work {
     carom_convex_posed_pair pair;
-    carom_convex_place place;
+    carom_convex_transform transform;
     carom_gjk g;
 } carom_convex_work;
 
-CAROM_ITEM carom_vec3 carom_convex_world(const carom_convex_place *place, carom_vec3 p) {
-    return carom_vec_add(carom_vec_scale(carom_convex_turn(place->r, p), place->back), place->t);
+CAROM_ITEM carom_vec3 carom_convex_world(const carom_convex_transform *transform, carom_vec3 p) {
+    return carom_vec_add(carom_vec_scale(carom_convex_turn(transform->r, p), transform->back),
+                         transform->t);
 }
 
 /* Writes a result: the points of the cores of A and B, the unit vector between them along which
@@ -484,16 +485,16 @@ CAROM_ITEM void carom_convex_write(const carom_convex_work *w, carom_vec3 a, car
     const carom_convex_posed_pair *p = &w->pair;
     double value = relation == CAROM_RELATION_APART ? upper : lower;
     r->relation = relation;
-    r->distance = relation == CAROM_RELATION_APART ? value * w->place.back : 0.0;
-    r->depth = relation == CAROM_RELATION_OVERLAPPING ? -value * w->place.back : 0.0;
-    r->error = (CAROM_MAX(upper - lower, 0.0) + CAROM_CONVEX_ROUNDING) * w->place.back;
+    r->distance = relation == CAROM_RELATION_APART ? value * w->transform.back : 0.0;
+    r->depth = relation == CAROM_RELATION_OVERLAPPING ? -value * w->transform.back : 0.0;
+    r->error = (CAROM_MAX(upper - lower, 0.0) + CAROM_CONVEX_ROUNDING) * w->transform.back;
     if (relation == CAROM_RELATION_TOUCHING) /* 0 is said, and the value may be anything here */
-        r->error += CAROM_MAX(fabs(lower), fabs(upper)) * w->place.back;
-    r->normal = carom_convex_turn(w->place.r, normal);
-    r->point_a =
-        carom_convex_world(&w->place, carom_vec_add(a, carom_vec_scale(direction, p->a.margin)));
-    r->point_b =
-        carom_convex_world(&w->place, carom_vec_sub(b, carom_vec_scale(direction, p->b.margin)));
+        r->error += CAROM_MAX(fabs(lower), fabs(upper)) * w->transform.back;
+    r->normal = carom_convex_turn(w->transform.r, normal);
+    r->point_a = carom_convex_world(&w->transform,
+                                    carom_vec_add(a, carom_vec_scale(direction, p->a.margin)));
+    r->point_b = carom_convex_world(&w->transform,
+                                    carom_vec_sub(b, carom_vec_scale(direction, p->b.margin)));
 }
 
 /* The distance. Returns 1 when the cores overlap, and so the depth is left to EPA. */
@@ -501,7 +502,7 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
                                           carom_convex_learned *cache, carom_convex_work *w,
                                           carom_convex_result *result) {
     carom_vec3 a, b, normal;
-    carom_convex_put(q, &w->pair, &w->place);
+    carom_convex_put(q, &w->pair, &w->transform);
     carom_convex_search_pair(q, &w->pair, cache, HUGE_VAL, -1.0, &w->g);
     /* The bounds hold whatever the rounding, unless a caller's support function is not convex. */
     CAROM_ASSERT(q->a->kind == CAROM_CONVEX_KIND_SUPPORT ||
@@ -514,8 +515,8 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
         carom_vec3 none = carom_vec(0.0, 0.0, 0.0);
         carom_convex_write(w, a, a, none, none, 0.0, 0.0, CAROM_RELATION_OVERLAPPING, result);
         normal = carom_vec_scale(w->g.direction, -1.0 / carom_vec_length(w->g.direction));
-        result->normal = carom_convex_turn(w->place.r, normal);
-        result->error += w->g.upper * w->place.back; /* not 0 where too near for a direction */
+        result->normal = carom_convex_turn(w->transform.r, normal);
+        result->error += w->g.upper * w->transform.back; /* not 0 where too near for a direction */
         return 1;
     }
     double upper = w->g.upper - w->pair.margin, lower = w->g.lower - w->pair.margin;
@@ -527,7 +528,7 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
     carom_vec3 direction = carom_vec_scale(w->g.s.v, -1.0 / carom_vec_length(w->g.s.v));
     carom_convex_write(w, a, b, direction, normal, lower, upper, relation, result);
     if (relation == CAROM_RELATION_OVERLAPPING)
-        result->error += CAROM_MAX(w->g.upper - w->g.lower, 0.0) * w->place.back;
+        result->error += CAROM_MAX(w->g.upper - w->g.lower, 0.0) * w->transform.back;
     return 0;
 }
 
@@ -544,10 +545,10 @@ CAROM_ITEM void carom_convex_write_depth(const carom_convex_work *w, const carom
         deep > w->pair.epsilon ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_TOUCHING, result);
     /* Where M is thin and curved, depths that agree to e leave the point within sqrt(e r), r the
      * radius of curvature. */
-    double off = (e->off + CAROM_CONVEX_ROUNDING) * w->place.back;
+    double off = (e->off + CAROM_CONVEX_ROUNDING) * w->transform.back;
     result->error = CAROM_MAX(result->error, off);
     /* Cores that were too near for a direction may still be apart. */
-    if (!(e->lower > 0.0)) result->error += w->g.upper * w->place.back;
+    if (!(e->lower > 0.0)) result->error += w->g.upper * w->transform.back;
 }
 
 /* How far the bounds of a depth may stay apart. */

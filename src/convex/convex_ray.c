@@ -109,15 +109,15 @@ static void prepare_shape(const carom_convex *shape, convex_ray_cast *c) {
 }
 
 /* The relation and distance of a point to the core. */
-static void convex_ray_ask(const convex_ray_cast *c, carom_vec3 at, double margin,
-                           carom_convex_result *r) {
+static void convex_ray_query(const convex_ray_cast *c, carom_vec3 at, double margin,
+                             carom_convex_result *r) {
     const carom_convex point = {.margin = margin};
     const carom_pose pose = {.t = at};
     const carom_convex_question_item q = {
         .a = &c->core, .b = &point, .hull_a = c->has_hull ? &c->hull : NULL, .pose_b = &pose};
     /* Distances take nothing from the arena. */
-    (void)CAROM_CPU_CALL(c->context, carom_convex_ask)(&q, CAROM_CONVEX_QUESTION_DISTANCE, NULL,
-                                                       NULL, r);
+    (void)CAROM_CPU_CALL(c->context, carom_convex_query)(&q, CAROM_CONVEX_QUESTION_DISTANCE, NULL,
+                                                         NULL, r);
 }
 
 /* ---- Clipping -------------------------------------------------------------------------------- */
@@ -239,7 +239,7 @@ static convex_ray_span convex_ray_step(const convex_ray_cast *c) {
     carom_vec3 normal = carom_vec_sub(convex_ray_along(c, s), c->centre); /* of the ball */
     for (int i = 0; i < MOST_STEPS; ++i) {
         carom_convex_result r;
-        convex_ray_ask(c, convex_ray_along(c, s), 0.0, &r);
+        convex_ray_query(c, convex_ray_along(c, s), 0.0, &r);
         if (r.relation == CAROM_RELATION_OVERLAPPING) return (convex_ray_span){s, s, normal};
         /* Where the two are said to touch, the distance is that of the points, and the error holds
          * it once more. */
@@ -291,7 +291,7 @@ static bool starts_inside(const convex_ray_cast *c, const carom_ray_path *path) 
         c->r, carom_vec_scaled(carom_ray_path_point(path), c->unit - path->unit));
     if (!(carom_length(carom_vec_sub(at, c->centre)) <= c->outer)) return false;
     carom_convex_result r;
-    convex_ray_ask(c, at, c->margin, &r);
+    convex_ray_query(c, at, c->margin, &r);
     return r.relation != CAROM_RELATION_APART;
 }
 
@@ -302,10 +302,10 @@ static carom_vec3 convex_ray_unit_of(carom_vec3 v) {
 
 static void cast_ray(convex_ray_cast *c, const carom_convex *shape, const carom_pose *pose,
                      const carom_ray *ray, carom_hit *hit) {
-    const carom_vec3 place = pose != NULL ? pose->t : carom_vec(0.0, 0.0, 0.0);
+    const carom_vec3 position = pose != NULL ? pose->t : carom_vec(0.0, 0.0, 0.0);
     carom_ray_path path;
     double size = carom_convex_size(shape, carom_convex_hull_view(shape));
-    carom_ray_path_begin(&path, ray, place, size);
+    carom_ray_path_begin(&path, ray, position, size);
     /* Sizes below the path's least are beyond what a path resolves. */
     carom_scale_range range = carom_scale_range_add(carom_scale_range_empty(), size);
     c->unit = path.unit - CAROM_RAY_LEAST_EXPONENT;
@@ -336,7 +336,7 @@ static void cast_ray(convex_ray_cast *c, const carom_convex *shape, const carom_
     hit->normal = carom_convex_turn(c->r, convex_ray_unit_of(found.normal));
     hit->point = carom_vec_add(
         carom_vec_scaled(carom_convex_turn(c->r, convex_ray_along(c, found.enter)), -c->unit),
-        place);
+        position);
 }
 
 carom_status carom_convex_cast_rays(carom_context *context, const carom_convex *shape,

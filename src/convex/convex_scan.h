@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* convex_scan.h: the farthest vertex in blocks of a hull, the inner loop of support points.
+/* convex_scan.h: the farthest vertex in blocks of a hull, the inner loop of support points, and the
+ * least of many numbers.
  *
  * In files compiled per instruction set the loop is one of vectors (simd.h), elsewhere and on the
  * GPU an item; the result is the same for any width, as each dot product is rounded the same way
@@ -21,7 +22,7 @@ typedef struct carom_hull_block {
     uint32_t index[CAROM_HULL_LANES];
 } carom_hull_block;
 
-/* The farthest of the vertices in some blocks, the first of equals: its place in the blocks if it
+/* The farthest of the vertices in some blocks, the first of equals: its index in the blocks if it
  * is farther than *value, which is raised, else `none`. */
 #ifdef CAROM_ISA_SUFFIX
 __attribute__((always_inline)) static inline uint32_t
@@ -68,6 +69,45 @@ CAROM_ITEM uint32_t carom_hull_scan(const carom_hull_block *blocks, uint32_t cou
             best = i * CAROM_HULL_LANES + k;
         }
     return best;
+}
+#endif
+
+/* Numbers that are searched have space for a multiple of so many, filled up with HUGE_VAL. */
+#define CAROM_SCAN_PADDING 8u
+
+#ifdef CAROM_ISA_SUFFIX
+/* The least of `count` numbers. */
+__attribute__((always_inline)) static inline double carom_scan_least(const double *values,
+                                                                     uint32_t count) {
+    carom_f64v least = carom_f64v_splat(HUGE_VAL);
+    for (uint32_t i = 0; i < count; i += CAROM_LANES64)
+        least = carom_f64v_min(carom_f64v_load(values + i), least);
+    return -carom_f64v_greatest(-least);
+}
+
+/* The first index from `from` on with that value; `count` or more: none. */
+__attribute__((always_inline)) static inline uint32_t
+carom_scan_equal(const double *values, uint32_t from, uint32_t count, double value) {
+    carom_f64v wanted = carom_f64v_splat(value);
+    carom_lanes rest = ~(carom_lanes)0 << from % CAROM_LANES64;
+    for (uint32_t i = from - from % CAROM_LANES64; i < count; i += CAROM_LANES64) {
+        carom_lanes lanes = carom_f64v_lanes_equal(carom_f64v_load(values + i), wanted) & rest;
+        if (lanes != 0) return i + (uint32_t)__builtin_ctz(lanes);
+        rest = ~(carom_lanes)0;
+    }
+    return count;
+}
+#else
+CAROM_ITEM double carom_scan_least(const double *values, uint32_t count) {
+    double least = HUGE_VAL;
+    for (uint32_t i = 0; i < count; ++i) least = CAROM_MIN(values[i], least);
+    return least;
+}
+
+CAROM_ITEM uint32_t carom_scan_equal(const double *values, uint32_t from, uint32_t count,
+                                     double value) {
+    while (from < count && values[from] != value) ++from;
+    return from;
 }
 #endif
 

@@ -119,7 +119,7 @@ static carom_status convex_toi_advance(carom_context *context, uint32_t worker,
                                         .pose_b = &pose_b};
         carom_convex_result r;
         memset(&r, 0, sizeof(r));
-        CAROM_TRY(CAROM_CPU_CALL(context, carom_convex_ask)(
+        CAROM_TRY(CAROM_CPU_CALL(context, carom_convex_query)(
             &q, CAROM_CONVEX_QUESTION_DISTANCE, &cache, carom_scratch(context, worker), &r));
         ++result->steps;
         result->time = t;

@@ -198,10 +198,51 @@ static const char *validate_balls(const carom_hull *hull) {
         return "hull: the extent is not that of the vertices";
     if (hull->faces.vertex_count != view->count || hull->faces.face_count != hull->info.faces)
         return "hull: the view of the faces has other counts than the hull";
-    for (uint64_t f = 0; f < hull->info.faces; ++f)
+    return NULL;
+}
+
+static const char *validate_normals(const carom_hull *hull) {
+    uint64_t faces = hull->info.faces;
+    for (uint64_t f = 0; f < faces; ++f)
         if (carom_vec_compare(hull->normals[f], carom_hull_face_normal(&hull->faces, f)) != 0)
             return "hull: a normal is not that of its face";
+    for (uint64_t i = 0; i < (faces + CAROM_HULL_LANES - 1) / CAROM_HULL_LANES * CAROM_HULL_LANES;
+         ++i) {
+        const carom_hull_block *b = &hull->normal_blocks[i / CAROM_HULL_LANES];
+        uint32_t lane = (uint32_t)(i % CAROM_HULL_LANES), f = b->index[lane];
+        if (f != CAROM_MIN(i, faces - 1) ||
+            carom_vec_compare(hull->normals[f], carom_vec(b->x[lane], b->y[lane], b->z[lane])) != 0)
+            return "hull: a block does not have the normals of its faces";
+    }
     return NULL;
+}
+
+/* The ends of the edge behind a corner, the lower one first. */
+static uint64_t ends_of(const carom_hull *hull, uint64_t face, uint64_t corner) {
+    uint64_t next = corner + 1 < hull->offsets[face + 1] ? corner + 1 : hull->offsets[face];
+    uint32_t a = hull->corners[corner], b = hull->corners[next];
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+/* Each number is that of two corners, which have the same ends; new ones come in order. */
+static const char *validate_edge_numbers(const carom_hull *hull) {
+    const carom_allocator *allocator = &hull->allocator;
+    uint64_t *ends = carom_allocate(allocator, hull->info.edges + 1, sizeof(*ends)), next = 0;
+    const char *message = ends == NULL ? "hull: no memory to check the edges" : NULL;
+    for (uint64_t f = 0; f < hull->info.faces && message == NULL; ++f)
+        for (uint64_t i = hull->offsets[f]; i < hull->offsets[f + 1] && message == NULL; ++i) {
+            uint64_t number = hull->edges[i];
+            if (number > next || number >= hull->info.edges)
+                message = "hull: an edge is numbered out of order";
+            else if (number == next)
+                ends[next++] = ends_of(hull, f, i);
+            else if (ends[number] != ends_of(hull, f, i))
+                message = "hull: two edges have one number";
+        }
+    if (message == NULL && hull->info.dimension >= 2 && next != hull->info.edges)
+        message = "hull: an edge has no number";
+    carom_release(allocator, ends);
+    return message;
 }
 
 static const char *validate_seeds(const carom_hull_view *view) {
@@ -243,6 +284,8 @@ const char *carom_hull_validate(const carom_hull *hull) {
     message = validate_surface(hull, degrees);
     carom_release(&hull->allocator, degrees);
     if (message == NULL) message = validate_balls(hull);
+    if (message == NULL) message = validate_normals(hull);
+    if (message == NULL) message = validate_edge_numbers(hull);
     if (message == NULL) message = validate_seeds(&hull->view);
     return message;
 }

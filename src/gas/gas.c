@@ -106,10 +106,11 @@ static carom_status gas_check_sphere(carom_context *context, const carom_gas *ga
             which, sphere->velocity.x, sphere->velocity.y, sphere->velocity.z,
             CAROM_GAS_MOST_SPEED);
     if (gas->longest > CAROM_GAS_MOST_WIDTH * sphere->radius)
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "sphere %llu has radius %g in a box %g wide; doubles cannot tell places "
-                          "apart there: make the box smaller",
-                          which, sphere->radius, gas->longest);
+        return carom_fail(
+            context, CAROM_BAD_INPUT,
+            "sphere %llu has radius %g in a box %g wide; doubles cannot tell positions "
+            "apart there: make the box smaller",
+            which, sphere->radius, gas->longest);
     const double x[3] = {sphere->position.x, sphere->position.y, sphere->position.z};
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->rules.edge[axis], slack = ALLOWED_OVERLAP * sphere->radius;
@@ -267,7 +268,7 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
         return carom_fail(context, CAROM_TOO_LARGE, "%llu spheres; at most %u are possible",
                           (unsigned long long)count, CAROM_GAS_MOST_SPHERES - 1);
     struct {
-        void **place;
+        void **pointer;
         size_t size;
     } arrays[] = {{(void **)&gas->bodies, sizeof(*gas->bodies)},
                   {(void **)&gas->records, sizeof(*gas->records)},
@@ -277,12 +278,12 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
     if (count > gas->capacity || gas->bodies == NULL) {
         uint64_t capacity = 0;
         for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-            void *old = *arrays[i].place;
+            void *old = *arrays[i].pointer;
             capacity = 0;
             void *grown = carom_array_grow(&gas->allocator, old, gas->count, count, arrays[i].size,
                                            &capacity);
             if (grown == NULL) return carom_fail_memory(context, count * arrays[i].size, "spheres");
-            *arrays[i].place = grown;
+            *arrays[i].pointer = grown;
         }
         gas->capacity = capacity;
     }
@@ -421,7 +422,7 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def, 
     memset(gas, 0, sizeof(*gas));
     gas->allocator = context->allocator;
     set_rules(gas, def);
-    carom_progress_begin(context, "placing spheres", GAS_UNITS_PER_SPHERE * count);
+    carom_progress_begin(context, "adding spheres", GAS_UNITS_PER_SPHERE * count);
     carom_status status =
         carom_progress_finish(context, fill_gas(context, gas, def->spheres, count));
     if (status != CAROM_OK) {
@@ -509,7 +510,7 @@ static carom_status change_gas(carom_context *context, carom_gas *gas, const cha
     uint64_t more = 0, labels = c->ids == NULL ? c->count : 0;
     for (uint64_t i = 0; i < c->count && c->spheres != NULL; ++i)
         more += c->ids == NULL || gas->slot_of[c->ids[i]] == CAROM_GAS_NO_SLOT;
-    carom_progress_begin(context, "placing spheres", GAS_UNITS_PER_SPHERE * (gas->count + more));
+    carom_progress_begin(context, "adding spheres", GAS_UNITS_PER_SPHERE * (gas->count + more));
     carom_status status = copy_gas(context, gas, more, labels, &draft);
     if (status == CAROM_OK) status = make_change(context, &draft, c);
     status = carom_progress_finish(context, status);

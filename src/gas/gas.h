@@ -12,7 +12,7 @@
  * by floats only: its time is also a lower bound, and its exact tick is computed at that time.
  *
  * Invariant: of two bodies that will meet, the one rewritten later has an event no later than the
- * meeting, or will be predicted again before the meeting. */
+ * collision, or will be predicted again before the collision. */
 #ifndef CAROM_SRC_GAS_GAS_H
 #define CAROM_SRC_GAS_GAS_H
 
@@ -102,7 +102,7 @@ typedef struct carom_gas_trajectories {
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
 /* Entries are slots with the code of the box they are seen in. They fill a cell from the front; the
- * last place may hold a link to an overflow cell instead. Values from CAROM_GAS_LINK on are not
+ * last entry may hold a link to an overflow cell instead. Values from CAROM_GAS_LINK on are not
  * entries: no box has that code. */
 #define CAROM_GAS_LINK         (UINT32_C(27) << 27)
 #define CAROM_GAS_EMPTY        UINT32_MAX
@@ -195,7 +195,7 @@ typedef struct carom_gas_calendar {
 
 typedef struct carom_gas_tree {
     uint32_t *heap; /* slots; a parent is never due later than its children */
-    uint32_t *place;
+    uint32_t *heap_index;
     uint64_t count;
 } carom_gas_tree;
 

@@ -78,7 +78,7 @@ static double least_lists(const carom_gas *gas, double skin) {
  * a large one, and holds the more the smaller the others are. */
 #define LIST_RADIUS_RATIO 1.5
 /* Cutoffs in largest diameters, measured: longer lists take longer to scan, but are rebuilt less
- * often. In a dense gas spheres hardly leave their place. At 0.49 cutoffs of 1.4 and 1.8 take 1.01
+ * often. In a dense gas spheres hardly move far. At 0.49 cutoffs of 1.4 and 1.8 take 1.01
  * and 1.04 times as long as 1.6. */
 #define DENSE_PACKING 0.4 /* packing fraction */
 #define CUTOFF_DENSE  1.6
@@ -203,7 +203,7 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     carom_gas_home *home = &gas->records[slot].home;
     double x[3], v[3];
-    carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
         double boxes = gas->rules.periodic[axis] ? floor(x[axis] / gas->rules.edge[axis]) : 0.0;
         double at = floor((x[axis] - boxes * gas->rules.edge[axis]) * gas->cells.per_edge[axis]);

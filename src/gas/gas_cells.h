@@ -96,15 +96,15 @@ static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index,
         carom_gas_chain_remove(cells, index, entry);
         return;
     }
-    uint32_t place = 0, last = carom_gas_cell_taken(cell) - 1;
-    for (uint32_t k = 1; k < CAROM_GAS_CELL_ENTRIES; ++k) place += k * (cell->entry[k] == entry);
-    cell->entry[place] = cell->entry[last];
+    uint32_t entry_at = 0, last = carom_gas_cell_taken(cell) - 1;
+    for (uint32_t k = 1; k < CAROM_GAS_CELL_ENTRIES; ++k) entry_at += k * (cell->entry[k] == entry);
+    cell->entry[entry_at] = cell->entry[last];
     cell->entry[last] = CAROM_GAS_EMPTY;
 }
 
 /* Nonzero when one of the three coordinates is zero. All three are tested at once, in the 16-bit
  * lanes of a 64-bit word. */
-static inline uint64_t carom_gas_zero_places(uint64_t lanes) {
+static inline uint64_t carom_gas_zero_lanes(uint64_t lanes) {
     static const carom_gas_home none = {{0, 0, 0}, UINT16_MAX}; /* excludes `extra` */
     uint64_t out;
     memcpy(&out, &none, sizeof(out));
@@ -117,7 +117,7 @@ static inline bool carom_gas_is_inside(const carom_gas_cells *cells, const carom
     uint64_t at, last;
     memcpy(&at, home, sizeof(at));
     memcpy(&last, &cells->last, sizeof(last));
-    return (carom_gas_zero_places(at) | carom_gas_zero_places(at ^ last)) == 0;
+    return (carom_gas_zero_lanes(at) | carom_gas_zero_lanes(at ^ last)) == 0;
 }
 
 /* carom_gas_file for a cell with ghosts or next to a wall. */

@@ -63,8 +63,8 @@ CAROM_ITEM int64_t carom_gas_after(const carom_gas_rules *rules, int64_t start, 
 }
 
 /* Position and velocity at `span` after the body's own time. */
-CAROM_ITEM void carom_gas_place(const carom_gas_rules *rules, const carom_gas_body *body,
-                                double span, double x[3], double v[3]) {
+CAROM_ITEM void carom_gas_state_at(const carom_gas_rules *rules, const carom_gas_body *body,
+                                   double span, double x[3], double v[3]) {
     for (int axis = 0; axis < 3; ++axis) {
         x[axis] = body->x[axis] + body->v[axis] * span;
         v[axis] = body->v[axis];
@@ -98,8 +98,8 @@ CAROM_ITEM int64_t carom_gas_pair_time(const carom_gas_rules *rules, const carom
                                        double contact) {
     int64_t start = a->t > b->t ? a->t : b->t;
     double xa[3], va[3], xb[3], vb[3], d[3], u[3];
-    carom_gas_place(rules, a, carom_gas_span(rules, start - a->t), xa, va);
-    carom_gas_place(rules, b, carom_gas_span(rules, start - b->t), xb, vb);
+    carom_gas_state_at(rules, a, carom_gas_span(rules, start - a->t), xa, va);
+    carom_gas_state_at(rules, b, carom_gas_span(rules, start - b->t), xb, vb);
     for (int axis = 0; axis < 3; ++axis) {
         d[axis] = (xb[axis] - xa[axis]) + (double)image[axis] * rules->edge[axis];
         u[axis] = vb[axis] - va[axis];
@@ -153,7 +153,7 @@ CAROM_ITEM int64_t carom_gas_refresh_time(const carom_gas_rules *rules,
 CAROM_ITEM void carom_gas_rewrite(const carom_gas_rules *rules, carom_gas_body *body,
                                   int64_t time) {
     double x[3], v[3];
-    carom_gas_place(rules, body, carom_gas_span(rules, time - body->t), x, v);
+    carom_gas_state_at(rules, body, carom_gas_span(rules, time - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
         if (rules->periodic[axis] && !(x[axis] >= 0.0 && x[axis] < rules->edge[axis])) {
             double boxes = x[axis] / rules->edge[axis];

@@ -18,7 +18,7 @@ double carom_gas_get_time(const carom_gas *gas) {
 
 void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]) {
     const carom_gas_body *body = &gas->bodies[slot];
-    carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis)
         if (gas->rules.periodic[axis])
             x[axis] -= gas->rules.edge[axis] * floor(x[axis] / gas->rules.edge[axis]);

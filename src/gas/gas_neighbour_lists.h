@@ -59,7 +59,7 @@ static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     carom_gas_centre *centre = &gas->lists.centres[slot];
     double x[3], v[3];
-    carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->rules.edge[axis];
         body->wraps[axis] = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The order in memory: spheres close in space are close in memory, along a Morton curve.
  *
- * Consecutive events are at random places, so the memory touched by one event determines the speed
- * of large gases. With the curve, the forty bodies around a collision are in a few runs of cache
- * lines. The order decays as spheres move. It is renewed when slots that are adjacent in memory are
- * far apart in space. */
+ * Consecutive events are at random positions, so the memory touched by one event determines the
+ * speed of large gases. With the curve, the forty bodies around a collision are in a few runs of
+ * cache lines. The order decays as spheres move. It is renewed when slots that are adjacent in
+ * memory are far apart in space. */
 #include <math.h>
 #include <string.h>
 

@@ -182,11 +182,11 @@ static bool turn_half(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     CAROM_ASSERT((uint64_t)calendar->base >= calendar->loaded_from);
     uint64_t passed = (uint64_t)calendar->base - calendar->loaded_from;
-    bool crowded = calendar->loaded > GAS_QUEUE_BUCKET_TOLERANCE * BUCKET_TARGET * passed;
+    bool overfull = calendar->loaded > GAS_QUEUE_BUCKET_TOLERANCE * BUCKET_TARGET * passed;
     bool empty = calendar->loaded * GAS_QUEUE_BUCKET_TOLERANCE < BUCKET_TARGET * passed;
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
-    if (crowded || empty) return carom_gas_calendar_refill(gas);
+    if (overfull || empty) return carom_gas_calendar_refill(gas);
     if (!look_at_overflow(gas)) return false;
     calendar->next_look = calendar->base + calendar->buckets / 2;
     return true;
@@ -195,7 +195,7 @@ static bool turn_half(carom_gas *gas) {
 bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     carom_gas_calendar *calendar = &gas->calendar;
     for (;;) {
-        for (uint32_t i = 0; i < CAROM_GAS_PENDING; ++i) carom_gas_calendar_settle(gas, i);
+        for (uint32_t i = 0; i < CAROM_GAS_PENDING; ++i) carom_gas_calendar_commit(gas, i);
         int64_t last = until >> calendar->shift;
         for (;; ++calendar->base) {
             if (calendar->base >= calendar->next_look) break;
@@ -323,12 +323,12 @@ static carom_status create_calendar(carom_context *context, carom_gas *gas) {
 static carom_status create_tree(carom_context *context, carom_gas *gas) {
     carom_gas_tree *tree = &gas->tree;
     const carom_allocation arrays[] = {CAROM_ALLOCATION(tree->heap, gas->count),
-                                       CAROM_ALLOCATION(tree->place, gas->count)};
+                                       CAROM_ALLOCATION(tree->heap_index, gas->count)};
     if (!carom_allocate_all(&gas->allocator, arrays, 2))
         return carom_fail_memory(context, gas->count * 8, "the tree of events");
     tree->count = 0;
     for (uint64_t i = 0; i < gas->count; ++i) {
-        tree->place[i] = (uint32_t)i;
+        tree->heap_index[i] = (uint32_t)i;
         ++tree->count;
         carom_gas_tree_update(gas, (uint32_t)i);
     }
@@ -344,7 +344,7 @@ carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas) {
 
 void carom_gas_queue_release(carom_gas *gas) {
     CAROM_RELEASE_ALL(&gas->allocator, gas->calendar.chunks, gas->calendar.heads,
-                      gas->calendar.window, gas->tree.heap, gas->tree.place);
+                      gas->calendar.window, gas->tree.heap, gas->tree.heap_index);
     gas->calendar = (carom_gas_calendar){0};
     gas->tree = (carom_gas_tree){0};
 }

@@ -55,11 +55,11 @@ static inline bool carom_gas_tree_before(const carom_gas *gas, uint32_t a, uint3
 }
 
 static inline void carom_gas_tree_update(carom_gas *gas, uint32_t slot) {
-    uint32_t *heap = gas->tree.heap, *place = gas->tree.place;
-    uint64_t count = gas->tree.count, at = place[slot];
+    uint32_t *heap = gas->tree.heap, *heap_index = gas->tree.heap_index;
+    uint64_t count = gas->tree.count, at = heap_index[slot];
     while (at > 0 && carom_gas_tree_before(gas, slot, heap[(at - 1) / 2])) {
         heap[at] = heap[(at - 1) / 2];
-        place[heap[at]] = (uint32_t)at;
+        heap_index[heap[at]] = (uint32_t)at;
         at = (at - 1) / 2;
     }
     for (;;) {
@@ -68,11 +68,11 @@ static inline void carom_gas_tree_update(carom_gas *gas, uint32_t slot) {
         if (child + 1 < count && carom_gas_tree_before(gas, heap[child + 1], heap[child])) ++child;
         if (!carom_gas_tree_before(gas, heap[child], slot)) break;
         heap[at] = heap[child];
-        place[heap[at]] = (uint32_t)at;
+        heap_index[heap[at]] = (uint32_t)at;
         at = child;
     }
     heap[at] = slot;
-    place[slot] = (uint32_t)at;
+    heap_index[slot] = (uint32_t)at;
 }
 
 /* The bucket of a time after the window, or the overflow. */
@@ -83,7 +83,7 @@ static inline uint64_t carom_gas_calendar_bucket(const carom_gas_calendar *calen
 }
 
 /* Moves the pending slot with index `at` to its bucket. */
-static inline void carom_gas_calendar_settle(carom_gas *gas, uint32_t at) {
+static inline void carom_gas_calendar_commit(carom_gas *gas, uint32_t at) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint32_t slot = calendar->pending[at];
     if (slot == CAROM_GAS_NO_SLOT) return;
@@ -116,7 +116,7 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
         uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, due)];
         if (head != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[head].count, 1);
     }
-    carom_gas_calendar_settle(gas, at);
+    carom_gas_calendar_commit(gas, at);
     calendar->pending[at] = slot;
 }
 

@@ -3,7 +3,7 @@
  * read from the top; the loop itself, carom_gas_run, is at the end.
  *
  *   Predictions                        setting the next event of a sphere, and order at one tick
- *   Lower bounds of meeting times      eight float trajectories at a time
+ *   Lower bounds of collision times    eight float trajectories at a time
  *   The earliest of the candidates     by the bounds, and exactly where they are too close
  *   Candidates: cells                  reading the entries of a block of cells
  *   Candidates: the 27 cells around    CAROM_GAS_METHOD_CENTRE
@@ -163,7 +163,7 @@ static inline void offer_provisional(const carom_gas *gas, uint32_t slot, carom_
     limit_next_best(record, before);
 }
 
-/* ---- Lower bounds of meeting times ----------------------------------------------------------- */
+/* ---- Lower bounds of collision times --------------------------------------------------------- */
 
 /* Rounding of the squared distance and of the root, as a share of the squared distance: some twenty
  * roundings of 2^-24 are below it. */
@@ -227,17 +227,17 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
     for (int axis = 0; axis < 3; ++axis) own.x[axis] += own.v[axis] * since;
     for (uint32_t i = 0; i < count; i += 8) {
         const carom_i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
-        uint32_t place[8];
+        uint32_t offset[8];
         carom_f32x4 rows[2][8];
         carom_f32x8 bound;
-        carom_i32x8 eight, places, absent;
+        carom_i32x8 eight, offsets, absent;
         memcpy(&eight, entries + i, sizeof(eight));
-        places = eight << TRAJECTORY_SHIFT; /* the shift drops the code */
-        absent = (lane >= (int32_t)(count - i)) | (places == (int32_t)(slot << TRAJECTORY_SHIFT));
-        places &= ~absent;
-        memcpy(place, &places, sizeof(place));
+        offsets = eight << TRAJECTORY_SHIFT; /* the shift drops the code */
+        absent = (lane >= (int32_t)(count - i)) | (offsets == (int32_t)(slot << TRAJECTORY_SHIFT));
+        offsets &= ~absent;
+        memcpy(offset, &offsets, sizeof(offset));
         for (int k = 0; k < 8; ++k) {
-            const char *trajectory = first + place[k];
+            const char *trajectory = first + offset[k];
             memcpy(&rows[0][k], trajectory, sizeof(rows[0][k]));
             memcpy(&rows[1][k], trajectory + sizeof(rows[0][k]), sizeof(rows[1][k]));
         }
@@ -259,7 +259,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
     return carom_f32x8_least(least);
 }
 
-/* The tick of a bound, rounded down: never later than the meeting. */
+/* The tick of a bound, rounded down: never later than the collision. */
 static inline int64_t tick_of(const carom_gas *gas, float bound) {
     double ticks = ((double)bound - TICK_MARGIN) * gas->trajectories.ticks_per_bound;
     if (!(ticks < (double)CAROM_GAS_HORIZON)) return CAROM_GAS_NEVER;
@@ -281,8 +281,8 @@ static inline float gas_run_cpu_bound_of(const carom_gas *gas, int64_t time) {
  * close together, or zero, the item function decides immediately. */
 
 /* Evaluates one candidate by the item function. */
-static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t entry,
-                               carom_gas_record *record) {
+static inline void evaluate_exactly(const carom_gas *gas, uint32_t slot, uint32_t entry,
+                                    carom_gas_record *record) {
     uint32_t other = carom_gas_candidate_slot(entry);
     const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
     int8_t image[3];
@@ -305,16 +305,18 @@ static inline uint32_t bounds_between(const float *bounds, float from, float to)
 
 /* Evaluates the candidate with the least bound first, then all candidates whose bound is not later
  * than the result. */
-static __attribute__((noinline)) void
-gas_run_cpu_ask_all(const carom_gas *gas, uint32_t slot, const uint32_t *entries, uint32_t count,
-                    const float *bounds, float least, uint32_t first, carom_gas_record *record) {
-    ask_exactly(gas, slot, entries[first], record);
+static __attribute__((noinline)) void gas_run_cpu_evaluate_all(const carom_gas *gas, uint32_t slot,
+                                                               const uint32_t *entries,
+                                                               uint32_t count, const float *bounds,
+                                                               float least, uint32_t first,
+                                                               carom_gas_record *record) {
+    evaluate_exactly(gas, slot, entries[first], record);
     float limit = gas_run_cpu_bound_of(gas, record->prediction.physical);
     for (uint32_t i = 0; i < count; i += 8)
         for (uint32_t lanes = bounds_between(bounds + i, least, limit); lanes != 0;
              lanes &= lanes - 1) {
             uint32_t at = i + (uint32_t)__builtin_ctz(lanes);
-            if (at != first) ask_exactly(gas, slot, entries[at], record);
+            if (at != first) evaluate_exactly(gas, slot, entries[at], record);
         }
 }
 
@@ -376,8 +378,8 @@ static inline void gas_run_cpu_decide(const carom_gas *gas, const bounded_set *b
     else if (is_lower_bound(&record->prediction))
         offer_unresolved(record, time);
     else
-        gas_run_cpu_ask_all(gas, bounded_set->slot, bounded_set->entries, bounded_set->count,
-                            bounds, least, first, record);
+        gas_run_cpu_evaluate_all(gas, bounded_set->slot, bounded_set->entries, bounded_set->count,
+                                 bounds, least, first, record);
 }
 
 /* Scans the candidates of sphere `slot` and offers the earliest to its record. */
@@ -423,9 +425,9 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_rec
 /* ---- Candidates: cells ----------------------------------------------------------------------- */
 
 /* The number of entries in a cell is random, and a branch on it would be mispredicted every other
- * time. So all places are copied, and only entries are counted. */
+ * time. So all of a cell is copied, and only entries are counted. */
 
-/* Largest value read so far, plus one. Only links make it exceed CAROM_GAS_LINK; an empty place
+/* Largest value read so far, plus one. Only links make it exceed CAROM_GAS_LINK; an empty one
  * wraps to 0. */
 typedef struct link_marks {
     carom_u32x4 four;
@@ -435,10 +437,10 @@ typedef struct link_marks {
 /* Appends the entries of a cell to the candidates; returns their count. */
 static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *entries,
                                     link_marks *marks) {
-    carom_u32x4 places = carom_u32x4_load(cell->entry);
-    marks->four = carom_u32x4_max(marks->four, places + 1);
-    carom_u32x4_store(entries, places); /* entries are at the front */
-    carom_lanes taken = carom_i32x4_lanes((carom_i32x4)(places < CAROM_GAS_LINK));
+    carom_u32x4 slots = carom_u32x4_load(cell->entry);
+    marks->four = carom_u32x4_max(marks->four, slots + 1);
+    carom_u32x4_store(entries, slots); /* entries are at the front */
+    carom_lanes taken = carom_i32x4_lanes((carom_i32x4)(slots < CAROM_GAS_LINK));
     return (uint32_t)__builtin_ctz(~taken);
 }
 
@@ -584,7 +586,7 @@ static inline __attribute__((always_inline)) void view_from_cell(const carom_gas
     double span = carom_gas_span(rules, gas->now - body->t);
     if (rules->accelerated) {
         double x[4] = {0.0}, v[4] = {0.0};
-        carom_gas_place(rules, body, span, x, v);
+        carom_gas_state_at(rules, body, span, x, v);
         memcpy(&view->x, x, sizeof(x));
         memcpy(&view->v, v, sizeof(v));
     } else {
@@ -873,7 +875,7 @@ static inline void predict_extent_crossing(const carom_gas *gas, uint32_t slot,
     const carom_gas_body *body = &gas->bodies[slot];
     const carom_gas_home *home = &gas->records[slot].home;
     double x[3], v[3], best = CAROM_GAS_NEVER_DELAY, radius = carom_gas_extent_radius(gas, slot);
-    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    carom_gas_state_at(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->cells.edge[axis], a = rules->acceleration[axis];
         double low = (double)home->at[axis] * edge + (double)body->wraps[axis] * rules->edge[axis];
@@ -963,7 +965,7 @@ static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
     const carom_gas_body *body = &gas->bodies[slot];
     const float *centre = gas->records[slot].centre;
     double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, skin = gas->lists.skin;
-    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    carom_gas_state_at(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     if ((body->wraps[0] | body->wraps[1] | body->wraps[2]) != 0)
         for (int axis = 0; axis < 3; ++axis)
             x[axis] -= (double)body->wraps[axis] * rules->edge[axis];
@@ -1199,7 +1201,7 @@ static bool is_stale(const carom_gas *gas, const carom_gas_prediction *predictio
 }
 
 /* Handles a stale prediction. If its partner was rewritten, the partner's own prediction covers
- * their meeting by now. Then this sphere is only due at its next best time, and no scan is needed
+ * their collision by now. Then this sphere is only due at its next best time, and no scan is needed
  * yet: often it collides with another sphere before. */
 static void gas_run_defer(carom_gas *gas, uint32_t slot) {
     carom_gas_record *record = &gas->records[slot];
@@ -1279,7 +1281,7 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
 
 /* ---- Prefetching for the next events --------------------------------------------------------- */
 
-/* Consecutive events are at random places in space and therefore in memory. The window of the
+/* Consecutive events are at random positions in space and therefore in memory. The window of the
  * calendar holds the next events, so the cache lines they need are prefetched some events ahead.
  *
  * These functions are always inlined: gcc takes a function that does nothing but prefetch for one
@@ -1303,7 +1305,7 @@ static PREFETCHING void touch_rows(const carom_gas *gas, const carom_gas_home *h
 }
 
 /* Prefetches the trajectories of a list. The first 16 are fetched without testing the length, as
- * that branch would be mispredicted; places after the last entry hold former entries. */
+ * that branch would be mispredicted; what follows the last entry are former entries. */
 static PREFETCHING void touch_listed(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
     const char *trajectories = (const char *)gas->trajectories.by_slot;
@@ -1327,7 +1329,7 @@ static PREFETCHING void touch_next_cells(const carom_gas *gas, uint32_t slot) {
     prefetch_trajectories(gas, &around.candidates);
 }
 
-/* True when the next event is a meeting of two spheres, at its exact tick or a lower bound. */
+/* True when the next event is a collision of two spheres, at its exact tick or a lower bound. */
 static inline bool is_pair_next(const carom_gas_prediction *prediction) {
     return (prediction->kind == CAROM_GAS_PREDICTION_PROVISIONAL ||
             prediction->kind == CAROM_GAS_PREDICTION_PAIR) &&
@@ -1504,16 +1506,16 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     const carom_gas_queue_entry *entry = &calendar->window[calendar->window_head];
     if (entry->time > until) return true;
     uint32_t best = entry->slot;
-    uint64_t place = calendar->window_head;
-    for (uint64_t i = place + 1;
+    uint64_t found_at = calendar->window_head;
+    for (uint64_t i = found_at + 1;
          i < calendar->window_tail && calendar->window[i].time == entry->time; ++i) {
         if (!carom_gas_queue_entry_alive(gas, calendar->window[i])) continue;
         uint32_t chosen = gas_run_cpu_choose(gas, best, calendar->window[i].slot);
-        if (chosen != best) place = i;
+        if (chosen != best) found_at = i;
         best = chosen;
     }
     /* The entry is removed, so that none is left if the sphere is due at this tick again. */
-    calendar->window[place] = *entry;
+    calendar->window[found_at] = *entry;
     ++calendar->window_head;
     CAROM_ASSERT(carom_gas_due(&gas->records[best].prediction) <= until);
     *next = best;

@@ -266,7 +266,7 @@ static bool gas_save_get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     gas->slot_of[(uint32_t)label] = slot;
     if (body->t > gas->now || body->t < gas->now - 2 * CAROM_GAS_HORIZON) return false;
     double x[3], v[3], least = carom_gas_least_periodic(gas, gas->radius[slot]);
-    carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis)
         if (!(gas->rules.edge[axis] >=
               (gas->rules.periodic[axis] ? least : 2.0 * gas->radius[slot])) ||
@@ -307,7 +307,7 @@ static carom_status get_spheres(carom_context *context, stream *s, const char *p
 /* Reports invalid input found in a file as damage of the file. */
 static carom_status name_file(carom_context *context, const char *path, carom_status status) {
     if (status != CAROM_BAD_INPUT) return status;
-    char message[512];
+    char message[CAROM_MESSAGE_SIZE];
     snprintf(message, sizeof(message), "%s", carom_context_message(context));
     return carom_fail(context, CAROM_BAD_FILE, "%s: %s", path, message);
 }

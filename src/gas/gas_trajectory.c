@@ -4,9 +4,9 @@
 #include "gas/gas_trajectory.h"
 
 /* Error coefficients for each of two spheres, from the sums in gas_trajectory.h. */
-#define BY_PLACE   0x1.8p-22 /* per longest edge: two are 12 * 2^-24, three axes 10.4 * 2^-24 */
-#define BY_PATH    0x1p-21   /* per path: 8 * 2^-24, where 5 are needed */
-#define BY_MEETING 0x1p-23   /* per path / SLOW: 80 * 2^-24 for two, where 1 + 2 / SLOW = 41 are */
+#define BY_POSITION  0x1.8p-22 /* per longest edge: two are 12 * 2^-24, three axes 10.4 * 2^-24 */
+#define BY_PATH      0x1p-21   /* per path: 8 * 2^-24, where 5 are needed */
+#define BY_COLLISION 0x1p-23 /* per path / SLOW: 80 * 2^-24 for two, where 1 + 2 / SLOW = 41 are */
 
 /* Range of the typical time in ticks. Below, a tick would be a visible part of it; above, the eight
  * times that trajectories last would come near the horizon. Outside, and at rest, the default is
@@ -51,7 +51,8 @@ static double typical_time(const carom_gas *gas, double length) {
     for (uint64_t i = 0; i < gas->count; ++i) {
         double x[3], v[3];
         const carom_gas_body *body = &gas->bodies[i];
-        carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+        carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x,
+                           v);
         square += ((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]) / n;
     }
     double time = length / sqrt(square);
@@ -90,7 +91,7 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     trajectories->per_speed = time / length;
     trajectories->per_time = 1.0 / time;
     trajectories->growth =
-        (BY_PLACE * gas->longest + BY_MEETING / CAROM_GAS_SLOW_SHARE * path) / length;
+        (BY_POSITION * gas->longest + BY_COLLISION / CAROM_GAS_SLOW_SHARE * path) / length;
     trajectories->growth_by_speed = BY_PATH * CAROM_GAS_TRAJECTORY_LENGTH;
     trajectories->ticks_per_bound = (1.0 - TICKS_MARGIN) * time * gas->rules.ticks_per_unit;
     double margin =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_trajectory.h: float trajectories of all spheres, for vectorised lower bounds of meeting
+/* gas_trajectory.h: float trajectories of all spheres, for vectorised lower bounds of collision
  * times.
  *
  * A trajectory is the position the sphere would have at one common time, and its velocity. Under an
@@ -10,7 +10,7 @@
  *
  * Upper bound of the error for a pair, in units of 2^-24: 6 edges of the box per axis for
  * positions, 5 times the path travelled since the common time for each of the two, and (1 + 2 (sum
- * of speeds) / (relative speed)) times the path to the meeting. The last term is kept small by
+ * of speeds) / (relative speed)) times the path to the collision. The last term is kept small by
  * treating slow pairs separately: pairs whose relative speed is below SLOW of the sum of their
  * speeds, or a little above. Slow pairs always go to the item function, as do spheres far faster
  * than most. Rounding while solving for the time is less than the 2^-19 of the squared distance

@@ -15,8 +15,8 @@
 
 /* Events are found to a tick, in which a sphere moves by CAROM_GAS_MOST_STEP, and cells are wider
  * than they need to be by more than this (least_edge in gas_cells.c). */
-#define PLACE_TOLERANCE     2e-6 /* of the largest radius */
-#define PLACE_TOLERANCE_BOX 1e-9 /* of the longest edge of the box */
+#define POSITION_TOLERANCE     2e-6 /* of the largest radius */
+#define POSITION_TOLERANCE_BOX 1e-9 /* of the longest edge of the box */
 
 #define MOST_OVERLAP 1e-8 /* of the sum of radii: a file may have 1e-9, and rounding adds */
 #define MOST_PAIRED  48   /* spheres up to which all pairs are predicted again */
@@ -26,7 +26,7 @@
 static const char *validate_labels(const carom_gas *gas) {
     uint64_t present = 0;
     if (gas->count > gas->capacity || gas->labels > gas->label_capacity)
-        return "gas: there are more spheres than places";
+        return "gas: there are more spheres than slots";
     for (uint64_t label = 0; label < gas->labels; ++label) {
         uint32_t slot = gas->slot_of[label];
         if (slot == CAROM_GAS_NO_SLOT) continue;
@@ -48,10 +48,10 @@ static const char *validate_labels(const carom_gas *gas) {
 }
 
 /* Present position in the box of its cells. */
-static void gas_validate_place_of(const carom_gas *gas, uint32_t slot, double x[3]) {
+static void gas_validate_position_of(const carom_gas *gas, uint32_t slot, double x[3]) {
     const carom_gas_body *body = &gas->bodies[slot];
     double v[3];
-    carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis)
         x[axis] -= (double)body->wraps[axis] * gas->rules.edge[axis];
 }
@@ -138,9 +138,9 @@ static bool is_filed_by_extent(const carom_gas *gas, uint32_t slot, uint64_t *fi
 static bool is_at_home(const carom_gas *gas, uint32_t slot) {
     const carom_gas_home *home = &gas->records[slot].home;
     bool extent = gas->method == CAROM_GAS_METHOD_EXTENT;
-    double tolerance = PLACE_TOLERANCE * gas->largest + PLACE_TOLERANCE_BOX * gas->longest;
+    double tolerance = POSITION_TOLERANCE * gas->largest + POSITION_TOLERANCE_BOX * gas->longest;
     double x[3], radius = extent ? gas->radius[slot] : 0.0;
-    gas_validate_place_of(gas, slot, x);
+    gas_validate_position_of(gas, slot, x);
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->cells.edge[axis], low = (double)home->at[axis] * edge;
         uint32_t more = extent ? (uint32_t)home->extra >> axis & 1u : 0;
@@ -182,8 +182,8 @@ static uint32_t times_listed(const carom_gas *gas, uint32_t slot, uint32_t near)
 
 static bool is_near_centre(const carom_gas *gas, uint32_t slot) {
     double x[3], square = 0.0;
-    double tolerance = PLACE_TOLERANCE * gas->largest + 1e-6 * gas->longest; /* floats */
-    gas_validate_place_of(gas, slot, x);
+    double tolerance = POSITION_TOLERANCE * gas->largest + 1e-6 * gas->longest; /* floats */
+    gas_validate_position_of(gas, slot, x);
     for (int axis = 0; axis < 3; ++axis) {
         double away = x[axis] - (double)gas->lists.centres[slot].x[axis];
         square += away * away;
@@ -230,8 +230,8 @@ static const char *validate_heap(const carom_gas *gas) {
     const carom_gas_tree *tree = &gas->tree;
     if (tree->count != gas->count) return "gas: the heap does not hold every sphere";
     for (uint64_t i = 0; i < tree->count; ++i) {
-        if (tree->heap[i] >= gas->count || tree->place[tree->heap[i]] != i)
-            return "gas: a sphere is not at its place in the heap";
+        if (tree->heap[i] >= gas->count || tree->heap_index[tree->heap[i]] != i)
+            return "gas: a sphere is not at its index in the heap";
         if (i > 0 && carom_gas_tree_before(gas, tree->heap[i], tree->heap[(i - 1) / 2]))
             return "gas: a sphere is due before its parent in the heap";
     }
@@ -334,7 +334,7 @@ static const char *validate_trajectories(const carom_gas *gas) {
         const carom_gas_trajectory *t = &trajectories->by_slot[slot];
         double x[3], speed = 0.0, radius = gas->radius[slot] * trajectories->per_length;
         if (!(t->v[0] == t->v[0])) continue; /* too fast for floats */
-        gas_validate_place_of(gas, slot, x);
+        gas_validate_position_of(gas, slot, x);
         for (int axis = 0; axis < 3; ++axis) speed += (double)t->v[axis] * (double)t->v[axis];
         double growth = trajectories->growth + trajectories->growth_by_speed * sqrt(speed);
         if (!((double)t->radius >= radius)) return "gas: a trajectory is narrower than its sphere";
@@ -348,16 +348,16 @@ static const char *validate_trajectories(const carom_gas *gas) {
     return NULL;
 }
 
-/* The meeting of two spheres in the images around the nearest, at most one box from it. */
-static int64_t next_meeting(const carom_gas *gas, uint32_t a, uint32_t b) {
+/* The collision of two spheres in the images around the nearest, at most one box from it. */
+static int64_t next_contact(const carom_gas *gas, uint32_t a, uint32_t b) {
     double xa[3], xb[3], v[3];
     int nearest[3];
     int64_t first = CAROM_GAS_NEVER;
     const carom_gas_body *bodies = gas->bodies;
-    carom_gas_place(&gas->rules, &bodies[a], carom_gas_span(&gas->rules, gas->now - bodies[a].t),
-                    xa, v);
-    carom_gas_place(&gas->rules, &bodies[b], carom_gas_span(&gas->rules, gas->now - bodies[b].t),
-                    xb, v);
+    carom_gas_state_at(&gas->rules, &bodies[a], carom_gas_span(&gas->rules, gas->now - bodies[a].t),
+                       xa, v);
+    carom_gas_state_at(&gas->rules, &bodies[b], carom_gas_span(&gas->rules, gas->now - bodies[b].t),
+                       xb, v);
     for (int axis = 0; axis < 3; ++axis)
         nearest[axis] = gas->rules.periodic[axis]
                             ? (int)-floor((xb[axis] - xa[axis]) / gas->rules.edge[axis] + 0.5)
@@ -388,7 +388,7 @@ static const char *validate_predictions(const carom_gas *gas) {
                 return "gas: a sphere meets a wall before it is due";
         for (uint32_t b = a + 1; b < gas->count; ++b) {
             int64_t other = carom_gas_due(&gas->records[b].prediction);
-            int64_t time = next_meeting(gas, a, b);
+            int64_t time = next_contact(gas, a, b);
             /* Only a damaged file has spheres that have passed through each other. */
             if (time >= gas->now && time < CAROM_MIN(due, other))
                 return "gas: two spheres meet before one of them is due";

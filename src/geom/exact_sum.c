@@ -46,10 +46,10 @@ static inline void exact_sum_add_product(carom_exact_sum *sum, double a, double 
     exact_sum_wide ab = (exact_sum_wide)ma * mb;
     exact_sum_wide low = (exact_sum_wide)(uint64_t)ab * mc,
                    high = (exact_sum_wide)(uint64_t)(ab >> 64) * mc + (low >> 64);
-    uint32_t place = (uint32_t)(exponent - CAROM_EXACT_BOTTOM), shift = place % BASE_BITS;
-    int64_t *digits = sum->digits + place / BASE_BITS, flip = -(int64_t)negative;
+    uint32_t bit = (uint32_t)(exponent - CAROM_EXACT_BOTTOM), shift = bit % BASE_BITS;
+    int64_t *digits = sum->digits + bit / BASE_BITS, flip = -(int64_t)negative;
     CAROM_ASSERT(exponent >= CAROM_EXACT_BOTTOM);
-    CAROM_ASSERT(place / BASE_BITS + 6 <= CAROM_EXACT_DIGITS);
+    CAROM_ASSERT(bit / BASE_BITS + 6 <= CAROM_EXACT_DIGITS);
     CAROM_ASSERT(negative == 0 || negative == 1);
     uint64_t up = add_word(digits, (uint64_t)low, shift, 0, flip);
     up = add_word(digits + 2, (uint64_t)high, shift, up, flip);
@@ -74,7 +74,7 @@ void carom_exact_sum_add_determinant(carom_exact_sum *sum, carom_vec3 a, carom_v
     exact_sum_add_product(sum, a.z, b.y, c.x, 1);
 }
 
-void carom_exact_sum_settle(carom_exact_sum *sum) {
+void carom_exact_sum_normalize(carom_exact_sum *sum) {
     int64_t carry = 0;
     for (int i = 0; i < CAROM_EXACT_DIGITS - 1; ++i) {
         int64_t digit = sum->digits[i] + carry;
@@ -88,19 +88,19 @@ void carom_exact_sum_settle(carom_exact_sum *sum) {
 
 void carom_exact_sum_merge(carom_exact_sum *sum, const carom_exact_sum *other) {
     for (int i = 0; i < CAROM_EXACT_DIGITS; ++i) sum->digits[i] += other->digits[i];
-    carom_exact_sum_settle(sum);
+    carom_exact_sum_normalize(sum);
 }
 
 int carom_exact_sum_sign(carom_exact_sum *sum) {
-    carom_exact_sum_settle(sum);
+    carom_exact_sum_normalize(sum);
     if (sum->digits[CAROM_EXACT_DIGITS - 1] < 0) return -1;
     for (int i = 0; i < CAROM_EXACT_DIGITS; ++i)
         if (sum->digits[i] != 0) return 1;
     return 0;
 }
 
-/* The top 64 bits of the settled, not negative digits; lower bits matter only as "not zero" and set
- * the lowest bit. *power is the exponent of that bit. */
+/* The top 64 bits of normalized digits of a sum that is not negative; lower bits matter only as
+ * "not zero" and set the lowest bit. *power is the exponent of that bit. */
 static uint64_t top_bits(const int64_t *digits, int *power) {
     int top = CAROM_EXACT_DIGITS - 1;
     while (top > 0 && digits[top] == 0) --top;
@@ -123,7 +123,7 @@ double carom_exact_sum_divide(carom_exact_sum *sum, uint32_t divisor) {
     carom_exact_sum quotient = *sum;
     if (sign < 0) {
         for (int i = 0; i < CAROM_EXACT_DIGITS; ++i) quotient.digits[i] = -quotient.digits[i];
-        carom_exact_sum_settle(&quotient);
+        carom_exact_sum_normalize(&quotient);
     }
     uint64_t rest = 0;
     for (int i = CAROM_EXACT_DIGITS - 1; i >= 0; --i) {

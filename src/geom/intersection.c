@@ -280,12 +280,12 @@ static void segment_in_space(const carom_simplex *triangle, const carom_simplex 
 void carom_triangle_intersect(const carom_triangle *a, const carom_triangle *b,
                               carom_intersection *result) {
     carom_simplex sa = carom_simplex_make(a), sb = carom_simplex_make(b);
-    carom_meeting meeting = carom_simplex_meet(&sa, &sb);
+    carom_simplex_intersection common = carom_simplex_meet(&sa, &sb);
     const carom_simplex *more = sa.count < sb.count ? &sb : &sa;
     const carom_simplex *less = sa.count < sb.count ? &sa : &sb;
-    *result = (carom_intersection){.dimension = meeting.dimension,
-                                   .interior = meeting.dimension >= 0 && meeting.interior != 0};
-    if (meeting.dimension < 0) return;
+    *result = (carom_intersection){.dimension = common.dimension,
+                                   .interior = common.dimension >= 0 && common.interior != 0};
+    if (common.dimension < 0) return;
     if (less->count == 1) {
         intersection_add(result, less->p[0], less->p[0]);
     } else if (more->count == 2) {
@@ -295,13 +295,13 @@ void carom_triangle_intersect(const carom_triangle *a, const carom_triangle *b,
             segments_in_plane(more, less, result);
     } else if (less->count == 2) {
         edge_end low, high;
-        if (!meeting.coplanar) {
+        if (!common.coplanar) {
             segment_in_space(more, less, result);
         } else {
             (void)intersection_clip(less->p[0], less->p[1], more, more->axis, &low, &high);
             intersection_add(result, end_round(&low), end_round(&high));
         }
-    } else if (meeting.coplanar) {
+    } else if (common.coplanar) {
         triangles_in_plane(more, less, result);
     } else {
         triangles_in_space(more, less, result);

@@ -136,7 +136,7 @@ static void products_make(carom_vec3 point, const carom_triangle *t, int base, i
             for (int l = 0; l < n; ++l) sum->limb[l] = 0;
             for (int k = 0; k < 3; ++k)
                 carom_limbs_add_product(sum->limb, n, p[i][k], limbs, p[j][k], limbs, 0);
-            carom_big_settle(sum, n);
+            carom_big_normalize(sum, n);
         }
     }
 }

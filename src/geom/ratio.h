@@ -68,7 +68,7 @@ CAROM_ITEM void carom_big_copy(const carom_big *from, carom_big *to) {
 }
 
 /* Converts the first n limbs from two's complement. */
-CAROM_ITEM void carom_big_settle(carom_big *a, int n) {
+CAROM_ITEM void carom_big_normalize(carom_big *a, int n) {
     a->sign = carom_limbs_sign(a->limb, n);
     a->count = n;
     if (a->sign < 0) carom_limbs_negate(a->limb, n);
@@ -195,7 +195,7 @@ CAROM_RARE_ITEM int carom_rows_determinant(const carom_row *ru, const carom_row 
         carom_limbs_add_product(minor, n2, u[j], nu, v[i], nv, 1);
         carom_limbs_add_product(det->limb, n3, minor, n2, w[k], nw, 0);
     }
-    carom_big_settle(det, n3);
+    carom_big_normalize(det, n3);
     return bu + bv + bw;
 }
 

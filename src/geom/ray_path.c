@@ -21,9 +21,9 @@ static int exponent_of(double size) {
     return carom_scale_range_add(carom_scale_range_empty(), size).high;
 }
 
-void carom_ray_path_begin(carom_ray_path *path, const carom_ray *ray, carom_vec3 place,
+void carom_ray_path_begin(carom_ray_path *path, const carom_ray *ray, carom_vec3 position,
                           double size) {
-    double far = CAROM_MAX(carom_vec_largest(ray->origin), carom_vec_largest(place));
+    double far = CAROM_MAX(carom_vec_largest(ray->origin), carom_vec_largest(position));
     int highest = far > 0.0 ? HIGHEST_EXPONENT - exponent_of(far) : INT32_MAX;
     int wanted = size > 0.0 ? -exponent_of(size) : far > 0.0 ? highest : 0;
     path->unit = CAROM_MIN(wanted, highest);
@@ -31,7 +31,7 @@ void carom_ray_path_begin(carom_ray_path *path, const carom_ray *ray, carom_vec3
     path->direction = carom_vec_scaled(ray->direction, -path->speed);
     path->count = 0;
     carom_vec3 a = carom_vec_scaled(ray->origin, path->unit),
-               b = carom_vec_scaled(place, path->unit);
+               b = carom_vec_scaled(position, path->unit);
     path->length[0] = carom_expansion_diff(a.x, b.x, path->point[0]);
     path->length[1] = carom_expansion_diff(a.y, b.y, path->point[1]);
     path->length[2] = carom_expansion_diff(a.z, b.z, path->point[2]);

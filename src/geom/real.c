@@ -82,8 +82,8 @@ static void set_zero(carom_real *r, carom_bound radius) {
 }
 
 /* r = sign 0.limbs 2^exponent from `count` limbs that need not be normal, rounded towards zero. */
-static void real_settle(carom_real *r, int sign, int exponent, const uint64_t *limb, int count,
-                        carom_bound radius, int n) {
+static void real_normalize(carom_real *r, int sign, int exponent, const uint64_t *limb, int count,
+                           carom_bound radius, int n) {
     int top = count;
     while (top > 0 && limb[top - 1] == 0) --top;
     if (top == 0) {
@@ -213,7 +213,7 @@ static void add_signed(carom_real *r, const carom_real *a, const carom_real *b, 
             sign_a = -sign_a;
         }
     }
-    real_settle(r, sign_a, a->exponent + 64, x, count, radius, n);
+    real_normalize(r, sign_a, a->exponent + 64, x, count, radius, n);
 }
 
 void carom_real_add(carom_real *r, const carom_real *a, const carom_real *b, int n) {
@@ -250,7 +250,7 @@ void carom_real_mul(carom_real *r, const carom_real *a, const carom_real *b, int
         }
         product[i + n] = carry;
     }
-    real_settle(r, a->sign * b->sign, a->exponent + b->exponent, product, 2 * n, radius, n);
+    real_normalize(r, a->sign * b->sign, a->exponent + b->exponent, product, 2 * n, radius, n);
 }
 
 void carom_real_scale(carom_real *r, int64_t times, int n) {

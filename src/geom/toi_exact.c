@@ -9,7 +9,7 @@
  * coefficients (Descartes' rule in Bernstein form; Collins, Akritas 1976), which ends because
  * multiple roots are rational and found first, by the discriminant. At a root r:
  *   - whether a vector V of three quadratics vanishes there is decided by the resultants of its
- *     components. Every V asked about (n and the Q_i) makes f vanish as well, so a common root in
+ *     components. Every V in use (n and the Q_i) makes f vanish as well, so a common root in
  *     r's interval is r;
  *   - a quadratic that does not vanish at r gets its sign by halving r's interval until its
  *     coefficients have one sign;
@@ -70,7 +70,7 @@ static uint64_t *toi_exact_take(toi_exact_pool *p, int count) {
 }
 
 /* Drops leading zeros of the last limbs taken, and gives them back. */
-static integer toi_exact_settle(toi_exact_pool *p, uint64_t *limb, int count, int sign) {
+static integer toi_exact_normalize(toi_exact_pool *p, uint64_t *limb, int count, int sign) {
     while (count > 0 && limb[count - 1] == 0) --count;
     p->used = (int)(limb - p->limbs) + count;
     return (integer){count == 0 ? 0 : sign, count, limb};
@@ -121,7 +121,7 @@ static integer toi_exact_add(toi_exact_pool *p, integer a, integer b) {
         carry = (uint64_t)(sum >> 64);
     }
     limb[a.count] = subtract ? 0 : carry;
-    return toi_exact_settle(p, limb, a.count + 1, a.sign);
+    return toi_exact_normalize(p, limb, a.count + 1, a.sign);
 }
 
 static integer toi_exact_sub(toi_exact_pool *p, integer a, integer b) {
@@ -142,7 +142,7 @@ static integer toi_exact_multiply(toi_exact_pool *p, integer a, integer b) {
         }
         limb[i + b.count] = carry;
     }
-    return toi_exact_settle(p, limb, a.count + b.count, a.sign * b.sign);
+    return toi_exact_normalize(p, limb, a.count + b.count, a.sign * b.sign);
 }
 
 static integer toi_exact_shift(toi_exact_pool *p, integer a, int bits) {
@@ -160,14 +160,14 @@ static integer toi_exact_shift(toi_exact_pool *p, integer a, int bits) {
             limb[i + limbs + 1] = a.limb[i] >> (64 - low);
         }
     }
-    return toi_exact_settle(p, limb, a.count + limbs + 1, a.sign);
+    return toi_exact_normalize(p, limb, a.count + limbs + 1, a.sign);
 }
 
 static integer small(toi_exact_pool *p, uint64_t value) {
     uint64_t *limb = toi_exact_take(p, 1);
     if (limb == NULL) return zero;
     limb[0] = value;
-    return toi_exact_settle(p, limb, 1, 1);
+    return toi_exact_normalize(p, limb, 1, 1);
 }
 
 static integer toi_exact_times(toi_exact_pool *p, integer a, uint64_t factor) {
@@ -493,7 +493,7 @@ static int toi_exact_narrow(solver *s, const poly *f, bracket *b, integer *x, in
     return 0;
 }
 
-/* Moves a bracket to the place from which the pool was used for it. */
+/* Moves a bracket to where the pool was first used for it. */
 static void pack_bracket(solver *s, int used, bracket *b) {
     toi_exact_pool *p = temporary(s);
     integer low = toi_exact_copy(p, b->low), high = toi_exact_copy(p, b->high);
@@ -876,11 +876,11 @@ typedef struct input {
 } input;
 
 /* A point and a segment: `line` is 0 where the point is on the segment's line. */
-typedef struct meeting {
+typedef struct incidence {
     const input *in;
     int point, ends[2];
     vector line;
-} meeting;
+} incidence;
 
 /* The vector from point i to point j. */
 static vector toi_exact_between(solver *s, const input *in, int i, int j) {
@@ -899,13 +899,13 @@ static vector toi_exact_between(solver *s, const input *in, int i, int j) {
 }
 
 /* The scalar product of the vectors to the point from both ends: not above 0 on the segment. */
-static poly toi_exact_along(solver *s, const meeting *m, vector to[2]) {
+static poly toi_exact_along(solver *s, const incidence *m, vector to[2]) {
     for (int e = 0; e < 2; ++e) to[e] = toi_exact_between(s, m->in, m->ends[e], m->point);
     return toi_exact_dot(s, &to[0], &to[1]);
 }
 
 /* Whether the point is on the segment at a root at which it is on the line. */
-static bool on_segment(solver *s, const poly *f, const meeting *m, const toi_exact_root *r) {
+static bool on_segment(solver *s, const poly *f, const incidence *m, const toi_exact_root *r) {
     vector to[2];
     poly h = toi_exact_along(s, m, to);
     if (r->exact) return sign_at_point(s, &h, r->x, r->y) <= 0;
@@ -935,7 +935,7 @@ static bool first_below(solver *s, const poly *h, carom_toi *toi) {
 }
 
 /* The first time at which the point is on the segment, where both stay in one plane. */
-static void first_on_segment(solver *s, const meeting *m, carom_toi *first) {
+static void first_on_segment(solver *s, const incidence *m, carom_toi *first) {
     poly q, inner = {.degree = 0};
     toi_exact_root roots[MOST_ROOTS];
     integer x = zero, y = zero;
@@ -962,7 +962,7 @@ static void first_on_segment(solver *s, const meeting *m, carom_toi *first) {
 typedef struct motion {
     input in;
     vector n;
-    meeting meetings[4];
+    incidence incidences[4];
     int count;
 } motion;
 
@@ -985,27 +985,27 @@ static poly make_motion(solver *s, const carom_vec3 *start, const carom_vec3 *en
     vector wv = toi_exact_cross(s, &w, &v), wu = toi_exact_cross(s, &w, &u);
     m->n = toi_exact_cross(s, &u, &v);
     m->count = edges ? 4 : 3;
-    m->meetings[0].line = wv;
-    m->meetings[1].line = edges ? vector_add(s, &m->n, &wv, -1) : wu;
-    m->meetings[2].line = wu;
+    m->incidences[0].line = wv;
+    m->incidences[1].line = edges ? vector_add(s, &m->n, &wv, -1) : wu;
+    m->incidences[2].line = wu;
     if (!edges) {
         for (int k = 0; k < 3; ++k) /* u x w */
             for (int i = 0; i <= 2; ++i)
-                m->meetings[1].line.k[k].c[i] = negate(m->meetings[1].line.k[k].c[i]);
+                m->incidences[1].line.k[k].c[i] = negate(m->incidences[1].line.k[k].c[i]);
         vector rest = vector_add(s, &m->n, &wv, -1);
-        m->meetings[2].line = vector_add(s, &rest, &wu, 1);
+        m->incidences[2].line = vector_add(s, &rest, &wu, 1);
     } else {
-        m->meetings[3].line = vector_add(s, &m->n, &wu, -1);
+        m->incidences[3].line = vector_add(s, &m->n, &wu, -1);
     }
     /* the point and the ends of the segment of each */
     static const int points[2][4][3] = {{{0, 1, 3}, {0, 1, 2}, {0, 2, 3}, {0, 0, 0}},
                                         {{0, 2, 3}, {1, 2, 3}, {2, 0, 1}, {3, 0, 1}}};
     for (int i = 0; i < m->count; ++i) {
         const int *of = points[edges ? 1 : 0][i];
-        m->meetings[i].in = &m->in;
-        m->meetings[i].point = of[0];
-        m->meetings[i].ends[0] = of[1];
-        m->meetings[i].ends[1] = of[2];
+        m->incidences[i].in = &m->in;
+        m->incidences[i].point = of[0];
+        m->incidences[i].ends[0] = of[1];
+        m->incidences[i].ends[1] = of[2];
     }
     return toi_exact_dot(s, &m->n, &w);
 }
@@ -1045,14 +1045,14 @@ static int pick_component(solver *s, const poly *f, const motion *m, const toi_e
 static bool meets_at(solver *s, const poly *f, const motion *m, const toi_exact_root *r) {
     if (vanishes(s, &m->n, r)) {
         for (int i = 0; i < m->count; ++i)
-            if (vanishes(s, &m->meetings[i].line, r) && on_segment(s, f, &m->meetings[i], r))
+            if (vanishes(s, &m->incidences[i].line, r) && on_segment(s, f, &m->incidences[i], r))
                 return true;
         return false;
     }
     int sign, k = pick_component(s, f, m, r, &sign);
     for (int i = 0; i < m->count && !failed(s); ++i) {
-        if (vanishes(s, &m->meetings[i].line, r)) continue;
-        if (sign_at(s, f, &m->meetings[i].line.k[k], r) != sign) return false;
+        if (vanishes(s, &m->incidences[i].line, r)) continue;
+        if (sign_at(s, f, &m->incidences[i].line.k[k], r) != sign) return false;
     }
     return true;
 }
@@ -1079,7 +1079,7 @@ static void toi_exact_decide(solver *s, const carom_vec3 *start, const carom_vec
         *toi = (carom_toi){.hit = true};
         return;
     }
-    for (int i = 0; i < m.count && !failed(s); ++i) first_on_segment(s, &m.meetings[i], toi);
+    for (int i = 0; i < m.count && !failed(s); ++i) first_on_segment(s, &m.incidences[i], toi);
 }
 
 /* Without enough memory nothing is excluded. */

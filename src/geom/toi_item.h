@@ -222,13 +222,9 @@ CAROM_ITEM int carom_toi_enclose(const carom_toi_part *part, double error, doubl
             from = s;
         else
             to = s;
-        double next = s - value / slope;
-        next = next > from && next < to ? next : 0.5 * (from + to);
-        if (fabs(next - s) < 0x1p-45) {
-            s = next;
-            break;
-        }
-        s = next;
+        double step = value / slope, next = s - step;
+        if (fabs(step) < 0x1p-45) break; /* s may be an end by now: do not leave it */
+        s = next > from && next < to ? next : 0.5 * (from + to);
     }
     double width = part->high - part->low, reach = CAROM_TOI_REACH / width;
     double left = s > reach ? s - reach : 0.0, right = s + reach < 1.0 ? s + reach : 1.0;
@@ -240,7 +236,7 @@ CAROM_ITEM int carom_toi_enclose(const carom_toi_part *part, double error, doubl
     return 1;
 }
 
-/* MISS, HIT with the first time in [*low, *high], or UNDECIDED. Without a place for the times they
+/* MISS, HIT with the first time in [*low, *high], or UNDECIDED. Without arrays for the times they
  * are not found. start and end hold the point and
  * the triangle's corners, or the ends of the first segment and of the second (edges). */
 CAROM_ITEM int carom_toi_filter(const carom_vec3 *start, const carom_vec3 *end, int edges,

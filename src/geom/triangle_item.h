@@ -19,14 +19,15 @@ typedef struct carom_simplex {
 } carom_simplex;
 
 /* The intersection of two simplices. */
-typedef struct carom_meeting {
+typedef struct carom_simplex_intersection {
     int dimension; /* -1 when there is none */
     int interior;  /* the relative interiors meet */
     int coplanar;  /* one plane holds both */
-} carom_meeting;
+} carom_simplex_intersection;
 
-CAROM_ITEM carom_meeting carom_meeting_make(int dimension, int interior, int coplanar) {
-    carom_meeting m = {dimension, interior, coplanar};
+CAROM_ITEM carom_simplex_intersection carom_simplex_intersection_make(int dimension, int interior,
+                                                                      int coplanar) {
+    carom_simplex_intersection m = {dimension, interior, coplanar};
     return m;
 }
 
@@ -62,7 +63,8 @@ CAROM_ITEM int carom_overlap_on_line(carom_vec3 a0, carom_vec3 a1, carom_vec3 b0
 }
 
 /* Points and segments of one line. */
-CAROM_ITEM carom_meeting carom_meet_on_line(const carom_simplex *a, const carom_simplex *b) {
+CAROM_ITEM carom_simplex_intersection carom_meet_on_line(const carom_simplex *a,
+                                                         const carom_simplex *b) {
     carom_vec3 a0 = a->p[0], a1 = a->p[a->count - 1], b0 = b->p[0], b1 = b->p[b->count - 1];
     int dimension = carom_overlap_on_line(a0, a1, b0, b1);
     int inside = dimension == 1;
@@ -71,7 +73,7 @@ CAROM_ITEM carom_meeting carom_meet_on_line(const carom_simplex *a, const carom_
         inside = carom_vec_compare(a0, b0) < 0 && carom_vec_compare(b0, a1) < 0;
     if (dimension == 0 && a->count == 1 && b->count == 2)
         inside = carom_vec_compare(b0, a0) < 0 && carom_vec_compare(a0, b1) < 0;
-    return carom_meeting_make(dimension, inside, 1);
+    return carom_simplex_intersection_make(dimension, inside, 1);
 }
 
 /* ---- In a plane ------------------------------------------------------------------------------ */
@@ -101,21 +103,22 @@ CAROM_ITEM int carom_edges_separate(const carom_simplex *a, const carom_simplex 
  * come from edges of a or b: no edge of either separates strictly if and only if they meet, none
  * separates weakly if and only if the interiors do. When one does, the intersection lies on its
  * line. */
-CAROM_ITEM carom_meeting carom_meet_in_plane(const carom_simplex *a, const carom_simplex *b,
-                                             int axis) {
+CAROM_ITEM carom_simplex_intersection carom_meet_in_plane(const carom_simplex *a,
+                                                          const carom_simplex *b, int axis) {
     int dimension = -1;
     if (carom_edges_separate(a, b, axis, &dimension) ||
         carom_edges_separate(b, a, axis, &dimension))
-        return carom_meeting_make(-1, 0, 1);
-    if (dimension >= 0) return carom_meeting_make(dimension, 0, 1);
-    return carom_meeting_make(a->count + b->count - 4, 1, 1);
+        return carom_simplex_intersection_make(-1, 0, 1);
+    if (dimension >= 0) return carom_simplex_intersection_make(dimension, 0, 1);
+    return carom_simplex_intersection_make(a->count + b->count - 4, 1, 1);
 }
 
 /* ---- In space -------------------------------------------------------------------------------- */
 
 /* A segment and a triangle that no plane holds; s are the sides of the segment's ends. */
-CAROM_ITEM carom_meeting carom_meet_segment(const carom_simplex *triangle,
-                                            const carom_simplex *segment, const int *s) {
+CAROM_ITEM carom_simplex_intersection carom_meet_segment(const carom_simplex *triangle,
+                                                         const carom_simplex *segment,
+                                                         const int *s) {
     const carom_vec3 *t = triangle->p, *p = segment->p;
     int least = 1, most = -1, zeros = 0;
     if (s[0] == 0 || s[1] == 0) {
@@ -123,8 +126,8 @@ CAROM_ITEM carom_meeting carom_meet_segment(const carom_simplex *triangle,
         end.p[0] = s[0] == 0 ? p[0] : p[1];
         end.count = 1;
         end.axis = -1;
-        return carom_meeting_make(carom_meet_in_plane(triangle, &end, triangle->axis).dimension, 0,
-                                  0);
+        return carom_simplex_intersection_make(
+            carom_meet_in_plane(triangle, &end, triangle->axis).dimension, 0, 0);
     }
     for (int i = 0; i < 3; ++i) {
         int side = carom_orient3d(p[0], p[1], t[i], t[i < 2 ? i + 1 : 0]);
@@ -132,8 +135,8 @@ CAROM_ITEM carom_meeting carom_meet_segment(const carom_simplex *triangle,
         most = CAROM_MAX(most, side);
         zeros += side == 0;
     }
-    if (least < 0 && most > 0) return carom_meeting_make(-1, 0, 0);
-    return carom_meeting_make(0, zeros == 0, 0);
+    if (least < 0 && most > 0) return carom_simplex_intersection_make(-1, 0, 0);
+    return carom_simplex_intersection_make(0, zeros == 0, 0);
 }
 
 /* The corner that shares no open side of the other's plane with another corner, and its side; a
@@ -153,12 +156,12 @@ CAROM_ITEM int carom_pivot(const int *s, int *side) {
 }
 
 /* Two triangles in different planes; sb are the sides of b's corners. */
-CAROM_ITEM carom_meeting carom_meet_in_space(const carom_simplex *ta, const carom_simplex *tb,
-                                             const int *sb) {
+CAROM_ITEM carom_simplex_intersection carom_meet_in_space(const carom_simplex *ta,
+                                                          const carom_simplex *tb, const int *sb) {
     const carom_vec3 *a = ta->p, *b = tb->p;
     int sa[3], side_a, side_b;
     for (int i = 0; i < 3; ++i) sa[i] = carom_orient3d(b[0], b[1], b[2], a[i]);
-    if (sa[0] == sa[1] && sa[1] == sa[2]) return carom_meeting_make(-1, 0, 0);
+    if (sa[0] == sa[1] && sa[1] == sa[2]) return carom_simplex_intersection_make(-1, 0, 0);
     int ia = carom_pivot(sa, &side_a), ib = carom_pivot(sb, &side_b);
     int ja = ia == 2 ? 0 : ia + 1, ka = 3 - ia - ja;
     int jb = ib == 2 ? 0 : ib + 1, kb = 3 - ib - jb;
@@ -167,31 +170,34 @@ CAROM_ITEM carom_meeting carom_meet_in_space(const carom_simplex *ta, const caro
     int turn = side_a * side_b;
     int ahead = turn * carom_orient3d(a[ia], a[low_a], b[ib], b[high_b]);
     int behind = turn * carom_orient3d(a[ia], a[high_a], b[ib], b[low_b]);
-    if (ahead < 0 || behind > 0) return carom_meeting_make(-1, 0, 0);
-    if (ahead == 0 || behind == 0 || sa[ia] == 0 || sb[ib] == 0) return carom_meeting_make(0, 0, 0);
+    if (ahead < 0 || behind > 0) return carom_simplex_intersection_make(-1, 0, 0);
+    if (ahead == 0 || behind == 0 || sa[ia] == 0 || sb[ib] == 0)
+        return carom_simplex_intersection_make(0, 0, 0);
     /* A segment; inside both when both have corners on both sides. */
     int through_a = sa[ja] == -side_a || sa[ka] == -side_a;
     int through_b = sb[jb] == -side_b || sb[kb] == -side_b;
-    return carom_meeting_make(1, through_a && through_b, 0);
+    return carom_simplex_intersection_make(1, through_a && through_b, 0);
 }
 
 /* ---- Any two simplices ----------------------------------------------------------------------- */
 
 /* A point or segment and one of no more dimensions. */
-CAROM_ITEM carom_meeting carom_meet_thin(const carom_simplex *a, const carom_simplex *b) {
+CAROM_ITEM carom_simplex_intersection carom_meet_thin(const carom_simplex *a,
+                                                      const carom_simplex *b) {
     int axis = -1;
     if (a->count == 1) return carom_meet_on_line(a, b);
     for (int j = 0; j < b->count && axis < 0; ++j)
         axis = carom_orient_axis(a->p[0], a->p[1], b->p[j]);
     if (axis < 0) return carom_meet_on_line(a, b);
-    if (b->count == 1) return carom_meeting_make(-1, 0, 1);
+    if (b->count == 1) return carom_simplex_intersection_make(-1, 0, 1);
     if (carom_orient3d(a->p[0], a->p[1], b->p[0], b->p[1]) != 0)
-        return carom_meeting_make(-1, 0, 0);
+        return carom_simplex_intersection_make(-1, 0, 0);
     return carom_meet_in_plane(a, b, axis);
 }
 
 /* a is a triangle, b anything. */
-CAROM_ITEM carom_meeting carom_meet_triangle(const carom_simplex *a, const carom_simplex *b) {
+CAROM_ITEM carom_simplex_intersection carom_meet_triangle(const carom_simplex *a,
+                                                          const carom_simplex *b) {
     int s[3], above = 0, below = 0;
     for (int j = 0; j < b->count; ++j) {
         s[j] = carom_orient3d(a->p[0], a->p[1], a->p[2], b->p[j]);
@@ -199,13 +205,14 @@ CAROM_ITEM carom_meeting carom_meet_triangle(const carom_simplex *a, const carom
         below += s[j] < 0;
     }
     if (above == 0 && below == 0) return carom_meet_in_plane(a, b, a->axis);
-    if (above == b->count || below == b->count) return carom_meeting_make(-1, 0, 0);
+    if (above == b->count || below == b->count) return carom_simplex_intersection_make(-1, 0, 0);
     if (b->count == 2) return carom_meet_segment(a, b, s);
     return carom_meet_in_space(a, b, s);
 }
 
 /* The relation of two simplices. Exact. */
-CAROM_RARE_ITEM carom_meeting carom_simplex_meet(const carom_simplex *a, const carom_simplex *b) {
+CAROM_RARE_ITEM carom_simplex_intersection carom_simplex_meet(const carom_simplex *a,
+                                                              const carom_simplex *b) {
     const carom_simplex *more = a->count < b->count ? b : a;
     const carom_simplex *less = a->count < b->count ? a : b;
     return more->count == 3 ? carom_meet_triangle(more, less) : carom_meet_thin(more, less);
@@ -222,8 +229,8 @@ CAROM_ITEM int carom_triangle_meet(const carom_triangle *a, const carom_triangle
     return verdict != CAROM_UNDECIDED ? verdict : carom_triangle_meet_exact(a, b);
 }
 
-CAROM_ITEM carom_triangle_intersection carom_triangle_intersection_make(carom_meeting m,
-                                                                        int count_a, int count_b) {
+CAROM_ITEM carom_triangle_intersection
+carom_triangle_intersection_make(carom_simplex_intersection m, int count_a, int count_b) {
     carom_triangle_intersection r;
     r.relation = m.dimension < 0 ? CAROM_TRIANGLE_RELATION_DISJOINT
                  : !m.interior   ? CAROM_TRIANGLE_RELATION_TOUCHING
@@ -249,9 +256,10 @@ CAROM_ITEM carom_triangle_intersection carom_triangle_relate(const carom_triangl
     int verdict = carom_triangle_filter(a, b);
     if (verdict == CAROM_UNDECIDED) return carom_triangle_relate_exact(a, b);
     if (verdict == CAROM_YES)
-        return carom_triangle_intersection_make(carom_meeting_make(1, 1, 0), 3, 3);
-    return carom_triangle_intersection_make(
-        carom_meeting_make(-1, 0, 0), carom_simplex_make(a).count, carom_simplex_make(b).count);
+        return carom_triangle_intersection_make(carom_simplex_intersection_make(1, 1, 0), 3, 3);
+    return carom_triangle_intersection_make(carom_simplex_intersection_make(-1, 0, 0),
+                                            carom_simplex_make(a).count,
+                                            carom_simplex_make(b).count);
 }
 
 #endif

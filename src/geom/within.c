@@ -24,7 +24,7 @@ typedef struct big3 {
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
-static void within_settle(within_big *a, int sign) {
+static void within_normalize(within_big *a, int sign) {
     while (a->count > 0 && a->limb[a->count - 1] == 0) --a->count;
     a->sign = a->count == 0 ? 0 : sign;
 }
@@ -42,7 +42,7 @@ static void within_load(double x, int base, within_big *to) {
         to->limb[to->count++] = (uint32_t)high;
         to->limb[to->count++] = (uint32_t)(high >> 32);
     }
-    within_settle(to, x < 0.0 ? -1 : 1);
+    within_normalize(to, x < 0.0 ? -1 : 1);
 }
 
 static int compare_sizes(const within_big *a, const within_big *b) {
@@ -70,7 +70,7 @@ static void within_add(within_big *to, const within_big *b, int sign) {
             carry >>= 32;
         }
         to->limb[to->count++] = (uint32_t)carry;
-        within_settle(to, sign_b);
+        within_normalize(to, sign_b);
         return;
     }
     int order = compare_sizes(to, b);
@@ -82,7 +82,7 @@ static void within_add(within_big *to, const within_big *b, int sign) {
         to->limb[i] = (uint32_t)borrow;
         borrow >>= 32;
     }
-    within_settle(to, order >= 0 ? to->sign : sign_b);
+    within_normalize(to, order >= 0 ? to->sign : sign_b);
 }
 
 /* to = a b; to is distinct from both. */
@@ -98,7 +98,7 @@ static void within_multiply(const within_big *a, const within_big *b, within_big
         }
         to->limb[i + b->count] = (uint32_t)carry;
     }
-    within_settle(to, a->sign * b->sign);
+    within_normalize(to, a->sign * b->sign);
 }
 
 /* ---- Vectors --------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@
 #define GRID_BUCKET_LENGTH 65536u
 
 /* The key by which items are sorted: five bits of the level above a Morton code of nine bits per
- * axis, of the highest bits of the cell. 2^27 places are enough for neighbours in memory. */
+ * axis, of the highest bits of the cell. 2^27 positions are enough for neighbours in memory. */
 #define GRID_KEY_AXIS_BITS 9u
 #define GRID_KEY_BITS      (3u * GRID_KEY_AXIS_BITS)
 
@@ -87,7 +87,7 @@ static carom_status order(grid_build *b) {
 
 /* ---- Boxes and levels by rank ---------------------------------------------------------------- */
 
-static carom_status grid_place(void *argument, carom_range range) {
+static carom_status grid_enter_range(void *argument, carom_range range) {
     grid_build *b = argument;
     carom_grid *grid = b->grid;
     carom_box boxes[CAROM_GRID_BATCH];
@@ -302,7 +302,8 @@ static carom_status grid_build_cells(grid_build *b, const carom_grid_def *def,
         CAROM_TRY(carom_grid_measure(b->context, b->source, def->cell_scale, &grid->view.space));
     CAROM_TRY(order(b));
     grid->view.item_count = count;
-    CAROM_TRY(carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, grid_place, b));
+    CAROM_TRY(
+        carom_parallel_for(b->context, count, CAROM_GRID_ITEMS_PER_RANGE, grid_enter_range, b));
     grid->view.level_mask = atomic_load(&b->level_mask);
     carom_grid_choose_table(def, count, &grid->view.table);
     if (def->hash == CAROM_GRID_HASH_PERFECT)

@@ -59,7 +59,7 @@ typedef struct grid_bound_table {
     uint64_t used_count, mask;
 } grid_bound_table;
 
-static uint64_t grid_bound_place_of(const grid_bound_table *t, int32_t x, int32_t y, int32_t z) {
+static uint64_t grid_bound_slot_of(const grid_bound_table *t, int32_t x, int32_t y, int32_t z) {
     uint64_t xy = (uint64_t)(uint32_t)x << 32 | (uint32_t)y;
     uint64_t h = xy * 0x9E3779B97F4A7C15u ^ (uint64_t)(uint32_t)z * 0xC2B2AE3D27D4EB4Fu;
     h = (h ^ h >> 32) * 0xBF58476D1CE4E5B9u;
@@ -70,13 +70,13 @@ static uint64_t grid_bound_place_of(const grid_bound_table *t, int32_t x, int32_
 }
 
 static uint32_t count_at(const grid_bound_table *t, int32_t x, int32_t y, int32_t z) {
-    return t->cells[grid_bound_place_of(t, x, y, z)].count;
+    return t->cells[grid_bound_slot_of(t, x, y, z)].count;
 }
 
 /* Returns the slot of the cell. */
 static uint64_t grid_bound_add(grid_bound_table *t, int32_t x, int32_t y, int32_t z,
                                uint32_t count) {
-    uint64_t at = grid_bound_place_of(t, x, y, z);
+    uint64_t at = grid_bound_slot_of(t, x, y, z);
     CAROM_ASSERT(2 * t->used_count <= t->mask + 1 && count != 0);
     grid_bound_cell *c = &t->cells[at];
     if (c->count == 0) t->used[t->used_count++] = (uint32_t)at;
@@ -206,7 +206,7 @@ static carom_status grid_bound_search_block(grid_bound_search *s, int32_t x, int
     carom_vec3 middle = {(double)(x + 1) * edge, (double)(y + 1) * edge, (double)(z + 1) * edge};
     uint64_t count = 0;
     for (int32_t k = 0; k < 8; ++k) {
-        uint64_t slot = grid_bound_place_of(&s->cells, x + (k & 1), y + (k >> 1 & 1), z + (k >> 2));
+        uint64_t slot = grid_bound_slot_of(&s->cells, x + (k & 1), y + (k >> 1 & 1), z + (k >> 2));
         uint64_t end = s->cells.cells[slot].count == 0 ? 0 : s->end[slot];
         for (uint64_t i = end - s->cells.cells[slot].count; i < end; ++i) {
             carom_vec3 at = carom_vec_scale(carom_vec_sub(s->centres[i], middle), inverse);
@@ -305,13 +305,13 @@ static carom_status most_near(carom_context *context, const carom_vec3 *from, ui
 /* ---- Classes of one set ---------------------------------------------------------------------- */
 
 /* Balls by class, the smallest first, in a unit in which coordinates and radii are at most 1. */
-typedef struct grid_bound_crowd {
+typedef struct grid_bound_classes {
     carom_vec3 *centres;
     uint64_t first[BOUND_CLASSES + 1]; /* of each class, in `centres` */
     double radius[BOUND_CLASSES];      /* the largest of each class */
     int unit;             /* lengths are 2^unit times those that two sets have in common */
     uint64_t class_count; /* classes that are not empty */
-} grid_bound_crowd;
+} grid_bound_classes;
 
 /* Half octaves below 1. */
 static int class_of(double radius) {
@@ -338,12 +338,12 @@ static carom_status grid_bound_list_balls(carom_context *context, const carom_gr
     return CAROM_OK;
 }
 
-static carom_status make_crowd(carom_context *context, const carom_grid_balls *balls,
-                               grid_bound_crowd *c) {
+static carom_status make_classes(carom_context *context, const carom_grid_balls *balls,
+                                 grid_bound_classes *c) {
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t count, at[BOUND_CLASSES + 1] = {0};
     double largest;
-    *c = (grid_bound_crowd){.centres = CAROM_ARENA_TAKE(scratch, carom_vec3, balls->count)};
+    *c = (grid_bound_classes){.centres = CAROM_ARENA_TAKE(scratch, carom_vec3, balls->count)};
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_ball *list = CAROM_ARENA_TAKE(scratch, carom_ball, balls->count);
     if (c->centres == NULL || list == NULL)
@@ -392,8 +392,8 @@ static double convert(double length, int from, int to) {
 }
 
 /* The most partners in class `to` of `of` of a ball in class `from` of `a`. */
-static carom_status most_partners(carom_context *context, const grid_bound_crowd *a, int from,
-                                  const grid_bound_crowd *of, int to, uint64_t *most) {
+static carom_status most_partners(carom_context *context, const grid_bound_classes *a, int from,
+                                  const grid_bound_classes *of, int to, uint64_t *most) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint64_t count = of->first[to + 1] - of->first[to];
@@ -406,8 +406,8 @@ static carom_status most_partners(carom_context *context, const grid_bound_crowd
 }
 
 /* Adds the pairs of class k of a and class l of b. */
-static carom_status grid_bound_add_pairs(carom_context *context, const grid_bound_crowd *a, int k,
-                                         const grid_bound_crowd *b, int l, uint64_t *bound) {
+static carom_status grid_bound_add_pairs(carom_context *context, const grid_bound_classes *a, int k,
+                                         const grid_bound_classes *b, int l, uint64_t *bound) {
     uint64_t of_a = a->first[k + 1] - a->first[k], of_b = b->first[l + 1] - b->first[l], most;
     if (of_a == 0 || of_b == 0) return CAROM_OK;
     CAROM_TRY(most_partners(context, a, k, b, l, &most));
@@ -422,8 +422,8 @@ static carom_status grid_bound_add_pairs(carom_context *context, const grid_boun
     return CAROM_OK;
 }
 
-static carom_status bound_two(carom_context *context, const grid_bound_crowd *a,
-                              const grid_bound_crowd *b, uint64_t *bound) {
+static carom_status bound_two(carom_context *context, const grid_bound_classes *a,
+                              const grid_bound_classes *b, uint64_t *bound) {
     carom_progress_expect(context, b->class_count * a->first[BOUND_CLASSES] +
                                        a->class_count * b->first[BOUND_CLASSES]);
     for (int k = 0; k < BOUND_CLASSES; ++k)
@@ -432,7 +432,8 @@ static carom_status bound_two(carom_context *context, const grid_bound_crowd *a,
     return CAROM_OK;
 }
 
-static carom_status bound_one(carom_context *context, const grid_bound_crowd *c, uint64_t *bound) {
+static carom_status bound_one(carom_context *context, const grid_bound_classes *c,
+                              uint64_t *bound) {
     carom_progress_expect(context, c->class_count * c->first[BOUND_CLASSES]);
     for (int k = 0; k < BOUND_CLASSES; ++k) {
         uint64_t count = c->first[k + 1] - c->first[k], most;
@@ -451,14 +452,14 @@ carom_status carom_grid_bound(carom_context *context, const carom_grid_balls *a,
                               const carom_grid_balls *b, uint64_t *bound) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    grid_bound_crowd crowd_a, crowd_b;
+    grid_bound_classes classes_a, classes_b;
     *bound = 0;
     carom_progress_begin(context, "bounding the candidates", 0);
-    carom_status status = make_crowd(context, a, &crowd_a);
-    if (status == CAROM_OK && b != NULL) status = make_crowd(context, b, &crowd_b);
+    carom_status status = make_classes(context, a, &classes_a);
+    if (status == CAROM_OK && b != NULL) status = make_classes(context, b, &classes_b);
     if (status == CAROM_OK)
-        status = b != NULL ? bound_two(context, &crowd_a, &crowd_b, bound)
-                           : bound_one(context, &crowd_a, bound);
+        status = b != NULL ? bound_two(context, &classes_a, &classes_b, bound)
+                           : bound_one(context, &classes_a, bound);
     status = carom_progress_finish(context, status);
     if (status != CAROM_OK) *bound = 0;
     carom_arena_rewind(scratch, mark);

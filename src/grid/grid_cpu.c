@@ -17,17 +17,17 @@
 /* ---- Cells of an item ------------------------------------------------------------------------ */
 
 /* The cells of an item on a level: the entries whose bits are set in `set`. */
-typedef struct grid_cpu_places {
+typedef struct grid_cpu_entries {
     uint64_t set;
     uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
-} grid_cpu_places;
+} grid_cpu_entries;
 
 /* Which of eight cells an item has; indexed by the mask of axes along which it has two. */
 static const uint8_t sets_of_eight[8] = {0x01, 0x03, 0x05, 0x0F, 0x11, 0x33, 0x55, 0xFF};
 
 /* Computes all eight cells of a 2 x 2 x 2 block at once, by the formulas of grid_item.h. */
-static inline void place_eight(const carom_grid_table *table, const carom_grid_cells *cells,
-                               uint32_t level, grid_cpu_places *p) {
+static inline void enter_eight(const carom_grid_table *table, const carom_grid_cells *cells,
+                               uint32_t level, grid_cpu_entries *p) {
     const carom_u32x8 right = {0, 1, 0, 1, 0, 1, 0, 1}, up = {0, 0, 1, 1, 0, 0, 1, 1},
                       behind = {0, 0, 0, 0, 1, 1, 1, 1}, lower = {7, 6, 5, 4, 3, 2, 1, 0};
     carom_grid_cells on = carom_grid_cells_on(cells, level);
@@ -54,9 +54,9 @@ static inline void place_eight(const carom_grid_table *table, const carom_grid_c
 }
 
 /* The general case: any number of cells and any hash. */
-__attribute__((noinline)) static void place_each(const carom_grid_table *table,
+__attribute__((noinline)) static void enter_each(const carom_grid_table *table,
                                                  const carom_grid_cells *cells, uint32_t level,
-                                                 grid_cpu_places *p) {
+                                                 grid_cpu_entries *p) {
     uint32_t count = carom_grid_enter(table, cells, level, p->buckets, p->tags);
     CAROM_ASSERT(count >= 1 && count <= CAROM_GRID_MOST_CELLS);
     p->set = ~UINT64_C(0) >> (64 - count);
@@ -67,7 +67,7 @@ __attribute__((noinline)) static void place_each(const carom_grid_table *table,
 #ifdef CAROM_CHECKS
 #define GRID_ITEMS_PER_CHECK 8u
 static void grid_check_eight(const carom_grid_table *table, const carom_grid_cells *cells,
-                             uint32_t level, const grid_cpu_places *p) {
+                             uint32_t level, const grid_cpu_entries *p) {
     uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS], i = 0;
     if (cells->low[0] % GRID_ITEMS_PER_CHECK != 0) return;
     uint32_t count = carom_grid_enter(table, cells, level, buckets, tags);
@@ -80,15 +80,15 @@ static void grid_check_eight(const carom_grid_table *table, const carom_grid_cel
 #define grid_check_eight(table, cells, level, p) ((void)0)
 #endif
 
-static inline void grid_cpu_place(const carom_grid_table *table, const carom_grid_cells *cells,
-                                  uint32_t level, grid_cpu_places *p) {
+static inline void grid_cpu_enter(const carom_grid_table *table, const carom_grid_cells *cells,
+                                  uint32_t level, grid_cpu_entries *p) {
     uint32_t wide = 0;
     for (int k = 0; k < 3; ++k) wide |= (cells->high[k] >> level) - (cells->low[k] >> level);
     if (table->block_shift != 0 && wide <= 1u) {
-        place_eight(table, cells, level, p);
+        enter_eight(table, cells, level, p);
         grid_check_eight(table, cells, level, p);
     } else {
-        place_each(table, cells, level, p);
+        enter_each(table, cells, level, p);
     }
 }
 
@@ -97,11 +97,11 @@ static inline carom_grid_cells cells_of_rank(const carom_grid_view *view, uint32
     return carom_grid_cells_of(&view->space, &box);
 }
 
-static inline bool place_rank(const carom_grid_view *view, uint32_t rank, grid_cpu_places *p) {
+static inline bool enter_rank(const carom_grid_view *view, uint32_t rank, grid_cpu_entries *p) {
     uint32_t level = view->levels[rank];
     if (level == CAROM_GRID_NOWHERE) return false;
     carom_grid_cells cells = cells_of_rank(view, rank);
-    grid_cpu_place(&view->table, &cells, level, p);
+    grid_cpu_enter(&view->table, &cells, level, p);
     return true;
 }
 
@@ -111,9 +111,9 @@ static inline uint32_t grid_cpu_lowest(uint64_t set) {
 
 void CAROM_CPU(carom_grid_count)(const carom_grid_view *view, uint32_t first, uint32_t end,
                                  bool shared, uint32_t *counts) {
-    grid_cpu_places p;
+    grid_cpu_entries p;
     for (uint32_t rank = first; rank < end; ++rank) {
-        if (!place_rank(view, rank, &p)) continue;
+        if (!enter_rank(view, rank, &p)) continue;
         for (; p.set != 0; p.set &= p.set - 1) {
             uint32_t *count = &counts[p.buckets[grid_cpu_lowest(p.set)]];
             if (shared)
@@ -126,9 +126,9 @@ void CAROM_CPU(carom_grid_count)(const carom_grid_view *view, uint32_t first, ui
 
 void CAROM_CPU(carom_grid_fill)(const carom_grid_view *view, uint32_t first, uint32_t end,
                                 bool shared, uint32_t *ends, uint32_t *ranks, uint32_t *tags) {
-    grid_cpu_places p;
+    grid_cpu_entries p;
     for (uint32_t rank = end; rank-- > first;) {
-        if (!place_rank(view, rank, &p)) continue;
+        if (!enter_rank(view, rank, &p)) continue;
         for (; p.set != 0; p.set &= p.set - 1) {
             uint32_t i = grid_cpu_lowest(p.set), *last = &ends[p.buckets[i]];
             uint32_t at = shared ? __atomic_sub_fetch(last, 1u, __ATOMIC_RELAXED) : --*last;
@@ -165,7 +165,7 @@ static inline bool grid_cpu_overlaps(const grid_cpu_query *q, uint32_t rank) {
 }
 
 /* Compares the boxes of the matching entries. */
-static inline bool grid_cpu_settle(grid_cpu_query *q) {
+static inline bool grid_cpu_flush(grid_cpu_query *q) {
     carom_grid_found *found = q->found;
     const uint32_t *ranks = q->view->ranks;
     for (uint32_t at = 0; at < q->hit_count; at += CAROM_GRID_FLUSH) {
@@ -187,13 +187,13 @@ static inline bool grid_cpu_settle(grid_cpu_query *q) {
 }
 
 /* Tests an entry whose tags cannot decide. */
-static bool ask_entry(grid_cpu_query *q, const grid_cpu_visit *v, uint32_t entry) {
+static bool test_entry(grid_cpu_query *q, const grid_cpu_visit *v, uint32_t entry) {
     const carom_grid_view *view = q->view;
     uint32_t rank = view->ranks[entry], level = v->tags >> CAROM_GRID_TAG_LEVEL & 31u;
     if (view->levels[rank] != level || rank < v->after || !grid_cpu_overlaps(q, rank)) return true;
     carom_grid_cells cells = cells_of_rank(view, rank);
     if (!carom_grid_is_once(&view->table, &q->cells, &cells, level, v->bucket)) return true;
-    if (q->hit_count >= GRID_MOST_HITS && !grid_cpu_settle(q)) return false;
+    if (q->hit_count >= GRID_MOST_HITS && !grid_cpu_flush(q)) return false;
     CAROM_ASSERT(q->hit_count < GRID_MOST_HITS + CAROM_LANES);
     q->hits[q->hit_count++] = entry;
     return true;
@@ -205,7 +205,7 @@ static inline bool grid_cpu_scan(grid_cpu_query *q, const grid_cpu_visit *v) {
     uint32_t at = v->at, end = v->end;
     if ((v->tags & CAROM_GRID_TAG_MULTI) != 0) {
         for (; at < end; ++at)
-            if (!ask_entry(q, v, at)) return false;
+            if (!test_entry(q, v, at)) return false;
         return true;
     }
     carom_u32v mask = carom_u32v_splat(carom_grid_match_mask(v->tags));
@@ -221,12 +221,12 @@ static inline bool grid_cpu_scan(grid_cpu_query *q, const grid_cpu_visit *v) {
         carom_i32v several = (carom_i32v)((entry & CAROM_GRID_TAG_MULTI) != 0u);
         CAROM_ASSERT(at < end);
         uint32_t left = CAROM_MIN(end - at, CAROM_LANES);
-        carom_lanes there = ~0u >> (32 - left), ask = carom_lanes_of(several) & there;
-        if (q->hit_count + CAROM_LANES > GRID_MOST_HITS && !grid_cpu_settle(q)) return false;
-        q->hit_count +=
-            carom_lanes_list(carom_lanes_of(match) & there & ~ask, at, &q->hits[q->hit_count]);
-        for (; ask != 0; ask &= ask - 1)
-            if (!ask_entry(q, v, at + (uint32_t)__builtin_ctz(ask))) return false;
+        carom_lanes there = ~0u >> (32 - left), undecided = carom_lanes_of(several) & there;
+        if (q->hit_count + CAROM_LANES > GRID_MOST_HITS && !grid_cpu_flush(q)) return false;
+        q->hit_count += carom_lanes_list(carom_lanes_of(match) & there & ~undecided, at,
+                                         &q->hits[q->hit_count]);
+        for (; undecided != 0; undecided &= undecided - 1)
+            if (!test_entry(q, v, at + (uint32_t)__builtin_ctz(undecided))) return false;
         at += CAROM_LANES;
     } while (at < end);
     return true;
@@ -236,8 +236,8 @@ static inline bool grid_cpu_scan(grid_cpu_query *q, const grid_cpu_visit *v) {
  * accesses overlap. Empty buckets are dropped without a branch. */
 static inline void grid_cpu_look(grid_cpu_query *q, uint32_t level, uint32_t after) {
     const carom_grid_view *view = q->view;
-    grid_cpu_places p;
-    grid_cpu_place(&view->table, &q->cells, level, &p);
+    grid_cpu_entries p;
+    grid_cpu_enter(&view->table, &q->cells, level, &p);
     for (; p.set != 0; p.set &= p.set - 1) {
         uint32_t i = grid_cpu_lowest(p.set), bucket = p.buckets[i];
         grid_cpu_visit *v = &q->visits[q->visit_count];
@@ -263,7 +263,7 @@ static inline bool look_on(grid_cpu_query *q, uint32_t levels) {
         if (q->visit_count > GRID_MOST_VISITS && !grid_cpu_scan_all(q)) return false;
         grid_cpu_look(q, (uint32_t)__builtin_ctz(levels), 0);
     }
-    return grid_cpu_scan_all(q) && grid_cpu_settle(q);
+    return grid_cpu_scan_all(q) && grid_cpu_flush(q);
 }
 
 static inline void grid_cpu_begin(grid_cpu_query *q, const carom_box *box, uint32_t a) {

@@ -43,8 +43,8 @@ struct carom_grid_memory {
 };
 
 /* The bytes that a grid takes but for its entries; with memory != NULL the addresses in it. */
-static inline uint64_t carom_grid_place(uint32_t count, uint32_t buckets, char *memory,
-                                        carom_grid_memory *grid) {
+static inline uint64_t carom_grid_lay_out(uint32_t count, uint32_t buckets, char *memory,
+                                          carom_grid_memory *grid) {
     uint64_t at = CAROM_DEVICE_ALLOCATION, row;
     grid->temporary_bytes = carom_device_scan_bytes((uint64_t)buckets + 1);
     row = carom_device_row(((uint64_t)buckets + 1) * sizeof(uint32_t));
@@ -246,7 +246,7 @@ struct carom_grid_walk {
     __device__ bool meets(const BOXES &boxes, const carom_grid_memory &grid, uint2 entry) const {
         bool later = at_level != level || entry.x > rank;
         /* an item with one cell in this bucket says which by its tags */
-        bool here = (entry.y & CAROM_GRID_TAG_PLACE) == cell_tags;
+        bool here = (entry.y & CAROM_GRID_TAG_CELL_AND_LEVEL) == cell_tags;
         bool several = (entry.y & CAROM_GRID_TAG_MULTI) != 0 &&
                        (entry.y >> CAROM_GRID_TAG_LEVEL & 31u) == at_level;
         if (!(later && (here || several) && boxes.paired(rank, entry.x))) return false;
@@ -309,7 +309,7 @@ static inline carom_status carom_grid_reserve(carom_device *device, uint32_t cou
                                               const carom_grid_table &table) {
     carom_grid_memory grid = {};
     CAROM_DEVICE_TRY(carom_device_reserve_scratch(
-        device, CAROM_SCRATCH_GRID, carom_grid_place(count, table.bucket_count, nullptr, &grid),
+        device, CAROM_SCRATCH_GRID, carom_grid_lay_out(count, table.bucket_count, nullptr, &grid),
         "a grid"));
     return carom_device_reserve_list(device, CAROM_SCRATCH_GRID_ENTRIES,
                                      CAROM_GRID_ENTRIES_PER_ITEM * (uint64_t)count +
@@ -321,9 +321,9 @@ static inline carom_status carom_grid_reserve(carom_device *device, uint32_t cou
 static inline carom_grid_memory carom_grid_take(carom_device *device, uint32_t count,
                                                 const carom_grid_table &table) {
     carom_grid_memory grid = {};
-    uint64_t bytes = carom_grid_place(count, table.bucket_count, nullptr, &grid);
-    (void)carom_grid_place(count, table.bucket_count,
-                           carom_device_take<char>(device, CAROM_SCRATCH_GRID, bytes), &grid);
+    uint64_t bytes = carom_grid_lay_out(count, table.bucket_count, nullptr, &grid);
+    (void)carom_grid_lay_out(count, table.bucket_count,
+                             carom_device_take<char>(device, CAROM_SCRATCH_GRID, bytes), &grid);
     bytes = carom_device_scratch_bytes(device, CAROM_SCRATCH_GRID_ENTRIES);
     grid.entries = carom_device_take<uint2>(device, CAROM_SCRATCH_GRID_ENTRIES, bytes);
     grid.entry_capacity = bytes / sizeof(uint2);

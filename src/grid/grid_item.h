@@ -63,10 +63,10 @@
 #define CAROM_GRID_NOWHERE 255u /* the level of an item with an empty box: no level */
 
 /* First bits and masks of the tags, as listed above. */
-#define CAROM_GRID_TAG_CELL  3u
-#define CAROM_GRID_TAG_LEVEL 12u
-#define CAROM_GRID_TAG_MULTI 0x20000u
-#define CAROM_GRID_TAG_PLACE 0x1FFF8u /* cell and level */
+#define CAROM_GRID_TAG_CELL           3u
+#define CAROM_GRID_TAG_LEVEL          12u
+#define CAROM_GRID_TAG_MULTI          0x20000u
+#define CAROM_GRID_TAG_CELL_AND_LEVEL 0x1FFF8u /* cell and level */
 
 /* Quarters: four bits per axis. A pair must have a bit in common on all three axes. */
 #define CAROM_GRID_TAG_QUARTERS 18u
@@ -400,11 +400,11 @@ CAROM_ITEM uint32_t carom_grid_enter(const carom_grid_table *table, const carom_
  * bucket. They match if cell and level are equal and, along each axis where the cell is not the
  * query's lower cell, it is the entry's lower cell. Not for tags of several cells. */
 CAROM_ITEM uint32_t carom_grid_match_mask(uint32_t tags) {
-    return CAROM_GRID_TAG_PLACE | (~tags & 7u);
+    return CAROM_GRID_TAG_CELL_AND_LEVEL | (~tags & 7u);
 }
 
 CAROM_ITEM uint32_t carom_grid_match_value(uint32_t tags) {
-    return (tags & CAROM_GRID_TAG_PLACE) | (~tags & 7u);
+    return (tags & CAROM_GRID_TAG_CELL_AND_LEVEL) | (~tags & 7u);
 }
 
 /* Whether an entry matches a query, by their tags: the pair, if its boxes overlap, is reported in

@@ -82,7 +82,7 @@ static void grid_perfect_deal(perfect *p) {
     }
     for (uint32_t g = 0; g < groups; ++g)
         p->by_size[sizes[CAROM_MIN(p->starts[g + 1] - p->starts[g], PERFECT_GROUP_SIZES)]++] = g;
-    CAROM_ASSERT(sizes[0] == groups); /* the smallest come last: every group has its place */
+    CAROM_ASSERT(sizes[0] == groups); /* the smallest come last: every group has its index */
 }
 
 /* Takes the buckets of a group under a displacement, or none if one of them is taken already. */

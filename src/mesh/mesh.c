@@ -64,8 +64,8 @@ carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *or
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-/* Bodies of parallel loops: CAROM_BAD_INPUT where something is wrong. The first such place is then
- * searched for serially. */
+/* Bodies of parallel loops: CAROM_BAD_INPUT where something is wrong. The first such element is
+ * then searched for serially. */
 
 static carom_status positions_are_finite(void *argument, carom_range range) {
     const carom_mesh_view *view = argument;

@@ -7,6 +7,7 @@
  * meshes is a part; its name is its path below the root, as the names of nodes repeat. */
 #include <inttypes.h>
 
+#include "base/platform.h"
 #include "geom/length.h"
 #include "mesh/mesh_3mf.h"
 #include "mesh/mesh_format.h"
@@ -14,7 +15,6 @@
 #ifdef CAROM_HAVE_ASSIMP
 #include <assimp/cimport.h>
 #include <assimp/scene.h>
-#include <dlfcn.h>
 
 typedef struct assimp {
     const struct aiScene *(*import_file)(const char *path, unsigned flags);
@@ -25,14 +25,15 @@ typedef struct assimp {
 } assimp;
 
 static bool mesh_assimp_find(void *library, const char *name, void *to) {
-    void *symbol = dlsym(library, name);
+    void *symbol = carom_os_library_find(library, name);
     memcpy(to, &symbol, sizeof(symbol)); /* C has no cast from object to function pointer */
     return symbol != NULL;
 }
 
 /* The library is never unloaded: loading it again would cost as much each time. */
 static bool open_assimp(assimp *a) {
-    void *library = dlopen(CAROM_ASSIMP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    char why[8];
+    void *library = carom_os_library_open(CAROM_ASSIMP_LIBRARY, why, sizeof(why));
     return library != NULL && mesh_assimp_find(library, "aiImportFile", &a->import_file) &&
            mesh_assimp_find(library, "aiImportFileFromMemory", &a->import_memory) &&
            mesh_assimp_find(library, "aiReleaseImport", &a->release) &&

@@ -52,6 +52,7 @@ static carom_mesh_format guess_by_content(carom_source source) {
     if (carom_text_accept(&text, "ply") && text.at < text.end && carom_is_newline(*text.at))
         return CAROM_MESH_FORMAT_PLY;
     if (carom_off_header_end(source.bytes, text.end) != NULL) return CAROM_MESH_FORMAT_OFF;
+    if (carom_glb_is(source)) return CAROM_MESH_FORMAT_OTHER;
     if (carom_stl_is_binary(source)) return CAROM_MESH_FORMAT_STL;
     text.at = text.begin;
     if (!carom_text_accept(&text, "solid")) return CAROM_MESH_FORMAT_GUESS;

@@ -25,6 +25,11 @@ carom_read_fn carom_read_obj, carom_read_ply, carom_read_stl, carom_read_off;
  * its folder. */
 carom_status carom_read_assimp(carom_builder *builder, const char *path, carom_source source);
 
+/* Whether the bytes are binary glTF 2.0. carom_read_glb reads it, unless it needs more than that:
+ * *is_foreign then says so, and the builder is unchanged. */
+bool carom_glb_is(carom_source source);
+carom_status carom_read_glb(carom_builder *builder, carom_source source, bool *is_foreign);
+
 /* Writers put a checked view into the writer, which reports its own failures. */
 typedef carom_status carom_write_fn(carom_writer *writer, const carom_mesh_view *view,
                                     carom_mesh_format format);

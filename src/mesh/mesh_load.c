@@ -59,6 +59,11 @@ static carom_status mesh_load_read_format(carom_builder *builder, const request 
     case CAROM_MESH_FORMAT_OFF:
         return carom_read_off(builder, source, format);
     case CAROM_MESH_FORMAT_OTHER:
+        if (carom_glb_is(source)) {
+            bool is_foreign;
+            carom_status status = carom_read_glb(builder, source, &is_foreign);
+            if (status != CAROM_OK || !is_foreign) return status;
+        }
         /* assimp also reads files that this one refers to (materials, buffers), so it gets the path
          * if possible. */
         return carom_read_assimp(builder, packed ? NULL : r->path, source);

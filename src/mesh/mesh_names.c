@@ -45,11 +45,11 @@ uint32_t carom_names_push(carom_names *names, const carom_allocator *allocator, 
 
 /* The slot of the name, or the empty one where it belongs. */
 static uint32_t *find_slot(const carom_names *names, const char *name, size_t length) {
-    uint64_t place = hash_name(names, name, length) & (names->slot_count - 1);
-    while (names->slots[place] != 0 &&
-           !mesh_names_is_same(carom_names_get(names, names->slots[place] - 1), name, length))
-        place = (place + 1) & (names->slot_count - 1);
-    return &names->slots[place];
+    uint64_t slot = hash_name(names, name, length) & (names->slot_count - 1);
+    while (names->slots[slot] != 0 &&
+           !mesh_names_is_same(carom_names_get(names, names->slots[slot] - 1), name, length))
+        slot = (slot + 1) & (names->slot_count - 1);
+    return &names->slots[slot];
 }
 
 static bool double_slots(carom_names *names, const carom_allocator *allocator) {

@@ -304,7 +304,7 @@ static bool reads_back(uint64_t digits, int power, double value) {
     return carom_decimal_value(&d) == value;
 }
 
-static char *place_digits(char *to, uint64_t digits, int power) {
+static char *lay_out_digits(char *to, uint64_t digits, int power) {
     while (digits % 10 == 0) {
         digits /= 10;
         ++power;
@@ -348,13 +348,13 @@ char *carom_number_print(char *to, double value) {
     }
     value = value < 0.0 ? -value : value;
     if (value < 9007199254740992.0 && value == (double)(uint64_t)value)
-        return place_digits(to, (uint64_t)value, 0);
+        return lay_out_digits(to, (uint64_t)value, 0);
     for (int count = 15; count <= 17; ++count) {
         int power;
         uint64_t digits = round_digits(value, count, &power);
-        if (reads_back(digits, power, value)) return place_digits(to, digits, power);
+        if (reads_back(digits, power, value)) return lay_out_digits(to, digits, power);
     }
     int power;
     uint64_t digits = library_digits(value, &power);
-    return place_digits(to, digits, power);
+    return lay_out_digits(to, digits, power);
 }

@@ -2,6 +2,7 @@
 /* Reading and writing of PLY. Reading is the header (mesh_ply_header.c), then text or binary data
  * (mesh_ply_ascii.c, mesh_ply_binary.c). Writing is one loop for vertices and one for faces. */
 #include "mesh/mesh_ply.h"
+#include "base/byte_order.h"
 
 /* Allocates the properties that are kept. */
 static bool reserve_properties(const carom_ply *ply, carom_builder *builder) {
@@ -137,16 +138,14 @@ static char *put_bytes(char *to, uint64_t value, int size, bool big) {
 /* Writes the properties of one vertex or face. */
 static void write_values(carom_writer *writer, const carom_mesh_view *view, bool of_faces,
                          uint64_t index, bool big) {
-    const uint16_t one = 1;
-    uint8_t little;
-    memcpy(&little, &one, 1);
+    bool turns = big == carom_is_little_endian();
     for (uint64_t i = 0; i < view->property_count; ++i) {
         const carom_mesh_property *p = &view->properties[i];
         if (p->of_faces != of_faces) continue;
         size_t size = carom_property_size(p->type);
         const char *from = (const char *)p->values + index * size;
         char *at = carom_writer_reserve(writer);
-        for (size_t b = 0; b < size; ++b) *at++ = from[big == (little != 0) ? size - 1 - b : b];
+        for (size_t b = 0; b < size; ++b) *at++ = from[turns ? size - 1 - b : b];
         carom_writer_advance(writer, at);
     }
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/byte_order.h"
 #include "mesh/mesh_ply.h"
 
 typedef struct line {
@@ -117,12 +118,9 @@ static bool store_value(const carom_mesh_property *property, uint64_t index, dou
         if (!(value >= limit[0] && value <= limit[1]) || value != (double)(int64_t)value)
             return false;
         uint64_t bits = (uint64_t)(int64_t)value; /* the low bytes are those of the narrow type */
-        for (size_t i = 0; i < size; ++i) {
-            uint16_t one = 1;
-            uint8_t little;
-            memcpy(&little, &one, 1);
+        bool little = carom_is_little_endian();
+        for (size_t i = 0; i < size; ++i)
             to[little ? i : size - 1 - i] = (char)(bits >> 8 * i & 0xFF);
-        }
     }
     return true;
 }

@@ -5,6 +5,7 @@
  * by value. */
 #include <inttypes.h>
 
+#include "base/byte_order.h"
 #include "mesh/mesh_ply.h"
 
 typedef struct data {
@@ -14,13 +15,6 @@ typedef struct data {
     const carom_ply_element *element;
     bool swap; /* the file's byte order is not the machine's */
 } data;
-
-static bool machine_is_little(void) {
-    const uint16_t one = 1;
-    uint8_t first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
 
 static void load_bytes(const data *d, const uint8_t *at, void *to, size_t size) {
     uint8_t *bytes = to;
@@ -332,7 +326,7 @@ static carom_status read_elements(data *d) {
 
 carom_status carom_ply_read_binary(carom_text *text, const carom_ply *ply, carom_builder *builder) {
     data d = {.text = text, .ply = ply, .builder = builder};
-    d.swap = machine_is_little() != (ply->format == CAROM_MESH_FORMAT_PLY);
+    d.swap = carom_is_little_endian() != (ply->format == CAROM_MESH_FORMAT_PLY);
     for (uint32_t e = 0; e < ply->element_count && !builder->stopped; ++e) {
         d.element = &ply->elements[e];
         if (d.element->kind == CAROM_PLY_VERTEX)

@@ -51,10 +51,10 @@ typedef struct cycle {
 } cycle;
 
 static uint32_t at(const cycle *c, uint64_t i) {
-    uint64_t place = c->start + i;
-    if (place >= c->count) place -= c->count;
-    CAROM_ASSERT(place < c->count);
-    return c->corners[c->backward ? c->count - 1 - place : place];
+    uint64_t index = c->start + i;
+    if (index >= c->count) index -= c->count;
+    CAROM_ASSERT(index < c->count);
+    return c->corners[c->backward ? c->count - 1 - index : index];
 }
 
 /* Two candidate starts are compared corner by corner. The one that loses after k equal corners

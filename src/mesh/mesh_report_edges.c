@@ -27,9 +27,9 @@ typedef struct mesh_report_edges_share {
 
 typedef struct edges {
     const carom_mesh_view *view;
-    uint32_t *starts;         /* first side of list 2 v + backward; after filling, its end */
-    _Atomic uint32_t *places; /* the same while counting and filling */
-    uint64_t *sides;          /* other vertex << 32 | face */
+    uint32_t *starts;          /* first side of list 2 v + backward; after filling, its end */
+    _Atomic uint32_t *cursors; /* the same while counting and filling */
+    uint64_t *sides;           /* other vertex << 32 | face */
     _Atomic uint32_t *parents;
     _Atomic uint8_t *has_edge; /* per face: some side was not cancelled */
     mesh_report_edges_share *shares;
@@ -69,7 +69,7 @@ static uint64_t list_of(uint32_t a, uint32_t b) {
     return a < b ? 2 * (uint64_t)a : 2 * (uint64_t)b + 1;
 }
 
-/* Counts the sides of each list, or writes them to their places. */
+/* Counts the sides of each list, or writes them to their positions. */
 static inline carom_status list_sides(edges *e, carom_range range, bool write) {
     for (uint64_t f = range.begin; f < range.end; ++f) {
         uint64_t begin = carom_mesh_offset(e->view, f), end = carom_mesh_offset(e->view, f + 1);
@@ -77,9 +77,9 @@ static inline carom_status list_sides(edges *e, carom_range range, bool write) {
         for (uint64_t i = begin; i < end; ++i) {
             uint32_t b = e->view->corners[i];
             if (a != b) {
-                uint32_t place =
-                    atomic_fetch_add_explicit(&e->places[list_of(a, b)], 1, memory_order_relaxed);
-                if (write) e->sides[place] = (uint64_t)CAROM_MAX(a, b) << 32 | f;
+                uint32_t at =
+                    atomic_fetch_add_explicit(&e->cursors[list_of(a, b)], 1, memory_order_relaxed);
+                if (write) e->sides[at] = (uint64_t)CAROM_MAX(a, b) << 32 | f;
             }
             a = b;
         }
@@ -145,8 +145,8 @@ static void note_edge(mesh_report_edges_share *share, uint64_t edge, uint64_t fo
     }
 }
 
-static bool ends(const edges *e, uint64_t place, uint64_t end, uint64_t other) {
-    return place == end || e->sides[place] >> 32 != other;
+static bool ends(const edges *e, uint64_t at, uint64_t end, uint64_t other) {
+    return at == end || e->sides[at] >> 32 != other;
 }
 
 static void visit_vertex(edges *e, mesh_report_edges_share *share, uint64_t vertex) {
@@ -188,17 +188,17 @@ static carom_status mesh_report_edges_visit_vertices(void *argument, carom_range
 static carom_status find_edges(carom_context *context, edges *e) {
     uint64_t lists = 2 * e->view->vertex_count, faces = e->view->face_count;
     uint64_t grain = carom_grain(context, faces, MESH_EDGES_FACES_PER_RANGE);
-    for (uint64_t i = 0; i < lists; ++i) atomic_init(&e->places[i], 0);
+    for (uint64_t i = 0; i < lists; ++i) atomic_init(&e->cursors[i], 0);
     for (uint64_t i = 0; i < faces; ++i) {
         atomic_init(&e->parents[i], (uint32_t)i);
         atomic_init(&e->has_edge[i], 0);
     }
     CAROM_TRY(carom_parallel_for(context, faces, grain, count_sides, e));
-    for (uint64_t i = 0; i < lists; ++i) e->starts[i] = atomic_load(&e->places[i]);
+    for (uint64_t i = 0; i < lists; ++i) e->starts[i] = atomic_load(&e->cursors[i]);
     CAROM_TRY(carom_scan_u32(context, e->starts, lists, e->starts));
-    for (uint64_t i = 0; i < lists; ++i) atomic_store(&e->places[i], e->starts[i]);
+    for (uint64_t i = 0; i < lists; ++i) atomic_store(&e->cursors[i], e->starts[i]);
     CAROM_TRY(carom_parallel_for(context, faces, grain, fill_sides, e));
-    for (uint64_t i = 0; i < lists; ++i) e->starts[i] = atomic_load(&e->places[i]);
+    for (uint64_t i = 0; i < lists; ++i) e->starts[i] = atomic_load(&e->cursors[i]);
     return carom_parallel_for(
         context, e->view->vertex_count,
         carom_grain(context, e->view->vertex_count, MESH_EDGES_FACES_PER_RANGE),
@@ -243,12 +243,12 @@ carom_status carom_report_edges(carom_context *context, const carom_mesh_view *v
     uint64_t corners = carom_mesh_corner_count(view), lists = 2 * view->vertex_count;
     edges e = {.view = view};
     e.starts = CAROM_ARENA_TAKE(scratch, uint32_t, lists + 1);
-    e.places = CAROM_ARENA_TAKE(scratch, _Atomic uint32_t, lists);
+    e.cursors = CAROM_ARENA_TAKE(scratch, _Atomic uint32_t, lists);
     e.sides = CAROM_ARENA_TAKE(scratch, uint64_t, corners);
     e.parents = CAROM_ARENA_TAKE(scratch, _Atomic uint32_t, view->face_count);
     e.has_edge = CAROM_ARENA_TAKE(scratch, _Atomic uint8_t, view->face_count);
     e.shares = CAROM_ARENA_TAKE(scratch, mesh_report_edges_share, context->threads);
-    if (e.starts == NULL || e.places == NULL || e.sides == NULL || e.parents == NULL ||
+    if (e.starts == NULL || e.cursors == NULL || e.sides == NULL || e.parents == NULL ||
         e.has_edge == NULL || e.shares == NULL)
         return carom_fail_memory(context, 8 * lists + 8 * corners, "the edges of a mesh");
     for (uint32_t i = 0; i < context->threads; ++i)

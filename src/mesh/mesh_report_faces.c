@@ -19,8 +19,8 @@
 #include "mesh/mesh_report.h"
 
 #define MESH_REPORT_FACES_PER_RANGE ((uint64_t)1 << 12)
-/* Cones of six products between two settles. */
-#define SETTLE_MASK (((uint64_t)1 << 26) - 1)
+/* Cones of six products between two normalizations. */
+#define NORMALIZE_MASK (((uint64_t)1 << 26) - 1)
 
 typedef struct mesh_report_faces_share {
     carom_exact_sum volume;
@@ -103,7 +103,7 @@ static void visit_face(const faces *f, mesh_report_faces_share *share, uint64_t 
         carom_vec3 c = carom_mesh_position(view, view->corners[i]);
         carom_vec3 v = edge_between(f, a, c);
         carom_exact_sum_add_determinant(&share->volume, a, b, c);
-        if ((++share->cones & SETTLE_MASK) == 0) carom_exact_sum_settle(&share->volume);
+        if ((++share->cones & NORMALIZE_MASK) == 0) carom_exact_sum_normalize(&share->volume);
         twice = carom_vec_add(twice, carom_vec_cross(u, v));
         size += carom_vec_largest(u) * carom_vec_largest(v);
         flat += are_collinear(a, b, c);
@@ -126,7 +126,7 @@ static carom_status visit_faces(void *argument, carom_range range) {
     faces *f = argument;
     mesh_report_faces_share *share = &f->shares[range.worker];
     for (uint64_t i = range.begin; i < range.end; ++i) visit_face(f, share, i);
-    carom_exact_sum_settle(&share->volume);
+    carom_exact_sum_normalize(&share->volume);
     return CAROM_OK;
 }
 

@@ -117,6 +117,9 @@ static carom_status mesh_shapes_check(carom_context *context, const carom_shape_
         return carom_fail(
             context, CAROM_BAD_INPUT, "ratio %g of a %s; it must be positive and %s %g", def->ratio,
             carom_shape_name(def->shape), row->below_most ? "below" : "at most", most);
+    if (def->shape == CAROM_SHAPE_CLOTH && !isfinite(def->phase))
+        return carom_fail(context, CAROM_BAD_INPUT, "phase %g of a cloth; it must be finite",
+                          def->phase);
     if (def->detail < row->least_detail)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "detail %" PRIu64 " of a %s; it must be at least %" PRIu64, def->detail,

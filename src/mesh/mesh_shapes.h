@@ -20,7 +20,7 @@ typedef struct carom_sketch {
 } carom_sketch;
 
 /* Allocates. Counts are doubles, so that no product of sizes can wrap around. `quads` become two
- * triangles each unless the def asks for polygons; `others` are faces with `other_corners` corners
+ * triangles each unless the def says polygons; `others` are faces with `other_corners` corners
  * in total. */
 carom_status carom_sketch_begin(carom_sketch *sketch, double vertices, double quads, double others,
                                 double other_corners);

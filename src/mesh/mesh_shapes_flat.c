@@ -98,7 +98,7 @@ typedef struct cloth {
     wave waves[WAVES];
 } cloth;
 
-static void draw_waves(wave *waves, uint64_t seed) {
+static void draw_waves(wave *waves, uint64_t seed, double advance) {
     carom_random random = {seed};
     for (int k = 0; k < WAVES; ++k) {
         double frequency = carom_random_between(&random, 2.0, 10.0);
@@ -111,7 +111,7 @@ static void draw_waves(wave *waves, uint64_t seed) {
         waves[k] = (wave){.x = frequency * carom_cos(angle),
                           .y = frequency * carom_sin(angle),
                           .height = 0.10 / frequency,
-                          .phase = carom_random_between(&random, 0.0, CAROM_TURN),
+                          .phase = carom_random_between(&random, 0.0, CAROM_TURN) + advance,
                           .direction = carom_vec(d.x / length, d.y / length, d.z / length)};
     }
 }
@@ -146,7 +146,7 @@ static carom_status lay_rows(void *argument, carom_range range) {
 
 carom_status carom_shape_cloth(carom_sketch *sketch) {
     cloth c = {.sketch = sketch};
-    draw_waves(c.waves, sketch->def->seed != 0 ? sketch->def->seed : 12345);
+    draw_waves(c.waves, sketch->def->seed != 0 ? sketch->def->seed : 12345, sketch->def->phase);
     CAROM_TRY(begin_sheet(sketch));
     return carom_parallel_for(sketch->context, sketch->def->detail + 1, 1, lay_rows, &c);
 }

@@ -64,7 +64,7 @@ static int exact_area_sign(const corner *corners, uint32_t count) {
     for (uint32_t i = 0, before = count - 1; i < count; before = i++) {
         carom_exact_sum_add(&sum, corners[before].p.x, corners[i].p.y, 1.0);
         carom_exact_sum_subtract(&sum, corners[before].p.y, corners[i].p.x, 1.0);
-        if ((i & 0xFFFFFF) == 0xFFFFFF) carom_exact_sum_settle(&sum);
+        if ((i & 0xFFFFFF) == 0xFFFFFF) carom_exact_sum_normalize(&sum);
     }
     return carom_exact_sum_sign(&sum);
 }

@@ -101,13 +101,13 @@ static bool make_table(mesh_weld_table *t, carom_arena *scratch, uint64_t size) 
 }
 
 /* The low bits select the table, the high bits the slot. */
-static uint64_t mesh_weld_place_of(const mesh_weld_table *t, uint32_t hash) {
+static uint64_t mesh_weld_slot_of(const mesh_weld_table *t, uint32_t hash) {
     CAROM_ASSERT(t->size != 0 && t->size <= UINT64_C(1) << 32);
     return (uint64_t)hash * t->size >> 32;
 }
 
-static uint64_t place_after(const mesh_weld_table *t, uint64_t place) {
-    return place + 1 < t->size ? place + 1 : 0;
+static uint64_t slot_after(const mesh_weld_table *t, uint64_t slot) {
+    return slot + 1 < t->size ? slot + 1 : 0;
 }
 
 static bool double_table(mesh_weld_table *t, carom_arena *scratch) {
@@ -115,10 +115,10 @@ static bool double_table(mesh_weld_table *t, carom_arena *scratch) {
     if (!make_table(t, scratch, 2 * old.size)) return false;
     for (uint64_t i = 0; i < old.size; ++i) {
         if (old.slots[i].vertex == EMPTY) continue;
-        uint64_t place = mesh_weld_place_of(t, old.slots[i].hash);
-        while (t->slots[place].vertex != EMPTY) place = place_after(t, place);
-        t->slots[place] = old.slots[i];
-        CAROM_ASSERT(place < t->size);
+        uint64_t slot = mesh_weld_slot_of(t, old.slots[i].hash);
+        while (t->slots[slot].vertex != EMPTY) slot = slot_after(t, slot);
+        t->slots[slot] = old.slots[i];
+        CAROM_ASSERT(slot < t->size);
     }
     return true;
 }
@@ -126,11 +126,11 @@ static bool double_table(mesh_weld_table *t, carom_arena *scratch) {
 static uint32_t find_or_add(const weld *w, mesh_weld_table *t, uint32_t hash, uint32_t vertex) {
     const carom_mesh_view *view = w->view;
     mesh_weld_point p = read_point(view, vertex);
-    for (uint64_t place = mesh_weld_place_of(t, hash);; place = place_after(t, place)) {
-        mesh_weld_slot seen = t->slots[place];
+    for (uint64_t slot = mesh_weld_slot_of(t, hash);; slot = slot_after(t, slot)) {
+        mesh_weld_slot seen = t->slots[slot];
         if (seen.vertex == EMPTY) {
             CAROM_ASSERT(2 * t->count < t->size); /* a free slot is always found */
-            t->slots[place] = (mesh_weld_slot){hash, vertex};
+            t->slots[slot] = (mesh_weld_slot){hash, vertex};
             ++t->count;
             return vertex;
         }
@@ -147,7 +147,7 @@ static carom_status weld_share(weld *w, uint32_t share, uint32_t worker, carom_a
     for (uint64_t i = 0; i < count; ++i) {
         if (i + MESH_WELD_PREFETCH_VERTICES < count)
             __builtin_prefetch(
-                &t.slots[mesh_weld_place_of(&t, w->hashes[i + MESH_WELD_PREFETCH_VERTICES])]);
+                &t.slots[mesh_weld_slot_of(&t, w->hashes[i + MESH_WELD_PREFETCH_VERTICES])]);
         if ((w->hashes[i] & (w->shares - 1)) != share) continue;
         if (2 * t.count >= t.size && !double_table(&t, scratch)) return CAROM_NO_MEMORY;
         w->first[i] = find_or_add(w, &t, w->hashes[i], (uint32_t)i);

@@ -3,21 +3,15 @@
  * draft, and renamed when it is complete, so a full disk leaves the old file unchanged. Symbolic
  * links are followed and kept, and a replaced file keeps its mode. What is not a regular file (a
  * pipe, a device) is written directly. */
-#define _XOPEN_SOURCE 700
 #include "mesh/mesh_writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/context.h"
 #include "base/file.h"
+#include "base/platform.h"
 #include "base/progress.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_format.h"
@@ -25,9 +19,6 @@
 #include "mesh/mesh_number.h"
 
 #define BUFFER_BYTES ((size_t)1 << 18)
-#ifdef PATH_MAX
-_Static_assert(CAROM_WRITER_LONGEST_PATH >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
-#endif
 
 CAROM_RESULT_FILL(carom_bytes);
 CAROM_RESULT_DEFINE_FREE(carom_bytes);
@@ -92,10 +83,9 @@ static carom_status mesh_writer_fail_file(const carom_writer *writer, const char
 static carom_status put_file(void *user, const uint8_t *bytes, size_t size) {
     carom_writer *writer = user;
     while (size != 0) {
-        ssize_t written = write(writer->file, bytes, size);
+        int64_t written = carom_os_write(writer->file, bytes, size);
         if (written < 0 && errno == EAGAIN) { /* a pipe whose reader is not reading */
-            struct pollfd ready = {.fd = writer->file, .events = POLLOUT};
-            (void)poll(&ready, 1, CAROM_FILE_WAIT);
+            (void)carom_os_wait_output(writer->file, CAROM_FILE_WAIT);
             carom_progress_add(writer->context, 0, 0);
             if (carom_progress_cancelled(writer->context))
                 return carom_fail(writer->context, CAROM_CANCELLED, "%s: cancelled while it waited",
@@ -116,40 +106,41 @@ static carom_status take_for_file(carom_writer *writer) {
                                writer);
 }
 
-/* Opens a pipe or a device. Without O_NONBLOCK, opening a pipe waits for a reader and cannot be
- * cancelled. */
+/* Opens a pipe or a device. Waits for a reader of the pipe until it is cancelled. */
 static int open_pipe(carom_writer *writer) {
     for (;;) {
-        int file = open(writer->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        int file = carom_os_open_pipe(writer->name);
         if (file >= 0 || errno != ENXIO) return file;
-        (void)poll(NULL, 0, CAROM_FILE_WAIT);
+        carom_os_sleep(CAROM_FILE_WAIT);
         carom_progress_add(writer->context, 0, 0);
         if (carom_progress_cancelled(writer->context)) return -1;
     }
 }
 
-/* Opens a file next to the final path, named place.N.part with the first unused number N. Pipes and
- * devices are opened themselves. */
+/* Opens a file next to the final path, named FINAL_PATH.N.part with the first unused number N.
+ * Pipes and devices are opened themselves. */
 static carom_status open_draft(carom_writer_file *file) {
     carom_writer *writer = &file->writer;
-    struct stat info;
-    bool replaces = stat(writer->name, &info) == 0;
-    if (replaces && !S_ISREG(info.st_mode)) {
+    carom_os_file_info info;
+    bool replaces = carom_os_file_info_of(writer->name, &info);
+    if (replaces && info.kind != CAROM_OS_FILE_REGULAR) {
         writer->file = open_pipe(writer);
         if (writer->file < 0 && carom_progress_cancelled(writer->context)) return CAROM_CANCELLED;
         return writer->file < 0 ? mesh_writer_fail_file(writer, "cannot be opened for writing")
                                 : CAROM_OK;
     }
-    file->place =
-        replaces && realpath(writer->name, file->linked) != NULL ? file->linked : writer->name;
-    size_t size = strlen(file->place) + 32;
+    file->final_path =
+        replaces && carom_os_real_path(writer->name, file->linked, sizeof(file->linked))
+            ? file->linked
+            : writer->name;
+    size_t size = strlen(file->final_path) + 32;
     file->draft = carom_allocate(&writer->context->allocator, size, 1);
     if (file->draft == NULL) return carom_fail_memory(writer->context, size, "a file name");
     for (unsigned n = 0; n < 1000; ++n) {
-        snprintf(file->draft, size, "%s.%u.part", file->place, n);
-        writer->file = open(file->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        snprintf(file->draft, size, "%s.%u.part", file->final_path, n);
+        writer->file = carom_os_open_new(file->draft);
         if (writer->file >= 0) {
-            if (replaces) (void)fchmod(writer->file, info.st_mode & 0777);
+            if (replaces) carom_os_set_mode(writer->file, info.mode);
             return CAROM_OK;
         }
         if (errno != EEXIST) break;
@@ -186,12 +177,12 @@ carom_status carom_writer_close_file(carom_writer_file *file, carom_status writt
     }
     if (written == CAROM_OK && writer->deflate != NULL)
         written = carom_deflate_write(writer->deflate, NULL, 0, true, put_file, writer);
-    if (close(writer->file) != 0 && written == CAROM_OK)
+    if (carom_os_close(writer->file) != 0 && written == CAROM_OK)
         written = mesh_writer_fail_file(writer, "cannot be written");
     if (file->draft != NULL) {
-        if (written == CAROM_OK && rename(file->draft, file->place) != 0)
+        if (written == CAROM_OK && !carom_os_replace(file->draft, file->final_path))
             written = mesh_writer_fail_file(writer, "cannot be replaced");
-        if (written != CAROM_OK) (void)unlink(file->draft);
+        if (written != CAROM_OK) (void)carom_os_remove(file->draft);
     }
     carom_release(&writer->context->allocator, file->draft);
     carom_release(&writer->context->allocator, writer->buffer);

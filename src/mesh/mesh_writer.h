@@ -58,8 +58,8 @@ static inline void carom_writer_end_line(carom_writer *writer) {
  * carom_writer_close_file renames it, or removes it when the writer has failed. */
 typedef struct carom_writer_file {
     carom_writer writer;
-    char *draft;       /* its path */
-    const char *place; /* its final path: the writer's name, or the file that name links to */
+    char *draft;            /* its path */
+    const char *final_path; /* its final path: the writer's name, or the file that name links to */
     char linked[CAROM_WRITER_LONGEST_PATH];
 } carom_writer_file;
 carom_status carom_writer_open_file(carom_context *context, const char *name, bool gzip,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A packing: created from a mesh in four steps: the surface in its frame (pack_mesh.c), spheres by
- * one of three methods (pack_octree.c, pack_voxels.c, pack_prototypes.c), the nearest face of each,
- * and the shares of space (pack_shares.c). */
+/* A packing: created from a mesh in four steps: the surface in its frame (spheres_mesh.c), spheres
+ * by one of three methods (pack_octree.c, pack_voxels.c, pack_prototypes.c), the nearest face of
+ * each, and the shares of space (spheres_shares.c). */
 #include "pack/pack.h"
 #include "mesh/mesh.h"
 
@@ -14,8 +14,8 @@
 #include "geom/box.h"
 #include "geom/length.h"
 #include "pack/pack_octree.h"
-#include "pack/pack_overlap_item.h"
-#include "pack/pack_shares.h"
+#include "spheres/spheres_overlap_item.h"
+#include "spheres/spheres_shares.h"
 
 /* As pack.h says. 512^3 voxels take 0.5 GB. The least epsilon is a third of the gain at which a
  * climb ends (CAROM_PACK_CLIMB_GAIN): finer rounds find no larger balls. */
@@ -38,7 +38,7 @@ CAROM_RESULT_FILL(carom_packing_spheres);
 
 /* Balls in the order of their radii. */
 typedef struct pack_ranked {
-    carom_pack_ball ball;
+    carom_spheres_ball ball;
     uint64_t found;
 } pack_ranked;
 
@@ -49,8 +49,8 @@ static int pack_larger_first(const void *a, const void *b) {
 }
 
 typedef struct finishing {
-    const carom_pack_mesh *mesh;
-    const carom_pack_ball *balls;
+    const carom_spheres_mesh *mesh;
+    const carom_spheres_ball *balls;
     carom_packing_sphere *spheres;
 } finishing;
 
@@ -60,21 +60,21 @@ static carom_status finish_range(void *argument, carom_range range) {
     const finishing *f = argument;
     double scale = carom_power_of_two(-f->mesh->shift);
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        const carom_pack_ball *b = &f->balls[i];
+        const carom_spheres_ball *b = &f->balls[i];
         carom_vec3 c = carom_vec(b->x, b->y, b->z);
-        carom_pack_hit hit = carom_pack_mesh_distance(f->mesh, c, CAROM_BVH_NONE);
+        carom_spheres_hit hit = carom_spheres_mesh_distance(f->mesh, c, CAROM_BVH_NONE);
         CAROM_ASSERT(b->radius <= hit.distance); /* no ball reaches out of the solid */
-        f->spheres[i] = (carom_packing_sphere){.centre = carom_pack_mesh_restore(f->mesh, c),
+        f->spheres[i] = (carom_packing_sphere){.centre = carom_spheres_mesh_restore(f->mesh, c),
                                                .radius = b->radius * scale,
-                                               .face = f->mesh->faces[hit.place]};
-        double depth = (double)carom_float_down(hit.distance - CAROM_PACK_ERROR, 0.0);
+                                               .face = f->mesh->faces[hit.slot]};
+        double depth = (double)carom_float_down(hit.distance - CAROM_SPHERES_ERROR, 0.0);
         f->spheres[i].depth = CAROM_MAX(depth, b->radius) * scale;
     }
     return CAROM_OK;
 }
 
 /* Sorts the balls, largest first, and makes spheres of them. */
-static carom_status make_spheres(carom_context *context, const carom_pack_mesh *mesh,
+static carom_status make_spheres(carom_context *context, const carom_spheres_mesh *mesh,
                                  carom_pack_balls *balls, carom_packing *packing) {
     uint64_t count = balls->balls.count;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -97,31 +97,32 @@ static carom_status make_spheres(carom_context *context, const carom_pack_mesh *
 /* Where winding numbers are 0 and 1, volumes are exact up to rounding: shares sum to the solid, and
  * a ball is in its share but for what leaks into others. In the frame, where the solid's box is no
  * larger than 1. */
-static void pack_check_shares(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
-                              const carom_pack_share *shares, uint32_t count, double solid) {
+static void pack_check_shares(const carom_spheres_mesh *mesh, const carom_spheres_ball *balls,
+                              const carom_spheres_share *shares, uint32_t count, double solid) {
     double sum = 0.0;
     if (!mesh->balanced || !mesh->plain) return;
     for (uint32_t i = 0; i < count; ++i) {
         CAROM_ASSERT(shares[i].cover >= balls[i].radius);
         CAROM_ASSERT(shares[i].volume + shares[i].leak >=
-                     carom_pack_volume(balls[i].radius) * (1.0 - CAROM_PACK_VOLUME_ERROR) -
-                         CAROM_PACK_VOLUME_ERROR);
+                     carom_spheres_volume(balls[i].radius) * (1.0 - CAROM_SPHERES_VOLUME_ERROR) -
+                         CAROM_SPHERES_VOLUME_ERROR);
         sum += shares[i].volume;
     }
-    CAROM_ASSERT(fabs(sum - solid) <= CAROM_PACK_VOLUME_ERROR);
+    CAROM_ASSERT(fabs(sum - solid) <= CAROM_SPHERES_VOLUME_ERROR);
 }
 
 /* Computes secondary radii, covers and voids; converts to the caller's units. */
-static carom_status make_shares(carom_context *context, const carom_pack_mesh *mesh,
-                                const carom_pack_ball *balls, bool keep, carom_packing *packing) {
+static carom_status make_shares(carom_context *context, const carom_spheres_mesh *mesh,
+                                const carom_spheres_ball *balls, bool keep,
+                                carom_packing *packing) {
     uint32_t count = (uint32_t)packing->info.spheres;
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_pack_share *shares = CAROM_ARENA_TAKE(scratch, carom_pack_share, count);
-    carom_pack_cell_array cells = {0};
+    carom_spheres_share *shares = CAROM_ARENA_TAKE(scratch, carom_spheres_share, count);
+    carom_spheres_cell_array cells = {0};
     if (shares == NULL)
         return carom_fail_memory(context, count * sizeof(*shares), "shares of a packing");
-    carom_status status =
-        carom_pack_shares(mesh, balls, count, shares, keep ? &cells : NULL, &packing->info.cells);
+    carom_status status = carom_spheres_shares(mesh, balls, count, shares, keep ? &cells : NULL,
+                                               &packing->info.cells);
     packing->cells = cells.data;
     packing->cell_count = cells.count;
     if (status != CAROM_OK) return status;
@@ -134,13 +135,13 @@ static carom_status make_shares(carom_context *context, const carom_pack_mesh *m
         packing->info.volume = volume * cube;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        const carom_pack_share *s = &shares[i];
+        const carom_spheres_share *s = &shares[i];
         carom_packing_sphere *to = &packing->spheres[i];
-        to->secondary = (double)(float)carom_cbrt(s->volume / CAROM_PACK_BALL_VOLUME) * back;
+        to->secondary = (double)(float)carom_cbrt(s->volume / CAROM_SPHERES_BALL_VOLUME) * back;
         to->cover = (double)carom_float_up(s->cover, 0.0) * back;
         double rest =
-            s->volume * (1.0 + CAROM_PACK_VOLUME_ERROR) - carom_pack_volume(balls[i].radius);
-        rest = CAROM_MAX(rest, 0.0) + s->leak * (1.0 + CAROM_PACK_VOLUME_ERROR);
+            s->volume * (1.0 + CAROM_SPHERES_VOLUME_ERROR) - carom_spheres_volume(balls[i].radius);
+        rest = CAROM_MAX(rest, 0.0) + s->leak * (1.0 + CAROM_SPHERES_VOLUME_ERROR);
         to->void_volume = (double)carom_float_up(rest, 0.0) * cube;
     }
     packing->info.shares = true;
@@ -163,24 +164,26 @@ static carom_status pack_check_def(carom_context *context, const carom_packing_d
                           MOST_VOXELS);
     if (def->fill > 0.0 && def->allow_open)
         return carom_fail(context, CAROM_BAD_INPUT,
-                          "fill cannot be asked for where open meshes are allowed, as their volume "
-                          "is not known: ask for a count or a radius");
+                          "fill cannot be a goal where open meshes are allowed, as their volume "
+                          "is not known: give a count or a radius");
     return CAROM_OK;
 }
 
 static carom_status pack(carom_context *context, const carom_packing_def *def,
-                         carom_pack_mesh *mesh, carom_pack_balls *balls, carom_packing *packing) {
+                         carom_spheres_mesh *mesh, carom_pack_balls *balls,
+                         carom_packing *packing) {
     carom_packing_info *info = &packing->info;
-    CAROM_TRY(carom_pack_mesh_make(context, carom_mesh_of_def(def->mesh), def->allow_open, mesh));
+    CAROM_TRY(
+        carom_spheres_mesh_make(context, carom_mesh_of_def(def->mesh), def->allow_open, mesh));
     double scale = carom_power_of_two(mesh->shift), cube = scale * scale * scale;
     info->method = def->method;
     info->origin = mesh->origin;
-    info->bounds.low = carom_pack_mesh_restore(mesh, mesh->low);
-    info->bounds.high = carom_pack_mesh_restore(mesh, mesh->high);
+    info->bounds.low = carom_spheres_mesh_restore(mesh, mesh->low);
+    info->bounds.high = carom_spheres_mesh_restore(mesh, mesh->high);
     info->inside_out = mesh->inside_out;
     info->volume = mesh->balanced ? mesh->report_volume : 0.0;
     if (mesh->balanced && !mesh->plain) {
-        CAROM_TRY(carom_pack_solid_volume(mesh, &info->volume));
+        CAROM_TRY(carom_spheres_solid_volume(mesh, &info->volume));
         info->volume /= cube;
     }
     bool any = def->count == 0 && def->fill == 0.0 && def->radius == 0.0;
@@ -208,7 +211,7 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
     info->empty_radius = outcome.empty / scale;
     info->fill = info->volume > 0.0 ? outcome.volume / (info->volume * cube) : 0.0;
     CAROM_ASSERT(!mesh->plain ||
-                 info->fill <= 1.0 + CAROM_PACK_VOLUME_ERROR); /* disjoint, and inside */
+                 info->fill <= 1.0 + CAROM_SPHERES_VOLUME_ERROR); /* disjoint, and inside */
     info->complete = count >= goal.count || outcome.volume >= goal.volume ||
                      (def->radius > 0.0 && outcome.empty <= PACK_COMPLETE_RATIO * goal.radius);
     if (!def->skip_shares && count != 0)
@@ -231,12 +234,12 @@ carom_status carom_packing_create(carom_context *context, const carom_packing_de
     *made = (carom_packing){.allocator = context->allocator};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_pack_mesh mesh = {0};
+    carom_spheres_mesh mesh = {0};
     carom_pack_balls balls;
     carom_pack_balls_begin(&balls, &context->allocator);
     carom_status status = pack(context, def, &mesh, &balls, made);
     carom_pack_balls_free(&balls);
-    carom_pack_mesh_free(&mesh);
+    carom_spheres_mesh_free(&mesh);
     carom_arena_rewind(scratch, mark);
     if (status != CAROM_OK) {
         carom_packing_destroy(made);

@@ -79,7 +79,7 @@ static bool add_entry(carom_pack_balls *balls, carom_pack_level *level, uint64_t
 /* ---- Filing ---------------------------------------------------------------------------------- */
 
 static bool file_ball(carom_pack_balls *balls, uint32_t index) {
-    carom_pack_ball b = balls->balls.data[index];
+    carom_spheres_ball b = balls->balls.data[index];
     uint32_t l = 0;
     while (l + 1 < CAROM_PACK_LEVELS && b.radius > CAROM_PACK_LEVEL_RATIO * balls->levels[l].cell)
         ++l;
@@ -116,7 +116,7 @@ bool carom_pack_balls_file(carom_pack_balls *balls, double cell, double reach) {
     return true;
 }
 
-bool carom_pack_balls_add(carom_pack_balls *balls, carom_pack_ball ball) {
+bool carom_pack_balls_add(carom_pack_balls *balls, carom_spheres_ball ball) {
     /* Balls are disjoint, and none is larger than the distance at which others are found. */
     CAROM_ASSERT(balls->balls.count == 0 ||
                  carom_pack_balls_distance(balls, carom_vec(ball.x, ball.y, ball.z)) >=
@@ -138,17 +138,17 @@ static uint32_t first_chunk(const carom_pack_level *level, carom_vec3 p) {
 }
 
 void carom_pack_balls_search(const carom_pack_balls *balls, carom_vec3 point, double spread,
-                             carom_pack_near *near) {
+                             carom_spheres_near *near) {
     for (uint32_t l = 0; l < CAROM_PACK_LEVELS; ++l) {
         uint32_t c = first_chunk(&balls->levels[l], point);
         while (c != NO_CHUNK) {
             const carom_pack_chunk *chunk = &balls->chunks.data[c];
             for (uint32_t i = 0; i < chunk->count; ++i) {
-                const carom_pack_ball *b = &balls->balls.data[chunk->balls[i]];
-                double apart = carom_pack_ball_distance(b, point);
+                const carom_spheres_ball *b = &balls->balls.data[chunk->balls[i]];
+                double apart = carom_spheres_ball_distance(b, point);
                 if (apart > near->least + spread) continue;
                 near->least = CAROM_MIN(apart, near->least);
-                if (near->count == CAROM_PACK_NEAR) continue;
+                if (near->count == CAROM_SPHERES_NEAR) continue;
                 uint32_t k = near->count++;
                 near->x[k] = b->x;
                 near->y[k] = b->y;
@@ -168,7 +168,8 @@ double carom_pack_balls_distance(const carom_pack_balls *balls, carom_vec3 point
         while (c != NO_CHUNK) {
             const carom_pack_chunk *chunk = &balls->chunks.data[c];
             for (uint32_t i = 0; i < chunk->count; ++i) {
-                double apart = carom_pack_ball_distance(&balls->balls.data[chunk->balls[i]], point);
+                double apart =
+                    carom_spheres_ball_distance(&balls->balls.data[chunk->balls[i]], point);
                 least = CAROM_MIN(apart, least);
             }
             c = chunk->next;

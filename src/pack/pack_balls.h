@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "pack/pack_cpu.h"
 
-CAROM_ARRAY(carom_pack_ball_array, carom_pack_ball);
+CAROM_ARRAY(carom_pack_ball_array, carom_spheres_ball);
 
 typedef struct carom_pack_chunk {
     uint32_t next, count;
@@ -44,12 +44,12 @@ void carom_pack_balls_free(carom_pack_balls *balls);
 bool carom_pack_balls_file(carom_pack_balls *balls, double cell, double reach);
 
 /* Adds a ball; false if out of memory. */
-bool carom_pack_balls_add(carom_pack_balls *balls, carom_pack_ball ball);
+bool carom_pack_balls_add(carom_pack_balls *balls, carom_spheres_ball ball);
 
 /* Adds to `near` all balls within `spread` of the nearest one's distance from the point, as far as
  * there is space, and lowers near->least. Balls farther than the reach may be missing. */
 void carom_pack_balls_search(const carom_pack_balls *balls, carom_vec3 point, double spread,
-                             carom_pack_near *near);
+                             carom_spheres_near *near);
 
 /* The distance from the nearest ball, at most the reach. */
 double carom_pack_balls_distance(const carom_pack_balls *balls, carom_vec3 point);

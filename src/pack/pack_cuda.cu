@@ -22,7 +22,7 @@
 
 /* Puts the cells that groups left where they belong, in the order of the groups; a warp per group.
  */
-static __global__ void gather_cells(pack_cuda_view v, const pack_cuda_tally *starts,
+static __global__ void gather_cells(pack_cuda_view v, const pack_cuda_counts *starts,
                                     carom_pack_node *active, carom_pack_node *waiting,
                                     pack_cuda_group *groups) {
     uint64_t index = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / CAROM_WARP;
@@ -30,7 +30,7 @@ static __global__ void gather_cells(pack_cuda_view v, const pack_cuda_tally *sta
     carom_device_begin();
     if (index >= v.group_count) return;
     outcome o = v.outcomes[index];
-    pack_cuda_tally start = starts[index], count = v.tallies[index];
+    pack_cuda_counts start = starts[index], count = v.cell_counts[index];
     uint32_t to_active = start.active, to_waiting = start.waiting, chunk = o.first;
     for (uint32_t base = 0; base < o.stored; base += CHUNK_CELLS) {
         carom_pack_node c;
@@ -140,15 +140,15 @@ static __device__ bool pack_cuda_decide(const pack_cuda_view &v, const contest &
         for (uint32_t j = c.heads[at]; j != PACK_CUDA_NO_INDEX; j = c.next[j]) {
             if (j >= i) continue;
             pack_cuda_candidate other = c.sorted[j];
-            carom_pack_ball ball = {other.x, other.y, other.z, other.radius};
-            if (carom_pack_radius(HUGE_VAL, carom_pack_ball_distance(&ball, p)) >= mine.radius)
+            carom_spheres_ball ball = {other.x, other.y, other.z, other.radius};
+            if (carom_pack_radius(HUGE_VAL, carom_spheres_ball_distance(&ball, p)) >= mine.radius)
                 continue;
             uint32_t state = *(volatile uint32_t *)&c.state[j];
             if (state == PACK_CUDA_UNDECIDED) return false;
             if (state == REJECTED) continue;
             __threadfence();
             ball.radius = *(volatile double *)&c.radius[j];
-            double left = carom_pack_radius(HUGE_VAL, carom_pack_ball_distance(&ball, p));
+            double left = carom_pack_radius(HUGE_VAL, carom_spheres_ball_distance(&ball, p));
             radius = CAROM_MIN(left, radius);
         }
     }
@@ -182,12 +182,12 @@ static __global__ void pack_cuda_decide_rest(pack_cuda_view v, contest c) {
         c.flags[i] = i < c.count && c.state[i] == ACCEPTED ? 1 : 0;
 }
 
-static __global__ void list_accepted(contest c, const uint32_t *starts, carom_pack_ball *balls) {
+static __global__ void list_accepted(contest c, const uint32_t *starts, carom_spheres_ball *balls) {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     carom_device_begin();
     if (i >= c.count || c.state[i] != ACCEPTED) return;
     CAROM_ASSERT(starts[i] <= i && starts[i + 1] == starts[i] + 1u);
-    balls[starts[i]] = carom_pack_ball{c.sorted[i].x, c.sorted[i].y, c.sorted[i].z, c.radius[i]};
+    balls[starts[i]] = carom_spheres_ball{c.sorted[i].x, c.sorted[i].y, c.sorted[i].z, c.radius[i]};
 }
 
 /* ---- Filing ---------------------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ static __global__ void enter_balls(pack_cuda_view v, uint32_t first, uint32_t co
     carom_device_begin();
     if (blockIdx.x >= count) return;
     uint32_t index = first + blockIdx.x, level = 0;
-    carom_pack_ball b = v.balls[index];
+    carom_spheres_ball b = v.balls[index];
     while (level + 1 < CAROM_PACK_LEVELS && b.radius > CAROM_PACK_LEVEL_RATIO * v.cell[level])
         ++level;
     double far = b.radius + v.reach, cell = v.cell[level];
@@ -264,12 +264,12 @@ static __global__ void enlarge_lists(pack_cuda_view v) {
         pack_cuda_slot *s = &v.slots[v.entries[i].slot];
         uint32_t space = space_of(s->count + s->fresh);
         if (space == space_of(s->count)) continue;
-        uint64_t place = atomicAdd(&v.n->used, (unsigned long long)space);
-        if (place + space > v.pool_size) {
+        uint64_t offset = atomicAdd(&v.n->used, (unsigned long long)space);
+        if (offset + space > v.pool_size) {
             atomicOr(&v.n->grid_full, (unsigned)POOL_FULL);
             continue;
         }
-        uint32_t start = (uint32_t)place;
+        uint32_t start = (uint32_t)offset;
         for (uint32_t k = 0; k < s->count; ++k) v.pool[start + k] = v.pool[s->start + k];
         s->start = start;
     }
@@ -337,7 +337,7 @@ enum pack_cuda_block {
     WAITING,
     WAITING_NEXT,
     OUTCOMES,
-    TALLIES,
+    CELL_COUNTS,
     STARTS,
     CHUNKS,
     CHUNK_NEXT,
@@ -365,7 +365,7 @@ struct carom_device_pack {
 /* What is read back after a pass, in pinned memory. */
 struct news {
     counters n;
-    pack_cuda_tally totals;
+    pack_cuda_counts totals;
     uint32_t accepted, count;
 };
 
@@ -669,10 +669,10 @@ static carom_status pack_begin_round(carom_device *device, carom_device_pack *p,
 
 /* ---- One pass -------------------------------------------------------------------------------- */
 
-struct add_tallies {
-    __host__ __device__ pack_cuda_tally operator()(const pack_cuda_tally &a,
-                                                   const pack_cuda_tally &b) const {
-        return pack_cuda_tally{a.active + b.active, a.waiting + b.waiting, a.some + b.some};
+struct add_counts {
+    __host__ __device__ pack_cuda_counts operator()(const pack_cuda_counts &a,
+                                                    const pack_cuda_counts &b) const {
+        return pack_cuda_counts{a.active + b.active, a.waiting + b.waiting, a.some + b.some};
     }
 };
 
@@ -683,8 +683,9 @@ static carom_status run_examine(carom_device *device, carom_device_pack *p) {
     uint64_t least = 2 * count + FIRST_CHUNKS;
     capacity = CAROM_MAX(capacity, least);
     CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, OUTCOMES, count, sizeof(outcome)));
-    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, TALLIES, count + 1, sizeof(pack_cuda_tally)));
-    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, STARTS, count + 1, sizeof(pack_cuda_tally)));
+    CAROM_DEVICE_TRY(
+        pack_cuda_reserve(device, p, CELL_COUNTS, count + 1, sizeof(pack_cuda_counts)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, STARTS, count + 1, sizeof(pack_cuda_counts)));
     CAROM_DEVICE_TRY(
         pack_cuda_reserve(device, p, PACK_CUDA_CANDIDATES, count, sizeof(pack_cuda_candidate)));
     CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, CANDIDATE_KEYS, count, sizeof(uint64_t)));
@@ -696,32 +697,32 @@ static carom_status run_examine(carom_device *device, carom_device_pack *p) {
         CAROM_DEVICE_TRY(carom_device_reserve(device, &p->blocks[CHUNKS],
                                               capacity * CHUNK_CELLS * sizeof(carom_pack_node),
                                               "cells of a packing"));
-        v->balls = data_of<carom_pack_ball>(p, BALLS);
+        v->balls = data_of<carom_spheres_ball>(p, BALLS);
         v->active = data_of<carom_pack_node>(p, ACTIVE);
         v->groups = data_of<pack_cuda_group>(p, GROUPS);
         v->outcomes = data_of<outcome>(p, OUTCOMES);
-        v->tallies = data_of<pack_cuda_tally>(p, TALLIES);
+        v->cell_counts = data_of<pack_cuda_counts>(p, CELL_COUNTS);
         v->chunks = data_of<carom_pack_node>(p, CHUNKS);
         v->chunk_next = data_of<uint32_t>(p, CHUNK_NEXT);
         v->chunk_capacity = (uint32_t)capacity;
         v->candidates = data_of<pack_cuda_candidate>(p, PACK_CUDA_CANDIDATES);
         v->keys = data_of<uint64_t>(p, CANDIDATE_KEYS);
-        pack_cuda_tally *starts = data_of<pack_cuda_tally>(p, STARTS);
+        pack_cuda_counts *starts = data_of<pack_cuda_counts>(p, STARTS);
         news *read = news_of(device);
         (void)cudaMemsetAsync(v->n, 0, offsetof(counters, largest), device->stream);
-        (void)cudaMemsetAsync(v->tallies + count, 0, sizeof(pack_cuda_tally), device->stream);
+        (void)cudaMemsetAsync(v->cell_counts + count, 0, sizeof(pack_cuda_counts), device->stream);
         CAROM_DEVICE_TRY(carom_pack_cuda_examine(device, *v));
         size_t bytes = 0;
-        PACK_CUDA_TRY(cub::DeviceScan::ExclusiveScan(nullptr, bytes, v->tallies, starts,
-                                                     add_tallies(), pack_cuda_tally{0, 0, 0},
+        PACK_CUDA_TRY(cub::DeviceScan::ExclusiveScan(nullptr, bytes, v->cell_counts, starts,
+                                                     add_counts(), pack_cuda_counts{0, 0, 0},
                                                      (int64_t)count + 1, device->stream),
                       "adding up");
         CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, TEMPORARY, bytes, 1));
         PACK_CUDA_TRY(cub::DeviceScan::ExclusiveScan(
-                          p->blocks[TEMPORARY].data, bytes, v->tallies, starts, add_tallies(),
-                          pack_cuda_tally{0, 0, 0}, (int64_t)count + 1, device->stream),
+                          p->blocks[TEMPORARY].data, bytes, v->cell_counts, starts, add_counts(),
+                          pack_cuda_counts{0, 0, 0}, (int64_t)count + 1, device->stream),
                       "adding up");
-        read_back(device, &read->totals, starts + count, sizeof(pack_cuda_tally));
+        read_back(device, &read->totals, starts + count, sizeof(pack_cuda_counts));
         read_back(device, &read->n, v->n, sizeof(read->n));
         CAROM_DEVICE_TRY(wait(device));
         if (read->n.grid_full != 0) {
@@ -736,7 +737,7 @@ static carom_status run_examine(carom_device *device, carom_device_pack *p) {
 
 /* Puts the cells that are left into new lists. */
 static carom_status pack_cuda_gather(carom_device *device, carom_device_pack *p,
-                                     const pack_cuda_tally &totals) {
+                                     const pack_cuda_counts &totals) {
     pack_cuda_view *v = &p->v;
     uint64_t waiting = p->waiting_count + totals.waiting;
     if (waiting > MOST_NUMBER)
@@ -749,7 +750,7 @@ static carom_status pack_cuda_gather(carom_device *device, carom_device_pack *p,
     CAROM_DEVICE_TRY(
         pack_cuda_reserve(device, p, GROUPS_NEXT, totals.some, sizeof(pack_cuda_group)));
     pack_cuda_launch(device, gather_cells, (uint64_t)v->group_count * CAROM_WARP, *v,
-                     (const pack_cuda_tally *)data_of<pack_cuda_tally>(p, STARTS),
+                     (const pack_cuda_counts *)data_of<pack_cuda_counts>(p, STARTS),
                      data_of<carom_pack_node>(p, ACTIVE_NEXT),
                      data_of<carom_pack_node>(p, WAITING) + p->waiting_count,
                      data_of<pack_cuda_group>(p, GROUPS_NEXT));
@@ -775,7 +776,7 @@ static carom_status run_contest(carom_device *device, carom_device_pack *p, uint
     for (int block : {SORT_ORDER, SORTED_ORDER, HEADS, HEAD_STARTS})
         CAROM_DEVICE_TRY(
             pack_cuda_reserve(device, p, block, (uint64_t)count + 1, sizeof(uint32_t)));
-    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, FRESH, count, sizeof(carom_pack_ball)));
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, FRESH, count, sizeof(carom_spheres_ball)));
     contest c = {};
     c.sorted = data_of<pack_cuda_candidate>(p, CONTEST);
     c.radius = (double *)(c.sorted + count);
@@ -796,16 +797,16 @@ static carom_status run_contest(carom_device *device, carom_device_pack *p, uint
     pack_cuda_launch(device, decide_first, count, p->v, c);
     carom_device_launch(device, pack_cuda_decide_rest, 1, CONTEST_THREADS, p->v, c);
     CAROM_DEVICE_TRY(pack_cuda_add_up(device, p, c.flags, starts, (uint64_t)count + 1));
-    carom_pack_ball *fresh = data_of<carom_pack_ball>(p, FRESH);
+    carom_spheres_ball *fresh = data_of<carom_spheres_ball>(p, FRESH);
     pack_cuda_launch(device, list_accepted, count, c, (const uint32_t *)starts, fresh);
-    uint64_t pinned = sizeof(news) + (uint64_t)count * sizeof(carom_pack_ball);
+    uint64_t pinned = sizeof(news) + (uint64_t)count * sizeof(carom_spheres_ball);
     if (pinned > device->pinned.bytes)
         CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, 2 * pinned));
     news *read = news_of(device);
     read_back(device, &read->accepted, starts + count, sizeof(uint32_t));
-    read_back(device, read + 1, fresh, count * sizeof(carom_pack_ball));
+    read_back(device, read + 1, fresh, count * sizeof(carom_spheres_ball));
     CAROM_DEVICE_TRY(wait(device));
-    found->balls = (const carom_pack_ball *)(read + 1);
+    found->balls = (const carom_spheres_ball *)(read + 1);
     found->ball_count = read->accepted;
     return CAROM_OK;
 }
@@ -825,10 +826,11 @@ static carom_status pack_examine(carom_device *device, carom_device_pack *p,
     CAROM_DEVICE_TRY(run_contest(device, p, read.n.candidates, found));
     uint64_t count = found->ball_count, all = p->ball_count + count;
     if (all > UINT32_MAX) return carom_device_fail(device, CAROM_TOO_LARGE, "too many balls");
-    CAROM_DEVICE_TRY(pack_cuda_grow(device, p, BALLS, p->ball_count, all, sizeof(carom_pack_ball)));
-    p->v.balls = data_of<carom_pack_ball>(p, BALLS);
+    CAROM_DEVICE_TRY(
+        pack_cuda_grow(device, p, BALLS, p->ball_count, all, sizeof(carom_spheres_ball)));
+    p->v.balls = data_of<carom_spheres_ball>(p, BALLS);
     PACK_CUDA_TRY(cudaMemcpyAsync(p->v.balls + p->ball_count, p->blocks[FRESH].data,
-                                  count * sizeof(carom_pack_ball), cudaMemcpyDeviceToDevice,
+                                  count * sizeof(carom_spheres_ball), cudaMemcpyDeviceToDevice,
                                   device->stream),
                   "a copy");
     file_balls(device, p, p->ball_count, all);

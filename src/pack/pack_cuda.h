@@ -24,7 +24,7 @@ struct outcome {
 
 /* How many of them: to be examined in this round, in later ones; and 1 if there are of the first.
  */
-struct pack_cuda_tally {
+struct pack_cuda_counts {
     uint32_t active, waiting, some;
 };
 
@@ -76,7 +76,7 @@ struct pack_cuda_view {
     double centre_unit, unit, last_rho, rho, enough;
     carom_vec3 low;
 
-    carom_pack_ball *balls;
+    carom_spheres_ball *balls;
     pack_cuda_slot *slots;
     uint32_t *pool; /* of lists */
     uint64_t slot_mask;
@@ -89,7 +89,7 @@ struct pack_cuda_view {
     uint32_t group_count;
 
     outcome *outcomes;
-    pack_cuda_tally *tallies;
+    pack_cuda_counts *cell_counts;
     carom_pack_node *chunks;
     uint32_t *chunk_next;
     uint32_t chunk_capacity;

@@ -41,7 +41,7 @@ static carom_status pack_device_take(pack_device_packer *p, const carom_device_p
         if (!carom_pack_ball_array_push(&p->balls->balls, &p->balls->allocator, found->balls[i]))
             return carom_fail_memory(p->context, found->ball_count * sizeof(*found->balls),
                                      "spheres of a packing");
-        p->volume += carom_pack_volume(found->balls[i].radius);
+        p->volume += carom_spheres_volume(found->balls[i].radius);
     }
     carom_progress_add(p->context, 0, p->balls->balls.count - before);
     return carom_progress_look(p->context);
@@ -86,7 +86,7 @@ static carom_status pack_device_fill(pack_device_packer *p, carom_pack_outcome *
     return CAROM_OK;
 }
 
-carom_status carom_pack_on_device(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_on_device(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = mesh->context;
     const carom_bvh *bvh = &mesh->bvh;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* The surface in host memory: the tree of bvh.h and the corners of its blocks (pack_mesh.h). */
+/* The surface in host memory: the tree of bvh.h and the corners of its blocks (spheres_mesh.h). */
 typedef struct carom_device_pack_mesh {
     const void *nodes;   /* carom_bvh_node */
     const void *corners; /* carom_bvh_corners, of each block */
@@ -31,7 +31,8 @@ typedef struct carom_device_pack_def {
 
 /* What one pass over all groups of a round found. */
 typedef struct carom_device_pack_found {
-    const carom_pack_ball *balls; /* in host memory until the next call; in the order to insert */
+    const carom_spheres_ball
+        *balls; /* in host memory until the next call; in the order to insert */
     uint64_t ball_count;
     uint64_t groups; /* that still have cells to examine */
 } carom_device_pack_found;

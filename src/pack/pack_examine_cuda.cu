@@ -49,10 +49,11 @@ static __device__ inline double warp_least(double x) {
     return x;
 }
 
-/* The obstacles near a point, as in carom_pack_near; radii are float32. In shared memory. */
+/* The obstacles near a point, as in carom_spheres_near; radii are float32. In shared memory. */
 struct near_set {
-    double x[CAROM_PACK_NEAR], y[CAROM_PACK_NEAR], z[CAROM_PACK_NEAR], apart[CAROM_PACK_NEAR];
-    float radius[CAROM_PACK_NEAR];
+    double x[CAROM_SPHERES_NEAR], y[CAROM_SPHERES_NEAR], z[CAROM_SPHERES_NEAR],
+        apart[CAROM_SPHERES_NEAR];
+    float radius[CAROM_SPHERES_NEAR];
 };
 
 struct pack_examine_cuda_open_node {
@@ -127,11 +128,11 @@ static __device__ void search_balls(const pack_cuda_view &v, carom_vec3 p, doubl
         uint32_t count = __shfl_sync(~0u, lists.count, (int)level);
         for (uint32_t base = 0; base < count; base += CAROM_WARP) {
             bool some = base + lane < count;
-            carom_pack_ball b = {0.0, 0.0, 0.0, 0.0};
+            carom_spheres_ball b = {0.0, 0.0, 0.0, 0.0};
             double apart = HUGE_VAL;
             if (some) {
                 b = v.balls[v.pool[start + chunk_order(base + lane, count)]];
-                apart = carom_pack_ball_distance(&b, p);
+                apart = carom_spheres_ball_distance(&b, p);
             }
             if (__ballot_sync(~0u, some && apart <= n.least + spread) == 0) continue;
             double least = apart; /* of this lane and those before it */
@@ -144,7 +145,7 @@ static __device__ void search_balls(const pack_cuda_view &v, carom_vec3 p, doubl
             bool taken = some && !(apart > earlier + spread);
             unsigned mask = __ballot_sync(~0u, taken);
             unsigned k = n.count + (unsigned)__popc(mask & before);
-            if (taken && k < CAROM_PACK_NEAR) {
+            if (taken && k < CAROM_SPHERES_NEAR) {
                 n.set->x[k] = b.x;
                 n.set->y[k] = b.y;
                 n.set->z[k] = b.z;
@@ -152,7 +153,7 @@ static __device__ void search_balls(const pack_cuda_view &v, carom_vec3 p, doubl
                 n.set->apart[k] = apart;
             }
             unsigned all = n.count + (unsigned)__popc(mask);
-            n.count = CAROM_MIN(all, CAROM_PACK_NEAR);
+            n.count = CAROM_MIN(all, CAROM_SPHERES_NEAR);
             double last = from_lane(least, CAROM_WARP - 1);
             n.least = CAROM_MIN(last, n.least);
         }
@@ -169,7 +170,7 @@ static __device__ double ball_distance(const pack_cuda_view &v, carom_vec3 p) {
         uint32_t start = __shfl_sync(~0u, lists.start, (int)level);
         uint32_t count = __shfl_sync(~0u, lists.count, (int)level);
         for (uint32_t i = lane; i < count; i += CAROM_WARP) {
-            double apart = carom_pack_ball_distance(&v.balls[v.pool[start + i]], p);
+            double apart = carom_spheres_ball_distance(&v.balls[v.pool[start + i]], p);
             least = CAROM_MIN(apart, least);
         }
     }
@@ -220,7 +221,7 @@ static __device__ inline carom_vec3 pack_examine_cuda_corner_of(const carom_bvh_
                      corners->row[3 * i + 2][lane]);
 }
 
-/* carom_pack_feet, operation by operation: the point of a lane's triangle that is nearest. */
+/* carom_spheres_feet, operation by operation: the point of a lane's triangle that is nearest. */
 static __device__ inline double foot_of(const carom_bvh_corners *corners, unsigned lane,
                                         const double at[3], carom_vec3 *foot_at) {
     carom_vec3 p = carom_vec(at[0], at[1], at[2]);
@@ -243,10 +244,11 @@ static __device__ inline double foot_of(const carom_bvh_corners *corners, unsign
     return square;
 }
 
-/* The search of pack_mesh.c; `pack_cuda_slot` is the place in the list of the lane's direction. */
+/* The search of spheres_mesh.c; `slot` is the index in the list of the lane's direction.
+ */
 struct surface {
     double at[3], spread, limit, distance;
-    uint32_t place;
+    uint32_t triangle;
     unsigned slot;
 };
 
@@ -258,16 +260,16 @@ static __device__ surface surface_begin(carom_vec3 p, double limit, double sprea
     s.spread = spread;
     s.limit = limit;
     s.distance = HUGE_VAL;
-    s.place = CAROM_BVH_NONE;
+    s.triangle = CAROM_BVH_NONE;
     s.slot = PACK_CUDA_NO_INDEX;
     return s;
 }
 
-/* search_block of pack_mesh.c, all triangles of one block or two at once. There they come one after
- * the other, and each may lower the limit for those after it: here a prefix minimum gives that
- * limit. (Triangles beyond it lower it no further, since apart + spread is then above it too.) Of
- * each direction the nearest foot is kept, the first of equal ones; a direction gets its place in
- * the list with the first foot that is within the limit. */
+/* search_block of spheres_mesh.c, all triangles of one block or two at once. There they come one
+ * after the other, and each may lower the limit for those after it: here a prefix minimum gives
+ * that limit. (Triangles beyond it lower it no further, since apart + spread is then above it too.)
+ * Of each direction the nearest foot is kept, the first of equal ones; a direction gets its index
+ * in the list with the first foot that is within the limit. */
 static __device__ double search_blocks(const pack_cuda_view &v, surface &s, near_list &n,
                                        leaf_pair blocks, unsigned lanes) {
     unsigned lane = lane_of(), direction = CAROM_WARP + lane;
@@ -288,12 +290,12 @@ static __device__ double search_blocks(const pack_cuda_view &v, surface &s, near
     bool taken = mine && !(square > limit * limit);
     unsigned mask = __ballot_sync(~0u, taken);
     if (taken)
-        direction = carom_pack_direction(foot.x - s.at[0], foot.y - s.at[1], foot.z - s.at[2]);
+        direction = carom_spheres_direction(foot.x - s.at[0], foot.y - s.at[1], foot.z - s.at[2]);
     double nearest = warp_least(taken ? apart : HUGE_VAL);
     if (nearest < s.distance) {
         unsigned first = (unsigned)__ffs((int)__ballot_sync(~0u, taken && apart == nearest)) - 1;
         s.distance = nearest;
-        s.place = blocks.of_lane(first) * CAROM_BVH_WIDTH + first % CAROM_BVH_WIDTH;
+        s.triangle = blocks.of_lane(first) * CAROM_BVH_WIDTH + first % CAROM_BVH_WIDTH;
         double nearer = nearest + s.spread;
         s.limit = CAROM_MIN(nearer, s.limit);
         n.least = CAROM_MIN(nearest, n.least);
@@ -313,9 +315,9 @@ static __device__ double search_blocks(const pack_cuda_view &v, surface &s, near
     for (unsigned left = fresh; left != 0; left &= left - 1) {
         unsigned i = (unsigned)__ffs((int)left) - 1;
         unsigned of = __shfl_sync(~0u, direction, (int)i), at = __shfl_sync(~0u, k, (int)i);
-        if (lane == of && at < CAROM_PACK_NEAR) s.slot = at;
+        if (lane == of && at < CAROM_SPHERES_NEAR) s.slot = at;
     }
-    if (best && k < CAROM_PACK_NEAR && (is_new || apart < n.set->apart[k])) {
+    if (best && k < CAROM_SPHERES_NEAR && (is_new || apart < n.set->apart[k])) {
         n.set->x[k] = foot.x;
         n.set->y[k] = foot.y;
         n.set->z[k] = foot.z;
@@ -323,7 +325,7 @@ static __device__ double search_blocks(const pack_cuda_view &v, surface &s, near
         n.set->apart[k] = apart;
     }
     unsigned all = n.count + (unsigned)__popc(fresh);
-    n.count = CAROM_MIN(all, CAROM_PACK_NEAR);
+    n.count = CAROM_MIN(all, CAROM_SPHERES_NEAR);
     __syncwarp();
     return s.limit;
 }
@@ -337,7 +339,7 @@ static __device__ inline void visit_nearest(const pack_cuda_view &v,
                                             double limit, VISIT visit) {
     unsigned lane = lane_of(), count = 1;
     double most = carom_nearest_square(limit);
-    carom_nearest_point p = carom_nearest_point_make(at, CAROM_PACK_FRAME_SIZE * 0x1p-46);
+    carom_nearest_point p = carom_nearest_point_make(at, CAROM_SPHERES_FRAME_SIZE * 0x1p-46);
     if (lane == 0)
         stack[0] =
             pack_examine_cuda_open_node{0.0f, (v.level_count - 1) << PACK_EXAMINE_CUDA_LEVEL_SHIFT};
@@ -392,7 +394,7 @@ static __device__ inline void visit_nearest(const pack_cuda_view &v,
     }
 }
 
-/* carom_pack_mesh_search. */
+/* carom_spheres_mesh_search. */
 static __device__ surface search_surface(const pack_cuda_view &v,
                                          pack_examine_cuda_open_node *stack, carom_vec3 p,
                                          uint32_t seed, double limit, double spread, near_list &n) {
@@ -401,7 +403,7 @@ static __device__ surface search_surface(const pack_cuda_view &v,
         carom_vec3 foot;
         double square =
             foot_of(&v.corners[seed / CAROM_BVH_WIDTH], seed % CAROM_BVH_WIDTH, s.at, &foot);
-        double apart = sqrt(square) + spread + CAROM_PACK_ERROR;
+        double apart = sqrt(square) + spread + CAROM_SPHERES_ERROR;
         s.limit = CAROM_MIN(apart, s.limit);
     }
     visit_nearest(v, stack, s.at, s.limit, [&](leaf_pair blocks, unsigned lanes) {
@@ -419,8 +421,8 @@ static __device__ double triangle_distance(const pack_cuda_view &v, carom_vec3 p
     return closest.distance;
 }
 
-/* The distance of carom_pack_mesh_distance. Its searches leave out nothing that is nearer, so the
- * order does not matter. */
+/* The distance of carom_spheres_mesh_distance. Its searches leave out nothing that is nearer, so
+ * the order does not matter. */
 static __device__ double mesh_distance(const pack_cuda_view &v, pack_examine_cuda_open_node *stack,
                                        carom_vec3 p, uint32_t seed) {
     unsigned lane = lane_of();
@@ -439,7 +441,7 @@ static __device__ double mesh_distance(const pack_cuda_view &v, pack_examine_cud
     return distance;
 }
 
-/* carom_pack_mesh_inside, of a balanced mesh. */
+/* carom_spheres_mesh_inside, of a balanced mesh. */
 static __device__ __noinline__ bool pack_examine_cuda_is_inside(const pack_cuda_view &v,
                                                                 pack_examine_cuda_open_node *stack,
                                                                 carom_vec3 p) {
@@ -544,7 +546,7 @@ static __device__ inline double pack_examine_cuda_bound_of(const pack_cuda_view 
                                                            bool sharp) {
     double bound = n.least + h, direction[3];
     if (sharp && n.count > 1) bound = sharp_bound(n, point, h, v.rho, direction);
-    return carom_pack_believe(v.fast, n.least, bound) + CAROM_PACK_ERROR;
+    return carom_pack_believe(v.fast, n.least, bound) + CAROM_SPHERES_ERROR;
 }
 
 /* ---- Climbing -------------------------------------------------------------------------------- */
@@ -552,21 +554,21 @@ static __device__ inline double pack_examine_cuda_bound_of(const pack_cuda_view 
 static __device__ __noinline__ double pack_examine_cuda_look(const pack_cuda_view &v,
                                                              pack_examine_cuda_open_node *stack,
                                                              near_list &n, carom_vec3 p,
-                                                             double spread, uint32_t *place) {
+                                                             double spread, uint32_t *slot) {
     n.count = 0;
     n.least = HUGE_VAL;
     search_balls(v, p, spread, n);
-    surface s = search_surface(v, stack, p, *place, n.least + spread, spread, n);
-    if (s.place != CAROM_BVH_NONE) *place = s.place;
+    surface s = search_surface(v, stack, p, *slot, n.least + spread, spread, n);
+    if (s.triangle != CAROM_BVH_NONE) *slot = s.triangle;
     return s.distance;
 }
 
 /* carom_pack_climb. */
 static __device__ double pack_examine_cuda_climb(const pack_cuda_view &v, workspace &w,
-                                                 carom_vec3 *point, double step, uint32_t *place) {
+                                                 carom_vec3 *point, double step, uint32_t *slot) {
     near_list here = {&w.near[0], 0, HUGE_VAL}, there = {&w.near[1], 0, HUGE_VAL};
     double to_mesh =
-        pack_examine_cuda_look(v, w.stack, here, *point, CAROM_PACK_CLIMB_SPREAD * step, place);
+        pack_examine_cuda_look(v, w.stack, here, *point, CAROM_PACK_CLIMB_SPREAD * step, slot);
     for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
         const double at[3] = {point->x, point->y, point->z};
@@ -582,15 +584,15 @@ static __device__ double pack_examine_cuda_climb(const pack_cuda_view &v, worksp
         }
         carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
                                     at[2] + step * direction[2]);
-        uint32_t near_place = *place;
+        uint32_t near_slot = *slot;
         double next_to_mesh = pack_examine_cuda_look(v, w.stack, there, next,
-                                                     CAROM_PACK_CLIMB_SPREAD * step, &near_place);
+                                                     CAROM_PACK_CLIMB_SPREAD * step, &near_slot);
         if (there.least > here.least) {
             near_list swap = here;
             here = there;
             there = swap;
             *point = next;
-            *place = near_place;
+            *slot = near_slot;
             to_mesh = next_to_mesh;
         } else {
             step *= 0.5;
@@ -610,13 +612,13 @@ enum pack_examine_cuda_verdict : uint8_t {
     PACK_EXAMINE_CUDA_FOUND
 };
 
-static __device__ bool pack_examine_cuda_settle(const pack_cuda_view &v, workspace &w,
-                                                carom_vec3 centre, uint32_t place,
-                                                pack_cuda_candidate *found) {
-    carom_vec3 rounded = carom_vec(carom_pack_round(centre.x, v.centre_unit),
-                                   carom_pack_round(centre.y, v.centre_unit),
-                                   carom_pack_round(centre.z, v.centre_unit));
-    double to_mesh = mesh_distance(v, w.stack, rounded, place);
+static __device__ bool pack_examine_cuda_round(const pack_cuda_view &v, workspace &w,
+                                               carom_vec3 centre, uint32_t slot,
+                                               pack_cuda_candidate *found) {
+    carom_vec3 rounded = carom_vec(carom_spheres_round(centre.x, v.centre_unit),
+                                   carom_spheres_round(centre.y, v.centre_unit),
+                                   carom_spheres_round(centre.z, v.centre_unit));
+    double to_mesh = mesh_distance(v, w.stack, rounded, slot);
     double radius = carom_pack_radius(to_mesh, ball_distance(v, rounded));
     if (!(radius >= v.enough) || !pack_examine_cuda_is_inside(v, w.stack, rounded)) return false;
     *found = pack_cuda_candidate{rounded.x, rounded.y, rounded.z, radius};
@@ -636,7 +638,7 @@ static __device__ pack_examine_cuda_verdict pack_examine_cuda_examine(const pack
     near_list n = {&w.near[0], 0, HUGE_VAL};
     search_balls(v, at, spread, n);
     if (n.least <= -h) return PACK_EXAMINE_CUDA_DROP;
-    double bound = carom_pack_believe(v.fast, n.least, n.least + h) + CAROM_PACK_ERROR;
+    double bound = carom_pack_believe(v.fast, n.least, n.least + h) + CAROM_SPHERES_ERROR;
     if (bound > rho && n.count > 1)
         bound = pack_examine_cuda_bound_of(v, n, point, h, spread > 0.0);
     if (bound <= rho) {
@@ -644,12 +646,12 @@ static __device__ pack_examine_cuda_verdict pack_examine_cuda_examine(const pack
         return PACK_EXAMINE_CUDA_KEEP;
     }
     double limit = n.least + spread, apart = (double)c->apart;
-    uint32_t place = c->place & ~CAROM_PACK_INSIDE;
-    if (place == CAROM_PACK_NO_PLACE) place = CAROM_BVH_NONE;
-    if (apart <= limit && place != CAROM_BVH_NONE) {
+    uint32_t slot = c->slot & ~CAROM_PACK_INSIDE;
+    if (slot == CAROM_PACK_NO_SLOT) slot = CAROM_BVH_NONE;
+    if (apart <= limit && slot != CAROM_BVH_NONE) {
         near_list with = n;
         surface s = surface_begin(at, limit, spread);
-        uint32_t block = place / CAROM_BVH_WIDTH;
+        uint32_t block = slot / CAROM_BVH_WIDTH;
         search_blocks(v, s, with, leaf_pair{block, block}, (1u << CAROM_BVH_WIDTH) - 1);
         bound = pack_examine_cuda_bound_of(v, with, point, h, spread > 0.0);
         if (bound <= rho) {
@@ -658,30 +660,29 @@ static __device__ pack_examine_cuda_verdict pack_examine_cuda_examine(const pack
         }
     }
     if (apart <= limit) {
-        surface s = search_surface(v, w.stack, at, place, limit, spread, n);
+        surface s = search_surface(v, w.stack, at, slot, limit, spread, n);
         apart = CAROM_MIN(s.distance, limit);
-        if (s.place != CAROM_BVH_NONE) place = s.place;
+        if (s.triangle != CAROM_BVH_NONE) slot = s.triangle;
         bound = pack_examine_cuda_bound_of(v, n, point, h, spread > 0.0);
     }
     carom_pack_node_set_apart(c, apart);
-    c->place = (c->place & CAROM_PACK_INSIDE) | (place & ~CAROM_PACK_INSIDE);
+    c->slot = (c->slot & CAROM_PACK_INSIDE) | (slot & ~CAROM_PACK_INSIDE);
     carom_pack_node_lower(c, bound);
     if (bound <= rho) return PACK_EXAMINE_CUDA_KEEP;
-    bool inside =
-        (c->place & CAROM_PACK_INSIDE) != 0 || pack_examine_cuda_is_inside(v, w.stack, at);
+    bool inside = (c->slot & CAROM_PACK_INSIDE) != 0 || pack_examine_cuda_is_inside(v, w.stack, at);
     if (!inside) {
         if (apart > h) return PACK_EXAMINE_CUDA_DROP;
         double from_surface = carom_pack_believe(v.fast, 0.0, h - (double)c->apart);
         carom_pack_node_lower(c, from_surface);
         if (from_surface <= rho) return PACK_EXAMINE_CUDA_KEEP;
     } else {
-        if (apart > h) c->place |= CAROM_PACK_INSIDE;
+        if (apart > h) c->slot |= CAROM_PACK_INSIDE;
         if (n.least >= CAROM_PACK_CLIMB_FROM * rho) {
             carom_vec3 top = at;
-            uint32_t near_place = place;
+            uint32_t near_slot = slot;
             double reached =
-                pack_examine_cuda_climb(v, w, &top, CAROM_MIN(h, 0.5 * rho), &near_place);
-            if (reached >= v.enough && pack_examine_cuda_settle(v, w, top, near_place, found))
+                pack_examine_cuda_climb(v, w, &top, CAROM_MIN(h, 0.5 * rho), &near_slot);
+            if (reached >= v.enough && pack_examine_cuda_round(v, w, top, near_slot, found))
                 return PACK_EXAMINE_CUDA_FOUND;
         }
     }
@@ -700,7 +701,7 @@ template <unsigned WARPS> struct block_state {
     uint32_t group, top, next, picks[WARPS], pick_count;
     bool finished;
     uint32_t chunk, first, stored;
-    pack_cuda_tally left;
+    pack_cuda_counts left;
     unsigned visits;
 };
 
@@ -814,7 +815,7 @@ static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
         if (threadIdx.x == 0) {
             s.group = atomicAdd(&v.n->next_group, 1u);
             s.top = s.stored = s.visits = 0;
-            s.left = pack_cuda_tally{0, 0, 0};
+            s.left = pack_cuda_counts{0, 0, 0};
             s.chunk = s.first = PACK_CUDA_NO_INDEX;
             if (s.group < v.group_count) s.next = v.groups[s.group].begin;
         }
@@ -841,12 +842,12 @@ static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
         }
         if (threadIdx.x == 0) {
             v.outcomes[s.group] = outcome{s.first, s.stored, s.next};
-            pack_cuda_tally left = s.left;
+            pack_cuda_counts left = s.left;
             CAROM_ASSERT(g.begin <= s.next && s.next <= g.end);
             CAROM_ASSERT(left.active + left.waiting == s.stored);
             left.active += g.end - s.next;
             left.some = left.active != 0 ? 1 : 0;
-            v.tallies[s.group] = left;
+            v.cell_counts[s.group] = left;
             atomicAdd(&v.n->visits, (unsigned long long)s.visits);
         }
     }

@@ -193,15 +193,15 @@ carom_status carom_packing_save_memory(carom_context *context, const carom_packi
 #define UNUSED          COLUMNS
 
 typedef enum ply_type {
-    INT8,
-    UINT8,
-    INT16,
-    UINT16,
-    INT32,
-    UINT32,
-    FLOAT32,
-    FLOAT64,
-    TYPES
+    PLY_INT8,
+    PLY_UINT8,
+    PLY_INT16,
+    PLY_UINT16,
+    PLY_INT32,
+    PLY_UINT32,
+    PLY_FLOAT32,
+    PLY_FLOAT64,
+    PLY_TYPES
 } ply_type;
 
 typedef struct header {
@@ -214,7 +214,7 @@ typedef struct header {
 } header;
 
 static uint32_t type_bytes(ply_type type) {
-    static const uint8_t bytes[TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
+    static const uint8_t bytes[PLY_TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
     return bytes[type];
 }
 
@@ -222,7 +222,7 @@ static bool pack_file_accept_type(carom_text *text, ply_type *type) {
     static const char *const names[][2] = {
         {"char", "int8"}, {"uchar", "uint8"}, {"short", "int16"},   {"ushort", "uint16"},
         {"int", "int32"}, {"uint", "uint32"}, {"float", "float32"}, {"double", "float64"}};
-    for (uint32_t i = 0; i < TYPES; ++i)
+    for (uint32_t i = 0; i < PLY_TYPES; ++i)
         for (uint32_t k = 0; k < 2; ++k)
             if (carom_text_accept(text, names[i][k])) {
                 *type = (ply_type)i;
@@ -335,16 +335,16 @@ static double binary_number(const uint8_t *at, ply_type type) {
     double d;
     uint32_t low = (uint32_t)bits;
     switch (type) {
-    case INT8:
+    case PLY_INT8:
         return (double)(int8_t)low;
-    case INT16:
+    case PLY_INT16:
         return (double)(int16_t)low;
-    case INT32:
+    case PLY_INT32:
         return (double)(int32_t)low;
-    case FLOAT32:
+    case PLY_FLOAT32:
         memcpy(&f, &low, sizeof(f));
         return (double)f;
-    case FLOAT64:
+    case PLY_FLOAT64:
         memcpy(&d, &bits, sizeof(d));
         return d;
     default:

@@ -11,10 +11,10 @@
  * or more. The round ends when no bound exceeds rho_k. So a ball inserted in round k is at most 1 +
  * epsilon smaller than the largest empty one, at any time, in whatever order balls are found.
  *
- * That makes the search parallel: cells are examined in groups, each of one place in space, against
- * the balls that are there; a group stops at its first ball. Then the balls found are inserted,
- * largest first, where they do not overlap, and the groups go on. The groups depend on the cells
- * alone, so the result is the same for any number of threads. */
+ * That makes the search parallel: cells are examined in groups, each of one region in space,
+ * against the balls that are there; a group stops at its first ball. Then the balls found are
+ * inserted, largest first, where they do not overlap, and the groups go on. The groups depend on
+ * the cells alone, so the result is the same for any number of threads. */
 #include "pack/pack_octree.h"
 
 #include <float.h>
@@ -34,20 +34,20 @@
 #define OCTREE_GAIN_PART  8.0
 #define OCTREE_FIRST_STEP 0.5
 
-static double pack_octree_look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p,
-                               double spread, uint32_t *place) {
+static double pack_octree_look(carom_pack_climber *c, carom_spheres_near *near, carom_vec3 p,
+                               double spread, uint32_t *slot) {
     near->count = 0;
     near->least = HUGE_VAL;
     carom_pack_balls_search(c->balls, p, spread, near);
-    carom_pack_hit hit =
-        carom_pack_mesh_search(c->mesh, p, *place, near->least + spread, spread, near);
-    if (hit.place != CAROM_BVH_NONE) *place = hit.place;
+    carom_spheres_hit hit =
+        carom_spheres_mesh_search(c->mesh, p, *slot, near->least + spread, spread, near);
+    if (hit.slot != CAROM_BVH_NONE) *slot = hit.slot;
     return hit.distance; /* infinite: farther than the balls */
 }
 
-double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, uint32_t *place) {
-    carom_pack_near *here = &c->near[0], *there = &c->near[1];
-    double to_mesh = pack_octree_look(c, here, *point, CAROM_PACK_CLIMB_SPREAD * step, place);
+double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, uint32_t *slot) {
+    carom_spheres_near *here = &c->near[0], *there = &c->near[1];
+    double to_mesh = pack_octree_look(c, here, *point, CAROM_PACK_CLIMB_SPREAD * step, slot);
     double first = here->least;
     for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
@@ -65,15 +65,15 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
         }
         carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
                                     at[2] + step * direction[2]);
-        uint32_t near_place = *place;
+        uint32_t near_slot = *slot;
         double next_to_mesh =
-            pack_octree_look(c, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_place);
+            pack_octree_look(c, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_slot);
         if (there->least > here->least) {
-            carom_pack_near *swap = here;
+            carom_spheres_near *swap = here;
             here = there;
             there = swap;
             *point = next;
-            *place = near_place;
+            *slot = near_slot;
             to_mesh = next_to_mesh;
         } else {
             step *= 0.5;
@@ -89,8 +89,8 @@ typedef carom_pack_node pack_octree_cell;
 CAROM_ARRAY(pack_octree_cell_array, pack_octree_cell);
 
 /* The root exceeds the mesh by this part of its size on both sides, less for its lower corner,
- * which lies at an odd place: no simple fraction of the size, so that sides of cells hardly ever
- * coincide with faces of the mesh. Any numbers do that are smaller than 1, for the corner. */
+ * which lies at an odd coordinate: no simple fraction of the size, so that sides of cells hardly
+ * ever coincide with faces of the mesh. Any numbers do that are smaller than 1, for the corner. */
 #define OCTREE_ROOT_MARGIN 0.0137
 static const double octree_root_corner[3] = {0.9173, 0.8331, 0.7649};
 
@@ -146,7 +146,7 @@ CAROM_ARRAY(group_array, pack_octree_group);
 
 typedef struct pack_octree_packer {
     carom_context *context;
-    const carom_pack_mesh *mesh;
+    const carom_spheres_mesh *mesh;
     const carom_pack_goal *goal;
     carom_pack_balls *balls;
     carom_allocator *allocator;
@@ -173,27 +173,27 @@ typedef enum pack_octree_verdict {
 } pack_octree_verdict;
 
 /* Rounds the centre and measures the ball exactly enough to insert it. */
-static bool pack_octree_settle(pack_octree_packer *p, pack_octree_worker *w, carom_vec3 centre,
-                               uint32_t place, uint32_t group_index) {
-    carom_vec3 rounded = carom_pack_mesh_round(p->mesh, centre);
-    double to_mesh = carom_pack_mesh_distance(p->mesh, rounded, place).distance;
+static bool pack_octree_round_candidate(pack_octree_packer *p, pack_octree_worker *w,
+                                        carom_vec3 centre, uint32_t slot, uint32_t group_index) {
+    carom_vec3 rounded = carom_spheres_mesh_round(p->mesh, centre);
+    double to_mesh = carom_spheres_mesh_distance(p->mesh, rounded, slot).distance;
     double to_balls =
         p->balls->balls.count != 0 ? carom_pack_balls_distance(p->balls, rounded) : HUGE_VAL;
     double radius = carom_pack_radius(to_mesh, to_balls);
     if (!(radius >= p->enough)) return false;
-    if (!carom_pack_mesh_inside(p->mesh, rounded, &w->found)) return false;
+    if (!carom_spheres_mesh_inside(p->mesh, rounded, &w->found)) return false;
     pack_octree_candidate c = {rounded, to_mesh, radius, group_index};
     return candidate_array_push(&w->candidates, p->allocator, c);
 }
 
 /* The bound of a cell from the obstacles near it, rounded up. */
-static double pack_octree_bound_of(const pack_octree_packer *p, const carom_pack_near *near,
+static double pack_octree_bound_of(const pack_octree_packer *p, const carom_spheres_near *near,
                                    const double point[3], double h, bool sharp) {
     double bound = near->least + h, direction[3];
     if (sharp && near->count > 1)
         bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h,
                                                              p->rounds.rho[p->round], direction);
-    return carom_pack_believe(p->goal->fast, near->least, bound) + CAROM_PACK_ERROR;
+    return carom_pack_believe(p->goal->fast, near->least, bound) + CAROM_SPHERES_ERROR;
 }
 
 static pack_octree_verdict pack_octree_examine(pack_octree_packer *p, pack_octree_worker *w,
@@ -203,14 +203,14 @@ static pack_octree_verdict pack_octree_examine(pack_octree_packer *p, pack_octre
     const double point[3] = {at.x, at.y, at.z};
     double half = (double)carom_pack_node_half(c) * p->rounds.unit, h = carom_pack_node_reach(half);
     double spread = h <= CAROM_PACK_SHARP_BELOW * rho ? 2.0 * h : 0.0;
-    carom_pack_near *near = &w->climber.near[0];
+    carom_spheres_near *near = &w->climber.near[0];
     near->count = 0;
     near->least = HUGE_VAL;
     ++w->visits;
     carom_pack_balls_search(p->balls, at, spread, near);
     if (near->least <= -h) return PACK_OCTREE_DROP;
     double bound =
-        carom_pack_believe(p->goal->fast, near->least, near->least + h) + CAROM_PACK_ERROR;
+        carom_pack_believe(p->goal->fast, near->least, near->least + h) + CAROM_SPHERES_ERROR;
     if (bound > rho && near->count > 1)
         bound = pack_octree_bound_of(p, near, point, h, spread > 0.0);
     if (bound <= rho) {
@@ -219,13 +219,13 @@ static pack_octree_verdict pack_octree_examine(pack_octree_packer *p, pack_octre
     }
     /* The mesh. */
     double limit = near->least + spread, apart = (double)c->apart;
-    uint32_t place = c->place & ~CAROM_PACK_INSIDE;
-    if (place == CAROM_PACK_NO_PLACE) place = CAROM_BVH_NONE;
-    if (apart <= limit && place != CAROM_BVH_NONE) {
+    uint32_t slot = c->slot & ~CAROM_PACK_INSIDE;
+    if (slot == CAROM_PACK_NO_SLOT) slot = CAROM_BVH_NONE;
+    if (apart <= limit && slot != CAROM_BVH_NONE) {
         /* Triangles near the parent often suffice. */
         double least = near->least;
         uint32_t count = near->count;
-        carom_pack_mesh_look(p->mesh, at, place, limit, spread, near);
+        carom_spheres_mesh_look(p->mesh, at, slot, limit, spread, near);
         bound = pack_octree_bound_of(p, near, point, h, spread > 0.0);
         if (bound <= rho) {
             carom_pack_node_lower(c, bound);
@@ -235,30 +235,31 @@ static pack_octree_verdict pack_octree_examine(pack_octree_packer *p, pack_octre
         near->count = count;
     }
     if (apart <= limit) {
-        carom_pack_hit hit = carom_pack_mesh_search(p->mesh, at, place, limit, spread, near);
+        carom_spheres_hit hit = carom_spheres_mesh_search(p->mesh, at, slot, limit, spread, near);
         apart = CAROM_MIN(hit.distance, limit);
-        if (hit.place != CAROM_BVH_NONE) place = hit.place;
+        if (hit.slot != CAROM_BVH_NONE) slot = hit.slot;
         bound = pack_octree_bound_of(p, near, point, h, spread > 0.0);
     }
     carom_pack_node_set_apart(c, apart);
-    c->place = (c->place & CAROM_PACK_INSIDE) | (place & ~CAROM_PACK_INSIDE);
+    c->slot = (c->slot & CAROM_PACK_INSIDE) | (slot & ~CAROM_PACK_INSIDE);
     carom_pack_node_lower(c, bound);
     if (bound <= rho) return PACK_OCTREE_KEEP;
     bool inside =
-        (c->place & CAROM_PACK_INSIDE) != 0 || carom_pack_mesh_inside(p->mesh, at, &w->found);
+        (c->slot & CAROM_PACK_INSIDE) != 0 || carom_spheres_mesh_inside(p->mesh, at, &w->found);
     if (!inside) {
         if (apart > h) return PACK_OCTREE_DROP;
         double from_surface = carom_pack_believe(p->goal->fast, 0.0, h - (double)c->apart);
         carom_pack_node_lower(c, from_surface);
         if (from_surface <= rho) return PACK_OCTREE_KEEP;
     } else {
-        if (apart > h) c->place |= CAROM_PACK_INSIDE;
+        if (apart > h) c->slot |= CAROM_PACK_INSIDE;
         if (near->least >= CAROM_PACK_CLIMB_FROM * rho) {
             carom_vec3 top = at;
-            uint32_t near_place = place;
+            uint32_t near_slot = slot;
             double reached = carom_pack_climb(&w->climber, &top,
-                                              CAROM_MIN(h, OCTREE_FIRST_STEP * rho), &near_place);
-            if (reached >= p->enough && pack_octree_settle(p, w, top, near_place, group_index))
+                                              CAROM_MIN(h, OCTREE_FIRST_STEP * rho), &near_slot);
+            if (reached >= p->enough &&
+                pack_octree_round_candidate(p, w, top, near_slot, group_index))
                 return PACK_OCTREE_FOUND;
         }
     }
@@ -448,9 +449,9 @@ static bool insert(pack_octree_packer *p) {
         double radius = carom_pack_radius(c->to_mesh, to_balls);
         if (!(radius >= p->enough)) continue;
         CAROM_ASSERT(radius <= c->radius); /* balls that were added take space, none give it */
-        carom_pack_ball ball = {c->centre.x, c->centre.y, c->centre.z, radius};
+        carom_spheres_ball ball = {c->centre.x, c->centre.y, c->centre.z, radius};
         if (!carom_pack_balls_add(p->balls, ball)) return false;
-        p->volume += carom_pack_volume(radius);
+        p->volume += carom_spheres_volume(radius);
     }
     octree_check_radii(p, before);
     return true;
@@ -520,7 +521,7 @@ static carom_status pack_octree_run_round(pack_octree_packer *p) {
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 /* The radii of the rounds, from that of the largest ball in the mesh's box to the smallest. */
-carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_rounds_make(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                     carom_pack_rounds *rounds) {
     carom_vec3 size = carom_vec_sub(mesh->high, mesh->low);
     double longest = carom_vec_largest(size), edge = longest * (1.0 + 2.0 * OCTREE_ROOT_MARGIN);
@@ -536,7 +537,7 @@ carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pac
         .unit = edge * 0x1p-31,
         .fewer = fewer,
         .root = {carom_float_up(first, 0.0), 0.0f, CAROM_PACK_ROOT_HALF, CAROM_PACK_ROOT_HALF,
-                 CAROM_PACK_ROOT_HALF, CAROM_PACK_NO_PLACE}};
+                 CAROM_PACK_ROOT_HALF, CAROM_PACK_NO_SLOT}};
     while (rounds->count < OCTREE_MOST_ROUNDS && rho > least) {
         rho /= ratio;
         ++rounds->count;
@@ -610,7 +611,7 @@ static double largest_left(const pack_octree_packer *p) {
     return most;
 }
 
-carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_by_octree(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
     if (mesh->context->backend == CAROM_BACKEND_CUDA)
         return carom_pack_on_device(mesh, goal, balls, outcome);

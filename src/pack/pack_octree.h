@@ -5,7 +5,7 @@
 
 #include "carom/pack.h"
 #include "pack/pack_balls.h"
-#include "pack/pack_mesh.h"
+#include "spheres/spheres_mesh.h"
 
 /* When to stop, in the frame; and how to search. */
 typedef struct carom_pack_goal {
@@ -29,25 +29,18 @@ typedef struct carom_pack_outcome {
  * is then 1.4 % of the radius. */
 #define CAROM_PACK_LEAST_UNITS 64.0
 
-/* The double nearest to 4/3 pi. The product of 4.0 / 3.0 and CAROM_PI is the one below it. */
-#define CAROM_PACK_BALL_VOLUME 4.18879020478639098462
-
-static inline double carom_pack_volume(double radius) {
-    return CAROM_PACK_BALL_VOLUME * (radius * radius * radius);
-}
-
 /* The climb of one point to where the largest empty ball near it is, as a state of each worker. */
 typedef struct carom_pack_climber {
-    const carom_pack_mesh *mesh;
+    const carom_spheres_mesh *mesh;
     const carom_pack_balls *balls;
-    carom_pack_near near[2];
+    carom_spheres_near near[2];
 } carom_pack_climber;
 
 /* Moves a point that is inside to larger distances from mesh and balls, never through the surface,
  * until a step promises less than 0.3 % more. `step` is the first step. Returns the distance, which
- * balls beyond the reach may lower. `place` is a triangle near, which it changes. */
+ * balls beyond the reach may lower. `slot` is a triangle near, which it changes. */
 double carom_pack_climb(carom_pack_climber *climber, carom_vec3 *point, double step,
-                        uint32_t *place);
+                        uint32_t *slot);
 
 /* The rounds of the octree method and its root cell; `rho` is scratch of worker 0. */
 typedef struct carom_pack_rounds {
@@ -59,7 +52,7 @@ typedef struct carom_pack_rounds {
     uint32_t count;
 } carom_pack_rounds;
 
-carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_rounds_make(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                     carom_pack_rounds *rounds);
 
 /* Cells are grouped by cubes about two radii wide: as many along each axis as 2 to this power. */
@@ -69,14 +62,14 @@ uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho);
 carom_status carom_pack_check_device(carom_context *context, carom_packing_method method);
 
 /* The octree method on the device of the context (pack_device.c): the same balls. */
-carom_status carom_pack_on_device(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_on_device(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);
 
-carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_by_octree(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);
-carom_status carom_pack_by_voxels(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_by_voxels(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);
-carom_status carom_pack_by_prototypes(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_by_prototypes(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                       carom_pack_balls *balls, carom_pack_outcome *outcome);
 
 #endif

@@ -6,38 +6,13 @@
 #define CAROM_SRC_PACK_PACK_OCTREE_ITEM_H
 
 #include "geom/box.h"
-#include "geom/vec.h"
-
-/* Upper bound of the error of a computed distance in the frame: 1e-15 of the extent, at most 28, of
- * a point and a triangle, and the rounding of a few sums; times two. */
-#define CAROM_PACK_ERROR 0x1p-43
-
-/* No coordinate in the frame is as large. The solid's longest side is below 1; along an axis where
- * its origin is 0, its far side is at most CAROM_PACK_ORIGIN_RATIO = 4 sides away, and else it is
- * less than 1 away from the origin (pack_mesh.c). */
-#define CAROM_PACK_FRAME_SIZE 8.0
-
-/* A ball in the frame. */
-typedef struct carom_pack_ball {
-    double x, y, z, radius;
-} carom_pack_ball;
+#include "spheres/spheres_frame_item.h"
 
 /* The radius that a ball at a rounded centre may have, as a float32; 0 or less: none. Takes the
  * mesh distance and the distance of the balls. */
 CAROM_ITEM double carom_pack_radius(double to_mesh, double to_balls) {
-    double least = CAROM_MIN(to_mesh, to_balls) - CAROM_PACK_ERROR;
+    double least = CAROM_MIN(to_mesh, to_balls) - CAROM_SPHERES_ERROR;
     return (double)carom_float_down(least, 0.0);
-}
-
-CAROM_ITEM double carom_pack_ball_distance(const carom_pack_ball *b, carom_vec3 p) {
-    double x = p.x - b->x, y = p.y - b->y, z = p.z - b->z;
-    return sqrt((x * x + y * y) + z * z) - b->radius;
-}
-
-/* The nearest multiple of a power of two. */
-CAROM_ITEM double carom_pack_round(double x, double step) {
-    double n = x / step; /* a power of two: exact */
-    return fabs(n) < 0x1p52 ? floor(n + 0.5) * step : x;
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
@@ -48,13 +23,12 @@ typedef struct carom_pack_node {
     float bound; /* upper bound of empty balls with their centres in it */
     float apart; /* lower bound of the distance of its centre from the mesh */
     uint32_t x, y, z;
-    uint32_t place; /* of a triangle near it; the highest bit: wholly inside the solid */
+    uint32_t slot; /* of a triangle near it; the highest bit: wholly inside the solid */
 } carom_pack_node;
 
-#define CAROM_PACK_INSIDE        (UINT32_C(1) << 31)
-#define CAROM_PACK_NO_PLACE      (UINT32_MAX & ~CAROM_PACK_INSIDE)
-#define CAROM_PACK_ROOT_HALF     (UINT32_C(1) << 30)
-#define CAROM_PACK_HALF_DIAGONAL 0.86602540378443864676 /* of a cube of edge 1, sqrt(3) / 2 */
+#define CAROM_PACK_INSIDE    (UINT32_C(1) << 31)
+#define CAROM_PACK_NO_SLOT   (UINT32_MAX & ~CAROM_PACK_INSIDE)
+#define CAROM_PACK_ROOT_HALF (UINT32_C(1) << 30)
 
 /* What is observed below: packings by 2,000 balls of cheburashka, fandisk and spot (6,000 to 13,000
  * faces), one thread; with the values here balls fill 0.809 of the solids after 1.8 s. */
@@ -90,14 +64,14 @@ CAROM_ITEM carom_vec3 carom_pack_node_centre(const carom_pack_node *c, carom_vec
 
 /* The half diagonal, with the rounding of the centre and of bounds. */
 CAROM_ITEM double carom_pack_node_reach(double half) {
-    double h = 2.0 * half * CAROM_PACK_HALF_DIAGONAL;
+    double h = 2.0 * half * CAROM_SPHERES_HALF_DIAGONAL;
     return h * (1.0 + 0x1p-40);
 }
 
 CAROM_ITEM carom_pack_node carom_pack_node_child(const carom_pack_node *c, uint32_t i,
                                                  double unit) {
     uint32_t half = carom_pack_node_half(c), q = half / 2;
-    double away = (double)half * unit * CAROM_PACK_HALF_DIAGONAL; /* of a child's centre */
+    double away = (double)half * unit * CAROM_SPHERES_HALF_DIAGONAL; /* of a child's centre */
     CAROM_ASSERT(q != 0);
     carom_pack_node child = *c;
     child.x = (i & 1) != 0 ? c->x + q : c->x - q;
@@ -155,11 +129,6 @@ CAROM_ITEM uint32_t carom_pack_node_group(const carom_pack_node *c, uint32_t bit
 #define CAROM_PACK_CLIMB_SPREAD 2.0
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
-
-/* Obstacles near a point that are kept: one for each of 24 directions of the surface, and 40 balls.
- * Those without a place are left out of bounds, which are then farther off and as certain. A
- * multiple of the doubles of all vectors. */
-#define CAROM_PACK_NEAR 64u
 
 /* Steps of lowering a bound; and the part of it below which no more is to be gained. At twelve
  * steps the bound is within some percent of the best. */
@@ -249,17 +218,6 @@ CAROM_ITEM bool carom_pack_bounding_move(carom_pack_bounding *b, carom_pack_line
     b->e += t * (to.e - b->e);
     for (int k = 0; k < 3; ++k) b->g[k] += t * w[k];
     return true;
-}
-
-/* Of all points of the surface in about the same direction the nearest is kept: one for each of
- * four quarters of the six sides of a cube. */
-#define CAROM_PACK_DIRECTIONS 24u
-
-CAROM_ITEM uint32_t carom_pack_direction(double x, double y, double z) {
-    double ax = fabs(x), ay = fabs(y), az = fabs(z);
-    if (ax >= ay && ax >= az) return 0u + (x < 0.0) * 4u + (y < 0.0) * 2u + (z < 0.0);
-    if (ay >= az) return 8u + (y < 0.0) * 4u + (z < 0.0) * 2u + (x < 0.0);
-    return 16u + (z < 0.0) * 4u + (x < 0.0) * 2u + (y < 0.0);
 }
 
 /* ---- The grid of balls ----------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ typedef struct prototype {
 } prototype;
 
 typedef struct pack_prototypes_pool {
-    const carom_pack_mesh *mesh;
+    const carom_spheres_mesh *mesh;
     const carom_pack_goal *goal;
     carom_pack_balls *balls;
     prototype *prototypes;
@@ -72,28 +72,36 @@ static double to_balls(const carom_pack_balls *balls, carom_vec3 p) {
     return balls->balls.count != 0 ? carom_pack_balls_distance(balls, p) : HUGE_VAL;
 }
 
+/* One statement per number, as C leaves the order of arguments to the compiler. */
+static carom_vec3 pack_prototypes_random_point(carom_random *random, carom_vec3 low,
+                                               carom_vec3 high) {
+    carom_vec3 p;
+    p.z = carom_random_between(random, low.z, high.z);
+    p.y = carom_random_between(random, low.y, high.y);
+    p.x = carom_random_between(random, low.x, high.x);
+    return p;
+}
+
 static void pack_prototypes_climb(pack_prototypes_pool *p, pack_prototypes_worker *w,
                                   uint32_t index) {
-    const carom_pack_mesh *m = p->mesh;
+    const carom_spheres_mesh *m = p->mesh;
     prototype *to = &p->prototypes[index];
     carom_random random = {p->goal->seed ^
                            (p->batch * PROTOTYPE_BATCH + index) * UINT64_C(0x9E3779B97F4A7C15)};
     *to = (prototype){.index = index};
     for (uint32_t i = 0; i < PROTOTYPE_TRIES; ++i) {
-        carom_vec3 at = carom_vec(carom_random_between(&random, m->low.x, m->high.x),
-                                  carom_random_between(&random, m->low.y, m->high.y),
-                                  carom_random_between(&random, m->low.z, m->high.z));
+        carom_vec3 at = pack_prototypes_random_point(&random, m->low, m->high);
         if (p->balls->balls.count != 0 && carom_pack_balls_distance(p->balls, at) <= 0.0) continue;
-        if (!carom_pack_mesh_inside(m, at, &w->found)) continue;
-        uint32_t place = CAROM_BVH_NONE;
-        double here = carom_pack_mesh_distance(m, at, place).distance;
+        if (!carom_spheres_mesh_inside(m, at, &w->found)) continue;
+        uint32_t slot = CAROM_BVH_NONE;
+        double here = carom_spheres_mesh_distance(m, at, slot).distance;
         here = CAROM_MIN(here, to_balls(p->balls, at));
-        (void)carom_pack_climb(&w->climber, &at, PROTOTYPE_FIRST_STEP * here, &place);
-        carom_vec3 centre = carom_pack_mesh_round(m, at);
-        double to_mesh = carom_pack_mesh_distance(m, centre, place).distance;
+        (void)carom_pack_climb(&w->climber, &at, PROTOTYPE_FIRST_STEP * here, &slot);
+        carom_vec3 centre = carom_spheres_mesh_round(m, at);
+        double to_mesh = carom_spheres_mesh_distance(m, centre, slot).distance;
         double radius = carom_pack_radius(to_mesh, to_balls(p->balls, centre));
         if (!(radius > CAROM_PACK_LEAST_UNITS * m->unit) ||
-            !carom_pack_mesh_inside(m, centre, &w->found))
+            !carom_spheres_mesh_inside(m, centre, &w->found))
             return;
         *to = (prototype){centre, to_mesh, radius, index};
         return;
@@ -141,16 +149,16 @@ static carom_status pack_prototypes_run_batch(pack_prototypes_pool *p, double *f
         if (p->balls->balls.count >= p->goal->count || outcome->volume >= p->goal->volume) break;
         double radius = carom_pack_radius(c->to_mesh, to_balls(p->balls, c->centre));
         if (radius < PROTOTYPE_RADIUS_RATIO * best || radius < p->goal->radius) continue;
-        carom_pack_ball ball = {c->centre.x, c->centre.y, c->centre.z, radius};
+        carom_spheres_ball ball = {c->centre.x, c->centre.y, c->centre.z, radius};
         if (!carom_pack_balls_add(p->balls, ball))
             return carom_fail_memory(context, sizeof(ball), "spheres of a packing");
-        outcome->volume += carom_pack_volume(radius);
+        outcome->volume += carom_spheres_volume(radius);
     }
     carom_progress_add(context, 0, p->balls->balls.count - before);
     return carom_progress_look(context);
 }
 
-carom_status carom_pack_by_prototypes(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_by_prototypes(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                       carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = mesh->context;
     pack_prototypes_pool p = {.mesh = mesh, .goal = goal, .balls = balls};

@@ -22,7 +22,7 @@ typedef struct pack_voxels_entry {
 CAROM_ARRAY(entry_array, pack_voxels_entry);
 
 typedef struct voxels {
-    const carom_pack_mesh *mesh;
+    const carom_spheres_mesh *mesh;
     uint32_t size[3];
     double edge;
     float *apart; /* 0: outside, or taken */
@@ -30,10 +30,10 @@ typedef struct voxels {
 } voxels;
 
 static carom_vec3 pack_voxels_centre_of(const voxels *v, uint32_t x, uint32_t y, uint32_t z) {
-    const carom_pack_mesh *m = v->mesh;
-    return carom_pack_mesh_round(m, carom_vec(m->low.x + ((double)x + 0.5) * v->edge,
-                                              m->low.y + ((double)y + 0.5) * v->edge,
-                                              m->low.z + ((double)z + 0.5) * v->edge));
+    const carom_spheres_mesh *m = v->mesh;
+    return carom_spheres_mesh_round(m, carom_vec(m->low.x + ((double)x + 0.5) * v->edge,
+                                                 m->low.y + ((double)y + 0.5) * v->edge,
+                                                 m->low.z + ((double)z + 0.5) * v->edge));
 }
 
 static uint32_t index_of(const voxels *v, uint32_t x, uint32_t y, uint32_t z) {
@@ -55,15 +55,15 @@ static carom_status pack_voxels_fill_rows(void *argument, carom_range range) {
     if (found == NULL) return CAROM_NO_MEMORY;
     for (uint64_t row = range.begin; row < range.end; ++row) {
         uint32_t y = (uint32_t)(row % v->size[1]), z = (uint32_t)(row / v->size[1]);
-        uint32_t place = CAROM_BVH_NONE;
+        uint32_t slot = CAROM_BVH_NONE;
         double last = 0.0;
         bool inside = false;
         for (uint32_t x = 0; x < v->size[0]; ++x) {
             carom_vec3 p = pack_voxels_centre_of(v, x, y, z);
-            carom_pack_hit hit = carom_pack_mesh_distance(v->mesh, p, place);
-            place = hit.place;
+            carom_spheres_hit hit = carom_spheres_mesh_distance(v->mesh, p, slot);
+            slot = hit.slot;
             if (!(last > v->edge + 2.0 * v->mesh->unit))
-                inside = carom_pack_mesh_inside(v->mesh, p, found);
+                inside = carom_spheres_mesh_inside(v->mesh, p, found);
             last = hit.distance;
             double radius = inside ? carom_pack_radius(hit.distance, HUGE_VAL) : 0.0;
             v->apart[index_of(v, x, y, z)] = radius > 0.0 ? (float)radius : 0.0f;
@@ -120,7 +120,7 @@ static void update_near(voxels *v, carom_vec3 c, double radius) {
                 if (*apart == 0.0f) continue;
                 double away =
                     carom_vec_length(carom_vec_sub(pack_voxels_centre_of(v, x, y, z), c)) - radius;
-                double left = carom_pack_radius((double)*apart + CAROM_PACK_ERROR, away);
+                double left = carom_pack_radius((double)*apart + CAROM_SPHERES_ERROR, away);
                 left = CAROM_MIN(left, (double)*apart);
                 CAROM_ASSERT(left <= CAROM_MAX(away, 0.0)); /* of the new sphere */
                 *apart = left > 0.0 ? (float)left : 0.0f;
@@ -153,10 +153,10 @@ static carom_status pack_voxels_take(voxels *v, const carom_pack_goal *goal, ent
         if ((double)apart < goal->radius) break;
         uint32_t x = e.voxel % v->size[0], rest = e.voxel / v->size[0];
         carom_vec3 c = pack_voxels_centre_of(v, x, rest % v->size[1], rest / v->size[1]);
-        carom_pack_ball ball = {c.x, c.y, c.z, (double)apart};
+        carom_spheres_ball ball = {c.x, c.y, c.z, (double)apart};
         if (!carom_pack_ball_array_push(&balls->balls, &balls->allocator, ball))
             return carom_fail_memory(context, sizeof(ball), "spheres of a packing");
-        outcome->volume += carom_pack_volume(ball.radius);
+        outcome->volume += carom_spheres_volume(ball.radius);
         update_near(v, c, ball.radius);
         carom_progress_add(context, 0, 1);
         CAROM_TRY(carom_progress_look(context));
@@ -164,7 +164,7 @@ static carom_status pack_voxels_take(voxels *v, const carom_pack_goal *goal, ent
     return CAROM_OK;
 }
 
-carom_status carom_pack_by_voxels(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+carom_status carom_pack_by_voxels(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = mesh->context;
     carom_arena *scratch = carom_scratch(context, 0);

@@ -57,8 +57,8 @@ carom_bounds carom_scene_object_box(carom_context *context, const carom_scene_ob
     return CAROM_CPU_CALL(context, carom_scene_convex_box)(&object->convex, object->hull, frame);
 }
 
-void carom_scene_object_place(carom_context *context, carom_scene_object *object,
-                              const carom_pose *pose) {
+void carom_scene_object_set_pose(carom_context *context, carom_scene_object *object,
+                                 const carom_pose *pose) {
     carom_frame f = carom_frame_make(pose);
     object->pose = *pose;
     object->box = carom_scene_object_box(context, object, &f);
@@ -133,14 +133,14 @@ carom_status carom_scene_object_make(carom_context *context, const carom_scene_o
     } else if (def->kind == CAROM_SCENE_OBJECT_KIND_PACKING) {
         object->tree = def->borrowed_tree;
         object->local = carom_scene_packing_bounds(object->tree);
-        CAROM_TRY(carom_pack_check_place(context, &object->tree->extent, &def->pose, 0.0, which));
+        CAROM_TRY(carom_spheres_check_pose(context, &object->tree->extent, &def->pose, 0.0, which));
     } else {
         if (def->kind == CAROM_SCENE_OBJECT_KIND_SOLID) object->solid = def->borrowed_solid;
         object->soup = object->solid != NULL ? object->solid->soup : def->borrowed_soup;
         object->local = soup_bounds(object->soup);
         CAROM_TRY(scene_check_mesh(context, object, which));
     }
-    carom_scene_object_place(context, object, &def->pose);
+    carom_scene_object_set_pose(context, object, &def->pose);
     return CAROM_OK;
 }
 
@@ -159,8 +159,10 @@ carom_status carom_scene_create(carom_context *context, const carom_scene_def *d
                           "the reach is %g; give a number from 0 to 1e300", def->reach);
     carom_scene *s = carom_allocate(&context->allocator, 1, sizeof(*s));
     if (s == NULL) return carom_fail_memory(context, sizeof(*s), "a scene");
-    *s = (carom_scene){
-        .allocator = context->allocator, .reach = def->reach, .skip_depth = def->skip_depth};
+    *s = (carom_scene){.allocator = context->allocator,
+                       .reach = def->reach,
+                       .skip_depth = def->skip_depth,
+                       .least_depth = def->least_depth};
     carom_broad_def broad = {.accept = def->accept, .accept_user = def->accept_user};
     carom_status status = carom_broad_create(context, &broad, &s->broad);
     if (status == CAROM_OK)
@@ -197,7 +199,7 @@ carom_status carom_scene_get_info(const carom_scene *scene, carom_scene_info *in
                                .ignored = scene->ignored.count,
                                .pairs = scene->pairs,
                                .contacts = scene->contacts,
-                               .asked = scene->asked};
+                               .asked = scene->tested};
     info->bytes = sizeof(*scene) + broad.bytes + scene->capacity * sizeof(*scene->objects) +
                   scene->states.capacity +
                   (scene->changed.capacity + scene->free_slots.capacity) * sizeof(uint32_t) +
@@ -372,7 +374,7 @@ typedef struct moving {
     carom_bounds *tight, *boxes; /* the same without a reach */
 } moving;
 
-static carom_status scene_place_range(void *argument, carom_range range) {
+static carom_status scene_pose_range(void *argument, carom_range range) {
     const moving *m = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_scene_object *o = &m->scene->objects[m->ids != NULL ? m->ids[i] : i];
@@ -412,8 +414,8 @@ static carom_status check_packings(const moving *m, uint64_t count) {
         char which[SCENE_NAME_BYTES];
         if ((scene->states.data[id] & CAROM_SCENE_PACKING) == 0) continue;
         snprintf(which, sizeof(which), "object %llu", (unsigned long long)id);
-        CAROM_TRY(carom_pack_check_place(m->context, &scene->objects[id].tree->extent, &m->poses[i],
-                                         0.0, which));
+        CAROM_TRY(carom_spheres_check_pose(m->context, &scene->objects[id].tree->extent,
+                                           &m->poses[i], 0.0, which));
     }
     return CAROM_OK;
 }
@@ -424,7 +426,7 @@ static carom_status scene_move(moving *m, carom_scene *scene, uint64_t count) {
     CAROM_TRY(check_packings(m, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     carom_status status = carom_parallel_phase(context, "moving objects", count,
-                                               SCENE_OBJECTS_PER_RANGE, scene_place_range, m);
+                                               SCENE_OBJECTS_PER_RANGE, scene_pose_range, m);
     if (status == CAROM_BAD_INPUT) return refuse_first(m);
     CAROM_TRY(status);
     CAROM_TRY(carom_broad_move(context, scene->broad, m->ids, m->boxes, count));
@@ -507,7 +509,7 @@ carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
     return CAROM_OK;
 }
 
-/* The first place in sorted keys that is not below `key`. */
+/* The first index in sorted keys that is not below `key`. */
 static uint64_t find_key(const carom_scene_words *words, uint64_t key) {
     uint64_t low = 0, high = words->count;
     while (low < high) {
@@ -543,14 +545,14 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
                      (at == words->count || words->data[at] >= key));
         bool there = at < words->count && words->data[at] == key;
         if (there == ignored) continue;
-        uint64_t *place = words->data + at;
+        uint64_t *slot = words->data + at;
         uint64_t after = words->count - at;
         if (ignored) {
-            memmove(place + 1, place, after * sizeof(*place));
-            *place = key;
+            memmove(slot + 1, slot, after * sizeof(*slot));
+            *slot = key;
             ++words->count;
         } else {
-            memmove(place, place + 1, (after - 1) * sizeof(*place));
+            memmove(slot, slot + 1, (after - 1) * sizeof(*slot));
             --words->count;
         }
     }

@@ -33,14 +33,14 @@ CAROM_RESULT_FILL(carom_scene_contacts);
 
 /* Flags of a pair. */
 #define CAROM_SCENE_CONTACT 1u /* in contact; has a slot */
-#define CAROM_SCENE_ASK     2u /* during a step: its answer must be found anew */
+#define CAROM_SCENE_PENDING 2u /* during a step: its answer must be found anew */
 #define CAROM_SCENE_WAS     4u /* during a step: was in contact after the last one */
 
 typedef struct carom_scene_pair {
     uint32_t a, b; /* ids, a < b */
     uint32_t slot; /* of its contact; CAROM_SCENE_NO_SLOT: none */
     uint32_t flags;
-    carom_vec3 direction; /* in which the two were apart when last asked; 0: not known */
+    carom_vec3 direction; /* in which the two were apart when last tested; 0: not known */
 } carom_scene_pair;
 
 CAROM_ARRAY(carom_scene_pairs, carom_scene_pair);
@@ -52,7 +52,7 @@ CAROM_ARRAY(carom_scene_words, uint64_t);
 struct carom_scene {
     carom_allocator allocator;
     double reach;
-    bool skip_depth;
+    bool skip_depth, least_depth;
     bool stale; /* changed since the last update or step */
     carom_broad *broad;
     carom_scene_object *objects; /* by id, which is that of the box in `broad` */
@@ -70,7 +70,7 @@ struct carom_scene {
     carom_scene_ids free_slots;
     carom_pairs faces; /* for pairs of meshes, kept for reuse */
     carom_soup_segments segments;
-    uint64_t pairs, contacts, asked; /* of the last step: pairs of boxes ... */
+    uint64_t pairs, contacts, tested; /* of the last step: pairs of boxes ... */
 };
 
 /* For tests and fuzzers, between two calls: NULL, or the first invariant that does not hold. O(n
@@ -91,10 +91,19 @@ static inline uint8_t carom_scene_kind_state(const carom_scene_object *o) {
                                     : 0;
 }
 
-/* Whether a pair is asked on one worker (carom_scene_ask_convex), beside others: by the states of
- * the two together. */
+/* Whether a pair is tested on one worker (carom_scene_narrow_convex), beside others: by the states
+ * of the two together. */
 static inline bool carom_scene_is_light(uint32_t states) {
     return (states & (CAROM_SCENE_CONVEX | CAROM_SCENE_PACKING)) == CAROM_SCENE_CONVEX;
+}
+
+/* A contact point without features. */
+static inline carom_convex_contact carom_scene_point(carom_vec3 a, carom_vec3 b, double depth) {
+    return (carom_convex_contact){.point_a = a, .point_b = b, .depth = depth};
+}
+
+static inline uint32_t carom_scene_face_feature(uint32_t face) {
+    return CAROM_CONVEX_FEATURE_FACE | (face & CAROM_CONVEX_FEATURE_INDEX);
 }
 
 static inline uint64_t carom_scene_key(uint32_t a, uint32_t b) {
@@ -115,19 +124,19 @@ carom_bounds carom_scene_object_box(carom_context *context, const carom_scene_ob
                                     const carom_frame *frame);
 
 /* Gives an object a pose, which is checked, and its box. */
-void carom_scene_object_place(carom_context *context, carom_scene_object *object,
-                              const carom_pose *pose);
+void carom_scene_object_set_pose(carom_context *context, carom_scene_object *object,
+                                 const carom_pose *pose);
 
 /* The box of an object for the broad phase: enlarged by half the reach. */
 carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach);
 
 /* ---- Narrow phase: scene_narrow.c ------------------------------------------------------------ */
 
-/* How pairs are asked. */
+/* How pairs are tested. */
 typedef struct carom_scene_question {
     carom_context *context;
     double reach;
-    bool skip_depth;
+    bool skip_depth, least_depth;
     carom_pairs *faces; /* of two meshes; kept for reuse */
     carom_soup_segments *segments;
 } carom_scene_question;
@@ -142,25 +151,25 @@ bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_objec
 
 /* Answers a pair with a convex shape, on one worker. Sets *in_contact; where it is false, the
  * contact's normal is a direction in which the two are apart, or 0. Failures have no message. */
-carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t worker,
-                                    const carom_scene_object *a, const carom_scene_object *b,
-                                    carom_scene_contact *contact, bool *in_contact);
+carom_status carom_scene_narrow_convex(const carom_scene_question *q, uint32_t worker,
+                                       const carom_scene_object *a, const carom_scene_object *b,
+                                       carom_scene_contact *contact, bool *in_contact);
 
 /* The rest of the answer for a convex shape and a solid whose faces it does not overlap: is the
  * shape inside? */
-carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_scene_object *a,
-                                    const carom_scene_object *b, carom_scene_contact *contact,
-                                    bool *in_contact);
+carom_status carom_scene_narrow_inside(const carom_scene_question *q, const carom_scene_object *a,
+                                       const carom_scene_object *b, carom_scene_contact *contact,
+                                       bool *in_contact);
 
 /* Answers a pair of meshes, on all threads. */
-carom_status carom_scene_ask_meshes(const carom_scene_question *q, const carom_scene_object *a,
-                                    const carom_scene_object *b, carom_scene_contact *contact,
-                                    bool *in_contact);
+carom_status carom_scene_narrow_meshes(const carom_scene_question *q, const carom_scene_object *a,
+                                       const carom_scene_object *b, carom_scene_contact *contact,
+                                       bool *in_contact);
 
 /* Answers a pair that is not light: one of meshes, or one with a packing. */
-carom_status carom_scene_ask_heavy(const carom_scene_question *q, const carom_scene_object *a,
-                                   const carom_scene_object *b, carom_scene_contact *contact,
-                                   bool *in_contact);
+carom_status carom_scene_narrow_heavy(const carom_scene_question *q, const carom_scene_object *a,
+                                      const carom_scene_object *b, carom_scene_contact *contact,
+                                      bool *in_contact);
 
 /* The unit vector from the middle of a's box to that of b's; (1, 0, 0) where these are equal. */
 carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_object *b);
@@ -171,9 +180,41 @@ carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_ob
 void carom_scene_directions(const carom_scene_object *a, const carom_scene_object *b,
                             carom_vec3 *directions);
 
+/* A list of unit vectors that differ. Initialise with {.count = 0}. */
+#define CAROM_SCENE_MOST_CANDIDATES 48
+typedef struct carom_scene_candidates {
+    carom_vec3 data[CAROM_SCENE_MOST_CANDIDATES];
+    uint32_t count;
+} carom_scene_candidates;
+
+/* Appends a direction of any length, unless it is 0, nearly one of the list, or one too many. */
+void carom_scene_candidates_add(carom_scene_candidates *list, carom_vec3 direction);
+
+/* Appends directions of two meshes: see scene_directions.c. `curve` is where they cross. */
+void carom_scene_candidates_find(const carom_scene_object *a, const carom_scene_object *b,
+                                 const carom_soup_segments *curve, carom_scene_candidates *list);
+
+/* ---- Depth: scene_depth.c -------------------------------------------------------------------- */
+
 /* A shift of b along a direction from which on the boxes of a and b are apart. */
 double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene_object *b,
                                   carom_vec3 direction);
+
+/* The direction of the force on b; where that is 0, that from a's centroid to b's; where these are
+ * equal, (1, 0, 0). */
+carom_vec3 carom_scene_out_of(const carom_scene_object *a, const carom_scene_object *b,
+                              const carom_solid_result *overlap);
+
+/* Sets normal, depth, error and depth_bound of two meshes that overlap. `overlap` is that of two
+ * solids; NULL: not both are, and q->segments is where faces meet. */
+carom_status carom_scene_find_depth(const carom_scene_question *q, const carom_scene_object *a,
+                                    const carom_scene_object *b, const carom_solid_result *overlap,
+                                    carom_scene_contact *c);
+
+/* Whether a soup is in what a solid encloses, where no faces of the two meet; false where that is
+ * no solid. */
+carom_status carom_scene_soup_inside(const carom_scene_question *q, const carom_scene_object *solid,
+                                     const carom_scene_object *soup, bool *inside);
 
 /* ---- Packings: scene_pack.c ------------------------------------------------------------------ */
 
@@ -181,9 +222,9 @@ double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene
 carom_bounds carom_scene_packing_bounds(const carom_tree *tree);
 
 /* Answers a pair with a packing. */
-carom_status carom_scene_ask_packing(const carom_scene_question *q, const carom_scene_object *a,
-                                     const carom_scene_object *b, carom_scene_contact *contact,
-                                     bool *in_contact);
+carom_status carom_scene_narrow_packing(const carom_scene_question *q, const carom_scene_object *a,
+                                        const carom_scene_object *b, carom_scene_contact *contact,
+                                        bool *in_contact);
 
 /* The hit of a packing, but for its id. Workers may share the context. */
 carom_status carom_scene_packing_closest_point(const carom_scene_object *o, carom_vec3 point,

@@ -106,22 +106,61 @@ carom_bounds CAROM_CPU(carom_scene_convex_box)(const carom_convex *shape,
     return (carom_bounds){carom_vec(low[0], low[1], low[2]), carom_vec(high[0], high[1], high[2])};
 }
 
+/* The most of d.x over a small hull. */
+static double hull_extent_along(const carom_hull_view *hull, carom_vec3 d) {
+    enum { PARTS = CAROM_HULL_LANES / CAROM_LANES64 };
+    carom_f64v x = carom_f64v_splat(d.x), y = carom_f64v_splat(d.y), z = carom_f64v_splat(d.z);
+    carom_f64v most = carom_f64v_splat(-HUGE_VAL);
+    for (uint32_t i = 0; i < hull->all_count * PARTS; ++i) {
+        const carom_hull_block *b = &hull->all[i / PARTS];
+        uint32_t lane = i % PARTS * CAROM_LANES64;
+        carom_f64v dot = carom_f64v_load(b->x + lane) * x + carom_f64v_load(b->y + lane) * y;
+        most = carom_f64v_max(dot + carom_f64v_load(b->z + lane) * z, most);
+    }
+    return carom_f64v_greatest(most);
+}
+
+/* The most of d.x over a shape without margin, in units of a query; *margin is in these, too. d is
+ * in the shape's own frame. Nothing is read of a small hull but its vertices. */
+static double scene_cpu_extent(const carom_scene_object *o, double unit, carom_vec3 d,
+                               double *margin) {
+    const carom_hull_view *hull = o->hull;
+    if (hull != NULL && hull->count <= CAROM_HULL_SCANNED_VERTICES) {
+        *margin = o->convex.margin * unit;
+        return hull_extent_along(hull, d) * carom_scale_apply(unit, hull->exponent);
+    }
+    carom_convex_core core;
+    carom_convex_core_make(&o->convex, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
+    *margin = core.margin;
+    return scene_cpu_farthest(&core, d);
+}
+
+/* How far a shape is from its origin at most, in any pose. */
+static double scene_cpu_radius(const carom_scene_object *o) {
+    const carom_hull_view *hull = o->hull;
+    if (hull == NULL) return carom_convex_size(&o->convex, NULL);
+    carom_vec3 c = hull->centre;
+    return o->convex.margin +
+           carom_scale_apply((fabs(c.x) + fabs(c.y) + fabs(c.z)) + hull->outer, hull->exponent);
+}
+
+/* Most pairs that are not in contact are decided by balls around the origins, without rotations. */
 bool CAROM_CPU(carom_scene_separated)(const carom_scene_object *a, const carom_scene_object *b,
                                       carom_vec3 direction, double gap) {
-    carom_frame fa = carom_frame_make(&a->pose), fb = carom_frame_make(&b->pose);
-    carom_vec3 t = carom_vec_sub(fb.t, fa.t), back = carom_vec_scale(direction, -1.0);
-    double sum = carom_convex_span(&a->convex, a->hull) + carom_convex_span(&b->convex, b->hull);
-    sum += fabs(t.x) + fabs(t.y) + fabs(t.z);
-    double unit = carom_convex_unit(sum);
-    carom_convex_core core_a, core_b;
-    carom_convex_core_make(&a->convex, a->hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core_a);
-    carom_convex_core_make(&b->convex, b->hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core_b);
-    double between = carom_vec_dot(carom_vec_scale(t, unit), direction) -
-                     scene_cpu_farthest(&core_a, carom_convex_turn_back(fa.r, direction)) -
-                     scene_cpu_farthest(&core_b, carom_convex_turn_back(fb.r, back));
+    carom_vec3 t = carom_vec_sub(b->pose.t, a->pose.t), back = carom_vec_scale(direction, -1.0);
     /* Where the direction is not quite a unit vector, the true gap is that over its length. */
     double length = carom_vec_length(direction);
-    double need = (gap * unit + (core_a.margin + core_b.margin)) + GAP_SLACK * (sum * unit);
-    return between > need * length && length > SCENE_DIRECTION_LEAST &&
-           length < SCENE_DIRECTION_MOST;
+    if (!(length > SCENE_DIRECTION_LEAST && length < SCENE_DIRECTION_MOST)) return false;
+    double sum = carom_convex_span(&a->convex, a->hull) + carom_convex_span(&b->convex, b->hull);
+    sum += fabs(t.x) + fabs(t.y) + fabs(t.z);
+    double balls = (scene_cpu_radius(a) + scene_cpu_radius(b)) + gap;
+    if (carom_vec_dot(t, direction) > (balls + 2.0 * GAP_SLACK * sum) * length) return true;
+    carom_frame fa = carom_frame_make(&a->pose), fb = carom_frame_make(&b->pose);
+    double unit = carom_convex_unit(sum);
+    double margin_a, margin_b;
+    double between = carom_vec_dot(carom_vec_scale(t, unit), direction) -
+                     scene_cpu_extent(a, unit, carom_convex_turn_back(fa.r, direction), &margin_a) -
+                     scene_cpu_extent(b, unit, carom_convex_turn_back(fb.r, back), &margin_b);
+    double need = (gap * unit + (margin_a + margin_b)) + GAP_SLACK * (sum * unit);
+    return between > need * length;
 }

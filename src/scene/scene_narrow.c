@@ -7,22 +7,19 @@
  *   mesh, mesh       the faces that meet, exactly (soup.h); of two solids their overlap (solid.h)
  *   packing, any     the spheres near the other object, or two trees of spheres (scene_pack.c)
  *
- * The depth of two solids is a search along the normal: the interval between a shift at which they
- * overlap and one at which they do not is halved. Both ends are answers of carom_solid_overlap, so
- * the interval is a proof, also where the overlap comes back farther along. */
+ * How deep two meshes are in each other is found in scene_depth.c. */
 #include <float.h>
 
 #include "base/progress.h"
 #include "bvh/bvh_cpu.h"
+#include "carom/soup_points.h"
 #include "convex/convex.h"
 #include "convex/convex_cpu.h"
 #include "geom/length.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
-#include "soup/soup.h"
+#include "soup/soup_view.h"
 
-/* The interval that holds a depth is halved until it is this part of the depth. */
-#define SCENE_NARROW_DEPTH_PART 0x1p-20
 /* Rounding of a distance of faces, in units of their extent (carom_soup_cross_distance). */
 #define SCENE_NARROW_DISTANCE_ERROR 1e-15
 /* Of a box in the frame of a mesh, relative to coordinates: a thousand roundings. */
@@ -38,11 +35,6 @@
 #define SCENE_TRIANGLE_SLACK 0x1p-50
 /* Exponent of the largest power of two whose inverse is a normal double. */
 #define SCENE_TRIANGLE_MOST_EXPONENT 1022
-/* Of a shift that takes two boxes apart, relative to shift, place and extent: thousands of
- * roundings. */
-#define SCENE_SHIFT_SLACK 0x1p-40
-/* A force of less than so many of its errors gives no direction: it may be off by 15 degrees. */
-#define SCENE_FORCE_ERRORS 4.0
 /* Extents of a shape's box from its middle to a point behind it, which is outside at any rate. */
 #define SCENE_BEHIND_EXTENTS 4.0
 
@@ -96,22 +88,22 @@ static bool is_contact(const carom_scene_question *q, const carom_convex_result 
     return r->relation != CAROM_RELATION_APART || (q->reach > 0.0 && r->distance <= q->reach);
 }
 
-/* Result and points of two placed shapes. */
-static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena,
-                               const carom_convex_question_item *item,
-                               const carom_hull_faces *faces_a, const carom_hull_faces *faces_b,
-                               carom_convex_manifold *m) {
+/* Result and points of two posed shapes. */
+static carom_status narrow_shapes(const carom_scene_question *q, carom_arena *arena,
+                                  const carom_convex_question_item *item,
+                                  const carom_hull_faces *faces_a, const carom_hull_faces *faces_b,
+                                  carom_convex_manifold *m) {
     m->count = 0;
-    CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_ask)(item, CAROM_CONVEX_QUESTION_DEPTH, NULL,
-                                                           arena, &m->result));
+    CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_query)(item, CAROM_CONVEX_QUESTION_DEPTH,
+                                                             NULL, arena, &m->result));
     if (!is_contact(q, &m->result)) return CAROM_OK;
-    return carom_convex_find_points(arena, item, faces_a, faces_b, q->reach, m);
+    return carom_convex_find_points(q->context, arena, item, faces_a, faces_b, q->reach, m);
 }
 
 /* Clears no points that it writes: the contact is 300 bytes long, and in no cache. */
-static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *arena,
-                                   const carom_scene_object *a, const carom_scene_object *b,
-                                   carom_scene_contact *c, bool *in_contact) {
+static carom_status narrow_two_convex(const carom_scene_question *q, carom_arena *arena,
+                                      const carom_scene_object *a, const carom_scene_object *b,
+                                      carom_scene_contact *c, bool *in_contact) {
     carom_convex_manifold m;
     carom_convex_question_item item = {.a = &a->convex,
                                        .b = &b->convex,
@@ -119,8 +111,8 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
                                        .hull_b = b->hull,
                                        .pose_a = &a->pose,
                                        .pose_b = &b->pose};
-    CAROM_TRY(ask_shapes(q, arena, &item, carom_convex_hull_faces(&a->convex),
-                         carom_convex_hull_faces(&b->convex), &m));
+    CAROM_TRY(narrow_shapes(q, arena, &item, carom_convex_hull_faces(&a->convex),
+                            carom_convex_hull_faces(&b->convex), &m));
     memset(c, 0, offsetof(carom_scene_contact, points)); /* padding, too */
     c->relation = m.result.relation;
     c->method = CAROM_SCENE_CONTACT_METHOD_CONVEX;
@@ -128,6 +120,7 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
     c->distance = m.result.distance;
     c->depth = m.result.depth;
     c->error = m.result.error;
+    c->depth_bound = CAROM_MAX(m.result.depth - m.result.error, 0.0);
     c->point_count = m.count;
     put_deepest_first(m.points, m.count);
     for (uint32_t i = 0; i < m.count; ++i) c->points[i] = m.points[i];
@@ -151,6 +144,7 @@ typedef struct scene_triangle {
 
 static const uint64_t scene_triangle_offsets[3] = {0, 3, 6};
 static const uint32_t scene_triangle_corners[6] = {0, 1, 2, 0, 2, 1};
+static const uint32_t scene_triangle_edges[6] = {0, 1, 2, 2, 1, 0};
 
 static void scene_triangle_make(const carom_triangle *t, scene_triangle *f) {
     carom_vec3 at[3], centre;
@@ -186,6 +180,7 @@ static void scene_triangle_make(const carom_triangle *t, scene_triangle *f) {
     f->faces = (carom_hull_faces){.vertices = f->vertices,
                                   .offsets = scene_triangle_offsets,
                                   .corners = scene_triangle_corners,
+                                  .edges = scene_triangle_edges,
                                   .normals = f->normals,
                                   .vertex_count = 3,
                                   .face_count = 2};
@@ -217,6 +212,14 @@ static bool is_deeper(const carom_convex_result *r, const carom_scene_contact *c
     return r->depth > c->depth;
 }
 
+/* The feature of a mesh that is one of a triangle (scene.h). */
+static uint32_t mesh_feature(uint32_t triangle, uint32_t feature) {
+    uint32_t kind = feature & ~CAROM_CONVEX_FEATURE_INDEX;
+    if (kind == 0 || kind == CAROM_CONVEX_FEATURE_FACE) return carom_scene_face_feature(triangle);
+    uint32_t index = 3 * triangle + (feature & CAROM_CONVEX_FEATURE_INDEX);
+    return kind | (index & CAROM_CONVEX_FEATURE_INDEX);
+}
+
 static carom_status take_triangle(face_search *s, uint32_t triangle) {
     carom_scene_contact *c = s->c;
     carom_triangle t = carom_soup_view_triangle(&s->mesh, triangle);
@@ -231,8 +234,8 @@ static carom_status take_triangle(face_search *s, uint32_t triangle) {
                                        .hull_b = &f.view,
                                        .pose_a = &s->shape->pose,
                                        .pose_b = &f.pose};
-    CAROM_TRY(ask_shapes(s->q, s->arena, &item, carom_convex_hull_faces(&s->shape->convex),
-                         &f.faces, &m));
+    CAROM_TRY(narrow_shapes(s->q, s->arena, &item, carom_convex_hull_faces(&s->shape->convex),
+                            &f.faces, &m));
     if (!is_contact(s->q, &m.result)) return CAROM_OK;
     s->in_contact = true;
     if (m.result.relation != CAROM_RELATION_APART) ++c->triangle_pairs;
@@ -245,7 +248,10 @@ static carom_status take_triangle(face_search *s, uint32_t triangle) {
         s->any = true;
     }
     CAROM_ASSERT(c->point_count <= CAROM_CONVEX_MOST_CONTACTS && m.count != 0);
-    for (uint32_t i = 0; i < m.count; ++i) s->points[c->point_count + i] = m.points[i];
+    for (uint32_t i = 0; i < m.count; ++i) {
+        m.points[i].feature_b = mesh_feature(triangle, m.points[i].feature_b);
+        s->points[c->point_count + i] = m.points[i];
+    }
     c->point_count = carom_convex_choose_points(s->points, c->point_count + m.count, c->normal);
     return CAROM_OK;
 }
@@ -292,15 +298,17 @@ static carom_box shape_box(const face_search *s) {
 static void turn_round(carom_scene_contact *c) {
     c->normal = carom_vec_scale(c->normal, -1.0);
     for (uint32_t i = 0; i < c->point_count; ++i) {
-        carom_vec3 p = c->points[i].point_a;
-        c->points[i].point_a = c->points[i].point_b;
-        c->points[i].point_b = p;
+        carom_convex_contact p = c->points[i];
+        c->points[i].point_a = p.point_b;
+        c->points[i].point_b = p.point_a;
+        c->points[i].feature_a = p.feature_b;
+        c->points[i].feature_b = p.feature_a;
     }
 }
 
-static carom_status ask_faces(const carom_scene_question *q, carom_arena *arena,
-                              const carom_scene_object *shape, const carom_scene_object *mesh,
-                              carom_scene_contact *c, bool *in_contact) {
+static carom_status narrow_faces(const carom_scene_question *q, carom_arena *arena,
+                                 const carom_scene_object *shape, const carom_scene_object *mesh,
+                                 carom_scene_contact *c, bool *in_contact) {
     carom_arena_mark mark = carom_arena_get_mark(arena);
     carom_bvh_found *found = CAROM_ARENA_TAKE(arena, carom_bvh_found, 1);
     if (found == NULL) return CAROM_NO_MEMORY;
@@ -324,16 +332,16 @@ static carom_status ask_faces(const carom_scene_question *q, carom_arena *arena,
     return CAROM_OK;
 }
 
-carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t worker,
-                                    const carom_scene_object *a, const carom_scene_object *b,
-                                    carom_scene_contact *contact, bool *in_contact) {
+carom_status carom_scene_narrow_convex(const carom_scene_question *q, uint32_t worker,
+                                       const carom_scene_object *a, const carom_scene_object *b,
+                                       carom_scene_contact *contact, bool *in_contact) {
     carom_arena *arena = carom_scratch(q->context, worker);
     CAROM_ASSERT(carom_scene_is_light(carom_scene_kind_state(a) | carom_scene_kind_state(b)));
     if (!carom_scene_is_mesh(a) && !carom_scene_is_mesh(b))
-        return ask_two_convex(q, arena, a, b, contact, in_contact);
+        return narrow_two_convex(q, arena, a, b, contact, in_contact);
     memset(contact, 0, sizeof(*contact));
     bool turned = carom_scene_is_mesh(a);
-    CAROM_TRY(ask_faces(q, arena, turned ? b : a, turned ? a : b, contact, in_contact));
+    CAROM_TRY(narrow_faces(q, arena, turned ? b : a, turned ? a : b, contact, in_contact));
     if (turned) turn_round(contact);
     return CAROM_OK;
 }
@@ -353,9 +361,9 @@ static carom_status scene_narrow_is_inside(const carom_scene_question *q,
     return CAROM_OK;
 }
 
-carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_scene_object *a,
-                                    const carom_scene_object *b, carom_scene_contact *contact,
-                                    bool *in_contact) {
+carom_status carom_scene_narrow_inside(const carom_scene_question *q, const carom_scene_object *a,
+                                       const carom_scene_object *b, carom_scene_contact *contact,
+                                       bool *in_contact) {
     bool turned = carom_scene_is_mesh(a);
     const carom_scene_object *shape = turned ? b : a, *solid = turned ? a : b;
     carom_vec3 low = shape->box.low, high = shape->box.high;
@@ -392,7 +400,7 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
     contact->depth = hit.distance + CAROM_MAX(behind, 0.0);
     contact->error = HUGE_VAL;
     contact->point_count = 1;
-    contact->points[0] = (carom_convex_contact){middle, middle, contact->depth};
+    contact->points[0] = carom_scene_point(middle, middle, contact->depth);
     return CAROM_OK;
 }
 
@@ -409,7 +417,7 @@ static void spread_points(const carom_soup_segments *segments, carom_scene_conta
         mean = carom_vec_add(mean, carom_vec_scale(i % 2 == 0 ? s[i / 2].p : s[i / 2].q, part));
     c->point_count = 0;
     while (c->point_count < CAROM_CONVEX_MOST_CONTACTS) {
-        carom_vec3 best = mean;
+        uint64_t best = 0;
         double most = c->point_count == 0 ? -HUGE_VAL : 0.0;
         for (uint64_t i = 0; i < count; ++i) {
             carom_vec3 p = i % 2 == 0 ? s[i / 2].p : s[i / 2].q;
@@ -418,17 +426,21 @@ static void spread_points(const carom_soup_segments *segments, carom_scene_conta
                 double d = carom_length(carom_vec_sub(p, c->points[k].point_a));
                 value = CAROM_MIN(value, d);
             }
-            if (value > most) most = value, best = p;
+            if (value > most) most = value, best = i;
         }
         if (c->point_count != 0 && !(most > 0.0)) return; /* no other point */
-        c->points[c->point_count++] = (carom_convex_contact){.point_a = best, .point_b = best};
+        carom_vec3 p = best % 2 == 0 ? s[best / 2].p : s[best / 2].q;
+        carom_convex_contact *point = &c->points[c->point_count++];
+        *point = carom_scene_point(p, p, 0.0);
+        point->feature_a = carom_scene_face_feature(s[best / 2].pair.a);
+        point->feature_b = carom_scene_face_feature(s[best / 2].pair.b);
     }
 }
 
 /* Whether a triangle of a solid has no area. Solids keep such triangles, as segments; they are
  * closed, so that other triangles meet what these meet. */
 static bool scene_narrow_is_flat(const carom_scene_object *o, uint32_t triangle) {
-    return o->solid != NULL && (o->soup->states[triangle] & CAROM_SOUP_DEGENERATE) != 0;
+    return o->solid != NULL && (o->solid->view.states[triangle] & CAROM_SOUP_DEGENERATE) != 0;
 }
 
 /* The pairs of faces that meet, without triangles of solids that have no area. */
@@ -446,8 +458,9 @@ static carom_status find_faces(const carom_scene_question *q, const carom_scene_
 }
 
 /* Where faces meet; relation and points. False in *meet: none do. */
-static carom_status ask_meeting(const carom_scene_question *q, const carom_scene_object *a,
-                                const carom_scene_object *b, carom_scene_contact *c, bool *meet) {
+static carom_status find_intersection(const carom_scene_question *q, const carom_scene_object *a,
+                                      const carom_scene_object *b, carom_scene_contact *c,
+                                      bool *meet) {
     CAROM_TRY(find_faces(q, a, b));
     *meet = q->faces->count != 0;
     if (!*meet) return CAROM_OK;
@@ -468,7 +481,7 @@ static void take_gap(carom_scene_contact *c, double distance, carom_vec3 point_a
     c->error = error;
     c->normal = carom_vec_unit(carom_vec_sub(point_b, point_a));
     c->point_count = 1;
-    c->points[0] = (carom_convex_contact){point_a, point_b, -distance};
+    c->points[0] = carom_scene_point(point_a, point_b, -distance);
 }
 
 /* A posed point of a face of a mesh; false when it has none. */
@@ -482,158 +495,52 @@ static bool some_point(const carom_scene_object *o, carom_vec3 *point) {
     return true;
 }
 
-/* Whether a soup is in what a solid encloses, where no faces of the two meet. */
-static carom_status is_soup_inside(const carom_scene_question *q, const carom_scene_object *solid,
-                                   const carom_scene_object *soup, bool *inside) {
+carom_status carom_scene_soup_inside(const carom_scene_question *q, const carom_scene_object *solid,
+                                     const carom_scene_object *soup, bool *inside) {
     carom_vec3 point;
     *inside = false;
     if (solid->solid == NULL || !some_point(soup, &point)) return CAROM_OK;
     return scene_narrow_is_inside(q, solid, to_mesh(solid, point), inside);
 }
 
-/* ---- Depth of two meshes --------------------------------------------------------------------- */
-
-/* Whether two meshes overlap when b is moved by `shift` along a direction: solids, if space is in
- * both; others, if faces meet or one is inside the other. */
-static carom_status overlaps_at(const carom_scene_question *q, const carom_scene_object *a,
-                                const carom_scene_object *b, carom_vec3 direction, double shift,
-                                bool *overlaps) {
-    carom_scene_object moved = *b;
-    moved.pose.t = carom_vec_add(b->pose.t, carom_vec_scale(direction, shift));
-    if (a->solid != NULL && b->solid != NULL) {
-        carom_solid_result overlap;
-        CAROM_TRY(carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &moved.pose, NULL,
-                                      &overlap));
-        *overlaps = overlap.relation >= CAROM_RELATION_OVERLAPPING;
-        return CAROM_OK;
-    }
-    CAROM_TRY(carom_soup_cross_meet(q->context, a->soup, &a->pose, b->soup, &moved.pose, overlaps));
-    if (*overlaps) return CAROM_OK;
-    return a->solid != NULL ? is_soup_inside(q, a, &moved, overlaps)
-                            : is_soup_inside(q, &moved, a, overlaps);
-}
-
-/* How far a box extends along a direction. */
-static double scene_narrow_reaches(const carom_bounds *b, carom_vec3 d) {
-    return (d.x > 0.0 ? d.x * b->high.x : d.x * b->low.x) +
-           (d.y > 0.0 ? d.y * b->high.y : d.y * b->low.y) +
-           (d.z > 0.0 ? d.z * b->high.z : d.z * b->low.z);
-}
-
-double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene_object *b,
-                                  carom_vec3 direction) {
-    double shift = scene_narrow_reaches(&a->box, direction) +
-                   scene_narrow_reaches(&b->box, carom_vec_scale(direction, -1.0));
-    return shift + SCENE_SHIFT_SLACK * (fabs(shift) + carom_vec_largest(b->pose.t) +
-                                        scene_narrow_extent_of(&a->box));
-}
-
-carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_object *b) {
-    const carom_bounds *x = &a->box, *y = &b->box;
-    carom_vec3 from = carom_vec(0.5 * x->low.x + 0.5 * x->high.x, 0.5 * x->low.y + 0.5 * x->high.y,
-                                0.5 * x->low.z + 0.5 * x->high.z);
-    carom_vec3 to = carom_vec(0.5 * y->low.x + 0.5 * y->high.x, 0.5 * y->low.y + 0.5 * y->high.y,
-                              0.5 * y->low.z + 0.5 * y->high.z);
-    carom_vec3 n = carom_vec_unit(carom_vec_sub(to, from));
-    return carom_vec_largest(n) == 0.0 ? carom_vec(1.0, 0.0, 0.0) : n;
-}
-
-void carom_scene_directions(const carom_scene_object *a, const carom_scene_object *b,
-                            carom_vec3 *directions) {
-    for (int i = 1; i < CAROM_SCENE_DIRECTIONS; ++i) {
-        directions[i] = carom_vec(0.0, 0.0, 0.0);
-        (&directions[i].x)[(i - 1) / 2] = i % 2 == 1 ? 1.0 : -1.0;
-    }
-    directions[0] = carom_scene_between(a, b);
-}
-
-/* Sets normal, depth and error. The two overlap as they are, and do not when b is moved by `high`.
- * `guess` is a shift to begin with, or 0. */
-static carom_status scene_narrow_find_depth(const carom_scene_question *q,
-                                            const carom_scene_object *a,
-                                            const carom_scene_object *b, carom_vec3 n, double high,
-                                            double guess, carom_scene_contact *c) {
-    double low = 0.0;
-    double at = guess > 0.0 && guess < high ? guess : 0.5 * high;
-    bool overlaps;
-    while (high - low > SCENE_NARROW_DEPTH_PART * high) {
-        CAROM_TRY(overlaps_at(q, a, b, n, at, &overlaps));
-        double step = overlaps ? at + (at - low) + SCENE_NARROW_DEPTH_PART * high : at;
-        if (overlaps)
-            low = at;
-        else
-            high = at;
-        /* Twice as far while all shifts overlapped; then halves. */
-        at = overlaps && guess > 0.0 && step < high ? step : low + 0.5 * (high - low);
-        if (!overlaps) guess = 0.0;
-        if (!(at > low && at < high)) break; /* neighbouring doubles */
-        CAROM_TRY(carom_progress_look(q->context));
-    }
-    CAROM_ASSERT(low >= 0.0 && low <= high);
-    c->normal = n;
-    c->depth = high;
-    c->error = high - low;
-    return CAROM_OK;
-}
-
-/* The least depth of several directions, for meshes that do not enclose space: these have no force
- * to give one. A direction is searched only where b, moved along it by less than the least depth so
- * far, is out of a. */
-static carom_status find_least_depth(const carom_scene_question *q, const carom_scene_object *a,
-                                     const carom_scene_object *b, carom_scene_contact *c) {
-    carom_vec3 directions[CAROM_SCENE_DIRECTIONS];
-    carom_scene_directions(a, b, directions);
-    for (int i = 0; i < CAROM_SCENE_DIRECTIONS; ++i) {
-        double high = carom_scene_clearing_shift(a, b, directions[i]);
-        double less = c->depth - c->error - SCENE_NARROW_DEPTH_PART * c->depth;
-        if (i > 0 && high > less) {
-            bool overlaps;
-            if (!(less > 0.0)) break;
-            CAROM_TRY(overlaps_at(q, a, b, directions[i], less, &overlaps));
-            if (overlaps) continue;
-            high = less;
-        }
-        CAROM_TRY(scene_narrow_find_depth(q, a, b, directions[i], high, 0.0, c));
-    }
-    for (uint32_t i = 0; i < c->point_count; ++i) c->points[i].depth = c->depth;
-    return CAROM_OK;
-}
-
 /* ---- Two meshes, by their faces ---------------------------------------------------------------
  */
 
-static carom_status ask_soups(const carom_scene_question *q, const carom_scene_object *a,
-                              const carom_scene_object *b, carom_scene_contact *c,
-                              bool *in_contact) {
+static carom_status narrow_soups(const carom_scene_question *q, const carom_scene_object *a,
+                                 const carom_scene_object *b, carom_scene_contact *c,
+                                 bool *in_contact) {
     c->method = CAROM_SCENE_CONTACT_METHOD_FACES;
-    CAROM_TRY(ask_meeting(q, a, b, c, in_contact));
+    CAROM_TRY(find_intersection(q, a, b, c, in_contact));
     if (!*in_contact) {
+        q->segments->count = 0;
         const carom_scene_object *solid = a->solid != NULL ? a : b;
-        CAROM_TRY(is_soup_inside(q, solid, solid == a ? b : a, in_contact));
+        CAROM_TRY(carom_scene_soup_inside(q, solid, solid == a ? b : a, in_contact));
         if (*in_contact)
             c->relation = solid == a ? CAROM_RELATION_B_INSIDE_A : CAROM_RELATION_A_INSIDE_B;
     }
     if (*in_contact)
         return q->skip_depth || c->relation == CAROM_RELATION_TOUCHING
                    ? CAROM_OK
-                   : find_least_depth(q, a, b, c);
+                   : carom_scene_find_depth(q, a, b, NULL, c);
     if (!(q->reach > 0.0)) return CAROM_OK;
     carom_soup_gap gap;
     CAROM_TRY(carom_soup_cross_distance(q->context, a->soup, &a->pose, b->soup, &b->pose, q->reach,
                                         &gap));
     *in_contact = gap.distance <= q->reach;
-    if (*in_contact)
-        take_gap(c, gap.distance, gap.point_a, gap.point_b,
-                 SCENE_NARROW_DISTANCE_ERROR *
-                     (scene_narrow_extent_of(&a->box) + scene_narrow_extent_of(&b->box)));
+    if (!*in_contact) return CAROM_OK;
+    take_gap(c, gap.distance, gap.point_a, gap.point_b,
+             SCENE_NARROW_DISTANCE_ERROR *
+                 (scene_narrow_extent_of(&a->box) + scene_narrow_extent_of(&b->box)));
+    c->points[0].feature_a = carom_scene_face_feature(gap.face_a);
+    c->points[0].feature_b = carom_scene_face_feature(gap.face_b);
     return CAROM_OK;
 }
 
 /* ---- Two solids ------------------------------------------------------------------------------ */
 
-static carom_status ask_solids(const carom_scene_question *q, const carom_scene_object *a,
-                               const carom_scene_object *b, carom_scene_contact *c,
-                               bool *in_contact) {
+static carom_status narrow_solids(const carom_scene_question *q, const carom_scene_object *a,
+                                  const carom_scene_object *b, carom_scene_contact *c,
+                                  bool *in_contact) {
     carom_solid_result overlap;
     carom_solid_query_def def = {.distance = q->reach > 0.0};
     CAROM_TRY(
@@ -657,48 +564,37 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
                      (scene_narrow_extent_of(&a->box) + scene_narrow_extent_of(&b->box)));
         return CAROM_OK;
     }
-    carom_frame fa = carom_frame_make(&a->pose), fb = carom_frame_make(&b->pose);
-    carom_vec3 centre_a = carom_frame_apply(&fa, a->solid->info.centroid);
-    carom_vec3 centre_b = carom_frame_apply(&fb, b->solid->info.centroid);
-    double force = carom_length(overlap.force), guess = 0.0;
-    /* A force within its error has no direction. */
-    c->normal = force > SCENE_FORCE_ERRORS * overlap.force_error
-                    ? carom_vec_unit(overlap.force)
-                    : carom_vec_unit(carom_vec_sub(centre_b, centre_a));
-    if (carom_vec_largest(c->normal) == 0.0) c->normal = carom_vec(1.0, 0.0, 0.0);
+    c->normal = carom_scene_out_of(a, b, &overlap);
     if (overlap.relation == CAROM_RELATION_TOUCHING) {
         bool meet;
-        CAROM_TRY(ask_meeting(q, a, b, c, &meet));
+        CAROM_TRY(find_intersection(q, a, b, c, &meet));
         c->relation = CAROM_RELATION_TOUCHING; /* also where faces cross without common space */
         return CAROM_OK;
     }
-    if (force > SCENE_FORCE_ERRORS * overlap.force_error) guess = overlap.volume / force;
-    if (!q->skip_depth)
-        CAROM_TRY(scene_narrow_find_depth(q, a, b, c->normal,
-                                          carom_scene_clearing_shift(a, b, c->normal), guess, c));
+    if (!q->skip_depth) CAROM_TRY(carom_scene_find_depth(q, a, b, &overlap, c));
     c->point_count = 1;
-    c->points[0] = (carom_convex_contact){overlap.centroid, overlap.centroid, c->depth};
+    c->points[0] = carom_scene_point(overlap.centroid, overlap.centroid, c->depth);
     return CAROM_OK;
 }
 
-carom_status carom_scene_ask_meshes(const carom_scene_question *q, const carom_scene_object *a,
-                                    const carom_scene_object *b, carom_scene_contact *contact,
-                                    bool *in_contact) {
+carom_status carom_scene_narrow_meshes(const carom_scene_question *q, const carom_scene_object *a,
+                                       const carom_scene_object *b, carom_scene_contact *contact,
+                                       bool *in_contact) {
     memset(contact, 0, sizeof(*contact));
     *in_contact = false;
     if (a->solid != NULL && b->solid != NULL)
-        CAROM_TRY(ask_solids(q, a, b, contact, in_contact));
+        CAROM_TRY(narrow_solids(q, a, b, contact, in_contact));
     else
-        CAROM_TRY(ask_soups(q, a, b, contact, in_contact));
+        CAROM_TRY(narrow_soups(q, a, b, contact, in_contact));
     /* Only convex objects are ruled out by a direction. */
     if (!*in_contact) contact->normal = carom_vec(0.0, 0.0, 0.0);
     return CAROM_OK;
 }
 
-carom_status carom_scene_ask_heavy(const carom_scene_question *q, const carom_scene_object *a,
-                                   const carom_scene_object *b, carom_scene_contact *contact,
-                                   bool *in_contact) {
+carom_status carom_scene_narrow_heavy(const carom_scene_question *q, const carom_scene_object *a,
+                                      const carom_scene_object *b, carom_scene_contact *contact,
+                                      bool *in_contact) {
     return a->tree != NULL || b->tree != NULL
-               ? carom_scene_ask_packing(q, a, b, contact, in_contact)
-               : carom_scene_ask_meshes(q, a, b, contact, in_contact);
+               ? carom_scene_narrow_packing(q, a, b, contact, in_contact)
+               : carom_scene_narrow_meshes(q, a, b, contact, in_contact);
 }

@@ -3,18 +3,18 @@
  *
  * What a packing says is an interval. Its inner balls are in the solid that was packed, so what
  * meets one of them meets the solid; the solid is in the covers, so what meets none of them does
- * not. Two packings are asked by their trees (tree.h). Against another object each ball near it is
- * asked for the distance of its centre to that object: least distance less radius is an upper bound
- * of the distance of the solid, least distance less cover a lower one.
+ * not. Two packings are compared by their trees (tree.h). Against another object, the distance
+ * of each near ball's centre to that object is computed: least distance less radius is an upper
+ * bound of the distance of the solid, least distance less cover a lower one.
  *
  * The depth is an interval, too: b moved by its upper end is certainly apart from a, by its lower
  * end it certainly overlaps a. Between them the spheres are too few to decide. */
 #include <float.h>
 
 #include "base/progress.h"
+#include "carom/soup_points.h"
 #include "convex/convex.h"
 #include "scene/scene.h"
-#include "soup/soup.h"
 #include "tree/tree.h"
 
 /* The ends of a depth are found to this part of it, far less than what spheres leave open. */
@@ -41,7 +41,7 @@ carom_bounds carom_scene_packing_bounds(const carom_tree *tree) {
     return b;
 }
 
-/* A ball in its pose, and the object that is asked. */
+/* A posed ball, and what the other object is to it. */
 typedef struct scene_pack_ball {
     carom_vec3 centre;
     double radius, cover;
@@ -94,7 +94,7 @@ typedef struct balls_question {
 } balls_question;
 
 /* As in scene_query.c, workers may share the context for this. */
-static carom_status ask_convex_range(void *argument, carom_range range) {
+static carom_status query_convex_range(void *argument, carom_range range) {
     const balls_question *q = argument;
     const carom_convex point = {0};
     for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -111,8 +111,8 @@ static carom_status ask_convex_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status ask_mesh(carom_context *context, const carom_scene_object *mesh,
-                             scene_pack_ball *balls, uint64_t count) {
+static carom_status query_mesh(carom_context *context, const carom_scene_object *mesh,
+                               scene_pack_ball *balls, uint64_t count) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_vec3 *points = CAROM_ARENA_TAKE(scratch, carom_vec3, count);
     carom_hit *hits = CAROM_ARENA_TAKE(scratch, carom_hit, count);
@@ -155,10 +155,10 @@ static carom_status scene_pack_measure(const carom_scene_question *q,
                                  "spheres");
     uint64_t count = scene_pack_list_balls(packing, &other->box, q->reach, balls);
     if (carom_scene_is_mesh(other)) {
-        CAROM_TRY(ask_mesh(context, other, balls, count));
+        CAROM_TRY(query_mesh(context, other, balls, count));
     } else {
         balls_question question = {context, other, balls};
-        CAROM_TRY(carom_parallel_for(context, count, SCENE_PACK_BALLS_PER_RANGE, ask_convex_range,
+        CAROM_TRY(carom_parallel_for(context, count, SCENE_PACK_BALLS_PER_RANGE, query_convex_range,
                                      &question));
     }
     double least = HUGE_VAL;
@@ -183,8 +183,8 @@ typedef struct scene_pack_certain {
     bool apart, overlap;
 } scene_pack_certain;
 
-static carom_status ask_balls(const carom_scene_question *q, const carom_scene_object *a,
-                              const carom_scene_object *b, gap *g) {
+static carom_status query_balls(const carom_scene_question *q, const carom_scene_object *a,
+                                const carom_scene_object *b, gap *g) {
     carom_arena *scratch = carom_scratch(q->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status =
@@ -194,9 +194,9 @@ static carom_status ask_balls(const carom_scene_question *q, const carom_scene_o
 }
 
 /* With b moved by `shift` along n. */
-static carom_status ask_moved(const carom_scene_question *q, const carom_scene_object *a,
-                              const carom_scene_object *b, carom_vec3 n, double shift,
-                              scene_pack_certain *answer) {
+static carom_status query_moved(const carom_scene_question *q, const carom_scene_object *a,
+                                const carom_scene_object *b, carom_vec3 n, double shift,
+                                scene_pack_certain *answer) {
     carom_scene_object moved = *b;
     carom_pose pose = b->pose;
     CAROM_ASSERT(a->tree != NULL || b->tree != NULL);
@@ -210,8 +210,8 @@ static carom_status ask_moved(const carom_scene_question *q, const carom_scene_o
         carom_scene_question exact = *q;
         gap g;
         exact.reach = 0.0;
-        carom_scene_object_place(q->context, &moved, &pose);
-        CAROM_TRY(ask_balls(&exact, a, &moved, &g));
+        carom_scene_object_set_pose(q->context, &moved, &pose);
+        CAROM_TRY(query_balls(&exact, a, &moved, &g));
         *answer = (scene_pack_certain){g.lower > 0.0, g.upper < 0.0};
     }
     CAROM_ASSERT(!(answer->apart && answer->overlap));
@@ -227,7 +227,7 @@ static carom_status find_high(const carom_scene_question *q, const carom_scene_o
     double at = guess > 0.0 && guess < *high ? guess : 0.5 * *high;
     while (*high - low > SCENE_PACK_DEPTH_PART * *high && at > low && at < *high) {
         scene_pack_certain c;
-        CAROM_TRY(ask_moved(q, a, b, n, at, &c));
+        CAROM_TRY(query_moved(q, a, b, n, at, &c));
         if (c.apart)
             *high = at;
         else
@@ -245,7 +245,7 @@ static carom_status find_low(const carom_scene_question *q, const carom_scene_ob
     while (open - *low > SCENE_PACK_DEPTH_PART * high) {
         double at = *low + 0.5 * (open - *low);
         scene_pack_certain c;
-        CAROM_TRY(ask_moved(q, a, b, n, at, &c));
+        CAROM_TRY(query_moved(q, a, b, n, at, &c));
         if (c.overlap)
             *low = at;
         else
@@ -266,7 +266,7 @@ static carom_status find_least(const carom_scene_question *q, const carom_scene_
         double shift = carom_scene_clearing_shift(a, b, directions[i]);
         if (shift > less) {
             scene_pack_certain c;
-            CAROM_TRY(ask_moved(q, a, b, directions[i], less, &c));
+            CAROM_TRY(query_moved(q, a, b, directions[i], less, &c));
             if (!c.apart) continue;
             shift = less;
         }
@@ -302,8 +302,9 @@ static carom_status scene_pack_finish(const carom_scene_question *q, const carom
 
 /* ---- Contacts -------------------------------------------------------------------------------- */
 
-static carom_status ask_two(const carom_scene_question *q, const carom_scene_object *a,
-                            const carom_scene_object *b, carom_scene_contact *c, bool *in_contact) {
+static carom_status query_two(const carom_scene_question *q, const carom_scene_object *a,
+                              const carom_scene_object *b, carom_scene_contact *c,
+                              bool *in_contact) {
     const carom_tree_query_def def = {.narrow_limits = true};
     carom_tree_result answer;
     CAROM_TRY(carom_tree_query(q->context, a->tree, &a->pose, b->tree, &b->pose, &def, &answer));
@@ -320,17 +321,17 @@ static carom_status ask_two(const carom_scene_question *q, const carom_scene_obj
         const carom_interval d = g->distance;
         c->distance = d.value;
         c->error = CAROM_MAX(d.upper - d.value, d.value - d.lower);
-        c->points[0] = (carom_convex_contact){g->point_a, g->point_b, -d.value};
+        c->points[0] = carom_scene_point(g->point_a, g->point_b, -d.value);
         return CAROM_OK;
     }
     c->volume = o->volume.value;
     c->volume_error =
         CAROM_MAX(o->volume.upper - o->volume.value, o->volume.value - o->volume.lower);
     double force = carom_length(o->force), guess = 0.0;
-    c->points[0] = (carom_convex_contact){g->point_a, g->point_b, 0.0};
+    c->points[0] = carom_scene_point(g->point_a, g->point_b, 0.0);
     if (o->relation >= CAROM_RELATION_OVERLAPPING) {
         c->normal = carom_vec_unit(o->force);
-        c->points[0] = (carom_convex_contact){o->centroid, o->centroid, 0.0};
+        c->points[0] = carom_scene_point(o->centroid, o->centroid, 0.0);
         if (force > 0.0) guess = o->volume.value / force;
     }
     if (carom_vec_largest(c->normal) == 0.0) c->normal = carom_scene_between(a, b);
@@ -356,13 +357,13 @@ static carom_status find_direction(const carom_scene_question *q, const scene_pa
     return CAROM_OK;
 }
 
-static carom_status ask_other(const carom_scene_question *q, const carom_scene_object *a,
-                              const carom_scene_object *b, carom_scene_contact *c,
-                              bool *in_contact) {
+static carom_status query_other(const carom_scene_question *q, const carom_scene_object *a,
+                                const carom_scene_object *b, carom_scene_contact *c,
+                                bool *in_contact) {
     bool first = a->tree != NULL; /* the packing is a */
     gap g;
     c->method = CAROM_SCENE_CONTACT_METHOD_SPHERES;
-    CAROM_TRY(ask_balls(q, a, b, &g));
+    CAROM_TRY(query_balls(q, a, b, &g));
     *in_contact = g.near;
     if (!g.near) return CAROM_OK;
     bool apart = g.lower > 0.0;
@@ -376,10 +377,10 @@ static carom_status ask_other(const carom_scene_question *q, const carom_scene_o
     c->point_count = 1;
     on_ball = carom_vec_sub(g.nearest.centre, carom_vec_scale(away, g.nearest.radius));
     if (c->relation == CAROM_RELATION_OVERLAPPING)
-        c->points[0] = (carom_convex_contact){g.nearest.centre, g.nearest.centre, 0.0};
+        c->points[0] = carom_scene_point(g.nearest.centre, g.nearest.centre, 0.0);
     else
-        c->points[0] = first ? (carom_convex_contact){on_ball, g.nearest.point, 0.0}
-                             : (carom_convex_contact){g.nearest.point, on_ball, 0.0};
+        c->points[0] = first ? carom_scene_point(on_ball, g.nearest.point, 0.0)
+                             : carom_scene_point(g.nearest.point, on_ball, 0.0);
     if (!apart) return scene_pack_finish(q, a, b, 0.0, g.upper, c);
     c->distance = g.upper;
     c->error = g.upper - g.lower;
@@ -387,15 +388,15 @@ static carom_status ask_other(const carom_scene_question *q, const carom_scene_o
     return CAROM_OK;
 }
 
-carom_status carom_scene_ask_packing(const carom_scene_question *q, const carom_scene_object *a,
-                                     const carom_scene_object *b, carom_scene_contact *contact,
-                                     bool *in_contact) {
+carom_status carom_scene_narrow_packing(const carom_scene_question *q, const carom_scene_object *a,
+                                        const carom_scene_object *b, carom_scene_contact *contact,
+                                        bool *in_contact) {
     memset(contact, 0, sizeof(*contact));
     *in_contact = false;
     if (a->tree != NULL && b->tree != NULL)
-        CAROM_TRY(ask_two(q, a, b, contact, in_contact));
+        CAROM_TRY(query_two(q, a, b, contact, in_contact));
     else
-        CAROM_TRY(ask_other(q, a, b, contact, in_contact));
+        CAROM_TRY(query_other(q, a, b, contact, in_contact));
     if (!*in_contact) contact->normal = carom_vec(0.0, 0.0, 0.0);
     return CAROM_OK;
 }

@@ -11,11 +11,11 @@
 #include "base/pair_list.h"
 #include "base/progress.h"
 #include "base/sort.h"
+#include "carom/soup_points.h"
 #include "geom/length.h"
 #include "geom/ray_path.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
-#include "soup/soup.h"
 
 #define SCENE_QUERY_ITEMS_PER_RANGE 16u /* items per range */
 /* Of boxes around points, relative to distance and coordinates: far more than any rounding. */
@@ -56,28 +56,28 @@ static bool scene_query_is_light(const carom_scene_object *a, const carom_scene_
     return carom_scene_is_light(carom_scene_kind_state(a) | carom_scene_kind_state(b));
 }
 
-static carom_status scene_query_ask_range(void *argument, carom_range range) {
+static carom_status scene_query_narrow_range(void *argument, carom_range range) {
     const objects_query *q = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_scene_object *a = other_of(q, i), *b = scene_query_object_of(q, i);
         bool in_contact = false;
         if (!scene_query_is_light(a, b)) continue;
-        CAROM_TRY(
-            carom_scene_ask_convex(&q->question, range.worker, a, b, &q->contacts[i], &in_contact));
+        CAROM_TRY(carom_scene_narrow_convex(&q->question, range.worker, a, b, &q->contacts[i],
+                                            &in_contact));
         q->in_contact[i] = in_contact;
     }
     return CAROM_OK;
 }
 
-static carom_status scene_query_ask_heavy(objects_query *q) {
+static carom_status scene_query_narrow_heavy(objects_query *q) {
     for (uint64_t i = 0; i < q->pairs.count; ++i) {
         const carom_scene_object *a = other_of(q, i), *b = scene_query_object_of(q, i);
         bool in_contact = false;
         if (!scene_query_is_light(a, b)) {
-            CAROM_TRY(carom_scene_ask_heavy(&q->question, a, b, &q->contacts[i], &in_contact));
+            CAROM_TRY(carom_scene_narrow_heavy(&q->question, a, b, &q->contacts[i], &in_contact));
         } else if ((a->solid != NULL || b->solid != NULL) &&
                    q->contacts[i].relation <= CAROM_RELATION_TOUCHING) {
-            CAROM_TRY(carom_scene_ask_inside(&q->question, a, b, &q->contacts[i], &in_contact));
+            CAROM_TRY(carom_scene_narrow_inside(&q->question, a, b, &q->contacts[i], &in_contact));
         }
         if (in_contact) q->in_contact[i] = 1;
     }
@@ -101,11 +101,11 @@ static carom_status query_objects(objects_query *q, const carom_scene_object_def
         return carom_fail_memory(context, q->pairs.count * sizeof(*q->contacts), "contacts");
     memset(q->in_contact, 0, (size_t)q->pairs.count);
     carom_status status =
-        carom_parallel_phase(context, "asking convex objects", q->pairs.count,
-                             SCENE_QUERY_ITEMS_PER_RANGE, scene_query_ask_range, q);
+        carom_parallel_phase(context, "testing convex objects", q->pairs.count,
+                             SCENE_QUERY_ITEMS_PER_RANGE, scene_query_narrow_range, q);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "contacts of objects");
     CAROM_TRY(status);
-    CAROM_TRY(scene_query_ask_heavy(q));
+    CAROM_TRY(scene_query_narrow_heavy(q));
     uint64_t found = 0, writable, kept = 0;
     for (uint64_t i = 0; i < q->pairs.count; ++i) found += q->in_contact[i];
     CAROM_TRY(carom_scene_contacts_begin(context, &context->allocator, contacts, found, &writable));
@@ -128,7 +128,8 @@ carom_status carom_scene_query_objects(carom_context *context, const carom_scene
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_pairs faces = {0};
     carom_soup_segments segments = {0};
-    objects_query q = {.question = {context, scene->reach, scene->skip_depth, &faces, &segments},
+    objects_query q = {.question = {context, scene->reach, scene->skip_depth, scene->least_depth,
+                                    &faces, &segments},
                        .scene = scene};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -198,28 +199,29 @@ static carom_status answer_side_by_side(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* The items of one mesh, as places in the list. */
+/* The items of one mesh, as indices of the list. */
 typedef struct mesh_items {
     const carom_scene_object *object;
     uint32_t id;
-    const uint64_t *places; /* the item's place is the low half */
+    const uint64_t *keys; /* the object's id; the item's index is the low half */
     uint64_t count;
 } mesh_items;
 
-/* The ray with its origin relative to the object's place, not turned. One from far away is moved to
- * the object first, exactly, by the t that is returned: its rounding would move it by more than the
- * object. HUGE_VAL: the ray misses the object. */
+/* The ray with its origin relative to the object's position, not turned. One from far away is moved
+ * to the object first, exactly, by the t that is returned: its rounding would move it by more than
+ * the object. HUGE_VAL: the ray misses the object. */
 static double move_to_object(const carom_scene_object *o, carom_ray *ray) {
-    carom_vec3 place = o->pose.t, from = ray->origin;
-    carom_vec3 low = carom_vec_sub(o->box.low, place), high = carom_vec_sub(o->box.high, place);
+    carom_vec3 position = o->pose.t, from = ray->origin;
+    carom_vec3 low = carom_vec_sub(o->box.low, position),
+               high = carom_vec_sub(o->box.high, position);
     carom_vec3 centre = carom_vec_scale(carom_vec_add(low, high), 0.5);
     double radius = carom_length(carom_vec_sub(high, low)), size = radius + carom_length(centre);
-    ray->origin = carom_vec_sub(from, place);
+    ray->origin = carom_vec_sub(from, position);
     if (!(carom_length(ray->origin) > SCENE_RAY_START_SIZES * size)) return 0.0;
     ray->origin = carom_vec(0.0, 0.0, 0.0); /* the difference may overflow */
     carom_ray_path path;
     const carom_ray whole = {.origin = from, .direction = ray->direction};
-    carom_ray_path_begin(&path, &whole, place, size);
+    carom_ray_path_begin(&path, &whole, position, size);
     double unit_radius = carom_scale_apply(radius, path.unit);
     unit_radius = CAROM_MAX(unit_radius, CAROM_RAY_LEAST_RADIUS);
     carom_vec3 unit_centre = carom_vec_scaled(centre, path.unit);
@@ -242,14 +244,14 @@ static carom_status answer_rays(const items_query *q, const mesh_items *m) {
         return carom_fail_memory(q->context, m->count * sizeof(*rays), "rays");
     carom_frame f = carom_frame_make(&m->object->pose);
     for (uint64_t i = 0; i < m->count; ++i) {
-        rays[i] = q->rays[q->items[(uint32_t)m->places[i]].a];
+        rays[i] = q->rays[q->items[(uint32_t)m->keys[i]].a];
         moved[i] = move_to_object(m->object, &rays[i]);
         rays[i].origin = carom_convex_turn_back(f.r, rays[i].origin);
         rays[i].direction = carom_convex_turn_back(f.r, rays[i].direction);
     }
     CAROM_TRY(carom_soup_cast_rays(q->context, m->object->soup, rays, m->count, hits));
     for (uint64_t i = 0; i < m->count; ++i) {
-        carom_hit *hit = &q->found[(uint32_t)m->places[i]];
+        carom_hit *hit = &q->found[(uint32_t)m->keys[i]];
         if (hits[i].face == CAROM_NONE || moved[i] == HUGE_VAL) continue;
         hit->id = m->id;
         hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NONE;
@@ -270,13 +272,13 @@ static carom_status answer_points(const items_query *q, const mesh_items *m) {
     carom_frame f = carom_frame_make(&m->object->pose);
     for (uint64_t i = 0; i < m->count; ++i)
         points[i] = carom_convex_turn_back(
-            f.r, carom_vec_sub(q->points[q->items[(uint32_t)m->places[i]].a], f.t));
+            f.r, carom_vec_sub(q->points[q->items[(uint32_t)m->keys[i]].a], f.t));
     CAROM_TRY(carom_soup_closest_points(q->context, m->object->soup, points, m->count, hits));
     if (m->object->solid != NULL)
         CAROM_TRY(carom_soup_winding(q->context, m->object->soup, points, m->count, windings));
     for (uint64_t i = 0; i < m->count; ++i) {
-        carom_hit *hit = &q->found[(uint32_t)m->places[i]];
-        carom_vec3 at = q->points[q->items[(uint32_t)m->places[i]].a];
+        carom_hit *hit = &q->found[(uint32_t)m->keys[i]];
+        carom_vec3 at = q->points[q->items[(uint32_t)m->keys[i]].a];
         if (hits[i].face == CAROM_NONE) continue;
         hit->id = m->id;
         if (m->object->solid != NULL && windings[i] != 0) { /* inside, or on the surface */
@@ -297,16 +299,16 @@ static carom_status answer_meshes(const items_query *q) {
     carom_context *context = q->context;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t count = 0;
-    uint64_t *places = CAROM_ARENA_TAKE(scratch, uint64_t, q->count);
-    if (places == NULL) return carom_fail_memory(context, q->count * sizeof(*places), "items");
+    uint64_t *keys = CAROM_ARENA_TAKE(scratch, uint64_t, q->count);
+    if (keys == NULL) return carom_fail_memory(context, q->count * sizeof(*keys), "items");
     for (uint64_t i = 0; i < q->count; ++i)
         if (carom_scene_is_mesh(&q->scene->objects[q->items[i].b]))
-            places[count++] = (uint64_t)q->items[i].b << 32 | i;
-    CAROM_TRY(carom_sort_words(context, places, count, 32, 32));
+            keys[count++] = (uint64_t)q->items[i].b << 32 | i;
+    CAROM_TRY(carom_sort_words(context, keys, count, 32, 32));
     for (uint64_t first = 0, end; first < count; first = end) {
-        uint32_t id = (uint32_t)(places[first] >> 32);
-        for (end = first + 1; end < count && places[end] >> 32 == id;) ++end;
-        mesh_items m = {&q->scene->objects[id], id, places + first, end - first};
+        uint32_t id = (uint32_t)(keys[first] >> 32);
+        for (end = first + 1; end < count && keys[end] >> 32 == id;) ++end;
+        mesh_items m = {&q->scene->objects[id], id, keys + first, end - first};
         carom_arena_mark mark = carom_arena_get_mark(scratch);
         carom_status status = q->rays != NULL ? answer_rays(q, &m) : answer_points(q, &m);
         carom_arena_rewind(scratch, mark);
@@ -335,11 +337,11 @@ static carom_status scene_query_answer(items_query *q, carom_hit *hits) {
     scene_items_check(q);
     if (q->count >= UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE,
-                          "more boxes come into question than 32 bits can number: ask fewer at a "
+                          "more boxes come into question than 32 bits can number: query fewer at a "
                           "time");
     q->found = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_hit, q->count);
     if (q->found == NULL) return carom_fail_memory(context, q->count * sizeof(*q->found), "hits");
-    CAROM_TRY(carom_parallel_phase(context, "asking convex objects", q->count,
+    CAROM_TRY(carom_parallel_phase(context, "testing convex objects", q->count,
                                    SCENE_QUERY_ITEMS_PER_RANGE, answer_side_by_side, q));
     CAROM_TRY(answer_meshes(q));
     for (uint64_t i = 0; i < q->count; ++i) {

@@ -5,17 +5,17 @@
  *            record of the last step; both lists are sorted
  *   merge    them with these records, into new ones
  *   rule out pairs that a plane of an earlier step still separates
- *   ask      the engines, for the pairs that are left and have an object that changed
+ *   narrow   phase: the engines, for the pairs that are left and have an object that changed
  *   finish   the contacts in the order of the pairs
  *
  * Ranges of pairs are sifted and merged side by side: sifting counts what a range will write, so
- * that merging knows the place. Where few objects changed, the rest of a step is proportional to
+ * that merging knows the index. Where few objects changed, the rest of a step is proportional to
  * the pairs of these, but for the copy of all contacts.
  *
  * The merge writes new records and leaves the old ones; they are exchanged at the end, when nothing
  * can fail any more. A failure in between leaves the last step, and the objects marked as changed:
- * the next step asks their pairs again. Contacts in slots of such pairs may have been overwritten
- * by then, which does not matter, as only asking reads them. */
+ * the next step tests their pairs again. Contacts in slots of such pairs may have been overwritten
+ * by then, which does not matter, as only a test reads them. */
 #include "base/pair_list.h"
 #include "base/progress.h"
 #include "base/sort.h"
@@ -25,15 +25,15 @@
 #define SIFT_GRAIN                4096u /* pairs of boxes per range: some 20 us of work */
 #define RULE_OUT_GRAIN            512u  /* pairs per range: some 50 us of work */
 #define SCENE_STEP_PREFETCH_PAIRS 6u    /* pairs whose objects are prefetched */
-#define ASK_GRAIN                 32u   /* the same */
+#define NARROW_GRAIN              32u   /* the same */
 #define COPY_GRAIN                1024u /* pairs per range: up to 300 KiB of contacts */
 
-/* What a range of pairs of boxes becomes: counts, then the first places. */
-typedef struct scene_step_places {
+/* What a range of pairs of boxes becomes: counts, then the first indices. */
+typedef struct scene_step_offsets {
     uint64_t records; /* in `next` */
-    uint64_t asked;   /* of these, pairs with an object that changed */
+    uint64_t pending; /* of these, pairs with an object that changed */
     uint64_t dropped; /* contacts of the last step without a successor */
-} scene_step_places;
+} scene_step_offsets;
 
 typedef struct scene_step_job {
     carom_scene_question question;
@@ -41,18 +41,19 @@ typedef struct scene_step_job {
     const uint64_t *keys; /* of the pairs of boxes: a << 32 | b, sorted */
     uint64_t key_count;
     uint8_t *sifted; /* one per pair of boxes: SIFT_... */
-    scene_step_places
+    scene_step_offsets
         *ranges;     /* one per SIFT_GRAIN pairs, and one behind the last with the totals */
     uint64_t *ended; /* keys, in scratch */
     uint64_t *begun;
     uint64_t ended_count, begun_count;
     uint32_t *dropped; /* slots of contacts that are no more, in scratch */
     uint64_t dropped_count;
-    uint32_t *changed; /* places in `next` of pairs with an object that changed */
+    uint32_t *changed; /* indices in `next` of pairs with an object that changed */
     uint64_t changed_count;
-    uint32_t *asked; /* those that are to be asked: light pairs first (scene.h), then the others */
-    uint64_t asked_count, light_count;
-    uint64_t *firsts; /* one per COPY_GRAIN pairs: the place of its first contact */
+    uint32_t
+        *pending; /* those that are to be tested: light pairs first (scene.h), then the others */
+    uint64_t pending_count, light_count;
+    uint64_t *firsts; /* one per COPY_GRAIN pairs: the index of its first contact */
     uint64_t contact_count;
     carom_scene_contact *results;
     uint64_t writable;
@@ -66,7 +67,7 @@ static const carom_scene_object *scene_step_object_of(const scene_step_job *s, u
     return &s->scene->objects[id];
 }
 
-/* The first place in `kept` whose key is not below `key`. */
+/* The first index in `kept` whose key is not below `key`. */
 static uint64_t find_record(const carom_scene_pairs *kept, uint64_t key) {
     uint64_t low = 0, high = kept->count;
     while (low < high) {
@@ -103,7 +104,7 @@ static carom_status sift_range(void *argument, carom_range range) {
     const carom_scene_pair *kept = scene->kept.data;
     const uint8_t *states = scene->states.data;
     const carom_bounds *boxes = scene->broad->boxes;
-    scene_step_places count = {0, 0, 0};
+    scene_step_offsets count = {0, 0, 0};
     uint64_t j, end, g = 0;
     find_records(s, range, &j, &end);
     if (ignored->count != 0 && range.begin < range.end)
@@ -130,7 +131,7 @@ static carom_status sift_range(void *argument, carom_range range) {
             count.dropped += kept[j].slot != CAROM_SCENE_NO_SLOT ? 1 : 0;
         j += known ? 1 : 0;
         count.records += what != SIFT_NONE ? 1 : 0;
-        count.asked += what >= SIFT_CHANGED ? 1 : 0;
+        count.pending += what >= SIFT_CHANGED ? 1 : 0;
         s->sifted[i] = what;
     }
     for (; j < end; ++j) count.dropped += kept[j].slot != CAROM_SCENE_NO_SLOT ? 1 : 0;
@@ -138,14 +139,14 @@ static carom_status sift_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* Turns the counts of ranges into places. */
+/* Turns the counts of ranges into indices. */
 static void sum_ranges(scene_step_job *s, uint64_t range_count) {
-    scene_step_places sum = {0, 0, 0};
+    scene_step_offsets sum = {0, 0, 0};
     for (uint64_t r = 0; r <= range_count; ++r) {
-        scene_step_places own = r < range_count ? s->ranges[r] : sum;
+        scene_step_offsets own = r < range_count ? s->ranges[r] : sum;
         s->ranges[r] = sum;
         sum.records += own.records;
-        sum.asked += own.asked;
+        sum.pending += own.pending;
         sum.dropped += own.dropped;
     }
 }
@@ -163,7 +164,7 @@ static carom_status merge_range(void *argument, carom_range range) {
     const scene_step_job *s = argument;
     const carom_scene_pair *kept = s->scene->kept.data;
     carom_scene_pair *next = s->scene->next.data;
-    scene_step_places at = s->ranges[range.begin / SIFT_GRAIN];
+    scene_step_offsets at = s->ranges[range.begin / SIFT_GRAIN];
     uint64_t j, end;
     find_records(s, range, &j, &end);
     for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -182,14 +183,14 @@ static carom_status merge_range(void *argument, carom_range range) {
                                           .slot = CAROM_SCENE_NO_SLOT};
         if (what >= SIFT_CHANGED) {
             if ((p->flags & CAROM_SCENE_CONTACT) != 0) p->flags |= CAROM_SCENE_WAS;
-            p->flags |= CAROM_SCENE_ASK;
-            s->changed[at.asked++] = (uint32_t)at.records;
+            p->flags |= CAROM_SCENE_PENDING;
+            s->changed[at.pending++] = (uint32_t)at.records;
         }
         ++at.records;
     }
     while (j < end) drop(s, &kept[j++], &at.dropped);
-    const scene_step_places *then = &s->ranges[range.begin / SIFT_GRAIN + 1];
-    CAROM_ASSERT(at.records == then->records && at.asked == then->asked &&
+    const scene_step_offsets *then = &s->ranges[range.begin / SIFT_GRAIN + 1];
+    CAROM_ASSERT(at.records == then->records && at.pending == then->pending &&
                  at.dropped == then->dropped); /* what sifting counted */
     return CAROM_OK;
 }
@@ -202,18 +203,18 @@ static carom_status make_records(scene_step_job *s) {
     /* At least one range, which drops the records of the last step where no pairs are left. */
     uint64_t range_count = CAROM_MAX((s->key_count + SIFT_GRAIN - 1) / SIFT_GRAIN, 1);
     s->sifted = CAROM_ARENA_TAKE(scratch, uint8_t, s->key_count);
-    s->ranges = CAROM_ARENA_TAKE(scratch, scene_step_places, range_count + 1);
+    s->ranges = CAROM_ARENA_TAKE(scratch, scene_step_offsets, range_count + 1);
     if (s->sifted == NULL || s->ranges == NULL)
         return carom_fail_memory(context, s->key_count, "pairs of objects");
     if (s->key_count == 0) CAROM_TRY(sift_range(s, (carom_range){0, 0, 0}));
     CAROM_TRY(carom_parallel_for(context, s->key_count, SIFT_GRAIN, sift_range, s));
     sum_ranges(s, range_count);
-    scene_step_places all = s->ranges[range_count];
-    s->changed_count = all.asked;
+    scene_step_offsets all = s->ranges[range_count];
+    s->changed_count = all.pending;
     s->dropped_count = s->ended_count = all.dropped;
-    s->changed = CAROM_ARENA_TAKE(scratch, uint32_t, all.asked);
-    s->begun = CAROM_ARENA_TAKE(scratch, uint64_t, all.asked);
-    s->ended = CAROM_ARENA_TAKE(scratch, uint64_t, all.dropped + all.asked);
+    s->changed = CAROM_ARENA_TAKE(scratch, uint32_t, all.pending);
+    s->begun = CAROM_ARENA_TAKE(scratch, uint64_t, all.pending);
+    s->ended = CAROM_ARENA_TAKE(scratch, uint64_t, all.dropped + all.pending);
     s->dropped = CAROM_ARENA_TAKE(scratch, uint32_t, all.dropped);
     if (s->changed == NULL || s->begun == NULL || s->ended == NULL || s->dropped == NULL ||
         !carom_scene_pairs_reserve(&scene->next, &scene->allocator, all.records))
@@ -227,7 +228,7 @@ static carom_status make_records(scene_step_job *s) {
 
 /* ---- Rule out -------------------------------------------------------------------------------- */
 
-/* Loads what pairs of convex objects are tested and then asked by: the objects may be anywhere in
+/* Loads what pairs of convex objects are ruled out and tested by: the objects may be anywhere in
  * memory. Measured: 8 % of a step of balls, nothing for others. */
 static void prefetch_objects(const scene_step_job *s, uint32_t record) {
     const carom_scene_pair *p = &s->scene->next.data[record];
@@ -247,16 +248,16 @@ static void scene_step_check_ruled_out(const scene_step_job *s, uint32_t worker,
     carom_scene_contact contact;
     bool in_contact = false;
     carom_status status =
-        carom_scene_ask_convex(&s->question, worker, scene_step_object_of(s, p->a),
-                               scene_step_object_of(s, p->b), &contact, &in_contact);
+        carom_scene_narrow_convex(&s->question, worker, scene_step_object_of(s, p->a),
+                                  scene_step_object_of(s, p->b), &contact, &in_contact);
     CAROM_ASSERT(status != CAROM_OK || !in_contact);
 #else
     (void)s, (void)worker, (void)p;
 #endif
 }
 
-/* Clears CAROM_SCENE_ASK and CAROM_SCENE_CONTACT of pairs that are surely not in contact, and only
- * CAROM_SCENE_CONTACT of the others that are to be asked. */
+/* Clears CAROM_SCENE_PENDING and CAROM_SCENE_CONTACT of pairs that are surely not in contact, and
+ * only CAROM_SCENE_CONTACT of the others that are to be tested. */
 static carom_status rule_out_range(void *argument, carom_range range) {
     const scene_step_job *s = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -266,7 +267,7 @@ static carom_status rule_out_range(void *argument, carom_range range) {
         p->flags &= ~CAROM_SCENE_CONTACT;
         if (carom_scene_rule_out(&s->question, scene_step_object_of(s, p->a),
                                  scene_step_object_of(s, p->b), p->direction)) {
-            p->flags &= ~CAROM_SCENE_ASK;
+            p->flags &= ~CAROM_SCENE_PENDING;
             scene_step_check_ruled_out(s, range.worker, p);
         }
     }
@@ -278,27 +279,27 @@ static bool scene_step_is_light(const scene_step_job *s, const carom_scene_pair 
     return carom_scene_is_light(states[p->a] | states[p->b]);
 }
 
-/* Gives every pair that is to be asked a slot, and lists these pairs. */
-static carom_status list_asked(scene_step_job *s) {
+/* Gives every pair that is to be tested a slot, and lists these pairs. */
+static carom_status list_pending(scene_step_job *s) {
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
     uint64_t light = 0, heavy = 0, needed = 0;
     for (uint64_t i = 0; i < s->changed_count; ++i) {
         const carom_scene_pair *p = &scene->next.data[s->changed[i]];
-        if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
+        if ((p->flags & CAROM_SCENE_PENDING) == 0) continue;
         light += scene_step_is_light(s, p) ? 1 : 0;
         heavy += scene_step_is_light(s, p) ? 0 : 1;
         needed += p->slot == CAROM_SCENE_NO_SLOT ? 1 : 0;
     }
-    s->asked_count = light + heavy;
+    s->pending_count = light + heavy;
     s->light_count = light;
-    s->asked = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, s->asked_count);
+    s->pending = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, s->pending_count);
     carom_scene_ids *free_slots = &scene->free_slots;
     uint64_t grow = needed > free_slots->count ? needed - free_slots->count : 0;
     uint64_t slots = scene->pool.count + grow;
     if (slots >= CAROM_SCENE_NO_SLOT)
         return carom_fail(context, CAROM_TOO_LARGE, "more contacts than 32 bits can number");
-    if (s->asked == NULL || !carom_scene_pool_reserve(&scene->pool, &scene->allocator, slots) ||
+    if (s->pending == NULL || !carom_scene_pool_reserve(&scene->pool, &scene->allocator, slots) ||
         !carom_scene_ids_reserve(free_slots, &scene->allocator, slots))
         return carom_fail_memory(context, slots * sizeof(carom_scene_contact), "contacts");
     for (uint64_t i = slots; i > scene->pool.count; --i)
@@ -307,17 +308,17 @@ static carom_status list_asked(scene_step_job *s) {
     uint64_t light_at = 0, heavy_at = light;
     for (uint64_t i = 0; i < s->changed_count; ++i) {
         carom_scene_pair *p = &scene->next.data[s->changed[i]];
-        if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
-        s->asked[scene_step_is_light(s, p) ? light_at++ : heavy_at++] = s->changed[i];
+        if ((p->flags & CAROM_SCENE_PENDING) == 0) continue;
+        s->pending[scene_step_is_light(s, p) ? light_at++ : heavy_at++] = s->changed[i];
         if (p->slot != CAROM_SCENE_NO_SLOT) continue;
         CAROM_ASSERT(free_slots->count != 0);
         p->slot = free_slots->data[--free_slots->count];
     }
-    CAROM_ASSERT(light_at == s->light_count && heavy_at == s->asked_count);
+    CAROM_ASSERT(light_at == s->light_count && heavy_at == s->pending_count);
     return CAROM_OK;
 }
 
-/* ---- Ask ------------------------------------------------------------------------------------- */
+/* ---- Narrow phase ---------------------------------------------------------------------------- */
 
 /* What every contact is like, whichever engine gave it. */
 static void scene_contact_check(const carom_scene_contact *c) {
@@ -325,11 +326,12 @@ static void scene_contact_check(const carom_scene_contact *c) {
     CAROM_ASSERT(c->point_count <= CAROM_CONVEX_MOST_CONTACTS);
     CAROM_ASSERT(c->distance >= 0.0 && c->depth >= 0.0);
     CAROM_ASSERT(c->error >= 0.0 && c->volume_error >= 0.0);
+    CAROM_ASSERT(c->depth_bound >= 0.0 && c->depth_bound <= c->depth);
     for (uint32_t i = 1; i < c->point_count; ++i)
         CAROM_ASSERT(c->points[0].depth >= c->points[i].depth);
 }
 
-static void scene_step_settle(carom_scene_pair *p, carom_scene_contact *contact, bool in_contact) {
+static void scene_step_commit(carom_scene_pair *p, carom_scene_contact *contact, bool in_contact) {
     CAROM_ASSERT(p->slot != CAROM_SCENE_NO_SLOT);
     if (in_contact) scene_contact_check(contact);
     contact->a = p->a;
@@ -340,16 +342,17 @@ static void scene_step_settle(carom_scene_pair *p, carom_scene_contact *contact,
         p->direction = contact->normal;
 }
 
-static carom_status scene_step_ask_range(void *argument, carom_range range) {
+static carom_status scene_step_narrow_range(void *argument, carom_range range) {
     const scene_step_job *s = argument;
     carom_scene *scene = s->scene;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_scene_pair *p = &scene->next.data[s->asked[i]];
+        carom_scene_pair *p = &scene->next.data[s->pending[i]];
         carom_scene_contact *contact = &scene->pool.data[p->slot];
         bool in_contact;
-        CAROM_TRY(carom_scene_ask_convex(&s->question, range.worker, scene_step_object_of(s, p->a),
-                                         scene_step_object_of(s, p->b), contact, &in_contact));
-        scene_step_settle(p, contact, in_contact);
+        CAROM_TRY(carom_scene_narrow_convex(&s->question, range.worker,
+                                            scene_step_object_of(s, p->a),
+                                            scene_step_object_of(s, p->b), contact, &in_contact));
+        scene_step_commit(p, contact, in_contact);
         if (carom_progress_stop(s->question.context, range.worker)) return CAROM_CANCELLED;
     }
     return CAROM_OK;
@@ -357,10 +360,10 @@ static carom_status scene_step_ask_range(void *argument, carom_range range) {
 
 /* What runs on all threads: convex shapes that may be inside solids, and pairs that are not light.
  */
-static carom_status scene_step_ask_heavy(const scene_step_job *s) {
+static carom_status scene_step_narrow_heavy(const scene_step_job *s) {
     carom_scene *scene = s->scene;
-    for (uint64_t i = 0; i < s->asked_count; ++i) {
-        carom_scene_pair *p = &scene->next.data[s->asked[i]];
+    for (uint64_t i = 0; i < s->pending_count; ++i) {
+        carom_scene_pair *p = &scene->next.data[s->pending[i]];
         const carom_scene_object *a = scene_step_object_of(s, p->a),
                                  *b = scene_step_object_of(s, p->b);
         carom_scene_contact *contact = &scene->pool.data[p->slot];
@@ -370,24 +373,24 @@ static carom_status scene_step_ask_heavy(const scene_step_job *s) {
             if ((p->flags & CAROM_SCENE_CONTACT) != 0 &&
                 contact->relation > CAROM_RELATION_TOUCHING)
                 continue;
-            CAROM_TRY(carom_scene_ask_inside(&s->question, a, b, contact, &in_contact));
+            CAROM_TRY(carom_scene_narrow_inside(&s->question, a, b, contact, &in_contact));
             if (!in_contact) continue;
         } else {
-            CAROM_TRY(carom_scene_ask_heavy(&s->question, a, b, contact, &in_contact));
+            CAROM_TRY(carom_scene_narrow_heavy(&s->question, a, b, contact, &in_contact));
         }
-        scene_step_settle(p, contact, in_contact);
+        scene_step_commit(p, contact, in_contact);
     }
     return CAROM_OK;
 }
 
-static carom_status scene_step_ask(scene_step_job *s) {
+static carom_status scene_step_narrow(scene_step_job *s) {
     carom_context *context = s->question.context;
-    carom_status status = carom_parallel_phase(context, "asking convex objects", s->light_count,
-                                               ASK_GRAIN, scene_step_ask_range, s);
+    carom_status status = carom_parallel_phase(context, "testing convex objects", s->light_count,
+                                               NARROW_GRAIN, scene_step_narrow_range, s);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "contacts of objects");
     CAROM_TRY(status);
-    carom_progress_begin(context, "asking meshes", 0);
-    return carom_progress_finish(context, scene_step_ask_heavy(s));
+    carom_progress_begin(context, "testing meshes", 0);
+    return carom_progress_finish(context, scene_step_narrow_heavy(s));
 }
 
 /* ---- Finish ---------------------------------------------------------------------------------- */
@@ -511,7 +514,7 @@ static void commit(scene_step_job *s) {
     scene->changed.count = 0;
     scene->pairs = s->key_count;
     scene->contacts = s->contact_count;
-    scene->asked = s->asked_count;
+    scene->tested = s->pending_count;
     CAROM_ASSERT(free_slots->count + scene->contacts == scene->pool.count);
 }
 
@@ -547,17 +550,17 @@ static carom_status scene_step_run_phases(scene_step_job *s, carom_scene_contact
         return carom_fail(context, CAROM_TOO_LARGE, "more pairs of boxes than 32 bits can number");
     CAROM_TRY(make_records(s));
     CAROM_TRY(carom_parallel_for(context, s->changed_count, RULE_OUT_GRAIN, rule_out_range, s));
-    CAROM_TRY(list_asked(s));
-    CAROM_TRY(scene_step_ask(s));
+    CAROM_TRY(list_pending(s));
+    CAROM_TRY(scene_step_narrow(s));
     CAROM_TRY(list_changes(s));
     CAROM_TRY(count_contacts(s));
     CAROM_TRY(fill_contacts(s, contacts, more));
     CAROM_TRY(fill_pairs(s, s->begun, s->begun_count, begun, more));
     CAROM_TRY(fill_pairs(s, s->ended, s->ended_count, ended, more));
     uint64_t answered = 0;
-    for (uint64_t i = 0; i < s->asked_count; ++i)
-        answered += scene->next.data[s->asked[i]].flags & CAROM_SCENE_CONTACT;
-    context->work = (carom_work){work.visits, s->asked_count, s->asked_count - answered};
+    for (uint64_t i = 0; i < s->pending_count; ++i)
+        answered += scene->next.data[s->pending[i]].flags & CAROM_SCENE_CONTACT;
+    context->work = (carom_work){work.visits, s->pending_count, s->pending_count - answered};
     return CAROM_OK;
 }
 
@@ -570,9 +573,9 @@ carom_status carom_scene_step(carom_context *context, carom_scene *scene,
     if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "pairs that began");
     if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "pairs that ended");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
-    scene_step_job s = {
-        .question = {context, scene->reach, scene->skip_depth, &scene->faces, &scene->segments},
-        .scene = scene};
+    scene_step_job s = {.question = {context, scene->reach, scene->skip_depth, scene->least_depth,
+                                     &scene->faces, &scene->segments},
+                        .scene = scene};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     bool more = false;

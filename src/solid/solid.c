@@ -80,7 +80,7 @@ static void find_centroid(carom_solid *solid) {
     memset(&moments, 0, sizeof(moments));
     carom_solid_moments_add(sums, &moments, sums->block_count - 1, 1);
     carom_solid_integrals all =
-        carom_solid_moments_place(sums, &moments, &still, sums->centre, sums->exponent);
+        carom_solid_moments_pose(sums, &moments, &still, sums->centre, sums->exponent);
     solid->info.centroid = sums->centre;
     solid->volume = fabs(all.volume);
     if (all.volume == 0.0) return;

@@ -7,7 +7,7 @@
 #include "carom/solid.h"
 #include "solid/solid_device.h"
 #include "solid/solid_prefix_sums.h"
-#include "soup/soup_place.h"
+#include "soup/soup_posed_pair.h"
 
 /* Bits: next to a surface there is space with winding number 0; with a nonzero one. */
 #define CAROM_SOLID_EMPTY 1u

@@ -180,9 +180,9 @@ static __device__ inline carom_vec3 load_position(const carom_device_solid_array
 
 /* The box of a triangle of b in the frame of a's tree; empty past the last. */
 static __device__ inline solid_cuda_box solid_cuda_triangle_box(const solid_cuda_query &q,
-                                                                uint32_t place) {
+                                                                uint32_t slot) {
     const carom_device_solid_arrays &s = q.solids[1];
-    uint32_t triangle = s.tree.items[place];
+    uint32_t triangle = s.tree.items[slot];
     solid_cuda_box out;
     for (int k = 0; k < 3; ++k) {
         out.low[k] = HUGE_VALF;
@@ -323,8 +323,8 @@ static __device__ inline uint64_t most_of_warp(uint64_t x) {
     return x;
 }
 
-/* What one lane adds to a tally. */
-#define SUMS    (CAROM_SOLID_TERMS + 2u) /* terms, then errors: adjacent in the tally */
+/* What one lane adds to an accumulator. */
+#define SUMS    (CAROM_SOLID_TERMS + 2u) /* terms, then errors: adjacent in the accumulator */
 #define MAXIMA  9u                       /* low, high, span, crossed: likewise */
 #define NUMBERS 3u                       /* pairs, undecided, added */
 
@@ -336,13 +336,14 @@ struct gain {
 };
 
 static_assert(SUMS + MAXIMA + NUMBERS <= CAROM_WARP, "a lane for each");
-static_assert(offsetof(carom_device_tally, errors) == CAROM_SOLID_TERMS * sizeof(carom_solid_sum),
+static_assert(offsetof(carom_device_accumulator, errors) ==
+                  CAROM_SOLID_TERMS * sizeof(carom_solid_sum),
               "errors follow terms");
-static_assert(offsetof(carom_device_tally, crossed) ==
-                  offsetof(carom_device_tally, low) + 7 * sizeof(uint64_t),
+static_assert(offsetof(carom_device_accumulator, crossed) ==
+                  offsetof(carom_device_accumulator, low) + 7 * sizeof(uint64_t),
               "the maxima are one array");
-static_assert(offsetof(carom_device_tally, flags) ==
-                  offsetof(carom_device_tally, pairs) + NUMBERS * sizeof(uint64_t),
+static_assert(offsetof(carom_device_accumulator, flags) ==
+                  offsetof(carom_device_accumulator, pairs) + NUMBERS * sizeof(uint64_t),
               "the numbers are one array");
 
 static __device__ inline void gain_begin(gain *g) {
@@ -378,13 +379,14 @@ static __device__ inline carom_solid_sum solid_cuda_fixed(const solid_cuda_query
 }
 
 /* Adds what all lanes of a warp gained; `has`: this lane has terms. Where all lanes have the same
- * tally (`one`), each number is summed over the warp and added by a lane of its own, all at once.
+ * accumulator (`one`), each number is summed over the warp and added by a lane of its own, all at
+ * once.
  */
-static __device__ void add_gains(const solid_cuda_query &q, carom_device_tally *tally, bool one,
+static __device__ void add_gains(const solid_cuda_query &q, carom_device_accumulator *acc, bool one,
                                  bool has, const gain *g) {
     unsigned lane = threadIdx.x % CAROM_WARP;
-    carom_solid_sum *sums = tally->terms, mine = {0, 0};
-    uint64_t *maxima = tally->low, *numbers = &tally->pairs, flags = g->flags, number = 0;
+    carom_solid_sum *sums = acc->terms, mine = {0, 0};
+    uint64_t *maxima = acc->low, *numbers = &acc->pairs, flags = g->flags, number = 0;
     for (unsigned i = 0; i < SUMS; ++i) {
         carom_solid_sum x = solid_cuda_fixed(q, g, i, &has, &flags);
         if (one) {
@@ -424,7 +426,7 @@ static __device__ void add_gains(const solid_cuda_query &q, carom_device_tally *
         flags = __reduce_or_sync(~0u, (unsigned)flags);
         if (lane != 0) flags = 0;
     }
-    if (flags != 0) (void)atomicOr((carom_device_count *)&tally->flags, (carom_device_count)flags);
+    if (flags != 0) (void)atomicOr((carom_device_count *)&acc->flags, (carom_device_count)flags);
 }
 
 /* ---- Terms ----------------------------------------------------------------------------------- */
@@ -439,7 +441,7 @@ static __device__ inline void solid_cuda_cross_link(const solid_cuda_query &q, c
                                                     int of_b, int side, int change) {
     uint32_t vertex = carom_solid_link(f, side, &change);
     carom_device_link link = {number, (uint32_t)of_b, vertex, change};
-    if (change != 0) (q.q.place.summed[of_b] ? to.links : to.kept).append(link);
+    if (change != 0) (q.q.params.summed[of_b] ? to.links : to.kept).append(link);
 }
 
 static __device__ __noinline__ void
@@ -448,13 +450,13 @@ solid_cuda_consider_flat(const solid_cuda_query &q, const lists &to, uint32_t nu
     for (int side = 0; side < 3; ++side) {
         if (!(f->represents >> side & 1u)) continue;
         int change = carom_solid_side_crosses(
-            f, side, g, g_of_b ? q.q.place.moved_sign : -q.q.place.moved_sign);
+            f, side, g, g_of_b ? q.q.params.moved_sign : -q.q.params.moved_sign);
         if (change != 0) solid_cuda_cross_link(q, to, number, f, !g_of_b, side, change);
     }
 }
 
 static __global__ void __launch_bounds__(DECIDERS)
-    solid_cuda_add_pairs(const solid_cuda_query *queries, carom_device_tally *tallies,
+    solid_cuda_add_pairs(const solid_cuda_query *queries, carom_device_accumulator *accs,
                          carom_device_list<solid_cuda_entry> open, lists to) {
     carom_device_begin();
     uint64_t count = open.stored();
@@ -466,7 +468,7 @@ static __global__ void __launch_bounds__(DECIDERS)
         if (warp_base >= count) continue; /* of all lanes */
         solid_cuda_entry pair = open.data[there ? i : warp_base];
         const solid_cuda_query &q = queries[pair.query];
-        carom_device_tally *tally = &tallies[pair.query];
+        carom_device_accumulator *acc = &accs[pair.query];
         int same = 0;
         (void)__match_all_sync(~0u, pair.query, &same);
         carom_solid_face a, b;
@@ -477,7 +479,7 @@ static __global__ void __launch_bounds__(DECIDERS)
         solid_cuda_load_face(q, 1, pair.b, &b);
         bool meets = there && carom_solid_may_meet(&a, &b, &e) != 0;
         if (meets) {
-            carom_solid_decide(&a, &b, &q.q.place, &e);
+            carom_solid_decide(&a, &b, &q.q.params, &e);
             g.numbers[1] = e.m.undecided != 0;
             if (e.flat) {
                 solid_cuda_consider_flat(q, to, pair.query, &a, &b, 1);
@@ -491,7 +493,7 @@ static __global__ void __launch_bounds__(DECIDERS)
         }
         meets = meets && e.m.count != 0;
         if (meets) {
-            carom_solid_add_encounter(g.terms, &a, &b, &q.q.place, &e);
+            carom_solid_add_encounter(g.terms, &a, &b, &q.q.params, &e);
             for (int k = 0; k < 2; ++k) {
                 const carom_solid_crossing *end = &e.m.ends[k];
                 const carom_solid_face *f = end->of_b ? &b : &a;
@@ -513,7 +515,7 @@ static __global__ void __launch_bounds__(DECIDERS)
             }
         }
         __syncwarp();
-        add_gains(q, tally, same != 0, meets, &g);
+        add_gains(q, acc, same != 0, meets, &g);
     }
 }
 
@@ -522,7 +524,7 @@ static __global__ void __launch_bounds__(DECIDERS)
 /* A warp per link. Lanes 0 to 15 take one prefix sum each; lanes 16 to 23 the triangles between an
  * end of the range and the block boundary nearest to it, of which there are four at most. */
 static __global__ void __launch_bounds__(DECIDERS)
-    solid_cuda_add_links(const solid_cuda_query *queries, carom_device_tally *tallies,
+    solid_cuda_add_links(const solid_cuda_query *queries, carom_device_accumulator *accs,
                          carom_device_list<carom_device_link> links) {
     carom_device_begin();
     const unsigned warps = DECIDERS / CAROM_WARP, near = CAROM_SOLID_BLOCK / 2;
@@ -534,7 +536,7 @@ static __global__ void __launch_bounds__(DECIDERS)
         int of_b = (int)link.of_b, weight = link.weight;
         const solid_cuda_query &q = queries[link.query];
         const carom_device_solid_arrays &s = q.solids[of_b];
-        carom_device_tally *tally = &tallies[link.query];
+        carom_device_accumulator *acc = &accs[link.query];
         CAROM_ASSERT(link.vertex < s.vertex_count && s.ends[link.vertex] <= s.vertex_count);
         uint64_t ends[2] = {s.firsts[s.ends[link.vertex]], s.firsts[link.vertex]};
         CAROM_ASSERT(ends[1] <= ends[0] && ends[0] <= s.triangle_count);
@@ -549,7 +551,7 @@ static __global__ void __launch_bounds__(DECIDERS)
                     carom_sum_add(sum, carom_solid_weigh(s.blocks[CAROM_SOLID_SUMS * block + lane],
                                                          k == 0 ? weight : -weight));
             }
-            add_sum(&tally->moments[of_b][lane], sum.low, sum.high);
+            add_sum(&acc->moments[of_b][lane], sum.low, sum.high);
         } else if (lane < CAROM_SOLID_SUMS + 2 * near) {
             unsigned k = (lane - CAROM_SOLID_SUMS) / near, at = (lane - CAROM_SOLID_SUMS) % near;
             uint64_t end = k == 0 ? ends[0] : ends[1];
@@ -561,7 +563,7 @@ static __global__ void __launch_bounds__(DECIDERS)
             if (has) {
                 carom_vec3 corner[3];
                 for (int c = 0; c < 3; ++c) corner[c] = load_position(s, s.corners[3 * t + c]);
-                carom_solid_find_posed(g.terms, corner, &q.q.frames[of_b], q.q.power, &q.q.place,
+                carom_solid_find_posed(g.terms, corner, &q.q.frames[of_b], q.q.power, &q.q.params,
                                        of_b, times);
             }
         } else if (lane == CAROM_WARP - 1) {
@@ -569,11 +571,11 @@ static __global__ void __launch_bounds__(DECIDERS)
             if (q.q.by_winding[!of_b]) {
                 carom_sum area = carom_solid_area_between(s.blocks, ends[1], ends[0],
                                                           weight < 0 ? -weight : weight);
-                add_sum(&tally->swept[of_b], area.low, area.high);
+                add_sum(&acc->swept[of_b], area.low, area.high);
             }
         }
         __syncwarp();
-        add_gains(q, tally, true, has, &g);
+        add_gains(q, acc, true, has, &g);
     }
 }
 
@@ -650,11 +652,11 @@ static uint64_t solid_bytes(const carom_device_solid *solid) {
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
-/* Of all queries, on the host: queries and empty tallies, which are copied to the device, then the
- * tallies that come back. */
+/* Of all queries, on the host: queries and empty accumulators, which are copied to the device, then
+ * the accumulators that come back. */
 struct solid_cuda_search_arguments {
     const solid_cuda_query *queries;
-    carom_device_tally *empty, *tallies;
+    carom_device_accumulator *empty, *accs;
     uint32_t count, most_blocks;
     carom_device_found *found;
 };
@@ -675,9 +677,9 @@ static const struct {
      "degenerate pairs"},
 };
 
-/* Of queries and their tallies, on the device. */
+/* Of queries and their accumulators, on the device. */
 static uint64_t query_bytes(const solid_cuda_search_arguments *s) {
-    return s->count * (sizeof(solid_cuda_query) + sizeof(carom_device_tally));
+    return s->count * (sizeof(solid_cuda_query) + sizeof(carom_device_accumulator));
 }
 
 static carom_status solid_cuda_search_reserve(carom_device *device, carom_device_op *op) {
@@ -701,7 +703,7 @@ static void solid_cuda_search_launch(carom_device *device, carom_device_op *op) 
     const solid_cuda_search_arguments *s = carom_device_arguments<solid_cuda_search_arguments>(op);
     solid_cuda_query *queries =
         carom_device_take<solid_cuda_query>(device, CAROM_SCRATCH_SOLID_QUERIES, query_bytes(s));
-    carom_device_tally *tallies = (carom_device_tally *)(queries + s->count);
+    carom_device_accumulator *accs = (carom_device_accumulator *)(queries + s->count);
     carom_device_list<solid_cuda_entry> blocks = carom_device_list_of<solid_cuda_entry>(
         device, CAROM_SCRATCH_SOLID_BLOCK_PAIRS, op, N_BLOCK_PAIRS);
     carom_device_list<solid_cuda_entry> candidates = carom_device_list_of<solid_cuda_entry>(
@@ -728,16 +730,16 @@ static void solid_cuda_search_launch(carom_device *device, carom_device_op *op) 
                       candidates, open);
     carom_device_step(device, "terms");
     solid_cuda_launch(device, solid_cuda_add_pairs, DECIDERS, (const solid_cuda_query *)queries,
-                      tallies, open, to);
+                      accs, open, to);
     carom_device_step(device, "links");
     solid_cuda_launch(device, solid_cuda_add_links, DECIDERS, (const solid_cuda_query *)queries,
-                      tallies, to.links);
+                      accs, to.links);
     carom_device_step(device, "sums");
-    (void)cudaMemcpyAsync(s->tallies, tallies, s->count * sizeof(*tallies), cudaMemcpyDeviceToHost,
+    (void)cudaMemcpyAsync(s->accs, accs, s->count * sizeof(*accs), cudaMemcpyDeviceToHost,
                           device->stream);
 }
 
-static carom_status solid_cuda_search_settle(carom_device *device, carom_device_op *op,
+static carom_status solid_cuda_search_finish(carom_device *device, carom_device_op *op,
                                              const carom_device_counters *counters, bool *again) {
     const solid_cuda_search_arguments *s = carom_device_arguments<solid_cuda_search_arguments>(op);
     const carom_device_count *n = counters->n;
@@ -756,9 +758,9 @@ static carom_status solid_cuda_search_settle(carom_device *device, carom_device_
 }
 
 static carom_status solid_search(carom_device *device, const carom_device_overlap *overlaps,
-                                 uint32_t count, carom_device_tally *tallies,
+                                 uint32_t count, carom_device_accumulator *accs,
                                  carom_device_found *found) {
-    uint64_t sums = count * sizeof(*tallies);
+    uint64_t sums = count * sizeof(*accs);
     *found = carom_device_found{};
     if (count == 0) return CAROM_OK;
     if (count > MOST_QUERIES)
@@ -769,8 +771,8 @@ static carom_status solid_search(carom_device *device, const carom_device_overla
         carom_device_reserve_pinned(device, count * sizeof(solid_cuda_query) + 2 * sums));
     solid_cuda_query *queries = (solid_cuda_query *)device->pinned.data;
     solid_cuda_search_arguments s = {
-        queries, (carom_device_tally *)(queries + count), nullptr, count, 0, found};
-    s.tallies = s.empty + count;
+        queries, (carom_device_accumulator *)(queries + count), nullptr, count, 0, found};
+    s.accs = s.empty + count;
     for (uint32_t i = 0; i < count; ++i) {
         queries[i].q = overlaps[i];
         for (int of_b = 0; of_b < 2; ++of_b)
@@ -780,11 +782,11 @@ static carom_status solid_search(carom_device *device, const carom_device_overla
     }
     memset(s.empty, 0, sums);
     carom_device_op op = {
-        solid_cuda_search_reserve, solid_cuda_search_launch, solid_cuda_search_settle, nullptr, {}};
+        solid_cuda_search_reserve, solid_cuda_search_launch, solid_cuda_search_finish, nullptr, {}};
     *carom_device_arguments<solid_cuda_search_arguments>(&op) = s;
     CAROM_DEVICE_TRY(carom_device_submit(device, &op));
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    memcpy(tallies, s.tallies, sums);
+    memcpy(accs, s.accs, sums);
     return CAROM_OK;
 }
 

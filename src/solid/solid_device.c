@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Solids of contexts of backend cuda. The GPU finds the faces that meet and adds up their terms
- * (solid_cuda.cu), for one query or for many at a time. Here its sums become a tally, and what it
- * listed for the CPU is done: the intersection of faces in degenerate position, and edges where
- * triangles are added one by one.
+ * (solid_cuda.cu), for one query or for many at a time. Here its sums become an accumulator, and
+ * what it listed for the CPU is done: the intersection of faces in degenerate position, and edges
+ * where triangles are added one by one.
  *
  * A solid is prepared on the CPU as ever; what searches need is copied to the device. */
 #include "base/progress.h"
@@ -105,9 +105,9 @@ static bool make_move(const carom_soup_side *from, const carom_soup_side *to,
 bool carom_solid_device_can(const carom_solid_query *query) {
     carom_device_move unused;
     return query->solids[0]->device != NULL && query->consider == carom_solid_consider &&
-           !query->record && !query->wide && !query->placing.extreme &&
-           make_move(&query->placing.b, &query->placing.a, &unused) &&
-           make_move(&query->placing.a, &query->placing.b, &unused);
+           !query->record && !query->wide && !query->posed.extreme &&
+           make_move(&query->posed.b, &query->posed.a, &unused) &&
+           make_move(&query->posed.a, &query->posed.b, &unused);
 }
 
 static void solid_device_describe(const carom_solid_query *query, carom_device_overlap *to) {
@@ -119,20 +119,20 @@ static void solid_device_describe(const carom_solid_query *query, carom_device_o
         to->error_units[of_b] = query->error_units[of_b];
     }
     to->power = query->power;
-    to->place = carom_solid_place_of(query);
+    to->params = carom_solid_params_of(query);
     memcpy(to->bounds, query->bounds, sizeof(to->bounds));
     memcpy(to->scales, query->scales, sizeof(to->scales));
-    (void)make_move(&query->placing.b, &query->placing.a, &to->b_to_a);
-    (void)make_move(&query->placing.a, &query->placing.b, &to->a_to_b);
+    (void)make_move(&query->posed.b, &query->posed.a, &to->b_to_a);
+    (void)make_move(&query->posed.a, &query->posed.b, &to->a_to_b);
 }
 
 static carom_sum solid_device_sum_of(carom_solid_sum sum) {
     return (carom_sum){sum.low, sum.high, 0};
 }
 
-static void read_tally(const carom_device_tally *from, carom_solid_tally *to) {
+static void read_accumulator(const carom_device_accumulator *from, carom_solid_accumulator *to) {
     double low[3], high[3];
-    carom_solid_tally_begin(to);
+    carom_solid_accumulator_begin(to);
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = solid_device_sum_of(from->terms[i]);
     for (int k = 0; k < 2; ++k) {
@@ -162,9 +162,10 @@ static void read_tally(const carom_device_tally *from, carom_solid_tally *to) {
     memcpy(to->crossed, from->crossed, sizeof(to->crossed));
 }
 
-/* What the GPU listed for the CPU, added to the tallies of the queries. */
+/* What the GPU listed for the CPU, added to the accumulators of the queries. */
 static carom_status add_lists(carom_context *context, const carom_solid_query *const *queries,
-                              carom_solid_tally *const *tallies, const carom_device_found *found) {
+                              carom_solid_accumulator *const *accs,
+                              const carom_device_found *found) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_device_link *links = CAROM_ARENA_TAKE(scratch, carom_device_link, found->links);
     carom_device_encounter *degenerate =
@@ -176,7 +177,7 @@ static carom_status add_lists(carom_context *context, const carom_solid_query *c
     CAROM_TRY(carom_device_pass(context, solid_device_table()->get_degenerate(
                                              context->device, degenerate, found->degenerate)));
     for (uint64_t i = 0; i < found->links; ++i)
-        carom_solid_add_descendants(queries[links[i].query], tallies[links[i].query],
+        carom_solid_add_descendants(queries[links[i].query], accs[links[i].query],
                                     (int)links[i].of_b, links[i].vertex, links[i].weight);
     for (uint64_t i = 0; i < found->degenerate; ++i) {
         const carom_device_encounter *e = &degenerate[i];
@@ -184,18 +185,18 @@ static carom_status add_lists(carom_context *context, const carom_solid_query *c
         if (i % 4096 == 0) CAROM_TRY(carom_progress_look(context));
         carom_solid_pose(queries[e->query], 0, e->a, &a);
         carom_solid_pose(queries[e->query], 1, e->b, &b);
-        carom_solid_relate(tallies[e->query], &a, &b);
+        carom_solid_relate(accs[e->query], &a, &b);
     }
     return CAROM_OK;
 }
 
 carom_status carom_solid_device_search(carom_context *context,
                                        const carom_solid_query *const *queries, uint32_t count,
-                                       carom_solid_tally *const *tallies) {
+                                       carom_solid_accumulator *const *accs) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_device_overlap *described = CAROM_ARENA_TAKE(scratch, carom_device_overlap, count);
-    carom_device_tally *sums = CAROM_ARENA_TAKE(scratch, carom_device_tally, count);
+    carom_device_accumulator *sums = CAROM_ARENA_TAKE(scratch, carom_device_accumulator, count);
     carom_device_found found;
     if (count == 0) return CAROM_OK;
     if (described == NULL || sums == NULL)
@@ -203,10 +204,10 @@ carom_status carom_solid_device_search(carom_context *context,
     for (uint32_t i = 0; i < count; ++i) solid_device_describe(queries[i], &described[i]);
     carom_status status = carom_device_pass(
         context, solid_device_table()->search(context->device, described, count, sums, &found));
-    for (uint32_t i = 0; status == CAROM_OK && i < count; ++i) read_tally(&sums[i], tallies[i]);
-    if (status == CAROM_OK) status = add_lists(context, queries, tallies, &found);
-    tallies[0]->visits += found.node_pairs; /* of all of them */
-    tallies[0]->candidates += found.candidates;
+    for (uint32_t i = 0; status == CAROM_OK && i < count; ++i) read_accumulator(&sums[i], accs[i]);
+    if (status == CAROM_OK) status = add_lists(context, queries, accs, &found);
+    accs[0]->visits += found.node_pairs; /* of all of them */
+    accs[0]->candidates += found.candidates;
     carom_arena_rewind(scratch, mark);
     return status;
 }

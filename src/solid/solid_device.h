@@ -46,14 +46,14 @@ typedef struct carom_device_overlap {
     const carom_device_solid *solids[2];
     carom_frame frames[2];
     double power;
-    carom_solid_place place;
+    carom_solid_params params;
     double bounds[CAROM_SOLID_TERMS], error_units[2];
     int scales[CAROM_SOLID_TERMS];
     int by_winding[2];
     carom_device_move b_to_a, a_to_b;
 } carom_device_overlap;
 
-/* Bits of the flags of a tally. */
+/* Bits of the flags of an accumulator. */
 #define CAROM_DEVICE_ANY_VOLUME 1u
 #define CAROM_DEVICE_TOO_LARGE  2u
 #define CAROM_DEVICE_CROSSING   4u
@@ -61,17 +61,17 @@ typedef struct carom_device_overlap {
 #define CAROM_DEVICE_MOVED_B    16u
 #define CAROM_DEVICE_PLAIN      32u
 
-/* What the faces that meet add up to: carom_solid_tally, in integers that are added or whose
- * maximum is taken, so that the order does not matter. All zero is the empty tally. */
-typedef struct carom_device_tally {
+/* What the faces that meet add up to: carom_solid_accumulator, in integers that are added or whose
+ * maximum is taken, so that the order does not matter. All zero is the empty accumulator. */
+typedef struct carom_device_accumulator {
     carom_solid_sum terms[CAROM_SOLID_TERMS], errors[2];
     carom_solid_sum moments[2][CAROM_SOLID_SUMS], swept[2];
     uint64_t low[3], high[3]; /* of crossings: carom_solid_ordered, for `low` inverted */
     uint64_t span;            /* likewise */
-    uint64_t crossed[2];      /* as in carom_solid_tally */
+    uint64_t crossed[2];      /* as in carom_solid_accumulator */
     uint64_t pairs, undecided, added;
     uint64_t flags;
-} carom_device_tally;
+} carom_device_accumulator;
 
 /* A tree edge that is crossed, where triangles are added one by one. */
 typedef struct carom_device_link {
@@ -110,7 +110,8 @@ typedef struct carom_cuda_solid {
     uint64_t (*bytes)(const carom_device_solid *solid);
     /* Searches for the faces that meet, for all queries, and waits. */
     carom_status (*search)(carom_device *device, const carom_device_overlap *queries,
-                           uint32_t count, carom_device_tally *tallies, carom_device_found *found);
+                           uint32_t count, carom_device_accumulator *accs,
+                           carom_device_found *found);
     /* The lists of the last search. */
     carom_status (*get_links)(carom_device *device, carom_device_link *links, uint64_t count);
     carom_status (*get_degenerate)(carom_device *device, carom_device_encounter *degenerate,

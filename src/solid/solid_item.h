@@ -77,13 +77,13 @@ typedef struct carom_solid_crossing {
     int change;   /* of the other solid's winding number along the side */
 } carom_solid_crossing;
 
-/* The intersection of two faces. */
-typedef struct carom_solid_meeting {
+/* The intersection of two faces: a segment. */
+typedef struct carom_solid_intersection_segment {
     int count; /* crossings: 2, ordered along n_a x n_b, or none */
     carom_solid_crossing ends[2];
     int degenerate; /* some determinant was zero */
     int undecided;  /* doubles did not decide some sign */
-} carom_solid_meeting;
+} carom_solid_intersection_segment;
 
 /* ---- Orientation ----------------------------------------------------------------------------- */
 
@@ -204,8 +204,8 @@ CAROM_RARE_ITEM carom_dd carom_solid_share_fine(const carom_vec3 *face, const ca
     return whole.high != 0.0 ? carom_dd_divide(d[0], whole) : carom_dd_make(0.0, 0.0);
 }
 
-/* The frame in which terms are evaluated. */
-typedef struct carom_solid_place {
+/* What all pairs of faces of a query have in common. */
+typedef struct carom_solid_params {
     carom_vec3 origin;
     double long_edge; /* edges with a larger extent are much longer than the overlap */
     int moved_sign;   /* 1: b is perturbed by (e, e^2, e^3); -1: by the opposite */
@@ -214,15 +214,15 @@ typedef struct carom_solid_place {
      * whether the triangles that no face meets come from prefix sums. */
     double large[2], rounded[2];
     int summed[2];
-} carom_solid_place;
+} carom_solid_params;
 
 /* The point where the side from corner i to corner j crosses the plane, with the same bits for both
  * faces of the edge, and its error bounds. */
-CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
-                                           const carom_solid_sides *sides,
-                                           const carom_solid_face *g, int i, int j,
-                                           const carom_solid_place *place,
-                                           carom_solid_crossing *c) {
+CAROM_ITEM void carom_solid_crossing_locate(const carom_solid_face *f,
+                                            const carom_solid_sides *sides,
+                                            const carom_solid_face *g, int i, int j,
+                                            const carom_solid_params *params,
+                                            carom_solid_crossing *c) {
     int low = f->v[i] < f->v[j] ? i : j, high = i + j - low;
     double off_low, off_high;
     double d_low = carom_solid_value(g->p, f->p, sides, low, &off_low);
@@ -234,15 +234,15 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
     CAROM_ASSERT(!(t < 0.0) && !(t > 0.5)); /* opposite sides, from the nearer one */
     double off = from == low ? off_low : off_high, off_to = from == low ? off_high : off_low;
     double length = carom_solid_norm(direction);
-    if (carom_solid_most(direction) > place->long_edge) {
+    if (carom_solid_most(direction) > params->long_edge) {
         c->x = carom_solid_point_fine(f->p[from], f->p[to],
                                       carom_solid_share_fine(g->p, f->p, sides, from, to),
-                                      place->origin);
+                                      params->origin);
         off = CAROM_SOLID_DD_ERROR * sides->error[from];
         off_to = CAROM_SOLID_DD_ERROR * sides->error[to];
         c->edge = carom_solid_norm(c->x) + CAROM_SOLID_DD_EDGE * length;
     } else {
-        c->x = carom_solid_crossing_point(f->p[from], direction, t, place->origin);
+        c->x = carom_solid_crossing_point(f->p[from], direction, t, params->origin);
         c->edge = length;
     }
     c->lever = carom_solid_crossing_lever(direction, c->x, length);
@@ -255,12 +255,12 @@ CAROM_ITEM carom_solid_crossing carom_solid_crossing_make(const carom_solid_face
                                                           const carom_solid_sides *sides,
                                                           const carom_solid_face *g, int of_b,
                                                           int lone, int other,
-                                                          const carom_solid_place *place) {
+                                                          const carom_solid_params *params) {
     carom_solid_crossing c;
     c.of_b = of_b;
     c.side = other == (lone == 2 ? 0 : lone + 1) ? lone : other;
     c.change = sides->sign[c.side]; /* from outside, the side of the normal, to inside: +1 */
-    carom_solid_crossing_place(f, sides, g, lone, other, place, &c);
+    carom_solid_crossing_locate(f, sides, g, lone, other, params, &c);
     return c;
 }
 
@@ -276,7 +276,8 @@ CAROM_ITEM int carom_solid_one_side(const int *s) {
  * of the four points on the common line of both planes. */
 CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_sides *sides_a,
                                  const carom_solid_face *b, const carom_solid_sides *sides_b,
-                                 const carom_solid_place *place, carom_solid_meeting *m) {
+                                 const carom_solid_params *params,
+                                 carom_solid_intersection_segment *m) {
     int ia = carom_solid_lone(sides_a->sign), ib = carom_solid_lone(sides_b->sign);
     int ja = ia == 2 ? 0 : ia + 1, ka = 3 - ia - ja;
     int jb = ib == 2 ? 0 : ib + 1, kb = 3 - ib - jb;
@@ -284,16 +285,16 @@ CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_si
     int low_a = up_a ? ka : ja, high_a = up_a ? ja : ka;
     int low_b = up_b ? jb : kb, high_b = up_b ? kb : jb;
 #define BEFORE(x, y)                                                                               \
-    (turn * carom_perturbed_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], place->moved_sign,        \
+    (turn * carom_perturbed_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], params->moved_sign,       \
                                    &m->degenerate) >                                               \
      0)
     if (!BEFORE(low_a, high_b) || BEFORE(high_a, low_b)) return;
     m->ends[0] = BEFORE(low_a, low_b)
-                     ? carom_solid_crossing_make(b, sides_b, a, 1, ib, low_b, place)
-                     : carom_solid_crossing_make(a, sides_a, b, 0, ia, low_a, place);
+                     ? carom_solid_crossing_make(b, sides_b, a, 1, ib, low_b, params)
+                     : carom_solid_crossing_make(a, sides_a, b, 0, ia, low_a, params);
     m->ends[1] = BEFORE(high_a, high_b)
-                     ? carom_solid_crossing_make(a, sides_a, b, 0, ia, high_a, place)
-                     : carom_solid_crossing_make(b, sides_b, a, 1, ib, high_b, place);
+                     ? carom_solid_crossing_make(a, sides_a, b, 0, ia, high_a, params)
+                     : carom_solid_crossing_make(b, sides_b, a, 1, ib, high_b, params);
 #undef BEFORE
     m->count = 2;
 }
@@ -398,7 +399,7 @@ CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_f
 }
 
 /* The uncertainty of an intersection's crossings, without their distance from a face's plane. */
-CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m) {
+CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_intersection_segment *m) {
     carom_solid_doubt doubt;
     doubt.edges = m->ends[0].edge + m->ends[1].edge;
     doubt.slide = carom_solid_slide_units(m->ends[0].slide + m->ends[1].slide);
@@ -408,16 +409,17 @@ CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m) 
 
 /* That distance, which only crossings of the other solid's edges have; `inverse` is 1 over the
  * length of the normal. */
-CAROM_ITEM double carom_solid_off_plane(const carom_solid_meeting *m, int of_b, double inverse) {
+CAROM_ITEM double carom_solid_off_plane(const carom_solid_intersection_segment *m, int of_b,
+                                        double inverse) {
     double off = (m->ends[0].of_b == of_b ? 0.0 : m->ends[0].off) +
                  (m->ends[1].of_b == of_b ? 0.0 : m->ends[1].off);
     return carom_solid_off_units(off, inverse);
 }
 
 /* Adds the terms of a face with the unit normal n from an intersection. */
-CAROM_ITEM void carom_solid_add_meeting(double *terms, const carom_solid_face *f, carom_vec3 n,
-                                        const carom_solid_meeting *m, int of_b, carom_vec3 origin,
-                                        const carom_solid_doubt *doubt) {
+CAROM_ITEM void carom_solid_add_segment(double *terms, const carom_solid_face *f, carom_vec3 n,
+                                        const carom_solid_intersection_segment *m, int of_b,
+                                        carom_vec3 origin, const carom_solid_doubt *doubt) {
     carom_vec3 c = carom_vec_sub(f->p[0], origin);
     carom_solid_add_triangle(terms, n, c, m->ends[of_b].x, m->ends[1 - of_b].x, 1.0, of_b, doubt);
     for (int i = 0; i < 2; ++i)

@@ -130,25 +130,25 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
 
 /* Casts one ray per connected component of a solid. Also adds the facts that hold if no faces
  * intersect. */
-static void find_parts(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+static void find_parts(const carom_solid_query *query, carom_solid_accumulator *acc, int of_b,
                        carom_solid_facts *facts) {
     const carom_solid *solid = query->solids[of_b];
     for (uint32_t i = 0; i < solid->root_count; ++i) {
         if (carom_progress_stop(query->context, 0)) return;
         CAROM_ASSERT(solid->roots[i] < solid->view.vertex_count);
         int winding = carom_solid_winding(query, of_b, solid->roots[i]);
-        carom_solid_add_descendants(query, tally, of_b, solid->roots[i], winding);
+        carom_solid_add_descendants(query, acc, of_b, solid->roots[i], winding);
         carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
     }
     if (query->changes[of_b] != NULL) carom_solid_sum_changes(query, of_b);
 }
 
-static void add_parts(const carom_solid_query *query, carom_solid_tally *tally,
+static void add_parts(const carom_solid_query *query, carom_solid_accumulator *acc,
                       carom_solid_facts *facts) {
     *facts = (carom_solid_facts){false, false, false};
     for (int of_b = 0; of_b < 2; ++of_b) {
-        find_parts(query, tally, of_b, facts);
-        if (query->changes[of_b] != NULL) carom_solid_add_changed(query, tally, of_b);
+        find_parts(query, acc, of_b, facts);
+        if (query->changes[of_b] != NULL) carom_solid_add_changed(query, acc, of_b);
     }
 }
 
@@ -161,33 +161,33 @@ typedef struct totals {
 } totals;
 
 /* An upper bound of the accumulated rounding to fixed point. */
-static double rounded_off(const carom_solid_query *query, const carom_solid_tally *tally,
+static double rounded_off(const carom_solid_query *query, const carom_solid_accumulator *acc,
                           unsigned i) {
-    return (double)tally->added * carom_power_of_two(query->scales[i]);
+    return (double)acc->added * carom_power_of_two(query->scales[i]);
 }
 
 /* The area of a solid's surface that was transformed as sums, each part with its weight. Where the
  * other solid's winding number may be negative, weights may cancel. Then the sum of all areas added
  * is used. */
-static double moved_area(const carom_solid_query *query, const carom_solid_tally *tally, int of_b,
-                         const carom_solid_integrals *i) {
+static double moved_area(const carom_solid_query *query, const carom_solid_accumulator *acc,
+                         int of_b, const carom_solid_integrals *i) {
     const carom_solid_prefix_sums *sums = &query->solids[of_b]->sums;
     if (!query->solids[!of_b]->info.by_winding) return fabs(i->area) + i->area_error;
-    double swept = carom_sum_value(tally->swept[of_b],
-                                   sums->scales[CAROM_SOLID_AREA] + CAROM_SOLID_AREA_SHIFT);
+    double swept =
+        carom_sum_value(acc->swept[of_b], sums->scales[CAROM_SOLID_AREA] + CAROM_SOLID_AREA_SHIFT);
     return carom_scale_apply(swept, 2 * (query->exponent - sums->exponent));
 }
 
-static void add_sums(const carom_solid_query *query, const carom_solid_tally *tally, int of_b,
+static void add_sums(const carom_solid_query *query, const carom_solid_accumulator *acc, int of_b,
                      double span, totals *t) {
     const carom_solid *solid = query->solids[of_b];
     carom_vec3 origin = carom_solid_unscale_vector(query, query->origin, 1);
     carom_solid_integrals i =
-        carom_solid_moments_place(&solid->sums, &tally->moments[of_b],
-                                  &carom_solid_side(query, of_b)->frame, origin, query->exponent);
+        carom_solid_moments_pose(&solid->sums, &acc->moments[of_b],
+                                 &carom_solid_side(query, of_b)->frame, origin, query->exponent);
     /* The pose's rounding displaces corners: the surface sweeps at most that times its area. */
     double off = pose_bound(query, of_b);
-    double swept = 2.0 * off * moved_area(query, tally, of_b, &i);
+    double swept = 2.0 * off * moved_area(query, acc, of_b, &i);
     t->volume += i.volume;
     t->moment = carom_vec_add(t->moment, i.moment);
     t->area += i.area;
@@ -204,28 +204,29 @@ static void add_sums(const carom_solid_query *query, const carom_solid_tally *ta
     t->turn_error += i.turn_error + OVERLAP_SUM_ROUNDING * carom_solid_norm(i.turn);
 }
 
-static totals solid_overlap_add_up(const carom_solid_query *query, const carom_solid_tally *tally) {
-    const carom_sum *terms = tally->terms;
+static totals solid_overlap_add_up(const carom_solid_query *query,
+                                   const carom_solid_accumulator *acc) {
+    const carom_sum *terms = acc->terms;
     totals t = {.volume = carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME),
                 .area = carom_solid_sum_of(query, terms, CAROM_SOLID_EXTENT),
                 .moment = carom_solid_vector_of(query, terms, CAROM_SOLID_MOMENT),
                 .normal = carom_solid_vector_of(query, terms, CAROM_SOLID_FORCE),
                 .turn = carom_solid_vector_of(query, terms, CAROM_SOLID_TORQUE)};
-    double volume = carom_solid_error_of(query, tally->errors, 0);
-    double area = carom_solid_error_of(query, tally->errors, 1);
-    double span = CAROM_MAX(tally->span, 3.0 * query->space);
+    double volume = carom_solid_error_of(query, acc->errors, 0);
+    double area = carom_solid_error_of(query, acc->errors, 1);
+    double span = CAROM_MAX(acc->span, 3.0 * query->space);
     t.volume_error = volume + OVERLAP_SUM_ROUNDING * fabs(t.volume);
-    if (tally->any_volume) t.volume_error += rounded_off(query, tally, CAROM_SOLID_VOLUME);
+    if (acc->any_volume) t.volume_error += rounded_off(query, acc, CAROM_SOLID_VOLUME);
     t.area_error =
-        area + rounded_off(query, tally, CAROM_SOLID_EXTENT) + OVERLAP_SUM_ROUNDING * fabs(t.area);
-    t.moment_error = 2.0 * span * volume + rounded_off(query, tally, CAROM_SOLID_MOMENT) +
+        area + rounded_off(query, acc, CAROM_SOLID_EXTENT) + OVERLAP_SUM_ROUNDING * fabs(t.area);
+    t.moment_error = 2.0 * span * volume + rounded_off(query, acc, CAROM_SOLID_MOMENT) +
                      OVERLAP_SUM_ROUNDING * carom_solid_norm(t.moment);
-    t.normal_error = area + rounded_off(query, tally, CAROM_SOLID_FORCE) +
+    t.normal_error = area + rounded_off(query, acc, CAROM_SOLID_FORCE) +
                      OVERLAP_SUM_ROUNDING * carom_solid_norm(t.normal);
-    t.turn_error = 2.0 * span * area + rounded_off(query, tally, CAROM_SOLID_TORQUE) +
+    t.turn_error = 2.0 * span * area + rounded_off(query, acc, CAROM_SOLID_TORQUE) +
                    OVERLAP_SUM_ROUNDING * carom_solid_norm(t.turn);
     for (int of_b = 0; of_b < 2; ++of_b)
-        if (tally->moved[of_b]) add_sums(query, tally, of_b, span, &t);
+        if (acc->moved[of_b]) add_sums(query, acc, of_b, span, &t);
     CAROM_ASSERT(!(t.volume_error < 0.0) && !(t.area_error < 0.0) && !(t.moment_error < 0.0) &&
                  !(t.normal_error < 0.0) && !(t.turn_error < 0.0));
     return t;
@@ -234,7 +235,7 @@ static totals solid_overlap_add_up(const carom_solid_query *query, const carom_s
 /* The point that the torque is about. */
 static carom_vec3 pivot_of(const carom_solid_query *query) {
     const carom_solid *b = query->solids[1];
-    carom_vec3 pivot = carom_frame_apply(&query->placing.b.frame, b->info.centroid);
+    carom_vec3 pivot = carom_frame_apply(&query->posed.b.frame, b->info.centroid);
     return carom_vec_scale(pivot, query->power);
 }
 
@@ -243,7 +244,7 @@ static carom_vec3 pivot_of(const carom_solid_query *query) {
 static double pivot_error(const carom_solid_query *query) {
     const carom_solid *b = query->solids[1];
     double far = carom_vec_largest(carom_vec_sub(b->info.centroid, b->sums.centre)) +
-                 carom_vec_largest(b->info.centroid) + carom_vec_largest(query->placing.b.frame.t);
+                 carom_vec_largest(b->info.centroid) + carom_vec_largest(query->posed.b.frame.t);
     return carom_scale_apply(OVERLAP_POSE_BOUND * far, query->exponent);
 }
 
@@ -283,9 +284,9 @@ static void solid_overlap_fill(const carom_solid_query *query, const totals *t,
 
 /* ---- Relation -------------------------------------------------------------------------------- */
 
-static carom_relation solid_overlap_relate(const carom_solid_tally *tally,
+static carom_relation solid_overlap_relate(const carom_solid_accumulator *acc,
                                            const carom_solid_facts *facts) {
-    if (!facts->both) return tally->pairs == 0 ? CAROM_RELATION_APART : CAROM_RELATION_TOUCHING;
+    if (!facts->both) return acc->pairs == 0 ? CAROM_RELATION_APART : CAROM_RELATION_TOUCHING;
     if (!facts->only_a) return CAROM_RELATION_A_INSIDE_B;
     if (!facts->only_b) return CAROM_RELATION_B_INSIDE_A;
     return CAROM_RELATION_OVERLAPPING;
@@ -313,11 +314,11 @@ static bool is_poor(const carom_solid_query *query, const totals *t) {
 }
 
 /* Whether more bits would reduce the errors much. */
-static bool solid_overlap_is_weak(const carom_solid_query *query, const carom_solid_tally *tally,
-                                  const totals *t) {
+static bool solid_overlap_is_weak(const carom_solid_query *query,
+                                  const carom_solid_accumulator *acc, const totals *t) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
     double volume = fabs(t->volume), span = 3.0 * query->space;
-    if (tally->too_large) return true;
+    if (acc->too_large) return true;
     if (triangles > OVERLAP_PRECISE_TRIANGLES)
         return is_poor(query, t) && !(t->volume_error <= OVERLAP_VOLUME_PRECISION * volume);
     bool empty = volume == 0.0 && t->volume_error == 0.0; /* there is no centroid */
@@ -329,17 +330,17 @@ static bool solid_overlap_is_weak(const carom_solid_query *query, const carom_so
 }
 
 /* One search, repeated with safe scales where the fine ones turn out too fine. */
-static carom_status solid_overlap_search(carom_solid_query *query, carom_solid_tally *tally,
+static carom_status solid_overlap_search(carom_solid_query *query, carom_solid_accumulator *acc,
                                          carom_solid_facts *facts, totals *t) {
     bool coarse = false, again;
     do {
-        carom_solid_tally_begin(tally);
+        carom_solid_accumulator_begin(acc);
         if (query->ready == NULL) CAROM_TRY(choose_sums(query, coarse));
-        CAROM_TRY(carom_solid_search(query, tally));
-        add_parts(query, tally, facts);
+        CAROM_TRY(carom_solid_search(query, acc));
+        add_parts(query, acc, facts);
         CAROM_TRY(carom_progress_look(query->context));
-        *t = solid_overlap_add_up(query, tally);
-        again = tally->too_large && !coarse;
+        *t = solid_overlap_add_up(query, acc);
+        again = acc->too_large && !coarse;
         coarse = coarse || again;
     } while (again);
     return CAROM_OK;
@@ -357,11 +358,11 @@ static double mean_error(double a, double b, double size) {
 /* Where faces share an area, the results that depend on the perturbation sign of b are replaced by
  * the means of both signs. Volume and moment do not depend on it. */
 static carom_status solid_overlap_add_other_side(carom_solid_query *query, totals *t) {
-    carom_solid_tally tally;
+    carom_solid_accumulator acc;
     carom_solid_facts unused;
     totals other;
     query->moved_sign = -query->moved_sign;
-    carom_status status = solid_overlap_search(query, &tally, &unused, &other);
+    carom_status status = solid_overlap_search(query, &acc, &unused, &other);
     query->moved_sign = -query->moved_sign;
     CAROM_TRY(status);
     t->area = 0.5 * t->area + 0.5 * other.area;
@@ -376,31 +377,31 @@ static carom_status solid_overlap_add_other_side(carom_solid_query *query, total
 /* ---- Multiple precision ---------------------------------------------------------------------- */
 
 /* One search that keeps records, and the evaluation of its terms with as many bits as needed. */
-static carom_status search_precisely(carom_solid_query *query, carom_solid_tally *tally,
+static carom_status search_precisely(carom_solid_query *query, carom_solid_accumulator *acc,
                                      carom_solid_facts *facts, carom_solid_results *results) {
     double size = CAROM_MIN(radius(query, 0), radius(query, 1));
-    carom_solid_tally_begin(tally);
+    carom_solid_accumulator_begin(acc);
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     query->record = true;
-    CAROM_TRY(carom_solid_search(query, tally));
+    CAROM_TRY(carom_solid_search(query, acc));
     query->record = false;
     *facts = (carom_solid_facts){false, false, false};
-    for (int of_b = 0; of_b < 2; ++of_b) find_parts(query, tally, of_b, facts);
+    for (int of_b = 0; of_b < 2; ++of_b) find_parts(query, acc, of_b, facts);
     CAROM_TRY(carom_progress_look(query->context));
-    return carom_solid_measure_precisely(query, tally, pivot_of(query), size, results);
+    return carom_solid_measure_precisely(query, acc, pivot_of(query), size, results);
 }
 
-static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *tally,
-                                  carom_solid_facts *facts, carom_solid_result *overlap) {
+static carom_status measure_precisely(carom_solid_query *query, carom_solid_accumulator *acc,
+                                      carom_solid_facts *facts, carom_solid_result *overlap) {
     carom_solid_results results;
-    CAROM_TRY(search_precisely(query, tally, facts, &results));
-    if (tally->one_sided) {
-        carom_solid_tally other_tally;
+    CAROM_TRY(search_precisely(query, acc, facts, &results));
+    if (acc->one_sided) {
+        carom_solid_accumulator other_acc;
         carom_solid_results other;
         carom_solid_facts unused;
         query->moved_sign = -query->moved_sign;
-        carom_status status = search_precisely(query, &other_tally, &unused, &other);
+        carom_status status = search_precisely(query, &other_acc, &unused, &other);
         query->moved_sign = -query->moved_sign;
         CAROM_TRY(status);
         carom_solid_results_mean(&results, &other);
@@ -415,43 +416,42 @@ static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *t
 /* A query while it is computed. */
 typedef struct solid_overlap_job {
     carom_solid_query query;
-    carom_solid_tally tally;
+    carom_solid_accumulator acc;
     carom_solid_facts facts;
     totals t;
 } solid_overlap_job;
 
 /* One search; *again: another about a better origin is worth it. */
-static carom_status ask_once(solid_overlap_job *j, bool *again) {
+static carom_status search_once(solid_overlap_job *j, bool *again) {
     *again = false;
     if (j->query.wide) return CAROM_OK; /* more bits are needed anyway */
-    CAROM_TRY(solid_overlap_search(&j->query, &j->tally, &j->facts, &j->t));
-    *again = is_poor(&j->query, &j->t) && carom_solid_query_refine(&j->query, &j->tally);
+    CAROM_TRY(solid_overlap_search(&j->query, &j->acc, &j->facts, &j->t));
+    *again = is_poor(&j->query, &j->t) && carom_solid_query_refine(&j->query, &j->acc);
     return CAROM_OK;
 }
 
 /* What remains after the last search. */
-static carom_status ask_rest(solid_overlap_job *j, carom_solid_result *overlap) {
+static carom_status finish_rest(solid_overlap_job *j, carom_solid_result *overlap) {
     carom_solid_query *query = &j->query;
-    carom_solid_tally *tally = &j->tally;
+    carom_solid_accumulator *acc = &j->acc;
     carom_solid_facts *facts = &j->facts, again;
     bool weak = query->wide;
     if (!weak) {
-        if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, facts));
+        if (acc->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, acc, facts));
         if (!facts->both) j->t.volume = j->t.volume_error = 0.0;
-        if (tally->one_sided) CAROM_TRY(solid_overlap_add_other_side(query, &j->t));
-        weak = solid_overlap_is_weak(query, tally, &j->t);
+        if (acc->one_sided) CAROM_TRY(solid_overlap_add_other_side(query, &j->t));
+        weak = solid_overlap_is_weak(query, acc, &j->t);
     }
     if (weak) {
-        CAROM_TRY(ask_precisely(query, tally, query->wide ? facts : &again, overlap));
-        if (query->wide && tally->pairs != 0)
-            CAROM_TRY(carom_solid_facts_find(query, tally, facts));
+        CAROM_TRY(measure_precisely(query, acc, query->wide ? facts : &again, overlap));
+        if (query->wide && acc->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, acc, facts));
     } else {
         solid_overlap_fill(query, &j->t, overlap);
     }
-    overlap->pairs = tally->pairs;
-    overlap->one_sided = tally->one_sided;
+    overlap->pairs = acc->pairs;
+    overlap->one_sided = acc->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
-    overlap->relation = solid_overlap_relate(tally, facts);
+    overlap->relation = solid_overlap_relate(acc, facts);
     if (!facts->both) { /* regardless of rounding and of the range of doubles */
         overlap->volume = overlap->volume_error = 0.0;
         overlap->centroid_error = HUGE_VAL;
@@ -464,10 +464,10 @@ static carom_status ask_rest(solid_overlap_job *j, carom_solid_result *overlap) 
     return CAROM_OK;
 }
 
-static carom_status solid_overlap_ask(solid_overlap_job *j, bool again,
+static carom_status solid_overlap_run(solid_overlap_job *j, bool again,
                                       carom_solid_result *overlap) {
-    while (again) CAROM_TRY(ask_once(j, &again));
-    return ask_rest(j, overlap);
+    while (again) CAROM_TRY(search_once(j, &again));
+    return finish_rest(j, overlap);
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
@@ -491,52 +491,52 @@ static carom_status solid_overlap_finish(solid_overlap_job *j, bool again,
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "overlapping solids", 0);
-    carom_status status = carom_progress_finish(context, solid_overlap_ask(j, again, overlap));
+    carom_status status = carom_progress_finish(context, solid_overlap_run(j, again, overlap));
     carom_arena_rewind(scratch, mark);
     CAROM_TRY(status);
     if (def != NULL && def->distance)
         CAROM_TRY(find_distance(&j->query, &q->pose_a, &q->pose_b, overlap));
     context->work =
-        (carom_work){before.visits + j->tally.visits, before.candidates + j->tally.candidates,
-                     before.undecided + j->tally.undecided};
+        (carom_work){before.visits + j->acc.visits, before.candidates + j->acc.candidates,
+                     before.undecided + j->acc.undecided};
     return CAROM_OK;
 }
 
 /* ---- Many queries ---------------------------------------------------------------------------- */
 
-/* Queries that the GPU searches for together: each takes 4 KB with its tallies, so these take
+/* Queries that the GPU searches for together: each takes 4 KB with its accumulators, so these take
  * 4 MB. */
 #define OVERLAP_BATCH 1024u
 
 typedef struct solid_overlap_batch {
     solid_overlap_job *jobs;
-    carom_solid_tally *ready; /* tallies that the GPU made ahead */
-    bool *again;              /* per job: another search is needed */
-    const carom_solid_query **asked;
-    carom_solid_tally **tallies;
+    carom_solid_accumulator *ready; /* accumulators that the GPU made ahead */
+    bool *again;                    /* per job: another search is needed */
+    const carom_solid_query **queries;
+    carom_solid_accumulator **accs;
     uint32_t count;
 } solid_overlap_batch;
 
 static carom_status batch_make(carom_context *context, uint32_t count, solid_overlap_batch *b) {
     carom_arena *scratch = carom_scratch(context, 0);
     b->jobs = CAROM_ARENA_TAKE(scratch, solid_overlap_job, count);
-    b->ready = CAROM_ARENA_TAKE(scratch, carom_solid_tally, count);
+    b->ready = CAROM_ARENA_TAKE(scratch, carom_solid_accumulator, count);
     b->again = CAROM_ARENA_TAKE(scratch, bool, count);
-    b->asked = CAROM_ARENA_TAKE(scratch, const carom_solid_query *, count);
-    b->tallies = CAROM_ARENA_TAKE(scratch, carom_solid_tally *, count);
+    b->queries = CAROM_ARENA_TAKE(scratch, const carom_solid_query *, count);
+    b->accs = CAROM_ARENA_TAKE(scratch, carom_solid_accumulator *, count);
     b->count = count;
-    if (b->jobs != NULL && b->ready != NULL && b->again != NULL && b->asked != NULL &&
-        b->tallies != NULL)
+    if (b->jobs != NULL && b->ready != NULL && b->again != NULL && b->queries != NULL &&
+        b->accs != NULL)
         return CAROM_OK;
     return carom_fail_memory(
-        context, count * (sizeof(solid_overlap_job) + sizeof(carom_solid_tally)), "queries");
+        context, count * (sizeof(solid_overlap_job) + sizeof(carom_solid_accumulator)), "queries");
 }
 
 /* On the GPU, the next searches of all queries that need one, together; *at is the one that failed.
  * Queries that the CPU searches for, and those that visit all triangles, are left for later. */
 static carom_status search_ahead(carom_context *context, solid_overlap_batch *b, uint32_t *at) {
     carom_arena *scratch = carom_scratch(context, 0);
-    uint32_t asked = 0;
+    uint32_t queries = 0;
     for (uint32_t i = 0; i < b->count; ++i) {
         carom_solid_query *query = &b->jobs[i].query;
         carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -545,13 +545,13 @@ static carom_status search_ahead(carom_context *context, solid_overlap_batch *b,
         carom_arena_rewind(scratch, mark);
         if (query->changes[0] != NULL || query->changes[1] != NULL) continue;
         query->ready = &b->ready[i];
-        b->asked[asked] = query;
-        b->tallies[asked++] = &b->ready[i];
+        b->queries[queries] = query;
+        b->accs[queries++] = &b->ready[i];
     }
-    CAROM_ASSERT(asked <= b->count);
-    CAROM_TRY(carom_solid_device_search(context, b->asked, asked, b->tallies));
+    CAROM_ASSERT(queries <= b->count);
+    CAROM_TRY(carom_solid_device_search(context, b->queries, queries, b->accs));
     for (*at = 0; *at < b->count; ++*at)
-        if (b->jobs[*at].query.ready != NULL) CAROM_TRY(ask_once(&b->jobs[*at], &b->again[*at]));
+        if (b->jobs[*at].query.ready != NULL) CAROM_TRY(search_once(&b->jobs[*at], &b->again[*at]));
     return CAROM_OK;
 }
 
@@ -565,7 +565,7 @@ static carom_status overlap_some(carom_context *context, const carom_solid_pair 
         const carom_solid_pair *one = &q[*at];
         CAROM_TRY(carom_solid_query_begin(context, one->a, &one->pose_a, one->b, &one->pose_b,
                                           &b.jobs[*at].query));
-        carom_solid_tally_begin(&b.jobs[*at].tally);
+        carom_solid_accumulator_begin(&b.jobs[*at].acc);
         b.again[*at] = true;
     }
     *at = 0;
@@ -611,7 +611,7 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
     memset(overlap, 0, sizeof(*overlap));
     CAROM_TRY(solid_overlap_check(context, a, b, def));
     context->work = (carom_work){0, 0, 0};
-    carom_solid_tally_begin(&j.tally);
+    carom_solid_accumulator_begin(&j.acc);
     CAROM_TRY(carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &j.query));
     return solid_overlap_finish(&j, true, &q, def, overlap);
 }

@@ -5,31 +5,31 @@
  * crossings at its ends give terms. A crossing of a tree edge also changes the winding number of
  * all descendants of that edge (solid_spanning_tree.c).
  *
- * Invariant: every term is within its bound, or the tally is marked too_large. */
+ * Invariant: every term is within its bound, or the accumulator is marked too_large. */
 #include <stdlib.h>
 
 #include "base/progress.h"
 #include "solid/solid_query.h"
 
-void carom_solid_add_terms(const carom_solid_query *query, carom_solid_tally *tally,
+void carom_solid_add_terms(const carom_solid_query *query, carom_solid_accumulator *acc,
                            const double terms[CAROM_SOLID_SLOTS]) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
         if (terms[i] == 0.0) continue;
         if (!(fabs(terms[i]) <= query->bounds[i])) {
-            tally->too_large = true; /* the sums cannot be used */
+            acc->too_large = true; /* the sums cannot be used */
             return;
         }
-        carom_sum term = carom_sum_term(terms[i], query->scales[i]), *sum = &tally->terms[i];
+        carom_sum term = carom_sum_term(terms[i], query->scales[i]), *sum = &acc->terms[i];
         CAROM_ASSERT(term.spoiled == 0);
         sum->low += term.low;
         sum->high += term.high + (sum->low < term.low ? 1u : 0u);
     }
-    bool small = carom_solid_add_error(query, &tally->errors[0], terms, 0);
-    small = carom_solid_add_error(query, &tally->errors[1], terms, 1) && small;
-    tally->too_large |= !small;
-    tally->any_volume |= terms[CAROM_SOLID_VOLUME] != 0.0;
-    ++tally->added;
-    tally->span = CAROM_MAX(tally->span, terms[CAROM_SOLID_SPAN]);
+    bool small = carom_solid_add_error(query, &acc->errors[0], terms, 0);
+    small = carom_solid_add_error(query, &acc->errors[1], terms, 1) && small;
+    acc->too_large |= !small;
+    acc->any_volume |= terms[CAROM_SOLID_VOLUME] != 0.0;
+    ++acc->added;
+    acc->span = CAROM_MAX(acc->span, terms[CAROM_SOLID_SPAN]);
 }
 
 /* ---- Large triangles ------------------------------------------------------------------------- */
@@ -49,41 +49,41 @@ static void add_corners(double *terms, const carom_solid_anchors *a, carom_vec3 
 /* ---- Descendants of a vertex ----------------------------------------------------------------- */
 
 /* A whole triangle, with posed and rounded corners. */
-static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+static void add_posed(const carom_solid_query *query, carom_solid_accumulator *acc, int of_b,
                       const carom_solid_face *f, int weight) {
     double terms[CAROM_SOLID_SLOTS];
     carom_vec3 u = carom_vec_sub(f->p[1], query->origin);
     carom_solid_find_whole(terms, u, carom_vec_sub(f->p[1], f->p[0]),
                            carom_vec_sub(f->p[2], f->p[1]), (double)weight, of_b, 0.0);
-    carom_solid_add_terms(query, tally, terms);
+    carom_solid_add_terms(query, acc, terms);
 }
 
 /* Adds triangles one by one, consistent with prefix sums. */
-static void add_triangles(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+static void add_triangles(const carom_solid_query *query, carom_solid_accumulator *acc, int of_b,
                           uint64_t first, uint64_t last, int weight) {
     const carom_soup_view *soup = &query->solids[of_b]->view;
-    const carom_solid_place place = carom_solid_place_of(query);
+    const carom_solid_params params = carom_solid_params_of(query);
     for (uint64_t t = first; t < last && t < soup->triangle_count; ++t) {
         double terms[CAROM_SOLID_SLOTS];
         carom_triangle c = carom_soup_view_triangle(soup, t);
         carom_solid_find_posed(terms, c.corner, &carom_solid_side(query, of_b)->frame, query->power,
-                               &place, of_b, weight);
-        carom_solid_add_terms(query, tally, terms);
+                               &params, of_b, weight);
+        carom_solid_add_terms(query, acc, terms);
     }
 }
 
 /* Adds all triangles before `end`: the prefix sum at the nearest block boundary, then single
  * triangles from there. */
-static void solid_pair_add_before(const carom_solid_query *query, carom_solid_tally *tally,
+static void solid_pair_add_before(const carom_solid_query *query, carom_solid_accumulator *acc,
                                   int of_b, uint64_t end, int weight) {
     uint64_t block = carom_solid_nearest_block(end), there = block * CAROM_SOLID_BLOCK;
-    carom_solid_moments_add(&query->solids[of_b]->sums, &tally->moments[of_b], block, weight);
-    add_triangles(query, tally, of_b, there, end, weight);
-    add_triangles(query, tally, of_b, end, there, -weight);
+    carom_solid_moments_add(&query->solids[of_b]->sums, &acc->moments[of_b], block, weight);
+    add_triangles(query, acc, of_b, there, end, weight);
+    add_triangles(query, acc, of_b, end, there, -weight);
 }
 
-void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
-                                 uint32_t vertex, int weight) {
+void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_accumulator *acc,
+                                 int of_b, uint32_t vertex, int weight) {
     const carom_solid *solid = query->solids[of_b];
     _Atomic int32_t *changes = query->changes[of_b];
     if (weight == 0) return;
@@ -95,12 +95,12 @@ void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tal
     uint64_t first = solid->firsts[vertex], last = solid->firsts[solid->ends[vertex]];
     CAROM_ASSERT(vertex < solid->ends[vertex] && solid->ends[vertex] <= solid->view.vertex_count);
     CAROM_ASSERT(first <= last && last <= solid->view.triangle_count);
-    tally->moved[of_b] = true;
-    solid_pair_add_before(query, tally, of_b, last, weight);
-    solid_pair_add_before(query, tally, of_b, first, -weight);
+    acc->moved[of_b] = true;
+    solid_pair_add_before(query, acc, of_b, last, weight);
+    solid_pair_add_before(query, acc, of_b, first, -weight);
     if (query->solids[!of_b]->info.by_winding)
-        tally->swept[of_b] =
-            carom_sum_add(tally->swept[of_b],
+        acc->swept[of_b] =
+            carom_sum_add(acc->swept[of_b],
                           carom_solid_area_between(solid->sums.blocks, first, last, abs(weight)));
 }
 
@@ -115,9 +115,10 @@ void carom_solid_sum_changes(const carom_solid_query *query, int of_b) {
     CAROM_ASSERT(winding + atomic_load(&changes[query->solids[of_b]->view.vertex_count]) == 0);
 }
 
-void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
+void carom_solid_add_changed(const carom_solid_query *query, carom_solid_accumulator *acc,
+                             int of_b) {
     const carom_soup_view *soup = &query->solids[of_b]->view;
-    const carom_solid_place place = carom_solid_place_of(query);
+    const carom_solid_params params = carom_solid_params_of(query);
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
         if (t % 4096 == 0 && carom_progress_stop(query->context, 0)) return;
         const uint32_t *v = soup->corners + 3 * (uint64_t)t;
@@ -127,7 +128,7 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
         if (w[0] == 0 && w[1] == 0 && w[2] == 0) continue;
         carom_solid_face f;
         carom_solid_pose(query, of_b, t, &f);
-        if (carom_solid_is_large(&place, &f, of_b)) {
+        if (carom_solid_is_large(&params, &f, of_b)) {
             /* Without area it takes no part in crossings, which terms at its corners would need. */
             if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue;
             carom_solid_plane plane = carom_solid_plane_make(f.p);
@@ -135,36 +136,36 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
             carom_vec3 n = carom_solid_direction(f.p, &plane, &inverse);
             carom_solid_anchors a = carom_solid_anchors_make(&f, plane.normal, query->origin);
             add_corners(terms, &a, n, w, of_b);
-            carom_solid_add_terms(query, tally, terms);
+            carom_solid_add_terms(query, acc, terms);
         } else if (w[1] != 0) {
-            add_posed(query, tally, of_b, &f, w[1]);
+            add_posed(query, acc, of_b, &f, w[1]);
         }
     }
 }
 
 /* A crossing of a tree edge changes the winding number of all its descendants. */
-static void solid_pair_cross_link(const carom_solid_query *query, carom_solid_tally *tally,
+static void solid_pair_cross_link(const carom_solid_query *query, carom_solid_accumulator *acc,
                                   const carom_solid_face *f, int of_b, int side, int change) {
     uint32_t vertex = carom_solid_link(f, side, &change);
-    carom_solid_add_descendants(query, tally, of_b, vertex, change);
+    carom_solid_add_descendants(query, acc, of_b, vertex, change);
 }
 
-static void keep_record(const carom_solid_query *query, carom_solid_tally *tally,
+static void keep_record(const carom_solid_query *query, carom_solid_accumulator *acc,
                         const carom_solid_face *a, const carom_solid_face *b,
-                        const carom_solid_meeting *m) {
-    if (tally->records == NULL || tally->records->count == CAROM_SOLID_RECORDS) {
+                        const carom_solid_intersection_segment *m) {
+    if (acc->records == NULL || acc->records->count == CAROM_SOLID_RECORDS) {
         carom_solid_records *fresh =
             CAROM_ARENA_TAKE(carom_scratch(query->context, 0), carom_solid_records, 1);
         if (fresh == NULL) {
-            tally->no_memory = true;
+            acc->no_memory = true;
             return;
         }
-        fresh->next = tally->records;
+        fresh->next = acc->records;
         fresh->count = 0;
-        tally->records = fresh;
+        acc->records = fresh;
     }
-    CAROM_ASSERT(tally->records->count < CAROM_SOLID_RECORDS);
-    tally->records->data[tally->records->count++] =
+    CAROM_ASSERT(acc->records->count < CAROM_SOLID_RECORDS);
+    acc->records->data[acc->records->count++] =
         (carom_solid_record){{a->index, b->index}, {m->ends[0], m->ends[1]}};
 }
 
@@ -172,24 +173,24 @@ static void keep_record(const carom_solid_query *query, carom_solid_tally *tally
 
 /* One of the two has no area. It adds nothing to any surface, but the tree edges it represents may
  * cross the other. */
-static void solid_pair_consider_flat(const carom_solid_query *query, carom_solid_tally *tally,
+static void solid_pair_consider_flat(const carom_solid_query *query, carom_solid_accumulator *acc,
                                      const carom_solid_face *f, const carom_solid_face *g,
                                      int g_of_b) {
     for (int side = 0; side < 3; ++side) {
         if (!(f->represents >> side & 1u)) continue;
         int change =
             carom_solid_side_crosses(f, side, g, g_of_b ? query->moved_sign : -query->moved_sign);
-        if (change != 0) solid_pair_cross_link(query, tally, f, !g_of_b, side, change);
+        if (change != 0) solid_pair_cross_link(query, acc, f, !g_of_b, side, change);
     }
 }
 
-static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
+static void note_crossing(carom_solid_accumulator *acc, const carom_solid_face *a,
                           const carom_solid_face *b) {
-    tally->crossing = true;
-    if (carom_solid_both_plain(a, b)) tally->plain_crossing = true;
+    acc->crossing = true;
+    if (carom_solid_both_plain(a, b)) acc->plain_crossing = true;
     uint64_t pair = (uint64_t)a->index << 32 | b->index;
-    tally->crossed[0] = CAROM_MAX(pair, tally->crossed[0]);
-    tally->crossed[1] = CAROM_MAX(~pair, tally->crossed[1]);
+    acc->crossed[0] = CAROM_MAX(pair, acc->crossed[0]);
+    acc->crossed[1] = CAROM_MAX(~pair, acc->crossed[1]);
 }
 
 /* 1 when the corners are the same in the same order, -1 in the opposite one, 0 when they differ. */
@@ -205,54 +206,54 @@ static int compare_corners(const carom_vec3 *a, const carom_vec3 *b) {
     return 0;
 }
 
-void carom_solid_relate(carom_solid_tally *tally, const carom_solid_face *a,
+void carom_solid_relate(carom_solid_accumulator *acc, const carom_solid_face *a,
                         const carom_solid_face *b) {
     carom_triangle ta, tb;
     memcpy(ta.corner, a->p, sizeof(ta.corner));
     memcpy(tb.corner, b->p, sizeof(tb.corner));
     carom_simplex sa = carom_simplex_make(&ta), sb = carom_simplex_make(&tb);
-    carom_meeting meeting = carom_simplex_meet(&sa, &sb);
-    tally->pairs += meeting.dimension >= 0 ? 1u : 0u;
-    tally->one_sided |= meeting.dimension == 2;
-    if (meeting.dimension == 1 && meeting.interior) note_crossing(tally, a, b);
-    if (meeting.dimension != 2) return;
+    carom_simplex_intersection common = carom_simplex_meet(&sa, &sb);
+    acc->pairs += common.dimension >= 0 ? 1u : 0u;
+    acc->one_sided |= common.dimension == 2;
+    if (common.dimension == 1 && common.interior) note_crossing(acc, a, b);
+    if (common.dimension != 2) return;
     int copy = compare_corners(a->p, b->p);
-    if (copy != 0) ++tally->copies[copy < 0];
+    if (copy != 0) ++acc->copies[copy < 0];
 }
 
-void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
+void carom_solid_consider(const carom_solid_query *query, carom_solid_accumulator *acc,
                           const carom_solid_face *a, const carom_solid_face *b) {
     carom_solid_encounter e;
-    ++tally->candidates;
+    ++acc->candidates;
     if (!carom_solid_may_meet(a, b, &e)) return;
-    const carom_solid_place place = carom_solid_place_of(query);
-    const carom_solid_meeting *m = &e.m;
-    carom_solid_decide(a, b, &place, &e);
-    tally->undecided += m->undecided ? 1u : 0u;
+    const carom_solid_params params = carom_solid_params_of(query);
+    const carom_solid_intersection_segment *m = &e.m;
+    carom_solid_decide(a, b, &params, &e);
+    acc->undecided += m->undecided ? 1u : 0u;
     if (e.flat) {
-        solid_pair_consider_flat(query, tally, a, b, 1);
-        solid_pair_consider_flat(query, tally, b, a, 0);
+        solid_pair_consider_flat(query, acc, a, b, 1);
+        solid_pair_consider_flat(query, acc, b, a, 0);
         return;
     }
     if (m->degenerate) {
-        carom_solid_relate(tally, a, b);
+        carom_solid_relate(acc, a, b);
     } else if (m->count != 0) {
-        ++tally->pairs;
-        note_crossing(tally, a, b);
+        ++acc->pairs;
+        note_crossing(acc, a, b);
     }
     if (m->count == 0) return;
     if (query->record) {
-        keep_record(query, tally, a, b, m);
+        keep_record(query, acc, a, b, m);
     } else {
         double terms[CAROM_SOLID_SLOTS] = {0};
-        carom_solid_add_encounter(terms, a, b, &place, &e);
-        carom_solid_add_terms(query, tally, terms);
+        carom_solid_add_encounter(terms, a, b, &params, &e);
+        carom_solid_add_terms(query, acc, terms);
     }
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &m->ends[i];
         const carom_solid_face *f = end->of_b ? b : a;
-        carom_solid_tally_hold(tally, end->x, end->x);
+        carom_solid_accumulator_hold(acc, end->x, end->x);
         if (f->represents >> end->side & 1u)
-            solid_pair_cross_link(query, tally, f, end->of_b, end->side, end->change);
+            solid_pair_cross_link(query, acc, f, end->of_b, end->side, end->change);
     }
 }

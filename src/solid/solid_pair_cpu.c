@@ -98,7 +98,7 @@ static inline uint32_t solid_pair_cpu_lowest(carom_lanes lanes) {
 
 /* Terms and errors as integers of 128 bits modulo 2^128. For negative terms -term - 1, the
  * complement, is added, and their number last. */
-typedef struct sums {
+typedef struct pair_sums {
     carom_u64v low[CAROM_SOLID_TERMS + 2], high[CAROM_SOLID_TERMS + 2];
     carom_u64v negative[CAROM_SOLID_TERMS];
     carom_f64v span;
@@ -106,16 +106,16 @@ typedef struct sums {
     carom_u64v any_volume;
     /* Prefix sums to add (0) and to subtract (1), per solid: low and high words alternate. */
     carom_u64v moments[2][2][2 * CAROM_SOLID_SUMS / CAROM_LANES64];
-} sums;
+} pair_sums;
 
-CAROM_SIMD void add_wide(sums *s, unsigned i, carom_u64v low, carom_u64v high) {
+CAROM_SIMD void add_wide(pair_sums *s, unsigned i, carom_u64v low, carom_u64v high) {
     carom_u64v sum = s->low[i] + low;
     s->low[i] = sum;
     s->high[i] += high - (carom_u64v)(sum < low);
 }
 
 /* carom_sum_term. Terms are within their bounds, and subnormal ones round to 0. */
-CAROM_SIMD void add_term(sums *s, unsigned i, carom_f64v value, int scale) {
+CAROM_SIMD void add_term(pair_sums *s, unsigned i, carom_f64v value, int scale) {
 #if CAROM_LANES64 == 2 /* shifts by a count per lane are slower than two numbers one by one */
     for (int lane = 0; lane < 2; ++lane) {
         carom_sum term = carom_sum_term(value[lane], scale);
@@ -142,8 +142,9 @@ CAROM_SIMD void add_term(sums *s, unsigned i, carom_f64v value, int scale) {
 
 /* Adds the terms of the lanes in `live`; those out of bounds by the scalar function, which notes
  * that. */
-CAROM_SIMD void add_terms(const carom_solid_query *query, carom_solid_tally *tally, sums *s,
-                          const carom_f64v terms[CAROM_SOLID_SLOTS], carom_i64v live) {
+CAROM_SIMD void add_terms(const carom_solid_query *query, carom_solid_accumulator *acc,
+                          pair_sums *s, const carom_f64v terms[CAROM_SOLID_SLOTS],
+                          carom_i64v live) {
     carom_f64v error[2];
     carom_i64v fits = live;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
@@ -156,7 +157,7 @@ CAROM_SIMD void add_terms(const carom_solid_query *query, carom_solid_tally *tal
         double one[CAROM_SOLID_SLOTS];
         for (unsigned i = 0; i < CAROM_SOLID_SLOTS; ++i)
             one[i] = terms[i][solid_pair_cpu_lowest(odd)];
-        carom_solid_add_terms(query, tally, one);
+        carom_solid_add_terms(query, acc, one);
     }
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         add_term(s, i, solid_pair_cpu_keep(fits, terms[i]), query->scales[i]);
@@ -167,37 +168,37 @@ CAROM_SIMD void add_terms(const carom_solid_query *query, carom_solid_tally *tal
     }
     s->any_volume |= (carom_u64v)(fits & (terms[CAROM_SOLID_VOLUME] != 0.0));
     s->span = carom_f64v_max(s->span, solid_pair_cpu_keep(fits, terms[CAROM_SOLID_SPAN]));
-    tally->added += (uint64_t)__builtin_popcount(carom_lanes_of64(fits));
+    acc->added += (uint64_t)__builtin_popcount(carom_lanes_of64(fits));
 }
 
-static void add_to_tally(const sums *s, carom_solid_tally *tally) {
+static void add_to_accumulator(const pair_sums *s, carom_solid_accumulator *acc) {
     for (int lane = 0; lane < CAROM_LANES64; ++lane) {
         for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
             carom_sum sum = {s->low[i][lane], s->high[i][lane], 0};
             carom_sum negative = {s->negative[i][lane], 0, 0};
-            tally->terms[i] = carom_sum_add(tally->terms[i], carom_sum_add(sum, negative));
+            acc->terms[i] = carom_sum_add(acc->terms[i], carom_sum_add(sum, negative));
         }
         for (unsigned i = 0; i < 2; ++i) {
             carom_sum sum = {s->low[CAROM_SOLID_TERMS + i][lane],
                              s->high[CAROM_SOLID_TERMS + i][lane], 0};
-            tally->errors[i] = carom_sum_add(tally->errors[i], sum);
+            acc->errors[i] = carom_sum_add(acc->errors[i], sum);
         }
-        tally->span = CAROM_MAX(tally->span, s->span[lane]);
-        carom_solid_tally_hold(
-            tally, carom_vec(s->lowest.x[lane], s->lowest.y[lane], s->lowest.z[lane]),
+        acc->span = CAROM_MAX(acc->span, s->span[lane]);
+        carom_solid_accumulator_hold(
+            acc, carom_vec(s->lowest.x[lane], s->lowest.y[lane], s->lowest.z[lane]),
             carom_vec(s->highest.x[lane], s->highest.y[lane], s->highest.z[lane]));
     }
     for (int of_b = 0; of_b < 2; ++of_b) {
         carom_solid_sum plus[CAROM_SOLID_SUMS], minus[CAROM_SOLID_SUMS];
         memcpy(plus, s->moments[of_b][0], sizeof(plus));
         memcpy(minus, s->moments[of_b][1], sizeof(minus));
-        for (unsigned i = 0; tally->moved[of_b] && i < CAROM_SOLID_SUMS; ++i) {
-            carom_sum *sum = &tally->moments[of_b].sums[i];
+        for (unsigned i = 0; acc->moved[of_b] && i < CAROM_SOLID_SUMS; ++i) {
+            carom_sum *sum = &acc->moments[of_b].sums[i];
             *sum = carom_sum_add(*sum, carom_solid_weigh(plus[i], 1));
             *sum = carom_sum_add(*sum, carom_solid_weigh(minus[i], -1));
         }
     }
-    tally->any_volume |= carom_lanes_of64((carom_i64v)s->any_volume) != 0;
+    acc->any_volume |= carom_lanes_of64((carom_i64v)s->any_volume) != 0;
 }
 
 /* ---- Planes ---------------------------------------------------------------------------------- */
@@ -377,7 +378,7 @@ typedef struct solid_pair_cpu_crossing {
     carom_i64v of_b, side;
 } solid_pair_cpu_crossing;
 
-/* carom_solid_crossing_place. */
+/* carom_solid_crossing_locate. */
 CAROM_SIMD solid_pair_cpu_crossing crossing_make(const edge *e, carom_i64v of_b,
                                                  solid_pair_cpu_vec origin, double long_edge,
                                                  carom_i64v *odd) {
@@ -432,7 +433,7 @@ CAROM_SIMD spanned solid_pair_cpu_span(const solid_pair_cpu_vec p[3],
     return s;
 }
 
-/* The terms of the pairs in the lanes `meet`: carom_solid_add_meeting for a, then for b; then the
+/* The terms of the pairs in the lanes `meet`: carom_solid_add_segment for a, then for b; then the
  * gaps. */
 CAROM_SIMD void find_terms(carom_f64v terms[CAROM_SOLID_SLOTS],
                            const solid_pair_cpu_crossing ends[2], const spanned *a,
@@ -487,21 +488,21 @@ static void note_links(const carom_solid_query *query, carom_solid_batch *batch,
     }
 }
 
-static void note_crossings(const carom_solid_batch *batch, carom_solid_tally *tally,
+static void note_crossings(const carom_solid_batch *batch, carom_solid_accumulator *acc,
                            carom_lanes lanes, uint32_t at) {
     if (lanes == 0) return;
-    tally->crossing = true;
-    tally->pairs += (uint64_t)__builtin_popcount(lanes);
+    acc->crossing = true;
+    acc->pairs += (uint64_t)__builtin_popcount(lanes);
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t i = batch->index[at + solid_pair_cpu_lowest(lanes)];
         uint64_t pair = (uint64_t)batch->triangles[0][i] << 32 | batch->triangles[1][i];
-        tally->crossed[0] = CAROM_MAX(pair, tally->crossed[0]);
-        tally->crossed[1] = CAROM_MAX(~pair, tally->crossed[1]);
+        acc->crossed[0] = CAROM_MAX(pair, acc->crossed[0]);
+        acc->crossed[1] = CAROM_MAX(~pair, acc->crossed[1]);
     }
 }
 
 /* Extends the bounds of all crossings. */
-CAROM_SIMD void hold(sums *s, solid_pair_cpu_vec x, carom_i64v where) {
+CAROM_SIMD void hold(pair_sums *s, solid_pair_cpu_vec x, carom_i64v where) {
     const carom_f64v far = carom_f64v_splat(HUGE_VAL);
     solid_pair_cpu_vec low = solid_pair_cpu_choose(where, x, (solid_pair_cpu_vec){far, far, far}),
                        high =
@@ -577,12 +578,12 @@ CAROM_SIMD segments find_segments(const pair_lanes *p, carom_i64v present) {
 }
 
 /* Notes the pairs in the lanes `meet`, the ends of their segments and the tree edges crossed. */
-CAROM_SIMD void note_segments(const carom_solid_query *query, carom_solid_tally *tally,
-                              carom_solid_batch *batch, sums *s, const pair_lanes *p,
+CAROM_SIMD void note_segments(const carom_solid_query *query, carom_solid_accumulator *acc,
+                              carom_solid_batch *batch, pair_sums *s, const pair_lanes *p,
                               const solid_pair_cpu_crossing ends[2], carom_i64v meet, uint32_t at) {
-    note_crossings(batch, tally, carom_lanes_of64(meet), at);
+    note_crossings(batch, acc, carom_lanes_of64(meet), at);
     carom_i64v plain = p->facts_a & p->facts_b & meet & CAROM_SOLID_PLAIN_FACE;
-    tally->plain_crossing |= carom_lanes_of64(plain != 0) != 0;
+    acc->plain_crossing |= carom_lanes_of64(plain != 0) != 0;
     for (int i = 0; i < 2; ++i) {
         carom_i64v facts = (p->facts_b & ends[i].of_b) | (p->facts_a & ~ends[i].of_b);
         carom_i64v link =
@@ -594,8 +595,9 @@ CAROM_SIMD void note_segments(const carom_solid_query *query, carom_solid_tally 
 }
 
 /* Pairs that may meet, from lane `at` on. Returns the lanes left to the scalar functions. */
-static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_tally *tally,
-                                  carom_solid_batch *batch, sums *s, uint32_t at, uint32_t count) {
+static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_accumulator *acc,
+                                  carom_solid_batch *batch, pair_sums *s, uint32_t at,
+                                  uint32_t count) {
     const solid_pair_cpu_vec origin = solid_pair_cpu_splat(query->origin);
     pair_lanes p;
     solid_pair_cpu_load_face(batch, 0, at, p.a);
@@ -619,16 +621,16 @@ static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_ta
 
     carom_f64v terms[CAROM_SOLID_SLOTS];
     find_terms(terms, ends, &face_a, &face_b, query->rounded, meet);
-    add_terms(query, tally, s, terms, meet);
-    note_segments(query, tally, batch, s, &p, ends, meet, at);
+    add_terms(query, acc, s, terms, meet);
+    note_segments(query, acc, batch, s, &p, ends, meet, at);
     return carom_lanes_of64(odd);
 }
 
 /* ---- Descendants of a vertex ----------------------------------------------------------------- */
 
 /* carom_solid_find_posed for the queued triangles of one solid. */
-static void add_singles(const carom_solid_query *query, carom_solid_tally *tally,
-                        carom_solid_batch *batch, sums *s, int of_b) {
+static void add_singles(const carom_solid_query *query, carom_solid_accumulator *acc,
+                        carom_solid_batch *batch, pair_sums *s, int of_b) {
     const carom_soup_view *view = &query->solids[of_b]->view;
     const carom_frame *f = &carom_solid_side(query, of_b)->frame;
     const carom_f64v power = carom_f64v_splat(query->power);
@@ -662,7 +664,7 @@ static void add_singles(const carom_solid_query *query, carom_solid_tally *tally
 
         carom_f64v terms[CAROM_SOLID_SLOTS];
         solid_lanes_find_whole(terms, u, arm, direction, weight, of_b, query->rounded[of_b]);
-        add_terms(query, tally, s, terms, present);
+        add_terms(query, acc, s, terms, present);
     }
     batch->single_count[of_b] = 0;
 }
@@ -689,20 +691,20 @@ CAROM_SIMD void add_block(const carom_solid_sum *block, carom_u64v *to) {
     }
 }
 
-static void solid_pair_cpu_add_before(const carom_solid_query *query, carom_solid_tally *tally,
-                                      carom_solid_batch *batch, sums *s, int of_b, uint64_t end,
-                                      int weight) {
+static void solid_pair_cpu_add_before(const carom_solid_query *query, carom_solid_accumulator *acc,
+                                      carom_solid_batch *batch, pair_sums *s, int of_b,
+                                      uint64_t end, int weight) {
     const carom_solid_prefix_sums *prefix = &query->solids[of_b]->sums;
     uint64_t block = carom_solid_nearest_block(end), there = block * CAROM_SOLID_BLOCK;
     if (abs(weight) == 1)
         add_block(prefix->blocks + CAROM_SOLID_SUMS * block, s->moments[of_b][weight < 0]);
     else
-        carom_solid_moments_add(prefix, &tally->moments[of_b], block, weight);
+        carom_solid_moments_add(prefix, &acc->moments[of_b], block, weight);
     queue(query, batch, of_b, there, end, weight);
     queue(query, batch, of_b, end, there, -weight);
 }
 
-/* Asks for the memory of a prefix sum early. */
+/* Prefetches the memory of a prefix sum. */
 static inline void expect_block(const carom_solid *solid, uint64_t end) {
     const carom_solid_sum *block =
         solid->sums.blocks + CAROM_SOLID_SUMS * carom_solid_nearest_block(end);
@@ -711,8 +713,8 @@ static inline void expect_block(const carom_solid *solid, uint64_t end) {
 }
 
 /* carom_solid_add_descendants for all links of a batch. */
-static void solid_pair_cpu_add_links(const carom_solid_query *query, carom_solid_tally *tally,
-                                     carom_solid_batch *batch, sums *s) {
+static void solid_pair_cpu_add_links(const carom_solid_query *query, carom_solid_accumulator *acc,
+                                     carom_solid_batch *batch, pair_sums *s) {
     for (uint32_t i = 0; i < batch->link_count; ++i) {
         carom_solid_crossed_link *link = &batch->links[i];
         const carom_solid *solid = query->solids[link->of_b];
@@ -726,13 +728,13 @@ static void solid_pair_cpu_add_links(const carom_solid_query *query, carom_solid
         const carom_solid_crossed_link *link = &batch->links[i];
         int of_b = link->of_b;
         if (batch->single_count[of_b] + CAROM_SOLID_MOST_SINGLES > CAROM_SOLID_QUEUE)
-            add_singles(query, tally, batch, s, of_b);
-        tally->moved[of_b] = true;
-        solid_pair_cpu_add_before(query, tally, batch, s, of_b, link->last, link->change);
-        solid_pair_cpu_add_before(query, tally, batch, s, of_b, link->first, -link->change);
+            add_singles(query, acc, batch, s, of_b);
+        acc->moved[of_b] = true;
+        solid_pair_cpu_add_before(query, acc, batch, s, of_b, link->last, link->change);
+        solid_pair_cpu_add_before(query, acc, batch, s, of_b, link->first, -link->change);
         if (query->solids[!of_b]->info.by_winding)
-            tally->swept[of_b] =
-                carom_sum_add(tally->swept[of_b],
+            acc->swept[of_b] =
+                carom_sum_add(acc->swept[of_b],
                               carom_solid_area_between(query->solids[of_b]->sums.blocks,
                                                        link->first, link->last, abs(link->change)));
     }
@@ -741,24 +743,24 @@ static void solid_pair_cpu_add_links(const carom_solid_query *query, carom_solid
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-static void consider_one(const carom_solid_query *query, carom_solid_tally *tally,
+static void consider_one(const carom_solid_query *query, carom_solid_accumulator *acc,
                          const carom_solid_batch *batch, uint32_t pair) {
     carom_solid_face a, b;
     carom_solid_pose(query, 0, batch->triangles[0][pair], &a);
     carom_solid_pose(query, 1, batch->triangles[1][pair], &b);
-    --tally->candidates; /* counted already */
-    carom_solid_consider(query, tally, &a, &b);
+    --acc->candidates; /* counted already */
+    carom_solid_consider(query, acc, &a, &b);
 }
 
-void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom_solid_tally *tally,
-                                           carom_solid_batch *batch, const uint32_t *a,
-                                           const uint32_t *b, uint32_t count) {
-    sums s;
+void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query,
+                                           carom_solid_accumulator *acc, carom_solid_batch *batch,
+                                           const uint32_t *a, const uint32_t *b, uint32_t count) {
+    pair_sums s;
     memset(&s, 0, sizeof(s));
     s.lowest = solid_pair_cpu_splat(carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL));
     s.highest = solid_pair_cpu_splat(carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL));
     batch->link_count = batch->single_count[0] = batch->single_count[1] = 0;
-    tally->candidates += count;
+    acc->candidates += count;
     for (uint32_t first = 0; first < count; first += CAROM_SOLID_BATCH) {
         uint32_t pairs = CAROM_MIN(count - first, CAROM_SOLID_BATCH);
         for (uint32_t i = 0; i < pairs; ++i) {
@@ -771,13 +773,13 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom
         }
         uint32_t kept = keep_near(query, batch, pairs);
         for (uint32_t at = 0; at < kept; at += CAROM_LANES64)
-            for (carom_lanes odd = consider_lanes(query, tally, batch, &s, at, kept); odd != 0;
+            for (carom_lanes odd = consider_lanes(query, acc, batch, &s, at, kept); odd != 0;
                  odd &= odd - 1)
-                consider_one(query, tally, batch, batch->index[at + solid_pair_cpu_lowest(odd)]);
-        solid_pair_cpu_add_links(query, tally, batch, &s);
+                consider_one(query, acc, batch, batch->index[at + solid_pair_cpu_lowest(odd)]);
+        solid_pair_cpu_add_links(query, acc, batch, &s);
     }
-    add_singles(query, tally, batch, &s, 0);
-    add_singles(query, tally, batch, &s, 1);
-    CAROM_ASSERT(batch->link_count == 0 && tally->pairs <= tally->candidates);
-    add_to_tally(&s, tally);
+    add_singles(query, acc, batch, &s, 0);
+    add_singles(query, acc, batch, &s, 1);
+    CAROM_ASSERT(batch->link_count == 0 && acc->pairs <= acc->candidates);
+    add_to_accumulator(&s, acc);
 }

@@ -44,7 +44,7 @@ bool carom_solid_batch_can(const carom_solid_query *query);
 
 /* Processes the pairs (a[i], b[i]) of triangles as carom_solid_consider does. */
 CAROM_CPU_DECLARE(void, carom_solid_consider_batch, const carom_solid_query *query,
-                  carom_solid_tally *tally, carom_solid_batch *batch, const uint32_t *a,
+                  carom_solid_accumulator *acc, carom_solid_batch *batch, const uint32_t *a,
                   const uint32_t *b, uint32_t count);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct carom_solid_encounter {
     carom_solid_plane planes[2]; /* of a, of b */
     carom_solid_sides sides[2];  /* of a's corners at b's plane, of b's at a's */
     int flat;                    /* one of the two has no area */
-    carom_solid_meeting m;
+    carom_solid_intersection_segment m;
 } carom_solid_encounter;
 
 /* 0 when doubles prove that the triangles do not meet. */
@@ -27,33 +27,33 @@ CAROM_ITEM int carom_solid_may_meet(const carom_solid_face *a, const carom_solid
 
 /* Decides the rest, exactly: for triangles that may meet. */
 CAROM_ITEM void carom_solid_decide(const carom_solid_face *a, const carom_solid_face *b,
-                                   const carom_solid_place *place, carom_solid_encounter *e) {
-    carom_solid_meeting *m = &e->m;
+                                   const carom_solid_params *params, carom_solid_encounter *e) {
+    carom_solid_intersection_segment *m = &e->m;
     memset(m, 0, sizeof(*m));
-    carom_solid_find_signs(b->p, a->p, -place->moved_sign, &e->sides[0], &m->degenerate,
+    carom_solid_find_signs(b->p, a->p, -params->moved_sign, &e->sides[0], &m->degenerate,
                            &m->undecided);
-    carom_solid_find_signs(a->p, b->p, place->moved_sign, &e->sides[1], &m->degenerate,
+    carom_solid_find_signs(a->p, b->p, params->moved_sign, &e->sides[1], &m->degenerate,
                            &m->undecided);
     e->flat = e->sides[0].sign[0] == 0 || e->sides[1].sign[0] == 0;
     if (e->flat) return;
     if (!carom_solid_one_side(e->sides[0].sign) && !carom_solid_one_side(e->sides[1].sign))
-        carom_solid_meet(a, &e->sides[0], b, &e->sides[1], place, m);
+        carom_solid_meet(a, &e->sides[0], b, &e->sides[1], params, m);
 }
 
 /* ---- Terms of an intersection ---------------------------------------------------------------- */
 
 /* For a triangle with area. */
-CAROM_ITEM int carom_solid_is_large(const carom_solid_place *place, const carom_solid_face *f,
+CAROM_ITEM int carom_solid_is_large(const carom_solid_params *params, const carom_solid_face *f,
                                     int of_b) {
-    return place->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > place->large[of_b];
+    return params->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > params->large[of_b];
 }
 
-/* The counterpart of carom_solid_add_meeting for large triangles. Each side is cut at its point
+/* The counterpart of carom_solid_add_segment for large triangles. Each side is cut at its point
  * nearest to the origin. The winding numbers at its ends count from the ends to that point
  * (solid_pair.c), and a crossing counts from its own position to that point. */
 CAROM_RARE_ITEM void carom_solid_add_large(double *terms, const carom_solid_face *f,
                                            carom_vec3 normal, carom_vec3 n,
-                                           const carom_solid_meeting *m, int of_b,
+                                           const carom_solid_intersection_segment *m, int of_b,
                                            carom_vec3 origin, const carom_solid_doubt *doubt) {
     carom_solid_anchors a = carom_solid_anchors_make(f, normal, origin);
     carom_solid_add_triangle(terms, n, a.c, m->ends[of_b].x, m->ends[1 - of_b].x, 1.0, of_b, doubt);
@@ -67,25 +67,26 @@ CAROM_RARE_ITEM void carom_solid_add_large(double *terms, const carom_solid_face
 
 /* The terms of two triangles that meet. */
 CAROM_ITEM void carom_solid_add_encounter(double *terms, const carom_solid_face *a,
-                                          const carom_solid_face *b, const carom_solid_place *place,
+                                          const carom_solid_face *b,
+                                          const carom_solid_params *params,
                                           carom_solid_encounter *e) {
-    const carom_solid_meeting *m = &e->m;
+    const carom_solid_intersection_segment *m = &e->m;
     carom_solid_doubt doubt = carom_solid_doubt_of(m);
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_solid_face *f = of_b ? b : a;
         double inverse;
         carom_vec3 n = carom_solid_direction(f->p, &e->planes[of_b], &inverse);
         doubt.off = carom_solid_off_plane(m, of_b, inverse);
-        if (carom_solid_is_large(place, f, of_b))
-            carom_solid_add_large(terms, f, e->planes[of_b].normal, n, m, of_b, place->origin,
+        if (carom_solid_is_large(params, f, of_b))
+            carom_solid_add_large(terms, f, e->planes[of_b].normal, n, m, of_b, params->origin,
                                   &doubt);
         else
-            carom_solid_add_meeting(terms, f, n, m, of_b, place->origin, &doubt);
+            carom_solid_add_segment(terms, f, n, m, of_b, params->origin, &doubt);
     }
     for (int i = 0; i < 2; ++i)
-        if (place->summed[m->ends[i].of_b])
+        if (params->summed[m->ends[i].of_b])
             carom_solid_add_gap(terms, m->ends[i].x, m->ends[i].edge, m->ends[i].lever,
-                                place->rounded[m->ends[i].of_b]);
+                                params->rounded[m->ends[i].of_b]);
 }
 
 /* ---- Descendants of a vertex ----------------------------------------------------------------- */
@@ -102,14 +103,14 @@ CAROM_ITEM uint32_t carom_solid_link(const carom_solid_face *f, int side, int *c
  * pose. */
 CAROM_ITEM void carom_solid_find_posed(double *terms, const carom_vec3 *corner,
                                        const carom_frame *frame, double power,
-                                       const carom_solid_place *place, int of_b, int weight) {
+                                       const carom_solid_params *params, int of_b, int weight) {
     carom_vec3 u = carom_vec_scale(carom_frame_apply(frame, corner[1]), power);
     carom_vec3 arm = carom_vec_sub(corner[1], corner[0]);
     carom_vec3 direction = carom_vec_sub(corner[2], corner[1]);
     arm = carom_vec_scale(carom_frame_turn(frame, arm), power);
     direction = carom_vec_scale(carom_frame_turn(frame, direction), power);
-    carom_solid_find_whole(terms, carom_vec_sub(u, place->origin), arm, direction, (double)weight,
-                           of_b, place->rounded[of_b]);
+    carom_solid_find_whole(terms, carom_vec_sub(u, params->origin), arm, direction, (double)weight,
+                           of_b, params->rounded[of_b]);
 }
 
 #endif

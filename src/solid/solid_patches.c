@@ -169,7 +169,7 @@ static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
 #define PATCH_ANGLE_TOLERANCE 0.02
 
 /* Tests one point of a void; returns whether it touches none of the pieces. */
-static bool ask_point(patches *p, uint32_t which, uint64_t triangle) {
+static bool test_point(patches *p, uint32_t which, uint64_t triangle) {
     bool clear = true;
     p->which = which;
     p->triangle = triangle;
@@ -215,7 +215,7 @@ static void find_holder(patches *p, uint32_t which) {
     }
     uint64_t eyes = CAROM_MIN(hole->triangles, PATCH_MOST_POINTS);
     for (uint64_t k = 0; k < eyes; ++k) {
-        bool clear = ask_point(p, which, k * hole->triangles / eyes);
+        bool clear = test_point(p, which, k * hole->triangles / eyes);
         hole->holder = solid_patches_find_around(p, which);
         if (clear && (hole->holder != which || !plain)) return;
         if (carom_progress_stop(p->query->context, 0)) return;
@@ -365,24 +365,24 @@ static void solid_patches_add_other_side(patch_list *list, patch_list *other) {
 
 static carom_status solid_patches_find(carom_solid_query *query, patch_list *out) {
     carom_context *context = query->context;
-    carom_solid_tally tally;
+    carom_solid_accumulator acc;
     patches p = {.query = query};
-    carom_solid_tally_begin(&tally);
+    carom_solid_accumulator_begin(&acc);
     query->record = true;
     query->long_edge = 0.0; /* all crossings in double-double */
     carom_solid_query_scale(query, CAROM_MAX(CAROM_MIN(PATCH_REACH * query->space, query->reach),
                                              CAROM_SOLID_LEAST_REACH));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
-    CAROM_TRY(carom_solid_search(query, &tally));
+    CAROM_TRY(carom_solid_search(query, &acc));
     for (int of_b = 0; of_b < 2; ++of_b)
         for (uint32_t i = 0; i < query->solids[of_b]->root_count; ++i) {
             uint32_t root = query->solids[of_b]->roots[i];
             CAROM_TRY(carom_progress_look(context));
-            carom_solid_add_descendants(query, &tally, of_b, root,
+            carom_solid_add_descendants(query, &acc, of_b, root,
                                         carom_solid_winding(query, of_b, root));
         }
-    CAROM_TRY(carom_solid_surface_make(query, &tally, &p.pieces));
+    CAROM_TRY(carom_solid_surface_make(query, &acc, &p.pieces));
     uint32_t nodes = carom_solid_node_count(&p.pieces);
     p.numbers = CAROM_ARENA_TAKE(p.pieces.scratch, uint32_t, nodes);
     if (p.numbers == NULL) return carom_fail_memory(context, nodes * 4ull, "patches");
@@ -397,8 +397,8 @@ static carom_status solid_patches_find(carom_solid_query *query, patch_list *out
     CAROM_TRY(find_volumes(&p));
     give_voids(&p);
     CAROM_TRY(carom_progress_look(context));
-    out->one_sided = tally.one_sided;
-    context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
+    out->one_sided = acc.one_sided;
+    context->work = (carom_work){acc.visits, acc.candidates, acc.undecided};
     return solid_patches_list(&p, out);
 }
 

@@ -16,7 +16,7 @@ typedef struct carom_solid_results {
  * of both solids have been summed into winding numbers. The torque is about `pivot`; `size` is that
  * of the smaller solid; both are in the query's units. Uses scratch of worker 0. */
 carom_status carom_solid_measure_precisely(const carom_solid_query *query,
-                                           const carom_solid_tally *tally, carom_vec3 pivot,
+                                           const carom_solid_accumulator *acc, carom_vec3 pivot,
                                            double size, carom_solid_results *results);
 
 /* Replaces area, force and torque by the means of both results. */

@@ -239,10 +239,10 @@ static void bound_errors(const carom_solid_prefix_sums *sums, const shifted *s, 
     out->turn_error = (PREFIX_TURN_ERROR * first + moved * normal + lost * far) * three;
 }
 
-carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *sums,
-                                                const carom_solid_moments *moments,
-                                                const carom_frame *frame, carom_vec3 origin,
-                                                int exponent) {
+carom_solid_integrals carom_solid_moments_pose(const carom_solid_prefix_sums *sums,
+                                               const carom_solid_moments *moments,
+                                               const carom_frame *frame, carom_vec3 origin,
+                                               int exponent) {
     const double *r = frame->r;
     /* The origin in the body's frame, rounded; the remainder is `rest`. */
     carom_vec3 direction = way_from(sums, frame, origin);

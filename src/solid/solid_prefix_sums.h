@@ -17,8 +17,8 @@ typedef struct carom_solid_prefix_sums {
     uint64_t block_count;
 } carom_solid_prefix_sums;
 
-/* The sums over ranges of triangles, in the mesh's own frame and in fixed point. They are placed in
- * the world last (carom_solid_moments_place). */
+/* The sums over ranges of triangles, in the mesh's own frame and in fixed point. They are
+ * transformed to the world last (carom_solid_moments_pose). */
 typedef struct carom_solid_moments {
     carom_sum sums[CAROM_SOLID_SUMS];
 } carom_solid_moments;
@@ -44,9 +44,9 @@ void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_mo
                              uint64_t block, int weight);
 
 /* The integrals in a pose, about the point `origin` of the world, in units of 2^-exponent. */
-carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *sums,
-                                                const carom_solid_moments *moments,
-                                                const carom_frame *frame, carom_vec3 origin,
-                                                int exponent);
+carom_solid_integrals carom_solid_moments_pose(const carom_solid_prefix_sums *sums,
+                                               const carom_solid_moments *moments,
+                                               const carom_frame *frame, carom_vec3 origin,
+                                               int exponent);
 
 #endif

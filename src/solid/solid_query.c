@@ -124,8 +124,8 @@ static void solid_query_choose_frame(carom_solid_query *query) {
     query->space = query->overlap;
 }
 
-bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally) {
-    carom_vec3 low = tally->low, high = tally->high;
+bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_accumulator *acc) {
+    carom_vec3 low = acc->low, high = acc->high;
     carom_vec3 middle = carom_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y,
                                   0.5 * low.z + 0.5 * high.z);
     double half = carom_solid_most(carom_vec_sub(high, middle));
@@ -189,7 +189,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->ready = NULL;
     query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;
     query->rounded[0] = query->rounded[1] = 0.0;
-    CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
+    CAROM_TRY(carom_soup_pose(context, a->soup, pose_a, b->soup, pose_b, &query->posed));
     solid_query_choose_frame(query);
     carom_solid_query_scale(query, query->reach);
     return CAROM_OK;

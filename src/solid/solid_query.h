@@ -28,17 +28,17 @@ typedef struct carom_solid_records {
 } carom_solid_records;
 
 struct carom_solid_query;
-struct carom_solid_tally;
+struct carom_solid_accumulator;
 
 /* Processes two triangles whose boxes overlap. */
 typedef void carom_solid_consider_fn(const struct carom_solid_query *query,
-                                     struct carom_solid_tally *tally, const carom_solid_face *a,
+                                     struct carom_solid_accumulator *acc, const carom_solid_face *a,
                                      const carom_solid_face *b);
 
 typedef struct carom_solid_query {
     carom_context *context;
     const carom_solid *solids[2]; /* a, b */
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     int exponent;      /* the unit of all quantities is 2^-exponent: 0 but for extreme sizes */
     double power;      /* 2^exponent */
     carom_vec3 origin; /* of all terms, in these units */
@@ -61,13 +61,13 @@ typedef struct carom_solid_query {
     _Atomic int32_t *changes[2];
     int moved_sign; /* 1: b is perturbed by (e, e^2, e^3) in degenerate contact; -1: by -(e, e^2,
                        e^3) */
-    bool record;    /* keep all intersecting pairs in the tally's records; on one thread */
-    carom_solid_consider_fn *consider; /* carom_solid_consider */
-    struct carom_solid_tally *ready;   /* NULL, or the answer to the first search, on the GPU */
+    bool record;    /* keep all intersecting pairs in the accumulator's records; on one thread */
+    carom_solid_consider_fn *consider;     /* carom_solid_consider */
+    struct carom_solid_accumulator *ready; /* NULL, or the answer to the first search, on the GPU */
 } carom_solid_query;
 
 /* Sums in fixed point: any order of addition gives the same bits. */
-typedef struct carom_solid_tally {
+typedef struct carom_solid_accumulator {
     carom_sum terms[CAROM_SOLID_TERMS], errors[2];
     carom_vec3 low, high;           /* bounds of all crossings; low > high when there are none */
     carom_solid_moments moments[2]; /* of the parts of each surface that are wholly inside the
@@ -90,7 +90,7 @@ typedef struct carom_solid_tally {
                             orientation */
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
     bool no_memory;               /* out of memory for records */
-} carom_solid_tally;
+} carom_solid_accumulator;
 
 /* A sum as a double, and three of them as a vector. */
 static inline double carom_solid_sum_of(const carom_solid_query *query, const carom_sum *terms,
@@ -150,7 +150,7 @@ static inline carom_vec3 carom_solid_unscale_vector(const carom_solid_query *que
 }
 
 static inline const carom_soup_side *carom_solid_side(const carom_solid_query *query, int of_b) {
-    return of_b ? &query->placing.b : &query->placing.a;
+    return of_b ? &query->posed.b : &query->posed.a;
 }
 
 static inline carom_vec3 carom_solid_vertex(const carom_solid_query *query, int of_b,
@@ -171,61 +171,62 @@ static inline void carom_solid_pose(const carom_solid_query *query, int of_b, ui
     face->represents = query->solids[of_b]->represents[triangle];
 }
 
-/* The query's frame, for the items of solid_pair_item.h. */
-static inline carom_solid_place carom_solid_place_of(const carom_solid_query *query) {
-    return (carom_solid_place){.origin = query->origin,
-                               .long_edge = query->long_edge,
-                               .moved_sign = query->moved_sign,
-                               .large = {query->large[0], query->large[1]},
-                               .rounded = {query->rounded[0], query->rounded[1]},
-                               .summed = {query->changes[0] == NULL, query->changes[1] == NULL}};
+/* What the items of solid_pair_item.h need of the query. */
+static inline carom_solid_params carom_solid_params_of(const carom_solid_query *query) {
+    return (carom_solid_params){.origin = query->origin,
+                                .long_edge = query->long_edge,
+                                .moved_sign = query->moved_sign,
+                                .large = {query->large[0], query->large[1]},
+                                .rounded = {query->rounded[0], query->rounded[1]},
+                                .summed = {query->changes[0] == NULL, query->changes[1] == NULL}};
 }
 
-static inline void carom_solid_tally_begin(carom_solid_tally *tally) {
-    memset(tally, 0, sizeof(*tally));
-    tally->low = carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL);
-    tally->high = carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL);
+static inline void carom_solid_accumulator_begin(carom_solid_accumulator *acc) {
+    memset(acc, 0, sizeof(*acc));
+    acc->low = carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL);
+    acc->high = carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL);
 }
 
-static inline void carom_solid_tally_hold(carom_solid_tally *tally, carom_vec3 low,
-                                          carom_vec3 high) {
-    tally->low = carom_vec(CAROM_MIN(low.x, tally->low.x), CAROM_MIN(low.y, tally->low.y),
-                           CAROM_MIN(low.z, tally->low.z));
-    tally->high = carom_vec(CAROM_MAX(high.x, tally->high.x), CAROM_MAX(high.y, tally->high.y),
-                            CAROM_MAX(high.z, tally->high.z));
+static inline void carom_solid_accumulator_hold(carom_solid_accumulator *acc, carom_vec3 low,
+                                                carom_vec3 high) {
+    acc->low = carom_vec(CAROM_MIN(low.x, acc->low.x), CAROM_MIN(low.y, acc->low.y),
+                         CAROM_MIN(low.z, acc->low.z));
+    acc->high = carom_vec(CAROM_MAX(high.x, acc->high.x), CAROM_MAX(high.y, acc->high.y),
+                          CAROM_MAX(high.z, acc->high.z));
 }
 
 /* Adds the terms of two triangles (solid_pair.c). */
 carom_solid_consider_fn carom_solid_consider;
 
 /* Adds terms to the sums. */
-void carom_solid_add_terms(const carom_solid_query *query, carom_solid_tally *tally,
+void carom_solid_add_terms(const carom_solid_query *query, carom_solid_accumulator *acc,
                            const double terms[CAROM_SOLID_SLOTS]);
 
 /* Adds the exact intersection of two faces in degenerate position, without perturbation. */
-void carom_solid_relate(carom_solid_tally *tally, const carom_solid_face *a,
+void carom_solid_relate(carom_solid_accumulator *acc, const carom_solid_face *a,
                         const carom_solid_face *b);
 
 /* Adds `weight` times the triangles of a vertex and of all its descendants. */
-void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
-                                 uint32_t vertex, int weight);
+void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_accumulator *acc,
+                                 int of_b, uint32_t vertex, int weight);
 
 /* Sums changes into winding numbers. */
 void carom_solid_sum_changes(const carom_solid_query *query, int of_b);
 
 /* Adds the triangles of a solid whose changes have been summed into winding numbers. */
-void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b);
+void carom_solid_add_changed(const carom_solid_query *query, carom_solid_accumulator *acc,
+                             int of_b);
 
 /* Calls `consider` for all pairs of triangles whose boxes overlap, on all threads
  * (solid_search.c). */
-carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tally);
+carom_status carom_solid_search(carom_solid_query *query, carom_solid_accumulator *acc);
 
 /* Whether the GPU can search for a query, and the searches of many. Extreme poses and records of
  * pairs are left to the CPU. */
 bool carom_solid_device_can(const carom_solid_query *query);
 carom_status carom_solid_device_search(carom_context *context,
                                        const carom_solid_query *const *queries, uint32_t count,
-                                       carom_solid_tally *const *tallies);
+                                       carom_solid_accumulator *const *accs);
 
 /* Checks the poses and initialises the query. */
 carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,
@@ -234,7 +235,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
 
 /* Sets the frame for another search to the box of the crossings found, if that is much smaller than
  * the intersection of both boxes; false if not. */
-bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally);
+bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_accumulator *acc);
 
 /* Sets the scales of the sums for terms whose points are no farther than `near` from the origin. */
 void carom_solid_query_scale(carom_solid_query *query, double near);

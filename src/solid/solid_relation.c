@@ -305,13 +305,13 @@ typedef struct gathering {
     bool plain; /* both solids are plain */
 } gathering;
 
-static void solid_relation_keep(const gathering *g, carom_solid_tally *tally, carom_solid_key of,
-                                carom_solid_key with) {
+static void solid_relation_keep(const gathering *g, carom_solid_accumulator *acc,
+                                carom_solid_key of, carom_solid_key with) {
     if (*g->list == NULL || (*g->list)->count == CONTACTS) {
         carom_arena *scratch = carom_scratch(g->query.context, 0);
         contact_list *fresh = CAROM_ARENA_TAKE(scratch, contact_list, 1);
         if (fresh == NULL) {
-            tally->no_memory = true;
+            acc->no_memory = true;
             return;
         }
         fresh->next = *g->list;
@@ -322,7 +322,7 @@ static void solid_relation_keep(const gathering *g, carom_solid_tally *tally, ca
     ++*g->count;
 }
 
-static void solid_relation_gather(const carom_solid_query *query, carom_solid_tally *tally,
+static void solid_relation_gather(const carom_solid_query *query, carom_solid_accumulator *acc,
                                   const carom_solid_face *a, const carom_solid_face *b) {
     const gathering *g = (const gathering *)query;
     carom_solid_key key_a = carom_solid_key_make(0, a->index);
@@ -336,8 +336,8 @@ static void solid_relation_gather(const carom_solid_query *query, carom_solid_ta
             g->facts->both = true;
     }
     bool known = g->plain && touch.same;
-    solid_relation_keep(g, tally, key_a, known ? CAROM_SOLID_KNOWN : key_b);
-    solid_relation_keep(g, tally, key_b, known ? CAROM_SOLID_KNOWN : key_a);
+    solid_relation_keep(g, acc, key_a, known ? CAROM_SOLID_KNOWN : key_b);
+    solid_relation_keep(g, acc, key_b, known ? CAROM_SOLID_KNOWN : key_a);
 }
 
 static bool take_facts(void *user, carom_solid_key triangle, const int a[2], const int b[2]) {
@@ -369,36 +369,36 @@ static uint64_t faces_of(const carom_solid *solid) {
 
 /* Whether the solids are copies: each face of either has the same corners as a face of the
  * other. */
-static bool are_copies(const carom_solid_query *query, const carom_solid_tally *tally,
+static bool are_copies(const carom_solid_query *query, const carom_solid_accumulator *acc,
                        carom_solid_facts *facts) {
     const carom_solid *a = query->solids[0], *b = query->solids[1];
-    uint64_t count = tally->copies[0] + tally->copies[1];
+    uint64_t count = acc->copies[0] + acc->copies[1];
     if (!a->distinct || !b->distinct || count != faces_of(a) || count != faces_of(b)) return false;
-    if (tally->copies[1] == 0 && a->base == b->base) { /* equal winding numbers */
+    if (acc->copies[1] == 0 && a->base == b->base) { /* equal winding numbers */
         for (uint32_t i = 0; i < a->root_count; ++i)
             facts->both |= (a->sides[i] & CAROM_SOLID_FULL) != 0;
         return true;
     }
-    facts->both = tally->copies[0] != 0;
-    facts->only_a = facts->only_b = tally->copies[1] != 0;
+    facts->both = acc->copies[0] != 0;
+    facts->only_a = facts->only_b = acc->copies[1] != 0;
     return a->plain && b->plain;
 }
 
-carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_solid_tally *tally,
-                                    carom_solid_facts *facts) {
+carom_status carom_solid_facts_find(const carom_solid_query *query,
+                                    const carom_solid_accumulator *acc, carom_solid_facts *facts) {
     const carom_solid *a = query->solids[0], *b = query->solids[1];
     *facts = (carom_solid_facts){false, false, false};
     /* Where faces cross, each with 0 on one side and 1 on the other, all three facts hold. */
-    if (tally->plain_crossing) {
+    if (acc->plain_crossing) {
         *facts = (carom_solid_facts){true, true, true};
         return CAROM_OK;
     }
-    if (are_copies(query, tally, facts)) return CAROM_OK;
+    if (are_copies(query, acc, facts)) return CAROM_OK;
     *facts = (carom_solid_facts){false, false, false};
     carom_solid_witness witness = {
         .query = query, .plain = {a->plain, b->plain}, .fn = take_facts, .user = facts};
-    for (int i = 0; tally->crossing && !witness.stopped && i < 2; ++i) { /* usually enough */
-        uint64_t pair = i == 0 ? tally->crossed[0] : ~tally->crossed[1];
+    for (int i = 0; acc->crossing && !witness.stopped && i < 2; ++i) { /* usually enough */
+        uint64_t pair = i == 0 ? acc->crossed[0] : ~acc->crossed[1];
         carom_solid_witness_pair(&witness, carom_solid_key_make(0, (uint32_t)(pair >> 32)),
                                  carom_solid_key_make(1, (uint32_t)pair));
     }
@@ -409,8 +409,8 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
     contact_list *list = NULL;
     uint64_t count = 0;
     gathering g = {*query, &list, &count, facts, a->plain && b->plain};
-    carom_solid_tally unused;
-    carom_solid_tally_begin(&unused);
+    carom_solid_accumulator unused;
+    carom_solid_accumulator_begin(&unused);
     g.query.record = true;
     g.query.consider = solid_relation_gather;
     CAROM_TRY(carom_solid_search(&g.query, &unused));

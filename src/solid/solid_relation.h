@@ -21,7 +21,7 @@ carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
 void carom_solid_facts_add(carom_solid_facts *facts, int of_b, unsigned sides, int winding);
 
 /* Computes the facts where faces intersect. Takes scratch of worker 0 that the caller rewinds. */
-carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_solid_tally *tally,
-                                    carom_solid_facts *facts);
+carom_status carom_solid_facts_find(const carom_solid_query *query,
+                                    const carom_solid_accumulator *acc, carom_solid_facts *facts);
 
 #endif

@@ -12,7 +12,7 @@
 typedef struct solid_search_worker {
     carom_obb_worker base;
     const carom_solid_query *query;
-    carom_solid_tally tally;
+    carom_solid_accumulator acc;
     bool batched;
     carom_solid_batch batch;
 } solid_search_worker;
@@ -31,15 +31,15 @@ static void solid_search_worker_begin(void *user, void *state) {
     solid_search_worker *w = state;
     w->query = query;
     w->batched = carom_solid_batch_can(query);
-    carom_solid_tally_begin(&w->tally);
-    carom_soup_begin_traversal(&query->placing, &w->base.traversal);
+    carom_solid_accumulator_begin(&w->acc);
+    carom_soup_begin_traversal(&query->posed, &w->base.traversal);
 }
 
 static bool solid_search_receive(void *state) {
     solid_search_worker *w = state;
     carom_obb_traversal *found = &w->base.traversal;
     const carom_solid_query *query = w->query;
-    const uint32_t *items_a = query->placing.a.items, *items_b = query->placing.b.items;
+    const uint32_t *items_a = query->posed.a.items, *items_b = query->posed.b.items;
     if (w->batched) {
         for (uint32_t i = 0; i < found->found_count; ++i) {
             found->found_a[i] = items_a[found->found_a[i]];
@@ -48,7 +48,7 @@ static bool solid_search_receive(void *state) {
                          found->found_b[i] < query->solids[1]->view.triangle_count);
         }
         CAROM_CPU_CALL(query->context, carom_solid_consider_batch)
-        (query, &w->tally, &w->batch, found->found_a, found->found_b, found->found_count);
+        (query, &w->acc, &w->batch, found->found_a, found->found_b, found->found_count);
         return true;
     }
     carom_solid_face a, b;
@@ -57,12 +57,12 @@ static bool solid_search_receive(void *state) {
         uint32_t triangle_a = items_a[found->found_a[i]], triangle_b = items_b[found->found_b[i]];
         if (triangle_a != last_a) carom_solid_pose(query, 0, last_a = triangle_a, &a);
         if (triangle_b != last_b) carom_solid_pose(query, 1, last_b = triangle_b, &b);
-        query->consider(query, &w->tally, &a, &b);
+        query->consider(query, &w->acc, &a, &b);
     }
     return true;
 }
 
-static void add_tally(carom_solid_tally *to, const carom_solid_tally *from) {
+static void add_accumulator(carom_solid_accumulator *to, const carom_solid_accumulator *from) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = carom_sum_add(to->terms[i], from->terms[i]);
     for (int of_b = 0; of_b < 2; ++of_b)
@@ -73,7 +73,7 @@ static void add_tally(carom_solid_tally *to, const carom_solid_tally *from) {
         to->swept[of_b] = carom_sum_add(to->swept[of_b], from->swept[of_b]);
         to->moved[of_b] |= from->moved[of_b];
     }
-    carom_solid_tally_hold(to, from->low, from->high);
+    carom_solid_accumulator_hold(to, from->low, from->high);
     to->added += from->added;
     to->any_volume |= from->any_volume;
     for (int i = 0; i < 2; ++i) to->errors[i] = carom_sum_add(to->errors[i], from->errors[i]);
@@ -100,22 +100,22 @@ static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangl
     (void)posed_a, (void)posed_b;
     carom_solid_pose(w->query, 0, a, &face_a);
     carom_solid_pose(w->query, 1, b, &face_b);
-    w->query->consider(w->query, &w->tally, &face_a, &face_b);
+    w->query->consider(w->query, &w->acc, &face_a, &face_b);
     return true;
 }
 
 /* What the GPU found before, or finds now. */
-static carom_status search_on_device(carom_solid_query *query, carom_solid_tally *tally) {
-    const carom_solid_query *asked = query;
-    if (query->ready == NULL) return carom_solid_device_search(query->context, &asked, 1, &tally);
-    *tally = *query->ready;
+static carom_status search_on_device(carom_solid_query *query, carom_solid_accumulator *acc) {
+    const carom_solid_query *only = query;
+    if (query->ready == NULL) return carom_solid_device_search(query->context, &only, 1, &acc);
+    *acc = *query->ready;
     query->ready = NULL;
     return CAROM_OK;
 }
 
-carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tally) {
+carom_status carom_solid_search(carom_solid_query *query, carom_solid_accumulator *acc) {
     carom_context *context = query->context;
-    if (carom_solid_device_can(query)) return search_on_device(query, tally);
+    if (carom_solid_device_can(query)) return search_on_device(query, acc);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     const solid_search_worker *w;
@@ -127,22 +127,22 @@ carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tal
                                .alone = query->record,
                                .budget = UINT64_MAX};
     carom_status status = carom_obb_search_begin(&search);
-    if (status == CAROM_OK && query->placing.extreme) {
+    if (status == CAROM_OK && query->posed.extreme) {
         const double touching = 0.0;
-        status = carom_soup_each_two(context, &query->placing, carom_vec(0.0, 0.0, 0.0), &touching,
+        status = carom_soup_each_two(context, &query->posed, carom_vec(0.0, 0.0, 0.0), &touching,
                                      consider_two, carom_worker_state(&search.states, 0));
     } else if (status == CAROM_OK) {
         status = carom_obb_search_run(&search);
     }
     for (uint32_t i = 0; (w = carom_worker_states_next(&search.states, &i)) != NULL;)
-        add_tally(tally, &w->tally);
+        add_accumulator(acc, &w->acc);
     /* a pair is counted where it was a candidate */
     CAROM_ASSERT(query->consider != carom_solid_consider ||
-                 (tally->pairs <= tally->candidates && tally->undecided <= tally->candidates));
-    tally->visits += search.visits;
+                 (acc->pairs <= acc->candidates && acc->undecided <= acc->candidates));
+    acc->visits += search.visits;
     carom_obb_search_end(&search);
     if (!query->record) carom_arena_rewind(scratch, mark);
-    if (tally->no_memory)
+    if (acc->no_memory)
         return carom_fail_memory(context, sizeof(carom_solid_records), "the faces that meet");
     return status;
 }

@@ -100,7 +100,7 @@ static void number(growth *g, carom_solid_spanning_tree *order) {
 }
 
 /* Writes positions and triangles in their new order, with new indices. */
-static void solid_spanning_tree_place(growth *g, bool turn, carom_solid_spanning_tree *order) {
+static void solid_spanning_tree_reorder(growth *g, bool turn, carom_solid_spanning_tree *order) {
     const carom_mesh_view *mesh = g->mesh;
     uint64_t count = mesh->face_count;
     uint32_t *firsts = order->firsts;
@@ -195,7 +195,7 @@ static carom_status solid_spanning_tree_make(growth *g, bool turn,
     number(g, order);
     CAROM_ASSERT(order->root_count <= order->vertex_count);
     CAROM_TRY(carom_progress_look(g->context));
-    solid_spanning_tree_place(g, turn, order);
+    solid_spanning_tree_reorder(g, turn, order);
     CAROM_TRY(carom_progress_look(g->context));
     give_links(g, order);
     return CAROM_OK;

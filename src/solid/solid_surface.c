@@ -53,8 +53,8 @@ static bool same_edge(const carom_solid_intersection *k, uint32_t of_b, uint32_t
 }
 
 /* The slot in the table of an edge's first intersection, or the empty slot for it. */
-static uint32_t *edge_place(const carom_solid_surface *p, uint32_t of_b, uint32_t low,
-                            uint32_t high) {
+static uint32_t *edge_slot(const carom_solid_surface *p, uint32_t of_b, uint32_t low,
+                           uint32_t high) {
     uint32_t at = hash(of_b, low, high, 0) & p->table_mask;
     while (p->edge_table[at] != CAROM_SOLID_NONE &&
            !same_edge(&p->intersections[p->edge_table[at]], of_b, low, high))
@@ -65,7 +65,7 @@ static uint32_t *edge_place(const carom_solid_surface *p, uint32_t of_b, uint32_
 /* Inserts an intersection in the sorted list of its edge. */
 static void link_intersection(carom_solid_surface *p, uint32_t index) {
     carom_solid_intersection *k = &p->intersections[index];
-    uint32_t *at = edge_place(p, k->of_b, k->low, k->high);
+    uint32_t *at = edge_slot(p, k->of_b, k->low, k->high);
     while (*at != CAROM_SOLID_NONE && p->intersections[*at].along < k->along)
         at = &p->intersections[*at].next;
     k->next = *at;
@@ -114,7 +114,7 @@ typedef void stretch_fn(carom_solid_surface *p, void *user, const stretch *stret
 
 static void each_stretch(carom_solid_surface *p, int of_b, uint32_t low, uint32_t high,
                          stretch_fn *fn, void *user) {
-    uint32_t intersection = *edge_place(p, (uint32_t)of_b, low, high);
+    uint32_t intersection = *edge_slot(p, (uint32_t)of_b, low, high);
     carom_vec3 origin = p->query->origin;
     stretch s = {.from = node_of_vertex(p, of_b, low), .winding = p->windings[of_b][low]};
     s.u = carom_vec_sub(carom_solid_vertex(p->query, of_b, low), origin);
@@ -145,7 +145,7 @@ static void join_edges(carom_solid_surface *p, int of_b) {
         for (int j = 0; j < 3; ++j) {
             uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1];
             if (from >= to) continue; /* each edge occurs in both directions */
-            if (*edge_place(p, (uint32_t)of_b, from, to) != CAROM_SOLID_NONE)
+            if (*edge_slot(p, (uint32_t)of_b, from, to) != CAROM_SOLID_NONE)
                 each_stretch(p, of_b, from, to, join_stretch, NULL);
             else if (w[from] != 0)
                 solid_surface_join(p, node_of_vertex(p, of_b, from), node_of_vertex(p, of_b, to));
@@ -218,7 +218,7 @@ static carom_status bridge_face(carom_solid_surface *p, int of_b, uint32_t trian
         ++space;
     for (int j = 0; j < 3; ++j) {
         uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1], low = CAROM_MIN(from, to);
-        for (uint32_t k = *edge_place(p, (uint32_t)of_b, low, CAROM_MAX(from, to));
+        for (uint32_t k = *edge_slot(p, (uint32_t)of_b, low, CAROM_MAX(from, to));
              k != CAROM_SOLID_NONE; k = p->intersections[k].next)
             ++space;
     }
@@ -271,7 +271,7 @@ static bool solid_surface_allocate(carom_solid_surface *p) {
     return true;
 }
 
-static void solid_surface_fill(carom_solid_surface *p, const carom_solid_tally *tally) {
+static void solid_surface_fill(carom_solid_surface *p, const carom_solid_accumulator *acc) {
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_soup_view *soup = &p->query->solids[of_b]->view;
         int32_t winding = 0;
@@ -282,7 +282,7 @@ static void solid_surface_fill(carom_solid_surface *p, const carom_solid_tally *
         memset(p->of_triangle[of_b], 0xFF, soup->triangle_count * sizeof(uint32_t));
     }
     uint32_t r = 0;
-    for (const carom_solid_records *chunk = tally->records; chunk != NULL; chunk = chunk->next)
+    for (const carom_solid_records *chunk = acc->records; chunk != NULL; chunk = chunk->next)
         for (uint32_t i = 0; i < chunk->count; ++i, ++r) {
             p->records[r] = &chunk->data[i];
             for (int k = 0; k < 2; ++k) {
@@ -295,10 +295,10 @@ static void solid_surface_fill(carom_solid_surface *p, const carom_solid_tally *
 }
 
 carom_status carom_solid_surface_make(const carom_solid_query *query,
-                                      const carom_solid_tally *tally, carom_solid_surface *p) {
+                                      const carom_solid_accumulator *acc, carom_solid_surface *p) {
     *p = (carom_solid_surface){.query = query, .scratch = carom_scratch(query->context, 0)};
     uint64_t count = 0, nodes;
-    for (const carom_solid_records *c = tally->records; c != NULL; c = c->next) count += c->count;
+    for (const carom_solid_records *c = acc->records; c != NULL; c = c->next) count += c->count;
     nodes = query->solids[0]->view.vertex_count + query->solids[1]->view.vertex_count + 2 * count;
     if (nodes >= CAROM_SOLID_NONE)
         return carom_fail(query->context, CAROM_TOO_LARGE,
@@ -306,7 +306,7 @@ carom_status carom_solid_surface_make(const carom_solid_query *query,
     p->record_count = (uint32_t)count;
     if (!solid_surface_allocate(p))
         return carom_fail_memory(query->context, nodes * 64, "the pieces of an overlap");
-    solid_surface_fill(p, tally);
+    solid_surface_fill(p, acc);
     join_edges(p, 0);
     join_edges(p, 1);
     CAROM_TRY(carom_progress_look(query->context));

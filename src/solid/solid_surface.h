@@ -35,7 +35,8 @@ typedef struct carom_solid_surface {
 /* Computes the connected components from a search that has kept changes and records; all memory is
  * scratch. */
 carom_status carom_solid_surface_make(const carom_solid_query *query,
-                                      const carom_solid_tally *tally, carom_solid_surface *pieces);
+                                      const carom_solid_accumulator *acc,
+                                      carom_solid_surface *pieces);
 
 /* The connected component of a node, which is a vertex or an intersection. */
 uint32_t carom_solid_component_of(carom_solid_surface *pieces, uint32_t node);

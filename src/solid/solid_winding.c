@@ -38,7 +38,7 @@ static int count_triangle(const carom_solid_query *query, int of_b, uint32_t tri
  * it, as a wider box costs nothing. */
 #define RAY_TURN_ERROR 0x1p-42
 /* Rounding of coordinates, relative: far above a few of 2^-53. */
-#define RAY_PLACE_ERROR 0x1p-45
+#define RAY_POSITION_ERROR 0x1p-45
 /* Half the diagonal of a cube over half its edge, sqrt(3), rounded up. */
 #define RAY_CUBE_DIAGONAL 1.8
 /* Length of a ray, in radii of the solid: twice its width; and in the point's coordinates, far
@@ -55,9 +55,9 @@ typedef struct solid_winding_counter {
     int winding;
 } solid_winding_counter;
 
-static double count_place(void *user, uint32_t place) {
+static double count_slot(void *user, uint32_t slot) {
     solid_winding_counter *c = user;
-    uint32_t triangle = c->query->solids[c->of_b]->view.bvh->items[place];
+    uint32_t triangle = c->query->solids[c->of_b]->view.bvh->items[slot];
     c->winding += count_triangle(c->query, c->of_b, triangle, c->ray);
     return HUGE_VAL;
 }
@@ -97,7 +97,7 @@ static int count_tree(const carom_solid_query *query, int of_b, const ray *r) {
     carom_bvh_ray path =
         carom_solid_ray_to_tree(query, of_b, r->from, carom_vec_sub(r->through, r->from), 0.0);
     CAROM_CPU_CALL(query->context, carom_bvh_cast)
-    (query->solids[of_b]->view.bvh, &path, HUGE_VAL, count_place, &c);
+    (query->solids[of_b]->view.bvh, &path, HUGE_VAL, count_slot, &c);
     return c.winding;
 }
 
@@ -114,7 +114,7 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
     carom_vec3 direction = carom_vec_sub(r.from, centre);
     double radius = carom_scale_apply(query->power, -side->exponent);
     double far = CAROM_MAX(CAROM_MAX(fabs(direction.x), fabs(direction.y)), fabs(direction.z));
-    double rounding = RAY_PLACE_ERROR * (carom_vec_largest(r.from) + carom_vec_largest(centre));
+    double rounding = RAY_POSITION_ERROR * (carom_vec_largest(r.from) + carom_vec_largest(centre));
     if (far > RAY_CUBE_DIAGONAL * radius + rounding) return other->base;
     /* The ray vector is at least as long as the solid is wide, and long enough to change the
      * point. */
@@ -125,7 +125,7 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
         direction = carom_vec(length, 0.0, 0.0);
     r.through = carom_vec_add(r.from, direction);
     int winding = 0;
-    if (!query->placing.extreme) return other->base + count_tree(query, !of_b, &r);
+    if (!query->posed.extreme) return other->base + count_tree(query, !of_b, &r);
     for (uint32_t t = 0; t < other->view.triangle_count; ++t)
         winding += count_triangle(query, !of_b, t, &r);
     return other->base + winding;

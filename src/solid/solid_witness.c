@@ -150,7 +150,7 @@ static int compare_exact(const solid_witness_plane *f, const solid_witness_plane
 /* Factor of an error bound: more than its own ten roundings of 2^-53. */
 #define WITNESS_ERROR_MARGIN (1.0 + 0x1p-48)
 /* Rounding of a share and of coordinates, relative: up to eight of 2^-53. */
-#define WITNESS_PLACE_ERROR 0x1p-50
+#define WITNESS_POSITION_ERROR 0x1p-50
 
 static int solid_witness_compare(const solid_witness_plane *f, const solid_witness_plane *h,
                                  carom_vec3 p, carom_vec3 q) {
@@ -176,16 +176,16 @@ static int side_of_node(const solid_witness_plane *f, const node *x) {
 }
 
 /* The approximate position of a node, and an upper bound of its error along an axis. */
-static carom_vec3 solid_witness_place_of(const node *x, double *off) {
+static carom_vec3 solid_witness_position_of(const node *x, double *off) {
     *off = 0.0;
     if (!x->between) return x->p;
     double e[2], p = fabs(solid_witness_value(&x->cut, x->p, &e[0])),
                  q = fabs(solid_witness_value(&x->cut, x->q, &e[1]));
     carom_vec3 direction = carom_vec_sub(x->q, x->p);
-    double whole = p + q, share = p / whole, wrong = (e[0] + e[1]) / whole + WITNESS_PLACE_ERROR;
+    double whole = p + q, share = p / whole, wrong = (e[0] + e[1]) / whole + WITNESS_POSITION_ERROR;
     if (!(wrong < 1.0)) share = 0.5, wrong = 1.0;
     carom_vec3 at = carom_vec_add(x->p, carom_vec_scale(direction, share));
-    *off = wrong * carom_solid_most(direction) + WITNESS_PLACE_ERROR * carom_solid_most(x->p);
+    *off = wrong * carom_solid_most(direction) + WITNESS_POSITION_ERROR * carom_solid_most(x->p);
     return at;
 }
 
@@ -241,9 +241,9 @@ static void solid_witness_count_face(solid_witness_sample *s, uint32_t triangle)
     s->below += below ? s->direction * turn : 0;
 }
 
-static double solid_witness_visit(void *user, uint32_t place) {
+static double solid_witness_visit(void *user, uint32_t slot) {
     solid_witness_sample *s = user;
-    uint32_t triangle = s->query->solids[s->of_b]->view.bvh->items[place];
+    uint32_t triangle = s->query->solids[s->of_b]->view.bvh->items[slot];
     if (triangle != CAROM_BVH_NONE) solid_witness_count_face(s, triangle);
     return HUGE_VAL;
 }
@@ -260,7 +260,7 @@ static void solid_witness_count(solid_witness_sample *s, int of_b, int windings[
     s->of_b = of_b;
     s->direction = at[s->axis] < middle[s->axis] ? -1 : 1;
     s->above = s->below = solid->base;
-    if (s->query->placing.extreme) {
+    if (s->query->posed.extreme) {
         for (uint32_t t = 0; t < solid->view.triangle_count; ++t) solid_witness_count_face(s, t);
     } else {
         carom_vec3 direction =
@@ -308,7 +308,7 @@ static void solid_witness_look(carom_solid_witness *w, carom_solid_key key,
                               .axis = t->axis,
                               .turn = t->turn,
                               .query = w->query};
-    s.at = solid_witness_place_of(&s.x, &s.off);
+    s.at = solid_witness_position_of(&s.x, &s.off);
     bool known = on_face && w->plain[of_b];
     if (of_b || !known) solid_witness_count(&s, 0, a);
     if (!w->alone && (!of_b || !known)) solid_witness_count(&s, 1, b);

@@ -77,7 +77,7 @@ static void soup_release_arrays(carom_soup *soup) {
     carom_obb_free(&soup->oriented, allocator);
     carom_soup_grid_free(&soup->cells, allocator);
     carom_soup_device_release(soup);
-    CAROM_RELEASE_ALL(allocator, soup->placed, soup->positions, soup->spare, soup->corners,
+    CAROM_RELEASE_ALL(allocator, soup->slot_corners, soup->positions, soup->spare, soup->corners,
                       soup->states, soup->faces);
 }
 
@@ -431,7 +431,7 @@ carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) 
         carom_bvh_bytes(&soup->bvh) + carom_obb_bytes(&soup->oriented) + soup->position_bytes +
         soup->spare_bytes + soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
         (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
-        soup->placed_capacity * 3 * sizeof(uint32_t) + carom_grid_bytes(&soup->cells.grid) +
+        soup->slot_capacity * 3 * sizeof(uint32_t) + carom_grid_bytes(&soup->cells.grid) +
         soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
     *info = (carom_soup_info){.faces = soup->face_count,
                               .live = soup->face_count - soup->dead_faces,
@@ -471,12 +471,18 @@ void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view) {
     *view = (carom_soup_view){.positions = soup->positions,
                               .scalar = soup->scalar,
                               .triangle_count = soup->triangle_count,
+                              .face_count = soup->face_count,
                               .vertex_count = soup->vertex_count,
                               .corners = soup->corners,
+                              .states = soup->states,
+                              .faces = soup->faces,
+                              .as_segments = soup->degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT,
+                              .degenerate_faces = soup->degenerate_faces,
                               .scale = soup->scale,
                               .origin = soup->origin,
                               .bounds = soup->bounds,
-                              .bvh = &soup->bvh};
+                              .bvh = &soup->bvh,
+                              .slot_corners = soup->slot_corners};
 }
 
 CAROM_ENUM_NAMES(carom_soup_degenerate, CAROM_SOUP_DEGENERATE_COUNT, "alone", "as-segment");

@@ -8,7 +8,6 @@
 #include "base/context.h"
 #include "bvh/bvh.h"
 #include "bvh/bvh_obb.h"
-#include "carom/kfree.h"
 #include "carom/soup.h"
 #include "carom/soup_motion.h"
 #include "carom/soup_points.h"
@@ -16,11 +15,6 @@
 #include "grid/grid.h"
 #include "soup/soup_device.h"
 #include "soup/soup_view.h"
-
-/* State bits of a triangle. A triangle with CAROM_SOUP_DEAD is removed. */
-#define CAROM_SOUP_DEAD       1u
-#define CAROM_SOUP_DEGENERATE 2u
-#define CAROM_SOUP_LEAVING    4u /* removed once the current change succeeds */
 
 /* Unknown, no and yes. */
 #define CAROM_SOUP_BALANCED_UNKNOWN 0u
@@ -40,8 +34,8 @@ typedef struct carom_soup_cache {
 /* A soup's grid, with the corners and balls that searches need, indexed by rank. */
 typedef struct carom_soup_grid {
     carom_grid grid;
-    uint32_t *placed;  /* three corners per rank, then one padding entry */
-    carom_ball *balls; /* around each triangle, in the frame of the boxes */
+    uint32_t *rank_corners; /* three corners per rank, then one padding entry */
+    carom_ball *balls;      /* around each triangle, in the frame of the boxes */
     uint64_t capacity;
 } carom_soup_grid;
 
@@ -73,8 +67,8 @@ struct carom_soup {
     double scale;
     carom_box bounds; /* of all vertices */
     carom_bvh bvh;
-    uint32_t *placed; /* three corners per place in the tree */
-    uint64_t placed_capacity;
+    uint32_t *slot_corners; /* three corners per slot in the tree */
+    uint64_t slot_capacity;
 
     carom_obb_tree oriented; /* rigid soups only; in the frame of carom_soup_unit_frame */
 
@@ -89,14 +83,6 @@ struct carom_soup {
     bool stale;
 };
 
-/* First lines of a public query of one soup, and of two. */
-#define CAROM_REQUIRE_SOUP(context, soup)                                                          \
-    CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE_INPUT(soup, "soup")
-#define CAROM_REQUIRE_SOUPS(context, a, b)                                                         \
-    CAROM_ENTER(context);                                                                          \
-    CAROM_REQUIRE_BOTH(a, b, "soup")
-
 static inline carom_vec3 carom_soup_position(const carom_soup *soup, uint32_t vertex) {
     return carom_soup_read_position(soup->positions, soup->scalar, vertex);
 }
@@ -109,12 +95,6 @@ static inline carom_triangle carom_soup_triangle(const carom_soup *soup, const u
 
 static inline uint32_t carom_soup_face(const carom_soup *soup, uint32_t triangle) {
     return soup->faces != NULL ? soup->faces[triangle] : triangle;
-}
-
-/* Whether two triangles with these corners have a common vertex. */
-static inline bool carom_soup_common_vertex(const uint32_t *a, const uint32_t *b) {
-    return a[0] == b[0] || a[0] == b[1] || a[0] == b[2] || a[1] == b[0] || a[1] == b[1] ||
-           a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
 }
 
 /* Whether searches consider a triangle. */
@@ -131,16 +111,8 @@ carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
 /* Builds the tree of oriented boxes. */
 carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup);
 
-/* Returns CAROM_OK, or why the soup cannot be searched: its tree was lost, or it never had one. */
-carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);
-/* The same for searches that every method supports. */
-carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup);
-/* The same for searches on the CPU that contexts of any backend make: of soups on the CPU. */
+/* CAROM_OK, or why the soup cannot be searched on the CPU, which contexts of any backend do. */
 carom_status carom_soup_check_on_cpu(carom_context *context, const carom_soup *soup);
-
-/* CAROM_BAD_INPUT if the pose `whose` is not finite. NULL is fine. */
-carom_status carom_soup_check_pose(carom_context *context, const carom_pose *pose,
-                                   const char *whose);
 
 /* ---- The same on the GPU: soup_device.c ------------------------------------------------------ */
 
@@ -173,15 +145,7 @@ carom_status carom_soup_device_any(carom_context *context, const carom_soup_devi
 carom_status carom_soup_device_each(carom_context *context, const carom_soup_device_query *query,
                                     carom_pairs_fn *receive, void *user);
 
-/* CAROM_OK if near faces of the soup can be counted on the GPU; counts them, and waits. */
-carom_status carom_soup_device_check_k_free(carom_context *context, const carom_soup *soup);
-carom_status carom_soup_device_k_free(carom_context *context, const carom_soup *soup,
-                                      carom_device_k_free *result);
-
 /* ---- Boxes and balls ------------------------------------------------------------------------- */
-
-/* The box of a triangle in the frame of the soup's boxes; empty if the triangle is not searched. */
-carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle);
 
 /* The boxes of several triangles: a carom_bvh_boxes_fn and a carom_grid_boxes_fn. */
 void carom_soup_boxes(const void *soup, const uint32_t *items, uint32_t first, uint32_t count,

@@ -46,7 +46,7 @@ typedef struct soup_cpu_answer {
 #define MAGNITUDE carom_f64v_abs
 #define SET_OF    carom_lanes_of64
 #define UNIT      0x1p-50
-#define UNDERFLOW CAROM_ORIENT_UNDERFLOW
+#define SUBNORMAL CAROM_ORIENT_UNDERFLOW
 
 #if CAROM_LANES64 == 8
 #define LANES_OF(p, k)                                                                             \
@@ -90,7 +90,7 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
 #define MAGNITUDE carom_f32v_abs
 #define SET_OF    carom_lanes_of
 #define UNIT      0x1p-21f
-#define UNDERFLOW 0x1p-120f /* above the subnormals, whose arithmetic is slow */
+#define SUBNORMAL 0x1p-120f /* above the subnormals, whose arithmetic is slow */
 
 typedef struct vec_f32 {
     carom_f32v x, y, z;

@@ -10,7 +10,7 @@
 /* The part of a soup that the loops read. */
 typedef struct carom_soup_points {
     const void *positions;
-    const uint32_t *corners; /* three per place, then one padding entry */
+    const uint32_t *corners; /* three per slot, then one padding entry */
     bool is_double;
 } carom_soup_points;
 
@@ -21,7 +21,7 @@ typedef struct carom_soup_verdicts {
     uint16_t yes[CAROM_SOUP_BATCH], open[CAROM_SOUP_BATCH];
 } carom_soup_verdicts;
 
-/* Decides pairs (a[i], b[i]) of places, at most CAROM_SOUP_BATCH, by the rules of soup.h, as far as
+/* Decides pairs (a[i], b[i]) of slots, at most CAROM_SOUP_BATCH, by the rules of soup.h, as far as
  * doubles suffice (floats where positions are floats). It makes the same decisions as
  * carom_face_filter, or leaves the pair open. */
 CAROM_CPU_DECLARE(void, carom_soup_filter, const carom_soup_points *points, const uint32_t *a,

@@ -28,15 +28,15 @@ void carom_soup_found_begin(carom_soup_found *found, carom_soup_cross *cross, ui
 
 bool carom_soup_found_add(carom_soup_found *found, uint32_t a, uint32_t b) {
     carom_soup_cross *cross = found->cross;
-    const carom_soup_placing *placing = cross->placing;
+    const carom_soup_posed_pair *posed = cross->posed;
     ++found->count;
     if (cross->finish == NULL) return true;
     if (cross->most != 0 && found->count > cross->most) {
-        atomic_store(&cross->crowded, true);
+        atomic_store(&cross->overflowed, true);
         return false;
     }
-    if (!carom_pair_list_add(&found->list, carom_soup_face(placing->a.soup, a),
-                             carom_soup_face(placing->b.soup, b)))
+    if (!carom_pair_list_add(&found->list, carom_soup_face(posed->a.soup, a),
+                             carom_soup_face(posed->b.soup, b)))
         found->status = CAROM_NO_MEMORY;
     return found->status == CAROM_OK;
 }
@@ -58,7 +58,7 @@ carom_status carom_soup_found_finish(const carom_soup_found *found) {
     cross->count = found->count;
     if (cross->finish == NULL) return CAROM_OK;
     uint64_t *pairs, count;
-    bool repeats = cross->placing->a.soup->faces != NULL || cross->placing->b.soup->faces != NULL;
+    bool repeats = cross->posed->a.soup->faces != NULL || cross->posed->b.soup->faces != NULL;
     CAROM_TRY(carom_pair_list_sort(cross->context, &found->list, repeats, &pairs, &count));
     return cross->finish(cross->context, pairs, count, cross->argument);
 }
@@ -77,7 +77,7 @@ typedef struct posed_blocks {
 typedef struct soup_cross_worker {
     carom_obb_worker base;
     carom_soup_found found;
-    carom_soup_meeting first;
+    carom_soup_first_pair first;
 
     /* Of searches within a margin. */
     posed_blocks posed_a, posed_b;
@@ -93,7 +93,7 @@ static void soup_cross_worker_begin(void *user, void *state) {
     w->batch.count = w->rest.count = 0;
     for (uint32_t i = 0; i < POSED_BLOCKS; ++i)
         w->posed_a.index[i] = w->posed_b.index[i] = CAROM_BVH_NONE;
-    carom_soup_begin_traversal(cross->placing, &w->base.traversal);
+    carom_soup_begin_traversal(cross->posed, &w->base.traversal);
 }
 
 static bool soup_cross_add_pair(soup_cross_worker *w, uint32_t a, uint32_t b) {
@@ -103,7 +103,7 @@ static bool soup_cross_add_pair(soup_cross_worker *w, uint32_t a, uint32_t b) {
     return false;
 }
 
-static bool soup_cross_precedes(uint32_t a, uint32_t b, const carom_soup_meeting *than) {
+static bool soup_cross_precedes(uint32_t a, uint32_t b, const carom_soup_first_pair *than) {
     return !than->any || a < than->a || (a == than->a && b < than->b);
 }
 
@@ -154,7 +154,7 @@ static const carom_soup_within_block *pose_block(posed_blocks *posed, const caro
 /* Adds two triangles within the margin, or ends a search for the first. */
 static bool add_within(soup_cross_worker *w, uint32_t a, uint32_t b) {
     if (!w->found.cross->first_only) return soup_cross_add_pair(w, a, b);
-    w->first = (carom_soup_meeting){a, b, true};
+    w->first = (carom_soup_first_pair){a, b, true};
     w->base.found = true;
     return false;
 }
@@ -176,18 +176,18 @@ static bool soup_cross_decide_batch(soup_cross_worker *w) {
 /* Decides the pairs that the certificates of whole blocks left open: in floats, then in doubles. */
 static bool soup_cross_decide_rest(void *state) {
     soup_cross_worker *w = state;
-    const carom_soup_placing *placing = w->found.cross->placing;
+    const carom_soup_posed_pair *posed = w->found.cross->posed;
     carom_soup_within_rest *rest = &w->rest;
     CAROM_CPU_CALL(w->found.cross->context, carom_soup_within_decide_rest)(rest);
     for (uint32_t i = 0; i < rest->count; ++i) {
         if (rest->verdict[i] == CAROM_NO) continue;
-        uint32_t a = placing->a.items[rest->a[i]], b = placing->b.items[rest->b[i]];
+        uint32_t a = posed->a.items[rest->a[i]], b = posed->b.items[rest->b[i]];
         if (rest->verdict[i] == CAROM_YES) {
             if (!add_within(w, a, b)) return false;
             continue;
         }
-        carom_triangle posed_a = carom_soup_posed(&placing->a, a);
-        carom_triangle posed_b = carom_soup_posed(&placing->b, b);
+        carom_triangle posed_a = carom_soup_posed(&posed->a, a);
+        carom_triangle posed_b = carom_soup_posed(&posed->b, b);
         carom_soup_within_add(&w->batch, a, b, &posed_a, &posed_b);
         if (carom_soup_within_full(&w->batch) && !soup_cross_decide_batch(w)) return false;
     }
@@ -200,18 +200,18 @@ static bool decide_blocks(carom_obb_traversal *traversal, uint32_t block_a, uint
                           uint32_t in_a, uint32_t in_b) {
     soup_cross_worker *w = traversal->user;
     const carom_soup_cross *cross = w->found.cross;
-    const carom_soup_placing *placing = cross->placing;
+    const carom_soup_posed_pair *posed = cross->posed;
     carom_soup_within_rows rows;
-    carom_soup_within_two two = {.a = pose_block(&w->posed_a, &placing->a, block_a, in_a),
-                                 .b = pose_block(&w->posed_b, &placing->b, block_b, in_b),
+    carom_soup_within_two two = {.a = pose_block(&w->posed_a, &posed->a, block_a, in_a),
+                                 .b = pose_block(&w->posed_b, &posed->b, block_b, in_b),
                                  .first_a = block_a * CAROM_BVH_WIDTH,
                                  .first_b = block_b * CAROM_BVH_WIDTH,
                                  .in_a = in_a,
                                  .in_b = in_b};
     CAROM_CPU_CALL(cross->context, carom_soup_within_blocks)
     (&two, cross->margin, cross->scale, &rows, &w->rest);
-    const uint32_t *items_a = placing->a.items + two.first_a;
-    const uint32_t *items_b = placing->b.items + two.first_b;
+    const uint32_t *items_a = posed->a.items + two.first_a;
+    const uint32_t *items_b = posed->b.items + two.first_b;
     uint32_t count_a = (uint32_t)__builtin_popcount(in_a),
              count_b = (uint32_t)__builtin_popcount(in_b);
     traversal->visits += rows.of_a ? count_a : count_b;
@@ -233,11 +233,11 @@ static bool decide_blocks(carom_obb_traversal *traversal, uint32_t block_a, uint
 static bool soup_cross_decide(void *state) {
     soup_cross_worker *w = state;
     const carom_obb_traversal *found = &w->base.traversal;
-    const carom_soup_placing *placing = w->found.cross->placing;
-    const carom_soup_side *a = &placing->a, *b = &placing->b;
+    const carom_soup_posed_pair *posed = w->found.cross->posed;
+    const carom_soup_side *a = &posed->a, *b = &posed->b;
     carom_triangle posed_a, posed_b;
     uint32_t last_a = CAROM_BVH_NONE, last_b = CAROM_BVH_NONE;
-    carom_soup_meeting first = {.any = false};
+    carom_soup_first_pair first = {.any = false};
     w->found.work.candidates += found->found_count;
     for (uint32_t i = 0; i < found->found_count; ++i) {
         uint32_t triangle_a = a->items[found->found_a[i]], triangle_b = b->items[found->found_b[i]];
@@ -247,7 +247,7 @@ static bool soup_cross_decide(void *state) {
         if (!found->each_block) {
             if (!soup_cross_add_pair(w, triangle_a, triangle_b)) return false;
         } else if (soup_cross_precedes(triangle_a, triangle_b, &first)) {
-            first = (carom_soup_meeting){triangle_a, triangle_b, true};
+            first = (carom_soup_first_pair){triangle_a, triangle_b, true};
         }
     }
     if (first.any) w->first = first;
@@ -264,13 +264,13 @@ static bool decide_two(void *user, uint32_t a, uint32_t b, const carom_triangle 
                                 : carom_soup_meet(posed_a, posed_b, &w->found.work.undecided);
     if (!counts) return true;
     if (!cross->first_only) return soup_cross_add_pair(w, a, b);
-    w->first = (carom_soup_meeting){a, b, true};
+    w->first = (carom_soup_first_pair){a, b, true};
     w->base.search->finder = &w->base;
     return false;
 }
 
 static carom_status soup_cross_compare_all(carom_soup_cross *cross, soup_cross_worker *first) {
-    CAROM_TRY(carom_soup_each_two(cross->context, cross->placing, carom_vec(0.0, 0.0, 0.0),
+    CAROM_TRY(carom_soup_each_two(cross->context, cross->posed, carom_vec(0.0, 0.0, 0.0),
                                   &cross->margin, decide_two, first));
     if (first->found.status == CAROM_OK) return CAROM_OK;
     return carom_fail_memory(cross->context, sizeof(carom_pair_chunk), "the pairs found");
@@ -305,50 +305,50 @@ static carom_status soup_cross_search_trees(carom_soup_cross *cross) {
     carom_progress_begin(context, phase_of(cross), 0);
     carom_status status = carom_obb_search_begin(&search);
     if (status == CAROM_OK)
-        status = cross->placing->extreme
+        status = cross->posed->extreme
                      ? soup_cross_compare_all(cross, carom_worker_state(&search.states, 0))
                      : carom_obb_search_run(&search);
     cross->spent = search.spent;
-    cross->meeting.any = search.finder != NULL;
+    cross->first_pair.any = search.finder != NULL;
     if (search.finder != NULL)
-        cross->meeting = ((const soup_cross_worker *)(const void *)search.finder)->first;
-    if (status == CAROM_OK && !cross->spent && !cross->crowded) status = finish_trees(&search);
+        cross->first_pair = ((const soup_cross_worker *)(const void *)search.finder)->first;
+    if (status == CAROM_OK && !cross->spent && !cross->overflowed) status = finish_trees(&search);
     if (cross->budget != UINT64_MAX) cross->budget -= CAROM_MIN(search.work, cross->budget);
     carom_obb_search_end(&search);
     carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);
 }
 
-carom_status carom_soup_find_first(carom_context *context, const carom_soup_placing *placing,
-                                   carom_soup_meeting *meeting) {
+carom_status carom_soup_find_first(carom_context *context, const carom_soup_posed_pair *posed,
+                                   carom_soup_first_pair *first_pair) {
     carom_soup_cross cross = {
-        .context = context, .placing = placing, .first_only = true, .budget = UINT64_MAX};
+        .context = context, .posed = posed, .first_only = true, .budget = UINT64_MAX};
     context->work = (carom_work){0};
     carom_status status = soup_cross_search_trees(&cross);
-    *meeting = cross.meeting;
+    *first_pair = cross.first_pair;
     return status;
 }
 
 /* ---- All pairs at once ----------------------------------------------------------------------- */
 
-static bool has_grid(const carom_soup_placing *placing) {
-    return placing->a.soup->method == CAROM_SOUP_METHOD_GRID ||
-           placing->b.soup->method == CAROM_SOUP_METHOD_GRID;
+static bool has_grid(const carom_soup_posed_pair *posed) {
+    return posed->a.soup->method == CAROM_SOUP_METHOD_GRID ||
+           posed->b.soup->method == CAROM_SOUP_METHOD_GRID;
 }
 
 void carom_soup_cross_begin(carom_soup_cross *cross, carom_context *context,
-                            const carom_soup_placing *placing) {
-    const carom_soup *a = placing->a.soup, *b = placing->b.soup;
+                            const carom_soup_posed_pair *posed) {
+    const carom_soup *a = posed->a.soup, *b = posed->b.soup;
     uint64_t triangles = (uint64_t)a->triangle_count + b->triangle_count;
     uint64_t budget_a = carom_soup_budget(a, triangles), budget_b = carom_soup_budget(b, triangles);
     *cross = (carom_soup_cross){
-        .context = context, .placing = placing, .budget = CAROM_MIN(budget_a, budget_b)};
+        .context = context, .posed = posed, .budget = CAROM_MIN(budget_a, budget_b)};
     context->work = (carom_work){0};
 }
 
 carom_status carom_soup_cross_search(carom_soup_cross *cross) {
     carom_context *context = cross->context;
-    if (cross->placing->extreme || !has_grid(cross->placing)) {
+    if (cross->posed->extreme || !has_grid(cross->posed)) {
         uint64_t budget = cross->budget;
         CAROM_TRY(soup_cross_search_trees(cross));
         if (!cross->spent) return CAROM_OK;
@@ -357,19 +357,19 @@ carom_status carom_soup_cross_search(carom_soup_cross *cross) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "finding faces that meet by grid",
-                         (uint64_t)cross->placing->a.soup->triangle_count +
-                             cross->placing->b.soup->triangle_count);
+                         (uint64_t)cross->posed->a.soup->triangle_count +
+                             cross->posed->b.soup->triangle_count);
     carom_status status = carom_soup_cross_begin_grid(cross, false);
     if (status == CAROM_OK) status = carom_soup_cross_grid(cross);
     carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);
 }
 
-/* Places the soups of a query on the CPU and begins its search. */
-static carom_status cross_place(carom_context *context, const carom_soup_device_query *query,
-                                carom_soup_placing *placing, carom_soup_cross *cross) {
-    CAROM_TRY(carom_soup_place(context, query->a, query->pose_a, query->b, query->pose_b, placing));
-    carom_soup_cross_begin(cross, context, placing);
+/* Poses the soups of a query on the CPU and begins its search. */
+static carom_status cross_pose(carom_context *context, const carom_soup_device_query *query,
+                               carom_soup_posed_pair *posed, carom_soup_cross *cross) {
+    CAROM_TRY(carom_soup_pose(context, query->a, query->pose_a, query->b, query->pose_b, posed));
+    carom_soup_cross_begin(cross, context, posed);
     return CAROM_OK;
 }
 
@@ -380,9 +380,9 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
     CAROM_REQUIRE_RESULT(pairs, "pairs");
     carom_soup_device_query query = {a, b, pose_a, pose_b};
     if (carom_soup_on_device(context)) return carom_soup_device_pairs(context, &query, pairs);
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     carom_soup_cross cross;
-    CAROM_TRY(cross_place(context, &query, &placing, &cross));
+    CAROM_TRY(cross_pose(context, &query, &posed, &cross));
     cross.finish = carom_pair_list_fill;
     cross.argument = pairs;
     return carom_soup_cross_search(&cross);
@@ -395,13 +395,13 @@ carom_status carom_soup_cross_meet(carom_context *context, const carom_soup *a,
     CAROM_REQUIRE_OUTPUT(any, "answer");
     carom_soup_device_query query = {a, b, pose_a, pose_b};
     if (carom_soup_on_device(context)) return carom_soup_device_any(context, &query, any);
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     carom_soup_cross cross;
     *any = false;
-    CAROM_TRY(cross_place(context, &query, &placing, &cross));
+    CAROM_TRY(cross_pose(context, &query, &posed, &cross));
     cross.first_only = true;
     CAROM_TRY(carom_soup_cross_search(&cross));
-    *any = cross.meeting.any;
+    *any = cross.first_pair.any;
     return CAROM_OK;
 }
 
@@ -417,9 +417,9 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
      */
     if (a->faces != NULL || b->faces != NULL)
         return carom_soup_cross_each(context, a, pose_a, b, pose_b, carom_soup_stream_count, count);
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     carom_soup_cross cross;
-    CAROM_TRY(cross_place(context, &query, &placing, &cross));
+    CAROM_TRY(cross_pose(context, &query, &posed, &cross));
     CAROM_TRY(carom_soup_cross_search(&cross));
     *count = cross.count;
     return CAROM_OK;
@@ -429,7 +429,7 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
 
 typedef struct windows {
     carom_soup_cross *cross;
-    carom_soup_placing *placing; /* of the window */
+    carom_soup_posed_pair *posed; /* of the window */
     carom_bvh bvh;
     bool by_grid;
 } windows;
@@ -441,19 +441,19 @@ static carom_status soup_cross_search_window(void *argument, carom_soup_stream *
     cross->finish = carom_soup_stream_pass;
     cross->argument = stream;
     cross->most = window->most;
-    cross->crowded = false;
-    if (w->by_grid || w->placing->extreme) {
-        w->placing->a.first = window->first;
-        w->placing->a.end = window->end;
+    cross->overflowed = false;
+    if (w->by_grid || w->posed->extreme) {
+        w->posed->a.first = window->first;
+        w->posed->a.end = window->end;
     } else {
-        CAROM_TRY(carom_soup_place_window(cross->context, w->placing, &w->bvh, window->first,
-                                          window->end));
+        CAROM_TRY(
+            carom_soup_pose_window(cross->context, w->posed, &w->bvh, window->first, window->end));
     }
     carom_progress_begin(cross->context, "finding faces of a window", 0); /* inside that of all */
     carom_status status =
         w->by_grid ? carom_soup_cross_grid(cross) : soup_cross_search_trees(cross);
     CAROM_TRY(carom_progress_finish(cross->context, status));
-    window->crowded = cross->crowded;
+    window->overflowed = cross->overflowed;
     window->spent = !w->by_grid && cross->spent;
     return CAROM_OK;
 }
@@ -461,7 +461,7 @@ static carom_status soup_cross_search_window(void *argument, carom_soup_stream *
 static carom_status soup_cross_stream_all(carom_soup_stream *stream, void *argument) {
     windows *w = argument;
     uint64_t first = 0;
-    if (w->placing->extreme || !has_grid(w->placing)) {
+    if (w->posed->extreme || !has_grid(w->posed)) {
         uint64_t budget = w->cross->budget;
         CAROM_TRY(carom_soup_stream_windows(stream, soup_cross_search_window, w, &first));
         if (!w->cross->spent) return CAROM_OK;
@@ -472,12 +472,12 @@ static carom_status soup_cross_stream_all(carom_soup_stream *stream, void *argum
     return carom_soup_stream_windows(stream, soup_cross_search_window, w, &first);
 }
 
-carom_status carom_soup_cross_stream(carom_soup_cross *cross, carom_soup_placing *placing,
+carom_status carom_soup_cross_stream(carom_soup_cross *cross, carom_soup_posed_pair *posed,
                                      carom_pairs_fn *receive, void *user) {
-    windows w = {.cross = cross, .placing = placing};
+    windows w = {.cross = cross, .posed = posed};
     carom_soup_stream stream;
-    carom_soup_stream_begin(&stream, cross->context, placing->a.soup, receive, user);
-    stream.most = CAROM_MAX(stream.most, placing->b.soup->triangle_count);
+    carom_soup_stream_begin(&stream, cross->context, posed->a.soup, receive, user);
+    stream.most = CAROM_MAX(stream.most, posed->b.soup->triangle_count);
     return carom_soup_stream_run(&stream, phase_of(cross), soup_cross_stream_all, &w);
 }
 
@@ -489,8 +489,8 @@ carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
     carom_soup_device_query query = {a, b, pose_a, pose_b};
     if (carom_soup_on_device(context))
         return carom_soup_device_each(context, &query, receive, user);
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     carom_soup_cross cross;
-    CAROM_TRY(cross_place(context, &query, &placing, &cross));
-    return carom_soup_cross_stream(&cross, &placing, receive, user);
+    CAROM_TRY(cross_pose(context, &query, &posed, &cross));
+    return carom_soup_cross_stream(&cross, &posed, receive, user);
 }

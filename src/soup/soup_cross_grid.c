@@ -5,8 +5,8 @@
  * frame, and its items that overlap g's bounds are entered into a second grid with the same cells.
  * Then every item of q queries g's grid on its own level and above, and every item of g queries q's
  * grid on levels above its own. So each pair is found once, by its smaller item. Boxes of q are
- * widened by an upper bound of the rounding error (soup_place.c). Decisions are made on x', as in
- * all queries.
+ * widened by an upper bound of the rounding error (soup_posed_pair.c). Decisions are made on x', as
+ * in all queries.
  *
  * In a stream q is a window of a's triangles, and g is all of b. */
 #include "base/progress.h"
@@ -241,8 +241,8 @@ static carom_status soup_cross_grid_run_search(soup_cross_grid_search *s) {
                                         soup_cross_grid_finder_begin, s));
     carom_status status = search_both(s);
     if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, 0, "the pairs found");
-    s->cross->meeting.any = s->cross->first_only && s->stop;
-    if (status == CAROM_OK && !s->cross->crowded) status = soup_cross_grid_finish(s);
+    s->cross->first_pair.any = s->cross->first_only && s->stop;
+    if (status == CAROM_OK && !s->cross->overflowed) status = soup_cross_grid_finish(s);
     carom_worker_states_release(&s->finders);
     return status;
 }
@@ -256,7 +256,7 @@ static bool b_is_gridded(const carom_soup *a, const carom_soup *b) {
 }
 
 carom_status carom_soup_cross_begin_grid(carom_soup_cross *cross, bool windows) {
-    const carom_soup *a = cross->placing->a.soup, *b = cross->placing->b.soup;
+    const carom_soup *a = cross->posed->a.soup, *b = cross->posed->b.soup;
     cross->turned = windows || b_is_gridded(a, b);
     const carom_soup *g = cross->turned ? b : a;
     cross->cells = &g->cells;
@@ -269,7 +269,7 @@ carom_status carom_soup_cross_begin_grid(carom_soup_cross *cross, bool windows) 
 carom_status carom_soup_cross_grid(carom_soup_cross *cross) {
     carom_arena *scratch = carom_scratch(cross->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    const carom_soup_side *a = &cross->placing->a, *b = &cross->placing->b;
+    const carom_soup_side *a = &cross->posed->a, *b = &cross->posed->b;
     soup_cross_grid_search s = {.context = cross->context, .cross = cross, .cells = cross->cells};
     s.g = cross->turned ? b : a;
     s.q = cross->turned ? a : b;

@@ -9,7 +9,7 @@
  *
  * So every decision is exact, and the set of pairs is that of the CPU. Sorting makes the list the
  * same, too: pairs are counted by their first face, the counts are added up, and each pair finds
- * its place among the pairs of its first face.
+ * its index among the pairs of its first face.
  *
  * A search of two soups builds one tree over the posed triangles of both, and takes only pairs of
  * one triangle of each. Its cost does not depend on the poses. */
@@ -274,10 +274,10 @@ struct soup_cuda_boxes {
         return state != 0 ? carom_box_empty() : box_of(t);
     }
 
-    __device__ carom_box place(uint32_t place, uint32_t item) const {
+    __device__ carom_box box_at(uint32_t slot, uint32_t item) const {
         uint32_t vertices[3];
         carom_triangle t = load_triangle(v, item, vertices);
-        if (records != nullptr) record_set(records + 3 * (uint64_t)place, t, vertices);
+        if (records != nullptr) record_set(records + 3 * (uint64_t)slot, t, vertices);
         return searched(item) ? box_of(t) : carom_box_empty();
     }
 };
@@ -604,7 +604,7 @@ static void soup_cuda_prepare_launch(carom_device *device, carom_device_op *op) 
                             alone_of(soup), &op->counters->n[SOUP_CUDA_N_FOUND]);
 }
 
-static carom_status soup_cuda_prepare_settle(carom_device *device, carom_device_op *op,
+static carom_status soup_cuda_prepare_finish(carom_device *device, carom_device_op *op,
                                              const carom_device_counters *counters, bool *again) {
     carom_device_soup *soup = carom_device_arguments<soup_cuda_prepare_arguments>(op)->soup;
     *again = false;
@@ -619,7 +619,7 @@ static carom_status soup_cuda_prepare_settle(carom_device *device, carom_device_
 static carom_status soup_cuda_submit_prepare(carom_device *device, carom_device_soup *soup,
                                              const void *positions) {
     carom_device_op op = {
-        soup_cuda_prepare_reserve, soup_cuda_prepare_launch, soup_cuda_prepare_settle, nullptr, {}};
+        soup_cuda_prepare_reserve, soup_cuda_prepare_launch, soup_cuda_prepare_finish, nullptr, {}};
     *carom_device_arguments<soup_cuda_prepare_arguments>(&op) =
         soup_cuda_prepare_arguments{soup, positions};
     return carom_device_submit(device, &op);
@@ -669,7 +669,7 @@ static carom_status reserve_soup(carom_device *device, carom_device_soup *soup) 
         CAROM_DEVICE_TRY(carom_device_reserve(device, array.block, array.bytes, "a soup"));
     soup->tree.items = (uint32_t *)soup->items.data;
     soup->tree.sides = nullptr;
-    carom_bvh_cuda_tree_place(&soup->tree, (float *)soup->boxes.data);
+    carom_bvh_cuda_tree_lay_out(&soup->tree, (float *)soup->boxes.data);
     return CAROM_OK;
 }
 
@@ -761,13 +761,13 @@ struct cross_memory {
     float4 *records;
 };
 
-static uint64_t place_cross(const soup_cuda_search_arguments *s, char *memory, cross_memory *m) {
+static uint64_t lay_out_cross(const soup_cuda_search_arguments *s, char *memory, cross_memory *m) {
     uint32_t count = (uint32_t)triangles_of(s);
     uint64_t at = CAROM_DEVICE_ALLOCATION;
     static_assert(sizeof(box_frame) <= CAROM_DEVICE_ALLOCATION, "the frame is one row");
     uint64_t floats = carom_tree_shape(count, &m->tree);
     m->frame = (box_frame *)memory;
-    carom_bvh_cuda_tree_place(&m->tree, (float *)(memory + at));
+    carom_bvh_cuda_tree_lay_out(&m->tree, (float *)(memory + at));
     at += carom_device_row(floats * sizeof(float));
     m->records = (float4 *)(memory + at);
     at += carom_device_row(3 * sizeof(float4) * (uint64_t)count);
@@ -792,7 +792,7 @@ static carom_status soup_cuda_search_reserve(carom_device *device, carom_device_
         cross_memory m = {};
         CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, (uint32_t)n));
         CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_SOUP_TREE,
-                                                      place_cross(s, nullptr, &m), "a search"));
+                                                      lay_out_cross(s, nullptr, &m), "a search"));
     }
     if (s->method.by_grid)
         CAROM_DEVICE_TRY(carom_grid_reserve(device, (uint32_t)n, s->method.table));
@@ -822,8 +822,8 @@ static soup_cuda_view begin_search(carom_device *device, carom_device_op *op,
     *records = v.a.doubles ? nullptr : (const float4 *)s->a.soup->records.data;
     if (!is_cross(s)) return v;
     cross_memory m = {};
-    uint64_t bytes = place_cross(s, nullptr, &m);
-    (void)place_cross(s, carom_device_take<char>(device, CAROM_SCRATCH_SOUP_TREE, bytes), &m);
+    uint64_t bytes = lay_out_cross(s, nullptr, &m);
+    (void)lay_out_cross(s, carom_device_take<char>(device, CAROM_SCRATCH_SOUP_TREE, bytes), &m);
     v.cross = true;
     v.b = side_of_soup(s->b.soup);
     v.a.moved = s->a.moved;
@@ -846,11 +846,11 @@ static soup_cuda_view begin_search(carom_device *device, carom_device_op *op,
 struct boxes_in_order {
     carom_bvh_cuda_tree tree;
 
-    __device__ carom_box box(uint32_t place) const {
-        return carom_tree_entry(tree.boxes[0], place);
+    __device__ carom_box box(uint32_t slot) const {
+        return carom_tree_entry(tree.boxes[0], slot);
     }
-    __device__ bool second(uint32_t place) const {
-        return (tree.sides[place / CAROM_WARP] >> place % CAROM_WARP & 1u) != 0;
+    __device__ bool second(uint32_t slot) const {
+        return (tree.sides[slot / CAROM_WARP] >> slot % CAROM_WARP & 1u) != 0;
     }
     __device__ bool paired(uint32_t a, uint32_t b) const {
         return tree.sides == nullptr || second(a) != second(b);
@@ -907,7 +907,7 @@ static void soup_cuda_search_launch(carom_device *device, carom_device_op *op) {
         carom_pairs_sort(device, r, first_faces(s), s->pairs, &op->counters->n[SOUP_CUDA_N_LONG]);
 }
 
-static carom_status soup_cuda_search_settle(carom_device *device, carom_device_op *op,
+static carom_status soup_cuda_search_finish(carom_device *device, carom_device_op *op,
                                             const carom_device_counters *counters, bool *again) {
     const soup_cuda_search_arguments *s = carom_device_arguments<soup_cuda_search_arguments>(op);
     const carom_device_count *n = counters->n;
@@ -944,7 +944,7 @@ static carom_status soup_search(carom_device *device, const carom_device_posed *
                                 const carom_device_posed *b, const carom_device_method *method,
                                 carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count) {
     carom_device_op op = {
-        soup_cuda_search_reserve, soup_cuda_search_launch, soup_cuda_search_settle, nullptr, {}};
+        soup_cuda_search_reserve, soup_cuda_search_launch, soup_cuda_search_finish, nullptr, {}};
     *carom_device_arguments<soup_cuda_search_arguments>(&op) = soup_cuda_search_arguments{
         *a, b != nullptr ? *b : carom_device_posed{}, *method, order, pairs, count};
     return carom_device_submit(device, &op);

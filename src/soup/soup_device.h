@@ -6,6 +6,7 @@
 #include "base/device.h"
 #include "geom/pose.h"
 #include "grid/grid_item.h"
+#include "soup/soup_near.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,24 +39,6 @@ typedef struct carom_device_method {
     int32_t lift; /* of carom_grid_space */
 } carom_device_method;
 
-/* Two faces whose distance doubles cannot compare with the reach of the smaller one. */
-typedef struct carom_device_near {
-    uint32_t face[2];
-    carom_triangle triangle[2];
-    double diameter[2];
-} carom_device_near;
-
-/* Near faces of a soup; arrays in device memory, until the next query. */
-typedef struct carom_device_k_free {
-    const double *diameters;    /* of each face; negative: it is ignored */
-    const uint32_t *counts;     /* of each face, without undecided pairs */
-    const uint32_t *neighbours; /* of these, with a common vertex */
-    uint64_t neighbour_count;   /* their sum */
-    bool beyond;                /* a coordinate is too large */
-    const carom_device_near *undecided;
-    uint64_t undecided_count;
-} carom_device_k_free;
-
 typedef struct carom_cuda_soup {
     carom_status (*create)(carom_device *device, carom_device_soup **soup);
     void (*destroy)(carom_device_soup *soup);
@@ -77,7 +60,7 @@ typedef struct carom_cuda_soup {
                            carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count);
     carom_status (*get_work)(carom_device *device, carom_work *work); /* of the last search */
 
-    /* Counts the near faces of a soup of triangles (soup_kfree.c); waits. */
+    /* Counts the near faces of a soup of triangles (soup_near.h); waits. */
     carom_status (*k_free)(carom_device *device, const carom_device_soup *soup,
                            carom_device_k_free *result);
 } carom_cuda_soup;

@@ -45,10 +45,10 @@ static double soup_distance_limit_after(const void *user, const carom_soup_neare
 /* ---- Query ----------------------------------------------------------------------------------- */
 
 static carom_status soup_distance_find_nearest(carom_context *context,
-                                               const carom_soup_placing *placing, double limit,
+                                               const carom_soup_posed_pair *posed, double limit,
                                                carom_soup_nearest *best) {
     carom_soup_nearest_search search = {.context = context,
-                                        .placing = placing,
+                                        .posed = posed,
                                         .limit = limit,
                                         .turn = true,
                                         .measure = soup_distance_measure,
@@ -71,18 +71,18 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
                           "the limit of the distance is %g; it must be positive, or 0 for none",
                           limit);
     if (limit == 0.0) limit = HUGE_VAL;
-    carom_soup_placing placing;
-    carom_soup_meeting meeting;
+    carom_soup_posed_pair posed;
+    carom_soup_first_pair first_pair;
     carom_soup_nearest best = {.any = false};
     CAROM_TRY(carom_soup_check_ready(context, a));
     CAROM_TRY(carom_soup_check_ready(context, b));
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    CAROM_TRY(carom_soup_find_first(context, &placing, &meeting));
-    if (meeting.any) {
-        carom_soup_nearest_of(&placing, meeting.a, meeting.b, &best);
+    CAROM_TRY(carom_soup_pose(context, a, pose_a, b, pose_b, &posed));
+    CAROM_TRY(carom_soup_find_first(context, &posed, &first_pair));
+    if (first_pair.any) {
+        carom_soup_nearest_of(&posed, first_pair.a, first_pair.b, &best);
         best.closest.distance = 0.0;
     } else {
-        CAROM_TRY(soup_distance_find_nearest(context, &placing, limit, &best));
+        CAROM_TRY(soup_distance_find_nearest(context, &posed, limit, &best));
     }
     if (!best.any) return CAROM_OK;
     *gap = (carom_soup_gap){best.closest.distance, best.face_a, best.face_b, best.closest.a,

@@ -2,14 +2,14 @@
 /* Comparison of all triangles of one soup with all of another, by boxes in doubles; correct at any
  * scale.
  *
- * It serves placings that boxes in float32 cannot represent: soups of very different sizes, or very
- * far apart. The posed corners themselves are compared, so rounding loses no pair. Besides x, y and
- * z there may be a fourth axis, the direction from a to b. For soups far apart only the foremost
- * triangles along it can be nearest, so few triangles are left to compare. */
+ * It serves posed pairs that boxes in float32 cannot represent: soups of very different sizes, or
+ * very far apart. The posed corners themselves are compared, so rounding loses no pair. Besides x,
+ * y and z there may be a fourth axis, the direction from a to b. For soups far apart only the
+ * foremost triangles along it can be nearest, so few triangles are left to compare. */
 #include "base/progress.h"
 #include "geom/length.h"
 #include "soup/soup.h"
-#include "soup/soup_place.h"
+#include "soup/soup_posed_pair.h"
 
 typedef struct posed_box {
     carom_vec3 low, high;
@@ -90,25 +90,25 @@ static carom_status boxes_make(carom_context *context, const carom_soup_side *si
 }
 
 /* Calls fn for one pair; false if fn stops the search. */
-static bool call(const carom_soup_placing *placing, const posed_box *a, const posed_box *b,
+static bool call(const carom_soup_posed_pair *posed, const posed_box *a, const posed_box *b,
                  carom_soup_each_fn *fn, void *user) {
-    carom_triangle posed_a = carom_soup_posed(&placing->a, a->triangle);
-    carom_triangle posed_b = carom_soup_posed(&placing->b, b->triangle);
+    carom_triangle posed_a = carom_soup_posed(&posed->a, a->triangle);
+    carom_triangle posed_b = carom_soup_posed(&posed->b, b->triangle);
     return fn(user, a->triangle, b->triangle, &posed_a, &posed_b);
 }
 
 /* Calls fn for the foremost triangle of each soup, which sets a first limit. */
-static bool call_foremost(const carom_soup_placing *placing, const soup_each_boxes *a,
+static bool call_foremost(const carom_soup_posed_pair *posed, const soup_each_boxes *a,
                           const soup_each_boxes *b, carom_soup_each_fn *fn, void *user) {
     uint32_t last = 0, first = 0;
     for (uint32_t i = 1; i < a->count; ++i)
         if (a->data[i].high_along > a->data[last].high_along) last = i;
     for (uint32_t i = 1; i < b->count; ++i)
         if (b->data[i].low_along < b->data[first].low_along) first = i;
-    return call(placing, &a->data[last], &b->data[first], fn, user);
+    return call(posed, &a->data[last], &b->data[first], fn, user);
 }
 
-static void soup_each_compare(carom_context *context, const carom_soup_placing *placing,
+static void soup_each_compare(carom_context *context, const carom_soup_posed_pair *posed,
                               soup_each_boxes *a, soup_each_boxes *b, const double *limit,
                               double slack, carom_soup_each_fn *fn, void *user) {
     uint32_t kept = 0;
@@ -121,7 +121,7 @@ static void soup_each_compare(carom_context *context, const carom_soup_placing *
         if (!soup_each_is_near(&a->all, box, *limit + slack)) continue;
         for (uint32_t i = 0; i < a->count; ++i) {
             if (!soup_each_is_near(&a->data[i], box, *limit + slack)) continue;
-            if (!call(placing, &a->data[i], box, fn, user)) return;
+            if (!call(posed, &a->data[i], box, fn, user)) return;
             work += WORK_OF_CALL;
             if (work < WORK_PER_CHECK) continue;
             work = 0;
@@ -134,12 +134,12 @@ static void soup_each_compare(carom_context *context, const carom_soup_placing *
     }
 }
 
-carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
+carom_status carom_soup_each_two(carom_context *context, const carom_soup_posed_pair *posed,
                                  carom_vec3 along, const double *limit, carom_soup_each_fn *fn,
                                  void *user) {
     soup_each_boxes a, b;
-    CAROM_TRY(boxes_make(context, &placing->a, along, &a));
-    CAROM_TRY(boxes_make(context, &placing->b, along, &b));
+    CAROM_TRY(boxes_make(context, &posed->a, along, &a));
+    CAROM_TRY(boxes_make(context, &posed->b, along, &b));
     if (a.count == 0 || b.count == 0) return CAROM_OK;
     double size = CAROM_MAX(carom_vec_largest(a.all.low), carom_vec_largest(a.all.high));
     size = CAROM_MAX(carom_vec_largest(b.all.low), size);
@@ -147,7 +147,7 @@ carom_status carom_soup_each_two(carom_context *context, const carom_soup_placin
     /* Measured distances are rounded, and so are positions along the direction. */
     double slack = *limit > 0.0 ? 0x1p-46 * size : 0.0;
     bool directed = carom_vec_largest(along) > 0.0;
-    if (directed && !call_foremost(placing, &a, &b, fn, user)) return CAROM_OK;
-    soup_each_compare(context, placing, &a, &b, limit, slack, fn, user);
+    if (directed && !call_foremost(posed, &a, &b, fn, user)) return CAROM_OK;
+    soup_each_compare(context, posed, &a, &b, limit, slack, fn, user);
     return carom_progress_look(context);
 }

@@ -7,7 +7,7 @@
  *   WIDTH               lanes of a vector
  *   MINIMUM, MAXIMUM, MAGNITUDE, SET_OF(flags)
  *   NAME(load)(points, list, which, at)   corner `which` of the pairs from `at` on
- *   UNIT, UNDERFLOW     of the error bound: 2^3 times the unit roundoff, and the error by underflow
+ *   UNIT, SUBNORMAL     of the error bound: 2^3 times the unit roundoff, and the error by underflow
  *
  * Floats: a difference of floats is rounded. The bound of triangle_filter.h includes this rounding,
  * for floats as for doubles, so the same code is correct for both. Floats leave a few more pairs
@@ -40,7 +40,7 @@ static inline NAME(vec) NAME(load_from)(const carom_soup_points *points, const p
 /* carom_orient_error. */
 static inline VECTOR NAME(orient_error)(VECTOR x, VECTOR y, VECTOR z) {
     VECTOR sum = (x + y) + (z + 1);
-    return UNIT * (8 * x * y * z) + UNDERFLOW * (sum * sum);
+    return UNIT * (8 * x * y * z) + SUBNORMAL * (sum * sum);
 }
 
 static inline VECTOR NAME(most_of_4)(VECTOR a, VECTOR b, VECTOR c, VECTOR d) {
@@ -240,4 +240,4 @@ static void NAME(decide)(const carom_soup_points *points, pair_corners *lists,
 #undef MAGNITUDE
 #undef SET_OF
 #undef UNIT
-#undef UNDERFLOW
+#undef SUBNORMAL

@@ -10,10 +10,10 @@
 
 #define BALLS_PER_RANGE 4096u /* triangles with their balls */
 
-typedef struct soup_grid_place {
+typedef struct soup_grid_copy {
     const carom_soup *soup;
     carom_soup_grid *cells;
-} soup_grid_place;
+} soup_grid_copy;
 
 /* The error of a corner in the frame is at most 2^-53 of its coordinate, or an underflow. */
 carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
@@ -32,13 +32,13 @@ carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
     return ball;
 }
 
-static carom_status soup_grid_place_triangles(void *argument, carom_range range) {
-    soup_grid_place *p = argument;
+static carom_status soup_grid_copy_triangles(void *argument, carom_range range) {
+    soup_grid_copy *p = argument;
     const carom_soup *soup = p->soup;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
         uint32_t item = p->cells->grid.items[rank];
         CAROM_ASSERT(item < soup->triangle_count);
-        memcpy(p->cells->placed + 3 * rank, soup->corners + 3 * (uint64_t)item,
+        memcpy(p->cells->rank_corners + 3 * rank, soup->corners + 3 * (uint64_t)item,
                3 * sizeof(uint32_t));
         if (carom_soup_searched(soup, item))
             p->cells->balls[rank] = carom_soup_ball(soup, item);
@@ -54,24 +54,24 @@ carom_status carom_soup_grid_build(carom_context *context, const carom_allocator
     carom_grid_source source = {soup->triangle_count, carom_soup_boxes, soup};
     uint64_t count = soup->triangle_count;
     CAROM_TRY(carom_grid_build(context, allocator, &cells->grid, def, NULL, &source));
-    if (count > cells->capacity || cells->placed == NULL) {
-        cells->placed =
-            carom_grid_renew(context, allocator, cells->placed, 3 * count + 1, sizeof(uint32_t));
+    if (count > cells->capacity || cells->rank_corners == NULL) {
+        cells->rank_corners = carom_grid_renew(context, allocator, cells->rank_corners,
+                                               3 * count + 1, sizeof(uint32_t));
         cells->balls =
             carom_grid_renew(context, allocator, cells->balls, count, sizeof(carom_ball));
-        bool made = cells->placed != NULL && cells->balls != NULL;
+        bool made = cells->rank_corners != NULL && cells->balls != NULL;
         cells->capacity = made ? count : 0;
         if (!made) return carom_fail_memory(context, count * 44, "a soup's grid");
     }
     CAROM_ASSERT(cells->grid.view.item_count == count && cells->capacity >= count);
-    cells->placed[3 * count] = 0; /* SIMD loads read one entry past the last */
-    soup_grid_place p = {soup, cells};
-    return carom_parallel_for(context, count, BALLS_PER_RANGE, soup_grid_place_triangles, &p);
+    cells->rank_corners[3 * count] = 0; /* SIMD loads read one entry past the last */
+    soup_grid_copy p = {soup, cells};
+    return carom_parallel_for(context, count, BALLS_PER_RANGE, soup_grid_copy_triangles, &p);
 }
 
 void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocator) {
     carom_grid_free(&cells->grid, allocator);
-    carom_release(allocator, cells->placed);
+    carom_release(allocator, cells->rank_corners);
     carom_release(allocator, cells->balls);
     *cells = (carom_soup_grid){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_kfree_cuda.h: k-freeness on the GPU (soup_kfree.c), included by soup_cuda.cu alone.
+/* soup_kfree_cuda.h: k-freeness on the GPU (kfree.c), included by soup_cuda.cu alone.
  *
  * Of two faces, the one with the smaller diameter counts the other where they are at most a quarter
  * of that diameter apart. So every box is enlarged by half of its own face's reach: where faces are
@@ -9,31 +9,31 @@
 #ifndef CAROM_SRC_SOUP_SOUP_KFREE_CUDA_H
 #define CAROM_SRC_SOUP_SOUP_KFREE_CUDA_H
 
+#include "geom/diameter_item.h"
 #include "geom/within.h"
-#include "soup/soup_kfree_item.h"
 
 /* Counters: */
 enum { K_LEAF_PAIRS, K_CANDIDATES, K_MEASURED, K_UNDECIDED, K_NEIGHBOURS, K_BEYOND };
 
 /* The diameter of triangles that are ignored. */
-#define CROWD_NOT_THERE (-1.0)
+#define KFREE_NOT_THERE (-1.0)
 
 /* Candidates per triangle that there is room for at first: a cloth has 20. */
-#define CROWD_PER_TRIANGLE 24u
+#define KFREE_CANDIDATES_PER_TRIANGLE 24u
 /* Triangles per undecided pair that there is room for at first, and undecided pairs that go to the
  * host: some in a million are. */
-#define CROWD_TRIANGLES_PER_UNDECIDED 4u
-#define CROWD_NEAR_ENTRIES            4096u
+#define KFREE_TRIANGLES_PER_UNDECIDED 4u
+#define KFREE_NEAR_ENTRIES            4096u
 /* By which boxes are enlarged at least, so that rounding never shrinks one; far below any size. */
-#define CROWD_LEAST_REACH 0x1p-1000
+#define KFREE_LEAST_REACH 0x1p-1000
 
 /* Arrays of one number per face. */
-struct soup_kfree_cuda_crowd {
+struct soup_kfree_cuda_counts {
     double *diameters;
     uint32_t *counts, *neighbours;
 };
 
-static uint64_t place_crowd(uint32_t faces, char *memory, soup_kfree_cuda_crowd *c) {
+static uint64_t lay_out_counts(uint32_t faces, char *memory, soup_kfree_cuda_counts *c) {
     uint64_t row = carom_device_row((uint64_t)faces * sizeof(double));
     c->diameters = (double *)memory;
     c->counts = (uint32_t *)(memory + row);
@@ -41,13 +41,13 @@ static uint64_t place_crowd(uint32_t faces, char *memory, soup_kfree_cuda_crowd 
     return 3 * row;
 }
 
-static __global__ void measure_faces(soup_cuda_view v, soup_kfree_cuda_crowd c,
+static __global__ void measure_faces(soup_cuda_view v, soup_kfree_cuda_counts c,
                                      carom_device_counters *counters) {
     carom_device_begin();
     uint32_t vertices[3], i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= v.a.triangle_count) return;
     uint8_t state = v.a.states[i];
-    double diameter = CROWD_NOT_THERE;
+    double diameter = KFREE_NOT_THERE;
     if (state == 0 || (state == SOUP_CUDA_DEGENERATE && v.a.as_segments)) {
         carom_triangle t = load_triangle(v, i, vertices);
         for (int k = 0; k < 3; ++k)
@@ -68,12 +68,12 @@ struct wide_boxes {
         return false;
     }
 
-    __device__ carom_box place(uint32_t, uint32_t item) const {
+    __device__ carom_box box_at(uint32_t, uint32_t item) const {
         uint32_t vertices[3];
         if (diameters[item] < 0.0) return carom_box_empty();
         carom_box box = plain.box_of(load_triangle(plain.v, item, vertices));
         double scale = plain.v.frame != nullptr ? plain.v.frame->scale : 1.0;
-        double by = 0.5 * carom_diameter_reach(diameters[item]) * scale + CROWD_LEAST_REACH;
+        double by = 0.5 * carom_diameter_reach(diameters[item]) * scale + KFREE_LEAST_REACH;
         for (int k = 0; k < 3; ++k) {
             box.low[k] = round_down((double)box.low[k] - by);
             box.high[k] = -round_down(-((double)box.high[k] + by));
@@ -90,7 +90,7 @@ static __device__ inline void add_to_counter(carom_device_count *counter, unsign
 
 static __global__ void __launch_bounds__(SOUP_CUDA_THREADS)
     soup_kfree_cuda_count_near(soup_cuda_view v, const uint32_t *items, const float4 *records,
-                               soup_kfree_cuda_crowd c, carom_device_list<uint2> candidates,
+                               soup_kfree_cuda_counts c, carom_device_list<uint2> candidates,
                                carom_device_list<uint2> undecided,
                                carom_device_counters *counters) {
     carom_device_begin();
@@ -137,7 +137,7 @@ static __global__ void __launch_bounds__(SOUP_CUDA_THREADS)
 }
 
 /* Undecided pairs with their corners, for the host. */
-static __global__ void gather_undecided(soup_cuda_view v, soup_kfree_cuda_crowd c,
+static __global__ void gather_undecided(soup_cuda_view v, soup_kfree_cuda_counts c,
                                         carom_device_list<uint2> undecided, carom_device_near *near,
                                         uint64_t capacity) {
     carom_device_begin();
@@ -157,7 +157,7 @@ static __global__ void gather_undecided(soup_cuda_view v, soup_kfree_cuda_crowd 
     }
 }
 
-struct crowd_arguments {
+struct neighbours_arguments {
     const carom_device_soup *soup;
     carom_device_k_free *result; /* of the caller, who waits */
 };
@@ -167,42 +167,43 @@ static carom_bvh_cuda_tree wide_tree(const carom_device_soup *soup, float *memor
                                      uint64_t *floats) {
     carom_bvh_cuda_tree tree = {};
     *floats = carom_tree_shape(soup->def.triangle_count, &tree);
-    carom_bvh_cuda_tree_place(&tree, memory);
+    carom_bvh_cuda_tree_lay_out(&tree, memory);
     tree.items = soup->tree.items;
     return tree;
 }
 
-static carom_status crowd_reserve(carom_device *device, carom_device_op *op) {
-    const carom_device_soup *soup = carom_device_arguments<crowd_arguments>(op)->soup;
+static carom_status neighbours_reserve(carom_device *device, carom_device_op *op) {
+    const carom_device_soup *soup = carom_device_arguments<neighbours_arguments>(op)->soup;
     uint64_t n = soup->def.triangle_count, floats;
-    soup_kfree_cuda_crowd c = {};
+    soup_kfree_cuda_counts c = {};
     (void)wide_tree(soup, nullptr, &floats);
     CAROM_DEVICE_TRY(carom_tree_find_reserve(device, n));
     const struct {
         carom_device_scratch block;
         uint64_t entries, size;
     } wanted[] = {{CAROM_SCRATCH_PAIRS_CANDIDATES,
-                   CROWD_PER_TRIANGLE * n + CAROM_DEVICE_LIST_ENTRIES, sizeof(uint2)},
+                   KFREE_CANDIDATES_PER_TRIANGLE * n + CAROM_DEVICE_LIST_ENTRIES, sizeof(uint2)},
                   {CAROM_SCRATCH_SOUP_UNDECIDED,
-                   n / CROWD_TRIANGLES_PER_UNDECIDED + CAROM_DEVICE_LIST_ENTRIES, sizeof(uint2)},
-                  {CAROM_SCRATCH_SOUP_NEAR, CROWD_NEAR_ENTRIES, sizeof(carom_device_near)}};
+                   n / KFREE_TRIANGLES_PER_UNDECIDED + CAROM_DEVICE_LIST_ENTRIES, sizeof(uint2)},
+                  {CAROM_SCRATCH_SOUP_NEAR, KFREE_NEAR_ENTRIES, sizeof(carom_device_near)}};
     for (const auto &list : wanted)
         CAROM_DEVICE_TRY(carom_device_reserve_list(device, list.block, list.entries, list.size,
                                                    "counting faces"));
     CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_SOUP_TREE,
                                                   floats * sizeof(float), "counting faces"));
-    return carom_device_reserve_scratch(device, CAROM_SCRATCH_SOUP_CROWD,
-                                        place_crowd((uint32_t)n, nullptr, &c), "counting faces");
+    return carom_device_reserve_scratch(device, CAROM_SCRATCH_SOUP_NEIGHBOURS,
+                                        lay_out_counts((uint32_t)n, nullptr, &c), "counting faces");
 }
 
-static void crowd_launch(carom_device *device, carom_device_op *op) {
-    const carom_device_soup *soup = carom_device_arguments<crowd_arguments>(op)->soup;
+static void neighbours_launch(carom_device *device, carom_device_op *op) {
+    const carom_device_soup *soup = carom_device_arguments<neighbours_arguments>(op)->soup;
     uint32_t n = soup->def.triangle_count;
     uint64_t floats;
     soup_cuda_view v = view_of_soup(soup);
-    soup_kfree_cuda_crowd c = {};
-    uint64_t bytes = place_crowd(n, nullptr, &c);
-    (void)place_crowd(n, carom_device_take<char>(device, CAROM_SCRATCH_SOUP_CROWD, bytes), &c);
+    soup_kfree_cuda_counts c = {};
+    uint64_t bytes = lay_out_counts(n, nullptr, &c);
+    (void)lay_out_counts(n, carom_device_take<char>(device, CAROM_SCRATCH_SOUP_NEIGHBOURS, bytes),
+                         &c);
     (void)wide_tree(soup, nullptr, &floats);
     carom_bvh_cuda_tree tree = wide_tree(
         soup, carom_device_take<float>(device, CAROM_SCRATCH_SOUP_TREE, floats * sizeof(float)),
@@ -233,9 +234,9 @@ static void crowd_launch(carom_device *device, carom_device_op *op) {
                         near.data, near.capacity);
 }
 
-static carom_status crowd_settle(carom_device *device, carom_device_op *op,
-                                 const carom_device_counters *counters, bool *again) {
-    const crowd_arguments *arguments = carom_device_arguments<crowd_arguments>(op);
+static carom_status neighbours_finish(carom_device *device, carom_device_op *op,
+                                      const carom_device_counters *counters, bool *again) {
+    const neighbours_arguments *arguments = carom_device_arguments<neighbours_arguments>(op);
     const carom_device_count *n = counters->n;
     const struct {
         carom_device_scratch block;
@@ -251,9 +252,10 @@ static carom_status crowd_settle(carom_device *device, carom_device_op *op,
     device->steps.candidates = n[K_MEASURED];
     device->steps.open_in_floats = n[K_MEASURED];
     device->steps.open_in_doubles = n[K_UNDECIDED];
-    soup_kfree_cuda_crowd c = {};
-    (void)place_crowd(arguments->soup->def.triangle_count,
-                      carom_device_scratch_data<char>(device, CAROM_SCRATCH_SOUP_CROWD), &c);
+    soup_kfree_cuda_counts c = {};
+    (void)lay_out_counts(arguments->soup->def.triangle_count,
+                         carom_device_scratch_data<char>(device, CAROM_SCRATCH_SOUP_NEIGHBOURS),
+                         &c);
     *arguments->result = carom_device_k_free{
         c.diameters,
         c.counts,
@@ -267,9 +269,9 @@ static carom_status crowd_settle(carom_device *device, carom_device_op *op,
 
 static carom_status soup_k_free(carom_device *device, const carom_device_soup *soup,
                                 carom_device_k_free *result) {
-    carom_device_op op = {crowd_reserve, crowd_launch, crowd_settle, nullptr, {}};
+    carom_device_op op = {neighbours_reserve, neighbours_launch, neighbours_finish, nullptr, {}};
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    *carom_device_arguments<crowd_arguments>(&op) = crowd_arguments{soup, result};
+    *carom_device_arguments<neighbours_arguments>(&op) = neighbours_arguments{soup, result};
     CAROM_DEVICE_TRY(carom_device_submit(device, &op));
     return carom_device_finish(device);
 }

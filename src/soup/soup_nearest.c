@@ -29,13 +29,13 @@ static bool soup_nearest_is_better(const carom_soup_nearest *n, const carom_soup
     return n->a != than->a ? n->a < than->a : n->b < than->b; /* polygons have several */
 }
 
-void carom_soup_nearest_of(const carom_soup_placing *placing, uint32_t a, uint32_t b,
+void carom_soup_nearest_of(const carom_soup_posed_pair *posed, uint32_t a, uint32_t b,
                            carom_soup_nearest *found) {
-    carom_triangle posed_a = carom_soup_posed(&placing->a, a);
-    carom_triangle posed_b = carom_soup_posed(&placing->b, b);
+    carom_triangle posed_a = carom_soup_posed(&posed->a, a);
+    carom_triangle posed_b = carom_soup_posed(&posed->b, b);
     *found = (carom_soup_nearest){.any = true,
-                                  .face_a = carom_soup_face(placing->a.soup, a),
-                                  .face_b = carom_soup_face(placing->b.soup, b),
+                                  .face_a = carom_soup_face(posed->a.soup, a),
+                                  .face_b = carom_soup_face(posed->b.soup, b),
                                   .a = a,
                                   .b = b};
     carom_near_triangles(posed_a.corner, posed_b.corner, &found->closest);
@@ -59,29 +59,28 @@ static inline bool soup_nearest_look_at(const carom_soup_nearest_search *s, uint
     carom_soup_nearest found = {.any = true, .a = a, .b = b};
     if (!s->measure(s->user, best, posed_a, posed_b, &found)) return false;
     ++*measured;
-    found.face_a = carom_soup_face(s->placing->a.soup, a);
-    found.face_b = carom_soup_face(s->placing->b.soup, b);
+    found.face_a = carom_soup_face(s->posed->a.soup, a);
+    found.face_b = carom_soup_face(s->posed->b.soup, b);
     found.least = found.closest.distance;
     return soup_nearest_offer(best, &found);
 }
 
 /* ---- On trees -------------------------------------------------------------------------------- */
 
-static float soup_nearest_measure(carom_obb_traversal *traversal, uint32_t place_a,
-                                  uint32_t place_b) {
+static float soup_nearest_measure(carom_obb_traversal *traversal, uint32_t slot_a,
+                                  uint32_t slot_b) {
     soup_nearest_worker *w = traversal->user;
     const carom_soup_nearest_search *s = w->search;
-    const carom_soup_placing *placing = s->placing;
-    uint32_t a = placing->a.items[place_a], b = placing->b.items[place_b];
-    carom_triangle posed_a = carom_soup_posed(&placing->a, a);
-    if (b != w->last_b) w->posed_b = carom_soup_posed(&placing->b, w->last_b = b);
+    const carom_soup_posed_pair *posed = s->posed;
+    uint32_t a = posed->a.items[slot_a], b = posed->b.items[slot_b];
+    carom_triangle posed_a = carom_soup_posed(&posed->a, a);
+    if (b != w->last_b) w->posed_b = carom_soup_posed(&posed->b, w->last_b = b);
     if (!soup_nearest_look_at(s, a, b, &posed_a, &w->posed_b, &w->best, &w->measured))
         return atomic_load_explicit(&w->base.search->limit, memory_order_relaxed);
     const carom_closest *closest = &w->best.closest;
-    if (s->turn)
-        carom_soup_set_direction(traversal, placing, carom_vec_sub(closest->b, closest->a));
+    if (s->turn) carom_soup_set_direction(traversal, posed, carom_vec_sub(closest->b, closest->a));
     return carom_obb_search_lower(w->base.search,
-                                  carom_soup_limit_of(placing, s->limit_after(s->user, &w->best)));
+                                  carom_soup_limit_of(posed, s->limit_after(s->user, &w->best)));
 }
 
 static void soup_nearest_worker_begin(void *user, void *state) {
@@ -91,8 +90,8 @@ static void soup_nearest_worker_begin(void *user, void *state) {
     w->best.any = false;
     w->measured = 0;
     w->last_b = CAROM_BVH_NONE;
-    carom_soup_begin_traversal(s->placing, &w->base.traversal);
-    carom_soup_set_direction(&w->base.traversal, s->placing, s->placing->offset);
+    carom_soup_begin_traversal(s->posed, &w->base.traversal);
+    carom_soup_set_direction(&w->base.traversal, s->posed, s->posed->offset);
 }
 
 static carom_status soup_nearest_search_trees(const carom_soup_nearest_search *s,
@@ -104,7 +103,7 @@ static carom_status soup_nearest_search_trees(const carom_soup_nearest_search *s
                                .begin = soup_nearest_worker_begin,
                                .measure = soup_nearest_measure,
                                .budget = UINT64_MAX,
-                               .limit = carom_soup_limit_of(s->placing, s->limit)};
+                               .limit = carom_soup_limit_of(s->posed, s->limit)};
     CAROM_TRY(carom_obb_search_begin(&search));
     carom_status status = carom_obb_search_run(&search);
     s->context->work.visits += search.visits;
@@ -140,7 +139,7 @@ static carom_status soup_nearest_compare_all(const carom_soup_nearest_search *s,
                                              carom_soup_nearest *best) {
     all_with_all all = {.search = s, .limit = s->limit * LIMIT_MARGIN};
     carom_status status =
-        carom_soup_each_two(s->context, s->placing, carom_soup_direction_of(s->placing->offset),
+        carom_soup_each_two(s->context, s->posed, carom_soup_direction_of(s->posed->offset),
                             &all.limit, measure_two, &all);
     s->context->work.candidates += all.measured;
     *best = all.best;
@@ -152,7 +151,7 @@ carom_status carom_soup_find_nearest_two(const carom_soup_nearest_search *search
     carom_arena *scratch = carom_scratch(search->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     *best = (carom_soup_nearest){.any = false};
-    carom_status status = search->placing->extreme || search->placing->far
+    carom_status status = search->posed->extreme || search->posed->far
                               ? soup_nearest_compare_all(search, best)
                               : soup_nearest_search_trees(search, best);
     carom_arena_rewind(scratch, mark);

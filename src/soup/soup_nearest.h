@@ -5,7 +5,7 @@
 #define CAROM_SRC_SOUP_SOUP_NEAREST_H
 
 #include "geom/distance_item.h"
-#include "soup/soup_place.h"
+#include "soup/soup_posed_pair.h"
 
 /* Two triangles: the earliest, then the nearest, then those with the lowest numbers are best, so
  * that the result does not depend on the order in which pairs are measured. */
@@ -19,7 +19,7 @@ typedef struct carom_soup_nearest {
 
 typedef struct carom_soup_nearest_search {
     carom_context *context;
-    const carom_soup_placing *placing;
+    const carom_soup_posed_pair *posed;
     const void *user;
     double limit; /* pairs farther apart do not matter */
     bool turn;    /* search along the direction of the best pair so far */
@@ -37,7 +37,7 @@ carom_status carom_soup_find_nearest_two(const carom_soup_nearest_search *search
                                          carom_soup_nearest *best);
 
 /* Names two triangles and measures them as points of the search do. */
-void carom_soup_nearest_of(const carom_soup_placing *placing, uint32_t a, uint32_t b,
+void carom_soup_nearest_of(const carom_soup_posed_pair *posed, uint32_t a, uint32_t b,
                            carom_soup_nearest *found);
 
 #endif

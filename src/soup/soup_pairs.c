@@ -74,14 +74,14 @@ carom_status carom_soup_pair_input_cross(carom_context *context, const carom_sou
                                          const carom_pose *pose_a, const carom_soup *b,
                                          const carom_pose *pose_b, const carom_pair *pairs,
                                          uint64_t count, carom_soup_pair_input *input) {
-    carom_soup_placing placing; /* checks the poses */
+    carom_soup_posed_pair posed; /* checks the poses */
     CAROM_TRY(carom_soup_check_any(context, a));
     CAROM_TRY(carom_soup_check_any(context, b));
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
+    CAROM_TRY(carom_soup_pose(context, a, pose_a, b, pose_b, &posed));
     context->work = (carom_work){0};
     *input = (carom_soup_pair_input){.context = context,
-                                     .a = {a, true, placing.a.frame},
-                                     .b = {b, true, placing.b.frame},
+                                     .a = {a, true, posed.a.frame},
+                                     .b = {b, true, posed.b.frame},
                                      .pairs = pairs,
                                      .count = count};
     return soup_pairs_check_pairs(input);

@@ -4,7 +4,7 @@
 #define CAROM_SRC_SOUP_SOUP_PAIRS_H
 
 #include "soup/soup.h"
-#include "soup/soup_place.h"
+#include "soup/soup_posed_pair.h"
 
 typedef struct carom_soup_pair_side {
     const carom_soup *soup;

@@ -111,7 +111,7 @@ carom_status carom_soup_check_points(carom_context *context, const carom_soup *s
 /* A candidate for the nearest face. */
 typedef struct soup_points_candidate {
     carom_hit hit;
-    uint32_t place;
+    uint32_t slot;
 } soup_points_candidate;
 
 /* About six faces meet at a corner. If there are more candidates, they are reduced to the nearest.
@@ -127,7 +127,7 @@ typedef struct seeker {
     double error; /* upper bound of the sum of the errors of two distances */
     double least; /* of all distances */
     uint32_t worker, offers, count;
-    uint32_t seed;                                             /* the place offered first */
+    uint32_t seed;                                             /* the slot offered first */
     bool seeded;                                               /* it has been */
     soup_points_candidate candidates[NEAREST_CANDIDATE_LIMIT]; /* all faces within least + error */
 } seeker;
@@ -141,8 +141,8 @@ typedef struct seeker {
  * then. */
 #define SOUP_POINTS_OFFERS_PER_LOOK 1024u
 
-static carom_triangle soup_points_triangle_at(const seeker *s, uint32_t place) {
-    return carom_soup_triangle(s->soup, s->soup->placed + 3 * (uint64_t)place);
+static carom_triangle soup_points_triangle_at(const seeker *s, uint32_t slot) {
+    return carom_soup_triangle(s->soup, s->soup->slot_corners + 3 * (uint64_t)slot);
 }
 
 /* Whether doubles show that a distance is not the least. */
@@ -158,10 +158,10 @@ static void soup_points_choose(seeker *s) {
     carom_triangle nearest;
     for (const soup_points_candidate *c = s->candidates; c < s->candidates + s->count; ++c) {
         if (too_far(s, c->hit.distance)) continue;
-        carom_triangle t = soup_points_triangle_at(s, c->place);
+        carom_triangle t = soup_points_triangle_at(s, c->slot);
         if (best == NULL ||
-            (items[c->place] < items[best->place] ? carom_not_farther(s->point, &t, &nearest)
-                                                  : !carom_not_farther(s->point, &nearest, &t))) {
+            (items[c->slot] < items[best->slot] ? carom_not_farther(s->point, &t, &nearest)
+                                                : !carom_not_farther(s->point, &nearest, &t))) {
             best = c;
             nearest = t;
         }
@@ -178,7 +178,7 @@ static double limit_of(const seeker *s) {
     return limit <= BOX_DISTANCE_LIMIT ? limit : HUGE_VAL;
 }
 
-static void soup_points_offer(seeker *s, uint32_t place, const carom_triangle *t) {
+static void soup_points_offer(seeker *s, uint32_t slot, const carom_triangle *t) {
     const carom_soup *soup = s->soup;
     carom_closest closest;
     carom_near_point_triangle(s->point, t->corner, &closest);
@@ -187,10 +187,10 @@ static void soup_points_offer(seeker *s, uint32_t place, const carom_triangle *t
     if (distance + s->error < s->least) s->count = 0;
     if (s->count == NEAREST_CANDIDATE_LIMIT) soup_points_choose(s);
     if (distance < s->least) s->least = distance;
-    uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
+    uint32_t face = carom_soup_face(soup, soup->bvh.items[slot]);
     CAROM_ASSERT(s->count < NEAREST_CANDIDATE_LIMIT && s->least <= distance + s->error);
     s->candidates[s->count++] = (soup_points_candidate){
-        {.face = face, .distance = closest.distance, .point = closest.b}, place};
+        {.face = face, .distance = closest.distance, .point = closest.b}, slot};
 }
 
 static void soup_points_put_vec(double (*rows)[CAROM_BVH_WIDTH], uint32_t at, carom_vec3 v) {
@@ -200,21 +200,21 @@ static void soup_points_put_vec(double (*rows)[CAROM_BVH_WIDTH], uint32_t at, ca
 }
 
 /* Loads the triangles of some lanes of a block; returns how many. */
-static uint32_t load_lanes(const seeker *s, uint32_t block, uint32_t lanes, uint32_t *places,
+static uint32_t load_lanes(const seeker *s, uint32_t block, uint32_t lanes, uint32_t *slots,
                            carom_triangle *triangles, carom_soup_seen *seen) {
     uint32_t count = 0;
     for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t place = block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
-        if (place == s->seed) continue;
-        carom_triangle t = soup_points_triangle_at(s, place);
+        uint32_t slot = block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
+        if (slot == s->seed) continue;
+        carom_triangle t = soup_points_triangle_at(s, slot);
         for (int i = 0; i < 3; ++i)
             soup_points_put_vec(seen->corner + 3 * i, count, carom_vec_sub(t.corner[i], s->point));
         for (int i = 0; i < 2; ++i)
             soup_points_put_vec(seen->edge + 3 * i, count,
                                 carom_vec_sub(t.corner[i + 1], t.corner[0]));
-        CAROM_ASSERT(count < CAROM_BVH_WIDTH && place < s->soup->bvh.item_count);
+        CAROM_ASSERT(count < CAROM_BVH_WIDTH && slot < s->soup->bvh.item_count);
         triangles[count] = t;
-        places[count++] = place;
+        slots[count++] = slot;
     }
     return count;
 }
@@ -223,7 +223,7 @@ static uint32_t load_lanes(const seeker *s, uint32_t block, uint32_t lanes, uint
  * limit. */
 static double soup_points_offer_lanes(void *user, uint32_t block, uint32_t lanes) {
     seeker *s = user;
-    uint32_t places[CAROM_BVH_WIDTH];
+    uint32_t slots[CAROM_BVH_WIDTH];
     carom_triangle triangles[CAROM_BVH_WIDTH];
     carom_soup_seen seen;
     double bounds[CAROM_BVH_WIDTH];
@@ -233,7 +233,7 @@ static double soup_points_offer_lanes(void *user, uint32_t block, uint32_t lanes
         if (carom_progress_stop(s->context, s->worker))
             return -1.0; /* nothing can be nearer: the search ends */
     }
-    uint32_t count = load_lanes(s, block, lanes, places, triangles, &seen);
+    uint32_t count = load_lanes(s, block, lanes, slots, triangles, &seen);
     CAROM_CPU_CALL(s->context, carom_soup_lower_bounds)(&seen, count, bounds);
     for (uint32_t left = (1u << count) - 1; left != 0;) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
@@ -242,7 +242,7 @@ static double soup_points_offer_lanes(void *user, uint32_t block, uint32_t lanes
             i = bounds[k] < bounds[i] ? k : i;
         }
         if (too_far(s, bounds[i])) break;
-        soup_points_offer(s, places[i], &triangles[i]);
+        soup_points_offer(s, slots[i], &triangles[i]);
         left &= ~(1u << i);
     }
     return limit_of(s);
@@ -250,8 +250,8 @@ static double soup_points_offer_lanes(void *user, uint32_t block, uint32_t lanes
 
 /* Distances are computed relative to the point. For a distant point this rounds the face's corners,
  * and the closest point may lie beside the face. Then it is computed again relative to the face. */
-static void settle_point(const seeker *s, soup_points_candidate *best) {
-    carom_triangle t = soup_points_triangle_at(s, best->place);
+static void refine_point(const seeker *s, soup_points_candidate *best) {
+    carom_triangle t = soup_points_triangle_at(s, best->slot);
     const carom_vec3 *p = t.corner;
     double away = carom_vec_largest(carom_vec_sub(s->point, p[0]));
     double size = carom_vec_largest(carom_vec_sub(p[1], p[0]));
@@ -292,7 +292,7 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
         at.margin = BOX_DISTANCE_LIMIT;
         s.error = HUGE_VAL;
     }
-    s.seed = turn->place;
+    s.seed = turn->slot;
     if (s.seed != CAROM_BVH_NONE) {
         carom_triangle t = soup_points_triangle_at(&s, s.seed);
         soup_points_offer(&s, s.seed, &t);
@@ -303,9 +303,9 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
         return (carom_hit){
             .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = point};
     if (s.count > 1) soup_points_choose(&s);
-    settle_point(&s, &s.candidates[0]);
+    refine_point(&s, &s.candidates[0]);
     CAROM_ASSERT(s.count == 1);
-    turn->place = s.candidates[0].place;
+    turn->slot = s.candidates[0].slot;
     carom_hit hit = s.candidates[0].hit;
     if (hit.distance > 0.0) hit.normal = carom_vec_unit(carom_vec_sub(point, hit.point));
     return hit;

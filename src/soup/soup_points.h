@@ -9,7 +9,7 @@
 /* A worker and what it remembers from one query to the next. */
 typedef struct carom_soup_turn {
     uint32_t worker;
-    uint32_t place; /* near which the last answer was; CAROM_BVH_NONE: not known */
+    uint32_t slot; /* near which the last answer was; CAROM_BVH_NONE: not known */
 } carom_soup_turn;
 
 /* A batch of points or rays: `answer` answers the one of index i. The structs of the queries begin
@@ -40,7 +40,7 @@ carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *po
 carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,
                                      const carom_vec3 *points, uint64_t count);
 
-/* The nearest face of one point. The search starts at turn->place and sets it. */
+/* The nearest face of one point. The search starts at turn->slot and sets it. */
 carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup, carom_vec3 point,
                                   carom_soup_turn *turn);
 

@@ -256,41 +256,42 @@ static carom_status count_degenerate_faces(void *argument, carom_range range) {
 
 /* ---- Tree and grid --------------------------------------------------------------------------- */
 
-/* carom_soup_boxes for the tree. The sorted items are those of the tree's places; their corners,
- * which are in the cache now, are copied to the same places. */
-static void place_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
-                        carom_box *boxes) {
+/* carom_soup_boxes for the tree. The sorted items are those of the tree's slots; their corners,
+ * which are in the cache now, are copied to the same slots. */
+static void slot_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
+                       carom_box *boxes) {
     const carom_soup *soup = user;
     carom_soup_boxes(soup, items, first, count, boxes);
     if (items == NULL) return;
-    uint32_t *placed = soup->placed + 3 * (items - soup->bvh.items);
+    uint32_t *to = soup->slot_corners + 3 * (items - soup->bvh.items);
     CAROM_ASSERT(items >= soup->bvh.items);
     for (uint32_t i = 0; i < count; ++i)
-        memcpy(placed + 3 * i, soup->corners + 3 * (uint64_t)items[i], 3 * sizeof(*placed));
+        memcpy(to + 3 * i, soup->corners + 3 * (uint64_t)items[i], 3 * sizeof(*to));
 }
 
-/* Reserves space for the corners of all places. */
-static carom_status reserve_placed(carom_context *context, carom_soup *soup, uint64_t places) {
-    if (places <= soup->placed_capacity) return CAROM_OK;
-    carom_release(&soup->allocator, soup->placed);
-    soup->placed = carom_allocate(&soup->allocator, 3 * places + 1, sizeof(uint32_t));
-    soup->placed_capacity = soup->placed != NULL ? places : 0;
-    if (soup->placed == NULL)
-        return carom_fail_memory(context, places * 3 * sizeof(uint32_t), "a soup");
-    return carom_touch_pages(context, soup->placed, places * 3 * sizeof(uint32_t));
+/* Reserves space for the corners of all slots. */
+static carom_status reserve_slot_corners(carom_context *context, carom_soup *soup, uint64_t slots) {
+    if (slots <= soup->slot_capacity) return CAROM_OK;
+    carom_release(&soup->allocator, soup->slot_corners);
+    soup->slot_corners = carom_allocate(&soup->allocator, 3 * slots + 1, sizeof(uint32_t));
+    soup->slot_capacity = soup->slot_corners != NULL ? slots : 0;
+    if (soup->slot_corners == NULL)
+        return carom_fail_memory(context, slots * 3 * sizeof(uint32_t), "a soup");
+    return carom_touch_pages(context, soup->slot_corners, slots * 3 * sizeof(uint32_t));
 }
 
 static carom_status soup_prepare_build_tree(carom_context *context, carom_soup *soup) {
     uint64_t count = soup->triangle_count;
-    uint64_t places = (count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
-    CAROM_TRY(reserve_placed(context, soup, places));
+    uint64_t slots = (count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
+    CAROM_TRY(reserve_slot_corners(context, soup, slots));
     CAROM_TRY(carom_bvh_build(context, &soup->allocator, &soup->bvh, soup->triangle_count,
-                              &soup->bounds, place_boxes, soup));
+                              &soup->bounds, slot_boxes, soup));
     carom_progress_add(context, 0, count);
-    /* Places past the last item are never found, but their corners must be valid. SIMD loads read
+    /* Slots past the last item are never found, but their corners must be valid. SIMD loads read
      * one entry past the last. */
-    if (places != 0)
-        memset(soup->placed + 3 * count, 0, (3 * (places - count) + 1) * sizeof(*soup->placed));
+    if (slots != 0)
+        memset(soup->slot_corners + 3 * count, 0,
+               (3 * (slots - count) + 1) * sizeof(*soup->slot_corners));
     return soup->rigid ? carom_soup_prepare_rigid(context, soup) : CAROM_OK;
 }
 

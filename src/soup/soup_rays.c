@@ -26,11 +26,11 @@ typedef struct soup_rays_ray_search {
     carom_ray_hit first;
 } soup_rays_ray_search;
 
-static double soup_rays_offer(void *user, uint32_t place) {
+static double soup_rays_offer(void *user, uint32_t slot) {
     soup_rays_ray_search *f = user;
     const carom_soup *soup = f->soup;
-    carom_triangle triangle = carom_soup_triangle(soup, soup->placed + 3 * (uint64_t)place);
-    uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
+    carom_triangle triangle = carom_soup_triangle(soup, soup->slot_corners + 3 * (uint64_t)slot);
+    uint32_t face = carom_soup_face(soup, soup->bvh.items[slot]);
     carom_ray_hit hit;
     if (carom_ray_meet(&f->view, triangle.corner, &hit) && carom_ray_within(&f->view, &hit)) {
         int order = f->face == CAROM_NONE ? -1 : carom_ray_compare(&f->view, &hit, &f->first);

@@ -23,7 +23,8 @@
 typedef struct soup_search_finder {
     carom_soup_search *search;
     uint32_t worker;
-    const uint32_t *items, *placed; /* triangles and corners by place in the tree, or by rank */
+    const uint32_t *items,
+        *entry_corners; /* triangles and corners by slot in the tree, or by rank */
     carom_pair_list list;
     uint64_t count; /* pairs that count, kept or not */
     uint64_t visits_paid;
@@ -50,7 +51,7 @@ static bool keep_pair(soup_search_finder *f, uint32_t triangle_a, uint32_t trian
         (void)__atomic_fetch_add(&s->face_counts[low], 1u, __ATOMIC_RELAXED);
     if (!s->keep) return !s->stop_at_first;
     if (s->most != 0 && f->count > s->most) {
-        atomic_store(&s->crowded, true);
+        atomic_store(&s->overflowed, true);
         atomic_store(&s->stop, true);
         return false;
     }
@@ -91,7 +92,8 @@ static bool decide_within(soup_search_finder *f, const uint32_t *a, const uint32
     const carom_soup *soup = f->search->soup;
     f->batch.count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t *ca = f->placed + 3 * (uint64_t)a[i], *cb = f->placed + 3 * (uint64_t)b[i];
+        const uint32_t *ca = f->entry_corners + 3 * (uint64_t)a[i],
+                       *cb = f->entry_corners + 3 * (uint64_t)b[i];
         uint32_t triangle_a = f->items[a[i]], triangle_b = f->items[b[i]];
         if (carom_soup_common_vertex(ca, cb)) continue;
         if (carom_soup_face(soup, triangle_a) == carom_soup_face(soup, triangle_b)) continue;
@@ -109,7 +111,8 @@ static bool soup_search_decide(soup_search_finder *f, const uint32_t *a, const u
                                uint32_t count) {
     if (f->search->within) return decide_within(f, a, b, count);
     const carom_soup *soup = f->search->soup;
-    carom_soup_points points = {soup->positions, f->placed, soup->scalar == CAROM_SCALAR_FLOAT64};
+    carom_soup_points points = {soup->positions, f->entry_corners,
+                                soup->scalar == CAROM_SCALAR_FLOAT64};
     carom_soup_verdicts *v = &f->verdicts;
     f->work.candidates += count;
     for (uint32_t at = 0; at < count;
@@ -121,7 +124,8 @@ static bool soup_search_decide(soup_search_finder *f, const uint32_t *a, const u
             if (!keep_pair(f, f->items[a[v->yes[i]]], f->items[b[v->yes[i]]])) return false;
         for (uint32_t i = 0; i < v->open_count; ++i) {
             uint32_t pa = a[v->open[i]], pb = b[v->open[i]];
-            if (counts_exactly(soup, f->placed + 3 * (uint64_t)pa, f->placed + 3 * (uint64_t)pb) &&
+            if (counts_exactly(soup, f->entry_corners + 3 * (uint64_t)pa,
+                               f->entry_corners + 3 * (uint64_t)pb) &&
                 !keep_pair(f, f->items[pa], f->items[pb]))
                 return false;
             if (i % CAROM_SOUP_EXACT_PER_CHECK == 0 &&
@@ -198,17 +202,17 @@ static bool soup_search_finder_begin(void *user, void *state, uint32_t worker) {
     f->status = CAROM_OK;
     if (s->cells != NULL) {
         f->items = s->cells->grid.items;
-        f->placed = s->cells->placed;
+        f->entry_corners = s->cells->rank_corners;
         f->found.grid.count = 0;
         f->found.grid.visits = 0;
         f->found.grid.flush = soup_search_decide_grid;
         f->found.grid.user = f;
     } else {
         f->items = s->soup->bvh.items;
-        f->placed = s->soup->placed;
+        f->entry_corners = s->soup->slot_corners;
         f->found.tree.count = 0;
         f->found.tree.visits = 0;
-        f->found.tree.flush = s->place_of != NULL ? decide_later_ones : soup_search_decide_tree;
+        f->found.tree.flush = s->slot_of != NULL ? decide_later_ones : soup_search_decide_tree;
         f->found.tree.user = f;
     }
     return true;
@@ -246,7 +250,7 @@ static carom_status soup_search_window(void *argument, carom_range range) {
         if (!carom_soup_searched(soup, triangle)) continue;
         carom_box box = carom_soup_box(soup, triangle);
         if (s->within) box = carom_box_enlarge(box, s->reach);
-        if (!CAROM_CPU_CALL(s->context, carom_bvh_find_box)(&soup->bvh, &box, s->place_of[triangle],
+        if (!CAROM_CPU_CALL(s->context, carom_bvh_find_box)(&soup->bvh, &box, s->slot_of[triangle],
                                                             &f->found.tree))
             return f->status;
     }
@@ -276,7 +280,7 @@ static carom_status soup_search_all(carom_soup_search *s) {
     if (s->cells != NULL)
         return carom_parallel_for(s->context, s->cells->grid.view.item_count,
                                   SOUP_SEARCH_RANKS_PER_RANGE, soup_search_ranks, s);
-    if (s->place_of != NULL)
+    if (s->slot_of != NULL)
         return carom_parallel_for(s->context, s->end - s->first, SOUP_SEARCH_TRIANGLES_PER_RANGE,
                                   soup_search_window, s);
     return carom_parallel_for(s->context, carom_bvh_self_nodes(bvh), SOUP_SEARCH_NODES_PER_RANGE,
@@ -335,7 +339,7 @@ carom_status carom_soup_search_run(carom_soup_search *s, carom_pair_finish_fn *f
         &s->finders, context, sizeof(soup_search_finder), soup_search_finder_begin, s);
     if (status == CAROM_OK) {
         status = soup_search_all(s);
-        bool given_up = s->crowded || s->spent;
+        bool given_up = s->overflowed || s->spent;
         if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, 0, "the pairs found");
         if (!given_up) add_work(s);
         if (status == CAROM_OK && finish != NULL && !given_up)
@@ -362,8 +366,8 @@ carom_status carom_soup_search_on_grid(carom_soup_search *s, carom_soup_grid *ce
     s->context->work.visits += s->budget;
     s->budget = UINT64_MAX;
     /* One worker may have kept too many pairs while another spent the budget. */
-    s->stop = s->spent = s->crowded = false;
-    s->place_of = NULL;
+    s->stop = s->spent = s->overflowed = false;
+    s->slot_of = NULL;
     *cells = (carom_soup_grid){0};
     s->cells = cells;
     return carom_soup_grid_build(s->context, NULL, s->soup, &s->soup->grid_def, cells);

@@ -19,17 +19,17 @@ typedef struct carom_soup_search {
     float reach;   /* the same in the frame of the boxes */
     bool streams;  /* in windows; the ranges of one window are not reported as progress */
 
-    /* Windows. By tree: triangles [first, end), or all triangles if place_of is NULL. By grid:
+    /* Windows. By tree: triangles [first, end), or all triangles if slot_of is NULL. By grid:
      * pairs whose lower face is in [first_face, end_face). */
     uint32_t first, end;
-    const uint32_t *place_of; /* each triangle's place in the tree */
+    const uint32_t *slot_of; /* each triangle's slot in the tree */
     uint32_t first_face, end_face;
     uint32_t *face_counts; /* counts of pairs by lower face; NULL: not counted */
 
-    uint64_t most;   /* pairs a worker keeps before it gives up (`crowded`); 0: no limit */
+    uint64_t most;   /* pairs a worker keeps before it gives up (`overflowed`); 0: no limit */
     uint64_t budget; /* work before all workers give up (`spent`) */
     _Atomic uint64_t work;
-    _Atomic bool stop, crowded, spent;
+    _Atomic bool stop, overflowed, spent;
 
     carom_worker_states finders;
     uint64_t count; /* found by all workers */

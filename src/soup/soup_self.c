@@ -91,23 +91,23 @@ static carom_status soup_self_search_window(void *argument, carom_soup_stream *s
     s->first = window->first;
     s->end = window->end;
     s->most = window->most;
-    s->stop = s->crowded = false;
+    s->stop = s->overflowed = false;
     CAROM_TRY(carom_soup_search_run(s, carom_soup_stream_pass, stream));
-    window->crowded = s->crowded;
+    window->overflowed = s->overflowed;
     window->spent = s->spent;
     return CAROM_OK;
 }
 
 static carom_status begin_tree(carom_soup_search *s) {
     const carom_soup *soup = s->soup;
-    uint32_t *place_of =
+    uint32_t *slot_of =
         CAROM_ARENA_TAKE(carom_scratch(s->context, 0), uint32_t, soup->triangle_count);
-    if (place_of == NULL)
-        return carom_fail_memory(s->context, soup->triangle_count * sizeof(*place_of), "a search");
+    if (slot_of == NULL)
+        return carom_fail_memory(s->context, soup->triangle_count * sizeof(*slot_of), "a search");
     if (soup->triangle_count != 0)
         for (uint64_t i = 0; i < (uint64_t)soup->bvh.node_count[0] * CAROM_BVH_WIDTH; ++i)
-            if (soup->bvh.items[i] != CAROM_BVH_NONE) place_of[soup->bvh.items[i]] = (uint32_t)i;
-    s->place_of = place_of;
+            if (soup->bvh.items[i] != CAROM_BVH_NONE) slot_of[soup->bvh.items[i]] = (uint32_t)i;
+    s->slot_of = slot_of;
     return CAROM_OK;
 }
 

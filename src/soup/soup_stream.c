@@ -51,7 +51,7 @@ carom_status carom_soup_stream_windows(carom_soup_stream *stream, carom_soup_win
             .first = (uint32_t)*first, .end = (uint32_t)end, .most = one_face ? 0 : stream->most};
         CAROM_TRY(search(argument, stream, &window));
         if (window.spent) return CAROM_OK;
-        if (window.crowded) {
+        if (window.overflowed) {
             size = CAROM_MAX(1, (end - *first) / 8);
             continue;
         }

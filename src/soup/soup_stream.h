@@ -19,9 +19,9 @@ typedef struct carom_soup_stream {
 /* Triangles [first, end), which are whole faces. */
 typedef struct carom_soup_window {
     uint32_t first, end;
-    uint64_t most; /* pairs that a worker keeps before it gives up; 0: no limit */
-    bool crowded;  /* set by the search: it gave up because of too many pairs */
-    bool spent;    /* set by the search: it gave up because its budget is spent */
+    uint64_t most;   /* pairs that a worker keeps before it gives up; 0: no limit */
+    bool overflowed; /* set by the search: it gave up because of too many pairs */
+    bool spent;      /* set by the search: it gave up because its budget is spent */
 } carom_soup_window;
 
 void carom_soup_stream_begin(carom_soup_stream *stream, carom_context *context,

@@ -28,7 +28,7 @@ typedef struct soup_toi_advance {
     double closing; /* C */
     double detail;  /* TOI_DETAIL as a distance */
     double left;    /* time until the end */
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
 } soup_toi_advance;
 
 /* ---- Two triangles --------------------------------------------------------------------------- */
@@ -68,8 +68,8 @@ static double free_time(const soup_toi_advance *v, uint32_t a, uint32_t b,
     n = carom_vec_scale(n, 1.0 / length);
     double gap = soup_toi_gap_along(posed_a, posed_b, closest->a, n) - kept;
     if (!(gap > 0.0)) return time;
-    carom_triangle own_a = carom_soup_view_triangle(&v->placing.a.view, a);
-    carom_triangle own_b = carom_soup_view_triangle(&v->placing.b.view, b);
+    carom_triangle own_a = carom_soup_view_triangle(&v->posed.a.view, a);
+    carom_triangle own_b = carom_soup_view_triangle(&v->posed.b.view, b);
     double closing =
         carom_moving_speed(&v->moving[0], n, soup_toi_reach_of(&v->moving[0], &own_a)) +
         carom_moving_speed(&v->moving[1], carom_vec_scale(n, -1.0),
@@ -120,17 +120,17 @@ static double step_after(const soup_toi_advance *v, const carom_soup_nearest *be
 
 /* ---- All pairs at one time ------------------------------------------------------------------- */
 
-static carom_status place_at(soup_toi_advance *v, double t) {
+static carom_status pose_at(soup_toi_advance *v, double t) {
     carom_pose pose_a = carom_moving_at(&v->moving[0], t);
     carom_pose pose_b = carom_moving_at(&v->moving[1], t);
-    return carom_soup_place(v->context, v->soups[0], &pose_a, v->soups[1], &pose_b, &v->placing);
+    return carom_soup_pose(v->context, v->soups[0], &pose_a, v->soups[1], &pose_b, &v->posed);
 }
 
 static carom_status look_at_time(soup_toi_advance *v, double t, carom_soup_nearest *best) {
     v->left = 1.0 - t;
-    CAROM_TRY(place_at(v, t));
+    CAROM_TRY(pose_at(v, t));
     carom_soup_nearest_search search = {.context = v->context,
-                                        .placing = &v->placing,
+                                        .posed = &v->posed,
                                         .user = v,
                                         .limit = limit_for(v, v->left),
                                         .measure = soup_toi_measure,
@@ -196,12 +196,12 @@ static void report(const carom_soup_nearest *best, double time, carom_advance *t
 }
 
 /* Whether faces meet at time 0, exactly. */
-static carom_status find_meeting(soup_toi_advance *v, carom_soup_nearest *best) {
-    carom_soup_meeting meeting;
-    CAROM_TRY(place_at(v, 0.0));
-    CAROM_TRY(carom_soup_find_first(v->context, &v->placing, &meeting));
-    if (!meeting.any) return CAROM_OK;
-    carom_soup_nearest_of(&v->placing, meeting.a, meeting.b, best);
+static carom_status find_first_pair(soup_toi_advance *v, carom_soup_nearest *best) {
+    carom_soup_first_pair first_pair;
+    CAROM_TRY(pose_at(v, 0.0));
+    CAROM_TRY(carom_soup_find_first(v->context, &v->posed, &first_pair));
+    if (!first_pair.any) return CAROM_OK;
+    carom_soup_nearest_of(&v->posed, first_pair.a, first_pair.b, best);
     best->closest.distance = 0.0;
     return CAROM_OK;
 }
@@ -210,7 +210,7 @@ static carom_status soup_toi_run_steps(soup_toi_advance *v, uint64_t most_steps,
                                        carom_advance *toi) {
     carom_soup_nearest best = {.any = false};
     double t = 0.0;
-    CAROM_TRY(find_meeting(v, &best));
+    CAROM_TRY(find_first_pair(v, &best));
     if (best.any) {
         report(&best, 0.0, toi);
         return CAROM_OK;

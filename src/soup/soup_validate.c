@@ -85,10 +85,10 @@ static const char *soup_validate_tree(const carom_soup *soup) {
         return "soup: the tree is not over all triangles";
     const char *message = carom_bvh_validate(&soup->bvh, carom_soup_boxes, soup);
     if (message != NULL) return message;
-    for (uint32_t place = 0; place < soup->bvh.item_count; ++place)
-        if (memcmp(soup->placed + 3 * (uint64_t)place,
-                   soup->corners + 3 * (uint64_t)soup->bvh.items[place], 3 * sizeof(uint32_t)) != 0)
-            return "soup: a place of the tree does not have the corners of its triangle";
+    for (uint32_t slot = 0; slot < soup->bvh.item_count; ++slot)
+        if (memcmp(soup->slot_corners + 3 * (uint64_t)slot,
+                   soup->corners + 3 * (uint64_t)soup->bvh.items[slot], 3 * sizeof(uint32_t)) != 0)
+            return "soup: a slot of the tree does not have the corners of its triangle";
     return NULL;
 }
 
@@ -98,8 +98,8 @@ static const char *validate_oriented(const carom_soup *soup) {
         searched += carom_soup_searched(soup, t) ? 1 : 0;
     if (soup->oriented.item_count != searched)
         return "soup: the oriented boxes are not those of the triangles searched";
-    for (uint32_t place = 0; place < searched; ++place) {
-        uint32_t item = soup->oriented.items[place];
+    for (uint32_t slot = 0; slot < searched; ++slot) {
+        uint32_t item = soup->oriented.items[slot];
         if (item >= soup->triangle_count || !carom_soup_searched(soup, item))
             return "soup: a triangle that is left out has an oriented box";
     }
@@ -112,7 +112,7 @@ static const char *validate_grid(const carom_soup *soup) {
     const char *message = carom_grid_validate(&cells->grid, &source);
     for (uint32_t rank = 0; rank < soup->triangle_count && message == NULL; ++rank) {
         uint32_t item = cells->grid.items[rank];
-        const uint32_t *corners = cells->placed + 3 * (uint64_t)rank;
+        const uint32_t *corners = cells->rank_corners + 3 * (uint64_t)rank;
         const carom_ball *ball = &cells->balls[rank];
         if (memcmp(corners, soup->corners + 3 * (uint64_t)item, 3 * sizeof(uint32_t)) != 0)
             return "soup: a rank of the grid does not have the corners of its triangle";

@@ -1,32 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_view.h: a soup as other engines read it. They see this view and placings (soup_place.h), not
- * the members of a soup. */
+/* soup_view.h: a soup as the other folders read it. They see this view, posed pairs
+ * (soup_posed_pair.h) and near faces on the GPU (soup_near.h), not the members of a soup. */
 #ifndef CAROM_SRC_SOUP_SOUP_VIEW_H
 #define CAROM_SRC_SOUP_SOUP_VIEW_H
 
+#include "base/context.h"
 #include "bvh/bvh.h"
 #include "carom/soup.h"
 #include "geom/vec.h"
+
+/* State bits of a triangle. A triangle with CAROM_SOUP_DEAD is removed. */
+#define CAROM_SOUP_DEAD       1u
+#define CAROM_SOUP_DEGENERATE 2u
+#define CAROM_SOUP_LEAVING    4u /* removed once the current change succeeds */
 
 /* Valid until the soup changes. */
 typedef struct carom_soup_view {
     const void *positions; /* packed vertices */
     carom_scalar scalar;
-    uint32_t triangle_count;
+    uint32_t triangle_count, face_count;
     uint64_t vertex_count;
     const uint32_t *corners; /* three per triangle */
+    const uint8_t *states;   /* CAROM_SOUP_... of each triangle */
+    const uint32_t *faces;   /* the face of each triangle; NULL: each triangle is a face */
+    bool as_segments;        /* degenerate triangles are searched */
+    uint32_t degenerate_faces;
 
     /* Boxes are x * scale - origin in float32, rounded outwards. */
     double scale;
     carom_vec3 origin;
-    carom_box bounds;     /* of all vertices */
-    const carom_bvh *bvh; /* empty if the soup has no tree */
+    carom_box bounds;             /* of all vertices */
+    const carom_bvh *bvh;         /* empty if the soup has no tree */
+    const uint32_t *slot_corners; /* three corners per slot of the tree */
 } carom_soup_view;
 
 void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view);
 
+/* First lines of a public query of one soup, and of two. */
+#define CAROM_REQUIRE_SOUP(context, soup)                                                          \
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE_INPUT(soup, "soup")
+#define CAROM_REQUIRE_SOUPS(context, a, b)                                                         \
+    CAROM_ENTER(context);                                                                          \
+    CAROM_REQUIRE_BOTH(a, b, "soup")
+
+/* Returns CAROM_OK, or why the soup cannot be searched: its tree was lost, or it never had one. */
+carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);
+/* The same for searches that every method supports. */
+carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup);
+
+/* CAROM_BAD_INPUT if the pose `whose` is not finite. NULL is fine. */
+carom_status carom_soup_check_pose(carom_context *context, const carom_pose *pose,
+                                   const char *whose);
+
+/* The box of a triangle in the frame of the soup's boxes; empty if the triangle is not searched. */
+carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle);
+
 /* carom_soup_create and carom_soup_self_pairs on the CPU, whatever the backend of the context: for
- * engines whose structures are prepared there. Placings (soup_place.h) are of such soups. */
+ * engines whose structures are prepared there. Posed pairs (soup_posed_pair.h) are of such soups.
+ */
 carom_status carom_soup_create_on_cpu(carom_context *context, const carom_soup_def *def,
                                       carom_soup **soup);
 carom_status carom_soup_self_pairs_on_cpu(carom_context *context, const carom_soup *soup,
@@ -56,12 +88,33 @@ static inline const uint32_t *carom_soup_view_corners(const carom_soup_view *vie
     return view->corners + 3 * triangle;
 }
 
-static inline carom_triangle carom_soup_view_triangle(const carom_soup_view *view,
-                                                      uint64_t triangle) {
-    const uint32_t *corners = carom_soup_view_corners(view, triangle);
+static inline uint32_t carom_soup_view_face(const carom_soup_view *view, uint32_t triangle) {
+    return view->faces != NULL ? view->faces[triangle] : triangle;
+}
+
+/* Whether searches consider a triangle. */
+static inline bool carom_soup_view_searched(const carom_soup_view *view, uint32_t triangle) {
+    uint8_t state = view->states[triangle];
+    return state == 0 || (state == CAROM_SOUP_DEGENERATE && view->as_segments);
+}
+
+/* Whether two triangles with these corners have a common vertex. */
+static inline bool carom_soup_common_vertex(const uint32_t *a, const uint32_t *b) {
+    return a[0] == b[0] || a[0] == b[1] || a[0] == b[2] || a[1] == b[0] || a[1] == b[1] ||
+           a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
+}
+
+/* The triangle with these corners. */
+static inline carom_triangle carom_soup_view_shape(const carom_soup_view *view,
+                                                   const uint32_t *corners) {
     carom_triangle t;
     for (int i = 0; i < 3; ++i) t.corner[i] = carom_soup_view_position(view, corners[i]);
     return t;
+}
+
+static inline carom_triangle carom_soup_view_triangle(const carom_soup_view *view,
+                                                      uint64_t triangle) {
+    return carom_soup_view_shape(view, carom_soup_view_corners(view, triangle));
 }
 
 #endif

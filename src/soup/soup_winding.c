@@ -5,10 +5,10 @@
 #include "mesh/mesh_report.h"
 #include "soup/soup_points.h"
 
-static bool soup_winding_triangle_at(const void *user, uint32_t place, carom_triangle *triangle) {
+static bool soup_winding_triangle_at(const void *user, uint32_t slot, carom_triangle *triangle) {
     const carom_soup *soup = user;
-    *triangle = carom_soup_triangle(soup, soup->placed + 3 * (uint64_t)place);
-    return soup->states[soup->bvh.items[place]] == 0;
+    *triangle = carom_soup_triangle(soup, soup->slot_corners + 3 * (uint64_t)slot);
+    return soup->states[soup->bvh.items[slot]] == 0;
 }
 
 typedef struct winding_query {

@@ -184,7 +184,7 @@ carom_status carom_soup_self_each_within(carom_context *context, const carom_sou
 
 /* ---- Two soups ------------------------------------------------------------------------------- */
 
-/* Far above all that boxes reach (soup_place.c), far below the gap to CAROM_OBB_NOWHERE. */
+/* Far above all that boxes reach (soup_posed_pair.c), far below the gap to CAROM_OBB_NOWHERE. */
 #define WITHIN_SLACK_LIMIT 0x1p80
 
 /* Of a scale: such a power of two is a double with an inverse, and so are its products with lengths
@@ -200,20 +200,20 @@ static float soup_within_widen(float slack, double margin, int exponent) {
 static carom_status begin_cross(carom_context *context, const carom_soup *a,
                                 const carom_pose *pose_a, const carom_soup *b,
                                 const carom_pose *pose_b, double margin,
-                                carom_soup_placing *placing, carom_soup_cross *cross) {
+                                carom_soup_posed_pair *posed, carom_soup_cross *cross) {
     CAROM_TRY(check_margin(context, margin));
     CAROM_TRY(carom_soup_check_ready(context, a));
     CAROM_TRY(carom_soup_check_ready(context, b));
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, placing));
-    if (!placing->extreme) {
-        placing->slack_a = soup_within_widen(placing->slack_a, margin, placing->a.exponent);
-        placing->slack_b = soup_within_widen(placing->slack_b, margin, placing->b.exponent);
+    CAROM_TRY(carom_soup_pose(context, a, pose_a, b, pose_b, posed));
+    if (!posed->extreme) {
+        posed->slack_a = soup_within_widen(posed->slack_a, margin, posed->a.exponent);
+        posed->slack_b = soup_within_widen(posed->slack_b, margin, posed->b.exponent);
     }
-    carom_soup_cross_begin(cross, context, placing);
+    carom_soup_cross_begin(cross, context, posed);
     cross->budget = UINT64_MAX;
     cross->within = true;
     cross->margin = margin;
-    int exponent = placing->a.exponent;
+    int exponent = posed->a.exponent;
     cross->scale = exponent > -WITHIN_EXPONENT_LIMIT && exponent < WITHIN_EXPONENT_LIMIT
                        ? carom_power_of_two(exponent)
                        : 0.0;
@@ -226,9 +226,9 @@ carom_status carom_soup_cross_pairs_within(carom_context *context, const carom_s
                                            carom_pairs *pairs) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_RESULT(pairs, "pairs");
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     carom_soup_cross cross;
-    CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &placing, &cross));
+    CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &posed, &cross));
     cross.finish = carom_pair_list_fill;
     cross.argument = pairs;
     return carom_soup_cross_search(&cross);
@@ -240,13 +240,13 @@ carom_status carom_soup_cross_count_within(carom_context *context, const carom_s
                                            uint64_t *count) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_OUTPUT(count, "count");
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     carom_soup_cross cross;
     *count = 0;
-    CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &placing, &cross));
+    CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &posed, &cross));
     /* Two polygons may be near in several triangles. */
     if (a->faces != NULL || b->faces != NULL)
-        return carom_soup_cross_stream(&cross, &placing, carom_soup_stream_count, count);
+        return carom_soup_cross_stream(&cross, &posed, carom_soup_stream_count, count);
     CAROM_TRY(carom_soup_cross_search(&cross));
     *count = cross.count;
     return CAROM_OK;
@@ -257,13 +257,13 @@ carom_status carom_soup_cross_meet_within(carom_context *context, const carom_so
                                           const carom_pose *pose_b, double margin, bool *any) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_OUTPUT(any, "answer");
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     carom_soup_cross cross;
     *any = false;
-    CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &placing, &cross));
+    CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &posed, &cross));
     cross.first_only = true;
     CAROM_TRY(carom_soup_cross_search(&cross));
-    *any = cross.meeting.any;
+    *any = cross.first_pair.any;
     return CAROM_OK;
 }
 
@@ -273,8 +273,8 @@ carom_status carom_soup_cross_each_within(carom_context *context, const carom_so
                                           carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_INPUT(receive, "receiver");
-    carom_soup_placing placing;
+    carom_soup_posed_pair posed;
     carom_soup_cross cross;
-    CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &placing, &cross));
-    return carom_soup_cross_stream(&cross, &placing, receive, user);
+    CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &posed, &cross));
+    return carom_soup_cross_stream(&cross, &posed, receive, user);
 }

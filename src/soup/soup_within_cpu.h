@@ -42,9 +42,8 @@ typedef struct carom_soup_within_rest {
     float corner[18][CAROM_WITHIN_REST];    /* x, y, z of the corners of a, then of b */
     float sure[CAROM_WITHIN_REST];          /* squared distances at most this are within */
     float squared_reach[CAROM_WITHIN_REST]; /* of slabs that are wide enough */
-    uint32_t a[CAROM_WITHIN_REST],
-        b[CAROM_WITHIN_REST];           /* places of the triangles in their trees */
-    uint8_t verdict[CAROM_WITHIN_REST]; /* CAROM_YES ... */
+    uint32_t a[CAROM_WITHIN_REST], b[CAROM_WITHIN_REST]; /* slots of the triangles in their trees */
+    uint8_t verdict[CAROM_WITHIN_REST];                  /* CAROM_YES ... */
     uint32_t count;
 } carom_soup_within_rest;
 
@@ -54,7 +53,7 @@ static inline bool carom_soup_within_rest_full(const carom_soup_within_rest *res
     return rest->count >= CAROM_WITHIN_REST - CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
 }
 
-/* Two blocks, with the places of their first triangles. `in_a` and `in_b` are the triangles that
+/* Two blocks, with the slots of their first triangles. `in_a` and `in_b` are the triangles that
  * take part, at least one of each; the corners of all others are finite. */
 typedef struct carom_soup_within_two {
     const carom_soup_within_block *a, *b;

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/names.h"
 #include "base/progress.h"
+#include "tree/tree_moments.h"
 
 CAROM_ENUM_NAMES(carom_tree_method, CAROM_TREE_METHOD_COUNT, "median", "neural-gas", "morton");
 
@@ -84,13 +85,16 @@ void carom_tree_finish(carom_tree *tree) {
     carom_tree_info *info = &tree->info;
     tree->fingerprint = fingerprint_of(tree);
     sum_volumes(tree);
+    carom_tree_moments_make(tree);
     info->spheres = tree->extent.count;
     info->nodes = tree->inner_count;
     info->leaves = tree->leaf_count;
     info->depth = tree->depth;
     info->triangles = tree->surface.triangle_count;
     info->bytes = sizeof(*tree) +
-                  (info->nodes + info->leaves) * (sizeof(*tree->nodes) + sizeof(*tree->volumes)) +
+                  (info->nodes + info->leaves) *
+                      (sizeof(*tree->nodes) + sizeof(*tree->volumes) + sizeof(*tree->moments)) +
+                  info->nodes * sizeof(*tree->moment_lanes) +
                   info->leaves * (sizeof(*tree->leaves) + CAROM_TREE_WIDTH * sizeof(*tree->faces)) +
                   info->spheres * sizeof(*tree->slots) + carom_tree_surface_bytes(&tree->surface);
     info->bytes += tree->cells.count * sizeof(*tree->cells.cells);
@@ -106,7 +110,7 @@ static carom_status tree_create(carom_context *context, const carom_tree_def *de
     if (arity < TREE_ARITY_MIN || arity > CAROM_TREE_WIDTH)
         return carom_fail(context, CAROM_BAD_INPUT, "an arity of %u is not in 2 to %u", arity,
                           CAROM_TREE_WIDTH);
-    CAROM_TRY(carom_pack_extent_make(context, def->packing, "the packing", &tree->extent));
+    CAROM_TRY(carom_spheres_extent_make(context, def->packing, "the packing", &tree->extent));
     tree->info.method = def->method;
     tree->info.arity = arity;
     CAROM_TRY(carom_tree_build(context, def, def->packing->spheres, tree));
@@ -153,7 +157,8 @@ void carom_tree_destroy(carom_tree *tree) {
         CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->faces, tree->outward,
                           tree->cells.cells);
     }
-    CAROM_RELEASE_ALL(&allocator, tree->volumes, tree->slots, tree);
+    CAROM_RELEASE_ALL(&allocator, tree->volumes, tree->moments, tree->moment_lanes, tree->slots,
+                      tree);
 }
 
 carom_status carom_tree_get_info(const carom_tree *tree, carom_tree_info *info) {

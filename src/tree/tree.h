@@ -18,7 +18,7 @@
 
 #include "base/context.h"
 #include "carom/tree.h"
-#include "pack/pack_overlap.h"
+#include "spheres/spheres_overlap.h"
 #include "tree/tree_cells.h"
 #include "tree/tree_surface.h"
 
@@ -40,11 +40,22 @@ typedef struct carom_tree_node {
 typedef struct carom_tree_leaf {
     double x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
     double radius[CAROM_TREE_WIDTH], secondary[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
-    uint64_t void_units[CAROM_TREE_WIDTH]; /* carom_pack_void_units; 0 past the end */
+    uint64_t void_units[CAROM_TREE_WIDTH]; /* carom_spheres_void_units; 0 past the end */
 
     float
         depth[CAROM_TREE_WIDTH]; /* in the frame, rounded down: the ball of this radius is inside */
 } carom_tree_leaf;
+
+/* The ball that stands for all secondary balls below a node, in the frame (tree_moments.h). */
+typedef struct carom_tree_moment {
+    float x, y, z, radius, density;
+} carom_tree_moment;
+
+/* Those of the children of a node; all zero past the last. */
+typedef struct carom_tree_moment_lanes {
+    float x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
+    float radius[CAROM_TREE_WIDTH], density[CAROM_TREE_WIDTH];
+} carom_tree_moment_lanes;
 
 /* Upper bound of the error of a distance that searches compute in float32, in the frame of the
  * larger tree, where no coordinate exceeds 8: some twenty roundings of 2^-24 of them. */
@@ -66,7 +77,7 @@ struct carom_tree {
     void *file;
     uint64_t file_size;
     bool is_mapped; /* by the system; else it is allocated */
-    carom_pack_extent extent;
+    carom_spheres_extent extent;
     carom_vec3 origin;
     int shift;
     uint32_t inner_count, leaf_count, depth; /* depth: nodes from the root to a leaf, at most */
@@ -74,7 +85,9 @@ struct carom_tree {
     carom_tree_leaf *leaves;                 /* of node inner_count + i */
     double *volumes; /* of each node: the shares of all spheres below it, rounded up, as in the
                         packing */
-    uint32_t *slots; /* of each sphere: 16 * leaf + lane */
+    carom_tree_moment *moments;            /* of each node */
+    carom_tree_moment_lanes *moment_lanes; /* of each inner node; NULL: there is none */
+    uint32_t *slots;                       /* of each sphere: 16 * leaf + lane */
     uint32_t *faces; /* of each slot: the face of the mesh that is nearest to its sphere; UINT32_MAX
                         past the end */
     /* The balls around all, in the frame: centre, and the three radii. */
@@ -111,7 +124,8 @@ carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
 /* Unmaps or frees the file of a tree that has one: tree_file.c. */
 void carom_tree_file_release(carom_tree *tree);
 
-/* Computes the volumes of nodes and the info of a tree whose nodes, leaves and extent are there. */
+/* Computes volumes and moments of nodes, and the info, of a tree whose nodes, leaves and extent are
+ * there. */
 void carom_tree_finish(carom_tree *tree);
 
 /* For tests and fuzzers, and for trees from files: NULL, or the first invariant that does not hold.

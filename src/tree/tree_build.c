@@ -68,7 +68,8 @@ static void swap(item *a, item *b) {
     *b = t;
 }
 
-/* Whether the `nth` is in its place: none before it comes after it, none after it before it. */
+/* Whether the `nth` is in sorted position: none before it comes after it, none after it before it.
+ */
 CAROM_TREE_CHECK bool tree_is_selected(const item *items, uint32_t count, uint32_t nth, int axis) {
     for (uint32_t i = 0; i < count; ++i)
         if (i < nth ? tree_build_before(&items[nth], &items[i], axis)
@@ -77,7 +78,7 @@ CAROM_TREE_CHECK bool tree_is_selected(const item *items, uint32_t count, uint32
     return true;
 }
 
-/* Brings the `nth` smallest along an axis to its place, smaller ones before it (quickselect). */
+/* Brings the `nth` smallest along an axis to its index, smaller ones before it (quickselect). */
 static void select_nth(item *items, uint32_t count, uint32_t nth, int axis) {
     uint32_t low = 0, high = count; /* nth is in [low, high) */
     while (high - low > 2) {
@@ -214,7 +215,7 @@ static double move_prototypes(prototypes *p, const tree_build_builder *b, const 
     return moved;
 }
 
-static void place_prototypes(tree_build_builder *b, const item *items, uint32_t count,
+static void train_prototypes(tree_build_builder *b, const item *items, uint32_t count,
                              prototypes *p) {
     carom_random random = {b->def->seed + count};
     double start = (double)p->count / 2.0,
@@ -239,7 +240,7 @@ static uint32_t split_gas(tree_build_builder *b, uint32_t begin, uint32_t end, u
     /* No more children than leaves, so that these are not all but empty. */
     uint32_t leaves = (count - 1) / CAROM_TREE_WIDTH + 1;
     p.count = CAROM_MIN(p.count, CAROM_MAX(leaves, 2));
-    place_prototypes(b, items, count, &p);
+    train_prototypes(b, items, count, &p);
     for (uint32_t j = 0; j < count; ++j) {
         double squared[CAROM_TREE_WIDTH];
         uint32_t nearest = 0;
@@ -365,7 +366,7 @@ static bool tree_build_add_leaf(tree_build_builder *b, uint32_t begin, uint32_t 
         leaf.cover[lane] = from->cover;
 
         leaf.depth[lane] = carom_float_down(l->depth - TREE_RADIUS_MARGIN, 0.0);
-        leaf.void_units[lane] = carom_pack_void_units(&b->tree->extent, from->void_volume);
+        leaf.void_units[lane] = carom_spheres_void_units(&b->tree->extent, from->void_volume);
     }
     *index = (uint32_t)b->outer.count | TREE_LEAF_BIT;
     return node_array_push(&b->outer, allocator, node) &&
@@ -445,27 +446,29 @@ static carom_status join_nodes(tree_build_builder *b, uint32_t root) {
             if (child[lane] != CAROM_TREE_NONE && (child[lane] & TREE_LEAF_BIT) != 0)
                 child[lane] = (child[lane] & ~TREE_LEAF_BIT) + (uint32_t)inner;
     }
-    const carom_allocation arrays[5] = {CAROM_ALLOCATION(tree->faces, outer * CAROM_TREE_WIDTH),
+    const carom_allocation arrays[7] = {CAROM_ALLOCATION(tree->faces, outer * CAROM_TREE_WIDTH),
                                         CAROM_ALLOCATION(tree->volumes, inner + outer),
+                                        CAROM_ALLOCATION(tree->moments, inner + outer),
+                                        CAROM_ALLOCATION(tree->moment_lanes, inner),
                                         CAROM_ALLOCATION(tree->nodes, inner + outer),
                                         CAROM_ALLOCATION(tree->leaves, outer),
                                         CAROM_ALLOCATION(tree->slots, tree->extent.count)};
-    if (!carom_allocate_all(&tree->allocator, arrays, 5))
+    if (!carom_allocate_all(&tree->allocator, arrays, 7))
         return carom_fail_memory(b->context, (inner + outer) * sizeof(*tree->nodes), "a tree");
     if (inner != 0) memcpy(tree->nodes, b->inner.data, inner * sizeof(*tree->nodes));
     memcpy(tree->nodes + inner, b->outer.data, outer * sizeof(*tree->nodes));
     memcpy(tree->leaves, b->leaves.data, outer * sizeof(*tree->leaves));
-    uint64_t placed = 0;
+    uint64_t assigned = 0;
     for (uint32_t slot = 0; slot < outer * CAROM_TREE_WIDTH; ++slot) {
         uint32_t sphere = b->outer.data[slot / CAROM_TREE_WIDTH].child[slot % CAROM_TREE_WIDTH];
         tree->faces[slot] = UINT32_MAX;
         if (sphere == CAROM_TREE_NONE) continue;
         tree->slots[sphere] = slot;
         tree->faces[slot] = b->spheres[sphere].face;
-        ++placed;
+        ++assigned;
     }
-    CAROM_ASSERT(placed == tree->extent.count);
-    (void)placed;
+    CAROM_ASSERT(assigned == tree->extent.count);
+    (void)assigned;
     tree->inner_count = (uint32_t)inner;
     tree->leaf_count = (uint32_t)outer;
     tree->depth = b->depth;

@@ -132,11 +132,11 @@ typedef struct tree_cells_cylinder {
 CAROM_ARRAY(run_array, tree_cells_cylinder);
 CAROM_ARRAY(tree_cells_cell_array, carom_tree_cell);
 
-typedef struct tree_cells_place {
+typedef struct tree_cells_cube {
     carom_vec3 centre;
     double side;
-} tree_cells_place;
-CAROM_ARRAY(place_array, tree_cells_place);
+} tree_cells_cube;
+CAROM_ARRAY(cube_array, tree_cells_cube);
 
 typedef struct tree_cells_builder {
     carom_context *context;
@@ -144,12 +144,12 @@ typedef struct tree_cells_builder {
     carom_vec3 origin;
     int shift;
     double scale, margin;
-    carom_pack_place identity;
+    carom_spheres_transform identity;
     run_array runs; /* of the cell at hand */
     tree_cells_cell_array cells;
-    place_array places; /* of cells */
-    uint32_t *queue;    /* cells with no children: a heap, the least known first */
-    double *keys;       /* of cells: the volume that is not known */
+    cube_array cubes; /* of cells */
+    uint32_t *queue;  /* cells with no children: a heap, the least known first */
+    double *keys;     /* of cells: the volume that is not known */
     uint32_t queued;
 } tree_cells_builder;
 
@@ -261,7 +261,7 @@ static tree_cells_span span_of_run(const tree_cells_builder *b, tree_cells_cylin
 
 /* Whether a point is inside, where the planes of the cell above or a ray tell; else -1. */
 static int tree_cells_find_inside(const tree_cells_builder *b, const carom_tree_cell *parent,
-                                  const tree_cells_place *at, carom_vec3 point) {
+                                  const tree_cells_cube *at, carom_vec3 point) {
     if (parent != NULL) {
         carom_vec3 n = carom_vec((double)parent->normal[0], (double)parent->normal[1],
                                  (double)parent->normal[2]);
@@ -311,7 +311,7 @@ static void measure_cell(const carom_tree_cell *cell, double side, double *least
 
 /* Finds the planes of a cell and its share of the solid. */
 static bool fit_cell(tree_cells_builder *b, const carom_tree_cell *parent,
-                     const tree_cells_place *parent_at, const tree_cells_place *at,
+                     const tree_cells_cube *parent_at, const tree_cells_cube *at,
                      carom_tree_cell *cell) {
     double radius = CAROM_TREE_CELL_REACH * at->side * (1.0 + TREE_CELL_ROUNDING) + 2.0 * b->margin;
     double least, most;
@@ -393,13 +393,13 @@ static uint32_t tree_cells_pop(tree_cells_builder *b) {
  * half the side may be, if its centre is in the cell. */
 #define TREE_KEY_SIDES 1.5
 
-static bool add_cell(tree_cells_builder *b, uint32_t parent, const tree_cells_place *at) {
+static bool add_cell(tree_cells_builder *b, uint32_t parent, const tree_cells_cube *at) {
     carom_tree_cell cell, above;
-    tree_cells_place above_at = {{0.0, 0.0, 0.0}, 0.0};
+    tree_cells_cube above_at = {{0.0, 0.0, 0.0}, 0.0};
     bool some = b->cells.count != 0;
     if (some) {
         above = b->cells.data[parent];
-        above_at = b->places.data[parent];
+        above_at = b->cubes.data[parent];
     }
     if (!fit_cell(b, some ? &above : NULL, &above_at, at, &cell)) return false;
     uint32_t index = (uint32_t)b->cells.count;
@@ -407,7 +407,7 @@ static bool add_cell(tree_cells_builder *b, uint32_t parent, const tree_cells_pl
     measure_cell(&cell, TREE_KEY_SIDES * at->side, &least, &most);
     b->keys[index] = (most - least) * at->side * at->side * at->side;
     b->cells.data[b->cells.count++] = cell;
-    b->places.data[b->places.count++] = *at;
+    b->cubes.data[b->cubes.count++] = *at;
     if (b->keys[index] > 0.0) tree_cells_push(b, index);
     return true;
 }
@@ -437,19 +437,19 @@ static void sum_shares(tree_cells_builder *b) {
 
 static carom_status tree_cells_build(tree_cells_builder *b, const carom_tree_cells *cells,
                                      uint32_t most) {
-    const tree_cells_place root = {cells->centre, cells->side};
+    const tree_cells_cube root = {cells->centre, cells->side};
     uint32_t since = 0;
     if (!add_cell(b, 0, &root)) return CAROM_NO_MEMORY;
     while (b->queued != 0 && b->cells.count + 8 <= most) {
         uint32_t at = tree_cells_pop(b);
-        tree_cells_place above = b->places.data[at];
+        tree_cells_cube above = b->cubes.data[at];
         /* The queue has cells without children only, the least known first. */
         CAROM_ASSERT(carom_tree_cell_child(&b->cells.data[at]) == 0);
         CAROM_ASSERT(b->queued == 0 || b->keys[at] >= b->keys[b->queue[0]]);
         b->cells.data[at].child |= (uint32_t)b->cells.count << CAROM_TREE_CELL_SHIFT;
         for (uint32_t k = 0; k < 8; ++k) {
-            tree_cells_place child = {carom_tree_cell_centre(above.centre, above.side, k),
-                                      0.5 * above.side};
+            tree_cells_cube child = {carom_tree_cell_centre(above.centre, above.side, k),
+                                     0.5 * above.side};
             if (!add_cell(b, at, &child)) return CAROM_NO_MEMORY;
         }
         CAROM_ASSERT(b->cells.count % 8 == 1 && b->cells.count <= most);
@@ -459,7 +459,7 @@ static carom_status tree_cells_build(tree_cells_builder *b, const carom_tree_cel
     return CAROM_OK;
 }
 
-void carom_tree_cells_place(const carom_tree_surface *surface, carom_tree_cells *cells) {
+void carom_tree_cells_set_cube(const carom_tree_surface *surface, carom_tree_cells *cells) {
     cells->centre = surface->centre;
     cells->side = 2.0 * surface->radius * (1.0 + TREE_CELL_ROUNDING);
 }
@@ -472,18 +472,18 @@ carom_status carom_tree_cells_make(carom_context *context, const carom_tree_surf
         .context = context, .surface = surface, .origin = origin, .shift = shift};
     b.scale = carom_power_of_two(shift);
     b.margin = TREE_PLANE_MARGIN * CAROM_MAX(1.0, surface->radius);
-    b.identity = (carom_pack_place){.frame = carom_frame_make(NULL), .scale = 1.0};
-    carom_tree_cells_place(surface, cells);
+    b.identity = (carom_spheres_transform){.frame = carom_frame_make(NULL), .scale = 1.0};
+    carom_tree_cells_set_cube(surface, cells);
     if (!(carom_vec_largest(origin) * b.scale <= TREE_ORIGIN_MAX) || !(cells->side > 0.0))
         return CAROM_OK;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     b.queue = CAROM_ARENA_TAKE(scratch, uint32_t, most);
     b.keys = CAROM_ARENA_TAKE(scratch, double, most);
-    b.places.data = CAROM_ARENA_TAKE(scratch, tree_cells_place, most);
+    b.cubes.data = CAROM_ARENA_TAKE(scratch, tree_cells_cube, most);
     b.cells.data = CAROM_ARENA_TAKE(scratch, carom_tree_cell, most);
     carom_status status = CAROM_NO_MEMORY;
-    if (b.queue != NULL && b.keys != NULL && b.places.data != NULL && b.cells.data != NULL) {
+    if (b.queue != NULL && b.keys != NULL && b.cubes.data != NULL && b.cells.data != NULL) {
         carom_progress_begin(context, "dividing a solid into cells", 0);
         status = carom_progress_finish(context, tree_cells_build(&b, cells, most));
     }

@@ -68,7 +68,7 @@ void carom_tree_cut_share(const carom_tree_cut *cut, double low, double high, ui
                           double *least, double *most);
 
 /* Sets root and side from the surface. */
-void carom_tree_cells_place(const carom_tree_surface *surface, carom_tree_cells *cells);
+void carom_tree_cells_set_cube(const carom_tree_surface *surface, carom_tree_cells *cells);
 
 /* Builds up to `most` cells, refining first where the volume is known least. A surface whose
  * coordinates are too far from 0 for its size gets none. On failure free it, too. */

@@ -12,7 +12,7 @@
 #include "tree/tree.h"
 #include "tree/tree_cells.h"
 
-/* A cell of an octree, with its place. */
+/* A cell of an octree, with its cube. */
 typedef struct tree_cells_overlap_step {
     carom_vec3 centre;
     double side;
@@ -35,7 +35,7 @@ typedef struct tree_cells_overlap_piece {
     float key; /* 0: dividing it does not help */
 } tree_cells_overlap_piece;
 
-/* A place in the queue: the largest key first. */
+/* An entry of the queue: the largest key first. */
 typedef struct tree_cells_overlap_entry {
     float key;
     uint32_t piece;
@@ -46,7 +46,7 @@ typedef struct refinement {
     tree_cells_overlap_piece *pieces;
     uint32_t count;
     tree_cells_overlap_entry *queue; /* a heap */
-    uint32_t *unused;                /* places of pieces that were divided */
+    uint32_t *unused;                /* slots of pieces that were divided */
     uint32_t queued, unused_count;
     int64_t lower, upper;
     int64_t rest;      /* their difference in cells that are not divided */
@@ -76,7 +76,7 @@ typedef struct refinement {
 /* Half the step over which the volume that a plane cuts off is differentiated, in sides. */
 #define TREE_FORCE_STEP 0x1p-6
 
-/* Places of pieces beyond the cells that may be visited: the root, and eight parts of the last
+/* Slots of pieces beyond the cells that may be visited: the root, and eight parts of the last
  * division, rounded up. */
 #define TREE_SPARE_PIECES 16u
 
@@ -256,7 +256,7 @@ static uint32_t tree_cells_overlap_pop(refinement *r) {
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-static uint32_t take_place(refinement *r) {
+static uint32_t take_piece_slot(refinement *r) {
     CAROM_ASSERT(r->unused_count != 0 || r->count < r->s->most + TREE_SPARE_PIECES);
     return r->unused_count != 0 ? r->unused[--r->unused_count] : r->count++;
 }
@@ -273,7 +273,7 @@ static void tree_cells_overlap_divide(refinement *r) {
                          ? carom_tree_cell_child(&r->s->moving->cells[whole.own.cell])
                          : 0;
     for (uint32_t k = 0; k < 8; ++k) {
-        uint32_t to = take_place(r);
+        uint32_t to = take_piece_slot(r);
         tree_cells_overlap_piece *part = &r->pieces[to];
         part->centre = carom_tree_cell_centre(whole.centre, whole.side, k);
         part->side = 0.5 * whole.side;
@@ -331,7 +331,7 @@ static bool is_hopeless(const refinement *r) {
 #define TREE_CLOCK_DIVISIONS 4u
 
 /* Whether the bounds are those of the pieces in the queue and of others, which are not less than 0;
- * and whether the queue and the unused places have each piece once. */
+ * and whether the queue and the unused slots have each piece once. */
 CAROM_TREE_CHECK bool tree_piece_sums_hold(const refinement *r) {
     int64_t lower = r->lower, upper = r->upper;
     for (uint32_t i = 0; i < r->queued; ++i) {

@@ -16,12 +16,6 @@
 #include "base/assert.h"
 #include "base/simd.h"
 
-/* A node's ball and itself. */
-typedef struct tree_cpu_ball {
-    float x, y, z, radius;
-    uint32_t node;
-} tree_cpu_ball;
-
 /* Sixteen balls in the fixed tree's frame. */
 typedef struct tree_cpu_lanes {
     float x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
@@ -29,12 +23,12 @@ typedef struct tree_cpu_lanes {
 
 /* ---- Lanes in one frame ---------------------------------------------------------------------- */
 
-CAROM_SIMD void pose_lanes(const carom_tree_placing *p, const carom_tree_node *node,
-                           tree_cpu_lanes *to) {
+CAROM_SIMD void pose_lanes(const carom_tree_posed_pair *p, const float *from_x, const float *from_y,
+                           const float *from_z, tree_cpu_lanes *to) {
     const float *m = p->turn;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
-        carom_f32v x = carom_f32v_load(&node->x[i]), y = carom_f32v_load(&node->y[i]);
-        carom_f32v z = carom_f32v_load(&node->z[i]);
+        carom_f32v x = carom_f32v_load(&from_x[i]), y = carom_f32v_load(&from_y[i]);
+        carom_f32v z = carom_f32v_load(&from_z[i]);
         carom_f32v_store(&to->x[i], m[0] * x + m[1] * y + m[2] * z + p->move[0]);
         carom_f32v_store(&to->y[i], m[3] * x + m[4] * y + m[5] * z + p->move[1]);
         carom_f32v_store(&to->z[i], m[6] * x + m[7] * y + m[8] * z + p->move[2]);
@@ -44,7 +38,7 @@ CAROM_SIMD void pose_lanes(const carom_tree_placing *p, const carom_tree_node *n
 /* Lanes whose balls of the given radii, times `scale`, may meet a ball; the margin is in its
  * radius. */
 CAROM_SIMD carom_lanes tree_cpu_meet(const float *x, const float *y, const float *z,
-                                     const float *radius, float scale, const tree_cpu_ball *b) {
+                                     const float *radius, float scale, const carom_tree_ball *b) {
     carom_lanes found = 0;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_f32v dx = carom_f32v_load(&x[i]) - b->x, dy = carom_f32v_load(&y[i]) - b->y;
@@ -57,34 +51,35 @@ CAROM_SIMD carom_lanes tree_cpu_meet(const float *x, const float *y, const float
 
 /* ---- Leaves in doubles ----------------------------------------------------------------------- */
 
-/* carom_pack_pose_sphere for the lanes of a leaf. */
+/* carom_spheres_pose_sphere for the lanes of a leaf. */
 static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf) {
     carom_tree_posed *to =
         side->cache != NULL ? &side->cache[leaf % CAROM_TREE_POSED] : &side->posed;
     CAROM_ASSERT(leaf < side->tree->leaf_count);
     if (to->leaf == leaf) return to;
     const carom_tree_leaf *from = &side->tree->leaves[leaf];
-    const carom_pack_place *place = side->place;
-    const double *r = place->frame.r;
+    const carom_spheres_transform *transform = side->transform;
+    const double *r = transform->frame.r;
     to->leaf = leaf;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES64) {
-        carom_f64v x = carom_f64v_load(&from->x[i]) * place->scale;
-        carom_f64v y = carom_f64v_load(&from->y[i]) * place->scale;
-        carom_f64v z = carom_f64v_load(&from->z[i]) * place->scale;
+        carom_f64v x = carom_f64v_load(&from->x[i]) * transform->scale;
+        carom_f64v y = carom_f64v_load(&from->y[i]) * transform->scale;
+        carom_f64v z = carom_f64v_load(&from->z[i]) * transform->scale;
         carom_f64v cover = carom_f64v_load(&from->cover[i]);
-        carom_f64v_store(&to->x[i], ((r[0] * x + r[1] * y) + r[2] * z) + place->frame.t.x);
-        carom_f64v_store(&to->y[i], ((r[3] * x + r[4] * y) + r[5] * z) + place->frame.t.y);
-        carom_f64v_store(&to->z[i], ((r[6] * x + r[7] * y) + r[8] * z) + place->frame.t.z);
-        carom_f64v_store(&to->radius[i], carom_f64v_load(&from->radius[i]) * place->scale);
-        carom_f64v_store(&to->secondary[i], carom_f64v_load(&from->secondary[i]) * place->scale);
+        carom_f64v_store(&to->x[i], ((r[0] * x + r[1] * y) + r[2] * z) + transform->frame.t.x);
+        carom_f64v_store(&to->y[i], ((r[3] * x + r[4] * y) + r[5] * z) + transform->frame.t.y);
+        carom_f64v_store(&to->z[i], ((r[6] * x + r[7] * y) + r[8] * z) + transform->frame.t.z);
+        carom_f64v_store(&to->radius[i], carom_f64v_load(&from->radius[i]) * transform->scale);
+        carom_f64v_store(&to->secondary[i],
+                         carom_f64v_load(&from->secondary[i]) * transform->scale);
         carom_f64v_store(&to->cover[i],
-                         (cover * place->scale + 2.0 * place->slack) * (1.0 + 0x1p-50));
+                         (cover * transform->scale + 2.0 * transform->slack) * (1.0 + 0x1p-50));
     }
     return to;
 }
 
 /* Appends lanes of a posed leaf to one side of a batch; radii only where they are needed. */
-CAROM_SIMD void append_lanes(carom_pack_side *to, uint32_t at, const carom_tree_posed *from,
+CAROM_SIMD void append_lanes(carom_spheres_side *to, uint32_t at, const carom_tree_posed *from,
                              carom_lanes set, bool radii) {
 #if CAROM_LANES == 16
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES64) {
@@ -113,7 +108,7 @@ CAROM_SIMD void append_lanes(carom_pack_side *to, uint32_t at, const carom_tree_
 }
 
 /* Appends one lane `count` times. */
-CAROM_SIMD void append_lane(carom_pack_side *to, uint32_t at, const carom_tree_posed *from,
+CAROM_SIMD void append_lane(carom_spheres_side *to, uint32_t at, const carom_tree_posed *from,
                             uint32_t lane, uint32_t count, bool radii) {
     for (uint32_t i = 0; i < count; i += CAROM_LANES64) {
         carom_f64v_store(&to->x[at + i], carom_f64v_splat(from->x[lane]));
@@ -141,34 +136,34 @@ static void mark_inner(carom_tree_overlap_search *s, uint32_t count) {
 /* The direction from a sphere to its nearest face, in the world. */
 static carom_vec3 tree_cpu_outward_of(const carom_tree_side *side, uint32_t slot) {
     const float *d = side->tree->outward + 3 * (uint64_t)slot;
-    return carom_frame_turn(&side->place->frame,
+    return carom_frame_turn(&side->transform->frame,
                             carom_vec((double)d[0], (double)d[1], (double)d[2]));
 }
 
 /* Adds the directions of pairs, each with a weight between -1 and 1 (tree.h). */
 static void add_flipped(carom_tree_overlap_search *s, uint32_t count) {
-    const carom_pack_side *a = &s->batch->a, *b = &s->batch->b;
+    const carom_spheres_side *a = &s->batch->a, *b = &s->batch->b;
     for (uint32_t i = 0; i < count; ++i) {
         carom_ball ball_a = {carom_vec(a->x[i], a->y[i], a->z[i]), a->secondary[i]};
         carom_ball ball_b = {carom_vec(b->x[i], b->y[i], b->z[i]), b->secondary[i]};
-        carom_pack_term term;
-        if (!carom_pack_pair(&ball_a, &ball_b, s->placing->meeting.pivot, &term)) continue;
+        carom_spheres_term term;
+        if (!carom_spheres_pair(&ball_a, &ball_b, s->posed->world.pivot, &term)) continue;
         carom_vec3 of_fixed = tree_cpu_outward_of(&s->fixed, s->fixed_slots[i]);
         carom_vec3 of_moving = tree_cpu_outward_of(&s->moving, s->moving_slots[i]);
-        carom_vec3 way = s->placing->swapped ? carom_vec_sub(of_moving, of_fixed)
-                                             : carom_vec_sub(of_fixed, of_moving);
+        carom_vec3 way = s->posed->swapped ? carom_vec_sub(of_moving, of_fixed)
+                                           : carom_vec_sub(of_fixed, of_moving);
         carom_vec3 apart = carom_vec_sub(ball_b.centre, ball_a.centre);
         double weight = carom_tree_flip_weight(apart, way);
         term.direction = carom_vec_scale(term.direction, weight);
-        carom_pack_add_vec(s->flipped, term.direction, &s->placing->meeting.scales.direction);
+        carom_spheres_add_vec(s->flipped, term.direction, &s->posed->world.scales.direction);
     }
 }
 
 static void flush(carom_tree_overlap_search *s) {
     uint32_t count = s->batch->count;
-    CAROM_ASSERT(count <= CAROM_PACK_BATCH);
+    CAROM_ASSERT(count <= CAROM_SPHERES_BATCH);
     s->budget.candidates += count;
-    CAROM_CPU(carom_pack_batch_add)(s->batch, &s->placing->meeting, s->bounds, &s->totals);
+    CAROM_CPU(carom_spheres_batch_add)(s->batch, &s->posed->world, s->bounds, &s->totals);
     if (s->slots) mark_inner(s, count);
     if (s->flip) add_flipped(s, count);
     if (!s->narrow) return;
@@ -206,15 +201,14 @@ CAROM_SIMD void add_slots(carom_tree_overlap_search *s, uint32_t fixed_leaf, uin
 /* Gives a fixed sphere with moving spheres to the batch. */
 CAROM_SIMD void tree_cpu_add_pairs(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
                                    uint32_t moving_leaf, carom_lanes set) {
-    carom_pack_batch *batch = s->batch;
+    carom_spheres_batch *batch = s->batch;
     uint32_t count = (uint32_t)__builtin_popcount(set);
-    if (batch->count + CAROM_TREE_WIDTH > CAROM_PACK_BATCH) flush(s);
+    if (batch->count + CAROM_TREE_WIDTH > CAROM_SPHERES_BATCH) flush(s);
     const carom_tree_posed *h = pose_leaf(&s->fixed, fixed_leaf);
     const carom_tree_posed *g = pose_leaf(&s->moving, moving_leaf);
     if (s->narrow || s->slots || s->flip) add_slots(s, fixed_leaf, lane, moving_leaf, set);
-    append_lane(s->placing->swapped ? &batch->b : &batch->a, batch->count, h, lane, count,
-                s->bounds);
-    append_lanes(s->placing->swapped ? &batch->a : &batch->b, batch->count, g, set, s->bounds);
+    append_lane(s->posed->swapped ? &batch->b : &batch->a, batch->count, h, lane, count, s->bounds);
+    append_lanes(s->posed->swapped ? &batch->a : &batch->b, batch->count, g, set, s->bounds);
     batch->count += count;
 }
 
@@ -233,11 +227,11 @@ static void set_flags(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_
         if ((*fixed >> lane & 1) != 0 && (*moving >> other & 1) != 0) continue;
         const carom_tree_posed *h = pose_leaf(&s->fixed, fixed_leaf);
         const carom_tree_posed *g = pose_leaf(&s->moving, moving_leaf);
-        carom_pack_posed a = {carom_vec(h->x[lane], h->y[lane], h->z[lane]), 0.0, 0.0,
-                              h->cover[lane]};
-        carom_pack_posed b = {carom_vec(g->x[other], g->y[other], g->z[other]), 0.0, 0.0,
-                              g->cover[other]};
-        if (!carom_pack_covers_meet(&a, &b)) continue;
+        carom_spheres_posed a = {carom_vec(h->x[lane], h->y[lane], h->z[lane]), 0.0, 0.0,
+                                 h->cover[lane]};
+        carom_spheres_posed b = {carom_vec(g->x[other], g->y[other], g->z[other]), 0.0, 0.0,
+                                 g->cover[other]};
+        if (!carom_spheres_covers_meet(&a, &b)) continue;
         *fixed |= (uint16_t)(1u << lane);
         *moving |= (uint16_t)(1u << other);
     }
@@ -250,8 +244,8 @@ CAROM_SIMD void set_inside(carom_tree_overlap_search *s, uint32_t fixed_leaf, ui
     const carom_tree_node *h = &s->fixed.tree->nodes[fixed];
     const carom_tree_node *g = &s->moving.tree->nodes[s->moving.tree->inner_count + moving_leaf];
     const float *moving_depth = s->moving.tree->leaves[moving_leaf].depth;
-    float depth = s->fixed.tree->leaves[fixed_leaf].depth[lane] - s->placing->margin;
-    float cover = h->cover[lane] + s->placing->margin, scale = s->placing->scale,
+    float depth = s->fixed.tree->leaves[fixed_leaf].depth[lane] - s->posed->margin;
+    float cover = h->cover[lane] + s->posed->margin, scale = s->posed->scale,
           less = scale * (1.0f - CAROM_TREE_FLOAT_SLACK);
     carom_lanes holds_fixed = 0, held = 0;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
@@ -280,21 +274,21 @@ static void visit_leaves(carom_tree_overlap_search *s, uint32_t fixed, uint32_t 
     uint32_t moving_leaf = moving - s->moving.tree->inner_count;
     bool odd = s->fixed.tree->odd_covers || s->moving.tree->odd_covers;
     tree_cpu_lanes at;
-    pose_lanes(s->placing, g, &at);
+    pose_lanes(s->posed, g->x, g->y, g->z, &at);
     for (; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
-        tree_cpu_ball b = {h->x[lane], h->y[lane], h->z[lane], h->reach[lane] + s->placing->margin,
-                           0};
-        carom_lanes pairs = tree_cpu_meet(at.x, at.y, at.z, g->reach, s->placing->scale, &b);
+        carom_tree_ball b = {h->x[lane], h->y[lane], h->z[lane], h->reach[lane] + s->posed->margin,
+                             0};
+        carom_lanes pairs = tree_cpu_meet(at.x, at.y, at.z, g->reach, s->posed->scale, &b);
         if (pairs != 0) tree_cpu_add_pairs(s, fixed_leaf, lane, moving_leaf, pairs);
         if (!s->bounds) continue;
-        b.radius = h->cover[lane] + s->placing->margin;
-        carom_lanes perhaps = tree_cpu_meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b);
+        b.radius = h->cover[lane] + s->posed->margin;
+        carom_lanes perhaps = tree_cpu_meet(at.x, at.y, at.z, g->cover, s->posed->scale, &b);
         if (perhaps == 0) continue;
         /* Both radii were rounded up, by less than the margin, and distances are off by it. */
-        b.radius = h->cover[lane] - 4.0f * s->placing->margin;
+        b.radius = h->cover[lane] - 4.0f * s->posed->margin;
         carom_lanes sure = b.radius > 0.0f && !odd
-                               ? tree_cpu_meet(at.x, at.y, at.z, g->cover, s->placing->scale, &b)
+                               ? tree_cpu_meet(at.x, at.y, at.z, g->cover, s->posed->scale, &b)
                                : 0;
         CAROM_ASSERT((sure & ~perhaps) == 0); /* the margin is on the right side */
         set_flags(s, fixed_leaf, lane, moving_leaf, sure, perhaps);
@@ -313,14 +307,14 @@ static void take_whole(carom_tree_side *side, uint32_t node) {
 
 /* Takes two nodes as a whole, as if the shares below were spread evenly over their balls: the
  * densities of both times the lens. */
-static void visit_whole(carom_tree_overlap_search *s, const tree_cpu_ball *fixed,
-                        const tree_cpu_ball *moving) {
+static void visit_whole(carom_tree_overlap_search *s, const carom_tree_ball *fixed,
+                        const carom_tree_ball *moving) {
     s->whole = true;
     take_whole(&s->fixed, fixed->node);
     take_whole(&s->moving, moving->node);
-    double back = 1.0 / s->placing->to_frame, cube = CAROM_PI * 4.0 / 3.0 * back * back * back;
+    double back = 1.0 / s->posed->to_frame, cube = CAROM_PI * 4.0 / 3.0 * back * back * back;
     double rh = (double)fixed->radius, rg = (double)moving->radius;
-    double size_h = s->fixed.place->scale, size_g = s->moving.place->scale;
+    double size_h = s->fixed.transform->scale, size_g = s->moving.transform->scale;
     double density = s->fixed.tree->volumes[fixed->node] * (size_h * size_h * size_h) /
                      (cube * rh * rh * rh) * s->moving.tree->volumes[moving->node] *
                      (size_g * size_g * size_g) / (cube * rg * rg * rg);
@@ -334,71 +328,182 @@ static void visit_whole(carom_tree_overlap_search *s, const tree_cpu_ball *fixed
     s->rest.force = carom_vec_add(s->rest.force, carom_vec_scale(apart, pull));
 }
 
-/* Two nodes with their balls, which meet, `level` steps below the roots. */
-static void tree_cpu_visit(carom_tree_overlap_search *s, const tree_cpu_ball *fixed,
-                           const tree_cpu_ball *moving, uint32_t level) {
-    /* Level 0, the roots as a whole, is the least answer: it is given when a budget is over, too.
-     */
-    if (s->levels != 0 && (s->budget.stopped || carom_tree_must_stop(&s->budget))) return;
+/* The lenses of one moment with those of sixteen lanes, times all densities. `scale` is of the
+ * radii of lanes. carom_tree_moment_lens is the same for one pair. */
+CAROM_SIMD void tree_cpu_weigh(const carom_tree_moment *one, const float *x, const float *y,
+                               const float *z, const carom_tree_moment_lanes *lanes, float scale,
+                               float weights[CAROM_TREE_WIDTH]) {
+    carom_f32v zero = carom_f32v_splat(0.0f);
+    for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
+        carom_f32v dx = carom_f32v_load(&x[i]) - one->x, dy = carom_f32v_load(&y[i]) - one->y;
+        carom_f32v dz = carom_f32v_load(&z[i]) - one->z;
+        carom_f32v d = carom_f32v_sqrt(dx * dx + dy * dy + dz * dz);
+        carom_f32v radius = carom_f32v_load(&lanes->radius[i]) * scale;
+        carom_f32v sum = radius + one->radius, difference = carom_f32v_abs(radius - one->radius);
+        d = carom_f32v_max(carom_f32v_max(d, difference), CAROM_TREE_LEAST_APART * sum);
+        carom_f32v depth = carom_f32v_max(sum - d, zero);
+        carom_f32v square = d * (d + 2.0f * sum) - 3.0f * (difference * difference);
+        /* 2^-60 is far below all lengths in the frame: two radii of 0 give 0, not NaN. */
+        carom_f32v lens =
+            CAROM_TREE_LENS_FACTOR * (depth * depth) * square / carom_f32v_max(d, zero + 0x1p-60f);
+        carom_f32v density = carom_f32v_load(&lanes->density[i]) * one->density;
+        carom_f32v_store(&weights[i], carom_f32v_max(lens * density, zero));
+    }
+}
+
+/* A moment of the moving tree in the fixed tree's frame. */
+static carom_tree_moment tree_cpu_pose_moment(const carom_tree_posed_pair *p, carom_tree_moment m) {
+    const float *t = p->turn;
+    return (carom_tree_moment){t[0] * m.x + t[1] * m.y + t[2] * m.z + p->move[0],
+                               t[3] * m.x + t[4] * m.y + t[5] * m.z + p->move[1],
+                               t[6] * m.x + t[7] * m.y + t[8] * m.z + p->move[2],
+                               m.radius * p->scale, m.density};
+}
+
+static carom_tree_moment tree_cpu_lane_moment(const carom_tree_moment_lanes *l, uint32_t lane) {
+    return (carom_tree_moment){l->x[lane], l->y[lane], l->z[lane], l->radius[lane],
+                               l->density[lane]};
+}
+
+static void tree_cpu_visit(carom_tree_overlap_search *s, const carom_tree_ball *fixed,
+                           const carom_tree_ball *moving, uint32_t level);
+
+/* Two nodes that meet, `level` steps below the roots: they are opened now, or wait. */
+CAROM_SIMD void tree_cpu_follow(carom_tree_overlap_search *s, const carom_tree_ball *fixed,
+                                const carom_tree_ball *moving, uint32_t level, float weight) {
+    if (s->frontier == NULL) {
+        tree_cpu_visit(s, fixed, moving, level);
+        return;
+    }
+    bool fixed_leaf = carom_tree_is_leaf(s->fixed.tree, fixed->node);
+    bool moving_leaf = carom_tree_is_leaf(s->moving.tree, moving->node);
+    carom_tree_frontier_add(s->frontier, fixed_leaf && !moving_leaf ? fixed : moving, fixed->node,
+                            moving->node, fixed_leaf && moving_leaf, weight);
+}
+
+/* A leaf of the fixed tree and an inner node of the moving one. */
+static void tree_cpu_open_moving(carom_tree_overlap_search *s, const carom_tree_ball *fixed,
+                                 const carom_tree_node *g, uint32_t node, const float *radii,
+                                 uint32_t level) {
+    carom_tree_ball wide = {fixed->x, fixed->y, fixed->z, fixed->radius + s->posed->margin, 0};
+    tree_cpu_lanes at, middles;
+    float weights[CAROM_TREE_WIDTH] = {0.0f};
+    pose_lanes(s->posed, g->x, g->y, g->z, &at);
+    carom_lanes set = tree_cpu_meet(at.x, at.y, at.z, radii, s->posed->scale, &wide);
+    if (s->frontier != NULL && set != 0) {
+        const carom_tree_moment_lanes *lanes = &s->moving.tree->moment_lanes[node];
+        pose_lanes(s->posed, lanes->x, lanes->y, lanes->z, &middles);
+        tree_cpu_weigh(&s->fixed.tree->moments[fixed->node], middles.x, middles.y, middles.z, lanes,
+                       s->posed->scale, weights);
+    }
+    for (; set != 0; set &= set - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(set);
+        carom_tree_ball next = {at.x[lane], at.y[lane], at.z[lane], radii[lane] * s->posed->scale,
+                                g->child[lane]};
+        tree_cpu_follow(s, fixed, &next, level + 1, weights[lane]);
+    }
+}
+
+/* An inner node of the fixed tree and a leaf of the moving one; `set` are the fixed lanes that
+ * meet it. */
+static void tree_cpu_open_fixed(carom_tree_overlap_search *s, const carom_tree_node *h,
+                                uint32_t node, const float *radii, const carom_tree_ball *moving,
+                                carom_lanes set, uint32_t level) {
+    float weights[CAROM_TREE_WIDTH] = {0.0f};
+    if (s->frontier != NULL && set != 0) {
+        const carom_tree_moment_lanes *lanes = &s->fixed.tree->moment_lanes[node];
+        carom_tree_moment one =
+            tree_cpu_pose_moment(s->posed, s->moving.tree->moments[moving->node]);
+        tree_cpu_weigh(&one, lanes->x, lanes->y, lanes->z, lanes, 1.0f, weights);
+    }
+    for (; set != 0; set &= set - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(set);
+        carom_tree_ball next = {h->x[lane], h->y[lane], h->z[lane], radii[lane], h->child[lane]};
+        tree_cpu_follow(s, &next, moving, level + 1, weights[lane]);
+    }
+}
+
+/* Two inner nodes. */
+static void tree_cpu_open_both(carom_tree_overlap_search *s, uint32_t fixed, uint32_t moving,
+                               carom_lanes set, uint32_t level) {
+    const carom_tree_node *h = &s->fixed.tree->nodes[fixed], *g = &s->moving.tree->nodes[moving];
+    const float *fixed_radii = s->bounds ? h->cover : h->reach;
+    const float *moving_radii = s->bounds ? g->cover : g->reach;
+    const carom_tree_moment_lanes *of_fixed = NULL, *of_moving = NULL;
+    float scale = s->posed->scale, weights[CAROM_TREE_WIDTH] = {0.0f};
+    tree_cpu_lanes at, posed;
+    const tree_cpu_lanes *middles = &at;
+    pose_lanes(s->posed, g->x, g->y, g->z, &at);
+    if (s->frontier != NULL) {
+        of_fixed = &s->fixed.tree->moment_lanes[fixed];
+        of_moving = &s->moving.tree->moment_lanes[moving];
+        pose_lanes(s->posed, of_moving->x, of_moving->y, of_moving->z, &posed);
+        middles = &posed;
+    }
+    for (; set != 0; set &= set - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(set);
+        carom_tree_ball next = {h->x[lane], h->y[lane], h->z[lane], fixed_radii[lane],
+                                h->child[lane]};
+        carom_tree_ball near = next;
+        near.radius += s->posed->margin;
+        carom_lanes pairs = tree_cpu_meet(at.x, at.y, at.z, moving_radii, scale, &near);
+        if (pairs != 0 && of_fixed != NULL) {
+            carom_tree_moment one = tree_cpu_lane_moment(of_fixed, lane);
+            tree_cpu_weigh(&one, middles->x, middles->y, middles->z, of_moving, scale, weights);
+        }
+        for (; pairs != 0; pairs &= pairs - 1) {
+            uint32_t other = (uint32_t)__builtin_ctz(pairs);
+            carom_tree_ball child = {at.x[other], at.y[other], at.z[other],
+                                     moving_radii[other] * scale, g->child[other]};
+            tree_cpu_follow(s, &next, &child, level + 1, weights[other]);
+        }
+    }
+}
+
+/* Compares the children of two nodes. */
+static void tree_cpu_open(carom_tree_overlap_search *s, const carom_tree_ball *fixed,
+                          const carom_tree_ball *moving, uint32_t level) {
     const carom_tree_node *h = &s->fixed.tree->nodes[fixed->node];
     const carom_tree_node *g = &s->moving.tree->nodes[moving->node];
     bool fixed_leaf = carom_tree_is_leaf(s->fixed.tree, fixed->node);
     bool moving_leaf = carom_tree_is_leaf(s->moving.tree, moving->node);
     const float *fixed_radii = s->bounds ? h->cover : h->reach;
-    const float *moving_radii = s->bounds ? g->cover : g->reach;
-    if (level >= s->levels && !(fixed_leaf && moving_leaf)) {
-        visit_whole(s, fixed, moving);
-        return;
-    }
     ++s->budget.visits;
     CAROM_ASSERT(s->budget.visits <= s->budget.most_visits);
     CAROM_ASSERT(level < s->fixed.tree->depth + s->moving.tree->depth);
-    tree_cpu_lanes at;
-    if (fixed_leaf && !moving_leaf) { /* the moving children alone */
-        tree_cpu_ball wide = {fixed->x, fixed->y, fixed->z, fixed->radius + s->placing->margin, 0};
-        pose_lanes(s->placing, g, &at);
-        carom_lanes set = tree_cpu_meet(at.x, at.y, at.z, moving_radii, s->placing->scale, &wide);
-        for (; set != 0; set &= set - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(set);
-            tree_cpu_ball next = {at.x[lane], at.y[lane], at.z[lane],
-                                  moving_radii[lane] * s->placing->scale, g->child[lane]};
-            tree_cpu_visit(s, fixed, &next, level + 1);
-        }
+    if (fixed_leaf && !moving_leaf) {
+        tree_cpu_open_moving(s, fixed, g, moving->node, s->bounds ? g->cover : g->reach, level);
         return;
     }
-    tree_cpu_ball wide = {moving->x, moving->y, moving->z, moving->radius + s->placing->margin, 0};
+    carom_tree_ball wide = {moving->x, moving->y, moving->z, moving->radius + s->posed->margin, 0};
     carom_lanes set = tree_cpu_meet(h->x, h->y, h->z, fixed_radii, 1.0f, &wide);
-    if (fixed_leaf) {
+    if (fixed_leaf)
         visit_leaves(s, fixed->node, moving->node, set);
-        return;
-    }
-    if (!moving_leaf) pose_lanes(s->placing, g, &at);
-    for (; set != 0; set &= set - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(set);
-        tree_cpu_ball next = {h->x[lane], h->y[lane], h->z[lane], fixed_radii[lane],
-                              h->child[lane]};
-        if (moving_leaf) { /* the fixed children alone */
-            tree_cpu_visit(s, &next, moving, level + 1);
-            continue;
-        }
-        tree_cpu_ball near = next;
-        near.radius += s->placing->margin;
-        carom_lanes pairs = tree_cpu_meet(at.x, at.y, at.z, moving_radii, s->placing->scale, &near);
-        for (; pairs != 0; pairs &= pairs - 1) {
-            uint32_t other = (uint32_t)__builtin_ctz(pairs);
-            tree_cpu_ball child = {at.x[other], at.y[other], at.z[other],
-                                   moving_radii[other] * s->placing->scale, g->child[other]};
-            tree_cpu_visit(s, &next, &child, level + 1);
-        }
-    }
+    else if (moving_leaf)
+        tree_cpu_open_fixed(s, h, fixed->node, fixed_radii, moving, set, level);
+    else
+        tree_cpu_open_both(s, fixed->node, moving->node, set, level);
+}
+
+/* Two nodes with their balls, which meet, `level` steps below the roots. */
+static void tree_cpu_visit(carom_tree_overlap_search *s, const carom_tree_ball *fixed,
+                           const carom_tree_ball *moving, uint32_t level) {
+    /* Level 0, the roots as a whole, is the least answer: it is given when a budget is over, too.
+     */
+    if (s->levels != 0 && (s->budget.stopped || carom_tree_must_stop(&s->budget))) return;
+    if (level >= s->levels && !(carom_tree_is_leaf(s->fixed.tree, fixed->node) &&
+                                carom_tree_is_leaf(s->moving.tree, moving->node)))
+        visit_whole(s, fixed, moving);
+    else
+        tree_cpu_open(s, fixed, moving, level);
 }
 
 /* The ball of a root; the moving one's is in the fixed tree's frame. */
-static tree_cpu_ball tree_cpu_root(const carom_tree_placing *p, bool moving, double radius) {
+static carom_tree_ball tree_cpu_root(const carom_tree_posed_pair *p, bool moving, double radius) {
     const carom_tree *tree = moving ? p->moving : p->fixed;
     float x = (float)tree->centre.x, y = (float)tree->centre.y, z = (float)tree->centre.z;
     const float *m = p->turn;
-    tree_cpu_ball b = {x, y, z, (float)radius * (1.0f + CAROM_TREE_FLOAT_SLACK), 0};
+    carom_tree_ball b = {x, y, z, (float)radius * (1.0f + CAROM_TREE_FLOAT_SLACK), 0};
     if (!moving) return b;
     b.x = m[0] * x + m[1] * y + m[2] * z + p->move[0];
     b.y = m[3] * x + m[4] * y + m[5] * z + p->move[1];
@@ -407,14 +512,62 @@ static tree_cpu_ball tree_cpu_root(const carom_tree_placing *p, bool moving, dou
     return b;
 }
 
+/* The balls of both roots. */
+static void tree_cpu_roots(const carom_tree_overlap_search *s, carom_tree_ball *fixed,
+                           carom_tree_ball *moving) {
+    const carom_tree *h = s->fixed.tree, *g = s->moving.tree;
+    *fixed = tree_cpu_root(s->posed, false, s->bounds ? h->cover : h->reach);
+    *moving = tree_cpu_root(s->posed, true, s->bounds ? g->cover : g->reach);
+}
+
 void CAROM_CPU(carom_tree_search_overlap)(carom_tree_overlap_search *s) {
     s->batch->count = 0;
-    if (s->placing->apart) return;
-    const carom_tree *h = s->fixed.tree, *g = s->moving.tree;
-    tree_cpu_ball fixed = tree_cpu_root(s->placing, false, s->bounds ? h->cover : h->reach);
-    tree_cpu_ball moving = tree_cpu_root(s->placing, true, s->bounds ? g->cover : g->reach);
+    if (s->posed->apart) return;
+    carom_tree_ball fixed, moving;
+    tree_cpu_roots(s, &fixed, &moving);
     tree_cpu_visit(s, &fixed, &moving, 0);
     if (!s->budget.stopped) flush(s);
+}
+
+void CAROM_CPU(carom_tree_open_roots)(carom_tree_overlap_search *s) {
+    carom_tree_ball fixed, moving;
+    s->batch->count = 0;
+    if (s->posed->apart) return;
+    tree_cpu_roots(s, &fixed, &moving);
+    const carom_tree_moment *h = &s->fixed.tree->moments[0];
+    carom_tree_moment g = tree_cpu_pose_moment(s->posed, s->moving.tree->moments[0]);
+    float x = g.x - h->x, y = g.y - h->y, z = g.z - h->z, density = h->density * g.density;
+    /* No pair is heavier than the smaller of both as a whole. */
+    float least = CAROM_MIN(h->radius, g.radius);
+    s->frontier->top = carom_tree_half_power(carom_tree_moment_lens(least, least, 0.0f) * density);
+    tree_cpu_follow(s, &fixed, &moving, 0,
+                    carom_tree_moment_lens(h->radius, g.radius, sqrtf(x * x + y * y + z * z)) *
+                        density);
+}
+
+void CAROM_CPU(carom_tree_open_pair)(carom_tree_overlap_search *s, const carom_tree_waiting *pair) {
+    carom_tree_ball fixed = {pair->x, pair->y, pair->z, pair->radius, pair->fixed};
+    carom_tree_ball moving = {pair->x, pair->y, pair->z, pair->radius, pair->moving};
+    tree_cpu_open(s, &fixed, &moving, 0);
+}
+
+uint32_t CAROM_CPU(carom_tree_open_leaves)(carom_tree_overlap_search *s, uint32_t from) {
+    carom_tree_frontier *f = s->frontier;
+    uint64_t most = CAROM_MIN(s->budget.most_visits, s->budget.look_at);
+    for (; from < f->count; ++from) {
+        carom_tree_waiting *pair = &f->pairs[from];
+        if (pair->weight < 0.0f) continue;
+        if (s->budget.visits >= most) break;
+        CAROM_CPU(carom_tree_open_pair)(s, pair);
+        f->weight -= (double)pair->weight;
+        pair->weight = -1.0f;
+        f->leaves.count -= 1;
+    }
+    return from;
+}
+
+void CAROM_CPU(carom_tree_flush_pairs)(carom_tree_overlap_search *s) {
+    flush(s);
 }
 
 /* ---- Distance -------------------------------------------------------------------------------- */
@@ -441,7 +594,7 @@ typedef struct tree_gap_lanes {
 
 /* Sets the limits after a gap was found. */
 static void tree_gap_set_limits(carom_tree_gap_search *s) {
-    const carom_tree_placing *p = s->placing;
+    const carom_tree_posed_pair *p = s->posed;
     double least = s->least * p->to_frame - p->offset;
     double cover = s->least_cover * p->to_frame - p->offset;
     s->limit = least > CAROM_TREE_FLOAT_MAX ? HUGE_VALF : (float)least + p->margin;
@@ -459,7 +612,7 @@ CAROM_SIMD bool tree_gap_has_answer(const carom_tree_gap_search *s) {
 }
 
 /* Whether floats gave lower bounds of the gaps of two spheres. */
-CAROM_TREE_CHECK bool tree_gap_is_bound(const carom_tree_placing *p, const tree_gap_piece *fixed,
+CAROM_TREE_CHECK bool tree_gap_is_bound(const carom_tree_posed_pair *p, const tree_gap_piece *fixed,
                                         const tree_gap_piece *moving, double gap, double cover) {
     float x = moving->x - fixed->x, y = moving->y - fixed->y, z = moving->z - fixed->z;
     float d = p->far ? x * p->toward[0] + y * p->toward[1] + z * p->toward[2]
@@ -481,17 +634,17 @@ static void tree_gap_measure(carom_tree_gap_search *s, const tree_gap_piece *fix
     double d = carom_vec_length(apart), gap = d - (f->radius[i] + m->radius[j]);
     double cover = d - (f->cover[i] + m->cover[j]);
     CAROM_ASSERT(a != CAROM_TREE_NONE && b != CAROM_TREE_NONE && cover <= gap);
-    CAROM_ASSERT(tree_gap_is_bound(s->placing, fixed, moving, gap, cover));
+    CAROM_ASSERT(tree_gap_is_bound(s->posed, fixed, moving, gap, cover));
     ++s->budget.candidates;
     if (s->any) {
         double volume = 0.0, error = 0.0;
-        s->found = carom_pack_inner(carom_vec_dot(apart, apart), d, f->radius[i], m->radius[j],
-                                    s->placing->meeting.slack, &volume, &error) &&
+        s->found = carom_spheres_inner(carom_vec_dot(apart, apart), d, f->radius[i], m->radius[j],
+                                       s->posed->world.slack, &volume, &error) &&
                    volume > error;
         return;
     }
     s->found = gap <= 0.0;
-    if (s->placing->swapped) {
+    if (s->posed->swapped) {
         uint32_t t = a;
         a = b;
         b = t;
@@ -510,7 +663,7 @@ static void tree_gap_measure(carom_tree_gap_search *s, const tree_gap_piece *fix
 CAROM_SIMD carom_lanes tree_gap_bound(const carom_tree_gap_search *s, const tree_gap_piece *whole,
                                       const tree_gap_piece *other, bool of_moving,
                                       tree_gap_lanes *l) {
-    const carom_tree_placing *p = s->placing;
+    const carom_tree_posed_pair *p = s->posed;
     const carom_tree_node *node = &(of_moving ? s->moving.tree : s->fixed.tree)->nodes[whole->node];
     float scale = of_moving ? p->scale : 1.0f, sign = of_moving ? 1.0f : -1.0f;
     l->node = node;
@@ -519,7 +672,7 @@ CAROM_SIMD carom_lanes tree_gap_bound(const carom_tree_gap_search *s, const tree
     l->z = node->z;
     l->has_covers = s->limit_cover > -HUGE_VALF;
     if (of_moving) {
-        pose_lanes(p, node, &l->at);
+        pose_lanes(p, node->x, node->y, node->z, &l->at);
         l->x = l->at.x;
         l->y = l->at.y;
         l->z = l->at.z;
@@ -564,7 +717,7 @@ CAROM_SIMD tree_gap_piece tree_gap_child(const carom_tree_gap_search *s,
     const carom_tree *tree = of_moving ? s->moving.tree : s->fixed.tree;
     bool leaf = carom_tree_is_leaf(tree, whole->node);
     CAROM_ASSERT(l->node->child[lane] != CAROM_TREE_NONE); /* lanes past the end are NaN */
-    float scale = of_moving ? s->placing->scale : 1.0f;
+    float scale = of_moving ? s->posed->scale : 1.0f;
     return (tree_gap_piece){l->x[lane],
                             l->y[lane],
                             l->z[lane],
@@ -578,9 +731,9 @@ CAROM_SIMD tree_gap_piece tree_gap_child(const carom_tree_gap_search *s,
 #include "tree/tree_descent.h"
 
 void CAROM_CPU(carom_tree_search_gap)(carom_tree_gap_search *s) {
-    const carom_tree_placing *p = s->placing;
+    const carom_tree_posed_pair *p = s->posed;
     const carom_tree *f = p->fixed, *m = p->moving;
-    tree_cpu_ball a = tree_cpu_root(p, false, f->radius), b = tree_cpu_root(p, true, m->radius);
+    carom_tree_ball a = tree_cpu_root(p, false, f->radius), b = tree_cpu_root(p, true, m->radius);
     tree_gap_piece fixed = {a.x, a.y, a.z, a.radius, (float)f->cover, 0, 0, 0};
     tree_gap_piece moving = {b.x, b.y, b.z, b.radius, (float)m->cover * p->scale, 0, 0, 0};
     tree_gap_set_limits(s);

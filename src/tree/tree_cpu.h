@@ -4,10 +4,11 @@
 #define CAROM_SRC_TREE_TREE_CPU_H
 
 #include "geom/distance_item.h"
-#include "pack/pack_batch_cpu.h"
-#include "tree/tree_placing.h"
+#include "spheres/spheres_batch_cpu.h"
+#include "tree/tree_frontier.h"
+#include "tree/tree_posed_pair.h"
 
-/* The spheres of a leaf in their place, in doubles. */
+/* The posed spheres of a leaf, in doubles. */
 typedef struct carom_tree_posed {
     uint32_t leaf; /* CAROM_TREE_NONE: none yet */
     double x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
@@ -54,20 +55,37 @@ typedef struct carom_tree_budget {
     uint64_t most_visits; /* UINT64_MAX: any number */
     double deadline;      /* carom_time_seconds; infinite: none */
     bool stopped;         /* one of them has been reached */
+
+    /* When the clock is looked at next, in visits, UINT64_MAX: never, as there is no deadline; the
+     * last look; what a visit took at most, in the mean between two looks, 0: not known yet; how
+     * many visits there will have been at the deadline, if they go on so, UINT64_MAX: not known. */
+    uint64_t look_at, looked_at;
+    double looked, slowest;
+    uint64_t expected;
 } carom_tree_budget;
 
-/* Visits of nodes between two looks at the clock. A visit takes 50 to 150 ns on a server processor
- * of 2020 to 2024 and a look 25 to 110, so that a deadline is exceeded by a microsecond, and looks
- * take about a tenth of the time. */
+/* A look at the clock takes 25 to 115 ns, and a visit 50 to 150, on server processors of 2020 to
+ * 2024. So there are few: after the first CAROM_TREE_CLOCK_VISITS the next one follows when a
+ * quarter of the time that is left will have passed, by the slowest visits so far. Should the next
+ * ones be four times as slow, they end at the deadline. The last looks are that many visits apart,
+ * so that a deadline is exceeded by a microsecond. */
 #define CAROM_TREE_CLOCK_VISITS 8u
+#define CAROM_TREE_CLOCK_PART   0.25
+
+/* Looks at the clock: whether the deadline has passed; if not, when to look again. */
+bool carom_tree_look(carom_tree_budget *b);
 
 /* Whether a budget is used up. */
 static inline bool carom_tree_must_stop(carom_tree_budget *b) {
-    if (b->visits >= b->most_visits ||
-        (b->visits % CAROM_TREE_CLOCK_VISITS == 0 && b->deadline < HUGE_VAL &&
-         carom_time_seconds() >= b->deadline))
+    if (b->visits >= b->most_visits || (b->visits >= b->look_at && carom_tree_look(b)))
         b->stopped = true;
     return b->stopped;
+}
+
+/* How many visits are left, about where a deadline ends them. */
+static inline uint64_t carom_tree_visits_left(const carom_tree_budget *b) {
+    uint64_t most = CAROM_MIN(b->most_visits, b->expected);
+    return most > b->visits ? most - b->visits : 0;
 }
 
 /* Distances above this, in a frame, are infinite as floats, which hold up to 2^127. */
@@ -82,7 +100,7 @@ static inline bool carom_tree_must_stop(carom_tree_budget *b) {
 /* One of the two trees of a search of spheres. */
 typedef struct carom_tree_side {
     const carom_tree *tree;
-    const carom_pack_place *place;
+    const carom_spheres_transform *transform;
     carom_tree_marks *marks; /* of each leaf */
     uint16_t *inner;         /* of each leaf, with `slots`: spheres whose inner balls overlap one */
     uint64_t *sums;          /* of each slot: the inner lenses of its sphere, in units */
@@ -93,13 +111,13 @@ typedef struct carom_tree_side {
 } carom_tree_side;
 
 static inline carom_tree_side carom_tree_side_make(const carom_tree *tree,
-                                                   const carom_pack_place *place) {
-    return (carom_tree_side){.tree = tree, .place = place, .posed.leaf = CAROM_TREE_NONE};
+                                                   const carom_spheres_transform *transform) {
+    return (carom_tree_side){.tree = tree, .transform = transform, .posed.leaf = CAROM_TREE_NONE};
 }
 
 /* The search for all pairs of spheres that overlap. */
 typedef struct carom_tree_overlap_search {
-    const carom_tree_placing *placing;
+    const carom_tree_posed_pair *posed;
     carom_tree_side fixed, moving;
     carom_tree_budget budget;
     bool bounds;          /* also inner lenses and marks */
@@ -109,22 +127,33 @@ typedef struct carom_tree_overlap_search {
                              overlap */
     carom_sum flipped[3]; /* the directions of all pairs, with their weights */
     double units;         /* of `sums` per volume */
-    carom_pack_batch *batch;
+    carom_spheres_batch *batch;
     uint32_t *fixed_slots, *moving_slots; /* of the pairs of the batch */
-    carom_pack_totals totals;
-    uint32_t levels;        /* of pairs of nodes to open; the rest is taken as a
+    carom_spheres_totals totals;
+    uint32_t levels;               /* of pairs of nodes to open; the rest is taken as a
                                whole */
-    bool whole;             /* there was such a rest */
-    carom_pack_lenses rest; /* what it adds to the estimate, about */
+    bool whole;                    /* there was such a rest */
+    carom_spheres_lenses rest;     /* what it adds to the estimate, about */
+    carom_tree_frontier *frontier; /* NULL: pairs of nodes are opened depth first, none waits */
 } carom_tree_overlap_search;
 
 /* Adds all pairs to the totals and, with `bounds`, sets the marks. */
 CAROM_CPU_DECLARE(void, carom_tree_search_overlap, carom_tree_overlap_search *search);
 
+/* The steps of a search with a frontier: begins it with the roots; opens a pair; opens all
+ * pairs from an index on, which are leaves, until the budget or the clock is to be looked at, and
+ * returns the next index; computes the pairs of spheres that are still in the batch. */
+CAROM_CPU_DECLARE(void, carom_tree_open_roots, carom_tree_overlap_search *search);
+CAROM_CPU_DECLARE(void, carom_tree_open_pair, carom_tree_overlap_search *search,
+                  const carom_tree_waiting *pair);
+CAROM_CPU_DECLARE(uint32_t, carom_tree_open_leaves, carom_tree_overlap_search *search,
+                  uint32_t from);
+CAROM_CPU_DECLARE(void, carom_tree_flush_pairs, carom_tree_overlap_search *search);
+
 /* The search for the least gaps of inner balls and of covers. Floats are distances less the
- * offset of the placing, in the fixed tree's frame. */
+ * offset of the posed pair, in the fixed tree's frame. */
 typedef struct carom_tree_gap_search {
-    const carom_tree_placing *placing;
+    const carom_tree_posed_pair *posed;
     carom_tree_side fixed, moving;
     carom_tree_budget budget;
     bool any;                    /* look for inner balls that overlap, and stop there */
@@ -144,14 +173,14 @@ CAROM_CPU_DECLARE(void, carom_tree_search_gap, carom_tree_gap_search *search);
 /* One of the two surfaces of a search. */
 typedef struct carom_tree_surface_side {
     const carom_tree_surface *surface;
-    const carom_pack_place *place;
+    const carom_spheres_transform *transform;
     uint32_t posed_triangle; /* the last one that was needed, CAROM_TREE_NONE: none yet */
     carom_vec3 corners[3];   /* of that, in the world */
 } carom_tree_surface_side;
 
 /* The search for the nearest triangles of two surfaces. Floats are as in the search for gaps. */
 typedef struct carom_tree_surface_search {
-    const carom_tree_placing *placing;
+    const carom_tree_posed_pair *posed;
     carom_tree_surface_side fixed, moving;
     carom_tree_budget budget;
     bool found;         /* two triangles meet */

@@ -22,7 +22,7 @@ typedef struct learned {
      * it holds less d. */
     uint64_t trees;    /* whose it is; 0: none */
     double lower;      /* in the frame of the larger tree, as the rest */
-    double motion[12]; /* the smaller tree's place */
+    double motion[12]; /* the smaller tree's transform */
     bool wide;         /* it took long to find: TREE_WIDENED_GAP is for it */
 } learned;
 
@@ -41,39 +41,40 @@ static void write_hint(const learned *from, carom_tree_hint *hint) {
 
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
-static carom_tree_gap_search tree_gap_begin(const carom_tree_placing *p,
+static carom_tree_gap_search tree_gap_begin(const carom_tree_posed_pair *p,
                                             const carom_tree_budget *budget) {
     return (carom_tree_gap_search){
-        .placing = p,
-        .fixed = carom_tree_side_make(p->fixed, carom_tree_fixed_place(p)),
-        .moving = carom_tree_side_make(p->moving, carom_tree_moving_place(p)),
+        .posed = p,
+        .fixed = carom_tree_side_make(p->fixed, carom_tree_fixed_transform(p)),
+        .moving = carom_tree_side_make(p->moving, carom_tree_moving_transform(p)),
         .budget = *budget,
         .pending = HUGE_VAL};
 }
 
 /* A sphere of a tree by its index in the packing, posed. */
-static carom_pack_posed find_sphere(const carom_tree *tree, const carom_pack_place *place,
-                                    uint32_t index) {
+static carom_spheres_posed find_sphere(const carom_tree *tree,
+                                       const carom_spheres_transform *transform, uint32_t index) {
     uint32_t slot = tree->slots[index];
     const carom_tree_leaf *leaf = &tree->leaves[slot / CAROM_TREE_WIDTH];
     uint32_t lane = slot % CAROM_TREE_WIDTH;
-    return carom_pack_pose_sphere(place, carom_vec(leaf->x[lane], leaf->y[lane], leaf->z[lane]),
-                                  leaf->radius[lane], leaf->secondary[lane], leaf->cover[lane]);
+    return carom_spheres_pose_sphere(transform,
+                                     carom_vec(leaf->x[lane], leaf->y[lane], leaf->z[lane]),
+                                     leaf->radius[lane], leaf->secondary[lane], leaf->cover[lane]);
 }
 
 /* Of the distance of two centres and of sums of it and radii: 4 roundings of 2^-53, times 4. */
 #define TREE_GAP_ROUNDING 0x1p-49
 
 static void finish_gap(const carom_tree_gap_search *s, carom_tree_gap *gap) {
-    const carom_tree_placing *placing = s->placing;
-    carom_pack_posed p = find_sphere(placing->a, &placing->meeting.place[0], s->sphere_a);
-    carom_pack_posed r = find_sphere(placing->b, &placing->meeting.place[1], s->sphere_b);
+    const carom_tree_posed_pair *posed = s->posed;
+    carom_spheres_posed p = find_sphere(posed->a, &posed->world.transform[0], s->sphere_a);
+    carom_spheres_posed r = find_sphere(posed->b, &posed->world.transform[1], s->sphere_b);
     carom_vec3 apart = carom_vec_sub(r.centre, p.centre);
     double d = carom_vec_length(apart), rounding = TREE_GAP_ROUNDING * (d + p.radius + r.radius);
-    double pending = (s->pending + placing->offset) / placing->to_frame;
+    double pending = (s->pending + posed->offset) / posed->to_frame;
     double least = CAROM_MIN(pending, s->least_cover);
     double lower = least - TREE_GAP_ROUNDING * (d + p.cover + r.cover);
-    gap->distance.upper = s->least + (rounding + placing->meeting.slack);
+    gap->distance.upper = s->least + (rounding + posed->world.slack);
     gap->distance.lower = CAROM_MAX(lower, 0.0);
     gap->distance.value = s->least;
     gap->sphere_a = s->sphere_a;
@@ -85,12 +86,12 @@ static void finish_gap(const carom_tree_gap_search *s, carom_tree_gap *gap) {
 
 /* The gap of the pair that was closest last time is an upper bound to start from. */
 static void take_hint(carom_tree_gap_search *s, const learned *hint) {
-    const carom_tree_placing *placing = s->placing;
-    if (hint == NULL || !hint->valid || hint->sphere_a >= placing->a->extent.count ||
-        hint->sphere_b >= placing->b->extent.count)
+    const carom_tree_posed_pair *posed = s->posed;
+    if (hint == NULL || !hint->valid || hint->sphere_a >= posed->a->extent.count ||
+        hint->sphere_b >= posed->b->extent.count)
         return;
-    carom_pack_posed p = find_sphere(placing->a, &placing->meeting.place[0], hint->sphere_a);
-    carom_pack_posed r = find_sphere(placing->b, &placing->meeting.place[1], hint->sphere_b);
+    carom_spheres_posed p = find_sphere(posed->a, &posed->world.transform[0], hint->sphere_a);
+    carom_spheres_posed r = find_sphere(posed->b, &posed->world.transform[1], hint->sphere_b);
     double d = carom_vec_length(carom_vec_sub(r.centre, p.centre));
     s->least = d - (p.radius + r.radius);
     s->least_cover = d - (p.cover + r.cover);
@@ -99,9 +100,9 @@ static void take_hint(carom_tree_gap_search *s, const learned *hint) {
     s->found = s->least <= 0.0;
 }
 
-static void find_gap(carom_context *context, const carom_tree_placing *placing,
+static void find_gap(carom_context *context, const carom_tree_posed_pair *posed,
                      carom_tree_budget *budget, carom_tree_hint *hint, carom_tree_gap *gap) {
-    carom_tree_gap_search s = tree_gap_begin(placing, budget);
+    carom_tree_gap_search s = tree_gap_begin(posed, budget);
     learned before;
     s.least = s.least_cover = HUGE_VAL;
     s.sphere_a = s.sphere_b = CAROM_NONE;
@@ -141,10 +142,10 @@ static void find_gap(carom_context *context, const carom_tree_placing *placing,
 #define TREE_RETRY_TOLERANCE 0x1p-8f
 
 /* Names the trees and scales that a bound is for; never 0. */
-static uint64_t name_trees(const carom_tree_placing *p) {
+static uint64_t name_trees(const carom_tree_posed_pair *p) {
     uint64_t parts[4] = {p->a->fingerprint, p->b->fingerprint, 0, 0}, name = 1;
-    memcpy(&parts[2], &p->meeting.place[0].scale, sizeof(double));
-    memcpy(&parts[3], &p->meeting.place[1].scale, sizeof(double));
+    memcpy(&parts[2], &p->world.transform[0].scale, sizeof(double));
+    memcpy(&parts[3], &p->world.transform[1].scale, sizeof(double));
     for (int i = 0; i < 4; ++i) name = (name ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
     return name != 0 ? name : 1;
 }
@@ -156,7 +157,7 @@ static uint64_t name_trees(const carom_tree_placing *p) {
 /* The lower bound that is left of an earlier one: less how far any point of the moving tree has
  * moved. For x in the ball around its surface, |M x + m - (M' x + m')| <= |M c + m - (M' c + m')| +
  * r |M - M'|; the norm of the difference of two rotations is their Frobenius norm over sqrt(2). */
-static double bound_left(const carom_tree_placing *p, const learned *hint) {
+static double bound_left(const carom_tree_posed_pair *p, const learned *hint) {
     const carom_tree_surface *moving = &p->moving->surface;
     const double c[3] = {moving->centre.x, moving->centre.y, moving->centre.z};
     double squares = 0.0, way = 0.0;
@@ -176,25 +177,25 @@ static double bound_left(const carom_tree_placing *p, const learned *hint) {
 
 /* Whether a shell of a lies in the solid of b, given that their surfaces do not meet: 1, 0, or -1
  * where that is not known. */
-static int find_inside(const carom_tree *a, const carom_pack_place *place_a, const carom_tree *b,
-                       const carom_pack_place *place_b) {
+static int find_inside(const carom_tree *a, const carom_spheres_transform *transform_a,
+                       const carom_tree *b, const carom_spheres_transform *transform_b) {
     carom_vec3 centre =
         carom_vec_add(b->origin, carom_vec_scale(b->surface.centre, carom_power_of_two(-b->shift)));
-    centre = carom_pack_pose_centre(place_b, centre);
+    centre = carom_spheres_pose_centre(transform_b, centre);
     int answer = 0;
     for (uint32_t i = 0; i < a->surface.shell_count; ++i) {
         carom_vec3 far = {0.0, 0.0, 0.0};
         double most = -1.0;
         for (uint32_t k = 0; k < CAROM_TREE_EXTREMES; ++k) {
-            carom_vec3 p = carom_pack_pose_centre(
-                place_a, a->surface.extremes[(uint64_t)i * CAROM_TREE_EXTREMES + k]);
+            carom_vec3 p = carom_spheres_pose_centre(
+                transform_a, a->surface.extremes[(uint64_t)i * CAROM_TREE_EXTREMES + k]);
             carom_vec3 d = carom_vec_sub(p, centre);
             double apart = carom_vec_dot(d, d);
             if (!(apart > most)) continue;
             most = apart;
             far = p;
         }
-        int inside = carom_tree_surface_inside(&b->surface, place_b, b->origin, b->shift, far);
+        int inside = carom_tree_surface_inside(&b->surface, transform_b, b->origin, b->shift, far);
         if (inside == 1) return 1;
         if (inside < 0) answer = -1;
     }
@@ -208,17 +209,17 @@ static int find_inside(const carom_tree *a, const carom_pack_place *place_a, con
  * as none was when it was found, and surfaces have not passed each other since. False: one
  * solid is or may be in the other. */
 static bool finish_near(const carom_tree_surface_search *s, double known, carom_tree_gap *gap) {
-    const carom_tree_placing *p = s->placing;
+    const carom_tree_posed_pair *p = s->posed;
     const carom_tree *a = p->a, *b = p->b;
-    const carom_pack_place *place = p->meeting.place;
-    double size = a->extent.size * place[0].scale + b->extent.size * place[1].scale;
+    const carom_spheres_transform *transform = p->world.transform;
+    double size = a->extent.size * transform[0].scale + b->extent.size * transform[1].scale;
     double rounding =
-        TREE_TRIANGLE_ERROR * size + TREE_GAP_ROUNDING * s->best.distance + p->meeting.slack;
+        TREE_TRIANGLE_ERROR * size + TREE_GAP_ROUNDING * s->best.distance + p->world.slack;
     double pending = (CAROM_MAX((double)s->pending, known) + p->offset) / p->to_frame;
     double lower = CAROM_MIN(pending, s->best.distance) - rounding;
     bool apart = p->apart || known > 0.0;
-    int inside = apart ? 0 : find_inside(a, &place[0], b, &place[1]);
-    if (inside == 0 && !apart) inside = find_inside(b, &place[1], a, &place[0]);
+    int inside = apart ? 0 : find_inside(a, &transform[0], b, &transform[1]);
+    if (inside == 0 && !apart) inside = find_inside(b, &transform[1], a, &transform[0]);
     if (inside == 1) return false;
     gap->distance.upper = s->best.distance + rounding;
     gap->distance.lower = inside == 0 ? CAROM_MAX(lower, 0.0) : 0.0;
@@ -252,12 +253,12 @@ static void search_surfaces(carom_context *context, carom_tree_surface_search *s
     s->pending = CAROM_MAX(first, s->pending);
 }
 
-static carom_tree_surface_search tree_surface_begin(const carom_tree_placing *p,
+static carom_tree_surface_search tree_surface_begin(const carom_tree_posed_pair *p,
                                                     const carom_tree_budget *budget) {
     carom_tree_surface_search s = {
-        .placing = p,
-        .fixed = {&p->fixed->surface, carom_tree_fixed_place(p), CAROM_TREE_NONE, {{0}}},
-        .moving = {&p->moving->surface, carom_tree_moving_place(p), CAROM_TREE_NONE, {{0}}},
+        .posed = p,
+        .fixed = {&p->fixed->surface, carom_tree_fixed_transform(p), CAROM_TREE_NONE, {{0}}},
+        .moving = {&p->moving->surface, carom_tree_moving_transform(p), CAROM_TREE_NONE, {{0}}},
         .budget = *budget,
         .pending = HUGE_VALF,
         .triangle_a = CAROM_NONE,
@@ -266,7 +267,7 @@ static carom_tree_surface_search tree_surface_begin(const carom_tree_placing *p,
     return s;
 }
 
-static void find_near(carom_context *context, const carom_tree_placing *p,
+static void find_near(carom_context *context, const carom_tree_posed_pair *p,
                       carom_tree_budget *budget, carom_tree_hint *hint_words, bool exact,
                       carom_tree_gap *gap) {
     carom_tree_surface_search s = tree_surface_begin(p, budget);
@@ -311,16 +312,19 @@ static void find_near(carom_context *context, const carom_tree_placing *p,
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-void carom_tree_run_distance(carom_context *context, const carom_tree_placing *placing,
+/* Of a time budget: for rays that tell whether one solid is in the other. */
+#define TREE_DISTANCE_FINISH_PART 0.125
+
+void carom_tree_run_distance(carom_context *context, const carom_tree_posed_pair *posed,
                              carom_tree_hint *hint, const carom_tree_query_def *def, double start,
                              carom_tree_gap *gap, carom_work *work) {
-    carom_tree_budget budget = carom_tree_budget_make(def, start);
+    carom_tree_budget budget = carom_tree_budget_make(def, start, TREE_DISTANCE_FINISH_PART);
     memset(gap, 0, sizeof(*gap));
     gap->face_a = gap->face_b = CAROM_NONE;
-    if (placing->a->surface.triangle_count != 0 && placing->b->surface.triangle_count != 0)
-        find_near(context, placing, &budget, hint, def->exact_distance, gap);
+    if (posed->a->surface.triangle_count != 0 && posed->b->surface.triangle_count != 0)
+        find_near(context, posed, &budget, hint, def->exact_distance, gap);
     else
-        find_gap(context, placing, &budget, hint, gap);
+        find_gap(context, posed, &budget, hint, gap);
     CAROM_ASSERT(gap->distance.lower >= 0.0 && gap->distance.lower <= gap->distance.value &&
                  gap->distance.value <= gap->distance.upper);
     carom_tree_count_work(&budget, work);
@@ -333,9 +337,9 @@ carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
     CAROM_TREE_ENTER(gap);
     double start = carom_tree_start(def);
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
-    const carom_tree_placing placing = carom_tree_place(&pair);
+    const carom_tree_posed_pair posed = carom_tree_pose(&pair);
     context->work = (carom_work){0};
-    carom_tree_run_distance(context, &placing, pair.hint, def, start, gap, &context->work);
+    carom_tree_run_distance(context, &posed, pair.hint, def, start, gap, &context->work);
     return CAROM_OK;
 }
 
@@ -344,11 +348,12 @@ carom_status carom_tree_meet(carom_context *context, const carom_tree *a, const 
                              const carom_tree_query_def *def, bool *meet) {
     CAROM_TREE_ENTER(meet);
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
-    const carom_tree_placing placing = carom_tree_place(&pair);
-    const carom_tree_budget unlimited = carom_tree_budget_make(&carom_tree_query_defaults, 0.0);
-    carom_tree_gap_search s = tree_gap_begin(&placing, &unlimited);
+    const carom_tree_posed_pair posed = carom_tree_pose(&pair);
+    const carom_tree_budget unlimited =
+        carom_tree_budget_make(&carom_tree_query_defaults, 0.0, 0.0);
+    carom_tree_gap_search s = tree_gap_begin(&posed, &unlimited);
     s.any = true;
-    if (!placing.apart) CAROM_CPU_CALL(context, carom_tree_search_gap)(&s);
+    if (!posed.apart) CAROM_CPU_CALL(context, carom_tree_search_gap)(&s);
     context->work = (carom_work){0};
     carom_tree_count_work(&s.budget, &context->work);
     *meet = s.found;

@@ -5,18 +5,16 @@
  *
  * Invariant: a file is accepted only if carom_tree_validate finds nothing wrong, so that queries of
  * what was loaded stay within their arrays. */
-#define _GNU_SOURCE
 #include <float.h>
 #include <inttypes.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/byte_order.h"
 #include "base/file.h"
 #include "base/names.h"
+#include "base/platform.h"
 #include "geom/length.h"
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_writer.h"
-#include "pack/pack.h"
 #include "tree/tree.h"
 
 #define TREE_MAGIC UINT64_C(0x0245455254524143) /* "CARTREE\2" */
@@ -48,11 +46,17 @@ CAROM_ENUM_NAMES(carom_tree_format, CAROM_TREE_FORMAT_COUNT, "guess", "carom");
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-/* An array of a file. */
+/* An array of a file. Its records begin with `wide` bytes of 64-bit numbers; the rest of each has
+ * 32 bits. */
 typedef struct part {
     void *pointer; /* where the tree's pointer is */
     uint64_t size; /* bytes */
+    size_t record, wide;
 } part;
+
+#define TREE_FILE_NARROW 4, 0
+#define TREE_FILE_WIDE   8, 8
+#define TREE_FILE_LEAF   sizeof(carom_tree_leaf), offsetof(carom_tree_leaf, depth)
 
 #define TREE_PARTS 12u /* arrays of a file */
 
@@ -62,23 +66,46 @@ static void list_parts(carom_tree *t, part parts[TREE_PARTS]) {
     uint64_t nodes = (uint64_t)t->inner_count + t->leaf_count, triangles = s->triangle_count;
     uint64_t some = triangles != 0, slots = some * t->leaf_count * CAROM_TREE_WIDTH;
     const part list[TREE_PARTS] = {
-        {&t->nodes, nodes * sizeof(*t->nodes)},
-        {&t->leaves, (uint64_t)t->leaf_count * sizeof(*t->leaves)},
-        {&t->faces, (uint64_t)t->leaf_count * CAROM_TREE_WIDTH * sizeof(*t->faces)},
-        {&s->nodes, s->node_count * sizeof(*s->nodes)},
-        {&s->vertices, s->vertex_count * sizeof(*s->vertices)},
-        {&s->extremes, (uint64_t)s->shell_count * CAROM_TREE_EXTREMES * sizeof(*s->extremes)},
-        {&s->corners, 3 * triangles * sizeof(*s->corners)},
-        {&s->faces, triangles * sizeof(*s->faces)},
-        {&s->ring, 3 * triangles * sizeof(*s->ring)},
-        {&s->ring_start, (s->vertex_count + some) * sizeof(*s->ring_start)},
-        {&t->outward, 3 * slots * sizeof(*t->outward)},
-        {&t->cells.cells, (uint64_t)t->cells.count * sizeof(*t->cells.cells)}};
+        {&t->nodes, nodes * sizeof(*t->nodes), TREE_FILE_NARROW},
+        {&t->leaves, (uint64_t)t->leaf_count * sizeof(*t->leaves), TREE_FILE_LEAF},
+        {&t->faces, (uint64_t)t->leaf_count * CAROM_TREE_WIDTH * sizeof(*t->faces),
+         TREE_FILE_NARROW},
+        {&s->nodes, s->node_count * sizeof(*s->nodes), TREE_FILE_NARROW},
+        {&s->vertices, s->vertex_count * sizeof(*s->vertices), TREE_FILE_WIDE},
+        {&s->extremes, (uint64_t)s->shell_count * CAROM_TREE_EXTREMES * sizeof(*s->extremes),
+         TREE_FILE_WIDE},
+        {&s->corners, 3 * triangles * sizeof(*s->corners), TREE_FILE_NARROW},
+        {&s->faces, triangles * sizeof(*s->faces), TREE_FILE_NARROW},
+        {&s->ring, 3 * triangles * sizeof(*s->ring), TREE_FILE_NARROW},
+        {&s->ring_start, (s->vertex_count + some) * sizeof(*s->ring_start), TREE_FILE_NARROW},
+        {&t->outward, 3 * slots * sizeof(*t->outward), TREE_FILE_NARROW},
+        {&t->cells.cells, (uint64_t)t->cells.count * sizeof(*t->cells.cells), TREE_FILE_NARROW}};
     memcpy(parts, list, sizeof(list));
 }
 
 static uint64_t padded(uint64_t size) {
     return (size + CAROM_ALIGNMENT - 1) / CAROM_ALIGNMENT * CAROM_ALIGNMENT;
+}
+
+/* ---- Byte order ------------------------------------------------------------------------------ */
+
+/* Between the file's byte order and a big-endian machine's, in either direction. */
+static void reverse_head(tree_file_head *h) {
+    uint8_t *at = (uint8_t *)h;
+    const size_t words = offsetof(tree_file_head, inner),
+                 numbers = offsetof(tree_file_head, volume),
+                 counts = offsetof(tree_file_head, vertices), end = offsetof(tree_file_head, zeros);
+    carom_reverse_numbers(at, words, 8);
+    carom_reverse_numbers(at + words, numbers - words, 4);
+    carom_reverse_numbers(at + numbers, counts - numbers, 8);
+    carom_reverse_numbers(at + counts, end - counts, 4);
+}
+
+static void reverse_records(uint8_t *at, uint64_t size, const part *p) {
+    for (uint64_t begin = 0; begin < size; begin += p->record) {
+        carom_reverse_numbers(at + begin, p->wide, 8);
+        carom_reverse_numbers(at + begin + p->wide, p->record - p->wide, 4);
+    }
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -95,12 +122,23 @@ static void tree_file_put(carom_writer *writer, const void *data, uint64_t size)
     }
 }
 
+static void put_part(carom_writer *writer, const uint8_t *data, const part *p) {
+    static const char zeros[CAROM_ALIGNMENT] = {0};
+    uint8_t record[sizeof(carom_tree_leaf)]; /* the largest */
+    if (carom_is_little_endian()) {
+        tree_file_put(writer, data, p->size);
+    } else {
+        for (uint64_t at = 0; at < p->size; at += p->record) {
+            memcpy(record, data + at, p->record);
+            reverse_records(record, p->record, p);
+            tree_file_put(writer, record, p->record);
+        }
+    }
+    tree_file_put(writer, zeros, padded(p->size) - p->size);
+}
+
 static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
-    const uint16_t one = 1;
     tree_file_head h;
-    if (*(const uint8_t *)&one != 1)
-        return carom_fail(writer->context, CAROM_UNSUPPORTED,
-                          "trees are saved on little-endian machines only");
     memset(&h, 0, sizeof(h));
     h.magic = TREE_MAGIC;
     h.spheres = t->extent.count;
@@ -123,16 +161,15 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
     h.cells = t->cells.count;
     h.surface_centre = t->surface.centre;
     h.surface_radius = t->surface.radius;
+    if (!carom_is_little_endian()) reverse_head(&h);
     tree_file_put(writer, &h, sizeof(h));
-    carom_tree copy = *t; /* list_parts gives places of pointers */
+    carom_tree copy = *t; /* list_parts gives addresses of pointers */
     part parts[TREE_PARTS];
     list_parts(&copy, parts);
     for (uint32_t i = 0; i < TREE_PARTS; ++i) {
-        static const char zeros[CAROM_ALIGNMENT] = {0};
-        const void *data;
+        const uint8_t *data;
         memcpy(&data, parts[i].pointer, sizeof(data));
-        tree_file_put(writer, data, parts[i].size);
-        tree_file_put(writer, zeros, padded(parts[i].size) - parts[i].size);
+        put_part(writer, data, &parts[i]);
     }
     return CAROM_OK;
 }
@@ -184,8 +221,7 @@ static uint64_t size_of_file(const tree_file_head *h) {
 }
 
 static const char *check_head(const tree_file_head *h) {
-    if (h->magic != TREE_MAGIC)
-        return "not a tree by Carom, or of a machine with another byte order";
+    if (h->magic != TREE_MAGIC) return "not a tree by Carom";
     uint64_t nodes = (uint64_t)h->inner + h->leaves;
     if (h->leaves == 0 || nodes >= UINT32_MAX / CAROM_TREE_WIDTH || h->spheres == 0 ||
         h->spheres > (uint64_t)h->leaves * CAROM_TREE_WIDTH ||
@@ -245,13 +281,16 @@ static carom_status tree_file_restore(carom_context *context, const tree_file_he
     list_parts(t, parts);
     for (uint32_t i = 0; i < TREE_PARTS; ++i) {
         memcpy(parts[i].pointer, &at, sizeof(at));
+        if (!carom_is_little_endian()) reverse_records(at, parts[i].size, &parts[i]);
         at += padded(parts[i].size);
     }
     if (h->triangles == 0) t->outward = NULL;
-    const carom_allocation all[3] = {CAROM_ALLOCATION(t->volumes, (uint64_t)h->inner + h->leaves),
+    const carom_allocation all[5] = {CAROM_ALLOCATION(t->volumes, (uint64_t)h->inner + h->leaves),
+                                     CAROM_ALLOCATION(t->moments, (uint64_t)h->inner + h->leaves),
+                                     CAROM_ALLOCATION(t->moment_lanes, h->inner),
                                      CAROM_ALLOCATION(t->slots, h->spheres),
                                      CAROM_ALLOCATION(spheres, h->spheres)};
-    if (!carom_allocate_all(&t->allocator, all, 3))
+    if (!carom_allocate_all(&t->allocator, all, 5))
         return carom_fail_memory(context, h->spheres * sizeof(*spheres), "a tree");
     t->depth = h->depth;
     t->origin = h->origin;
@@ -262,7 +301,7 @@ static carom_status tree_file_restore(carom_context *context, const tree_file_he
     t->cover = h->cover;
     t->surface.centre = h->surface_centre;
     t->surface.radius = h->surface_radius;
-    carom_tree_cells_place(&t->surface, &t->cells);
+    carom_tree_cells_set_cube(&t->surface, &t->cells);
     t->extent.count = h->spheres;
     t->extent.void_scale = h->void_scale;
     t->info.method = (carom_tree_method)h->method;
@@ -270,8 +309,8 @@ static carom_status tree_file_restore(carom_context *context, const tree_file_he
     const char *broken = tree_file_collect(t, spheres);
     carom_status status = CAROM_OK;
     if (broken == NULL) {
-        const carom_pack_spheres read = {.data = spheres, .count = h->spheres};
-        status = carom_pack_extent_of(context, &read, name, &t->extent);
+        const carom_spheres_view read = {.data = spheres, .count = h->spheres};
+        status = carom_spheres_extent_of(context, &read, name, &t->extent);
         if (status == CAROM_BAD_INPUT) broken = "its spheres are out of range";
         t->extent.void_scale = h->void_scale;
         t->extent.volume = h->volume > 0.0 ? h->volume : HUGE_VAL;
@@ -287,7 +326,7 @@ static carom_status tree_file_restore(carom_context *context, const tree_file_he
 
 void carom_tree_file_release(carom_tree *tree) {
     if (tree->is_mapped)
-        (void)munmap(tree->file, (size_t)tree->file_size);
+        carom_os_unmap(tree->file, (size_t)tree->file_size);
     else
         carom_release(&tree->allocator, tree->file);
 }
@@ -316,6 +355,7 @@ static carom_status finish_load(carom_context *context, carom_tree *made, const 
     tree_file_head h;
     memset(&h, 0, sizeof(h));
     memcpy(&h, made->file, CAROM_MIN(made->file_size, sizeof(h)));
+    if (!carom_is_little_endian()) reverse_head(&h);
     carom_status status = check_file(context, &h, made->file_size, name);
     if (status == CAROM_OK) status = tree_file_restore(context, &h, name, made);
     if (status == CAROM_OK)
@@ -356,15 +396,15 @@ carom_status carom_tree_load_memory(carom_context *context, const void *bytes, u
 static carom_status map_file(carom_context *context, const char *path, carom_tree *t) {
     carom_file file;
     CAROM_TRY(carom_file_open(context, path, &file));
-    if (file.size > 0) {
-        void *at = mmap(NULL, (size_t)file.size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
-        if (at != MAP_FAILED) {
+    if (file.size > 0 && carom_is_little_endian()) { /* else its numbers are to be turned */
+        void *at = carom_os_map(file.descriptor, (size_t)file.size);
+        if (at != NULL) {
             t->file = at;
             t->file_size = file.size;
             t->is_mapped = true;
         }
     }
-    (void)close(file.descriptor);
+    (void)carom_os_close(file.descriptor);
     return CAROM_OK;
 }
 

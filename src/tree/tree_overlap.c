@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The overlap of two trees, and the faces where they overlap. A search (tree_cpu.c) adds up the
  * lenses of all pairs of spheres and marks spheres; here the sums become bounds, as defined in
- * pack_overlap_item.h. With a budget or a tolerance the octrees of both solids are searched first
- * (tree_cells_overlap.c), or, of trees without meshes, the spheres level by level.
+ * spheres_overlap_item.h. With a tolerance the octrees of both solids are searched first
+ * (tree_cells_overlap.c), or, of trees without meshes, the spheres level by level. With a budget
+ * the estimate comes first (tree_frontier.c), and these bounds with what is left.
  *
  * Invariant: 0 <= lower <= upper at every exit, and the overlap of the solids is in between. The
- * estimate is a sum of lenses of its own; cells alone keep it between the bounds. */
+ * estimate is a sum of lenses of its own; where a budget or a tolerance ended the search, it is put
+ * between the bounds. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -20,7 +22,7 @@
 
 /* What the marks of one side add up to. */
 typedef struct side_sums {
-    carom_pack_flagged flagged, open; /* open: flagged, but not inside; with their voids */
+    carom_spheres_flagged flagged, open; /* open: flagged, but not inside; with their voids */
     uint64_t marked_voids;
     uint64_t inside;
     double inside_volume; /* of the shares inside, in the world */
@@ -65,7 +67,7 @@ static side_sums sum_marks(const carom_tree_side *side, uint32_t leaves) {
     CAROM_ASSERT(sum.flagged.count <= side->tree->extent.count);
     CAROM_ASSERT(sum.open.voids <= sum.flagged.voids && sum.flagged.voids >> 63 == 0);
     CAROM_ASSERT(sum.marked_voids >> 63 == 0 && (shares + open_shares) >> 61 == 0);
-    double size = side->place->scale;
+    double size = side->transform->scale;
     sum.inside_volume = (double)shares * carom_power_of_two(scale) * (size * size * size);
     sum.open_volume = (double)open_shares * carom_power_of_two(scale) * (size * size * size);
     return sum;
@@ -79,15 +81,15 @@ static side_sums sum_marks(const carom_tree_side *side, uint32_t leaves) {
 static void narrow(const carom_tree_overlap_search *s, const side_sums *own,
                    const carom_tree_side *side, const side_sums *other,
                    const carom_tree_side *other_side, carom_packing_overlap *overlap) {
-    const carom_pack_totals *totals = &s->totals;
-    double scale = carom_power_of_two(s->placing->meeting.scales.volume.scale);
-    double error = carom_sum_value(totals->inner_error, s->placing->meeting.scales.volume.scale) +
+    const carom_spheres_totals *totals = &s->totals;
+    double scale = carom_power_of_two(s->posed->world.scales.volume.scale);
+    double error = carom_sum_value(totals->inner_error, s->posed->world.scales.volume.scale) +
                    (double)totals->inner_pairs * scale;
     double lenses = (double)own->open_lenses / s->units;
     double rounded = (double)totals->inner_pairs / s->units; /* each was rounded down */
-    double voids =
-        carom_pack_void_value(&side->tree->extent, side->place, own->open.voids) +
-        carom_pack_void_value(&other_side->tree->extent, other_side->place, other->marked_voids);
+    double voids = carom_spheres_void_value(&side->tree->extent, side->transform, own->open.voids) +
+                   carom_spheres_void_value(&other_side->tree->extent, other_side->transform,
+                                            other->marked_voids);
     double lower = own->inside_volume * (1.0 - CAROM_TREE_SHARE_ERROR) + (lenses - error);
     double upper =
         own->inside_volume * (1.0 + CAROM_TREE_SHARE_ERROR) + (lenses + rounded + error + voids);
@@ -108,7 +110,7 @@ static bool take_marks(carom_arena *scratch, carom_tree_side *side, bool sums) {
 }
 
 static bool take_scratch(carom_arena *scratch, carom_tree_overlap_search *s) {
-    s->batch = CAROM_ARENA_TAKE(scratch, carom_pack_batch, 1);
+    s->batch = CAROM_ARENA_TAKE(scratch, carom_spheres_batch, 1);
     s->moving.cache = CAROM_ARENA_TAKE(scratch, carom_tree_posed, CAROM_TREE_POSED);
     if (s->batch == NULL || s->moving.cache == NULL) return false;
     for (uint32_t i = 0; i < CAROM_TREE_POSED; ++i) s->moving.cache[i].leaf = CAROM_TREE_NONE;
@@ -116,16 +118,16 @@ static bool take_scratch(carom_arena *scratch, carom_tree_overlap_search *s) {
         !(take_marks(scratch, &s->fixed, s->narrow) && take_marks(scratch, &s->moving, s->narrow)))
         return false;
     if (!s->narrow && !s->slots && !s->flip) return true;
-    s->fixed_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_PACK_BATCH + CAROM_TREE_WIDTH);
-    s->moving_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_PACK_BATCH + CAROM_TREE_WIDTH);
+    s->fixed_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_SPHERES_BATCH + CAROM_TREE_WIDTH);
+    s->moving_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_SPHERES_BATCH + CAROM_TREE_WIDTH);
     return s->fixed_slots != NULL && s->moving_slots != NULL;
 }
 
 /* Narrows the bounds from both sides, and says what lies in what. */
 static void narrow_both(const carom_tree_overlap_search *s, const side_sums sums[2],
                         carom_packing_overlap *overlap) {
-    const carom_tree_side *a = s->placing->swapped ? &s->moving : &s->fixed;
-    const carom_tree_side *b = s->placing->swapped ? &s->fixed : &s->moving;
+    const carom_tree_side *a = s->posed->swapped ? &s->moving : &s->fixed;
+    const carom_tree_side *b = s->posed->swapped ? &s->fixed : &s->moving;
     if (s->totals.inner_pairs >= TREE_SUM_PAIRS) return;
     narrow(s, &sums[0], a, &sums[1], b, overlap);
     narrow(s, &sums[1], b, &sums[0], a, overlap);
@@ -139,32 +141,32 @@ static void narrow_both(const carom_tree_overlap_search *s, const side_sums sums
 
 /* Adds up what a search found. */
 static void finish_overlap(const carom_tree_overlap_search *s, carom_packing_overlap *overlap) {
-    const carom_tree *a = s->placing->a, *b = s->placing->b;
+    const carom_tree *a = s->posed->a, *b = s->posed->b;
     side_sums sums[2];
-    carom_pack_flagged flagged[2];
+    carom_spheres_flagged flagged[2];
     if (s->bounds) {
-        sums[s->placing->swapped] = sum_marks(&s->fixed, s->fixed.tree->leaf_count);
-        sums[!s->placing->swapped] = sum_marks(&s->moving, s->moving.tree->leaf_count);
+        sums[s->posed->swapped] = sum_marks(&s->fixed, s->fixed.tree->leaf_count);
+        sums[!s->posed->swapped] = sum_marks(&s->moving, s->moving.tree->leaf_count);
         for (int i = 0; i < 2; ++i) flagged[i] = sums[i].flagged;
     }
     memset(overlap, 0, sizeof(*overlap));
-    carom_pack_overlap_finish(&s->totals, &s->placing->meeting, &a->extent, &b->extent,
-                              s->bounds ? flagged : NULL, overlap);
+    carom_spheres_overlap_finish(&s->totals, &s->posed->world, &a->extent, &b->extent,
+                                 s->bounds ? flagged : NULL, overlap);
     if (s->narrow && !s->whole) narrow_both(s, sums, overlap);
     if (s->flip)
         overlap->direction_2009 =
-            carom_pack_vec_value(s->flipped, &s->placing->meeting.scales.direction);
+            carom_spheres_vec_value(s->flipped, &s->posed->world.scales.direction);
     if (!s->whole) return;
     /* Points of both solids are in spheres that were compared, or below nodes that were not. */
-    const double *scales[2] = {&s->fixed.place->scale, &s->moving.place->scale};
+    const double *scales[2] = {&s->fixed.transform->scale, &s->moving.transform->scale};
     double fixed = s->fixed.coarse_volume * (*scales[0] * *scales[0] * *scales[0]);
     double moving = s->moving.coarse_volume * (*scales[1] * *scales[1] * *scales[1]);
     double upper = overlap->volume.upper + CAROM_MIN(fixed, moving) * (1.0 + CAROM_TREE_SLACK);
-    double most = carom_pack_most_volume(&a->extent, &b->extent, &s->placing->meeting);
+    double most = carom_spheres_most_volume(&a->extent, &b->extent, &s->posed->world);
     overlap->volume.upper = CAROM_MIN(upper, most);
-    double sign = s->placing->swapped ? -1.0 : 1.0; /* forces are on b */
+    double sign = s->posed->swapped ? -1.0 : 1.0; /* forces are on b */
     overlap->volume.value += s->rest.volume;
-    carom_vec3 force = carom_frame_turn(&s->fixed.place->frame, s->rest.force);
+    carom_vec3 force = carom_frame_turn(&s->fixed.transform->frame, s->rest.force);
     overlap->force = carom_vec_add(overlap->force, carom_vec_scale(force, sign));
     if (overlap->relation == CAROM_RELATION_APART) overlap->relation = CAROM_RELATION_TOUCHING;
     overlap->partial = true;
@@ -185,6 +187,7 @@ static void search_levels(carom_context *context, carom_tree_overlap_search *s, 
     memset(s->flipped, 0, sizeof(s->flipped));
     s->whole = false;
     s->levels = levels;
+    if (s->budget.deadline < HUGE_VAL) s->budget.look_at = 0; /* it may be another one */
     CAROM_CPU_CALL(context, carom_tree_search_overlap)(s);
 }
 
@@ -211,14 +214,13 @@ static bool take_coarse(carom_arena *scratch, carom_tree_side *side) {
 /* Narrow bounds are not made narrower than this part of the volume. */
 #define TREE_NARROW_TOLERANCE 0x1p-6
 
-/* Whether to bound the overlap by the octrees of both solids (tree_cells.h). */
-static bool uses_cells(const carom_tree_overlap_search *s, const carom_tree_query_def *def) {
-    return s->bounds && !s->placing->apart && !s->placing->far && s->fixed.tree->cells.count != 0 &&
-           s->moving.tree->cells.count != 0 &&
-           (s->narrow || def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0);
+/* Whether octrees of both solids are there, and can bound the overlap (tree_cells.h). */
+static bool uses_cells(const carom_tree_overlap_search *s) {
+    return s->bounds && !s->posed->apart && !s->posed->far && s->fixed.tree->cells.count != 0 &&
+           s->moving.tree->cells.count != 0;
 }
 
-/* Does that. Half of a budget is for it. False: no memory. */
+/* Bounds it by them, with all of a budget. False: no memory. */
 static bool tree_search_cells(carom_arena *scratch, carom_tree_overlap_search *s,
                               const carom_tree_query_def *def, carom_tree_cells_search *c) {
     const carom_tree *fixed_tree = s->fixed.tree, *moving_tree = s->moving.tree;
@@ -231,22 +233,20 @@ static bool tree_search_cells(carom_arena *scratch, carom_tree_overlap_search *s
         most = CAROM_MIN(s->budget.visits / 2, TREE_NARROW_CELLS_MAX);
         most = CAROM_MAX(most, TREE_NARROW_CELLS_MIN);
     }
-    if (def->work_budget != 0) most = CAROM_MIN(def->work_budget / 2, most);
+    most = CAROM_MIN(s->budget.most_visits - s->budget.visits, most);
     void *memory = carom_arena_take(scratch, carom_tree_cells_scratch((uint32_t)most), 1);
     if (memory == NULL) return false;
     *c = (carom_tree_cells_search){.fixed = fixed,
                                    .moving = moving,
-                                   .scale = s->placing->motion_scale,
+                                   .scale = s->posed->motion_scale,
                                    .tolerance = tolerant ? def->tolerance : TREE_NARROW_TOLERANCE,
                                    .give_up = tolerant,
                                    .most = (uint32_t)most,
                                    .deadline = s->budget.deadline};
-    if (s->budget.deadline < HUGE_VAL)
-        c->deadline -= 0.5 * (s->budget.deadline - carom_time_seconds());
-    for (int k = 0; k < 9; ++k) c->turn[k] = s->placing->motion[k] / s->placing->motion_scale;
-    for (int k = 0; k < 3; ++k) c->move[k] = s->placing->motion[9 + k];
+    for (int k = 0; k < 9; ++k) c->turn[k] = s->posed->motion[k] / s->posed->motion_scale;
+    for (int k = 0; k < 3; ++k) c->move[k] = s->posed->motion[9 + k];
     double far = fabs(c->move[0]) + fabs(c->move[1]) + fabs(c->move[2]);
-    c->slack = 4.0 * s->placing->motion_error + s->placing->meeting.slack * s->placing->to_frame +
+    c->slack = 4.0 * s->posed->motion_error + s->posed->world.slack * s->posed->to_frame +
                CAROM_TREE_SLACK * (8.0 + far);
     carom_tree_cells_overlap(c, memory);
     s->budget.visits += c->visits;
@@ -256,7 +256,7 @@ static bool tree_search_cells(carom_arena *scratch, carom_tree_overlap_search *s
 /* Lengths of the moving tree's frame in the world. */
 static double tree_overlap_unit(const carom_tree_overlap_search *s) {
     const carom_tree_side *moving = &s->moving;
-    return carom_power_of_two(-moving->tree->shift) * moving->place->scale;
+    return carom_power_of_two(-moving->tree->shift) * moving->transform->scale;
 }
 
 /* Takes the better of the bounds of spheres and of cells. */
@@ -270,7 +270,7 @@ static void merge_cells(const carom_tree_overlap_search *s, const carom_tree_cel
     overlap->volume.lower = CAROM_MIN(overlap->volume.lower, overlap->volume.upper);
     if (c->inside)
         overlap->relation =
-            s->placing->swapped ? CAROM_RELATION_A_INSIDE_B : CAROM_RELATION_B_INSIDE_A;
+            s->posed->swapped ? CAROM_RELATION_A_INSIDE_B : CAROM_RELATION_B_INSIDE_A;
     else if (c->lower > 0.0)
         overlap->relation = CAROM_MAX(overlap->relation, CAROM_RELATION_OVERLAPPING);
     else if (!(c->upper > 0.0))
@@ -280,30 +280,29 @@ static void merge_cells(const carom_tree_overlap_search *s, const carom_tree_cel
 /* Takes the estimate of cells, and its derivatives. The bounds are set. */
 static void take_cells(const carom_tree_overlap_search *s, const carom_tree_cells_search *c,
                        carom_packing_overlap *overlap) {
-    const carom_pack_place *place = s->moving.place;
+    const carom_spheres_transform *transform = s->moving.transform;
     double unit = tree_overlap_unit(s), square = unit * unit, cube = square * unit;
-    double sign =
-        s->placing->swapped ? 1.0 : -1.0; /* forces are on b, those of c on the fixed one */
+    double sign = s->posed->swapped ? 1.0 : -1.0; /* forces are on b, those of c on the fixed one */
     overlap->partial = true;
     overlap->volume.value = CAROM_MAX(c->volume * cube, overlap->volume.lower);
     overlap->volume.value = CAROM_MIN(overlap->volume.value, overlap->volume.upper);
-    overlap->pivot = overlap->centroid = s->placing->meeting.pivot;
+    overlap->pivot = overlap->centroid = s->posed->world.pivot;
     overlap->direction_2009 = carom_vec(0.0, 0.0, 0.0);
     /* x = R (scale (y 2^-shift + origin)) + t */
-    carom_vec3 origin = carom_pack_pose_centre(place, s->moving.tree->origin);
-    carom_vec3 force = carom_frame_turn(&place->frame, c->force);
-    carom_vec3 torque = carom_frame_turn(&place->frame, c->torque);
+    carom_vec3 origin = carom_spheres_pose_centre(transform, s->moving.tree->origin);
+    carom_vec3 force = carom_frame_turn(&transform->frame, c->force);
+    carom_vec3 torque = carom_frame_turn(&transform->frame, c->torque);
     overlap->force = carom_vec_scale(force, sign * square);
     overlap->torque =
         carom_vec_add(carom_vec_scale(torque, sign * cube),
                       carom_vec_cross(carom_vec_sub(origin, overlap->pivot), overlap->force));
     if (c->volume > 0.0) {
-        carom_vec3 moment = carom_frame_turn(&place->frame, c->moment);
+        carom_vec3 moment = carom_frame_turn(&transform->frame, c->moment);
         overlap->centroid = carom_vec_add(origin, carom_vec_scale(moment, unit / c->volume));
     }
 }
 
-/* ---- Searches with a budget ------------------------------------------------------------------ */
+/* ---- Searches of spheres --------------------------------------------------------------------- */
 
 /* What adding up takes where spheres are marked, against where none is: their leaves are read,
  * too. */
@@ -366,75 +365,279 @@ static void search_by_level(carom_context *context, carom_tree_overlap_search *s
     }
 }
 
+/* Takes what a search of all pairs or of levels needs. */
+static bool tree_overlap_prepare(carom_arena *scratch, carom_tree_overlap_search *s,
+                                 bool by_level) {
+    s->units = carom_power_of_two(CAROM_TREE_LENS_BITS - 1 -
+                                  carom_exponent(s->posed->world.scales.volume.largest));
+    return take_scratch(scratch, s) &&
+           (!by_level || (take_coarse(scratch, &s->fixed) && take_coarse(scratch, &s->moving)));
+}
+
+/* Bounds that always hold: no more than the volume of either solid. */
+static void take_widest(const carom_tree_overlap_search *s, carom_packing_overlap *overlap) {
+    const carom_tree_posed_pair *p = s->posed;
+    overlap->relation = CAROM_RELATION_TOUCHING;
+    overlap->volume.lower = 0.0;
+    overlap->volume.upper = carom_spheres_most_volume(&p->a->extent, &p->b->extent, &p->world);
+}
+
+/* ---- Estimates with a budget ----------------------------------------------------------------- */
+
+/* Of a budget that is not enough for the estimate: what is kept for pairs that wait, and for
+ * bounds. */
+#define TREE_REST_PART   0.1875
+#define TREE_BOUNDS_PART 0.125
+
+/* Of a time budget: for what follows the searches of an overlap, the last lenses and sums. */
+#define TREE_OVERLAP_FINISH_PART 0.0625
+
+/* Runs the search for an estimate, up to a part of the budget; and beyond it, up to all, where that
+ * is enough to complete it. */
+static void tree_overlap_run_frontier(carom_context *context, carom_tree_overlap_search *e,
+                                      double kept) {
+    carom_tree_budget *budget = &e->budget;
+    const carom_tree_frontier *f = e->frontier;
+    double deadline = budget->deadline;
+    bool timed = deadline < HUGE_VAL;
+    double begun = timed ? carom_time_seconds() : 0.0;
+    uint64_t most = budget->most_visits;
+    if (timed) budget->deadline -= kept * (deadline - begun);
+    if (most < UINT64_MAX) budget->most_visits -= (uint64_t)(kept * (double)most);
+    carom_tree_frontier_run(context, e);
+    bool stopped = budget->stopped;
+    budget->deadline = deadline;
+    budget->most_visits = most;
+    if (!stopped || f->inner.count != 0 || f->leaves.count > most - budget->visits) return;
+    if (timed) {
+        double now = carom_time_seconds(), each = (now - begun) / (double)budget->visits;
+        if (now + each * (double)f->leaves.count > deadline) return;
+        budget->look_at = 0; /* the deadline is another one */
+    }
+    budget->stopped = false;
+    carom_tree_frontier_run(context, e);
+}
+
+/* Finds the estimate, without bounds. It is partial where the budget ended it. False: no memory. */
+static bool tree_overlap_estimate(carom_context *context, carom_arena *scratch,
+                                  carom_tree_overlap_search *s, carom_packing_overlap *estimate) {
+    carom_tree_overlap_search e = *s;
+    const carom_spheres_posed_pair *m = &s->posed->world;
+    carom_tree_frontier frontier;
+    e.bounds = e.narrow = false;
+    if (!take_scratch(scratch, &e) || !carom_tree_frontier_begin(context, scratch, &e, &frontier))
+        return false;
+    tree_overlap_run_frontier(context, &e, TREE_REST_PART + (s->bounds ? TREE_BOUNDS_PART : 0.0));
+    if (frontier.full) return false;
+    s->budget = e.budget;
+    s->budget.stopped = false;
+    finish_overlap(&e, estimate);
+    if (frontier.inner.count + frontier.leaves.count == 0) return true;
+    carom_spheres_values values = {
+        .lenses = carom_spheres_sum_value(&e.totals.estimate, &m->scales), .pairs = e.totals.pairs};
+    carom_tree_frontier_add_rest(&e, &values.lenses);
+    carom_spheres_overlap_of_values(&values, m, &s->posed->a->extent, &s->posed->b->extent, NULL,
+                                    estimate);
+    if (estimate->relation == CAROM_RELATION_APART && values.lenses.volume > 0.0)
+        estimate->relation = CAROM_RELATION_TOUCHING;
+    if (s->flip)
+        estimate->direction_2009 = carom_spheres_vec_value(e.flipped, &m->scales.direction);
+    estimate->partial = true;
+    return true;
+}
+
+/* The point of the interval that stands for an estimate outside of it. Points from its nearer end
+ * up to the estimate's mirror image there are nearer to every volume of the interval than the
+ * estimate is; of these, the one nearest to the middle has the least worst error. */
+static double tree_overlap_clamp(carom_interval v) {
+    double middle = 0.5 * (v.lower + v.upper);
+    if (v.value < v.lower) return CAROM_MIN(middle, v.lower + (v.lower - v.value));
+    if (v.value > v.upper) return CAROM_MAX(middle, v.upper - (v.value - v.upper));
+    return v.value;
+}
+
+/* Puts an estimate into an answer that has bounds. */
+static void tree_overlap_put_estimate(const carom_packing_overlap *estimate,
+                                      carom_packing_overlap *overlap) {
+    overlap->partial = true;
+    overlap->pairs = estimate->pairs;
+    overlap->pivot = estimate->pivot;
+    overlap->centroid = estimate->centroid;
+    overlap->force = estimate->force;
+    overlap->torque = estimate->torque;
+    overlap->direction_2009 = estimate->direction_2009;
+    overlap->volume.value = estimate->volume.value;
+    overlap->volume.value = tree_overlap_clamp(overlap->volume);
+}
+
+/* What a search with bounds takes, at most as a rule, to that of the estimate: it computes
+ * inner lenses, too, and covers meet more often than secondary balls. In time, and in visits. */
+#define TREE_BOUNDS_TIME   3.0
+#define TREE_BOUNDS_VISITS 3.0
+
+/* The part of what is left after the estimate that a search of all pairs may take; the rest is for
+ * cells, should it not be enough. */
+#define TREE_ALL_PART 0.75
+
+/* Whether that will be enough, by what the estimate took, in seconds. */
+static bool tree_overlap_all_fit(const carom_tree_budget *budget, double took) {
+    double visits = (double)budget->visits, most = (double)budget->most_visits;
+    return took * TREE_BOUNDS_TIME <= TREE_ALL_PART * (budget->deadline - carom_time_seconds()) &&
+           visits * TREE_BOUNDS_VISITS <= TREE_ALL_PART * (most - visits);
+}
+
+/* Searches all pairs with bounds in a part of what is left. Returns whether that was enough. */
+static bool tree_overlap_all(carom_context *context, carom_tree_overlap_search *s,
+                             carom_packing_overlap *overlap) {
+    carom_tree_budget *budget = &s->budget;
+    double deadline = budget->deadline;
+    uint64_t most = budget->most_visits;
+    if (deadline < HUGE_VAL)
+        budget->deadline -= (1.0 - TREE_ALL_PART) * (deadline - carom_time_seconds());
+    if (most < UINT64_MAX)
+        budget->most_visits -= (uint64_t)((1.0 - TREE_ALL_PART) * (double)(most - budget->visits));
+    search_all(context, s, overlap);
+    bool complete = !budget->stopped;
+    budget->deadline = deadline;
+    budget->most_visits = most;
+    budget->stopped = false;
+    return complete;
+}
+
+/* The bounds of trees with octrees, after an estimate that took so many seconds. */
+static carom_status tree_overlap_bound_by_cells(carom_context *context, carom_arena *scratch,
+                                                carom_tree_overlap_search *s,
+                                                const carom_tree_query_def *def, double took,
+                                                const carom_packing_overlap *estimate,
+                                                carom_packing_overlap *overlap) {
+    carom_tree_cells_search cells;
+    bool has_cells = false, complete = false;
+    s->narrow = false;
+    take_widest(s, overlap);
+    if (def->tolerance > 0.0 && s->budget.visits < s->budget.most_visits) {
+        if (!tree_search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
+        has_cells = true;
+    }
+    if (!(has_cells && cells.reached) && tree_overlap_all_fit(&s->budget, took)) {
+        if (!tree_overlap_prepare(scratch, s, false)) return CAROM_NO_MEMORY;
+        complete = tree_overlap_all(context, s, overlap);
+        if (!complete) take_widest(s, overlap);
+    }
+    if (!has_cells && (!complete || def->narrow_limits) &&
+        s->budget.visits < s->budget.most_visits) {
+        if (!tree_search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
+        has_cells = true;
+    }
+    if (has_cells) merge_cells(s, &cells, overlap);
+    if (!complete) tree_overlap_put_estimate(estimate, overlap);
+    return CAROM_OK;
+}
+
+/* The bounds of others. */
+static carom_status tree_overlap_bound_by_level(carom_context *context, carom_arena *scratch,
+                                                carom_tree_overlap_search *s,
+                                                const carom_tree_query_def *def,
+                                                const carom_packing_overlap *estimate,
+                                                carom_packing_overlap *overlap) {
+    carom_tree_budget *budget = &s->budget;
+    if (!tree_overlap_prepare(scratch, s, true)) return CAROM_NO_MEMORY;
+    bool late = budget->deadline < HUGE_VAL && carom_time_seconds() +
+                                                       tree_overlap_mark_time(&s->fixed) +
+                                                       tree_overlap_mark_time(&s->moving) >=
+                                                   budget->deadline; /* no time to add up a level */
+    if (late)
+        take_widest(s, overlap);
+    else
+        search_by_level(context, s, def->tolerance, overlap);
+    if (late || overlap->partial) tree_overlap_put_estimate(estimate, overlap);
+    return CAROM_OK;
+}
+
+/* The estimate first, and bounds with what is left. */
+static carom_status find_in_budget(carom_context *context, carom_arena *scratch,
+                                   carom_tree_overlap_search *s, const carom_tree_query_def *def,
+                                   carom_packing_overlap *overlap) {
+    carom_packing_overlap estimate;
+    bool timed = s->budget.deadline < HUGE_VAL;
+    double begun = timed ? carom_time_seconds() : 0.0;
+    if (!tree_overlap_estimate(context, scratch, s, &estimate)) return CAROM_NO_MEMORY;
+    double took = timed ? carom_time_seconds() - begun : 0.0;
+    if (!s->bounds) {
+        *overlap = estimate;
+        return CAROM_OK;
+    }
+    return uses_cells(s)
+               ? tree_overlap_bound_by_cells(context, scratch, s, def, took, &estimate, overlap)
+               : tree_overlap_bound_by_level(context, scratch, s, def, &estimate, overlap);
+}
+
+/* ---- Searches without a budget --------------------------------------------------------------- */
+
+/* With a tolerance octrees come first; else all pairs of spheres. */
 static carom_status find_overlap(carom_context *context, carom_arena *scratch,
                                  carom_tree_overlap_search *s, const carom_tree_query_def *def,
                                  carom_packing_overlap *overlap) {
-    const carom_tree_placing *p = s->placing;
     carom_tree_cells_search cells;
-    bool early = def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0;
-    bool has_cells = uses_cells(s, def), done = false, by_level = early && !has_cells;
+    bool tolerant = def->tolerance > 0.0, has_cells = uses_cells(s) && (s->narrow || tolerant);
     if (has_cells) s->narrow = false;
-    if (has_cells && early) {
+    if (has_cells && tolerant) {
         if (!tree_search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
-        done = def->tolerance > 0.0 && cells.reached;
+        if (cells.reached) {
+            take_widest(s, overlap);
+            merge_cells(s, &cells, overlap);
+            take_cells(s, &cells, overlap);
+            return CAROM_OK;
+        }
     }
-    if (!done) {
-        if (!take_scratch(scratch, s) ||
-            (by_level && !(take_coarse(scratch, &s->fixed) && take_coarse(scratch, &s->moving))))
-            return CAROM_NO_MEMORY;
-        s->units = carom_power_of_two(CAROM_TREE_LENS_BITS - 1 -
-                                      carom_exponent(p->meeting.scales.volume.largest));
-        if (by_level)
-            search_by_level(context, s, def->tolerance, overlap);
-        else
-            search_all(context, s, overlap);
-        done = s->budget.stopped;
-    }
-    if (has_cells && !early && !tree_search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
-    if (has_cells && done) { /* by cells alone */
-        overlap->relation = CAROM_RELATION_TOUCHING;
-        overlap->volume.upper = carom_pack_most_volume(&p->a->extent, &p->b->extent, &p->meeting);
-    }
-    if (has_cells && (done || def->narrow_limits || def->tolerance > 0.0))
-        merge_cells(s, &cells, overlap);
-    if (has_cells && done) take_cells(s, &cells, overlap);
+    bool by_level = tolerant && !has_cells;
+    if (!tree_overlap_prepare(scratch, s, by_level)) return CAROM_NO_MEMORY;
+    if (by_level)
+        search_by_level(context, s, def->tolerance, overlap);
+    else
+        search_all(context, s, overlap);
+    if (has_cells && !tolerant && !tree_search_cells(scratch, s, def, &cells))
+        return CAROM_NO_MEMORY;
+    if (has_cells) merge_cells(s, &cells, overlap);
     return CAROM_OK;
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-static carom_tree_overlap_search tree_overlap_begin(const carom_tree_placing *p,
+static carom_tree_overlap_search tree_overlap_begin(const carom_tree_posed_pair *p,
                                                     const carom_tree_query_def *def, double start) {
     return (carom_tree_overlap_search){
-        .placing = p,
-        .fixed = carom_tree_side_make(p->fixed, carom_tree_fixed_place(p)),
-        .moving = carom_tree_side_make(p->moving, carom_tree_moving_place(p)),
-        .budget = carom_tree_budget_make(def, start)};
+        .posed = p,
+        .fixed = carom_tree_side_make(p->fixed, carom_tree_fixed_transform(p)),
+        .moving = carom_tree_side_make(p->moving, carom_tree_moving_transform(p)),
+        .budget = carom_tree_budget_make(def, start, TREE_OVERLAP_FINISH_PART)};
 }
 
 /* What holds for every answer. */
 CAROM_TREE_CHECK bool tree_overlap_holds(const carom_tree_overlap_search *s,
                                          const carom_packing_overlap *overlap) {
-    const carom_tree_placing *p = s->placing;
+    const carom_tree_posed_pair *p = s->posed;
     double lower = overlap->volume.lower, upper = overlap->volume.upper;
     return lower >= 0.0 && lower <= upper && overlap->volume.value >= 0.0 &&
-           upper <= carom_pack_most_volume(&p->a->extent, &p->b->extent, &p->meeting) &&
+           upper <= carom_spheres_most_volume(&p->a->extent, &p->b->extent, &p->world) &&
            (overlap->relation != CAROM_RELATION_APART || lower == 0.0) &&
            s->budget.visits <= s->budget.most_visits;
 }
 
 carom_status carom_tree_run_overlap(carom_context *context, uint32_t worker,
-                                    const carom_tree_placing *placing,
+                                    const carom_tree_posed_pair *posed,
                                     const carom_tree_query_def *def, double start,
                                     carom_packing_overlap *overlap, carom_work *work) {
-    carom_tree_overlap_search s = tree_overlap_begin(placing, def, start);
+    carom_tree_overlap_search s = tree_overlap_begin(posed, def, start);
     s.bounds = !def->skip_limits;
     s.narrow = s.bounds && def->narrow_limits;
-    s.flip = def->flip && placing->a->outward != NULL && placing->b->outward != NULL;
+    s.flip = def->flip && posed->a->outward != NULL && posed->b->outward != NULL;
     memset(overlap, 0, sizeof(*overlap));
     carom_arena *scratch = carom_scratch(context, worker);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = find_overlap(context, scratch, &s, def, overlap);
+    bool budget = def->work_budget != 0 || def->time_budget > 0.0;
+    carom_status status = budget && !posed->apart
+                              ? find_in_budget(context, scratch, &s, def, overlap)
+                              : find_overlap(context, scratch, &s, def, overlap);
     carom_arena_rewind(scratch, mark);
     carom_tree_count_work(&s.budget, work);
     CAROM_ASSERT(status != CAROM_OK || tree_overlap_holds(&s, overlap));
@@ -448,10 +651,10 @@ carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
     CAROM_TREE_ENTER(overlap);
     double start = carom_tree_start(def);
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
-    const carom_tree_placing placing = carom_tree_place(&pair);
+    const carom_tree_posed_pair posed = carom_tree_pose(&pair);
     context->work = (carom_work){0};
     return carom_tree_fail_query(
-        context, carom_tree_run_overlap(context, 0, &placing, def, start, overlap, &context->work));
+        context, carom_tree_run_overlap(context, 0, &posed, def, start, overlap, &context->work));
 }
 
 /* ---- Faces ----------------------------------------------------------------------------------- */
@@ -494,12 +697,11 @@ carom_status carom_tree_faces(carom_context *context, const carom_tree *a, const
                               const carom_tree_query_def *def, carom_numbers *faces_a,
                               carom_numbers *faces_b) {
     CAROM_TREE_ENTER(faces_a);
-    CAROM_REQUIRE_RESULT(faces_a, "the place for faces of a");
-    CAROM_REQUIRE_RESULT(faces_b, "the place for faces of b");
+    CAROM_REQUIRE_RESULT(faces_a, "faces of a");
+    CAROM_REQUIRE_RESULT(faces_b, "faces of b");
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
-    const carom_tree_placing placing = carom_tree_place(&pair);
-    carom_tree_overlap_search search =
-                                  tree_overlap_begin(&placing, &carom_tree_query_defaults, 0.0),
+    const carom_tree_posed_pair posed = carom_tree_pose(&pair);
+    carom_tree_overlap_search search = tree_overlap_begin(&posed, &carom_tree_query_defaults, 0.0),
                               *s = &search;
     s->slots = s->bounds = true;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -513,12 +715,10 @@ carom_status carom_tree_faces(carom_context *context, const carom_tree *a, const
         search_levels(context, s, CAROM_NONE);
         context->work = (carom_work){0};
         carom_tree_count_work(&s->budget, &context->work);
-        status =
-            list_faces(context, scratch, s->placing->swapped ? &s->moving : &s->fixed, faces_a);
+        status = list_faces(context, scratch, s->posed->swapped ? &s->moving : &s->fixed, faces_a);
         carom_status second =
             status == CAROM_OK || status == CAROM_MORE
-                ? list_faces(context, scratch, s->placing->swapped ? &s->fixed : &s->moving,
-                             faces_b)
+                ? list_faces(context, scratch, s->posed->swapped ? &s->fixed : &s->moving, faces_b)
                 : CAROM_OK;
         if (status == CAROM_OK) status = second;
         if (second != CAROM_OK && second != CAROM_MORE) status = second;

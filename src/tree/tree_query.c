@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of two trees, of one pair or of many: arguments are checked, the pair is placed
- * (tree_placing.c), and its overlap (tree_overlap.c) or distance (tree_distance.c) computed.
+/* Queries of two trees, of one pair or of many: arguments are checked, the pair is posed
+ * (tree_posed_pair.c), and its overlap (tree_overlap.c) or distance (tree_distance.c) computed.
  *
  * Invariant: a pair of a batch is computed by one worker from its own values alone, so that the
  * number of threads has no effect. */
 #include "tree/tree_query.h"
 
-/* The part of a time budget that is left for what follows a search: rays that tell whether one
- * solid is in the other, and up to CAROM_TREE_CLOCK_VISITS nodes between two looks at the clock.
- * With it, 99.9 % of the queries of docs/tree.md use at most 1.06 of their budget. */
-#define TREE_FINISH_PART 0.125
-
-carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double start) {
+carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double start,
+                                         double finish_part) {
+    bool timed = def->time_budget > 0.0;
     return (carom_tree_budget){.most_visits = def->work_budget != 0 ? def->work_budget : UINT64_MAX,
-                               .deadline = def->time_budget > 0.0
-                                               ? start + def->time_budget * (1.0 - TREE_FINISH_PART)
-                                               : HUGE_VAL};
+                               .deadline = timed ? start + def->time_budget * (1.0 - finish_part)
+                                                 : HUGE_VAL,
+                               .look_at = timed ? 0 : UINT64_MAX,
+                               .expected = UINT64_MAX};
+}
+
+bool carom_tree_look(carom_tree_budget *b) {
+    double now = carom_time_seconds(), left = b->deadline - now;
+    uint64_t step = CAROM_TREE_CLOCK_VISITS;
+    if (!(left > 0.0)) return true;
+    if (b->visits > b->looked_at && b->looked > 0.0) {
+        double each = (now - b->looked) / (double)(b->visits - b->looked_at);
+        b->slowest = CAROM_MAX(each, b->slowest);
+        double visits = left / b->slowest;
+        uint64_t most = visits < 0x1p60 ? (uint64_t)visits : UINT64_C(1) << 60;
+        b->expected = b->visits + most;
+        step = CAROM_MAX(step, (uint64_t)(CAROM_TREE_CLOCK_PART * (double)most));
+    }
+    b->looked = now;
+    b->looked_at = b->visits;
+    b->look_at = b->visits + step;
+    return false;
 }
 
 void carom_tree_count_work(const carom_tree_budget *budget, carom_work *work) {
@@ -46,8 +62,8 @@ carom_status carom_tree_check_query(carom_context *context, const carom_tree *a,
         return carom_fail(context, CAROM_BAD_INPUT,
                           "a budget of %g s and a tolerance of %g: neither may be negative",
                           def->time_budget, def->tolerance);
-    CAROM_TRY(carom_pack_check_place(context, &a->extent, pose_a, def->scale_a, "a"));
-    return carom_pack_check_place(context, &b->extent, pose_b, def->scale_b, "b");
+    CAROM_TRY(carom_spheres_check_pose(context, &a->extent, pose_a, def->scale_a, "a"));
+    return carom_spheres_check_pose(context, &b->extent, pose_b, def->scale_b, "b");
 }
 
 const carom_tree_query_def carom_tree_query_defaults = {0};
@@ -64,15 +80,15 @@ static carom_status tree_query_run(carom_context *context, uint32_t worker,
                                    const carom_tree_pair *pair, const carom_tree_query_def *def,
                                    carom_tree_result *result, carom_work *work) {
     double start = carom_tree_start(def);
-    carom_tree_placing placing = carom_tree_place(pair);
+    carom_tree_posed_pair posed = carom_tree_pose(pair);
     carom_tree_query_def of_overlap = *def;
     of_overlap.time_budget *= TREE_OVERLAP_PART;
     memset(result, 0, sizeof(*result));
-    CAROM_TRY(carom_tree_run_overlap(context, worker, &placing, &of_overlap, start,
-                                     &result->overlap, work));
+    CAROM_TRY(carom_tree_run_overlap(context, worker, &posed, &of_overlap, start, &result->overlap,
+                                     work));
     if (result->overlap.relation >= CAROM_RELATION_OVERLAPPING) return CAROM_OK;
-    if (result->overlap.relation == CAROM_RELATION_APART) placing.apart = true;
-    carom_tree_run_distance(context, &placing, pair->hint, def, start, &result->gap, work);
+    if (result->overlap.relation == CAROM_RELATION_APART) posed.apart = true;
+    carom_tree_run_distance(context, &posed, pair->hint, def, start, &result->gap, work);
     result->has_gap = true;
     return CAROM_OK;
 }
@@ -111,13 +127,12 @@ static carom_status tree_query_range(void *argument, carom_range range) {
             continue;
         }
         double start = carom_tree_start(all->def);
-        const carom_tree_placing placing = carom_tree_place(p);
+        const carom_tree_posed_pair posed = carom_tree_pose(p);
         if (all->overlaps != NULL)
-            CAROM_TRY(carom_tree_run_overlap(context, range.worker, &placing, all->def, start,
+            CAROM_TRY(carom_tree_run_overlap(context, range.worker, &posed, all->def, start,
                                              &all->overlaps[i], work));
         else
-            carom_tree_run_distance(context, &placing, p->hint, all->def, start, &all->gaps[i],
-                                    work);
+            carom_tree_run_distance(context, &posed, p->hint, all->def, start, &all->gaps[i], work);
     }
     return CAROM_OK;
 }

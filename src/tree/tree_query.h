@@ -33,8 +33,21 @@ static inline double carom_tree_start(const carom_tree_query_def *def) {
     return def->time_budget > 0.0 ? carom_time_seconds() : 0.0;
 }
 
-/* The budget of a search of a query that began at `start`. */
-carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double start);
+/* The budget of a search of a query that began at `start`. `finish_part` of a time budget is left
+ * for what follows the search. */
+carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double start,
+                                         double finish_part);
+
+/* Begins the frontier of a search with the roots. False: no memory. */
+bool carom_tree_frontier_begin(carom_context *context, carom_arena *scratch,
+                               carom_tree_overlap_search *search, carom_tree_frontier *frontier);
+
+/* Opens pairs until none waits or the budget is used up; may be called again with more of that. */
+void carom_tree_frontier_run(carom_context *context, carom_tree_overlap_search *search);
+
+/* Adds what the pairs that wait are, about, to the sums of those that were opened. */
+void carom_tree_frontier_add_rest(const carom_tree_overlap_search *search,
+                                  carom_spheres_lenses *sum);
 
 /* Adds the work of a search. */
 void carom_tree_count_work(const carom_tree_budget *budget, carom_work *work);
@@ -42,12 +55,12 @@ void carom_tree_count_work(const carom_tree_budget *budget, carom_work *work);
 /* The overlap of two trees by one worker. CAROM_NO_MEMORY: its scratch is too small; without a
  * message. */
 carom_status carom_tree_run_overlap(carom_context *context, uint32_t worker,
-                                    const carom_tree_placing *placing,
+                                    const carom_tree_posed_pair *posed,
                                     const carom_tree_query_def *def, double start,
                                     carom_packing_overlap *overlap, carom_work *work);
 
 /* Their distance; the hint may be NULL. */
-void carom_tree_run_distance(carom_context *context, const carom_tree_placing *placing,
+void carom_tree_run_distance(carom_context *context, const carom_tree_posed_pair *posed,
                              carom_tree_hint *hint, const carom_tree_query_def *def, double start,
                              carom_tree_gap *gap, carom_work *work);
 

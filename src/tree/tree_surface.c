@@ -456,7 +456,7 @@ carom_status carom_tree_outward_make(carom_context *context, carom_tree *t) {
 
 typedef struct tree_surface_crossing {
     const carom_tree_surface *surface;
-    const carom_pack_place *place;
+    const carom_spheres_transform *transform;
     carom_vec3 p, q;      /* the segment, in the world */
     carom_vec3 from, way; /* the same in the frame: from, and q - p */
     double margin;        /* in the frame */
@@ -464,15 +464,15 @@ typedef struct tree_surface_crossing {
     bool touches;         /* an edge or a corner */
 } tree_surface_crossing;
 
-static carom_vec3 pose_corner(const carom_pack_place *place, carom_vec3 x) {
-    return carom_frame_apply(&place->frame, carom_vec_scale(x, place->scale));
+static carom_vec3 pose_corner(const carom_spheres_transform *transform, carom_vec3 x) {
+    return carom_frame_apply(&transform->frame, carom_vec_scale(x, transform->scale));
 }
 
 static void cross_triangle(tree_surface_crossing *c, uint32_t triangle) {
     carom_vec3 t[3], p = c->p, q = c->q;
     for (int i = 0; i < 3; ++i)
         t[i] = pose_corner(
-            c->place,
+            c->transform,
             c->surface->vertices[c->surface->corners[3 * (uint64_t)triangle + (uint32_t)i]]);
     int at_p = carom_orient3d(t[0], t[1], t[2], p), at_q = carom_orient3d(t[0], t[1], t[2], q);
     if (at_p != 0 && at_p == at_q) return;
@@ -508,17 +508,18 @@ static void cross_node(tree_surface_crossing *c, uint32_t level, uint32_t index)
     }
 }
 
-int carom_tree_surface_inside(const carom_tree_surface *s, const carom_pack_place *place,
+int carom_tree_surface_inside(const carom_tree_surface *s, const carom_spheres_transform *transform,
                               carom_vec3 origin, int shift, carom_vec3 point) {
     double scale = carom_power_of_two(shift);
     carom_vec3 centre = pose_corner(
-        place, carom_vec_add(origin, carom_vec_scale(s->centre, carom_power_of_two(-shift))));
+        transform, carom_vec_add(origin, carom_vec_scale(s->centre, carom_power_of_two(-shift))));
     carom_vec3 away = carom_vec_sub(point, centre);
-    double radius = s->radius * carom_power_of_two(-shift) * place->scale + 4.0 * place->slack;
+    double radius =
+        s->radius * carom_power_of_two(-shift) * transform->scale + 4.0 * transform->slack;
     double length = carom_vec_length(away);
     if (length > radius * (1.0 + CAROM_TREE_SLACK)) return 0;
-    tree_surface_crossing c = {.surface = s, .place = place, .p = point};
-    c.margin = 0x1p-20 + 8.0 * place->slack / place->scale * scale;
+    tree_surface_crossing c = {.surface = s, .transform = transform, .p = point};
+    c.margin = 0x1p-20 + 8.0 * transform->slack / transform->scale * scale;
     for (int n = 0; n < TREE_SEGMENT_TRIES; ++n) {
         /* Outwards, turned a little more each time. */
         double turn = 0.1 * radius * n;
@@ -530,15 +531,15 @@ int carom_tree_surface_inside(const carom_tree_surface *s, const carom_pack_plac
         }
         c.q = carom_vec_add(point, carom_vec_scale(way, 4.0 * radius / is));
         carom_vec3 d = carom_vec_sub(c.q, point);
-        const double *r = place->frame.r;
-        carom_vec3 at = carom_vec_sub(point, place->frame.t);
+        const double *r = transform->frame.r;
+        carom_vec3 at = carom_vec_sub(point, transform->frame.t);
         carom_vec3 back[2] = {at, d};
         for (int i = 0; i < 2; ++i) {
             carom_vec3 v = back[i];
             back[i] = carom_vec_scale(carom_vec((r[0] * v.x + r[3] * v.y) + r[6] * v.z,
                                                 (r[1] * v.x + r[4] * v.y) + r[7] * v.z,
                                                 (r[2] * v.x + r[5] * v.y) + r[8] * v.z),
-                                      1.0 / place->scale);
+                                      1.0 / transform->scale);
         }
         c.from = tree_surface_to_frame(back[0], origin, scale);
         c.way = carom_vec_scale(back[1], scale);
@@ -606,11 +607,11 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
             double away = carom_length(carom_vec_sub(p, s->centre));
             if (!(away <= s->radius * (1.0 + TREE_SURFACE_ROUNDING) + TREE_SURFACE_ROUNDING))
                 return "surface: a corner is not in the ball around all";
-            uint32_t place = i;
+            uint32_t slot = i;
             for (uint32_t level = 0; level < s->level_count; ++level) {
                 const carom_tree_cylinders *node =
-                    &s->nodes[s->level_start[level] + place / CAROM_TREE_CYLINDERS];
-                uint32_t lane = place % CAROM_TREE_CYLINDERS;
+                    &s->nodes[s->level_start[level] + slot / CAROM_TREE_CYLINDERS];
+                uint32_t lane = slot % CAROM_TREE_CYLINDERS;
                 double along, across, slack = TREE_SURFACE_ROUNDING * (1.0 + s->radius);
                 measure_point(node, lane, p, &along, &across);
                 if (!(along <= (double)node->height[lane] + slack &&
@@ -621,7 +622,7 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
                                                       (double)node->axis_z[lane]));
                 if (!(fabs(n - 1.0) <= TREE_SURFACE_ROUNDING))
                     return "surface: an axis is not of length 1";
-                place /= CAROM_TREE_CYLINDERS;
+                slot /= CAROM_TREE_CYLINDERS;
             }
         }
     }

@@ -15,7 +15,7 @@
 
 #include "base/context.h"
 #include "carom/mesh.h"
-#include "pack/pack_overlap_item.h"
+#include "spheres/spheres_overlap_item.h"
 
 #define CAROM_TREE_CYLINDERS      16u /* cylinders of a node */
 #define CAROM_TREE_SURFACE_LEVELS 8u  /* 16^8 = 2^32 triangles */
@@ -67,10 +67,11 @@ uint64_t carom_tree_surface_bytes(const carom_tree_surface *surface);
 struct carom_tree;
 carom_status carom_tree_outward_make(carom_context *context, struct carom_tree *tree);
 
-/* Whether a point of the world is in the solid of a surface in its place: 1 or 0, decided exactly
+/* Whether a point of the world is in the solid of a posed surface: 1 or 0, decided exactly
  * for the posed corners; -1: on the surface, or not decided. */
-int carom_tree_surface_inside(const carom_tree_surface *surface, const carom_pack_place *place,
-                              carom_vec3 origin, int shift, carom_vec3 point);
+int carom_tree_surface_inside(const carom_tree_surface *surface,
+                              const carom_spheres_transform *transform, carom_vec3 origin,
+                              int shift, carom_vec3 point);
 
 /* NULL, or the first invariant that does not hold. O(triangles levels). */
 const char *carom_tree_surface_validate(const carom_tree_surface *surface, carom_vec3 origin,

@@ -50,7 +50,7 @@ static void pose_triangle(carom_tree_surface_side *side, uint32_t triangle) {
     const uint32_t *corners = from->corners + 3 * (uint64_t)triangle;
     side->posed_triangle = triangle;
     for (int i = 0; i < 3; ++i)
-        side->corners[i] = carom_pack_pose_centre(side->place, from->vertices[corners[i]]);
+        side->corners[i] = carom_spheres_pose_centre(side->transform, from->vertices[corners[i]]);
 }
 
 /* Neighbours of the nearest triangles are no better if they are nearer by this part of the distance
@@ -77,16 +77,16 @@ static bool tree_surface_cpu_is_farther(const carom_tree_surface_search *s, cons
 
 /* Sets what is derived from the best distance. */
 static void set_limit(carom_tree_surface_search *s) {
-    double limit = s->best.distance * s->placing->to_frame - s->placing->offset;
-    s->limit = limit > CAROM_TREE_FLOAT_MAX ? HUGE_VALF : (float)limit + s->placing->surface_margin;
+    double limit = s->best.distance * s->posed->to_frame - s->posed->offset;
+    s->limit = limit > CAROM_TREE_FLOAT_MAX ? HUGE_VALF : (float)limit + s->posed->surface_margin;
 }
 
 /* Directions along which cylinders are compared first: from fixed to moving. */
 static void set_direction(carom_tree_surface_search *s, carom_vec3 way) {
     double length = carom_vec_length(way);
-    if (s->placing->far || !(length > TREE_LENGTH_MIN)) return;
-    const double *r = s->fixed.place->frame.r;
-    carom_vec3 d = carom_vec_scale(way, (s->placing->swapped ? -1.0 : 1.0) / length);
+    if (s->posed->far || !(length > TREE_LENGTH_MIN)) return;
+    const double *r = s->fixed.transform->frame.r;
+    carom_vec3 d = carom_vec_scale(way, (s->posed->swapped ? -1.0 : 1.0) / length);
     s->toward[0] = (float)((r[0] * d.x + r[3] * d.y) + r[6] * d.z) * TREE_DIRECTION_LENGTH;
     s->toward[1] = (float)((r[1] * d.x + r[4] * d.y) + r[7] * d.z) * TREE_DIRECTION_LENGTH;
     s->toward[2] = (float)((r[2] * d.x + r[5] * d.y) + r[8] * d.z) * TREE_DIRECTION_LENGTH;
@@ -96,8 +96,8 @@ static void set_direction(carom_tree_surface_search *s, carom_vec3 way) {
 /* Whether a pair of triangles comes before the nearest so far: by faces, then by triangles. */
 static bool tree_surface_cpu_is_before(const carom_tree_surface_search *s, uint32_t i, uint32_t j) {
     if (s->triangle_a == UINT32_MAX) return true;
-    const uint32_t *a = s->placing->a->surface.faces;
-    const uint32_t *b = s->placing->b->surface.faces;
+    const uint32_t *a = s->posed->a->surface.faces;
+    const uint32_t *b = s->posed->b->surface.faces;
     if (a[i] != a[s->triangle_a]) return a[i] < a[s->triangle_a];
     if (b[j] != b[s->triangle_b]) return b[j] < b[s->triangle_b];
     return i != s->triangle_a ? i < s->triangle_a : j < s->triangle_b;
@@ -107,9 +107,9 @@ static void tree_surface_measure_triangles(carom_tree_surface_search *s, uint32_
                                            uint32_t moving, double factor) {
     pose_triangle(&s->fixed, fixed);
     pose_triangle(&s->moving, moving);
-    const carom_vec3 *a = s->placing->swapped ? s->moving.corners : s->fixed.corners;
-    const carom_vec3 *b = s->placing->swapped ? s->fixed.corners : s->moving.corners;
-    uint32_t i = s->placing->swapped ? moving : fixed, j = s->placing->swapped ? fixed : moving;
+    const carom_vec3 *a = s->posed->swapped ? s->moving.corners : s->fixed.corners;
+    const carom_vec3 *b = s->posed->swapped ? s->fixed.corners : s->moving.corners;
+    uint32_t i = s->posed->swapped ? moving : fixed, j = s->posed->swapped ? fixed : moving;
     carom_closest found;
     ++s->budget.candidates;
     if (tree_surface_cpu_is_farther(s, a, b, factor)) return;
@@ -127,8 +127,8 @@ static void tree_surface_measure_triangles(carom_tree_surface_search *s, uint32_
 /* Measures the triangles around one of the nearest two with the other. */
 static void measure_rings(carom_tree_surface_search *s, bool of_moving) {
     const carom_tree_surface *surface = of_moving ? s->moving.surface : s->fixed.surface;
-    uint32_t fixed = s->placing->swapped ? s->triangle_b : s->triangle_a;
-    uint32_t moving = s->placing->swapped ? s->triangle_a : s->triangle_b;
+    uint32_t fixed = s->posed->swapped ? s->triangle_b : s->triangle_a;
+    uint32_t moving = s->posed->swapped ? s->triangle_a : s->triangle_b;
     const uint32_t *corners = surface->corners + 3 * (uint64_t)(of_moving ? moving : fixed);
     uint32_t last = of_moving ? moving : fixed;
     for (int i = 0; i < 3 && !s->found; ++i) {
@@ -182,13 +182,12 @@ CAROM_SIMD carom_f32v reach_lanes(carom_f32v cosine, carom_f32v radius, carom_f3
 CAROM_SIMD void bound_aimed(const carom_tree_surface_search *s, const carom_tree_cylinders *node,
                             const tree_surface_piece *other, bool of_moving,
                             float bounds[CAROM_TREE_CYLINDERS]) {
-    const float *u = s->toward, *m = s->placing->turn, *r = s->placing->rotation;
+    const float *u = s->toward, *m = s->posed->turn, *r = s->posed->rotation;
     float at = u[0] * other->x + u[1] * other->y + u[2] * other->z, scale = 1.0f;
     float w[3] = {-u[0], -u[1], -u[2]}, v[3] = {u[0], u[1], u[2]}, base = at;
     if (of_moving) {
-        base = u[0] * s->placing->move[0] + u[1] * s->placing->move[1] +
-               u[2] * s->placing->move[2] - at;
-        scale = s->placing->scale;
+        base = u[0] * s->posed->move[0] + u[1] * s->posed->move[1] + u[2] * s->posed->move[2] - at;
+        scale = s->posed->scale;
         for (int k = 0; k < 3; ++k) {
             w[k] = m[k] * u[0] + m[3 + k] * u[1] + m[6 + k] * u[2];
             v[k] = r[k] * u[0] + r[3 + k] * u[1] + r[6 + k] * u[2];
@@ -196,7 +195,7 @@ CAROM_SIMD void bound_aimed(const carom_tree_surface_search *s, const carom_tree
     }
     float cosine = u[0] * other->axis_x + u[1] * other->axis_y + u[2] * other->axis_z;
     base -= tree_surface_cpu_reach_along(cosine, other->radius, other->height) +
-            s->placing->surface_margin;
+            s->posed->surface_margin;
     for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
         carom_f32v along = carom_f32v_load(&node->x[i]) * w[0] +
                            carom_f32v_load(&node->y[i]) * w[1] +
@@ -229,13 +228,13 @@ CAROM_SIMD void turn_lanes(const float *m, const float *x, const float *y, const
 
 CAROM_SIMD void pose_cylinders(const carom_tree_surface_search *s, const carom_tree_cylinders *node,
                                tree_surface_cpu_posed *to) {
-    turn_lanes(s->placing->turn, node->x, node->y, node->z, to->x, to->y, to->z);
-    turn_lanes(s->placing->rotation, node->axis_x, node->axis_y, node->axis_z, to->axis_x,
-               to->axis_y, to->axis_z);
+    turn_lanes(s->posed->turn, node->x, node->y, node->z, to->x, to->y, to->z);
+    turn_lanes(s->posed->rotation, node->axis_x, node->axis_y, node->axis_z, to->axis_x, to->axis_y,
+               to->axis_z);
     for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
-        carom_f32v_store(&to->x[i], carom_f32v_load(&to->x[i]) + s->placing->move[0]);
-        carom_f32v_store(&to->y[i], carom_f32v_load(&to->y[i]) + s->placing->move[1]);
-        carom_f32v_store(&to->z[i], carom_f32v_load(&to->z[i]) + s->placing->move[2]);
+        carom_f32v_store(&to->x[i], carom_f32v_load(&to->x[i]) + s->posed->move[0]);
+        carom_f32v_store(&to->y[i], carom_f32v_load(&to->y[i]) + s->posed->move[1]);
+        carom_f32v_store(&to->z[i], carom_f32v_load(&to->z[i]) + s->posed->move[2]);
     }
 }
 
@@ -260,7 +259,7 @@ CAROM_SIMD void bound_centres(const carom_tree_surface_search *s, const carom_tr
             reach_lanes(to_lane, carom_f32v_load(&node->radius[i]) * scale,
                         carom_f32v_load(&node->height[i]) * scale) +
             reach_lanes(to_other, carom_f32v_splat(other->radius), carom_f32v_splat(other->height));
-        carom_f32v bound = d * TREE_DIRECTION_LENGTH - reach - s->placing->surface_margin;
+        carom_f32v bound = d * TREE_DIRECTION_LENGTH - reach - s->posed->surface_margin;
         carom_f32v_store(&bounds[i], carom_f32v_max(carom_f32v_load(&bounds[i]), bound));
     }
 }
@@ -318,7 +317,7 @@ CAROM_SIMD carom_lanes tree_surface_bound(carom_tree_surface_search *s,
     const carom_tree_surface *surface = of_moving ? s->moving.surface : s->fixed.surface;
     const carom_tree_cylinders *node =
         &surface->nodes[surface->level_start[whole->level] + whole->index];
-    float scale = of_moving ? s->placing->scale : 1.0f;
+    float scale = of_moving ? s->posed->scale : 1.0f;
     const tree_surface_cpu_posed *at = &l->at;
     l->node = node;
     if (s->budget.visits >= s->widen_at && s->tolerance < s->widest) {
@@ -334,10 +333,10 @@ CAROM_SIMD carom_lanes tree_surface_bound(carom_tree_surface_search *s,
     if (set == 0) return 0;
     if (of_moving) {
         pose_cylinders(s, node, &l->at);
-        if (!s->placing->far)
+        if (!s->posed->far)
             bound_centres(s, node, at->x, at->y, at->z, at->axis_x, at->axis_y, at->axis_z, other,
                           scale, l->bounds);
-    } else if (!s->placing->far) {
+    } else if (!s->posed->far) {
         bound_centres(s, node, node->x, node->y, node->z, node->axis_x, node->axis_y, node->axis_z,
                       other, scale, l->bounds);
     }
@@ -349,7 +348,7 @@ CAROM_SIMD tree_surface_piece tree_surface_child(const carom_tree_surface_search
                                                  const tree_surface_lanes *l, uint32_t lane) {
     const carom_tree_cylinders *node = l->node;
     const tree_surface_cpu_posed *at = &l->at;
-    float scale = of_moving ? s->placing->scale : 1.0f;
+    float scale = of_moving ? s->posed->scale : 1.0f;
     return (tree_surface_piece){of_moving ? at->x[lane] : node->x[lane],
                                 of_moving ? at->y[lane] : node->y[lane],
                                 of_moving ? at->z[lane] : node->z[lane],
@@ -366,7 +365,7 @@ CAROM_SIMD tree_surface_piece tree_surface_child(const carom_tree_surface_search
 CAROM_TREE_CHECK bool tree_surface_is_bound(const carom_tree_surface_search *s,
                                             const tree_surface_piece *fixed,
                                             const tree_surface_piece *moving) {
-    const carom_tree_placing *p = s->placing;
+    const carom_tree_posed_pair *p = s->posed;
     float x = moving->x - fixed->x, y = moving->y - fixed->y, z = moving->z - fixed->z;
     float d = p->far ? x * p->toward[0] + y * p->toward[1] + z * p->toward[2]
                      : sqrtf(x * x + y * y + z * z);
@@ -404,16 +403,16 @@ static tree_surface_piece tree_surface_cpu_root_of(const carom_tree_surface *sur
 void CAROM_CPU(carom_tree_search_surfaces)(carom_tree_surface_search *s) {
     tree_surface_piece fixed = tree_surface_cpu_root_of(s->fixed.surface),
                        moving = tree_surface_cpu_root_of(s->moving.surface);
-    const float *m = s->placing->turn;
+    const float *m = s->posed->turn;
     float x = moving.x, y = moving.y, z = moving.z;
-    moving.x = m[0] * x + m[1] * y + m[2] * z + s->placing->move[0];
-    moving.y = m[3] * x + m[4] * y + m[5] * z + s->placing->move[1];
-    moving.z = m[6] * x + m[7] * y + m[8] * z + s->placing->move[2];
-    moving.radius *= s->placing->scale;
-    moving.height *= s->placing->scale;
+    moving.x = m[0] * x + m[1] * y + m[2] * z + s->posed->move[0];
+    moving.y = m[3] * x + m[4] * y + m[5] * z + s->posed->move[1];
+    moving.z = m[6] * x + m[7] * y + m[8] * z + s->posed->move[2];
+    moving.radius *= s->posed->scale;
+    moving.height *= s->posed->scale;
     set_limit(s);
-    if (s->placing->far) {
-        memcpy(s->toward, s->placing->toward, sizeof(s->toward));
+    if (s->posed->far) {
+        memcpy(s->toward, s->posed->toward, sizeof(s->toward));
         s->aimed = true;
     }
     if (!s->found) tree_surface_approach(s, &fixed, &moving);
