@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/endings.h"
+
 /* ---- Spelling suggestions -------------------------------------------------------------------- */
 
 #define LONGEST_WORD 32
@@ -139,22 +141,38 @@ static void say_choices(const arg_option *option, const char *text, arg_result *
              names, text);
 }
 
+/* Adds to a list. */
+static bool add_to_list(const arg_option *option, const char *text, void *at, arg_result *result) {
+    arg_list list;
+    memcpy(&list, at, sizeof(list));
+    if (list.count == ARG_MOST_LIST) {
+        snprintf(result->message, sizeof(result->message), "%s may be given %d times, not more",
+                 option->name, ARG_MOST_LIST);
+        return false;
+    }
+    list.values[list.count++] = text;
+    memcpy(at, &list, sizeof(list));
+    return true;
+}
+
 static bool store(const arg_option *option, const char *text, void *values, arg_result *result) {
-    char *place = (char *)values + option->place;
+    char *offset = (char *)values + option->offset;
     double number;
     uint64_t count;
     switch (option->kind) {
     case ARG_FLAG:
-        memcpy(place, &(bool){true}, sizeof(bool));
+        memcpy(offset, &(bool){true}, sizeof(bool));
         return true;
     case ARG_TEXT:
     case ARG_INPUT:
     case ARG_OUTPUT:
-        memcpy(place, &text, sizeof(text));
+        memcpy(offset, &text, sizeof(text));
         return true;
+    case ARG_LIST:
+        return add_to_list(option, text, offset, result);
     case ARG_COUNT:
         if (args_read_count(text, &count)) {
-            memcpy(place, &count, sizeof(count));
+            memcpy(offset, &count, sizeof(count));
             return true;
         }
         snprintf(result->message, sizeof(result->message),
@@ -163,7 +181,7 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
     case ARG_NUMBER:
     case ARG_SIZE:
         if (args_read_number(text, &number) && (option->kind == ARG_NUMBER || number > 0.0)) {
-            memcpy(place, &number, sizeof(number));
+            memcpy(offset, &number, sizeof(number));
             return true;
         }
         snprintf(result->message, sizeof(result->message), "%s takes a number%s, not '%.80s'",
@@ -174,7 +192,7 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
     }
     for (int i = 0; option->choice(i) != NULL; ++i) {
         if (strcmp(option->choice(i), text) == 0) {
-            memcpy(place, &i, sizeof(i));
+            memcpy(offset, &i, sizeof(i));
             return true;
         }
     }
@@ -292,13 +310,18 @@ bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
 
 void args_print_help(FILE *out, const arg_option *options, size_t count) {
     for (size_t i = 0; i < count; ++i) {
-        char left[64];
+        char left[64], list[128];
         const arg_option *option = &options[i];
         int length = option->letter != 0
                          ? snprintf(left, sizeof(left), "-%c, %s", option->letter, option->name)
                          : snprintf(left, sizeof(left), "    %s", option->name);
         if (option->value != NULL)
             snprintf(left + length, sizeof(left) - (size_t)length, " %s", option->value);
-        fprintf(out, "  %-26s %s\n", left, option->help);
+        fprintf(out, "  %-26s %s", left, option->help);
+        if (option->kind == ARG_OUTPUT && option->choice != NULL) {
+            endings_list(option->choice, list, sizeof(list));
+            fprintf(out, "; %s", list);
+        }
+        putc('\n', out);
     }
 }

@@ -12,6 +12,7 @@
 typedef enum arg_kind {
     ARG_FLAG,   /* bool */
     ARG_TEXT,   /* const char * */
+    ARG_LIST,   /* arg_list: a text each time that it is given */
     ARG_INPUT,  /* const char *: a file that is read */
     ARG_OUTPUT, /* const char *: a file that is written; the tool refuses one that it reads, too */
     ARG_COUNT,  /* uint64_t: 12, 10k, 2.5M, 1e6, exactly; k, M, G are powers of 1000 */
@@ -20,14 +21,22 @@ typedef enum arg_kind {
     ARG_CHOICE  /* int: index of the choice */
 } arg_kind;
 
+#define ARG_MOST_LIST 24 /* times */
+
+typedef struct arg_list {
+    size_t count;
+    const char *values[ARG_MOST_LIST];
+} arg_list;
+
 typedef struct arg_option {
     const char *name; /* "--threads" */
     char letter;      /* 'o' for -o, or 0 */
     arg_kind kind;
-    size_t place;      /* offset of the value in the command's option struct */
+    size_t offset;     /* offset of the value in the command's option struct */
     const char *value; /* the value's name in help: "N" */
     const char *help;
-    const char *(*choice)(int index); /* ARG_CHOICE: the names, NULL after the last */
+    const char *(*choice)(int index); /* ARG_CHOICE: the names, NULL after the last. ARG_OUTPUT: the
+                                         endings of its formats (endings.h) */
 } arg_option;
 
 /* Defines type_choice, which gives the first `count` names of an enum of the library. */

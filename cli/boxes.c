@@ -146,7 +146,7 @@ static carom_status run_frames(cli *cli, job *job, scene_boxes *scene, carom_bro
     return status;
 }
 
-static carom_status ask(cli *cli, job *job, scene_boxes *scene, carom_pairs *pairs) {
+static carom_status run_query(cli *cli, job *job, scene_boxes *scene, carom_pairs *pairs) {
     carom_context *context = cli->context;
     carom_broad *broad = NULL;
     carom_broad_def def = {.boxes = scene->bounds,
@@ -188,7 +188,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_pairs pairs = {0};
     carom_status status = CAROM_NO_MEMORY;
     if (scene_boxes_make(options->count, (scene_boxes_sizes)options->dist, options->seed, &scene))
-        status = ask(cli, &job, &scene, &pairs);
+        status = run_query(cli, &job, &scene, &pairs);
     scene_boxes_free(&scene);
     carom_pairs_free(&pairs);
     int code = status != CAROM_OK ? cli_fail(cli, status) : CLI_OK;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* From argv to a command: global options, help, version, the context, the exit code. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/completion.h"
+#include "cli/endings.h"
 #include "cli/interrupt.h"
+#include "cli/platform.h"
 #include "cli_commands.h"
 
 ARG_CHOICES(carom_isa, CAROM_ISA_COUNT);
@@ -23,6 +24,8 @@ static const arg_option global_options[] = {
      carom_isa_choice},
     {"--limit-input", 0, ARG_COUNT, offsetof(cli, limit_input), "BYTES",
      "refuse a file or pipe beyond this size, unpacked (64G)", NULL},
+    {"--open", 0, ARG_FLAG, offsetof(cli, open), NULL,
+     "open the page that is written (.html) in the browser", NULL},
     {"--quiet", 'q', ARG_FLAG, offsetof(cli, quiet), NULL, "no progress bar", NULL},
     {"--version", 0, ARG_FLAG, offsetof(cli, version), NULL, "what this build is made of", NULL},
 };
@@ -62,22 +65,22 @@ static void print_command_help(FILE *out, const cli_command *command) {
 
 /* Prints help as it is, or as the text of a JSON object. */
 static int show_help(cli *cli, const cli_command *command) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = cli->json ? open_memstream(&text, &size) : stdout;
-    if (out == NULL) return cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the help");
+    platform_memory text = {0};
+    if (cli->json && !platform_open_memory(&text))
+        return cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the help");
+    FILE *out = cli->json ? text.file : stdout;
     if (command != NULL)
         print_command_help(out, command);
     else
         print_help(out);
     if (!cli->json) return CLI_OK;
-    bool whole = fclose(out) == 0 && text != NULL;
+    bool whole = platform_close_memory(&text);
     if (whole) {
         json j = cli_begin_json(cli);
-        json_text(&j, "help", text);
+        json_text(&j, "help", text.bytes);
         cli_end_json(&j);
     }
-    free(text);
+    free(text.bytes);
     return whole ? CLI_OK : cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the help");
 }
 
@@ -116,7 +119,7 @@ static int print_version(cli *cli) {
 
 /* ---- JSON object ----------------------------------------------------------------------------- */
 
-static void begin_json(json *j, const cli *cli) {
+void cli_put_envelope(const cli *cli, json *j) {
     json_begin_object(j, NULL);
     json_text(j, "schema", CLI_SCHEMA);
     json_text(j, "command", cli->name);
@@ -129,7 +132,7 @@ static void begin_json(json *j, const cli *cli) {
 json cli_begin_json(const cli *cli) {
     json j = {stdout, false};
     interrupt_set_last_words(NULL); /* from here on the object is printed normally */
-    begin_json(&j, cli);
+    cli_put_envelope(cli, &j);
     return j;
 }
 
@@ -192,27 +195,25 @@ int cli_fail_with(cli *cli, carom_status status, const char *message) {
     return code;
 }
 
-const char *cli_sentence(const cli *cli, carom_status status) {
+const char *cli_message(const cli *cli, carom_status status) {
     if (*cli->message != '\0') return cli->message;
     const char *message = carom_context_message(cli->context);
     return *message != '\0' ? message : carom_status_name(status);
 }
 
 int cli_fail(cli *cli, carom_status status) {
-    return cli_fail_with(cli, status, cli_sentence(cli, status));
+    return cli_fail_with(cli, status, cli_message(cli, status));
 }
 
 /* Prepares the output for the case that a signal handler has to terminate the process. */
 static void prepare_last_words(const cli *cli) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = cli->json ? open_memstream(&text, &size) : NULL;
-    if (out == NULL) return;
-    json j = {out, false};
-    begin_json(&j, cli);
+    platform_memory text;
+    if (!cli->json || !platform_open_memory(&text)) return;
+    json j = {text.file, false};
+    cli_put_envelope(cli, &j);
     end_json_failure(&j, INTERRUPTED, carom_status_name(CAROM_CANCELLED));
-    if (fclose(out) == 0) interrupt_set_last_words(text);
-    free(text);
+    if (platform_close_memory(&text)) interrupt_set_last_words(text.bytes);
+    free(text.bytes);
 }
 
 /* ---- Running a command ----------------------------------------------------------------------- */
@@ -255,11 +256,13 @@ static int refuse_cuda(cli *cli) {
 /* The files that options or arguments of a command name. */
 typedef struct named_file {
     const char *option, *path; /* an argument has no option */
+    endings *known;            /* its formats */
+    bool is_main;              /* the one that --format is about */
 } named_file;
 
 static const char *path_of(const arg_option *option, const void *options) {
     const char *path;
-    memcpy(&path, (const char *)options + option->place, sizeof(path));
+    memcpy(&path, (const char *)options + option->offset, sizeof(path));
     return path;
 }
 
@@ -269,6 +272,52 @@ static int refuse_output(const cli *cli, named_file file, const char *reason) {
              file.option != NULL ? file.option : "", file.option != NULL ? " " : "", file.path,
              reason);
     return cli_misuse(cli, message);
+}
+
+/* Whether a command has --format, and its value: NULL where it was not given. Values that are
+ * choices are checked by the parser; theirs is "". */
+static bool find_format(const cli_command *command, const void *options, const char **format) {
+    *format = NULL;
+    for (size_t i = 0; i < command->option_count; ++i) {
+        const arg_option *option = &command->options[i];
+        int choice = 0;
+        if (strcmp(option->name, "--format") != 0) continue;
+        if (option->kind == ARG_TEXT)
+            *format = path_of(option, options);
+        else
+            memcpy(&choice, (const char *)options + option->offset, sizeof(choice));
+        if (choice != 0) *format = "";
+        return true;
+    }
+    return false;
+}
+
+/* Refuses before any work a name that tells no format, and --open without a page. */
+static int check_endings(const cli *cli, const void *options, const named_file *outputs,
+                         size_t count) {
+    const char *format;
+    bool has_format = find_format(cli->command, options, &format), has_page = false;
+    char message[512], list[160];
+    for (size_t i = 0; i < count; ++i) {
+        const named_file *o = &outputs[i];
+        const char *chosen = o->is_main ? format : NULL;
+        if (o->known == NULL || *o->path == '\0') continue;
+        const char *found = endings_format(o->path, chosen, o->known);
+        has_page = has_page || endings_is(found, "html");
+        if (found != NULL || (chosen != NULL && *chosen == '\0')) continue;
+        endings_list(o->known, list, sizeof(list));
+        if (chosen != NULL)
+            snprintf(message, sizeof(message), "--format %.40s is not known here; it takes %s",
+                     chosen, list);
+        else
+            snprintf(message, sizeof(message), "%s%s%.200s: end the name in %s%s",
+                     o->option != NULL ? o->option : "", o->option != NULL ? " " : "", o->path,
+                     list, has_format && o->is_main ? ", or give --format" : "");
+        return cli_misuse(cli, message);
+    }
+    if (cli->open && !has_page)
+        return cli_misuse(cli, "--open opens a page; give -o with a name that ends in .html");
+    return CLI_OK;
 }
 
 /* Refuses before any work to replace a file that is read, and to write one file twice. */
@@ -285,10 +334,12 @@ static int check_files(cli *cli, const void *options, size_t count, char **argum
             good = files_add(&cli->files, path_of(option, options), false) && good;
         if (option->kind == ARG_OUTPUT && path_of(option, options) != NULL &&
             output_count < MOST_OUTPUTS)
-            outputs[output_count++] = (named_file){option->name, path_of(option, options)};
+            outputs[output_count++] = (named_file){option->name, path_of(option, options),
+                                                   option->choice, option->letter == 'o'};
     }
     for (size_t i = command->inputs; i < command->inputs + command->outputs && i < count; ++i)
-        if (output_count < MOST_OUTPUTS) outputs[output_count++] = (named_file){NULL, arguments[i]};
+        if (output_count < MOST_OUTPUTS)
+            outputs[output_count++] = (named_file){NULL, arguments[i], command->endings, true};
     if (!good) return cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the names of files");
     for (size_t i = 0; i < output_count; ++i) {
         const char *reason = files_refuse(&cli->files, outputs[i].path);
@@ -297,7 +348,17 @@ static int check_files(cli *cli, const void *options, size_t count, char **argum
                 reason = "another result of this call is written to it";
         if (reason != NULL) return refuse_output(cli, outputs[i], reason);
     }
-    return CLI_OK;
+    return check_endings(cli, options, outputs, output_count);
+}
+
+/* Starts what opens files on this system, and goes on. A page that cannot be opened is no failure:
+ * it was written. */
+static void open_page(const char *path) {
+    fflush(stdout);
+    fprintf(stderr,
+            platform_open_page(path) ? "carom: opening %s\n"
+                                     : "carom: %s is written but cannot be opened\n",
+            path);
 }
 
 static int run_command(cli *cli, const void *options, size_t count, char **arguments) {
@@ -315,7 +376,7 @@ static int run_command(cli *cli, const void *options, size_t count, char **argum
     if (refused != CLI_OK) return refused;
     interrupt_catch();
     prepare_last_words(cli);
-    cli->bar.visible = !cli->quiet && isatty(STDERR_FILENO);
+    cli->bar.visible = !cli->quiet && platform_is_terminal(PLATFORM_STDERR);
     carom_context_def def = {.threads = (uint32_t)cli->threads,
                              .backend = (carom_backend)cli->device,
                              .isa = (carom_isa)cli->isa,
@@ -330,6 +391,7 @@ static int run_command(cli *cli, const void *options, size_t count, char **argum
                    : command->run(cli, options, count, arguments);
     bar_clear(&cli->bar);
     carom_context_destroy(cli->context);
+    if (cli->open && cli->page != NULL && (code == CLI_OK || code == CLI_YES)) open_page(cli->page);
     return code;
 }
 
@@ -339,6 +401,13 @@ static int help_command(cli *cli, size_t count, char **arguments) {
     const cli_command *command = find_command(arguments[0]);
     if (command == NULL) return unknown_command(cli, arguments[0]);
     return show_help(cli, command);
+}
+
+/* Handles `carom completion SHELL`, which the build calls and the help does not name. */
+static int completion_command(cli *cli, const completion_words *words, size_t argc, char **argv) {
+    if (argc == 1 && completion_print(stdout, argv[0], words)) return CLI_OK;
+    cli->command = words->is_named ? NULL : words->commands[0];
+    return cli_misuse(cli, "completion takes the name of a shell: bash, zsh or fish");
 }
 
 /* The parser stops at the first mistake, but --json may come after it. */
@@ -400,17 +469,16 @@ static int run_named(cli *cli, size_t argc, char **argv) {
 /* The program lies beside this one, or is found as the shell would find it. */
 static int start_program(cli *cli, char **arguments) {
     const char *name = cli->command->starts;
-    char path[4096], message[160];
+    char path[PLATFORM_LONGEST_PATH + 64], message[160];
     char **argv = arguments - 1; /* the name of the command, which the program's own replaces */
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
-    path[length > 0 ? length : 0] = '\0';
+    if (!platform_program_path(path, PLATFORM_LONGEST_PATH)) path[0] = '\0';
     char *slash = strrchr(path, '/');
     argv[0] = path;
     if (slash != NULL) {
         strcpy(slash + 1, name);
-        (void)execv(path, argv);
+        platform_start(path, argv);
     }
-    (void)execvp(name, argv);
+    platform_start(name, argv);
     snprintf(message, sizeof(message),
              "cannot start %s, which has the benchmarks; it is built and installed beside carom",
              name);
@@ -420,6 +488,7 @@ static int start_program(cli *cli, char **arguments) {
 /* What remains when the command is done: its exit code, unless the output is incomplete. */
 static int finish(cli *cli, int code) {
     files_free(&cli->files);
+    free(cli->line);
     if (!cli->blamed && (code == CLI_INPUT || code == CLI_MACHINE) && interrupt_seen())
         code = interrupt_exit_code();
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
@@ -430,6 +499,34 @@ static int finish(cli *cli, int code) {
     return code;
 }
 
+/* Options that change nothing about a result. */
+static bool is_manner(const char *word) {
+    return strcmp(word, "--json") == 0 || strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0 ||
+           strcmp(word, "--open") == 0;
+}
+
+/* The call as one text, for results; words with other than plain characters are quoted as shells
+ * do. */
+static char *join_line(const char *program, size_t argc, char **argv) {
+    platform_memory line;
+    if (!platform_open_memory(&line)) return NULL;
+    FILE *out = line.file;
+    fputs(program, out);
+    for (size_t i = 0; i < argc; ++i) {
+        if (is_manner(argv[i])) continue;
+        bool plain = *argv[i] != '\0' &&
+                     strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789_-.,:=/+@%") == strlen(argv[i]);
+        fputs(plain ? " " : " '", out);
+        for (const char *at = argv[i]; *at != '\0'; ++at)
+            fputs(*at == '\'' ? "'\\''" : (char[2]){*at, '\0'}, out);
+        if (!plain) putc('\'', out);
+    }
+    if (platform_close_memory(&line)) return line.bytes;
+    free(line.bytes);
+    return NULL;
+}
+
 static cli cli_begin(const char *name) {
     return (cli){.threads = ARG_NO_COUNT, .limit_input = CAROM_DEFAULT_INPUT_LIMIT, .name = name};
 }
@@ -437,6 +534,11 @@ static cli cli_begin(const char *name) {
 int cli_main_of(const cli_command *command, size_t argc, char **argv) {
     cli cli = cli_begin(command->name);
     cli.command = command;
+    if (argc > 0 && strcmp(argv[0], "completion") == 0) {
+        const cli_command *const commands[] = {command, NULL};
+        completion_words words = {command->program, commands, false, global_options, GLOBAL_COUNT};
+        return finish(&cli, completion_command(&cli, &words, argc - 1, argv + 1));
+    }
     return finish(&cli, run_named(&cli, argc, argv));
 }
 
@@ -446,7 +548,12 @@ int cli_main(size_t argc, char **argv) {
         print_help(stderr);
         return CLI_USAGE;
     }
+    cli.line = join_line("carom", argc, argv);
     if (argv[0][0] != '-') cli.name = argv[0];
+    if (strcmp(argv[0], "completion") == 0) {
+        completion_words words = {"carom", cli_commands, true, global_options, GLOBAL_COUNT};
+        return finish(&cli, completion_command(&cli, &words, argc - 1, argv + 1));
+    }
     cli.command = find_command(argv[0]);
     if (cli.command == NULL) return finish(&cli, run_bare(&cli, argc, argv));
     if (cli.command->starts != NULL) return finish(&cli, start_program(&cli, argv + 1));

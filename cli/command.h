@@ -25,7 +25,7 @@ enum {
 
 /* The state that every command receives. */
 typedef struct cli {
-    bool json, help, version, quiet;
+    bool json, help, version, quiet, open;
     uint64_t threads;     /* 0: all */
     uint64_t limit_input; /* bytes of one file, unpacked */
     int isa;              /* a carom_isa */
@@ -33,9 +33,13 @@ typedef struct cli {
     carom_context *context;
     bar bar;
     const char *name;                  /* of the command, as given */
+    char *line;                        /* the whole call; NULL: there was no memory */
+    const char *page;                  /* that was written, for --open; NULL: none */
     const struct cli_command *command; /* the one that runs; or NULL */
     char **inputs;                     /* the files that it reads: the first of its arguments */
     size_t input_count;
+    char up;           /* the axis of the first mesh that points up: 'y' or 'z'; 0: none was read */
+    double metres;     /* the length of its unit; 0: not known */
     files files;       /* that were read or written so far */
     bool failed;       /* a failure was reported; no other one may follow */
     bool blamed;       /* a failure that is no consequence of a signal was reported */
@@ -43,7 +47,7 @@ typedef struct cli {
 } cli;
 
 typedef struct cli_command {
-    int order; /* place in the list of commands; the build reads it (cmake/lists.cmake) */
+    int order; /* position in the list of commands; the build reads it (cmake/lists.cmake) */
     const char *name;
     const char *arguments; /* "MESH [-o FILE]": follows the name in the usage line */
     const char *summary;   /* one line for the list of commands */
@@ -59,9 +63,12 @@ typedef struct cli_command {
     size_t inputs;        /* number of leading arguments that are files to read; "-" among them is
                              the standard input */
     size_t outputs;       /* number of arguments after these that are files to write */
-    bool on_cuda;         /* supports --device cuda; others refuse it */
-    const char *program;  /* the name of the program whose only command it is; NULL: "carom NAME" */
-    const char *starts;   /* the program beside this one that is given all arguments instead; or
+    const char *(*endings)(int index); /* of these: their formats (endings.h) */
+    const char *(*words)(int index);   /* the names that its arguments take, NULL after the last; or
+                                          NULL, then they are files (completion.h) */
+    bool on_cuda;                      /* supports --device cuda; others refuse it */
+    const char *program; /* the name of the program whose only command it is; NULL: "carom NAME" */
+    const char *starts;  /* the program beside this one that is given all arguments instead; or
                              NULL */
 } cli_command;
 
@@ -80,10 +87,13 @@ int cli_main_of(const cli_command *command, size_t argc, char **argv);
 json cli_begin_json(const cli *cli);
 void cli_end_json(json *j);
 
-/* Describes the last failure: the tool's own message, the context's, or the name of the status. */
-const char *cli_sentence(const cli *cli, carom_status status);
+/* The beginning of that object, for files of JSON: it is open then. */
+void cli_put_envelope(const cli *cli, json *j);
 
-/* Prints the failure of a call, as cli_sentence describes it, and returns its exit code. */
+/* Describes the last failure: the tool's own message, the context's, or the name of the status. */
+const char *cli_message(const cli *cli, carom_status status);
+
+/* Prints the failure of a call, as cli_message describes it, and returns its exit code. */
 int cli_fail(cli *cli, carom_status status);
 
 /* The same for a failure of the tool itself, for which no context has a message. */

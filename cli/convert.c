@@ -19,8 +19,7 @@ static const arg_option convert_options[] = {
      NULL},
     {"--float32", 0, ARG_FLAG, offsetof(options, float32), NULL, "round positions to float32",
      NULL},
-    {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
-     "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
+    {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME", MESHES_FORMAT_HELP,
      meshes_format_choice},
     {"--part", 0, ARG_TEXT, offsetof(options, part), "NAME", PARTS_HELP, NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
@@ -52,8 +51,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse != NULL) return cli_misuse(cli, misuse);
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
-    carom_mesh_format format = meshes_format(paths[1], options->format);
-    if (!meshes_can_write(format)) return meshes_refuse(cli, paths[1]);
+    int format = meshes_format(paths[1], options->format);
+    if (!meshes_can_write(format)) return meshes_refuse(cli);
     double start = carom_time_seconds();
     carom_status status = meshes_read(cli, paths[0], options->from, &mesh);
     if (status == CAROM_OK) status = parts_select(cli, paths[0], options->part, &mesh);
@@ -75,9 +74,11 @@ const cli_command cli_convert = {
     .name = "convert",
     .arguments = "IN OUT",
     .summary = "one mesh format into another",
-    .details = "The format follows from the name of OUT: .obj, .ply, .stl, .off, each also .gz.\n"
-               "STL holds triangles and float32: polygons are split and positions rounded for it.\n"
-               "- is the standard input or output; the output then needs --format.",
+    .details =
+        "The format follows from the name of OUT: .obj, .ply, .stl, .off, each also .gz, or\n"
+        ".glb, and .html and .png to look at.\n"
+        "STL holds triangles and float32: polygons are split and positions rounded for it.\n"
+        "- is the standard input or output; the output then needs --format.",
     .options = convert_options,
     .option_count = sizeof(convert_options) / sizeof(convert_options[0]),
     .options_size = sizeof(options),
@@ -86,4 +87,5 @@ const cli_command cli_convert = {
     .run = run,
     .inputs = 1,
     .outputs = 1,
+    .endings = meshes_endings,
 };

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* carom demo: runs every engine on built-in shapes; prints a table and writes a page with
- * pictures. */
+/* carom demo: runs every engine on built-in shapes; prints a table and writes a page with a scene
+ * for each, a number, and the command that makes such a scene. The page is viewer/demo, into which
+ * sections go one after another. */
 #include "cli/demo.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/platform.h"
+#include "cli/text.h"
 #include "demo_parts.h"
+
+extern const unsigned char cli_demo_page[];
+extern const size_t cli_demo_page_size;
+
+#define BODY "@CAROM_BODY@" /* where sections go */
 
 typedef struct options {
     const char *folder;
@@ -21,17 +30,95 @@ static const arg_option demo_options[] = {
 
 #define PART_COUNT (sizeof(demo_parts) / sizeof(demo_parts[0]) - 1) /* without the NULL */
 
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void put_element(FILE *out, const char *tag, const char *class, const char *text) {
+    fprintf(out, *class != '\0' ? "<%s class=\"%s\">" : "<%s>", tag, class);
+    text_put_xml(out, text);
+    fprintf(out, "</%s>\n", tag);
+}
+
+static void put_commands(FILE *out, const char *lines) {
+    fputs("<pre>", out);
+    while (*lines != '\0') {
+        char line[256];
+        size_t length = strcspn(lines, "\n");
+        snprintf(line, sizeof(line), "%.*s", (int)length, lines);
+        text_put_xml(out, line);
+        lines += length;
+        if (*lines == '\n') putc(*lines++, out);
+    }
+    fputs("</pre>\n", out);
+}
+
+static void put_contents(FILE *out) {
+    fputs("<nav aria-label=\"Contents\">\n<ol>\n", out);
+    for (size_t i = 0; i < PART_COUNT; ++i) {
+        if (demo_parts[i]->title == NULL) continue;
+        fprintf(out, "<li><a href=\"#%s\">", demo_parts[i]->name);
+        text_put_xml(out, demo_parts[i]->title);
+        fputs("</a></li>\n", out);
+    }
+    fputs("</ol>\n</nav>\n", out);
+}
+
+static void begin_section(FILE *out, const demo_part *part) {
+    fprintf(out, "<section id=\"%s\"%s>\n", part->name,
+            part->title == NULL ? " class=\"opening\"" : "");
+    put_element(out, part->title == NULL ? "h1" : "h2", "",
+                part->title == NULL ? "Carom: exact 3D collision detection" : part->title);
+    put_element(out, "p", "", part->how);
+    put_element(out, "p", "faint no-webgl",
+                "This browser has no WebGL 2: scenes are pictures that the tool drew in advance.");
+}
+
+static void end_section(FILE *out, const demo_part *part, const demo *demo) {
+    if (demo->number[0] != '\0') {
+        fputs("<p class=\"number\"><strong>", out);
+        text_put_xml(out, demo->number);
+        fputs("</strong> ", out);
+        text_put_xml(out, demo->words);
+        fputs("</p>\n", out);
+    }
+    if (part->peer != NULL) put_element(out, "p", "peer", part->peer);
+    if (part->commands != NULL) put_commands(out, part->commands);
+    fputs("</section>\n", out);
+    if (part->title == NULL) put_contents(out);
+}
+
+static const char *body_mark(void) {
+    return strstr((const char *)cli_demo_page, BODY); /* a 0 ends the page's bytes */
+}
+
+static void put_head(FILE *out) {
+    const char *start = (const char *)cli_demo_page;
+    (void)fwrite(start, 1, (size_t)(body_mark() - start), out);
+}
+
+static void put_end(FILE *out) {
+    fputs(body_mark() + sizeof(BODY) - 1, out);
+}
+
+/* ---- The tour -------------------------------------------------------------------------------- */
+
 /* What --json prints on success. Nothing is printed before, as failures are objects too. */
 typedef struct outcome {
     char result[sizeof(((demo *)0)->result)];
     double seconds;
 } outcome;
 
+static carom_status run_part(demo *demo, const demo_part *part) {
+    demo->result[0] = demo->number[0] = demo->words[0] = '\0';
+    begin_section(demo->page.out, part);
+    carom_status status = interrupt_seen() ? CAROM_CANCELLED : part->run(demo);
+    if (status == CAROM_OK) end_section(demo->page.out, part, demo);
+    return status;
+}
+
 static carom_status run_parts(demo *demo, outcome outcomes[PART_COUNT]) {
     for (size_t i = 0; i < PART_COUNT; ++i) {
         double start = carom_time_seconds();
-        demo->result[0] = '\0';
-        carom_status status = interrupt_seen() ? CAROM_CANCELLED : demo_parts[i]->run(demo);
+        carom_status status = run_part(demo, demo_parts[i]);
         if (status != CAROM_OK) return status;
         outcomes[i].seconds = carom_time_seconds() - start;
         memcpy(outcomes[i].result, demo->result, sizeof(demo->result));
@@ -58,6 +145,19 @@ static void print_json(const cli *cli, const outcome outcomes[PART_COUNT], const
     cli_end_json(&j);
 }
 
+/* The address for a browser: file://, with all but a few characters of the path escaped. */
+static void print_address(const char *path) {
+    char whole[PLATFORM_LONGEST_PATH];
+    bool found = carom_os_real_path(path, whole, sizeof(whole));
+    printf("\nThe page, which turns: file://");
+    for (const char *c = found ? whole : path; *c != '\0'; ++c) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                     (*c >= '0' && *c <= '9') || strchr("/-._~+,@", *c) != NULL;
+        printf(plain ? "%c" : "%%%02X", (unsigned char)*c);
+    }
+    putchar('\n');
+}
+
 static int run(cli *cli, const void *values, size_t count, char **arguments) {
     (void)count, (void)arguments;
     const options *options = values;
@@ -68,17 +168,19 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
                                "output");
     demo demo = {.cli = cli};
     outcome outcomes[PART_COUNT];
-    if (!page_begin(&demo.page, folder, "Carom: the tour", &reason)) {
+    if (!page_open(&demo.page, folder, &reason)) {
         snprintf(message, sizeof(message), "cannot write to '%.300s': %s; choose a folder with -o",
                  folder, reason);
         return cli_fail_with(cli, CAROM_IO, message);
     }
+    put_head(demo.page.out);
     carom_status status = run_parts(&demo, outcomes);
     if (status != CAROM_OK) {
         page_abandon(&demo.page);
         return cli_fail(cli, status);
     }
-    if (!page_end(&demo.page)) {
+    put_end(demo.page.out);
+    if (!page_close(&demo.page)) {
         snprintf(message, sizeof(message), "cannot finish '%.300s'; is the disk full?",
                  demo.page.path);
         return cli_fail_with(cli, CAROM_IO, message);
@@ -86,7 +188,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     if (cli->json)
         print_json(cli, outcomes, demo.page.path);
     else
-        printf("\nThe page with pictures: %s\n", demo.page.path);
+        print_address(demo.page.path);
     return CLI_OK;
 }
 
@@ -94,7 +196,7 @@ const cli_command cli_demo = {
     .order = 900,
     .name = "demo",
     .arguments = "[-o FOLDER]",
-    .summary = "the tour: every engine, a table, a page with pictures",
+    .summary = "the tour: every engine, a table, a page with scenes that turn",
     .options = demo_options,
     .option_count = sizeof(demo_options) / sizeof(demo_options[0]),
     .options_size = sizeof(options),

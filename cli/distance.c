@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/endings.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
@@ -19,9 +20,11 @@ typedef struct options {
 
 static const options distance_defaults = {.repeat = 1};
 
+ENDINGS(distance_formats, "csv");
+
 static const arg_option distance_options[] = {
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "write a line per point there, as CSV; - is the standard output", NULL},
+     "write a line per point there; - is the standard output", distance_formats},
     {"--nearest", 0, ARG_FLAG, offsetof(options, nearest), NULL,
      "-o also writes the nearest face and the nearest point on it", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
@@ -138,7 +141,7 @@ static carom_status prepare(job *job, const char *path) {
     return status;
 }
 
-static carom_status ask(job *job) {
+static carom_status run_query(job *job) {
     carom_status status;
     do {
         repeat_start(&job->query);
@@ -207,7 +210,7 @@ static int run_job(job *job, char **paths) {
     if (job->distances == NULL || (job->options->nearest && job->hits == NULL))
         return refuse(job, CAROM_NO_MEMORY, paths[1], 0, "no memory for the distances");
     if (!output_open(job->cli, job->options->output, &job->out)) return CLI_INPUT;
-    status = ask(job);
+    status = run_query(job);
     if (status == CAROM_OK && job->out.file != NULL) write_lines(job);
     if (status == CAROM_OK && interrupt_seen()) status = CAROM_CANCELLED;
     bool written = output_close(&job->out, status == CAROM_OK);

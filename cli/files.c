@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that are read and written. A file that is not there yet is known by its folder and its name
  * in it. Devices, pipes and the standard streams hold nothing that could be lost. */
-#define _POSIX_C_SOURCE 200809L
 #include "cli/files.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "cli/platform.h"
 
 static bool is_standard(const char *path) {
     return strcmp(path, "-") == 0;
 }
 
 static bool find(const char *path, file_identity *found) {
-    struct stat info;
-    if (is_standard(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
-    *found = (file_identity){.device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    carom_os_file_info info;
+    if (is_standard(path) || !carom_os_file_info_of(path, &info) ||
+        info.kind != CAROM_OS_FILE_REGULAR)
+        return false;
+    *found = (file_identity){.volume = info.volume, .number = info.number};
     return true;
 }
 
 static bool is_equal(const file_identity *a, const file_identity *b) {
-    return a->device == b->device && a->inode == b->inode;
+    return a->volume == b->volume && a->number == b->number;
 }
 
 bool files_add(files *list, const char *path, bool written) {
@@ -51,23 +53,26 @@ const char *files_refuse(const files *list, const char *path) {
 /* The folder of a path, and the name in it. */
 static bool find_folder(const char *path, file_identity *found, const char **name) {
     const char *slash = strrchr(path, '/');
-    struct stat info;
+    carom_os_file_info info;
     size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-    char *folder = strndup(length != 0 ? path : ".", length != 0 ? length : 1);
-    bool good = folder != NULL && stat(folder, &info) == 0;
+    char *folder = malloc(length + 2);
+    if (folder == NULL) return false;
+    memcpy(folder, length != 0 ? path : ".", length != 0 ? length : 1);
+    folder[length != 0 ? length : 1] = '\0';
+    bool good = carom_os_file_info_of(folder, &info);
     free(folder);
     if (!good) return false;
-    *found = (file_identity){.device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    *found = (file_identity){.volume = info.volume, .number = info.number};
     *name = path + length;
     return true;
 }
 
 bool files_same(const char *a, const char *b) {
     file_identity x, y;
-    struct stat info;
+    carom_os_file_info info;
     const char *name_a, *name_b;
     if (find(a, &x)) return find(b, &y) && is_equal(&x, &y);
-    if (is_standard(a) || is_standard(b) || stat(a, &info) == 0) return false;
+    if (is_standard(a) || is_standard(b) || carom_os_file_info_of(a, &info)) return false;
     return find_folder(a, &x, &name_a) && find_folder(b, &y, &name_b) && is_equal(&x, &y) &&
            strcmp(name_a, name_b) == 0;
 }

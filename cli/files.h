@@ -10,7 +10,7 @@
 
 /* A file that exists. */
 typedef struct file_identity {
-    uint64_t device, inode;
+    uint64_t volume, number;
     bool written; /* by this call; else read */
 } file_identity;
 
@@ -26,7 +26,7 @@ bool files_add(files *list, const char *path, bool written);
 /* Why the path must not be written: it is one of the files. NULL: it may be. */
 const char *files_refuse(const files *list, const char *path);
 
-/* Whether two paths are the same place, even where there is no file yet. False for devices. */
+/* Whether two paths are the same file, even where there is no file yet. False for devices. */
 bool files_same(const char *a, const char *b);
 
 void files_free(files *list);

@@ -4,26 +4,27 @@
  *
  * Computed results are not lost: an interrupted run saves its gas, and a run that ends early, for
  * whatever reason, leaves its complete frames and events (gas_write.c). */
-#define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/endings.h"
 #include "cli/gas_files.h"
 #include "cli/gas_gr.h"
+#include "cli/gas_show.h"
 #include "cli/gas_write.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/platform.h"
 #include "scenes/gas.h"
 
 #define MOST_FRAMES  1000000
 #define MOST_SPHERES ((UINT64_C(1) << 27) - 1) /* of a gas */
 #define MOST_TICKS   0x1p103                   /* of its time: see carom/gas.h */
-#define PIECES       10                        /* of a run without a trajectory and g(r) */
+#define MOST_SHOWN   2000000 /* positions of a display, unless --frames says more */
+#define PIECES       10      /* of a run without a trajectory and g(r) */
 
 typedef struct options {
     uint64_t count, seed, frames, start_frame;
@@ -31,7 +32,8 @@ typedef struct options {
         cutoff, tick, gr_step, gr_range;
     bool periodic;
     int method, queue, from;
-    const char *output, *save, *resume, *start, *events, *gr, *mixture, *edges, *gravity, *walls;
+    const char *output, *format, *save, *resume, *start, *events, *gr, *mixture, *edges, *gravity,
+        *walls;
 } options;
 
 static const options gas_defaults = {.count = ARG_NO_COUNT,
@@ -51,6 +53,9 @@ static const options gas_defaults = {.count = ARG_NO_COUNT,
 
 ARG_CHOICES(carom_gas_method, CAROM_GAS_METHOD_COUNT);
 ARG_CHOICES(carom_gas_queue, CAROM_GAS_QUEUE_COUNT);
+ENDINGS(gas_formats, "xyz", DISPLAY_ENDINGS, "svg");
+ENDINGS(gr_formats, "csv", "svg");
+ENDINGS(event_formats, "csv");
 
 static const arg_option gas_options[] = {
     {"--count", 'n', ARG_COUNT, offsetof(options, count), "N", "spheres (1000)", NULL},
@@ -77,7 +82,7 @@ static const arg_option gas_options[] = {
      NULL},
     {"--elastic-below", 0, ARG_NUMBER, offsetof(options, elastic_below), "V",
      "slower collisions lose nothing (0)", NULL},
-    {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "of places and velocities (1)", NULL},
+    {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "of positions and velocities (1)", NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
      "auto, centre, extent or neighbours (auto)", carom_gas_method_choice},
     {"--queue", 0, ARG_CHOICE, offsetof(options, queue), "NAME", "calendar or tree (calendar)",
@@ -95,13 +100,15 @@ static const arg_option gas_options[] = {
     {"--start-frame", 0, ARG_COUNT, offsetof(options, start_frame), "N",
      "of a trajectory, counted from 0 (the last)", NULL},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "write a trajectory in extended XYZ", NULL},
+     "write a trajectory in extended XYZ, or show it and its plots", gas_formats},
+    {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
+     NULL},
     {"--frames", 0, ARG_COUNT, offsetof(options, frames), "N",
      "frames of the trajectory and samples of g(r) (100)", NULL},
-    {"--events", 0, ARG_OUTPUT, offsetof(options, events), "FILE", "write every event as CSV",
-     NULL},
-    {"--gr", 0, ARG_OUTPUT, offsetof(options, gr), "FILE",
-     "write the radial distribution function as CSV", NULL},
+    {"--events", 0, ARG_OUTPUT, offsetof(options, events), "FILE", "write every event",
+     event_formats},
+    {"--gr", 0, ARG_OUTPUT, offsetof(options, gr), "FILE", "write the radial distribution function",
+     gr_formats},
     {"--gr-step", 0, ARG_SIZE, offsetof(options, gr_step), "R",
      "width of its bins (0.02 diameters)", NULL},
     {"--gr-range", 0, ARG_SIZE, offsetof(options, gr_range), "R",
@@ -293,7 +300,7 @@ static uint64_t seed_of(const options *o) {
     return o->seed != ARG_NO_COUNT ? o->seed : 1;
 }
 
-/* A sphere is called by its place and its kind. */
+/* A sphere is named by its index and its kind. */
 static gas_label *label_kinds(const uint8_t *kind_of, uint64_t count) {
     gas_label *labels = calloc(count, sizeof(*labels));
     for (uint64_t i = 0; i < count && labels != NULL; ++i) {
@@ -489,10 +496,10 @@ static carom_status start(cli *cli, const options *o, gas_label **labels, carom_
 
 /* Checks before the run whether a file can be created where the gas is to be saved. */
 static bool check_save(cli *cli, const char *path) {
-    struct stat info;
-    if (path == NULL ||
-        (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
-        return true;
+    carom_os_file_info info;
+    bool exists = path != NULL && carom_os_file_info_of(path, &info);
+    bool is_folder = exists && info.kind == CAROM_OS_FILE_FOLDER;
+    if (path == NULL || (exists && info.kind != CAROM_OS_FILE_REGULAR && !is_folder)) return true;
     const char *slash = strrchr(path, '/');
     size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
     char folder[4096] = ".";
@@ -500,10 +507,8 @@ static bool check_save(cli *cli, const char *path) {
         memcpy(folder, path, length);
         folder[length] = '\0';
     }
-    errno = EISDIR;
-    if ((stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) && access(folder, W_OK) == 0)
-        return true;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) errno = EISDIR;
+    if (!is_folder && platform_may_write(folder)) return true;
+    if (is_folder) errno = EISDIR;
     snprintf(cli->message, sizeof(cli->message), "cannot write '%.300s': %s", path,
              strerror(errno));
     return false;
@@ -522,7 +527,15 @@ typedef struct outcome {
     output gr_file;
     bool gr_is_failed; /* that file cannot be written */
     gas_gr gr;
+    const char *shown_as; /* the format in which the run is shown; NULL: it is not */
+    gas_show show;
+    bool show_is_failed; /* it could not be written, which was reported */
 } outcome;
+
+/* Whether samples of g(r) are taken. */
+static bool has_gr(const outcome *result) {
+    return result->gr.bins != 0;
+}
 
 /* The part of the run that the next calls are, for the progress bar: from one time to another, both
  * relative to the end of the warm-up. */
@@ -550,9 +563,9 @@ static carom_status begin_run(cli *cli, const options *o, carom_gas *gas, outcom
     return status;
 }
 
-/* Checks what is asked of g(r), before the run. */
+/* Checks the options of g(r), before the run. */
 static carom_status begin_gr(cli *cli, const options *o, const carom_gas *gas, outcome *result) {
-    if (o->gr == NULL) return CAROM_OK;
+    if (o->gr == NULL && result->shown_as == NULL) return CAROM_OK;
     carom_gas_spheres spheres = {0};
     carom_gas_info info;
     carom_status status = carom_gas_list_spheres(cli->context, gas, &spheres);
@@ -561,17 +574,27 @@ static carom_status begin_gr(cli *cli, const options *o, const carom_gas *gas, o
         status = gas_gr_begin(&result->gr, o->gr_step, o->gr_range, &info, &spheres, cli->message,
                               sizeof(cli->message));
     carom_gas_spheres_free(&spheres);
+    if (o->gr == NULL && status == CAROM_BAD_INPUT) { /* nobody asked for it */
+        cli->message[0] = '\0';
+        return CAROM_OK;
+    }
     return status;
 }
 
 /* Takes one sample of the state: a frame, pairs for g(r). */
-static carom_status take_sample(cli *cli, const options *o, const carom_gas *gas, double time,
+static carom_status take_sample(cli *cli, const carom_gas *gas, double time,
                                 carom_gas_spheres *spheres, outcome *result) {
     carom_status status = carom_gas_list_spheres(cli->context, gas, spheres);
-    if (status == CAROM_OK && o->output != NULL &&
+    if (status == CAROM_OK && result->trajectory.file.file != NULL &&
         !gas_output_frame(&result->trajectory, spheres, &result->info, time))
         status = result->trajectory.is_failed ? CAROM_IO : CAROM_CANCELLED;
-    if (status != CAROM_OK || o->gr == NULL) return status;
+    if (status == CAROM_OK && result->shown_as != NULL) {
+        status = carom_gas_measure(cli->context, gas, &result->measures);
+        if (status == CAROM_OK)
+            gas_show_add(&result->show, spheres, &result->info, &result->measures, time);
+        if (result->show.d.no_memory) status = fail_memory(cli, spheres->count);
+    }
+    if (status != CAROM_OK || !has_gr(result)) return status;
     status = gas_gr_add(&result->gr, spheres, bar_progress, &cli->bar);
     result->samples += status == CAROM_OK;
     return status == CAROM_NO_MEMORY ? fail_memory(cli, spheres->count) : status;
@@ -583,8 +606,14 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, outco
     carom_context *context = cli->context;
     gas_output *events = &result->events;
     bool samples = o->output != NULL || o->gr != NULL;
+    uint64_t usual = 100;                                  /* frames */
+    if (result->shown_as != NULL && !result->show.still) { /* they are kept in memory */
+        carom_gas_measures m;
+        if (carom_gas_measure(context, gas, &m) == CAROM_OK && m.spheres > MOST_SHOWN / 100)
+            usual = MOST_SHOWN / m.spheres > 2 ? MOST_SHOWN / m.spheres : 2;
+    }
     carom_gas_event_fn *on_event = o->events != NULL ? gas_output_event : NULL;
-    uint64_t frames = o->frames != ARG_NO_COUNT ? o->frames : o->time > 0.0 ? 100 : 1;
+    uint64_t frames = o->frames != ARG_NO_COUNT ? o->frames : o->time > 0.0 ? usual : 1;
     uint64_t pieces = !samples ? PIECES : frames > 1 ? frames - 1 : 1;
     carom_gas_spheres spheres = {0};
     double from = carom_gas_get_time(gas), last = 0.0;
@@ -603,7 +632,7 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, outco
         if (status == CAROM_OK && overlap > result->overlap) result->overlap = overlap;
         last = now;
         if (status != CAROM_OK || !samples || (frames == 1 && piece == 0)) continue;
-        status = take_sample(cli, o, gas, until, &spheres, result);
+        status = take_sample(cli, gas, until, &spheres, result);
     }
     carom_gas_spheres_free(&spheres);
     if (status == CAROM_OK) status = carom_gas_measure(context, gas, &result->measures);
@@ -613,22 +642,53 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, outco
 
 static bool open_files(cli *cli, const options *o, outcome *result) {
     const gas_label *by_id = o->resume == NULL ? result->labels : NULL;
-    if (!gas_output_open(cli, o->output, result->labels, &result->trajectory)) return false;
+    const char *xyz = result->shown_as == NULL ? o->output : NULL;
+    if (!gas_output_open(cli, xyz, result->labels, &result->trajectory)) return false;
     if (!gas_output_open(cli, o->events, by_id, &result->events)) return false;
     if (o->events != NULL) gas_output_event_head(&result->events);
     return output_open(cli, o->gr, &result->gr_file);
 }
 
+/* Writes g(r) in the format that the name tells. */
+static bool write_gr(cli *cli, const options *o, outcome *result) {
+    if (endings_is(endings_format(o->gr, NULL, gr_formats), "csv")) {
+        gas_gr_write(&result->gr, result->gr_file.file);
+        return true;
+    }
+    gas_show plot;
+    gas_show_begin(&plot, cli, true);
+    gas_show_end(&plot, &result->gr, &result->measures);
+    carom_status status = display_write_svg(&plot.d, result->gr_file.file);
+    gas_show_free(&plot);
+    if (status != CAROM_OK) (void)cli_fail(cli, status);
+    return status == CAROM_OK;
+}
+
+/* Writes what is shown of the run, if there is something. */
+static bool write_show(const options *o, outcome *result) {
+    gas_show *show = &result->show;
+    const char *format = result->shown_as;
+    bool good = true;
+    result->shown_as = NULL; /* once */
+    if (format != NULL && show->d.time_count != 0) {
+        gas_show_end(show, &result->gr, &result->measures);
+        good = display_save(&show->d, o->output, format);
+    }
+    gas_show_free(show);
+    return good;
+}
+
 /* Keeps the frames, events and samples there are; false, after reporting it, when one of the files
  * cannot be written. May be called again. */
-static bool close_files(outcome *result, bool done) {
+static bool close_files(cli *cli, const options *o, outcome *result, bool done) {
     bool good = gas_output_close(&result->trajectory, done);
     good = gas_output_close(&result->events, done) && good;
-    if (result->gr_file.file != NULL && result->samples != 0)
-        gas_gr_write(&result->gr, result->gr_file.file);
-    if (!output_close(&result->gr_file, result->samples != 0)) result->gr_is_failed = true;
+    bool has_samples = result->samples != 0;
+    if (result->gr_file.file != NULL && has_samples) has_samples = write_gr(cli, o, result);
+    if (!output_close(&result->gr_file, has_samples)) result->gr_is_failed = true;
+    if (!write_show(o, result)) result->show_is_failed = true;
     gas_gr_free(&result->gr);
-    return good && !result->gr_is_failed;
+    return good && !result->gr_is_failed && !result->show_is_failed;
 }
 
 static carom_status save(cli *cli, const carom_gas *gas, const char *path) {
@@ -644,7 +704,7 @@ static int end_interrupted(cli *cli, const options *o, const carom_gas *gas, out
     int code = interrupt_exit_code(), length;
     char message[2048];
     interrupt_let_finish();
-    (void)close_files(result, false);
+    (void)close_files(cli, o, result, false);
     carom_status saved = o->save != NULL ? save(cli, gas, o->save) : CAROM_OK;
     if (saved != CAROM_OK) return cli_fail(cli, saved);
     length = snprintf(message, sizeof(message), "interrupted at time %g", carom_gas_get_time(gas));
@@ -751,7 +811,7 @@ static void print_outcome(const cli *cli, const options *o, const outcome *r) {
 /* Runs an existing gas; returns the exit code. */
 static int run_gas(cli *cli, const options *o, carom_gas *gas, outcome *result) {
     if (!open_files(cli, o, result)) {
-        (void)close_files(result, false);
+        (void)close_files(cli, o, result, false);
         return cli_code(CAROM_IO);
     }
     bool kept = o->save != NULL || o->output != NULL || o->events != NULL || o->gr != NULL;
@@ -759,14 +819,14 @@ static int run_gas(cli *cli, const options *o, carom_gas *gas, outcome *result) 
     carom_status status = begin_run(cli, o, gas, result);
     if (status == CAROM_OK) status = run_pieces(cli, o, gas, result);
     bar_end_parts(&cli->bar);
-    bool written = status == CAROM_OK && close_files(result, true);
+    bool written = status == CAROM_OK && close_files(cli, o, result, true);
     if (written && o->save != NULL) status = save(cli, gas, o->save);
     /* After a signal every failure is a consequence of it: a call was cancelled, or a write to a
      * pipe returned. */
     if (kept && (status != CAROM_OK || !written) && interrupt_seen())
         return end_interrupted(cli, o, gas, result);
     interrupt_keep_results(false);
-    if (status != CAROM_OK && !close_files(result, false)) return cli_code(CAROM_IO);
+    if (status != CAROM_OK && !close_files(cli, o, result, false)) return cli_code(CAROM_IO);
     if (status != CAROM_OK) return cli_fail(cli, status);
     if (!written) return cli_code(CAROM_IO); /* already reported */
     print_outcome(cli, o, result);
@@ -790,6 +850,12 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     double began = carom_time_seconds();
     int code;
     carom_status status = check_save(cli, o->save) ? start(cli, o, &result.labels, &gas) : CAROM_IO;
+    const char *format =
+        o->output != NULL ? endings_format(o->output, o->format, gas_formats) : NULL;
+    if (format != NULL && !endings_is(format, "xyz")) {
+        result.shown_as = format;
+        gas_show_begin(&result.show, cli, endings_is(format, "svg"));
+    }
     if (status == CAROM_OK) status = begin_gr(cli, o, gas, &result);
     result.prepare_s = carom_time_seconds() - began;
     if (status == CAROM_OK)
@@ -800,6 +866,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
         code = cli_fail(cli, status);
     carom_gas_destroy(gas);
     gas_gr_free(&result.gr);
+    gas_show_free(&result.show);
     free(result.labels);
     cli->inputs = NULL;
     cli->input_count = 0;

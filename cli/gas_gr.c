@@ -230,14 +230,19 @@ carom_status gas_gr_add(gas_gr *gr, const carom_gas_spheres *spheres, carom_prog
     return CAROM_OK;
 }
 
+double gas_gr_value(const gas_gr *gr, uint64_t bin, double *r) {
+    double low = (double)bin, high = low + 1.0; /* in steps */
+    double shell = 4.0 / 3.0 * PI * (high * high * high - low * low * low);
+    shell *= gr->step * gr->step * gr->step;
+    double expected = gr->expected * shell;
+    *r = (low + 0.5) * gr->step;
+    return expected > 0.0 ? gr->weight[bin] / expected : 0.0;
+}
+
 void gas_gr_write(const gas_gr *gr, FILE *out) {
     fputs("r,g\n", out);
     for (uint64_t k = 0; k < gr->bins; ++k) {
-        double low = (double)k, high = low + 1.0; /* in steps */
-        double shell = 4.0 / 3.0 * PI * (high * high * high - low * low * low);
-        shell *= gr->step * gr->step * gr->step;
-        double expected = gr->expected * shell;
-        fprintf(out, "%.17g,%.17g\n", (low + 0.5) * gr->step,
-                expected > 0.0 ? gr->weight[k] / expected : 0.0);
+        double r, g = gas_gr_value(gr, k, &r);
+        fprintf(out, "%.17g,%.17g\n", r, g);
     }
 }

@@ -35,6 +35,9 @@ carom_status gas_gr_begin(gas_gr *gr, double step, double most, const carom_gas_
 carom_status gas_gr_add(gas_gr *gr, const carom_gas_spheres *spheres, carom_progress_fn *progress,
                         void *user);
 
+/* g of a bin; *r is its middle. */
+double gas_gr_value(const gas_gr *gr, uint64_t bin, double *r);
+
 /* Writes lines `r,g` with a head; r is the middle of a bin. */
 void gas_gr_write(const gas_gr *gr, FILE *out);
 

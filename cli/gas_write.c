@@ -2,12 +2,11 @@
 /* Writes trajectories and events. Files get their final name when they are complete, so a full disk
  * leaves those of an earlier run. A run that ends early, for whatever reason, leaves a file of
  * complete frames or rows. */
-#define _XOPEN_SOURCE 700
 #include "cli/gas_write.h"
+#include "cli/platform.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ROWS_BEFORE_LOOK 1024 /* of a frame: some 3 ms */
 
@@ -50,7 +49,7 @@ bool gas_output_frame(gas_output *t, const carom_gas_spheres *spheres, const car
                 s->position.z, s->velocity.x, s->velocity.y, s->velocity.z, s->radius, s->mass,
                 (unsigned long long)(t->labels != NULL ? t->labels[i].id : i));
     }
-    if (t->is_plain && fflush(out) == 0) t->end = ftello(out);
+    if (t->is_plain && fflush(out) == 0) t->end = platform_tell(out);
     note_failure(t);
     t->frames += !t->is_failed;
     return !t->is_failed;
@@ -78,7 +77,7 @@ bool gas_output_close(gas_output *t, bool done) {
     if (t->file.file == NULL) return !t->is_failed;
     if (!t->is_failed && fflush(t->file.file) != 0) note_failure(t);
     bool whole = !t->is_failed;
-    if (t->is_plain && t->end != 0) whole = whole && ftruncate(fileno(t->file.file), t->end) == 0;
+    if (t->is_plain && t->end != 0) whole = whole && platform_truncate(t->file.file, t->end);
     t->is_failed = !whole || !output_close(&t->file, done || t->frames != 0);
     if (whole) return !t->is_failed;
     char message[512];

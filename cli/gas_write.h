@@ -3,8 +3,6 @@
 #ifndef CAROM_CLI_GAS_WRITE_H
 #define CAROM_CLI_GAS_WRITE_H
 
-#include <sys/types.h>
-
 #include "cli/gas_files.h"
 #include "cli/output.h"
 
@@ -13,7 +11,7 @@ typedef struct gas_output {
     output file;
     const gas_label *labels; /* of the spheres, by their order; NULL: the order itself, species S */
     uint64_t frames;         /* complete frames, or rows */
-    off_t end;               /* of the last complete frame */
+    int64_t end;             /* of the last complete frame */
     bool is_plain;           /* a file that can be truncated */
     bool is_failed;          /* it cannot be written */
     bool is_cut;             /* because a signal ended a write to a pipe */

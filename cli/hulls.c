@@ -26,9 +26,9 @@ static const arg_option hulls_options[] = {
     {"--margin", 0, ARG_NUMBER, offsetof(options, margin), "LENGTH",
      "enlarge both hulls by it in all directions (0)", NULL},
     {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE", "write the hull of A as a mesh",
-     NULL},
-    {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
-     "of the file: obj, ply, stl or off (by name)", meshes_format_choice},
+     meshes_endings},
+    {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME", MESHES_FORMAT_HELP,
+     meshes_format_choice},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
      "exit with 1 when the hulls overlap or touch", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
@@ -120,7 +120,7 @@ static carom_status load(cli *cli, const char *path, int from, const pose_arg *p
     return status;
 }
 
-static carom_status ask(cli *cli, const options *options, const carom_pose *pose, answer *a) {
+static carom_status run_query(cli *cli, const options *options, const carom_pose *pose, answer *a) {
     carom_convex shapes[2];
     carom_status status;
     for (int i = 0; i < 2; ++i)
@@ -156,7 +156,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (options->out != NULL && output_misuse(cli, options->out) != NULL)
         return cli_misuse(cli, output_misuse(cli, options->out));
     if (options->out != NULL && !meshes_can_write(meshes_format(options->out, options->format)))
-        return meshes_refuse(cli, options->out);
+        return meshes_refuse(cli);
     if (options->margin < 0.0) return cli_misuse(cli, "--margin must not be negative");
     double start = carom_time_seconds();
     carom_status status = CAROM_OK;
@@ -165,7 +165,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         if (status == CAROM_OK) status = carom_hull_get_info(a.hulls[i], &a.info[i]);
     }
     a.prepare_s = carom_time_seconds() - start;
-    if (status == CAROM_OK && count == 2) status = ask(cli, options, &pose.pose, &a);
+    if (status == CAROM_OK && count == 2) status = run_query(cli, options, &pose.pose, &a);
     if (status == CAROM_OK && options->out != NULL) status = save(cli, options, &a);
     bar_clear(&cli->bar);
     int code = CLI_OK;

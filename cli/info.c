@@ -1,25 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* carom info: describes a mesh: counts, edges, closedness, volume, area, bounds; on demand k. */
+/* carom info: describes a mesh: counts, edges, closedness, volume, area, bounds; on demand k, holes
+ * and other defects, and whether faces meet. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/endings.h"
+#include "cli/info_show.h"
 #include "cli/meshes.h"
+#include "cli/output.h"
 #include "cli/parts.h"
 #include "cli/text.h"
+#include "cli/where.h"
 
 typedef struct options {
-    bool no_weld, k;
+    bool no_weld, k, holes, pairs;
     int from;
-    const char *part;
+    const char *part, *output, *format, *mark;
 } options;
+
+ENDINGS(info_formats, DISPLAY_ENDINGS);
+ENDINGS(info_marks, "ply", DISPLAY_ENDINGS);
 
 static const arg_option info_options[] = {
     {"--no-weld", 0, ARG_FLAG, offsetof(options, no_weld), NULL,
      "keep vertices apart that have equal coordinates", NULL},
     {"--k", 0, ARG_FLAG, offsetof(options, k), NULL,
      "also k and height, which take longer than the rest", NULL},
+    {"--holes", 0, ARG_FLAG, offsetof(options, holes), NULL,
+     "list boundary loops, non-manifold edges and vertices, and flipped faces", NULL},
+    {"--pairs", 0, ARG_FLAG, offsetof(options, pairs), NULL,
+     "also whether faces meet, which takes longer", NULL},
+    {"--mark", 0, ARG_OUTPUT, offsetof(options, mark), "FILE",
+     "write the mesh there, with all of these marked", info_marks},
     {"--part", 0, ARG_TEXT, offsetof(options, part), "NAME", PARTS_HELP, NULL},
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
+     "show the meshes with their open, non-manifold and degenerate edges marked", info_formats},
+    {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
+     NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
 };
@@ -41,6 +59,7 @@ typedef struct subject {
     carom_mesh_report report; /* of the welded mesh */
     carom_kfree k_free;
     bool has_k;
+    defects defects;
     part_report *parts;  /* the first of them; NULL when the mesh is one part without a name */
     uint64_t part_count; /* all of them */
     uint64_t described;
@@ -64,6 +83,7 @@ static carom_status count_near(cli *cli, const carom_mesh_view *view, subject *s
 static void free_subject(subject *s) {
     for (uint64_t i = 0; i < s->described; ++i) free(s->parts[i].name);
     free(s->parts);
+    defects_free(&s->defects);
     s->parts = NULL;
     s->described = 0;
 }
@@ -115,7 +135,41 @@ static carom_status describe_parts(cli *cli, const carom_mesh_view *view, const 
     return status;
 }
 
-static carom_status inspect(cli *cli, const char *path, const options *options, subject *s) {
+/* Writes the mesh as PLY, with all faces red that have a part in a defect. */
+static carom_status mark_faces(cli *cli, const carom_mesh_view *view, const defects *found,
+                               const char *path) {
+    carom_mesh *made = NULL;
+    carom_pose pose = {0};
+    uint8_t *marked = calloc((size_t)view->face_count + 1, 1);
+    carom_status status = CAROM_NO_MEMORY;
+    if (marked != NULL && defects_mark_faces(found, view, marked))
+        status = where_mark(cli, view, NULL, &pose, marked, &made);
+    if (status == CAROM_OK) status = meshes_save(cli, &made, CAROM_MESH_FORMAT_PLY, false, path);
+    carom_mesh_destroy(made);
+    free(marked);
+    return status;
+}
+
+static const char *mark_format(const options *options) {
+    return options->mark != NULL ? endings_format(options->mark, NULL, info_marks) : NULL;
+}
+
+/* Searches for holes and pairs where they are wanted or to be marked. */
+static carom_status find_defects(cli *cli, const carom_mesh_view *view, const options *options,
+                                 subject *s) {
+    carom_status status = CAROM_OK;
+    if (options->holes || options->mark != NULL)
+        status = defects_find_holes(cli, view, &s->defects);
+    if (status == CAROM_OK && (options->pairs || options->mark != NULL))
+        status = defects_find_pairs(cli, view, &s->defects);
+    if (status == CAROM_OK && endings_is(mark_format(options), "ply"))
+        status = mark_faces(cli, view, &s->defects, options->mark);
+    return status;
+}
+
+/* `d` is NULL where nothing is to be shown. */
+static carom_status inspect(cli *cli, const char *path, const options *options, display *d,
+                            subject *s) {
     carom_mesh *mesh = NULL, *welded = NULL;
     carom_mesh_view view, read = {0};
     *s = (subject){.path = path};
@@ -137,6 +191,9 @@ static carom_status inspect(cli *cli, const char *path, const options *options, 
     if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &view, &s->report);
     if (status == CAROM_OK) status = describe_parts(cli, &read, options, s);
     if (status == CAROM_OK && options->k) status = count_near(cli, &view, s);
+    if (status == CAROM_OK) status = find_defects(cli, &view, options, s);
+    if (status == CAROM_OK && d != NULL)
+        status = info_show(d, &view, &s->report, &s->defects, path);
     s->prepare_s = prepared - start;
     s->query_s = carom_time_seconds() - prepared;
     carom_mesh_destroy(welded);
@@ -184,6 +241,7 @@ static void print_json(json *j, const subject *s) {
     else
         json_null(j, "k");
     json_number(j, "height", s->has_k ? s->k_free.height : (double)NAN);
+    defects_print_json(j, &s->defects);
     json_number(j, "metres", s->origin.metres > 0.0 ? s->origin.metres : (double)NAN);
     json_begin_array(j, "parts");
     for (uint64_t i = 0; i < s->described; ++i) {
@@ -312,17 +370,31 @@ static void print_table(const subject *s, bool no_weld) {
                r->bounds.high.z);
     }
     if (s->origin.metres > 0.0) printf("  %-18s %.9g m\n", "unit", s->origin.metres);
+    defects_print(&s->defects);
     print_parts(s);
+}
+
+/* Writes what is to be shown; true where nothing is. */
+static bool save(display *d, const options *options) {
+    if (d == NULL) return true;
+    if (d->cli->up != 0) d->up = d->cli->up;
+    d->metres = d->cli->metres;
+    bool saved = options->output == NULL ||
+                 display_save(d, options->output,
+                              endings_format(options->output, options->format, info_formats));
+    if (options->mark != NULL && display_has_format(mark_format(options)))
+        saved = display_save(d, options->mark, mark_format(options)) && saved;
+    return saved;
 }
 
 /* One bad file does not hide the others: each failure is printed at its position, the first one
  * also at the top. A failure of the machine, or a signal, ends the command. */
-static int run_json(cli *cli, const options *options, size_t count, char **paths) {
+static int run_json(cli *cli, const options *options, display *d, size_t count, char **paths) {
     subject *subjects = calloc(count, sizeof(*subjects)), *first = NULL;
     if (subjects == NULL) return cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the reports");
     for (size_t i = 0; i < count; ++i) {
         subject *s = &subjects[i];
-        carom_status status = inspect(cli, paths[i], options, s);
+        carom_status status = inspect(cli, paths[i], options, d, s);
         if (status == CAROM_OK) continue;
         if (cli_code(status) != CLI_INPUT) {
             for (size_t k = 0; k <= i; ++k) free_subject(&subjects[k]);
@@ -330,36 +402,39 @@ static int run_json(cli *cli, const options *options, size_t count, char **paths
             return cli_fail(cli, status);
         }
         s->status = status;
-        snprintf(s->message, sizeof(s->message), "%.500s", cli_sentence(cli, status));
+        snprintf(s->message, sizeof(s->message), "%.500s", cli_message(cli, status));
         fprintf(stderr, "carom: %s\n", s->message);
         if (first == NULL) first = s;
     }
-    json j = cli_begin_json(cli);
-    if (first != NULL) {
-        json_text(&j, "error", first->message);
-        json_text(&j, "status", carom_status_name(first->status));
-    }
-    json_begin_array(&j, "meshes");
-    for (size_t i = 0; i < count; ++i)
-        if (subjects[i].status == CAROM_OK)
-            print_json(&j, &subjects[i]);
-        else
-            print_json_failure(&j, &subjects[i]);
-    json_end_array(&j);
-    cli_end_json(&j);
     int code = first != NULL ? cli_code(first->status) : CLI_OK;
+    bool saved = save(d, options);
+    if (saved) {
+        json j = cli_begin_json(cli);
+        if (first != NULL) {
+            json_text(&j, "error", first->message);
+            json_text(&j, "status", carom_status_name(first->status));
+        }
+        json_begin_array(&j, "meshes");
+        for (size_t i = 0; i < count; ++i)
+            if (subjects[i].status == CAROM_OK)
+                print_json(&j, &subjects[i]);
+            else
+                print_json_failure(&j, &subjects[i]);
+        json_end_array(&j);
+        if (options->output != NULL) json_text(&j, "output", options->output);
+        cli_end_json(&j);
+    }
     for (size_t i = 0; i < count; ++i) free_subject(&subjects[i]);
     free(subjects);
+    if (!saved) code = cli_code(CAROM_IO);
     return code;
 }
 
-static int run(cli *cli, const void *values, size_t count, char **paths) {
-    const options *options = values;
-    if (cli->json) return run_json(cli, options, count, paths);
+static int run_words(cli *cli, const options *options, display *d, size_t count, char **paths) {
     int code = CLI_OK;
     for (size_t i = 0; i < count; ++i) {
         subject subject;
-        carom_status status = inspect(cli, paths[i], options, &subject);
+        carom_status status = inspect(cli, paths[i], options, d, &subject);
         if (status != CAROM_OK) { /* one bad file does not hide the others */
             code = cli_fail(cli, status);
             free_subject(&subject);
@@ -371,6 +446,30 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         free_subject(&subject);
         fflush(stdout);
     }
+    return save(d, options) ? code : cli_code(CAROM_IO);
+}
+
+static int run(cli *cli, const void *values, size_t count, char **paths) {
+    const options *options = values;
+    display d;
+    char title[400];
+    if (output_is_standard(options->output))
+        return cli_misuse(cli, "the words go to the standard output; give -o the name of a file");
+    if (output_is_standard(options->mark)) return cli_misuse(cli, "give --mark the name of a file");
+    if (output_misuse(cli, options->output) != NULL)
+        return cli_misuse(cli, output_misuse(cli, options->output));
+    if (output_misuse(cli, options->mark) != NULL)
+        return cli_misuse(cli, output_misuse(cli, options->mark));
+    if (count > 1 && endings_is(mark_format(options), "ply"))
+        return cli_misuse(cli, "a PLY file holds one mesh; give one, or --mark a page (.html)");
+    snprintf(title, sizeof(title), "%.300s%s", display_file_name(paths[0]),
+             count > 1 ? " and others" : "");
+    display_begin(&d, cli, title);
+    display *shown =
+        options->output != NULL || display_has_format(mark_format(options)) ? &d : NULL;
+    int code = cli->json ? run_json(cli, options, shown, count, paths)
+                         : run_words(cli, options, shown, count, paths);
+    display_free(&d);
     return code;
 }
 
@@ -383,7 +482,7 @@ const cli_command cli_info = {
         "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
         "The volume is exact, rounded once. Vertices and faces are numbered from 0. --k adds\n"
         "k and height; carom kfree --help describes them. Parts are objects, groups, solids or\n"
-        "nodes of the file.",
+        "nodes of the file. --holes lists what carom close fills and what it cannot mend.",
     .options = info_options,
     .option_count = sizeof(info_options) / sizeof(info_options[0]),
     .options_size = sizeof(options),

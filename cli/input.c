@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* One buffer for lines, filled from whatever the input is. Memory does not grow with the input. */
-#define _POSIX_C_SOURCE 200809L
 #include "cli/input.h"
+#include "cli/platform.h"
+#include "cli/text.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #ifdef CAROM_HAVE_ZLIB
 #include <zlib.h>
 #endif
 
-__attribute__((format(printf, 3, 4))) static bool fail(input *in, carom_status status,
-                                                       const char *format, ...) {
+PLATFORM_PRINTF(3, 4) static bool fail(input *in, carom_status status, const char *format, ...) {
     va_list arguments;
     if (in->status != CAROM_OK) return false;
     in->status = status;
@@ -33,17 +30,17 @@ void input_say_limit(uint64_t limit, char *reason, size_t size) {
              (unsigned long long)limit);
 }
 
-static bool allows(const struct stat *info, bool is_terminal, uint64_t limit, char *reason,
+static bool allows(const carom_os_file_info *info, bool is_terminal, uint64_t limit, char *reason,
                    size_t size) {
-    if (S_ISDIR(info->st_mode)) {
+    if (info->kind == CAROM_OS_FILE_FOLDER) {
         snprintf(reason, size, "is a folder; name a file in it");
         return false;
     }
-    if ((S_ISCHR(info->st_mode) && !is_terminal) || S_ISBLK(info->st_mode)) {
+    if (info->kind == CAROM_OS_FILE_DEVICE && !is_terminal) {
         snprintf(reason, size, "is a device, which is not read; name a regular file or a pipe");
         return false;
     }
-    if (S_ISREG(info->st_mode) && info->st_size > 0 && (uint64_t)info->st_size > limit) {
+    if (info->kind == CAROM_OS_FILE_REGULAR && info->size > limit) {
         input_say_limit(limit, reason, size);
         return false;
     }
@@ -51,17 +48,17 @@ static bool allows(const struct stat *info, bool is_terminal, uint64_t limit, ch
 }
 
 bool input_allows(int descriptor, bool is_standard, uint64_t limit, char *reason, size_t size) {
-    struct stat info;
-    if (fstat(descriptor, &info) != 0) {
+    carom_os_file_info info;
+    if (!carom_os_descriptor_info(descriptor, &info)) {
         snprintf(reason, size, "cannot be read: %s", strerror(errno));
         return false;
     }
-    return allows(&info, is_standard && isatty(descriptor), limit, reason, size);
+    return allows(&info, is_standard && platform_is_terminal(descriptor), limit, reason, size);
 }
 
 bool input_is_packed(const char *path) {
     size_t length = strlen(path);
-    return length >= 3 && strcasecmp(path + length - 3, ".gz") == 0;
+    return length >= 3 && text_compare_caseless(path + length - 3, ".gz") == 0;
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -85,24 +82,25 @@ static bool open_packed(input *in, const char *path) {
 }
 
 bool input_open(input *in, const char *path, uint64_t limit) {
-    struct stat info;
+    carom_os_file_info info;
     bool is_standard = strcmp(path, "-") == 0;
     if (!begin(in, limit)) return false;
-    /* Asked before it is opened, as opening a device may have effects, and after, as another file
+    /* Checked before it is opened, as opening a device may have effects, and after, as another file
      * may have the name by then. */
-    if (!is_standard && stat(path, &info) == 0 &&
+    if (!is_standard && carom_os_file_info_of(path, &info) &&
         !allows(&info, false, in->limit, in->reason, sizeof(in->reason))) {
-        in->status = S_ISREG(info.st_mode) ? CAROM_TOO_LARGE : CAROM_IO;
+        in->status = info.kind == CAROM_OS_FILE_REGULAR ? CAROM_TOO_LARGE : CAROM_IO;
         return false;
     }
-    in->file = is_standard ? stdin : fopen(path, "rb");
-    if (in->file == NULL || fstat(fileno(in->file), &info) != 0)
+    in->file = is_standard ? stdin : carom_os_stream(path, "rb");
+    int file = in->file != NULL ? platform_descriptor(in->file) : -1;
+    if (file < 0 || !carom_os_descriptor_info(file, &info))
         return fail(in, CAROM_IO, "cannot be read: %s", strerror(errno));
-    if (!input_allows(fileno(in->file), is_standard, in->limit, in->reason, sizeof(in->reason))) {
-        in->status = S_ISREG(info.st_mode) ? CAROM_TOO_LARGE : CAROM_IO;
+    if (!input_allows(file, is_standard, in->limit, in->reason, sizeof(in->reason))) {
+        in->status = info.kind == CAROM_OS_FILE_REGULAR ? CAROM_TOO_LARGE : CAROM_IO;
         return false;
     }
-    if (S_ISREG(info.st_mode)) in->size = (double)info.st_size;
+    if (info.kind == CAROM_OS_FILE_REGULAR) in->size = (double)info.size;
     return is_standard || !input_is_packed(path) || open_packed(in, path);
 }
 
@@ -213,4 +211,37 @@ char *input_line(input *in) {
     while (length > 0 && (start[length - 1] == '\r' || start[length - 1] == ' ')) --length;
     start[length] = '\0';
     return start;
+}
+
+carom_status input_all(const char *path, uint64_t limit, char **bytes, size_t *size, char *reason,
+                       size_t reason_size) {
+    input in;
+    char *data = NULL;
+    size_t used = 0, capacity = 0;
+    bool good = input_open(&in, path, limit);
+    for (size_t got = 1; good && got != 0; used += got) {
+        if (capacity - used < INPUT_BUFFER) {
+            capacity = 2 * capacity + 2 * INPUT_BUFFER;
+            char *larger = realloc(data, capacity);
+            if (larger == NULL) {
+                in.status = CAROM_NO_MEMORY;
+                snprintf(in.reason, sizeof(in.reason), "no memory for its bytes");
+                break;
+            }
+            data = larger;
+        }
+        got = input_read(&in, data + used, INPUT_BUFFER);
+    }
+    if (in.status != CAROM_OK) {
+        snprintf(reason, reason_size, "%s", in.reason);
+        free(data);
+        data = NULL;
+        used = 0;
+    }
+    if (data != NULL) data[used] = '\0';
+    carom_status status = in.status;
+    input_close(&in);
+    *bytes = data;
+    *size = used;
+    return status;
 }

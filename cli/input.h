@@ -51,6 +51,11 @@ bool input_fill(input *in);
 
 void input_close(input *in);
 
+/* All bytes of a file and a zero; free with free(). On failure a reason, without the name of the
+ * file. */
+carom_status input_all(const char *path, uint64_t limit, char **bytes, size_t *size, char *reason,
+                       size_t reason_size);
+
 /* Whether a name ends in .gz, in any case. */
 bool input_is_packed(const char *path);
 

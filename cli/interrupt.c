@@ -4,33 +4,28 @@
  * are kept where a command keeps them. Some work has no callback (a benchmark, a call between two
  * reports, a write to a pipe without a reader), so the same signal starts a timer. When it expires,
  * the handler removes the tool's drafts and terminates the process, unless there are results to
- * keep. Handlers call async-signal-safe functions only, and work in the main thread: one that runs
- * in another thread (a driver's, say; the library's workers take no signals) passes the signal on.
+ * keep. What the system lets handlers do is in platform.h.
  *
  * The flag is read by interrupt_seen alone. So a signal that comes at any moment has the effect of
  * one that comes at the next call of interrupt_seen, and tests that inject one at each of these
  * calls in turn (CAROM_INTERRUPT_AT) try every moment there is. */
-#define _XOPEN_SOURCE 700
 #include "cli/interrupt.h"
 
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <unistd.h>
+
+#include "cli/platform.h"
 
 /* The time that work gets to end normally. Callbacks come every 0.05 s; the manual promises 0.2
  * s. */
-#define GRACE_MICROSECONDS 150000
+#define GRACE_MILLISECONDS 150
 
 #define MOST_FILES   8
 #define LONGEST_PATH 4200
 #define LONGEST_TEXT 8192
-#define PIPE_PIECE   512 /* bytes; PIPE_BUF is at least that everywhere */
 
-static pthread_t main_thread;
 static volatile sig_atomic_t signal_seen, told, finishing, keeping;
 static volatile sig_atomic_t grace_is_over; /* a further signal terminates the process */
 static volatile sig_atomic_t held;          /* depth of interrupt_hold */
@@ -55,41 +50,34 @@ static void read_next(void) {
     injected = *end == ',' ? end + 1 : end;
 }
 
+static void tell_calls(void) {
+    fprintf(stderr, "%llu points\n", calls);
+}
+
 static void begin_injection(void) {
     if (injected != NULL) return;
     injected = getenv("CAROM_INTERRUPT_AT");
-    if (injected != NULL) read_next();
+    if (injected == NULL) return;
+    read_next();
+    if (next_at == 0) (void)atexit(tell_calls);
 }
 
 static void inject(void) {
     if (injected == NULL) return;
-    for (++calls; next_at == calls; read_next()) (void)raise(SIGINT);
+    for (++calls; next_at == calls; read_next()) platform_interrupt_self();
 }
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
-/* A reader that has stopped reading must not block the process. A pipe with enough space takes a
- * piece of PIPE_BUF bytes at once; after 0.02 s without space the write is abandoned. */
-static void say(int descriptor, const char *text, size_t length) {
-    while (length != 0) {
-        struct pollfd ready = {.fd = descriptor, .events = POLLOUT};
-        if (poll(&ready, 1, 20) <= 0) return;
-        ssize_t written = write(descriptor, text, length < PIPE_PIECE ? length : PIPE_PIECE);
-        if (written <= 0) return;
-        text += written;
-        length -= (size_t)written;
-    }
-}
-
 static void end_process(void) {
     static const char words[] = "carom: interrupted\n";
     for (int i = 0; i < MOST_FILES; ++i)
-        if (file_is_used[i]) (void)unlink(files[i]);
+        if (file_is_used[i]) (void)carom_os_remove(files[i]);
     if (!told) {
-        say(STDERR_FILENO, words, sizeof(words) - 1);
-        say(STDOUT_FILENO, last_words, (size_t)last_words_length);
+        platform_say(PLATFORM_STDERR, words, sizeof(words) - 1);
+        platform_say(PLATFORM_STDOUT, last_words, (size_t)last_words_length);
     }
-    _exit(128 + signal_seen);
+    platform_end(128 + signal_seen);
 }
 
 static void end_unless_held(void) {
@@ -97,33 +85,17 @@ static void end_unless_held(void) {
     if (held == 0) end_process();
 }
 
-/* Whether this is another thread than the main one, which then gets the signal. */
-static bool passed_on(int number) {
-    if (pthread_equal(pthread_self(), main_thread)) return false;
-    (void)pthread_kill(main_thread, number);
-    return true;
-}
-
-static void on_alarm(int number) {
-    if (passed_on(number)) return;
+static void on_timer(void) {
     grace_is_over = 1;
     if (!finishing && !keeping) end_unless_held();
-}
-
-/* The timer repeats, so that a write to a pipe without a reader returns, however late it began. */
-static void start_timer(void) {
-    const struct timeval time = {.tv_usec = GRACE_MICROSECONDS};
-    const struct itimerval grace = {.it_value = time, .it_interval = time};
-    (void)setitimer(ITIMER_REAL, &grace, NULL);
 }
 
 /* timeout(1), and a shell that ends a job, send the signal to the process and to its group: the
  * same process gets it twice within microseconds. So signals within the time of grace are one. */
 static void on_signal(int number) {
-    if (passed_on(number)) return;
     if (signal_seen == 0) {
         signal_seen = number;
-        if (!interrupt_is_injected()) start_timer();
+        if (!interrupt_is_injected()) platform_start_timer(GRACE_MILLISECONDS);
     } else if (grace_is_over) {
         end_unless_held();
     }
@@ -131,22 +103,9 @@ static void on_signal(int number) {
 
 /* ---- Interface ------------------------------------------------------------------------------- */
 
-/* Without SA_RESTART, so that a read that waits for a terminal or a pipe returns. */
-static void handle(int number, void (*handler)(int)) {
-    struct sigaction action = {.sa_handler = handler};
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(number, &action, NULL);
-}
-
 void interrupt_catch(void) {
-    struct sigaction before;
-    main_thread = pthread_self();
     begin_injection();
-    handle(SIGALRM, on_alarm);
-    handle(SIGINT, on_signal);
-    handle(SIGTERM, on_signal);
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        handle(SIGHUP, on_signal);
+    platform_catch_signals(on_signal, on_timer);
 }
 
 bool interrupt_seen(void) {

@@ -17,8 +17,9 @@ bool interrupt_seen(void);
 
 /* Whether the environment variable CAROM_INTERRUPT_AT is set, a list of counts in ascending order
  * with commas between them: for each count n, SIGINT is raised within the nth call of
- * interrupt_seen. No clock has a part then: the process is never terminated by the timer, and
- * contexts are to be created with a negative progress_interval. For tests. */
+ * interrupt_seen; "0" raises none, and the number of calls is printed to stderr at the end. No
+ * clock has a part then: the process is never terminated by the timer, and contexts are to be
+ * created with a negative progress_interval. For tests. */
 bool interrupt_is_injected(void);
 
 /* 128 + the signal's number, as shells report it: 130 for Ctrl-C. 0 before any signal. */

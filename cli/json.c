@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A JSON writer that places commas and escapes characters itself. Bytes above 127 are kept when
+/* A JSON writer that writes commas and escapes characters itself. Bytes above 127 are kept when
  * they form UTF-8 and become U+FFFD when they do not (file names may contain anything). */
 #include "cli/json.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom kfree: the k of a mesh, and the upper bounds on intersecting pairs that follow from it. */
+#include "cli/display.h"
+#include "cli/endings.h"
 #include "cli/interrupt.h"
 #include "cli/kfree_split.h"
 #include "cli/meshes.h"
@@ -7,7 +9,7 @@
 #include "cli/repeat.h"
 
 typedef struct options {
-    const char *output, *split_to;
+    const char *output, *format, *split_to;
     uint64_t split;
     bool fan, no_weld, as_segments;
     int from;
@@ -15,6 +17,8 @@ typedef struct options {
 } options;
 
 static const options kfree_defaults = {.repeat = 1, .split = ARG_NO_COUNT};
+
+ENDINGS(kfree_formats, "csv", DISPLAY_ENDINGS);
 
 static const arg_option kfree_options[] = {
     {"--fan", 0, ARG_FLAG, offsetof(options, fan), NULL,
@@ -26,9 +30,12 @@ static const arg_option kfree_options[] = {
     {"--split", 0, ARG_COUNT, offsetof(options, split), "K",
      "also split long faces until k is K, and tell what becomes of it", NULL},
     {"--split-to", 0, ARG_OUTPUT, offsetof(options, split_to), "FILE",
-     "with --split: write the mesh there", NULL},
+     "with --split: write the mesh there", meshes_endings},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "write the number of every face there, as CSV; - is the standard output", NULL},
+     "write the number of every face there, or show it; - is CSV on the standard output",
+     kfree_formats},
+    {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
+     NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
@@ -41,7 +48,8 @@ static const char details[] =
     "linear in k and their faces, whatever the pose; given is that number for the mesh and a\n"
     "moved copy of itself. neighbours is the share of all counted that have a common vertex,\n"
     "height the powers of two between the least and the largest diameter. Faces without area\n"
-    "take no part. -o writes lines `face,number`. --device cuda counts triangles only: split\n"
+    "take no part. -o x.csv writes lines `face,number`; x.html, x.glb and x.png show the faces\n"
+    "coloured by their numbers. --device cuda counts triangles only: split\n"
     "polygons by --fan.\n\n"
     "--split bisects triangles that count the most at their longest edges, round by round, until\n"
     "the mesh is K-free or has four times its triangles, and takes the mesh of lowest k.";
@@ -49,10 +57,10 @@ static const char details[] =
 #define SPLIT_GROWTH 4.0 /* most triangles after splitting, as a multiple of those before */
 
 /* What there is to tell of a mesh. */
-typedef struct crowd {
+typedef struct density {
     carom_kfree k;
     carom_kfree_most bounds;
-} crowd;
+} density;
 
 typedef struct job {
     cli *cli;
@@ -60,20 +68,23 @@ typedef struct job {
     carom_soup_info info;
     carom_kfree k;
     carom_kfree_most bounds;
-    crowd split[2]; /* the triangles before and after, with --split */
+    density split[2]; /* the triangles before and after, with --split */
     double prepare_s;
     repeat query;
     carom_work work;
-    output out;
+    const char *format; /* of -o */
+    output out;         /* of CSV */
+    carom_mesh *mesh;   /* that was measured, where it is to be shown */
+    bool unwritten;     /* the display could not be written, which was reported */
 } job;
 
-static void print_crowd_json(json *j, const char *key, const crowd *crowd) {
+static void print_density_json(json *j, const char *key, const density *density) {
     json_begin_object(j, key);
-    json_count(j, "faces", crowd->k.faces);
-    json_count(j, "k", crowd->k.k);
-    json_number(j, "mean", crowd->k.mean);
-    json_number(j, "height", crowd->k.height);
-    json_count(j, "bound", crowd->bounds.pairs);
+    json_count(j, "faces", density->k.faces);
+    json_count(j, "k", density->k.k);
+    json_number(j, "mean", density->k.mean);
+    json_number(j, "height", density->k.height);
+    json_count(j, "bound", density->bounds.pairs);
     json_end_object(j);
 }
 
@@ -110,13 +121,13 @@ static void print_json(const job *job) {
     json_count(&j, "undecided", job->work.undecided);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
     if (job->options->split != ARG_NO_COUNT) {
-        print_crowd_json(&j, "triangles", &job->split[0]);
-        print_crowd_json(&j, "split", &job->split[1]);
+        print_density_json(&j, "triangles", &job->split[0]);
+        print_density_json(&j, "split", &job->split[1]);
     }
     cli_end_json(&j);
 }
 
-static void print_split(FILE *out, const crowd *split) {
+static void print_split(FILE *out, const density *split) {
     static const char *const names[] = {"triangles", "split"};
     for (int i = 0; i < 2; ++i)
         fprintf(out,
@@ -157,20 +168,20 @@ static void print_words(const job *job, const char *path) {
         fprintf(out, "all written to %s\n", job->options->output);
 }
 
-static carom_status measure(carom_context *context, const carom_mesh *mesh, crowd *crowd) {
+static carom_status measure(carom_context *context, const carom_mesh *mesh, density *density) {
     carom_mesh_view view;
     carom_soup_def def = {.mesh = &view};
     carom_soup *soup = NULL;
     carom_status status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) status = carom_soup_create(context, &def, &soup);
-    if (status == CAROM_OK) status = carom_kfree_measure(context, soup, &crowd->k, NULL);
+    if (status == CAROM_OK) status = carom_kfree_measure(context, soup, &density->k, NULL);
     if (status == CAROM_OK)
-        status = carom_kfree_bound(context, &crowd->k, &crowd->k, &crowd->bounds);
+        status = carom_kfree_bound(context, &density->k, &density->k, &density->bounds);
     carom_soup_destroy(soup);
     return status;
 }
 
-/* Splits the mesh, as triangles, and writes the result where that is asked for. */
+/* Splits the mesh, as triangles, and writes the result where --split says so. */
 static carom_status split(job *job, carom_mesh **mesh) {
     carom_context *context = job->cli->context;
     const options *o = job->options;
@@ -201,14 +212,52 @@ static carom_status prepare(job *job, const char *path, carom_soup **soup) {
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
     job->prepare_s = carom_time_seconds() - start;
+    if (status == CAROM_OK && display_has_format(job->format)) {
+        status = carom_mesh_create(job->cli->context, &view, &job->mesh);
+        if (status == CAROM_OK && job->options->fan) /* as the soup numbers them */
+            status = meshes_triangulate(job->cli, true, &job->mesh);
+    }
     if (status == CAROM_OK && job->options->split != ARG_NO_COUNT) status = split(job, &mesh);
     carom_mesh_destroy(mesh);
     return status;
 }
 
+/* Shows the faces coloured by their numbers. */
+static carom_status show(job *job, const carom_numbers *numbers, const char *path) {
+    char title[400];
+    display d;
+    display_mesh mesh = {0};
+    carom_mesh_view view;
+    const carom_kfree *k = &job->k;
+    snprintf(title, sizeof(title), "%.300s: %llu-free", path, (unsigned long long)k->k);
+    display_begin(&d, job->cli, title);
+    display_tell_count(&d, &d.answers, "k", k->k);
+    display_tell(&d, &d.answers, "mean", k->mean, NULL);
+    display_tell_count(&d, &d.answers, "worst face", k->worst_face);
+    display_tell(&d, &d.answers, "height", k->height, NULL);
+    display_tell_count(&d, &d.answers, "most pairs with a moved copy", job->bounds.pairs);
+    display_set_legend(&d, "larger faces within d/4", NULL, (double)k->least, (double)k->most);
+    carom_status status = carom_mesh_get_view(job->mesh, &view);
+    if (status == CAROM_OK) status = display_mesh_open(job->cli, &view, false, NULL, &mesh);
+    if (status == CAROM_OK) {
+        display_add_mesh(&d, &mesh, path);
+        for (uint64_t i = 0; i < d.item_count && !d.no_memory; ++i) {
+            display_item *item = d.items[i];
+            for (uint64_t t = 0; t < item->corner_count / 3; ++t) {
+                uint64_t n = item->faces != NULL ? item->faces[t] : t;
+                display_add_value(&d, item, n < numbers->count ? (double)numbers->data[n] : 0.0);
+            }
+        }
+        job->unwritten = !display_save(&d, job->options->output, job->format);
+    }
+    display_mesh_close(&mesh);
+    display_free(&d);
+    return status;
+}
+
 #define AT_ONCE 65536u /* lines written between two checks for a signal */
 
-static carom_status ask(job *job, const carom_soup *soup, carom_numbers *counts) {
+static carom_status run_query(job *job, const carom_soup *soup, carom_numbers *counts) {
     carom_context *context = job->cli->context;
     carom_status status;
     do {
@@ -222,6 +271,8 @@ static carom_status ask(job *job, const carom_soup *soup, carom_numbers *counts)
         output_two(&job->out, (uint32_t)i, counts->data[i]);
         if (i % AT_ONCE == 0 && interrupt_seen()) break;
     }
+    if (status == CAROM_OK && job->mesh != NULL && !interrupt_seen())
+        status = show(job, counts, job->cli->inputs[0]);
     return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
@@ -229,6 +280,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
     const options *options = values;
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
+    if (options->output != NULL)
+        job.format = endings_format(options->output, options->format, kfree_formats);
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
     if (misuse == NULL && options->split == 0) misuse = "--split takes 1 or more";
@@ -236,13 +289,15 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         misuse = "--split-to comes with --split";
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (options->split_to != NULL && !meshes_can_write(meshes_format(options->split_to, 0)))
-        return meshes_refuse(cli, options->split_to);
+        return meshes_refuse(cli);
     carom_soup *soup = NULL;
     carom_numbers counts = {0};
     carom_status status = prepare(&job, paths[0], &soup);
-    bool opened = status == CAROM_OK && output_open(cli, job.options->output, &job.out);
-    if (opened) status = ask(&job, soup, &counts);
-    bool written = output_close(&job.out, status == CAROM_OK);
+    const char *csv = endings_is(job.format, "csv") ? options->output : NULL;
+    bool opened = status == CAROM_OK && output_open(cli, csv, &job.out);
+    if (opened) status = run_query(&job, soup, &counts);
+    bool written = output_close(&job.out, status == CAROM_OK) && !job.unwritten;
+    carom_mesh_destroy(job.mesh);
     carom_numbers_free(&counts);
     carom_soup_destroy(soup);
     int code = status != CAROM_OK ? cli_fail(cli, status)
@@ -262,7 +317,7 @@ const cli_command cli_kfree = {
     .order = 50,
     .name = "kfree",
     .arguments = "MESH [-o FILE]",
-    .summary = "how crowded a mesh is: k, and a bound on how often it meets another",
+    .summary = "how dense a mesh is: k, and a bound on how often it meets another",
     .details = details,
     .options = kfree_options,
     .option_count = sizeof(kfree_options) / sizeof(kfree_options[0]),

@@ -22,7 +22,7 @@
 
 /* A round splits triangles that count so much of the most that any counts. On 17 models, 0.9 led to
  * a lower k with fewer faces than 0.75 and 0.5: splitting the few worst is what lowers k. */
-#define CROWDED 0.9
+#define DENSE_SHARE 0.9
 
 typedef struct surface {
     double (*positions)[3];
@@ -33,7 +33,7 @@ typedef struct surface {
 /* Edge i of a triangle is opposite to its corner i. */
 typedef struct edge {
     uint32_t low, high; /* its vertices */
-    uint64_t place;     /* 3 x triangle + i */
+    uint64_t slot;      /* 3 x triangle + i */
 } edge;
 
 typedef struct edges {
@@ -65,7 +65,7 @@ static int compare_edges(const void *a, const void *b) {
     const edge *x = a, *y = b;
     if (x->low != y->low) return x->low < y->low ? -1 : 1;
     if (x->high != y->high) return x->high < y->high ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
 static double length_of(const surface *s, uint32_t a, uint32_t b) {
@@ -94,32 +94,32 @@ static void find_longest(const surface *s, edges *e, uint64_t face) {
 }
 
 static bool edges_make(const surface *s, edges *e) {
-    uint64_t places = 3 * s->face_count;
+    uint64_t slots = 3 * s->face_count;
     *e = (edges){.of = malloc(s->face_count * sizeof(*e->of)),
                  .longest = malloc(s->face_count),
                  .square = malloc(s->face_count * sizeof(*e->square)),
-                 .marked = calloc(places, sizeof(*e->marked)),
-                 .middle = malloc(places * sizeof(*e->middle)),
-                 .list = malloc(places * sizeof(*e->list))};
+                 .marked = calloc(slots, sizeof(*e->marked)),
+                 .middle = malloc(slots * sizeof(*e->middle)),
+                 .list = malloc(slots * sizeof(*e->list))};
     if (e->of == NULL || e->longest == NULL || e->square == NULL || e->marked == NULL ||
         e->middle == NULL || e->list == NULL)
         return false;
-    for (uint64_t place = 0; place < places; ++place) {
-        const uint32_t *c = s->corners[place / 3];
-        uint32_t a = c[(place + 1) % 3], b = c[(place + 2) % 3];
-        e->list[place] = (edge){a < b ? a : b, a < b ? b : a, place};
+    for (uint64_t slot = 0; slot < slots; ++slot) {
+        const uint32_t *c = s->corners[slot / 3];
+        uint32_t a = c[(slot + 1) % 3], b = c[(slot + 2) % 3];
+        e->list[slot] = (edge){a < b ? a : b, a < b ? b : a, slot};
     }
-    qsort(e->list, places, sizeof(*e->list), compare_edges);
-    for (uint64_t i = 0; i < places; ++i) {
+    qsort(e->list, slots, sizeof(*e->list), compare_edges);
+    for (uint64_t i = 0; i < slots; ++i) {
         const edge *at = &e->list[i];
         if (i == 0 || at->low != at[-1].low || at->high != at[-1].high) e->count++;
-        e->of[at->place / 3][at->place % 3] = (uint32_t)(e->count - 1);
+        e->of[at->slot / 3][at->slot % 3] = (uint32_t)(e->count - 1);
     }
     for (uint64_t f = 0; f < s->face_count; ++f) find_longest(s, e, f);
     return true;
 }
 
-/* Marks the longest edges of crowded triangles, then of all that have a marked one. Returns how
+/* Marks the longest edges of dense triangles, then of all that have a marked one. Returns how
  * many edges are marked. */
 static uint64_t mark(const surface *s, edges *e, const carom_numbers *counts, uint64_t least_count,
                      double least_square) {
@@ -182,8 +182,8 @@ static bool split_marked(const surface *s, edges *e, uint64_t marked, surface *t
     memcpy(to->positions, s->positions, s->vertex_count * sizeof(*to->positions));
     for (uint64_t i = 0; i < 3 * s->face_count; ++i) {
         const edge *at = &e->list[i];
-        uint32_t number = e->of[at->place / 3][at->place % 3];
-        if (!e->marked[number] || (i > 0 && e->of[at[-1].place / 3][at[-1].place % 3] == number))
+        uint32_t number = e->of[at->slot / 3][at->slot % 3];
+        if (!e->marked[number] || (i > 0 && e->of[at[-1].slot / 3][at[-1].slot % 3] == number))
             continue;
         double *p = to->positions[to->vertex_count];
         for (int k = 0; k < 3; ++k)
@@ -212,7 +212,7 @@ static carom_status count(carom_context *context, const surface *s, carom_kfree 
     return status;
 }
 
-/* One round: splits crowded triangles. *done when there is nothing to split or too many faces would
+/* One round: splits dense triangles. *done when there is nothing to split or too many faces would
  * come of it. */
 static bool split_once(surface *s, const carom_numbers *counts, uint64_t least_count,
                        double least_square, uint64_t most, bool *done) {
@@ -271,10 +271,9 @@ carom_status kfree_split(carom_context *context, const carom_mesh_view *mesh,
             status = carom_mesh_create(context, &view, made);
         }
         if (least < 0.0) least = k_free.least_diameter;
-        uint64_t crowded = (uint64_t)(CROWDED * (double)k_free.k);
-        crowded = crowded > def->k ? crowded : def->k;
-        if (status == CAROM_OK &&
-            !split_once(&s, &counts, crowded, 4.0 * least * least, most, &done))
+        uint64_t dense = (uint64_t)(DENSE_SHARE * (double)k_free.k);
+        dense = dense > def->k ? dense : def->k;
+        if (status == CAROM_OK && !split_once(&s, &counts, dense, 4.0 * least * least, most, &done))
             status = CAROM_NO_MEMORY;
     }
     carom_numbers_free(&counts);

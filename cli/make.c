@@ -8,14 +8,14 @@
 typedef struct options {
     const char *output;
     uint64_t detail, parts, seed, p, q;
-    double size, ratio;
+    double size, ratio, phase;
     bool polygons, float32;
     int format;
 } options;
 
 static const arg_option make_options[] = {
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "where it goes (needed); - is the standard output", NULL},
+     "where it goes (needed); - is the standard output", meshes_endings},
     {"--size", 0, ARG_SIZE, offsetof(options, size), "X", "radius or half edge (1)", NULL},
     {"--detail", 0, ARG_COUNT, offsetof(options, detail), "N", "how fine; see above", NULL},
     {"--parts", 0, ARG_COUNT, offsetof(options, parts), "N", "rings of a chain, shards", NULL},
@@ -24,12 +24,13 @@ static const arg_option make_options[] = {
      NULL},
     {"--through", 0, ARG_COUNT, offsetof(options, q), "N", "turns through its hole (3)", NULL},
     {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "of cloth (12345) and shards (0)", NULL},
+    {"--phase", 0, ARG_NUMBER, offsetof(options, phase), "X",
+     "advance the waves of a cloth by so many radians (0)", NULL},
     {"--polygons", 0, ARG_FLAG, offsetof(options, polygons), NULL,
      "keep quads and polygons where the shape has them", NULL},
     {"--float32", 0, ARG_FLAG, offsetof(options, float32), NULL, "round positions to float32",
      NULL},
-    {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
-     "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
+    {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME", MESHES_FORMAT_HELP,
      meshes_format_choice},
 };
 
@@ -40,7 +41,8 @@ static const options make_defaults = {.detail = ARG_NO_COUNT,
                                       .p = ARG_NO_COUNT,
                                       .q = ARG_NO_COUNT,
                                       .size = 1.0,
-                                      .ratio = ARG_NO_NUMBER};
+                                      .ratio = ARG_NO_NUMBER,
+                                      .phase = ARG_NO_NUMBER};
 
 static const char details[] =
     "shapes, with what --detail and --ratio mean (and what they are when left out):\n"
@@ -103,6 +105,7 @@ static bool is_misused(const options *o, carom_shape shape, char *message, size_
         {"--through", knot, o->q, 1},
         {"--seed", shards || shape == CAROM_SHAPE_CLOTH, o->seed, shards ? 0 : 1},
         {"--ratio", tube || round || knot || shards, isnan(o->ratio) ? ARG_NO_COUNT : 1, 1},
+        {"--phase", shape == CAROM_SHAPE_CLOTH, isnan(o->phase) ? ARG_NO_COUNT : 1, 1},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         if (rows[i].value == ARG_NO_COUNT) continue;
@@ -137,7 +140,8 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
                            .p = (uint32_t)given(o->p),
                            .q = (uint32_t)given(o->q),
                            .seed = given(o->seed),
-                           .polygons = o->polygons};
+                           .polygons = o->polygons,
+                           .phase = isnan(o->phase) ? 0.0 : o->phase};
     char message[160];
     if (!find_shape(arguments[0], &def.shape, message, sizeof(message)))
         return cli_misuse(cli, message);
@@ -145,8 +149,8 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     const char *misuse = output_misuse(cli, o->output);
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (is_misused(o, def.shape, message, sizeof(message))) return cli_misuse(cli, message);
-    carom_mesh_format format = meshes_format(o->output, o->format);
-    if (!meshes_can_write(format)) return meshes_refuse(cli, o->output);
+    int format = meshes_format(o->output, o->format);
+    if (!meshes_can_write(format)) return meshes_refuse(cli);
     if (o->float32 || meshes_is_plain(format)) def.scalar = CAROM_SCALAR_FLOAT32;
     carom_mesh *mesh;
     carom_mesh_view view;
@@ -161,6 +165,8 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     return status == CAROM_OK ? CLI_OK : cli_fail(cli, status);
 }
 
+ARG_CHOICES(carom_shape, CAROM_SHAPE_COUNT);
+
 const cli_command cli_make = {
     .order = 20,
     .name = "make",
@@ -174,4 +180,5 @@ const cli_command cli_make = {
     .most = 1,
     .run = run,
     .defaults = &make_defaults,
+    .words = carom_shape_choice,
 };

@@ -1,50 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads and writes mesh files, and converts what a format cannot hold. */
-#define _POSIX_C_SOURCE 200809L
 #include "cli/meshes.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/display.h"
+#include "cli/endings.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/platform.h"
 
 const char *meshes_from_choice(int index) {
     return index < CAROM_MESH_FORMAT_COUNT ? carom_mesh_format_name((carom_mesh_format)index)
                                            : NULL;
 }
 
+static const char *const shown_formats[] = {"html", "glb", "png", NULL};
+
 const char *meshes_format_choice(int index) {
-    return index < CAROM_MESH_FORMAT_OTHER ? meshes_from_choice(index) : NULL;
+    return index < CAROM_MESH_FORMAT_OTHER ? meshes_from_choice(index)
+                                           : shown_formats[index - CAROM_MESH_FORMAT_OTHER];
 }
 
-carom_mesh_format meshes_format(const char *path, int choice) {
-    carom_mesh_format format = (carom_mesh_format)choice;
-    return format == CAROM_MESH_FORMAT_GUESS ? carom_mesh_format_guess(path, NULL, 0) : format;
+const char *meshes_endings(int index) {
+    static const char *const list[] = {"obj", "ply", "stl", "off", "html", "glb", "png", NULL};
+    return list[index];
 }
 
-bool meshes_can_write(carom_mesh_format format) {
+int meshes_format(const char *path, int choice) {
+    if (choice >= CAROM_MESH_FORMAT_OTHER) return MESHES_HTML + choice - CAROM_MESH_FORMAT_OTHER;
+    if (choice != CAROM_MESH_FORMAT_GUESS) return choice;
+    if (output_is_standard(path)) return CAROM_MESH_FORMAT_GUESS;
+    const char *format = endings_format(path, NULL, meshes_endings);
+    for (int i = 0; shown_formats[i] != NULL; ++i)
+        if (endings_is(format, shown_formats[i])) return MESHES_HTML + i;
+    return (int)carom_mesh_format_guess(path, NULL, 0);
+}
+
+bool meshes_can_write(int format) {
     return format != CAROM_MESH_FORMAT_GUESS && format != CAROM_MESH_FORMAT_OTHER;
 }
 
-int meshes_refuse(cli *cli, const char *path) {
-    char message[512];
-    if (output_is_standard(path))
-        return cli_fail_with(cli, CAROM_UNSUPPORTED,
-                             "the standard output has no name to tell the format; give --format");
-    snprintf(message, sizeof(message),
-             "%.300s: the name tells no format that can be written; end it in .obj, .ply, .stl or "
-             ".off, or give --format",
-             path);
-    return cli_fail_with(cli, CAROM_UNSUPPORTED, message);
+int meshes_refuse(cli *cli) {
+    return cli_fail_with(cli, CAROM_UNSUPPORTED,
+                         "the standard output has no name to tell the format; give --format");
 }
 
-bool meshes_is_plain(carom_mesh_format format) {
+bool meshes_is_plain(int format) {
     return format == CAROM_MESH_FORMAT_STL;
 }
 
@@ -97,12 +102,11 @@ static carom_status read_all(cli *cli, int file, const char *name, bytes *b) {
             b->capacity = capacity;
         }
         /* A signal between the check of the flag and the read would go unnoticed until the next
-         * byte; poll returns in time. */
-        struct pollfd ready = {.fd = file, .events = POLLIN};
-        int found = poll(&ready, 1, WAIT);
+         * byte; waiting ends in time. */
+        bool found = carom_os_wait_input(file, WAIT);
         if (interrupt_seen()) return CAROM_CANCELLED;
-        if (found <= 0) continue;
-        ssize_t got = read(file, b->data + b->size, PIECE);
+        if (!found) continue;
+        int64_t got = carom_os_read(file, b->data + b->size, PIECE);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0) return fail_file(cli, name, "read");
         if (got == 0) return CAROM_OK;
@@ -122,12 +126,12 @@ static carom_status read_as(cli *cli, const char *path, const char *name, carom_
     bytes b = {0};
     char reason[256];
     bool standard = output_is_standard(path);
-    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int file = standard ? PLATFORM_STDIN : carom_os_open_input(path);
     if (file < 0) return fail_file(cli, name, "opened");
     bool allowed = input_allows(file, standard, cli->limit_input, reason, sizeof(reason));
     if (!allowed) snprintf(cli->message, sizeof(cli->message), "%.200s: %s", name, reason);
     carom_status status = allowed ? read_all(cli, file, name, &b) : CAROM_IO;
-    if (!standard) (void)close(file);
+    if (!standard) (void)carom_os_close(file);
     if (status == CAROM_OK)
         status = carom_mesh_load_memory(cli->context, b.data, b.size, format, name, mesh);
     free(b.data);
@@ -152,6 +156,15 @@ static carom_status save_standard_output(cli *cli, const carom_mesh_view *view,
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* OBJ and what assimp reads are y-up by custom; files of scanners, printers and CAD are z-up. */
+static void keep_origin(cli *cli, const carom_mesh_origin *origin) {
+    if (cli->up != 0) return;
+    cli->up = origin->format == CAROM_MESH_FORMAT_OBJ || origin->format == CAROM_MESH_FORMAT_OTHER
+                  ? 'y'
+                  : 'z';
+    cli->metres = origin->metres;
+}
+
 carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh) {
     carom_mesh_format format = (carom_mesh_format)from;
     carom_mesh_origin origin;
@@ -168,6 +181,7 @@ carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh
     else
         status = carom_mesh_load(cli->context, path, CAROM_MESH_FORMAT_GUESS, mesh);
     if (status == CAROM_OK) status = carom_mesh_get_origin(*mesh, &origin);
+    if (status == CAROM_OK) keep_origin(cli, &origin);
     if (status == CAROM_OK && origin.skipped_faces != 0)
         fprintf(stderr, "carom: %s: %llu face%s with fewer than three corners left out\n", name,
                 (unsigned long long)origin.skipped_faces, origin.skipped_faces == 1 ? "" : "s");
@@ -193,8 +207,8 @@ carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh) {
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static carom_status save(cli *cli, const carom_mesh_view *view, carom_mesh_format format,
-                         const char *path) {
+static carom_status save(cli *cli, const carom_mesh_view *view, int as, const char *path) {
+    carom_mesh_format format = (carom_mesh_format)as;
     if (output_is_standard(path)) return save_standard_output(cli, view, format);
     interrupt_hold(); /* the library removes its draft itself */
     carom_status status = carom_mesh_save(cli->context, view, format, path);
@@ -203,8 +217,7 @@ static carom_status save(cli *cli, const carom_mesh_view *view, carom_mesh_forma
 }
 
 /* Saves with positions rounded to float32. */
-static carom_status save_rounded(cli *cli, carom_mesh_view view, carom_mesh_format format,
-                                 const char *path) {
+static carom_status save_rounded(cli *cli, carom_mesh_view view, int format, const char *path) {
     const double *from = view.positions;
     uint64_t count = 3 * view.vertex_count, rounded = 0;
     float *to = malloc((count != 0 ? count : 1) * sizeof(*to));
@@ -225,10 +238,32 @@ static carom_status save_rounded(cli *cli, carom_mesh_view view, carom_mesh_form
     return status;
 }
 
-carom_status meshes_save(cli *cli, carom_mesh **mesh, carom_mesh_format format, bool float32,
-                         const char *path) {
+static carom_status save_shown(cli *cli, const carom_mesh_view *view, int format,
+                               const char *path) {
+    display d;
+    display_mesh shown = {0};
+    display_begin(&d, cli, display_file_name(path));
+    carom_status status = display_mesh_open(cli, view, false, NULL, &shown);
+    if (status == CAROM_OK) {
+        display_add_mesh(&d, &shown, path);
+        display_tell_count(&d, &d.answers, "faces", view->face_count);
+        if (!display_save(&d, path, shown_formats[format - MESHES_HTML])) {
+            snprintf(cli->message, sizeof(cli->message), "%.300s: cannot be written", path);
+            status = CAROM_IO; /* which was reported */
+        }
+    }
+    display_mesh_close(&shown);
+    display_free(&d);
+    return status;
+}
+
+carom_status meshes_save(cli *cli, carom_mesh **mesh, int format, bool float32, const char *path) {
     carom_mesh_view view;
     carom_status status = CAROM_OK;
+    if (format >= MESHES_HTML) {
+        status = carom_mesh_get_view(*mesh, &view);
+        return status == CAROM_OK ? save_shown(cli, &view, format, path) : status;
+    }
     if (format == CAROM_MESH_FORMAT_STL || format == CAROM_MESH_FORMAT_STL_ASCII)
         status = meshes_triangulate(cli, false, mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(*mesh, &view);

@@ -23,21 +23,32 @@ carom_status meshes_weld_parts(cli *cli, carom_mesh **mesh);
 /* Splits polygons into triangles in place: by shape, or as fans. */
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);
 
-/* The values of --format: a carom_mesh_format that can be written. meshes_format is the format to
- * write: that value or, for CAROM_MESH_FORMAT_GUESS, the one that the path tells. */
-const char *meshes_format_choice(int index);
-carom_mesh_format meshes_format(const char *path, int choice);
+/* What meshes are written as: a carom_mesh_format, or a display (display.h). */
+enum {
+    MESHES_HTML = CAROM_MESH_FORMAT_COUNT,
+    MESHES_GLB,
+    MESHES_PNG,
+};
 
-/* To be called before any work: refuses with a message a format that cannot be written. */
-bool meshes_can_write(carom_mesh_format format);
-int meshes_refuse(cli *cli, const char *path);
+/* The values of --format, and the help for them. meshes_format is the format to write: that value
+ * or, where it was not given (0), the one that the path tells. */
+const char *meshes_format_choice(int index);
+#define MESHES_FORMAT_HELP                                                                         \
+    "obj, ply, ply-big, ply-ascii, stl, stl-ascii, off, html, glb or png (by the file's name)"
+int meshes_format(const char *path, int choice);
+
+/* The endings of mesh files (endings.h). */
+const char *meshes_endings(int index);
+
+/* To be called before any work: refuses with a message the standard output without --format. */
+bool meshes_can_write(int format);
+int meshes_refuse(cli *cli);
 
 /* Whether the format holds only float32 triangles. */
-bool meshes_is_plain(carom_mesh_format format);
+bool meshes_is_plain(int format);
 
 /* Saves a mesh, to the standard output when the path is "-". For formats that hold less, polygons
  * are split and positions rounded first; float32 requests the rounding in any case. */
-carom_status meshes_save(cli *cli, carom_mesh **mesh, carom_mesh_format format, bool float32,
-                         const char *path);
+carom_status meshes_save(cli *cli, carom_mesh **mesh, int format, bool float32, const char *path);
 
 #endif

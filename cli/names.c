@@ -2,13 +2,11 @@
 /* Names are made different in one pass, as they come: a name that is taken gets the number of its
  * part, again and again until it is free, which ends because it grows. A hash table finds taken
  * names, in the form in which they must differ: as they are, or in lower case. */
-#define _POSIX_C_SOURCE 200809L
 #include "cli/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/text.h"
 
@@ -40,10 +38,10 @@ static bool is_same(const names *list, const char *a, const char *b) {
 
 /* The slot of the name, or the empty one where it belongs. */
 static uint64_t *find_slot(const names *list, const char *name) {
-    uint64_t place = hash_of(list, name) & (list->slot_count - 1);
-    while (list->slots[place] != 0 && !is_same(list, list->data[list->slots[place] - 1], name))
-        place = (place + 1) & (list->slot_count - 1);
-    return &list->slots[place];
+    uint64_t slot = hash_of(list, name) & (list->slot_count - 1);
+    while (list->slots[slot] != 0 && !is_same(list, list->data[list->slots[slot] - 1], name))
+        slot = (slot + 1) & (list->slot_count - 1);
+    return &list->slots[slot];
 }
 
 /* Makes space for one more name. */
@@ -95,8 +93,10 @@ static bool is_device(const char *name) {
     static const char *const devices[] = {"con", "prn", "aux", "nul"};
     size_t length = strcspn(name, ".");
     for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]) && length == 3; ++i)
-        if (strncasecmp(name, devices[i], 3) == 0) return true;
-    return length == 4 && (strncasecmp(name, "com", 3) == 0 || strncasecmp(name, "lpt", 3) == 0) &&
+        if (text_compare_caseless_n(name, devices[i], 3) == 0) return true;
+    return length == 4 &&
+           (text_compare_caseless_n(name, "com", 3) == 0 ||
+            text_compare_caseless_n(name, "lpt", 3) == 0) &&
            name[3] >= '0' && name[3] <= '9';
 }
 

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Text files that are written completely or not at all, compressed when their name ends in .gz. */
-#define _GNU_SOURCE /* fopencookie */
 #include "cli/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/interrupt.h"
+#include "cli/platform.h"
+#include "cli/text.h"
 
-#if defined(CAROM_HAVE_ZLIB) && defined(__linux__)
-#define HAVE_GZIP
+#ifdef CAROM_HAVE_ZLIB
 #include <zlib.h>
 #endif
 
@@ -44,70 +40,73 @@ const char *output_misuse(const cli *cli, const char *path) {
 
 static bool is_gzip(const char *path) {
     size_t length = strlen(path);
-    return length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
+    return length > 3 && text_compare_caseless(path + length - 3, ".gz") == 0;
 }
 
-#ifdef HAVE_GZIP
+#ifdef CAROM_HAVE_ZLIB
 
-static ssize_t write_gzip(void *cookie, const char *bytes, size_t size) {
+static int64_t write_gzip(void *packed, const char *bytes, size_t size) {
     /* zlib counts in 32 bits; the buffer of the stream is far smaller */
-    return size == 0 ? 0 : gzwrite(cookie, bytes, (unsigned)size);
+    return size == 0 ? 0 : gzwrite(packed, bytes, (unsigned)size);
 }
 
-static int close_gzip(void *cookie) {
-    return gzclose(cookie) == Z_OK ? 0 : -1;
+static int close_gzip(void *packed) {
+    return gzclose(packed) == Z_OK ? 0 : -1;
 }
 
 /* A stream whose bytes are compressed before they reach the descriptor. */
 static FILE *open_gzip(int descriptor) {
-    gzFile packed = gzdopen(descriptor, "w");
+    gzFile packed = gzdopen(descriptor, "wb");
     if (packed == NULL) return NULL;
-    cookie_io_functions_t functions = {.write = write_gzip, .close = close_gzip};
-    FILE *file = fopencookie(packed, "w", functions);
+    FILE *file = platform_open_filter(&(platform_filter){write_gzip, close_gzip, packed});
     if (file == NULL) (void)gzclose(packed);
     return file;
+}
+
+static bool has_gzip(void) {
+    return platform_has_filters();
 }
 
 #else
 
 static FILE *open_gzip(int descriptor) {
-    (void)close(descriptor);
-    errno = ENOTSUP;
+    (void)carom_os_close(descriptor);
     return NULL;
+}
+
+static bool has_gzip(void) {
+    return false;
 }
 
 #endif
 
 static bool refuse_gzip(const output *o) {
-#ifdef HAVE_GZIP
-    (void)o;
-    return false;
-#else
     char message[512];
+    if (has_gzip()) return false;
     snprintf(message, sizeof(message),
              "%.300s: this build compresses no lists; leave .gz out and use gzip itself", o->path);
     (void)cli_fail_with(o->cli, CAROM_UNSUPPORTED, message);
     return true;
-#endif
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
 /* Opens a file next to the final path, with the first unused number in its name; -1 on failure. */
 static int open_draft(output *o) {
-    struct stat info;
-    bool replaces = stat(o->path, &info) == 0;
-    if (replaces && !S_ISREG(info.st_mode)) return open(o->path, O_WRONLY | O_CLOEXEC);
-    char *linked = replaces ? realpath(o->path, NULL) : NULL;
-    int length = snprintf(o->place, sizeof(o->place), "%s", linked != NULL ? linked : o->path),
-        file = -1;
-    free(linked);
+    carom_os_file_info info;
+    bool replaces = carom_os_file_info_of(o->path, &info);
+    if (replaces && info.kind != CAROM_OS_FILE_REGULAR) return platform_open_stream(o->path);
+    int file = -1, length;
+    if (replaces && carom_os_real_path(o->path, o->final_path, sizeof(o->final_path)))
+        length = (int)strlen(o->final_path);
+    else
+        length = snprintf(o->final_path, sizeof(o->final_path), "%s", o->path);
     errno = ENAMETOOLONG;
     if (length < 0 || (size_t)length + 16 > sizeof(o->draft)) return -1;
     interrupt_hold(); /* until the draft is registered */
     for (unsigned n = 0; n < 1000 && file < 0; ++n) {
-        snprintf(o->draft, sizeof(o->draft), "%.4180s.%u.part", o->place, n);
-        file = open(o->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        snprintf(o->draft, sizeof(o->draft), "%.4180s.%u.part", o->final_path, n);
+        file = carom_os_open_new(o->draft);
         if (file < 0 && errno != EEXIST) break;
     }
     if (file >= 0)
@@ -117,7 +116,7 @@ static int open_draft(output *o) {
     int reason = errno;
     interrupt_release();
     errno = reason;
-    if (file >= 0 && replaces) (void)fchmod(file, info.st_mode & 0777);
+    if (file >= 0 && replaces) carom_os_set_mode(file, info.mode);
     return file;
 }
 
@@ -142,10 +141,10 @@ bool output_open(cli *cli, const char *path, output *o) {
     if (is_refused(o)) return false;
     int file = open_draft(o);
     if (file < 0) return tell(o, "write");
-    o->file = is_gzip(path) ? open_gzip(file) : fdopen(file, "w");
+    o->file = is_gzip(path) ? open_gzip(file) : platform_stream_over(file, "w");
     if (o->file != NULL) return true;
     (void)tell(o, "write");
-    if (o->draft[0] != '\0') (void)remove(o->draft);
+    if (o->draft[0] != '\0') (void)carom_os_remove(o->draft);
     interrupt_drop_file(o->draft);
     return false;
 }
@@ -157,11 +156,11 @@ bool output_close(output *o, bool keep) {
     if (!standard) good = fclose(o->file) == 0 && good;
     o->file = NULL;
     if (good && keep && renames) {
-        good = rename(o->draft, o->place) == 0;
-        (void)files_add(&o->cli->files, o->place, true); /* without memory: checked no more */
+        good = carom_os_replace(o->draft, o->final_path);
+        (void)files_add(&o->cli->files, o->final_path, true); /* without memory: checked no more */
     }
     if (!good && keep) (void)tell(o, "finish");
-    if ((!good || !keep) && renames) (void)remove(o->draft);
+    if ((!good || !keep) && renames) (void)carom_os_remove(o->draft);
     if (renames) interrupt_drop_file(o->draft);
     return good || !keep;
 }

@@ -10,8 +10,8 @@ typedef struct output {
     cli *cli;
     FILE *file; /* NULL: no output wanted */
     const char *path;
-    char draft[4200]; /* path of the unfinished file; empty: written directly */
-    char place[4200]; /* final path of the draft: the path, or what it links to */
+    char draft[4200];      /* path of the unfinished file; empty: written directly */
+    char final_path[4200]; /* final path of the draft: the path, or what it links to */
 } output;
 
 /* Opens the output. Files are written under another name and renamed, so that no partial file is

@@ -3,12 +3,15 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/display.h"
+#include "cli/endings.h"
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/pack_error.h"
 #include "cli/pack_formats.h"
 #include "cli/pack_outer.h"
+#include "cli/packages.h"
 
 typedef struct options {
     const char *out, *cells;
@@ -16,6 +19,7 @@ typedef struct options {
     double fill, radius, epsilon, error, distance, margin;
     int method, format, from;
     bool fast, allow_open, skip_shares, outer, whole, visual, check;
+    arg_list packages;
 } options;
 
 static const char *method_choice(int index) {
@@ -23,6 +27,8 @@ static const char *method_choice(int index) {
                ? carom_packing_method_name((carom_packing_method)index)
                : NULL;
 }
+
+ENDINGS(cells_endings, "csv");
 
 static const arg_option pack_options[] = {
     {"--count", 'n', ARG_COUNT, offsetof(options, count), "N", "stop at N spheres (1,000)", NULL},
@@ -45,13 +51,14 @@ static const arg_option pack_options[] = {
      "pack a mesh with holes, by generalised winding numbers", NULL},
     {"--no-shares", 0, ARG_FLAG, offsetof(options, skip_shares), NULL,
      "leave out secondary radii, covers and voids", NULL},
-    {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE", "write the spheres", NULL},
+    {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE", "write the spheres, or show them",
+     pack_endings},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "of that file: ply, csv, xyzr or sph; --outer: ply, csv, xyzr, curobo, xrdf, urdf, foam, "
-     "morphit, liggghts, yade or dem (by name)",
+     "morphit, liggghts, yade or dem; html, glb or png (by its name)",
      pack_format_choice},
     {"--cells", 0, ARG_OUTPUT, offsetof(options, cells), "FILE",
-     "write the cells of the shares: x,y,z,edge,sphere", NULL},
+     "write the cells of the shares: x,y,z,edge,sphere", cells_endings},
     {"--outer", 0, ARG_FLAG, offsetof(options, outer), NULL,
      "cover the solid instead: each part of a mesh, or each link of a URDF file", NULL},
     {"--distance", 0, ARG_NUMBER, offsetof(options, distance), "D",
@@ -62,8 +69,9 @@ static const arg_option pack_options[] = {
      "outer: one cover for all parts of a mesh", NULL},
     {"--visual", 0, ARG_FLAG, offsetof(options, visual), NULL,
      "outer: of a URDF file, the visual elements", NULL},
+    PACKAGES_OPTION(options, packages),
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
-     "exit with 1 when something that was asked for was not reached", NULL},
+     "exit with 1 when a goal was not reached", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
 };
@@ -77,7 +85,7 @@ static const char details[] =
     "With --outer, spheres cover each part, proved by cells, and reach out of it as little as\n"
     "possible: 64 per part, or as --count or --distance say.\n"
     "\n"
-    "The output says what was asked for, what was reached, and why it stopped.";
+    "The output says what the goals were, what was reached, and why it stopped.";
 
 /* Why the packing, not made for an error, has no more spheres. */
 static pack_stop stop_of(const options *options, const carom_packing_info *info) {
@@ -137,18 +145,16 @@ static void print_words(FILE *out, const carom_packing_info *info, const pack_go
     pack_goals_print(goals, out);
 }
 
-/* To the standard output in the format named, or PLY. */
-static bool write_spheres(cli *cli, const options *options, const carom_packing *packing) {
-    carom_packing_format format = (carom_packing_format)options->format;
+static bool write_spheres(cli *cli, const char *path, int format, const carom_packing *packing) {
+    carom_packing_format as = (carom_packing_format)format;
     carom_bytes bytes = {0};
     carom_status status;
-    if (!output_is_standard(options->out)) {
+    if (!output_is_standard(path)) {
         interrupt_hold(); /* the library removes its draft itself */
-        status = carom_packing_save(cli->context, packing, format, options->out);
+        status = carom_packing_save(cli->context, packing, as, path);
         interrupt_release();
     } else {
-        if (format == CAROM_PACKING_FORMAT_GUESS) format = CAROM_PACKING_FORMAT_PLY;
-        status = carom_packing_save_memory(cli->context, packing, format, &bytes);
+        status = carom_packing_save_memory(cli->context, packing, as, &bytes);
         if (status == CAROM_OK && fwrite(bytes.data, 1, bytes.count, stdout) != bytes.count)
             status = CAROM_IO;
         carom_bytes_free(&bytes);
@@ -156,6 +162,31 @@ static bool write_spheres(cli *cli, const options *options, const carom_packing 
     bar_clear(&cli->bar);
     if (status != CAROM_OK) (void)cli_fail(cli, status);
     return status == CAROM_OK;
+}
+
+/* Shows the spheres in the mesh. */
+static bool show(cli *cli, const char *path, int format, const carom_mesh_view *view,
+                 const carom_packing *packing, const carom_packing_info *info) {
+    char title[400];
+    display d;
+    display_mesh mesh = {0};
+    snprintf(title, sizeof(title), "%.300s: %llu spheres", cli->inputs[0],
+             (unsigned long long)info->spheres);
+    display_begin(&d, cli, title);
+    display_tell_count(&d, &d.answers, "spheres", info->spheres);
+    display_tell(&d, &d.answers, "share of the volume filled", info->fill, NULL);
+    display_tell(&d, &d.answers, "smallest radius", info->least_radius, display_unit(&d));
+    carom_status status = display_mesh_open(cli, view, false, NULL, &mesh);
+    if (status == CAROM_OK) {
+        display_add_mesh(&d, &mesh, cli->inputs[0]);
+        for (uint64_t i = 0; i < d.item_count; ++i) d.items[i]->ghost = true;
+        status = display_add_packing(&d, packing, "spheres");
+    }
+    bool good = status == CAROM_OK && display_save(&d, path, pack_format_choice(format));
+    if (status != CAROM_OK) (void)cli_fail(cli, status);
+    display_mesh_close(&mesh);
+    display_free(&d);
+    return good;
 }
 
 static bool write_cells(cli *cli, const char *path, const carom_packing *packing) {
@@ -194,6 +225,7 @@ static int run_outer(cli *cli, const options *options, const char *path) {
                                       .allow_open = options->allow_open,
                                       .whole = options->whole,
                                       .visual = options->visual,
+                                      .packages = &options->packages,
                                       .check = options->check};
     return pack_outer(cli, &outer, path);
 }
@@ -205,10 +237,16 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     for (int i = 0; i < 2; ++i)
         if (files[i] != NULL && output_misuse(cli, files[i]) != NULL)
             return cli_misuse(cli, output_misuse(cli, files[i]));
+    char text[160];
+    if (packages_misuse(&options->packages, text, sizeof(text)) != NULL)
+        return cli_misuse(cli, text);
     if (options->outer) return run_outer(cli, options, paths[0]);
-    if (options->distance != 0.0 || options->margin != 0.0 || options->whole || options->visual)
-        return cli_misuse(cli, "--distance, --margin, --whole and --visual need --outer");
-    if (options->format >= CAROM_PACKING_FORMAT_COUNT)
+    if (options->distance != 0.0 || options->margin != 0.0 || options->whole || options->visual ||
+        options->packages.count != 0)
+        return cli_misuse(cli,
+                          "--distance, --margin, --whole, --visual and --package need --outer");
+    int format = options->out != NULL ? pack_format_of(options->out, options->format) : 0;
+    if (format >= CAROM_PACKING_FORMAT_COUNT && !pack_format_is_shown(format))
         return cli_misuse(cli, "this format is for covers: it needs --outer");
     if (options->error < 0.0) return cli_misuse(cli, "--error must be positive");
     if (options->error > 0.0 && (options->skip_shares || options->allow_open))
@@ -255,8 +293,10 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (status == CAROM_OK && options->error == 0.0) goals.stop = stop_of(options, &info);
     if (status == CAROM_OK) judge(options, &info, error, &goals);
     int code = status != CAROM_OK ? cli_fail(cli, status) : CLI_OK;
-    if (code == CLI_OK && options->out != NULL && !write_spheres(cli, options, packing))
-        code = CLI_MACHINE;
+    if (code == CLI_OK && options->out != NULL &&
+        !(pack_format_is_shown(format) ? show(cli, options->out, format, &view, packing, &info)
+                                       : write_spheres(cli, options->out, format, packing)))
+        code = cli_code(CAROM_NO_MEMORY);
     if (code == CLI_OK && options->cells != NULL && !write_cells(cli, options->cells, packing))
         code = CLI_MACHINE;
     if (code == CLI_OK && cli->json)

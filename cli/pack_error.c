@@ -18,9 +18,13 @@ typedef struct trial {
     double volume;
 } trial;
 
+/* One statement per number here and below, as C leaves the order of initialisers to the compiler.
+ */
 static carom_vec3 random_direction(carom_random *random) {
-    carom_vec3 d = {carom_random_normal(random), carom_random_normal(random),
-                    carom_random_normal(random)};
+    carom_vec3 d;
+    d.x = carom_random_normal(random);
+    d.y = carom_random_normal(random);
+    d.z = carom_random_normal(random);
     double length = sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
     if (!(length > 0.0)) return (carom_vec3){1.0, 0.0, 0.0};
     return (carom_vec3){d.x / length, d.y / length, d.z / length};
@@ -33,8 +37,10 @@ static carom_status find_pose(carom_context *context, const carom_solid *solid,
     carom_vec3 way = random_direction(random);
     double wanted = info->volume * carom_random_between(random, LEAST_SHARE, MOST_SHARE);
     double low = 0.0, high = 2.0 * size;
-    t->pose.q = (carom_quat){carom_random_normal(random), carom_random_normal(random),
-                             carom_random_normal(random), carom_random_normal(random)};
+    t->pose.q.w = carom_random_normal(random);
+    t->pose.q.x = carom_random_normal(random);
+    t->pose.q.y = carom_random_normal(random);
+    t->pose.q.z = carom_random_normal(random);
     *found = false;
     for (int i = 0; i < BISECTIONS && !*found; ++i) {
         double at = 0.5 * (low + high);

@@ -6,11 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/endings.h"
 #include "cli/text.h"
 #include "cli/xml.h"
 
-static const char *const names[] = {"curobo",  "xrdf",     "urdf", "foam",
-                                    "morphit", "liggghts", "yade", "dem"};
+static const char *const names[] = {"curobo", "xrdf", "urdf", "foam", "morphit", "liggghts",
+                                    "yade",   "dem",  "html", "glb",  "png"};
 
 const char *pack_format_choice(int index) {
     if (index < CAROM_PACKING_FORMAT_COUNT)
@@ -18,21 +19,31 @@ const char *pack_format_choice(int index) {
     return index < PACK_FORMAT_COUNT ? names[index - CAROM_PACKING_FORMAT_COUNT] : NULL;
 }
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t size = strlen(path), of = strlen(ending);
-    return size >= of && strcmp(path + size - of, ending) == 0;
+static const struct {
+    const char *ending;
+    int format;
+} by_ending[] = {{"ply", CAROM_PACKING_FORMAT_PLY},
+                 {"csv", CAROM_PACKING_FORMAT_CSV},
+                 {"xyzr", CAROM_PACKING_FORMAT_XYZR},
+                 {"sph", CAROM_PACKING_FORMAT_SPH},
+                 {"yml", PACK_FORMAT_CUROBO},
+                 {"xrdf", PACK_FORMAT_XRDF},
+                 {"urdf", PACK_FORMAT_URDF},
+                 {"json", PACK_FORMAT_FOAM},
+                 {"html", PACK_FORMAT_HTML},
+                 {"glb", PACK_FORMAT_GLB},
+                 {"png", PACK_FORMAT_PNG}};
+#define ENDING_COUNT (sizeof(by_ending) / sizeof(by_ending[0]))
+
+const char *pack_endings(int index) {
+    return (size_t)index < ENDING_COUNT ? by_ending[index].ending : NULL;
 }
 
-int pack_format_of(const char *path) {
-    static const struct {
-        const char *ending;
-        int format;
-    } endings[] = {{".csv", CAROM_PACKING_FORMAT_CSV},   {".txt", CAROM_PACKING_FORMAT_XYZR},
-                   {".xyzr", CAROM_PACKING_FORMAT_XYZR}, {".yml", PACK_FORMAT_CUROBO},
-                   {".yaml", PACK_FORMAT_CUROBO},        {".xrdf", PACK_FORMAT_XRDF},
-                   {".urdf", PACK_FORMAT_URDF},          {".json", PACK_FORMAT_FOAM}};
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); ++i)
-        if (ends_in(path, endings[i].ending)) return endings[i].format;
+int pack_format_of(const char *path, int choice) {
+    if (choice != CAROM_PACKING_FORMAT_GUESS) return choice;
+    const char *ending = endings_format(path, NULL, pack_endings);
+    for (size_t i = 0; i < ENDING_COUNT; ++i)
+        if (ending == by_ending[i].ending) return by_ending[i].format;
     return CAROM_PACKING_FORMAT_PLY;
 }
 
@@ -119,7 +130,7 @@ static void write_new_urdf(FILE *file, const pack_file *what) {
     fputs("</robot>\n", file);
 }
 
-/* Copies a robot; in each link spheres take the place of the elements for collision. */
+/* Copies a robot; in each link spheres replace the elements for collision. */
 static void write_urdf(FILE *file, const pack_file *what) {
     const pack_set *sets = what->sets;
     const char *text = what->urdf, *copied = text;

@@ -18,14 +18,26 @@ typedef enum pack_format {
     PACK_FORMAT_YADE,     /* x y z r, and the number of the clump where there are several */
     PACK_FORMAT_DEM,      /* CSV for Chrono's DEM-Engine: in the frame of centroid and principal
                              axes; a file per set */
+    PACK_FORMAT_HTML,     /* displays (display.h) */
+    PACK_FORMAT_GLB,
+    PACK_FORMAT_PNG,
     PACK_FORMAT_COUNT
 } pack_format;
+
+/* Whether spheres are shown in it: the others list them. */
+static inline bool pack_format_is_shown(int format) {
+    return format >= PACK_FORMAT_HTML;
+}
+
+/* The endings of names (endings.h). */
+const char *pack_endings(int index);
 
 /* The name of a format of either kind; NULL: there is none. */
 const char *pack_format_choice(int index);
 
-/* The format that the name of a file tells; CAROM_PACKING_FORMAT_PLY where it tells nothing. */
-int pack_format_of(const char *path);
+/* The format of a file: `choice` or, where that is CAROM_PACKING_FORMAT_GUESS, the one that the
+ * name tells. The standard output gets PLY. */
+int pack_format_of(const char *path, int choice);
 
 /* The spheres of one part or link. */
 typedef struct pack_set {
@@ -36,7 +48,7 @@ typedef struct pack_set {
     carom_ball *data;
     uint64_t count, capacity;
     uint64_t cover_count;        /* of its spheres that cover a mesh; the others are the file's */
-    bool complete;               /* these reach out no farther than asked for */
+    bool complete;               /* these reach out no farther than the goal */
     carom_cover_measure measure; /* of them */
     carom_pose principal;        /* of its centroid and principal axes, for PACK_FORMAT_DEM */
 } pack_set;

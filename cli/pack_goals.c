@@ -11,8 +11,8 @@ static const struct {
     [PACK_STOP_COUNT] = {"count", "the number of spheres was reached"},
     [PACK_STOP_FILL] = {"fill", "the share was filled"},
     [PACK_STOP_RADIUS] = {"radius", "no ball of the least radius fits between the spheres"},
-    [PACK_STOP_ERROR] = {"error", "overlaps are as close as was asked for"},
-    [PACK_STOP_DISTANCE] = {"distance", "no sphere reaches out farther than was asked for"},
+    [PACK_STOP_ERROR] = {"error", "overlaps are as close as the goal"},
+    [PACK_STOP_DISTANCE] = {"distance", "no sphere reaches out farther than the goal"},
     [PACK_STOP_SPACE] = {"space", "there is no space for more that this method could find"},
     [PACK_STOP_LIMIT] = {"limit", "more spheres are not made this way"},
     [PACK_STOP_POSES] = {"poses", "no pose was found in which the solid overlaps a copy by 1 to "
@@ -25,8 +25,9 @@ const char *pack_stop_name(pack_stop stop) {
     return stops[stop].name;
 }
 
-void pack_goals_add(pack_goals *goals, const char *option, double asked, double reached, bool met) {
-    goals->data[goals->count++] = (pack_goal){option, asked, reached, met};
+void pack_goals_add(pack_goals *goals, const char *option, double requested, double reached,
+                    bool met) {
+    goals->data[goals->count++] = (pack_goal){option, requested, reached, met};
 }
 
 bool pack_goals_met(const pack_goals *goals) {
@@ -38,13 +39,14 @@ bool pack_goals_met(const pack_goals *goals) {
 /* A limit on the number of spheres is also met where another goal was reached before. */
 static const char *word_of(const pack_goal *g) {
     if (!g->met) return "NOT reached";
-    return strcmp(g->option, "--count") == 0 && g->reached < g->asked ? "not needed" : "reached";
+    return strcmp(g->option, "--count") == 0 && g->reached < g->requested ? "not needed"
+                                                                          : "reached";
 }
 
 void pack_goals_print(const pack_goals *goals, FILE *out) {
     for (int i = 0; i < goals->count; ++i) {
         const pack_goal *g = &goals->data[i];
-        fprintf(out, "  asked     %s %.9g: ", g->option, g->asked);
+        fprintf(out, "  goal      %s %.9g: ", g->option, g->requested);
         if (isfinite(g->reached))
             fprintf(out, "%s, %.6g\n", word_of(g), g->reached);
         else
@@ -59,7 +61,7 @@ void pack_goals_print_json(const pack_goals *goals, json *j) {
         const pack_goal *g = &goals->data[i];
         json_begin_object(j, NULL);
         json_text(j, "option", g->option);
-        json_number(j, "asked", g->asked);
+        json_number(j, "asked", g->requested);
         json_number(j, "reached", g->reached);
         json_bool(j, "met", g->met);
         json_end_object(j);

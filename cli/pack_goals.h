@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack_goals.h: what `carom pack` was asked for, what it reached, and why it stopped. */
+/* pack_goals.h: the goals of `carom pack`, what it reached, and why it stopped. */
 #ifndef CAROM_CLI_PACK_GOALS_H
 #define CAROM_CLI_PACK_GOALS_H
 
@@ -7,7 +7,7 @@
 
 typedef struct pack_goal {
     const char *option;
-    double asked, reached; /* reached: NaN or infinite where it could not be measured */
+    double requested, reached; /* reached: NaN or infinite where it could not be measured */
     bool met;
 } pack_goal;
 
@@ -16,7 +16,7 @@ typedef enum pack_stop {
     PACK_STOP_COUNT = 0, /* as many spheres as --count says, or by default */
     PACK_STOP_FILL,
     PACK_STOP_RADIUS,   /* no ball of that radius fits */
-    PACK_STOP_ERROR,    /* overlaps are as close as asked for */
+    PACK_STOP_ERROR,    /* overlaps are as close as the goal */
     PACK_STOP_DISTANCE, /* covers: none reaches out farther */
     PACK_STOP_SPACE,    /* the method finds no space for more */
     PACK_STOP_LIMIT,    /* the most spheres that this way of packing makes */
@@ -36,7 +36,8 @@ typedef struct pack_goals {
     pack_stop stop;
 } pack_goals;
 
-void pack_goals_add(pack_goals *goals, const char *option, double asked, double reached, bool met);
+void pack_goals_add(pack_goals *goals, const char *option, double requested, double reached,
+                    bool met);
 bool pack_goals_met(const pack_goals *goals);
 
 void pack_goals_print(const pack_goals *goals, FILE *out);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/display.h"
 #include "cli/meshes.h"
 #include "cli/names.h"
 #include "cli/output.h"
@@ -40,6 +41,7 @@ typedef struct outer {
     names written, files; /* of the sets, and the root of a robot that is made up */
     const char *root;
     pack_goals goals;
+    display *shown; /* the meshes are added to it; NULL: nothing is shown */
 } outer;
 
 /* No context has a message for it. */
@@ -313,7 +315,7 @@ static carom_status find_principal(cli *cli, const carom_mesh_view *view, carom_
 static void name_failure(outer *o, const pack_set *set, carom_status status) {
     char message[400];
     if (*set->name == '\0' || status == CAROM_CANCELLED || status == CAROM_NO_MEMORY) return;
-    snprintf(message, sizeof(message), "%s", cli_sentence(o->cli, status));
+    snprintf(message, sizeof(message), "%s", cli_message(o->cli, status));
     snprintf(o->cli->message, sizeof(o->cli->message), "%.100s: %.380s", set->name, message);
 }
 
@@ -347,6 +349,13 @@ static carom_status cover_mesh(outer *o, const carom_mesh_view *view, pack_set *
     if (status == CAROM_OK && def.keep_cells)
         status = write_cells(o, cover, o->spheres + set->count);
     if (status == CAROM_OK) status = find_principal(o->cli, view, &set->principal);
+    if (status == CAROM_OK && o->shown != NULL) {
+        display_mesh mesh = {0};
+        status = display_mesh_open(o->cli, view, false, NULL, &mesh);
+        if (status == CAROM_OK)
+            display_add_mesh(o->shown, &mesh, *set->name != '\0' ? set->name : o->path);
+        display_mesh_close(&mesh);
+    }
     for (uint64_t i = 0; i < spheres.count && status == CAROM_OK; ++i)
         if (!add_sphere(set, spheres.data[i])) status = no_memory();
     if (status == CAROM_OK) {
@@ -363,7 +372,8 @@ static carom_status cover_mesh(outer *o, const carom_mesh_view *view, pack_set *
 }
 
 static carom_status cover_links(outer *o) {
-    carom_status status = scene_urdf_each(o->cli, o->path, o->options->visual, add_element, o);
+    const scene_robot_def def = {.visual = o->options->visual, .packages = o->options->packages};
+    carom_status status = scene_urdf_each(o->cli, o->path, &def, add_element, o);
     for (uint64_t i = 0; i < o->count && status == CAROM_OK; ++i) {
         const body *b = &o->bodies[i];
         carom_mesh_view view = {.positions = b->positions,
@@ -439,10 +449,40 @@ static bool is_per_set(const outer *o, int format) {
     return pack_format_is_single(format) && o->count > 1;
 }
 
+/* The spheres around the meshes, see-through. */
+static bool show(outer *o, int format) {
+    static const char *const columns[] = {"part", "spheres", "reaches out"};
+    display *d = o->shown;
+    display_list *list = display_add_list(d, "Parts", columns, 3);
+    double worst = 0.0;
+    for (uint64_t i = 0; i < o->count; ++i) {
+        const pack_set *s = &o->sets[i];
+        display_item *item = display_add(d, DISPLAY_SPHERES, s->written);
+        carom_ball all = {0};
+        char count[24], out[32];
+        item->ghost = true;
+        for (uint64_t k = 0; k < s->count; ++k)
+            display_add_sphere(d, item, s->data[k].centre, s->data[k].radius);
+        worst = fmax(worst, s->measure.worst.value);
+        display_tell(d, &item->numbers, "reaches out", s->measure.worst.value, display_unit(d));
+        if (s->count != 0) all = carom_ball_of_balls_value(s->data, s->count);
+        snprintf(count, sizeof(count), "%llu", (unsigned long long)s->count);
+        snprintf(out, sizeof(out), "%.6g", s->measure.worst.value);
+        const char *const cells[] = {s->written, count, out};
+        const display_item *items[DISPLAY_MOST_LIT] = {item};
+        display_add_row(d, list, cells, items, all.centre, all.radius);
+    }
+    display_tell_count(d, &d->answers, "spheres", o->spheres);
+    display_tell(d, &d->answers, "reaches out at most", worst, display_unit(d));
+    d->up = o->cli->up != 0 ? o->cli->up : 'z';
+    return display_save(d, o->options->out, pack_format_choice(format));
+}
+
 static bool write_files(outer *o, int format) {
     char *urdf = NULL;
     pack_file all = {.source = o->path, .sets = o->sets, .count = o->count, .root = o->root};
     bool good = true;
+    if (o->shown != NULL) return show(o, format);
     if (is_per_set(o, format)) return write_each(o, format);
     if (format == PACK_FORMAT_URDF && strlen(o->path) > 5 &&
         strcmp(o->path + strlen(o->path) - 5, ".urdf") == 0)
@@ -558,13 +598,20 @@ static void print_words(const outer *o, FILE *out, double seconds) {
 
 int pack_outer(cli *cli, const pack_outer_options *options, const char *path) {
     outer o = {.cli = cli, .options = options, .path = path};
-    int format = options->format;
-    if (format == CAROM_PACKING_FORMAT_GUESS)
-        format = options->out != NULL ? pack_format_of(options->out) : CAROM_PACKING_FORMAT_PLY;
+    int format = options->out != NULL ? pack_format_of(options->out, options->format)
+                                      : CAROM_PACKING_FORMAT_PLY;
     if (format == CAROM_PACKING_FORMAT_SPH)
-        return cli_misuse(cli, "sph is for packings: it has no place for a cover");
+        return cli_misuse(cli, "sph is for packings: it has no field for a cover");
+    char title[400];
+    display d;
+    snprintf(title, sizeof(title), "%.300s: covered by spheres", path);
+    display_begin(&d, cli, title);
+    if (pack_format_is_shown(format)) o.shown = &d;
     if (options->cells != NULL) {
-        if (!output_open(cli, options->cells, &o.cells_out)) return CLI_MACHINE;
+        if (!output_open(cli, options->cells, &o.cells_out)) {
+            display_free(&d);
+            return CLI_MACHINE;
+        }
         fprintf(o.cells_out.file, "x,y,z,edge,sphere\n");
     }
     size_t size = strlen(path);
@@ -586,6 +633,7 @@ int pack_outer(cli *cli, const pack_outer_options *options, const char *path) {
     else if (code == CLI_OK)
         print_words(&o, output_words(options->out), seconds);
     if (code == CLI_OK && options->check && !pack_goals_met(&o.goals)) code = CLI_YES;
+    display_free(&d);
     release(&o);
     return code;
 }

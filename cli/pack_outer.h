@@ -13,6 +13,7 @@ typedef struct pack_outer_options {
     double distance, margin;
     int format, from; /* a pack_format, or 0: by the name of the file */
     bool allow_open, whole, visual, check;
+    const arg_list *packages; /* where the meshes of a robot are */
 } pack_outer_options;
 
 /* Returns an exit code. */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of `carom demo`: HTML with inline SVG, without scripts or external resources, so that it
- * opens anywhere. It is written under another name and renamed when complete. */
-#define _POSIX_C_SOURCE 200809L
+/* Pages: HTML with inline SVG, without external resources, so that they open anywhere. A page is
+ * written under another name and renamed when complete. */
 #include "cli/page.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/interrupt.h"
+#include "cli/platform.h"
 #include "cli/text.h"
 
 static const char style[] =
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;"
     "color:#1c2430;background:#fff}h1{font-weight:600}h2{margin-top:2.5rem;font-weight:600}"
-    "table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .9rem .25rem 0;"
+    "table{border-collapse:collapse;margin:1rem "
+    "0;display:block;overflow-x:auto}td,th{padding:.25rem .9rem .25rem 0;"
     "text-align:left;border-bottom:1px solid #dde3ea}figure{margin:1.5rem 0}"
-    "figure.side{display:inline-block;margin:.5rem 1rem .5rem 0;vertical-align:top}"
+    ".wide{overflow-x:auto}"
     "figcaption{color:#566;font-size:.9rem}svg{max-width:100%;height:auto}"
     "svg text{font:12px system-ui,sans-serif;fill:#445}";
 
@@ -39,8 +39,9 @@ static bool make_folder(const char *folder, const char **reason) {
         if (path[i] != '/' && path[i] != '\0') continue;
         char kept = path[i];
         path[i] = '\0';
-        struct stat info;
-        if (mkdir(path, 0777) != 0 && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))) {
+        carom_os_file_info info;
+        if (!platform_make_folder(path) &&
+            (!carom_os_file_info_of(path, &info) || info.kind != CAROM_OS_FILE_FOLDER)) {
             *reason = strerror(errno);
             return false;
         }
@@ -68,20 +69,24 @@ void page_end_file(page *page) {
     fputs("</html>\n", page->out);
 }
 
-bool page_begin(page *page, const char *folder, const char *title, const char **reason) {
+bool page_open(page *page, const char *folder, const char **reason) {
     char draft[4200];
     page->out = NULL;
     if (!make_folder(folder, reason)) return false;
     snprintf(page->path, sizeof(page->path), "%s/index.html", folder);
     draft_path(page, draft, sizeof(draft));
     interrupt_hold(); /* until the draft is registered */
-    page->out = fopen(draft, "w");
+    page->out = carom_os_stream(draft, "w");
     if (page->out == NULL)
         *reason = strerror(errno);
     else
         interrupt_add_file(draft);
     interrupt_release();
-    if (page->out == NULL) return false;
+    return page->out != NULL;
+}
+
+bool page_begin(page *page, const char *folder, const char *title, const char **reason) {
+    if (!page_open(page, folder, reason)) return false;
     page_begin_file(page, page->out, title);
     return true;
 }
@@ -92,21 +97,25 @@ void page_abandon(page *page) {
     fclose(page->out);
     page->out = NULL;
     draft_path(page, draft, sizeof(draft));
-    remove(draft);
+    (void)carom_os_remove(draft);
     interrupt_drop_file(draft);
 }
 
-bool page_end(page *page) {
+bool page_close(page *page) {
     char draft[4200];
-    page_end_file(page);
     bool good = !ferror(page->out);
     good = fclose(page->out) == 0 && good;
     page->out = NULL;
     draft_path(page, draft, sizeof(draft));
-    if (good) good = rename(draft, page->path) == 0;
-    if (!good) remove(draft);
+    if (good) good = carom_os_replace(draft, page->path);
+    if (!good) (void)carom_os_remove(draft);
     interrupt_drop_file(draft);
     return good;
+}
+
+bool page_end(page *page) {
+    page_end_file(page);
+    return page_close(page);
 }
 
 void page_section(page *page, const char *title, const char *text) {
@@ -118,7 +127,7 @@ void page_section(page *page, const char *title, const char *text) {
 }
 
 void page_begin_table(page *page, const char *const *heads, size_t count) {
-    fputs("<table><tr>", page->out);
+    fputs("<div class=\"wide\"><table><tr>", page->out);
     for (size_t i = 0; i < count; ++i) {
         fputs("<th>", page->out);
         text_put_xml(page->out, heads[i]);
@@ -136,12 +145,12 @@ void page_row(page *page, const char *const *cells, size_t count) {
 }
 
 void page_end_table(page *page) {
-    fputs("</table>\n", page->out);
+    fputs("</table></div>\n", page->out);
 }
 
 /* ---- Charts ---------------------------------------------------------------------------------- */
 
-#define LEFT   60.0
+#define LEFT   72.0 /* for numbers of six digits beside the label of the axis */
 #define RIGHT  160.0
 #define TOP    20.0
 #define BOTTOM 45.0
@@ -158,12 +167,12 @@ static double along(axis axis, double value) {
     return axis.from + (at - axis.low) / (axis.high - axis.low) * (axis.to - axis.from);
 }
 
-static bool has_place(double value, bool linear) {
+static bool has_position(double value, bool linear) {
     return isfinite(value) && (linear || value > 0.0);
 }
 
 static bool is_drawn(const page_axes *axes, const page_curve *curve, size_t i) {
-    return has_place(curve->x[i], axes->linear_x) && has_place(curve->y[i], axes->linear_y);
+    return has_position(curve->x[i], axes->linear_x) && has_position(curve->y[i], axes->linear_y);
 }
 
 #define MOST_STEPS 6.0 /* of a linear axis */
@@ -295,54 +304,30 @@ void page_draw_chart(FILE *out, const page_axes *axes, const page_curve *curves,
     fputs("</text>", out);
 }
 
+#define CHARACTER                                                                                  \
+    7.2 /* pixels: the mean of letters of DejaVu Sans at 12 is 6.9, others are narrower */
+
+double page_text_width(const char *text) {
+    size_t characters = 0;
+    for (; *text != '\0'; ++text) characters += ((unsigned char)*text & 0xC0) != 0x80;
+    return CHARACTER * (double)characters;
+}
+
+double page_chart_width(const page_curve *curves, size_t count) {
+    double width = PAGE_CHART_WIDTH;
+    for (size_t i = 0; i < count; ++i)
+        width = fmax(width, PAGE_CHART_WIDTH - RIGHT + 40.0 + page_text_width(curves[i].name));
+    return ceil(width);
+}
+
 void page_chart(page *page, const char *caption, const char *x_label, const char *y_label,
                 const page_curve *curves, size_t count) {
-    fprintf(page->out, "<figure><svg width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n",
-            PAGE_CHART_WIDTH, PAGE_CHART_HEIGHT, PAGE_CHART_WIDTH, PAGE_CHART_HEIGHT);
+    double width = page_chart_width(curves, count);
+    fputs("<figure class=\"chart\"><svg role=\"img\" aria-label=\"", page->out);
+    text_put_xml(page->out, caption);
+    fprintf(page->out, "\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n", width,
+            PAGE_CHART_HEIGHT, width, PAGE_CHART_HEIGHT);
     page_axes axes = {.x_label = x_label, .y_label = y_label};
     page_draw_chart(page->out, &axes, curves, count);
-    end_figure(page->out, caption);
-}
-
-/* ---- Dots ------------------------------------------------------------------------------------ */
-
-void page_begin_dots(page *page) {
-    fputs("<figure><svg width=\"360\" height=\"360\" viewBox=\"-1.05 -1.05 2.1 2.1\">\n",
-          page->out);
-}
-
-void page_dot(page *page, double x, double y, double depth) {
-    fprintf(page->out,
-            "<circle cx=\"%.3f\" cy=\"%.3f\" r=\"%.4f\" fill=\"#1f6feb\" fill-opacity=\"%.2f\"/>",
-            x, -y, 0.009 + 0.005 * depth, 0.5 + 0.42 * depth);
-}
-
-void page_end_dots(page *page, const char *caption) {
-    end_figure(page->out, caption);
-}
-
-/* ---- Pictures -------------------------------------------------------------------------------- */
-
-void page_begin_picture(page *page, unsigned edge) {
-    fprintf(page->out,
-            "<figure class=\"side\" style=\"width:%upx\"><svg width=\"%u\" height=\"%u\" "
-            "viewBox=\"-1.05 -1.05 2.1 2.1\" stroke-width=\".004\" stroke-linejoin=\"round\">\n",
-            edge, edge, edge);
-}
-
-void page_face(page *page, const double (*points)[2], size_t count, double light, size_t colour) {
-    static const double full[][3] = {
-        {96, 165, 250}, {240, 130, 110}, {110, 200, 150}, {190, 150, 235}, {235, 190, 90}};
-    const double *rgb = full[colour % (sizeof(full) / sizeof(full[0]))];
-    double bright = 0.35 + 0.65 * light;
-    unsigned paint = (unsigned)(rgb[0] * bright) << 16 | (unsigned)(rgb[1] * bright) << 8 |
-                     (unsigned)(rgb[2] * bright);
-    fprintf(page->out, "<path fill=\"#%06x\" stroke=\"#%06x\" d=\"", paint, paint);
-    for (size_t i = 0; i < count; ++i)
-        fprintf(page->out, "%c%.3f %.3f", i == 0 ? 'M' : 'L', points[i][0], -points[i][1]);
-    fputs("z\"/>", page->out);
-}
-
-void page_end_picture(page *page, const char *caption) {
     end_figure(page->out, caption);
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/display.h"
+#include "cli/endings.h"
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
@@ -15,7 +17,7 @@
 #define SHOWN 5u
 
 typedef struct options {
-    const char *pose, *output, *mark;
+    const char *pose, *output, *mark, *format;
     bool fan, no_weld, as_segments, check, crossing, points;
     double within; /* ARG_NO_NUMBER: faces that meet */
     int method, hash, from;
@@ -28,6 +30,8 @@ static const options pairs_defaults = {.repeat = 1, .within = ARG_NO_NUMBER};
 
 ARG_CHOICES(carom_soup_method, CAROM_SOUP_METHOD_COUNT);
 ARG_CHOICES(carom_grid_hash, CAROM_GRID_HASH_COUNT);
+ENDINGS(pairs_formats, "csv", "ply", DISPLAY_ENDINGS);
+ENDINGS(mark_formats, "ply", DISPLAY_ENDINGS);
 
 static const arg_option pairs_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
@@ -39,11 +43,15 @@ static const arg_option pairs_options[] = {
     {"--as-segments", 0, ARG_FLAG, offsetof(options, as_segments), NULL,
      "take faces without area for segments and points", NULL},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "write all pairs there, as CSV; - is the standard output", NULL},
+     "write all pairs there, or the meshes with the faces of pairs lit; - is CSV on the standard "
+     "output",
+     pairs_formats},
+    {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
+     NULL},
     {"--points", 0, ARG_FLAG, offsetof(options, points), NULL,
-     "-o writes where: lines i,j,x0,y0,z0,x1,y1,z1, one per segment", NULL},
+     "CSV says where: lines i,j,x0,y0,z0,x1,y1,z1, one per segment", NULL},
     {"--mark", 0, ARG_OUTPUT, offsetof(options, mark), "FILE",
-     "write the meshes there, as PLY with the faces of pairs in red", NULL},
+     "write the meshes there, with the faces of pairs in red", mark_formats},
     {"--crossing", 0, ARG_FLAG, offsetof(options, crossing), NULL,
      "leave out faces that only touch", NULL},
     {"--within", 0, ARG_NUMBER, offsetof(options, within), "D",
@@ -69,7 +77,9 @@ static const char details[] =
     "without area is listed as a pair with itself and meets nothing else. Of two meshes, faces\n"
     "count when they touch, and faces without area are left out. Faces are polygons, numbered\n"
     "from 0 in the order of the file. Vertices with coordinates equal bit for bit are one\n"
-    "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.\n"
+    "(--no-weld: only those with the same number).\n"
+    "-o x.html writes a page that shows where: the faces lit, contact by contact, with a list;\n"
+    "x.glb and x.png the same for other programs; x.csv has lines `i,j`, sorted.\n"
     "--by-part counts per pair of parts; faces of different parts meet when they touch.\n"
     "With --points they also say where: the ends of each segment in which two faces meet, which\n"
     "may be one point; with --within the nearest points of the two faces. --crossing decides\n"
@@ -90,8 +100,10 @@ typedef struct job {
     double prepare_s;
     repeat query;
     carom_work work;
-    output out;
-    bool unwritten;           /* --mark could not be written, which was reported */
+    const char *format; /* of -o */
+    char **paths;
+    output out;               /* of pairs as CSV */
+    bool unwritten;           /* a mesh or display could not be written, which was reported */
     carom_mesh *meshes[2];    /* with --by-part and --mark; else NULL */
     carom_mesh_view views[2]; /* of the meshes; B's is A's where there is no B */
     part_pairs by_part;
@@ -129,13 +141,19 @@ static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
 
 /* ---- Preparation and queries ----------------------------------------------------------------- */
 
-/* Whether the list of pairs is needed as a whole. */
-static bool needs_list(const options *options) {
-    return options->crossing || options->points || options->mark != NULL;
+/* Whether meshes are written. */
+static bool shows(const job *job) {
+    return job->options->mark != NULL ||
+           (job->options->output != NULL && !endings_is(job->format, "csv"));
 }
 
-static bool keeps_meshes(const options *options) {
-    return options->by_part || options->mark != NULL;
+/* Whether the list of pairs is needed as a whole. */
+static bool needs_list(const job *job) {
+    return job->options->crossing || job->options->points || shows(job);
+}
+
+static bool keeps_meshes(const job *job) {
+    return job->options->by_part || shows(job);
 }
 
 /* Keeps a mesh that the soup was made of: its faces are those of the soup. */
@@ -166,33 +184,66 @@ static carom_status prepare(job *job, int index, const char *path, const pose_ar
     if (status == CAROM_OK && !options->no_weld)
         status =
             options->by_part ? meshes_weld_parts(job->cli, &mesh) : meshes_weld(job->cli, &mesh);
-    if (status == CAROM_OK && keeps_meshes(options) && options->fan)
+    if (status == CAROM_OK && keeps_meshes(job) && options->fan)
         status = meshes_triangulate(job->cli, true, &mesh); /* as the soup numbers them */
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
     job->prepare_s += carom_time_seconds() - start;
-    if (status == CAROM_OK && keeps_meshes(options)) status = keep_mesh(job, index, &mesh);
+    if (status == CAROM_OK && keeps_meshes(job)) status = keep_mesh(job, index, &mesh);
     carom_mesh_destroy(mesh);
     return status;
 }
 
-/* Writes the meshes with the faces of pairs marked. */
-static carom_status mark(job *job, const carom_pairs *pairs) {
+/* "meet", "cross" or "are within 0.1". */
+static void say_how(const job *job, char *how, size_t size) {
+    snprintf(how, size, job->options->crossing ? "cross" : "meet");
+    if (!isnan(job->options->within)) snprintf(how, size, "are within %.9g", job->options->within);
+}
+
+/* Writes the meshes as PLY, with the faces of pairs marked. */
+static carom_status mark(job *job, const carom_pairs *pairs, const char *path) {
     const carom_mesh_view *views = job->views;
     uint64_t first_of_b = job->b != NULL ? views[0].face_count : 0;
-    output out = {0};
+    carom_mesh *made = NULL;
     uint8_t *marked = calloc(first_of_b + views[1].face_count + 1, 1);
     if (marked == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = 0; i < pairs->count; ++i) {
         marked[pairs->data[i].a] = 1;
         marked[first_of_b + pairs->data[i].b] = 1;
     }
-    bool opened = output_open(job->cli, job->options->mark, &out);
-    if (opened) where_mark(&views[0], job->b != NULL ? &views[1] : NULL, &job->pose, marked, &out);
+    carom_status status = where_mark(job->cli, &views[0], job->b != NULL ? &views[1] : NULL,
+                                     &job->pose, marked, &made);
+    if (status == CAROM_OK)
+        status = meshes_save(job->cli, &made, CAROM_MESH_FORMAT_PLY, false, path);
+    carom_mesh_destroy(made);
     free(marked);
-    job->unwritten = !opened || !output_close(&out, !interrupt_seen());
-    return CAROM_OK;
+    return status;
+}
+
+/* Writes the meshes and the contacts. */
+static carom_status write_meshes(job *job, const carom_pairs *pairs, const char *path,
+                                 const char *format) {
+    char title[600], how[64];
+    display d = {0};
+    if (endings_is(format, "ply")) return mark(job, pairs, path);
+    say_how(job, how, sizeof(how));
+    snprintf(title, sizeof(title), "%.250s%s%.250s: %llu pair%s of faces %s", job->paths[0],
+             job->b != NULL ? " and " : "", job->b != NULL ? job->paths[1] : "",
+             (unsigned long long)pairs->count, pairs->count == 1 ? "" : "s", how);
+    const char *const paths[2] = {job->paths[0], job->b != NULL ? job->paths[1] : NULL};
+    where_def def = {.soups = {job->a, job->b, &job->pose},
+                     .a = &job->views[0],
+                     .b = job->b != NULL ? &job->views[1] : NULL,
+                     .paths = paths,
+                     .pairs = pairs,
+                     .fan = job->options->fan,
+                     .nearest = !isnan(job->options->within),
+                     .title = title};
+    carom_status status = where_show(job->cli, &def, &d);
+    if (status == CAROM_OK) job->unwritten = !display_save(&d, path, format) || job->unwritten;
+    display_free(&d);
+    return status;
 }
 
 /* What is done with a list of all pairs. */
@@ -206,13 +257,17 @@ static carom_status finish_list(job *job, carom_pairs *pairs) {
     if (status == CAROM_OK && options->points)
         status =
             where_write(job->cli, &soups, pairs, !isnan(options->within), &job->out, &job->lines);
-    if (status == CAROM_OK && options->mark != NULL) status = mark(job, pairs);
+    if (status == CAROM_OK && options->output != NULL && !endings_is(job->format, "csv"))
+        status = write_meshes(job, pairs, options->output, job->format);
+    if (status == CAROM_OK && options->mark != NULL)
+        status = write_meshes(job, pairs, options->mark,
+                              endings_format(options->mark, NULL, mark_formats));
     return status;
 }
 
 /* A list that does not fit into memory is streamed. That takes twice as long but works for any
  * number of pairs. */
-static carom_status ask_self(job *job, carom_pairs *pairs) {
+static carom_status query_self(job *job, carom_pairs *pairs) {
     carom_context *context = job->cli->context;
     carom_soup_info info;
     carom_status status = carom_soup_get_info(job->a, &info);
@@ -227,7 +282,7 @@ static carom_status ask_self(job *job, carom_pairs *pairs) {
     if (status == CAROM_OK) {
         status = carom_context_get_work(context, &job->work);
         if (status == CAROM_OK) status = finish_list(job, pairs);
-    } else if (status == CAROM_NO_MEMORY && !needs_list(job->options)) {
+    } else if (status == CAROM_NO_MEMORY && !needs_list(job)) {
         carom_pairs_free(pairs);
         repeat_start(&job->query);
         status = isnan(within) ? carom_soup_self_each(context, job->a, receive, job)
@@ -238,7 +293,7 @@ static carom_status ask_self(job *job, carom_pairs *pairs) {
     return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
-static carom_status ask_cross(job *job, carom_pairs *pairs) {
+static carom_status query_cross(job *job, carom_pairs *pairs) {
     carom_context *context = job->cli->context;
     carom_status status;
     double within = job->options->within;
@@ -259,7 +314,7 @@ static bool has_bound(const job *job) {
     return job->options->method == CAROM_SOUP_METHOD_GRID && job->cli->device == CAROM_BACKEND_CPU;
 }
 
-static carom_status ask_bound(job *job) {
+static carom_status query_bound(job *job) {
     if (!has_bound(job)) return CAROM_OK;
     if (job->b == NULL) return carom_soup_self_bound(job->cli->context, job->a, &job->bound);
     return carom_soup_cross_bound(job->cli->context, job->a, job->b, &job->bound);
@@ -316,10 +371,8 @@ static void print_json(const job *job) {
 static void print_words(const job *job, char **paths) {
     FILE *out = output_words(job->options->output);
     unsigned long long count = job->count;
-    char how[64] = "meet";
-    if (job->options->crossing) snprintf(how, sizeof(how), "cross");
-    if (!isnan(job->options->within))
-        snprintf(how, sizeof(how), "are within %.9g", job->options->within);
+    char how[64];
+    say_how(job, how, sizeof(how));
     if (job->b != NULL)
         fprintf(out, "%s and %s: %llu pair%s of faces %s\n", paths[0], paths[1], count,
                 count == 1 ? "" : "s", how);
@@ -353,9 +406,10 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     if (status == CAROM_OK && count == 2) status = prepare(job, 1, paths[1], pose, &job->b);
     job->pose = pose->pose;
     if (status != CAROM_OK) return cli_fail(job->cli, status);
-    if (!output_open(job->cli, job->options->output, &job->out)) return CLI_INPUT;
-    status = job->b != NULL ? ask_cross(job, &pairs) : ask_self(job, &pairs);
-    if (status == CAROM_OK) status = ask_bound(job);
+    if (endings_is(job->format, "csv") && !output_open(job->cli, job->options->output, &job->out))
+        return CLI_INPUT;
+    status = job->b != NULL ? query_cross(job, &pairs) : query_self(job, &pairs);
+    if (status == CAROM_OK) status = query_bound(job);
     if (status == CAROM_OK && job->by_part.no_memory) status = CAROM_NO_MEMORY;
     part_pairs_sort(&job->by_part);
     carom_pairs_free(&pairs);
@@ -371,13 +425,13 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
 }
 
 /* Options that do not go together. */
-static const char *where_misuse(const options *options) {
+static const char *where_misuse(const options *options, const char *format) {
     bool within = !isnan(options->within);
     if (within && options->within < 0.0) return "--within needs a distance that is not negative";
     if (within && options->crossing) return "--crossing is for faces that meet, without --within";
     if (within && options->method == CAROM_SOUP_METHOD_GRID)
         return "--within needs a tree, not --method grid";
-    if (options->points && options->output == NULL) return "--points needs -o FILE";
+    if (options->points && !endings_is(format, "csv")) return "--points needs -o FILE.csv";
     if (options->mark != NULL && output_is_standard(options->mark) && options->output != NULL &&
         output_is_standard(options->output))
         return "-o and --mark cannot both write to the standard output";
@@ -388,9 +442,12 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
     pose_arg pose;
     char message[256];
+    const char *format = options->output != NULL
+                             ? endings_format(options->output, options->format, pairs_formats)
+                             : NULL;
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
-    if (misuse == NULL) misuse = where_misuse(options);
+    if (misuse == NULL) misuse = where_misuse(options, format);
     if (misuse == NULL) misuse = output_misuse(cli, options->mark);
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
@@ -398,7 +455,11 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         return cli_misuse(cli, "--pose moves the second mesh, and there is none");
     if (options->part_b != NULL && count < 2)
         return cli_misuse(cli, "--part-b selects from the second mesh, and there is none");
-    job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
+    job job = {.cli = cli,
+               .options = options,
+               .format = format,
+               .paths = paths,
+               .query = {.wanted = options->repeat}};
     int code = run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);
     carom_soup_destroy(job.b);

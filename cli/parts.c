@@ -196,11 +196,10 @@ static uint64_t hash_pair(uint32_t a, uint32_t b) {
 
 /* The slot of the pair, or the empty one (its count is 0) where it belongs. */
 static part_pair *find_slot(const part_pairs *pairs, uint32_t a, uint32_t b) {
-    uint64_t place = hash_pair(a, b) & (pairs->size - 1);
-    while (pairs->data[place].count != 0 &&
-           (pairs->data[place].a != a || pairs->data[place].b != b))
-        place = (place + 1) & (pairs->size - 1);
-    return &pairs->data[place];
+    uint64_t slot = hash_pair(a, b) & (pairs->size - 1);
+    while (pairs->data[slot].count != 0 && (pairs->data[slot].a != a || pairs->data[slot].b != b))
+        slot = (slot + 1) & (pairs->size - 1);
+    return &pairs->data[slot];
 }
 
 static bool double_slots(part_pairs *pairs) {

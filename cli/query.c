@@ -5,17 +5,19 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/endings.h"
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/parts.h"
 #include "cli/pose.h"
+#include "cli/query_show.h"
 #include "cli/repeat.h"
 
 #define SHOWN 5u /* patches printed as text */
 
 typedef struct options {
-    const char *pose, *part, *part_b;
+    const char *pose, *part, *part_b, *output, *format;
     int engine, from;
     bool patches, check;
     uint64_t repeat, spheres, budget;
@@ -26,25 +28,33 @@ static const options query_defaults = {.repeat = 1, .spheres = 10000};
 #define ENGINE_EXACT 0
 #define ENGINE_TREE  1
 #define ENGINE_BALLS 2
+#define ENGINE_AUTO  3
 
 static const char *engine_choice(int index) {
     return index == ENGINE_EXACT   ? "exact"
            : index == ENGINE_TREE  ? "tree"
            : index == ENGINE_BALLS ? "balls"
+           : index == ENGINE_AUTO  ? "auto"
                                    : NULL;
 }
+
+ENDINGS(query_formats, DISPLAY_ENDINGS);
 
 static const arg_option query_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
      "move B first; 12 numbers are a 3x4 matrix", NULL},
     {"--engine", 0, ARG_CHOICE, offsetof(options, engine), "NAME",
-     "exact, or tree or balls: from sphere packings (exact)", engine_choice},
+     "exact, tree or balls: from sphere packings, or auto: by sizes (exact)", engine_choice},
     {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N",
      "tree, balls: spheres to pack into each mesh (10,000)", NULL},
     {"--budget", 0, ARG_COUNT, offsetof(options, budget), "US",
      "tree: stop after so many microseconds, with bounds (none)", NULL},
     {"--patches", 0, ARG_FLAG, offsetof(options, patches), NULL,
      "list the overlap's connected pieces, too", NULL},
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
+     "show the solids, what of them overlaps, and the force", query_formats},
+    {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
+     NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
      "exit with 1 when the solids overlap or touch", NULL},
     {"--part", 0, ARG_TEXT, offsetof(options, part), "NAME", PARTS_HELP " of A", NULL},
@@ -62,38 +72,15 @@ static const char details[] =
     "is pushed out. Bounds say how far each answer can be off. With --engine tree or balls,\n"
     "A and B may also be packings (carom pack -o); a matrix must then be a rotation times one "
     "scale.\n"
-    "balls takes the same time in every pose and finds no distances. --device cuda is for balls "
-    "and\n"
-    "for exact overlaps without distances.\n"
+    "balls takes the same time in every pose and finds no distances. --engine auto takes the one\n"
+    "that the sizes of meshes and packings, --repeat and --budget call for, and says why.\n"
+    "--device cuda is for balls and for exact overlaps without distances.\n"
     "Distances of tree are those of faces where A and B are meshes, and those of spheres where "
     "one\n"
     "is a packing.";
 
-/* The results that every engine gives. */
-typedef struct answer {
-    const char *relation;
-    bool estimated; /* there are no area and no errors but bounds */
-    bool partial;   /* a budget ended the search */
-    bool colliding, one_sided, by_winding;
-    double distance, distance_lower, distance_upper, volume, volume_lower, volume_upper, area;
-    carom_vec3 centroid, force, torque, point_a, point_b;
-    double centroid_error, area_error, force_error, torque_error;
-    double prepare_s;
-    repeat query;
-    carom_solid_patches patches;
-    int refused; /* when preparing failed: 1 or 2, the solid that was refused */
-} answer;
-
-/* A mesh with its pose's matrix applied, and its extent. */
-typedef struct body {
-    carom_mesh *mesh;
-    carom_mesh_view view;
-    double extent;
-    carom_packing *packing; /* for engines that compare packings; then no pose was applied */
-} body;
-
 /* No distance is known where the solids may be apart. */
-static void copy_no_gap(carom_relation relation, answer *answer) {
+static void copy_no_gap(carom_relation relation, query_answer *answer) {
     bool overlap = relation != CAROM_RELATION_APART && relation != CAROM_RELATION_TOUCHING;
     answer->distance = overlap ? 0.0 : (double)NAN;
     answer->distance_upper = overlap ? 0.0 : HUGE_VAL;
@@ -101,8 +88,8 @@ static void copy_no_gap(carom_relation relation, answer *answer) {
 
 /* ---- Exact queries --------------------------------------------------------------------------- */
 
-static carom_status query_exact(cli *cli, const options *options, const body bodies[2],
-                                const pose_arg *pose_of, answer *answer) {
+static carom_status query_exact(cli *cli, const options *options, const query_body bodies[2],
+                                const pose_arg *pose_of, query_answer *answer) {
     carom_context *context = cli->context;
     const carom_pose *pose = &pose_of->pose;
     carom_solid *solids[2] = {NULL, NULL};
@@ -124,7 +111,7 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         } while (repeat_goes_on(&answer->query, status));
         if (interrupt_seen()) status = CAROM_CANCELLED;
     }
-    if (status == CAROM_OK && options->patches)
+    if (status == CAROM_OK && (options->patches || (options->output != NULL && on_cpu)))
         status = carom_solid_overlap_patches(context, solids[0], NULL, solids[1], pose,
                                              &answer->patches);
     if (status == CAROM_OK) {
@@ -176,7 +163,7 @@ static carom_status split_pose(cli *cli, const pose_arg *from, carom_pose *pose,
     return carom_pose_from_matrix(cli->context, rigid, pose);
 }
 
-static void copy_overlap(const carom_packing_overlap *o, answer *answer) {
+static void copy_overlap(const carom_packing_overlap *o, query_answer *answer) {
     answer->estimated = true;
     answer->relation = carom_relation_name(o->relation);
     answer->colliding = o->relation != CAROM_RELATION_APART;
@@ -188,7 +175,7 @@ static void copy_overlap(const carom_packing_overlap *o, answer *answer) {
     answer->torque = o->torque;
 }
 
-static void copy_gap(const carom_tree_gap *gap, answer *answer) {
+static void copy_gap(const carom_tree_gap *gap, query_answer *answer) {
     answer->distance = gap->distance.value;
     answer->distance_lower = gap->distance.lower;
     answer->distance_upper = gap->distance.upper;
@@ -196,8 +183,8 @@ static void copy_gap(const carom_tree_gap *gap, answer *answer) {
     answer->point_b = gap->point_b;
 }
 
-static carom_status query_tree(cli *cli, const options *options, const body bodies[2],
-                               const pose_arg *pose_of, answer *answer) {
+static carom_status query_tree(cli *cli, const options *options, const query_body bodies[2],
+                               const pose_arg *pose_of, query_answer *answer) {
     carom_context *context = cli->context;
     carom_tree *trees[2] = {NULL, NULL};
     carom_tree_query_def def = {.narrow_limits = true,
@@ -235,8 +222,8 @@ static carom_status query_tree(cli *cli, const options *options, const body bodi
     return status;
 }
 
-static carom_status query_balls(cli *cli, const options *options, const body bodies[2],
-                                const pose_arg *pose_of, answer *answer) {
+static carom_status query_balls(cli *cli, const options *options, const query_body bodies[2],
+                                const pose_arg *pose_of, query_answer *answer) {
     carom_context *context = cli->context;
     carom_balls *balls[2] = {NULL, NULL};
     carom_balls_query_def def = {0};
@@ -267,15 +254,16 @@ static carom_status query_balls(cli *cli, const options *options, const body bod
     return status;
 }
 
-typedef carom_status engine_fn(cli *cli, const options *options, const body bodies[2],
-                               const pose_arg *pose, answer *answer);
+typedef carom_status engine_fn(cli *cli, const options *options, const query_body bodies[2],
+                               const pose_arg *pose, query_answer *answer);
 static engine_fn *const engines[] = {query_exact, query_tree, query_balls};
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void print_json(const cli *cli, const options *options, const answer *a) {
+static void print_json(const cli *cli, const options *options, const query_answer *a) {
     json j = cli_begin_json(cli);
     json_text(&j, "engine", engine_choice(options->engine));
+    if (a->reason != NULL) json_text(&j, "reason", a->reason);
     json_text(&j, "relation", a->relation);
     json_bool(&j, "colliding", a->colliding);
     json_number(&j, "distance", a->distance);
@@ -319,8 +307,10 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     cli_end_json(&j);
 }
 
-static void print_words(const options *options, const answer *a, char **paths) {
+static void print_words(const options *options, const query_answer *a, char **paths) {
     printf("%s and %s: %s\n", paths[0], paths[1], a->relation);
+    if (a->reason != NULL)
+        printf("  %-9s %s: %s\n", "engine", engine_choice(options->engine), a->reason);
     if (a->partial) puts("  the budget ended the search: bounds are wider than they could be");
     if (!a->partial && a->estimated && strcmp(a->relation, "touching") == 0)
         puts("  the spheres are too few to say whether they overlap: --spheres packs more");
@@ -352,12 +342,12 @@ static void print_words(const options *options, const answer *a, char **paths) {
     if (options->patches)
         printf("  %llu piece%s\n", (unsigned long long)a->patches.count,
                a->patches.count == 1 ? "" : "s");
-    for (uint64_t i = 0; i < a->patches.count && i < SHOWN; ++i) {
+    for (uint64_t i = 0; options->patches && i < a->patches.count && i < SHOWN; ++i) {
         const carom_solid_patch *p = &a->patches.data[i];
         printf("    volume %.9g at %.6g, %.6g, %.6g\n", p->volume, p->centroid.x, p->centroid.y,
                p->centroid.z);
     }
-    if (a->patches.count > SHOWN)
+    if (options->patches && a->patches.count > SHOWN)
         printf("    ... and %llu more; --json lists them all\n",
                (unsigned long long)(a->patches.count - SHOWN));
     printf("prepared in %.2f ms, answered in %.1f us\n", 1e3 * a->prepare_s,
@@ -366,32 +356,34 @@ static void print_words(const options *options, const answer *a, char **paths) {
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
-/* Reads a packing, or packs a mesh. */
-static carom_status load_packing(cli *cli, const options *options, const char *path,
-                                 const char *part, body *body, answer *answer) {
-    carom_context *context = cli->context;
-    if (part == NULL &&
-        carom_packing_load(context, path, CAROM_PACKING_FORMAT_GUESS, &body->packing) == CAROM_OK)
+/* Reads a mesh, or a packing where the engine takes one. */
+static carom_status load(cli *cli, const options *options, const char *path, const char *part,
+                         query_body *body) {
+    if (options->engine != ENGINE_EXACT && part == NULL &&
+        carom_packing_load(cli->context, path, CAROM_PACKING_FORMAT_GUESS, &body->packing) ==
+            CAROM_OK)
         return CAROM_OK;
-    carom_mesh_view view;
-    carom_packing_def def = {.mesh = &view, .count = options->spheres, .fast = true};
     carom_status status = meshes_read(cli, path, options->from, &body->mesh);
     if (status == CAROM_OK) status = parts_select(cli, path, part, &body->mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &view);
+    return status;
+}
+
+/* Packs a mesh, unless a packing was read. */
+static carom_status pack(cli *cli, const options *options, query_body *body, query_answer *answer) {
+    carom_mesh_view view;
+    carom_packing_def def = {.mesh = &view, .count = options->spheres, .fast = true};
+    if (body->packing != NULL) return CAROM_OK;
+    carom_status status = carom_mesh_get_view(body->mesh, &view);
     double start = carom_time_seconds();
-    if (status == CAROM_OK) status = carom_packing_create(context, &def, &body->packing);
+    if (status == CAROM_OK) status = carom_packing_create(cli->context, &def, &body->packing);
     answer->prepare_s += carom_time_seconds() - start;
     return status;
 }
 
-static carom_status load(cli *cli, const options *options, const char *path, const char *part,
-                         const pose_arg *pose, body *body, answer *answer) {
+/* Applies a pose that may be a matrix, and finds the size of a mesh. */
+static carom_status apply_pose(cli *cli, const pose_arg *pose, query_body *body) {
     carom_mesh_report report;
-    if (options->engine != ENGINE_EXACT)
-        return load_packing(cli, options, path, part, body, answer);
-    carom_status status = meshes_read(cli, path, options->from, &body->mesh);
-    if (status == CAROM_OK) status = parts_select(cli, path, part, &body->mesh);
-    if (status == CAROM_OK && pose != NULL) status = pose_apply(cli, pose, &body->mesh);
+    carom_status status = pose != NULL ? pose_apply(cli, pose, &body->mesh) : CAROM_OK;
     if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &body->view);
     if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &body->view, &report);
     if (status != CAROM_OK) return status;
@@ -400,24 +392,97 @@ static carom_status load(cli *cli, const options *options, const char *path, con
     return CAROM_OK;
 }
 
+/* False, after reporting it, when that failed. */
+static bool show(cli *cli, const options *options, const query_body bodies[2], char **paths,
+                 const pose_arg *pose, const query_answer *answer) {
+    display d = {0};
+    carom_status status = query_show(cli, bodies, paths, pose, answer, &d);
+    bool good = status == CAROM_OK &&
+                display_save(&d, options->output,
+                             endings_format(options->output, options->format, query_formats));
+    if (status != CAROM_OK) (void)cli_fail(cli, status);
+    display_free(&d);
+    return good;
+}
+
+/* Counts the triangles of a mesh or the spheres of a packing; of a mesh those it would get. */
+static carom_status count_body(const options *options, const query_body *body, uint64_t *triangles,
+                               uint64_t *spheres, uint64_t *to_pack) {
+    if (body->packing != NULL) {
+        carom_packing_info info;
+        carom_status status = carom_packing_get_info(body->packing, &info);
+        *spheres = info.shares ? info.spheres : 0;
+        return status;
+    }
+    carom_mesh_view view;
+    carom_status status = carom_mesh_get_view(body->mesh, &view);
+    *triangles = view.face_count;
+    *spheres = options->spheres;
+    *to_pack += options->spheres;
+    return status;
+}
+
+/* Chooses the engine for what was read. */
+static carom_status choose_engine(cli *cli, options *options, const query_body bodies[2],
+                                  query_answer *answer) {
+    static const int engine_of[] = {ENGINE_EXACT, ENGINE_TREE, ENGINE_BALLS};
+    carom_query_def def = {.queries = options->repeat,
+                           .time_budget = 1e-6 * (double)options->budget,
+                           .distance = cli->device != CAROM_BACKEND_CUDA,
+                           .steady = cli->device == CAROM_BACKEND_CUDA};
+    carom_query_advice advice;
+    carom_status status =
+        count_body(options, &bodies[0], &def.triangles_a, &def.spheres_a, &def.spheres_to_pack);
+    if (status == CAROM_OK)
+        status =
+            count_body(options, &bodies[1], &def.triangles_b, &def.spheres_b, &def.spheres_to_pack);
+    if (status == CAROM_OK) status = carom_query_advise(cli->context, &def, &advice);
+    if (status != CAROM_OK) return status;
+    options->engine = engine_of[advice.engine];
+    answer->reason = advice.reason;
+    return CAROM_OK;
+}
+
+/* Reads both solids, chooses the engine where that is left to us, and makes what it takes. */
+static carom_status load_both(cli *cli, options *options, char **paths, const pose_arg *pose,
+                              query_body bodies[2], query_answer *answer) {
+    carom_status status = load(cli, options, paths[0], options->part, &bodies[0]);
+    if (status == CAROM_OK) status = load(cli, options, paths[1], options->part_b, &bodies[1]);
+    if (status == CAROM_OK && options->engine == ENGINE_AUTO)
+        status = choose_engine(cli, options, bodies, answer);
+    for (int i = 0; i < 2 && status == CAROM_OK; ++i)
+        status = options->engine == ENGINE_EXACT ? apply_pose(cli, i == 1 ? pose : NULL, &bodies[i])
+                                                 : pack(cli, options, &bodies[i], answer);
+    return status;
+}
+
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
-    const options *options = values;
+    options chosen = *(const struct options *)values;
+    struct options *options = &chosen;
     pose_arg pose;
-    body bodies[2] = {{0}, {0}};
-    answer answer = {.query = {.wanted = options->repeat}};
+    query_body bodies[2] = {{0}, {0}};
+    query_answer answer = {.query = {.wanted = options->repeat}};
     char message[512];
     if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (repeat_misuse(options->repeat) != NULL)
         return cli_misuse(cli, repeat_misuse(options->repeat));
+    if (options->engine == ENGINE_AUTO && options->patches) {
+        options->engine = ENGINE_EXACT;
+        answer.reason = "--patches needs it";
+    }
     if (options->engine != ENGINE_EXACT && options->patches)
         return cli_misuse(cli, "--patches needs --engine exact");
+    if (output_is_standard(options->output))
+        return cli_misuse(cli, "the words go to the standard output; give -o the name of a file");
+    if (output_misuse(cli, options->output) != NULL)
+        return cli_misuse(cli, output_misuse(cli, options->output));
     if (options->spheres == 0) return cli_misuse(cli, "--spheres must be at least 1");
     if (cli->device == CAROM_BACKEND_CUDA && options->engine == ENGINE_TREE)
         return cli_fail_with(cli, CAROM_UNSUPPORTED,
                              "carom query --engine tree cannot run on cuda; leave --device out to "
                              "run it on the CPU, or use --engine balls");
-    carom_context *asked_for = cli->context;
+    carom_context *requested = cli->context;
     carom_status status = CAROM_OK;
     if (cli->device == CAROM_BACKEND_CUDA) { /* meshes are packed on the CPU */
         const carom_context_def def = {.threads = (uint32_t)cli->threads,
@@ -431,10 +496,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         cli->context = on_cpu;
     }
     carom_context *loading = cli->context;
-    status = load(cli, options, paths[0], options->part, NULL, &bodies[0], &answer);
-    if (status == CAROM_OK)
-        status = load(cli, options, paths[1], options->part_b, &pose, &bodies[1], &answer);
-    if (status == CAROM_OK) cli->context = asked_for;
+    status = load_both(cli, options, paths, &pose, bodies, &answer);
+    if (status == CAROM_OK) cli->context = requested;
     if (status == CAROM_OK) status = engines[options->engine](cli, options, bodies, &pose, &answer);
     bar_clear(&cli->bar);
     int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
@@ -444,6 +507,11 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         code = cli_fail_with(cli, status, message);
     } else if (status != CAROM_OK) {
         code = cli_fail(cli, status);
+    }
+    if (status == CAROM_OK && options->output != NULL &&
+        !show(cli, options, bodies, paths, &pose, &answer)) {
+        code = cli_code(CAROM_NO_MEMORY);
+        status = CAROM_IO; /* which was reported */
     }
     if (status == CAROM_OK && cli->json)
         print_json(cli, options, &answer);
@@ -455,8 +523,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_mesh_destroy(bodies[1].mesh);
     carom_packing_destroy(bodies[0].packing);
     carom_packing_destroy(bodies[1].packing);
-    cli->context = asked_for;
-    if (loading != asked_for) carom_context_destroy(loading);
+    cli->context = requested;
+    if (loading != requested) carom_context_destroy(loading);
     return code;
 }
 

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 #define REPEAT_MOST 1000000u
-#define REPEAT_HELP "ask N times and give the median time (1)"
+#define REPEAT_HELP "query N times and give the median time (1)"
 
 /* Initialise with {.wanted = N}. */
 typedef struct repeat {

@@ -3,36 +3,50 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <time.h>
 
+#include "cli/endings.h"
 #include "cli/meshes.h"
+#include "cli/packages.h"
+#include "cli/platform.h"
 #include "cli/scene_report.h"
-#include "cli/text.h"
-
-#define SHOWN 40u /* lines of the text report; files have all */
 
 typedef struct options {
-    const char *output, *srdf, *joints;
+    const char *output, *format, *srdf, *joints, *baseline, *ignore;
     double clearance;
-    bool check, depth, no_touching, visual;
+    bool check, depth, touching, no_touching, visual;
     int from;
+    arg_list packages;
 } options;
+
+ENDINGS(scene_formats, "csv", "json", "bcf", DISPLAY_ENDINGS);
+ENDINGS(robot_endings, "urdf");
 
 static const arg_option scene_options[] = {
     {"--clearance", 0, ARG_NUMBER, offsetof(options, clearance), "D",
      "also list parts that are apart, but at most D", NULL},
     {"--depth", 0, ARG_FLAG, offsetof(options, depth), NULL,
-     "find how far, and which way, to move parts that overlap", NULL},
+     "find how far, and which way, to move parts that overlap (pages and BCF always)", NULL},
     {"--no-touching", 0, ARG_FLAG, offsetof(options, no_touching), NULL,
      "leave out parts that only touch", NULL},
+    {"--touching", 0, ARG_FLAG, offsetof(options, touching), NULL,
+     "of BCF: topics for parts that only touch, too", NULL},
+    {"--baseline", 0, ARG_INPUT, offsetof(options, baseline), "OLD",
+     "an earlier report, .html or .json: keep its status and notes, say what is new or solved",
+     NULL},
+    {"--ignore", 0, ARG_INPUT, offsetof(options, ignore), "FILE",
+     "leave out clashes by lines GLOB GLOB [RELATION] [depth<=X]", NULL},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "write the report there: .csv, .json, .html or .bcf; - is CSV on the standard output", NULL},
+     "write the report there, or show it; - is CSV on the standard output", scene_formats},
+    {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
+     NULL},
     {"--srdf", 0, ARG_INPUT, offsetof(options, srdf), "FILE",
      "of a robot (URDF): leave out the pairs of links that this file disables", NULL},
     {"--joints", 0, ARG_TEXT, offsetof(options, joints), "NAME=VALUE,...",
      "of a robot: angles and lengths of joints, in radians and metres (0)", NULL},
     {"--visual", 0, ARG_FLAG, offsetof(options, visual), NULL,
      "of a robot: take the visual elements, not those for collision", NULL},
+    PACKAGES_OPTION(options, packages),
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when there is a clash",
      NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
@@ -60,7 +74,12 @@ static const char details[] =
     "possible.\n"
     "A URDF file gives the elements for collision of its links; joints are at 0 or as --joints "
     "says.\n"
-    "Elements of one link and of links with a common joint are not compared.";
+    "Elements of one link and of links with a common joint are not compared.\n"
+    "The page (-o report.html) is for work: a list with filter, sort and groups, each clash with "
+    "its\n"
+    "numbers and where it is, a status (new, active, reviewed, approved, resolved) and notes. Save "
+    "in\n"
+    "the page writes it with these, and --baseline takes them on to the next report.";
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
@@ -70,8 +89,37 @@ const char *scene_relation_name(scene_relation relation) {
     return names[relation];
 }
 
+const char *scene_status_name(scene_status status) {
+    static const char *const names[SCENE_STATUSES] = {"new", "active", "reviewed", "approved",
+                                                      "resolved"};
+    return names[status];
+}
+
+const char *scene_change_name(scene_change change) {
+    static const char *const names[SCENE_CHANGES] = {NULL, "new", "still there"};
+    return names[change];
+}
+
 static bool is_closed(const scene_part *part) {
     return part->mesh == NULL || part->solid != NULL;
+}
+
+/* Of the depth, by which a shorter way may exist where it is said to be the least. */
+#define LEAST_PART 0.01
+
+bool scene_has_depth(const scene_clash *clash) {
+    return clash->contact.depth > 0.0;
+}
+
+bool scene_depth_is_least(const scene_clash *clash) {
+    return scene_has_depth(clash) &&
+           clash->contact.depth_bound >= (1.0 - LEAST_PART) * clash->contact.depth;
+}
+
+bool scene_has_direction(const scene_clash *clash) {
+    carom_vec3 n = clash->contact.normal;
+    return (scene_has_depth(clash) || clash->relation == SCENE_CLOSE) &&
+           (n.x != 0.0 || n.y != 0.0 || n.z != 0.0);
 }
 
 /* Whether a contact is known by the spheres of a packing, within its error. */
@@ -104,6 +152,18 @@ carom_vec3 scene_clash_point(const scene_report *report, const scene_clash *clas
     return scene_part_corner(inner, &view, 0, 0);
 }
 
+void scene_report_free(scene_report *report) {
+    for (uint64_t i = 0; i < report->count; ++i) free(report->clashes[i].note);
+    for (uint64_t i = 0; i < report->solved_count; ++i) {
+        free(report->solved[i].name_a);
+        free(report->solved[i].name_b);
+        free(report->solved[i].relation);
+        free(report->solved[i].note);
+    }
+    free(report->clashes);
+    free(report->solved);
+}
+
 /* Makes clashes of contacts. */
 static carom_status take_contacts(scene_report *report, const carom_scene_contacts *contacts,
                                   bool no_touching) {
@@ -122,13 +182,14 @@ static carom_status take_contacts(scene_report *report, const carom_scene_contac
     return CAROM_OK;
 }
 
-static carom_status ask(cli *cli, const options *options, scene_report *report) {
+static carom_status run_query(cli *cli, const options *options, scene_report *report) {
     carom_context *context = cli->context;
     const scene_parts *parts = report->parts;
     carom_scene *scene = NULL;
     carom_scene_contacts contacts = {0};
     carom_scene_info info;
-    carom_scene_def def = {.reach = options->clearance, .skip_depth = !options->depth};
+    carom_scene_def def = {
+        .reach = options->clearance, .skip_depth = !report->depth, .least_depth = true};
     double start = carom_time_seconds();
     carom_status status = carom_scene_create(context, &def, &scene);
     for (uint64_t i = 0; i < parts->count && status == CAROM_OK; ++i)
@@ -148,201 +209,131 @@ static carom_status ask(cli *cli, const options *options, scene_report *report) 
     return status;
 }
 
-/* ---- CSV and JSON ---------------------------------------------------------------------------- */
-
-void scene_write_csv(const scene_report *report, FILE *out) {
-    fputs("part_a,part_b,relation,triangle_pairs,volume,distance,depth,x,y,z,name_a,name_b\n", out);
-    for (uint64_t i = 0; i < report->count; ++i) {
-        const scene_clash *c = &report->clashes[i];
-        const scene_part *a = &report->parts->data[c->a], *b = &report->parts->data[c->b];
-        carom_vec3 p = scene_clash_point(report, c);
-        fprintf(out, "%llu,%llu,%s,%llu,", (unsigned long long)a->number,
-                (unsigned long long)b->number, scene_relation_name(c->relation),
-                (unsigned long long)c->contact.triangle_pairs);
-        if (c->has_volume) fprintf(out, "%.17g", c->contact.volume);
-        fprintf(out, ",%.17g,", c->contact.distance);
-        if (c->contact.depth > 0.0) fprintf(out, "%.17g", c->contact.depth);
-        fprintf(out, ",%.17g,%.17g,%.17g,", p.x, p.y, p.z);
-        text_put_csv(out, a->title);
-        putc(',', out);
-        text_put_csv(out, b->title);
-        putc('\n', out);
-    }
-}
-
-static void put_clash(const scene_report *report, const scene_clash *c, json *j) {
-    const scene_part *a = &report->parts->data[c->a], *b = &report->parts->data[c->b];
-    const carom_scene_contact *contact = &c->contact;
-    json_begin_object(j, NULL);
-    json_count(j, "a", a->number);
-    json_text(j, "name_a", a->name);
-    json_count(j, "b", b->number);
-    json_text(j, "name_b", b->name);
-    json_text(j, "relation", scene_relation_name(c->relation));
-    json_text(j, "method", carom_scene_contact_method_name(contact->method));
-    json_count(j, "triangle_pairs", contact->triangle_pairs);
-    json_number(j, "volume", c->has_volume ? contact->volume : (double)NAN);
-    json_number(j, "volume_error", c->has_volume ? contact->volume_error : (double)NAN);
-    json_number(j, "distance", contact->distance);
-    if (contact->depth > 0.0) {
-        json_number(j, "depth", contact->depth);
-        json_number(j, "error", contact->error);
-        json_vector(j, "normal", contact->normal);
-    } else if (has_packing(contact)) {
-        json_number(j, "error", contact->error);
-    }
-    json_vector(j, "point", scene_clash_point(report, c));
-    json_end_object(j);
-}
-
-void scene_put_json(const scene_report *report, json *j) {
-    json_begin_array(j, "objects");
-    for (uint64_t i = 0; i < report->parts->count; ++i) {
-        const scene_part *part = &report->parts->data[i];
-        json_begin_object(j, NULL);
-        json_count(j, "part", part->number);
-        json_text(j, "name", part->name);
-        json_text(j, "file", part->file);
-        json_text(j, "kind", carom_scene_object_kind_name(part->object.kind));
-        json_count(j, "triangles", part->triangles);
-        if (part->tree != NULL) json_count(j, "spheres", part->spheres);
-        json_text(j, "written", part->title);
-        json_end_object(j);
-    }
-    json_end_array(j);
-    json_count(j, "pairs", report->pairs);
-    json_number(j, "clearance", report->clearance);
-    json_begin_array(j, "clashes");
-    for (uint64_t i = 0; i < report->count; ++i) put_clash(report, &report->clashes[i], j);
-    json_end_array(j);
-    json_number(j, "prepare_s", report->prepare_s);
-    json_number(j, "query_s", report->query_s);
-}
-
-static void write_json(const scene_report *report, FILE *out) {
-    json j = {.out = out};
-    json_begin_object(&j, NULL);
-    json_text(&j, "schema", CLI_SCHEMA);
-    json_text(&j, "command", "scene");
-    scene_put_json(report, &j);
-    json_end_object(&j);
-    putc('\n', out);
-}
-
-/* ---- Text ------------------------------------------------------------------------------------ */
-
-static void print_words(const scene_report *report, const options *options, FILE *out) {
-    uint64_t closed = 0, triangles = 0;
-    for (uint64_t i = 0; i < report->parts->count; ++i) {
-        closed += is_closed(&report->parts->data[i]) ? 1 : 0;
-        triangles += report->parts->data[i].triangles;
-    }
-    fprintf(out,
-            "%llu parts (%llu closed), %llu triangles: ", (unsigned long long)report->parts->count,
-            (unsigned long long)closed, (unsigned long long)triangles);
-    fprintf(out, "%llu clash%s", (unsigned long long)report->count, report->count == 1 ? "" : "es");
-    bool first = true;
-    for (int r = 0; r < SCENE_RELATIONS; ++r) {
-        if (report->counts[r] == 0) continue;
-        fprintf(out, "%s%llu %s", first ? ": " : ", ", (unsigned long long)report->counts[r],
-                scene_relation_name((scene_relation)r));
-        first = false;
-    }
-    putc('\n', out);
-    if (report->count != 0)
-        fprintf(out, "  %-10s %10s %14s %12s  parts\n", "relation", "triangles", "volume",
-                report->depth ? "depth" : "distance");
-    for (uint64_t i = 0; i < report->count && i < SHOWN; ++i) {
-        const scene_clash *c = &report->clashes[i];
-        const scene_part *a = &report->parts->data[c->a], *b = &report->parts->data[c->b];
-        char volume[32] = "-";
-        if (c->has_volume && c->contact.volume != 0.0)
-            snprintf(volume, sizeof(volume), "%.6g", c->contact.volume);
-        fprintf(
-            out, "  %-10s %10llu %14s %12.6g  %llu%s%s, %llu%s%s\n",
-            scene_relation_name(c->relation), (unsigned long long)c->contact.triangle_pairs, volume,
-            report->depth && c->relation != SCENE_CLOSE ? c->contact.depth : c->contact.distance,
-            (unsigned long long)a->number, *a->name != '\0' ? " " : "",
-            *a->name != '\0' ? a->title : "", (unsigned long long)b->number,
-            *b->name != '\0' ? " " : "", *b->name != '\0' ? b->title : "");
-    }
-    if (report->count > SHOWN)
-        fprintf(out, "  ... and %llu more%s\n", (unsigned long long)(report->count - SHOWN),
-                options->output == NULL ? "; -o FILE writes them all" : "");
-    fprintf(out, "prepared in %.2f ms, found in %.2f ms among %llu pairs of boxes\n",
-            1e3 * report->prepare_s, 1e3 * report->query_s, (unsigned long long)report->pairs);
-    if (out == stdout && options->output != NULL) fprintf(out, "written to %s\n", options->output);
-}
-
 /* ---- Command --------------------------------------------------------------------------------- */
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path), size = strlen(ending);
-    return length > size && strcasecmp(path + length - size, ending) == 0;
+static void write_json(cli *cli, const scene_report *report, FILE *out) {
+    json j = {.out = out};
+    cli_put_envelope(cli, &j);
+    scene_put_json(report, true, &j);
+    cli_end_json(&j);
 }
 
-typedef enum kind { KIND_NONE, KIND_CSV, KIND_JSON, KIND_HTML, KIND_BCF, KIND_UNKNOWN } kind;
-
-static kind kind_of(const char *path) {
-    if (path == NULL) return KIND_NONE;
-    if (output_is_standard(path) || ends_in(path, ".csv") || ends_in(path, ".csv.gz"))
-        return KIND_CSV;
-    if (ends_in(path, ".json") || ends_in(path, ".json.gz")) return KIND_JSON;
-    if (ends_in(path, ".html") || ends_in(path, ".htm")) return KIND_HTML;
-    return ends_in(path, ".bcf") || ends_in(path, ".bcfzip") ? KIND_BCF : KIND_UNKNOWN;
-}
-
-static carom_status write_report(const scene_report *report, kind kind, FILE *out) {
-    if (kind == KIND_BCF) return scene_write_bcf(report, out);
-    if (kind == KIND_HTML) return scene_write_html(report, out);
-    if (kind == KIND_CSV) scene_write_csv(report, out);
-    if (kind == KIND_JSON) write_json(report, out);
+static carom_status write_report(cli *cli, const scene_report *report, const char *format,
+                                 FILE *out) {
+    if (endings_is(format, "bcf")) return scene_write_bcf(cli, report, out);
+    if (endings_is(format, "csv")) scene_write_csv(report, out);
+    if (endings_is(format, "json")) write_json(cli, report, out);
     return CAROM_OK;
+}
+
+/* Writes the file of the report; an exit code. */
+static int write_file(cli *cli, const options *options, const scene_report *report) {
+    const char *format = endings_format(options->output, options->format, scene_formats);
+    output out = {0};
+    if (display_has_format(format)) {
+        display d = {0};
+        carom_status status = scene_show(cli, report, &d);
+        bool good = status == CAROM_OK && display_save(&d, options->output, format);
+        display_free(&d);
+        return status != CAROM_OK ? cli_fail(cli, status) : good ? CLI_OK : CLI_MACHINE;
+    }
+    if (!output_open(cli, options->output, &out)) return CLI_INPUT;
+    carom_status status = write_report(cli, report, format, out.file);
+    bool written = output_close(&out, status == CAROM_OK);
+    return status != CAROM_OK ? cli_fail(cli, status) : written ? CLI_OK : CLI_MACHINE;
+}
+
+static bool is_robot(const char *path) {
+    return endings_format(path, NULL, robot_endings) != NULL;
+}
+
+static carom_status read_parts(cli *cli, const options *options, size_t count, char **paths,
+                               scene_parts *parts) {
+    carom_status status = CAROM_OK;
+    scene_robot_def robot = {options->srdf, options->joints, options->visual, &options->packages};
+    for (size_t i = 0; i < count && status == CAROM_OK; ++i)
+        status = is_robot(paths[i]) ? scene_parts_add_urdf(cli, paths[i], &robot, parts)
+                                    : scene_parts_add_meshes(cli, paths[i], options->from, parts);
+    return status;
+}
+
+/* GUIDs, what is left out, groups, and what the earlier report says. */
+static carom_status review(cli *cli, const options *options, const scene_rules *rules,
+                           scene_report *report) {
+    carom_status status = scene_identify(report);
+    if (status == CAROM_OK && rules != NULL) status = scene_rules_apply(rules, report);
+    if (status == CAROM_OK) status = scene_group(report);
+    if (status == CAROM_OK && options->baseline != NULL)
+        status = scene_compare(cli, options->baseline, report->clashes + report->count,
+                               report->ignored, report);
+    return status;
 }
 
 static int run_report(cli *cli, const options *options, size_t count, char **paths,
                       scene_parts *parts, scene_report *report) {
+    scene_rules *rules = NULL;
     carom_status status = CAROM_OK;
-    output out = {0};
-    scene_robot_def robot = {options->srdf, options->joints, options->visual};
     double start = carom_time_seconds();
-    for (size_t i = 0; i < count && status == CAROM_OK; ++i)
-        status = ends_in(paths[i], ".urdf")
-                     ? scene_parts_add_urdf(cli, paths[i], &robot, parts)
-                     : scene_parts_add_meshes(cli, paths[i], options->from, parts);
+    if (options->ignore != NULL) status = scene_rules_read(cli, options->ignore, &rules);
+    report->depth = parts->often = report->depth || scene_rules_need_depth(rules);
+    if (status == CAROM_OK) status = read_parts(cli, options, count, paths, parts);
     report->prepare_s = carom_time_seconds() - start;
-    if (status == CAROM_OK) status = ask(cli, options, report);
+    if (status == CAROM_OK) status = run_query(cli, options, report);
+    if (status == CAROM_OK) status = review(cli, options, rules, report);
+    scene_rules_free(rules);
     if (status != CAROM_OK) return cli_fail(cli, status);
-    if (!output_open(cli, options->output, &out)) return CLI_INPUT;
-    if (out.file != NULL) status = write_report(report, kind_of(options->output), out.file);
-    bool written = output_close(&out, status == CAROM_OK);
-    if (status != CAROM_OK) return cli_fail(cli, status);
-    if (!written) return CLI_MACHINE;
+    int code = options->output != NULL ? write_file(cli, options, report) : CLI_OK;
+    if (code != CLI_OK) return code;
     bar_clear(&cli->bar);
     if (cli->json) {
         json j = cli_begin_json(cli);
-        scene_put_json(report, &j);
+        scene_put_json(report, true, &j);
         if (options->output != NULL) json_text(&j, "output", options->output);
         cli_end_json(&j);
     } else {
-        print_words(report, options, output_words(options->output));
+        scene_write_words(report, options->output, output_words(options->output));
     }
     return options->check && report->count != 0 ? CLI_YES : CLI_OK;
 }
 
+/* Now, or what SOURCE_DATE_EPOCH says, for reports that can be compared. */
+static void make_date(char date[32]) {
+    const char *given = getenv("SOURCE_DATE_EPOCH");
+    time_t now = given != NULL ? (time_t)strtoll(given, NULL, 10) : time(NULL);
+    struct tm utc;
+    if (!platform_utc(now, &utc) || strftime(date, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        snprintf(date, 32, "1970-01-01T00:00:00Z");
+}
+
+/* Files that people read tell how deep clashes are, whether that was asked for or not. */
+static bool has_depth(const options *options) {
+    const char *format = options->output != NULL
+                             ? endings_format(options->output, options->format, scene_formats)
+                             : NULL;
+    return options->depth || endings_is(format, "bcf") || endings_is(format, "html");
+}
+
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
+    char text[160];
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL && !(options->clearance >= 0.0 && options->clearance <= 1e300))
         misuse = "--clearance needs a distance that is not negative";
-    if (misuse == NULL && kind_of(options->output) == KIND_UNKNOWN)
-        misuse = "the report's name must end in .csv, .json, .html or .bcf";
+    if (misuse == NULL) misuse = packages_misuse(&options->packages, text, sizeof(text));
+    if (misuse == NULL && options->touching && options->no_touching)
+        misuse = "--touching and --no-touching exclude each other";
     if (misuse != NULL) return cli_misuse(cli, misuse);
-    scene_parts parts = {.often = options->depth};
-    scene_report report = {
-        .parts = &parts, .clearance = options->clearance, .depth = options->depth};
+    scene_parts parts = {.several = count > 1};
+    scene_report report = {.parts = &parts,
+                           .clearance = options->clearance,
+                           .depth = has_depth(options),
+                           .no_touching = options->no_touching,
+                           .touching = options->touching,
+                           .baseline = options->baseline,
+                           .ignore = options->ignore};
+    make_date(report.date);
     int code = run_report(cli, options, count, paths, &parts, &report);
-    free(report.clashes);
+    scene_report_free(&report);
     scene_parts_free(&parts);
     return code;
 }

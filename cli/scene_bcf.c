@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Clash reports as BCF 3.0 (BIM Collaboration Format, buildingSMART): a ZIP archive with one topic
- * per clash and a viewpoint that looks at it. Files are stored without compression. GUIDs are
- * hashes of the parts' names and numbers, so that the same clash has the same GUID in the next
- * report. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
+ * per clash, a viewpoint that looks at it, and a picture. Files are stored without compression. The
+ * GUID of a topic is that of the clash, so that the next report names it the same. Parts are known
+ * by their IFC GUIDs where their names have one, as exporters of IFC write it, else by their names.
+ * Parts that only touch are no topics unless that is asked for: where things stand on each other,
+ * they must. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "cli/encode.h"
+#include "cli/interrupt.h"
+#include "cli/paint.h"
+#include "cli/platform.h"
 #include "cli/scene_report.h"
 #include "cli/text.h"
 
@@ -26,16 +30,6 @@ typedef struct zip {
     zip_entry *entries;
     uint64_t count, capacity;
 } zip;
-
-/* CRC-32 of ISO 3309, bit by bit: files are small. */
-static uint32_t checksum(const char *bytes, size_t size) {
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < size; ++i) {
-        crc ^= (unsigned char)bytes[i];
-        for (int k = 0; k < 8; ++k) crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xEDB88320) : 0);
-    }
-    return ~crc;
-}
 
 static void put(zip *z, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; ++i) putc((int)(value >> (8 * i) & 0xFF), z->out);
@@ -72,7 +66,8 @@ static bool zip_add(zip *z, const char *name, const char *bytes, size_t size) {
         z->capacity = capacity;
     }
     zip_entry *e = &z->entries[z->count++];
-    *e = (zip_entry){.check = checksum(bytes, size), .size = (uint32_t)size, .offset = z->offset};
+    *e = (zip_entry){
+        .check = encode_crc32(0, bytes, size), .size = (uint32_t)size, .offset = z->offset};
     snprintf(e->name, sizeof(e->name), "%s", name);
     put(z, UINT32_C(0x04034B50), 4);
     put_fields(z, e);
@@ -108,37 +103,35 @@ static void zip_end(zip *z) {
 
 /* ---- Topics ---------------------------------------------------------------------------------- */
 
-/* More topics do not fit the 16 bits that count the files of an archive, two per topic. */
-#define MOST_TOPICS 32000u
+/* More topics do not fit the 16 bits that count the files of an archive, three per topic. */
+#define MOST_TOPICS 21800u
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    carom_random random = {hash ^ value};
-    return carom_random_next(&random);
+/* The namespace of viewpoints and comments, drawn at random once. */
+static const unsigned char view_space[16] = {0xd2, 0x44, 0x7b, 0x19, 0x0a, 0xe8, 0x47, 0x35,
+                                             0xb1, 0x6f, 0x58, 0x93, 0x2c, 0xd0, 0x74, 0xaf};
+
+/* A GUID of something that belongs to a clash. */
+static void make_guid(const scene_clash *clash, char what, char guid[GUID_SIZE]) {
+    char key[GUID_SIZE + 1];
+    memcpy(key, clash->guid, GUID_SIZE - 1);
+    key[GUID_SIZE - 1] = what;
+    guid_make(view_space, key, GUID_SIZE, guid);
 }
 
-static uint64_t hash_part(uint64_t hash, const scene_part *part) {
-    for (const char *at = part->name; *at != '\0'; ++at) hash = mix(hash, (unsigned char)*at);
-    return mix(hash, part->number);
-}
+#define IFC_GUID 22u /* letters of a GUID of IFC, in its own base 64 */
 
-/* A GUID from the two parts; `salt` tells topics and viewpoints apart. */
-static void make_guid(const scene_part *a, const scene_part *b, uint64_t salt, char guid[37]) {
-    carom_random random = {hash_part(hash_part(mix(0, salt), a), b)};
-    uint64_t x = carom_random_next(&random), y = carom_random_next(&random);
-    x = (x & ~UINT64_C(0xF000)) | UINT64_C(0x4000); /* version 4 */
-    y = (y & ~(UINT64_C(3) << 62)) | UINT64_C(2) << 62;
-    snprintf(guid, 37, "%08llx-%04llx-%04llx-%04llx-%012llx", (unsigned long long)(x >> 32),
-             (unsigned long long)(x >> 16 & 0xFFFF), (unsigned long long)(x & 0xFFFF),
-             (unsigned long long)(y >> 48), (unsigned long long)(y & 0xFFFFFFFFFFFF));
-}
-
-/* Now, or what SOURCE_DATE_EPOCH says, for reports that can be compared. */
-static void make_date(char date[32]) {
-    const char *given = getenv("SOURCE_DATE_EPOCH");
-    time_t now = given != NULL ? (time_t)strtoll(given, NULL, 10) : time(NULL);
-    struct tm *utc = gmtime(&now);
-    if (utc == NULL || strftime(date, 32, "%Y-%m-%dT%H:%M:%SZ", utc) == 0)
-        snprintf(date, 32, "1970-01-01T00:00:00Z");
+/* The GUID of IFC in a name, the last of its words that looks like one; NULL: none. */
+static const char *find_ifc_guid(const char *name) {
+    static const char letters[] =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$";
+    const char *found = NULL;
+    while (*name != '\0') {
+        size_t length = strspn(name, letters);
+        if (length == IFC_GUID && *name <= '3') found = name; /* 128 bits: the first has two */
+        name += length;
+        name += strcspn(name, letters);
+    }
+    return found;
 }
 
 static void put_point(FILE *out, const char *name, carom_vec3 p) {
@@ -146,7 +139,10 @@ static void put_point(FILE *out, const char *name, carom_vec3 p) {
 }
 
 static void put_component(FILE *out, const scene_part *part) {
-    fputs("<Component><OriginatingSystem>carom</OriginatingSystem><AuthoringToolId>", out);
+    const char *ifc = find_ifc_guid(part->name);
+    fputs("<Component", out);
+    if (ifc != NULL) fprintf(out, " IfcGuid=\"%.*s\"", (int)IFC_GUID, ifc);
+    fputs("><OriginatingSystem>carom</OriginatingSystem><AuthoringToolId>", out);
     text_put_xml(out, part->title);
     fputs("</AuthoringToolId></Component>", out);
 }
@@ -156,35 +152,13 @@ typedef struct topic {
     const scene_clash *clash;
     const scene_part *a, *b;
     uint64_t number;
-    const char *date;
-    char guid[37], view_guid[37];
+    const char *const *inputs; /* files */
+    size_t input_count;
+    char view_guid[GUID_SIZE];
 } topic;
 
-static void put_markup(const topic *t, FILE *out) {
-    const carom_scene_contact *c = &t->clash->contact;
-    fprintf(out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Markup><Topic Guid=\"%s\" "
-            "TopicType=\"Clash\" TopicStatus=\"Open\"><Title>",
-            t->guid);
-    text_put_xml(out, t->a->title);
-    fputs(", ", out);
-    text_put_xml(out, t->b->title);
-    fprintf(out,
-            "</Title><Index>%llu</Index><CreationDate>%s</CreationDate>"
-            "<CreationAuthor>carom</CreationAuthor><Description>%s",
-            (unsigned long long)t->number, t->date, scene_relation_name(t->clash->relation));
-    if (t->clash->relation == SCENE_CLOSE) fprintf(out, ", distance %.9g", c->distance);
-    if (t->clash->has_volume) fprintf(out, ", volume %.9g", c->volume);
-    if (c->depth > 0.0) fprintf(out, ", depth %.9g", c->depth);
-    fprintf(out,
-            "</Description><Viewpoints><ViewPoint Guid=\"%s\"><Viewpoint>viewpoint.bcfv"
-            "</Viewpoint></ViewPoint></Viewpoints></Topic></Markup>\n",
-            t->view_guid);
-}
-
-/* A camera in front of, right of and above the clash, in metres. */
-static void put_viewpoint(const topic *t, FILE *out) {
-    double metres = t->report->parts->metres > 0.0 ? t->report->parts->metres : 1.0;
+/* How far around the clash there is something to see. */
+static double size_of(const topic *t) {
     const carom_scene_contact *c = &t->clash->contact;
     carom_vec3 p = scene_clash_point(t->report, t->clash);
     double size = cbrt(fabs(c->volume)) + c->depth + c->distance;
@@ -192,8 +166,81 @@ static void put_viewpoint(const topic *t, FILE *out) {
         carom_vec3 q = c->points[i].point_a;
         size = fmax(size, hypot(hypot(q.x - p.x, q.y - p.y), q.z - p.z));
     }
-    double far = (size > 0.0 ? 4.0 * size : 1.0) * metres;
-    static const double across = 0.57735026918962576; /* 1 / sqrt 3 */
+    return size;
+}
+
+/* What, how deep, which way. */
+static void put_description(const topic *t, FILE *out) {
+    const carom_scene_contact *c = &t->clash->contact;
+    char direction[SCENE_DIRECTION_SIZE];
+    fputs(scene_relation_name(t->clash->relation), out);
+    if (t->clash->relation == SCENE_CLOSE) fprintf(out, ", distance %.9g", c->distance);
+    if (t->clash->has_volume) fprintf(out, ", volume %.9g", c->volume);
+    if (scene_has_depth(t->clash)) fprintf(out, ", depth %.9g", c->depth);
+    if (!scene_has_direction(t->clash)) return;
+    scene_put_direction(c->normal, direction);
+    fprintf(out,
+            scene_has_depth(t->clash) ? ": move the second part along %s"
+                                      : ": the second part is along %s",
+            direction);
+    if (scene_depth_is_least(t->clash)) fputs("; no other way is shorter", out);
+}
+
+static bool is_blank(const char *text) {
+    return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static void put_header(const topic *t, FILE *out) {
+    fputs("<Header><Files>", out);
+    for (size_t i = 0; i < t->input_count; ++i) {
+        if (is_blank(t->inputs[i])) continue;
+        fputs("<File><Filename>", out);
+        text_put_xml(out, display_file_name(t->inputs[i]));
+        fprintf(out, "</Filename><Date>%s</Date></File>", t->report->date);
+    }
+    fputs("</Files></Header>", out);
+}
+
+static void put_markup(const topic *t, FILE *out) {
+    const char *change = scene_change_name(t->clash->change);
+    char guid[GUID_SIZE];
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Markup>", out);
+    put_header(t, out);
+    fprintf(out, "<Topic Guid=\"%s\" TopicType=\"Clash\" TopicStatus=\"%s\"><Title>",
+            t->clash->guid, scene_status_name(t->clash->status));
+    text_put_xml(out, t->a->title);
+    fputs(", ", out);
+    text_put_xml(out, t->b->title);
+    fprintf(out, "</Title><Index>%llu</Index><Labels><Label>%s</Label>",
+            (unsigned long long)t->number, scene_relation_name(t->clash->relation));
+    if (change != NULL) fprintf(out, "<Label>%s</Label>", change);
+    fprintf(out,
+            "</Labels><CreationDate>%s</CreationDate><CreationAuthor>carom</CreationAuthor>"
+            "<Description>",
+            t->report->date);
+    put_description(t, out);
+    fputs("</Description>", out);
+    if (!is_blank(t->clash->note)) {
+        make_guid(t->clash, 'c', guid);
+        fprintf(out,
+                "<Comments><Comment Guid=\"%s\"><Date>%s</Date><Author>carom</Author><Comment>",
+                guid, t->report->date);
+        text_put_xml(out, t->clash->note);
+        fprintf(out, "</Comment><Viewpoint Guid=\"%s\"/></Comment></Comments>", t->view_guid);
+    }
+    fprintf(out,
+            "<Viewpoints><ViewPoint Guid=\"%s\"><Viewpoint>viewpoint.bcfv</Viewpoint>"
+            "<Snapshot>snapshot.png</Snapshot></ViewPoint></Viewpoints></Topic></Markup>\n",
+            t->view_guid);
+}
+
+static const double across = 0.57735026918962576; /* 1 / sqrt 3 */
+
+/* A camera in front of, right of and above the clash, in metres. */
+static void put_viewpoint(const topic *t, FILE *out) {
+    double metres = t->report->parts->metres > 0.0 ? t->report->parts->metres : 1.0;
+    carom_vec3 p = scene_clash_point(t->report, t->clash);
+    double size = size_of(t), far = (size > 0.0 ? 4.0 * size : 1.0) * metres;
     carom_vec3 direction = {-across, across, -across};
     carom_vec3 up = {-0.40824829046386302, 0.40824829046386302, 0.81649658092772603};
     carom_vec3 at = {p.x * metres - far * direction.x, p.y * metres - far * direction.y,
@@ -204,8 +251,13 @@ static void put_viewpoint(const topic *t, FILE *out) {
             t->view_guid);
     put_component(out, t->a);
     put_component(out, t->b);
-    fputs("</Selection><Visibility DefaultVisibility=\"true\"/></Components><PerspectiveCamera>",
+    fputs("</Selection><Visibility DefaultVisibility=\"true\"/><Coloring>"
+          "<Color Color=\"5C94D6\"><Components>",
           out);
+    put_component(out, t->a);
+    fputs("</Components></Color><Color Color=\"EDA84D\"><Components>", out);
+    put_component(out, t->b);
+    fputs("</Components></Color></Coloring></Components><PerspectiveCamera>", out);
     put_point(out, "CameraViewPoint", at);
     put_point(out, "CameraDirection", direction);
     put_point(out, "CameraUpVector", up);
@@ -218,44 +270,92 @@ typedef void put_fn(const topic *t, FILE *out);
 
 /* Adds the file that `write` writes to the folder of a topic. */
 static bool add_file(zip *z, const topic *t, const char *name, put_fn *write) {
-    char path[96], *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL) return false;
-    write(t, memory);
-    bool good = fclose(memory) == 0;
-    snprintf(path, sizeof(path), "%s/%s", t->guid, name);
-    good = good && zip_add(z, path, text, size);
-    free(text);
+    char path[96];
+    platform_memory text;
+    if (!platform_open_memory(&text)) return false;
+    write(t, text.file);
+    bool good = platform_close_memory(&text);
+    snprintf(path, sizeof(path), "%s/%s", t->clash->guid, name);
+    good = good && zip_add(z, path, text.bytes, text.size);
+    free(text.bytes);
     return good;
 }
 
-carom_status scene_write_bcf(const scene_report *report, FILE *out) {
+#define SNAPSHOT_WIDTH  400u /* pixels; some 30 ms and 30 KB each */
+#define SNAPSHOT_HEIGHT 300u
+
+/* Adds a picture of the two parts from where the viewpoint is. */
+static carom_status add_snapshot(cli *cli, zip *z, const topic *t) {
+    char path[96];
+    platform_memory png;
+    display d = {0};
+    double seen = size_of(t);
+    paint_view view = {.at = scene_clash_point(t->report, t->clash),
+                       .radius = seen > 0.0 ? 3.0 * seen : 0.0,
+                       .towards = {across, -across, across}};
+    if (!platform_open_memory(&png)) return CAROM_NO_MEMORY;
+    carom_status status = scene_show_clash(cli, t->report, t->clash, &d);
+    if (status == CAROM_OK)
+        status = paint_png(&d, &view, SNAPSHOT_WIDTH, SNAPSHOT_HEIGHT, png.file);
+    if (!platform_close_memory(&png)) status = CAROM_NO_MEMORY;
+    snprintf(path, sizeof(path), "%s/snapshot.png", t->clash->guid);
+    if (status == CAROM_OK && !zip_add(z, path, png.bytes, png.size)) status = CAROM_NO_MEMORY;
+    display_free(&d);
+    free(png.bytes);
+    return status == CAROM_OK && interrupt_seen() ? CAROM_CANCELLED : status;
+}
+
+/* The files that all topics share. */
+static bool add_common(zip *z) {
     static const char version[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                                   "<Version VersionId=\"3.0\"/>\n";
-    static const char extensions[] =
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<Extensions><TopicTypes><TopicType>Clash</TopicType></TopicTypes>"
-        "<TopicStatuses><TopicStatus>Open</TopicStatus></TopicStatuses></Extensions>\n";
-    char date[32];
+    platform_memory text;
+    if (!platform_open_memory(&text)) return false;
+    FILE *memory = text.file;
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Extensions><TopicTypes>"
+          "<TopicType>Clash</TopicType></TopicTypes><TopicStatuses>",
+          memory);
+    for (int i = 0; i < SCENE_STATUSES; ++i)
+        fprintf(memory, "<TopicStatus>%s</TopicStatus>", scene_status_name((scene_status)i));
+    fputs("</TopicStatuses><TopicLabels>", memory);
+    for (int i = 0; i < SCENE_RELATIONS; ++i)
+        fprintf(memory, "<TopicLabel>%s</TopicLabel>", scene_relation_name((scene_relation)i));
+    for (int i = SCENE_CAME; i < SCENE_CHANGES; ++i)
+        fprintf(memory, "<TopicLabel>%s</TopicLabel>", scene_change_name((scene_change)i));
+    fputs("</TopicLabels></Extensions>\n", memory);
+    bool good = platform_close_memory(&text) &&
+                zip_add(z, "bcf.version", version, sizeof(version) - 1) &&
+                zip_add(z, "extensions.xml", text.bytes, text.size);
+    free(text.bytes);
+    return good;
+}
+
+carom_status scene_write_bcf(cli *cli, const scene_report *report, FILE *out) {
     zip z = {.out = out};
-    make_date(date);
-    if (report->count > MOST_TOPICS) return CAROM_TOO_LARGE;
-    bool good = zip_add(&z, "bcf.version", version, sizeof(version) - 1) &&
-                zip_add(&z, "extensions.xml", extensions, sizeof(extensions) - 1);
-    for (uint64_t i = 0; i < report->count && good; ++i) {
+    uint64_t number = 0;
+    carom_status status = CAROM_OK;
+    if (report->count > MOST_TOPICS) {
+        snprintf(cli->message, sizeof(cli->message),
+                 "BCF files hold at most %u clashes, there are %llu: leave some out (--ignore)",
+                 MOST_TOPICS, (unsigned long long)report->count);
+        return CAROM_TOO_LARGE;
+    }
+    bool good = add_common(&z);
+    for (uint64_t i = 0; i < report->count && good && status == CAROM_OK; ++i) {
         const scene_clash *clash = &report->clashes[i];
+        if (clash->relation == SCENE_TOUCHING && !report->touching) continue;
         topic t = {.report = report,
                    .clash = clash,
                    .a = &report->parts->data[clash->a],
                    .b = &report->parts->data[clash->b],
-                   .number = i,
-                   .date = date};
-        make_guid(t.a, t.b, 1, t.guid);
-        make_guid(t.a, t.b, 2, t.view_guid);
+                   .number = number++,
+                   .inputs = (const char *const *)cli->inputs,
+                   .input_count = cli->input_count};
+        make_guid(clash, 'v', t.view_guid);
         good = add_file(&z, &t, "markup.bcf", put_markup) &&
                add_file(&z, &t, "viewpoint.bcfv", put_viewpoint);
+        if (good) status = add_snapshot(cli, &z, &t);
     }
     zip_end(&z);
-    return good ? CAROM_OK : CAROM_NO_MEMORY;
+    return good ? status : CAROM_NO_MEMORY;
 }

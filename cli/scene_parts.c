@@ -138,18 +138,61 @@ static carom_status prepare(cli *cli, bool often, scene_part *part) {
     return status;
 }
 
-carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom_mesh *mesh,
+/* The name of a file without folders. */
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static char *make_name(const scene_parts *parts, const char *file, const char *group) {
+    const char *of_file = file_name(file);
+    char number[32];
+    snprintf(number, sizeof(number), "part_%llu",
+             (unsigned long long)(parts->next_number - parts->first_number));
+    if (group != NULL && *group == '\0') group = number;
+    size_t size = strlen(of_file) + (group != NULL ? strlen(group) : 0) + 2;
+    char *name = malloc(size);
+    if (name == NULL) return NULL;
+    if (group == NULL)
+        snprintf(name, size, "%s", of_file);
+    else
+        snprintf(name, size, "%s%s%s", parts->several ? of_file : "", parts->several ? "/" : "",
+                 group);
+    return name;
+}
+
+static void include(carom_bounds *box, carom_vec3 p, double r) {
+    box->low = (carom_vec3){fmin(box->low.x, p.x - r), fmin(box->low.y, p.y - r),
+                            fmin(box->low.z, p.z - r)};
+    box->high = (carom_vec3){fmax(box->high.x, p.x + r), fmax(box->high.y, p.y + r),
+                             fmax(box->high.z, p.z + r)};
+}
+
+/* The box of a mesh; of a shape that of a ball around it. */
+static carom_bounds box_of(const scene_part *part) {
+    const carom_convex *c = &part->object.convex;
+    carom_bounds box = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+    carom_mesh_view view;
+    if (part->mesh == NULL)
+        include(&box, part->object.pose.t,
+                c->half.x + c->half.y + c->half.z + c->radius + c->half_height + c->margin);
+    else if (carom_mesh_get_view(part->mesh, &view) == CAROM_OK)
+        for (uint64_t i = 0; i < 3 * view.face_count; ++i)
+            include(&box, scene_part_corner(part, &view, i / 3, (int)(i % 3)), 0.0);
+    return box;
+}
+
+carom_status scene_parts_add(cli *cli, const char *file, const char *group, carom_mesh *mesh,
                              const carom_convex *shape, const carom_pose *pose, uint32_t link,
                              scene_parts *parts) {
-    char *copy = malloc(strlen(name) + 1);
-    if (copy == NULL || !reserve(parts)) {
-        free(copy);
+    char *name = make_name(parts, file, group);
+    if (name == NULL || !reserve(parts)) {
+        free(name);
         carom_mesh_destroy(mesh);
         return CAROM_NO_MEMORY;
     }
-    memcpy(copy, name, strlen(name) + 1);
     scene_part *part = &parts->data[parts->count++];
-    *part = (scene_part){.name = copy,
+    *part = (scene_part){.name = name,
                          .title = names_add(&parts->titles, name, parts->next_number),
                          .number = parts->next_number,
                          .file = file,
@@ -162,13 +205,8 @@ carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom
     if (shape != NULL) part->object.convex = *shape;
     carom_status status = mesh != NULL ? prepare(cli, parts->often, part) : CAROM_OK;
     part->digest = digest_of(part);
+    part->box = box_of(part);
     return status;
-}
-
-/* The name of a file without folders. */
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
 }
 
 /* Makes a part of a packing; *added says whether the file is one. */
@@ -177,8 +215,7 @@ static carom_status add_packing(cli *cli, const char *path, scene_parts *parts, 
     *added =
         carom_packing_load(cli->context, path, CAROM_PACKING_FORMAT_GUESS, &packing) == CAROM_OK;
     if (!*added) return CAROM_OK;
-    carom_status status =
-        scene_parts_add(cli, path, file_name(path), NULL, NULL, NULL, SCENE_NO_LINK, parts);
+    carom_status status = scene_parts_add(cli, path, NULL, NULL, NULL, NULL, SCENE_NO_LINK, parts);
     if (status == CAROM_OK) {
         scene_part *part = &parts->data[parts->count - 1];
         carom_tree_def def = {.packing = packing};
@@ -186,23 +223,27 @@ static carom_status add_packing(cli *cli, const char *path, scene_parts *parts, 
         status = carom_tree_create(cli->context, &def, &part->tree);
         if (status == CAROM_OK) status = carom_tree_get_info(part->tree, &info);
         part->spheres = info.spheres;
+        carom_packing_spheres list = {0};
+        if (status == CAROM_OK) status = carom_packing_list_spheres(cli->context, packing, &list);
+        for (uint64_t i = 0; status == CAROM_OK && i < list.count; ++i)
+            include(&part->box, list.data[i].centre, list.data[i].radius);
+        carom_packing_spheres_free(&list);
         part->object.kind = CAROM_SCENE_OBJECT_KIND_PACKING;
         part->object.borrowed_tree = part->tree;
+        part->packing = packing;
+        packing = NULL;
     }
     carom_packing_destroy(packing);
     return status;
-}
-
-/* The name of a part; that of a file's only part is the file's, without folders. */
-static const char *name_of(const carom_mesh_view *view, uint64_t part, const char *path) {
-    const char *name = parts_name(view, part);
-    return *name != '\0' || view->part_count != 1 ? name : file_name(path);
 }
 
 static carom_status add_parts(cli *cli, const char *path, const carom_mesh_view *view,
                               scene_parts *list) {
     parts p;
     carom_status status = parts_open(view, &p) ? CAROM_OK : CAROM_NO_MEMORY;
+    uint64_t with_faces = 0;
+    for (uint64_t i = 0; i < view->part_count && status == CAROM_OK; ++i)
+        with_faces += parts_face_count(&p, i) != 0;
     for (uint64_t i = 0; i < view->part_count && status == CAROM_OK; ++i) {
         carom_mesh_view one;
         carom_mesh *mesh = NULL;
@@ -215,8 +256,8 @@ static carom_status add_parts(cli *cli, const char *path, const carom_mesh_view 
         one.properties = NULL;
         status = carom_mesh_create(cli->context, &one, &mesh);
         if (status == CAROM_OK)
-            status = scene_parts_add(cli, path, name_of(view, i, path), mesh, NULL, NULL,
-                                     SCENE_NO_LINK, list);
+            status = scene_parts_add(cli, path, with_faces > 1 ? parts_name(view, i) : NULL, mesh,
+                                     NULL, NULL, SCENE_NO_LINK, list);
     }
     parts_close(&p);
     return status;
@@ -226,6 +267,7 @@ carom_status scene_parts_add_meshes(cli *cli, const char *path, int from, scene_
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_mesh_origin origin;
+    parts->first_number = parts->next_number;
     carom_status status = meshes_read(cli, path, from, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_origin(mesh, &origin);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
@@ -251,6 +293,7 @@ void scene_parts_free(scene_parts *parts) {
         carom_solid_destroy(parts->data[i].solid);
         carom_soup_destroy(parts->data[i].soup);
         carom_tree_destroy(parts->data[i].tree);
+        carom_packing_destroy(parts->data[i].packing);
         carom_mesh_destroy(parts->data[i].mesh);
         free(parts->data[i].name);
     }

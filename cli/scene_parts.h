@@ -9,7 +9,7 @@
 #define SCENE_NO_LINK UINT32_MAX
 
 typedef struct scene_part {
-    char *name;        /* as the file has it; "": it has none */
+    char *name;        /* FILE/GROUP; see scene_parts_add */
     const char *title; /* under which it is written: different for all parts (names.h) */
     uint64_t number;   /* over all files; parts without faces have a number but are not here */
     const char *file;
@@ -20,36 +20,43 @@ typedef struct scene_part {
     carom_soup *soup;  /* where it is not closed */
     carom_solid *solid;
     carom_tree *tree; /* of a packing */
+    carom_packing *packing;
     uint64_t spheres;
     uint64_t triangles;
-    uint64_t digest; /* of the posed triangles, in any order */
+    uint64_t digest;  /* of the posed triangles, in any order */
+    carom_bounds box; /* around the posed part */
 } scene_part;
 
 typedef struct scene_parts {
     scene_part *data;
     uint64_t count, capacity;
-    uint64_t next_number;
-    names titles;        /* of all parts, in their order */
-    carom_pair *ignored; /* indices of parts that are not asked */
+    uint64_t next_number, first_number; /* of the next part; of the first of its file */
+    names titles;                       /* of all parts, in their order */
+    carom_pair *ignored;                /* indices of parts whose pairs are not tested */
     uint64_t ignored_count, ignored_capacity;
     double metres; /* the length of a unit, where a file says it; else 0 */
-    bool often;    /* pairs will be asked many times each: prepare parts for that, which takes twice
+    bool several;  /* there are several files: names begin with theirs */
+    bool often;    /* pairs are tested many times each: prepare parts for that, which takes twice
                       as long */
 } scene_parts;
 
 /* Adds all parts of a mesh file, or a packing: a PLY file of vertices with radii and no faces. */
 carom_status scene_parts_add_meshes(cli *cli, const char *path, int from, scene_parts *parts);
 
-/* Adds one part: a mesh, which it takes, or a convex shape (mesh NULL). The name is copied. */
-carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom_mesh *mesh,
+/* Adds one part: a mesh, which it takes, or a convex shape (mesh NULL). `group` is what the file
+ * calls it. Its name is that of the file, without folders, and the group's: FILE/GROUP. The file's
+ * is left out where there is only one. A group without a name is called part_N, by its number in
+ * the file; a part that is alone in its file (group NULL) is called as the file. */
+carom_status scene_parts_add(cli *cli, const char *file, const char *group, carom_mesh *mesh,
                              const carom_convex *shape, const carom_pose *pose, uint32_t link,
                              scene_parts *parts);
 
 /* How a robot is read. */
 typedef struct scene_robot_def {
-    const char *srdf;   /* a file with pairs of links to ignore; or NULL */
-    const char *joints; /* NAME=VALUE,NAME=VALUE in radians and metres; NULL: all 0 */
-    bool visual;        /* visual elements, not those for collision */
+    const char *srdf;         /* a file with pairs of links to ignore; or NULL */
+    const char *joints;       /* NAME=VALUE,NAME=VALUE in radians and metres; NULL: all 0 */
+    bool visual;              /* visual elements, not those for collision */
+    const arg_list *packages; /* values of --package (packages.h); or NULL */
 } scene_robot_def;
 
 /* Adds the elements of a robot's links. Pairs of elements of one link, of links that a joint
@@ -58,12 +65,12 @@ carom_status scene_parts_add_urdf(cli *cli, const char *path, const scene_robot_
                                   scene_parts *parts);
 
 /* Visits the elements of a robot's links, link by link: each in the frame of its link, where
- * `origin` places it. `mesh` is that of the element, triangles, or NULL where it is a convex shape.
+ * `origin` poses it. `mesh` is that of the element, triangles, or NULL where it is a convex shape.
  * A visit that fails ends it. */
 typedef carom_status scene_urdf_fn(void *user, const char *link, const carom_pose *origin,
                                    const carom_mesh *mesh, const carom_convex *shape);
-carom_status scene_urdf_each(cli *cli, const char *path, bool visual, scene_urdf_fn *visit,
-                             void *user);
+carom_status scene_urdf_each(cli *cli, const char *path, const scene_robot_def *def,
+                             scene_urdf_fn *visit, void *user);
 
 /* The text of a file; free with free(). */
 carom_status scene_urdf_text(cli *cli, const char *path, char **text, size_t *size);

@@ -3,22 +3,22 @@
  * belong together are ignored. urdf.c reads the files. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/input.h"
 #include "cli/meshes.h"
+#include "cli/packages.h"
 #include "cli/scene_parts.h"
 #include "cli/urdf.h"
 
-#define NAME         (2 * URDF_NAME_SIZE) /* bytes: link/element */
-#define PATH         4096u                /* bytes of a path */
-#define MOST_BYTES   (UINT64_C(1) << 28)  /* of a URDF or SRDF file: half a million links */
-#define MOST_FOLDERS 8                    /* above the file that are searched for packages */
+#define NAME       (2 * URDF_NAME_SIZE) /* bytes: link/element */
+#define PATH       4096u                /* bytes of a path */
+#define MOST_BYTES (UINT64_C(1) << 28)  /* of a URDF or SRDF file: half a million links */
 
 /* A robot and the file that it is from. */
 typedef struct robot {
     cli *cli;
     const char *path;
+    const arg_list *packages; /* or NULL */
     char *text;
     size_t size;
     urdf urdf;
@@ -27,34 +27,12 @@ typedef struct robot {
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 carom_status scene_urdf_text(cli *cli, const char *path, char **text, size_t *size) {
-    input in;
-    char *data = NULL;
-    size_t used = 0, capacity = 0;
+    char reason[256];
     uint64_t limit = cli->limit_input < MOST_BYTES ? cli->limit_input : MOST_BYTES;
-    bool good = input_open(&in, path, limit);
-    for (size_t got = 1; good && got != 0; used += got) {
-        if (capacity - used < INPUT_BUFFER) {
-            capacity = 2 * capacity + 2 * INPUT_BUFFER;
-            char *larger = realloc(data, capacity);
-            if (larger == NULL) {
-                in.status = CAROM_NO_MEMORY;
-                snprintf(in.reason, sizeof(in.reason), "no memory for its text");
-                break;
-            }
-            data = larger;
-        }
-        got = input_read(&in, data + used, INPUT_BUFFER);
-    }
-    if (in.status != CAROM_OK) {
-        snprintf(cli->message, sizeof(cli->message), "%.200s: %s", path, in.reason);
-        free(data);
-        data = NULL;
-        used = 0;
-    }
-    input_close(&in);
-    *text = data;
-    *size = used;
-    return in.status;
+    carom_status status = input_all(path, limit, text, size, reason, sizeof(reason));
+    if (status != CAROM_OK)
+        snprintf(cli->message, sizeof(cli->message), "%.200s: %s", path, reason);
+    return status;
 }
 
 /* Names what was not understood, once per kind. */
@@ -70,7 +48,7 @@ static void warn(const char *path, urdf *u) {
 }
 
 static carom_status read_robot(cli *cli, const char *path, const scene_robot_def *def, robot *r) {
-    *r = (robot){.cli = cli, .path = path};
+    *r = (robot){.cli = cli, .path = path, .packages = def->packages};
     carom_status status = scene_urdf_text(cli, path, &r->text, &r->size);
     if (status != CAROM_OK) return status;
     urdf_def how = {path, r->text, r->size, def->visual, def->joints};
@@ -88,33 +66,6 @@ static void free_robot(robot *r) {
 }
 
 /* ---- Meshes ---------------------------------------------------------------------------------- */
-
-/* The file of a mesh: as it is, or beside the URDF file; a package is looked for in the folders
- * above. */
-static void find_file(const char *urdf, const char *name, char *path, size_t size) {
-    char folder[PATH];
-    const char *inside = name, *slash = strrchr(urdf, '/');
-    snprintf(folder, sizeof(folder), "%.*s", slash != NULL ? (int)(slash - urdf) : 1,
-             slash != NULL ? urdf : ".");
-    if (strncmp(name, "file://", 7) == 0) inside = name + 7;
-    bool package = strncmp(name, "package://", 10) == 0;
-    if (package) inside = name + 10 + strspn(name + 10, "/"); /* some write package:/// */
-    snprintf(path, size, "%s", inside);
-    if (*inside == '/') return;
-    for (int up = 0; up < MOST_FOLDERS; ++up) {
-        snprintf(path, size, "%.2000s/%.2000s", folder, inside);
-        if (access(path, R_OK) == 0) return;
-        const char *rest = package ? strchr(inside, '/') : NULL;
-        if (rest != NULL) {
-            snprintf(path, size, "%.2000s%.2000s", folder, rest);
-            if (access(path, R_OK) == 0) return;
-        }
-        if (!package) return;
-        size_t length = strlen(folder);
-        if (length + 4 > sizeof(folder)) return;
-        memcpy(folder + length, "/..", 4);
-    }
-}
 
 /* Turns all triangles round, as a mirror does. */
 static uint32_t *mirrored(const carom_mesh_view *view) {
@@ -162,8 +113,9 @@ static carom_status load_mesh(const robot *r, const urdf_element *e, carom_mesh 
     char path[PATH];
     *mesh = NULL;
     if (e->file == NULL) return CAROM_OK;
-    find_file(r->path, e->file, path, sizeof(path));
-    carom_status status = meshes_load(r->cli, path, CAROM_MESH_FORMAT_GUESS, false, mesh);
+    carom_status status = packages_find(r->cli, r->packages, r->path, e->file, path, sizeof(path));
+    if (status != CAROM_OK) return status;
+    status = meshes_load(r->cli, path, CAROM_MESH_FORMAT_GUESS, false, mesh);
     if (status == CAROM_OK) status = meshes_triangulate(r->cli, false, mesh);
     if (status == CAROM_OK) status = scale_mesh(r->cli, e->scale, mesh);
     if (status != CAROM_OK) {
@@ -230,6 +182,7 @@ carom_status scene_parts_add_urdf(cli *cli, const char *path, const scene_robot_
     robot r;
     carom_status status = read_robot(cli, path, def, &r);
     robot_parts own = {&r.urdf, parts, parts->count};
+    parts->first_number = parts->next_number;
     for (uint32_t i = 0; i < r.urdf.element_count && status == CAROM_OK; ++i)
         status = add_part(&r, &r.urdf.elements[i], parts);
     for (uint32_t i = 0; i < r.urdf.link_count && status == CAROM_OK; ++i) {
@@ -243,11 +196,10 @@ carom_status scene_parts_add_urdf(cli *cli, const char *path, const scene_robot_
     return status;
 }
 
-carom_status scene_urdf_each(cli *cli, const char *path, bool visual, scene_urdf_fn *visit,
-                             void *user) {
+carom_status scene_urdf_each(cli *cli, const char *path, const scene_robot_def *def,
+                             scene_urdf_fn *visit, void *user) {
     robot r;
-    const scene_robot_def def = {.visual = visual};
-    carom_status status = read_robot(cli, path, &def, &r);
+    carom_status status = read_robot(cli, path, def, &r);
     for (uint32_t i = 0; i < r.urdf.element_count && status == CAROM_OK; ++i) {
         const urdf_element *e = &r.urdf.elements[i];
         carom_mesh *mesh;

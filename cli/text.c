@@ -52,6 +52,22 @@ text_character text_next(const char **text) {
     return c;
 }
 
+static int small_letter(char c) {
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
+}
+
+int text_compare_caseless_n(const char *a, const char *b, size_t most) {
+    for (size_t i = 0; i < most; ++i) {
+        int difference = small_letter(a[i]) - small_letter(b[i]);
+        if (difference != 0 || a[i] == '\0') return difference;
+    }
+    return 0;
+}
+
+int text_compare_caseless(const char *a, const char *b) {
+    return text_compare_caseless_n(a, b, SIZE_MAX);
+}
+
 size_t text_prefix(const char *text, size_t most) {
     size_t used = 0;
     while (text[used] != '\0') {

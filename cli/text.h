@@ -27,6 +27,10 @@ typedef struct text_character {
 /* Reads the character at *text, or what replaces it, and advances past it. */
 text_character text_next(const char **text);
 
+/* As strcmp and strncmp, when capital and small letters of ASCII count as the same. */
+int text_compare_caseless(const char *a, const char *b);
+int text_compare_caseless_n(const char *a, const char *b, size_t most);
+
 /* The longest beginning of the text with at most `most` bytes that cuts no character. */
 size_t text_prefix(const char *text, size_t most);
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/platform.h"
 #include "cli/xml.h"
 
 #define MOST_VALUE 1e100 /* of any number, so that products of a few are finite */
@@ -29,8 +30,7 @@ typedef struct reader {
     carom_status status;
 } reader;
 
-__attribute__((format(printf, 3, 4))) static bool fail(reader *r, size_t line, const char *format,
-                                                       ...) {
+PLATFORM_PRINTF(3, 4) static bool fail(reader *r, size_t line, const char *format, ...) {
     va_list arguments;
     if (r->status != CAROM_OK) return false;
     urdf *robot = r->robot;
@@ -496,8 +496,8 @@ static urdf_joint *find_joint(urdf *robot, const char *name) {
 
 /* ---- Values of joints ------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 3, 4))) static bool refuse_joint(reader *r, const char *text,
-                                                               const char *format, ...) {
+PLATFORM_PRINTF(3, 4)
+static bool refuse_joint(reader *r, const char *text, const char *format, ...) {
     va_list arguments;
     urdf *robot = r->robot;
     int length = snprintf(robot->message, sizeof(robot->message), "--joints: '%.*s' ",
@@ -609,15 +609,14 @@ static bool connect(reader *r) {
 }
 
 /* Poses in the world: up to a link that has one, and back, so that each is computed once. */
-static bool place_links(reader *r) {
+static bool pose_links(reader *r) {
     urdf *robot = r->robot;
     uint32_t count = robot->link_count, depth = 0;
     uint32_t *path = malloc(((size_t)count + 1) * sizeof(*path));
-    bool *placed = calloc((size_t)count + 1, sizeof(*placed)),
-         good = path != NULL && placed != NULL;
+    bool *posed = calloc((size_t)count + 1, sizeof(*posed)), good = path != NULL && posed != NULL;
     if (!good) (void)no_memory(r);
     for (uint32_t i = 0; i < count && good; ++i) {
-        for (uint32_t at = i; at != URDF_NONE && !placed[at]; at = robot->links[at].parent) {
+        for (uint32_t at = i; at != URDF_NONE && !posed[at]; at = robot->links[at].parent) {
             if (depth == count) {
                 good =
                     fail(r, robot->links[i].line,
@@ -632,11 +631,11 @@ static bool place_links(reader *r) {
             link->in_world =
                 above != NULL ? urdf_compose(&above->in_world, &link->in_parent) : identity;
             if (above != NULL) link->in_world.q = normalised(link->in_world.q);
-            placed[path[depth - 1]] = true;
+            posed[path[depth - 1]] = true;
         }
     }
     free(path);
-    free(placed);
+    free(posed);
     return good;
 }
 
@@ -671,7 +670,7 @@ static bool read_robot(reader *r) {
             pass_over(r, without_effect, "robot");
     }
     return end_robot(r) && sort_links(r) && sort_joints(r) && set_joints(r, r->def->joints) &&
-           follow_all(r) && connect(r) && place_links(r);
+           follow_all(r) && connect(r) && pose_links(r);
 }
 
 carom_status urdf_read(const urdf_def *def, urdf *robot) {

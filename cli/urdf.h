@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* urdf.h: robots as URDF files describe them: links with elements (shapes or names of mesh files),
- * placed by the joints between them. */
+ * posed by the joints between them. */
 #ifndef CAROM_CLI_URDF_H
 #define CAROM_CLI_URDF_H
 

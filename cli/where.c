@@ -4,12 +4,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/interrupt.h"
 #include "cli/pose.h"
 
-static carom_status find_segments(cli *cli, const where_soups *s, const carom_pairs *pairs,
-                                  carom_soup_segments *segments) {
+carom_status where_find_segments(cli *cli, const where_soups *s, const carom_pairs *pairs,
+                                 carom_soup_segments *segments) {
     if (s->b == NULL)
         return carom_soup_self_segments(cli->context, s->a, pairs->data, pairs->count, segments);
     return carom_soup_cross_segments(cli->context, s->a, NULL, s->b, s->pose, pairs->data,
@@ -22,7 +23,7 @@ static bool is_pair(carom_pair a, carom_pair b) {
 
 carom_status where_keep_crossing(cli *cli, const where_soups *soups, carom_pairs *pairs) {
     carom_soup_segments segments = {0};
-    carom_status status = find_segments(cli, soups, pairs, &segments);
+    carom_status status = where_find_segments(cli, soups, pairs, &segments);
     uint64_t kept = 0, at = 0;
     for (uint64_t i = 0; i < pairs->count && status == CAROM_OK; ++i) {
         bool crossing = false;
@@ -48,14 +49,19 @@ static bool goes_on(const output *out) {
     return !interrupt_seen() && ferror(out->file) == 0;
 }
 
+carom_status where_find_gaps(cli *cli, const where_soups *s, const carom_pairs *pairs,
+                             carom_soup_gap *gaps) {
+    if (s->b == NULL)
+        return carom_soup_self_gaps(cli->context, s->a, pairs->data, pairs->count, gaps);
+    return carom_soup_cross_gaps(cli->context, s->a, NULL, s->b, s->pose, pairs->data, pairs->count,
+                                 gaps);
+}
+
 static carom_status write_nearest(cli *cli, const where_soups *s, const carom_pairs *pairs,
                                   output *out) {
     carom_soup_gap *gaps = malloc((pairs->count + 1) * sizeof(*gaps));
     if (gaps == NULL) return CAROM_NO_MEMORY;
-    carom_status status =
-        s->b == NULL ? carom_soup_self_gaps(cli->context, s->a, pairs->data, pairs->count, gaps)
-                     : carom_soup_cross_gaps(cli->context, s->a, NULL, s->b, s->pose, pairs->data,
-                                             pairs->count, gaps);
+    carom_status status = where_find_gaps(cli, s, pairs, gaps);
     for (uint64_t i = 0; i < pairs->count && status == CAROM_OK && goes_on(out); ++i)
         write_line(out, pairs->data[i], gaps[i].point_a, gaps[i].point_b);
     free(gaps);
@@ -67,7 +73,7 @@ carom_status where_write(cli *cli, const where_soups *soups, const carom_pairs *
     carom_soup_segments segments = {0};
     *lines = pairs->count;
     if (nearest) return write_nearest(cli, soups, pairs, out);
-    carom_status status = find_segments(cli, soups, pairs, &segments);
+    carom_status status = where_find_segments(cli, soups, pairs, &segments);
     *lines = segments.count;
     for (uint64_t i = 0; i < segments.count && status == CAROM_OK && goes_on(out); ++i)
         write_line(out, segments.data[i].pair, segments.data[i].p, segments.data[i].q);
@@ -77,50 +83,98 @@ carom_status where_write(cli *cli, const where_soups *soups, const carom_pairs *
 
 /* ---- PLY ------------------------------------------------------------------------------------- */
 
-static void write_vertices(const carom_mesh_view *view, const carom_pose *pose, output *out) {
+/* Both meshes as one. */
+typedef struct marked_mesh {
+    double *points;
+    float *floats;
+    uint32_t *corners;
+    uint64_t *offsets;
+    uint8_t *colours[3];
+    uint64_t vertices, faces;
+} marked_mesh;
+
+static carom_vec3 point_of(const carom_mesh_view *view, uint64_t vertex, const double *matrix) {
     bool floats = view->scalar == CAROM_SCALAR_FLOAT32;
     uint64_t stride =
         view->stride != 0 ? view->stride : 3 * (floats ? sizeof(float) : sizeof(double));
-    double m[12];
-    if (pose != NULL) pose_matrix(pose, m);
-    for (uint64_t v = 0; v < view->vertex_count && goes_on(out); ++v) {
-        const void *at = (const char *)view->positions + v * stride;
-        const float *f = at;
-        const double *d = at;
-        double p[3], q[3];
-        for (int k = 0; k < 3; ++k) p[k] = floats ? (double)f[k] : d[k];
-        for (int k = 0; k < 3; ++k)
-            q[k] = pose == NULL
-                       ? p[k]
-                       : m[4 * k] * p[0] + m[4 * k + 1] * p[1] + m[4 * k + 2] * p[2] + m[4 * k + 3];
-        fprintf(out->file, "%.17g %.17g %.17g\n", q[0], q[1], q[2]);
-    }
+    const void *at = (const char *)view->positions + vertex * stride;
+    const float *f = at;
+    const double *x = at;
+    carom_vec3 p = floats ? (carom_vec3){(double)f[0], (double)f[1], (double)f[2]}
+                          : (carom_vec3){x[0], x[1], x[2]};
+    return matrix != NULL ? display_posed(matrix, p) : p;
 }
 
-static void write_faces(const carom_mesh_view *view, uint64_t first_vertex, const uint8_t *marked,
-                        output *out) {
-    for (uint64_t f = 0; f < view->face_count && goes_on(out); ++f) {
+static void append(marked_mesh *m, const carom_mesh_view *view, const double *matrix,
+                   const uint8_t *marked) {
+    static const uint8_t red[3] = {220, 30, 30}, grey[3] = {200, 200, 200};
+    uint64_t first = m->vertices;
+    for (uint64_t v = 0; v < view->vertex_count; ++v) {
+        carom_vec3 p = point_of(view, v, matrix);
+        memcpy(&m->points[3 * m->vertices++], &p, sizeof(p));
+    }
+    for (uint64_t f = 0; f < view->face_count; ++f) {
         uint64_t begin = view->offsets != NULL ? view->offsets[f] : 3 * f;
         uint64_t end = view->offsets != NULL ? view->offsets[f + 1] : 3 * f + 3;
-        fprintf(out->file, "%" PRIu64, end - begin);
+        uint64_t to = m->offsets[m->faces];
         for (uint64_t i = begin; i < end; ++i)
-            fprintf(out->file, " %" PRIu64, first_vertex + view->corners[i]);
-        fputs(marked[f] != 0 ? " 220 30 30\n" : " 200 200 200\n", out->file);
+            m->corners[to++] = (uint32_t)(first + view->corners[i]);
+        for (int k = 0; k < 3; ++k)
+            m->colours[k][m->faces] = marked[m->faces] != 0 ? red[k] : grey[k];
+        m->offsets[++m->faces] = to;
     }
 }
 
-void where_mark(const carom_mesh_view *a, const carom_mesh_view *b, const carom_pose *pose,
-                const uint8_t *marked, output *out) {
-    uint64_t vertices = a->vertex_count + (b != NULL ? b->vertex_count : 0);
-    uint64_t faces = a->face_count + (b != NULL ? b->face_count : 0);
-    fprintf(out->file,
-            "ply\nformat ascii 1.0\ncomment red: faces of pairs\n"
-            "element vertex %" PRIu64 "\nproperty double x\nproperty double y\nproperty double z\n"
-            "element face %" PRIu64 "\nproperty list uint uint vertex_indices\n"
-            "property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n",
-            vertices, faces);
-    write_vertices(a, NULL, out);
-    if (b != NULL) write_vertices(b, pose, out);
-    write_faces(a, 0, marked, out);
-    if (b != NULL) write_faces(b, a->vertex_count, marked + a->face_count, out);
+static bool begin_marked(marked_mesh *m, uint64_t vertices, uint64_t faces, uint64_t corners) {
+    m->points = malloc((size_t)(3 * vertices + 1) * sizeof(*m->points));
+    m->floats = malloc((size_t)(3 * vertices + 1) * sizeof(*m->floats));
+    m->corners = malloc((size_t)(corners + 1) * sizeof(*m->corners));
+    m->offsets = calloc((size_t)faces + 1, sizeof(*m->offsets));
+    bool good = m->points != NULL && m->floats != NULL && m->corners != NULL && m->offsets != NULL;
+    for (int k = 0; k < 3; ++k) {
+        m->colours[k] = malloc((size_t)faces + 1);
+        good = good && m->colours[k] != NULL;
+    }
+    return good;
+}
+
+static uint64_t corner_count(const carom_mesh_view *view) {
+    return view->offsets != NULL ? view->offsets[view->face_count] : 3 * view->face_count;
+}
+
+carom_status where_mark(cli *cli, const carom_mesh_view *a, const carom_mesh_view *b,
+                        const carom_pose *pose, const uint8_t *marked, carom_mesh **made) {
+    static const char *const names[3] = {"red", "green", "blue"};
+    marked_mesh m = {0};
+    carom_mesh_property properties[3];
+    bool floats =
+        a->scalar == CAROM_SCALAR_FLOAT32 && (b == NULL || b->scalar == CAROM_SCALAR_FLOAT32);
+    double matrix[12];
+    carom_status status = CAROM_NO_MEMORY;
+    if (begin_marked(&m, a->vertex_count + (b != NULL ? b->vertex_count : 0),
+                     a->face_count + (b != NULL ? b->face_count : 0),
+                     corner_count(a) + (b != NULL ? corner_count(b) : 0))) {
+        append(&m, a, NULL, marked);
+        pose_matrix(pose, matrix);
+        if (b != NULL) append(&m, b, matrix, marked);
+        for (uint64_t i = 0; i < 3 * m.vertices; ++i) m.floats[i] = (float)m.points[i];
+        for (int k = 0; k < 3; ++k)
+            properties[k] =
+                (carom_mesh_property){names[k], true, CAROM_MESH_PROPERTY_TYPE_UINT8, m.colours[k]};
+        carom_mesh_view view = {.positions = floats ? (void *)m.floats : (void *)m.points,
+                                .scalar = floats ? CAROM_SCALAR_FLOAT32 : CAROM_SCALAR_FLOAT64,
+                                .vertex_count = m.vertices,
+                                .corners = m.corners,
+                                .offsets = m.offsets,
+                                .face_count = m.faces,
+                                .properties = properties,
+                                .property_count = 3};
+        status = carom_mesh_create(cli->context, &view, made);
+    }
+    free(m.points);
+    free(m.floats);
+    free(m.corners);
+    free(m.offsets);
+    for (int k = 0; k < 3; ++k) free(m.colours[k]);
+    return status;
 }

@@ -2,6 +2,7 @@
 /* A reader of XML tags: one pass, no tree. The names of open elements stay where they are in the
  * text, on a stack of fixed size, so that no text can make the reader use memory. */
 #include "cli/xml.h"
+#include "cli/platform.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -18,8 +19,7 @@ void xml_begin(xml *x, const char *text, size_t size) {
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) x->at += 3; /* byte order mark */
 }
 
-__attribute__((format(printf, 3, 4))) static bool fail(xml *x, size_t line, const char *format,
-                                                       ...) {
+PLATFORM_PRINTF(3, 4) static bool fail(xml *x, size_t line, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(x->error, sizeof(x->error), format, arguments);
