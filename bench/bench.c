@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes turns between contenders, takes medians and the slowest rounds. */
-#define _GNU_SOURCE
 #include "bench/bench.h"
+#include "cli/platform.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "bench_groups.h"
 
@@ -35,15 +32,7 @@ static double tail(const double *sorted, uint32_t count) {
 }
 
 double bench_thread_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double cpu_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return platform_thread_seconds();
 }
 
 static double device_seconds; /* of the present run */
@@ -64,9 +53,9 @@ static void run_once(const bench_contender *contender, times *t, uint32_t round)
     if (contender->prepare != NULL) contender->prepare(contender->input);
     device_seconds = 0.0;
     device_used = false;
-    double cpu_start = cpu_time(), start = carom_time_seconds();
+    double cpu_start = platform_process_seconds(), start = carom_time_seconds();
     if (!contender->run(contender->input)) t->wrong = true;
-    double end = carom_time_seconds(), cpu_end = cpu_time();
+    double end = carom_time_seconds(), cpu_end = platform_process_seconds();
     if (round == 0) return; /* it warms up, uncounted */
     t->wall[round - 1] = end - start;
     t->cpu[round - 1] = cpu_end - cpu_start;
@@ -170,15 +159,13 @@ void bench_run(bench *bench, const bench_group *group) {
 
 /* The module lies in lib/ beside the tool. */
 bench_peer_fn *bench_peer(const char *symbol) {
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
-    if (length <= 0) return NULL;
-    path[length] = '\0';
+    char path[PLATFORM_LONGEST_PATH + 64], why[256];
+    if (!platform_program_path(path, PLATFORM_LONGEST_PATH)) return NULL;
     char *slash = strrchr(path, '/');
     if (slash == NULL) return NULL;
     strcpy(slash, "/lib/libcarom_peers.so");
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
-    void *found = module != NULL ? dlsym(module, symbol) : NULL;
+    void *module = carom_os_library_open(path, why, sizeof(why)); /* stays loaded */
+    void *found = module != NULL ? carom_os_library_find(module, symbol) : NULL;
     bench_peer_fn *function;
     memcpy(&function, &found, sizeof(found)); /* ISO C has no cast from data to function */
     return function;

@@ -4,12 +4,13 @@
  * The machines are shared and noisy, so contenders take turns, round by round, and the medians are
  * compared: read the ratios, not the milliseconds. Where others keep the machine busy, a long run
  * is interrupted and a short one may slip through, so wall time favours the quicker contender:
- * processor time, taken as well, does not. Who works between two frames of a picture asks for the
+ * processor time, taken as well, does not. Who works between two frames of a picture needs the
  * slow rounds too: the maximum, and the 99.9th percentile where there are enough rounds for it. */
 #ifndef CAROM_BENCH_BENCH_H
 #define CAROM_BENCH_BENCH_H
 
 #include "carom/carom.h"
+#include "cli/platform.h"
 
 #define BENCH_MOST_CONTENDERS 12
 #define BENCH_MOST_ROWS       512
@@ -80,11 +81,11 @@ void bench_add_row(bench *bench, const char *job, double items, const char *cont
 void bench_at_size(bench *bench, const char *series, double size);
 
 /* Says something about the rows above: counts, how a peer was built, in what an answer differed. */
-__attribute__((format(printf, 2, 3))) void bench_note(bench *bench, const char *format, ...);
+PLATFORM_PRINTF(2, 3) void bench_note(bench *bench, const char *format, ...);
 
 /* Each is defined as `const bench_group bench_X` in a file bench_X.c; the build finds it there. */
 typedef struct bench_group {
-    int order; /* place in the list; the build reads it (cmake/lists.cmake) */
+    int order; /* position in the list; the build reads it (cmake/lists.cmake) */
     const char *name, *what;
     void (*run)(bench *bench);
 } bench_group;

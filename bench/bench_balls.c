@@ -30,7 +30,7 @@ typedef struct player {
     const struct player *same; /* whose bits are expected */
 } player;
 
-static bool ask(player *p, int i) {
+static bool run_query(player *p, int i) {
     carom_tree_query_def of_tree = {.skip_limits = p->skip_limits};
     carom_balls_query_def of_balls = {.skip_limits = p->skip_limits};
     return (p->tree ? carom_tree_overlap(p->context, p->of_tree, NULL, p->of_tree, &p->poses[i],
@@ -45,7 +45,7 @@ static bool run_path(void *input) {
         return carom_balls_update(p->context, p->balls, p->spheres->data, p->spheres->count,
                                   p->volume) == CAROM_OK;
     for (int i = 0; i < POSES; ++i)
-        if (!ask(p, i)) return false;
+        if (!run_query(p, i)) return false;
     return p->same == NULL || memcmp(p->overlaps, p->same->overlaps, sizeof(p->overlaps)) == 0;
 }
 
@@ -57,7 +57,7 @@ static void note_poses(bench *bench, const char *job, player *p) {
         double best = HUGE_VAL;
         for (int turn = 0; turn < 7; ++turn) {
             double start = carom_time_seconds();
-            if (!ask(p, i)) return;
+            if (!run_query(p, i)) return;
             double seconds = carom_time_seconds() - start;
             best = seconds < best ? seconds : best;
         }

@@ -6,13 +6,13 @@
  * moved, then all pairs; each contender has its own copy of the scene and a structure that it
  * keeps. Answers are compared by count and checksum: from scratch before the timed rounds, frames
  * after each of them by the count of a structure of ours made anew. */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench.h"
 #include "bench/peers/peers.h"
+#include "cli/platform.h"
 #include "scenes/boxes.h"
 
 typedef struct player {
@@ -45,7 +45,7 @@ static bool take_peer(player *p, const peer_pairs *found) {
 
 /* ---- from scratch ---------------------------------------------------------------------------- */
 
-static bool ask_scratch(player *p) {
+static bool query_scratch(player *p) {
     if (p->context == NULL) {
         peer_pairs found;
         peer_boxes boxes = boxes_of(p->scene);
@@ -64,12 +64,12 @@ static bool ask_scratch(player *p) {
 
 static bool run_scratch(void *input) {
     player *p = input;
-    return ask_scratch(p) && p->count == p->checked;
+    return query_scratch(p) && p->count == p->checked;
 }
 
 /* Compares a contender's whole answer with the first's. */
 static void judge(bench *bench, player *p, uint64_t *count, uint64_t *checksum) {
-    if (!ask_scratch(p)) p->count = 0;
+    if (!query_scratch(p)) p->count = 0;
     uint64_t sum = scene_boxes_checksum(p->list, p->count);
     if (*count == UINT64_MAX) {
         *count = p->count;
@@ -131,7 +131,7 @@ static void scratch(bench *bench, carom_context *serial, carom_context *parallel
                    (double)info.bytes / (double)size);
     carom_broad_destroy(broad);
     scene_boxes_free(&scene);
-    malloc_trim(0);
+    platform_trim_memory();
 }
 
 /* ---- per frame ------------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ static void frames(bench *bench, carom_context *serial, carom_context *parallel,
         carom_pairs_free(&players[i].ended);
         scene_boxes_free(&players[i].own);
     }
-    malloc_trim(0);
+    platform_trim_memory();
 }
 
 static void run(bench *bench) {

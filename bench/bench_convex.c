@@ -44,7 +44,7 @@ typedef struct convex_input {
 
 typedef struct peer_player {
     convex_input *in;
-    peer_hulls_ask_fn *ask;
+    peer_hulls_query_fn *call;
     void *prepared[2];
     double tolerance;
     uint64_t wrong;
@@ -248,7 +248,7 @@ static bool run_peer_meet(void *input) {
     const convex_input *in = p->in;
     p->wrong = 0;
     for (uint32_t i = 0; i < in->count; ++i)
-        p->wrong += (p->ask(p->prepared[0], &in->peer_a[i], p->prepared[1], &in->peer_b[i]) !=
+        p->wrong += (p->call(p->prepared[0], &in->peer_a[i], p->prepared[1], &in->peer_b[i]) !=
                      0.0) != (in->right[i] <= 0.0);
     return p->wrong == 0;
 }
@@ -260,7 +260,7 @@ static bool run_peer_value(void *input) {
     p->wrong = 0;
     p->worst = 0.0;
     for (uint32_t i = 0; i < in->count; ++i) {
-        double value = p->ask(p->prepared[0], &in->peer_a[i], p->prepared[1], &in->peer_b[i]);
+        double value = p->call(p->prepared[0], &in->peer_a[i], p->prepared[1], &in->peer_b[i]);
         double off = fabs(value - fabs(in->right[i]));
         p->wrong += !(off <= p->tolerance);
         p->worst = fmax(p->worst, off);
@@ -285,10 +285,10 @@ static bool find_peer(const peer_library *library, const char *question, convex_
     snprintf(symbol, sizeof(symbol), "peer_%s_hull_%s", library->symbol, question);
     p->in = in;
     p->tolerance = library->tolerance;
-    p->ask = (peer_hulls_ask_fn *)bench_peer(symbol);
+    p->call = (peer_hulls_query_fn *)bench_peer(symbol);
     snprintf(symbol, sizeof(symbol), "peer_%s_hull_prepare", library->symbol);
     peer_hull_prepare_fn *prepare = (peer_hull_prepare_fn *)bench_peer(symbol);
-    if (p->ask == NULL || prepare == NULL) return false;
+    if (p->call == NULL || prepare == NULL) return false;
     for (int i = 0; i < 2; ++i) p->prepared[i] = prepare(&in->pair->peer[i]);
     return true;
 }

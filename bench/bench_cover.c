@@ -353,11 +353,11 @@ static const uint64_t counts[COUNTS] = {16, 64, 256};
 static const double wanted_worst = 2.0 / 3.0, wanted_mean = 3.0 / 4.0; /* of that of k-means */
 
 /* For how many solids covers reach out as little as wanted, of those of one kind and count. */
-typedef struct tally {
+typedef struct totals {
     uint32_t solids, worst, mean, grown_worst, grown_mean;
-} tally;
+} totals;
 
-static void count_in(tally *t, const carom_cover_measure *ours, const carom_cover_measure *raw,
+static void count_in(totals *t, const carom_cover_measure *ours, const carom_cover_measure *raw,
                      const carom_cover_measure *grown) {
     ++t->solids;
     t->worst += ours->worst.value <= wanted_worst * raw->worst.value;
@@ -368,7 +368,7 @@ static void count_in(tally *t, const carom_cover_measure *ours, const carom_cove
 
 /* Measures balls of others as they are and grown, and says how they compare. */
 static void judge(bench *bench, const char *job, const player *ours, const player *others,
-                  tally *tally) {
+                  totals *totals) {
     carom_cover_measure raw, grown;
     carom_ball *balls = malloc(others->count * sizeof(*balls));
     if (balls == NULL) abort();
@@ -386,15 +386,15 @@ static void judge(bench *bench, const char *job, const player *ours, const playe
                    job, worst, of_raw, of_grown, worst / of_raw, worst / of_grown,
                    least_worst(&ours->view, ours->count) / of_raw, m->mean, raw.mean, grown.mean,
                    m->mean / raw.mean, m->mean / grown.mean);
-        if (tally != NULL) count_in(tally, m, &raw, &grown);
+        if (totals != NULL) count_in(totals, m, &raw, &grown);
     }
     free(balls);
 }
 
-/* `tallies`, one for each count: each method runs once, and the seconds of covers are added to
+/* `all_totals`, one for each count: each method runs once, and the seconds of covers are added to
  * `seconds`. NULL: rounds are timed. */
 static void compare(bench *bench, carom_context *context, const char *name,
-                    const carom_mesh_view *view, bool closed, int count, tally *tallies,
+                    const carom_mesh_view *view, bool closed, int count, totals *all_totals,
                     double *seconds) {
     carom_vec3 *points = malloc((SURFACE_POINTS + INNER_POINTS) * sizeof(*points));
     carom_ball *balls = malloc(counts[COUNTS - 1] * sizeof(*balls));
@@ -408,7 +408,7 @@ static void compare(bench *bench, carom_context *context, const char *name,
         others.balls = balls;
         snprintf(job, sizeof(job), "%s, %llu", name, (unsigned long long)counts[i]);
         bool good = true;
-        if (tallies == NULL) {
+        if (all_totals == NULL) {
             const bench_contender contenders[2] = {{"cover", NULL, cover, &ours},
                                                    {"k-means", NULL, cluster, &others}};
             bench_compare(bench, job, (double)counts[i], contenders, 2);
@@ -418,7 +418,7 @@ static void compare(bench *bench, carom_context *context, const char *name,
             seconds[i] += carom_time_seconds() - start;
             (void)cluster(&others);
         }
-        if (good) judge(bench, job, &ours, &others, tallies != NULL ? &tallies[i] : NULL);
+        if (good) judge(bench, job, &ours, &others, all_totals != NULL ? &all_totals[i] : NULL);
     }
     free(points);
     free(balls);
@@ -443,26 +443,26 @@ static void compare_shapes(bench *bench, carom_context *context) {
 static carom_mesh *take_part(carom_context *context, const carom_mesh_view *all, uint32_t part) {
     carom_mesh *welded = NULL;
     uint32_t *corners = malloc(3 * all->face_count * sizeof(*corners));
-    uint32_t *places = malloc(all->vertex_count * sizeof(*places));
+    uint32_t *indices = malloc(all->vertex_count * sizeof(*indices));
     carom_vec3 *positions = malloc(all->vertex_count * sizeof(*positions));
-    if (corners == NULL || places == NULL || positions == NULL) abort();
+    if (corners == NULL || indices == NULL || positions == NULL) abort();
     carom_mesh_view one = {.positions = positions, .corners = corners};
-    memset(places, 0xFF, all->vertex_count * sizeof(*places));
+    memset(indices, 0xFF, all->vertex_count * sizeof(*indices));
     for (uint64_t f = 0; f < all->face_count; ++f) {
         if (all->parts[f] != part) continue;
         for (int i = 0; i < 3; ++i) {
             uint32_t vertex = all->corners[3 * f + (uint64_t)i];
-            if (places[vertex] == UINT32_MAX) {
+            if (indices[vertex] == UINT32_MAX) {
                 positions[one.vertex_count] = position(all, vertex);
-                places[vertex] = (uint32_t)one.vertex_count++;
+                indices[vertex] = (uint32_t)one.vertex_count++;
             }
-            corners[3 * one.face_count + (uint64_t)i] = places[vertex];
+            corners[3 * one.face_count + (uint64_t)i] = indices[vertex];
         }
         ++one.face_count;
     }
     (void)carom_mesh_weld(context, &one, &welded);
     free(corners);
-    free(places);
+    free(indices);
     free(positions);
     return welded;
 }
@@ -482,7 +482,7 @@ static void compare_parts(bench *bench, carom_context *context) {
         carom_mesh_destroy(mesh);
         return;
     }
-    tally tallies[2][COUNTS] = {{{0}}};
+    totals all_totals[2][COUNTS] = {{{0}}};
     double seconds[COUNTS] = {0.0};
     for (uint32_t i = 0; i < all.part_count; ++i) {
         carom_mesh *part = take_part(context, &all, i);
@@ -492,14 +492,14 @@ static void compare_parts(bench *bench, carom_context *context) {
         if (part != NULL && carom_mesh_get_view(part, &view) == CAROM_OK &&
             carom_mesh_inspect(context, &view, &report) == CAROM_OK) {
             snprintf(name, sizeof(name), "panda %u%s", i, report.closed ? "" : ", open");
-            compare(bench, context, name, &view, report.closed, COUNTS, tallies[!report.closed],
+            compare(bench, context, name, &view, report.closed, COUNTS, all_totals[!report.closed],
                     seconds);
         }
         carom_mesh_destroy(part);
     }
     for (int open = 0; open < 2; ++open)
         for (int i = 0; i < COUNTS; ++i) {
-            const tally *t = &tallies[open][i];
+            const totals *t = &all_totals[open][i];
             bench_note(bench,
                        "%u %s parts, %llu each: worst at most 2/3 of k-means' for %u (grown %u), "
                        "mean at most 3/4 for %u (grown %u)",

@@ -210,7 +210,7 @@ static void player_free(player *p) {
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
 
-typedef enum variant { PLAIN, GIANT, CROWDED } variant;
+typedef enum variant { PLAIN, GIANT, DENSE } variant;
 
 /* A cloth; with a triangle a million times larger than the others; with half of it shrunk to a
  * thousandth, so that it lies in one cell of the other half's. */
@@ -235,8 +235,7 @@ static carom_status make_cloth(carom_context *context, uint64_t detail, uint64_t
         const float giant[9] = {-large, -large, 0.1f, large, -large, 0.2f, 0.0f, large, 0.3f};
         memcpy(positions + 3 * vertices, giant, sizeof(giant));
         for (uint32_t i = 0; i < 3; ++i) corners[3 * faces + i] = (uint32_t)vertices + i;
-        for (uint64_t i = 0; variant == CROWDED && i < 3 * (vertices / 2); ++i)
-            positions[i] *= 1e-3f;
+        for (uint64_t i = 0; variant == DENSE && i < 3 * (vertices / 2); ++i) positions[i] *= 1e-3f;
         view.positions = positions;
         view.corners = corners;
         view.vertex_count += variant == GIANT ? 3 : 0;
@@ -352,8 +351,8 @@ static void run(bench *bench) {
             measure(bench, cuda, cpu, "by grid", 707, PLAIN, CAROM_SOUP_METHOD_GRID);
             measure(bench, cuda, cpu, "by grid", 2828, PLAIN, CAROM_SOUP_METHOD_GRID);
             measure(bench, cuda, cpu, "giant", 707, GIANT, CAROM_SOUP_METHOD_TREE);
-            measure(bench, cuda, cpu, "crowded", 707, CROWDED, CAROM_SOUP_METHOD_TREE);
-            measure(bench, cuda, cpu, "crowded, by grid", 707, CROWDED, CAROM_SOUP_METHOD_GRID);
+            measure(bench, cuda, cpu, "crowded", 707, DENSE, CAROM_SOUP_METHOD_TREE);
+            measure(bench, cuda, cpu, "crowded, by grid", 707, DENSE, CAROM_SOUP_METHOD_GRID);
             measure_chazelle(bench, cuda, cpu);
         }
         if (getenv("CAROM_LONG") != NULL) /* 100 million, 15 GB on the host */

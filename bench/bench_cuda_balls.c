@@ -31,7 +31,7 @@ typedef struct player {
     carom_packing_overlap answers[2][POSES]; /* without and with bounds */
     void *pose, *overlap;                    /* on the device */
     carom_cuda_frame *frames[2];
-    carom_balls_pair asked[MANY];
+    carom_balls_pair pairs[MANY];
     carom_packing_overlap overlaps[MANY];
     uint32_t at;
 } player;
@@ -60,7 +60,7 @@ static bool run_bounds(void *input) {
     return run_frame(input, 1);
 }
 
-static bool ask(player *p, carom_context *context, const carom_balls *balls) {
+static bool run_query(player *p, carom_context *context, const carom_balls *balls) {
     const carom_balls_query_def def = {.skip_limits = true};
     carom_packing_overlap o;
     uint32_t i = p->at++ % POSES;
@@ -70,12 +70,12 @@ static bool ask(player *p, carom_context *context, const carom_balls *balls) {
 
 static bool run_cpu(void *input) {
     player *p = input;
-    return ask(p, p->cpu, p->on_cpu);
+    return run_query(p, p->cpu, p->on_cpu);
 }
 
 static bool run_host(void *input) {
     player *p = input;
-    return ask(p, p->cuda, p->on_cuda);
+    return run_query(p, p->cuda, p->on_cuda);
 }
 
 static bool run_build(void *input) {
@@ -94,7 +94,7 @@ static bool run_many(void *input) {
     player *p = input;
     const carom_balls_query_def def = {.skip_limits = true};
     carom_cuda_steps steps;
-    if (carom_balls_overlap_batch(p->cuda, p->asked, MANY, &def, p->overlaps) != CAROM_OK ||
+    if (carom_balls_overlap_batch(p->cuda, p->pairs, MANY, &def, p->overlaps) != CAROM_OK ||
         carom_cuda_get_steps(p->cuda, &steps) != CAROM_OK)
         return false;
     bench_add_device_seconds(1e-3 * steps.milliseconds[0]);
@@ -143,7 +143,7 @@ static carom_status choose_poses(player *p) {
         if (status != CAROM_OK) return status;
     }
     for (uint32_t i = 0; i < MANY; ++i)
-        p->asked[i] =
+        p->pairs[i] =
             (carom_balls_pair){.a = p->on_cuda, .b = p->on_cuda, .pose_b = p->poses[i % POSES]};
     return CAROM_OK;
 }
@@ -179,7 +179,7 @@ static int compare_times(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Asks in one pose, `frames` times in a row; adds up microseconds per frame. */
+/* Queries one pose, `frames` times in a row; adds up microseconds per frame. */
 static carom_status run_pose(player *p, const carom_pose *pose, uint32_t frames,
                              carom_packing_overlap *o, carom_cuda_steps *steps) {
     carom_status status = carom_cuda_write(p->cuda, p->pose, pose, sizeof(*pose));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Convex bodies on the GPU: many pairs of hulls asked at once, apart, near and deep, small and
+/* Convex bodies on the GPU: many pairs of hulls tested at once, apart, near and deep, small and
  * large; and the whole way of a million bodies from poses to contacts.
  *
  * Input as in bench_convex.c: B starts three away from A and is moved along their separation until
@@ -40,15 +40,15 @@ typedef struct player {
     carom_broad *broad;
 } player;
 
-/* What one contender asks. */
-typedef struct asker {
+/* What one contender has recorded. */
+typedef struct recorded {
     player *p;
     carom_cuda_frame *frame;
     uint64_t expected;
-} asker;
+} recorded;
 
 static bool run_frame(void *input) {
-    asker *a = input;
+    recorded *a = input;
     carom_cuda_steps steps;
     if (carom_cuda_frame_run(a->p->cuda, a->frame) != CAROM_OK ||
         carom_cuda_finish(a->p->cuda) != CAROM_OK ||
@@ -96,14 +96,14 @@ static bool upload(player *p, const void *from, uint64_t bytes, void **to) {
 }
 
 /* The first pairs of poses; NULL when there is no memory for them. */
-static carom_convex_pair *place_pairs(const player *p, uint64_t count) {
-    carom_convex_pair *placed = malloc(count * sizeof(*placed));
-    for (uint64_t i = 0; i < count && placed != NULL; ++i)
-        placed[i] = (carom_convex_pair){.a = &p->shapes[0],
-                                        .b = &p->shapes[1],
-                                        .pose_a = p->poses[2 * i],
-                                        .pose_b = p->poses[2 * i + 1]};
-    return placed;
+static carom_convex_pair *pose_pairs_of(const player *p, uint64_t count) {
+    carom_convex_pair *posed = malloc(count * sizeof(*posed));
+    for (uint64_t i = 0; i < count && posed != NULL; ++i)
+        posed[i] = (carom_convex_pair){.a = &p->shapes[0],
+                                       .b = &p->shapes[1],
+                                       .pose_a = p->poses[2 * i],
+                                       .pose_b = p->poses[2 * i + 1]};
+    return posed;
 }
 
 /* Draws poses, and moves B along the separation; then fills `count` pairs, each pose several times.
@@ -111,7 +111,7 @@ static carom_convex_pair *place_pairs(const player *p, uint64_t count) {
 static bool make_poses(player *p, int regime, uint64_t pose_pairs, uint64_t count) {
     static const double low[REGIMES] = {0.8, -0.01, -0.5}, high[REGIMES] = {1.2, 0.01, -0.2};
     carom_random random = {777000 + (uint64_t)regime};
-    carom_convex_pair *placed = NULL;
+    carom_convex_pair *posed = NULL;
     carom_convex_result *results = malloc(pose_pairs * sizeof(*results));
     carom_pair *pairs = malloc(count * sizeof(*pairs));
     double *gaps = malloc(pose_pairs * sizeof(*gaps));
@@ -131,9 +131,9 @@ static bool make_poses(player *p, int regime, uint64_t pose_pairs, uint64_t coun
         shape_of[2 * i + 1] = 1;
     }
     if (fine) {
-        placed = place_pairs(p, pose_pairs);
-        fine = placed != NULL &&
-               carom_convex_distance_batch(p->cuda, placed, pose_pairs, NULL, results) == CAROM_OK;
+        posed = pose_pairs_of(p, pose_pairs);
+        fine = posed != NULL &&
+               carom_convex_distance_batch(p->cuda, posed, pose_pairs, NULL, results) == CAROM_OK;
     }
     for (uint64_t i = 0; i < pose_pairs && fine; ++i) {
         double way = gaps[i] - results[i].distance;
@@ -152,7 +152,7 @@ static bool make_poses(player *p, int regime, uint64_t pose_pairs, uint64_t coun
                                            .poses = p->memory[1],
                                            .count = 2 * pose_pairs};
     p->pairs = (carom_cuda_pairs){.data = p->memory[2], .count = count, .capacity = count};
-    free(placed);
+    free(posed);
     free(results);
     free(pairs);
     free(gaps);
@@ -163,21 +163,21 @@ static bool make_poses(player *p, int regime, uint64_t pose_pairs, uint64_t coun
 /* ---- questions ------------------------------------------------------------------------------- */
 
 /* Whether results are those that the CPU gives: all bytes, or of MEET the relations. */
-static bool is_same(carom_context *cpu, const carom_convex_pair *placed, uint64_t count,
+static bool is_same(carom_context *cpu, const carom_convex_pair *posed, uint64_t count,
                     question question, const carom_convex_query_def *def,
                     const carom_convex_result *read) {
     carom_convex_result *expected = malloc(count * sizeof(*expected));
     bool *meet = malloc(count * sizeof(*meet));
     bool same = expected != NULL && meet != NULL;
     if (same && question == MEET) {
-        same = carom_convex_meet_batch(cpu, placed, count, def, meet) == CAROM_OK;
+        same = carom_convex_meet_batch(cpu, posed, count, def, meet) == CAROM_OK;
         for (uint64_t i = 0; i < count && same; ++i)
             same =
                 read[i].relation == (meet[i] ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_APART);
     } else if (same) {
         same = (question == DEPTH
-                    ? carom_convex_depth_batch(cpu, placed, count, def, expected)
-                    : carom_convex_distance_batch(cpu, placed, count, def, expected)) == CAROM_OK &&
+                    ? carom_convex_depth_batch(cpu, posed, count, def, expected)
+                    : carom_convex_distance_batch(cpu, posed, count, def, expected)) == CAROM_OK &&
                memcmp(read, expected, count * sizeof(*read)) == 0;
     }
     free(expected);
@@ -188,19 +188,19 @@ static bool is_same(carom_context *cpu, const carom_convex_pair *placed, uint64_
 /* Whether the first results are the CPU's. */
 static bool verify(bench *bench, player *p, question question, carom_convex_query_def def) {
     uint64_t count = p->pose_pairs < CHECKED ? p->pose_pairs : CHECKED;
-    carom_convex_pair *placed = place_pairs(p, count);
+    carom_convex_pair *posed = pose_pairs_of(p, count);
     carom_convex_result *read = malloc(count * sizeof(*read));
     bool same =
-        placed != NULL && read != NULL &&
+        posed != NULL && read != NULL &&
         carom_cuda_read(p->cuda, read, p->results.data, count * sizeof(*read)) == CAROM_OK &&
-        is_same(p->cpu, placed, count, question, &def, read);
+        is_same(p->cpu, posed, count, question, &def, read);
     if (!same) bench_note(bench, "WRONG: %s", questions[question]);
-    free(placed);
+    free(posed);
     free(read);
     return same;
 }
 
-static carom_status ask(player *p, question question, const carom_convex_query_def *def) {
+static carom_status run_query(player *p, question question, const carom_convex_query_def *def) {
     carom_cuda_convex_results *to = &p->results;
     return question == MEET ? carom_cuda_convex_meet_batch(p->cuda, &p->bodies, &p->pairs, def, to)
            : question == DISTANCE
@@ -209,9 +209,10 @@ static carom_status ask(player *p, question question, const carom_convex_query_d
 }
 
 static bool record(bench *bench, player *p, question question, carom_convex_query_def def,
-                   asker *a) {
-    *a = (asker){.p = p, .expected = p->count};
-    bool fine = carom_cuda_frame_begin(p->cuda) == CAROM_OK && ask(p, question, &def) == CAROM_OK &&
+                   recorded *a) {
+    *a = (recorded){.p = p, .expected = p->count};
+    bool fine = carom_cuda_frame_begin(p->cuda) == CAROM_OK &&
+                run_query(p, question, &def) == CAROM_OK &&
                 carom_cuda_frame_end(p->cuda, &a->frame) == CAROM_OK && run_frame(a);
     if (!fine) bench_note(bench, "failed: %s", carom_context_message(p->cuda));
     return fine && verify(bench, p, question, def);
@@ -233,7 +234,7 @@ static void measure_pairs(bench *bench, carom_context *cuda, carom_context *cpu,
     static const char *const names[2][3] = {{"depth", "distance", "meet"},
                                             {"depth, all", "distance, all", "meet, all"}};
     player p = {.cuda = cuda, .cpu = cpu};
-    asker askers[6];
+    recorded recordings[6];
     bench_contender contenders[6];
     uint32_t made = 0;
     char job[64];
@@ -248,15 +249,16 @@ static void measure_pairs(bench *bench, carom_context *cuda, carom_context *cpu,
             const carom_convex_query_def def = {.search = all != 0 ? CAROM_CONVEX_SEARCH_ALL
                                                                    : CAROM_CONVEX_SEARCH_AUTO};
             if (q == DEPTH && regime != 2) continue;
-            if (record(bench, &p, (question)q, def, &askers[made])) {
-                contenders[made] = (bench_contender){names[all][q], NULL, run_frame, &askers[made]};
+            if (record(bench, &p, (question)q, def, &recordings[made])) {
+                contenders[made] =
+                    (bench_contender){names[all][q], NULL, run_frame, &recordings[made]};
                 ++made;
             }
         }
     snprintf(job, sizeof(job), "hull%u %s %lluk", vertices, regimes[regime],
              (unsigned long long)count / 1000);
     if (made != 0) bench_compare(bench, job, (double)count, contenders, made);
-    for (uint32_t i = 0; i < made; ++i) carom_cuda_frame_destroy(askers[i].frame);
+    for (uint32_t i = 0; i < made; ++i) carom_cuda_frame_destroy(recordings[i].frame);
     player_free(&p);
 }
 
@@ -265,7 +267,7 @@ static void measure_pairs(bench *bench, carom_context *cuda, carom_context *cpu,
 static void measure_pipeline(bench *bench, carom_context *cuda, carom_context *cpu, uint64_t count,
                              bool cubes) {
     player p = {.cuda = cuda, .cpu = cpu};
-    asker a = {.p = &p};
+    recorded a = {.p = &p};
     scene_boxes scene;
     carom_random random = {25};
     carom_cuda_pairs pairs = {0};

@@ -85,4 +85,4 @@ static void run(bench *bench) {
     carom_context_destroy(cuda);
 }
 
-const bench_group bench_cuda_kfree = {69, "cuda_kfree", "how crowded a cloth is, on the GPU", run};
+const bench_group bench_cuda_kfree = {69, "cuda_kfree", "density of a cloth, on the GPU", run};

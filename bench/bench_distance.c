@@ -124,8 +124,8 @@ static void measure(bench *bench, const char *job, distance_input *input, bool (
     bench_compare(bench, job, (double)input->count, &one, 1);
 }
 
-/* Triangles of size about 1 in two places `gap` apart; or one edge of the second through the middle
- * of the first. */
+/* Triangles of size about 1 in two positions `gap` apart; or one edge of the second through the
+ * middle of the first. */
 static void make_pairs(distance_input *in, uint64_t seed, double gap, bool crossing) {
     carom_random random = {seed};
     for (uint64_t i = 0; i < PAIRS; ++i) {

@@ -163,7 +163,7 @@ static carom_vec3 climb(void *user, const carom_vec3 *d) {
     return h->points[at];
 }
 
-typedef struct asked {
+typedef struct query_input {
     carom_context *context;
     carom_convex shape[2];
     const carom_pose *poses; /* of B */
@@ -171,10 +171,10 @@ typedef struct asked {
     bool is_first;
     hierarchy *counted; /* of A and of B, or NULL */
     uint64_t looked, supports;
-} asked;
+} query_input;
 
 static bool run_distances(void *input) {
-    asked *in = input;
+    query_input *in = input;
     double worst = 0.0;
     in->supports = 0;
     if (in->counted != NULL) in->counted[0].looked = in->counted[1].looked = 0;
@@ -217,7 +217,7 @@ static void measure(bench *bench, carom_context *context, uint32_t count) {
     if (points != NULL && make_hierarchy(context, points, count, &h[0]) &&
         carom_hull_create(context, &def, &hull) == CAROM_OK) {
         static const char *const names[] = {"carom", "user, climbing", "user, Dobkin-Kirkpatrick"};
-        asked inputs[3];
+        query_input inputs[3];
         h[1] = h[0];
         bench_contender contenders[3];
         for (int i = 0; i < 3; ++i) {
@@ -226,12 +226,12 @@ static void measure(bench *bench, carom_context *context, uint32_t count) {
                               .support_user = &h[0],
                               .support_ball = {{0.0, 0.0, 0.0}, 1.0}};
             if (i == 0) s = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull};
-            inputs[i] = (asked){.context = context,
-                                .shape = {s, s},
-                                .poses = poses,
-                                .distances = distances,
-                                .is_first = i == 0,
-                                .counted = i > 0 ? h : NULL};
+            inputs[i] = (query_input){.context = context,
+                                      .shape = {s, s},
+                                      .poses = poses,
+                                      .distances = distances,
+                                      .is_first = i == 0,
+                                      .counted = i > 0 ? h : NULL};
             inputs[i].shape[1].support_user = &h[1];
             contenders[i] = (bench_contender){names[i], NULL, run_distances, &inputs[i]};
         }

@@ -51,7 +51,7 @@ static bool boxes_overlap(const carom_triangle *a, const carom_triangle *b) {
     return true;
 }
 
-/* Random pairs whose boxes overlap and which meet or not, as asked. */
+/* Random pairs whose boxes overlap and which meet or not, as requested. */
 static void make_pairs(geom_input *g, uint32_t common, int meet, uint64_t seed) {
     carom_random random = {seed};
     g->common = common;

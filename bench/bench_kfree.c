@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How crowded soups are: the time to tell, beside that of all intersecting pairs of the same soup,
- * and k itself. */
+/* How dense the faces of soups are: the time to tell, beside that of all intersecting pairs of the
+ * same soup, and k itself. */
 #include <stdio.h>
 
 #include "bench/soup.h"
@@ -89,4 +89,4 @@ static void run(bench *bench) {
     carom_context_destroy(parallel);
 }
 
-const bench_group bench_kfree = {50, "kfree", "how crowded soups are: k-free", run};
+const bench_group bench_kfree = {50, "kfree", "how dense the faces of soups are: k-free", run};

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading and writing a sphere of a million triangles, on one thread, beside the time it takes to
  * move the same bytes. Items are bytes: M/s reads as MB/s. */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/bench.h"
+#include "cli/platform.h"
 
 typedef struct mesh_input {
     carom_context *context;
@@ -63,7 +62,7 @@ typedef struct sphere {
     uint64_t vertices, faces;
 } sphere;
 
-static void place_vertex(sphere *s, uint64_t i, double theta, double phi) {
+static void set_vertex(sphere *s, uint64_t i, double theta, double phi) {
     double xyz[3] = {sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta)};
     for (uint64_t c = 0; c < 3; ++c) {
         s->f64[3 * i + c] = xyz[c];
@@ -80,8 +79,8 @@ static bool make_sphere(sphere *s, uint64_t n) {
     s->corners = malloc(s->faces * 3 * sizeof(*s->corners));
     if (s->f64 == NULL || s->f32 == NULL || s->corners == NULL) return false;
     for (uint64_t i = 0; i < n * n; ++i)
-        place_vertex(s, i, pi * ((double)(i / n) + 0.5) / (double)n,
-                     2.0 * pi * (double)(i % n) / (double)n);
+        set_vertex(s, i, pi * ((double)(i / n) + 0.5) / (double)n,
+                   2.0 * pi * (double)(i % n) / (double)n);
     uint32_t *to = s->corners;
     for (uint64_t i = 0; i + 1 < n; ++i)
         for (uint64_t j = 0; j < n; ++j) {
@@ -153,15 +152,15 @@ static void bench_formats(bench *bench, carom_context *context, const sphere *s,
 }
 
 static void run(bench *bench) {
-    char folder[] = "/tmp/carom-bench-XXXXXX";
+    char folder[200]; /* with a name, a path of the benchmark */
     carom_context_def def = *bench->def;
     carom_context *context;
     sphere s = {0};
     def.threads = 1;
     if (carom_context_create(&def, &context) != CAROM_OK) return;
-    if (mkdtemp(folder) != NULL) {
+    if (platform_make_temporary_folder(folder, sizeof(folder))) {
         if (make_sphere(&s, bench->quick ? 225 : 708)) bench_formats(bench, context, &s, folder);
-        (void)rmdir(folder);
+        (void)platform_remove_folder(folder);
     }
     free_sphere(&s);
     carom_context_destroy(context);

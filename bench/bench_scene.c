@@ -5,20 +5,21 @@
  *
  * A step is: new poses, all contacts with their points, normals and depths. Each contender has its
  * own copy of the objects and a structure that it keeps. */
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/bench.h"
 #include "bench/peers/peers.h"
+#include "cli/platform.h"
 #include "scenes/boxes.h"
+#include "scenes/pile.h"
 
 typedef enum shape { BALLS, CUBES, HULLS, SHAPES } shape;
 static const char *const shape_names[SHAPES] = {"balls", "cubes", "hulls of 42 vertices"};
 
 /* What moves, and where to. */
-typedef struct crowd {
+typedef struct population {
     shape shape;
     uint64_t count;
     carom_vec3 *centres, *velocity;
@@ -26,14 +27,14 @@ typedef struct crowd {
     double size;  /* radius or half edge */
     double reach; /* of contacts */
     uint64_t steps;
-} crowd;
+} population;
 
 typedef struct player {
     const char *name;
     carom_context *context; /* NULL: the peer */
     carom_hull *hull;
     bool tenth; /* only the first tenth moves */
-    crowd own;
+    population own;
     carom_pose *poses;
     carom_scene *scene;
     carom_scene_contacts contacts;
@@ -42,25 +43,25 @@ typedef struct player {
     uint64_t found; /* contacts of the last step */
 } player;
 
-/* ---- Crowds ---------------------------------------------------------------------------------- */
+/* ---- Populations ----------------------------------------------------------------------------- */
 
-static void crowd_free(crowd *c) {
+static void population_free(population *c) {
     free(c->centres);
     free(c->velocity);
 }
 
-static bool crowd_take(crowd *c) {
+static bool population_take(population *c) {
     c->centres = calloc((size_t)c->count, sizeof(*c->centres));
     c->velocity = calloc((size_t)c->count, sizeof(*c->velocity));
     return c->centres != NULL && c->velocity != NULL;
 }
 
 /* The boxes of bench_broad.c, as bodies in them. */
-static bool crowd_uniform(uint64_t count, shape shape, crowd *c) {
+static bool population_uniform(uint64_t count, shape shape, population *c) {
     scene_boxes boxes;
-    *c = (crowd){.shape = shape, .count = count};
+    *c = (population){.shape = shape, .count = count};
     bool made = scene_boxes_make(count, SCENE_BOXES_MONO, SCENE_BOXES_SEED, &boxes);
-    if (made && crowd_take(c)) {
+    if (made && population_take(c)) {
         for (uint64_t i = 0; i < count; ++i) {
             c->centres[i] = boxes.centres[i];
             c->velocity[i] = boxes.velocity[i];
@@ -77,10 +78,10 @@ static bool crowd_uniform(uint64_t count, shape shape, crowd *c) {
     0x1p-6 /* between cubes of edge 1: less than the reach, but not across an edge */
 
 /* Cubes with gaps between them: each is in contact with its six neighbours. */
-static bool crowd_lattice(uint64_t edge, crowd *c) {
-    *c = (crowd){
+static bool population_lattice(uint64_t edge, population *c) {
+    *c = (population){
         .shape = CUBES, .count = edge * edge * edge, .size = 0.5, .reach = 1.25 * LATTICE_GAP};
-    if (!crowd_take(c)) return false;
+    if (!population_take(c)) return false;
     for (uint64_t i = 0; i < c->count; ++i) {
         const uint64_t at[3] = {i % edge, i / edge % edge, i / edge / edge};
         double *p = &c->centres[i].x;
@@ -90,7 +91,7 @@ static bool crowd_lattice(uint64_t edge, crowd *c) {
     return true;
 }
 
-static void crowd_move(crowd *c, uint64_t moving) {
+static void population_move(population *c, uint64_t moving) {
     double limit = 0.5 * c->edge;
     for (uint64_t i = 0; i < moving; ++i) {
         double *p = &c->centres[i].x, *v = &c->velocity[i].x;
@@ -107,7 +108,7 @@ static void crowd_move(crowd *c, uint64_t moving) {
 
 static void move(void *input) {
     player *p = input;
-    crowd_move(&p->own, p->tenth ? p->own.count / 10 : p->own.count);
+    population_move(&p->own, p->tenth ? p->own.count / 10 : p->own.count);
 }
 
 static bool run_step(void *input) {
@@ -172,16 +173,16 @@ static void release(player *p) {
     carom_scene_contacts_free(&p->contacts);
     carom_scene_destroy(p->scene);
     free(p->poses);
-    crowd_free(&p->own);
+    population_free(&p->own);
 }
 
 /* ---- Comparisons ----------------------------------------------------------------------------- */
 
-typedef bool crowd_fn(uint64_t size, shape shape, crowd *c);
+typedef bool population_fn(uint64_t size, shape shape, population *c);
 
-static bool make_lattice(uint64_t size, shape shape, crowd *c) {
+static bool make_lattice(uint64_t size, shape shape, population *c) {
     (void)shape;
-    return crowd_lattice(size, c);
+    return population_lattice(size, c);
 }
 
 /* A ball of 42 vertices: 80 triangles, as in the thesis. */
@@ -194,7 +195,7 @@ static bool make_ball(carom_context *context, double radius, carom_mesh **mesh,
 }
 
 static void compare(bench *bench, carom_context *serial, carom_context *parallel, const char *words,
-                    crowd_fn *make, uint64_t size, shape shape) {
+                    population_fn *make, uint64_t size, shape shape) {
     player players[] = {
         {.name = "carom", .context = serial},
         {.name = "carom, all threads", .context = parallel},
@@ -217,7 +218,7 @@ static void compare(bench *bench, carom_context *serial, carom_context *parallel
         carom_scene_info info;
         bench_compare(bench, job, (double)players[0].own.count, contenders, count);
         if (carom_scene_get_info(players[0].scene, &info) == CAROM_OK)
-            bench_note(bench, "%s: %llu objects, %llu pairs of boxes, %llu asked, %llu contacts",
+            bench_note(bench, "%s: %llu objects, %llu pairs of boxes, %llu tested, %llu contacts",
                        job, (unsigned long long)info.live, (unsigned long long)info.pairs,
                        (unsigned long long)info.asked, (unsigned long long)info.contacts);
         if (count == 4 && players[3].found != players[0].found)
@@ -227,7 +228,57 @@ static void compare(bench *bench, carom_context *serial, carom_context *parallel
     for (uint32_t i = 0; i < count; ++i) release(&players[i]);
     carom_hull_destroy(hull);
     carom_mesh_destroy(mesh);
-    malloc_trim(0);
+    platform_trim_memory();
+}
+
+/* A pile that comes to rest: nearly all of a step are contacts of hulls. */
+typedef struct heap {
+    carom_context *context;
+    scene_pile pile;
+    carom_scene *scene;
+    carom_scene_contacts contacts;
+} heap;
+
+static void move_heap(void *input) {
+    scene_pile_move(&((heap *)input)->pile);
+}
+
+static bool run_heap(void *input) {
+    heap *h = input;
+    return carom_scene_move(h->context, h->scene, NULL, h->pile.poses, h->pile.count) == CAROM_OK &&
+           carom_scene_step(h->context, h->scene, &h->contacts, NULL, NULL) == CAROM_OK;
+}
+
+static bool make_heap(carom_context *context, uint64_t count, heap *h) {
+    *h = (heap){.context = context};
+    return scene_pile_make(context, count, SCENE_PILE_SEED, &h->pile) == CAROM_OK &&
+           carom_scene_create(context, NULL, &h->scene) == CAROM_OK &&
+           scene_pile_add(context, &h->pile, h->scene) == CAROM_OK &&
+           carom_scene_step(context, h->scene, &h->contacts, NULL, NULL) == CAROM_OK;
+}
+
+static void compare_piles(bench *bench, carom_context *serial, carom_context *parallel,
+                          uint64_t count) {
+    heap heaps[2];
+    char job[64];
+    bool made = make_heap(serial, count, &heaps[0]);
+    made = make_heap(parallel, count, &heaps[1]) && made;
+    bench_contender contenders[] = {{"carom", move_heap, run_heap, &heaps[0]},
+                                    {"carom, all threads", move_heap, run_heap, &heaps[1]}};
+    snprintf(job, sizeof(job), "pile of %lluk hulls", (unsigned long long)count / 1000);
+    carom_scene_info info;
+    if (made) {
+        bench_compare(bench, job, (double)count, contenders, 2);
+        if (carom_scene_get_info(heaps[0].scene, &info) == CAROM_OK)
+            bench_note(bench, "%s: %llu pairs of boxes, %llu tested, %llu contacts", job,
+                       (unsigned long long)info.pairs, (unsigned long long)info.asked,
+                       (unsigned long long)info.contacts);
+    }
+    for (int i = 0; i < 2; ++i) {
+        carom_scene_contacts_free(&heaps[i].contacts);
+        carom_scene_destroy(heaps[i].scene);
+        scene_pile_free(&heaps[i].pile);
+    }
 }
 
 /* Figure 13: the broad phase alone and the whole step, as the objects get more. */
@@ -256,7 +307,7 @@ static void thesis(bench *bench, carom_context *context, uint64_t size) {
     carom_mesh_view view = {0};
     char job[64];
     bool made = make_ball(context, 1.0 + 0x1p-14, &mesh, &view, &p.scene.hull) &&
-                crowd_uniform(size, HULLS, &p.scene.own) && prepare(&p.scene, &view) &&
+                population_uniform(size, HULLS, &p.scene.own) && prepare(&p.scene, &view) &&
                 scene_boxes_make(size, SCENE_BOXES_MONO, SCENE_BOXES_SEED, &p.boxes);
     carom_broad_def def = {.boxes = p.boxes.bounds, .box_count = size};
     made = made && carom_broad_create(context, &def, &p.broad) == CAROM_OK;
@@ -287,10 +338,11 @@ static void run(bench *bench) {
             char words[64];
             snprintf(words, sizeof(words), "%lluk %s", (unsigned long long)size / 1000,
                      shape_names[i]);
-            compare(bench, serial, parallel, words, crowd_uniform, size, (shape)i);
+            compare(bench, serial, parallel, words, population_uniform, size, (shape)i);
         }
         compare(bench, serial, parallel, "lattice of cubes", make_lattice,
                 bench->quick ? 15 : LATTICE_EDGE, CUBES);
+        compare_piles(bench, serial, parallel, bench->quick ? 2000 : SCENE_PILE_COUNT);
         for (int i = 0; i < (bench->quick ? 2 : 5); ++i) thesis(bench, parallel, sizes[i]);
         carom_context_destroy(serial);
     }

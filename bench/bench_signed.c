@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Distances of many points from a closed mesh, without and with sign, beside CGAL's tree. Points
- * are random in the box of the mesh. Signed distances are asked for once more in small batches,
+ * are random in the box of the mesh. Signed distances are queried once more in small batches,
  * which shows what the preparation in each call costs. */
 #include <math.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "bench/soup.h"
+#include "cli/platform.h"
 
 #define POSES 10
 
@@ -33,12 +34,12 @@ typedef struct player {
 static void *allocate(void *user, size_t size, size_t alignment) {
     ++*(uint64_t *)user;
     if (alignment < sizeof(void *)) alignment = sizeof(void *);
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    return carom_os_aligned_allocate(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
 static void release(void *user, void *pointer) {
     (void)user;
-    free(pointer);
+    carom_os_aligned_free(pointer);
 }
 
 /* ---- contenders ------------------------------------------------------------------------------ */

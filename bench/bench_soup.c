@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* All pairs of faces of one mesh that meet: raw arrays to pair list, everything built from nothing.
  *
- * Every contender is asked once beforehand and its whole answer compared: counts and checksum with
+ * Every contender is run once beforehand and its whole answer compared: counts and checksum with
  * the known ones, or where none are known with the first contender's. The timed rounds then compare
  * the count alone. A contender that answers otherwise is measured all the same, and marked. */
-#include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/soup.h"
+#include "cli/platform.h"
 
 /* FCL's lists hold neighbours, both orders and a hundred bytes a pair. */
 #define MOST_TRIANGLES_FOR_FCL 70000
@@ -35,7 +36,7 @@ static bool take(player *p) {
     return true;
 }
 
-static bool ask_scratch(player *p) {
+static bool query_scratch(player *p) {
     carom_soup *soup;
     bool done = carom_soup_create(p->context, &(carom_soup_def){.mesh = &p->input->view}, &soup) ==
                     CAROM_OK &&
@@ -44,7 +45,7 @@ static bool ask_scratch(player *p) {
     return done;
 }
 
-static bool ask_update(player *p) {
+static bool query_update(player *p) {
     if (p->soup == NULL && carom_soup_create(p->context, &(carom_soup_def){.mesh = &p->input->view},
                                              &p->soup) != CAROM_OK)
         return false;
@@ -52,7 +53,7 @@ static bool ask_update(player *p) {
            carom_soup_self_pairs(p->context, p->soup, &p->pairs) == CAROM_OK && take(p);
 }
 
-static bool ask_peer(player *p) {
+static bool query_peer(player *p) {
     peer_pairs found;
     if (!p->peer(&p->input->raw, &found)) return false;
     p->count = found.count;
@@ -63,19 +64,19 @@ static bool ask_peer(player *p) {
 static bool run_scratch(void *input) {
     player *p = input;
     uint64_t before = p->count;
-    return ask_scratch(p) && p->count == before && !p->wrong;
+    return query_scratch(p) && p->count == before && !p->wrong;
 }
 
 static bool run_update(void *input) {
     player *p = input;
     uint64_t before = p->count;
-    return ask_update(p) && p->count == before && !p->wrong;
+    return query_update(p) && p->count == before && !p->wrong;
 }
 
 static bool run_peer(void *input) {
     player *p = input;
     uint64_t before = p->count;
-    return ask_peer(p) && p->count == before && !p->wrong;
+    return query_peer(p) && p->count == before && !p->wrong;
 }
 
 /* ---- one input ------------------------------------------------------------------------------- */
@@ -85,9 +86,9 @@ typedef struct known_answer {
     soup_answer answer;
 } known_answer;
 
-/* Asks once; on the first contender fills what is not known. False: it cannot take this mesh. */
-static bool judge(bench *bench, player *p, bool (*ask)(player *), known_answer *known) {
-    if (!ask(p)) return false;
+/* Queries once; on the first contender fills what is not known. False: it cannot take this mesh. */
+static bool judge(bench *bench, player *p, bool (*query)(player *), known_answer *known) {
+    if (!query(p)) return false;
     soup_answer got = soup_answer_of(&p->input->raw, p->list, p->count);
     soup_answer *want = &known->answer;
     if (!known->counts) want->pairs = got.pairs, want->apart = got.apart;
@@ -107,7 +108,7 @@ static bool judge(bench *bench, player *p, bool (*ask)(player *), known_answer *
  * thread. */
 static double measure(bench *bench, carom_context *serial, carom_context *parallel,
                       const char *name, const soup_input *input, known_answer known) {
-    typedef bool ask_fn(player *);
+    typedef bool query_fn(player *);
     player players[6] = {
         {.name = "carom", .context = serial, .neighbours = true},
         {.name = "carom, update", .context = serial, .neighbours = true},
@@ -116,8 +117,8 @@ static double measure(bench *bench, carom_context *serial, carom_context *parall
         {.name = "Embree", .neighbours = false},
         {.name = "FCL, AABB", .neighbours = false},
     };
-    static ask_fn *const asks[6] = {ask_scratch, ask_update, ask_scratch,
-                                    ask_peer,    ask_peer,   ask_peer};
+    static query_fn *const queries[6] = {query_scratch, query_update, query_scratch,
+                                         query_peer,    query_peer,   query_peer};
     static bool (*const runs[6])(void *) = {run_scratch, run_update, run_scratch,
                                             run_peer,    run_peer,   run_peer};
     static const char *const symbols[6] = {
@@ -133,7 +134,7 @@ static double measure(bench *bench, carom_context *serial, carom_context *parall
             if (p->peer == NULL || triangles > MOST_TRIANGLES_FOR_PEERS) continue;
             if (i == 5 && triangles > MOST_TRIANGLES_FOR_FCL) continue;
         }
-        if (judge(bench, p, asks[i], &known))
+        if (judge(bench, p, queries[i], &known))
             contenders[count++] = (bench_contender){p->name, NULL, runs[i], p};
         else
             bench_note(bench, "%s cannot take %s", p->name, name);
@@ -151,24 +152,32 @@ static double measure(bench *bench, carom_context *serial, carom_context *parall
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Counts what a context of one thread asks for. */
+#define METER_HEAD                                                                                 \
+    ((size_t)64) /* bytes before a block, with its size; keeps the library's alignment */
+
+/* Counts what a context of one thread allocates. */
 typedef struct meter {
     uint64_t now, most;
 } meter;
 
 static void *meter_allocate(void *user, size_t size, size_t alignment) {
     meter *m = user;
-    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-    if (memory == NULL) return NULL;
-    m->now += malloc_usable_size(memory);
+    size_t whole = (size + alignment - 1) / alignment * alignment;
+    char *memory = carom_os_aligned_allocate(METER_HEAD, whole + METER_HEAD);
+    if (memory == NULL || alignment > METER_HEAD) return NULL;
+    memcpy(memory, &whole, sizeof(whole));
+    m->now += whole;
     m->most = m->now > m->most ? m->now : m->most;
-    return memory;
+    return memory + METER_HEAD;
 }
 
 static void meter_release(void *user, void *memory) {
     meter *m = user;
-    m->now -= malloc_usable_size(memory);
-    free(memory);
+    char *begin = (char *)memory - METER_HEAD;
+    size_t whole;
+    memcpy(&whole, begin, sizeof(whole));
+    m->now -= whole;
+    carom_os_aligned_free(begin);
 }
 
 /* Says how much memory a cold context, soup and list take at most, beyond the input. */

@@ -90,7 +90,7 @@ static bool run_advances(void *input) {
 /* What a peer answered. */
 typedef struct peer_queries {
     const queries *q;
-    peer_toi_fn *ask;
+    peer_toi_fn *call;
     uint64_t missed, invented; /* hits, and misses reported as hits */
 } peer_queries;
 
@@ -100,7 +100,7 @@ static bool run_peer(void *input) {
     for (uint64_t i = 0; i < p->q->count; ++i) {
         const query *one = &p->q->all[i];
         double time = 0.0;
-        bool hit = p->ask(&one->start[0].x, &one->end[0].x, one->edges, &time);
+        bool hit = p->call(&one->start[0].x, &one->end[0].x, one->edges, &time);
         p->missed += one->hit && !hit;
         p->invented += hit && !one->hit;
     }
@@ -114,8 +114,8 @@ static void measure_queries(bench *bench, const char *name, queries *q) {
                                      {"advancement", NULL, run_advances, q},
                                      {"FCL", NULL, run_peer, &fcl}};
     uint32_t row = bench->row_count;
-    bench_compare(bench, name, (double)q->count, contenders, fcl.ask != NULL ? 3 : 2);
-    if (fcl.ask != NULL)
+    bench_compare(bench, name, (double)q->count, contenders, fcl.call != NULL ? 3 : 2);
+    if (fcl.call != NULL)
         bench_note(bench, "%s: FCL misses %llu of %llu hits and reports %llu of %llu misses", name,
                    (unsigned long long)fcl.missed, (unsigned long long)q->hits,
                    (unsigned long long)fcl.invented, (unsigned long long)(q->count - q->hits));
@@ -262,7 +262,7 @@ static bool run_hulls(void *input) {
 
 typedef struct peer_motions {
     const hull_motions *m;
-    peer_hulls_toi_fn *ask;
+    peer_hulls_toi_fn *call;
     void *prepared[2];
     uint64_t missed, invented, late;
 } peer_motions;
@@ -274,7 +274,7 @@ static bool run_peer_hulls(void *input) {
     p->missed = p->invented = p->late = 0;
     for (int i = 0; i < MOTIONS; ++i) {
         double time = 0.0;
-        bool hit = p->ask(p->prepared[0], rest, p->prepared[1], p->m->peer[i], &time);
+        bool hit = p->call(p->prepared[0], rest, p->prepared[1], p->m->peer[i], &time);
         p->missed += p->m->meets[i] && !hit;
         p->invented += hit && !p->m->hit[i];
         p->late += hit && p->m->hit[i] && time > p->m->time[i] + LATE;
@@ -286,10 +286,10 @@ static bool find_peer(const hull_motions *m, const char *library, peer_motions *
     char symbol[64];
     *p = (peer_motions){.m = m};
     snprintf(symbol, sizeof(symbol), "peer_%s_hulls_toi", library);
-    p->ask = (peer_hulls_toi_fn *)bench_peer(symbol);
+    p->call = (peer_hulls_toi_fn *)bench_peer(symbol);
     snprintf(symbol, sizeof(symbol), "peer_%s_hull_prepare", library);
     peer_hull_prepare_fn *prepare = (peer_hull_prepare_fn *)bench_peer(symbol);
-    if (p->ask == NULL || prepare == NULL) return false;
+    if (p->call == NULL || prepare == NULL) return false;
     for (int i = 0; i < 2; ++i) {
         carom_mesh_view view;
         if (carom_mesh_get_view(m->meshes[i], &view) != CAROM_OK) return false;
@@ -325,7 +325,7 @@ static void measure_hulls(bench *bench, carom_context *context) {
         bench_note(bench, "motions of hulls: %d, %llu hits, %.1f steps each", MOTIONS,
                    (unsigned long long)m->hits, (double)m->steps / MOTIONS);
         for (int i = 0; i < 2; ++i) {
-            if (peers[i].ask != NULL)
+            if (peers[i].call != NULL)
                 bench_note(
                     bench,
                     "motions of hulls: %s misses %llu hits, reports %llu misses, and is late "
@@ -405,9 +405,13 @@ typedef struct frame {
     carom_soup *soup;
     carom_pairs pairs;
     carom_soup_impacts impacts;
+    carom_soup_near_pairs near;
+    double edge;  /* mean length */
+    double reach; /* of what is near */
+    double *safe; /* of each vertex */
 } frame;
 
-/* From raw arrays to the list of pairs, as a frame of a simulation asks. */
+/* From raw arrays to the list of pairs, as a frame of a simulation needs it. */
 static bool run_pairs(void *input) {
     frame *f = input;
     return carom_soup_update(f->context, f->soup, &f->input.view) == CAROM_OK &&
@@ -425,23 +429,102 @@ static bool run_first(void *input) {
     return carom_soup_self_first_impact(f->context, f->soup, &f->to, &first) == CAROM_OK;
 }
 
-/* A smooth motion: every vertex moves by up to `edges` edges of the cloth's grid. */
-static bool begin_frame(frame *f, carom_context *context, uint64_t detail, double edges) {
-    carom_shape_def def = {
-        .shape = CAROM_SHAPE_CLOTH, .detail = detail, .scalar = CAROM_SCALAR_FLOAT32};
+static bool run_near(void *input) {
+    frame *f = input;
+    return carom_soup_self_near(f->context, f->soup, f->reach, &f->near) == CAROM_OK;
+}
+
+static bool run_step(void *input) {
+    frame *f = input;
+    carom_soup_step step;
+    return carom_soup_self_safe_step(f->context, f->soup, &f->to, 0.0, &step) == CAROM_OK;
+}
+
+static bool run_distances(void *input) {
+    frame *f = input;
+    return carom_soup_self_safe_distances(f->context, f->soup, f->reach, 0.0, f->safe) == CAROM_OK;
+}
+
+/* How the vertices of a sheet move. */
+typedef enum frame_motion {
+    MOTION_SMOOTH, /* along sines of the position, by up to `edges` edges */
+    MOTION_RANDOM, /* each by `edges` mean edges in a direction of its own */
+    MOTION_PHASES, /* the waves of a cloth advance, by `edges` mean edges in the mean */
+    MOTION_WHOLE   /* a flat grid, by `edges` mean edges in one direction */
+} frame_motion;
+
+static const char *const motion_names[] = {"", ", at random", ", waves", ", as a whole"};
+
+/* By how much the waves of the cloth advance so that a vertex of `detail` cells moves by one mean
+ * edge in the mean, in radians times cells; measured at 224. */
+#define ADVANCE_PER_EDGE (0.122694 * 224.0)
+
+/* What is near, in mean edges: simulations keep layers of cloth a part of an edge apart. */
+#define REACH_EDGES 0.25
+
+static double mean_edge(const soup_input *input) {
+    double sum = 0.0;
+    for (uint64_t t = 0; t < input->raw.triangle_count; ++t)
+        for (int i = 0; i < 3; ++i) {
+            const float *p = input->raw.positions + 3 * input->raw.corners[3 * t + (uint64_t)i];
+            const float *q =
+                input->raw.positions + 3 * input->raw.corners[3 * t + (uint64_t)(i + 1) % 3];
+            double x = (double)q[0] - (double)p[0], y = (double)q[1] - (double)p[1];
+            double z = (double)q[2] - (double)p[2];
+            sum += sqrt(x * x + y * y + z * z);
+        }
+    return sum / (3.0 * (double)input->raw.triangle_count);
+}
+
+/* Where vertex v ends. */
+static void move_vertex(const frame *f, frame_motion motion, double length, carom_random *random,
+                        uint64_t v) {
+    const float *p = f->input.raw.positions + 3 * v;
+    double d[3] = {0.48 * length, 0.6 * length, 0.64 * length}; /* a unit vector's multiples */
+    if (motion == MOTION_SMOOTH)
+        for (int k = 0; k < 3; ++k)
+            d[k] = length * sin(7.0 * (double)p[(k + 1) % 3] + 3.0 * k) *
+                   cos(5.0 * (double)p[(k + 2) % 3]);
+    if (motion == MOTION_RANDOM) {
+        double square = 0.0;
+        for (int k = 0; k < 3; ++k) {
+            d[k] = carom_random_normal(random);
+            square += d[k] * d[k];
+        }
+        for (int k = 0; k < 3; ++k) d[k] *= length / sqrt(square);
+    }
+    for (int k = 0; k < 3; ++k) f->end[3 * v + (uint64_t)k] = (float)((double)p[k] + d[k]);
+}
+
+static bool advance_waves(frame *f, carom_shape_def def, double edges) {
+    soup_input later;
+    def.phase = edges * ADVANCE_PER_EDGE / (double)def.detail;
+    if (!soup_input_make(f->context, &def, &later)) return false;
+    memcpy(f->end, later.raw.positions, 3 * f->input.raw.vertex_count * sizeof(float));
+    soup_input_free(&later);
+    return true;
+}
+
+static bool begin_frame(frame *f, carom_context *context, uint64_t detail, frame_motion motion,
+                        double edges) {
+    carom_shape_def def = {.shape = motion == MOTION_WHOLE ? CAROM_SHAPE_GRID : CAROM_SHAPE_CLOTH,
+                           .detail = detail,
+                           .scalar = CAROM_SCALAR_FLOAT32};
     *f = (frame){.context = context};
     if (!soup_input_make(context, &def, &f->input)) return false;
     uint64_t count = f->input.raw.vertex_count;
     f->end = malloc(3 * count * sizeof(float));
-    if (f->end == NULL) return false;
-    double length = edges * f->input.size / (double)detail;
-    for (uint64_t v = 0; v < count; ++v) {
-        const float *p = f->input.raw.positions + 3 * v;
-        for (int k = 0; k < 3; ++k) {
-            double x = (double)p[(k + 1) % 3], y = (double)p[(k + 2) % 3];
-            f->end[3 * v + (uint64_t)k] =
-                (float)((double)p[k] + length * sin(7.0 * x + 3.0 * k) * cos(5.0 * y));
-        }
+    f->safe = malloc(count * sizeof(double));
+    if (f->end == NULL || f->safe == NULL) return false;
+    f->edge = mean_edge(&f->input);
+    f->reach = REACH_EDGES * f->edge;
+    carom_random random = {7};
+    double length =
+        motion == MOTION_SMOOTH ? edges * f->input.size / (double)detail : edges * f->edge;
+    if (motion == MOTION_PHASES) {
+        if (!advance_waves(f, def, edges)) return false;
+    } else {
+        for (uint64_t v = 0; v < count; ++v) move_vertex(f, motion, length, &random, v);
     }
     f->to = (carom_mesh_view){
         .positions = f->end, .scalar = CAROM_SCALAR_FLOAT32, .vertex_count = count};
@@ -452,23 +535,30 @@ static bool begin_frame(frame *f, carom_context *context, uint64_t detail, doubl
 static void end_frame(frame *f) {
     carom_pairs_free(&f->pairs);
     carom_soup_impacts_free(&f->impacts);
+    carom_soup_near_pairs_free(&f->near);
     carom_soup_destroy(f->soup);
     free(f->end);
+    free(f->safe);
     soup_input_free(&f->input);
 }
 
-static void measure_frame(bench *bench, carom_context *context, uint64_t detail, double edges) {
+static void measure_frame(bench *bench, carom_context *context, uint64_t detail,
+                          frame_motion motion, double edges) {
     frame f;
     char job[64];
     carom_work work = {0};
-    if (begin_frame(&f, context, detail, edges)) {
-        bench_contender contenders[3] = {{"pairs", NULL, run_pairs, &f},
-                                         {"impacts", NULL, run_impacts, &f},
-                                         {"first impact", NULL, run_first, &f}};
-        snprintf(job, sizeof(job), "cloth %lluk, %g edges",
-                 (unsigned long long)(f.input.raw.triangle_count / 1000), edges);
+    if (begin_frame(&f, context, detail, motion, edges)) {
+        bench_contender contenders[6] = {
+            {"pairs", NULL, run_pairs, &f},        {"impacts", NULL, run_impacts, &f},
+            {"first impact", NULL, run_first, &f}, {"safe step", NULL, run_step, &f},
+            {"near", NULL, run_near, &f},          {"safe distances", NULL, run_distances, &f}};
+        snprintf(
+            job, sizeof(job), "%s %lluk, %g edges%s", motion == MOTION_WHOLE ? "grid" : "cloth",
+            (unsigned long long)(f.input.raw.triangle_count / 1000), edges, motion_names[motion]);
         uint32_t row = bench->row_count;
-        bench_compare(bench, job, (double)f.input.raw.triangle_count, contenders, 3);
+        /* what is near does not depend on the motion */
+        bench_compare(bench, job, (double)f.input.raw.triangle_count, contenders,
+                      motion == MOTION_PHASES ? 6 : 3);
         if (run_impacts(&f) && carom_context_get_work(context, &work) == CAROM_OK)
             bench_note(bench,
                        "%s: %llu decisions, %llu in integers, %llu impacts; %.1f million decisions "
@@ -476,6 +566,9 @@ static void measure_frame(bench *bench, carom_context *context, uint64_t detail,
                        job, (unsigned long long)work.candidates, (unsigned long long)work.undecided,
                        (unsigned long long)f.impacts.count,
                        1e-6 * (double)work.candidates / bench->rows[row + 1].cpu_seconds);
+        if (motion == MOTION_PHASES)
+            bench_note(bench, "%s: %llu pairs of features are within %g mean edges", job,
+                       (unsigned long long)f.near.count, REACH_EDGES);
     }
     end_frame(&f);
 }
@@ -489,8 +582,11 @@ static void run(bench *bench) {
     if (carom_context_create(&def, &context) == CAROM_OK) {
         measure_hulls(bench, context);
         measure_soups(bench, context);
-        measure_frame(bench, context, bench->quick ? 40 : 224, 0.2);
-        if (!bench->quick) measure_frame(bench, context, 224, 1.0);
+        uint64_t detail = bench->quick ? 40 : 224;
+        measure_frame(bench, context, detail, MOTION_SMOOTH, 0.2);
+        if (!bench->quick) measure_frame(bench, context, detail, MOTION_SMOOTH, 1.0);
+        for (int motion = MOTION_RANDOM; motion <= MOTION_WHOLE; ++motion)
+            measure_frame(bench, context, detail, (frame_motion)motion, 1.0);
     }
     carom_context_destroy(context);
     static const char *const peers[] = {"peer_fcl_toi_name", "peer_bullet_toi_name"};

@@ -5,7 +5,8 @@
  * 50 %. Distance: along a path with gaps up to 1 % of the diagonal, in steps of about 0.1 % of it.
  * Both as in Weller and Zachmann (2009), who give 2.5 ms on average for the volume with 237,000
  * spheres, and 50 us for the distance with 327,000. Meshes of up to 4 million triangles with 5,000
- * and 20,000 spheres. Notes have what times do not show: how far estimates are off, how wide bounds
+ * and 20,000 spheres. Deadlines: 200 poses of three pairs with time budgets, beside the estimate
+ * without bounds. Notes have what times do not show: how far estimates are off, how wide bounds
  * are, percentiles of single queries, nodes visited by method, arity and seed, and time budgets. */
 #include <math.h>
 #include <stdio.h>
@@ -448,6 +449,165 @@ static void compare_meshes(bench *bench, carom_context *context, carom_context *
     }
 }
 
+/* ---- Deadlines ------------------------------------------------------------------------------- */
+
+#define DEADLINE_POSES  200
+#define DEADLINE_ROUNDS 9 /* odd: the median; a query that is interrupted has no time left */
+
+/* Two solids with trees, in poses that overlap by 0.1 to 10 % of the smaller one. */
+typedef struct deadline_pair {
+    carom_context *context;
+    carom_solid *solids[2];
+    carom_tree *trees[2];
+    double size, volume; /* the larger diagonal, the smaller volume */
+    carom_pose poses[DEADLINE_POSES];
+    double truth[DEADLINE_POSES];
+    double alone[DEADLINE_POSES];     /* seconds of the processor of the estimate without bounds, */
+    double alone_off[DEADLINE_POSES]; /* and its error */
+} deadline_pair;
+
+static bool deadline_prepare(deadline_pair *p, int i, carom_context *maker, const carom_mesh *mesh,
+                             uint64_t count) {
+    carom_mesh_view view;
+    carom_packing *packing = NULL;
+    carom_packing_info info = {0};
+    carom_solid_def of_solid = {.mesh = &view};
+    carom_packing_def of_packing = {.mesh = &view, .count = count, .fast = true};
+    carom_tree_def of_tree = {.mesh = &view};
+    if (mesh == NULL || carom_mesh_get_view(mesh, &view) != CAROM_OK ||
+        carom_solid_create(maker, &of_solid, &p->solids[i]) != CAROM_OK ||
+        carom_packing_create(maker, &of_packing, &packing) != CAROM_OK)
+        return false;
+    of_tree.packing = packing;
+    bool good = carom_tree_create(maker, &of_tree, &p->trees[i]) == CAROM_OK &&
+                carom_packing_get_info(packing, &info) == CAROM_OK;
+    carom_packing_destroy(packing);
+    double x = info.bounds.high.x - info.bounds.low.x, y = info.bounds.high.y - info.bounds.low.y;
+    double z = info.bounds.high.z - info.bounds.low.z;
+    p->size = fmax(p->size, sqrt(x * x + y * y + z * z));
+    p->volume = i == 0 ? info.volume : fmin(p->volume, info.volume);
+    return good;
+}
+
+static bool deadline_find_poses(deadline_pair *p) {
+    carom_random random = {7};
+    int found = 0;
+    for (int tries = 0; tries < 100000 && found < DEADLINE_POSES; ++tries) {
+        carom_pose pose = random_pose(&random, p->size);
+        carom_solid_result exact;
+        if (carom_solid_overlap(p->context, p->solids[0], NULL, p->solids[1], &pose, NULL,
+                                &exact) != CAROM_OK)
+            return false;
+        double share = exact.volume / p->volume;
+        if (!(share > 0.001 && share <= 0.1)) continue;
+        p->poses[found] = pose;
+        p->truth[found++] = exact.volume;
+    }
+    return found == DEADLINE_POSES;
+}
+
+/* The least time and the median error of one pose. False: bounds do not hold. */
+static bool deadline_query(deadline_pair *p, int pose, const carom_tree_query_def *def,
+                           double *seconds, double *off) {
+    double errors[DEADLINE_ROUNDS];
+    *seconds = HUGE_VAL;
+    for (int i = 0; i < DEADLINE_ROUNDS; ++i) {
+        carom_packing_overlap o;
+        double start = bench_thread_time(), truth = p->truth[pose];
+        if (carom_tree_overlap(p->context, p->trees[0], NULL, p->trees[1], &p->poses[pose], def,
+                               &o) != CAROM_OK)
+            return false;
+        *seconds = fmin(*seconds, bench_thread_time() - start);
+        errors[i] = fabs(o.volume.value - truth) / truth;
+        if (!def->skip_limits &&
+            !(o.volume.lower <= truth * (1.0 + 1e-9) && truth <= o.volume.upper * (1.0 + 1e-9)))
+            return false;
+    }
+    qsort(errors, DEADLINE_ROUNDS, sizeof(errors[0]), by_size);
+    *off = errors[DEADLINE_ROUNDS / 2];
+    return true;
+}
+
+/* One budget, 0: the estimate without bounds. */
+static void deadline_note(bench *bench, deadline_pair *p, const char *name, double budget) {
+    double time = 0.0, error = 0.0, fit_error = 0.0, alone_error = 0.0;
+    int fits = 0;
+    for (int i = 0; i < DEADLINE_POSES; ++i) {
+        carom_tree_query_def def = {.skip_limits = budget == 0.0, .time_budget = budget};
+        double seconds, off;
+        if (!deadline_query(p, i, &def, &seconds, &off)) {
+            bench_note(bench, "%s: pose %d has a wrong bound", name, i);
+            return;
+        }
+        time += seconds / DEADLINE_POSES;
+        error += off / DEADLINE_POSES;
+        if (budget == 0.0) {
+            p->alone[i] = seconds;
+            p->alone_off[i] = off;
+        } else if (p->alone[i] <= budget) {
+            ++fits;
+            fit_error += off;
+            alone_error += p->alone_off[i];
+        }
+    }
+    if (budget == 0.0)
+        bench_note(bench, "%s, without bounds: %.1f us, %.3f %% off on average", name, 1e6 * time,
+                   100.0 * error);
+    else
+        bench_note(bench,
+                   "%s, a budget of %.0f us: %.1f us, %.3f %% off; in the %d poses whose estimate "
+                   "fits %.3f, without bounds %.3f",
+                   name, 1e6 * budget, 1e6 * time, 100.0 * error, fits,
+                   fits != 0 ? 100.0 * fit_error / fits : 0.0,
+                   fits != 0 ? 100.0 * alone_error / fits : 0.0);
+}
+
+static carom_mesh *deadline_mesh(carom_context *maker, const char *model, carom_shape shape) {
+    char path[512];
+    const char *folder = getenv("CAROM_MODELS");
+    carom_mesh *mesh = NULL;
+    snprintf(path, sizeof(path), "%s/bench/solid_%s.ply",
+             folder != NULL ? folder : "../shared/models", model);
+    if (carom_mesh_load(maker, path, CAROM_MESH_FORMAT_GUESS, &mesh) == CAROM_OK) return mesh;
+    carom_shape_def def = {.shape = shape, .detail = 192};
+    return carom_shape_make(maker, &def, &mesh) == CAROM_OK ? mesh : NULL;
+}
+
+/* Pairs of models, or of shapes where there are none. */
+static void note_deadlines(bench *bench, carom_context *context, carom_context *maker) {
+    static const struct {
+        const char *models[2];
+        carom_shape shapes[2];
+        uint64_t spheres;
+    } pairs[] = {
+        {{"bunny70k", "bunny70k"}, {CAROM_SHAPE_KNOT, CAROM_SHAPE_KNOT}, 5000},
+        {{"", ""}, {CAROM_SHAPE_TORUS, CAROM_SHAPE_TORUS}, 20000},
+        {{"armadillo100k", "cheburashka13k"}, {CAROM_SHAPE_KNOT, CAROM_SHAPE_TORUS}, 5000}};
+    static const double budgets[] = {0.0, 50e-6, 100e-6, 200e-6, 500e-6};
+    for (int i = 0; i < (bench->quick ? 1 : 3); ++i) {
+        static deadline_pair p;
+        char name[128];
+        carom_mesh *meshes[2];
+        p = (deadline_pair){.context = context};
+        for (int k = 0; k < 2; ++k)
+            meshes[k] = deadline_mesh(maker, pairs[i].models[k], pairs[i].shapes[k]);
+        uint64_t spheres = bench->quick ? 1000 : pairs[i].spheres;
+        snprintf(name, sizeof(name), "deadlines, %s and %s, %llu spheres",
+                 pairs[i].models[0][0] != 0 ? pairs[i].models[0] : "torus",
+                 pairs[i].models[1][0] != 0 ? pairs[i].models[1] : "torus",
+                 (unsigned long long)spheres);
+        bool ready = deadline_prepare(&p, 0, maker, meshes[0], spheres) &&
+                     deadline_prepare(&p, 1, maker, meshes[1], spheres) && deadline_find_poses(&p);
+        for (size_t k = 0; ready && k < sizeof(budgets) / sizeof(budgets[0]); ++k)
+            deadline_note(bench, &p, name, budgets[k]);
+        for (int k = 0; k < 2; ++k) {
+            carom_mesh_destroy(meshes[k]);
+            carom_solid_destroy(p.solids[k]);
+            carom_tree_destroy(p.trees[k]);
+        }
+    }
+}
+
 static void run(bench *bench) {
     static const uint64_t counts[] = {2000, 5000, 20000, 60000, 240000};
     carom_context_def def = *bench->def;
@@ -458,6 +618,7 @@ static void run(bench *bench) {
         carom_context_destroy(context);
         return;
     }
+    note_deadlines(bench, context, maker);
     for (int i = 0; i < (bench->quick ? 1 : 5); ++i) {
         scene s = {.context = context, .maker = maker};
         if (prepare(&s, 192, counts[i])) {

@@ -13,7 +13,7 @@ typedef struct player {
     const soup_poses *poses;
     double margin;
     carom_pairs pairs;
-    uint64_t found; /* in all poses; 0: not asked yet */
+    uint64_t found; /* in all poses; 0: not known yet */
 } player;
 
 static bool same_as_before(player *p, uint64_t found) {
@@ -22,7 +22,7 @@ static bool same_as_before(player *p, uint64_t found) {
     return same;
 }
 
-static bool run_meeting(void *input) {
+static bool run_intersecting(void *input) {
     player *p = input;
     uint64_t found = 0;
     for (uint32_t k = 0; k < SOUP_POSES; ++k) {
@@ -66,9 +66,9 @@ static double typical_edge(const peer_mesh *mesh) {
 
 static void measure_two(bench *bench, player *p, const char *name, const soup_poses *poses) {
     char job[64];
-    player meeting = *p, within = *p;
-    meeting.poses = within.poses = poses;
-    bench_contender contenders[2] = {{"that meet", NULL, run_meeting, &meeting},
+    player intersecting = *p, within = *p;
+    intersecting.poses = within.poses = poses;
+    bench_contender contenders[2] = {{"that meet", NULL, run_intersecting, &intersecting},
                                      {"within an edge", NULL, run_within, &within}};
     snprintf(job, sizeof(job), "%s pairs", name);
     uint32_t row = bench->row_count;
@@ -76,8 +76,8 @@ static void measure_two(bench *bench, player *p, const char *name, const soup_po
     bench_note(bench, "%.1f and %.1f microseconds per pose; %llu and %llu pairs in all",
                1e6 * bench->rows[row].cpu_seconds / SOUP_POSES,
                1e6 * bench->rows[row + 1].cpu_seconds / SOUP_POSES,
-               (unsigned long long)meeting.found, (unsigned long long)within.found);
-    carom_pairs_free(&meeting.pairs);
+               (unsigned long long)intersecting.found, (unsigned long long)within.found);
+    carom_pairs_free(&intersecting.pairs);
     carom_pairs_free(&within.pairs);
 }
 

@@ -13,7 +13,8 @@ typedef struct options {
     bool list, quick;
     uint64_t rounds;
     const char *csv, *svg;
-    const char *only, *folder; /* of papers */
+    const char *folder; /* of papers, as is: */
+    arg_list only;
 } options;
 
 static const options bench_defaults = {.rounds =
@@ -26,8 +27,8 @@ static const arg_option bench_options[] = {
      "rounds to take medians of, 1 to 100000 (9)", NULL},
     {"--csv", 0, ARG_OUTPUT, offsetof(options, csv), "FILE", "also write the rows as CSV", NULL},
     {"--svg", 0, ARG_OUTPUT, offsetof(options, svg), "FILE", "also draw the rows", NULL},
-    {"--only", 0, ARG_TEXT, offsetof(options, only), "FIGURE", "papers: one figure, or one paper",
-     NULL},
+    {"--only", 0, ARG_LIST, offsetof(options, only), "FIGURE",
+     "papers: one figure, or one paper; may be given several times", NULL},
     {"--output", 'o', ARG_TEXT, offsetof(options, folder), "DIR",
      "papers: the folder to write into (papers)", NULL},
 };
@@ -175,7 +176,7 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     const options *options = values;
     char message[192];
     if (count == 1 && strcmp(names[0], PAPERS) == 0) return run_papers(cli, options);
-    if (options->only != NULL || options->folder != NULL)
+    if (options->only.count != 0 || options->folder != NULL)
         return cli_misuse(cli, "--only and --output are for carom-bench papers");
     if (cli->device == CAROM_BACKEND_CUDA)
         return cli_misuse(cli,
@@ -223,6 +224,10 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     return CLI_OK;
 }
 
+static const char *group_name(int index) {
+    return bench_groups[index] != NULL ? bench_groups[index]->name : NULL;
+}
+
 const cli_command bench_command = {
     .name = "bench",
     .program = "carom-bench",
@@ -238,6 +243,7 @@ const cli_command bench_command = {
     .options_size = sizeof(options),
     .most = 64,
     .run = run,
+    .words = group_name,
     .on_cuda = true,
     .defaults = &bench_defaults,
 };

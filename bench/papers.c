@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a figure of a paper: makes solids and packings once for all figures, collects rows, and adds
  * what the last run on a GPU has recorded. */
-#define _POSIX_C_SOURCE 200809L
 #include "bench/papers.h"
+#include "cli/platform.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "scenes/paths.h"
 
@@ -112,7 +111,7 @@ const papers_solid *papers_get_solid(papers_lab *lab, const char *file, const ch
 const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *solid,
                                         uint64_t count) {
     for (uint32_t i = 0; i < lab->packing_count; ++i)
-        if (lab->packings[i].solid == solid && lab->packings[i].asked == count)
+        if (lab->packings[i].solid == solid && lab->packings[i].requested == count)
             return lab->packings[i].packing;
     carom_packing *packing;
     carom_packing_def def = {.mesh = &solid->view, .count = count, .fast = true};
@@ -120,7 +119,7 @@ const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *sol
         carom_packing_create(lab->parallel, &def, &packing) != CAROM_OK)
         return NULL;
     lab->packings[lab->packing_count].solid = solid;
-    lab->packings[lab->packing_count].asked = count;
+    lab->packings[lab->packing_count].requested = count;
     lab->packings[lab->packing_count++].packing = packing;
     return packing;
 }
@@ -241,6 +240,71 @@ static void add_recorded(papers_plot *plot) {
     }
 }
 
+/* ---- Ours and printed ------------------------------------------------------------------------ */
+
+static void add_comparison(papers_plot *plot, const papers_printed *number, const papers_row *row,
+                           double ours, double printed) {
+    if (plot->comparison_count == PAPERS_MOST_COMPARISONS || !(printed > 0.0)) return;
+    papers_comparison *c = &plot->comparisons[plot->comparison_count++];
+    *c = (papers_comparison){.unit = number->unit, .ours = ours, .printed = printed};
+    if (number->statistic == PAPERS_EACH || number->statistic == PAPERS_LAST)
+        snprintf(c->what, sizeof(c->what), "%s: %s, %.9g %s", row->series, number->what,
+                 row->values[0], plot->figure->columns[0]);
+    else
+        snprintf(c->what, sizeof(c->what), "%s: %s", row->series, number->what);
+}
+
+/* The number of one series that begins in row `first`. */
+static void compare_series(papers_plot *plot, const papers_printed *number, uint32_t first) {
+    const papers_row *begin = &plot->rows[first], *last = begin;
+    double sum = 0.0, most = begin->values[number->column];
+    uint32_t count = 0;
+    for (uint32_t i = first; i < plot->row_count; ++i) {
+        const papers_row *row = &plot->rows[i];
+        if (strcmp(row->series, begin->series) != 0) continue;
+        sum += row->values[number->column];
+        most = fmax(most, row->values[number->column]);
+        ++count;
+        if (row->values[0] >= last->values[0]) last = row;
+    }
+    double ours = number->statistic == PAPERS_MEAN   ? sum / (double)count
+                  : number->statistic == PAPERS_MOST ? most
+                                                     : last->values[number->column];
+    add_comparison(plot, number, last, ours, number->value);
+}
+
+/* What is printed for a row; 0: nothing. */
+static double printed_for(const papers_plot *plot, const papers_printed *number,
+                          const papers_row *row) {
+    if (number->printed_series == NULL) return row->values[number->printed_column];
+    for (uint32_t i = 0; i < plot->row_count; ++i)
+        if (strcmp(plot->rows[i].series, number->printed_series) == 0 &&
+            plot->rows[i].values[0] == row->values[0])
+            return plot->rows[i].values[number->column];
+    return 0.0;
+}
+
+static bool is_first_of_series(const papers_plot *plot, uint32_t row) {
+    for (uint32_t i = 0; i < row; ++i)
+        if (strcmp(plot->rows[i].series, plot->rows[row].series) == 0) return false;
+    return true;
+}
+
+static void compare_with_printed(papers_plot *plot) {
+    const papers_printed *number = plot->figure->numbers;
+    for (; number != NULL && number->what != NULL; ++number)
+        for (uint32_t i = 0; i < plot->row_count; ++i) {
+            const papers_row *row = &plot->rows[i];
+            if (number->series != NULL && strcmp(row->series, number->series) != 0) continue;
+            if (strstr(row->series, "(printed)") != NULL) continue;
+            if (number->statistic == PAPERS_EACH)
+                add_comparison(plot, number, row, row->values[number->column],
+                               printed_for(plot, number, row));
+            else if (is_first_of_series(plot, i))
+                compare_series(plot, number, i);
+        }
+}
+
 /* ---- Figures --------------------------------------------------------------------------------- */
 
 bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot) {
@@ -248,6 +312,7 @@ bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot)
     double start = carom_time_seconds();
     if (!figure->run(plot) || plot->row_count == 0) plot->failed = true;
     if (lab->device == NULL && !lab->quick) add_recorded(plot);
+    compare_with_printed(plot);
     if (lab->stand_ins && !lab->quick)
         papers_note(plot,
                     "shapes stand for models that are not there; recorded rows are of models");
@@ -277,10 +342,7 @@ const char *papers_plot_reason(const papers_plot *plot) {
 /* ---- Time ------------------------------------------------------------------------------------ */
 
 double papers_now(const papers_lab *lab, const carom_context *context) {
-    struct timespec t;
-    if (context != lab->serial) return carom_time_seconds();
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return context != lab->serial ? carom_time_seconds() : platform_process_seconds();
 }
 
 double papers_best_seconds(const papers_lab *lab, const carom_context *context,

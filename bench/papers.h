@@ -9,6 +9,7 @@
 #define CAROM_BENCH_PAPERS_H
 
 #include "carom/carom.h"
+#include "cli/platform.h"
 
 #define PAPERS_MOST_COLUMNS  10
 #define PAPERS_MOST_PANELS   4
@@ -34,6 +35,34 @@ typedef struct papers_panel {
     papers_scale scale_y;
 } papers_panel;
 
+/* Which of our numbers is compared with a printed one. */
+typedef enum papers_statistic {
+    PAPERS_MEAN = 0, /* over the rows of a series */
+    PAPERS_MOST,     /* of them */
+    PAPERS_LAST,     /* that with the largest x, column 0 */
+    PAPERS_EACH      /* every row, with the number printed for it */
+} papers_statistic;
+
+/* A number that a paper prints, and where ours is. */
+typedef struct papers_printed {
+    const char *what, *unit; /* what: NULL ends a list */
+    const char *series;      /* of our rows; NULL: each */
+    uint32_t column;
+    papers_statistic statistic;
+    double value;               /* that is printed, but for PAPERS_EACH: */
+    uint32_t printed_column;    /* of the same row; 0: */
+    const char *printed_series; /* the same column of the row of this series with the same x */
+} papers_printed;
+
+/* A row of the table: ours, printed, ratio. */
+typedef struct papers_comparison {
+    char what[112];
+    const char *unit;
+    double ours, printed;
+} papers_comparison;
+
+#define PAPERS_MOST_COMPARISONS 96
+
 typedef struct papers_figure {
     const char *name;    /* "weller2013-fig6", of the command and of its files */
     const char *what;    /* it shows */
@@ -42,6 +71,7 @@ typedef struct papers_figure {
     papers_panel panels[PAPERS_MOST_PANELS + 1];  /* ended by one without a title */
     bool (*run)(papers_plot *plot);               /* false: a call failed */
     bool has_device;                              /* some of its rows are of a GPU */
+    const papers_printed *numbers;                /* that are printed; NULL: none */
 } papers_figure;
 
 /* Each is defined as `const papers_paper papers_X` in a file papers_X.c; the build finds it. */
@@ -76,7 +106,7 @@ typedef struct papers_lab {
     uint32_t solid_count;
     struct {
         const papers_solid *solid;
-        uint64_t asked;
+        uint64_t requested;
         carom_packing *packing;
     } packings[PAPERS_MOST_PACKINGS];
     uint32_t packing_count;
@@ -122,6 +152,8 @@ struct papers_plot {
     uint32_t picture_count;
     char notes[PAPERS_MOST_NOTES][200];
     uint32_t note_count;
+    papers_comparison comparisons[PAPERS_MOST_COMPARISONS];
+    uint32_t comparison_count;
     double seconds; /* that the figure took */
     bool failed;    /* no memory, or a value that is not finite */
 };
@@ -137,7 +169,7 @@ const char *papers_plot_reason(const papers_plot *plot);
 void papers_add(papers_plot *plot, const char *series, const double *values);
 void papers_add_device(papers_plot *plot, const char *series, const double *values);
 
-__attribute__((format(printf, 2, 3))) void papers_note(papers_plot *plot, const char *format, ...);
+PLATFORM_PRINTF(2, 3) void papers_note(papers_plot *plot, const char *format, ...);
 
 /* Adds a picture of the largest spheres of one packing, or of two with the second in a pose. */
 void papers_add_balls(papers_plot *plot, const char *caption, const carom_packing *a,

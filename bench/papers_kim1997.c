@@ -61,9 +61,10 @@ static bool figure_1(papers_plot *plot) {
     const carom_gas_def theirs = {.method = CAROM_GAS_METHOD_EXTENT, .queue = CAROM_GAS_QUEUE_TREE};
     for (int i = 0; i < (plot->lab->quick ? 2 : 10); ++i)
         if (!measure(plot, "carom", &ours, counts[i]) ||
-            !measure(plot, "as printed", &theirs, counts[i]))
+            !measure(plot, "the paper's method", &theirs, counts[i]))
             return false;
-    papers_note(plot, "as printed: spheres in every cell they overlap, a tree of events; the same "
+    papers_note(plot, "the paper's method, run here: spheres in every cell they overlap, a tree of "
+                      "events; the same "
                       "events, bit for bit");
     return true;
 }
@@ -79,7 +80,8 @@ static const papers_figure figures[] = {
       {"Time for one event", "spheres", "us", 0, 3, 4, NULL, false, false},
       {"Events in one unit of time", "spheres", "events", 0, 2, 3, "carom", false, false}},
      figure_1,
-     false},
+     false,
+     NULL},
 };
 
 const papers_paper papers_kim1997 = {

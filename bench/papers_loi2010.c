@@ -142,7 +142,7 @@ static bool meet_all(void *input) {
 }
 
 /* Random turns and directions, then b is moved along the line between nearest points. */
-static bool place(duel *d, double gap) {
+static bool pose_apart(duel *d, double gap) {
     carom_random random = {11};
     for (uint32_t i = 0; i < d->count; ++i) {
         double n[11], length = 0.0;
@@ -199,7 +199,7 @@ static bool figure_11(papers_plot *plot) {
         bool good = hull != NULL;
         for (int k = 0; k < 4 && good; ++k) {
             d.def.search = k < 2 ? CAROM_CONVEX_SEARCH_CLIMB : CAROM_CONVEX_SEARCH_ALL;
-            good = place(&d, k % 2 == 0 ? GAP : -GAP);
+            good = pose_apart(&d, k % 2 == 0 ? GAP : -GAP);
             double seconds =
                 good ? papers_best_seconds(lab, d.context, meet_all, &d, turns_of(lab)) : -1.0;
             good = seconds >= 0.0 && d.met == (k % 2 == 0 ? 0 : d.count);
@@ -221,7 +221,7 @@ typedef struct pipeline {
     carom_pairs pairs;
     carom_hull *hull;
     carom_convex shape;
-    carom_convex_pair *asked; /* the pairs of boxes, with poses */
+    carom_convex_pair *posed_pairs; /* the pairs of boxes, with poses */
     bool *meet;
     uint64_t capacity;                    /* of these two */
     double broad_seconds, narrow_seconds; /* the best */
@@ -244,7 +244,7 @@ static bool pipeline_open(pipeline *p, carom_context *context, uint64_t size) {
 }
 
 static void pipeline_close(pipeline *p) {
-    free(p->asked);
+    free(p->posed_pairs);
     free(p->meet);
     carom_pairs_free(&p->pairs);
     carom_broad_destroy(p->broad);
@@ -253,21 +253,22 @@ static void pipeline_close(pipeline *p) {
 }
 
 /* Gives each pair of boxes its spheres and their poses; false when there is no memory for it. */
-static bool place_pairs(pipeline *p) {
+static bool pose_pairs_of(pipeline *p) {
     uint64_t count = p->pairs.count;
     if (count > p->capacity) {
-        free(p->asked);
+        free(p->posed_pairs);
         free(p->meet);
         p->capacity = 2 * count;
-        p->asked = malloc(p->capacity * sizeof(*p->asked));
+        p->posed_pairs = malloc(p->capacity * sizeof(*p->posed_pairs));
         p->meet = malloc(p->capacity * sizeof(*p->meet));
-        if (p->asked == NULL || p->meet == NULL) return false;
+        if (p->posed_pairs == NULL || p->meet == NULL) return false;
     }
     for (uint64_t i = 0; i < count; ++i)
-        p->asked[i] = (carom_convex_pair){.a = &p->shape,
-                                          .b = &p->shape,
-                                          .pose_a = {.t = p->boxes.centres[p->pairs.data[i].a]},
-                                          .pose_b = {.t = p->boxes.centres[p->pairs.data[i].b]}};
+        p->posed_pairs[i] =
+            (carom_convex_pair){.a = &p->shape,
+                                .b = &p->shape,
+                                .pose_a = {.t = p->boxes.centres[p->pairs.data[i].a]},
+                                .pose_b = {.t = p->boxes.centres[p->pairs.data[i].b]}};
     return true;
 }
 
@@ -279,13 +280,13 @@ static bool step(pipeline *p, carom_context *context) {
         carom_broad_step(context, p->broad, &p->pairs, NULL, NULL) != CAROM_OK)
         return false;
     double between = carom_time_seconds();
-    if (!place_pairs(p)) return false;
-    double placed = carom_time_seconds(); /* to place them is no part of ISA-GJK */
-    if (carom_convex_meet_batch(context, p->asked, p->pairs.count, NULL, p->meet) != CAROM_OK)
+    if (!pose_pairs_of(p)) return false;
+    double posed = carom_time_seconds(); /* posing them is no part of ISA-GJK */
+    if (carom_convex_meet_batch(context, p->posed_pairs, p->pairs.count, NULL, p->meet) != CAROM_OK)
         return false;
     double end = carom_time_seconds();
     p->broad_seconds = fmin(p->broad_seconds, between - start);
-    p->narrow_seconds = fmin(p->narrow_seconds, end - placed);
+    p->narrow_seconds = fmin(p->narrow_seconds, end - posed);
     return true;
 }
 
@@ -328,7 +329,8 @@ static const papers_figure figures[] = {
      {"objects", "ms", "pairs", "cells", "entries", "steps", "bound"},
      {{"Bounds to pairs", "objects", "ms", 0, 1, 2, NULL, false, false}},
      figure_10,
-     true},
+     true,
+     NULL},
     {"loi2010-fig11",
      "Figure 11: ISA-GJK with hill climbing and without, shapes apart and meeting",
      "Hill climbing is much faster as triangles get more; meeting takes longer than apart. AMD X2 "
@@ -336,21 +338,24 @@ static const papers_figure figures[] = {
      {"triangles", "us"},
      {{"Time of one pair", "triangles", "us", 0, 1, 2, NULL, false, false}},
      figure_11,
-     false},
+     false,
+     NULL},
     {"loi2010-fig12",
      "Figure 12: pairs that the broad phase leaves",
      "The pairs grow with the objects.",
      {"objects", "pairs", "pairs_per_object"},
      {{"Pairs of boxes", "objects", "pairs", 0, 1, 2, NULL, false, false}},
      figure_12,
-     false},
+     false,
+     NULL},
     {"loi2010-fig13",
      "Figure 13: the broad phase and ISA-GJK",
      "The broad phase (GTX 470) scales well, ISA-GJK (one core) does not, as the pairs get more.",
      {"objects", "ms", "pairs"},
      {{"Time of a frame", "objects", "ms", 0, 1, 2, NULL, false, false}},
      figure_13,
-     true},
+     true,
+     NULL},
 };
 
 const papers_paper papers_loi2010 = {2010, "loi2010",

@@ -9,7 +9,7 @@
 typedef struct bench_papers_def {
     bool quick;
     bool device_only;   /* rows of the GPU alone, of the figures that have some */
-    const char *only;   /* a figure, or a paper; NULL: all */
+    arg_list only;      /* figures and papers; none: all */
     const char *folder; /* of the files */
 } bench_papers_def;
 

@@ -232,14 +232,14 @@ static void trees_close(trees *t) {
     carom_tree_destroy(t->b);
 }
 
-static bool ask_overlap(void *input) {
+static bool query_overlap(void *input) {
     trees *t = input;
     return carom_tree_overlap(t->lab->serial, t->a, NULL, t->b, &t->scene->poses[t->at], NULL,
                               &t->overlap) == CAROM_OK;
 }
 
 /* From the hint of the frame before, as along a path. */
-static bool ask_gap(void *input) {
+static bool query_gap(void *input) {
     trees *t = input;
     carom_tree_hint hint = t->hint;
     const carom_tree_query_def def = {.hint = &hint};
@@ -254,19 +254,19 @@ static bool keep_hint(trees *t) {
                                &t->gap) == CAROM_OK;
 }
 
-static bool ask_solid(void *input) {
+static bool query_solid(void *input) {
     trees *t = input;
     return get_overlap(t->lab, t->scene, &t->scene->poses[t->at], &t->exact);
 }
 
-static bool ask_soup(void *input) {
+static bool query_soup(void *input) {
     trees *t = input;
     double distance;
     return get_distance(t->lab, t->scene, &t->scene->poses[t->at], &distance);
 }
 
 /* FCL's distance of a mesh to itself in a pose; single precision input. */
-static bool ask_fcl(void *input) {
+static bool query_fcl(void *input) {
     trees *t = input;
     const carom_pose *pose = &t->scene->poses[t->at];
     const carom_vec3 axes[4] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, 0.0, 0.0}};
@@ -283,28 +283,29 @@ static bool ask_fcl(void *input) {
 }
 
 /* What the frames of a path take, and how far the answers are off. */
-typedef struct tally {
+typedef struct path_times {
     double mean, most; /* seconds */
     double error;      /* mean of the relative errors of frames that count */
     uint32_t frames;   /* of these */
-} tally;
+} path_times;
 
 /* Times all frames; the answers of trees are compared with the truth where it is above `least`. */
-static bool time_path(trees *t, bool (*ask)(void *), double least, tally *out) {
+static bool time_path(trees *t, bool (*query)(void *), double least, path_times *out) {
     const scene *s = t->scene;
-    *out = (tally){.mean = 0.0};
+    *out = (path_times){.mean = 0.0};
     t->hint = (carom_tree_hint){{0}};
     for (t->at = 0; t->at < s->frames; ++t->at) {
-        double seconds = papers_best_seconds(t->lab, t->lab->serial, ask, t, t->lab->quick ? 1 : 3);
-        if (seconds < 0.0 || (ask == ask_gap && !keep_hint(t))) return false;
+        double seconds =
+            papers_best_seconds(t->lab, t->lab->serial, query, t, t->lab->quick ? 1 : 3);
+        if (seconds < 0.0 || (query == query_gap && !keep_hint(t))) return false;
         out->mean += seconds / s->frames;
         out->most = fmax(out->most, seconds);
         double truth = s->truth[t->at];
         if (!(truth > least)) continue;
-        double answer = ask == ask_gap       ? t->gap.distance.value
-                        : ask == ask_overlap ? t->overlap.volume.value
-                        : ask == ask_fcl     ? t->peer_answer
-                                             : truth;
+        double answer = query == query_gap       ? t->gap.distance.value
+                        : query == query_overlap ? t->overlap.volume.value
+                        : query == query_fcl     ? t->peer_answer
+                                                 : truth;
         out->error += fabs(answer / truth - 1.0);
         ++out->frames;
     }
@@ -372,7 +373,7 @@ static bool figure_6(papers_plot *plot) {
     double jump = 0.0, most = 0.0;
     carom_vec3 before = {0.0, 0.0, 0.0};
     for (t.at = 0; t.at < s.frames && good; ++t.at) {
-        good = ask_overlap(&t) && ask_solid(&t);
+        good = query_overlap(&t) && query_solid(&t);
         add_force(plot, "spheres", t.at, t.overlap.volume.value, t.overlap.force);
         add_force(plot, "spheres, 2009", t.at, t.overlap.volume.value, t.overlap.direction_2009);
         add_force(plot, "exact", t.at, t.exact.volume, t.exact.force);
@@ -403,24 +404,26 @@ static uint64_t count_at(const papers_lab *lab, int i) {
     return lab->quick ? 50 * (uint64_t)(i + 1) : counts[i];
 }
 
-static void add_tally(papers_plot *plot, const char *series, uint64_t count, const tally *t) {
+static void add_path_times(papers_plot *plot, const char *series, uint64_t count,
+                           const path_times *t) {
     papers_add(plot, series,
                (const double[]){(double)count, 1e6 * t->mean, 1e6 * t->most, 100.0 * t->error});
 }
 
 /* The exact answers, which do not depend on the spheres: drawn as level lines. */
-static bool add_exact(papers_plot *plot, const scene *s, bool (*ask)(void *), const char *series) {
+static bool add_exact(papers_plot *plot, const scene *s, bool (*query)(void *),
+                      const char *series) {
     trees t = {.lab = plot->lab, .scene = s};
-    tally exact;
-    if (!time_path(&t, ask, HUGE_VAL, &exact)) return false;
+    path_times exact;
+    if (!time_path(&t, query, HUGE_VAL, &exact)) return false;
     for (int i = 0; i < count_of_counts(plot->lab); ++i)
-        add_tally(plot, series, count_at(plot->lab, i), &exact);
+        add_path_times(plot, series, count_at(plot->lab, i), &exact);
     return true;
 }
 
 #define LEAST_GAP 0.004 /* of 2: relative errors of smaller distances say little */
 
-/* FCL in the place of PQP, which is not free; left out where the peers were not built. */
+/* FCL instead of PQP, which is not free; left out where the peers were not built. */
 static bool add_fcl(papers_plot *plot, const scene *s) {
     peer_prepare_fn *prepare = (peer_prepare_fn *)bench_peer("peer_fcl_prepare");
     peer_release_fn *release = (peer_release_fn *)bench_peer("peer_fcl_release");
@@ -432,19 +435,19 @@ static bool add_fcl(papers_plot *plot, const scene *s) {
     }
     const carom_mesh_view *view = &s->a->view;
     float *positions = malloc(3 * view->vertex_count * sizeof(*positions));
-    tally found;
+    path_times found;
     bool good = positions != NULL && s->a == s->b && view->offsets == NULL;
     if (good) {
         const double *from = view->positions;
         for (uint64_t i = 0; i < 3 * view->vertex_count; ++i) positions[i] = (float)from[i];
         const peer_mesh mesh = {positions, view->corners, view->vertex_count, view->face_count};
         t.peer = prepare(&mesh);
-        good = t.peer != NULL && time_path(&t, ask_fcl, LEAST_GAP, &found);
+        good = t.peer != NULL && time_path(&t, query_fcl, LEAST_GAP, &found);
         if (t.peer != NULL) release(t.peer);
     }
     free(positions);
     for (int i = 0; i < count_of_counts(plot->lab) && good; ++i)
-        add_tally(plot, "FCL", count_at(plot->lab, i), &found);
+        add_path_times(plot, "FCL", count_at(plot->lab, i), &found);
     if (good)
         papers_note(plot,
                     "FCL: %.1f us on average, %.1f at most, %.2g %% off; on float32 positions",
@@ -456,17 +459,17 @@ static bool figure_7(papers_plot *plot) {
     static scene s; /* large: poses */
     papers_lab *lab = plot->lab;
     bool good = open_armadillos(&s, lab) && path_apart(lab, &s) &&
-                add_exact(plot, &s, ask_soup, "exact (soup)") && add_fcl(plot, &s);
+                add_exact(plot, &s, query_soup, "exact (soup)") && add_fcl(plot, &s);
     for (int i = 0; i < count_of_counts(lab) && good; ++i) {
         for (int faces = 0; faces < 2 && good; ++faces) {
             trees t;
-            tally found;
+            path_times found;
             good = trees_open(&t, lab, &s, count_at(lab, i), faces != 0) &&
-                   time_path(&t, ask_gap, LEAST_GAP, &found);
+                   time_path(&t, query_gap, LEAST_GAP, &found);
             trees_close(&t);
             if (good)
-                add_tally(plot, faces != 0 ? "spheres and faces" : "spheres", count_at(lab, i),
-                          &found);
+                add_path_times(plot, faces != 0 ? "spheres and faces" : "spheres", count_at(lab, i),
+                               &found);
         }
     }
     scene_close(&s);
@@ -481,14 +484,14 @@ static bool figure_8(papers_plot *plot) {
     bool good = true;
     for (int deep = 0; deep < 2 && good; ++deep) {
         good = open_screw(&s, lab) && path_into(lab, &s, deep != 0) &&
-               (deep != 0 || add_exact(plot, &s, ask_solid, "exact (solid)"));
+               (deep != 0 || add_exact(plot, &s, query_solid, "exact (solid)"));
         for (int i = 0; i < count_of_counts(lab) && good; ++i) {
             trees t;
-            tally found;
+            path_times found;
             good = trees_open(&t, lab, &s, count_at(lab, i), false) &&
-                   time_path(&t, ask_overlap, LEAST_OVERLAP * s.volume, &found);
+                   time_path(&t, query_overlap, LEAST_OVERLAP * s.volume, &found);
             trees_close(&t);
-            if (good) add_tally(plot, deep != 0 ? "deep" : "light", count_at(lab, i), &found);
+            if (good) add_path_times(plot, deep != 0 ? "deep" : "light", count_at(lab, i), &found);
         }
         scene_close(&s);
     }
@@ -550,7 +553,7 @@ static bool figure_9b(papers_plot *plot) {
         good = trees_open(&t, lab, &s, count_at(lab, k), false);
         snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
         for (t.at = 0; t.at < s.frames && good; ++t.at) {
-            good = ask_overlap(&t);
+            good = query_overlap(&t);
             papers_add(plot, series, (const double[]){t.at, t.overlap.volume.value / s.volume});
             deviation_add(&off, (t.overlap.volume.value - s.truth[t.at]) / s.volume);
         }
@@ -561,6 +564,19 @@ static bool figure_9b(papers_plot *plot) {
     return good;
 }
 
+/* With 327,000 and 237,000 spheres; ours have at most 240,000. */
+static const papers_printed figure_7_numbers[] = {
+    {"mean of the frames", "us", "spheres", 1, PAPERS_LAST, 50.0, 0, NULL},
+    {"slowest frame", "us", "spheres", 2, PAPERS_LAST, 2000.0, 0, NULL},
+    {"error", "%", "spheres", 3, PAPERS_LAST, 0.15, 0, NULL},
+    {.what = NULL}};
+static const papers_printed figure_8_numbers[] = {
+    {"mean of the frames", "us", "light", 1, PAPERS_LAST, 2500.0, 0, NULL},
+    {"error", "%", "light", 3, PAPERS_LAST, 0.5, 0, NULL},
+    {"mean of the frames, beside tetrahedra", "us", "exact (solid)", 1, PAPERS_LAST, 500000.0, 0,
+     NULL},
+    {.what = NULL}};
+
 static const papers_figure figures[] = {
     {"weller2009-paths",
      "The paths: past each other, apart by 0 to 20 % of the diagonal, into each other",
@@ -570,7 +586,8 @@ static const papers_figure figures[] = {
      {{"Distance, of the diagonal", "frame", "share", 0, 8, 9, NULL, true, true},
       {"Overlap, of the smaller volume", "frame", "share", 0, 9, 10, NULL, true, true}},
      paths,
-     false},
+     false,
+     NULL},
     {"weller2009-fig6",
      "Figure 6: volume and direction of the force while one cow scrapes along another",
      "Both are continuous.",
@@ -580,7 +597,8 @@ static const papers_figure figures[] = {
       {"y", "frame", "y", 0, 3, 4, NULL, true, true},
       {"z", "frame", "z", 0, 4, 5, NULL, true, true}},
      figure_6,
-     false},
+     false,
+     NULL},
     {"weller2009-fig7",
      "Figure 7: distances along a path: time and error against the number of spheres",
      "Less than 2 ms in the worst case, 50 us on average with 327,000 spheres, 50 times as fast as "
@@ -590,7 +608,8 @@ static const papers_figure figures[] = {
       {"Slowest frame", "spheres", "us", 0, 2, 3, NULL, false, false},
       {"Error", "spheres", "percent", 0, 3, 4, NULL, false, false}},
      figure_7,
-     false},
+     false,
+     figure_7_numbers},
     {"weller2009-fig8",
      "Figure 8: volumes along a path: time and error against the number of spheres",
      "0.1 to 2.5 ms on average, the latter with 237,000 spheres; 0.5 % off; 0.5 s by tetrahedra. "
@@ -600,21 +619,24 @@ static const papers_figure figures[] = {
       {"Slowest frame", "spheres", "us", 0, 2, 3, NULL, false, false},
       {"Error", "spheres", "percent", 0, 3, 4, NULL, false, false}},
      figure_8,
-     false},
+     false,
+     figure_8_numbers},
     {"weller2009-fig9a",
      "Figure 9, left: the distance in each frame",
      "The curves of all resolutions are continuous and near the exact one.",
      {"frame", "gap_share"},
      {{"Distance, of the diagonal", "frame", "share", 0, 1, 2, NULL, true, true}},
      figure_9a,
-     false},
+     false,
+     NULL},
     {"weller2009-fig9b",
      "Figure 9, right: the volume of the overlap in each frame",
      "The curves of all resolutions are continuous and near the exact one.",
      {"frame", "overlap_share"},
      {{"Overlap, of the smaller volume", "frame", "share", 0, 1, 2, NULL, true, true}},
      figure_9b,
-     false},
+     false,
+     NULL},
 };
 
 const papers_paper papers_weller2009 = {

@@ -53,23 +53,23 @@ static uint32_t pose_count(const papers_lab *lab) {
 }
 
 /* A packing on the grid, in the poses of the path. */
-typedef struct meeting {
+typedef struct experiment {
     carom_context *context;
     carom_balls *balls;
     carom_packing_info info;
     carom_pose poses[MOST_POSES];
     uint32_t at;
     carom_packing_overlap overlap;
-} meeting;
+} experiment;
 
-static bool ask(void *input) {
-    meeting *m = input;
+static bool run_query(void *input) {
+    experiment *m = input;
     return carom_balls_overlap(m->context, m->balls, NULL, m->balls, &m->poses[m->at], NULL,
                                &m->overlap) == CAROM_OK;
 }
 
-static bool meeting_open(meeting *m, papers_lab *lab, carom_context *context,
-                         const carom_packing *packing) {
+static bool experiment_open(experiment *m, papers_lab *lab, carom_context *context,
+                            const carom_packing *packing) {
     m->context = context;
     m->balls = NULL;
     if (packing == NULL || carom_packing_get_info(packing, &m->info) != CAROM_OK ||
@@ -80,14 +80,14 @@ static bool meeting_open(meeting *m, papers_lab *lab, carom_context *context,
 }
 
 /* Times of all poses; fills mean and worst. */
-static bool time_path(papers_plot *plot, meeting *m, double *mean, double *worst,
+static bool time_path(papers_plot *plot, experiment *m, double *mean, double *worst,
                       double *milliseconds, double *shares) {
     uint32_t poses = pose_count(plot->lab);
     *mean = *worst = 0.0;
     for (uint32_t i = 0; i < poses; ++i) {
         m->at = i;
-        double ms =
-            1e3 * papers_best_seconds(plot->lab, m->context, ask, m, plot->lab->quick ? 1 : TURNS);
+        double ms = 1e3 * papers_best_seconds(plot->lab, m->context, run_query, m,
+                                              plot->lab->quick ? 1 : TURNS);
         if (ms < 0.0) return false;
         *mean += ms / poses;
         *worst = fmax(*worst, ms);
@@ -122,15 +122,15 @@ static bool cross_chazelle(papers_plot *plot, uint64_t detail) {
     const carom_packing *packing =
         solid != NULL ? papers_get_packing(lab, solid, lab->quick ? 40 : 1000) : NULL;
     crossing c = {.context = lab->serial, .pose = {{0.5, 0.5, 0.5, 0.5}, {0.003, 0.006, 0.009}}};
-    static meeting m; /* large: poses */
-    bool good = meeting_open(&m, lab, lab->serial, packing) &&
+    static experiment m; /* large: poses */
+    bool good = experiment_open(&m, lab, lab->serial, packing) &&
                 carom_soup_create(lab->serial, &(carom_soup_def){.mesh = &solid->view}, &c.soup) ==
                     CAROM_OK;
     if (good) {
         m.poses[0] = c.pose;
         m.at = 0;
         double faces = papers_best_seconds(lab, lab->serial, find_pairs, &c, TURNS);
-        double balls = papers_best_seconds(lab, lab->serial, ask, &m, TURNS);
+        double balls = papers_best_seconds(lab, lab->serial, run_query, &m, TURNS);
         good = faces >= 0.0 && balls >= 0.0;
         papers_add(plot, "Chazelle",
                    (const double[]){(double)solid->view.face_count, (double)c.pairs.count,
@@ -163,7 +163,7 @@ static bool figure_1(papers_plot *plot) {
 /* The same solid with more and more triangles, packed by equally many spheres. */
 static bool measure_triangles(papers_plot *plot, uint64_t detail) {
     papers_lab *lab = plot->lab;
-    static meeting m; /* large: poses */
+    static experiment m; /* large: poses */
     char name[32];
     const carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS, .detail = detail};
     snprintf(name, sizeof(name), "torus %llu", (unsigned long long)detail);
@@ -171,7 +171,7 @@ static bool measure_triangles(papers_plot *plot, uint64_t detail) {
     double mean, worst;
     bool good =
         solid != NULL &&
-        meeting_open(&m, lab, lab->serial, papers_get_packing(lab, solid, count_at(lab, 0))) &&
+        experiment_open(&m, lab, lab->serial, papers_get_packing(lab, solid, count_at(lab, 0))) &&
         time_path(plot, &m, &mean, &worst, NULL, NULL);
     if (good)
         papers_add(plot, "torus",
@@ -184,14 +184,14 @@ static bool measure_triangles(papers_plot *plot, uint64_t detail) {
 static bool figure_4(papers_plot *plot) {
     static const uint64_t details[] = {142, 420, 1184}; /* their squares are the triangles */
     papers_lab *lab = plot->lab;
-    static meeting m; /* large: poses */
+    static experiment m; /* large: poses */
     for (int k = 0; k < SCENES; ++k) {
         const papers_solid *solid = solid_of(lab, &scenes[k]);
         if (solid == NULL) return false;
         for (int i = 0; i < count_of_counts(lab); ++i) {
             const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
             double mean, worst;
-            bool good = meeting_open(&m, lab, lab->serial, packing) &&
+            bool good = experiment_open(&m, lab, lab->serial, packing) &&
                         time_path(plot, &m, &mean, &worst, NULL, NULL);
             carom_balls_destroy(m.balls);
             if (!good) return false;
@@ -213,10 +213,10 @@ static bool figure_4(papers_plot *plot) {
 
 static bool add_path(papers_plot *plot, carom_context *context, const carom_packing *packing,
                      const char *series) {
-    static meeting m; /* large: poses */
+    static experiment m; /* large: poses */
     static double milliseconds[MOST_POSES], shares[MOST_POSES];
     double mean, worst;
-    bool good = meeting_open(&m, plot->lab, context, packing) &&
+    bool good = experiment_open(&m, plot->lab, context, packing) &&
                 time_path(plot, &m, &mean, &worst, milliseconds, shares);
     for (uint32_t i = 0; i < pose_count(plot->lab) && good; ++i) {
         const double row[] = {i, shares[i], milliseconds[i]};
@@ -247,9 +247,9 @@ static bool figure_5a(papers_plot *plot) {
 
 static bool add_worst(papers_plot *plot, carom_context *context, const carom_packing *packing,
                       const char *series) {
-    static meeting m; /* large: poses */
+    static experiment m; /* large: poses */
     double mean, worst;
-    bool good = meeting_open(&m, plot->lab, context, packing) &&
+    bool good = experiment_open(&m, plot->lab, context, packing) &&
                 time_path(plot, &m, &mean, &worst, NULL, NULL);
     carom_balls_destroy(m.balls);
     if (!good) return false;
@@ -345,6 +345,9 @@ static bool figure_6(papers_plot *plot) {
     return for_all(plot, add_building);
 }
 
+static const papers_printed figure_5a_numbers[] = {
+    {"spheres each, mean of the path", "ms", NULL, 2, PAPERS_MEAN, 1.0, 0, NULL}, {.what = NULL}};
+
 static const papers_figure figures[] = {
     {"weller2013-fig1",
      "Figure 1: two Chazelle polyhedra: pairs of polygons that meet, and pairs of spheres",
@@ -353,7 +356,8 @@ static const papers_figure figures[] = {
      {{"Pairs that meet", "triangles", "pairs", 0, 1, 3, NULL, false, false},
       {"Time of a query", "triangles", "us", 0, 3, 5, NULL, false, false}},
      figure_1,
-     false},
+     false,
+     NULL},
     {"weller2013-fig4",
      "Figure 4: the test scenes, and what a query costs with more triangles and more spheres",
      "20,000 triangles (pig) to 1.4 million (armadillos); 4,000 to 60,000 spheres fill 85 to 95 %; "
@@ -363,7 +367,8 @@ static const papers_figure figures[] = {
       {"One solid, equally many spheres, more triangles", "triangles", "ms, worst pose", 0, 4, 5,
        "torus", false, false}},
      figure_4,
-     false},
+     false,
+     NULL},
     {"weller2013-fig5a",
      "Figure 5, left: the time of each query while the copy of the cow slides in",
      "About 1 ms, nearly constant along the path for each number of spheres; 4,000 to 60,000 "
@@ -372,21 +377,24 @@ static const papers_figure figures[] = {
      {{"Time of a query", "frame", "ms", 0, 2, 3, NULL, true, false},
       {"Overlap, of the volume", "frame", "share", 0, 1, 2, NULL, true, true}},
      figure_5a,
-     true},
+     true,
+     figure_5a_numbers},
     {"weller2013-fig5b",
      "Figure 5, right: the time in the worst pose, for the three scenes",
      "About 1 ms up to 20,000 spheres, then linear: the GTX 680 is full.",
      {"spheres", "worst_ms", "mean_ms"},
      {{"Time in the worst pose", "spheres", "ms", 0, 1, 2, NULL, false, false}},
      figure_5b,
-     true},
+     true,
+     NULL},
     {"weller2013-fig6",
      "Figure 6: building the hierarchical grid",
      "A fraction of a millisecond on a GTX 680.",
      {"spheres", "ms"},
      {{"Time to build", "spheres", "ms", 0, 1, 2, NULL, false, false}},
      figure_6,
-     true},
+     true,
+     NULL},
 };
 
 const papers_paper papers_weller2013 = {

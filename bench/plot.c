@@ -169,7 +169,7 @@ static void draw_series(FILE *out, const bench *b, uint32_t start, uint32_t end,
         y[c][curves[c].count++] = fmax(row->seconds, SMALLEST);
     }
     put_label(out, LEFT, top + ROW, "start", b->rows[start].series);
-    fprintf(out, "<g transform=\"translate(%.1f %.1f)\">\n", LEFT - 60.0, top + ROW);
+    fprintf(out, "<g transform=\"translate(%.1f %.1f)\">\n", LEFT - 72.0, top + ROW);
     page_draw_chart(out, &(page_axes){.x_label = "size", .y_label = "seconds"}, curves, count);
     fputs("</g>\n", out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two rigid meshes, prepared once, asked at many poses. One run of a contender is all poses. */
+/* Two rigid meshes, prepared once, queried at many poses. One run of a contender is all poses. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -55,7 +55,7 @@ END {
             printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", x, y, colours[m]
         }
         printf "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", line, colours[m]
-        if (line != "") printf "<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%s</text>\n", x + 8, y + (m == 2 ? 14 : 4), colours[m], methods[m]
+        if (line != "") printf "<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%s</text>\n", x + 8, y + (m == 1 ? -2 : m == 2 ? 14 : 4), colours[m], methods[m]
     }
     print "</svg>"
 }' "$out" >"${out%.csv}.svg"

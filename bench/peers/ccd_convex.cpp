@@ -14,14 +14,14 @@ struct prepared {
     double centre[3];
 };
 
-struct placed {
+struct posed_hull {
     const prepared *hull;
     ccd_quat_t q, back;
     ccd_vec3_t t;
 };
 
-placed place(void *hull, const peer_pose *pose) {
-    placed p;
+posed_hull pose_hull(void *hull, const peer_pose *pose) {
+    posed_hull p;
     p.hull = static_cast<prepared *>(hull);
     ccdQuatSet(&p.q, pose->q[1], pose->q[2], pose->q[3], pose->q[0]);
     ccdQuatInvert2(&p.back, &p.q);
@@ -30,7 +30,7 @@ placed place(void *hull, const peer_pose *pose) {
 }
 
 void support(const void *object, const ccd_vec3_t *direction, ccd_vec3_t *v) {
-    const placed *p = static_cast<const placed *>(object);
+    const posed_hull *p = static_cast<const posed_hull *>(object);
     ccd_vec3_t d = *direction;
     ccdQuatRotVec(&d, &p->back);
     const double *x = p->hull->points.data();
@@ -46,7 +46,7 @@ void support(const void *object, const ccd_vec3_t *direction, ccd_vec3_t *v) {
 }
 
 void centre(const void *object, ccd_vec3_t *v) {
-    const placed *p = static_cast<const placed *>(object);
+    const posed_hull *p = static_cast<const posed_hull *>(object);
     ccdVec3Set(v, p->hull->centre[0], p->hull->centre[1], p->hull->centre[2]);
     ccdQuatRotVec(v, &p->q);
     ccdVec3Add(v, &p->t);
@@ -74,7 +74,7 @@ void peer_ccd_hull_release(void *hull) {
 }
 
 double peer_ccd_hull_meet(void *a, const peer_pose *pose_a, void *b, const peer_pose *pose_b) {
-    placed pa = place(a, pose_a), pb = place(b, pose_b);
+    posed_hull pa = pose_hull(a, pose_a), pb = pose_hull(b, pose_b);
     ccd_t ccd;
     CCD_INIT(&ccd);
     ccd.support1 = ccd.support2 = support;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FCL: the roots of the cubic for vertices, faces and edges that move along lines, as its mesh
-// nodes ask them; conservative advancement for convex hulls.
+// nodes test them; conservative advancement for convex hulls.
 #include <fcl/config.h>
 #include <fcl/geometry/shape/convex.h>
 #include <fcl/narrowphase/continuous_collision.h>

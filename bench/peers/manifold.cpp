@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manifold-3d in Node, asked through pipes; see manifold.mjs. There when node and the package are.
+// manifold-3d in Node, through pipes; see manifold.mjs. There when node and the package are.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -95,16 +95,16 @@ typedef struct peer_hull {
 
 typedef void *peer_hull_prepare_fn(const peer_hull *hull);
 /* One answer: 1 or 0 when they meet or not; the distance, 0 when they meet; the depth. */
-typedef double peer_hulls_ask_fn(void *a, const peer_pose *pose_a, void *b,
-                                 const peer_pose *pose_b);
+typedef double peer_hulls_query_fn(void *a, const peer_pose *pose_a, void *b,
+                                   const peer_pose *pose_b);
 
 PEER_EXPORT peer_name_fn peer_ccd_hull_name, peer_fcl_hull_name, peer_bullet_hull_name;
 PEER_EXPORT peer_hull_prepare_fn peer_ccd_hull_prepare, peer_fcl_hull_prepare;
 PEER_EXPORT peer_hull_prepare_fn peer_bullet_hull_prepare;
 PEER_EXPORT peer_release_fn peer_ccd_hull_release, peer_fcl_hull_release, peer_bullet_hull_release;
-PEER_EXPORT peer_hulls_ask_fn peer_ccd_hull_meet, peer_fcl_hull_meet;
-PEER_EXPORT peer_hulls_ask_fn peer_fcl_hull_distance, peer_bullet_hull_distance;
-PEER_EXPORT peer_hulls_ask_fn peer_fcl_hull_depth, peer_bullet_hull_depth;
+PEER_EXPORT peer_hulls_query_fn peer_ccd_hull_meet, peer_fcl_hull_meet;
+PEER_EXPORT peer_hulls_query_fn peer_fcl_hull_distance, peer_bullet_hull_distance;
+PEER_EXPORT peer_hulls_query_fn peer_fcl_hull_depth, peer_bullet_hull_depth;
 
 /* ---- times of impact ------------------------------------------------------------------------- */
 
