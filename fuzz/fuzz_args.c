@@ -10,6 +10,7 @@ typedef struct values {
     uint64_t count;
     double number;
     int choice;
+    arg_list list;
 } values;
 
 static const char *choice(int index) {
@@ -22,6 +23,7 @@ static const arg_option options[] = {
     {"--text", 't', ARG_TEXT, offsetof(values, text), "TEXT", "", NULL},
     {"--count", 'n', ARG_COUNT, offsetof(values, count), "N", "", NULL},
     {"--number", 'x', ARG_NUMBER, offsetof(values, number), "X", "", NULL},
+    {"--list", 'l', ARG_LIST, offsetof(values, list), "TEXT", "", NULL},
     {"--choice", 0, ARG_CHOICE, offsetof(values, choice), "NAME", "", choice},
 };
 
@@ -42,6 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     FUZZ_CHECK(good == (result.message[0] == '\0'));
     FUZZ_CHECK(strlen(result.message) < sizeof(result.message));
     FUZZ_CHECK(result.count <= argc);
+    FUZZ_CHECK(v.list.count <= ARG_MOST_LIST);
+    for (size_t i = 0; i < v.list.count; ++i) FUZZ_CHECK(v.list.values[i] != NULL);
     FUZZ_CHECK(v.choice >= 0 && v.choice < 3);
     FUZZ_CHECK(v.number - v.number == 0.0); /* never NaN or infinite */
     free(text);

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "carom/carom.h"
+#include "cover/cover.h"
 #include "fuzz/fuzz.h"
 #include "pack/pack.h"
-#include "pack/pack_cover.h"
 
 static void fuzz_file(carom_context *context, const uint8_t *bytes, size_t size) {
     carom_packing *packing = NULL, *again = NULL;

@@ -29,7 +29,7 @@ static double take_coordinate(const uint8_t **bytes, size_t *size, int how) {
     }
 }
 
-static carom_toi ask(const carom_vec3 *start, const carom_vec3 *end, int edges) {
+static carom_toi query(const carom_vec3 *start, const carom_vec3 *end, int edges) {
     return edges ? carom_segments_toi_value(start, end)
                  : carom_point_triangle_toi_value(start, end);
 }
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     for (int i = 0; i < 12; ++i)
         (&end[0].x)[i] =
             (head[1] >> i % 8 & 1) != 0 ? (&start[0].x)[i] : take_coordinate(&bytes, &size, how);
-    carom_toi toi = ask(start, end, edges), exact;
+    carom_toi toi = query(start, end, edges), exact;
     FUZZ_CHECK(toi.time.lower >= 0.0 && toi.time.lower <= toi.time.upper && toi.time.upper <= 1.0);
     check_advance(start, end, edges, &toi);
     carom_toi_exact(start, end, edges, &exact);
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         s[i] = start[orders[edges][i]];
         e[i] = end[orders[edges][i]];
     }
-    carom_toi other = ask(s, e, edges), back = ask(end, start, edges);
+    carom_toi other = query(s, e, edges), back = query(end, start, edges);
     FUZZ_CHECK(other.time.lower <= toi.time.upper && toi.time.lower <= other.time.upper);
     FUZZ_CHECK(!meet(end, edges) || toi.hit);
     FUZZ_CHECK(!meet(start, edges) || (toi.hit && toi.time.lower == 0.0));

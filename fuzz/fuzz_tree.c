@@ -35,13 +35,13 @@ static carom_pose take_pose(fuzz_bytes *bytes) {
 }
 
 /* The least gap of inner balls. */
-static double least_gap(const carom_packing *a, const carom_pack_place *place_a,
-                        const carom_packing *b, const carom_pack_place *place_b) {
+static double least_gap(const carom_packing *a, const carom_spheres_transform *transform_a,
+                        const carom_packing *b, const carom_spheres_transform *transform_b) {
     double least = HUGE_VAL;
     for (uint64_t i = 0; i < a->info.spheres; ++i) {
-        carom_pack_posed p = posed(place_a, a, i);
+        carom_spheres_posed p = posed(transform_a, a, i);
         for (uint64_t j = 0; j < b->info.spheres; ++j) {
-            carom_pack_posed q = posed(place_b, b, j);
+            carom_spheres_posed q = posed(transform_b, b, j);
             double d = carom_vec_length(carom_vec_sub(q.centre, p.centre));
             double gap = d - (p.radius + q.radius);
             least = gap < least ? gap : least;
@@ -82,10 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                    overlap.volume.lower <= overlap.volume.upper);
         FUZZ_CHECK(carom_tree_distance(context, tree[0], &pose[0], tree[1], &pose[1], NULL, &gap) ==
                    CAROM_OK);
-        carom_pack_place place[2];
+        carom_spheres_transform transform[2];
         for (int i = 0; i < 2; ++i)
-            place[i] = carom_pack_place_make(&tree[i]->extent, &pose[i], 0.0);
-        double least = least_gap(packing[0], &place[0], packing[1], &place[1]);
+            transform[i] = carom_spheres_transform_make(&tree[i]->extent, &pose[i], 0.0);
+        double least = least_gap(packing[0], &transform[0], packing[1], &transform[1]);
         FUZZ_CHECK(least > 0.0 ? gap.distance.value == least : gap.distance.upper == 0.0);
         FUZZ_CHECK(gap.distance.lower <= gap.distance.upper);
     }

@@ -5,7 +5,7 @@
 
 #include "fuzz/oracle.h"
 
-#include "tests/support/packing_oracle.c"
+#include "tests/support/shapes.c"
 #include "tree/tree.h"
 
 /* The file that is changed: made once. */
@@ -26,8 +26,8 @@ static const carom_bytes *make_file(carom_context *context) {
     return &file;
 }
 
-static void ask(carom_context *context, const carom_tree *tree, const carom_tree *other,
-                fuzz_bytes *bytes) {
+static void run_query(carom_context *context, const carom_tree *tree, const carom_tree *other,
+                      fuzz_bytes *bytes) {
     carom_pose pose = {{1, 0, fuzz_below(bytes, 4), 0},
                        {fuzz_below(bytes, 8) / 4.0, fuzz_below(bytes, 8) / 4.0, 0}};
     carom_tree_query_def def = {.narrow_limits = true, .flip = true, .work_budget = 10000};
@@ -65,8 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (carom_tree_load_memory(context, copy, length, CAROM_TREE_FORMAT_GUESS, NULL, &tree) ==
         CAROM_OK) {
         FUZZ_CHECK_VALID(carom_tree_validate(tree));
-        ask(context, tree, whole, &bytes);
-        ask(context, whole, tree, &bytes);
+        run_query(context, tree, whole, &bytes);
+        run_query(context, whole, tree, &bytes);
         carom_tree_destroy(tree);
     }
     carom_tree_destroy(whole);

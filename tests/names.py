@@ -10,7 +10,9 @@ of a robot, and to files. What is written is read by Python's yaml, xml, csv, js
 No part may be lost, no name may stand twice, and the mapping in the JSON must be the one that the
 rules, written down here a second time, give.
 """
+import base64
 import csv
+import gzip
 import html.parser
 import io
 import json
@@ -43,7 +45,7 @@ WORDS = [
     b"CON", b"nul", b"com1.txt", b"LPT9", b"part_3", b"part", b"joint_0", b"carom", b"=1+1", b"+x", b"-x",
     b"@SUM(A1)", b"-1.5", b"+7", b"=cmd|'/c calc'!A0", b"1", b"0x10", b"1e5", b".5", b"+0x10", b"-inf", b"-1e5", b"+7_1", b"12:30:45",
     b"2026-11-17", b"true", b"? x", b"- x", b"x: y", b"x #y", b"{a: b}", b"[a]", b"&anchor", b"*alias",
-    b"!tag", b"|", b">", b"%YAML 1.1", b"`x`", b"<b>", b"</title>", b"<script>alert(1)</script>", b"a&b",
+    b"!tag", b"|", b">", b"%YAML 1.1", b"`x`", b"<b>", b"</title>", b"<script>alert(1)</script>", b"<img src=x onerror=alert(1)>", b"a&b",
     b"&amp;", b"&#0;", b"]]>", b"<!--", b"-->", b"\"", b"'", b"''", b"a\"b", b"a'b", b"a,b", b"a;b", b"a\tb",
     b"a\x01b", b"\x1b[31mred", b"\x7f", b"x\x85y".decode("latin-1").encode(), b"Geh\xe4use",
     "Gehäuse".encode(), "GEHÄUSE".encode(), "Geha\u0308use".encode(), "部品".encode(), "😀".encode(),
@@ -232,19 +234,19 @@ def check_covers(folder, mesh, names, whole):
 def check_files(folder, mesh, forms):
     """Formats of one file per part: as many files as parts, also where case and accents are one."""
     for form in forms:
-        place = os.path.join(folder, form)
-        os.mkdir(place)
+        target = os.path.join(folder, form)
+        os.mkdir(target)
         pack = ["pack", mesh, "--outer", "--allow-open", "-n", "1", "-q", "--format", form]
-        answer = carom_json(*pack, "-o", place + "/o.json")
+        answer = carom_json(*pack, "-o", target + "/o.json")
         files = [os.path.basename(part["file"]) for part in answer["parts"]]
-        check(sorted(files) == sorted(os.listdir(place)), "files", files, os.listdir(place))
+        check(sorted(files) == sorted(os.listdir(target)), "files", files, os.listdir(target))
         keys = {unicodedata.normalize("NFKC", name).casefold() for name in files}
         check(len(keys) == len(files), "files that are one elsewhere", files)
         for name in files:
             stem = name[2 : -len(".json")]
             check(not set(stem) & set("/\\:*?\"<>|") and stem == stem.strip(" .") and len(name.encode()) < 160, name)
             check(stem.split(".")[0].lower() not in {"con", "prn", "aux", "nul", "com1", "lpt9"}, "device", name)
-            text = read(os.path.join(place, name))
+            text = read(os.path.join(target, name))
             if form == "morphit":
                 check(json.loads(text)["mesh_path"] == mesh, "morphit")
             else:
@@ -254,30 +256,53 @@ def check_files(folder, mesh, forms):
 # ---- Reports ---------------------------------------------------------------------------------------
 
 
-class Cells(html.parser.HTMLParser):
-    """The cells of a page's first table; no tag may come from a name."""
+class Page(html.parser.HTMLParser):
+    """The tags and the scene of a page; no tag may come from a name."""
 
-    def __init__(self):
+    def __init__(self, path):
         super().__init__(convert_charrefs=True)
-        self.rows, self.open, self.tags = [], False, set()
+        self.tags, self.scene, self.open, self.title = [], "", None, ""
+        self.feed(read(path).decode())
+        self.close()
+        scene = base64.b64decode(self.scene)
+        self.json = glb_json(gzip.decompress(scene) if scene[:2] == b"\x1f\x8b" else scene)
 
     def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.open = tag == "td"
-        if tag == "tr":
-            self.rows.append([])
-        if tag == "td":
-            self.rows[-1].append("")
+        self.tags.append((tag, [name for name, _ in attrs]))
+        self.open = dict(attrs).get("id", tag)
 
     def handle_endtag(self, tag):
-        self.open = False
+        self.open = None
 
     def handle_data(self, data):
-        if self.open:
-            self.rows[-1][-1] += data
+        if self.open == "carom-scene":
+            self.scene += data
+        if self.open == "title":
+            self.title += data
 
 
-PAGE_TAGS = set("html meta title style h1 h2 p table tr th td figure svg path figcaption".split())
+def glb_json(data):
+    """The JSON of a GLB file, whose lengths must agree."""
+    check(data[:4] == b"glTF" and int.from_bytes(data[4:8], "little") == 2, "no GLB")
+    check(int.from_bytes(data[8:12], "little") == len(data), "length")
+    length = int.from_bytes(data[12:16], "little")
+    check(data[16:20] == b"JSON", "chunk")
+    return json.loads(data[20 : 20 + length].decode())
+
+
+def part_names(scene):
+    return [node["name"] for node in scene["nodes"] if node.get("extras", {}).get("carom", {}).get("kind") == "part"]
+
+
+PLAIN_TAGS = {}
+
+
+def check_page(path, form):
+    """The elements of a page are the same whatever the names are. Returns its scene."""
+    page = Page(path)
+    check(page.tags == PLAIN_TAGS.setdefault(form, page.tags), form, "tags differ")
+    check(page.title == page.json["scenes"][0]["extras"]["carom"]["title"] or "\ufffd" in page.title, form, "title")
+    return page.json
 
 
 def as_cell(name):
@@ -287,7 +312,7 @@ def as_cell(name):
 
 
 def check_scene(folder, files):
-    out = {form: os.path.join(folder, "scene." + form) for form in ("csv", "json", "html", "bcf")}
+    out = {form: os.path.join(folder, "scene." + form) for form in ("csv", "json", "html", "glb", "bcf")}
     answer = carom_json("scene", *files, "-q", "-o", out["csv"])
     objects = answer["objects"]
     titles = {part["part"]: part["written"] for part in objects}
@@ -299,21 +324,24 @@ def check_scene(folder, files):
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     check([(r["name_a"], r["name_b"]) for r in rows] == [(as_cell(a), as_cell(b)) for a, b in pairs], "csv")
     check(all(float(row["x"]) == float(row["x"]) for row in rows), "numbers stay numbers")
-    for form in ("json", "html", "bcf"):
+    for form in ("json", "html", "glb", "bcf"):
         carom("scene", *files, "-q", "-o", out[form])
     check([part["written"] for part in json.loads(read(out["json"]))["objects"]] == list(titles.values()), "json")
-    page = Cells()
-    page.feed(read(out["html"]).decode())
-    page.close()
-    check(page.tags <= PAGE_TAGS, "tags", page.tags - PAGE_TAGS)
-    check([tuple(row[1:3]) for row in page.rows if row] == pairs, "html")
+    for scene in (check_page(out["html"], "scene"), glb_json(read(out["glb"]))):
+        check(part_names(scene) == list(titles.values()), "parts", part_names(scene))
+        rows = scene["scenes"][0]["extras"]["carom"]["lists"][0]["rows"]
+        check([tuple(row["cells"][1:3]) for row in rows] == pairs, "clashes in GLB")
     found = []
     with zipfile.ZipFile(out["bcf"]) as archive:
         check(len(set(archive.namelist())) == len(archive.namelist()), "archive")
         for name in archive.namelist():
+            if name.endswith(".png"):
+                continue
             root = ElementTree.fromstring(archive.read(name))
             if name.endswith("viewpoint.bcfv"):
-                found.append(tuple(e.text for e in root.iter("AuthoringToolId")))
+                found.append(tuple(e.text for e in root.findall("Components/Selection/Component/AuthoringToolId")))
+                coloured = root.findall("Components/Coloring/Color/Components/Component/AuthoringToolId")
+                check(tuple(e.text for e in coloured) == found[-1], "coloured")
             elif name.endswith("markup.bcf"):
                 check(root.find("Topic/Title").text.count(", ") >= 1, "title")
     check(found == pairs, "bcf", found, pairs)
@@ -334,6 +362,18 @@ def check_meshes(folder, mesh, names):
     carom("info", mesh)
     carom_json("pairs", mesh, "--by-part")
     carom("pairs", mesh, "--by-part")
+
+
+def check_views(folder, mesh):
+    """Pages and GLB files have the names of the file; bytes that are no UTF-8 become U+FFFD, as in JSON."""
+    names = [part["name"] for part in carom_json("info", mesh)["meshes"][0]["parts"]]
+    wanted = [name or "part %d" % i for i, name in enumerate(names)]
+    for command in (["view", mesh], ["pairs", mesh], ["info", mesh], ["kfree", mesh], ["convert", mesh]):
+        for form in ("html", "glb"):
+            path = os.path.join(folder, command[0] + "." + form)
+            carom(*command, *([] if command[0] == "convert" else ["-o"]), path)
+            scene = check_page(path, command[0]) if form == "html" else glb_json(read(path))
+            check(part_names(scene) == wanted, command[0], form, part_names(scene))
 
 
 def check_robot(folder, names):
@@ -363,13 +403,13 @@ def check_robot(folder, names):
 
 def check_file_names(folder, mesh, generator):
     """A mesh of one part without a name is called as its file, which may hold line ends."""
-    place = os.path.join(os.fsencode(folder), b"meshes")
-    os.mkdir(place)
+    target = os.path.join(os.fsencode(folder), b"meshes")
+    os.mkdir(target)
     paths = []
     for i in range(6):
         name = generator.choice(WORDS)[:200].replace(b"/", b"_") + generator.choice([b"", b"\n", b"\r", b"=\n"])
-        os.mkdir(os.path.join(place, b"%d" % i))
-        path = os.path.join(place, b"%d" % i, name + b".obj")
+        os.mkdir(os.path.join(target, b"%d" % i))
+        path = os.path.join(target, b"%d" % i, name + b".obj")
         with open(path, "wb") as file:
             file.write(mesh)
         paths.append(path)
@@ -379,6 +419,9 @@ def check_file_names(folder, mesh, generator):
 def main():
     with tempfile.TemporaryDirectory() as top:
         one = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+        plain = os.path.join(top, "plain.ply")
+        write_ply(plain, [b"name %d" % i for i in range(PARTS)])
+        check_views(top, plain)  # whose pages have no tags but their own
         for number in range(LISTS):
             generator = random.Random(number)
             names = make_list(generator)
@@ -392,6 +435,7 @@ def main():
                 check_files(folder, mesh, forms if LONG else forms[number % 3 : number % 3 + 1])
                 check_scene(folder, [mesh])
                 check_meshes(folder, mesh, names)
+                check_views(folder, mesh)
                 check_robot(folder, names)
                 check_file_names(folder, one, generator)
             except BaseException:

@@ -3,7 +3,7 @@
  * an answer from another backend. The backend is set in the context itself, so that this is tested
  * without a device, too. */
 #include "base/context.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 static carom_context *cpu, *cuda;
 
@@ -31,11 +31,9 @@ static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
 
 static void soups_and_solids_refuse(void **state) {
     (void)state;
-    carom_mesh *mesh;
     carom_mesh_view view = {0};
     carom_soup_def def = {.mesh = &view};
-    assert_ok(cpu, carom_shape_make(cpu, NULL, &mesh));
-    assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(cpu, NULL, &view);
     carom_solid_def solid_def = {.mesh = &view};
     carom_soup *soup, *none;
     carom_solid *solid, *no_solid;

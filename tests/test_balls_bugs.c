@@ -15,9 +15,8 @@ static int set_up(void **state) {
         "property double y\nproperty double z\nproperty double radius\n"
         "property double secondary\nproperty double cover\nproperty double void\n"
         "property uint face\nend_header\n0 0 0 1 1.1 1.2 0.1 0\n";
-    carom_context_def of_context = {.allocator = test_allocator(&bugs_memory), .threads = 1};
-    if (carom_context_create(&of_context, &context) != CAROM_OK ||
-        carom_packing_load_memory(context, ply, sizeof(ply) - 1, CAROM_PACKING_FORMAT_GUESS, "one",
+    context = bugs_context();
+    if (carom_packing_load_memory(context, ply, sizeof(ply) - 1, CAROM_PACKING_FORMAT_GUESS, "one",
                                   &packing) != CAROM_OK)
         return 1;
     def.packing = packing;

@@ -8,6 +8,7 @@
 #include "balls/balls.h"
 #include "tests/support/campaign.h"
 #include "tests/support/packing_oracle.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
 enum { OBJECTS = 4, POSES = 100 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Balls on the GPU give the CPU's overlaps and pairs, byte for byte: random packings of all hashes,
- * scales and poses, extreme placings, packings of shapes, updates, many meetings at once; from host
+ * scales and poses, extreme poses, packings of shapes, updates, many queries at once; from host
  * memory, from device memory and as recorded frames. Skipped where there is no device. */
 #include <float.h>
 #include <math.h>
@@ -11,26 +11,18 @@
 #include "geom/vec.h"
 #include "tests/support/campaign.h"
 #include "tests/support/packing_oracle.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
-static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
+TEST_BACKENDS
+
 static uint64_t compared_overlaps, compared_pairs;
 
-static int set_up(void **state) {
-    (void)state;
-    cpu = test_context(2);
-    cuda = test_context_cuda(2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
+static int report(void **state) {
     if (cuda != NULL)
         print_message("%llu overlaps and %llu lists of pairs are those of the CPU\n",
                       (unsigned long long)compared_overlaps, (unsigned long long)compared_pairs);
-    carom_context_destroy(cpu);
-    carom_context_destroy(cuda);
-    return 0;
+    return tear_down(state);
 }
 
 /* ---- Both backends --------------------------------------------------------------------------- */
@@ -75,7 +67,7 @@ static void assert_same_pairs(const carom_pairs *expected, const carom_pairs *fo
         assert_memory_equal(found->data, expected->data, expected->count * sizeof(*found->data));
 }
 
-/* Asks both for everything. */
+/* Queries both for everything. */
 static void assert_all_same(const both *a, const carom_pose *pose_a, double scale_a, const both *b,
                             const carom_pose *pose_b, double scale_b) {
     static carom_pairs expected_pairs, pairs;
@@ -135,8 +127,8 @@ static void random_packings_are_the_same(void **state) {
     }
 }
 
-/* Far apart in size or place: floats cannot tell. */
-static void extreme_placings_are_the_same(void **state) {
+/* Far apart in size or position: floats cannot tell. */
+static void extreme_poses_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     carom_random random = {42};
@@ -211,7 +203,7 @@ static void many_poses_are_the_same(void **state) {
 }
 
 /* Balls that all meet: lists that outgrow their first sizes, very many terms of one lane. */
-static void crowds_are_the_same(void **state) {
+static void dense_inputs_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     enum { SPHERES = 2500 };
@@ -229,9 +221,9 @@ static void crowds_are_the_same(void **state) {
         s->face = i;
     }
     carom_packing *packing = packing_of_spheres(cpu, spheres, SPHERES, 8.0);
-    both crowd = make(packing, NULL);
-    assert_all_same(&crowd, NULL, 0.0, &crowd, NULL, 0.0);
-    destroy(&crowd);
+    both dense = make(packing, NULL);
+    assert_all_same(&dense, NULL, 0.0, &dense, NULL, 0.0);
+    destroy(&dense);
     carom_packing_destroy(packing);
 }
 
@@ -264,9 +256,9 @@ static void updates_are_the_same(void **state) {
     carom_packing_destroy(first);
 }
 
-/* ---- Many meetings --------------------------------------------------------------------------- */
+/* ---- Many queries ---------------------------------------------------------------------------- */
 
-static void many_meetings_are_the_same(void **state) {
+static void many_queries_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     enum { SETS = 8, PAIRS = 1000 };
@@ -479,16 +471,16 @@ static void without_a_device_calls_say_so(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_packings_are_the_same),
-        cmocka_unit_test(extreme_placings_are_the_same),
+        cmocka_unit_test(extreme_poses_are_the_same),
         cmocka_unit_test(shapes_are_the_same),
         cmocka_unit_test(many_poses_are_the_same),
-        cmocka_unit_test(crowds_are_the_same),
+        cmocka_unit_test(dense_inputs_are_the_same),
         cmocka_unit_test(updates_are_the_same),
-        cmocka_unit_test(many_meetings_are_the_same),
+        cmocka_unit_test(many_queries_are_the_same),
         cmocka_unit_test(frames_are_the_same),
         cmocka_unit_test(queued_searches_are_the_same),
         cmocka_unit_test(the_rest_is_refused),
         cmocka_unit_test(without_a_device_calls_say_so),
     };
-    return cmocka_run_group_tests_name("balls_cuda", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("balls_cuda", tests, set_up, report);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/support/packing_oracle.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
 #define SHAPES 5
@@ -27,10 +28,7 @@ static int set_up(void **state) {
     static const uint32_t details[SHAPES] = {24, 1, 64, 16, 3};
     context = test_context(1);
     for (uint32_t threads = 2; threads <= 5; threads += 3)
-        for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
-            contexts[context_count] = test_context_isa(threads, (carom_isa)isa);
-            if (contexts[context_count] != NULL) ++context_count;
-        }
+        context_count = test_contexts_of_isas(threads, contexts, context_count);
     for (int i = 0; i < SHAPES; ++i) {
         carom_packing *packing =
             packing_of_shape(context, shapes[i], details[i], 120 + 60 * (uint64_t)i, &meshes[i]);
@@ -172,8 +170,8 @@ typedef struct tree_answers {
     carom_tree_hint hints[PAIRS]; /* after two calls for distances */
 } tree_answers;
 
-static void ask_one_by_one(const carom_tree_pair pairs[PAIRS], const carom_tree_query_def *all,
-                           bool hinted, tree_answers *to) {
+static void query_one_by_one(const carom_tree_pair pairs[PAIRS], const carom_tree_query_def *all,
+                             bool hinted, tree_answers *to) {
     memset(to, 0, sizeof(*to));
     for (int i = 0; i < PAIRS; ++i) {
         const carom_tree_pair *p = &pairs[i];
@@ -191,8 +189,8 @@ static void ask_one_by_one(const carom_tree_pair pairs[PAIRS], const carom_tree_
     }
 }
 
-static void ask_all(carom_context *with, const carom_tree_pair pairs[PAIRS],
-                    const carom_tree_query_def *def, bool hinted, tree_answers *to) {
+static void query_all(carom_context *with, const carom_tree_pair pairs[PAIRS],
+                      const carom_tree_query_def *def, bool hinted, tree_answers *to) {
     static carom_tree_pair own[PAIRS];
     memset(to, 0xA5, sizeof(*to));
     memset(to->hints, 0, sizeof(to->hints));
@@ -214,10 +212,10 @@ static void trees_in_a_batch_are_as_alone(void **state) {
     for (size_t d = 0; d <= COUNT_OF(tree_defs); ++d)
         for (int hinted = 0; hinted < 2; ++hinted) {
             const carom_tree_query_def *def = d < COUNT_OF(tree_defs) ? &tree_defs[d] : NULL;
-            ask_one_by_one(pairs, def, hinted != 0, &expected);
+            query_one_by_one(pairs, def, hinted != 0, &expected);
             for (int k = -1; k < context_count; ++k) {
                 carom_context *with = k < 0 ? context : contexts[k];
-                ask_all(with, pairs, def, hinted != 0, &found);
+                query_all(with, pairs, def, hinted != 0, &found);
                 assert_memory_equal(found.overlaps, expected.overlaps, sizeof(found.overlaps));
                 assert_memory_equal(found.gaps, expected.gaps, sizeof(found.gaps));
                 assert_memory_equal(found.results, expected.results, sizeof(found.results));
@@ -288,8 +286,8 @@ static void a_tree_that_fails_is_named(void **state) {
 
 /* ---- memory and cancelling ------------------------------------------------------------------- */
 
-/* Each way of asking in turn. */
-static carom_status ask_some(carom_context *with, int which) {
+/* Each kind of batch in turn. */
+static carom_status query_some(carom_context *with, int which) {
     static carom_soup_pair of_soups[PAIRS];
     static carom_tree_pair of_trees[PAIRS];
     static carom_soup_gap gaps[PAIRS];
@@ -312,12 +310,12 @@ static carom_status ask_some(carom_context *with, int which) {
     }
 }
 
-static carom_status ask_with(carom_allocator allocator, void *argument) {
+static carom_status query_with(carom_allocator allocator, void *argument) {
     carom_context_def def = {.threads = 2, .allocator = allocator};
     carom_context *with;
     carom_status status = carom_context_create(&def, &with);
     if (status != CAROM_OK) return status;
-    status = ask_some(with, *(const int *)argument);
+    status = query_some(with, *(const int *)argument);
     if (status != CAROM_OK) assert_true(carom_context_message(with)[0] != '\0');
     carom_context_destroy(with);
     return status;
@@ -325,15 +323,15 @@ static carom_status ask_with(carom_allocator allocator, void *argument) {
 
 static void failing_allocations_leak_nothing(void **state) {
     (void)state;
-    for (int which = 0; which < 5; ++which) test_allocation_failures(ask_with, &which);
+    for (int which = 0; which < 5; ++which) test_allocation_failures(query_with, &which);
 }
 
 static void batches_allocate_nothing(void **state) {
     (void)state;
     for (int which = 0; which < 5; ++which) {
-        for (int warm = 0; warm < 2; ++warm) assert_ok(context, ask_some(context, which));
+        for (int warm = 0; warm < 2; ++warm) assert_ok(context, query_some(context, which));
         uint64_t before = test_malloc_count();
-        assert_ok(context, ask_some(context, which));
+        assert_ok(context, query_some(context, which));
         assert_int_equal(test_malloc_count(), before);
     }
 }
@@ -351,9 +349,9 @@ static void batches_of_trees_can_be_cancelled(void **state) {
             carom_context_def def = {.threads = threads, .progress = stop, .progress_user = &left};
             carom_context *with;
             assert_ok(NULL, carom_context_create(&def, &with));
-            assert_int_equal(ask_some(with, which), CAROM_CANCELLED);
+            assert_int_equal(query_some(with, which), CAROM_CANCELLED);
             left = 1000000;
-            assert_ok(with, ask_some(with, which));
+            assert_ok(with, query_some(with, which));
             carom_context_destroy(with);
         }
 }

@@ -15,11 +15,10 @@ static carom_bounds boxes[COUNT];
 static int set_up(void **state) {
     (void)state;
     carom_random random = {1};
-    carom_context_def def = {.allocator = test_allocator(&bugs_memory), .threads = 1};
     broad_boxes(BROAD_LATTICE, &random, boxes, COUNT);
     carom_broad_def of_broad = {.boxes = boxes, .box_count = COUNT};
-    return carom_context_create(&def, &context) != CAROM_OK ||
-           carom_broad_create(context, &of_broad, &broad) != CAROM_OK;
+    context = bugs_context();
+    return carom_broad_create(context, &of_broad, &broad) != CAROM_OK;
 }
 
 static int tear_down(void **state) {

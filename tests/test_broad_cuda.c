@@ -10,30 +10,22 @@
 #include "carom/cuda.h"
 #include "scenes/boxes.h"
 #include "tests/support/broad.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
 #define MOST  3000u
 #define CASES 120
 
-static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
+TEST_BACKENDS
+
 static carom_bounds boxes[MOST];
 static carom_broad_filter filters[MOST];
 static uint64_t lists, pairs_compared;
 
-static int set_up(void **state) {
-    (void)state;
-    cpu = test_context(2);
-    cuda = test_context_cuda(2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
+static int report(void **state) {
     print_message("%llu lists of pairs compared, %llu pairs\n", (unsigned long long)lists,
                   (unsigned long long)pairs_compared);
-    carom_context_destroy(cpu);
-    carom_context_destroy(cuda);
-    return 0;
+    return tear_down(state);
 }
 
 static void assert_same(const carom_pairs *expected, const carom_pairs *found, const char *what) {
@@ -117,25 +109,25 @@ static void known_scenes_are_the_same(void **state) {
         }
 }
 
-/* Boxes that crowd: the cells give way to the tree. */
-static void crowds_are_the_same(void **state) {
+/* Dense boxes: the cells give way to the tree. */
+static void dense_inputs_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
-    enum { CROWD = 20000 };
-    static carom_bounds crowd[CROWD];
+    enum { DENSE = 20000 };
+    static carom_bounds dense[DENSE];
     carom_random random = {31};
     for (int kind = 0; kind < 3; ++kind) {
-        for (uint32_t i = 0; i < CROWD; ++i) {
+        for (uint32_t i = 0; i < DENSE; ++i) {
             double size = kind == 0 ? 1e-7 : 1e-4, far = i % 2 == 0 ? 1.0 : kind == 1 ? 1e-3 : 1.0;
             double p[3];
             for (int k = 0; k < 3; ++k) p[k] = carom_random_between(&random, 0.0, 1.0) * far;
             if (kind == 2 && i % 16 == 0) size = 3.0 * carom_random_between(&random, 0.0, 0.01);
-            if (kind == 0 && i % 2 == 0) p[0] = p[1] = p[2] = 0.25; /* half of all in one place */
+            if (kind == 0 && i % 2 == 0) p[0] = p[1] = p[2] = 0.25; /* half of all at one point */
             if (kind == 0 && i % 2 == 0 && i > 4000) p[0] += 1e-5 * (double)(i % 5000);
-            crowd[i] = (carom_bounds){{p[0], p[1], p[2]}, {p[0] + size, p[1] + size, p[2] + size}};
+            dense[i] = (carom_bounds){{p[0], p[1], p[2]}, {p[0] + size, p[1] + size, p[2] + size}};
         }
-        carom_broad_def def = {.boxes = crowd, .box_count = CROWD};
-        compare_methods(&def, "crowd");
+        carom_broad_def def = {.boxes = dense, .box_count = DENSE};
+        compare_methods(&def, "dense boxes");
     }
 }
 
@@ -217,7 +209,7 @@ static void frames_are_the_same(void **state) {
     assert_ok(cpu, carom_broad_create(cpu, &def, &on_cpu));
     for (int i = 0; i < SCENES; ++i) {
         for (int k = 0; k < 20; ++k) scene_boxes_move(&scene, 0, COUNT);
-        if (i == 2) /* these crowd: a frame recorded for cells takes the tree */
+        if (i == 2) /* these are dense: a frame recorded for cells takes the tree */
             for (uint32_t k = 0; k < COUNT; k += 2)
                 scene.bounds[k] = (carom_bounds){{1e-3 * k, 0, 0}, {1e-3 * k + 1e-4, 1e-4, 1e-4}};
         assert_ok(cpu, carom_broad_move(cpu, on_cpu, NULL, scene.bounds, COUNT));
@@ -278,7 +270,6 @@ static void engines_share_a_context(void **state) {
     if (cuda == NULL) skip();
     enum { COUNT = 30000 };
     scene_boxes scene;
-    carom_mesh *mesh;
     carom_solid *solid;
     carom_mesh_view view = {0};
     carom_solid_def def = {.mesh = &view};
@@ -287,8 +278,7 @@ static void engines_share_a_context(void **state) {
     const carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS};
     assert_true(scene_boxes_make(COUNT, SCENE_BOXES_MONO, 3, &scene));
     carom_broad_def boxes_def = {.boxes = scene.bounds, .box_count = COUNT};
-    assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
-    assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
     assert_ok(cuda, carom_solid_create(cuda, &def, &solid));
     for (int round = 0; round < 3; ++round) {
         assert_ok(cuda, carom_solid_overlap(cuda, solid, NULL, solid, &pose, NULL, &overlap));
@@ -327,9 +317,9 @@ static void what_cuda_cannot_do_is_said(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds_are_the_same),      cmocka_unit_test(known_scenes_are_the_same),
-        cmocka_unit_test(crowds_are_the_same),         cmocka_unit_test(changes_are_the_same),
+        cmocka_unit_test(dense_inputs_are_the_same),   cmocka_unit_test(changes_are_the_same),
         cmocka_unit_test(frames_are_the_same),         cmocka_unit_test(engines_share_a_context),
         cmocka_unit_test(what_cuda_cannot_do_is_said),
     };
-    return cmocka_run_group_tests_name("broad_cuda", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("broad_cuda", tests, set_up, report);
 }

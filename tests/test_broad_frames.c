@@ -28,10 +28,6 @@ typedef struct model {
 
 static model m;
 
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
-}
-
 static int order(const carom_pair *a, const carom_pair *b) {
     if (a->a != b->a) return a->a < b->a ? -1 : 1;
     return a->b < b->b ? -1 : a->b > b->b ? 1 : 0;
@@ -75,7 +71,7 @@ typedef struct course {
 
 static uint32_t some_live(course *c) {
     for (;;) {
-        uint32_t id = below(&c->random, m.ids);
+        uint32_t id = test_below(&c->random, m.ids);
         if (m.live[id]) return id;
     }
 }
@@ -92,7 +88,7 @@ static void move_some(course *c, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         ids[i] = some_live(c);
         carom_bounds b = broad_box(c->kind, &c->random);
-        if (below(&c->random, 4) != 0) { /* a little */
+        if (test_below(&c->random, 4) != 0) { /* a little */
             double by = carom_random_between(&c->random, -0.1, 0.1);
             b = m.boxes[ids[i]];
             b.low.x += by;
@@ -143,7 +139,7 @@ static void set_filters(course *c, uint32_t count) {
     carom_broad_filter filters[64];
     for (uint32_t i = 0; i < count; ++i) {
         ids[i] = some_live(c);
-        filters[i] = (carom_broad_filter){below(&c->random, 8), below(&c->random, 8)};
+        filters[i] = (carom_broad_filter){test_below(&c->random, 8), test_below(&c->random, 8)};
         m.filters[ids[i]] = filters[i];
     }
     assert_ok(c->context, carom_broad_set_filters(c->context, c->broad, ids, filters, count));
@@ -179,23 +175,23 @@ static void check_update(course *c) {
 /* Returns the number of operations. */
 static uint64_t one_course(carom_context *context, carom_broad_method method, broad_kind kind,
                            uint64_t seed, uint32_t frames, carom_broad_info *info) {
-    uint64_t asked = 0, operations = 0;
+    uint64_t calls = 0, operations = 0;
     course c = {.context = context, .random = {seed}, .kind = kind, .accepts = seed % 4 == 3};
     memset(&m, 0, sizeof(m));
-    m.ids = below(&c.random, 200);
+    m.ids = test_below(&c.random, 200);
     broad_boxes(kind, &c.random, m.boxes, m.ids);
     memset(m.live, true, m.ids);
     carom_broad_def def = {.boxes = m.boxes, .box_count = m.ids, .method = method};
     if (c.accepts) {
         def.accept = accept_some;
-        def.accept_user = &asked;
+        def.accept_user = &calls;
     }
     assert_ok(context, carom_broad_create(context, &def, &c.broad));
     check_frame(&c);
     for (uint32_t frame = 0; frame < frames; ++frame) {
-        for (uint32_t changes = below(&c.random, 4); changes != 0; --changes) {
-            uint32_t count = below(&c.random, 2) == 0 ? 1 : 1 + below(&c.random, 48);
-            uint32_t live = live_count(), what = below(&c.random, 10);
+        for (uint32_t changes = test_below(&c.random, 4); changes != 0; --changes) {
+            uint32_t count = test_below(&c.random, 2) == 0 ? 1 : 1 + test_below(&c.random, 48);
+            uint32_t live = live_count(), what = test_below(&c.random, 10);
             if (what < 3 && m.ids + count < MOST) {
                 add_some(&c, count);
             } else if (live > count) {
@@ -211,8 +207,8 @@ static uint64_t one_course(carom_context *context, carom_broad_method method, br
             assert_valid(carom_broad_validate(c.broad));
             operations += count;
         }
-        if (below(&c.random, 4) == 0) check_update(&c);
-        if (below(&c.random, 8) != 0) check_frame(&c);
+        if (test_below(&c.random, 4) == 0) check_update(&c);
+        if (test_below(&c.random, 8) != 0) check_frame(&c);
     }
     check_frame(&c);
     assert_ok(context, carom_broad_get_info(c.broad, info));
@@ -254,7 +250,7 @@ static void ids_are_stable(void **state) {
     carom_random random = {1};
     uint32_t ids[4], gone[2] = {2, 0};
     carom_bounds boxes[4];
-    broad_boxes(BROAD_ONE_PLACE, &random, boxes, 4);
+    broad_boxes(BROAD_ONE_POINT, &random, boxes, 4);
     assert_ok(context, carom_broad_create(context, NULL, &broad));
     assert_ok(context, carom_broad_add(context, broad, boxes, 4, ids));
     for (uint32_t i = 0; i < 4; ++i) assert_int_equal(ids[i], i);

@@ -20,12 +20,8 @@
 static carom_bounds boxes[MOST];
 
 /* Kinds whose coordinates have few enough bits for products to be exact in 113. */
-static const broad_kind kinds[] = {BROAD_LATTICE, BROAD_FLAT,   BROAD_EMPTY, BROAD_ONE_PLACE,
+static const broad_kind kinds[] = {BROAD_LATTICE, BROAD_FLAT,   BROAD_EMPTY, BROAD_ONE_POINT,
                                    BROAD_UNIFORM, BROAD_NEARLY, BROAD_COVER};
-
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
-}
 
 static bool is_empty(const carom_bounds *b) {
     return b->low.x > b->high.x || b->low.y > b->high.y || b->low.z > b->high.z;
@@ -82,17 +78,18 @@ static quad squared_distance(const carom_vec3 *point, const carom_bounds *box) {
 
 /* A coordinate that often lies on bounds, with few bits. */
 static double coordinate(broad_kind kind, carom_random *random) {
-    if (kind == BROAD_LATTICE || kind == BROAD_FLAT) return (double)below(random, 25) * 0.5 - 1.0;
+    if (kind == BROAD_LATTICE || kind == BROAD_FLAT)
+        return (double)test_below(random, 25) * 0.5 - 1.0;
     return ldexp(floor(carom_random_between(random, -1.0, 7.0) * 1024.0), -10);
 }
 
 static carom_vec3 some_point(broad_kind kind, carom_random *random) {
     carom_vec3 p = {coordinate(kind, random), coordinate(kind, random), coordinate(kind, random)};
-    if (below(random, 3) == 0) { /* on a corner of a box */
-        const carom_bounds *b = &boxes[below(random, MOST)];
-        p = (carom_vec3){below(random, 2) ? b->low.x : b->high.x,
-                         below(random, 2) ? b->low.y : b->high.y,
-                         below(random, 2) ? b->low.z : b->high.z};
+    if (test_below(random, 3) == 0) { /* on a corner of a box */
+        const carom_bounds *b = &boxes[test_below(random, MOST)];
+        p = (carom_vec3){test_below(random, 2) ? b->low.x : b->high.x,
+                         test_below(random, 2) ? b->low.y : b->high.y,
+                         test_below(random, 2) ? b->low.z : b->high.z};
     }
     return p;
 }
@@ -100,12 +97,13 @@ static carom_vec3 some_point(broad_kind kind, carom_random *random) {
 static carom_ray some_ray(broad_kind kind, carom_random *random) {
     carom_ray ray = {.origin = some_point(kind, random)};
     do {
-        ray.direction = (carom_vec3){(double)below(random, 9) - 4.0, (double)below(random, 9) - 4.0,
-                                     (double)below(random, 9) - 4.0};
-        if (below(random, 2) == 0) ray.direction.y = 0.0;
-        if (below(random, 2) == 0) ray.direction.z = 0.0;
+        ray.direction =
+            (carom_vec3){(double)test_below(random, 9) - 4.0, (double)test_below(random, 9) - 4.0,
+                         (double)test_below(random, 9) - 4.0};
+        if (test_below(random, 2) == 0) ray.direction.y = 0.0;
+        if (test_below(random, 2) == 0) ray.direction.z = 0.0;
     } while (ray.direction.x == 0.0 && ray.direction.y == 0.0 && ray.direction.z == 0.0);
-    if (below(random, 2) == 0) ray.length = (double)(1 + below(random, 8)) * 0.25;
+    if (test_below(random, 2) == 0) ray.length = (double)(1 + test_below(random, 8)) * 0.25;
     return ray;
 }
 
@@ -120,7 +118,8 @@ typedef struct answers {
     carom_hit first[QUERIES], nearest[QUERIES];
 } answers;
 
-static void ask(carom_context *context, const carom_broad *broad, const queries *q, answers *a) {
+static void run_queries(carom_context *context, const carom_broad *broad, const queries *q,
+                        answers *a) {
     assert_ok(context, carom_broad_query_boxes(context, broad, q->boxes, QUERIES, &a->of_boxes));
     assert_ok(context, carom_broad_query_rays(context, broad, q->rays, QUERIES, &a->of_rays));
     assert_ok(context, carom_broad_cast_rays(context, broad, q->rays, QUERIES, a->first));
@@ -252,19 +251,19 @@ static void queries_equal_the_oracle(void **state) {
     for (uint32_t k = 0; k < COUNT_OF(kinds); ++k) {
         for (uint64_t round = 0; round < rounds; ++round) {
             carom_broad *broad;
-            uint32_t count = round == 0 ? 0 : round == 1 ? 1 : 1 + below(&random, MOST);
+            uint32_t count = round == 0 ? 0 : round == 1 ? 1 : 1 + test_below(&random, MOST);
             broad_boxes(kinds[k], &random, boxes, MOST);
             make_queries(kinds[k], &random, &q);
             carom_broad_def def = {.boxes = boxes, .box_count = count};
             assert_ok(context, carom_broad_create(context, &def, &broad));
-            ask(context, broad, &q, &a);
+            run_queries(context, broad, &q, &a);
             check(&q, &a, count);
             /* After some of them moved. */
-            uint32_t some = count / (1 + below(&random, 20));
+            uint32_t some = count / (1 + test_below(&random, 20));
             broad_boxes(kinds[k], &random, boxes, some);
             assert_ok(context, carom_broad_move(context, broad, NULL, boxes, some));
             assert_ok(context, carom_broad_commit(context, broad));
-            ask(context, broad, &q, &a);
+            run_queries(context, broad, &q, &a);
             check(&q, &a, count);
             carom_broad_destroy(broad);
         }
@@ -296,7 +295,7 @@ static void scale_changes_nothing(void **state) {
         make_queries(kinds[k], &random, &q);
         carom_broad_def def = {.boxes = boxes, .box_count = MOST};
         assert_ok(context, carom_broad_create(context, &def, &broad));
-        ask(context, broad, &q, &a);
+        run_queries(context, broad, &q, &a);
         check(&q, &a, MOST);
         carom_broad_destroy(broad);
         for (uint32_t p = 0; p < COUNT_OF(powers); ++p) {
@@ -317,7 +316,7 @@ static void scale_changes_nothing(void **state) {
             }
             def.boxes = larger;
             assert_ok(context, carom_broad_create(context, &def, &broad));
-            ask(context, broad, &moved, &b);
+            run_queries(context, broad, &moved, &b);
             assert_int_equal(a.of_boxes.count, b.of_boxes.count);
             assert_memory_equal(a.of_boxes.data, b.of_boxes.data,
                                 a.of_boxes.count * sizeof(*a.of_boxes.data));
@@ -390,7 +389,7 @@ static void order_changes_nothing(void **state) {
     static queries q;
     static answers a, b;
     static carom_bounds other[MOST];
-    uint32_t id_of[MOST], place_of[MOST];
+    uint32_t id_of[MOST], slot_of[MOST];
     carom_random random = {183};
     carom_context *context = test_context(1);
     for (uint32_t round = 0; round < (campaign_is_long() ? 200u : 10u); ++round) {
@@ -405,21 +404,21 @@ static void order_changes_nothing(void **state) {
         }
         for (uint32_t i = 0; i < MOST; ++i) id_of[i] = i;
         for (uint32_t i = MOST - 1; i > 0; --i) {
-            uint32_t j = below(&random, i + 1), swap = id_of[i];
+            uint32_t j = test_below(&random, i + 1), swap = id_of[i];
             id_of[i] = id_of[j];
             id_of[j] = swap;
         }
         for (uint32_t i = 0; i < MOST; ++i) {
             other[i] = boxes[id_of[i]];
-            place_of[id_of[i]] = i;
+            slot_of[id_of[i]] = i;
         }
         carom_broad_def def = {.boxes = boxes, .box_count = MOST};
         assert_ok(context, carom_broad_create(context, &def, &broad));
-        ask(context, broad, &q, &a);
+        run_queries(context, broad, &q, &a);
         carom_broad_destroy(broad);
         def.boxes = other;
         assert_ok(context, carom_broad_create(context, &def, &broad));
-        ask(context, broad, &q, &b);
+        run_queries(context, broad, &q, &b);
         carom_broad_destroy(broad);
         uint64_t count = 0;
         for (uint32_t i = 0; i < QUERIES; ++i) {
@@ -430,7 +429,7 @@ static void order_changes_nothing(void **state) {
             assert_true(a.first[i].distance == b.first[i].distance);
             if (a.first[i].distance > 0.0 && a.first[i].id != CAROM_NONE)
                 assert_entered_together(&q.rays[i], &a.first[i], id_of[b.first[i].id], &b.first[i],
-                                        place_of[a.first[i].id]);
+                                        slot_of[a.first[i].id]);
             if (a.nearest[i].distance > 0.0)
                 assert_equally_near(&q.points[i], a.nearest[i].id, id_of[b.nearest[i].id]);
         }
@@ -484,7 +483,7 @@ static void threads_and_isas_change_nothing(void **state) {
             if (context == NULL) continue;
             carom_broad_def def = {.boxes = boxes, .box_count = MOST};
             assert_ok(context, carom_broad_create(context, &def, &broad));
-            ask(context, broad, &q, &a);
+            run_queries(context, broad, &q, &a);
             check(&q, &a, MOST);
             carom_broad_destroy(broad);
             carom_context_destroy(context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program that knows no header finds every function in the shared library by its name: it
- * compares the ABI, creates a context and asks for the pairs of a mesh that crosses itself. One
+ * compares the ABI, creates a context and queries the pairs of a mesh that crosses itself. One
  * thread. */
 #include <dlfcn.h>
 #include <string.h>

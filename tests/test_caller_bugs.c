@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/support/caller_bugs.h"
+#include "tests/support/shapes.h"
 
 /* ---- what the calls are given ---------------------------------------------------------------- */
 
@@ -57,12 +58,10 @@ static int set_up(void **state) {
     assert_true(file >= 0);
     (void)close(file);
     path = name;
-    carom_context_def def = {.threads = 1, .allocator = test_allocator(&bugs_memory)};
     carom_shape_def shape = {.detail = 2};
     carom_gas_def box = {.spheres = spheres, .sphere_count = 2, .edges = edges};
-    assert_ok(NULL, carom_context_create(&def, &context));
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    context = bugs_context();
+    mesh = shape_mesh(context, &shape, &view);
     assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
     assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = &view}, &solid));
     assert_ok(context, carom_gas_create(context, &box, &gas));
@@ -234,6 +233,11 @@ static void geom(void **state) {
     BUG(carom_pose_from_matrix, context, BAD_CONTEXT, matrix, &pose);
     BUG(carom_pose_from_matrix, matrix, context, NULL, &pose);
     BUG(carom_pose_from_matrix, pose, context, matrix, NULL);
+    BUG(carom_pose_from_matrices, context, BAD_CONTEXT, matrix, 3, 1, &pose);
+    BUG(carom_pose_from_matrices, matrices, context, NULL, 3, 1, &pose);
+    BUG(carom_pose_from_matrices, rows, context, matrix, 5, 1, &pose);
+    BUG(carom_pose_from_matrices, poses, context, matrix, 3, 1, NULL);
+    FINE(carom_pose_from_matrices, matrices, context, NULL, 3, 0, NULL);
 }
 
 static void poses(void **state) {
@@ -404,6 +408,7 @@ static void names(void **state) {
     NAMES(carom_mesh_format, format, CAROM_MESH_FORMAT_COUNT);
     NAMES(carom_mesh_property_type, type, CAROM_MESH_PROPERTY_TYPE_COUNT);
     NAMES(carom_shape, shape, CAROM_SHAPE_COUNT);
+    NAMES(carom_repair_outcome, outcome, CAROM_REPAIR_OUTCOME_COUNT);
     NAMES(carom_triangle_relation, relation, CAROM_TRIANGLE_RELATION_COUNT);
     NAMES(carom_relation, relation, CAROM_RELATION_COUNT);
     NAMES(carom_soup_degenerate, degenerate, CAROM_SOUP_DEGENERATE_COUNT);
@@ -562,6 +567,64 @@ static void meshes(void **state) {
     BUG_IN(carom_shape_def, shape, carom_shape_make, context, &shape, &made);
     shape = (carom_shape_def){.scalar = CAROM_SCALAR_COUNT};
     BUG_IN(carom_shape_def, scalar, carom_shape_make, context, &shape, &made);
+}
+
+/* ---- repair ---------------------------------------------------------------------------------- */
+
+static void repair(void **state) {
+    (void)state;
+    uint64_t before = state_of_all(), twisted = 7;
+    carom_mesh *made = NULL;
+    carom_repair_result report;
+    carom_repair_loops loops = {0};
+    carom_numbers numbers = {0};
+    carom_pairs edges = {0};
+    carom_mesh_view bad = view;
+    bad.scalar = (carom_scalar)7;
+    BUG_IN(carom_mesh_view, scalar, carom_repair_close, context, &bad, NULL, &made, &report, NULL,
+           NULL);
+    BUG_IN(carom_mesh_view, scalar, carom_repair_list_loops, context, &bad, &loops, &numbers);
+    BUG_IN(carom_mesh_view, scalar, carom_repair_list_edges, context, &bad, &edges);
+    BUG_IN(carom_mesh_view, scalar, carom_repair_list_vertices, context, &bad, &numbers);
+    BUG_IN(carom_mesh_view, scalar, carom_repair_list_flipped, context, &bad, &numbers, &twisted);
+    BUG(carom_repair_list_loops, context, BAD_CONTEXT, &view, &loops, &numbers);
+    BUG(carom_repair_list_loops, view, context, NULL, &loops, &numbers);
+    BUG(carom_repair_list_loops, loops, context, &view, NULL, &numbers);
+    BUG(carom_repair_list_loops, vertices, context, &view, &loops, NULL);
+    BUG_RESULT(carom_repair_loops, carom_repair_list_loops, loops, context, &view, &result,
+               &numbers);
+    BUG_RESULT(carom_numbers, carom_repair_list_loops, vertices, context, &view, &loops, &result);
+    BUG(carom_repair_list_edges, context, BAD_CONTEXT, &view, &edges);
+    BUG(carom_repair_list_edges, view, context, NULL, &edges);
+    BUG(carom_repair_list_edges, edges, context, &view, NULL);
+    BUG_RESULT(carom_pairs, carom_repair_list_edges, edges, context, &view, &result);
+    BUG(carom_repair_list_vertices, context, BAD_CONTEXT, &view, &numbers);
+    BUG(carom_repair_list_vertices, view, context, NULL, &numbers);
+    BUG(carom_repair_list_vertices, vertices, context, &view, NULL);
+    BUG_RESULT(carom_numbers, carom_repair_list_vertices, vertices, context, &view, &result);
+    BUG(carom_repair_list_flipped, context, BAD_CONTEXT, &view, &numbers, &twisted);
+    BUG(carom_repair_list_flipped, view, context, NULL, &numbers, &twisted);
+    BUG(carom_repair_list_flipped, faces, context, &view, NULL, &twisted);
+    BUG_RESULT(carom_numbers, carom_repair_list_flipped, faces, context, &view, &result, &twisted);
+    assert_int_equal(twisted, 7);
+    FINE(carom_repair_list_flipped, twisted, context, &view, &numbers, NULL);
+    BUG(carom_repair_close, context, BAD_CONTEXT, &view, NULL, &made, &report, NULL, NULL);
+    BUG(carom_repair_close, view, context, NULL, NULL, &made, &report, NULL, NULL);
+    BUG(carom_repair_close, mesh, context, &view, NULL, NULL, &report, NULL, NULL);
+    BUG(carom_repair_close, result, context, &view, NULL, &made, NULL, NULL, NULL);
+    BUG_RESULT(carom_repair_loops, carom_repair_close, loops, context, &view, NULL, &made, &report,
+               &result, NULL);
+    BUG_RESULT(carom_numbers, carom_repair_close, vertices, context, &view, NULL, &made, &report,
+               NULL, &result);
+    FINE(carom_repair_close, def, context, &view, NULL, &made, &report, &loops, &numbers);
+    carom_mesh_destroy(made);
+    FINE(carom_repair_close, loops, context, &view, NULL, &made, &report, NULL, &numbers);
+    carom_mesh_destroy(made);
+    FINE(carom_repair_close, vertices, context, &view, NULL, &made, &report, &loops, NULL);
+    carom_mesh_destroy(made);
+    carom_repair_loops_free(&loops);
+    carom_numbers_free(&numbers);
+    assert_true(state_of_all() == before);
 }
 
 /* ---- soups ----------------------------------------------------------------------------------- */
@@ -826,6 +889,55 @@ static void soup_motions(void **state) {
     carom_soup_impacts_free(&impacts);
 }
 
+static void soup_near(void **state) {
+    (void)state;
+    carom_soup_near_pairs pairs = {0};
+    carom_soup_step step;
+    double *safe = calloc(2 * view.vertex_count, sizeof(*safe)), *of_b = safe + view.vertex_count;
+    assert_non_null(safe);
+    uint64_t before = state_of_all();
+    BUG(carom_soup_self_near, context, BAD_CONTEXT, soup, 0.1, &pairs);
+    BUG(carom_soup_self_near, soup, context, NULL, 0.1, &pairs);
+    BUG(carom_soup_self_near, pairs, context, soup, 0.1, NULL);
+    BUG_RESULT(carom_soup_near_pairs, carom_soup_self_near, pairs, context, soup, 0.1, &result);
+    BUG(carom_soup_cross_near, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_near, a, context, NULL, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_near, b, context, soup, NULL, NULL, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_near, pairs, context, soup, NULL, soup, NULL, 0.1, NULL);
+    BUG_RESULT(carom_soup_near_pairs, carom_soup_cross_near, pairs, context, soup, NULL, soup, NULL,
+               0.1, &result);
+    FINE(carom_soup_cross_near, pose_a, context, soup, NULL, soup, NULL, 0.1, &pairs);
+    FINE(carom_soup_cross_near, pose_b, context, soup, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_self_safe_step, context, BAD_CONTEXT, soup, &view, 0.0, &step);
+    BUG(carom_soup_self_safe_step, soup, context, NULL, &view, 0.0, &step);
+    BUG(carom_soup_self_safe_step, end, context, soup, NULL, 0.0, &step);
+    BUG(carom_soup_self_safe_step, step, context, soup, &view, 0.0, NULL);
+    BUG(carom_soup_cross_safe_step, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.0, &step);
+    BUG(carom_soup_cross_safe_step, a, context, NULL, NULL, soup, NULL, 0.0, &step);
+    BUG(carom_soup_cross_safe_step, b, context, soup, NULL, NULL, NULL, 0.0, &step);
+    BUG(carom_soup_cross_safe_step, step, context, soup, NULL, soup, NULL, 0.0, NULL);
+    FINE(carom_soup_cross_safe_step, end_a, context, soup, NULL, soup, NULL, 0.0, &step);
+    FINE(carom_soup_cross_safe_step, end_b, context, soup, NULL, soup, NULL, 0.0, &step);
+    BUG(carom_soup_self_safe_distances, context, BAD_CONTEXT, soup, 0.1, 0.0, safe);
+    BUG(carom_soup_self_safe_distances, soup, context, NULL, 0.1, 0.0, safe);
+    BUG(carom_soup_self_safe_distances, distances, context, soup, 0.1, 0.0, NULL);
+    BUG(carom_soup_cross_safe_distances, context, BAD_CONTEXT, soup, NULL, soup, NULL, 0.1, 0.0,
+        safe, of_b);
+    BUG(carom_soup_cross_safe_distances, a, context, NULL, NULL, soup, NULL, 0.1, 0.0, safe, of_b);
+    BUG(carom_soup_cross_safe_distances, b, context, soup, NULL, NULL, NULL, 0.1, 0.0, safe, of_b);
+    BUG(carom_soup_cross_safe_distances, distances_a, context, soup, NULL, soup, NULL, 0.1, 0.0,
+        NULL, of_b);
+    BUG(carom_soup_cross_safe_distances, distances_b, context, soup, NULL, soup, NULL, 0.1, 0.0,
+        safe, NULL);
+    FINE(carom_soup_cross_safe_distances, pose_a, context, soup, NULL, soup, NULL, 0.1, 0.0, safe,
+         of_b);
+    FINE(carom_soup_cross_safe_distances, pose_b, context, soup, NULL, soup, NULL, 0.1, 0.0, safe,
+         of_b);
+    assert_true(state_of_all() == before);
+    carom_soup_near_pairs_free(&pairs);
+    free(safe);
+}
+
 static void soup_points(void **state) {
     (void)state;
     const carom_vec3 point = {0.1, 0.2, 0.3};
@@ -1034,9 +1146,9 @@ static void gas_files(void **state) {
 /* Last, when all has been tried. */
 static void nothing_was_left_out(void **state) {
     (void)state;
-    static const char *const headers[] = {"base.h",  "gas.h",  "geom.h",        "grid.h",
-                                          "kfree.h", "mesh.h", "result.h",      "shapes.h",
-                                          "solid.h", "soup.h", "soup_motion.h", "soup_points.h"};
+    static const char *const headers[] = {
+        "base.h",   "gas.h",    "geom.h",  "grid.h", "kfree.h",       "mesh.h",       "repair.h",
+        "result.h", "shapes.h", "solid.h", "soup.h", "soup_motion.h", "soup_points.h"};
     assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) >
                 80); /* the headers were understood */
 }
@@ -1050,11 +1162,13 @@ int main(void) {
         cmocka_unit_test(pose_values),
         cmocka_unit_test(names),
         cmocka_unit_test(meshes),
+        cmocka_unit_test(repair),
         cmocka_unit_test(soup_changes),
         cmocka_unit_test(soup_queries),
         cmocka_unit_test(soup_points),
         cmocka_unit_test(soup_margins),
         cmocka_unit_test(soup_motions),
+        cmocka_unit_test(soup_near),
         cmocka_unit_test(solids),
         cmocka_unit_test(gas_changes),
         cmocka_unit_test(gas_queries),

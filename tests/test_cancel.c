@@ -9,7 +9,7 @@
 
 #include "base/context.h"
 #include "base/progress.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 #define AT_EVERY_OCCASION (-1.0) /* progress_interval */
 #define AT_ENDS_ALONE     1e300  /* seconds */
@@ -230,6 +230,15 @@ static carom_status self_impacts(carom_context *context, uint64_t *hash) {
     return status;
 }
 
+static carom_status self_near(carom_context *context, uint64_t *hash) {
+    carom_soup_near_pairs near = {0};
+    carom_status status = carom_soup_self_near(context, tree, 0.02, &near);
+    *hash =
+        test_hash(near.data, status == CAROM_OK ? near.count * sizeof(*near.data) : 0, near.count);
+    carom_soup_near_pairs_free(&near);
+    return status;
+}
+
 static carom_status rigid_toi(carom_context *context, uint64_t *hash) {
     carom_motion motion = {.from = above, .to = {.q = {1.0, 1.0, 0.0, 0.0}, .t = {0.0, 0.0, -9.0}}};
     carom_advance toi;
@@ -389,6 +398,24 @@ static carom_status triangulate(carom_context *context, uint64_t *hash) {
     return status;
 }
 
+static carom_status close_holes(carom_context *context, uint64_t *hash) {
+    carom_mesh *mesh = NULL;
+    carom_repair_result result = {0};
+    carom_mesh_view open = sphere;
+    open.face_count -= 40;
+    carom_status status = carom_repair_close(context, &open, NULL, &mesh, &result, NULL, &numbers);
+    *hash = mesh != NULL ? result.filled : 0;
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
+static carom_status list_defects(carom_context *context, uint64_t *hash) {
+    carom_status status = carom_repair_list_vertices(context, &cloth, &numbers);
+    if (status == CAROM_OK) status = carom_repair_list_flipped(context, &cloth, &numbers, NULL);
+    *hash = numbers.count;
+    return status;
+}
+
 static carom_status save_and_load(carom_context *context, uint64_t *hash) {
     carom_mesh *mesh = NULL;
     carom_status status = carom_mesh_save_memory(context, &sphere, CAROM_MESH_FORMAT_OBJ, &bytes);
@@ -415,7 +442,7 @@ static carom_status shapes(carom_context *context, uint64_t *hash) {
 
 #define ALL_OF(name)                                                                               \
     {#name " self_pairs", name##_pairs}, {#name " self_count", name##_count},                      \
-        {#name " self_any", name##_any}, {#name " each_pair", name##_each},                        \
+        {#name " self_any", name##_any}, {#name " self_each", name##_each},                        \
         {#name " cross_pairs", name##_cross}, {#name " cross_any", name##_cross_any},              \
         {#name " cross_count", name##_cross_count}, {#name " cross_each", name##_cross_each},      \
         {#name " bound", name##_bound}, {                                                          \
@@ -448,6 +475,7 @@ static const struct {
     {"self_segments", self_segments},
     {"cross_segments", cross_segments},
     {"self_impacts", self_impacts},
+    {"self_near", self_near},
     {"time of impact", rigid_toi},
     {"distance", distance},
     {"distance of rigid soups", distance_rigid},
@@ -469,6 +497,8 @@ static const struct {
     {"weld", weld},
     {"inspect", inspect},
     {"triangulate", triangulate},
+    {"close", close_holes},
+    {"defects", list_defects},
     {"save and load", save_and_load},
     {"shape_make", shapes},
 };
@@ -651,8 +681,7 @@ static int set_up(void **state) {
     carom_mesh_view tiny, *views[4] = {&cloth, &sphere, &polygons, &tiny};
     carom_context *context = test_context(2);
     for (int i = 0; i < 4; ++i) {
-        assert_ok(context, carom_shape_make(context, &shapes[i], &meshes[i]));
-        assert_ok(context, carom_mesh_get_view(meshes[i], views[i]));
+        meshes[i] = shape_mesh(context, &shapes[i], views[i]);
     }
     carom_soup_def def = {.mesh = &cloth, .method = CAROM_SOUP_METHOD_TREE};
     assert_ok(context, carom_soup_create(context, &def, &tree));

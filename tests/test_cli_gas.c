@@ -276,7 +276,7 @@ static void a_run_in_two_is_a_run_in_one(void **state) {
     assert_string_equal(one, two);
 }
 
-static void misuse_gets_a_sentence(void **state) {
+static void misuse_gets_a_message(void **state) {
     (void)state;
     assert_int_equal(carom("gas -n 50 --time 1 --save half.gas"), 0);
     assert_int_equal(carom("gas --resume half.gas --loss 0.5"), CLI_USAGE);
@@ -422,7 +422,7 @@ static void a_full_disk_leaves_the_old_files(void **state) {
         assert_string_equal(before, after);
     }
     assert_int_equal(carom("gas -n 500 --time 1 -o /dev/full"), CLI_INPUT);
-    /* A place that cannot be written to is told before the run, not after it. */
+    /* A path that cannot be written to is told before the run, not after it. */
     assert_int_equal(carom("gas -n 500 --time 1e9 --save nowhere/x.gas"), CLI_INPUT);
     assert_int_equal(carom("gas -n 500 --time 1e9 --save x.gas.gz"), CLI_USAGE);
 }
@@ -841,7 +841,7 @@ int main(void) {
         cmocka_unit_test(trajectories_are_extended_xyz),
         cmocka_unit_test(resumed_boxes_are_told_as_they_are),
         cmocka_unit_test(a_run_in_two_is_a_run_in_one),
-        cmocka_unit_test(misuse_gets_a_sentence),
+        cmocka_unit_test(misuse_gets_a_message),
         cmocka_unit_test(zero_is_a_value),
         cmocka_unit_test(what_does_not_fit_says_what_would),
         cmocka_unit_test(every_extreme_ends),

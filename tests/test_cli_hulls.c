@@ -43,7 +43,8 @@ static void mistakes_are_explained(void **state) {
     assert_said("none.ply");
     assert_int_equal(carom("hulls box.ply box.ply --margin -1"), CLI_USAGE);
     assert_said("--margin");
-    assert_int_equal(carom("hulls box.ply -o hull.xyz"), CLI_INPUT);
+    assert_int_equal(carom("hulls box.ply -o hull.xyz"), CLI_USAGE);
+    assert_said("hull.xyz: end the name in .obj, .ply, .stl, .off, .html, .glb or .png");
 }
 
 int main(void) {

@@ -2,7 +2,7 @@
 /* Ctrl-C: whatever the tool is doing, it stops, says "interrupted", exits as shells expect and
  * leaves no part of a file behind; what a gas has computed is kept.
  *
- * Signals are injected (CAROM_INTERRUPT_AT=n: at the nth place where the tool looks for one), for
+ * Signals are injected (CAROM_INTERRUPT_AT=n: at the nth point where the tool looks for one), for
  * every n of short runs of every command that writes files. So nothing here depends on the speed of
  * the machine. The few tests with a signal from outside send it when the tool has opened a pipe of
  * ours and cannot go on by itself. */
@@ -27,11 +27,11 @@
 #define MOST_OUTPUTS 4
 #define NEVER        1000000000ull /* beyond the last look of any run here */
 
-/* Every place of a run with up to MOST_PLACES is tried. Of a longer one MOST_TRIES are: the first
- * half of this number, the last quarter, where files are written, and some between. CAROM_LONG=1
- * tries all. */
-#define MOST_PLACES (TEST_CASES(128))
-#define MOST_TRIES  (TEST_CASES(48))
+/* Every such point of a run with up to MOST_STOPS is tried. Of a longer one MOST_TRIES are: the
+ * first half of this number, the last quarter, where files are written, and some between.
+ * CAROM_LONG=1 tries all. */
+#define MOST_STOPS (TEST_CASES(128))
+#define MOST_TRIES (TEST_CASES(48))
 
 /* ---- Running the tool ------------------------------------------------------------------------ */
 
@@ -140,7 +140,7 @@ typedef struct command {
     const char *outputs[MOST_OUTPUTS]; /* in the folder "run" */
 } command;
 
-/* Each with one thread, so that the places are the same ones each time. Small inputs; "big" ones
+/* Each with one thread, so that the points are the same ones each time. Small inputs; "big" ones
  * take more than a buffer to write. */
 static const command commands[] = {
     {"make torus --detail 3 -o o.ply", {"o.ply"}},
@@ -149,21 +149,37 @@ static const command commands[] = {
     {"convert ../torus.ply o.obj", {"o.obj"}},
     {"convert ../torus.ply o.stl", {"o.stl"}}, /* rounds */
     {"convert ../grid.ply o.ply --format ply-ascii", {"o.ply"}},
+    {"close ../cloth.ply -o o.ply --mark o.html", {"o.ply", "o.html"}},
     {"pairs ../cloth.ply -o o.csv", {"o.csv"}},
     {"pairs ../cloth.ply --points -o o.csv --mark o.ply", {"o.csv", "o.ply"}},
     {"pairs ../cloth.ply --within 0.1 --points -o o.csv", {"o.csv"}},
+    {"pairs ../cloth.ply -o o.html --mark o.glb", {"o.html", "o.glb"}},
+    {"pairs ../torus.ply ../ball.obj --within 0.2 -o o.glb", {"o.glb"}},
+    {"view ../two.obj -o o.glb", {"o.glb"}},
+    {"view ../torus.ply -o o.png", {"o.png"}},
+    {"info ../cloth.ply -o o.glb", {"o.glb"}},
+    {"info ../cloth.ply --mark o.ply", {"o.ply"}},
+    {"query ../torus.ply ../ball.obj -o o.glb", {"o.glb"}},
+    {"convert ../torus.ply o.glb", {"o.glb"}},
     {"pairs ../torus.ply ../ball.obj --by-part -o o.csv", {"o.csv"}},
     {"scene ../two.obj --clearance 1 -o o.csv", {"o.csv"}},
     {"scene ../two.obj --clearance 1 --depth -o o.html", {"o.html"}},
+    {"scene ../two.obj --clearance 1 -o o.glb", {"o.glb"}},
     {"scene ../two.obj --clearance 1 -o o.bcf", {"o.bcf"}},
     {"scene ../arm.urdf --clearance 1 -o o.csv", {"o.csv"}},
     {"kfree ../torus.ply -o o.csv", {"o.csv"}},
+    {"kfree ../torus.ply -o o.glb", {"o.glb"}},
     {"kfree ../torus.ply --split 4 --split-to o.ply -o o.csv", {"o.ply", "o.csv"}},
     {"distance ../torus.ply ../points.csv --nearest -o o.csv", {"o.csv"}},
     {"hulls ../torus.ply -o o.off", {"o.off"}},
     {"toi ../cloth.ply --end ../crumpled.ply -o o.csv", {"o.csv"}},
+    {"toi ../cloth.ply --end ../crumpled.ply -o o.glb", {"o.glb"}},
+    {"toi ../torus.ply ../ball.obj --pose 9,0,0,1,0,0,0 --to -9,0,0,1,0,0,0 -o o.glb", {"o.glb"}},
+    {"toi ../cloth.ply --near 0.02 -o o.csv", {"o.csv"}},
     {"pack ../ball.obj --voxels 2 -o o.csv", {"o.csv"}},
     {"pack ../ball.obj -n 2 -o o.ply --cells cells.csv", {"o.ply", "cells.csv"}},
+    {"pack ../ball.obj -n 2 -o o.glb", {"o.glb"}},
+    {"pack ../torus.ply --outer -n 1 -o o.glb", {"o.glb"}},
     {"pack ../torus.ply --outer -n 1 -o o.csv --cells cells.csv", {"o.csv", "cells.csv"}},
     {"pack ../two.obj --outer -n 1 --format morphit -o o.json", {"o_left.json", "o_right.json"}},
     /* no file, but the same way out */
@@ -238,25 +254,25 @@ static int try(const command *c, const char *line, const content *whole, unsigne
     return code;
 }
 
-/* The last n that interrupts the run: a later one never does, an earlier one always. */
+/* The last n that interrupts the run: a later one never does, an earlier one always. The tool
+ * counts the points; at the last ones everything is done. */
 static unsigned long long find_last(const char *line) {
-    unsigned long long low = 0, high = 1; /* low interrupts, high does not */
-    while (interrupt_at(line, high, 1) == 130) {
-        low = high;
-        high *= 2;
-    }
-    while (high - low > 1) {
-        unsigned long long middle = low + (high - low) / 2;
-        *(interrupt_at(line, middle, 1) == 130 ? &low : &high) = middle;
-    }
-    return low;
+    assert_int_equal(interrupt_at(line, 0, 1), 0);
+    content err = read_whole("err");
+    const char *end = strrchr(err.bytes, ' ');
+    if (end == NULL || strcmp(end, " points\n") != 0) fail_msg("%s says '%s'", line, err.bytes);
+    while (end > err.bytes && end[-1] >= '0' && end[-1] <= '9') --end;
+    unsigned long long last = strtoull(end, NULL, 10);
+    free(err.bytes);
+    while (last > 0 && interrupt_at(line, last, 1) != 130) --last;
+    return last;
 }
 
 /* The n after this one that is tried, of 1 to `last`. */
 static unsigned long long next_try(unsigned long long n, unsigned long long last) {
     /* Four at least: some at the start, in the middle and at the end. */
     unsigned long long most = (unsigned long long)(MOST_TRIES < 4 ? 4 : MOST_TRIES);
-    if (last <= (unsigned long long)MOST_PLACES || campaign_is_long() || n < most / 2 ||
+    if (last <= (unsigned long long)MOST_STOPS || campaign_is_long() || n < most / 2 ||
         n + most / 4 >= last)
         return n + 1;
     unsigned long long end = last - most / 4, next = n + (last - most / 2) / (most / 4) + 1;
@@ -287,7 +303,7 @@ static void check_command(const command *c) {
     (void)try(c, line, whole, 1);
     (void)try(c, line, whole, last / 2 + 1);
     (void)try(c, line, whole, last);
-    if (campaign_is_long()) print_message("%llu places: %s\n", last, line);
+    if (campaign_is_long()) print_message("%llu points: %s\n", last, line);
     for (size_t i = 0; i < count; ++i) free(whole[i].bytes);
     end_folder();
 }
@@ -607,7 +623,7 @@ static void wait_until_full(int reader) {
 static void full_pipes_do_not_hold_it(void **state) {
     (void)state;
     static const char *const lines[] = {"convert ../grid.ply - --format obj",
-                                        "pairs ../crowd.ply -o -"};
+                                        "pairs ../dense.ply -o -"};
     begin_folder();
     for (size_t i = 0; i < COUNT_OF(lines); ++i) {
         int ends[2];
@@ -670,7 +686,7 @@ static bool make_inputs(void) {
            carom("make sphere --detail 1 -o ball.obj") == 0 &&
            carom("make cloth --detail 4 -o cloth.ply") == 0 &&
            carom("make cloth --detail 4 --seed 2 -o crumpled.ply") == 0 &&
-           carom("make cloth --detail 150 -o crowd.ply") == 0 &&
+           carom("make cloth --detail 150 -o dense.ply") == 0 &&
            carom("make grid --detail 90 -o grid.ply") == 0;
 }
 

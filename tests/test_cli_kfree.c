@@ -126,7 +126,7 @@ static void long_faces_are_split(void **state) {
     assert_true(fabs(number_of("volume") - volume) <= 1e-12 * fabs(volume));
     assert_true(fabs(number_of("area") - area) <= 1e-12 * area);
 
-    /* What is crowded no more than asked for stays as it is, and so does an empty mesh. */
+    /* What is no denser than requested stays as it is, and so does an empty mesh. */
     assert_int_equal(carom("kfree prism.obj --split 1000 --json"), 0);
     assert_true(number_in("split", "faces") == number_in("triangles", "faces"));
     write_file("none.obj", "v 0 0 0\n");

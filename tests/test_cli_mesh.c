@@ -88,9 +88,9 @@ static void mistakes_are_answered_in_words(void **state) {
     assert_int_equal(carom("make grid -o x.ply --detail 70k"), 3);
     assert_said("numbered");
     assert_int_equal(carom("make torus -o no/such/folder/x.ply"), 3);
-    assert_int_equal(carom("make torus -o x.nonsense"), 3);
-    assert_said("x.nonsense: the name tells no format");
-    assert_int_equal(carom("convert nothing.ply x.dae"), 3); /* said before anything is read */
+    assert_int_equal(carom("make torus -o x.nonsense"), 2);
+    assert_said("x.nonsense: end the name in .obj, .ply");
+    assert_int_equal(carom("convert nothing.ply x.dae"), 2); /* said before anything is read */
     assert_said("x.dae");
     assert_int_equal(carom("make box -o b.off"), 0);
     assert_int_equal(carom("info nothing.ply b.off"), 3);

@@ -371,7 +371,7 @@ static void distance_margin_and_json(void **state) {
     assert_said("\"parts\": [{\"name\": \"\", \"spheres\": 4");
 }
 
-/* What was asked for, what was reached and why it stopped: in words, in JSON, and by --check. */
+/* The goals, what was reached and why it stopped: in words, in JSON, and by --check. */
 static void goals_are_told(void **state) {
     (void)state;
     static const struct {

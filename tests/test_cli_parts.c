@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts, as a user asks for them: carom info lists them, --part selects one, and carom pairs
+/* Parts, as a user sees them: carom info lists them, --part selects one, and carom pairs
  * --by-part counts the pairs of each two. The clash tables of the shared assemblies are the truth.
  */
 #include <stdio.h>

@@ -173,6 +173,14 @@ static void packings_are_compared(void **state) {
     assert_int_equal(carom("query balls.ply balls.ply --engine tree --spheres 0"), 2);
     assert_int_equal(carom("query balls.ply balls.ply --engine tree --budget 1e15 --json"), 0);
     assert_said("\"partial\": false");
+    assert_int_equal(carom("query ring.ply ring.ply --engine auto --json"), 0);
+    assert_said("\"engine\": \"exact\", \"reason\": \"it is exact, and ");
+    assert_int_equal(carom("query balls.ply ring.ply --spheres 300 --engine auto --json"), 0);
+    assert_said("\"engine\": \"tree\", \"reason\": \"there are no meshes of both");
+    assert_int_equal(carom("query ring.ply ring.ply --spheres 50 --engine auto --budget 1"), 0);
+    assert_said("engine    tree: it ends in time");
+    assert_int_equal(carom("query ring.ply ring.ply --engine auto --patches"), 0);
+    assert_said("engine    exact: --patches needs it");
     assert_int_equal(carom("pack ring.ply --error 0.2 --fast --json"), 0);
     assert_true(number_said("\"error\": ") <= 0.2);
     assert_int_equal(carom("pack ring.ply --error 0.2 --no-shares"), 2);

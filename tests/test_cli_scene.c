@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom scene, as a user asks for it: every relation, every form of the report, robots, and the
+/* carom scene, as a user runs it: every relation, every form of the report, robots, and the
  * clash tables of the shared assemblies. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char put_together[] =
 static void every_relation_is_reported(void **state) {
     (void)state;
     assert_int_equal(shell(put_together), 0);
-    assert_int_equal(carom("scene all.obj --clearance 0.25 -o report.csv"), 0);
+    assert_int_equal(carom("scene all.obj --clearance 0.25 --depth -o report.csv"), 0);
     assert_said("8 parts (7 closed), ");
     char text[4096];
     read_file("report.csv", text, sizeof(text));
@@ -33,15 +33,16 @@ static void every_relation_is_reported(void **state) {
     assert_non_null(strstr(text, "\n0,2,touching,"));
     assert_non_null(strstr(text, "\n0,3,enclosed,0,0.125,0,"));
     assert_non_null(strstr(text, "\n0,4,duplicate,"));
-    assert_non_null(strstr(text, "\n5,6,close,0,0,0.125,,"));
+    assert_non_null(strstr(text, "\n5,6,close,0,0,0.125,,")); /* it has no depth */
     assert_non_null(strstr(text, "\n5,7,crossing,"));
-    assert_non_null(strstr(text, ",\"base\",\"over\"\n"));
+    assert_non_null(strstr(text, ",\"base\",\"over\",1,0,0,"));
     assert_int_equal(carom("scene all.obj --no-touching --depth --json"), 0);
-    assert_not_said("touching");
+    assert_not_said("\"relation\": \"touching\"");
     assert_not_said("close\"");
-    assert_said("\"relation\": \"protruding\", \"method\": \"solids\"");
+    assert_said("\"relation\": \"protruding\", \"status\": \"new\", \"change\": null, ");
+    assert_said("\"method\": \"solids\"");
     assert_said("\"depth\": 0.49999999999999994"); /* off by at most 2e-7, and rounded */
-    assert_said("\"normal\": [1, 0, 0]");
+    assert_said("\"depth_is_least\": true, \"direction\": [1, 0, 0]");
     assert_said("\"objects\": [{\"part\": 0, \"name\": \"base\"");
     assert_int_equal(carom("scene all.obj --check"), 1);
     assert_said("  protruding ");
@@ -91,9 +92,12 @@ static void reports_have_many_forms(void **state) {
     assert_int_equal(carom("scene all.obj -o r.json"), 0);
     read_file("r.json", text, sizeof(text));
     assert_non_null(strstr(text, "\"schema\": \"carom/1\""));
-    assert_non_null(strstr(text, "\"clashes\": [{\"a\": 0"));
+    assert_non_null(strstr(text, "\"inputs\": [\"all.obj\"]"));
+    assert_non_null(strstr(text, "\"clashes\": [{\"guid\": \""));
     assert_int_equal(carom("scene all.obj -o r.html"), 0);
-    assert_int_equal(shell("grep -c '<figure' r.html; grep -c '</html>' r.html"), 0);
+    assert_int_equal(shell("grep -q 'id=.carom-scene' r.html && grep -q '</html>' r.html"), 0);
+    assert_int_equal(carom("scene all.obj -o r.glb"), 0);
+    assert_int_equal(carom("scene all.obj -o r.png"), 0);
     assert_int_equal(shell("SOURCE_DATE_EPOCH=0 \"$carom\" scene all.obj -o r.bcf -q; "
                            "SOURCE_DATE_EPOCH=0 \"$carom\" scene all.obj -o s.bcf -q; cmp r.bcf "
                            "s.bcf && grep -aq '<Title>base, over</Title>' r.bcf && grep -aq "
@@ -101,11 +105,13 @@ static void reports_have_many_forms(void **state) {
                      0);
     assert_int_equal(shell("if command -v python3 >/dev/null; then python3 -c \"import zipfile, "
                            "xml.dom.minidom as d; z = zipfile.ZipFile('r.bcf'); assert z.testzip() "
-                           "is None; [d.parseString(z.read(n)) for n in z.namelist()]; assert "
-                           "len(set(z.namelist())) == len(z.namelist())\"; fi"),
+                           "is None; names = z.namelist(); [d.parseString(z.read(n)) for n in "
+                           "names if not n.endswith('.png')]; assert len(set(names)) == "
+                           "len(names); assert any(z.read(n)[1:4] == b'PNG' for n in names if "
+                           "n.endswith('.png'))\"; fi"),
                      0);
     assert_int_equal(carom("scene all.obj -o r.txt"), CLI_USAGE);
-    assert_said(".csv, .json, .html or .bcf");
+    assert_said(".csv, .json, .bcf, .html, .glb or .png");
     assert_int_equal(carom("scene all.obj --clearance -1"), CLI_USAGE);
     assert_int_equal(carom("scene missing.obj"), CLI_INPUT);
     assert_int_equal(carom("scene all.obj -o /missing/r.csv"), CLI_INPUT);
@@ -171,6 +177,97 @@ static void robots_are_read(void **state) {
     assert_int_equal(carom("scene bad.urdf"), CLI_INPUT);
 }
 
+/* package:// is found by --package, by the environment, above the file; else the message says where
+ * was looked and what to do. */
+static void packages_are_found_or_named(void **state) {
+    (void)state;
+    assert_int_equal(shell("rm -rf away ws; mkdir -p away/x/meshes ws/src/r_description/meshes "
+                           "ws/install/share/r_description/meshes deep/a/b/c; \"$carom\" make box "
+                           "--size 0.25 -o away/x/meshes/small.obj -q >/dev/null; cp "
+                           "away/x/meshes/small.obj ws/src/r_description/meshes; cp "
+                           "away/x/meshes/small.obj ws/install/share/r_description/meshes; rm -rf "
+                           "r_description"),
+                     0);
+    write_file("deep/a/b/c/r.urdf", robot);
+    static const char *const found[] = {
+        "scene deep/a/b/c/r.urdf --package r_description=away/x -o -",
+        "scene deep/a/b/c/r.urdf --package other=. --package=r_description=away/x/ -o -",
+        "pack deep/a/b/c/r.urdf --outer -n 1 --package r_description=away/x"};
+    for (size_t i = 0; i < COUNT_OF(found); ++i)
+        if (carom(found[i]) != 0) fail_msg("%s: %s", found[i], said);
+    static const char *const environments[] = {
+        "ROS_PACKAGE_PATH=ws/src", "ROS_PACKAGE_PATH=/none::ws/src/:x",
+        "ROS_PACKAGE_PATH=ws/src/r_description", "AMENT_PREFIX_PATH=/none:ws/install"};
+    for (size_t i = 0; i < COUNT_OF(environments); ++i) {
+        char line[256];
+        snprintf(line, sizeof(line), "%s \"$carom\" scene deep/a/b/c/r.urdf -o - 2>&1",
+                 environments[i]);
+        if (shell(line) != 0) fail_msg("%s: %s", line, said);
+    }
+    assert_int_equal(shell("ROS_PACKAGE_PATH=/no/ros \"$carom\" scene deep/a/b/c/r.urdf 2>&1"),
+                     CLI_INPUT);
+    assert_said("deep/a/b/c/r.urdf: package://r_description/meshes/small.obj is not in /no/ros, "
+                "deep/a/b/c, deep/a/b/c/.., ");
+    assert_said("; give --package r_description=FOLDER, or set ROS_PACKAGE_PATH\n");
+    assert_int_equal(carom("scene deep/a/b/c/r.urdf --package r_description=/nowhere"), CLI_INPUT);
+    assert_said("is not in /nowhere, where --package r_description says; give its folder");
+    assert_int_equal(carom("scene deep/a/b/c/r.urdf --package r_description=/nowhere --json"),
+                     CLI_INPUT);
+    assert_said("\"error\": \"deep/a/b/c/r.urdf: package://r_description");
+}
+
+static void hostile_packages_are_refused(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"x", "=x", "x=", "", "a/b=x", "''"};
+    char line[8192], text[8192];
+    for (size_t i = 0; i < COUNT_OF(wrong); ++i) {
+        snprintf(line, sizeof(line), "scene r.urdf --package='%s'", wrong[i]);
+        assert_int_equal(carom(line), CLI_USAGE);
+        assert_said("--package takes NAME=FOLDER, not '");
+    }
+    assert_int_equal(carom("scene r.urdf --package a=b --package a=c"), CLI_USAGE);
+    assert_said("--package a is given twice");
+    assert_int_equal(carom("pack r.urdf --package a=b"), CLI_USAGE);
+    snprintf(line, sizeof(line), "scene r.urdf");
+    for (int i = 0; i < 25; ++i)
+        snprintf(line + strlen(line), sizeof(line) - strlen(line), " --package p%d=x", i);
+    assert_int_equal(carom(line), CLI_USAGE);
+    assert_said("--package may be given 24 times");
+    static const char *const names[] = {"package://",
+                                        "package:///",
+                                        "package://a",
+                                        "package://a/",
+                                        "package:////a",
+                                        "package://a//",
+                                        "package://../../x/y.obj"};
+    for (size_t i = 0; i < COUNT_OF(names); ++i) {
+        snprintf(text, sizeof(text),
+                 "<robot name='r'><link name='a'><collision><geometry><mesh filename='%s'/>"
+                 "</geometry></collision></link></robot>",
+                 names[i]);
+        write_file("h.urdf", text);
+        assert_int_equal(carom("scene h.urdf"), CLI_INPUT);
+        assert_said("h.urdf: ");
+        assert_said("package://");
+    }
+    /* markup, quotes and bytes that are no text are data; names may be long */
+    char name[2400];
+    memset(name, 'n', sizeof(name));
+    static const char head[] = "package://&lt;b&gt;\"%s\xff\xfe/";
+    memcpy(name, head, sizeof(head) - 1);
+    snprintf(name + sizeof(name) - 16, 16, "/m.obj");
+    snprintf(text, sizeof(text),
+             "<robot name='r'><link name='a'><collision><geometry><mesh filename='%s'/>"
+             "</geometry></collision></link></robot>",
+             name);
+    write_file("h.urdf", text);
+    assert_int_equal(carom("scene h.urdf --json"), CLI_INPUT);
+    assert_said("<b>");
+    assert_not_said("\xff");
+    snprintf(line, sizeof(line), "scene h.urdf --package '%s=%s' ", "a\x1b[31m", "/x");
+    assert_int_equal(carom(line), CLI_INPUT);
+}
+
 /* ---- The shared assemblies ------------------------------------------------------------------- */
 
 static void clash_tables_are_those_of_the_truth(void **state) {
@@ -199,6 +296,8 @@ int main(void) {
         cmocka_unit_test(parts_do_not_clash_with_themselves),
         cmocka_unit_test(reports_have_many_forms),
         cmocka_unit_test(robots_are_read),
+        cmocka_unit_test(packages_are_found_or_named),
+        cmocka_unit_test(hostile_packages_are_refused),
         cmocka_unit_test(clash_tables_are_those_of_the_truth),
     };
     if (!cli_run_begin("scene")) return 1;

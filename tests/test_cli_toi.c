@@ -70,8 +70,31 @@ static void a_mesh_deforms(void **state) {
     assert_said("no impacts");
 }
 
+/* From the files of a_mesh_deforms: a triangle falls by 4 onto another, 1 below it. */
+static void a_mesh_moves_as_far_as_is_safe(void **state) {
+    (void)state;
+    assert_int_equal(carom("toi from.off --end to.off --step --separation 0.5 --json --check"),
+                     CLI_YES);
+    assert_said("\"hit\": true, \"step\": 0.12499"); /* within 2^-20 of the extent of 1/8 */
+    assert_said("\"lower\": 0.5");
+    assert_int_equal(carom("toi from.off --end from.off --step"), 0);
+    assert_said("all the way");
+    assert_int_equal(carom("toi from.off --near 1 -o -"), 0);
+    assert_said("vertex-face,0,1,");
+    assert_said("edge-edge,0,1,");
+    assert_said("15 pairs are near, the nearest 1 apart");
+    assert_int_equal(carom("toi from.off --near 0.999 --check"), 0);
+    assert_said("nothing is near");
+}
+
 static void misuse_is_explained(void **state) {
     (void)state;
+    assert_int_equal(carom("toi box.ply --near -1"), CLI_USAGE);
+    assert_said("negative");
+    assert_int_equal(carom("toi box.ply box.ply --near 1"), CLI_USAGE);
+    assert_int_equal(carom("toi box.ply box.ply --step"), CLI_USAGE);
+    assert_int_equal(carom("toi from.off --end to.off --step -o o.csv"), CLI_USAGE);
+    assert_said("not for --step");
     assert_int_equal(carom("toi box.ply"), CLI_USAGE);
     assert_said("--end");
     assert_int_equal(carom("toi box.ply box.ply --to 1,2"), CLI_USAGE);
@@ -88,9 +111,8 @@ static void misuse_is_explained(void **state) {
 int main(void) {
     if (!cli_run_begin("cli_toi")) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_meet_on_their_way),
-        cmocka_unit_test(any_scale_will_do),
-        cmocka_unit_test(a_mesh_deforms),
+        cmocka_unit_test(boxes_meet_on_their_way), cmocka_unit_test(any_scale_will_do),
+        cmocka_unit_test(a_mesh_deforms),          cmocka_unit_test(a_mesh_moves_as_far_as_is_safe),
         cmocka_unit_test(misuse_is_explained),
     };
     return cli_run_end(cmocka_run_group_tests(tests, NULL, NULL));

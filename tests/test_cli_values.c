@@ -141,7 +141,8 @@ static void every_option_is_walked(void **state) {
                                : option->kind == ARG_CHOICE ? COUNT_OF(wrong_choices)
                                                             : COUNT_OF(wrong_numbers);
                 if (option->kind == ARG_FLAG || option->kind == ARG_TEXT ||
-                    option->kind == ARG_INPUT || option->kind == ARG_OUTPUT)
+                    option->kind == ARG_LIST || option->kind == ARG_INPUT ||
+                    option->kind == ARG_OUTPUT)
                     continue;
                 for (size_t v = 0; v < count; ++v) {
                     snprintf(line, sizeof(line), "%s %s %s=%s --json -j 1", command->name,
@@ -170,6 +171,7 @@ static void zero_is_a_value(void **state) {
                    {"make knot -o z.ply --through 0", "--through of a knot takes 1 or more"},
                    {"make cloth -o z.ply --seed 0", "--seed of a cloth takes 1 or more"},
                    {"make sphere -o z.ply --seed 7", "a sphere has no --seed"},
+                   {"make grid -o z.ply --phase 1", "a grid has no --phase"},
                    {"make box -o z.ply --parts 7", "a box has no --parts"},
                    {"make grid -o z.ply --ratio 0.5", "a grid has no --ratio"},
                    {"info t.ply --threads 0", "--threads takes 1 or more"},
@@ -338,8 +340,8 @@ static void failures_have_the_same_frame(void **state) {
         {"", CLI_USAGE, "\"command\": \"carom\", \"error\": "},
         {"info none.ply", CLI_INPUT, "\"inputs\": [\"none.ply\"], \"error\": "},
         {"pairs t.ply none.ply", CLI_INPUT, "\"inputs\": [\"t.ply\", \"none.ply\"], \"error\": "},
-        {"pairs t.ply -o no/such/x", CLI_INPUT, "\"inputs\": [\"t.ply\"], \"error\": "},
-        {"make torus -o o.xyz", CLI_INPUT, "\"command\": \"make\", \"error\": "}};
+        {"pairs t.ply -o no/such/x.csv", CLI_INPUT, "\"inputs\": [\"t.ply\"], \"error\": "},
+        {"make torus -o o.xyz", CLI_USAGE, "\"command\": \"make\", \"error\": "}};
     char line[256];
     for (size_t i = 0; i < COUNT_OF(rows); ++i) {
         snprintf(line, sizeof(line), "%s --json", rows[i].line);

@@ -60,33 +60,45 @@ static void pairs_are_found_within_a_distance(void **state) {
     assert_string_equal(text, "3,2,2,0.5,2,2,0.5,6\n");
 }
 
+/* The marked mesh, which is binary, as text. */
+static void read_marked(char *text, size_t size) {
+    assert_int_equal(carom("convert m.ply text.ply --format ply-ascii"), 0);
+    read_file("text.ply", text, size);
+}
+
 static void faces_of_pairs_are_marked(void **state) {
     (void)state;
     char text[4096];
     write_file("faces.obj", faces);
     assert_int_equal(carom("pairs faces.obj --crossing --mark m.ply"), 0);
     assert_said("marked in m.ply\n");
-    read_file("m.ply", text, sizeof(text));
-    assert_non_null(strstr(text, "element vertex 12\n"));
+    read_marked(text, sizeof(text));
+    assert_non_null(strstr(text, "element vertex 12\nproperty double x\n")); /* as OBJ has them */
     assert_non_null(strstr(text, "3 0 1 2 220 30 30\n3 3 4 5 220 30 30\n"
                                  "3 6 7 8 200 200 200\n3 9 10 11 200 200 200\n"));
     assert_int_equal(carom("info m.ply --json"), 0);
     assert_said("\"faces\": 4");
+    /* float32 stays float32, and the file is binary */
+    assert_int_equal(carom("convert faces.obj faces.stl"), 0);
+    assert_int_equal(carom("pairs faces.stl --mark m.ply"), 0);
+    read_file("m.ply", text, sizeof(text));
+    assert_non_null(strstr(text, "ply\nformat binary_little_endian 1.0\n"));
+    assert_non_null(strstr(text, "property float x\n"));
     /* both meshes, the second moved: a half turn about x and 1 up */
     assert_int_equal(
         carom("pairs faces.obj faces.obj --pose 0,0,1,0,1,0,0 --mark m.ply --json --crossing"), 0);
     assert_said("\"mark\": \"m.ply\"");
-    read_file("m.ply", text, sizeof(text));
+    read_marked(text, sizeof(text));
     assert_non_null(strstr(text, "element vertex 24\n"));
     assert_non_null(strstr(text, "\n2 -0.5 4\n"));
     /* polygons, by triangle */
     write_file("square.obj", "v 0 0 0\nv 4 0 0\nv 4 4 0\nv 0 4 0\nv 1 2 -1\nv 1 2 1\nv 1.5 2 1\n"
                              "f 1 2 3 4\nf 5 6 7\n");
     assert_int_equal(carom("pairs square.obj --mark m.ply"), 0);
-    read_file("m.ply", text, sizeof(text));
+    read_marked(text, sizeof(text));
     assert_non_null(strstr(text, "4 0 1 2 3 220 30 30\n3 4 5 6 220 30 30\n"));
     assert_int_equal(carom("pairs square.obj --fan --mark m.ply"), 0);
-    read_file("m.ply", text, sizeof(text));
+    read_marked(text, sizeof(text));
     assert_non_null(strstr(text, "3 0 1 2 200 200 200\n3 0 2 3 220 30 30\n3 4 5 6 220 30 30\n"));
 }
 
@@ -99,7 +111,7 @@ static void what_does_not_go_together_is_refused(void **state) {
     assert_int_equal(carom("pairs faces.obj --within 1 --method grid"), CLI_USAGE);
     assert_int_equal(carom("pairs faces.obj --points"), CLI_USAGE);
     assert_int_equal(carom("pairs faces.obj --mark - -o -"), CLI_USAGE);
-    assert_int_equal(carom("pairs faces.obj --mark no/such/folder/m.ply"), CLI_MACHINE);
+    assert_int_equal(carom("pairs faces.obj --mark no/such/folder/m.ply"), CLI_INPUT);
     assert_int_equal(carom("distance faces.obj"), CLI_USAGE);
     assert_int_equal(carom("distance faces.obj p.csv --nearest"), CLI_USAGE);
     assert_int_equal(carom("distance faces.obj no.csv"), CLI_INPUT);

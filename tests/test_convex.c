@@ -8,51 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/cases.h"
 #include "tests/support/convex_pairs.h"
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-static char *read_file(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return NULL;
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    long size = ftell(file);
-    assert_true(size >= 0);
-    rewind(file);
-    char *text = malloc((size_t)size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
-    fclose(file);
-    text[size] = '\0';
-    return text;
-}
-
-/* The place after "key": in this case's text. */
-static const char *after_key(const char *text, const char *key) {
-    char quoted[64];
-    snprintf(quoted, sizeof(quoted), "\"%s\":", key);
-    const char *found = strstr(text, quoted);
-    assert_non_null(found);
-    return found + strlen(quoted);
-}
-
 /* Numbers of a list, nested or not, until its brackets close. */
 static uint32_t numbers_of(const char *text, const char *key, double *to, uint32_t most) {
-    const char *place = after_key(text, key);
+    const char *text_at = cases_after_key(text, key);
     uint32_t count = 0;
     int depth = 0;
     do {
-        place += strspn(place, ", \n");
-        if (*place == '[') {
-            ++depth, ++place;
-        } else if (*place == ']') {
-            --depth, ++place;
+        text_at += strspn(text_at, ", \n");
+        if (*text_at == '[') {
+            ++depth, ++text_at;
+        } else if (*text_at == ']') {
+            --depth, ++text_at;
         } else {
             char *end;
             assert_true(count < most);
-            to[count++] = strtod(place, &end);
-            assert_true(end != place);
-            place = end;
+            to[count++] = strtod(text_at, &end);
+            assert_true(end != text_at);
+            text_at = end;
         }
     } while (depth > 0);
     return count;
@@ -60,7 +37,7 @@ static uint32_t numbers_of(const char *text, const char *key, double *to, uint32
 
 static void read_shape(carom_context *context, const char *text, convex_shape *s) {
     static double points[3000];
-    const char *type = after_key(text, "type") + 2;
+    const char *type = cases_after_key(text, "type") + 2;
     *s = (convex_shape){0};
     for (int kind = 0; kind < CAROM_CONVEX_KIND_COUNT; ++kind) {
         const char *name = carom_convex_kind_name((carom_convex_kind)kind);
@@ -93,24 +70,25 @@ static void cases_of_other_libraries_are_right(void **state) {
     char path[1000];
     if (test_shared_folder() == NULL) skip();
     snprintf(path, sizeof(path), "%s/cases/convex.json", test_shared_folder());
-    char *text = read_file(path);
+    char *text = cases_read(path);
     if (text == NULL) skip();
     carom_context *context = test_context(1);
     int count = 0;
     double worst = 0.0;
-    for (const char *place = text; (place = strstr(place, "\"id\":")) != NULL; ++place, ++count) {
+    for (const char *text_at = text; (text_at = strstr(text_at, "\"id\":")) != NULL;
+         ++text_at, ++count) {
         convex_shape a, b;
         carom_convex_result r;
-        const char *why, *truth = after_key(place, "truth");
-        read_shape(context, after_key(place, "shape_a"), &a);
-        read_shape(context, after_key(place, "shape_b"), &b);
-        carom_pose pose_a = read_pose(after_key(place, "pose_a"));
-        carom_pose pose_b = read_pose(after_key(place, "pose_b"));
+        const char *why, *truth = cases_after_key(text_at, "truth");
+        read_shape(context, cases_after_key(text_at, "shape_a"), &a);
+        read_shape(context, cases_after_key(text_at, "shape_b"), &b);
+        carom_pose pose_a = read_pose(cases_after_key(text_at, "pose_a"));
+        carom_pose pose_b = read_pose(cases_after_key(text_at, "pose_b"));
         double right, tolerance, size;
         numbers_of(truth, "signed_double", &right, 1);
         numbers_of(truth, "tolerance_double", &tolerance, 1);
         numbers_of(truth, "size", &size, 1);
-        bool near = strncmp(after_key(truth, "near_touching"), " true", 5) == 0;
+        bool near = strncmp(cases_after_key(truth, "near_touching"), " true", 5) == 0;
         assert_ok(context,
                   carom_convex_depth(context, &a.convex, &pose_a, &b.convex, &pose_b, NULL, &r));
         double value = r.distance - r.depth, off = fabs(value - right);
@@ -119,13 +97,13 @@ static void cases_of_other_libraries_are_right(void **state) {
             wrong |= right > 0.0 && r.relation != CAROM_RELATION_APART;
             wrong |= right < 0.0 && r.relation != CAROM_RELATION_OVERLAPPING;
         }
-        oracle_shape oa = oracle_place(&a.convex, &a.view, &pose_a);
-        oracle_shape ob = oracle_place(&b.convex, &b.view, &pose_b);
+        oracle_shape oa = oracle_posed_shape(&a.convex, &a.view, &pose_a);
+        oracle_shape ob = oracle_posed_shape(&b.convex, &b.view, &pose_b);
         double refuted = oracle_refute(&oa, &ob, &r, &why);
         if (wrong || refuted > 1e-12)
             print_error("%.24s: %s %.17g, truth %.17g (%.3g of the size; error %.3g; %u steps), "
                         "refuted by %.3g: %s\n",
-                        place + 5, carom_relation_name(r.relation), value, right, off / size,
+                        text_at + 5, carom_relation_name(r.relation), value, right, off / size,
                         r.error, r.iterations, refuted, why);
         assert_false(wrong || refuted > 1e-12);
         worst = fmax(worst, off / fmax(size, 1e-300));
@@ -143,14 +121,14 @@ static void cases_of_other_libraries_are_right(void **state) {
 static void all_pairs_of_shapes_are_proved(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    static convex_tally tally;
+    static convex_statistics statistics;
     for (uint64_t i = 0; i < 40000; ++i) {
         convex_case c;
         convex_case_make(context, 1, i, &c);
-        convex_case_check(context, &c, &tally);
+        convex_case_check(context, &c, &statistics);
         convex_case_free(&c);
     }
-    convex_tally_print(&tally);
+    convex_statistics_print(&statistics);
     carom_context_destroy(context);
 }
 
@@ -219,7 +197,7 @@ static void assert_scaled(carom_vec3 a, carom_vec3 b, double by) {
 static void scale_changes_nothing(void **state) {
     (void)state;
     static const int powers[] = {-332, 332};
-    static convex_tally tally;
+    static convex_statistics statistics;
     carom_context *context = test_context(1);
     for (uint64_t i = 0; i < TEST_CASES(4000); ++i) {
         convex_case made, c, other;
@@ -237,14 +215,14 @@ static void scale_changes_nothing(void **state) {
             assert_int_equal(r.relation, s.relation);
             assert_int_equal(r.iterations, s.iterations);
             assert_true(r.distance * by == s.distance && r.depth * by == s.depth);
-            if (s.error != r.error * by) /* two points in one place have no size: the unit is 1 */
+            if (s.error != r.error * by) /* two equal points have no size: the unit is 1 */
                 assert_true(s.error == r.error && r.error == 0x1p-49 && r.distance == 0.0);
             assert_scaled(r.normal, s.normal, 1.0);
             assert_scaled(r.point_a, s.point_a, by);
             assert_scaled(r.point_b, s.point_b, by);
             convex_case_free(&other);
             scale_case(context, &c, k == 0 ? 1e-100 : 1e100, &other);
-            convex_case_check(context, &other, &tally);
+            convex_case_check(context, &other, &statistics);
             convex_case_free(&other);
         }
         convex_case_free(&c);
@@ -333,8 +311,8 @@ static void starts_searches_and_hints_agree(void **state) {
             assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
                                                   &c.pose_b, &def, &r));
             double off = fabs((r.distance - r.depth) - (first.distance - first.depth));
-            oracle_shape a = oracle_place(&c.a.convex, &c.a.view, &c.pose_a);
-            oracle_shape b = oracle_place(&c.b.convex, &c.b.view, &c.pose_b);
+            oracle_shape a = oracle_posed_shape(&c.a.convex, &c.a.view, &c.pose_a);
+            oracle_shape b = oracle_posed_shape(&c.b.convex, &c.b.view, &c.pose_b);
             if (off > r.error + first.error + 1e-12 * oracle_scale(&a, &b))
                 fail_msg("case %llu, way %d: %.17g and %.17g, error %g", (unsigned long long)i, way,
                          first.distance - first.depth, r.distance - r.depth, r.error);
@@ -360,7 +338,7 @@ static void move_along(carom_pose *pose, carom_vec3 n, double by) {
 
 /* Moves b along the normal until the shapes are `parts` of e apart, or as deep where that is
  * negative. Returns false where the distance is not known well enough to tell. */
-static bool place_at(carom_context *context, convex_case *c, double parts) {
+static bool pose_at(carom_context *context, convex_case *c, double parts) {
     for (int tries = 0; tries < 3; ++tries) {
         carom_convex_result r;
         assert_ok(context, carom_convex_depth(context, &c->a.convex, &c->pose_a, &c->b.convex,
@@ -389,7 +367,7 @@ static void relations_keep_to_the_tolerance(void **state) {
         c.pose_b.t.z -= c.pose_a.t.z;
         c.pose_a.t = (carom_vec3){0.0, 0.0, 0.0};
         double parts = i / 81 % 2 == 0 ? 1.3 : -1.3;
-        bool known = place_at(context, &c, parts);
+        bool known = pose_at(context, &c, parts);
         for (int inside = 0; inside < 2 && known; ++inside) {
             double e = convex_tolerance(&c.a, &c.pose_a, &c.b, &c.pose_b);
             double to = inside ? 0.9 : 1.1;
@@ -417,7 +395,9 @@ static void relations_keep_to_the_tolerance(void **state) {
     }
     print_message("%llu apart, %llu touching, %llu overlapping\n", (unsigned long long)seen[0],
                   (unsigned long long)seen[1], (unsigned long long)seen[2]);
-    if (TEST_ALL_CASES) assert_true(seen[0] > 500 && seen[1] > 500 && seen[2] > 500);
+    if (TEST_MANY_CASES)
+        assert_true(seen[0] > TEST_CASES(500) && seen[1] > TEST_CASES(500) &&
+                    seen[2] > TEST_CASES(500));
     carom_context_destroy(context);
 }
 

@@ -8,10 +8,9 @@ static carom_hull *hull;
 static int set_up(void **state) {
     (void)state;
     static const carom_vec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    carom_context_def def = {.threads = 1, .allocator = test_allocator(&bugs_memory)};
     carom_hull_def points_def = {.mesh =
                                      &(carom_mesh_view){.positions = points, .vertex_count = 4}};
-    assert_ok(NULL, carom_context_create(&def, &context));
+    context = bugs_context();
     assert_ok(context, carom_hull_create(context, &points_def, &hull));
     return 0;
 }
@@ -42,28 +41,29 @@ static void hulls(void **state) {
 }
 
 /* The three queries have the same parameters but the last. */
-#define QUERY(function, last, place)                                                               \
+#define QUERY(function, last, output)                                                              \
     do {                                                                                           \
         carom_convex unknown = {.kind = CAROM_CONVEX_KIND_COUNT};                                  \
         carom_convex bare = {.kind = CAROM_CONVEX_KIND_HULL};                                      \
         carom_convex silent = {.kind = CAROM_CONVEX_KIND_SUPPORT};                                 \
         carom_convex_query_def def = {.start = CAROM_CONVEX_START_COUNT};                          \
-        BUG(function, context, BAD_CONTEXT, &a, NULL, &a, NULL, NULL, place);                      \
-        BUG(function, a, context, NULL, NULL, &a, NULL, NULL, place);                              \
-        BUG(function, a, context, &unknown, NULL, &a, NULL, NULL, place);                          \
-        BUG(function, a, context, &bare, NULL, &a, NULL, NULL, place);                             \
-        BUG(function, b, context, &a, NULL, NULL, NULL, NULL, place);                              \
-        BUG(function, b, context, &a, NULL, &silent, NULL, NULL, place);                           \
-        FINE(function, pose_a, context, &a, NULL, &a, &pose, NULL, place);                         \
-        FINE(function, pose_b, context, &a, &pose, &a, NULL, NULL, place);                         \
-        FINE(function, def, context, &a, &pose, &a, NULL, NULL, place);                            \
+        BUG(function, context, BAD_CONTEXT, &a, NULL, &a, NULL, NULL, output);                     \
+        BUG(function, a, context, NULL, NULL, &a, NULL, NULL, output);                             \
+        BUG(function, a, context, &unknown, NULL, &a, NULL, NULL, output);                         \
+        BUG(function, a, context, &bare, NULL, &a, NULL, NULL, output);                            \
+        BUG(function, b, context, &a, NULL, NULL, NULL, NULL, output);                             \
+        BUG(function, b, context, &a, NULL, &silent, NULL, NULL, output);                          \
+        FINE(function, pose_a, context, &a, NULL, &a, &pose, NULL, output);                        \
+        FINE(function, pose_b, context, &a, &pose, &a, NULL, NULL, output);                        \
+        FINE(function, def, context, &a, &pose, &a, NULL, NULL, output);                           \
         BUG(function, last, context, &a, NULL, &a, NULL, NULL, NULL);                              \
-        BUG_IN(carom_convex_query_def, start, function, context, &a, NULL, &a, NULL, &def, place); \
+        BUG_IN(carom_convex_query_def, start, function, context, &a, NULL, &a, NULL, &def,         \
+               output);                                                                            \
         def = (carom_convex_query_def){.search = CAROM_CONVEX_SEARCH_COUNT};                       \
         BUG_IN(carom_convex_query_def, search, function, context, &a, NULL, &a, NULL, &def,        \
-               place);                                                                             \
+               output);                                                                            \
         def = (carom_convex_query_def){.hint = NULL};                                              \
-        FINE(function, def, context, &a, &pose, &a, NULL, &def, place);                            \
+        FINE(function, def, context, &a, &pose, &a, NULL, &def, output);                           \
     } while (0)
 
 static void queries(void **state) {
@@ -107,35 +107,35 @@ static void contacts(void **state) {
 }
 
 /* The three batches have the same parameters but the last. */
-#define BATCH(function, last, place)                                                               \
+#define BATCH(function, last, output)                                                              \
     do {                                                                                           \
         carom_convex_hint hint = {0};                                                              \
         carom_convex unknown = {.kind = CAROM_CONVEX_KIND_COUNT};                                  \
         carom_convex bare = {.kind = CAROM_CONVEX_KIND_HULL};                                      \
         carom_convex_pair pair = {.a = &a, .b = &a, .hint = &hint}, bad = pair;                    \
         carom_convex_query_def def = {.start = CAROM_CONVEX_START_COUNT};                          \
-        BUG(function, context, BAD_CONTEXT, &pair, 1, NULL, place);                                \
-        BUG(function, pairs, context, NULL, 1, NULL, place);                                       \
+        BUG(function, context, BAD_CONTEXT, &pair, 1, NULL, output);                               \
+        BUG(function, pairs, context, NULL, 1, NULL, output);                                      \
         FINE(function, pairs, context, NULL, 0, NULL, NULL);                                       \
-        FINE(function, def, context, &pair, 1, NULL, place);                                       \
-        BUG(function, def, context, &pair, 1, &def, place);                                        \
+        FINE(function, def, context, &pair, 1, NULL, output);                                      \
+        BUG(function, def, context, &pair, 1, &def, output);                                       \
         def = (carom_convex_query_def){.search = CAROM_CONVEX_SEARCH_COUNT};                       \
-        BUG(function, def, context, &pair, 1, &def, place);                                        \
+        BUG(function, def, context, &pair, 1, &def, output);                                       \
         def = (carom_convex_query_def){.hint = &hint};                                             \
-        BUG(function, def, context, &pair, 1, &def, place);                                        \
+        BUG(function, def, context, &pair, 1, &def, output);                                       \
         BUG(function, last, context, &pair, 1, NULL, NULL);                                        \
         bad.a = NULL;                                                                              \
-        BUG_IN(carom_convex_pair, a, function, context, &bad, 1, NULL, place);                     \
+        BUG_IN(carom_convex_pair, a, function, context, &bad, 1, NULL, output);                    \
         bad.a = &unknown;                                                                          \
-        BUG_IN(carom_convex_pair, a, function, context, &bad, 1, NULL, place);                     \
+        BUG_IN(carom_convex_pair, a, function, context, &bad, 1, NULL, output);                    \
         bad = pair;                                                                                \
         bad.b = NULL;                                                                              \
-        BUG_IN(carom_convex_pair, b, function, context, &bad, 1, NULL, place);                     \
+        BUG_IN(carom_convex_pair, b, function, context, &bad, 1, NULL, output);                    \
         bad.b = &bare;                                                                             \
-        BUG_IN(carom_convex_pair, b, function, context, &bad, 1, NULL, place);                     \
+        BUG_IN(carom_convex_pair, b, function, context, &bad, 1, NULL, output);                    \
         bad = pair;                                                                                \
         bad.hint = NULL;                                                                           \
-        FINE(function, pairs, context, &bad, 1, NULL, place);                                      \
+        FINE(function, pairs, context, &bad, 1, NULL, output);                                     \
     } while (0)
 
 static void batches(void **state) {

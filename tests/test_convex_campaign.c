@@ -11,7 +11,7 @@
 
 static void pairs_are_proved(void **state) {
     (void)state;
-    static convex_tally tally;
+    static convex_statistics statistics;
     carom_context *context = test_context(1);
     uint64_t blocks = campaign_is_long() ? 1000 : 1;
     for (uint64_t block = 0; block < blocks; ++block) {
@@ -19,12 +19,12 @@ static void pairs_are_proved(void **state) {
         for (uint64_t i = 0; i < BLOCK; ++i) {
             convex_case c;
             convex_case_make(context, 77, block * BLOCK + i, &c);
-            convex_case_check(context, &c, &tally);
+            convex_case_check(context, &c, &statistics);
             if (campaign_is_long() && i % 100 == 0) convex_case_check_depth(context, &c);
             convex_case_free(&c);
         }
     }
-    convex_tally_print(&tally);
+    convex_statistics_print(&statistics);
     carom_context_destroy(context);
 }
 

@@ -105,8 +105,8 @@ static void points_lie_on_their_shapes(void **state) {
         convex_case c;
         carom_convex_manifold m;
         convex_case_make(context, 9, i, &c);
-        oracle_shape a = oracle_place(&c.a.convex, &c.a.view, &c.pose_a);
-        oracle_shape b = oracle_place(&c.b.convex, &c.b.view, &c.pose_b);
+        oracle_shape a = oracle_posed_shape(&c.a.convex, &c.a.view, &c.pose_a);
+        oracle_shape b = oracle_posed_shape(&c.b.convex, &c.b.view, &c.pose_b);
         double scale = oracle_scale(&a, &b);
         assert_ok(context, carom_convex_contacts(context, &c.a.convex, &c.pose_a, &c.b.convex,
                                                  &c.pose_b, 0.01 * scale, NULL, &m));
@@ -155,7 +155,7 @@ static void depths_are_along_the_normal(void **state) {
         for (uint32_t k = 0; k < m.count; ++k)
             assert_true(off_the_normal(&m, k) <= 1e-14 + m.result.error);
     }
-    if (TEST_ALL_CASES) assert_true(many > 2000);
+    if (TEST_MANY_CASES) assert_true(many > TEST_CASES(2000));
     carom_context_destroy(context);
 }
 
@@ -169,7 +169,7 @@ static void manifolds_scale(void **state) {
     (void)state;
     static const int powers[] = {-900, -660, -560, 560, 660, 900}; /* 1e-200 is 2^-664 */
     carom_context *context = test_context(1);
-    uint64_t cases = campaign_is_long() ? 1000000 : TEST_CASES(4000), asked = 0, many = 0;
+    uint64_t cases = campaign_is_long() ? 1000000 : TEST_CASES(4000), tried = 0, many = 0;
     for (uint64_t i = 0; i < cases; ++i) {
         if (!campaign_has(i)) continue;
         int k = powers[i / 81 % COUNT_OF(powers)]; /* all pairs of kinds */
@@ -187,7 +187,7 @@ static void manifolds_scale(void **state) {
         assert_int_equal(m.count, scaled.count);
         assert_scaled(m.result.normal, scaled.result.normal, 0);
         many += m.count > 1;
-        ++asked;
+        ++tried;
         for (uint32_t j = 0; j < m.count; ++j) {
             assert_scaled(m.points[j].point_a, scaled.points[j].point_a, k);
             assert_scaled(m.points[j].point_b, scaled.points[j].point_b, k);
@@ -196,13 +196,13 @@ static void manifolds_scale(void **state) {
         convex_case_free(&c);
     }
     print_message("%llu of %llu manifolds have several points\n", (unsigned long long)many,
-                  (unsigned long long)asked);
-    if (TEST_ALL_CASES) assert_true(many > asked / 50);
+                  (unsigned long long)tried);
+    if (TEST_MANY_CASES) assert_true(many > tried / 50);
     carom_context_destroy(context);
 }
 
 /* A contact has the points that it has at the origin, also where both shapes are far from it. */
-static void places_do_not_matter(void **state) {
+static void poses_do_not_matter(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_convex box = {.kind = CAROM_CONVEX_KIND_BOX, .half = {1.0, 0.8, 0.5}};
@@ -296,7 +296,7 @@ static void seeded_rays_are_right(void **state) {
         convex_case c;
         carom_hit h;
         convex_case_make(context, 10, i, &c);
-        oracle_shape a = oracle_place(&c.a.convex, &c.a.view, &c.pose_a);
+        oracle_shape a = oracle_posed_shape(&c.a.convex, &c.a.view, &c.pose_a);
         double scale = oracle_scale(&a, &a);
         carom_vec3 centre = c.pose_a.t, d;
         carom_ray ray;
@@ -349,7 +349,7 @@ int main(void) {
         cmocka_unit_test(points_lie_on_their_shapes),
         cmocka_unit_test(depths_are_along_the_normal),
         cmocka_unit_test(manifolds_scale),
-        cmocka_unit_test(places_do_not_matter),
+        cmocka_unit_test(poses_do_not_matter),
         cmocka_unit_test(rays_hit_where_they_should),
         cmocka_unit_test(rays_are_cast_together),
         cmocka_unit_test(seeded_rays_are_right),

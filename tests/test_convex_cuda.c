@@ -14,23 +14,14 @@
 #define PAIRS  3000u
 #define ROUNDS 60
 
-static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
+TEST_BACKENDS
+
 static uint64_t compared, overlapping;
 
-static int set_up(void **state) {
-    (void)state;
-    cpu = test_context(2);
-    cuda = test_context_cuda(2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
+static int report(void **state) {
     print_message("%llu results compared, %llu of overlapping pairs\n",
                   (unsigned long long)compared, (unsigned long long)overlapping);
-    carom_context_destroy(cpu);
-    carom_context_destroy(cuda);
-    return 0;
+    return tear_down(state);
 }
 
 /* ---- shapes and poses ------------------------------------------------------------------------ */
@@ -92,7 +83,7 @@ static carom_pose random_pose(carom_random *random, double far) {
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Bodies and the pairs of them that are asked. */
+/* Bodies and the pairs of them that are tested. */
 typedef struct body {
     const carom_convex *shape;
     carom_pose pose;
@@ -102,7 +93,7 @@ enum { MEET, DISTANCE, DEPTH, QUESTIONS };
 static const char *const question_names[QUESTIONS] = {"meet", "distance", "depth"};
 
 static void assert_same(const carom_convex_result *expected, const carom_convex_result *found,
-                        const carom_convex_pair *asked, uint64_t count, int question) {
+                        const carom_convex_pair *posed_pairs, uint64_t count, int question) {
     for (uint64_t i = 0; i < count; ++i) {
         const carom_convex_result *e = &expected[i], *f = &found[i];
         overlapping += e->relation == CAROM_RELATION_OVERLAPPING ? 1 : 0;
@@ -110,10 +101,11 @@ static void assert_same(const carom_convex_result *expected, const carom_convex_
         fail_msg("question %s, pair %llu of %s and %s: %s %.17g %.17g error %g, %u iterations, %u "
                  "supports; not %s %.17g %.17g error %g, %u, %u",
                  question_names[question], (unsigned long long)i,
-                 carom_convex_kind_name(asked[i].a->kind), carom_convex_kind_name(asked[i].b->kind),
-                 carom_relation_name(f->relation), f->distance, f->depth, f->error, f->iterations,
-                 f->supports, carom_relation_name(e->relation), e->distance, e->depth, e->error,
-                 e->iterations, e->supports);
+                 carom_convex_kind_name(posed_pairs[i].a->kind),
+                 carom_convex_kind_name(posed_pairs[i].b->kind), carom_relation_name(f->relation),
+                 f->distance, f->depth, f->error, f->iterations, f->supports,
+                 carom_relation_name(e->relation), e->distance, e->depth, e->error, e->iterations,
+                 e->supports);
     }
     compared += count;
 }
@@ -121,7 +113,7 @@ static void assert_same(const carom_convex_result *expected, const carom_convex_
 static carom_convex shapes[BODIES];
 static body bodies[BODIES];
 static carom_pair pairs[PAIRS];
-static carom_convex_pair asked[2][PAIRS]; /* of the CPU and of the device */
+static carom_convex_pair posed_pairs[2][PAIRS]; /* of the CPU and of the device */
 static carom_convex_hint hints[2][PAIRS];
 
 static carom_convex_query_def make_batch(carom_random *random, int round) {
@@ -140,31 +132,31 @@ static carom_convex_query_def make_batch(carom_random *random, int round) {
         .search = (carom_convex_search)(round / 2 % CAROM_CONVEX_SEARCH_COUNT)};
 }
 
-/* Asks both, and compares. */
-static void ask_both(const carom_convex_query_def *def, int question, bool hinted) {
+/* Queries both, and compares. */
+static void query_both(const carom_convex_query_def *def, int question, bool hinted) {
     static carom_convex_result results[2][PAIRS];
     static bool meet[2][PAIRS];
     carom_context *contexts[2] = {cpu, cuda};
     for (int k = 0; k < 2; ++k) {
         for (uint32_t i = 0; i < PAIRS; ++i) {
             const body *a = &bodies[pairs[i].a], *b = &bodies[pairs[i].b];
-            asked[k][i] = (carom_convex_pair){a->shape, b->shape, a->pose, b->pose,
-                                              hinted ? &hints[k][i] : NULL};
+            posed_pairs[k][i] = (carom_convex_pair){a->shape, b->shape, a->pose, b->pose,
+                                                    hinted ? &hints[k][i] : NULL};
         }
         memset(results[k], k == 0 ? 0xA5 : 0x5A, sizeof(results[k]));
         if (question == MEET)
             assert_ok(contexts[k],
-                      carom_convex_meet_batch(contexts[k], asked[k], PAIRS, def, meet[k]));
+                      carom_convex_meet_batch(contexts[k], posed_pairs[k], PAIRS, def, meet[k]));
         else
             assert_ok(contexts[k], (question == DISTANCE ? carom_convex_distance_batch
                                                          : carom_convex_depth_batch)(
-                                       contexts[k], asked[k], PAIRS, def, results[k]));
+                                       contexts[k], posed_pairs[k], PAIRS, def, results[k]));
     }
     if (question == MEET) {
         assert_memory_equal(meet[0], meet[1], sizeof(meet[0]));
         compared += PAIRS;
     } else {
-        assert_same(results[0], results[1], asked[0], PAIRS, question);
+        assert_same(results[0], results[1], posed_pairs[0], PAIRS, question);
     }
     if (hinted) assert_memory_equal(hints[0], hints[1], sizeof(hints[0]));
 }
@@ -179,7 +171,7 @@ static void batches_are_the_same(void **state) {
         bool hinted = round % 4 == 3;
         memset(hints, 0, sizeof(hints));
         for (int turn = 0; turn < (hinted ? 3 : 1); ++turn) {
-            ask_both(&def, round % QUESTIONS, hinted);
+            query_both(&def, round % QUESTIONS, hinted);
             for (uint32_t i = 0; hinted && i < BODIES; ++i) /* a little farther on */
                 bodies[i].pose.t.x += 1e-3 * fabs(bodies[i].pose.t.x);
         }
@@ -200,7 +192,7 @@ static void small_hulls_are_the_same(void **state) {
                                        .borrowed_hull = hulls[carom_random_next(&random) % 5],
                                        .margin = i % 5 == 0 ? 0.1 : 0.0};
         for (uint32_t i = 0; i < BODIES; ++i) bodies[i].pose = random_pose(&random, 1.4);
-        ask_both(&def, round % QUESTIONS, false);
+        query_both(&def, round % QUESTIONS, false);
     }
     free_hulls();
 }
@@ -309,7 +301,7 @@ static void the_pipeline_is_the_same(void **state) {
     }
     /* no pair that meets is missing: all pairs, by the CPU */
     carom_cuda_read(cuda, boxes, memory[2], sizeof(boxes));
-    uint64_t meeting = 0;
+    uint64_t intersecting = 0;
     for (uint32_t a = 0; a < COUNT; ++a)
         for (uint32_t b = a + 1; b < COUNT; ++b) {
             double x = poses[a].t.x - poses[b].t.x, y = poses[a].t.y - poses[b].t.y;
@@ -318,9 +310,9 @@ static void the_pipeline_is_the_same(void **state) {
             if (x * x + y * y + z * z > 32.0) continue;
             assert_ok(cpu, carom_convex_meet(cpu, all[a].shape, &poses[a], all[b].shape, &poses[b],
                                              NULL, &meet));
-            meeting += meet ? 1 : 0;
+            intersecting += meet ? 1 : 0;
         }
-    assert_int_equal(met, meeting);
+    assert_int_equal(met, intersecting);
     /* what only the device sees */
     poses[3].t.y = NAN;
     assert_ok(cuda, carom_cuda_write(cuda, memory[0], poses, sizeof(poses)));
@@ -375,5 +367,5 @@ int main(void) {
         cmocka_unit_test(single_pairs_are_the_same),   cmocka_unit_test(the_pipeline_is_the_same),
         cmocka_unit_test(what_cuda_cannot_do_is_said),
     };
-    return cmocka_run_group_tests_name("convex_cuda", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("convex_cuda", tests, set_up, report);
 }

@@ -32,8 +32,8 @@ typedef struct target {
     convex_shape shape;
     carom_convex plain; /* what a support function is, else the shape itself */
     carom_pose pose;
-    oracle_shape placed; /* of plain */
-    quad3 *normals;      /* of a solid hull's faces: unit, in its frame */
+    oracle_shape posed; /* of plain */
+    quad3 *normals;     /* of a solid hull's faces: unit, in its frame */
     quad *heights;
     uint64_t face_count;
     double size, e;
@@ -124,7 +124,8 @@ static double size_of(const target *g) {
     }
     carom_pose none = {{0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     const carom_convex point = {0};
-    oracle_shape a = oracle_place(c, NULL, &none), b = oracle_place(&point, NULL, &none);
+    oracle_shape a = oracle_posed_shape(c, NULL, &none),
+                 b = oracle_posed_shape(&point, NULL, &none);
     return oracle_scale(&a, &b);
 }
 
@@ -170,7 +171,7 @@ static void make_target(carom_context *context, carom_random *random, uint64_t n
         g->pose.q = (carom_quat){carom_random_normal(random), q.x, q.y, q.z};
         g->pose.t = (carom_vec3){far * t.x, far * t.y, far * t.z};
     }
-    g->placed = oracle_place(&g->plain, &g->shape.view, &g->pose);
+    g->posed = oracle_posed_shape(&g->plain, &g->shape.view, &g->pose);
     g->e = g->size * (is_clipped(c) ? E_CLIPPED : E_STEPPED);
 }
 
@@ -335,8 +336,8 @@ static quad3 turned_back(const quad *r, quad3 d) {
 
 static course course_of(const target *g, const carom_ray *ray) {
     course c = {.g = g};
-    c.o = turned_back(g->placed.r, quad3_sub(quad3_of(ray->origin), g->placed.t));
-    c.d = turned_back(g->placed.r, quad3_of(ray->direction));
+    c.o = turned_back(g->posed.r, quad3_sub(quad3_of(ray->origin), g->posed.t));
+    c.d = turned_back(g->posed.r, quad3_of(ray->direction));
     c.speed = quad_sqrt(quad3_dot(c.d, c.d));
     return c;
 }
@@ -367,10 +368,10 @@ static quad least_value(const course *c, quad end) {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-typedef struct tally {
+typedef struct totals {
     uint64_t rays, hits, inside;
     double worst; /* of hits: the value relative to the size */
-} tally;
+} totals;
 
 static bool is_finite(const carom_hit *h) {
     return (!was_hit(h) || isfinite(h->distance)) &&
@@ -388,24 +389,24 @@ static bool is_finite(const carom_hit *h) {
 
 /* The point and the normal: a plane across the normal through the point supports the shape. */
 static void check_surface(const target *g, const course *c, const carom_hit *h,
-                          unsigned long long number, tally *sum) {
+                          unsigned long long number, totals *sum) {
     quad3 p = quad3_of(h->point), n = quad3_of(h->normal);
     quad rounding =
-        0x1p-51 * (quad_abs(p.x) + quad_abs(p.y) + quad_abs(p.z) + quad_abs(g->placed.t.x) +
-                   quad_abs(g->placed.t.y) + quad_abs(g->placed.t.z));
-    quad3 local = turned_back(g->placed.r, quad3_sub(p, g->placed.t));
+        0x1p-51 * (quad_abs(p.x) + quad_abs(p.y) + quad_abs(p.z) + quad_abs(g->posed.t.x) +
+                   quad_abs(g->posed.t.y) + quad_abs(g->posed.t.z));
+    quad3 local = turned_back(g->posed.r, quad3_sub(p, g->posed.t));
     quad off = quad_abs(value_of(g, local));
     CHECK(off <= g->e + rounding, "the point is off the surface", off);
     CHECK(quad_abs(quad3_dot(n, n) - 1) < 1e-13, "the normal is not a unit vector", g->size);
-    quad beyond = oracle_support(&g->placed, n) - quad3_dot(n, p);
+    quad beyond = oracle_support(&g->posed, n) - quad3_dot(n, p);
     CHECK(beyond <= 8 * g->e + 2 * rounding, "the normal does not support", beyond);
-    CHECK(quad3_dot(turned_back(g->placed.r, n), c->d) <= 1e-5 * c->speed,
+    CHECK(quad3_dot(turned_back(g->posed.r, n), c->d) <= 1e-5 * c->speed,
           "the normal is that of a back", g->size);
     if (off - rounding > sum->worst * g->size) sum->worst = (double)((off - rounding) / g->size);
 }
 
 static void check_ray(const target *g, const carom_ray *ray, const carom_hit *h,
-                      unsigned long long number, tally *sum) {
+                      unsigned long long number, totals *sum) {
     course c = course_of(g, ray);
     quad e = g->e, start = value_at(&c, 0), end = ray->length > 0.0 ? ray->length : HUGE_VAL;
     ++sum->rays;
@@ -441,10 +442,10 @@ static void check_ray(const target *g, const carom_ray *ray, const carom_hit *h,
 
 /* ---- rays ------------------------------------------------------------------------------------ */
 
-/* The world's place of a point of the shape's frame. */
-static carom_vec3 placed(const target *g, quad3 p) {
-    const quad *r = g->placed.r;
-    quad3 t = g->placed.t;
+/* A point of the shape's frame, in the world. */
+static carom_vec3 posed_point(const target *g, quad3 p) {
+    const quad *r = g->posed.r;
+    quad3 t = g->posed.t;
     return (carom_vec3){(double)(r[0] * p.x + r[1] * p.y + r[2] * p.z + t.x),
                         (double)(r[3] * p.x + r[4] * p.y + r[5] * p.z + t.y),
                         (double)(r[6] * p.x + r[7] * p.y + r[8] * p.z + t.z)};
@@ -488,12 +489,12 @@ static carom_ray any_ray(const target *g, carom_random *random) {
         if (way.x == 0.0 && way.y == 0.0) way.x = 1.0;
     }
     quad3 from = {aim.x + (quad)far * way.x, aim.y + (quad)far * way.y, aim.z + (quad)far * way.z};
-    carom_vec3 o = placed(g, from), to = placed(g, aim);
+    carom_vec3 o = posed_point(g, from), to = posed_point(g, aim);
     ray.origin = o;
     ray.direction = (carom_vec3){to.x - o.x, to.y - o.y, to.z - o.z};
     if (one_in(random, 2)) /* the direction alone, not the rounded difference */
-        ray.direction = placed(&(target){.placed = {.r = {1, 0, 0, 0, 1, 0, 0, 0, 1}}},
-                               (quad3){-way.x, -way.y, -way.z});
+        ray.direction = posed_point(&(target){.posed = {.r = {1, 0, 0, 0, 1, 0, 0, 0, 1}}},
+                                    (quad3){-way.x, -way.y, -way.z});
     if (one_in(random, 16)) ray.direction = any_normal(random);
     double most_d = fmax(fabs(ray.direction.x), fmax(fabs(ray.direction.y), fabs(ray.direction.z)));
     if (!(most_d > 0.0)) ray.direction = (carom_vec3){0.0, 0.0, 1.0}, most_d = 1.0;
@@ -523,8 +524,8 @@ static carom_ray grazing_ray(const target *g, carom_random *random) {
     quad back = g->size * pow(10.0, any(random, -2.0, 2.0)) / quad_sqrt(quad3_dot(d, d));
     quad3 from = quad3_along(aim, d, -back);
     target turned = *g;
-    turned.placed.t = (quad3){0, 0, 0};
-    carom_ray ray = {.origin = placed(g, from), .direction = placed(&turned, d)};
+    turned.posed.t = (quad3){0, 0, 0};
+    carom_ray ray = {.origin = posed_point(g, from), .direction = posed_point(&turned, d)};
     return ray;
 }
 
@@ -560,7 +561,7 @@ static void same_in_a_scene(carom_context *context, const target *g, const carom
 static void rays_are_proved(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    static tally sums[CAROM_CONVEX_KIND_COUNT][2];
+    static totals sums[CAROM_CONVEX_KIND_COUNT][2];
     uint64_t shapes = campaign_is_long() ? 100000 : TEST_CASES(1500);
     for (uint64_t i = 0; i < shapes; ++i) {
         if (!campaign_has(i / 100)) continue;
@@ -569,7 +570,7 @@ static void rays_are_proved(void **state) {
         carom_hit hits[RAYS_PER_SHAPE];
         target g;
         make_target(context, &random, i, &g);
-        tally *sum = &sums[g.shape.convex.kind][is_clipped(&g.shape.convex)];
+        totals *sum = &sums[g.shape.convex.kind][is_clipped(&g.shape.convex)];
         /* of flat hulls the oracle knows no inside */
         bool known = g.plain.kind != CAROM_CONVEX_KIND_HULL || g.face_count > 2;
         for (uint32_t k = 0; k < RAYS_PER_SHAPE; ++k) {
@@ -583,7 +584,7 @@ static void rays_are_proved(void **state) {
     }
     for (int k = 0; k < CAROM_CONVEX_KIND_COUNT; ++k)
         for (int clipped = 0; clipped < 2; ++clipped) {
-            const tally *sum = &sums[k][clipped];
+            const totals *sum = &sums[k][clipped];
             if (sum->rays == 0) continue;
             print_message("%s%s: %llu rays, %llu hits, %llu inside; points off by 2^%.1f\n",
                           carom_convex_kind_name((carom_convex_kind)k),
@@ -630,7 +631,7 @@ static void distance_does_not_matter(void **state) {
                         !(fabs(far - h.distance) <= 1.0 + far / 1e15))
                         fail_msg("a %s from 2^%d: hit %d at %g, %g from the centre",
                                  carom_convex_kind_name(c.kind), k, was_hit(&h), h.distance, off);
-                    /* aimed beside it by two sizes at the place */
+                    /* aimed beside it by two sizes there */
                     ray.origin.z = nextafter(ray.origin.z, HUGE_VAL);
                     if (k > 56) {
                         assert_ok(context, carom_convex_cast_rays(context, &c, &pose, &ray, 1, &h));
@@ -734,7 +735,7 @@ static void meshes_are_hit_from_afar(void **state) {
         g.plain = g.shape.convex;
         g.pose.q = (carom_quat){1.0, q.x, q.y, q.z};
         g.pose.t = (carom_vec3){far * t.x, far * t.y, far * t.z};
-        g.placed = oracle_place(&g.plain, NULL, &g.pose);
+        g.posed = oracle_posed_shape(&g.plain, NULL, &g.pose);
         g.size = size_of(&g);
         carom_soup *soup;
         carom_scene *scene;

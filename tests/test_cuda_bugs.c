@@ -9,9 +9,8 @@ static carom_broad *broad;
 
 static int set_up(void **state) {
     (void)state;
-    carom_context_def def = {.allocator = test_allocator(&bugs_memory), .threads = 1};
-    return carom_context_create(&def, &context) != CAROM_OK ||
-           carom_soup_create(context, NULL, &soup) != CAROM_OK ||
+    context = bugs_context();
+    return carom_soup_create(context, NULL, &soup) != CAROM_OK ||
            carom_broad_create(context, NULL, &broad) != CAROM_OK;
 }
 

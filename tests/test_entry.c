@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 /* The thread sanitizer lets no thread start in the child of a process that has several. */
 #ifdef __SANITIZE_THREAD__
@@ -33,8 +33,7 @@ static int set_up(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_shape_def shape = {.detail = 4};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    mesh = shape_mesh(context, &shape, &view);
     assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
     carom_context_destroy(context);
     return 0;
@@ -82,15 +81,15 @@ static bool works(carom_context *context) {
     skip()
 #endif
 
-typedef struct meeting {
+typedef struct rendezvous {
     carom_context *context;
     void *(*other)(void *); /* what the other thread does while a call is under way */
     carom_status info, pairs;
     bool met, destroyed, nested_works;
-} meeting;
+} rendezvous;
 
 static void *call_from_elsewhere(void *argument) {
-    meeting *m = argument;
+    rendezvous *m = argument;
     carom_context_info info = {.threads = 77};
     carom_pairs pairs = {0};
     m->info = carom_context_get_info(m->context, &info);
@@ -102,7 +101,7 @@ static void *call_from_elsewhere(void *argument) {
 }
 
 static bool meet_once(void *user, const char *what, double fraction) {
-    meeting *m = user;
+    rendezvous *m = user;
     (void)what;
     (void)fraction;
     if (m->met) return false;
@@ -118,7 +117,7 @@ static void a_second_thread_is_a_callers_bug(void **state) {
     (void)state;
     ONLY_WHERE_CHECKED;
     for (uint32_t threads = 1; threads <= 4; threads += 3) {
-        meeting m = {.other = call_from_elsewhere};
+        rendezvous m = {.other = call_from_elsewhere};
         carom_context_def def = {.threads = threads, .progress = meet_once, .progress_user = &m};
         assert_ok(NULL, carom_context_create(&def, &m.context));
         heard = 0;
@@ -141,7 +140,7 @@ static carom_status enter_from_a_loop(void *argument, carom_range range) {
     return carom_context_get_info(argument, &info);
 }
 
-/* Engines do that: scenes ask for distances of convex shapes. */
+/* Engines do that: scenes query distances of convex shapes. */
 static void threads_of_a_loop_may_enter(void **state) {
     (void)state;
     for (uint32_t threads = 1; threads <= 4; ++threads) {
@@ -153,14 +152,14 @@ static void threads_of_a_loop_may_enter(void **state) {
 }
 
 static void *use_alone(void *argument) {
-    meeting *m = argument;
+    rendezvous *m = argument;
     m->nested_works = works(m->context);
     return NULL;
 }
 
 static void threads_may_take_turns(void **state) {
     (void)state;
-    meeting m = {.context = test_context(2)};
+    rendezvous m = {.context = test_context(2)};
     for (int i = 0; i < 10; ++i) {
         pthread_t thread;
         m.nested_works = false;
@@ -313,10 +312,10 @@ static void a_fork_during_a_call_is_fine(void **state) {
 
 /* ---- CAROM_THREADS --------------------------------------------------------------------------- */
 
-static uint32_t threads_of(uint32_t asked) {
+static uint32_t threads_of(uint32_t requested) {
     carom_context *context;
     carom_context_info info;
-    assert_ok(NULL, carom_context_create(&(carom_context_def){.threads = asked}, &context));
+    assert_ok(NULL, carom_context_create(&(carom_context_def){.threads = requested}, &context));
     assert_ok(context, carom_context_get_info(context, &info));
     carom_context_destroy(context);
     return info.threads;

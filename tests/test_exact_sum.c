@@ -142,8 +142,8 @@ static void sums_are_exact_and_rounded_once(void **state) {
             }
             big_add(&truth, &product);
         }
-        carom_exact_sum_settle(&sum);
-        carom_exact_sum_settle(&part);
+        carom_exact_sum_normalize(&sum);
+        carom_exact_sum_normalize(&part);
         carom_exact_sum_merge(&sum, &part);
         double value = carom_exact_sum_divide(&sum, 6);
         if (isfinite(value)) assert_nearest(&truth, value);
@@ -195,7 +195,7 @@ static void the_ends_of_the_range_are_right(void **state) {
     }
 }
 
-static void many_terms_need_settling_only_rarely(void **state) {
+static void many_terms_need_normalizing_only_rarely(void **state) {
     (void)state;
     carom_exact_sum sum = {{0}};
     for (int i = 0; i < 1000000; ++i) carom_exact_sum_add(&sum, 0x1.fffffffffffffp0, -1.0, 3.0);
@@ -220,7 +220,7 @@ int main(void) {
         cmocka_unit_test(sums_are_exact_and_rounded_once),
         cmocka_unit_test(ties_and_neighbours_of_ties_are_right),
         cmocka_unit_test(the_ends_of_the_range_are_right),
-        cmocka_unit_test(many_terms_need_settling_only_rarely),
+        cmocka_unit_test(many_terms_need_normalizing_only_rarely),
         cmocka_unit_test(sums_need_no_memory),
     };
     return cmocka_run_group_tests_name("exact_sum", tests, NULL, NULL);

@@ -25,7 +25,7 @@ static carom_gas_def varied_def(uint64_t seed) {
 static const carom_gas_method methods[] = {CAROM_GAS_METHOD_CENTRE, CAROM_GAS_METHOD_EXTENT,
                                            CAROM_GAS_METHOD_NEIGHBOURS};
 
-/* The oracle leaves out images that stay away; the plain one asks all. */
+/* The oracle leaves out images that stay away; the plain one tests all. */
 static void the_oracle_is_the_plain_one(void **state) {
     (void)state;
     static gas_oracle quick, plain;
@@ -62,7 +62,7 @@ static void events_equal_those_of_the_oracle(void **state) {
         double ratio = seed % 3 == 2 ? 3.0 : 1.0;
         int count =
             gas_random_spheres((uint64_t)seed, &def, 0.45, ratio, 16 + 48 * (seed % 2), spheres);
-        gas_course_ask(context, &course, &def, spheres, count, events);
+        gas_course_query(context, &course, &def, spheres, count, events);
         gas_course_follow_all(context, &course, &def, spheres, count);
         ++done;
     }
@@ -93,7 +93,7 @@ static void odd_speeds_fool_no_bound(void **state) {
             if (i % 31 == 30) share = 3e3;
             *v = (carom_vec3){1.0 + share * v->x, -0.7 + share * v->y, 0.4 + share * v->z};
         }
-        gas_course_ask(context, &course, &def, spheres, count, events);
+        gas_course_query(context, &course, &def, spheres, count, events);
         for (size_t m = 0; m < COUNT_OF(methods); ++m) {
             def.method = methods[m];
             gas_course_follow(context, &course, &def, spheres, count);
@@ -112,7 +112,7 @@ static void cuts_and_instruction_sets_change_nothing(void **state) {
     carom_gas_def def = {.edges = {6.0, 5.5, 6.5}, .periodic = {true, true, false}};
     int count = gas_random_spheres(77, &def, 0.45, 1.0, 64, spheres), events = 800;
     carom_context *context = test_context(1);
-    gas_course_ask(context, &course, &def, spheres, count, events);
+    gas_course_query(context, &course, &def, spheres, count, events);
     for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
         carom_context *other = test_context_isa(1, (carom_isa)isa);
         if (other == NULL) continue;

@@ -56,7 +56,8 @@ static void add_one(run *r) {
     carom_gas_sphere others[MOST], s = {.radius = 0.3};
     int count = living(r, -1, others, NULL);
     uint32_t id;
-    if (oracle.count == MOST || !gas_random_place(&r->random, &r->def, others, count, &s)) return;
+    if (oracle.count == MOST || !gas_random_position(&r->random, &r->def, others, count, &s))
+        return;
     s.velocity = gas_random_velocity(&r->random);
     assert_ok(r->context, carom_gas_add(r->context, r->gas, &s, 1, &id));
     assert_int_equal(id, oracle.count);
@@ -70,7 +71,7 @@ static void set_one(run *r) {
     int count = living(r, (int)id, others, NULL);
     bool moves = carom_random_uniform(&r->random) < 0.5 || !oracle.alive[id];
     if (moves) {
-        if (!gas_random_place(&r->random, &r->def, others, count, &s)) return;
+        if (!gas_random_position(&r->random, &r->def, others, count, &s)) return;
     } else {
         assert_ok(r->context, carom_gas_find_sphere(r->context, r->gas, id, &s));
     }

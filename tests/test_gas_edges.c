@@ -246,7 +246,7 @@ static void spheres_come_and_go(void **state) {
     assert_ok(context, carom_gas_list_spheres(context, gas, &all));
     assert_int_equal(all.count, count - 2);
     assert_ok(context, carom_gas_advance(context, gas, carom_gas_get_time(gas) + 1.0, NULL, NULL));
-    /* Setting: a live one to rest, a place that is taken refused and nothing changed. */
+    /* Setting: a live one to rest, a position that is taken refused and nothing changed. */
     assert_ok(context, carom_gas_find_sphere(context, gas, 5, &sphere));
     carom_gas_sphere other = sphere;
     assert_fails(
@@ -269,7 +269,7 @@ static void spheres_come_and_go(void **state) {
 
 /* ---- what cannot be used --------------------------------------------------------------------- */
 
-static void bad_input_gets_a_sentence(void **state) {
+static void bad_input_gets_a_message(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_gas *gas, *none;
@@ -319,7 +319,7 @@ static void bad_input_gets_a_sentence(void **state) {
     carom_context_destroy(context);
 }
 
-static void damaged_files_get_a_sentence(void **state) {
+static void damaged_files_get_a_message(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_gas_sphere spheres[8];
@@ -367,8 +367,8 @@ int main(void) {
         cmocka_unit_test(inelastic_collapse_ends_with_a_status),
         cmocka_unit_test(the_callers_law_decides),
         cmocka_unit_test(spheres_come_and_go),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-        cmocka_unit_test(damaged_files_get_a_sentence),
+        cmocka_unit_test(bad_input_gets_a_message),
+        cmocka_unit_test(damaged_files_get_a_message),
     };
     return cmocka_run_group_tests_name("gas edges", tests, NULL, NULL);
 }

@@ -154,7 +154,7 @@ static void exact_ties_keep_their_order(void **state) {
         lay((pattern)(n / 8), s);
         carom_gas_def def = {.edges = {8.0, 8.0, 8.0}};
         for (int axis = 0; axis < 3; ++axis) def.periodic[axis] = (n >> axis & 1) != 0;
-        gas_course_ask(context, &course, &def, s, 64, events);
+        gas_course_query(context, &course, &def, s, 64, events);
         for (int i = 1; i < events; ++i)
             ties += course.wanted[i].since_create == course.wanted[i - 1].since_create;
         gas_course_follow_all(context, &course, &def, s, 64);

@@ -126,7 +126,7 @@ static carom_status operate(const bench *b, carom_gas *gas, int operation) {
         if (id != 2 && id != 4 && id != 9)
             assert_ok(b->context, carom_gas_find_sphere(b->context, gas, id, &all[living++]));
     for (int i = 0; i < 3; ++i) { /* small ones in the gaps: radii may differ by ten */
-        while (!gas_random_place(&random, &b->def, all, living, &at[i])) continue;
+        while (!gas_random_position(&random, &b->def, all, living, &at[i])) continue;
         all[living++] = at[i];
         at[i].velocity = gas_random_velocity(&random);
     }
@@ -137,7 +137,7 @@ static carom_status operate(const bench *b, carom_gas *gas, int operation) {
         assert_ok(b->context, carom_gas_find_sphere(b->context, gas, 9, &two[1]));
         all[living - 3] = two[0], all[living - 2] = two[1];
         living -= 1;
-        while (!gas_random_place(&random, &b->def, all, living, &at[0])) continue;
+        while (!gas_random_position(&random, &b->def, all, living, &at[0])) continue;
         return carom_gas_add(b->context, gas, at, 1, ids);
     }
     case SET:
@@ -547,7 +547,7 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
         assert_true(status == CAROM_OK || status == CAROM_UNSUPPORTED ||
                     status == CAROM_BAD_INPUT || status == CAROM_TOO_LARGE ||
                     status == CAROM_CANCELLED);
-        /* What takes long because a long time was asked for has moved on. */
+        /* What takes long because a long time was given has moved on. */
         if (status == CAROM_CANCELLED) assert_true(carom_gas_get_time(gas) > now);
         if (status != CAROM_OK) assert_true(carom_context_message(context)[0] != '\0');
         if (status == CAROM_BAD_INPUT) assert_true(!(until >= now) || until > 0x1p100 * info.tick);
@@ -797,7 +797,7 @@ static void a_sphere_that_falls_for_ever_gets_too_fast(void **unused) {
         assert_ok(context, gas_create(context, &def, &s, 1, &gas));
         assert_fails(context, carom_gas_advance(context, gas, 1e9, NULL, NULL), CAROM_UNSUPPORTED,
                      "too fast");
-        for (int i = 0; i < 50; ++i) /* and it says so as often as it is asked */
+        for (int i = 0; i < 50; ++i) /* and it says so at every call */
             assert_int_equal(carom_gas_advance(context, gas, 1e9, NULL, NULL), CAROM_UNSUPPORTED);
         carom_gas_destroy(gas);
         def.acceleration.z = -1e6;

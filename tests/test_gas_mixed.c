@@ -14,24 +14,24 @@ static carom_gas_sphere spheres[GAS_ORACLE_MOST];
 static int fill(uint64_t seed, const carom_gas_def *def, double large, int larges, double small,
                 int smalls) {
     carom_random random = {seed};
-    int count = 0, placed_large = 0;
+    int count = 0, made_large = 0;
     for (int attempt = 0; attempt < 20000 && count < larges + smalls; ++attempt) {
-        bool is_large = placed_large < larges && attempt < 5000;
+        bool is_large = made_large < larges && attempt < 5000;
         carom_gas_sphere *s = &spheres[count];
         *s = (carom_gas_sphere){.radius = is_large ? large : small};
-        if (!gas_random_place(&random, def, spheres, count, s)) continue;
+        if (!gas_random_position(&random, def, spheres, count, s)) continue;
         s->mass = pow(10.0, carom_random_between(&random, -3.0, 3.0));
         s->velocity = gas_random_velocity(&random);
-        placed_large += is_large;
+        made_large += is_large;
         ++count;
     }
-    assert_true(placed_large > 0 && count > placed_large);
+    assert_true(made_large > 0 && count > made_large);
     spheres[0].mass = 1e3, spheres[count - 1].mass = 1e-3;
     return count;
 }
 
 static uint64_t follow(carom_context *context, const carom_gas_def *def, int count, int events) {
-    gas_course_ask(context, &course, def, spheres, count, events);
+    gas_course_query(context, &course, def, spheres, count, events);
     gas_course_follow_all(context, &course, def, spheres, count);
     return (uint64_t)events * GAS_WAYS;
 }

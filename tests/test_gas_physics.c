@@ -61,7 +61,7 @@ static void the_equation_of_state_is_kolafas(void **state) {
 }
 
 /* All spheres start with one speed; collisions make them Maxwell's: second and fourth moments of
- * the components, and their distribution function at five places. */
+ * the components, and their distribution function at five points. */
 static void velocities_become_maxwells(void **state) {
     (void)state;
     static const double at[] = {-1.5, -0.5, 0.0, 0.5, 1.5};
@@ -135,26 +135,26 @@ static void energy_and_momentum_stay_and_nothing_overlaps(void **state) {
 
 /* ---- extended precision ---------------------------------------------------------------------- */
 
-typedef struct meeting {
+typedef struct collision {
     long double delay;
     uint32_t a, b; /* b: count + side for a wall */
-} meeting;
+} collision;
 
 static void look_at_walls(const carom_gas *gas, uint32_t i, const long double x[3],
-                          const long double v[3], meeting *best) {
+                          const long double v[3], collision *best) {
     for (uint32_t side = 0; side < 6; ++side) {
         int axis = (int)side / 2;
         if (gas->rules.periodic[axis] || (side % 2 == 0 ? v[axis] >= 0 : v[axis] <= 0)) continue;
         long double r = gas->radius[gas->slot_of[i]];
         long double to = side % 2 == 0 ? r : (long double)gas->rules.edge[axis] - r;
         long double delay = fmaxl((to - x[axis]) / v[axis], 0.0L);
-        if (delay < best->delay) *best = (meeting){delay, i, (uint32_t)gas->count + side};
+        if (delay < best->delay) *best = (collision){delay, i, (uint32_t)gas->count + side};
     }
 }
 
 static void look_at_pair(const carom_gas *gas, uint32_t i, uint32_t k, const long double x[3],
                          const long double v[3], const long double y[3], const long double w[3],
-                         meeting *best) {
+                         collision *best) {
     long double reach = (long double)gas->radius[gas->slot_of[i]] + gas->radius[gas->slot_of[k]];
     long double near[3], u[3], uu = 0;
     for (int axis = 0; axis < 3; ++axis) {
@@ -176,13 +176,13 @@ static void look_at_pair(const carom_gas *gas, uint32_t i, uint32_t k, const lon
         long double gap = rr - reach * reach, disc = b * b - uu * gap;
         if (!sensible || b >= 0 || disc < 0) continue;
         long double delay = fmaxl(gap, 0.0L) / (sqrtl(disc) - b);
-        if (delay < best->delay) *best = (meeting){delay, i, k};
+        if (delay < best->delay) *best = (collision){delay, i, k};
     }
 }
 
 /* The next event from the present bodies, in long double, nearest images. */
-static meeting next_meeting(const carom_gas *gas) {
-    meeting best = {1e30L, 0, 0};
+static collision next_collision(const carom_gas *gas) {
+    collision best = {1e30L, 0, 0};
     static long double x[128][3], v[128][3];
     for (uint32_t i = 0; i < gas->count; ++i)
         for (int axis = 0; axis < 3; ++axis) {
@@ -222,7 +222,7 @@ static void events_are_those_of_extended_precision(void **state) {
         assert_ok(context, carom_gas_advance(context, gas, 3.0, NULL, NULL));
         for (int i = 0; i < states; ++i) {
             bool mine = campaign_has((uint64_t)i);
-            meeting wanted = mine ? next_meeting(gas) : (meeting){0};
+            collision wanted = mine ? next_collision(gas) : (collision){0};
             carom_gas_event event;
             uint64_t now = gas_ticks(gas);
             assert_ok(context, carom_gas_next(context, gas, 1e6, &event));

@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "grid/grid_bound.h"
 #include "grid/grid_cpu.h"
+#include "tests/support/campaign.h"
 #include "tests/support/grid_cloth.h"
 #include "tests/support/grid_items.h"
 #include "tests/support/test.h"
@@ -26,10 +27,6 @@ static void give_boxes(const void *user, const uint32_t *items, uint32_t first, 
                        carom_box *out) {
     const boxes *b = user;
     for (uint32_t i = 0; i < count; ++i) out[i] = b->data[items != NULL ? items[i] : first + i];
-}
-
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
 }
 
 /* What the sets are like. */
@@ -53,28 +50,28 @@ static void make_boxes(carom_random *random, int kind, uint32_t count, boxes *b)
             if (kind == HUGE_RATIO) low = (low - 2.0) * about_power(random, -40.0, 0.0);
             double high = low + size * carom_random_uniform(random);
             if (kind == LATTICE || kind == FAR_AWAY) {
-                low = (double)below(random, 9);
-                high = low + (double)below(random, 4);
+                low = (double)test_below(random, 9);
+                high = low + (double)test_below(random, 4);
             }
             if (kind == FAR_AWAY) low += 1e6, high += 1e6;
-            if (kind == POINTS) low = high = (double)below(random, 4);
+            if (kind == POINTS) low = high = (double)test_below(random, 4);
             box->low[k] = (float)low;
             box->high[k] = (float)high;
         }
-        if (below(random, 16) == 0) *box = carom_box_empty();
+        if (test_below(random, 16) == 0) *box = carom_box_empty();
     }
 }
 
 /* ---- what the search finds ------------------------------------------------------------------- */
 
-typedef struct tally {
+typedef struct totals {
     uint8_t *seen; /* how often each (a, b) */
     uint32_t rows, columns;
     const uint32_t *items_a, *items_b;
-} tally;
+} totals;
 
 static bool take(carom_grid_found *found) {
-    tally *t = found->user;
+    totals *t = found->user;
     for (uint32_t i = 0; i < found->count; ++i) {
         uint32_t a = t->items_a != NULL ? t->items_a[found->a[i]] : found->a[i];
         uint32_t b = t->items_b[found->b[i]];
@@ -90,7 +87,7 @@ static void check_self(carom_context *context, const boxes *b, const carom_grid 
     static uint8_t seen[MOST * MOST];
     static carom_grid_found found;
     memset(seen, 0, sizeof(seen));
-    tally t = {seen, b->count, b->count, grid->items, grid->items};
+    totals t = {seen, b->count, b->count, grid->items, grid->items};
     found.count = 0;
     found.flush = take;
     found.user = &t;
@@ -118,8 +115,8 @@ static void check_cross(carom_context *context, const boxes *a, const boxes *b,
     memset(back, 0, sizeof(back));
     for (int way = 0; way < 2; ++way) {
         const carom_grid *from = way == 0 ? grid_b : grid_a, *in = way == 0 ? grid_a : grid_b;
-        tally t = {way == 0 ? back : seen, from->view.item_count, in->view.item_count, from->items,
-                   in->items};
+        totals t = {way == 0 ? back : seen, from->view.item_count, in->view.item_count, from->items,
+                    in->items};
         found.count = 0;
         found.flush = take;
         found.user = &t;
@@ -151,21 +148,17 @@ static void every_overlap_is_found_once(void **state) {
     (void)state;
     static boxes a, b;
     carom_context *contexts[2 * CAROM_ISA_COUNT];
-    int context_count = 0;
-    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
-        carom_context *context = test_context_isa(isa % 2 ? 1 : 3, (carom_isa)isa);
-        if (context != NULL) contexts[context_count++] = context;
-    }
+    int context_count = test_contexts_of_isas(0, contexts, 0);
     carom_random random = {71};
     carom_allocator allocator = contexts[0]->allocator;
     for (int i = 0; i < TEST_CASES(3000); ++i) {
         char what[128];
         carom_context *context = contexts[i / 2 % context_count];
         carom_grid_def def = any_def(i), def_b = any_def(i + 1);
-        int kind = (int)below(&random, KINDS);
+        int kind = (int)test_below(&random, KINDS);
         uint32_t most = i % 50 == 0 ? MOST : 60;
-        make_boxes(&random, kind, below(&random, most), &a);
-        make_boxes(&random, kind, below(&random, most), &b);
+        make_boxes(&random, kind, test_below(&random, most), &a);
+        make_boxes(&random, kind, test_below(&random, most), &b);
         carom_grid grid = {0}, other = {0};
         carom_grid_source source_a = {a.count, give_boxes, &a},
                           source_b = {b.count, give_boxes, &b};
@@ -192,9 +185,9 @@ static void items_live_on_the_lowest_level_that_will_do(void **state) {
     for (int i = 0; i < TEST_CASES(200000); ++i) {
         carom_grid_cells cells;
         for (int k = 0; k < 3; ++k) {
-            cells.low[k] = (uint32_t)(carom_random_next(&random) >> (34 + below(&random, 30)));
+            cells.low[k] = (uint32_t)(carom_random_next(&random) >> (34 + test_below(&random, 30)));
             uint64_t high =
-                cells.low[k] + (carom_random_next(&random) >> (34 + below(&random, 30)));
+                cells.low[k] + (carom_random_next(&random) >> (34 + test_below(&random, 30)));
             cells.high[k] = (uint32_t)(high < CAROM_GRID_LAST ? high : CAROM_GRID_LAST);
             if (cells.low[k] > cells.high[k]) cells.low[k] = cells.high[k];
         }
@@ -220,10 +213,10 @@ static void cells_follow_coordinates(void **state) {
     carom_random random = {73};
     for (int i = 0; i < TEST_CASES(200000); ++i) {
         carom_grid_space space = {.low = {(double)(float)carom_random_between(&random, -1e6, 1e6)},
-                                  .inverse = pow(2.0, (double)below(&random, 120) - 60.0)};
+                                  .inverse = pow(2.0, (double)test_below(&random, 120) - 60.0)};
         float x = (float)carom_random_between(&random, -1e6, 1e6);
-        float y = below(&random, 2) == 0 ? -carom_float_below(-x)
-                                         : (float)carom_random_between(&random, -1e6, 1e6);
+        float y = test_below(&random, 2) == 0 ? -carom_float_below(-x)
+                                              : (float)carom_random_between(&random, -1e6, 1e6);
         uint32_t cell_x = carom_grid_cell(&space, 0, x), cell_y = carom_grid_cell(&space, 0, y);
         assert_true(x <= y ? cell_x <= cell_y : cell_x >= cell_y);
         assert_true(cell_x <= CAROM_GRID_LAST);
@@ -276,8 +269,8 @@ static void perfect_hashes_are_perfect(void **state) {
         const carom_grid_view *view = &grid.view;
         for (uint32_t bucket = 0; bucket < view->table.bucket_count; ++bucket)
             for (uint32_t at = view->starts[bucket]; at < view->starts[bucket + 1]; ++at)
-                assert_int_equal(view->tags[at] & CAROM_GRID_TAG_PLACE,
-                                 view->tags[view->starts[bucket]] & CAROM_GRID_TAG_PLACE);
+                assert_int_equal(view->tags[at] & CAROM_GRID_TAG_CELL_AND_LEVEL,
+                                 view->tags[view->starts[bucket]] & CAROM_GRID_TAG_CELL_AND_LEVEL);
         carom_grid_free(&grid, &context->allocator);
     }
     carom_context_destroy(context);
@@ -289,9 +282,9 @@ static uint64_t hash_grid(const carom_grid *grid) {
     const carom_grid_view *v = &grid->view;
     uint64_t entries = v->starts[v->table.bucket_count];
     uint64_t hash = test_hash(v->levels, v->item_count, 0);
-    hash = test_hash(v->starts, (v->table.bucket_count + UINT64_C(1)) * 4, hash);
-    hash = test_hash(v->ranks, entries * 4, hash);
-    return test_hash(v->tags, entries * 4, hash);
+    hash = test_hash_numbers(v->starts, (v->table.bucket_count + UINT64_C(1)) * 4, "4", hash);
+    hash = test_hash_numbers(v->ranks, entries * 4, "4", hash);
+    return test_hash_numbers(v->tags, entries * 4, "4", hash);
 }
 
 static void any_threads_and_any_instruction_set_give_the_same_grid(void **state) {
@@ -334,11 +327,12 @@ static void items_decide_as_ever(void **state) {
             grid_decision d = grid_decide(&space, &tables[t], &box);
             assert_true(d.count <= 8);
             if (t == 0) {
-                levels = test_hash(&d.level, sizeof(d.level), levels);
-                corners = test_hash(&d.on, sizeof(d.on), corners);
+                levels = test_hash_numbers(&d.level, sizeof(d.level), "4", levels);
+                corners = test_hash_numbers(&d.on, sizeof(d.on), "4", corners);
             }
-            buckets[t] = test_hash(d.buckets, d.count * sizeof(d.buckets[0]), buckets[t]);
-            buckets[t] = test_hash(d.tags, d.count * sizeof(d.tags[0]), buckets[t]);
+            buckets[t] =
+                test_hash_numbers(d.buckets, d.count * sizeof(d.buckets[0]), "4", buckets[t]);
+            buckets[t] = test_hash_numbers(d.tags, d.count * sizeof(d.tags[0]), "4", buckets[t]);
         }
     }
     test_golden("grid.txt", "items-levels", levels);
@@ -367,7 +361,7 @@ static void the_cloth_is_where_it_was(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     check_cloth(context, 100, "cloth-20k");
-    if (getenv("CAROM_LONG") != NULL) check_cloth(context, 707, "cloth-1M");
+    if (campaign_is_long()) check_cloth(context, 707, "cloth-1M");
     carom_context_destroy(context);
 }
 
@@ -423,10 +417,10 @@ static void levels_by_size_are_the_lowest_with_cells_as_wide(void **state) {
     (void)state;
     carom_random random = {80};
     for (int i = 0; i < 200000; ++i) {
-        int exponent = (int)below(&random, 41) - 20; /* of the cells of level 0 */
+        int exponent = (int)test_below(&random, 41) - 20; /* of the cells of level 0 */
         carom_grid_space space = {.inverse = ldexp(1.0, -exponent)};
-        double edge =
-            ldexp(carom_random_between(&random, 1.0, 2.0), exponent - 4 + (int)below(&random, 24));
+        double edge = ldexp(carom_random_between(&random, 1.0, 2.0),
+                            exponent - 4 + (int)test_below(&random, 24));
         if (i % 8 == 0) edge = ldexp(1.0, carom_exponent(edge));
         uint32_t level = carom_grid_level_of_size(&space, edge);
         assert_true(ldexp(1.0, exponent + (int)level) >= edge);
@@ -439,7 +433,7 @@ static void levels_by_size_are_the_lowest_with_cells_as_wide(void **state) {
         uint32_t span = (carom_grid_cell(&space, 0, high) >> level) -
                         (carom_grid_cell(&space, 0, low) >> level);
         if (side > 0.0 && high >= low) assert_true(span <= 1);
-        space.lift = (int32_t)below(&random, 5) - 1;
+        space.lift = (int32_t)test_below(&random, 5) - 1;
         int lifted = (int)level + space.lift;
         assert_int_equal(carom_grid_level_of_size(&space, edge), lifted > 0 ? lifted : 0);
     }
@@ -465,15 +459,16 @@ static carom_ball give_ball(const void *user, uint32_t index) {
 }
 
 static void make_balls(carom_random *random, uint32_t count, ball_set *set) {
-    double spread = ldexp(1.0, (int)below(random, 6));
+    double spread = ldexp(1.0, (int)test_below(random, 6));
     set->count = count;
     for (uint32_t i = 0; i < count; ++i) {
         carom_ball *ball = &set->data[i];
         ball->centre.x = carom_random_between(random, -spread, spread);
         ball->centre.y = carom_random_between(random, -spread, spread);
         ball->centre.z = carom_random_between(random, -spread, spread);
-        ball->radius = ldexp(1.0, -(int)below(random, 12)) * carom_random_between(random, 0.5, 1.0);
-        if (below(random, 8) == 0) ball->radius = below(random, 2) == 0 ? 0.0 : -1.0;
+        ball->radius =
+            ldexp(1.0, -(int)test_below(random, 12)) * carom_random_between(random, 0.5, 1.0);
+        if (test_below(random, 8) == 0) ball->radius = test_below(random, 2) == 0 ? 0.0 : -1.0;
     }
 }
 
@@ -499,10 +494,11 @@ static void balls_overlap_no_more_often_than_bounded(void **state) {
     for (int i = 0; i < 400; ++i) {
         /* Every fourth pair far apart in scale: 1e-100 to 1e100. */
         int far = i % 4 == 0 ? 302 : 0;
-        int exponents[2] = {(int)below(&random, 61) - 30 - far, (int)below(&random, 61) - 30 + far};
+        int exponents[2] = {(int)test_below(&random, 61) - 30 - far,
+                            (int)test_below(&random, 61) - 30 + far};
         uint64_t bound, same, one;
-        make_balls(&random, below(&random, 200), &a);
-        make_balls(&random, below(&random, 200), &b);
+        make_balls(&random, test_below(&random, 200), &a);
+        make_balls(&random, test_below(&random, 200), &b);
         a.scale = b.scale = 1.0;
         carom_grid_balls balls_a = {a.count, give_ball, &a, 0};
         carom_grid_balls balls_b = {b.count, give_ball, &b, 0};
@@ -513,8 +509,8 @@ static void balls_overlap_no_more_often_than_bounded(void **state) {
             /* Every fourth brings a ball of b onto one of a. */
             carom_vec3 t = {0.0, 0.0, 0.0};
             if (pose % 4 == 0 && a.count > 0 && b.count > 0) {
-                t = carom_vec_sub(a.data[below(&random, a.count)].centre,
-                                  b.data[below(&random, b.count)].centre);
+                t = carom_vec_sub(a.data[test_below(&random, a.count)].centre,
+                                  b.data[test_below(&random, b.count)].centre);
                 assert_true(overlapping_balls(&a, &b, t) <= bound);
                 continue;
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a query or a frame leaves for the next one changes the time, never the answer: caches of
  * convex pairs, hints of trees, frames of the broad phase and steps of scenes are filled in one
- * pose and asked in another, from near to 1e15 sizes away and back, and compared with what knows
+ * pose and used in another, from near to 1e15 sizes away and back, and compared with what knows
  * nothing. A million convex answers in the long form. */
 #include <math.h>
 #include <stdlib.h>
@@ -12,21 +12,7 @@
 #include "tests/support/convex_pairs.h"
 #include "tests/support/scene.h"
 
-static scene_things things;
-
-static int set_up(void **state) {
-    (void)state;
-    carom_context *context = test_context(1);
-    scene_things_make(context, &things);
-    carom_context_destroy(context);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    scene_things_free(&things);
-    return 0;
-}
+SCENE_THINGS(1)
 
 static double any(carom_random *random, double low, double high) {
     return carom_random_between(random, low, high);
@@ -48,8 +34,8 @@ static double signed_distance(const carom_convex_result *r) {
     return r->distance - r->depth;
 }
 
-static void fill(carom_context *context, carom_random *random, const convex_case *c,
-                 const carom_pose *pose, carom_convex_hint *cache) {
+static void fill(carom_random *random, const convex_case *c, const carom_pose *pose,
+                 carom_convex_hint *cache) {
     const carom_convex_query_def def = {.hint = cache};
     carom_convex_result r;
     bool meet;
@@ -64,7 +50,7 @@ static void fill(carom_context *context, carom_random *random, const convex_case
 
 /* Warm and cold answers of all questions agree within their errors, and the warm one is proved by
  * the oracle as a cold one is. */
-static void compare(carom_context *context, const convex_case *c, const carom_convex_hint *filled) {
+static void compare(const convex_case *c, const carom_convex_hint *filled) {
     const carom_convex *a = &c->a.convex, *b = &c->b.convex;
     carom_convex_hint cache = *filled;
     const carom_convex_query_def def = {.hint = &cache};
@@ -88,8 +74,8 @@ static void compare(carom_context *context, const convex_case *c, const carom_co
     if (!wrong && meets[0] != meets[1] && fabs(signed_distance(&cold) - e) > allowed)
         wrong = true, why = "one meets, the other does not";
     if (!wrong) {
-        oracle_shape oa = oracle_place(a, &c->a.view, &c->pose_a);
-        oracle_shape ob = oracle_place(b, &c->b.view, &c->pose_b);
+        oracle_shape oa = oracle_posed_shape(a, &c->a.view, &c->pose_a);
+        oracle_shape ob = oracle_posed_shape(b, &c->b.view, &c->pose_b);
         double scale = oracle_scale(&oa, &ob);
         wrong = oracle_refute(&oa, &ob, &warm, &why) * scale > 1e-12 * scale + warm.error;
     }
@@ -104,7 +90,6 @@ static void convex_caches_change_no_answer(void **state) {
     (void)state;
     enum { ROUNDS = 4 };
     uint64_t cases = campaign_is_long() ? 1000000 / ROUNDS : TEST_CASES(2500);
-    carom_context *context = test_context(1);
     for (uint64_t i = 0; i < cases; ++i) {
         if (!campaign_has(i)) continue;
         carom_random random = {i};
@@ -115,9 +100,9 @@ static void convex_caches_change_no_answer(void **state) {
         double size = convex_size(&c.a) + convex_size(&c.b);
         for (int round = 0; round < ROUNDS; ++round) {
             carom_pose far = away(&random, size, round == 0 ? 15.0 : any(&random, 0.0, 15.0));
-            fill(context, &random, &c, &far, &cache);
+            fill(&random, &c, &far, &cache);
             if (i % 3 != 1) {
-                compare(context, &c, &cache);
+                compare(&c, &cache);
             } else { /* beyond the oracle's range: against the cold answer alone */
                 const carom_convex_query_def def = {.hint = &cache};
                 carom_convex_result warm, cold;
@@ -131,22 +116,20 @@ static void convex_caches_change_no_answer(void **state) {
         }
         convex_case_free(&c);
     }
-    carom_context_destroy(context);
 }
 
 /* Not even what no query wrote, or a query of other shapes. */
 static void caches_of_anything_change_no_answer(void **state) {
     (void)state;
-    carom_context *context = test_context(1);
     carom_convex_hint other = {0};
     for (uint64_t i = 0; i < TEST_CASES(4000); ++i) {
         carom_random random = {i + 5};
         carom_convex_hint cache;
         convex_case c;
         convex_case_make(context, 32, i, &c);
-        compare(context, &c, &other);
+        compare(&c, &other);
         memset(&cache, (int)(i % 256), sizeof(cache));
-        compare(context, &c, &cache);
+        compare(&c, &cache);
         carom_convex_learned learned = {.count = (uint32_t)(i % 6),
                                         .seed_a = (uint32_t)carom_random_next(&random),
                                         .seed_b = (uint32_t)(i % 50)};
@@ -154,12 +137,11 @@ static void caches_of_anything_change_no_answer(void **state) {
         for (int k = 0; k < 27; ++k)
             numbers[k] = ldexp(any(&random, -1.0, 1.0), k % 9 == 0 ? -400 : 0);
         carom_convex_write_hint(&learned, &cache);
-        compare(context, &c, &cache);
+        compare(&c, &cache);
         other = (carom_convex_hint){0};
-        fill(context, &random, &c, &c.pose_b, &other);
+        fill(&random, &c, &c.pose_b, &other);
         convex_case_free(&c);
     }
-    carom_context_destroy(context);
 }
 
 typedef struct user_box {
@@ -175,7 +157,6 @@ static carom_vec3 user_box_support(void *user, const carom_vec3 *d) {
 
 static void caches_of_user_functions_change_no_answer(void **state) {
     (void)state;
-    carom_context *context = test_context(1);
     user_box box = {{1.0, 0.5, 0.25}};
     carom_convex a = {.kind = CAROM_CONVEX_KIND_SUPPORT,
                       .support = user_box_support,
@@ -195,12 +176,11 @@ static void caches_of_user_functions_change_no_answer(void **state) {
         assert_true(fabs(signed_distance(&warm) - signed_distance(&cold)) <=
                     warm.error + cold.error);
     }
-    carom_context_destroy(context);
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-static carom_tree *make_tree(carom_context *context, uint32_t mesh) {
+static carom_tree *make_tree(uint32_t mesh) {
     carom_mesh_view view;
     carom_packing *packing;
     carom_tree *tree;
@@ -213,8 +193,8 @@ static carom_tree *make_tree(carom_context *context, uint32_t mesh) {
     return tree;
 }
 
-static carom_tree_gap tree_gap(carom_context *context, const carom_tree *a, const carom_tree *b,
-                               const carom_pose *pose, carom_tree_hint *hint, bool exact) {
+static carom_tree_gap tree_gap(const carom_tree *a, const carom_tree *b, const carom_pose *pose,
+                               carom_tree_hint *hint, bool exact) {
     carom_tree_query_def def = {.hint = hint, .exact_distance = exact};
     carom_tree_gap gap;
     assert_ok(context, carom_tree_distance(context, a, NULL, b, pose, &def, &gap));
@@ -224,23 +204,22 @@ static carom_tree_gap tree_gap(carom_context *context, const carom_tree *a, cons
 static void tree_hints_change_no_answer(void **state) {
     (void)state;
     enum { TREES = 3 };
-    carom_context *context = test_context(1);
     carom_random random = {77};
     carom_tree *faces[TREES];
     carom_tree_hint hint = {0};
-    for (uint32_t i = 0; i < TREES; ++i) faces[i] = make_tree(context, i);
+    for (uint32_t i = 0; i < TREES; ++i) faces[i] = make_tree(i);
     int64_t queries = campaign_is_long() ? 100000 : TEST_CASES(1500);
     for (int64_t n = 0; n < queries; ++n) {
         bool balls = n % 4 == 0;
         carom_tree **trees = balls ? things.trees : faces;
         const carom_tree *a = trees[n / 4 % TREES], *b = trees[n / 12 % TREES];
         carom_pose pose = away(&random, 1.0, any(&random, 0.0, 15.0));
-        (void)tree_gap(context, a, b, &pose, &hint, n % 5 == 0);
+        (void)tree_gap(a, b, &pose, &hint, n % 5 == 0);
         pose = away(&random, 1.0, 0.7);
         carom_tree_hint copy = hint;
-        carom_tree_gap cold = tree_gap(context, a, b, &pose, NULL, true);
-        carom_tree_gap exact = tree_gap(context, a, b, &pose, &copy, true);
-        carom_tree_gap warm = tree_gap(context, a, b, &pose, &hint, false);
+        carom_tree_gap cold = tree_gap(a, b, &pose, NULL, true);
+        carom_tree_gap exact = tree_gap(a, b, &pose, &copy, true);
+        carom_tree_gap warm = tree_gap(a, b, &pose, &hint, false);
         assert_true(exact.distance.lower == cold.distance.lower &&
                     exact.distance.upper == cold.distance.upper &&
                     exact.distance.value == cold.distance.value);
@@ -251,7 +230,6 @@ static void tree_hints_change_no_answer(void **state) {
                     cold.distance.lower <= warm.distance.upper);
     }
     for (uint32_t i = 0; i < TREES; ++i) carom_tree_destroy(faces[i]);
-    carom_context_destroy(context);
 }
 
 /* ---- broad phase and scenes ------------------------------------------------------------------ */
@@ -269,7 +247,6 @@ static void any_boxes(carom_random *random, double digits, carom_bounds *boxes) 
 
 static void broad_frames_change_no_answer(void **state) {
     (void)state;
-    carom_context *context = test_context(1);
     carom_random random = {4};
     int frames = campaign_is_long() ? 10000 : TEST_CASES(200);
     for (int method = 0; method < CAROM_BROAD_METHOD_COUNT; ++method) {
@@ -299,12 +276,10 @@ static void broad_frames_change_no_answer(void **state) {
         carom_pairs_free(&cold);
         carom_broad_destroy(broad);
     }
-    carom_context_destroy(context);
 }
 
 static void scene_steps_change_no_answer(void **state) {
     (void)state;
-    carom_context *context = test_context(1);
     carom_random random = {6};
     int steps = campaign_is_long() ? 5000 : TEST_CASES(60);
     carom_scene_object_def objects[OBJECTS];
@@ -330,7 +305,6 @@ static void scene_steps_change_no_answer(void **state) {
     carom_scene_contacts_free(&contacts);
     carom_scene_contacts_free(&cold);
     carom_scene_destroy(scene);
-    carom_context_destroy(context);
 }
 
 int main(void) {

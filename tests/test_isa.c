@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instruction sets: what the machine has is chosen, forced when asked for, and right.
+/* Instruction sets: what the machine has is chosen, forced when requested, and right.
  * One thread. */
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void each_set_computes_what_plain_c_computes(void **state) {
             int lanes;
             const char *wrong = CAROM_CPU_CALL(context, carom_test_simd)(seed, &lanes);
             if (wrong != NULL) fail_msg("%s: %s", carom_isa_name((carom_isa)isa), wrong);
-            assert_int_equal(lanes, widths[isa]); /* the asked-for version ran */
+            assert_int_equal(lanes, widths[isa]); /* the requested version ran */
         }
         carom_context_destroy(context);
     }

@@ -12,7 +12,7 @@
 #include "scenes/breaking.h"
 #include "scenes/gas.h"
 #include "tests/support/campaign.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 /* What base/math.h promises, in units in the last place. */
 #define PROMISED 0.52
@@ -144,8 +144,16 @@ static void judge(const worst *w) {
     assert_true(w->error < (long_is_wide() ? PROMISED : PROMISED_BESIDE_DOUBLE));
 }
 
+/* The oracle is the C library's sinl. That of Windows is the processor's, which gives up on large
+ * angles. */
+static bool library_reduces_angles(void) {
+    volatile long double angle = 1e22L;
+    return fabsl(sinl(angle) + 0.85220084976718880177L) < 1e-12L;
+}
+
 static void results_are_rounded_almost_right(void **state) {
     (void)state;
+    if (!library_reduces_angles()) skip();
     carom_random random = {20261};
     worst sine = {.name = "sin"}, cosine = {.name = "cos"}, natural = {.name = "log"},
           binary = {.name = "log2"}, root = {.name = "cbrt"}, angle = {.name = "atan2"},
@@ -181,6 +189,7 @@ static void results_are_rounded_almost_right(void **state) {
  * search for arguments close to multiples of pi/2 are among these. */
 static void sines_of_every_exponent(void **state) {
     (void)state;
+    if (!library_reduces_angles()) skip();
     static const double close[] = {6381956970095103.0 * 0x1p797, 5319372648326541.0 * 0x1p-103,
                                    0x1.6ac5b262ca1ffp849,        0x1.921fb54442d18p+0,
                                    0x1.921fb54442d18p+1,         0x1.fffffffffffffp1023};
@@ -317,7 +326,7 @@ static void signs_and_order_are_kept(void **state) {
 static uint64_t add_bits(uint64_t hash, double x) {
     if (isnan(x)) x = 0.5; /* the sign of NaN is no business of ours */
     uint64_t bits = to_bits(x);
-    return test_hash(&bits, sizeof(bits), hash);
+    return test_hash_numbers(&bits, sizeof(bits), "8", hash);
 }
 
 static void every_machine_has_these_bits(void **state) {
@@ -352,14 +361,15 @@ static void every_machine_has_these_scenes(void **state) {
     scene_gas_keep_inside(spheres, COUNT, &def);
     scene_gas_set_speed(spheres, COUNT, 2.0);
     uint64_t hash = add_bits(add_bits(0, edge), scene_gas_radius(COUNT, edge, 0.2));
-    test_golden("math.txt", "gas", test_hash(spheres, COUNT * sizeof(*spheres), hash));
+    test_golden("math.txt", "gas", test_hash_numbers(spheres, COUNT * sizeof(*spheres), "8", hash));
     free(spheres);
 
     scene_breaking scene;
     assert_true(scene_breaking_begin(&scene, 20, FRAMES, 5));
     for (int i = 0; i < FRAMES; ++i) scene_breaking_step(&scene);
-    test_golden("math.txt", "breaking",
-                test_hash(scene.positions, scene.vertex_count * sizeof(*scene.positions), 0));
+    test_golden(
+        "math.txt", "breaking",
+        test_hash_numbers(scene.positions, scene.vertex_count * sizeof(*scene.positions), "8", 0));
     scene_breaking_end(&scene);
 }
 
@@ -368,15 +378,14 @@ static void every_machine_has_these_shapes(void **state) {
     carom_context *context = test_context(2);
     for (int shape = 0; shape < CAROM_SHAPE_COUNT; ++shape) {
         carom_shape_def def = {.shape = (carom_shape)shape};
-        carom_mesh *mesh;
         carom_mesh_view view;
         char name[48];
-        assert_ok(context, carom_shape_make(context, &def, &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(context, &def, &view);
         assert_int_equal(view.scalar, CAROM_SCALAR_FLOAT64);
         snprintf(name, sizeof(name), "shape-%s", carom_shape_name((carom_shape)shape));
-        test_golden("math.txt", name,
-                    test_hash(view.positions, view.vertex_count * 3 * sizeof(double), 0));
+        test_golden(
+            "math.txt", name,
+            test_hash_numbers(view.positions, view.vertex_count * 3 * sizeof(double), "8", 0));
         carom_mesh_destroy(mesh);
     }
     carom_context_destroy(context);

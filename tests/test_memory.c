@@ -80,7 +80,7 @@ static void arena_blocks_never_overlap(void **state) {
     }
 }
 
-static void a_settled_arena_takes_nothing_more(void **state) {
+static void a_warm_arena_takes_nothing_more(void **state) {
     (void)state;
     test_memory memory = {0};
     carom_allocator allocator = test_allocator(&memory);
@@ -207,7 +207,7 @@ int main(void) {
         cmocka_unit_test(sizes_that_overflow_give_null),
         cmocka_unit_test(large_blocks_are_usable),
         cmocka_unit_test(arena_blocks_never_overlap),
-        cmocka_unit_test(a_settled_arena_takes_nothing_more),
+        cmocka_unit_test(a_warm_arena_takes_nothing_more),
         cmocka_unit_test(an_arena_without_memory_recovers),
         cmocka_unit_test(arrays_grow_and_keep_their_contents),
         cmocka_unit_test(results_are_reused_and_outlive_the_context),

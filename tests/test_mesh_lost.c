@@ -15,6 +15,8 @@
 
 #ifdef CAROM_HAVE_ZLIB
 #include <zlib.h>
+
+#include "tests/support/campaign.h"
 #endif
 
 static carom_context *context;
@@ -100,7 +102,7 @@ static void expect_read(const uint8_t *file, uint64_t size, carom_mesh_format fo
 
 static void faces_beyond_the_count_are_named(void **state) {
     (void)state;
-    uint64_t seeds = getenv("CAROM_LONG") != NULL ? 20000 : 400;
+    uint64_t seeds = campaign_is_long() ? 20000 : 400;
     for (uint64_t seed = 0; seed < seeds; ++seed)
         for (size_t i = 0; i < COUNT_OF(counted); ++i) {
             carom_bytes bytes = {0};
@@ -161,7 +163,7 @@ static void padding_is_not_data(void **state) {
     expect_read(ply, header + 11, CAROM_MESH_FORMAT_PLY, 0);
 }
 
-static void sentences_say_where_and_what_to_do(void **state) {
+static void messages_say_where_and_what_to_do(void **state) {
     (void)state;
     static const struct {
         carom_mesh_format format;
@@ -373,7 +375,7 @@ int main(void) {
         cmocka_unit_test(faces_beyond_the_count_are_named),
         cmocka_unit_test(glued_files_are_named),
         cmocka_unit_test(padding_is_not_data),
-        cmocka_unit_test(sentences_say_where_and_what_to_do),
+        cmocka_unit_test(messages_say_where_and_what_to_do),
         cmocka_unit_test(cad_files_are_told_what_to_do),
         cmocka_unit_test(empty_meshes_survive_every_file),
 #ifdef CAROM_HAVE_ZLIB

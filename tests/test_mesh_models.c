@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static carom_context *context;
+TEST_CONTEXT(1)
 
 static void models_path(char *path, size_t size, const char *file) {
     snprintf(path, size, "%s/models/%s", test_shared_folder(), file);
@@ -220,18 +220,6 @@ static void other_formats_come_through_assimp_or_say_why_not(void **state) {
         context,
         carom_mesh_load_memory(context, "junk", 4, CAROM_MESH_FORMAT_GUESS, "a.dae", &mesh),
         CAROM_BAD_FILE, "a.dae: assimp says: ");
-}
-
-static int set_up(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
 }
 
 int main(void) {

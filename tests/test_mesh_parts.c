@@ -16,7 +16,7 @@
 #include "mesh/mesh_3mf.h"
 #endif
 
-static carom_context *context;
+TEST_CONTEXT(1)
 
 static carom_mesh *load(const void *bytes, size_t size, carom_mesh_format format,
                         const char *name) {
@@ -302,7 +302,7 @@ static void ply_parts_are_read(void **state) {
         assert_text_parts(cases[i].text, CAROM_MESH_FORMAT_PLY, cases[i].digits, cases[i].names);
 }
 
-static void bad_parts_get_a_sentence(void **state) {
+static void bad_parts_get_a_message(void **state) {
     (void)state;
     static const struct {
         const char *text, *message;
@@ -1104,18 +1104,6 @@ static void files_of_other_programs_have_their_names(void **state) {
     assert_named("scenes/hand_bones_parts.ply.gz", 29, 0, "");
 }
 
-static int set_up(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_with_parts_are_checked),
@@ -1124,7 +1112,7 @@ int main(void) {
         cmocka_unit_test(obj_objects_and_groups_are_parts),
         cmocka_unit_test(stl_solids_are_parts),
         cmocka_unit_test(ply_parts_are_read),
-        cmocka_unit_test(bad_parts_get_a_sentence),
+        cmocka_unit_test(bad_parts_get_a_message),
         cmocka_unit_test(triangle_strips_become_triangles),
         cmocka_unit_test(every_format_with_parts_reads_back_what_it_wrote),
         cmocka_unit_test(any_parts_are_kept),

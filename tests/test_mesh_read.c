@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static carom_context *context;
+TEST_CONTEXT(1)
 
 typedef struct good {
     carom_mesh_format format;
@@ -110,7 +110,7 @@ static void obj_is_read_in_all_its_dress(void **state) {
     check_good(cases, COUNT_OF(cases));
 }
 
-static void bad_obj_gets_a_sentence(void **state) {
+static void bad_obj_gets_a_message(void **state) {
     (void)state;
     static const bad cases[] = {
         {CAROM_MESH_FORMAT_OBJ, "", "a: the file is empty", 0},
@@ -165,7 +165,7 @@ static void off_is_read_in_all_its_dress(void **state) {
     check_good(cases, COUNT_OF(cases));
 }
 
-static void bad_off_gets_a_sentence(void **state) {
+static void bad_off_gets_a_message(void **state) {
     (void)state;
     static const bad cases[] = {
         {CAROM_MESH_FORMAT_OFF, "", "a: the file is empty", 0},
@@ -235,7 +235,7 @@ static void text_stl_is_read_in_all_its_dress(void **state) {
     assert_null(load(cases[1].format, "a", cases[1].text, strlen(cases[1].text)));
 }
 
-static void bad_stl_gets_a_sentence(void **state) {
+static void bad_stl_gets_a_message(void **state) {
     (void)state;
     static const bad cases[] = {
         {CAROM_MESH_FORMAT_STL, "", "a: the file is empty", 0},
@@ -330,7 +330,7 @@ static void text_ply_is_read_in_all_its_dress(void **state) {
     check_good(cases, COUNT_OF(cases));
 }
 
-static void bad_ply_gets_a_sentence(void **state) {
+static void bad_ply_gets_a_message(void **state) {
     (void)state;
     static const bad cases[] = {
         {CAROM_MESH_FORMAT_PLY, "", "a: the file is empty", 0},
@@ -522,29 +522,17 @@ static void unknown_content_is_told_what_can_be_read(void **state) {
     assert_non_null(strstr(carom_context_message(context), "a.xyzw: "));
 }
 
-static int set_up(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(obj_is_read_in_all_its_dress),
-        cmocka_unit_test(bad_obj_gets_a_sentence),
+        cmocka_unit_test(bad_obj_gets_a_message),
         cmocka_unit_test(off_is_read_in_all_its_dress),
-        cmocka_unit_test(bad_off_gets_a_sentence),
+        cmocka_unit_test(bad_off_gets_a_message),
         cmocka_unit_test(text_stl_is_read_in_all_its_dress),
-        cmocka_unit_test(bad_stl_gets_a_sentence),
+        cmocka_unit_test(bad_stl_gets_a_message),
         cmocka_unit_test(binary_stl_is_told_from_text),
         cmocka_unit_test(text_ply_is_read_in_all_its_dress),
-        cmocka_unit_test(bad_ply_gets_a_sentence),
+        cmocka_unit_test(bad_ply_gets_a_message),
         cmocka_unit_test(binary_ply_of_any_types_is_read),
         cmocka_unit_test(binary_ply_names_the_bad_face_and_vertex),
         cmocka_unit_test(unknown_content_is_told_what_can_be_read),

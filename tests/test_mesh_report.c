@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 #define MOST_VERTICES 10
 #define MOST_FACES    14
@@ -274,8 +274,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state) {
             carom_mesh *shape, *soup, *welded;
             carom_mesh_view view;
             carom_mesh_report report;
-            assert_ok(context, carom_shape_make(context, &defs[i], &shape));
-            assert_ok(context, carom_mesh_get_view(shape, &view));
+            shape = shape_mesh(context, &defs[i], &view);
             assert_ok(context, carom_mesh_inspect(context, &view, &report));
             if (t == 0) first = report;
             assert_memory_equal(&first, &report, sizeof(report));
@@ -303,17 +302,14 @@ static void scaling_by_powers_of_two_scales_the_report(void **state) {
     carom_context *context = test_context(2);
     static const double sizes[] = {0x1p-340, 0x1p-100, 0x1p100, 0x1p340};
     carom_shape_def def = {.shape = CAROM_SHAPE_KNOT, .detail = 60};
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_mesh_report unit, scaled;
-    assert_ok(context, carom_shape_make(context, &def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &def, &view);
     assert_ok(context, carom_mesh_inspect(context, &view, &unit));
     carom_mesh_destroy(mesh);
     for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
         double size = def.size = sizes[i];
-        assert_ok(context, carom_shape_make(context, &def, &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        mesh = shape_mesh(context, &def, &view);
         assert_ok(context, carom_mesh_inspect(context, &view, &scaled));
         assert_true(scaled.closed && scaled.degenerate_faces == 0);
         assert_true(scaled.volume == unit.volume * size * size * size);

@@ -9,7 +9,8 @@
 
 #include "geom/exact_sum.h"
 #include "mesh/mesh.h"
-#include "tests/support/test.h"
+#include "tests/support/campaign.h"
+#include "tests/support/shapes.h"
 
 #define FEW_TRIANGLES 100000
 
@@ -119,7 +120,7 @@ static void every_shared_model_agrees_with_its_truth(void **state) {
     if (in == NULL) skip();
     unpack_stats(shared);
     carom_context *context = test_context(1);
-    bool all = getenv("CAROM_LONG") != NULL;
+    bool all = campaign_is_long();
     int checked = 0, closed = 0;
     while (fgets(line, sizeof(line), in) != NULL) {
         truth t;
@@ -142,11 +143,9 @@ static void every_shared_model_agrees_with_its_truth(void **state) {
 static void inspecting_again_allocates_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_mesh_report report;
-    assert_ok(context, carom_shape_make(context, NULL, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, NULL, &view);
     assert_ok(context, carom_mesh_inspect(context, &view, &report));
     assert_ok(context, carom_mesh_inspect(context, &view, &report)); /* scratch joins into one */
     uint64_t before = test_malloc_count();

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 #define MOST 600
 
@@ -86,8 +86,7 @@ static void welding_keeps_polygons_and_undoes_a_split(void **state) {
     carom_shape_def def = {.shape = CAROM_SHAPE_BOX, .detail = 40, .polygons = true};
     carom_mesh *box, *welded;
     carom_mesh_view view, again;
-    assert_ok(context, carom_shape_make(context, &def, &box));
-    assert_ok(context, carom_mesh_get_view(box, &view));
+    box = shape_mesh(context, &def, &view);
     /* Each corner a vertex of its own. */
     uint64_t corners = view.offsets[view.face_count];
     double *positions = malloc(24 * corners);
@@ -118,17 +117,17 @@ static void welding_keeps_polygons_and_undoes_a_split(void **state) {
     carom_context_destroy(context);
 }
 
-static void many_copies_of_each_place_become_one(void **state) {
+static void many_copies_of_each_point_become_one(void **state) {
     (void)state;
-    /* All on a lattice, each place many times, in an order that mixes them. */
+    /* All on a lattice, each point many times, in an order that mixes them. */
     enum { SIDE = 12, TIMES = 20, COUNT = SIDE * SIDE * SIDE * TIMES };
     double(*positions)[3] = malloc(COUNT * sizeof(*positions));
     assert_non_null(positions);
     for (uint64_t i = 0; i < COUNT; ++i) {
-        uint64_t place = i * 7919 % (SIDE * SIDE * SIDE);
-        positions[i][0] = (double)(place % SIDE);
-        positions[i][1] = (double)(place / SIDE % SIDE);
-        positions[i][2] = (double)(place / SIDE / SIDE);
+        uint64_t point = i * 7919 % (SIDE * SIDE * SIDE);
+        positions[i][0] = (double)(point % SIDE);
+        positions[i][1] = (double)(point / SIDE % SIDE);
+        positions[i][2] = (double)(point / SIDE / SIDE);
     }
     carom_context *context = test_context(2);
     carom_mesh_view view = {.positions = positions, .vertex_count = COUNT};
@@ -194,7 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(welding_agrees_with_brute_force),
         cmocka_unit_test(welding_keeps_polygons_and_undoes_a_split),
-        cmocka_unit_test(many_copies_of_each_place_become_one),
+        cmocka_unit_test(many_copies_of_each_point_become_one),
         cmocka_unit_test(long_work_can_be_cancelled),
     };
     return cmocka_run_group_tests_name("mesh_weld", tests, NULL, NULL);

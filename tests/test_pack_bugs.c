@@ -13,10 +13,9 @@ static carom_packing *packing;
 
 static int set_up(void **state) {
     (void)state;
-    carom_context_def of_context = {.allocator = test_allocator(&bugs_memory), .threads = 1};
     carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
-    return carom_context_create(&of_context, &context) != CAROM_OK ||
-           carom_shape_make(context, &of_shape, &mesh) != CAROM_OK ||
+    context = bugs_context();
+    return carom_shape_make(context, &of_shape, &mesh) != CAROM_OK ||
            carom_mesh_get_view(mesh, &view) != CAROM_OK ||
            carom_packing_create(context, &def, &packing) != CAROM_OK;
 }

@@ -1,65 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* Packings made on the GPU have the CPU's bytes: every closed shape, certified and fast, lattice
- * solids with cavities and several shells, every goal, extreme scales and places, models. Some are
- * proved as well. Skipped where there is no device. */
+ * solids with cavities and several shells, every goal, extreme scales and positions, models. Some
+ * are proved as well. Skipped where there is no device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/models.h"
-#include "tests/support/pack_check.h"
+#include "tests/support/packing.h"
+#include "tests/support/shapes.h"
 #include "tests/support/solids.h"
+#include "tests/support/test.h"
 
-#define LATTICES 200
-#define PLACES   40
+#define LATTICES  200
+#define POSITIONS 40
 
-static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
+TEST_BACKENDS
+
 static uint64_t packings, compared, proved;
 
-static int set_up(void **state) {
-    (void)state;
-    cpu = test_context(2);
-    cuda = test_context_cuda(2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
+static int report(void **state) {
     print_message("%llu packings with %llu spheres compared, %llu of them proved\n",
                   (unsigned long long)packings, (unsigned long long)compared,
                   (unsigned long long)proved);
-    carom_context_destroy(cpu);
-    carom_context_destroy(cuda);
-    return 0;
+    return tear_down(state);
 }
 
 /* ---- both backends --------------------------------------------------------------------------- */
-
-typedef struct result {
-    carom_packing_info info;
-    carom_packing_spheres spheres;
-    carom_packing_cells cells;
-    uint64_t visits;
-} result;
-
-static result pack(carom_context *context, const carom_packing_def *def) {
-    result r = {0};
-    carom_packing *packing;
-    assert_ok(context, carom_packing_create(context, def, &packing));
-    carom_work work;
-    assert_ok(context, carom_context_get_work(context, &work));
-    r.visits = work.visits;
-    assert_ok(context, carom_packing_get_info(packing, &r.info));
-    assert_ok(context, carom_packing_list_spheres(context, packing, &r.spheres));
-    assert_ok(context, carom_packing_list_cells(context, packing, &r.cells));
-    carom_packing_destroy(packing);
-    return r;
-}
-
-static void release(result *r) {
-    carom_packing_spheres_free(&r->spheres);
-    carom_packing_cells_free(&r->cells);
-}
 
 static bool same_sphere(const carom_packing_sphere *a, const carom_packing_sphere *b) {
     return a->centre.x == b->centre.x && a->centre.y == b->centre.y && a->centre.z == b->centre.z &&
@@ -67,7 +34,8 @@ static bool same_sphere(const carom_packing_sphere *a, const carom_packing_spher
            a->void_volume == b->void_volume && a->face == b->face && a->depth == b->depth;
 }
 
-static void assert_same(const char *what, const result *found, const result *expected) {
+static void assert_same(const char *what, const packing_lists *found,
+                        const packing_lists *expected) {
     const carom_packing_info *a = &found->info, *b = &expected->info;
     uint64_t least = a->spheres < b->spheres ? a->spheres : b->spheres;
     for (uint64_t i = 0; i < least; ++i) {
@@ -92,41 +60,31 @@ static void assert_same(const char *what, const result *found, const result *exp
 }
 
 static void compare(const char *what, const carom_packing_def *def) {
-    result expected = pack(cpu, def), found = pack(cuda, def);
+    packing_lists expected = packing_make(cpu, def), found = packing_make(cuda, def);
     assert_same(what, &found, &expected);
-    release(&expected);
-    release(&found);
+    packing_lists_free(&expected);
+    packing_lists_free(&found);
 }
 
 /* The packing of the GPU alone, proved from its spheres and cells. */
 static void prove(const char *what, const carom_packing_def *def) {
-    result r = pack(cuda, def);
+    packing_lists r = packing_make(cuda, def);
     pack_proof proof;
     double volume;
-    pack_claim claim = {.spheres = r.spheres.data,
-                        .sphere_count = r.spheres.count,
-                        .cells = def->keep_cells ? r.cells.data : NULL,
-                        .cell_count = r.cells.count,
-                        .shares = !def->skip_shares};
-    carom_triangle *triangles = pack_triangles(cpu, def->mesh, &claim.triangle_count, &volume);
-    claim.triangles = triangles;
-    claim.crosses = pack_crosses(cpu, def->mesh);
-    if (!pack_check(&claim, &proof)) fail_msg("%s: %s", what, proof.message);
+    pack_claim claim;
+    carom_triangle *triangles = packing_prove(cpu, def, &r, what, &claim, &proof, &volume);
     if (!def->fast) {
         assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
         assert_true(pack_search_empty(&claim, 5, 4) <= r.info.empty_radius);
     }
     ++proved;
     free(triangles);
-    release(&r);
+    packing_lists_free(&r);
 }
 
 static carom_mesh *make_shape(carom_shape shape, double size, carom_mesh_view *view) {
     carom_shape_def shape_def = {.shape = shape, .size = size};
-    carom_mesh *mesh;
-    assert_ok(cpu, carom_shape_make(cpu, &shape_def, &mesh));
-    assert_ok(cpu, carom_mesh_get_view(mesh, view));
-    return mesh;
+    return shape_mesh(cpu, &shape_def, view);
 }
 
 static const carom_shape shapes[] = {CAROM_SHAPE_TORUS,    CAROM_SHAPE_BOX,  CAROM_SHAPE_CYLINDER,
@@ -205,12 +163,12 @@ static void lattice_solids_have_the_same_bytes(void **state) {
     }
 }
 
-static void any_size_and_place_has_the_same_bytes(void **state) {
+static void any_size_and_position_has_the_same_bytes(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     static const double sizes[] = {1.0, 1e-30, 1e30, 0x1p-280, 0x1p280, 1e-3};
     carom_random random = {82};
-    for (uint32_t i = 0; i < TEST_CASES(PLACES); ++i) {
+    for (uint32_t i = 0; i < TEST_CASES(POSITIONS); ++i) {
         static solid_mesh mesh;
         char what[64];
         double size = sizes[i % COUNT_OF(sizes)];
@@ -223,7 +181,7 @@ static void any_size_and_place_has_the_same_bytes(void **state) {
         }
         carom_packing_def def = {
             .mesh = (carom_mesh_view[]){solid_view(&mesh)}, .count = 40, .skip_shares = true};
-        snprintf(what, sizeof(what), "place %u", i);
+        snprintf(what, sizeof(what), "position %u", i);
         compare(what, &def);
     }
 }
@@ -283,7 +241,7 @@ static void can_be_cancelled(void **state) {
     carom_mesh_view view;
     carom_packing_def def = {.mesh = &view, .count = TEST_CASES(1000), .skip_shares = true};
     carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 1.0, &view);
-    result expected = pack(cpu, &def);
+    packing_lists expected = packing_make(cpu, &def);
     for (uint64_t calls = 0; calls < 4; ++calls) {
         listener l = {calls, 0};
         carom_context_def context_def = {
@@ -299,12 +257,12 @@ static void can_be_cancelled(void **state) {
             assert_null(packing);
         }
         l.left = UINT64_MAX;
-        result found = pack(context, &def); /* the context still works */
+        packing_lists found = packing_make(context, &def); /* the context still works */
         assert_same("after cancelling", &found, &expected);
-        release(&found);
+        packing_lists_free(&found);
         carom_context_destroy(context);
     }
-    release(&expected);
+    packing_lists_free(&expected);
     carom_mesh_destroy(mesh);
 }
 
@@ -333,11 +291,11 @@ int main(void) {
         cmocka_unit_test(shapes_have_the_same_bytes),
         cmocka_unit_test(every_goal_has_the_same_bytes),
         cmocka_unit_test(lattice_solids_have_the_same_bytes),
-        cmocka_unit_test(any_size_and_place_has_the_same_bytes),
+        cmocka_unit_test(any_size_and_position_has_the_same_bytes),
         cmocka_unit_test(shapes_are_proved),
         cmocka_unit_test(models_have_the_same_bytes),
         cmocka_unit_test(can_be_cancelled),
         cmocka_unit_test(what_is_not_there_is_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, report);
 }

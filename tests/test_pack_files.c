@@ -7,20 +7,13 @@
 #include "cli/command.h"
 #include "tests/support/cli_run.h"
 #include "tests/support/pack_check.h"
+#include "tests/support/shapes.h"
 
 static carom_context *context;
 
 static carom_packing *make_packing(void) {
-    carom_mesh *mesh;
-    carom_packing *packing;
-    carom_shape_def shape = {.shape = CAROM_SHAPE_CONE, .detail = 9};
-    carom_mesh_view view = {0};
-    carom_packing_def def = {.mesh = &view, .count = 20};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_packing_create(context, &def, &packing));
-    carom_mesh_destroy(mesh);
-    return packing;
+    const carom_shape_def cone = {.shape = CAROM_SHAPE_CONE, .detail = 9};
+    return shape_packing(context, &cone, &(carom_packing_def){.count = 20});
 }
 
 static void ply_is_read_back_exactly(void **state) {

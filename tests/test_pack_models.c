@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packings of real models hold what they claim. A few models and spheres; with CAROM_LONG=1, 1,000
  * spheres in every closed model of the shared folder, which may be divided (campaign.h) and prints
- * a line for each; there random climbs look for empty balls, too. CAROM_COUNT=20000 asks for
+ * a line for each; there random climbs look for empty balls, too. CAROM_COUNT=20000 makes
  * another number of spheres. Skipped without the folder. */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "tests/support/campaign.h"
 #include "tests/support/models.h"
-#include "tests/support/pack_check.h"
+#include "tests/support/packing.h"
 
 static carom_context *context;
 
@@ -25,10 +25,7 @@ static double search_empty(const pack_claim *claim) {
 static void check_model(const char *file, uint64_t count) {
     char path[1024];
     carom_mesh *mesh;
-    carom_packing *packing;
-    carom_packing_info info;
-    carom_packing_spheres spheres = {0};
-    carom_packing_cells cells = {0};
+    pack_claim claim;
     pack_proof proof;
     double volume;
     models_path(file, path, sizeof(path));
@@ -37,23 +34,12 @@ static void check_model(const char *file, uint64_t count) {
     assert_ok(context, carom_mesh_load(context, path, CAROM_MESH_FORMAT_GUESS, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     double start = carom_time_seconds();
-    carom_status status = carom_packing_create(context, &def, &packing);
-    if (status != CAROM_OK) fail_msg("%s: %s", file, carom_context_message(context));
+    packing_lists lists = packing_make(context, &def);
     double seconds = carom_time_seconds() - start;
-    assert_ok(context, carom_packing_get_info(packing, &info));
-    assert_ok(context, carom_packing_list_spheres(context, packing, &spheres));
-    assert_ok(context, carom_packing_list_cells(context, packing, &cells));
-    pack_claim claim = {.spheres = spheres.data,
-                        .sphere_count = spheres.count,
-                        .cells = spheres.count != 0 ? cells.data : NULL,
-                        .cell_count = cells.count,
-                        .shares = true};
-    carom_triangle *triangles = pack_triangles(context, &view, &claim.triangle_count, &volume);
-    claim.triangles = triangles;
-    claim.crosses = pack_crosses(context, &view);
-    if (!pack_check(&claim, &proof)) fail_msg("%s: %s", file, proof.message);
+    const carom_packing_info info = lists.info;
+    carom_triangle *triangles = packing_prove(context, &def, &lists, file, &claim, &proof, &volume);
     double found = campaign_is_long() ? search_empty(&claim) : 0.0;
-    if (spheres.count != 0) {
+    if (lists.spheres.count != 0) {
         if (fabs(proof.secondary_volume - info.volume) > 1e-6 * info.volume)
             fail_msg("%s: the shares add up to %.9g, not %.9g", file, proof.secondary_volume,
                      info.volume);
@@ -68,14 +54,12 @@ static void check_model(const char *file, uint64_t count) {
         printf(
             "%s: %llu spheres, fill %.4f, cover %.3f, void %.3f, largest empty ball found %.3f of "
             "what is certified, %s, %.2f s, %llu exact\n",
-            file, (unsigned long long)spheres.count, info.fill, proof.mean_cover,
+            file, (unsigned long long)lists.spheres.count, info.fill, proof.mean_cover,
             proof.void_volume / (info.volume - proof.ball_volume), found / info.empty_radius,
             proof.recomputed ? "shares recomputed" : "only their sum", seconds,
             (unsigned long long)proof.exact);
     free(triangles);
-    carom_packing_spheres_free(&spheres);
-    carom_packing_cells_free(&cells);
-    carom_packing_destroy(packing);
+    packing_lists_free(&lists);
     carom_mesh_destroy(mesh);
 }
 

@@ -60,9 +60,41 @@ static void check_definition(const papers_figure *figure) {
     assert_int_equal(same, 1);
 }
 
+/* Numbers are of columns that are there. */
+static void check_numbers(const papers_figure *figure) {
+    const papers_printed *number = figure->numbers;
+    for (; number != NULL && number->what != NULL; ++number) {
+        assert_true(number->column < count_columns(figure) && number->unit != NULL);
+        if (number->statistic == PAPERS_EACH)
+            assert_true(number->printed_column != 0 || number->printed_series != NULL);
+        else
+            assert_true(number->value > 0.0);
+    }
+}
+
+/* What a panel says already is not repeated in its legend. */
+static void legends_name_what_differs(void **state) {
+    (void)state;
+    assert_int_equal(carom("bench papers --quick --only kdet2017-table1 -o legend -q"), CLI_OK);
+    read_file("legend/kdet2017-table1.svg", text, sizeof(text));
+    assert_non_null(strstr(text, ">Cloth on Buddha</text>"));
+    assert_null(strstr(text, ">1 thread"));
+    assert_null(strstr(text, ">all threads"));
+    assert_non_null(strstr(text, ">kDet, as printed</text>"));
+    for (const char *at = text; (at = strstr(at, "<text x=\"")) != NULL; ++at) {
+        char words[128] = "";
+        double x = strtod(at + 9, NULL), width = strtod(strstr(text, "width=\"") + 7, NULL);
+        if (strstr(at, "text-anchor") != NULL && strstr(at, "text-anchor") < strchr(at, '>'))
+            continue;
+        assert_int_equal(sscanf(strchr(at, '>') + 1, "%127[^<]", words), 1);
+        assert_true(x + page_text_width(words) <= width); /* nothing is cut off */
+    }
+}
+
 static void definitions_fit(void **state) {
     (void)state;
     assert_true(for_all_figures(check_definition) >= 16);
+    for_all_figures(check_numbers);
 }
 
 /* ---- The files ------------------------------------------------------------------------------- */
@@ -93,6 +125,17 @@ static void check_table(const papers_figure *figure) {
     assert_true(rows >= 2);
 }
 
+/* Takes the bytes of pictures out of the text, whose base64 may hold any word. */
+static void drop_pictures(void) {
+    static const char mark[] = "base64,";
+    for (char *at = text; (at = strstr(at, mark)) != NULL;) {
+        at += sizeof(mark) - 1;
+        char *end = strchr(at, '"');
+        assert_non_null(end);
+        memmove(at, end, strlen(end) + 1);
+    }
+}
+
 static void check_picture(const papers_figure *figure) {
     char name[128];
     snprintf(name, sizeof(name), "out/%s.svg", figure->name);
@@ -101,6 +144,7 @@ static void check_picture(const papers_figure *figure) {
     int drawn = check_xml(text, "polyline");
     for (const char *bars = text; (bars = strstr(bars, "<g fill=")) != NULL; ++bars) ++drawn;
     assert_true(drawn >= (int)count_panels(figure));
+    drop_pictures();
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "inf\""));
 }
@@ -131,6 +175,26 @@ static void one_figure_or_paper_is_chosen(void **state) {
                      0);
     assert_int_equal(carom("bench papers --quick --only loi2010 -o paper -q"), CLI_OK);
     assert_int_equal(shell("test $(ls paper/*.csv | grep -c loi2010) = 4"), 0);
+    /* A second figure is added to the page; one that is measured anew replaces its section. */
+    assert_int_equal(carom("bench papers --quick --only kdet2017-fig9-left -o one"), CLI_OK);
+    assert_said("ours/printed");
+    assert_said("1 thread: total of a frame, beside kDet, 20000 polygons");
+    assert_said(" s in all\n");
+    assert_int_equal(carom("bench papers --quick --only loi2010-fig12 -o one -q"), CLI_OK);
+    read_file("one/index.html", text, sizeof(text));
+    const char *first = strstr(text, "<h2>loi2010-fig12</h2>");
+    const char *second = strstr(text, "<h2>kdet2017-fig9-left</h2>");
+    assert_true(first != NULL && second != NULL && first < second);
+    assert_null(strstr(first + 1, "<h2>loi2010-fig12</h2>"));
+    assert_non_null(strstr(second, "<th>ours / printed"));
+    assert_int_equal(carom("bench papers --quick --only loi2010-fig12 --only kim1997 -o both -q"),
+                     CLI_OK);
+    assert_int_equal(shell("test \"$(ls both/*.csv | tr '\\n' ' ')\" = 'both/kim1997-fig1.csv "
+                           "both/loi2010-fig12.csv ' || ls both | grep -q papers_device"),
+                     0);
+    assert_int_equal(carom("bench papers --quick --only loi2010 --only nothing -o both"),
+                     CLI_USAGE);
+    assert_said("no figure 'nothing'");
     assert_int_equal(carom("bench papers --list"), CLI_OK);
     assert_said("weller2009-fig9b");
     assert_int_equal(carom("bench --list"), CLI_OK);
@@ -274,6 +338,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(definitions_fit),
                                        cmocka_unit_test(every_figure_has_its_files),
                                        cmocka_unit_test(one_figure_or_paper_is_chosen),
+                                       cmocka_unit_test(legends_name_what_differs),
                                        cmocka_unit_test(misuse_is_named),
                                        cmocka_unit_test(recorded_rows_fit),
                                        cmocka_unit_test(linear_axes_have_round_numbers),

@@ -95,7 +95,7 @@ static void points_move_by_the_written_formula(void **state) {
         sum = sum + z;
         sum = sum + pose.t.x;
         assert_true(q.x == sum);
-        hash = test_hash(&q, sizeof(q), hash);
+        hash = test_hash_numbers(&q, sizeof(q), "8", hash);
     }
     assert_int_equal(test_malloc_count(), mallocs);
     test_golden("geom.txt", "pose", hash);
@@ -113,6 +113,12 @@ static void matrices_become_the_pose_they_came_from(void **state) {
         double m[12];
         for (int k = 0; k < 12; ++k) m[k] = k % 4 < 3 ? f.r[3 * (k / 4) + k % 4] : (&f.t.x)[k / 4];
         assert_ok(context, carom_pose_from_matrix(context, m, &back));
+        double both[2][16] = {{0}};
+        carom_pose many[2];
+        for (int k = 0; k < 2; ++k) memcpy(both[k], m, sizeof(m)), both[k][15] = 1.0;
+        assert_ok(context, carom_pose_from_matrices(context, both[0], 4, 2, many));
+        assert_memory_equal(&many[0], &back, sizeof(back));
+        assert_memory_equal(&many[1], &back, sizeof(back));
         carom_frame g = carom_frame_make(&back);
         for (int k = 0; k < 9; ++k) assert_true(fabs(f.r[k] - g.r[k]) < 3e-15);
         assert_true(g.t.x == f.t.x && g.t.y == f.t.y && g.t.z == f.t.z);
@@ -142,6 +148,17 @@ static void matrices_that_are_no_rotations_are_refused(void **state) {
         m[k] = k % 2 == 0 ? (double)NAN : (double)INFINITY;
         assert_fails(context, carom_pose_from_matrix(context, m, &pose), CAROM_BAD_INPUT, "finite");
     }
+    double three[3][12], four[2][16] = {{0}};
+    carom_pose poses[3] = {0};
+    for (int k = 0; k < 3; ++k) memcpy(three[k], unit, sizeof(unit));
+    three[2][5] = 2.0;
+    assert_fails(context, carom_pose_from_matrices(context, three[0], 3, 3, poses), CAROM_BAD_INPUT,
+                 "matrix 2: the left three columns are no rotation");
+    assert_true(poses[1].t.z == 7.0 && poses[2].q.w == 0.0);
+    for (int k = 0; k < 2; ++k) memcpy(four[k], unit, sizeof(unit));
+    four[0][15] = 1.0;
+    assert_fails(context, carom_pose_from_matrices(context, four[0], 4, 2, poses), CAROM_BAD_INPUT,
+                 "matrix 1: the last row");
     double rounded[12] = {0.8660254, -0.5, 0, 1, 0.5, 0.8660254, 0, 2, 0, 0, 1, 3};
     assert_ok(context, carom_pose_from_matrix(context, rounded, &pose));
     carom_context_destroy(context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that were cut short: every prefix of a valid file of every format that is read is refused
- * with a message that names the file and the place, or is complete by the format's own rule, which
- * docs/formats.md gives. The rules here are written anew, from that page. */
+ * with a message that names the file and the position, or is complete by the format's own rule,
+ * which docs/formats.md gives. The rules here are written anew, from that page. */
 #define _DEFAULT_SOURCE /* mkstemps */
 #include <ctype.h>
 #include <stdio.h>
@@ -11,9 +11,11 @@
 
 #include "cli/gas_files.h"
 #include "cli/urdf.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
-static carom_context *context;
+TEST_CONTEXT(1)
+
 static char message[1024];
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
@@ -66,8 +68,8 @@ static bool is_complete(const sample *s, size_t n) {
     return false;
 }
 
-/* FILE:12, line 12 or byte 12; or that there is nothing to place. */
-static bool has_place(const char *name) {
+/* FILE:12, line 12 or byte 12; or that there is nothing to point at. */
+static bool has_position(const char *name) {
     const char *at = strstr(message, name);
     if (at == NULL) return false;
     at += strlen(name);
@@ -93,8 +95,8 @@ static void check_prefix(const sample *s, size_t n) {
         fail_msg("%s: the first %zu of %zu bytes are accepted", s->name, n, s->size);
     if (status != CAROM_OK && n == s->size)
         fail_msg("%s: whole, and refused: %s", s->name, message);
-    if (status != CAROM_OK && !has_place(s->name))
-        fail_msg("%s: the first %zu of %zu bytes: no place in \"%s\"", s->name, n, s->size,
+    if (status != CAROM_OK && !has_position(s->name))
+        fail_msg("%s: the first %zu of %zu bytes: no position in \"%s\"", s->name, n, s->size,
                  message);
 }
 
@@ -153,11 +155,9 @@ static void meshes_are_whole(void **state) {
     for (size_t i = 0; i < COUNT_OF(formats); ++i)
         for (size_t k = 0; k < COUNT_OF(shapes); ++k) {
             carom_shape_def def = {.shape = shapes[k], .detail = k == 0 ? 0 : 12};
-            carom_mesh *mesh;
             carom_mesh_view view;
             carom_bytes bytes = {0};
-            assert_ok(context, carom_shape_make(context, &def, &mesh));
-            assert_ok(context, carom_mesh_get_view(mesh, &view));
+            carom_mesh *mesh = shape_mesh(context, &def, &view);
             float *rounded = malloc(3 * view.vertex_count * sizeof(*rounded));
             for (uint64_t v = 0; v < 3 * view.vertex_count; ++v)
                 rounded[v] = (float)((const double *)view.positions)[v];
@@ -206,10 +206,8 @@ static void compressed_meshes_are_whole(void **state) {
     assert_true(file >= 0);
     close(file);
     carom_shape_def def = {.shape = CAROM_SHAPE_TORUS, .detail = 8};
-    carom_mesh *mesh;
     carom_mesh_view view;
-    assert_ok(context, carom_shape_make(context, &def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &def, &view);
     carom_status status = carom_mesh_save(context, &view, CAROM_MESH_FORMAT_GUESS, path);
     carom_mesh_destroy(mesh);
     if (status == CAROM_OK) {
@@ -264,14 +262,12 @@ static carom_status read_tree(const char *bytes, size_t size, const char *name) 
 
 static void packings_and_trees_are_whole(void **state) {
     (void)state;
-    carom_mesh *mesh;
     carom_packing *packing;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CONE, .detail = 9};
     carom_mesh_view view;
     carom_packing_def def = {.mesh = &view, .count = 20};
     carom_bytes bytes = {0};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     assert_ok(context, carom_packing_create(context, &def, &packing));
     assert_ok(context,
               carom_packing_save_memory(context, packing, CAROM_PACKING_FORMAT_PLY, &bytes));
@@ -443,18 +439,6 @@ static void robots_are_whole(void **state) {
                "\xEF\xBB\xBF<robot name=\"r\"><group name=\"g\"/>\n<disable_collisions "
                "link1=\"base\" link2=\"hand\" reason=\"x\"/><disable_collisions link1='arm' "
                "link2='hand'></disable_collisions></robot>\n");
-}
-
-static int set_up(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
 }
 
 int main(void) {

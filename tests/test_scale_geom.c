@@ -403,6 +403,7 @@ static void test_reports(void **state) {
 }
 
 int main(void) {
+    if (!test_has_long_double()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_predicates),
         cmocka_unit_test(test_distances),  cmocka_unit_test(test_boxes),

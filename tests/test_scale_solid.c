@@ -270,8 +270,8 @@ static bool far_below(number small, number large) {
 }
 
 /* How many pairs of triangles meet, and the least squared distance where none do. */
-static uint64_t count_meeting(const pair *p, ratio *least) {
-    uint64_t meeting = 0;
+static uint64_t count_intersecting(const pair *p, ratio *least) {
+    uint64_t intersecting = 0;
     long double reach = HUGE_VALL;
     *least = ratio_of(number_of(0.0), number_power(0));
     for (uint32_t i = 0; i < p->a.faces; ++i) {
@@ -281,10 +281,10 @@ static uint64_t count_meeting(const pair *p, ratio *least) {
         for (uint32_t j = 0; j < p->b.faces; ++j) {
             for (int k = 0; k < 3; ++k) cb[k] = p->b.point[p->b.corners[3 * j + k]];
             long double gap = exact_box_gap(ca, 3, cb, 3);
-            if (gap > 0 && (meeting > 0 || gap * (1 - 1e-9L) > reach)) continue;
+            if (gap > 0 && (intersecting > 0 || gap * (1 - 1e-9L) > reach)) continue;
             exact_triangle tb = exact_triangle_of(cb);
             ratio squared = exact_triangles(&ta, &tb);
-            meeting += ratio_sign(squared) == 0;
+            intersecting += ratio_sign(squared) == 0;
             if (reach == HUGE_VALL || ratio_compare(squared, *least) < 0) {
                 *least = squared;
                 number root = number_sqrt(number_div(squared.top, squared.bottom, 80), 64);
@@ -293,7 +293,7 @@ static uint64_t count_meeting(const pair *p, ratio *least) {
             }
         }
     }
-    return meeting;
+    return intersecting;
 }
 
 static bool surfaces_meet(const pair *p) {
@@ -443,9 +443,9 @@ static void check_force(scale_case *c, const pair *p, const scale_overlap *truth
 
 static void check_contact(scale_case *c, const pair *p, const carom_solid_result *o) {
     ratio least;
-    uint64_t meeting = count_meeting(p, &least);
-    scale_expect(c, o->pairs == meeting, "%" PRIu64 " pairs meet, right %" PRIu64 " (%s)", o->pairs,
-                 meeting, p->what);
+    uint64_t intersecting = count_intersecting(p, &least);
+    scale_expect(c, o->pairs == intersecting, "%" PRIu64 " pairs meet, right %" PRIu64 " (%s)",
+                 o->pairs, intersecting, p->what);
     if (o->relation != CAROM_RELATION_APART) {
         scale_expect(c, o->distance == 0.0, "distance %g (%s)", o->distance, p->what);
         return;
@@ -714,6 +714,7 @@ static void test_winding_everywhere(void **state) {
 }
 
 int main(void) {
+    if (!test_has_long_double()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ordinary), cmocka_unit_test(test_scales),
         cmocka_unit_test(test_ratios),   cmocka_unit_test(test_offsets),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs, distances, closest points, winding numbers and crowding of soups, at every scale, size
+/* Pairs, distances, closest points, winding numbers and density of soups, at every scale, size
  * ratio and distance from the origin, against integers and rational numbers. One thread. */
 #include <float.h>
 #include <inttypes.h>
@@ -439,10 +439,10 @@ static void winding(scale_case *c) {
     carom_soup_destroy(s);
 }
 
-/* ---- how crowded ----------------------------------------------------------------------------- */
+/* ---- how dense ------------------------------------------------------------------------------- */
 
 /* The same counts for a copy that is scaled and moved without rounding. */
-static void crowding(scale_case *c) {
+static void density(scale_case *c) {
     scale_soup soup, moved;
     carom_kfree k_soup, k_moved;
     carom_numbers counts = {0}, counts_moved = {0};
@@ -504,16 +504,17 @@ static void test_winding(void **state) {
     scale_run("soup-winding", winding, 300, LONGER);
 }
 
-static void test_crowding(void **state) {
+static void test_density(void **state) {
     (void)state;
-    scale_run("soup-crowding", crowding, 300, LONGER);
+    scale_run("soup-density", density, 300, LONGER);
 }
 
 int main(void) {
+    if (!test_has_long_double()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_self),     cmocka_unit_test(test_cross),
         cmocka_unit_test(test_distance), cmocka_unit_test(test_closest),
-        cmocka_unit_test(test_winding),  cmocka_unit_test(test_crowding),
+        cmocka_unit_test(test_winding),  cmocka_unit_test(test_density),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

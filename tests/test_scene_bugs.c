@@ -12,10 +12,9 @@ static const carom_scene_object_def ball = {
 
 static int set_up(void **state) {
     (void)state;
-    carom_context_def def = {.allocator = test_allocator(&bugs_memory), .threads = 1};
     const carom_scene_object_def balls[2] = {ball, ball};
-    return carom_context_create(&def, &context) != CAROM_OK ||
-           carom_scene_create(context, NULL, &scene) != CAROM_OK ||
+    context = bugs_context();
+    return carom_scene_create(context, NULL, &scene) != CAROM_OK ||
            carom_scene_add(context, scene, balls, 2, NULL) != CAROM_OK ||
            carom_scene_step(context, scene, NULL, NULL, NULL) != CAROM_OK;
 }

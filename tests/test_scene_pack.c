@@ -6,35 +6,21 @@
 
 #include "scene/scene.h"
 #include "tests/support/scene.h"
+#include "tests/support/shapes.h"
 
 /* Bounds of volumes hold up to this part of them (pack.h); other numbers have rounding errors. */
 #define SLACK 1e-9
 
-static carom_context *context;
-static scene_things things;
-
-static int set_up(void **state) {
-    (void)state;
-    context = test_context(2);
-    scene_things_make(context, &things);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    scene_things_free(&things);
-    carom_context_destroy(context);
-    return 0;
-}
+SCENE_THINGS(2)
 
 /* What the exact engines say of two objects, of which b is moved. */
-static scene_answer ask_moved(const carom_scene_object_def *a, const carom_scene_object_def *b,
-                              carom_vec3 along, double by) {
+static scene_answer query_moved(const carom_scene_object_def *a, const carom_scene_object_def *b,
+                                carom_vec3 along, double by) {
     carom_scene_object_def moved = *b;
     moved.pose.t.x += along.x * by;
     moved.pose.t.y += along.y * by;
     moved.pose.t.z += along.z * by;
-    return scene_ask(context, a, &moved, 0.0);
+    return scene_oracle_query(context, a, &moved, 0.0);
 }
 
 static bool overlap(const scene_answer *answer) {
@@ -50,12 +36,12 @@ static void check_contact(const carom_scene_contact *c, const carom_scene_object
         assert_true(exact->relation == CAROM_RELATION_APART && c->distance > 0.0);
         assert_true(fabs(exact->distance - c->distance) <= c->error + SLACK);
     } else if (c->relation == CAROM_RELATION_TOUCHING) { /* open */
-        scene_answer moved = ask_moved(a, b, c->normal, c->error + SLACK);
+        scene_answer moved = query_moved(a, b, c->normal, c->error + SLACK);
         assert_true(exact->distance <= c->error + SLACK && !overlap(&moved));
         assert_true(c->distance == 0.0 && c->depth == 0.0);
     } else {
-        scene_answer out = ask_moved(a, b, c->normal, c->depth + SLACK);
-        scene_answer in = ask_moved(a, b, c->normal, fmax(c->depth - c->error - SLACK, 0.0));
+        scene_answer out = query_moved(a, b, c->normal, c->depth + SLACK);
+        scene_answer in = query_moved(a, b, c->normal, fmax(c->depth - c->error - SLACK, 0.0));
         assert_true(overlap(exact) && c->depth > 0.0 && c->error < c->depth + SLACK);
         assert_true(!overlap(&out) && overlap(&in));
     }
@@ -84,7 +70,7 @@ static void contacts_hold_for_the_solids(void **state) {
         carom_scene_contacts contacts = {0};
         assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
         assert_valid(carom_scene_validate(scene));
-        scene_answer answer = scene_ask(context, &exact[0], &exact[1], reach);
+        scene_answer answer = scene_oracle_query(context, &exact[0], &exact[1], reach);
         if (contacts.count == 0) {
             ++none;
             assert_true(!answer.in_contact);
@@ -109,13 +95,11 @@ static void contacts_hold_for_the_solids(void **state) {
 /* A small packing in a large one, which trees can say for certain. */
 static void known_contacts(void **state) {
     (void)state;
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_packing *packing;
     carom_tree *tree;
     carom_shape_def shape = {.shape = CAROM_SHAPE_SPHERE, .detail = 2, .size = 0.05};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     carom_packing_def pack = {.mesh = &view, .count = 50};
     assert_ok(context, carom_packing_create(context, &pack, &packing));
     assert_ok(context, carom_tree_create(context, &(carom_tree_def){.packing = packing}, &tree));

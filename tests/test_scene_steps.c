@@ -215,8 +215,8 @@ static void any_history_gives_the_contacts_of_a_new_scene(void **state) {
     carom_context_destroy(other);
 }
 
-/* Steps that ask nothing: nothing moved, or things that are far apart. */
-static void only_what_moved_is_asked(void **state) {
+/* Steps that test nothing: nothing moved, or things that are far apart. */
+static void only_what_moved_is_tested(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     course *c = begin(1, context);
@@ -231,7 +231,7 @@ static void only_what_moved_is_asked(void **state) {
     assert_ok(context, carom_context_get_work(context, &work));
     assert_true(info.asked == 0 && work.candidates == 0);
     assert_true(info.contacts == c->contacts.count && c->begun.count == 0 && c->ended.count == 0);
-    /* One object moves a little: at most its pairs are asked. */
+    /* One object moves a little: at most its pairs are tested. */
     uint32_t id = c->contacts.data[0].a, own = 0;
     carom_pose pose = c->objects[id].pose;
     pose.t.x += 1e-3;
@@ -258,7 +258,7 @@ static bool stop(void *user, const char *what, double fraction) {
     return ++s->calls == s->at;
 }
 
-/* Every step is cancelled at many places, and then done: the contacts and what began and
+/* Every step is cancelled at many calls, and then done: the contacts and what began and
  * ended are as if nothing had happened, also when an id is used again in between. */
 static void cancelled_steps_lose_nothing(void **state) {
     (void)state;
@@ -339,7 +339,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_history_gives_the_contacts_of_a_new_scene),
-        cmocka_unit_test(only_what_moved_is_asked),
+        cmocka_unit_test(only_what_moved_is_tested),
         cmocka_unit_test(cancelled_steps_lose_nothing),
         cmocka_unit_test(small_buffers_are_filled),
     };

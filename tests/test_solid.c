@@ -4,21 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
-static carom_context *context;
-
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int free_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
+TEST_CONTEXT(1)
 
 static void assert_near(const char *what, double found, double expected, double most) {
     if (!(fabs(found - expected) <= most))
@@ -183,11 +172,11 @@ static void shells_and_cavities_are_solids(void **state) {
     assert_near("the volume", info.volume, 1000 - 216 + 8 + 1, 0);
     double cx = (1000 * 5.0 - 216 * 5.0 + 8 * 5.0 + 20.5) / info.volume;
     assert_near("the centroid", info.centroid.x, cx, 1e-14);
-    const double places[][2] = {{0.5, 1}, {3, 0}, {4.5, 1}, {7.5, 0.875}, {15, 0}, {20, 1}};
-    for (size_t i = 0; i < COUNT_OF(places); ++i) {
-        double t = places[i][0];
+    const double probes[][2] = {{0.5, 1}, {3, 0}, {4.5, 1}, {7.5, 0.875}, {15, 0}, {20, 1}};
+    for (size_t i = 0; i < COUNT_OF(probes); ++i) {
+        double t = probes[i][0];
         carom_solid_result o = overlap_of(shells, probe, (carom_pose){.t = {t, t, t}});
-        assert_near("a probe's share", o.volume, places[i][1], 1e-15);
+        assert_near("a probe's share", o.volume, probes[i][1], 1e-15);
     }
     carom_solid_result o = overlap_of(shells, probe, (carom_pose){.t = {3, 3, 2.5}});
     assert_int_equal(o.relation, CAROM_RELATION_APART); /* in the cavity */
@@ -216,16 +205,6 @@ static void shells_and_cavities_are_solids(void **state) {
 }
 
 /* ---- force ----------------------------------------------------------------------------------- */
-
-static carom_solid *shape_solid(const carom_shape_def *def) {
-    carom_mesh *mesh;
-    carom_mesh_view view;
-    assert_ok(context, carom_shape_make(context, def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    carom_solid *solid = prepare(&view, false);
-    carom_mesh_destroy(mesh);
-    return solid;
-}
 
 /* Cubes whose faces lie in one another: the volume has a kink, of which the force is the mean. */
 static void cubes_push_straight(void **state) {
@@ -292,7 +271,8 @@ static void force_and_torque_are_derivatives(void **state) {
     (void)state;
     carom_shape_def torus = {.shape = CAROM_SHAPE_TORUS, .detail = 24};
     carom_shape_def intersection = {.shape = CAROM_SHAPE_KNOT, .detail = 96, .ratio = 0.2};
-    carom_solid *a = shape_solid(&torus), *b = shape_solid(&intersection);
+    carom_solid *a = shape_solid(context, &torus, false),
+                *b = shape_solid(context, &intersection, false);
     carom_random random = {5};
     for (int i = 0; i < 10; ++i) {
         carom_pose p = {.q.w = 1,
@@ -338,7 +318,7 @@ static void force_and_torque_are_derivatives(void **state) {
 static void the_same_bytes_for_any_number_of_threads(void **state) {
     (void)state;
     carom_shape_def shape = {.shape = CAROM_SHAPE_KNOT, .detail = 2048};
-    carom_solid *a = shape_solid(&shape);
+    carom_solid *a = shape_solid(context, &shape, false);
     carom_pose pose = {.q.w = 0.9, .q.x = 0.2, .q.y = -0.3, .q.z = 0.1, .t = {0.1, 0.05, -0.2}};
     carom_solid_result expected;
     carom_solid_patches patches[2] = {{0}, {0}};
@@ -369,7 +349,7 @@ static void nothing_is_allocated_once_warm(void **state) {
     (void)state;
     carom_context *two = test_context(2);
     carom_shape_def shape = {.shape = CAROM_SHAPE_KNOT, .detail = 1024};
-    carom_solid *a = shape_solid(&shape);
+    carom_solid *a = shape_solid(context, &shape, false);
     carom_pose pose = {.q.w = 0.9, .q.x = 0.2, .q.y = -0.3, .q.z = 0.1, .t = {0.1, 0.05, -0.2}};
     carom_solid_result o;
     /* A worker that comes too late for the first queries takes its scratch later. */
@@ -515,5 +495,5 @@ int main(void) {
         cmocka_unit_test(meshes_that_are_no_solids_are_refused),
         cmocka_unit_test(odd_meshes_say_what_they_are),
     };
-    return cmocka_run_group_tests(tests, make_context, free_context);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -8,30 +8,23 @@
 #include <string.h>
 
 #include "tests/support/models.h"
+#include "tests/support/shapes.h"
 #include "tests/support/solids.h"
+#include "tests/support/test.h"
 
 #define LATTICES 2000 /* pairs of solids, three poses each */
 #define SHAPES   400
 #define MOST     64u /* queries of a batch */
 
-static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
+TEST_BACKENDS
+
 static uint64_t compared, overlapping, one_sided;
 
-static int set_up(void **state) {
-    (void)state;
-    cpu = test_context(2);
-    cuda = test_context_cuda(2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
+static int report(void **state) {
     print_message("%llu overlaps compared, %llu with volume, %llu one-sided\n",
                   (unsigned long long)compared, (unsigned long long)overlapping,
                   (unsigned long long)one_sided);
-    carom_context_destroy(cpu);
-    carom_context_destroy(cuda);
-    return 0;
+    return tear_down(state);
 }
 
 /* ---- both backends --------------------------------------------------------------------------- */
@@ -125,11 +118,9 @@ static both make_shape(carom_random *random, double size) {
         CAROM_SHAPE_CYLINDER, CAROM_SHAPE_CONE,  CAROM_SHAPE_KNOT,  CAROM_SHAPE_CHAZELLE,
         CAROM_SHAPE_CHAIN,    CAROM_SHAPE_SHARDS};
     carom_shape_def def = {.shape = shapes[carom_random_next(random) % 10], .size = size};
-    carom_mesh *mesh;
     carom_mesh_view view = {0};
     carom_solid_def solid_def = {.mesh = &view};
-    assert_ok(cpu, carom_shape_make(cpu, &def, &mesh));
-    assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(cpu, &def, &view);
     both solid = make(&solid_def);
     carom_mesh_destroy(mesh);
     return solid;
@@ -347,5 +338,5 @@ int main(void) {
         cmocka_unit_test(poses_of_the_truth_have_the_same_bytes),
         cmocka_unit_test(what_is_not_there_is_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, report);
 }

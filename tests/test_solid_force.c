@@ -3,21 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/support/campaign.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
-static carom_context *context;
+TEST_CONTEXT(1)
 
 static carom_solid *make(carom_shape shape, uint64_t detail, double size) {
     carom_shape_def def = {.shape = shape, .detail = detail, .size = size};
-    carom_mesh *mesh;
-    carom_mesh_view view = {0};
-    carom_solid_def solid_def = {.mesh = &view};
-    carom_solid *solid;
-    assert_ok(context, carom_shape_make(context, &def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_solid_create(context, &solid_def, &solid));
-    carom_mesh_destroy(mesh);
-    return solid;
+    return shape_solid(context, &def, false);
 }
 
 static double volume_at(const carom_solid *a, const carom_solid *b, const carom_pose *pose) {
@@ -74,7 +68,7 @@ static void force_and_torque_are_derivatives(void **state) {
     carom_random random = {1};
     uint64_t in_contact = 0;
     double h = 0x1p-13; /* truncation h^2, rounding 1e-15 / h */
-    for (uint64_t i = 0; i < (getenv("CAROM_LONG") != NULL ? 1000 : 60); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 1000 : 60); ++i) {
         const carom_solid *a = solids[carom_random_next(&random) % COUNT_OF(solids)];
         const carom_solid *b = solids[carom_random_next(&random) % COUNT_OF(solids)];
         carom_pose pose = {{carom_random_normal(&random), carom_random_normal(&random),
@@ -133,22 +127,10 @@ static void spheres_push_as_balls_do(void **state) {
     carom_solid_destroy(sphere);
 }
 
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(force_and_torque_are_derivatives),
         cmocka_unit_test(spheres_push_as_balls_do),
     };
-    return cmocka_run_group_tests_name("solid_force", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_force", tests, set_up, tear_down);
 }

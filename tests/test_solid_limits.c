@@ -1,36 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlaps at the edge of what doubles can hold, against the oracle: copies a hair apart, needles,
- * far places; every way in which two small solids can touch; meshes that wind twice. One thread. */
+ * far positions; every way in which two small solids can touch; meshes that wind twice. One thread.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/campaign.h"
+#include "tests/support/shapes.h"
 #include "tests/support/solid_check.h"
+#include "tests/support/test.h"
 
-static carom_context *context;
+TEST_CONTEXT(1)
+
 static solid_mesh a, b;
-
-static bool is_long(void) {
-    return getenv("CAROM_LONG") != NULL;
-}
-
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
-}
-
-static const char *name_of(const char *test, uint64_t i) {
-    static char name[128];
-    snprintf(name, sizeof(name), "%s %llu: %s and %s", test, (unsigned long long)i, a.kind, b.kind);
-    return name;
-}
 
 static void make_shape(carom_shape shape, uint64_t detail, solid_mesh *mesh) {
     carom_shape_def def = {.shape = shape, .detail = detail};
-    carom_mesh *made;
     carom_mesh_view view;
-    assert_ok(context, carom_shape_make(context, &def, &made));
-    assert_ok(context, carom_mesh_get_view(made, &view));
+    carom_mesh *made = shape_mesh(context, &def, &view);
     assert_true(view.vertex_count <= SOLID_MOST_VERTICES && view.face_count <= SOLID_MOST_FACES);
     mesh->kind = carom_shape_name(shape);
     mesh->vertices = (uint32_t)view.vertex_count;
@@ -44,7 +33,7 @@ static void make_shape(carom_shape shape, uint64_t detail, solid_mesh *mesh) {
 }
 
 static void make_any_shape(carom_random *random, solid_mesh *mesh) {
-    switch (below(random, 5)) {
+    switch (test_below(random, 5)) {
     case 0:
         make_shape(CAROM_SHAPE_SPHERE, 2, mesh);
         break;
@@ -64,7 +53,7 @@ static void make_any_shape(carom_random *random, solid_mesh *mesh) {
 
 static void solids_in_any_pose_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 500 : TEST_CASES(40)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 500 : TEST_CASES(40)); ++i) {
         carom_random random = {1000 + i};
         make_any_shape(&random, &a);
         make_any_shape(&random, &b);
@@ -72,38 +61,35 @@ static void solids_in_any_pose_overlap_as_they_should(void **state) {
                             carom_random_normal(&random), carom_random_normal(&random)},
                            {0.7 * carom_random_normal(&random), 0.7 * carom_random_normal(&random),
                             0.7 * carom_random_normal(&random)}};
-        solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("any pose", i));
+        solid_check(context, &a, NULL, &b, &pose, 1e-6, solid_case(&a, &b, "any pose", i));
     }
 }
 
 static void copies_a_hair_apart_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 400 : TEST_CASES(40)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 400 : TEST_CASES(40)); ++i) {
         carom_random random = {2000 + i};
         make_any_shape(&random, &a);
         b = a;
-        double far = ldexp(1.0, -10 - (int)below(&random, 42));
+        double far = ldexp(1.0, -10 - (int)test_below(&random, 42));
         carom_pose pose = {0};
         if (i % 3 != 0) pose.t.x = far * carom_random_normal(&random);
         if (i % 3 != 1) pose.t.y = far * carom_random_normal(&random);
         if (i % 4 == 2) pose.t.z = far;
         if (i % 5 == 4) pose.q.w = 1.0, pose.q.x = far;
         /* planes that are so near cross in lines known to 2^-48 of the distance only */
-        solid_check(context, &a, NULL, &b, &pose, 1e-6 + 0x1p-48 / far, name_of("hair", i));
+        solid_check(context, &a, NULL, &b, &pose, 1e-6 + 0x1p-48 / far,
+                    solid_case(&a, &b, "hair", i));
     }
 }
 
 /* Every coordinate goes to one of its neighbours, or stays. */
 static void corners_a_bit_off_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 1000 : TEST_CASES(80)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 1000 : TEST_CASES(80)); ++i) {
         carom_random random = {3000 + i};
-        do {
-            solid_make_random(&random, &a);
-        } while (a.faces > 50);
-        do {
-            solid_make_random(&random, &b);
-        } while (b.faces > 50);
+        solid_make_small(&random, 50, &a);
+        solid_make_small(&random, 50, &b);
         if (i % 2 == 0) b = a;
         const double off[3] = {1, 1, 1};
         solid_move(&a, off); /* zero has neighbours too small for the oracle */
@@ -111,51 +97,47 @@ static void corners_a_bit_off_overlap_as_they_should(void **state) {
         for (uint32_t k = 0; k < 3 * b.vertices; ++k) {
             double *x = &b.xyz[k / 3][k % 3];
             if (*x == 0.0) *x = 0x1p-50;
-            uint32_t way = below(&random, i % 4 < 2 ? 3 : 30);
+            uint32_t way = test_below(&random, i % 4 < 2 ? 3 : 30);
             if (way < 2) *x = nextafter(*x, way == 0 ? 100.0 : -100.0);
         }
-        solid_check(context, &a, NULL, &b, NULL, 1e-6, name_of("a bit off", i));
+        solid_check(context, &a, NULL, &b, NULL, 1e-6, solid_case(&a, &b, "a bit off", i));
     }
 }
 
 static void needles_and_flakes_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 3000 : TEST_CASES(200)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 3000 : TEST_CASES(200)); ++i) {
         carom_random random = {4000 + i};
-        do {
-            solid_make_random(&random, &a);
-        } while (a.faces > 50);
-        do {
-            solid_make_random(&random, &b);
-        } while (b.faces > 50);
+        solid_make_small(&random, 50, &a);
+        solid_make_small(&random, 50, &b);
         if (i % 3 == 0) b = a;
         double thin[3];
-        for (int k = 0; k < 3; ++k) thin[k] = ldexp(1.0, (int)below(&random, 24) - 12);
+        for (int k = 0; k < 3; ++k) thin[k] = ldexp(1.0, (int)test_below(&random, 24) - 12);
         for (uint32_t v = 0; v < a.vertices; ++v)
             for (int k = 0; k < 3; ++k) a.xyz[v][k] *= thin[k];
         if (i % 2 == 0)
-            for (int k = 0; k < 3; ++k) thin[k] = ldexp(1.0, (int)below(&random, 24) - 12);
+            for (int k = 0; k < 3; ++k) thin[k] = ldexp(1.0, (int)test_below(&random, 24) - 12);
         for (uint32_t v = 0; v < b.vertices; ++v)
             for (int k = 0; k < 3; ++k) b.xyz[v][k] *= thin[k];
-        solid_check(context, &a, NULL, &b, NULL, 1e-6, name_of("thin", i));
+        solid_check(context, &a, NULL, &b, NULL, 1e-6, solid_case(&a, &b, "thin", i));
     }
 }
 
 static void far_solids_overlap_as_they_should(void **state) {
     (void)state;
-    static const double places[] = {1e6, -0x1p30, 0x1p45, 1e3};
-    for (uint64_t i = 0; i < (is_long() ? 4000 : TEST_CASES(300)); ++i) {
+    static const double offsets[] = {1e6, -0x1p30, 0x1p45, 1e3};
+    for (uint64_t i = 0; i < (campaign_is_long() ? 4000 : TEST_CASES(300)); ++i) {
         carom_random random = {5000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
-        const double by[3] = {places[i % 4], places[i / 4 % 4], places[i / 16 % 4]};
+        const double by[3] = {offsets[i % 4], offsets[i / 4 % 4], offsets[i / 16 % 4]};
         carom_pose pose = {.t = {by[0], by[1], by[2]}}, near = {.t = {1, 2, 0}};
         solid_move(&a, by);
         if (i % 2 == 0) {
-            solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("far", i));
+            solid_check(context, &a, NULL, &b, &pose, 1e-6, solid_case(&a, &b, "far", i));
         } else {
             solid_move(&b, by);
-            solid_check(context, &a, NULL, &b, &near, 1e-6, name_of("far", i));
+            solid_check(context, &a, NULL, &b, &near, 1e-6, solid_case(&a, &b, "far", i));
         }
     }
 }
@@ -163,7 +145,7 @@ static void far_solids_overlap_as_they_should(void **state) {
 /* A part on the ground: two triangles that are millions of times its size. */
 static void small_parts_sink_into_large_faces(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 1000 : TEST_CASES(60)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 1000 : TEST_CASES(60)); ++i) {
         carom_random random = {10000 + i};
         double size = pow(10.0, (double)(i % 6)), half = 0.025;
         const double low[3] = {-size, -0.8 * size, -1}, high[3] = {size, size, 0};
@@ -182,48 +164,47 @@ static void small_parts_sink_into_large_faces(void **state) {
             pose.q.y = carom_random_normal(&random);
         }
         if (i % 2 == 0)
-            solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("ground", i));
+            solid_check(context, &a, NULL, &b, &pose, 1e-6, solid_case(&a, &b, "ground", i));
         else
-            solid_check(context, &b, &pose, &a, NULL, 1e-6, name_of("ground", i));
+            solid_check(context, &b, &pose, &a, NULL, 1e-6, solid_case(&a, &b, "ground", i));
     }
 }
 
 /* Faces without area, and corners that only their coordinates tell to be the same. */
 static void untidy_meshes_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 10000 : TEST_CASES(400)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 10000 : TEST_CASES(400)); ++i) {
         carom_random random = {8000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
         if (i % 3 == 0) b = a;
-        carom_pose pose = {.t = {below(&random, 5), below(&random, 5), below(&random, 3)}};
+        carom_pose pose = {
+            .t = {test_below(&random, 5), test_below(&random, 5), test_below(&random, 3)}};
         if (i % 5 == 0) pose.t = (carom_vec3){0, 0, 0};
-        if (i % 2 == 0) solid_slit(&random, &a, 1 + below(&random, 10));
-        if (i % 7 < 3) solid_slit(&random, &b, 1 + below(&random, 10));
+        if (i % 2 == 0) solid_slit(&random, &a, 1 + test_below(&random, 10));
+        if (i % 7 < 3) solid_slit(&random, &b, 1 + test_below(&random, 10));
         if (i % 11 < 4) solid_unweld(&a);
         if (i % 13 < 5) solid_unweld(&b);
-        solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("untidy", i));
+        solid_check(context, &a, NULL, &b, &pose, 1e-6, solid_case(&a, &b, "untidy", i));
     }
 }
 
 /* Turned, corners that split an edge leave it by a rounding: the slit opens. */
 static void open_slits_let_nothing_out(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 1000 : TEST_CASES(50)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 1000 : TEST_CASES(50)); ++i) {
         carom_random random = {9000 + i};
-        do {
-            solid_make_random(&random, &a);
-        } while (a.faces > 60);
-        do {
-            solid_make_random(&random, &b);
-        } while (b.faces > 60);
+        solid_make_small(&random, 60, &a);
+        solid_make_small(&random, 60, &b);
         if (i % 3 == 0) b = a;
-        solid_slit(&random, &a, 1 + below(&random, 10));
-        solid_slit(&random, &b, 1 + below(&random, 10));
+        solid_slit(&random, &a, 1 + test_below(&random, 10));
+        solid_slit(&random, &b, 1 + test_below(&random, 10));
         carom_pose pose = {
-            {1 + below(&random, 3), below(&random, 3), below(&random, 3), below(&random, 3)},
-            {below(&random, 5), below(&random, 5), below(&random, 3)}};
-        solid_check(context, &a, i % 2 == 0 ? &pose : NULL, &b, &pose, 1e-6, name_of("slit", i));
+            {1 + test_below(&random, 3), test_below(&random, 3), test_below(&random, 3),
+             test_below(&random, 3)},
+            {test_below(&random, 5), test_below(&random, 5), test_below(&random, 3)}};
+        solid_check(context, &a, i % 2 == 0 ? &pose : NULL, &b, &pose, 1e-6,
+                    solid_case(&a, &b, "slit", i));
     }
 }
 
@@ -256,26 +237,26 @@ static void small_solids_touch_in_every_way(void **state) {
     carom_random random = {6000};
     for (int one = 0; one < 5; ++one) {
         for (int other = 0; other < 5; ++other) {
-            for (int place = 0; place < 343; ++place, ++i) {
-                if (!is_long() && below(&random, 12) != 0) continue;
+            for (int step = 0; step < 343; ++step, ++i) {
+                if (!campaign_is_long() && test_below(&random, 12) != 0) continue;
                 make_small(one, &a);
                 make_small(other, &b);
-                solid_rotate(&b, below(&random, 24));
-                carom_pose pose = {.t = {place % 7 - 3, place / 7 % 7 - 3, place / 49 - 3}};
+                solid_rotate(&b, test_below(&random, 24));
+                carom_pose pose = {.t = {step % 7 - 3, step / 7 % 7 - 3, step / 49 - 3}};
                 carom_solid_result overlap =
-                    solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("touch", i));
+                    solid_check(context, &a, NULL, &b, &pose, 1e-6, solid_case(&a, &b, "touch", i));
                 ++seen[overlap.relation];
             }
         }
     }
-    for (int r = 0; r < CAROM_RELATION_COUNT; ++r) assert_true(seen[r] > 0 || !is_long());
+    for (int r = 0; r < CAROM_RELATION_COUNT; ++r) assert_true(seen[r] > 0 || !campaign_is_long());
 }
 
 /* ---- meshes that wind twice ------------------------------------------------------------------ */
 
 static void overlapping_shells_count_twice(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 2000 : TEST_CASES(150)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 2000 : TEST_CASES(150)); ++i) {
         carom_random random = {7000 + i};
         static solid_mesh more;
         solid_make_random(&random, &a);
@@ -285,13 +266,14 @@ static void overlapping_shells_count_twice(void **state) {
             static const uint32_t both[6] = {0, 1, 2, 2, 1, 0};
             more.vertices = 3;
             more.faces = 2;
-            for (uint32_t k = 0; k < 9; ++k) more.xyz[k / 3][k % 3] = below(&random, 12);
+            for (uint32_t k = 0; k < 9; ++k) more.xyz[k / 3][k % 3] = test_below(&random, 12);
             memcpy(more.corners, both, sizeof(both));
             solid_append(&a, &more);
         }
         solid_make_random(&random, &b);
         carom_mesh_view view_a = solid_view(&a), view_b = solid_view(&b);
-        carom_pose pose = {.t = {below(&random, 5), below(&random, 5), 0.5 * below(&random, 5)}};
+        carom_pose pose = {
+            .t = {test_below(&random, 5), test_below(&random, 5), 0.5 * test_below(&random, 5)}};
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
         carom_solid_result overlap;
         solid_truth truth;
@@ -307,29 +289,17 @@ static void overlapping_shells_count_twice(void **state) {
         double tolerance = solid_tolerance((double)truth.volume, info_x.volume, info_y.volume) +
                            1e-16 * fmin(info_x.area, info_y.area);
         if (!(fabs(overlap.volume - (double)truth.volume) <= tolerance))
-            fail_msg("%s: %.17g, not %.17g", name_of("twice", i), overlap.volume,
+            fail_msg("%s: %.17g, not %.17g", solid_case(&a, &b, "twice", i), overlap.volume,
                      (double)truth.volume);
         solid_truth with_itself;
         solid_oracle(&view_a, &view_a, &with_itself);
         /* the square of the winding number is itself just where that is 0 or 1 */
         bool winds = (double)(with_itself.volume - solid_oracle_volume(&view_a)) > 1e-12;
         if (winds && !(info_x.by_winding && overlap.by_winding))
-            fail_msg("%s: winds twice and does not say so", name_of("twice", i));
+            fail_msg("%s: winds twice and does not say so", solid_case(&a, &b, "twice", i));
         carom_solid_destroy(x);
         carom_solid_destroy(y);
     }
-}
-
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
 }
 
 int main(void) {
@@ -345,5 +315,5 @@ int main(void) {
         cmocka_unit_test(small_solids_touch_in_every_way),
         cmocka_unit_test(overlapping_shells_count_twice),
     };
-    return cmocka_run_group_tests_name("solid_limits", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_limits", tests, set_up, tear_down);
 }

@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/campaign.h"
 #include "tests/support/models.h"
+#include "tests/support/test.h"
 
-static carom_context *context;
-
-static bool is_long(void) {
-    return getenv("CAROM_LONG") != NULL;
-}
+TEST_CONTEXT(2)
 
 static FILE *open_truth(const char *name) {
     char path[1024];
@@ -118,7 +116,8 @@ static void every_closed_model_is_a_solid(void **state) {
         if (!cut(line, fields, 9)) continue;
         bool closed = atoi(fields[2]) != 0 && atoi(fields[3]) != 0;
         uint64_t triangles = strtoull(fields[1], NULL, 10);
-        if (!closed || (!is_long() && (triangles > 5000 || ++seen % (3 * CAROM_TEST_SHARE) != 0)))
+        if (!closed ||
+            (!campaign_is_long() && (triangles > 5000 || ++seen % (3 * CAROM_TEST_SHARE) != 0)))
             continue;
         check_model(fields[0], strtod(fields[7], NULL), self_pairs_of(pairs, fields[0]));
         ++checked;
@@ -129,19 +128,7 @@ static void every_closed_model_is_a_solid(void **state) {
     fclose(pairs);
 }
 
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(2);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_closed_model_is_a_solid)};
-    return cmocka_run_group_tests_name("solid_models", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_models", tests, set_up, tear_down);
 }

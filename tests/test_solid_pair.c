@@ -6,31 +6,32 @@
 #include <string.h>
 
 #include "solid/solid_pair_cpu.h"
+#include "tests/support/shapes.h"
 #include "tests/support/solid_check.h"
 #include "tests/support/solids.h"
 #include "tests/support/test.h"
 
-static carom_context *context;
+TEST_CONTEXT(1)
 
 /* Another function, so that the search calls it for each pair. */
-static void consider_one(const carom_solid_query *query, carom_solid_tally *tally,
+static void consider_one(const carom_solid_query *query, carom_solid_accumulator *acc,
                          const carom_solid_face *a, const carom_solid_face *b) {
-    carom_solid_consider(query, tally, a, b);
+    carom_solid_consider(query, acc, a, b);
 }
 
 /* Makes every zero positive: the first of equal numbers that is met stays. */
-static void clean_bounds(carom_solid_tally *tally) {
-    tally->low = carom_vec(tally->low.x + 0.0, tally->low.y + 0.0, tally->low.z + 0.0);
-    tally->high = carom_vec(tally->high.x + 0.0, tally->high.y + 0.0, tally->high.z + 0.0);
+static void clean_bounds(carom_solid_accumulator *acc) {
+    acc->low = carom_vec(acc->low.x + 0.0, acc->low.y + 0.0, acc->low.z + 0.0);
+    acc->high = carom_vec(acc->high.x + 0.0, acc->high.y + 0.0, acc->high.z + 0.0);
 }
 
-static carom_solid_tally search(carom_context *with, carom_solid_query query) {
-    carom_solid_tally tally;
+static carom_solid_accumulator search(carom_context *with, carom_solid_query query) {
+    carom_solid_accumulator acc;
     query.context = with;
-    carom_solid_tally_begin(&tally);
-    assert_ok(with, carom_solid_search(&query, &tally));
-    clean_bounds(&tally);
-    return tally;
+    carom_solid_accumulator_begin(&acc);
+    assert_ok(with, carom_solid_search(&query, &acc));
+    clean_bounds(&acc);
+    return acc;
 }
 
 typedef struct tried {
@@ -42,12 +43,12 @@ static void compare(const carom_solid_query *query, carom_context *const isas[CA
     carom_solid_query single = *query;
     single.consider = consider_one;
     assert_true(carom_solid_batch_can(query) && !carom_solid_batch_can(&single));
-    carom_solid_tally expected;
+    carom_solid_accumulator expected;
     for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
         if (isas[isa] == NULL) continue;
-        carom_solid_tally tally = search(isas[isa], *query);
+        carom_solid_accumulator acc = search(isas[isa], *query);
         expected = search(isas[isa], single);
-        assert_memory_equal(&tally, &expected, sizeof(tally));
+        assert_memory_equal(&acc, &expected, sizeof(acc));
     }
     ++t->searches;
     t->pairs += expected.pairs;
@@ -110,15 +111,7 @@ static void shapes_give_the_same_sums(void **state) {
     tried t = {0};
     carom_solid *solids[COUNT_OF(defs)];
     begin_all(isas);
-    for (size_t i = 0; i < COUNT_OF(defs); ++i) {
-        carom_mesh *mesh;
-        carom_mesh_view view;
-        assert_ok(context, carom_shape_make(context, &defs[i], &mesh));
-        carom_mesh_get_view(mesh, &view);
-        carom_solid_def def = {.mesh = &view, .complement = i == 5};
-        assert_ok(context, carom_solid_create(context, &def, &solids[i]));
-        carom_mesh_destroy(mesh);
-    }
+    for (size_t i = 0; i < COUNT_OF(defs); ++i) solids[i] = shape_solid(context, &defs[i], i == 5);
     for (int i = 0; i < TEST_CASES(40); ++i) {
         const carom_solid *a = solids[carom_random_next(&random) % (COUNT_OF(defs) - 1)];
         const carom_solid *b = solids[carom_random_next(&random) % COUNT_OF(defs)];
@@ -170,22 +163,10 @@ static void lattice_solids_give_the_same_sums(void **state) {
     end_all(isas);
 }
 
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_give_the_same_sums),
         cmocka_unit_test(lattice_solids_give_the_same_sums),
     };
-    return cmocka_run_group_tests_name("solid_pair", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_pair", tests, set_up, tear_down);
 }

@@ -4,33 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/support/campaign.h"
 #include "tests/support/solid_check.h"
+#include "tests/support/test.h"
 
-static carom_context *context;
+TEST_CONTEXT(1)
+
 static solid_mesh a, b;
-
-static bool is_long(void) {
-    return getenv("CAROM_LONG") != NULL;
-}
-
-static const char *name_of(const char *test, uint64_t i) {
-    static char name[128];
-    snprintf(name, sizeof(name), "%s %llu: %s and %s", test, (unsigned long long)i, a.kind, b.kind);
-    return name;
-}
-
-static carom_solid_result overlap_of(const carom_solid *x, const carom_pose *pose_x,
-                                     const carom_solid *y, const carom_pose *pose_y) {
-    carom_solid_result overlap;
-    assert_ok(context, carom_solid_overlap(context, x, pose_x, y, pose_y, NULL, &overlap));
-    return overlap;
-}
-
-static void check_near(const char *what, const char *which, double value, double expected,
-                       double tolerance) {
-    if (!(fabs(value - expected) <= tolerance))
-        fail_msg("%s: %s: %.17g, not %.17g", what, which, value, expected);
-}
 
 /* Contact without a volume is in no piece: it has half of two faces on each other and is pushed by
  * half of one. */
@@ -45,7 +25,7 @@ static void check_pushes(const char *what, const carom_solid_result *o, double a
 static void patches_add_up(void **state) {
     (void)state;
     carom_solid_patches patches = {0};
-    for (uint64_t i = 0; i < (is_long() ? 5000 : TEST_CASES(1400)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 5000 : TEST_CASES(1400)); ++i) {
         carom_random random = {700000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -56,7 +36,7 @@ static void patches_add_up(void **state) {
         carom_solid_info info_x, info_y;
         assert_ok(context, carom_solid_get_info(x, &info_x));
         assert_ok(context, carom_solid_get_info(y, &info_y));
-        carom_solid_result overlap = overlap_of(x, NULL, y, &pose);
+        carom_solid_result overlap = solid_overlap_of(context, x, NULL, y, &pose);
         assert_ok(context, carom_solid_overlap_patches(context, x, NULL, y, &pose, &patches));
         double volume = 0.0, moment = 0.0, before = INFINITY;
         double area = 0.0, force[3] = {0.0, 0.0, 0.0};
@@ -71,9 +51,10 @@ static void patches_add_up(void **state) {
             before = patches.data[k].volume;
         }
         double tolerance = 10 * solid_tolerance(overlap.volume, info_x.volume, info_y.volume);
-        const char *name = name_of("patches", i);
-        check_near(name, "volume", volume, overlap.volume, tolerance);
-        check_near(name, "moment", moment, overlap.volume * overlap.centroid.y, 100 * tolerance);
+        const char *name = solid_case(&a, &b, "patches", i);
+        solid_check_near(name, "volume", volume, overlap.volume, tolerance);
+        solid_check_near(name, "moment", moment, overlap.volume * overlap.centroid.y,
+                         100 * tolerance);
         check_pushes(name, &overlap, area, force, 1e-12 * (info_x.area + info_y.area));
         carom_solid_destroy(x);
         carom_solid_destroy(y);
@@ -101,12 +82,14 @@ static void patches_are_the_pieces(void **state) {
     assert_ok(context, carom_solid_overlap_patches(context, x, NULL, y, NULL, &patches));
     assert_int_equal(patches.count, 5);
     for (int k = 0; k < 5; ++k) {
-        check_near("slab", "volume", patches.data[k].volume, expected[k], 1e-12);
-        if (k < 4) check_near("slab", "centroid", patches.data[k].centroid.x, centres[k], 1e-12);
+        solid_check_near("slab", "volume", patches.data[k].volume, expected[k], 1e-12);
+        if (k < 4)
+            solid_check_near("slab", "centroid", patches.data[k].centroid.x, centres[k], 1e-12);
     }
-    check_near("slab", "area", patches.data[0].area, 2 * (10 + 5 * 2.5 + 2 * 2.5), 1e-12);
-    check_near("slab", "force", patches.data[0].force.z, 10, 1e-12); /* pushed out at the top */
-    check_near("slab", "force", patches.data[3].force.z, 0, 1e-12);
+    solid_check_near("slab", "area", patches.data[0].area, 2 * (10 + 5 * 2.5 + 2 * 2.5), 1e-12);
+    solid_check_near("slab", "force", patches.data[0].force.z, 10,
+                     1e-12); /* pushed out at the top */
+    solid_check_near("slab", "force", patches.data[3].force.z, 0, 1e-12);
     carom_solid_patches_free(&patches);
     carom_solid_destroy(x);
     carom_solid_destroy(y);
@@ -128,7 +111,7 @@ static void add_lattice_box(solid_mesh *mesh, const int at[3], const int size[3]
 static void voids_are_in_their_pieces(void **state) {
     (void)state;
     carom_solid_patches patches = {0};
-    for (uint64_t i = 0; i < (is_long() ? 20000 : TEST_CASES(1000)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 20000 : TEST_CASES(1000)); ++i) {
         carom_random random = {900000 + i};
         static const double scales[4] = {1.0, 0x1p-40, 0x1p200, 0x1p-330};
         double scale = scales[i % 4];
@@ -154,10 +137,11 @@ static void voids_are_in_their_pieces(void **state) {
         carom_solid *x = solid_prepare(context, &a, true), *y = solid_prepare(context, &b, false);
         carom_solid *whole = solid_prepare(context, &a, false);
         bool swap = i % 3 == 0;
-        double cube = scale * scale * scale, taken = overlap_of(whole, NULL, y, NULL).volume / cube;
+        double cube = scale * scale * scale,
+               taken = solid_overlap_of(context, whole, NULL, y, NULL).volume / cube;
         assert_ok(context, carom_solid_overlap_patches(context, swap ? y : x, NULL, swap ? x : y,
                                                        NULL, &patches));
-        const char *name = name_of("voids", i);
+        const char *name = solid_case(&a, &b, "voids", i);
         double volume = 0.0;
         bool first = false;
         for (uint64_t k = 0; k < patches.count; ++k) {
@@ -166,7 +150,7 @@ static void voids_are_in_their_pieces(void **state) {
             first = first || fabs(one - (729 - 343)) < 1e-9;
             if (!(one > 0.0)) fail_msg("%s: a patch of %.17g", name, one);
         }
-        check_near(name, "volume", volume, 729 - 343 + hollow - taken, 1e-9);
+        solid_check_near(name, "volume", volume, 729 - 343 + hollow - taken, 1e-9);
         if (!first) fail_msg("%s: the box that is not touched is not found", name);
         carom_solid_destroy(x);
         carom_solid_destroy(y);
@@ -175,23 +159,11 @@ static void voids_are_in_their_pieces(void **state) {
     carom_solid_patches_free(&patches);
 }
 
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patches_add_up),
         cmocka_unit_test(patches_are_the_pieces),
         cmocka_unit_test(voids_are_in_their_pieces),
     };
-    return cmocka_run_group_tests_name("solid_patches", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_patches", tests, set_up, tear_down);
 }

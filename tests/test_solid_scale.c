@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlaps of solids of any size and any ratio of sizes, against the oracle: every result lies
- * within its error, every error is useful, and the relation is right. The oracle is asked once for
+ * within its error, every error is useful, and the relation is right. The oracle is run once for
  * each pair, on a lattice; the pair is then scaled by powers of two, which changes nothing but the
  * exponents, as long as coordinates are doubles. */
 #include <float.h>
@@ -10,27 +10,22 @@
 #include <string.h>
 
 #include "geom/pose.h"
+#include "tests/support/campaign.h"
 #include "tests/support/solid_check.h"
 #include "tests/support/solid_oracle.h"
+#include "tests/support/test.h"
 
-static carom_context *context;
+TEST_CONTEXT(2)
+
 static solid_mesh a, b, scaled[2];
-
-static bool is_long(void) {
-    return getenv("CAROM_LONG") != NULL;
-}
-
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
-}
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void make_box(carom_random *random, solid_mesh *mesh) {
     double low[3], high[3];
     for (int k = 0; k < 3; ++k) {
-        low[k] = below(random, 8);
-        high[k] = low[k] + 1 + below(random, 8);
+        low[k] = test_below(random, 8);
+        high[k] = low[k] + 1 + test_below(random, 8);
     }
     mesh->vertices = mesh->faces = 0;
     mesh->kind = "box";
@@ -43,7 +38,7 @@ static void make_tetrahedron(carom_random *random, solid_mesh *mesh) {
     mesh->vertices = mesh->faces = 4;
     mesh->kind = "tetrahedron";
     do {
-        for (int i = 0; i < 12; ++i) mesh->xyz[i / 3][i % 3] = below(random, 17);
+        for (int i = 0; i < 12; ++i) mesh->xyz[i / 3][i % 3] = test_below(random, 17);
         double u[3][3];
         for (int i = 0; i < 9; ++i)
             u[i / 3][i % 3] = mesh->xyz[1 + i / 3][i % 3] - mesh->xyz[0][i % 3];
@@ -56,7 +51,7 @@ static void make_tetrahedron(carom_random *random, solid_mesh *mesh) {
 }
 
 static void make_one(carom_random *random, solid_mesh *mesh) {
-    uint32_t kind = below(random, 8);
+    uint32_t kind = test_below(random, 8);
     if (kind < 3)
         make_box(random, mesh);
     else if (kind < 7)
@@ -67,8 +62,8 @@ static void make_one(carom_random *random, solid_mesh *mesh) {
 
 /* Moves a lattice point of its surface, or near to it, to the origin. */
 static void centre(carom_random *random, solid_mesh *mesh) {
-    const double *p = mesh->xyz[below(random, mesh->vertices)];
-    const double *q = mesh->xyz[below(random, mesh->vertices)];
+    const double *p = mesh->xyz[test_below(random, mesh->vertices)];
+    const double *q = mesh->xyz[test_below(random, mesh->vertices)];
     double by[3];
     for (int k = 0; k < 3; ++k) by[k] = -floor((p[k] + q[k]) / 2);
     solid_move(mesh, by);
@@ -87,10 +82,10 @@ static int make_pair(carom_random *random, int ratio, int thin) {
     centre(random, &a);
     centre(random, &b);
     double flat[3] = {1, 1, 1}, large[3];
-    uint32_t shape = below(random, 3); /* as it is, a plate, a needle */
-    for (uint32_t k = 0; k < shape; ++k) flat[(k + below(random, 3)) % 3] = ldexp(1.0, -thin);
+    uint32_t shape = test_below(random, 3); /* as it is, a plate, a needle */
+    for (uint32_t k = 0; k < shape; ++k) flat[(k + test_below(random, 3)) % 3] = ldexp(1.0, -thin);
     for (int k = 0; k < 3; ++k) large[k] = ldexp(flat[k], ratio);
-    if (below(random, 2) == 0) stretch(&a, flat);
+    if (test_below(random, 2) == 0) stretch(&a, flat);
     stretch(&b, large);
     return 5 + ratio;
 }
@@ -217,7 +212,7 @@ static double common_size(const solid_mesh *p, const solid_mesh *q) {
     return fmax(size, 1.0);
 }
 
-static expected ask_oracle(void) {
+static expected query_oracle(void) {
     expected e = {.common = common_size(&a, &b), .smaller = common_size(&a, &a)};
     carom_mesh_view view_a = solid_view(&a), view_b = solid_view(&b);
     solid_oracle(&view_a, &view_b, &e.truth);
@@ -262,24 +257,25 @@ static void check_scaled(const expected *e, int power, bool swap) {
 }
 
 static void check_pair(carom_random *random, int top, const char *what, int scales) {
-    expected e = ask_oracle();
+    expected e = query_oracle();
     e.what = what;
     check_scaled(&e, 0, false);
     if (e.truth.coincident == 0) check_scaled(&e, 0, true);
     for (int i = 0; i < scales; ++i) {
         int lowest = -1010, highest = 1018 - top;
-        int power = lowest + (int)below(random, (uint32_t)(highest - lowest));
-        if (i == 0 && below(random, 2) == 0) power = below(random, 2) == 0 ? lowest : highest;
+        int power = lowest + (int)test_below(random, (uint32_t)(highest - lowest));
+        if (i == 0 && test_below(random, 2) == 0)
+            power = test_below(random, 2) == 0 ? lowest : highest;
         check_scaled(&e, power, false);
     }
 }
 
 static void any_ratio_at_any_scale(void **state) {
     (void)state;
-    int count = is_long() ? 40000 : TEST_CASES(400);
+    int count = campaign_is_long() ? 40000 : TEST_CASES(400);
     for (int i = 0; i < count; ++i) {
         carom_random random = {1000 + (uint64_t)i};
-        int ratio = (int)below(&random, 61), thin = (int)below(&random, 30);
+        int ratio = (int)test_below(&random, 61), thin = (int)test_below(&random, 30);
         int top = make_pair(&random, ratio, thin);
         char what[128];
         snprintf(what, sizeof(what), "ratio 2^%d, case %d: %s and %s", ratio, i, a.kind, b.kind);
@@ -290,13 +286,13 @@ static void any_ratio_at_any_scale(void **state) {
 /* Both far away from the origin, where their coordinates are as coarse as they may be. */
 static void far_from_the_origin(void **state) {
     (void)state;
-    int count = is_long() ? 20000 : TEST_CASES(200);
+    int count = campaign_is_long() ? 20000 : TEST_CASES(200);
     for (int i = 0; i < count; ++i) {
         carom_random random = {90000 + (uint64_t)i};
-        int ratio = (int)below(&random, 3), far = 20 + (int)below(&random, 28);
+        int ratio = (int)test_below(&random, 3), far = 20 + (int)test_below(&random, 28);
         make_pair(&random, ratio, 0);
         double by[3];
-        for (int k = 0; k < 3; ++k) by[k] = ldexp((double)below(&random, 4) - 2.0, far);
+        for (int k = 0; k < 3; ++k) by[k] = ldexp((double)test_below(&random, 4) - 2.0, far);
         solid_move(&a, by);
         solid_move(&b, by);
         char what[128];
@@ -305,22 +301,10 @@ static void far_from_the_origin(void **state) {
     }
 }
 
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(2);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_ratio_at_any_scale),
         cmocka_unit_test(far_from_the_origin),
     };
-    return cmocka_run_group_tests_name("solid_scale", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_scale", tests, set_up, tear_down);
 }

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlaps of real meshes against volumes from exact constructions, where ../shared is there; near
- * copies, other scales and far places keep their accuracy. */
+ * copies, other scales and far positions keep their accuracy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/campaign.h"
 #include "tests/support/models.h"
+#include "tests/support/test.h"
 
-static carom_context *context;
-
-static bool is_long(void) {
-    return getenv("CAROM_LONG") != NULL;
-}
+TEST_CONTEXT(2)
 
 /* ---- meshes moved ---------------------------------------------------------------------------- */
 
@@ -73,7 +71,7 @@ static bool wanted(const char *pair) {
                                         "thingi_featuretype", "coupling_rotor"};
     for (size_t i = 0; i < COUNT_OF(quick); ++i)
         if (strcmp(pair, quick[i]) == 0) return true;
-    return is_long();
+    return campaign_is_long();
 }
 
 static void posed_meshes_have_the_true_volumes(void **state) {
@@ -107,7 +105,7 @@ static void posed_meshes_have_the_true_volumes(void **state) {
             }
             carom_pose pose = models_pose(context, row.m, row.scale);
             check_row(&row, a, b, &pose);
-            if (i % 4 == 0 || is_long()) {
+            if (i % 4 == 0 || campaign_is_long()) {
                 carom_solid *moved = moved_solid(mesh_b, row.m, false);
                 check_row(&row, a, moved, NULL);
                 carom_solid_destroy(moved);
@@ -128,7 +126,7 @@ static void the_benchmarks_poses_have_the_true_volumes(void **state) {
     (void)state;
     if (test_shared_folder() == NULL) skip();
     static const char *const names[] = {"cheburashka13k", "bunny70k", "armadillo100k"};
-    for (size_t n = 0; n < (is_long() ? COUNT_OF(names) : 2u); ++n) {
+    for (size_t n = 0; n < (campaign_is_long() ? COUNT_OF(names) : 2u); ++n) {
         char path[128];
         static char line[4096];
         snprintf(path, sizeof(path), "bench/solid_%s.ply", names[n]);
@@ -152,7 +150,7 @@ static void the_benchmarks_poses_have_the_true_volumes(void **state) {
     }
 }
 
-/* ---- near copies, other scales, far places --------------------------------------------------- */
+/* ---- near copies, other scales, far positions ------------------------------------------------ */
 
 /* The mesh on a lattice of 2^-20 of its size, so that it can be moved far without rounding. */
 static carom_mesh *rounded_mesh(const carom_mesh *mesh) {
@@ -184,16 +182,16 @@ static carom_pose turn(double angle, double x, double y, double z) {
     return (carom_pose){{cos(0.5 * angle), s * x, s * y, s * z}, {0, 0, 0}};
 }
 
-static void scales_and_places_keep_the_volume(void **state) {
+static void scales_and_positions_keep_the_volume(void **state) {
     (void)state;
     if (test_shared_folder() == NULL) skip();
     static const double scales[] = {0x1p-13, 0x1p20, 1e-4, 1e6};
-    for (size_t n = 0; n < COUNT_OF(small_models); ++n) {
+    for (size_t n = 0; n < COUNT_OF(small_models); n += TEST_ALL_CASES ? 1 : 2) {
         carom_mesh *loaded = models_load_fan(context, small_models[n]);
         carom_mesh *mesh = rounded_mesh(loaded); /* some 1 in size */
         carom_solid *solid = scaled_solid(mesh, 1.0, false);
         double whole = volume_of(solid);
-        for (int k = 0; k < (is_long() ? 12 : 6); ++k) {
+        for (int k = 0; k < (campaign_is_long() ? 12 : 6); ++k) {
             carom_pose pose = turn(k % 3 == 0 ? 0.0 : 0.1 + 0.4 * k, 1, k, 3);
             pose.t = (carom_vec3){0.125 * (k % 4), 0.0625 * (k % 3), 0.0};
             if (k % 4 == 3) pose.t = (carom_vec3){0x1p-20, 0, 0}; /* nearly a copy, or turned */
@@ -251,7 +249,7 @@ static double uncovered_by(const carom_mesh *mesh, carom_vec3 t) {
 static void near_copies_lose_what_their_surface_sweeps(void **state) {
     (void)state;
     if (test_shared_folder() == NULL) skip();
-    for (size_t n = 0; n < COUNT_OF(small_models); ++n) {
+    for (size_t n = 0; n < COUNT_OF(small_models); n += TEST_ALL_CASES ? 1 : 2) {
         carom_mesh *loaded = models_load_fan(context, small_models[n]);
         carom_mesh *mesh = rounded_mesh(loaded);
         carom_solid *solid = scaled_solid(mesh, 1.0, false);
@@ -262,7 +260,7 @@ static void near_copies_lose_what_their_surface_sweeps(void **state) {
         assert_int_equal(same.relation, CAROM_RELATION_A_INSIDE_B);
         assert_true(same.one_sided);
         assert_true(fabs(overlap_of(solid, NULL, outside, NULL).volume) <= 1e-14 * whole);
-        for (int k = 0; k < 10; k += is_long() ? 1 : 3) {
+        for (int k = 0; k < 10; k += campaign_is_long() ? 1 : 3) {
             double far = ldexp(1.0, -22 - 3 * k); /* 2e-7 to 2e-15 */
             carom_pose shift = {.t = {far, 0.75 * far, k % 2 == 0 ? -0.5 * far : 0.0}};
             double kept = overlap_of(solid, NULL, solid, &shift).volume;
@@ -284,24 +282,12 @@ static void near_copies_lose_what_their_surface_sweeps(void **state) {
     }
 }
 
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(2);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(posed_meshes_have_the_true_volumes),
         cmocka_unit_test(the_benchmarks_poses_have_the_true_volumes),
-        cmocka_unit_test(scales_and_places_keep_the_volume),
+        cmocka_unit_test(scales_and_positions_keep_the_volume),
         cmocka_unit_test(near_copies_lose_what_their_surface_sweeps),
     };
-    return cmocka_run_group_tests_name("solid_truth", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_truth", tests, set_up, tear_down);
 }

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/shapes.h"
 #include "tests/support/solid_check.h"
+#include "tests/support/test.h"
 
-static carom_context *context;
+TEST_CONTEXT(2)
+
 static solid_mesh a, b;
 
 static const double zero[3] = {0, 0, 0}, one[3] = {1, 1, 1}, two[3] = {2, 2, 2};
@@ -19,16 +22,7 @@ static void make_box(solid_mesh *mesh, const double low[3], const double high[3]
 }
 
 static carom_solid *make_knot(carom_context *with) {
-    carom_shape_def def = {.shape = CAROM_SHAPE_KNOT};
-    carom_mesh *mesh;
-    carom_mesh_view view = {0};
-    carom_solid_def solid_def = {.mesh = &view};
-    carom_solid *solid;
-    assert_ok(with, carom_shape_make(with, &def, &mesh));
-    assert_ok(with, carom_mesh_get_view(mesh, &view));
-    assert_ok(with, carom_solid_create(with, &solid_def, &solid));
-    carom_mesh_destroy(mesh);
-    return solid;
+    return shape_solid(with, &(carom_shape_def){.shape = CAROM_SHAPE_KNOT}, false);
 }
 
 static const carom_pose deep = {{1.0, 0.2, 0.3, 0.1}, {0.1, 0.2, 0.3}};
@@ -221,13 +215,13 @@ static void repeated_queries_allocate_nothing(void **state) {
     carom_context_destroy(with);
 }
 
-typedef struct asker {
+typedef struct query_thread {
     const carom_solid *solid;
     uint64_t hash;
-} asker;
+} query_thread;
 
-static void *ask(void *argument) {
-    asker *who = argument;
+static void *query(void *argument) {
+    query_thread *who = argument;
     carom_context *with;
     if (carom_context_create(&(carom_context_def){.threads = 2}, &with) != CAROM_OK) return NULL;
     for (int i = 0; i < 10; ++i) {
@@ -242,31 +236,19 @@ static void *ask(void *argument) {
     return NULL;
 }
 
-static void a_solid_may_be_asked_by_many_at_once(void **state) {
+static void a_solid_may_be_queried_by_many_at_once(void **state) {
     (void)state;
     carom_solid *intersection = make_knot(context);
     pthread_t threads[4];
-    asker askers[4];
+    query_thread query_threads[4];
     for (int i = 0; i < 4; ++i) {
-        askers[i] = (asker){intersection, 0};
-        assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
+        query_threads[i] = (query_thread){intersection, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, query, &query_threads[i]), 0);
     }
     for (int i = 0; i < 4; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
-    for (int i = 1; i < 4; ++i) assert_true(askers[i].hash == askers[0].hash);
-    assert_true(askers[0].hash != 0);
+    for (int i = 1; i < 4; ++i) assert_true(query_threads[i].hash == query_threads[0].hash);
+    assert_true(query_threads[0].hash != 0);
     carom_solid_destroy(intersection);
-}
-
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(2);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
 }
 
 int main(void) {
@@ -277,7 +259,7 @@ int main(void) {
         cmocka_unit_test(distances_are_those_of_the_surfaces),
         cmocka_unit_test(want_of_memory_is_survived),
         cmocka_unit_test(repeated_queries_allocate_nothing),
-        cmocka_unit_test(a_solid_may_be_asked_by_many_at_once),
+        cmocka_unit_test(a_solid_may_be_queried_by_many_at_once),
     };
-    return cmocka_run_group_tests_name("solid_use", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_use", tests, set_up, tear_down);
 }

@@ -7,18 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/campaign.h"
 #include "tests/support/solid_check.h"
+#include "tests/support/test.h"
 
 #define SIZE  8 /* boxes are within 0 to this */
 #define SHIFT 4 /* at most, along each axis */
 #define GRID  (SIZE + 2 * SHIFT + 2)
 #define FIRST (SHIFT + 1) /* where 0 is in the grid */
 
-static carom_context *context;
-
-static bool is_long(void) {
-    return getenv("CAROM_LONG") != NULL;
-}
+TEST_CONTEXT(1)
 
 /* ---- assemblies ------------------------------------------------------------------------------ */
 
@@ -35,10 +33,6 @@ typedef struct assembly {
 } assembly;
 
 static assembly a, b;
-
-static uint32_t below(carom_random *random, uint32_t n) {
-    return (uint32_t)(carom_random_next(random) % n);
-}
 
 static void fill_cells(assembly *x, bool complement) {
     int64_t volume = 0;
@@ -64,28 +58,29 @@ static void make_assembly(carom_random *random, assembly *x, int most, int size,
                           bool complement) {
     x->mesh.vertices = x->mesh.faces = 0;
     x->mesh.kind = "assembly";
-    x->count = 1 + (int)below(random, (uint32_t)most);
+    x->count = 1 + (int)test_below(random, (uint32_t)most);
     for (int i = 0; i < x->count; ++i) {
         double low[3], high[3];
         for (int k = 0; k < 3; ++k) {
-            int s = (int)below(random, (uint32_t)size), t = (int)below(random, (uint32_t)size);
+            int s = (int)test_below(random, (uint32_t)size),
+                t = (int)test_below(random, (uint32_t)size);
             int l = s < t ? s : t, h = (s < t ? t : s) + 1;
-            if (i > 0 && below(random, 3) == 0) { /* beside or in the one before */
+            if (i > 0 && test_below(random, 3) == 0) { /* beside or in the one before */
                 const int *pl = x->boxes[i - 1].low, *ph = x->boxes[i - 1].high;
-                uint32_t how = below(random, 3);
+                uint32_t how = test_below(random, 3);
                 if (how == 0 && ph[k] < size)
-                    l = ph[k], h = l + 1 + (int)below(random, (uint32_t)(size - l));
+                    l = ph[k], h = l + 1 + (int)test_below(random, (uint32_t)(size - l));
                 if (how == 1) l = pl[k], h = ph[k];
-                if (how == 2 && pl[k] > 0) h = pl[k], l = (int)below(random, (uint32_t)h);
+                if (how == 2 && pl[k] > 0) h = pl[k], l = (int)test_below(random, (uint32_t)h);
             }
             x->boxes[i].low[k] = l, x->boxes[i].high[k] = h;
             low[k] = l, high[k] = h;
         }
-        bool cavity = !positive && below(random, 3) == 0;
+        bool cavity = !positive && test_below(random, 3) == 0;
         x->boxes[i].sign = cavity ? -1 : 1;
         solid_add_box(&x->mesh, low, high, cavity);
     }
-    if (below(random, 4) == 0) solid_split(random, &x->mesh, below(random, 12));
+    if (test_below(random, 4) == 0) solid_split(random, &x->mesh, test_below(random, 12));
     fill_cells(x, complement);
 }
 
@@ -236,7 +231,7 @@ static carom_relation check_at(const carom_solid *x, const carom_solid *y, const
 static void assemblies_are_sums_over_cells(void **state) {
     (void)state;
     uint64_t seen[CAROM_RELATION_COUNT] = {0}, negative = 0;
-    for (uint64_t i = 0; i < (is_long() ? 20000 : TEST_CASES(400)); ++i) {
+    for (uint64_t i = 0; i < (campaign_is_long() ? 20000 : TEST_CASES(400)); ++i) {
         carom_random random = {800000 + i};
         bool positive = i % 3 == 0;
         make_assembly(&random, &a, i % 2 == 0 ? 3 : 6, i % 5 == 0 ? 3 : SIZE, positive,
@@ -251,7 +246,7 @@ static void assemblies_are_sums_over_cells(void **state) {
         for (int k = 0; k < 3; ++k) {
             int by[3] = {0, 0, 0}, most = k == 0 ? 0 : k == 1 ? 1 : SHIFT;
             for (int m = 0; m < 3; ++m)
-                by[m] = (int)below(&random, (uint32_t)(2 * most + 1)) - most;
+                by[m] = (int)test_below(&random, (uint32_t)(2 * most + 1)) - most;
             snprintf(name, sizeof(name), "assembly %llu by (%d, %d, %d)", (unsigned long long)i,
                      by[0], by[1], by[2]);
             ++seen[check_at(x, y, by)];
@@ -285,7 +280,8 @@ static void build(assembly *x, const one_box *boxes, int count) {
     fill_cells(x, false);
 }
 
-/* Boxes that share an edge, a corner, a face; one inside out; each with a probe in every place. */
+/* Boxes that share an edge, a corner, a face; one inside out; each with a probe in every position.
+ */
 static void boxes_that_touch_wind_as_they_do(void **state) {
     (void)state;
     static const one_box pairs[][2] = {
@@ -349,23 +345,11 @@ static void tetrahedra_inside_out_are_seen(void **state) {
     carom_solid_destroy(solid);
 }
 
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(assemblies_are_sums_over_cells),
         cmocka_unit_test(boxes_that_touch_wind_as_they_do),
         cmocka_unit_test(tetrahedra_inside_out_are_seen),
     };
-    return cmocka_run_group_tests_name("solid_winding", tests, make_context, drop_context);
+    return cmocka_run_group_tests_name("solid_winding", tests, set_up, tear_down);
 }

@@ -9,6 +9,7 @@
 
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
+#include "tests/support/shapes.h"
 #include "tests/support/triangle_pairs.h"
 
 #define SOUPS TEST_CASES(20000)
@@ -31,8 +32,8 @@ static bool count_pairs(void *user, const carom_pair *found, uint64_t count) {
     return false;
 }
 
-static void ask(carom_context *context, const carom_soup_def *def, int way,
-                const oracle_pairs *expected, const char *what) {
+static void query(carom_context *context, const carom_soup_def *def, int way,
+                  const oracle_pairs *expected, const char *what) {
     carom_soup *soup;
     uint64_t count = expected->count, seen = count;
     bool any = count != 0;
@@ -51,27 +52,11 @@ static void ask(carom_context *context, const carom_soup_def *def, int way,
 
 /* ---- lattice soups --------------------------------------------------------------------------- */
 
-/* The same soup elsewhere and in other sizes: none of this changes what meets. */
-typedef struct guise {
-    double by, scale;
-    bool floats;
-} guise;
-
-static const guise guises[] = {
-    {0.0, 1.0, true},        {1e6, 1.0, false},      {1e6, 1.0, true},      {0.0, 0x1p300, false},
-    {0.0, 0x1p-300, false},  {0.0, 0x1p100, true},   {0.0, 0x1p-100, true}, {-1e6, 0x1p-300, false},
-    {0.0, 0x1p-1074, false}, {0.0, 0x1p1020, false}, {0.0, 0x1p-149, true}, {-3.0, 0x1p124, true},
-};
-
 static void lattice_soups_agree_with_the_oracle(void **state) {
     (void)state;
     static lattice_soup soup, moved;
     carom_context *contexts[CAROM_ISA_COUNT];
-    int context_count = 0;
-    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
-        carom_context *context = test_context_isa((uint32_t)isa, (carom_isa)isa);
-        if (context != NULL) contexts[context_count++] = context;
-    }
+    int context_count = test_contexts_of_isas(0, contexts, 0);
     carom_random random = {4};
     oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     uint64_t total = 0;
@@ -87,16 +72,13 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
             snprintf(what, sizeof(what), "soup %d of kind %d, mode %d", i, (int)soup.kind, mode);
             def.degenerate = (carom_soup_degenerate)mode;
             total += expected[mode].count;
-            ask(context, &def, i / 2, &expected[mode], what);
+            query(context, &def, i / 2, &expected[mode], what);
         }
-        const guise *guise = &guises[(size_t)(i / 2) % COUNT_OF(guises)];
-        moved = soup;
-        lattice_move(&moved, guise->by, guise->scale);
-        view = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
+        const lattice_guise *guise = lattice_disguise(&soup, (uint32_t)i / 2, &moved, &view);
         def.degenerate = (carom_soup_degenerate)(i % CAROM_SOUP_DEGENERATE_COUNT);
         snprintf(what, sizeof(what), "soup %d of kind %d, (x + %g) * %g%s", i, (int)soup.kind,
                  guise->by, guise->scale, guise->floats ? "f" : "");
-        ask(context, &def, 0, &expected[def.degenerate], what);
+        query(context, &def, 0, &expected[def.degenerate], what);
     }
     print_message("%" PRIu64 " pairs\n", total);
     oracle_free_all(expected);
@@ -172,7 +154,7 @@ static void soups_within_rounding_agree_with_the_oracle(void **state) {
             char what[64];
             snprintf(what, sizeof(what), "near soup %d, mode %d", i, mode);
             def.degenerate = (carom_soup_degenerate)mode;
-            ask(context, &def, i, &expected[mode], what);
+            query(context, &def, i, &expected[mode], what);
         }
     }
     oracle_free_all(expected);
@@ -210,11 +192,9 @@ static void cloths_have_their_known_pairs(void **state) {
         for (int scalar = 0; scalar < CAROM_SCALAR_COUNT; ++scalar) {
             carom_shape_def shape = {
                 .shape = CAROM_SHAPE_CLOTH, .detail = c->detail, .scalar = (carom_scalar)scalar};
-            carom_mesh *mesh;
             carom_mesh_view view = {0};
             carom_soup_def def = {.mesh = &view};
-            assert_ok(context, carom_shape_make(context, &shape, &mesh));
-            assert_ok(context, carom_mesh_get_view(mesh, &view));
+            carom_mesh *mesh = shape_mesh(context, &shape, &view);
             for (uint64_t k = 0; scalar == CAROM_SCALAR_FLOAT64 && k < 3 * view.vertex_count; ++k) {
                 volatile float rounded = (float)((const double *)view.positions)[k];
                 assert_true((double)rounded == ((const double *)view.positions)[k]);
@@ -259,14 +239,12 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
             carom_isa isa = (carom_isa)(CAROM_ISA_BASELINE + i / COUNT_OF(threads));
             carom_context *context = test_context_isa(threads[i % COUNT_OF(threads)], isa);
             if (context == NULL) continue;
-            carom_mesh *mesh;
             carom_soup *soup;
             carom_mesh_view view = {0};
             carom_soup_def def = {.mesh = &view};
             carom_work work;
             uint64_t count, seen = 0;
-            assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
-            assert_ok(context, carom_mesh_get_view(mesh, &view));
+            carom_mesh *mesh = shape_mesh(context, &shapes[s], &view);
             assert_ok(context, carom_soup_create(context, &def, &soup));
             assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
             assert_ok(context, carom_context_get_work(context, &work));

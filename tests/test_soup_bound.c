@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The bound on candidates: never passed in any pose, not far above the worst that happens, linear
- * in the number of faces where these do not crowd, and what becomes of it where they do.
+ * in the number of faces where these are not dense, and what becomes of it where they do.
  * One thread. */
 #include <inttypes.h>
 #include <math.h>
@@ -8,22 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/campaign.h"
 #include "tests/support/models.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 static carom_pairs pairs;
 
 static carom_soup *soup_of_shape(carom_context *context, const carom_shape_def *shape,
                                  carom_soup_method method) {
-    carom_mesh *mesh;
-    carom_soup *soup;
-    carom_mesh_view view = {0};
-    carom_soup_def def = {.mesh = &view, .method = method};
-    assert_ok(context, carom_shape_make(context, shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_soup_create(context, &def, &soup));
-    carom_mesh_destroy(mesh);
-    return soup;
+    return shape_soup(context, shape, &(carom_soup_def){.method = method});
 }
 
 static uint64_t triangles_of(carom_context *context, const carom_soup *soup) {
@@ -156,7 +149,7 @@ static const carom_shape_def shapes[] = {
 static void no_pose_passes_the_bound(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    int poses = getenv("CAROM_LONG") != NULL ? 10000 : TEST_CASES(200);
+    int poses = campaign_is_long() ? 10000 : TEST_CASES(200);
     for (size_t i = 0; i < 20; ++i) {
         size_t j = i < 10 ? i : (i * 7 + 3) % 10;
         const carom_shape_def *def_a = &shapes[i % 10], *def_b = &shapes[j];
@@ -211,7 +204,7 @@ static void no_pose_of_models_passes_the_bound(void **state) {
     (void)state;
     enum { MODELS = 20 };
     char line[1024], path[1024], files[MODELS][256];
-    int count = 0, poses = getenv("CAROM_LONG") != NULL ? 10000 : 8;
+    int count = 0, poses = campaign_is_long() ? 10000 : 8;
     const char *shared = test_shared_folder();
     if (shared == NULL) skip();
     snprintf(path, sizeof(path), "%s/models/truth/self_intersections.csv", shared);
@@ -291,11 +284,9 @@ static void the_bound_grows_with_the_faces(void **state) {
     carom_context *context = test_context(1);
     double(*now)[9] = malloc(MOST * sizeof(*now)), (*next)[9] = malloc(MOST * sizeof(*next));
     for (size_t s = 0; s < COUNT_OF(bases); ++s) {
-        carom_mesh *mesh;
         carom_mesh_view view;
         double before = 0.0;
-        assert_ok(context, carom_shape_make(context, &bases[s], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(context, &bases[s], &view);
         uint64_t count = view.face_count;
         for (uint64_t i = 0; i < 3 * count; ++i)
             memcpy(now[i / 3] + 3 * (i % 3),

@@ -9,6 +9,8 @@
 #include "soup/soup_view.h"
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
+#include "tests/support/shapes.h"
+#include "tests/support/test.h"
 
 #define HISTORIES TEST_CASES(600)
 #define STEPS     6
@@ -47,10 +49,6 @@ static void world_add(world *w, const lattice_soup *piece) {
     w->vertices += piece->vertices;
 }
 
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
-}
-
 static void check(carom_context *context, const carom_soup *soup, const world *w, bool fan,
                   carom_soup_degenerate degenerate, const char *what) {
     oracle_pairs all[CAROM_SOUP_DEGENERATE_COUNT] = {0};
@@ -78,12 +76,12 @@ static void update(carom_context *context, carom_soup *soup, carom_random *rando
     static float floats[STEPS * LATTICE_CORNERS][4]; /* with a stride */
     for (uint32_t i = 0; i < w->vertices; ++i) {
         for (int k = 0; k < 3; ++k) {
-            w->xyz[i][k] = (double)below(random, 5);
+            w->xyz[i][k] = (double)test_below(random, 5);
             floats[i][k] = (float)w->xyz[i][k];
         }
     }
     carom_mesh_view view = {.positions = w->xyz, .vertex_count = w->vertices};
-    if (below(random, 2) == 0) {
+    if (test_below(random, 2) == 0) {
         view.positions = floats;
         view.scalar = CAROM_SCALAR_FLOAT32;
         view.stride = sizeof(floats[0]);
@@ -97,7 +95,7 @@ static void add(carom_context *context, carom_soup *soup, carom_random *random, 
     uint32_t first, before = world_numbers(w, fan);
     lattice_make(random, &piece);
     carom_mesh_view view =
-        below(random, 2) == 0 ? lattice_view(&piece) : lattice_view_floats(&piece);
+        test_below(random, 2) == 0 ? lattice_view(&piece) : lattice_view_floats(&piece);
     assert_ok(context, carom_soup_add(context, soup, &view, &first));
     assert_int_equal(first, before);
     world_add(w, &piece);
@@ -105,9 +103,9 @@ static void add(carom_context *context, carom_soup *soup, carom_random *random, 
 
 static void remove_some(carom_context *context, carom_soup *soup, carom_random *random, world *w,
                         bool fan) {
-    uint32_t numbers = world_numbers(w, fan), faces[64], count = below(random, 8);
+    uint32_t numbers = world_numbers(w, fan), faces[64], count = test_below(random, 8);
     for (uint32_t i = 0; i < count; ++i) {
-        faces[i] = i > 0 && below(random, 8) == 0 ? faces[0] : below(random, numbers);
+        faces[i] = i > 0 && test_below(random, 8) == 0 ? faces[0] : test_below(random, numbers);
         w->dead[faces[i]] = true;
     }
     assert_ok(context, carom_soup_remove(context, soup, faces, count));
@@ -133,7 +131,7 @@ static void any_history_ends_in_what_is_there(void **state) {
         assert_ok(context, carom_soup_create(context, &def, &soup));
         for (int step = 0; step < STEPS - 1; ++step) {
             char what[64];
-            uint32_t choice = below(&random, 3);
+            uint32_t choice = test_below(&random, 3);
             if (choice == 0)
                 add(context, soup, &random, &w, fan);
             else if (choice == 1 && fan)
@@ -179,15 +177,13 @@ static void polygons_move_with_their_triangles(void **state) {
 static void a_soup_may_become_empty(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_mesh *mesh;
     carom_mesh_view view = {0};
     carom_soup_def def = {.mesh = &view};
     carom_soup *soup;
     carom_soup_info info;
     uint32_t faces[2 * 12 * 12], first;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 12};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     assert_ok(context, carom_soup_create(context, &def, &soup));
     for (uint32_t i = 0; i < COUNT_OF(faces); ++i) faces[i] = i;
     assert_ok(context, carom_soup_remove(context, soup, faces, COUNT_OF(faces)));
@@ -216,13 +212,11 @@ static void a_soup_may_become_empty(void **state) {
 static void bad_changes_change_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_mesh *mesh;
     carom_mesh_view mesh_view = {0};
     carom_soup_def def = {.mesh = &mesh_view};
     carom_soup *soup;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 20};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &mesh_view);
     assert_ok(context, carom_soup_create(context, &def, &soup));
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     uint64_t hash = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 0);
@@ -258,12 +252,10 @@ static void frames_allocate_nothing(void **state) {
                                              {.shape = CAROM_SHAPE_KNOT, .polygons = true}};
     for (size_t i = 0; i < COUNT_OF(threads) * COUNT_OF(shapes); ++i) {
         carom_context *context = test_context(threads[i % COUNT_OF(threads)]);
-        carom_mesh *mesh;
         carom_mesh_view mesh_view = {0};
         carom_soup_def def = {.mesh = &mesh_view};
         carom_soup *soup;
-        assert_ok(context, carom_shape_make(context, &shapes[i / COUNT_OF(threads)], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
+        carom_mesh *mesh = shape_mesh(context, &shapes[i / COUNT_OF(threads)], &mesh_view);
         assert_ok(context, carom_soup_create(context, &def, &soup));
         double(*moved)[3] = malloc(mesh_view.vertex_count * sizeof(*moved));
         memcpy(moved, mesh_view.positions, mesh_view.vertex_count * sizeof(*moved));
@@ -339,10 +331,8 @@ static void failing_allocations_leak_nothing(void **state) {
         {.shape = CAROM_SHAPE_CHAZELLE, .polygons = true},
         {.shape = CAROM_SHAPE_SHARDS, .parts = 8, .ratio = 1e-12, .polygons = true}};
     for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
-        carom_mesh *mesh;
         failing f = {.fan = i == 2};
-        assert_ok(context, carom_shape_make(context, &shapes[i], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &f.mesh));
+        carom_mesh *mesh = shape_mesh(context, &shapes[i], &f.mesh);
         test_allocation_failures(live, &f);
         carom_mesh_destroy(mesh);
     }

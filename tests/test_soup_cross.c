@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "soup/soup_view.h"
+#include "tests/support/campaign.h"
+#include "tests/support/shapes.h"
 #include "tests/support/soup_oracle.h"
+#include "tests/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static carom_context *context;
+TEST_CONTEXT(2)
 
 static carom_mesh_view view_of(const oracle_soup *soup, bool floats) {
     return (carom_mesh_view){.positions = floats ? (const void *)soup->floats : soup->positions,
@@ -155,7 +158,7 @@ static void compare_all_kinds(const oracle_soup *a, const carom_pose *pose_a, co
 }
 
 static uint64_t long_factor(void) {
-    return getenv("CAROM_LONG") != NULL ? 40 : 1;
+    return campaign_is_long() ? 40 : 1;
 }
 
 static carom_pose farther(carom_pose pose, double times) {
@@ -252,13 +255,11 @@ static void faces_without_area_stay_out_unless_they_are_segments(void **state) {
 static void polygons_count_once(void **state) {
     (void)state;
     carom_pose pose = {.q.w = 1.0, .q.x = 1.0, .t = {0.5, 0.0, 0.0}};
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_soup *quads, *fans;
     carom_pairs by_quads = {0}, by_fans = {0};
     carom_shape_def def = {.shape = CAROM_SHAPE_TORUS, .detail = 24, .polygons = true};
-    assert_ok(context, carom_shape_make(context, &def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &def, &view);
     assert_non_null(view.offsets);
     carom_soup_def polygons = {.mesh = &view, .rigid = true}, fan = {.mesh = &view, .fan = true};
     assert_ok(context, carom_soup_create(context, &polygons, &quads));
@@ -335,6 +336,7 @@ static void large_streams_equal_the_list(void **state) {
             for (int method = 0; method < CAROM_SOUP_METHOD_COUNT * CAROM_SOUP_METHOD_COUNT;
                  ++method) {
                 carom_soup *a, *b;
+                if (!TEST_ALL_CASES && ((int)t + kind + method) % 2 != 0) continue;
                 make_needles(with, 0, (kind & 1) != 0, (carom_soup_method)(method / 3), &a);
                 make_needles(with, 1, (kind & 2) != 0, (carom_soup_method)(method % 3), &b);
                 assert_ok(with, carom_soup_cross_pairs(with, a, NULL, b, NULL, &all));
@@ -361,16 +363,8 @@ typedef struct answers {
 } answers;
 
 static carom_soup *knot_soup(carom_context *with, bool rigid) {
-    carom_mesh *mesh;
-    carom_soup *soup;
-    carom_mesh_view view = {0};
-    carom_soup_def soup_def = {.mesh = &view, .rigid = rigid};
-    carom_shape_def def = {.shape = CAROM_SHAPE_KNOT, .detail = 3000};
-    assert_ok(with, carom_shape_make(with, &def, &mesh));
-    assert_ok(with, carom_mesh_get_view(mesh, &view));
-    assert_ok(with, carom_soup_create(with, &soup_def, &soup));
-    carom_mesh_destroy(mesh);
-    return soup;
+    const carom_shape_def knot = {.shape = CAROM_SHAPE_KNOT, .detail = 3000};
+    return shape_soup(with, &knot, &(carom_soup_def){.rigid = rigid});
 }
 
 static void answer(carom_context *with, const carom_soup *soup, answers *out) {
@@ -423,7 +417,7 @@ static void repeated_queries_allocate_nothing(void **state) {
     carom_pairs pairs = {0};
     carom_soup_gap gap;
     bool any;
-    /* Which worker finds how much varies; the arenas of all have settled when one has seen all. */
+    /* Which worker finds how much varies; the arenas of all are warm when one has seen all. */
     int quiet = 0;
     for (int round = 0; round < 200 && quiet < 5; ++round) {
         uint64_t before = test_malloc_count();
@@ -558,18 +552,6 @@ static void a_small_buffer_gets_the_first_pairs(void **state) {
     carom_soup_destroy(soup);
 }
 
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(2);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lattice_soups_in_any_pose_agree_with_all_pairs),
@@ -587,5 +569,5 @@ int main(void) {
         cmocka_unit_test(no_memory_is_a_status),
         cmocka_unit_test(a_small_buffer_gets_the_first_pairs),
     };
-    return cmocka_run_group_tests(tests, make_context, drop_context);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

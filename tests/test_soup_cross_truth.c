@@ -6,14 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/campaign.h"
 #include "tests/support/models.h"
 #include "tests/support/test.h"
 
-static carom_context *context;
-
-static bool is_long(void) {
-    return getenv("CAROM_LONG") != NULL;
-}
+TEST_CONTEXT(2)
 
 static carom_mesh *load(const char *path) {
     char whole[1024];
@@ -105,7 +102,8 @@ static void posed_meshes_have_the_true_pairs_and_distances(void **state) {
         snprintf(pair, sizeof(pair), "%s", cells[0]);
         char *name_a = cells[1] + 1, *name_b = cells[2] + 1; /* in quotes */
         name_a[strcspn(name_a, "\"")] = name_b[strcspn(name_b, "\"")] = '\0';
-        bool wanted = is_long() || (strstr(pair, "dragon") == NULL && strstr(pair, "100k") == NULL);
+        bool wanted =
+            campaign_is_long() || (strstr(pair, "dragon") == NULL && strstr(pair, "100k") == NULL);
         carom_mesh *mesh_a = wanted ? load(name_a) : NULL, *mesh_b = wanted ? load(name_b) : NULL;
         carom_soup *a = NULL, *b = NULL;
         for (uint64_t i = 0; more && strcmp(row.pair, pair) == 0;
@@ -159,7 +157,7 @@ static void check_set(const carom_soup *soup, const char *name, uint64_t pairs_e
         assert_ok(context, carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs));
         assert_ok(context, carom_soup_cross_meet(context, soup, NULL, soup, &pose, &any));
         assert_int_equal(any, pairs.count != 0);
-        if (is_long()) {
+        if (campaign_is_long()) {
             assert_ok(context,
                       carom_soup_cross_distance(context, soup, NULL, soup, &pose, 0.0, &gap));
             assert_int_equal(gap.distance == 0.0, any);
@@ -285,22 +283,10 @@ static void parts_of_scenes_clash_as_they_should(void **state) {
     if (test_shared_folder() == NULL) skip();
     check_scene("hand_bones_parts");
     check_scene("panda_robot_parts");
-    if (!is_long()) return;
+    if (!campaign_is_long()) return;
     check_scene("2CylinderEngine_parts");
     check_scene("leg_muscle_parts");
     check_scene("buggy_474k_parts");
-}
-
-static int make_context(void **state) {
-    (void)state;
-    context = test_context(2);
-    return 0;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
 }
 
 int main(void) {
@@ -309,5 +295,5 @@ int main(void) {
         cmocka_unit_test(moving_models_meet_as_often_as_others_say),
         cmocka_unit_test(parts_of_scenes_clash_as_they_should),
     };
-    return cmocka_run_group_tests(tests, make_context, drop_context);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

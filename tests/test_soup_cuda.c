@@ -10,25 +10,12 @@
 
 #include "carom/cuda.h"
 #include "tests/support/lattice.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
 #define LATTICES 3000
 
-static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
-
-static int set_up(void **state) {
-    (void)state;
-    cpu = test_context(2);
-    cuda = test_context_cuda(2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    carom_context_destroy(cpu);
-    carom_context_destroy(cuda);
-    return 0;
-}
+TEST_BACKENDS
 
 /* ---- both backends --------------------------------------------------------------------------- */
 
@@ -138,7 +125,7 @@ static void lattice_soups_are_the_same(void **state) {
                                                                        : lattice_view(&two)};
         both b = make(&def);
         assert_self_same(&a);
-        if (i % 3 == 1) { /* the same by grid, of every hash and crowding */
+        if (i % 3 == 1) { /* the same by grid, of every hash and density */
             def.method = CAROM_SOUP_METHOD_GRID;
             def.grid = (carom_grid_def){.hash = (carom_grid_hash)(i / 3 % 3),
                                         .buckets = i % 2 == 0 ? 0 : 1u + (uint32_t)i % 20u,
@@ -163,15 +150,13 @@ static void shapes_are_the_same(void **state) {
     carom_random random = {7};
     for (int s = 0; s < CAROM_SHAPE_COUNT; ++s)
         for (int variant = 0; variant < 4; ++variant) {
-            carom_mesh *mesh;
             const carom_shape_def shape = {.shape = (carom_shape)s,
                                            .polygons = variant % 2 == 1,
                                            .scalar = variant < 2 ? CAROM_SCALAR_FLOAT32
                                                                  : CAROM_SCALAR_FLOAT64};
             carom_mesh_view view = {0};
             carom_soup_def def = {.mesh = &view};
-            assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
-            assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+            carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
             both a = make(&def);
             assert_self_same(&a);
             assert_cross_same(&a, NULL, &a, NULL);
@@ -196,14 +181,12 @@ static void hashes_are_golden(void **state) {
     for (int s = 0; s < CAROM_SHAPE_COUNT; ++s)
         for (int crossed = 0; crossed < 2; ++crossed) {
             char name[64];
-            carom_mesh *mesh;
             carom_pairs pairs = {0};
             const carom_shape_def shape = {.shape = (carom_shape)s, .scalar = CAROM_SCALAR_FLOAT32};
             const carom_pose pose = {{1.0, 0.25, -0.5, 0.125}, {0.0625, -0.125, 0.25}};
             carom_mesh_view view = {0};
             carom_soup_def def = {.mesh = &view};
-            assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
-            assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+            carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
             snprintf(name, sizeof(name), "%s-%s", carom_shape_name((carom_shape)s),
                      crossed != 0 ? "cross" : "self");
             for (int device = 0; device < (cuda != NULL ? 2 : 1); ++device) {
@@ -225,7 +208,7 @@ static void hashes_are_golden(void **state) {
 }
 
 /* Lists that outgrow their first sizes, and faces with very many partners. */
-static void crowds_are_the_same(void **state) {
+static void dense_inputs_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     enum { TRIANGLES = 1500 };
@@ -242,9 +225,9 @@ static void crowds_are_the_same(void **state) {
                                                      .vertex_count = 3 * TRIANGLES,
                                                      .corners = corners,
                                                      .face_count = TRIANGLES}};
-    both crowd = make(&def);
-    assert_self_same(&crowd);
-    destroy(&crowd);
+    both dense = make(&def);
+    assert_self_same(&dense);
+    destroy(&dense);
     for (int k = 0; k < 3; ++k) positions[0][k] = k == 0 ? -1e6f : 0.1f; /* a giant triangle */
     positions[1][0] = 1e6f;
     positions[2][1] = 1e6f;
@@ -267,14 +250,12 @@ static void contexts_do_not_disturb_each_other(void **state) {
     assert_ok(NULL, carom_context_create(&def, &other));
     carom_context *contexts[2] = {cuda, other};
     for (int i = 0; i < 2; ++i) {
-        carom_mesh *mesh;
         const carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH,
                                        .detail = 60u + 40u * (unsigned)i};
         carom_mesh_view view = {0};
         carom_soup_def of_soup = {.mesh = &view};
         carom_soup *on_cpu;
-        assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
-        assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
         assert_ok(contexts[i], carom_soup_create(contexts[i], &of_soup, &soups[i]));
         assert_ok(cpu, carom_soup_create(cpu, &of_soup, &on_cpu));
         assert_ok(cpu, carom_soup_self_count(cpu, on_cpu, &expected[i]));
@@ -306,15 +287,13 @@ static void queued_searches_keep_their_pairs(void **state) {
     carom_cuda_pairs pairs[SOUPS] = {{0}};
     carom_pairs expected = {0}, found = {0};
     for (int i = 0; i < SOUPS; ++i) {
-        carom_mesh *mesh;
         const carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH,
                                        .polygons = true,
                                        .seed = (uint64_t)i,
                                        .detail = 40u + 10u * (unsigned)i};
         carom_mesh_view view = {0};
         carom_soup_def def = {.mesh = &view};
-        assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
-        assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
         soups[i] = make(&def);
         carom_mesh_destroy(mesh);
     }
@@ -417,8 +396,7 @@ static void frames_are_the_same(void **state) {
     for (int i = 0; i < CLOTHS; ++i) {
         const carom_shape_def shape = {
             .shape = CAROM_SHAPE_CLOTH, .seed = (uint64_t)i, .scalar = CAROM_SCALAR_FLOAT32};
-        assert_ok(cpu, carom_shape_make(cpu, &shape, &meshes[i]));
-        assert_ok(cpu, carom_mesh_get_view(meshes[i], &views[i]));
+        meshes[i] = shape_mesh(cpu, &shape, &views[i]);
         uint64_t bytes = views[i].vertex_count * 3 * sizeof(float);
         assert_ok(cuda, carom_cuda_allocate(cuda, bytes, &positions[i]));
         assert_ok(cuda, carom_cuda_write(cuda, positions[i], views[i].positions, bytes));
@@ -555,7 +533,7 @@ int main(void) {
         cmocka_unit_test(lattice_soups_are_the_same),
         cmocka_unit_test(shapes_are_the_same),
         cmocka_unit_test(hashes_are_golden),
-        cmocka_unit_test(crowds_are_the_same),
+        cmocka_unit_test(dense_inputs_are_the_same),
         cmocka_unit_test(queued_searches_keep_their_pairs),
         cmocka_unit_test(nothing_is_the_same),
         cmocka_unit_test(changes_are_the_same),

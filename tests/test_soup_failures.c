@@ -59,9 +59,9 @@ static uint64_t hash_pairs(const carom_pairs *pairs, uint64_t seed) {
                              : seed + 1;
 }
 
-/* Asks in one thread without callback, so that asking changes nothing here. */
-static answers ask(carom_context *context, const carom_soup *soup, carom_soup_method method) {
-    static carom_pairs pairs;
+/* Queries in one thread without callback, so that queries change nothing here. */
+static answers query(carom_context *context, const carom_soup *soup, carom_soup_method method) {
+    carom_pairs pairs = {0};
     const carom_pose pose = {.t = {0.25, 0.125, 0.5}};
     const carom_vec3 point = {0.1, 0.2, 0.3};
     answers a;
@@ -78,6 +78,7 @@ static answers ask(carom_context *context, const carom_soup *soup, carom_soup_me
     others[1] = carom_soup_self_meet(context, soup, &any);
     others[2] = carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs);
     if (a.status == CAROM_OK) a.hash = hash_pairs(&pairs, a.hash);
+    carom_pairs_free(&pairs);
     others[3] = carom_soup_self_bound(context, soup, &bound);
     others[4] = method != CAROM_SOUP_METHOD_GRID
                     ? carom_soup_closest_points(context, soup, &point, 1, &hit)
@@ -203,29 +204,29 @@ static carom_soup *make_soup(carom_context *context, const scene *s, const carom
 }
 
 /* What the change failed with is `status`. */
-static void check_failed(carom_context *asker, carom_context *context, carom_soup *soup,
+static void check_failed(carom_context *querying, carom_context *context, carom_soup *soup,
                          const scene *s, const carom_soup_def *def, change which,
                          carom_status status, uint32_t first, const answers *before,
                          const answers *after, uint64_t at) {
     const char *what = change_names[which];
     assert_int_equal(context->progress.depth, 0);
     assert_int_equal(first, UNTOUCHED);
-    answers now = ask(asker, soup, def->method);
+    answers now = query(querying, soup, def->method);
     assert_memory_equal(&now.info, &before->info, sizeof(now.info));
     if (now.status != CAROM_OK) {
         if (is_add(which)) fail_msg("%s, failure %llu: lost", what, (unsigned long long)at);
         assert_int_equal(now.status, status);
         /* any change mends it */
         assert_ok(context, carom_soup_remove(context, soup, NULL, 0));
-        now = ask(asker, soup, def->method);
+        now = query(querying, soup, def->method);
     }
     assert_same(&now, before, what, at);
     assert_ok(context, make_change(context, soup, s, which, &first));
-    now = ask(asker, soup, def->method);
+    now = query(querying, soup, def->method);
     assert_same(&now, after, what, at);
 }
 
-static void try_change(carom_context *asker, const scene *s, const carom_soup_def *def,
+static void try_change(carom_context *querying, const scene *s, const carom_soup_def *def,
                        change which, uint32_t threads, uint64_t *failures, uint64_t *losses) {
     failing memory = {0};
     cancelling callback = {0};
@@ -238,10 +239,10 @@ static void try_change(carom_context *asker, const scene *s, const carom_soup_de
     uint32_t first;
     assert_ok(NULL, carom_context_create(&context_def, &context));
     carom_soup *soup = make_soup(context, s, def);
-    answers before = ask(asker, soup, def->method);
+    answers before = query(querying, soup, def->method);
     assert_ok(context, make_change(context, soup, s, which, &first));
     assert_true(is_add(which) ? first == before.info.faces : first == UNTOUCHED);
-    answers after = ask(asker, soup, def->method);
+    answers after = query(querying, soup, def->method);
     assert_true(before.status == CAROM_OK && after.status == CAROM_OK && before.hash != after.hash);
     carom_soup_destroy(soup);
     /* 0: one allocation fails; 1: all from there on; 2: cancelled */
@@ -258,13 +259,13 @@ static void try_change(carom_context *asker, const scene *s, const carom_soup_de
             memory.fail_at = callback.cancel_at = 0;
             if (status != CAROM_OK) {
                 assert_int_equal(status, how < 2 ? CAROM_NO_MEMORY : CAROM_CANCELLED);
-                answers now = ask(asker, soup, def->method);
+                answers now = query(querying, soup, def->method);
                 ++*failures;
                 *losses += now.status != CAROM_OK ? 1 : 0;
-                check_failed(asker, context, soup, s, def, which, status, first, &before, &after,
+                check_failed(querying, context, soup, s, def, which, status, first, &before, &after,
                              at);
             } else { /* it could do without, or there was nothing left to fail */
-                answers now = ask(asker, soup, def->method);
+                answers now = query(querying, soup, def->method);
                 assert_same(&now, &after, change_names[which], at);
             }
             carom_soup_destroy(soup);
@@ -285,17 +286,19 @@ static void a_failed_change_has_not_happened(void **state) {
         {.method = CAROM_SOUP_METHOD_AUTO,
          .work_budget = 1,
          .degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT}};
-    carom_context *asker = test_context(1);
+    carom_context *querying = test_context(1);
     scene s;
     uint64_t failures = 0, losses = 0;
-    scene_make(asker, &s);
+    scene_make(querying, &s);
     for (size_t i = 0; i < COUNT_OF(defs); ++i)
         for (int which = 0; which < CHANGES; ++which)
             for (uint32_t threads = 1; threads <= 3; threads += 2)
-                try_change(asker, &s, &defs[i], (change)which, threads, &failures, &losses);
-    assert_true(failures > 1000 && losses > 100 && losses < failures);
+                if (TEST_ALL_CASES || (i + (size_t)which + threads / 2) % 2 == 0)
+                    try_change(querying, &s, &defs[i], (change)which, threads, &failures, &losses);
+    assert_true(failures > 500 && losses > 50 && losses < failures);
+    if (TEST_ALL_CASES) assert_true(failures > 1000 && losses > 100);
     scene_free(&s);
-    carom_context_destroy(asker);
+    carom_context_destroy(querying);
 }
 
 /* ---- creating -------------------------------------------------------------------------------- */
@@ -303,9 +306,9 @@ static void a_failed_change_has_not_happened(void **state) {
 /* Creating fails in the same ways and leaves nothing. */
 static void a_failed_create_leaves_nothing(void **state) {
     (void)state;
-    carom_context *asker = test_context(1);
+    carom_context *querying = test_context(1);
     scene s;
-    scene_make(asker, &s);
+    scene_make(querying, &s);
     failing memory = {0};
     cancelling callback = {0};
     for (int which = 0; which < 6; ++which) {
@@ -322,8 +325,8 @@ static void a_failed_create_leaves_nothing(void **state) {
                                          .progress_user = &callback,
                                          .progress_interval = 1e300}; /* no clock */
                 carom_context *context;
-                carom_soup *soup = (carom_soup *)asker; /* any pointer that is not NULL */
-                carom_solid *solid = (carom_solid *)asker;
+                carom_soup *soup = (carom_soup *)querying; /* any pointer that is not NULL */
+                carom_solid *solid = (carom_solid *)querying;
                 memory.fail_at = callback.cancel_at = 0;
                 assert_ok(NULL, carom_context_create(&def, &context));
                 memory.calls = callback.calls = 0;
@@ -353,7 +356,7 @@ static void a_failed_create_leaves_nothing(void **state) {
         }
     }
     scene_free(&s);
-    carom_context_destroy(asker);
+    carom_context_destroy(querying);
 }
 
 int main(void) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "scenes/breaking.h"
+#include "tests/support/campaign.h"
 #include "tests/support/models.h"
 
 static carom_pairs pairs, anew;
@@ -72,7 +73,7 @@ static void compare_all(carom_context *context, carom_soup *const soups[WAYS], c
 
 static void a_breaking_sheet_equals_a_new_one(void **state) {
     (void)state;
-    uint64_t frames = getenv("CAROM_LONG") != NULL ? 10000 : 400, total = 0;
+    uint64_t frames = campaign_is_long() ? 10000 : 400, total = 0;
     carom_context *context = test_context(1);
     scene_breaking scene;
     carom_soup *soups[WAYS];
@@ -124,7 +125,7 @@ static void sequences_equal_new_soups(void **state) {
     static const char *const sequences[] = {"kick", "cat_poses", "cactus_deform"};
     if (test_shared_folder() == NULL) skip();
     carom_context *context = test_context(2);
-    int step = getenv("CAROM_LONG") != NULL ? 1 : 12;
+    int step = campaign_is_long() ? 1 : 12;
     for (size_t s = 0; s < COUNT_OF(sequences); ++s) {
         char file[256];
         carom_mesh_view view;

@@ -9,15 +9,17 @@
 #include <string.h>
 
 #include "soup/soup_view.h"
+#include "tests/support/campaign.h"
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
 #include "tests/support/models.h"
+#include "tests/support/shapes.h"
 #include "tests/support/soup_oracle.h"
 
 static carom_pairs pairs, others;
 
-/* Ways to ask: the grid in all its forms, and the tree with a budget that is spent at once, soon or
- * not at all. */
+/* Ways to search: the grid in all its forms, and the tree with a budget that is spent at once, soon
+ * or not at all. */
 static void any_method(int i, carom_soup_def *def) {
     static const double scales[] = {0.0, 1.0, 0.5, 4.0};
     static const uint64_t budgets[] = {1, 40, 400, 0};
@@ -37,8 +39,8 @@ static bool compare_streamed(void *user, const carom_pair *found, uint64_t count
     return false;
 }
 
-static void ask(carom_context *context, const carom_soup_def *def, const oracle_pairs *expected,
-                const char *what) {
+static void query(carom_context *context, const carom_soup_def *def, const oracle_pairs *expected,
+                  const char *what) {
     carom_soup *soup;
     uint64_t count, seen = 0, bound;
     bool any;
@@ -62,27 +64,12 @@ static void ask(carom_context *context, const carom_soup_def *def, const oracle_
 
 /* ---- one soup -------------------------------------------------------------------------------- */
 
-/* The same soup elsewhere and in other sizes: none of this changes what meets. */
-typedef struct guise {
-    double by, scale;
-    bool floats;
-} guise;
-
-static const guise guises[] = {
-    {0.0, 1.0, true},        {1e6, 1.0, false},      {1e6, 1.0, true},      {0.0, 0x1p300, false},
-    {0.0, 0x1p-300, false},  {0.0, 0x1p100, true},   {0.0, 0x1p-100, true}, {-1e6, 0x1p-300, false},
-    {0.0, 0x1p-1074, false}, {0.0, 0x1p1020, false}, {0.0, 0x1p-149, true}, {-3.0, 0x1p124, true},
-};
-
 static void lattice_soups_agree_with_the_oracle(void **state) {
     (void)state;
     static lattice_soup soup, moved;
     carom_context *contexts[CAROM_ISA_COUNT];
-    int context_count = 0, soups = getenv("CAROM_LONG") != NULL ? 100000 : TEST_CASES(4000);
-    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
-        carom_context *context = test_context_isa((uint32_t)isa, (carom_isa)isa);
-        if (context != NULL) contexts[context_count++] = context;
-    }
+    int context_count = 0, soups = campaign_is_long() ? 100000 : TEST_CASES(4000);
+    context_count = test_contexts_of_isas(0, contexts, context_count);
     carom_random random = {104};
     oracle_pairs expected[CAROM_SOUP_DEGENERATE_COUNT] = {0};
     for (int i = 0; i < soups; ++i) {
@@ -96,17 +83,14 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
         for (int mode = 0; mode < CAROM_SOUP_DEGENERATE_COUNT; ++mode) {
             snprintf(what, sizeof(what), "soup %d of kind %d, mode %d", i, (int)soup.kind, mode);
             def.degenerate = (carom_soup_degenerate)mode;
-            ask(context, &def, &expected[mode], what);
+            query(context, &def, &expected[mode], what);
         }
-        const guise *guise = &guises[(size_t)(i / 2) % COUNT_OF(guises)];
-        moved = soup;
-        lattice_move(&moved, guise->by, guise->scale);
-        view = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
+        const lattice_guise *guise = lattice_disguise(&soup, (uint32_t)i / 2, &moved, &view);
         def.degenerate = (carom_soup_degenerate)(i % CAROM_SOUP_DEGENERATE_COUNT);
         any_method(i + 1, &def);
         snprintf(what, sizeof(what), "soup %d of kind %d, (x + %g) * %g%s", i, (int)soup.kind,
                  guise->by, guise->scale, guise->floats ? "f" : "");
-        ask(context, &def, &expected[def.degenerate], what);
+        query(context, &def, &expected[def.degenerate], what);
     }
     oracle_free_all(expected);
     for (int i = 0; i < context_count; ++i) carom_context_destroy(contexts[i]);
@@ -142,7 +126,7 @@ static void sizes_may_be_far_apart(void **state) {
             .mesh = &view, .degenerate = (carom_soup_degenerate)(i % CAROM_SOUP_DEGENERATE_COUNT)};
         any_method(i, &def);
         oracle_self(context, &view, false, NULL, expected);
-        ask(context, &def, &expected[def.degenerate], what);
+        query(context, &def, &expected[def.degenerate], what);
     }
     oracle_free_all(expected);
     carom_context_destroy(context);
@@ -196,7 +180,7 @@ static void two_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, double
     static oracle_soup a, b;
     uint64_t dice = seed;
     carom_context *contexts[2] = {test_context(1), test_context(3)};
-    cases = getenv("CAROM_LONG") != NULL ? 40 * cases : TEST_CASES(cases);
+    cases = campaign_is_long() ? 40 * cases : TEST_CASES(cases);
     for (uint64_t i = 0; i < cases; ++i) {
         uint32_t size = 2 + oracle_below(&dice, 6);
         carom_context *context = contexts[i % 2];
@@ -293,10 +277,8 @@ static void shapes_have_the_same_pairs_by_any_method(void **state) {
     };
     carom_context *context = test_context(2);
     for (size_t s = 0; s < COUNT_OF(shapes); ++s) {
-        carom_mesh *mesh;
         carom_mesh_view view;
-        assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(context, &shapes[s], &view);
         compare_methods(context, &view, carom_shape_name(shapes[s].shape));
         carom_mesh_destroy(mesh);
     }
@@ -313,7 +295,7 @@ static void models_have_their_true_pairs_by_grid(void **state) {
     FILE *in = fopen(path, "r");
     if (in == NULL) skip();
     carom_context *context = test_context(2);
-    bool all = getenv("CAROM_LONG") != NULL;
+    bool all = campaign_is_long();
     int row = 0, models = 0;
     while (fgets(line, sizeof(line), in) != NULL) {
         char file[256];
@@ -363,12 +345,10 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
             carom_isa isa = (carom_isa)(CAROM_ISA_BASELINE + i / COUNT_OF(threads));
             carom_context *context = test_context_isa(threads[i % COUNT_OF(threads)], isa);
             if (context == NULL) continue;
-            carom_mesh *mesh;
             carom_mesh_view view;
             carom_work work;
             uint64_t count, seen = 0;
-            assert_ok(context, carom_shape_make(context, &shapes[s / 2], &mesh));
-            assert_ok(context, carom_mesh_get_view(mesh, &view));
+            carom_mesh *mesh = shape_mesh(context, &shapes[s / 2], &view);
             carom_soup *soup = make(context, &view, method, CAROM_GRID_HASH_BLOCK, 5000);
             assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
             assert_ok(context, carom_context_get_work(context, &work));
@@ -429,7 +409,6 @@ static void large_results_stream_by_grid(void **state) {
 static void grids_without_a_tree_say_so(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_shape_def shape = {0};
     carom_soup_gap gap;
@@ -437,8 +416,7 @@ static void grids_without_a_tree_say_so(void **state) {
     carom_vec3 point = {0.0, 0.0, 0.0};
     carom_ray ray = {.direction = {1.0, 0.0, 0.0}};
     int32_t winding;
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     carom_soup *grid = make(context, &view, CAROM_SOUP_METHOD_GRID, 0, 0);
     carom_soup *tree = make(context, &view, CAROM_SOUP_METHOD_TREE, 0, 0);
     assert_fails(context, carom_soup_cross_distance(context, tree, NULL, grid, NULL, 0.0, &gap),
@@ -469,12 +447,10 @@ static void grids_without_a_tree_say_so(void **state) {
 static void queries_allocate_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 60};
     carom_pose pose = {.q.w = 1.0, .q.x = 0.3, .t = {0.1, 0.0, 0.0}};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     for (int way = 0; way < 2; ++way) {
         carom_soup *soup = make(context, &view,
                                 way == 0 ? CAROM_SOUP_METHOD_GRID : CAROM_SOUP_METHOD_AUTO, 0, 100);
@@ -523,12 +499,10 @@ static carom_status live(carom_allocator allocator, void *argument) {
 static void failing_allocations_leak_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_mesh *mesh;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 30};
     carom_mesh_view view = {0};
     carom_soup_def def = {.mesh = &view};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     for (int way = 0; way < 3; ++way) {
         def.method = way == 0 ? CAROM_SOUP_METHOD_AUTO : CAROM_SOUP_METHOD_GRID;
         def.work_budget = 10;

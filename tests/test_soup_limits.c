@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "soup/soup_search.h"
+#include "tests/support/campaign.h"
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
+#include "tests/support/shapes.h"
 
 static carom_pairs pairs;
 
@@ -28,12 +30,10 @@ static void one_giant_triangle_costs_little(void **state) {
     (void)state;
     carom_context *context = test_context(2);
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 100};
-    carom_mesh *mesh;
     carom_mesh_view mesh_view = {0};
     carom_soup_def def = {.mesh = &mesh_view};
     carom_work small, with_giant;
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &mesh_view);
     carom_soup *soup = create(context, &def);
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_ok(context, carom_context_get_work(context, &small));
@@ -127,7 +127,7 @@ static void the_ends_of_the_range_are_fine(void **state) {
     carom_context_destroy(context);
 }
 
-/* ---- everything in one place ----------------------------------------------------------------- */
+/* ---- everything in one position -------------------------------------------------------------- */
 
 typedef struct heap {
     uint32_t faces, vertices;
@@ -135,7 +135,7 @@ typedef struct heap {
     uint32_t *corners;
 } heap;
 
-/* `count` copies of a mesh, in one place, without common vertices. */
+/* `count` copies of a mesh, in one position, without common vertices. */
 static heap heap_make(const double (*xyz)[3], uint32_t vertices, const uint32_t *corners,
                       uint32_t faces, uint32_t count) {
     heap h = {faces * count, vertices * count, NULL, NULL};
@@ -211,20 +211,18 @@ static bool receive(void *user, const carom_pair *found, uint64_t count) {
 
 /* A tetrahedron's faces all touch each other: of two copies 16 pairs meet. The copies come behind a
  * sheet that meets nothing, so that streaming is at full stride when it runs into them. */
-static void a_thousand_copies_in_one_place_are_streamed(void **state) {
+static void a_thousand_copies_in_one_position_are_streamed(void **state) {
     (void)state;
     static const double xyz[4][3] = {
         {0.1, 0.2, 0.3}, {1.1, 0.3, 0.25}, {0.4, 1.3, 0.35}, {0.5, 0.6, 1.7}};
     static const uint32_t corners[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
-    uint32_t copies = getenv("CAROM_LONG") != NULL ? 1000 : 200;
+    uint32_t copies = campaign_is_long() ? 1000 : 200;
     carom_context *context = test_context(2);
     heap h = heap_make(xyz, 4, corners, 4, copies);
-    carom_mesh *mesh;
     carom_shape_def shape = {.shape = CAROM_SHAPE_GRID, .detail = 60};
     carom_mesh_view mesh_view = {0};
     carom_soup_def def = {.mesh = &mesh_view};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &mesh_view);
     carom_soup *soup = create(context, &def);
     carom_mesh_view view = heap_view(&h);
     assert_ok(context, carom_soup_add(context, soup, &view, NULL));
@@ -258,12 +256,10 @@ static void a_thousand_copies_in_one_place_are_streamed(void **state) {
 static void a_search_that_gave_up_in_two_ways_goes_on_by_grid(void **state) {
     (void)state;
     carom_context *context = test_context(2);
-    carom_mesh *mesh;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 12};
     carom_mesh_view view = {0};
     carom_soup_def def = {.mesh = &view};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     carom_soup *soup = create(context, &def);
     uint64_t expected;
     assert_ok(context, carom_soup_self_count(context, soup, &expected));
@@ -273,7 +269,7 @@ static void a_search_that_gave_up_in_two_ways_goes_on_by_grid(void **state) {
     carom_soup_search_begin(context, soup, &search);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    search.stop = search.spent = search.crowded = true;
+    search.stop = search.spent = search.overflowed = true;
     assert_ok(context, carom_soup_search_on_grid(&search, &cells));
     assert_ok(context, carom_soup_search_run(&search, NULL, NULL));
     assert_int_equal(search.count, expected);
@@ -318,11 +314,9 @@ static void a_small_buffer_is_filled_and_the_count_is_true(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 30};
-    carom_mesh *mesh;
     carom_mesh_view view = {0};
     carom_soup_def def = {.mesh = &view};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     carom_soup *soup = create(context, &def);
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_true(pairs.count > 20);
@@ -395,12 +389,10 @@ static carom_status find_pairs(carom_context *context, const carom_soup_def *def
 static void the_end_of_memory_is_told_with_its_bytes(void **state) {
     (void)state;
     carom_context *plain = test_context(1);
-    carom_mesh *mesh;
     carom_mesh_view view = {0};
     carom_soup_def def = {.mesh = &view};
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 150};
-    assert_ok(plain, carom_shape_make(plain, &shape, &mesh));
-    assert_ok(plain, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(plain, &shape, &view);
     uint64_t expected = 0;
     for (int method = 0; method < CAROM_SOUP_METHOD_COUNT; ++method) {
         def.method = (carom_soup_method)method;
@@ -419,11 +411,12 @@ static void the_end_of_memory_is_told_with_its_bytes(void **state) {
                 status = find_pairs(context, &def, &hash);
                 if (status != CAROM_OK) {
                     const char *message = carom_context_message(context);
-                    unsigned long long asked = 0;
+                    unsigned long long requested = 0;
                     const char *at = strstr(message, "out of memory: ");
                     assert_int_equal(status, CAROM_NO_MEMORY);
-                    if (at == NULL || sscanf(at, "out of memory: %llu bytes for ", &asked) != 1 ||
-                        asked == 0 || strstr(at, "use a smaller input") == NULL)
+                    if (at == NULL ||
+                        sscanf(at, "out of memory: %llu bytes for ", &requested) != 1 ||
+                        requested == 0 || strstr(at, "use a smaller input") == NULL)
                         fail_msg("%lld bytes: %s", (long long)bytes, message);
                     ++failures;
                 } else {
@@ -573,7 +566,7 @@ int main(void) {
         cmocka_unit_test(axes_may_differ_by_any_power),
         cmocka_unit_test(the_ends_of_the_range_are_fine),
         cmocka_unit_test(everything_in_one_point),
-        cmocka_unit_test(a_thousand_copies_in_one_place_are_streamed),
+        cmocka_unit_test(a_thousand_copies_in_one_position_are_streamed),
         cmocka_unit_test(a_search_that_gave_up_in_two_ways_goes_on_by_grid),
         cmocka_unit_test(nothing_gives_nothing),
         cmocka_unit_test(a_small_buffer_is_filled_and_the_count_is_true),

@@ -8,7 +8,7 @@
 #include "base/context.h"
 #include "carom/shapes.h"
 #include "soup/soup_points_cpu.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 /* Products of ten differences of 25 bits. */
 #define BIG_WORDS 8
@@ -285,13 +285,11 @@ static void windings_know_the_inside(void **state) {
     (void)state;
     carom_context *context = test_context(3);
     for (int variant = 0; variant < 3; ++variant) {
-        carom_mesh *mesh;
         carom_mesh_view view;
         carom_soup *soup;
         carom_shape_def def = {
             .shape = CAROM_SHAPE_BOX, .detail = (uint64_t)variant + 1, .size = 2.0};
-        assert_ok(context, carom_shape_make(context, &def, &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(context, &def, &view);
         assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         carom_vec3 points[343];
         int32_t windings[343];
@@ -380,7 +378,7 @@ static void answers_do_not_depend_on_threads_or_instruction_sets(void **state) {
     }
 }
 
-static void bad_input_gets_a_sentence(void **state) {
+static void bad_input_gets_a_message(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_soup *empty;
@@ -416,10 +414,7 @@ static void lower_bounds_are_below_the_distance(void **state) {
     (void)state;
     carom_context *contexts[CAROM_ISA_COUNT];
     int context_count = 0, tight = 0, total = 0;
-    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
-        carom_context *context = test_context_isa(1, (carom_isa)isa);
-        if (context != NULL) contexts[context_count++] = context;
-    }
+    context_count = test_contexts_of_isas(1, contexts, context_count);
     carom_random random = {31};
     for (int round = 0; round < 20000; ++round) {
         carom_triangle triangles[CAROM_BVH_WIDTH];
@@ -486,7 +481,7 @@ int main(void) {
         cmocka_unit_test(windings_know_the_inside),
         cmocka_unit_test(windings_add_up),
         cmocka_unit_test(answers_do_not_depend_on_threads_or_instruction_sets),
-        cmocka_unit_test(bad_input_gets_a_sentence),
+        cmocka_unit_test(bad_input_gets_a_message),
     };
     return cmocka_run_group_tests_name("soup points", tests, NULL, NULL);
 }

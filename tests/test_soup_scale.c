@@ -14,7 +14,7 @@
  * distances, which takes products of ten differences. */
 #define BIG_WORDS    24
 #define BIG(name)    short_##name
-#define SHORT_PLACES 148
+#define SHORT_DIGITS 148
 #include "tests/support/triangle_oracle.h"
 
 #include "tests/support/ray_oracle.h"
@@ -430,7 +430,7 @@ static void check_near(carom_context *context, const scene *s, carom_vec3 point)
     if (base == 1024) base = 0;
     assert_ok(context, carom_soup_closest_points(context, s->soup, &point, 1, &hit));
     bool narrow = top - base < 320;
-    uint32_t face = top - base < SHORT_PLACES ? nearest_short(s, point, base)
+    uint32_t face = top - base < SHORT_DIGITS ? nearest_short(s, point, base)
                     : narrow                  ? nearest_small(s, point, base)
                                               : nearest_large(s, point, base);
     const char *wrong = NULL;

@@ -9,7 +9,7 @@
 
 #include "geom/intersection.h"
 #include "tests/support/exact_geometry.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 __extension__ typedef __int128 wide;
 
@@ -226,7 +226,7 @@ static void pieces_are_the_hull_of_common_points(void **state) {
     print_message("%" PRIu64 " apart, %" PRIu64 " points, %" PRIu64 " segments, %" PRIu64
                   " areas\n",
                   dimensions[0], dimensions[1], dimensions[2], dimensions[3]);
-    for (int i = 0; i < 4 && TEST_ALL_CASES; ++i) assert_true(dimensions[i] > 1000);
+    for (int i = 0; i < 4 && TEST_MANY_CASES; ++i) assert_true(dimensions[i] > TEST_CASES(1000));
 }
 
 /* ---- any doubles ----------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ static void ends_are_rounded_once(void **state) {
                 fail_msg("round %d: end %d is not rounded from a crossing", round, i);
     }
     print_message("%d segments\n", segments);
-    if (TEST_ALL_CASES) assert_true(segments > 1000);
+    if (TEST_MANY_CASES) assert_true(segments > TEST_CASES(1000));
 }
 
 /* ---- soups ----------------------------------------------------------------------------------- */
@@ -291,13 +291,11 @@ static void two_closed_meshes_meet_in_loops(void **state) {
     (void)state;
     carom_context *context = test_context(1), *several = test_context(3);
     carom_shape_def shape = {.detail = 4};
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_soup *soup;
     carom_pairs pairs = {0};
     carom_soup_segments segments = {0}, others = {0};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
     carom_random random = {43};
     for (int round = 0; round < 20; ++round) {
@@ -353,7 +351,7 @@ static void two_closed_meshes_meet_in_loops(void **state) {
     carom_context_destroy(several);
 }
 
-static carom_status ask(carom_allocator allocator, void *argument) {
+static carom_status query(carom_allocator allocator, void *argument) {
     const double xyz[8][3] = {{0, 0, 0},  {2, 0, 0}, {2, 2, 0}, {0, 2, 0},
                               {1, 1, -1}, {1, 1, 1}, {5, 1, 1}, {5, 1, -1}};
     const uint32_t corners[8] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -388,7 +386,7 @@ static carom_status ask(carom_allocator allocator, void *argument) {
 
 static void polygons_have_the_pieces_of_their_triangles(void **state) {
     (void)state;
-    test_allocation_failures(ask, NULL);
+    test_allocation_failures(query, NULL);
 }
 
 int main(void) {

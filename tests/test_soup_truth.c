@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/campaign.h"
 #include "tests/support/models.h"
 
 static carom_pairs pairs;
 
 /* Pairs by number of common vertices, and degenerate faces. */
-typedef struct tally {
+typedef struct counts {
     unsigned long long total, degenerate, share[4];
-} tally;
+} counts;
 
 static int common_vertices(const uint32_t *a, const uint32_t *b) {
     int count = 0;
@@ -23,8 +24,8 @@ static int common_vertices(const uint32_t *a, const uint32_t *b) {
     return count;
 }
 
-static tally tally_of(const carom_mesh_view *view) {
-    tally t = {.total = pairs.count};
+static counts counts_of(const carom_mesh_view *view) {
+    counts t = {.total = pairs.count};
     for (uint64_t i = 0; i < pairs.count; ++i) {
         carom_pair p = pairs.data[i];
         if (p.a == p.b)
@@ -36,8 +37,8 @@ static tally tally_of(const carom_mesh_view *view) {
     return t;
 }
 
-static void assert_tally(const char *name, const carom_mesh_view *view, const tally *truth) {
-    tally found = tally_of(view);
+static void assert_counts(const char *name, const carom_mesh_view *view, const counts *truth) {
+    counts found = counts_of(view);
     if (memcmp(&found, truth, sizeof(found)) != 0)
         fail_msg("%s: %llu pairs, %llu degenerate, %llu %llu %llu %llu by common vertices; the "
                  "truth is %llu, %llu, %llu %llu %llu %llu",
@@ -93,7 +94,7 @@ static void every_model_has_its_true_pairs(void **state) {
     double seconds = 0.0;
     while (fgets(line, sizeof(line), in) != NULL) {
         char file[256];
-        tally truth;
+        counts truth;
         unsigned long long vertices, triangles;
         if (sscanf(line, "\"%255[^\"]\",%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu", file, &vertices,
                    &triangles, &truth.total, &truth.degenerate, &truth.share[3], &truth.share[2],
@@ -109,7 +110,7 @@ static void every_model_has_its_true_pairs(void **state) {
         assert_ok(context, carom_soup_create(context, &def, &soup));
         assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
         seconds += carom_time_seconds() - start;
-        assert_tally(file, &view, &truth);
+        assert_counts(file, &view, &truth);
         lists += compare_list(file) ? 1 : 0;
         ++models;
         carom_soup_destroy(soup);
@@ -131,12 +132,12 @@ typedef struct sequence {
 static const sequence sequences[] = {{"cactus_deform", 403}, {"cat_poses", 10}, {"kick", 31}};
 
 /* The same soup all along: vertices that coincide in one frame coincide in all. */
-static void check_sequence(carom_context *context, const sequence *s, const tally *truths) {
+static void check_sequence(carom_context *context, const sequence *s, const counts *truths) {
     char file[256];
     carom_mesh_view mesh_view = {0};
     carom_soup_def def = {.mesh = &mesh_view};
     carom_soup *soup;
-    bool all = getenv("CAROM_LONG") != NULL;
+    bool all = campaign_is_long();
     snprintf(file, sizeof(file), "sequences/%s/frame0.ply", s->name);
     carom_mesh *first = models_load_fan(context, file);
     assert_ok(context, carom_mesh_get_view(first, &mesh_view));
@@ -163,7 +164,7 @@ static void check_sequence(carom_context *context, const sequence *s, const tall
         assert_ok(context, carom_soup_update(context, soup, &frame));
         assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
         snprintf(name, sizeof(name), "%s, frame %d", s->name, i);
-        assert_tally(name, &mesh_view, &truths[i]);
+        assert_counts(name, &mesh_view, &truths[i]);
     }
     if (all) assert_int_equal(fgetc(in), EOF);
     (void)pclose(in);
@@ -174,7 +175,7 @@ static void check_sequence(carom_context *context, const sequence *s, const tall
 
 static void every_frame_has_its_true_pairs(void **state) {
     (void)state;
-    static tally truths[3][512];
+    static counts truths[3][512];
     char line[256];
     int read = 0;
     FILE *in = open_truth("sequence_self_intersections.csv");
@@ -182,7 +183,7 @@ static void every_frame_has_its_true_pairs(void **state) {
     while (fgets(line, sizeof(line), in) != NULL) {
         char name[64];
         int frame;
-        tally t;
+        counts t;
         if (sscanf(line, "%63[^,],%d,%llu,%llu,%llu,%llu,%llu,%llu", name, &frame, &t.total,
                    &t.degenerate, &t.share[3], &t.share[2], &t.share[1], &t.share[0]) != 8)
             continue;

@@ -7,7 +7,7 @@
 
 #include "base/context.h"
 #include "bvh/bvh_winding.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 #define POINTS 400
 
@@ -85,12 +85,10 @@ static void fractions_are_sums_of_solid_angles(void **state) {
     static carom_vec3 points[POINTS];
     static double fractions[POINTS];
     for (size_t s = 0; s < COUNT_OF(shapes); ++s) {
-        carom_mesh *mesh;
         carom_mesh_view view;
         carom_soup *soup;
         double worst = 0.0, sum = 0.0;
-        assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(context, &shapes[s], &view);
         assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         for (int open = 0; open < 2; ++open) {
             uint64_t removed = open == 0 ? 0 : view.face_count / 3;
@@ -207,13 +205,11 @@ static void signs_are_those_of_winding_numbers(void **state) {
     static int32_t windings[POINTS];
     static carom_hit hits[POINTS], nearest[POINTS];
     for (size_t s = 0; s < COUNT_OF(shapes); ++s) {
-        carom_mesh *mesh;
         carom_mesh_view view;
         carom_mesh_report report;
         carom_soup *soup;
         int inside = 0;
-        assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(context, &shapes[s], &view);
         assert_ok(context, carom_mesh_inspect(context, &view, &report));
         assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
         make_points(&random, 1.2, points);
@@ -253,12 +249,10 @@ static void signs_are_those_of_winding_numbers(void **state) {
 static void holes_keep_the_inside(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_soup *soup;
     carom_shape_def shape = {.shape = CAROM_SHAPE_SPHERE, .detail = 4};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup));
     uint32_t first, faces[5000];
     assert_ok(context, carom_soup_add(context, soup, &view, &first));
@@ -289,11 +283,9 @@ static void answers_have_the_same_bits_everywhere(void **state) {
         if (!carom_isa_available(isa)) continue;
         int at = run == 0 ? 0 : 1, exponent = run < 4 ? 0 : 200 * (run - 6);
         carom_context *context = test_context_isa(1 + (uint32_t)run, isa);
-        carom_mesh *mesh;
         carom_mesh_view view;
         carom_soup *soup;
-        assert_ok(context, carom_shape_make(context, &shapes[1], &mesh));
-        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        carom_mesh *mesh = shape_mesh(context, &shapes[1], &view);
         double *moved = malloc(3 * view.vertex_count * sizeof(*moved));
         for (uint64_t i = 0; i < 3 * view.vertex_count; ++i)
             moved[i] = ldexp(((const double *)view.positions)[i], exponent);
@@ -316,7 +308,7 @@ static void answers_have_the_same_bits_everywhere(void **state) {
     }
 }
 
-static carom_status ask(carom_allocator allocator, void *argument) {
+static carom_status query(carom_allocator allocator, void *argument) {
     const carom_soup_def *def = argument;
     carom_context *context;
     carom_soup *soup;
@@ -342,22 +334,20 @@ static void failing_allocations_leak_nothing(void **state) {
     carom_soup_def def = {.mesh = &view};
     assert_ok(context, carom_shape_make(context, &shapes[2], &mesh)); /* open */
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    test_allocation_failures(ask, &def);
+    test_allocation_failures(query, &def);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
 
-static void asking_again_allocates_nothing(void **state) {
+static void a_second_query_allocates_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_mesh *mesh;
     carom_mesh_view view = {0};
     carom_soup_def def = {.mesh = &view};
     carom_soup *soup;
     carom_vec3 point = {0.1, 0.2, 0.3};
     double value;
-    assert_ok(context, carom_shape_make(context, &shapes[2], &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shapes[2], &view);
     assert_ok(context, carom_soup_create(context, &def, &soup));
     for (int i = 0; i < 4; ++i) {
         uint64_t before = test_malloc_count();
@@ -370,7 +360,7 @@ static void asking_again_allocates_nothing(void **state) {
     carom_context_destroy(context);
 }
 
-static void bad_input_gets_a_sentence(void **state) {
+static void bad_input_gets_a_message(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_soup *empty, *grid;
@@ -404,8 +394,8 @@ int main(void) {
         cmocka_unit_test(holes_keep_the_inside),
         cmocka_unit_test(answers_have_the_same_bits_everywhere),
         cmocka_unit_test(failing_allocations_leak_nothing),
-        cmocka_unit_test(asking_again_allocates_nothing),
-        cmocka_unit_test(bad_input_gets_a_sentence),
+        cmocka_unit_test(a_second_query_allocates_nothing),
+        cmocka_unit_test(bad_input_gets_a_message),
     };
     return cmocka_run_group_tests_name("soup winding", tests, NULL, NULL);
 }

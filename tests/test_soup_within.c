@@ -11,7 +11,7 @@
 #include "geom/within.h"
 #include "tests/support/kfree_oracle.h"
 #include "tests/support/lattice.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 #define SOUPS          10000
 #define MOST_TRIANGLES 400
@@ -330,7 +330,7 @@ static void scales_and_distances_do_not_matter(void **state) {
         carom_soup_destroy(b);
     }
     print_message("%" PRIu64 " pairs, %" PRIu64 " rounds without any\n", total, far);
-    if (TEST_ALL_CASES) assert_true(total > 10000 && far > 100);
+    if (TEST_MANY_CASES) assert_true(total > TEST_CASES(10000) && far > TEST_CASES(100));
 }
 
 static int by_size(const void *a, const void *b) {
@@ -440,11 +440,9 @@ static void threads_and_instruction_sets_agree(void **state) {
     (void)state;
     carom_context *first = contexts[0];
     carom_shape_def shape = {.detail = 5};
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_soup *soup, *rigid;
-    assert_ok(first, carom_shape_make(first, &shape, &mesh));
-    assert_ok(first, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(first, &shape, &view);
     assert_ok(first, carom_soup_create(first, &(carom_soup_def){.mesh = &view}, &soup));
     assert_ok(first,
               carom_soup_create(first, &(carom_soup_def){.mesh = &view, .rigid = true}, &rigid));
@@ -476,13 +474,13 @@ static void threads_and_instruction_sets_agree(void **state) {
         print_message("margin %g: %" PRIu64 " and %" PRIu64 " pairs\n", margins[m], self_count,
                       pairs.count);
     }
-    /* A margin of 0 asks which faces meet. */
-    carom_pairs meeting = {0};
+    /* A margin of 0 finds the faces that meet. */
+    carom_pairs intersecting = {0};
     assert_ok(first, carom_soup_cross_pairs_within(first, soup, NULL, rigid, &pose, 0.0, &pairs));
-    assert_ok(first, carom_soup_cross_pairs(first, soup, NULL, rigid, &pose, &meeting));
-    assert_int_equal(pairs.count, meeting.count);
-    assert_memory_equal(pairs.data, meeting.data, pairs.count * sizeof(*pairs.data));
-    carom_pairs_free(&meeting);
+    assert_ok(first, carom_soup_cross_pairs(first, soup, NULL, rigid, &pose, &intersecting));
+    assert_int_equal(pairs.count, intersecting.count);
+    assert_memory_equal(pairs.data, intersecting.data, pairs.count * sizeof(*pairs.data));
+    carom_pairs_free(&intersecting);
     carom_soup_destroy(soup);
     carom_soup_destroy(rigid);
     carom_mesh_destroy(mesh);
@@ -497,7 +495,7 @@ static void gaps_are_the_least_of_the_triangles(void **state) {
     static carom_pair all[MOST_TRIANGLES * MOST_TRIANGLES];
     static carom_soup_gap gaps[MOST_TRIANGLES * MOST_TRIANGLES];
     carom_random random = {10};
-    uint64_t meeting = 0;
+    uint64_t intersecting = 0;
     for (int round = 0; round < TEST_CASES(300); ++round) {
         carom_context *context = contexts[round % context_count];
         carom_mesh_view view_a, view_b;
@@ -540,17 +538,17 @@ static void gaps_are_the_least_of_the_triangles(void **state) {
             assert_true(gaps[i].distance == least);
             carom_vec3 d = carom_vec_sub(gaps[i].point_a, gaps[i].point_b);
             assert_true(fabs(carom_vec_length(d) - least) < 1e-12);
-            meeting += least == 0.0 ? 1 : 0;
+            intersecting += least == 0.0 ? 1 : 0;
         }
         carom_soup_destroy(a);
         carom_soup_destroy(b);
     }
-    assert_true(meeting > 1000);
+    assert_true(intersecting > 1000);
 }
 
 /* ---- bad input ------------------------------------------------------------------------------- */
 
-static carom_status ask_all(carom_allocator allocator, void *argument) {
+static carom_status query_all(carom_allocator allocator, void *argument) {
     const carom_mesh_view *view = argument;
     carom_context_def def = {.threads = 2, .allocator = allocator};
     carom_context *context;
@@ -607,7 +605,7 @@ static void failures_have_a_status(void **state) {
     assert_fails(c, carom_soup_self_gaps(c, soup, &wrong, 1, &gap), CAROM_BAD_INPUT, "removed");
     carom_soup_destroy(soup);
     carom_soup_destroy(grid);
-    test_allocation_failures(ask_all, &view);
+    test_allocation_failures(query_all, &view);
 }
 
 int main(void) {

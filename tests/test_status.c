@@ -17,16 +17,16 @@ static void every_status_has_a_name(void **state) {
     assert_string_equal(carom_status_name((carom_status)999), "unknown");
 }
 
-static void long_sentences_end_in_dots(void **state) {
+static void long_messages_end_in_dots(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    char words[2 * CAROM_SENTENCE_SIZE];
+    char words[2 * CAROM_MESSAGE_SIZE];
     memset(words, 'x', sizeof(words) - 1);
     words[sizeof(words) - 1] = '\0';
     assert_string_equal(carom_context_message(context), "");
     assert_int_equal(carom_fail(context, CAROM_IO, "%s", words), CAROM_IO);
     const char *message = carom_context_message(context);
-    assert_int_equal(strlen(message), CAROM_SENTENCE_SIZE - 1);
+    assert_int_equal(strlen(message), CAROM_MESSAGE_SIZE - 1);
     assert_string_equal(message + strlen(message) - 4, "x...");
     carom_context_destroy(context);
 }
@@ -72,7 +72,7 @@ static void callers_bugs_reach_the_handler(void **state) {
     assert_null(context);
 }
 
-static void creation_failures_leave_a_sentence(void **state) {
+static void creation_failures_leave_a_message(void **state) {
     (void)state;
     carom_context *context = (carom_context *)state;
     assert_fails(NULL, carom_context_create_abi(CAROM_ABI + 1, NULL, &context), CAROM_UNSUPPORTED,
@@ -133,10 +133,10 @@ static void the_build_knows_itself(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_name),
-        cmocka_unit_test(long_sentences_end_in_dots),
+        cmocka_unit_test(long_messages_end_in_dots),
         cmocka_unit_test(messages_about_memory_say_how_much),
         cmocka_unit_test(callers_bugs_reach_the_handler),
-        cmocka_unit_test(creation_failures_leave_a_sentence),
+        cmocka_unit_test(creation_failures_leave_a_message),
         cmocka_unit_test(zero_means_default),
         cmocka_unit_test(the_build_knows_itself),
     };

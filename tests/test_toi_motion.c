@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/support/campaign.h"
-#include "tests/support/test.h"
+#include "tests/support/shapes.h"
 
 static double between(carom_random *random, double low, double high) {
     return carom_random_between(random, low, high);
@@ -245,16 +245,8 @@ static void spheres_are_balls(void **state) {
 
 static carom_soup *make_soup(carom_context *context, carom_shape shape, uint64_t detail,
                              bool rigid) {
-    carom_mesh *mesh;
-    carom_mesh_view view;
-    carom_soup *soup;
-    carom_shape_def def = {.shape = shape, .detail = detail, .size = 0.5};
-    assert_ok(context, carom_shape_make(context, &def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    carom_soup_def soup_def = {.mesh = &view, .rigid = rigid};
-    assert_ok(context, carom_soup_create(context, &soup_def, &soup));
-    carom_mesh_destroy(mesh);
-    return soup;
+    const carom_shape_def def = {.shape = shape, .detail = detail, .size = 0.5};
+    return shape_soup(context, &def, &(carom_soup_def){.rigid = rigid});
 }
 
 static void soups_never_pass_through(void **state) {
@@ -388,12 +380,10 @@ static void translations_agree_with_impacts(void **state) {
     (void)state;
     carom_context *context = test_context(2);
     carom_random random = {5};
-    carom_mesh *mesh;
     carom_mesh_view view;
     carom_soup *soup;
     carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS, .detail = 12, .size = 0.5};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     assert_ok(context,
               carom_soup_create(context, &(carom_soup_def){.mesh = &view, .rigid = true}, &soup));
     double *start = malloc(3 * view.vertex_count * sizeof(double));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers' bugs in every function of tree.h: the assert handler is called once, the call returns
- * CAROM_INVALID, and nothing has changed. One thread. */
+/* Callers' bugs in every function of tree.h and query.h: the assert handler is called once, the
+ * call returns CAROM_INVALID, and nothing has changed. One thread. */
 #include "tests/support/caller_bugs.h"
 
 static carom_context *context;
@@ -9,13 +9,12 @@ static carom_tree *tree;
 
 static int set_up(void **state) {
     (void)state;
-    carom_context_def of_context = {.allocator = test_allocator(&bugs_memory), .threads = 1};
     carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
     carom_mesh *mesh = NULL;
     carom_mesh_view view = {0};
     carom_packing_def of_packing = {.mesh = &view, .count = 20};
-    if (carom_context_create(&of_context, &context) != CAROM_OK ||
-        carom_shape_make(context, &of_shape, &mesh) != CAROM_OK ||
+    context = bugs_context();
+    if (carom_shape_make(context, &of_shape, &mesh) != CAROM_OK ||
         carom_mesh_get_view(mesh, &view) != CAROM_OK ||
         carom_packing_create(context, &of_packing, &packing) != CAROM_OK)
         return 1;
@@ -169,19 +168,36 @@ static void files(void **state) {
     assert_false(carom_tree_format_from_name("no such name", &format));
 }
 
+static void advising(void **state) {
+    (void)state;
+    carom_query_def def = {.triangles_a = 100, .triangles_b = 100};
+    carom_query_advice advice;
+    carom_query_engine engine = CAROM_QUERY_ENGINE_SOLID;
+    BUG(carom_query_advise, context, BAD_CONTEXT, &def, &advice);
+    BUG(carom_query_advise, def, context, NULL, &advice);
+    BUG(carom_query_advise, advice, context, &def, NULL);
+    FINE_VOID(carom_query_engine_name, engine, (carom_query_engine)99);
+    BUG_VOID(carom_query_engine_from_name, name, NULL, &engine);
+    BUG_VOID(carom_query_engine_from_name, engine, "tree", NULL);
+    for (int i = 0; i < CAROM_QUERY_ENGINE_COUNT; ++i) {
+        const char *name = carom_query_engine_name((carom_query_engine)i);
+        assert_true(carom_query_engine_from_name(name, &engine));
+        assert_int_equal(engine, i);
+    }
+    assert_false(carom_query_engine_from_name("no such name", &engine));
+}
+
 static void every_function_was_tried(void **state) {
     (void)state;
-    static const char *const headers[] = {"tree.h"};
+    static const char *const headers[] = {"tree.h", "query.h"};
     assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) > 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(preparing),
-        cmocka_unit_test(queries),
-        cmocka_unit_test(batches),
-        cmocka_unit_test(files),
-        cmocka_unit_test(every_function_was_tried),
+        cmocka_unit_test(preparing), cmocka_unit_test(queries),
+        cmocka_unit_test(batches),   cmocka_unit_test(files),
+        cmocka_unit_test(advising),  cmocka_unit_test(every_function_was_tried),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -10,33 +10,23 @@
 #include "tests/support/campaign.h"
 #include "tests/support/models.h"
 #include "tests/support/packing_oracle.h"
+#include "tests/support/shapes.h"
+#include "tests/support/test.h"
 #include "tree/tree.h"
 
-static carom_context *context;
-
-static int set_up(void **state) {
-    (void)state;
-    context = test_context(2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
+TEST_CONTEXT(2)
 
 /* What the answers are like: for the report of the long form. */
-typedef struct tally {
+typedef struct totals {
     uint64_t deep, middle, gaps; /* overlaps of 8 % and more, of 1 to 8 %, distances */
     uint64_t far_gaps;           /* distances of at least 1 % of the size */
     double deep_width, middle_width, error, gap_width, gap_worst, gap_error;
     uint64_t reached; /* overlaps of 1 % and more whose tolerance was reached early */
-} tally;
+} totals;
 
 /* Compares both kinds of bounds with the truth. */
 static void check(const carom_tree *a, const carom_tree *b, const carom_pose *pose, double scale_b,
-                  double volume, double error, double distance, double smaller, tally *t) {
+                  double volume, double error, double distance, double smaller, totals *t) {
     carom_tree_query_def def = {.scale_b = scale_b, .narrow_limits = true};
     carom_tree_result basic, narrow;
     assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &def, &narrow));
@@ -85,7 +75,7 @@ static void check(const carom_tree *a, const carom_tree *b, const carom_pose *po
     }
 }
 
-static void report(const char *name, const tally *t) {
+static void report(const char *name, const totals *t) {
     if (!campaign_is_long()) return;
     printf("%s: %llu deep, %.3f wide; %llu of 1 to 8 %%, %.3f wide; estimate %.3f %% off; "
            "tolerance reached in %llu; %llu gaps, %.5f wide, worst %.5f; distances %.4f %% off\n",
@@ -145,7 +135,7 @@ static void bounds_hold_in_all_poses(void **state) {
         free(moved);
         carom_mesh_destroy(mesh);
     }
-    tally t = {0};
+    totals t = {0};
     for (uint64_t n = 0; n < cases; ++n) {
         if (!campaign_has(n)) continue;
         carom_random random = {1000 + n};
@@ -208,7 +198,7 @@ static void models_are_within_their_bounds(void **state) {
         if (cells[3][0] != '1' || !campaign_has(number++) || !(quick || campaign_is_long()))
             continue;
         double volume_a, volume_b;
-        tally t = {0};
+        totals t = {0};
         carom_tree *a = tree_of_model(name_a, &volume_a), *b = tree_of_model(name_b, &volume_b);
         FILE *rows = models_open_text("truth/mesh_pairs.csv");
         assert_non_null(fgets(row, sizeof(row), rows));

@@ -11,23 +11,12 @@
 
 #include "tests/support/campaign.h"
 #include "tests/support/packing_oracle.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 #include "tree/tree.h"
 #include "tree/tree_cpu.h"
 
-static carom_context *context;
-
-static int set_up(void **state) {
-    (void)state;
-    context = test_context(2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
+TEST_CONTEXT(2)
 
 /* A shape in all forms. */
 typedef struct body {
@@ -127,7 +116,7 @@ static void exact_distances_are_those_of_soups(void **state) {
         }
         apart += solids_apart;
     }
-    if (TEST_ALL_CASES) assert_true(apart > 150 && apart < 490);
+    if (TEST_MANY_CASES) assert_true(apart > TEST_CASES(150) && apart < TEST_CASES(490));
     for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) carom_context_destroy(contexts[isa]);
     for (int i = 0; i < BODIES; ++i) destroy(&bodies[i]);
 }
@@ -187,7 +176,7 @@ static void solids_in_solids_are_not_apart(void **state) {
         outside += exact.relation == CAROM_RELATION_APART;
     }
     for (int i = 0; i < BODIES * SCALES; ++i) carom_solid_destroy(solids[i / SCALES][i % SCALES]);
-    if (TEST_ALL_CASES) assert_true(inside > 30 && outside > 30);
+    if (TEST_MANY_CASES) assert_true(inside > TEST_CASES(30) && outside > TEST_CASES(30));
     for (int i = 0; i < BODIES; ++i) destroy(&bodies[i]);
 }
 
@@ -273,9 +262,10 @@ static void budgets_and_sizes_keep_the_bounds(void **state) {
 
 /* ---- Faces, directions ----------------------------------------------------------------------- */
 
-static carom_vec3 outward_of(const carom_tree *t, const carom_pack_place *place, uint32_t sphere) {
+static carom_vec3 outward_of(const carom_tree *t, const carom_spheres_transform *transform,
+                             uint32_t sphere) {
     const float *d = t->outward + 3 * (uint64_t)t->slots[sphere];
-    return carom_frame_turn(&place->frame, carom_vec((double)d[0], (double)d[1], (double)d[2]));
+    return carom_frame_turn(&transform->frame, carom_vec((double)d[0], (double)d[1], (double)d[2]));
 }
 
 static void faces_and_directions_are_those_of_all_pairs(void **state) {
@@ -290,8 +280,8 @@ static void faces_and_directions_are_those_of_all_pairs(void **state) {
         const carom_tree *a = both[0]->tree, *b = both[1]->tree;
         carom_pose pose = packing_random_pose(&random, 1.2);
         carom_tree_query_def def = {.flip = true, .scale_b = n % 2 == 0 ? 0.0 : 0.5};
-        carom_pack_meeting m =
-            carom_pack_meeting_make(&a->extent, NULL, 0.0, &b->extent, &pose, def.scale_b);
+        carom_spheres_posed_pair m =
+            carom_spheres_posed_pair_make(&a->extent, NULL, 0.0, &b->extent, &pose, def.scale_b);
         uint8_t *seen[2];
         for (int i = 0; i < 2; ++i) {
             seen[i] = calloc(20000, 1);
@@ -301,32 +291,32 @@ static void faces_and_directions_are_those_of_all_pairs(void **state) {
         memset(sums, 0, sizeof(sums));
         for (uint32_t i = 0; i < a->extent.count; ++i) {
             const carom_packing_sphere *s = &both[0]->packing->spheres[i];
-            carom_pack_posed p =
-                carom_pack_pose_sphere(&m.place[0], s->centre, s->radius, s->secondary, s->cover);
+            carom_spheres_posed p = carom_spheres_pose_sphere(&m.transform[0], s->centre, s->radius,
+                                                              s->secondary, s->cover);
             for (uint32_t j = 0; j < b->extent.count; ++j) {
                 const carom_packing_sphere *t = &both[1]->packing->spheres[j];
-                carom_pack_posed q = carom_pack_pose_sphere(&m.place[1], t->centre, t->radius,
-                                                            t->secondary, t->cover);
+                carom_spheres_posed q = carom_spheres_pose_sphere(
+                    &m.transform[1], t->centre, t->radius, t->secondary, t->cover);
                 carom_vec3 apart = carom_vec_sub(q.centre, p.centre);
                 double squared = carom_vec_dot(apart, apart), volume, error;
-                if (carom_pack_inner(squared, sqrt(squared), p.radius, q.radius, m.slack, &volume,
-                                     &error)) {
+                if (carom_spheres_inner(squared, sqrt(squared), p.radius, q.radius, m.slack,
+                                        &volume, &error)) {
                     seen[0][s->face] = 1;
                     seen[1][t->face] = 1;
                 }
                 carom_ball ball_a = {p.centre, p.secondary}, ball_b = {q.centre, q.secondary};
-                carom_pack_term term;
-                if (!carom_pack_pair(&ball_a, &ball_b, m.pivot, &term)) continue;
+                carom_spheres_term term;
+                if (!carom_spheres_pair(&ball_a, &ball_b, m.pivot, &term)) continue;
                 double weight =
-                    carom_tree_flip_weight(apart, carom_vec_sub(outward_of(a, &m.place[0], i),
-                                                                outward_of(b, &m.place[1], j)));
-                carom_pack_add_vec(sums, carom_vec_scale(term.direction, weight),
-                                   &m.scales.direction);
+                    carom_tree_flip_weight(apart, carom_vec_sub(outward_of(a, &m.transform[0], i),
+                                                                outward_of(b, &m.transform[1], j)));
+                carom_spheres_add_vec(sums, carom_vec_scale(term.direction, weight),
+                                      &m.scales.direction);
             }
         }
         carom_packing_overlap overlap;
         assert_ok(context, carom_tree_overlap(context, a, NULL, b, &pose, &def, &overlap));
-        carom_vec3 direction = carom_pack_vec_value(sums, &m.scales.direction);
+        carom_vec3 direction = carom_spheres_vec_value(sums, &m.scales.direction);
         assert_true(carom_vec_compare(direction, overlap.direction_2009) == 0);
         assert_ok(context,
                   carom_tree_faces(context, a, NULL, b, &pose, &def, &faces[0], &faces[1]));
@@ -342,7 +332,7 @@ static void faces_and_directions_are_those_of_all_pairs(void **state) {
             free(seen[i]);
         }
     }
-    if (TEST_ALL_CASES) assert_true(listed > 1000);
+    if (TEST_MANY_CASES) assert_true(listed > TEST_CASES(1000));
     uint32_t room[1];
     carom_numbers small = {.data = room, .capacity = 1, .owner = CAROM_OWNER_CALLER};
     assert_int_equal(carom_tree_faces(context, bodies[0].tree, NULL, bodies[0].tree, NULL, NULL,
@@ -423,8 +413,9 @@ static void half_the_step_is_half_the_jump(void **state) {
 static void seeds_hardly_matter(void **state) {
     (void)state;
     carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 4000, NULL);
-    uint64_t visits[10], sum = 0;
-    for (uint64_t seed = 0; seed < 10; ++seed) {
+    enum { SEEDS = TEST_ALL_CASES ? 10 : 4 };
+    uint64_t visits[SEEDS], sum = 0;
+    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
         carom_tree_def def = {
             .packing = packing, .method = CAROM_TREE_METHOD_NEURAL_GAS, .seed = seed};
         carom_random random = {36};
@@ -442,10 +433,10 @@ static void seeds_hardly_matter(void **state) {
         sum += visits[seed];
         carom_tree_destroy(tree);
     }
-    for (int seed = 0; seed < 10; ++seed)
-        if (!(fabs((double)visits[seed] * 10.0 / (double)sum - 1.0) <= 0.05))
+    for (int seed = 0; seed < SEEDS; ++seed)
+        if (!(fabs((double)visits[seed] * SEEDS / (double)sum - 1.0) <= 0.05))
             fail_msg("seed %d: %llu visits, %llu on average", seed,
-                     (unsigned long long)visits[seed], (unsigned long long)(sum / 10));
+                     (unsigned long long)visits[seed], (unsigned long long)(sum / SEEDS));
     carom_packing_destroy(packing);
 }
 
@@ -535,7 +526,7 @@ static void many_poses_allocate_nothing(void **state) {
     destroy(&b);
 }
 
-static carom_status build_and_ask(carom_allocator allocator, void *argument) {
+static carom_status build_and_query(carom_allocator allocator, void *argument) {
     const body *b = argument;
     carom_context_def def = {.allocator = allocator, .threads = 1};
     carom_context *with = NULL;
@@ -568,7 +559,7 @@ static carom_status build_and_ask(carom_allocator allocator, void *argument) {
 static void no_memory_leaks_nothing(void **state) {
     (void)state;
     body b = make(CAROM_SHAPE_BOX, 0, 50);
-    test_allocation_failures(build_and_ask, &b);
+    test_allocation_failures(build_and_query, &b);
     destroy(&b);
 }
 
@@ -583,10 +574,8 @@ static void meshes_are_checked(void **state) {
     assert_fails(context, carom_tree_create(context, &def, &tree), CAROM_BAD_INPUT,
                  "the mesh of a tree is not closed");
     assert_null(tree);
-    carom_mesh *other;
     carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .size = 1000.0};
-    assert_ok(context, carom_shape_make(context, &shape, &other));
-    assert_ok(context, carom_mesh_get_view(other, &view));
+    carom_mesh *other = shape_mesh(context, &shape, &view);
     assert_fails(context, carom_tree_create(context, &def, &tree), CAROM_BAD_INPUT,
                  "times as far as its spheres");
     carom_mesh_destroy(other);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "geom/face_item.h"
+#include "tests/support/cases.h"
 #include "tests/support/triangle_pairs.h"
 
 #define BIG_WORDS 4
@@ -161,7 +162,7 @@ static void check_faces(const carom_triangle *a, const carom_triangle *b,
         fail_msg("%d common, as_segments %d: expected %d, got %d and %d", common.count, as_segments,
                  expected, got, other);
     }
-    /* Unwelded faces have nothing in common but their places. */
+    /* Unwelded faces have nothing in common but their positions. */
     uint32_t own_a[3] = {0, 1, 2}, own_b[3] = {3, 4, 5};
     assert_int_equal(carom_face_pair(a, own_a, b, own_b, 1), truth.dimension >= 0);
 }
@@ -233,7 +234,7 @@ static void pairs_of_mixed_magnitudes_agree_with_the_oracle(void **state) {
 static void stretched_pairs_keep_their_relation(void **state) {
     (void)state;
     carom_random random = {5};
-    uint64_t decided = 0, count = 200000;
+    uint64_t decided = 0, count = TEST_CASES(200000);
     for (uint64_t i = 0; i < count; ++i) {
         carom_triangle a, b;
         double *x = &a.corner[0].x, *y = &b.corner[0].x;
@@ -259,40 +260,16 @@ static void stretched_pairs_keep_their_relation(void **state) {
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-static char *read_file(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return NULL;
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    long size = ftell(file);
-    assert_true(size >= 0);
-    rewind(file);
-    char *text = malloc((size_t)size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
-    fclose(file);
-    text[size] = '\0';
-    return text;
-}
-
-/* The place after "key": in this case's text. */
-static const char *after_key(const char *text, const char *key) {
-    char quoted[64];
-    snprintf(quoted, sizeof(quoted), "\"%s\":", key);
-    const char *found = strstr(text, quoted);
-    assert_non_null(found);
-    return found + strlen(quoted);
-}
-
 static carom_triangle case_triangle(const char *text, const char *key) {
     carom_triangle t;
     double *x = &t.corner[0].x;
-    const char *place = after_key(text, key);
+    const char *text_at = cases_after_key(text, key);
     for (int i = 0; i < 9; ++i) {
-        place += strspn(place, "[], \n");
+        text_at += strspn(text_at, "[], \n");
         char *end;
-        x[i] = strtod(place, &end);
-        assert_true(end != place);
-        place = end;
+        x[i] = strtod(text_at, &end);
+        assert_true(end != text_at);
+        text_at = end;
     }
     return t;
 }
@@ -302,22 +279,24 @@ static void all_shared_cases_are_right(void **state) {
     char path[1000];
     if (test_shared_folder() == NULL) skip();
     snprintf(path, sizeof(path), "%s/cases/triangles.json", test_shared_folder());
-    char *text = read_file(path);
+    char *text = cases_read(path);
     if (text == NULL) skip();
     carom_context *context = test_context(1);
     int count = 0;
-    for (const char *place = text; (place = strstr(place, "\"id\":")) != NULL; ++place, ++count) {
-        carom_triangle a = case_triangle(place, "a"), b = case_triangle(place, "b");
-        carom_triangle_intersection truth = {.dimension = atoi(after_key(place, "isect_dim")),
-                                             .dimension_a = atoi(after_key(place, "dim_a")),
-                                             .dimension_b = atoi(after_key(place, "dim_b"))};
-        truth.coplanar = strncmp(after_key(place, "coplanar"), " true", 5) == 0;
-        const char *name = after_key(place, "truth") + 2;
+    for (const char *text_at = text; (text_at = strstr(text_at, "\"id\":")) != NULL;
+         ++text_at, ++count) {
+        carom_triangle a = case_triangle(text_at, "a"), b = case_triangle(text_at, "b");
+        carom_triangle_intersection truth = {
+            .dimension = atoi(cases_after_key(text_at, "isect_dim")),
+            .dimension_a = atoi(cases_after_key(text_at, "dim_a")),
+            .dimension_b = atoi(cases_after_key(text_at, "dim_b"))};
+        truth.coplanar = strncmp(cases_after_key(text_at, "coplanar"), " true", 5) == 0;
+        const char *name = cases_after_key(text_at, "truth") + 2;
         while (strncmp(name, carom_triangle_relation_name(truth.relation),
                        strlen(carom_triangle_relation_name(truth.relation))) != 0)
             assert_true(++truth.relation < CAROM_TRIANGLE_RELATION_COUNT);
-        check(&a, &b, truth, after_key(place, "id"));
-        check(&b, &a, swapped(truth), after_key(place, "id"));
+        check(&a, &b, truth, cases_after_key(text_at, "id"));
+        check(&b, &a, swapped(truth), cases_after_key(text_at, "id"));
         carom_triangle_intersection r;
         bool meet;
         assert_ok(context, carom_triangles_relate(context, &a, &b, &r));
@@ -358,7 +337,7 @@ static void results_are_golden(void **state) {
     }
 }
 
-static void bad_input_gets_a_sentence(void **state) {
+static void bad_input_gets_a_message(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_triangle a = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}, b = a;
@@ -401,7 +380,7 @@ int main(void) {
         cmocka_unit_test(pairs_of_mixed_magnitudes_agree_with_the_oracle),
         cmocka_unit_test(stretched_pairs_keep_their_relation),
         cmocka_unit_test(results_are_golden),
-        cmocka_unit_test(bad_input_gets_a_sentence),
+        cmocka_unit_test(bad_input_gets_a_message),
     };
     return cmocka_run_group_tests_name("triangle", tests, NULL, NULL);
 }

@@ -8,26 +8,29 @@
 #include "balls/balls.h"
 #include "broad/broad_sweep_cpu.h"
 #include "convex/convex_hull.h"
+#include "cover/cover.h"
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
 #include "pack/pack.h"
-#include "pack/pack_cover.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
 #include "soup/soup.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 #include "tree/tree.h"
 
 #define TRIANGLES 300u
 
-/* Writes `value` to `place`, expects exactly these words of `check`, and restores. */
-#define BREAK(place, value, check, words)                                                          \
+TEST_CONTEXT(1)
+
+/* Writes `value` to `target`, expects exactly these words of `check`, and restores. */
+#define BREAK(target, value, check, words)                                                         \
     do {                                                                                           \
-        unsigned char kept_[sizeof(place)];                                                        \
-        memcpy(kept_, &(place), sizeof(place));                                                    \
-        (place) = (value);                                                                         \
+        unsigned char kept_[sizeof(target)];                                                       \
+        memcpy(kept_, &(target), sizeof(target));                                                  \
+        (target) = (value);                                                                        \
         expect(check, words, __LINE__);                                                            \
-        memcpy(&(place), kept_, sizeof(place));                                                    \
+        memcpy(&(target), kept_, sizeof(target));                                                  \
         assert_valid(check);                                                                       \
     } while (0)
 
@@ -36,8 +39,6 @@ static void expect(const char *message, const char *words, int line) {
         fail_msg("line %d: \"%s\" instead of \"%s\"", line, message != NULL ? message : "valid",
                  words);
 }
-
-static carom_context *context;
 
 /* Triangles of size 1 in a cube of edge 10; the last two without area; quads instead: half as
  * many. */
@@ -89,20 +90,20 @@ static void broken_box_trees_are_found(void **state) {
     BREAK(bvh->level_count, 2, CHECK, "tree: the highest level has more than one node");
     BREAK(bvh->item_capacity, 1, CHECK, "bvh: the arrays are smaller than the tree");
     BREAK(bvh->node_capacity, 1, CHECK, "bvh: the arrays are smaller than the tree");
-    BREAK(bvh->items[TRIANGLES], 0, CHECK, "tree: a place past the end has an item");
+    BREAK(bvh->items[TRIANGLES], 0, CHECK, "tree: a slot past the end has an item");
     BREAK(bvh->items[0], TRIANGLES, CHECK, "tree: an item is out of range");
-    BREAK(bvh->items[0], bvh->items[9], CHECK, "tree: an item is in two places");
+    BREAK(bvh->items[0], bvh->items[9], CHECK, "tree: an item is in two slots");
     BREAK(bvh->nodes[TRIANGLES / 16].low[0][15], -HUGE_VALF, CHECK,
-          "bvh: a place past the end has a box");
-    BREAK(bvh->nodes[3].low[2][4], -99.0f, CHECK, "bvh: a place does not have the box of its item");
+          "bvh: a slot past the end has a box");
+    BREAK(bvh->nodes[3].low[2][4], -99.0f, CHECK, "bvh: a slot does not have the box of its item");
     BREAK(level_1[1].low[0][15], -HUGE_VALF, CHECK, "bvh: a child past the end has a box");
     BREAK(level_1[0].high[1][2], level_1[0].low[1][2], CHECK,
           "bvh: a node's box does not contain those of its child");
 #undef CHECK
 #define CHECK carom_soup_validate(soup)
     BREAK(bvh->item_count, TRIANGLES - 1, CHECK, "soup: the tree is not over all triangles");
-    BREAK(soup->placed[30], soup->placed[31], CHECK,
-          "soup: a place of the tree does not have the corners of its triangle");
+    BREAK(soup->slot_corners[30], soup->slot_corners[31], CHECK,
+          "soup: a slot of the tree does not have the corners of its triangle");
 #undef CHECK
     carom_soup_destroy(soup);
 }
@@ -117,11 +118,10 @@ static void broken_oriented_trees_are_found(void **state) {
 #define CHECK carom_soup_validate(soup)
     BREAK(tree->level_start[2], 1, CHECK, "tree: a level does not begin after the one below");
     BREAK(tree->item_capacity, 1, CHECK, "obb: the arrays are smaller than the tree");
-    BREAK(tree->items[count], 3, CHECK, "tree: a place past the end has an item");
-    BREAK(tree->items[1], tree->items[2], CHECK, "tree: an item is in two places");
+    BREAK(tree->items[count], 3, CHECK, "tree: a slot past the end has an item");
+    BREAK(tree->items[1], tree->items[2], CHECK, "tree: an item is in two slots");
     BREAK(tree->nodes[2].axis[0][1][3], 0.9f, CHECK, "obb: the axes of a box are not orthonormal");
-    BREAK(tree->nodes[count / 16].extent[2][15], 0.0f, CHECK,
-          "obb: a place past the end has a box");
+    BREAK(tree->nodes[count / 16].extent[2][15], 0.0f, CHECK, "obb: a slot past the end has a box");
     BREAK(tree->nodes[1].extent[0][1], 0.0f, CHECK, "obb: the box of an item does not contain it");
     BREAK(level_1[0].extent[0][1], 0.0f, CHECK, "obb: a node's box does not contain its items");
     BREAK(tree->root.extent[0], 0.0f, CHECK, "obb: the root does not contain all items");
@@ -180,7 +180,7 @@ static void broken_grids_are_found(void **state) {
     assert_int_equal(grid->offsets[buckets], total); /* the last bucket is empty: give it one */
     BREAK(grid->offsets[buckets + 1], total + 1, CHECK,
           "grid: there are entries that belong to no cell of their item");
-    BREAK(soup->cells.placed[4], soup->cells.placed[5], CHECK,
+    BREAK(soup->cells.rank_corners[4], soup->cells.rank_corners[5], CHECK,
           "soup: a rank of the grid does not have the corners of its triangle");
     BREAK(soup->cells.balls[rank].radius, 0.0, CHECK,
           "soup: the ball of a triangle does not contain it");
@@ -226,14 +226,7 @@ static void broken_soups_are_found(void **state) {
 
 static carom_solid *make_solid(void) {
     const carom_shape_def shape = {.shape = CAROM_SHAPE_SPHERE, .detail = 3};
-    carom_mesh *mesh;
-    carom_mesh_view view = {0};
-    carom_solid_def def = {.mesh = &view, .complement = false};
-    carom_solid *solid;
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_solid_create(context, &def, &solid));
-    carom_mesh_destroy(mesh);
+    carom_solid *solid = shape_solid(context, &shape, false);
     assert_valid(carom_solid_validate(context, solid));
     return solid;
 }
@@ -300,7 +293,7 @@ static void broken_solids_are_found(void **state) {
     BREAK(solid->firsts[first + 1], solid->firsts[first], CHECK,
           "solid: a triangle is not sorted by its middle corner");
     uint32_t *items = (uint32_t *)(uintptr_t)solid->view.bvh->items;
-    BREAK(items[0], items[1], CHECK, "tree: an item is in two places");
+    BREAK(items[0], items[1], CHECK, "tree: an item is in two slots");
 #undef CHECK
     carom_solid_destroy(solid);
 }
@@ -378,10 +371,10 @@ static void broken_broad_phases_are_found(void **state) {
           "broad: the scale of the float32 boxes is not a power of two");
     BREAK(broad->space.plain, false, CHECK, "broad: the frame is said to be plain and is not");
     BREAK(broad->tree.item_count, 3, CHECK, "broad: the tree is not over all ids");
-    BREAK(broad->boxes[3].high.x, 5.25, CHECK, "bvh: a place does not have the box of its item");
-    assert_true(broad->placed && broad->exact);
-    BREAK(broad->place_of[3], broad->place_of[4], CHECK,
-          "broad: the place of an id is not where the tree has it");
+    BREAK(broad->boxes[3].high.x, 5.25, CHECK, "bvh: a slot does not have the box of its item");
+    assert_true(broad->slots_known && broad->exact);
+    BREAK(broad->slot_of[3], broad->slot_of[4], CHECK,
+          "broad: the slot of an id is not where the tree has it");
     BREAK(broad->boxes[3].high.x, 5.3, CHECK,
           "broad: a box is said to be exact as float32 and is not");
     /* While changes are pending, or after a failure, nothing is prepared. */
@@ -530,6 +523,12 @@ static void broken_hulls_are_found(void **state) {
     BREAK(hull->seeds[5], (hull->seeds[5] + 4) % 8, CHECK,
           "hull: a seed is not the farthest vertex in its direction");
     BREAK(hull->normals[quad].x, 0.5, CHECK, "hull: a normal is not that of its face");
+    BREAK(hull->normal_blocks[0].x[1], 0.5, CHECK,
+          "hull: a block does not have the normals of its faces");
+    BREAK(hull->normal_blocks[0].index[1], 0, CHECK,
+          "hull: a block does not have the normals of its faces");
+    BREAK(hull->edges[0], 1, CHECK, "hull: an edge is numbered out of order");
+    BREAK(hull->edges[2], 0, CHECK, "hull: two edges have one number");
     carom_hull_destroy(hull);
 }
 
@@ -591,7 +590,7 @@ static carom_gas *make_gas(carom_gas_method method, carom_gas_queue queue, bool 
 static void broken_spheres_are_found(void **state) {
     (void)state;
     carom_gas *gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_CALENDAR, false, SPHERES);
-    BREAK(gas->capacity, 3, CHECK, "gas: there are more spheres than places");
+    BREAK(gas->capacity, 3, CHECK, "gas: there are more spheres than slots");
     BREAK(gas->slot_of[7], gas->slot_of[8], CHECK, "gas: a label and its slot do not agree");
     BREAK(gas->slot_of[7], CAROM_GAS_NO_SLOT, CHECK,
           "gas: the number of spheres is not that of the labels");
@@ -623,7 +622,7 @@ static void broken_cells_are_found(void **state) {
     BREAK(empty->entry[0], carom_gas_candidate(7, CAROM_GAS_HERE), CHECK,
           "gas: a cell has an entry of no sphere");
     carom_gas_destroy(gas);
-    for (int extent = 0; extent < 2; ++extent) { /* one box further is the same place */
+    for (int extent = 0; extent < 2; ++extent) { /* one box further is the same position */
         gas = make_gas(extent ? CAROM_GAS_METHOD_EXTENT : CAROM_GAS_METHOD_CENTRE,
                        CAROM_GAS_QUEUE_CALENDAR, false, SPHERES);
         BREAK(gas->bodies[0].x[1], gas->bodies[0].x[1] + 6.0, CHECK,
@@ -695,8 +694,8 @@ static void broken_heaps_are_found(void **state) {
     carom_gas *gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_TREE, false, SPHERES);
     uint32_t last = gas->tree.heap[SPHERES - 1];
     BREAK(gas->tree.count, 3, CHECK, "gas: the heap does not hold every sphere");
-    BREAK(gas->tree.place[7], gas->tree.place[8], CHECK,
-          "gas: a sphere is not at its place in the heap");
+    BREAK(gas->tree.heap_index[7], gas->tree.heap_index[8], CHECK,
+          "gas: a sphere is not at its index in the heap");
     BREAK(gas->records[last].prediction.physical, gas->now, CHECK,
           "gas: a sphere is due before its parent in the heap");
     carom_gas_destroy(gas);
@@ -725,7 +724,7 @@ static void broken_predictions_are_found(void **state) {
         gas->records[i].prediction.physical = gas->records[i].prediction.crossing = CAROM_GAS_NEVER;
         in_order[i] = i;
     }
-    gas->tree.heap = gas->tree.place = in_order;
+    gas->tree.heap = gas->tree.heap_index = in_order;
     expect(CHECK, "gas: two spheres meet before one of them is due", __LINE__);
     memcpy(gas->records, kept, sizeof(kept));
     gas->tree = tree;
@@ -733,27 +732,13 @@ static void broken_predictions_are_found(void **state) {
     carom_gas_destroy(gas);
 }
 
-static int begin(void **state) {
-    (void)state;
-    context = test_context(1);
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    carom_context_destroy(context);
-    return 0;
-}
-
 static void broken_covers_are_found(void **state) {
     (void)state;
-    carom_mesh *mesh;
     carom_cover *c;
     carom_mesh_view view = {0};
     carom_cover_def def = {.mesh = &view, .count = 3, .keep_cells = true};
     carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
-    assert_ok(context, carom_shape_make(context, &of_shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &of_shape, &view);
     assert_ok(context, carom_cover_create(context, &def, &c));
     assert_valid(carom_cover_validate(c));
     const char *(*check)(const carom_cover *) = carom_cover_validate;
@@ -769,15 +754,9 @@ static void broken_covers_are_found(void **state) {
 
 static void broken_packings_are_found(void **state) {
     (void)state;
-    carom_mesh *mesh;
-    carom_packing *p;
-    carom_mesh_view view = {0};
-    carom_packing_def def = {.mesh = &view, .count = 10, .keep_cells = true};
-    carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_packing_create(context, &def, &p));
-    carom_mesh_destroy(mesh);
+    const carom_packing_def def = {.count = 10, .keep_cells = true};
+    const carom_shape_def box = {.shape = CAROM_SHAPE_BOX, .detail = 1};
+    carom_packing *p = shape_packing(context, &box, &def);
     const char *(*check)(const carom_packing *) = carom_packing_validate;
     assert_valid(carom_packing_validate(p));
     BREAK(p->spheres[3].centre.y, NAN, check(p), "pack: a centre is not finite");
@@ -796,14 +775,12 @@ static void broken_packings_are_found(void **state) {
 
 static void broken_sphere_trees_are_found(void **state) {
     (void)state;
-    carom_mesh *mesh;
     carom_packing *p;
     carom_tree *t;
     carom_mesh_view view = {0};
     carom_packing_def def = {.mesh = &view, .count = 300};
     carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &view);
     assert_ok(context, carom_packing_create(context, &def, &p));
     carom_tree_def of_tree = {.packing = p, .mesh = &view};
     assert_ok(context, carom_tree_create(context, &of_tree, &t));
@@ -866,14 +843,12 @@ static void broken_sphere_trees_are_found(void **state) {
 
 static void broken_balls_are_found(void **state) {
     (void)state;
-    carom_mesh *mesh;
     carom_packing *p;
     carom_balls *b;
     carom_mesh_view mesh_view = {0};
     carom_packing_def def = {.mesh = &mesh_view, .count = 30};
     carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &mesh_view));
+    carom_mesh *mesh = shape_mesh(context, &shape, &mesh_view);
     assert_ok(context, carom_packing_create(context, &def, &p));
     carom_mesh_destroy(mesh);
     carom_balls_def of_balls = {.packing = p};
@@ -974,5 +949,5 @@ int main(void) {
         cmocka_unit_test(broken_predictions_are_found),
         cmocka_unit_test(broken_scenes_are_found),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

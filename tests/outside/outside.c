@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a user's first program does: create a context, ask, destroy. */
+/* What a user's first program does: create a context, query, destroy. */
 #include <carom/carom.h>
 #include <stdio.h>
 

@@ -3,12 +3,10 @@
 
 #include <math.h>
 
+#include "tests/support/test.h"
+
 static double between(carom_random *random, double low, double high) {
     return carom_random_between(random, low, high);
-}
-
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
 }
 
 /* Bounds along one axis. */
@@ -21,23 +19,23 @@ static void interval(broad_kind kind, carom_random *random, int axis, double *lo
         *high = *low + between(random, 0.0, 1.0);
         break;
     case BROAD_LATTICE:
-        *low = (double)below(random, 9);
-        *high = *low + (double)below(random, 3);
+        *low = (double)test_below(random, 9);
+        *high = *low + (double)test_below(random, 3);
         break;
     case BROAD_FLAT:
-        *low = (double)below(random, 5);
-        *high = *low + (below(random, 2) == 0 ? 0.0 : 1.0);
+        *low = (double)test_below(random, 5);
+        *high = *low + (test_below(random, 2) == 0 ? 0.0 : 1.0);
         break;
     case BROAD_EMPTY:
         *low = between(random, 0.0, 3.0);
         *high = *low + between(random, -0.25, 1.0);
         break;
     case BROAD_HUGE:
-        size = below(random, 4) == 0 ? 1e-3 : 1e29;
+        size = test_below(random, 4) == 0 ? 1e-3 : 1e29;
         *low = between(random, -1e30, 1e30);
         *high = *low + between(random, 0.0, size);
         break;
-    case BROAD_ONE_PLACE:
+    case BROAD_ONE_POINT:
         *low = 0.25 - between(random, 0.0, 1.0);
         *high = 0.25 + between(random, 0.0, 1.0);
         break;
@@ -46,29 +44,29 @@ static void interval(broad_kind kind, carom_random *random, int axis, double *lo
         *high = *low + 0.5;
         break;
     case BROAD_SIZES:
-        size = ldexp(1.0, -(int)below(random, 31));
+        size = ldexp(1.0, -(int)test_below(random, 31));
         *low = between(random, 0.0, 1.0);
         *high = *low + size;
         break;
     case BROAD_FAR:
-        *low = 1e9 + (double)below(random, 64) * 0x1p-8;
-        *high = *low + (double)below(random, 16) * 0x1p-8;
+        *low = 1e9 + (double)test_below(random, 64) * 0x1p-8;
+        *high = *low + (double)test_below(random, 16) * 0x1p-8;
         break;
     case BROAD_LARGEST:
-        size = ldexp(1.0, (int)below(random, 2040) - 1020);
-        *low = (below(random, 2) == 0 ? -size : size) * between(random, 0.0, 1.0);
+        size = ldexp(1.0, (int)test_below(random, 2040) - 1020);
+        *low = (test_below(random, 2) == 0 ? -size : size) * between(random, 0.0, 1.0);
         *high = *low + size * between(random, 0.0, 1.0);
-        if (below(random, 8) == 0) *low = *high = 0x1p-1074 * (double)below(random, 3);
+        if (test_below(random, 8) == 0) *low = *high = 0x1p-1074 * (double)test_below(random, 3);
         break;
     case BROAD_LINE:
         *low = axis == 1 ? between(random, 0.0, 300.0) : between(random, 0.0, 0.5);
         *high = *low + 1.0;
         break;
     case BROAD_NEARLY:
-        *low = 1.0 + (double)below(random, 4) * 0.125;
-        *low = nextafter(*low, (double)below(random, 3) - 1.0 + *low);
-        *high =
-            nextafter(*low + 0.125 * (double)below(random, 3), below(random, 2) == 0 ? 0.0 : 9.0);
+        *low = 1.0 + (double)test_below(random, 4) * 0.125;
+        *low = nextafter(*low, (double)test_below(random, 3) - 1.0 + *low);
+        *high = nextafter(*low + 0.125 * (double)test_below(random, 3),
+                          test_below(random, 2) == 0 ? 0.0 : 9.0);
         if (*high < *low) *high = *low;
         break;
     }
@@ -85,7 +83,7 @@ carom_bounds broad_box(broad_kind kind, carom_random *random) {
 void broad_boxes(broad_kind kind, carom_random *random, carom_bounds *boxes, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) boxes[i] = broad_box(kind, random);
     if (kind == BROAD_COVER && count != 0)
-        boxes[below(random, (uint32_t)count)] = (carom_bounds){{-9, -9, -9}, {9, 9, 9}};
+        boxes[test_below(random, (uint32_t)count)] = (carom_bounds){{-9, -9, -9}, {9, 9, 9}};
 }
 
 bool broad_overlap(const carom_bounds *a, const carom_bounds *b) {

@@ -11,7 +11,7 @@ typedef enum broad_kind {
     BROAD_FLAT,      /* some have no extent along some axes; points */
     BROAD_EMPTY,     /* half of them are empty */
     BROAD_HUGE,      /* around 1e30, and some of size 1e-3 */
-    BROAD_ONE_PLACE, /* all contain one point */
+    BROAD_ONE_POINT, /* all contain one point */
     BROAD_COVER,     /* one box contains all others */
     BROAD_SIZES,     /* sizes from 2^-30 to 1 */
     BROAD_FAR,       /* small boxes far from 0: differences below float32 */

@@ -32,6 +32,13 @@ void bugs_note(const char *first, char between, const char *second) {
 /* ---- one bug --------------------------------------------------------------------------------- */
 
 test_memory bugs_memory;
+
+carom_context *bugs_context(void) {
+    const carom_context_def def = {.allocator = test_allocator(&bugs_memory), .threads = 1};
+    carom_context *made;
+    assert_ok(NULL, carom_context_create(&def, &made));
+    return made;
+}
 static uint64_t live_before;
 
 void bugs_begin(void) {

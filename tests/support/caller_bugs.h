@@ -10,6 +10,8 @@
 
 /* The memory of the context that the calls use: a call with a bug must not keep any. */
 extern test_memory bugs_memory;
+/* That context: one thread, asserted to be made. */
+carom_context *bugs_context(void);
 
 /* Says that `second` of `first` was tried: "function parameter" or "struct.field". */
 void bugs_note(const char *first, char between, const char *second);
@@ -114,10 +116,10 @@ enum { UNSOUND_RESULTS = 6 };
 #define BUG_RESULT(type, function, parameter, ...)                                                 \
     do {                                                                                           \
         static uint64_t buffer[64];                                                                \
-        void *place = buffer;                                                                      \
+        void *target = buffer;                                                                     \
         for (int which = 0; which < UNSOUND_RESULTS; ++which) {                                    \
             type result, copy;                                                                     \
-            MAKE_UNSOUND(which, result, place);                                                    \
+            MAKE_UNSOUND(which, result, target);                                                   \
             memcpy(&copy, &result, sizeof(copy));                                                  \
             BUG(function, parameter, __VA_ARGS__);                                                 \
             assert_memory_equal(&copy, &result, sizeof(copy));                                     \

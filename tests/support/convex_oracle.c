@@ -19,8 +19,8 @@ static quad3 vertex(const oracle_shape *s, uint64_t v) {
     return (quad3){p[0], p[1], p[2]};
 }
 
-oracle_shape oracle_place(const carom_convex *shape, const carom_mesh_view *mesh,
-                          const carom_pose *pose) {
+oracle_shape oracle_posed_shape(const carom_convex *shape, const carom_mesh_view *mesh,
+                                const carom_pose *pose) {
     oracle_shape s = {.shape = shape};
     quad w = 1, x = 0, y = 0, z = 0;
     if (mesh != NULL) s.mesh = *mesh;

@@ -16,8 +16,8 @@ typedef struct oracle_shape {
     quad3 t;
 } oracle_shape;
 
-oracle_shape oracle_place(const carom_convex *shape, const carom_mesh_view *mesh,
-                          const carom_pose *pose);
+oracle_shape oracle_posed_shape(const carom_convex *shape, const carom_mesh_view *mesh,
+                                const carom_pose *pose);
 
 /* The largest product of n with a point of the shape. */
 quad oracle_support(const oracle_shape *s, quad3 n);

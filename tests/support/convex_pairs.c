@@ -127,8 +127,8 @@ void convex_case_make(carom_context *context, uint64_t seed, uint64_t number, co
     c->pose_b.q = one_in(&random, 4) ? c->pose_a.q : any_turn(&random);
     /* B where its own support plane along d is a gap away from A's. */
     carom_vec3 d = any_unit(&random);
-    oracle_shape a = oracle_place(&c->a.convex, &c->a.view, &c->pose_a);
-    oracle_shape b = oracle_place(&c->b.convex, &c->b.view, &c->pose_b);
+    oracle_shape a = oracle_posed_shape(&c->a.convex, &c->a.view, &c->pose_a);
+    oracle_shape b = oracle_posed_shape(&c->b.convex, &c->b.view, &c->pose_b);
     quad3 n = quad3_of(d), back = {-n.x, -n.y, -n.z};
     double reach = (double)(oracle_support(&a, n) + oracle_support(&b, back));
     double size = scale + other, gap;
@@ -271,7 +271,8 @@ static bool is_curved(const carom_convex *s) {
            s->kind == CAROM_CONVEX_KIND_ELLIPSOID;
 }
 
-void convex_case_check(carom_context *context, const convex_case *c, convex_tally *tally) {
+void convex_case_check(carom_context *context, const convex_case *c,
+                       convex_statistics *statistics) {
     const carom_convex *a = &c->a.convex, *b = &c->b.convex;
     carom_convex_result depth, distance;
     carom_convex_most most;
@@ -282,8 +283,8 @@ void convex_case_check(carom_context *context, const convex_case *c, convex_tall
               carom_convex_distance(context, a, &c->pose_a, b, &c->pose_b, NULL, &distance));
     assert_ok(context, carom_convex_meet(context, a, &c->pose_a, b, &c->pose_b, NULL, &meet));
     assert_ok(context, carom_convex_bound(context, a, b, &most));
-    oracle_shape oa = oracle_place(a, &c->a.view, &c->pose_a);
-    oracle_shape ob = oracle_place(b, &c->b.view, &c->pose_b);
+    oracle_shape oa = oracle_posed_shape(a, &c->a.view, &c->pose_a);
+    oracle_shape ob = oracle_posed_shape(b, &c->b.view, &c->pose_b);
     double refuted = oracle_refute(&oa, &ob, &depth, &why), scale = oracle_scale(&oa, &ob);
     /* Where curved shapes are about equally deep in many directions, the depth is known only up to
      * its stated error, and so are the points. */
@@ -293,9 +294,9 @@ void convex_case_check(carom_context *context, const convex_case *c, convex_tall
     bool wrong = refuted > allowed;
     if (!wrong && depth.relation == CAROM_RELATION_APART && depth.distance > TOLERANCE * scale &&
         meet)
-        wrong = true, why = "apart and meeting";
+        wrong = true, why = "apart and intersecting";
     if (!wrong && depth.relation == CAROM_RELATION_OVERLAPPING && !meet)
-        wrong = true, why = "overlapping and not meeting";
+        wrong = true, why = "overlapping and not intersecting";
     if (!wrong && depth.relation == CAROM_RELATION_APART &&
         (distance.relation != CAROM_RELATION_APART || distance.distance != depth.distance))
         wrong = true, why = "two distances";
@@ -308,18 +309,18 @@ void convex_case_check(carom_context *context, const convex_case *c, convex_tall
         describe(c, &depth);
         fail();
     }
-    if (tally == NULL) return;
+    if (statistics == NULL) return;
     double *worst = depth.relation == CAROM_RELATION_OVERLAPPING
-                        ? &tally->of[a->kind][b->kind].depth
-                        : &tally->of[a->kind][b->kind].distance;
+                        ? &statistics->of[a->kind][b->kind].depth
+                        : &statistics->of[a->kind][b->kind].distance;
     *worst = fmax(*worst, refuted);
-    ++tally->of[a->kind][b->kind].cases;
-    ++tally->of[a->kind][b->kind].relations[depth.relation];
-    double *error = &tally->of[a->kind][b->kind].error;
+    ++statistics->of[a->kind][b->kind].cases;
+    ++statistics->of[a->kind][b->kind].relations[depth.relation];
+    double *error = &statistics->of[a->kind][b->kind].error;
     *error = fmax(*error, depth.error / scale);
-    keep_most(distance.iterations, &tally->of[a->kind][b->kind].gjk);
-    keep_most(depth.iterations - distance.iterations, &tally->of[a->kind][b->kind].epa);
-    double *share = &tally->of[a->kind][b->kind].share;
+    keep_most(distance.iterations, &statistics->of[a->kind][b->kind].gjk);
+    keep_most(depth.iterations - distance.iterations, &statistics->of[a->kind][b->kind].epa);
+    double *share = &statistics->of[a->kind][b->kind].share;
     keep_share(distance.iterations, most.distance_iterations, share);
     keep_share(distance.supports, most.distance_supports, share);
     keep_share(depth.iterations, most.depth_iterations, share);
@@ -331,8 +332,8 @@ void convex_case_check_depth(carom_context *context, const convex_case *c) {
     carom_convex_result r;
     assert_ok(context, carom_convex_depth(context, a, &c->pose_a, b, &c->pose_b, NULL, &r));
     if (r.relation != CAROM_RELATION_OVERLAPPING) return;
-    oracle_shape oa = oracle_place(a, &c->a.view, &c->pose_a);
-    oracle_shape ob = oracle_place(b, &c->b.view, &c->pose_b);
+    oracle_shape oa = oracle_posed_shape(a, &c->a.view, &c->pose_a);
+    oracle_shape ob = oracle_posed_shape(b, &c->b.view, &c->pose_b);
     double scale = oracle_scale(&oa, &ob);
     double least = (double)oracle_least_reach(&oa, &ob, c->number, 8);
     double corner = (double)oracle_polytope_depth(&oa, &ob);
@@ -345,19 +346,20 @@ void convex_case_check_depth(carom_context *context, const convex_case *c) {
     fail();
 }
 
-void convex_tally_print(const convex_tally *tally) {
+void convex_statistics_print(const convex_statistics *statistics) {
     for (int i = 0; i < CAROM_CONVEX_KIND_SUPPORT; ++i)
         for (int k = 0; k < CAROM_CONVEX_KIND_SUPPORT; ++k) {
-            if (tally->of[i][k].cases == 0) continue;
+            if (statistics->of[i][k].cases == 0) continue;
             print_message("%-9s %-9s %8llu (%llu %llu %llu) distance %.1e depth %.1e error %.1e "
                           "gjk %u epa %u share %.2f\n",
                           carom_convex_kind_name((carom_convex_kind)i),
                           carom_convex_kind_name((carom_convex_kind)k),
-                          (unsigned long long)tally->of[i][k].cases,
-                          (unsigned long long)tally->of[i][k].relations[0],
-                          (unsigned long long)tally->of[i][k].relations[1],
-                          (unsigned long long)tally->of[i][k].relations[2],
-                          tally->of[i][k].distance, tally->of[i][k].depth, tally->of[i][k].error,
-                          tally->of[i][k].gjk, tally->of[i][k].epa, tally->of[i][k].share);
+                          (unsigned long long)statistics->of[i][k].cases,
+                          (unsigned long long)statistics->of[i][k].relations[0],
+                          (unsigned long long)statistics->of[i][k].relations[1],
+                          (unsigned long long)statistics->of[i][k].relations[2],
+                          statistics->of[i][k].distance, statistics->of[i][k].depth,
+                          statistics->of[i][k].error, statistics->of[i][k].gjk,
+                          statistics->of[i][k].epa, statistics->of[i][k].share);
         }
 }

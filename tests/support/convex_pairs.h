@@ -28,31 +28,31 @@ typedef struct convex_case {
 void convex_case_make(carom_context *context, uint64_t seed, uint64_t number, convex_case *c);
 void convex_case_free(convex_case *c);
 
-/* Multiplies sizes and places by 2^k. Hulls are made anew of their vertices: the first time, their
- * faces may come in another order. */
+/* Multiplies sizes and positions by 2^k. Hulls are made anew of their vertices: the first time,
+ * their faces may come in another order. */
 void convex_case_scale(carom_context *context, convex_case *c, int k);
 
-/* The size of a shape and e of two placed ones, as convex.h defines them. */
+/* The size of a shape and e of two posed ones, as convex.h defines them. */
 double convex_size(const convex_shape *s);
 double convex_tolerance(const convex_shape *a, const carom_pose *pose_a, const convex_shape *b,
                         const carom_pose *pose_b);
 
 /* The worst seen, by kinds of shapes; user functions are in no pair. */
-typedef struct convex_tally {
+typedef struct convex_statistics {
     struct {
         uint64_t cases, relations[3];
         double distance, depth, error; /* relative to the sizes: refuted by at most */
         uint32_t gjk, meet, epa;       /* iterations */
         double share;                  /* of carom_convex_bound */
     } of[CAROM_CONVEX_KIND_COUNT][CAROM_CONVEX_KIND_COUNT];
-} convex_tally;
+} convex_statistics;
 
 /* Fails the test when anything is wrong. */
-void convex_case_check(carom_context *context, const convex_case *c, convex_tally *tally);
+void convex_case_check(carom_context *context, const convex_case *c, convex_statistics *statistics);
 
 /* Depth by an independent solver, too: slow. */
 void convex_case_check_depth(carom_context *context, const convex_case *c);
 
-void convex_tally_print(const convex_tally *tally);
+void convex_statistics_print(const convex_statistics *statistics);
 
 #endif

@@ -31,9 +31,9 @@ static uint64_t *take(size_t words) {
         chunks[chunk] = malloc(CHUNK_WORDS * sizeof(uint64_t));
         if (chunks[chunk] == NULL) abort();
     }
-    uint64_t *place = chunks[chunk] + used;
+    uint64_t *position = chunks[chunk] + used;
     used += words;
-    return place;
+    return position;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -82,9 +82,9 @@ number number_abs(number a) {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* The word of weight 2^(64 place). */
-static uint64_t word_at(const number *a, int32_t place) {
-    int32_t i = place - a->low;
+/* The word of weight 2^(64 position). */
+static uint64_t word_at(const number *a, int32_t position) {
+    int32_t i = position - a->low;
     return i >= 0 && i < a->count ? a->word[i] : 0;
 }
 
@@ -93,8 +93,8 @@ static int compare_sizes(number a, number b) {
     int32_t top_a = a.low + a.count, top_b = b.low + b.count;
     if (top_a != top_b) return top_a > top_b ? 1 : -1;
     int32_t low = a.low < b.low ? a.low : b.low;
-    for (int32_t place = top_a - 1; place >= low; --place) {
-        uint64_t wa = word_at(&a, place), wb = word_at(&b, place);
+    for (int32_t position = top_a - 1; position >= low; --position) {
+        uint64_t wa = word_at(&a, position), wb = word_at(&b, position);
         if (wa != wb) return wa > wb ? 1 : -1;
     }
     return 0;
@@ -104,9 +104,9 @@ static number add_sizes(int sign, number a, number b) {
     int32_t low = a.low < b.low ? a.low : b.low;
     int32_t top_a = a.low + a.count, top_b = b.low + b.count, top = top_a > top_b ? top_a : top_b;
     uint64_t *word = take((size_t)(top - low + 1)), carry = 0;
-    for (int32_t place = low; place <= top; ++place) {
-        double_word sum = (double_word)word_at(&a, place) + word_at(&b, place) + carry;
-        word[place - low] = (uint64_t)sum;
+    for (int32_t position = low; position <= top; ++position) {
+        double_word sum = (double_word)word_at(&a, position) + word_at(&b, position) + carry;
+        word[position - low] = (uint64_t)sum;
         carry = (uint64_t)(sum >> 64);
     }
     return made(sign, word, top - low + 1, low);
@@ -116,10 +116,10 @@ static number add_sizes(int sign, number a, number b) {
 static number sub_sizes(int sign, number a, number b) {
     int32_t low = a.low < b.low ? a.low : b.low, top = a.low + a.count;
     uint64_t *word = take((size_t)(top - low)), borrow = 0;
-    for (int32_t place = low; place < top; ++place) {
-        double_word less = (double_word)word_at(&b, place) + borrow;
-        uint64_t from = word_at(&a, place);
-        word[place - low] = from - (uint64_t)less;
+    for (int32_t position = low; position < top; ++position) {
+        double_word less = (double_word)word_at(&b, position) + borrow;
+        uint64_t from = word_at(&a, position);
+        word[position - low] = from - (uint64_t)less;
         borrow = less > from;
     }
     return made(sign, word, top - low, low);
@@ -233,7 +233,7 @@ number number_sqrt(number a, int bits) {
     int half = number_exponent(a) / 2;
     number small = number_mul(a, number_power(-2 * half)); /* in [1/4, 4) */
     number root = number_of(sqrt(number_show(small)));
-    for (int right = 48; right < bits + 4; right *= 2) { /* Newton doubles the places */
+    for (int right = 48; right < bits + 4; right *= 2) { /* Newton doubles the digits */
         number other = number_div(small, root, bits + 64);
         root = number_mul(number_add(root, other), number_power(-1));
         root = number_cut(root, bits + 64);

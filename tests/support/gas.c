@@ -33,8 +33,10 @@ static void predict_pair(gas_oracle *o, int i, int k) {
     const carom_gas_rules *rules = &o->rules;
     double xa[3], xb[3], va[3], vb[3], reach = o->radius[a] + o->radius[b];
     bool sensible[3][3];
-    carom_gas_place(rules, &o->bodies[a], carom_gas_span(rules, o->now - o->bodies[a].t), xa, va);
-    carom_gas_place(rules, &o->bodies[b], carom_gas_span(rules, o->now - o->bodies[b].t), xb, vb);
+    carom_gas_state_at(rules, &o->bodies[a], carom_gas_span(rules, o->now - o->bodies[a].t), xa,
+                       va);
+    carom_gas_state_at(rules, &o->bodies[b], carom_gas_span(rules, o->now - o->bodies[b].t), xb,
+                       vb);
     for (int axis = 0; axis < 3; ++axis) {
         double d = xb[axis] - xa[axis], edge = rules->edge[axis];
         double way = fabs(vb[axis] - va[axis]) * carom_gas_span(rules, o->expiry - o->now);
@@ -66,8 +68,8 @@ static void set_expiry(gas_oracle *o) {
     for (int i = 0; i < o->count; ++i) {
         if (!o->alive[i]) continue;
         double x[3], v[3];
-        carom_gas_place(&o->rules, &o->bodies[i],
-                        carom_gas_span(&o->rules, o->now - o->bodies[i].t), x, v);
+        carom_gas_state_at(&o->rules, &o->bodies[i],
+                           carom_gas_span(&o->rules, o->now - o->bodies[i].t), x, v);
         for (int axis = 0; axis < 3; ++axis) speed = fmax(speed, fabs(v[axis]));
     }
     int64_t ticks = carom_gas_ticks(&o->rules, 0.25 * edge / speed);
@@ -220,8 +222,8 @@ bool gas_fits(const carom_gas_def *def, const carom_gas_sphere *spheres, int cou
     return true;
 }
 
-bool gas_random_place(carom_random *random, const carom_gas_def *def,
-                      const carom_gas_sphere *spheres, int count, carom_gas_sphere *sphere) {
+bool gas_random_position(carom_random *random, const carom_gas_def *def,
+                         const carom_gas_sphere *spheres, int count, carom_gas_sphere *sphere) {
     const double edge[3] = {def->edges.x, def->edges.y, def->edges.z};
     double x[3];
     for (int axis = 0; axis < 3; ++axis) {
@@ -243,15 +245,14 @@ carom_vec3 gas_random_velocity(carom_random *random) {
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
                        int count, carom_gas_sphere *spheres) {
     carom_random random = {seed};
-    int placed = 0;
-    for (int attempt = 0; attempt < 200 * count && placed < count; ++attempt) {
-        carom_gas_sphere *s = &spheres[placed];
-        double more = (ratio - 1.0) * (placed % 7 == 0) * carom_random_uniform(&random);
-        *s = (carom_gas_sphere){.radius = radius * (1.0 + more),
-                                .mass = placed % 3 == 0 ? 2.5 : 0.0};
-        if (!gas_random_place(&random, def, spheres, placed, s)) continue;
-        if (placed % 11 != 5) s->velocity = gas_random_velocity(&random);
-        ++placed;
+    int made = 0;
+    for (int attempt = 0; attempt < 200 * count && made < count; ++attempt) {
+        carom_gas_sphere *s = &spheres[made];
+        double more = (ratio - 1.0) * (made % 7 == 0) * carom_random_uniform(&random);
+        *s = (carom_gas_sphere){.radius = radius * (1.0 + more), .mass = made % 3 == 0 ? 2.5 : 0.0};
+        if (!gas_random_position(&random, def, spheres, made, s)) continue;
+        if (made % 11 != 5) s->velocity = gas_random_velocity(&random);
+        ++made;
     }
-    return placed;
+    return made;
 }

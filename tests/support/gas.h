@@ -30,7 +30,7 @@ typedef struct gas_oracle {
     int count; /* ids given out */
     uint64_t epochs;
     int64_t now, expiry; /* images are right up to there */
-    bool plain;          /* asks every image of every pair; else those that come near in time */
+    bool plain;          /* tests every image of every pair; else those that come near in time */
     bool alive[GAS_ORACLE_MOST];
     carom_gas_body bodies[GAS_ORACLE_MOST];
     double radius[GAS_ORACLE_MOST], mass[GAS_ORACLE_MOST];
@@ -40,7 +40,7 @@ typedef struct gas_oracle {
 /* `tick` as carom_gas_info tells it. */
 void gas_oracle_init(gas_oracle *oracle, const carom_gas_def *def, double tick,
                      const carom_gas_sphere *spheres, int count);
-/* From here on every image of every pair is asked. */
+/* From here on every image of every pair is tested. */
 void gas_oracle_make_plain(gas_oracle *oracle);
 
 /* Sphere `id` appears, or gets a new state, now; disappears. */
@@ -56,8 +56,8 @@ bool gas_oracle_wait(gas_oracle *oracle, int64_t ticks, gas_oracle_event *event)
 bool gas_fits(const carom_gas_def *def, const carom_gas_sphere *spheres, int count,
               const carom_gas_sphere *sphere);
 /* Gives the sphere a random position in the box; false when it overlaps others there. */
-bool gas_random_place(carom_random *random, const carom_gas_def *def,
-                      const carom_gas_sphere *spheres, int count, carom_gas_sphere *sphere);
+bool gas_random_position(carom_random *random, const carom_gas_def *def,
+                         const carom_gas_sphere *spheres, int count, carom_gas_sphere *sphere);
 carom_vec3 gas_random_velocity(carom_random *random);
 /* Random spheres that do not overlap, some at rest, by seed. Returns how many fitted. */
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,

@@ -35,7 +35,7 @@ void gas_assert_bodies(const carom_gas *gas, const gas_oracle *oracle) {
     }
 }
 
-static void place_exactly(const carom_gas *gas, uint32_t slot, long double x[3]) {
+static void position_exactly(const carom_gas *gas, uint32_t slot, long double x[3]) {
     const carom_gas_body *body = &gas->bodies[slot];
     long double span = (long double)(gas->now - body->t) * (long double)gas->rules.tick;
     for (int axis = 0; axis < 3; ++axis)
@@ -46,7 +46,7 @@ static void place_exactly(const carom_gas *gas, uint32_t slot, long double x[3])
 double gas_deepest_overlap(const carom_gas *gas) {
     long double deepest = 0.0L, x[3], y[3];
     for (uint32_t i = 0; i < gas->count; ++i) {
-        place_exactly(gas, i, x);
+        position_exactly(gas, i, x);
         for (int axis = 0; axis < 3; ++axis) {
             long double r = gas->radius[i],
                         out = fmaxl(r - x[axis], x[axis] + r - gas->rules.edge[axis]);
@@ -54,7 +54,7 @@ double gas_deepest_overlap(const carom_gas *gas) {
         }
         for (uint32_t k = 0; k < i; ++k) {
             long double square = 0.0L, reach = (long double)gas->radius[i] + gas->radius[k];
-            place_exactly(gas, k, y);
+            position_exactly(gas, k, y);
             for (int axis = 0; axis < 3; ++axis) {
                 long double d = y[axis] - x[axis], edge = gas->rules.edge[axis];
                 if (gas->rules.periodic[axis]) d -= edge * roundl(d / edge);
@@ -68,8 +68,8 @@ double gas_deepest_overlap(const carom_gas *gas) {
 
 /* ---- a course -------------------------------------------------------------------------------- */
 
-void gas_course_ask(carom_context *context, gas_course *course, const carom_gas_def *def,
-                    const carom_gas_sphere *spheres, int count, int events) {
+void gas_course_query(carom_context *context, gas_course *course, const carom_gas_def *def,
+                      const carom_gas_sphere *spheres, int count, int events) {
     carom_gas *gas;
     carom_gas_info info;
     assert_ok(context, gas_create(context, def, spheres, (uint64_t)count, &gas));

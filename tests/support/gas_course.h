@@ -16,9 +16,9 @@ typedef struct gas_course {
     gas_oracle_event wanted[GAS_COURSE_MOST];
 } gas_course;
 
-/* Asks the oracle for the first `events` of such a gas. */
-void gas_course_ask(carom_context *context, gas_course *course, const carom_gas_def *def,
-                    const carom_gas_sphere *spheres, int count, int events);
+/* Computes by the oracle the first `events` of such a gas. */
+void gas_course_query(carom_context *context, gas_course *course, const carom_gas_def *def,
+                      const carom_gas_sphere *spheres, int count, int events);
 /* A gas goes the same way, cut into pieces at random times; there, no two overlap. */
 void gas_course_follow(carom_context *context, const gas_course *course, const carom_gas_def *def,
                        const carom_gas_sphere *spheres, int count);

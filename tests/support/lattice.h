@@ -10,8 +10,8 @@
 
 typedef enum lattice_kind {
     LATTICE_LOOSE,    /* every corner a vertex of its own */
-    LATTICE_SHARED,   /* corners from a few vertices, some at the same place */
-    LATTICE_WELDED,   /* one vertex a place */
+    LATTICE_SHARED,   /* corners from a few vertices, some at the same point */
+    LATTICE_WELDED,   /* one vertex per point */
     LATTICE_COPIES,   /* faces that come back, turned, reversed or moved by one */
     LATTICE_FLAT,     /* all in one plane */
     LATTICE_POLYGONS, /* any corners: neither flat nor simple */
@@ -32,7 +32,7 @@ typedef struct lattice_soup {
 /* A soup of 2 to LATTICE_FACES faces (few more often than many). */
 void lattice_make(carom_random *random, lattice_soup *soup);
 
-/* Other places for the same vertices. */
+/* Other positions for the same vertices. */
 void lattice_shake(carom_random *random, lattice_soup *soup);
 
 /* (x + by) * scale for all coordinates. */
@@ -41,5 +41,14 @@ void lattice_move(lattice_soup *soup, double by, double scale);
 carom_mesh_view lattice_view(const lattice_soup *soup);
 /* The same as float32, which must hold the coordinates. */
 carom_mesh_view lattice_view_floats(lattice_soup *soup);
+
+/* The same soup elsewhere and in other sizes: none of this changes what meets. */
+typedef struct lattice_guise {
+    double by, scale; /* (x + by) * scale */
+    bool floats;
+} lattice_guise;
+/* One guise after the other, by number: *moved is the soup in it, *view its view. */
+const lattice_guise *lattice_disguise(const lattice_soup *soup, uint32_t number,
+                                      lattice_soup *moved, carom_mesh_view *view);
 
 #endif

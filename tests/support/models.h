@@ -8,7 +8,7 @@
 #include "tests/support/test.h"
 
 /* The path of a model such as "soups/teapot.obj"; those of stats.tar.gz are unpacked into the build
- * folder when first asked for. Needs test_shared_folder(). */
+ * folder when first needed. Needs test_shared_folder(). */
 void models_path(const char *file, char *path, size_t size);
 
 /* Opens a gzipped file of the shared folder as plain bytes; NULL when it is not there. Close with

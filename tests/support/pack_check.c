@@ -57,8 +57,8 @@ static void range_of(const checker *c, const carom_triangle *t, int k, int count
 }
 
 static void make_grid(checker *c, int count, int depth, uint32_t **first, uint32_t **items) {
-    uint64_t places = (uint64_t)count * count * (depth == 3 ? count : 1);
-    *first = calloc(places + 1, sizeof(uint32_t));
+    uint64_t slots = (uint64_t)count * count * (depth == 3 ? count : 1);
+    *first = calloc(slots + 1, sizeof(uint32_t));
     *items = NULL;
     for (int pass = 0; pass < 2; ++pass) {
         for (uint64_t t = 0; t < c->claim->triangle_count; ++t) {
@@ -75,11 +75,11 @@ static void make_grid(checker *c, int count, int depth, uint32_t **first, uint32
                     }
         }
         if (pass == 0) {
-            for (uint64_t i = 0; i < places; ++i) (*first)[i + 1] += (*first)[i];
-            *items = malloc(((uint64_t)(*first)[places] + 1) * sizeof(uint32_t));
+            for (uint64_t i = 0; i < slots; ++i) (*first)[i + 1] += (*first)[i];
+            *items = malloc(((uint64_t)(*first)[slots] + 1) * sizeof(uint32_t));
         }
     }
-    memmove(*first + 1, *first, places * sizeof(uint32_t));
+    memmove(*first + 1, *first, slots * sizeof(uint32_t));
     (*first)[0] = 0;
 }
 
@@ -395,7 +395,7 @@ static bool check_empty(checker *c, const carom_bounds *box) {
                 uint64_t at = ((uint64_t)z * c->cells + y) * c->cells + x;
                 for (uint32_t k = c->cell_first[at]; k < c->cell_first[at + 1]; ++k)
                     if (carom_triangle_meets_box_value(&c->claim->triangles[c->cell_items[k]], box))
-                        return fail(c, "no cell covers a place of triangle %u: %g %g %g",
+                        return fail(c, "no cell covers a point of triangle %u: %g %g %g",
                                     c->cell_items[k], box->low.x, box->low.y, box->low.z);
             }
     carom_vec3 middle = {0.5 * (box->low.x + box->high.x), 0.5 * (box->low.y + box->high.y),
@@ -443,7 +443,7 @@ static bool check_node(const tree *t, const long long root[3], const uint32_t at
         count -= n;
     }
     return count == 0 ||
-           fail(c, "cell %llu is at no place of the octree", (unsigned long long)nodes[0].cell);
+           fail(c, "cell %llu is at no node of the octree", (unsigned long long)nodes[0].cell);
 }
 
 static bool check_cells(checker *c) {
@@ -701,8 +701,8 @@ static void sphere_range(const checker *c, const carom_packing_sphere *s, int co
 static sphere_grid make_sphere_grid(const checker *c) {
     uint64_t spheres = c->claim->sphere_count;
     sphere_grid grid = {.count = (int)(2.0 * cbrt((double)spheres)) + 1};
-    uint64_t n = (uint64_t)grid.count, places = n * n * n;
-    grid.first = calloc(places + 2, sizeof(uint32_t));
+    uint64_t n = (uint64_t)grid.count, slots = n * n * n;
+    grid.first = calloc(slots + 2, sizeof(uint32_t));
     for (int pass = 0; pass < 2; ++pass) {
         for (uint64_t s = 0; s < spheres; ++s) {
             int r[3][2];
@@ -718,8 +718,8 @@ static sphere_grid make_sphere_grid(const checker *c) {
                     }
         }
         if (pass == 0) {
-            for (uint64_t i = 0; i <= places; ++i) grid.first[i + 1] += grid.first[i];
-            grid.items = malloc(((uint64_t)grid.first[places + 1] + 1) * sizeof(uint32_t));
+            for (uint64_t i = 0; i <= slots; ++i) grid.first[i + 1] += grid.first[i];
+            grid.items = malloc(((uint64_t)grid.first[slots + 1] + 1) * sizeof(uint32_t));
         }
     }
     return grid;
@@ -744,7 +744,7 @@ static void add_foreign(const checker *c, const sphere_grid *grid, const carom_p
                     int of[3][2];
                     if (id == cell->sphere) continue;
                     sphere_range(c, s, grid->count, of);
-                    /* Once, in the first place that both have. */
+                    /* Once, in the first cell that both have. */
                     if (x != (of[0][0] > range[0][0] ? of[0][0] : range[0][0]) ||
                         y != (of[1][0] > range[1][0] ? of[1][0] : range[1][0]) ||
                         z != (of[2][0] > range[2][0] ? of[2][0] : range[2][0]))

@@ -8,47 +8,49 @@
 
 #include "tests/support/test.h"
 
-static carom_pack_posed posed(const carom_pack_place *place, const carom_packing *p, uint64_t i) {
+static carom_spheres_posed posed(const carom_spheres_transform *transform, const carom_packing *p,
+                                 uint64_t i) {
     const carom_packing_sphere *s = &p->spheres[i];
-    return carom_pack_pose_sphere(place, s->centre, s->radius, s->secondary, s->cover);
+    return carom_spheres_pose_sphere(transform, s->centre, s->radius, s->secondary, s->cover);
 }
 
 void packing_oracle_overlap(carom_context *context, const carom_packing *a,
                             const carom_pose *pose_a, double scale_a, const carom_packing *b,
                             const carom_pose *pose_b, double scale_b,
                             carom_packing_overlap *overlap) {
-    carom_pack_extent extent_a, extent_b;
-    carom_pack_totals totals;
-    carom_pack_flagged flagged[2] = {{0, 0}, {0, 0}};
+    carom_spheres_extent extent_a, extent_b;
+    carom_spheres_totals totals;
+    carom_spheres_flagged flagged[2] = {{0, 0}, {0, 0}};
     uint64_t count_b = b->info.spheres;
     bool *flag_b = calloc(count_b + 1, sizeof(*flag_b));
-    carom_pack_posed *posed_b = malloc((count_b + 1) * sizeof(*posed_b));
+    carom_spheres_posed *posed_b = malloc((count_b + 1) * sizeof(*posed_b));
     assert_true(flag_b != NULL && posed_b != NULL);
     memset(&totals, 0, sizeof(totals));
     memset(overlap, 0, sizeof(*overlap));
-    assert_ok(context, carom_pack_extent_make(context, a, "a", &extent_a));
-    assert_ok(context, carom_pack_extent_make(context, b, "b", &extent_b));
-    carom_pack_meeting m =
-        carom_pack_meeting_make(&extent_a, pose_a, scale_a, &extent_b, pose_b, scale_b);
-    for (uint64_t j = 0; j < count_b; ++j) posed_b[j] = posed(&m.place[1], b, j);
+    assert_ok(context, carom_spheres_extent_make(context, a, "a", &extent_a));
+    assert_ok(context, carom_spheres_extent_make(context, b, "b", &extent_b));
+    carom_spheres_posed_pair m =
+        carom_spheres_posed_pair_make(&extent_a, pose_a, scale_a, &extent_b, pose_b, scale_b);
+    for (uint64_t j = 0; j < count_b; ++j) posed_b[j] = posed(&m.transform[1], b, j);
     for (uint64_t i = 0; i < a->info.spheres; ++i) {
-        carom_pack_posed s = posed(&m.place[0], a, i);
+        carom_spheres_posed s = posed(&m.transform[0], a, i);
         bool flag_a = false;
         for (uint64_t j = 0; j < count_b; ++j) {
-            carom_pack_totals_add(&totals, &m, &s, &posed_b[j]);
-            if (!carom_pack_covers_meet(&s, &posed_b[j])) continue;
+            carom_spheres_totals_add(&totals, &m, &s, &posed_b[j]);
+            if (!carom_spheres_covers_meet(&s, &posed_b[j])) continue;
             flag_a = true;
             flag_b[j] = true;
         }
         flagged[0].count += flag_a;
-        if (flag_a) flagged[0].voids += carom_pack_void_units(&extent_a, a->spheres[i].void_volume);
+        if (flag_a)
+            flagged[0].voids += carom_spheres_void_units(&extent_a, a->spheres[i].void_volume);
     }
     for (uint64_t j = 0; j < count_b; ++j) {
         flagged[1].count += flag_b[j];
         if (flag_b[j])
-            flagged[1].voids += carom_pack_void_units(&extent_b, b->spheres[j].void_volume);
+            flagged[1].voids += carom_spheres_void_units(&extent_b, b->spheres[j].void_volume);
     }
-    carom_pack_overlap_finish(&totals, &m, &extent_a, &extent_b, flagged, overlap);
+    carom_spheres_overlap_finish(&totals, &m, &extent_a, &extent_b, flagged, overlap);
     free(flag_b);
     free(posed_b);
 }
@@ -101,23 +103,6 @@ carom_packing *packing_random(carom_context *context, carom_random *random, uint
     }
     carom_packing *packing = packing_of_spheres(context, spheres, count, 8.0 * size * size * size);
     free(spheres);
-    return packing;
-}
-
-carom_packing *packing_of_shape(carom_context *context, carom_shape shape, uint32_t detail,
-                                uint64_t count, carom_mesh **keep) {
-    carom_mesh *mesh = NULL;
-    carom_packing *packing = NULL;
-    carom_shape_def shape_def = {.shape = shape, .detail = detail};
-    carom_mesh_view view = {0};
-    carom_packing_def def = {.mesh = &view, .count = count, .fast = shape != CAROM_SHAPE_BOX};
-    assert_ok(context, carom_shape_make(context, &shape_def, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_ok(context, carom_packing_create(context, &def, &packing));
-    if (keep != NULL)
-        *keep = mesh;
-    else
-        carom_mesh_destroy(mesh);
     return packing;
 }
 

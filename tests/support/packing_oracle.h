@@ -5,9 +5,10 @@
 #define CAROM_TESTS_PACKING_ORACLE_H
 
 #include "carom/shapes.h"
-#include "pack/pack_overlap.h"
+#include "spheres/spheres_overlap.h"
 
-/* The definition, word for word (pack_overlap_item.h). O(n_a n_b). Poses may be NULL, scales 0. */
+/* The definition, word for word (spheres_overlap_item.h). O(n_a n_b). Poses may be NULL, scales 0.
+ */
 void packing_oracle_overlap(carom_context *context, const carom_packing *a,
                             const carom_pose *pose_a, double scale_a, const carom_packing *b,
                             const carom_pose *pose_b, double scale_b,
@@ -21,10 +22,6 @@ carom_packing *packing_of_spheres(carom_context *context, const carom_packing_sp
  * coordinates up to `size`. Not inside any solid. */
 carom_packing *packing_random(carom_context *context, carom_random *random, uint32_t most,
                               double size);
-
-/* A packing of a shape; the mesh goes to *mesh unless that is NULL. */
-carom_packing *packing_of_shape(carom_context *context, carom_shape shape, uint32_t detail,
-                                uint64_t count, carom_mesh **mesh);
 
 /* A random rotation, and a translation up to `far` along each axis. */
 carom_pose packing_random_pose(carom_random *random, double far);

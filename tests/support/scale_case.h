@@ -7,6 +7,7 @@
 #ifndef CAROM_TESTS_SCALE_CASE_H
 #define CAROM_TESTS_SCALE_CASE_H
 
+#include "cli/platform.h"
 #include "tests/support/exact_geometry.h"
 #include "tests/support/test.h"
 
@@ -31,8 +32,7 @@ bool scale_replays(void);
 void scale_print_mesh(const char *name, const carom_mesh_view *triangles, const carom_pose *pose);
 
 /* Counts the case as wrong unless `holds`; returns it. */
-bool scale_expect(scale_case *c, bool holds, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool scale_expect(scale_case *c, bool holds, const char *format, ...) PLATFORM_PRINTF(3, 4);
 
 #define scale_ok(c, call) scale_expect_ok(c, call, #call)
 bool scale_expect_ok(scale_case *c, carom_status status, const char *call);

@@ -6,6 +6,7 @@
 
 #include "solid/solid.h"
 #include "soup/soup_view.h"
+#include "tests/support/shapes.h"
 
 #define SCENE_SPHERES 120u /* of a packing */
 
@@ -19,8 +20,7 @@ void scene_things_make(carom_context *context, scene_things *things) {
     carom_mesh_view view;
     memset(things, 0, sizeof(*things));
     for (uint32_t i = 0; i < SCENE_MESHES; ++i) {
-        assert_ok(context, carom_shape_make(context, &shapes[i], &things->meshes[i]));
-        assert_ok(context, carom_mesh_get_view(things->meshes[i], &view));
+        things->meshes[i] = shape_mesh(context, &shapes[i], &view);
         carom_soup_def soup = {.mesh = &view, .rigid = i % 2 == 0};
         assert_ok(context, carom_soup_create(context, &soup, &things->soups[i]));
         carom_solid_def solid = {.mesh = &view};
@@ -125,9 +125,9 @@ static bool is_inside(carom_context *context, const carom_scene_object_def *soli
     return winding != 0 && winding != CAROM_SOUP_ON_SURFACE;
 }
 
-static scene_answer ask_convex(carom_context *context, const carom_convex *a,
-                               const carom_pose *pose_a, const carom_convex *b,
-                               const carom_pose *pose_b, double reach) {
+static scene_answer query_convex(carom_context *context, const carom_convex *a,
+                                 const carom_pose *pose_a, const carom_convex *b,
+                                 const carom_pose *pose_b, double reach) {
     carom_convex_result r;
     assert_ok(context, carom_convex_depth(context, a, pose_a, b, pose_b, NULL, &r));
     return (scene_answer){.in_contact = r.relation != CAROM_RELATION_APART || r.distance <= reach,
@@ -138,8 +138,8 @@ static scene_answer ask_convex(carom_context *context, const carom_convex *a,
 }
 
 /* A shape and every triangle of a mesh, as a hull of its own. */
-static scene_answer ask_faces(carom_context *context, const carom_scene_object_def *shape,
-                              const carom_scene_object_def *mesh, double reach, bool turned) {
+static scene_answer query_faces(carom_context *context, const carom_scene_object_def *shape,
+                                const carom_scene_object_def *mesh, double reach, bool turned) {
     scene_answer answer = {.relation = CAROM_RELATION_APART, .distance = HUGE_VAL};
     carom_soup_view view;
     carom_frame f = carom_frame_make(&mesh->pose);
@@ -151,7 +151,7 @@ static scene_answer ask_faces(carom_context *context, const carom_scene_object_d
         carom_hull_def def = {.mesh = &(carom_mesh_view){.positions = &t, .vertex_count = 3}};
         assert_ok(context, carom_hull_create(context, &def, &hull));
         carom_convex flat = {.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull};
-        scene_answer one = ask_convex(context, &shape->convex, &shape->pose, &flat, NULL, reach);
+        scene_answer one = query_convex(context, &shape->convex, &shape->pose, &flat, NULL, reach);
         carom_hull_destroy(hull);
         if (one.relation != CAROM_RELATION_APART) ++answer.triangle_pairs;
         if (one.relation > answer.relation) answer.relation = one.relation;
@@ -171,8 +171,8 @@ static scene_answer ask_faces(carom_context *context, const carom_scene_object_d
     return answer;
 }
 
-static scene_answer ask_meshes(carom_context *context, const carom_scene_object_def *a,
-                               const carom_scene_object_def *b, double reach) {
+static scene_answer query_meshes(carom_context *context, const carom_scene_object_def *a,
+                                 const carom_scene_object_def *b, double reach) {
     scene_answer answer = {.relation = CAROM_RELATION_APART};
     bool solid_a = a->kind == CAROM_SCENE_OBJECT_KIND_SOLID,
          solid_b = b->kind == CAROM_SCENE_OBJECT_KIND_SOLID;
@@ -217,15 +217,15 @@ static scene_answer ask_meshes(carom_context *context, const carom_scene_object_
     return answer;
 }
 
-scene_answer scene_ask(carom_context *context, const carom_scene_object_def *a,
-                       const carom_scene_object_def *b, double reach) {
+scene_answer scene_oracle_query(carom_context *context, const carom_scene_object_def *a,
+                                const carom_scene_object_def *b, double reach) {
     bool convex_a = a->kind == CAROM_SCENE_OBJECT_KIND_CONVEX,
          convex_b = b->kind == CAROM_SCENE_OBJECT_KIND_CONVEX;
     if (convex_a && convex_b)
-        return ask_convex(context, &a->convex, &a->pose, &b->convex, &b->pose, reach);
-    if (convex_a) return ask_faces(context, a, b, reach, false);
-    if (convex_b) return ask_faces(context, b, a, reach, true);
-    return ask_meshes(context, a, b, reach);
+        return query_convex(context, &a->convex, &a->pose, &b->convex, &b->pose, reach);
+    if (convex_a) return query_faces(context, a, b, reach, false);
+    if (convex_b) return query_faces(context, b, a, reach, true);
+    return query_meshes(context, a, b, reach);
 }
 
 carom_scene *scene_make(carom_context *context, const carom_scene_object_def *objects,

@@ -21,6 +21,23 @@ typedef struct scene_things {
 void scene_things_make(carom_context *context, scene_things *things);
 void scene_things_free(scene_things *things);
 
+/* The fixture of a program: a context, and things made with it. */
+#define SCENE_THINGS(threads)                                                                      \
+    static carom_context *context;                                                                 \
+    static scene_things things;                                                                    \
+    static int set_up(void **state) {                                                              \
+        (void)state;                                                                               \
+        context = test_context(threads);                                                           \
+        scene_things_make(context, &things);                                                       \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static int tear_down(void **state) {                                                           \
+        (void)state;                                                                               \
+        scene_things_free(&things);                                                                \
+        carom_context_destroy(context);                                                            \
+        return 0;                                                                                  \
+    }
+
 /* A random object about 1 in size, within a cube of edge `room`. On a lattice where `lattice`: then
  * objects touch often. `kinds`: bits of 1 << carom_scene_object_kind. */
 carom_scene_object_def scene_object(const scene_things *things, carom_random *random, double room,
@@ -40,8 +57,8 @@ typedef struct scene_answer {
     uint64_t triangle_pairs; /* of meshes */
 } scene_answer;
 
-scene_answer scene_ask(carom_context *context, const carom_scene_object_def *a,
-                       const carom_scene_object_def *b, double reach);
+scene_answer scene_oracle_query(carom_context *context, const carom_scene_object_def *a,
+                                const carom_scene_object_def *b, double reach);
 
 /* A scene of these objects. */
 carom_scene *scene_make(carom_context *context, const carom_scene_object_def *objects,

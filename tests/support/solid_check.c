@@ -3,6 +3,7 @@
 #include "tests/support/solid_check.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "geom/pose.h"
 #include "solid/solid.h"
@@ -157,6 +158,27 @@ carom_solid_result solid_check(carom_context *context, const solid_mesh *a,
     }
     check_vector(what, "torque", overlap.torque, torque, 10 * small * reach);
     return overlap;
+}
+
+const char *solid_case(const solid_mesh *a, const solid_mesh *b, const char *test, uint64_t i) {
+    static char name[128];
+    snprintf(name, sizeof(name), "%s %llu: %s and %s", test, (unsigned long long)i, a->kind,
+             b->kind);
+    return name;
+}
+
+carom_solid_result solid_overlap_of(carom_context *context, const carom_solid *x,
+                                    const carom_pose *pose_x, const carom_solid *y,
+                                    const carom_pose *pose_y) {
+    carom_solid_result overlap;
+    assert_ok(context, carom_solid_overlap(context, x, pose_x, y, pose_y, NULL, &overlap));
+    return overlap;
+}
+
+void solid_check_near(const char *what, const char *which, double value, double expected,
+                      double tolerance) {
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%s: %s: %.17g, not %.17g", what, which, value, expected);
 }
 
 uint64_t solid_hash(const carom_solid_result *o, uint64_t seed) {

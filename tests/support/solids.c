@@ -6,10 +6,6 @@
 
 #include "tests/support/test.h"
 
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
-}
-
 carom_mesh_view solid_view(const solid_mesh *mesh) {
     return (carom_mesh_view){.positions = mesh->xyz,
                              .vertex_count = mesh->vertices,
@@ -55,27 +51,27 @@ void solid_add_box(solid_mesh *mesh, const double low[3], const double high[3], 
 
 static void random_box(carom_random *random, uint32_t size, double low[3], double high[3]) {
     for (int k = 0; k < 3; ++k) {
-        low[k] = (double)below(random, size);
-        high[k] = low[k] + 1 + (double)below(random, size);
+        low[k] = (double)test_below(random, size);
+        high[k] = low[k] + 1 + (double)test_below(random, size);
     }
 }
 
 static void make_boxes(carom_random *random, solid_mesh *mesh) {
     double low[3], high[3];
-    random_box(random, 1 + below(random, 8), low, high);
+    random_box(random, 1 + test_below(random, 8), low, high);
     solid_add_box(mesh, low, high, false);
 }
 
 /* Boxes in boxes, every second one hollow; walls of at least one. */
 static void make_nested(carom_random *random, solid_mesh *mesh) {
     double low[3] = {0, 0, 0}, high[3];
-    for (int k = 0; k < 3; ++k) high[k] = 4 + (double)below(random, 12);
+    for (int k = 0; k < 3; ++k) high[k] = 4 + (double)test_below(random, 12);
     bool room = true;
     for (int depth = 0; room && depth < 5; ++depth) {
         solid_add_box(mesh, low, high, depth % 2 == 1);
         for (int k = 0; k < 3; ++k) {
-            low[k] += 1 + (double)below(random, 2);
-            high[k] -= 1 + (double)below(random, 2);
+            low[k] += 1 + (double)test_below(random, 2);
+            high[k] -= 1 + (double)test_below(random, 2);
             room = room && low[k] < high[k];
         }
     }
@@ -94,11 +90,11 @@ static void make_cubes(carom_random *random, solid_mesh *mesh) {
     bool cubes[CUBES * CUBES * CUBES] = {false};
     uint32_t vertex[(CUBES + 1) * (CUBES + 1) * (CUBES + 1)];
     int at[3] = {CUBES / 2, CUBES / 2, CUBES / 2};
-    double scale = 1 + (double)below(random, 2);
+    double scale = 1 + (double)test_below(random, 2);
     memset(vertex, 255, sizeof(vertex));
-    for (uint32_t step = 0, steps = 1 + below(random, 25); step < steps; ++step) {
+    for (uint32_t step = 0, steps = 1 + test_below(random, 25); step < steps; ++step) {
         cubes[(at[2] * CUBES + at[1]) * CUBES + at[0]] = true;
-        uint32_t way = below(random, 6);
+        uint32_t way = test_below(random, 6);
         at[way / 2] += way % 2 == 0 ? 1 : -1;
         if (at[way / 2] < 0 || at[way / 2] >= CUBES) at[way / 2] = CUBES / 2;
     }
@@ -114,12 +110,12 @@ static void make_cubes(carom_random *random, solid_mesh *mesh) {
                 uint32_t bits = box_quads[q][k];
                 uint32_t x = (uint32_t)cell[0] + (bits & 1),
                          y = (uint32_t)cell[1] + (bits >> 1 & 1);
-                uint32_t z = (uint32_t)cell[2] + (bits >> 2), place = (z * 7 + y) * 7 + x;
-                if (vertex[place] == UINT32_MAX)
-                    vertex[place] = add_vertex(mesh, scale * x, scale * y, scale * z);
-                c[k] = vertex[place];
+                uint32_t z = (uint32_t)cell[2] + (bits >> 2), corner = (z * 7 + y) * 7 + x;
+                if (vertex[corner] == UINT32_MAX)
+                    vertex[corner] = add_vertex(mesh, scale * x, scale * y, scale * z);
+                c[k] = vertex[corner];
             }
-            uint32_t turn = below(random, 2); /* either diagonal */
+            uint32_t turn = test_below(random, 2); /* either diagonal */
             add_face(mesh, c[turn], c[turn + 1], c[turn + 2]);
             add_face(mesh, c[turn], c[turn + 2], c[(turn + 3) % 4]);
         }
@@ -175,11 +171,12 @@ static bool make_hull(solid_mesh *mesh) {
 }
 
 static void make_points(carom_random *random, solid_mesh *mesh, uint32_t count) {
-    uint32_t size = 3 + below(random, 14);
+    uint32_t size = 3 + test_below(random, 14);
     do {
         mesh->vertices = mesh->faces = 0;
         for (uint32_t i = 0; i < count; ++i) {
-            double x = below(random, size), y = below(random, size), z = below(random, size);
+            double x = test_below(random, size), y = test_below(random, size),
+                   z = test_below(random, size);
             add_vertex(mesh, x, y, z);
         }
     } while (!make_hull(mesh));
@@ -193,11 +190,11 @@ static void make_prism(carom_random *random, solid_mesh *mesh) {
     static const double ways[12][2] = {{2, 0},  {2, 1},  {1, 1},   {1, 2},   {0, 2},  {-1, 2},
                                        {-1, 1}, {-2, 0}, {-1, -1}, {-1, -2}, {0, -2}, {1, -1}};
     uint32_t n = 12, first = mesh->vertices;
-    double height = 1 + (double)below(random, 6);
-    double lean[2] = {(double)below(random, 3) - 1, (double)below(random, 3) - 1};
-    if (below(random, 2) == 0) lean[0] = lean[1] = 0.0;
+    double height = 1 + (double)test_below(random, 6);
+    double lean[2] = {(double)test_below(random, 3) - 1, (double)test_below(random, 3) - 1};
+    if (test_below(random, 2) == 0) lean[0] = lean[1] = 0.0;
     for (uint32_t k = 0; k < n; ++k) {
-        double reach = 1 + (double)below(random, 3);
+        double reach = 1 + (double)test_below(random, 3);
         double x = 6 + ways[k][0] * reach, y = 6 + ways[k][1] * reach;
         add_vertex(mesh, x, y, 0);
         add_vertex(mesh, x + lean[0], y + lean[1], height);
@@ -217,7 +214,7 @@ static void make_prism(carom_random *random, solid_mesh *mesh) {
 
 void solid_make_random(carom_random *random, solid_mesh *mesh) {
     mesh->vertices = mesh->faces = 0;
-    switch (below(random, 8)) {
+    switch (test_below(random, 8)) {
     case 0:
         mesh->kind = "box";
         make_boxes(random, mesh);
@@ -232,11 +229,11 @@ void solid_make_random(carom_random *random, solid_mesh *mesh) {
         break;
     case 3:
         mesh->kind = "hull";
-        make_points(random, mesh, 5 + below(random, 8));
+        make_points(random, mesh, 5 + test_below(random, 8));
         break;
     case 4:
         mesh->kind = "large hull";
-        make_points(random, mesh, 40 + below(random, 80));
+        make_points(random, mesh, 40 + test_below(random, 80));
         break;
     case 5:
         mesh->kind = "cubes";
@@ -250,18 +247,24 @@ void solid_make_random(carom_random *random, solid_mesh *mesh) {
         double by[3] = {13, 0, 0};
         static solid_mesh other;
         mesh->kind = "two shells";
-        make_points(random, mesh, 4 + below(random, 6));
+        make_points(random, mesh, 4 + test_below(random, 6));
         other.vertices = other.faces = 0;
         make_boxes(random, &other);
         solid_move(&other, (double[3]){17, 0, 0});
         solid_append(mesh, &other);
-        solid_scale(mesh, below(random, 2) == 0 ? 0.5 : 1.0);
+        solid_scale(mesh, test_below(random, 2) == 0 ? 0.5 : 1.0);
         by[0] = -4;
         solid_move(mesh, by);
         break;
     }
     }
-    if (below(random, 2) == 0) solid_rotate(mesh, below(random, 24));
+    if (test_below(random, 2) == 0) solid_rotate(mesh, test_below(random, 24));
+}
+
+void solid_make_small(carom_random *random, uint32_t most, solid_mesh *mesh) {
+    do {
+        solid_make_random(random, mesh);
+    } while (mesh->faces > most);
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
@@ -334,7 +337,8 @@ static void split_edge(solid_mesh *mesh, uint32_t a, uint32_t b) {
 
 void solid_split(carom_random *random, solid_mesh *mesh, uint32_t times) {
     for (uint32_t i = 0; i < times; ++i) {
-        uint32_t f = below(random, mesh->faces), k = below(random, 3), *c = &mesh->corners[3 * f];
+        uint32_t f = test_below(random, mesh->faces), k = test_below(random, 3),
+                 *c = &mesh->corners[3 * f];
         bool fine = false; /* quarters stay quarters */
         double point[3];
         for (int j = 0; j < 3; ++j) {
@@ -344,7 +348,7 @@ void solid_split(carom_random *random, solid_mesh *mesh, uint32_t times) {
             fine = fine || a != (double)(int64_t)a || b != (double)(int64_t)b;
         }
         if (fine) continue;
-        if (below(random, 2) == 0) {
+        if (test_below(random, 2) == 0) {
             split_edge(mesh, c[k], c[(k + 1) % 3]);
             continue;
         }
@@ -360,7 +364,8 @@ void solid_split(carom_random *random, solid_mesh *mesh, uint32_t times) {
 
 void solid_slit(carom_random *random, solid_mesh *mesh, uint32_t times) {
     for (uint32_t i = 0; i < times; ++i) {
-        uint32_t f = below(random, mesh->faces), k = below(random, 3), *c = &mesh->corners[3 * f];
+        uint32_t f = test_below(random, mesh->faces), k = test_below(random, 3),
+                 *c = &mesh->corners[3 * f];
         uint32_t a = c[k], b = c[(k + 1) % 3], apex = c[(k + 2) % 3];
         const double *p = mesh->xyz[a], *q = mesh->xyz[b];
         bool fine = false; /* halves stay halves */
@@ -388,19 +393,19 @@ void solid_unweld(solid_mesh *mesh) {
 
 carom_pose solid_lattice_shift(carom_random *random, uint32_t most) {
     carom_pose pose = {0};
-    pose.t.x = (double)below(random, 2 * most + 1) - most;
-    pose.t.y = (double)below(random, 2 * most + 1) - most;
-    pose.t.z = (double)below(random, 2 * most + 1) - most;
+    pose.t.x = (double)test_below(random, 2 * most + 1) - most;
+    pose.t.y = (double)test_below(random, 2 * most + 1) - most;
+    pose.t.z = (double)test_below(random, 2 * most + 1) - most;
     return pose;
 }
 
 carom_pose solid_lattice_turn(carom_random *random, uint32_t shift) {
     carom_pose pose = solid_lattice_shift(random, shift);
     do {
-        pose.q.w = (double)below(random, 3) - 1;
-        pose.q.x = (double)below(random, 3) - 1;
-        pose.q.y = (double)below(random, 3) - 1;
-        pose.q.z = (double)below(random, 3) - 1;
+        pose.q.w = (double)test_below(random, 3) - 1;
+        pose.q.x = (double)test_below(random, 3) - 1;
+        pose.q.y = (double)test_below(random, 3) - 1;
+        pose.q.z = (double)test_below(random, 3) - 1;
     } while (pose.q.w == 0.0 && pose.q.x == 0.0 && pose.q.y == 0.0 && pose.q.z == 0.0);
     return pose;
 }

@@ -27,6 +27,8 @@ void solid_add_box(solid_mesh *mesh, const double low[3], const double high[3], 
  * each other, prisms over polygons that are not convex, several shells. At most about 200 faces,
  * coordinates from 0 to 16. */
 void solid_make_random(carom_random *random, solid_mesh *mesh);
+/* The next of these with at most `most` faces. */
+void solid_make_small(carom_random *random, uint32_t most, solid_mesh *mesh);
 
 /* ---- changed --------------------------------------------------------------------------------- */
 

@@ -2,12 +2,15 @@
 /* Contexts, shared data, asserts and golden hashes for tests. */
 #include "tests/support/test.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/byte_order.h"
 
 void test_assert_fails(const carom_context *context, carom_status status, carom_status expected,
                        const char *words, const char *call, const char *file, int line) {
@@ -44,10 +47,22 @@ carom_context *test_context_isa(uint32_t threads, carom_isa isa) {
     return context;
 }
 
+int test_contexts_of_isas(uint32_t threads, carom_context **contexts, int count) {
+    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
+        contexts[count] = test_context_isa(threads != 0 ? threads : (uint32_t)isa, (carom_isa)isa);
+        if (contexts[count] != NULL) ++count;
+    }
+    return count;
+}
+
 const char *test_shared_folder(void) {
     static const char folder[] = CAROM_SOURCE_DIR "/../shared";
     struct stat info;
     return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) ? folder : NULL;
+}
+
+uint32_t test_below(carom_random *random, uint32_t bound) {
+    return (uint32_t)(carom_random_next(random) % bound);
 }
 
 /* ---- callers' bugs --------------------------------------------------------------------------- */
@@ -76,6 +91,35 @@ uint64_t test_hash(const void *bytes, size_t size, uint64_t seed) {
     const unsigned char *byte = bytes;
     uint64_t hash = seed ^ UINT64_C(0xcbf29ce484222325); /* FNV-1a: slow, simple, known */
     for (size_t i = 0; i < size; ++i) hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Reads "8*3" at *text, and goes past it and blanks. */
+static void read_widths(const char **text, size_t *width, size_t *count) {
+    char *end;
+    *width = strtoul(*text, &end, 10);
+    *count = *end == '*' ? strtoul(end + 1, &end, 10) : 1;
+    if (*width == 0 || *width > 8 || *count == 0) fail_msg("%s are no widths", *text);
+    *text = end + strspn(end, " ");
+}
+
+uint64_t test_hash_numbers(const void *numbers, size_t size, const char *widths, uint64_t seed) {
+    if (carom_is_little_endian()) return test_hash(numbers, size, seed);
+    unsigned char *turned = malloc(size + 1);
+    assert_non_null(turned);
+    if (size != 0) memcpy(turned, numbers, size);
+    for (size_t at = 0; at < size;) {
+        const char *rest = widths;
+        while (*rest != '\0') {
+            size_t width, count;
+            read_widths(&rest, &width, &count);
+            assert_true(at + width * count <= size);
+            carom_reverse_numbers(turned + at, width * count, width);
+            at += width * count;
+        }
+    }
+    uint64_t hash = test_hash(turned, size, seed);
+    free(turned);
     return hash;
 }
 
@@ -113,4 +157,9 @@ void test_golden(const char *file, const char *name, uint64_t hash) {
     uint64_t golden = strtoull(line + length + 1, NULL, 16);
     if (golden != hash)
         fail_msg("%s: %s is %016" PRIx64 ", golden is %016" PRIx64, file, name, hash, golden);
+}
+
+bool test_has_long_double(void) {
+    volatile long double one = 1.0L, sum = one + LDBL_EPSILON;
+    return sum != one;
 }

@@ -15,11 +15,19 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* How many of `count` seeded cases to run: all in the release build; fewer under sanitizers, which
- * need each kind of case, not each case. Golden hashes and checks of how often something happened
- * are for TEST_ALL_CASES only. */
+/* How many of `count` seeded cases to run: all in `make test-all`, one in CAROM_TEST_SHARE of them
+ * elsewhere (CMakePresets.json). What happened at least TEST_CASES(n) times is checked where there
+ * are cases enough, TEST_MANY_CASES; that each kind of thing happened, for TEST_ALL_CASES. */
 #define TEST_CASES(count) (((count) + CAROM_TEST_SHARE - 1) / CAROM_TEST_SHARE)
+#define TEST_MANY_CASES   (CAROM_TEST_SHARE <= 4)
 #define TEST_ALL_CASES    (CAROM_TEST_SHARE == 1)
+
+/* Whether this is a sanitizer's build, for tests of whole programs, which it would take minutes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED true
+#else
+#define TEST_SANITIZED false
+#endif
 
 /* Asserts CAROM_OK and prints the context's message when it is not. */
 #define assert_ok(context, call)                                                                   \
@@ -48,11 +56,48 @@ void test_assert_fails(const carom_context *context, carom_status status, carom_
 carom_context *test_context(uint32_t threads);
 /* The same with `isa`, or NULL (after a note) when this machine lacks it. */
 carom_context *test_context_isa(uint32_t threads, carom_isa isa);
+/* One per instruction set that this machine has, from contexts[count] on; returns the new count.
+ * With 0 threads the first has one, the next two and so on. */
+int test_contexts_of_isas(uint32_t threads, carom_context **contexts, int count);
 /* One that computes on the GPU, or NULL (after a note) when there is none. */
 carom_context *test_context_cuda(uint32_t threads);
 
+/* Fixtures: what all tests of a program share, with the set_up and tear_down that its group is run
+ * with. One line after the includes. */
+#define TEST_CONTEXT(threads)                                                                      \
+    static carom_context *context;                                                                 \
+    static int set_up(void **state) {                                                              \
+        (void)state;                                                                               \
+        context = test_context(threads);                                                           \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static int tear_down(void **state) {                                                           \
+        (void)state;                                                                               \
+        carom_context_destroy(context);                                                            \
+        return 0;                                                                                  \
+    }
+
+/* Both backends, with two threads each; cuda is NULL where there is no device. */
+#define TEST_BACKENDS                                                                              \
+    static carom_context *cpu, *cuda;                                                              \
+    static int set_up(void **state) {                                                              \
+        (void)state;                                                                               \
+        cpu = test_context(2);                                                                     \
+        cuda = test_context_cuda(2);                                                               \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static int tear_down(void **state) {                                                           \
+        (void)state;                                                                               \
+        carom_context_destroy(cpu);                                                                \
+        carom_context_destroy(cuda);                                                               \
+        return 0;                                                                                  \
+    }
+
 /* The folder of shared test data beside the checkout, or NULL: tests then skip what needs it. */
 const char *test_shared_folder(void);
+
+/* A number below `bound`. */
+uint32_t test_below(carom_random *random, uint32_t bound);
 
 /* ---- callers' bugs --------------------------------------------------------------------------- */
 
@@ -65,7 +110,7 @@ int test_asserts_end(void);
 
 /* An allocator that counts and can be told to fail. */
 typedef struct test_memory {
-    uint64_t calls;      /* allocations asked for */
+    uint64_t calls;      /* allocations requested */
     uint64_t live;       /* blocks not yet released */
     uint64_t fail_after; /* 0: never; n: the n-th allocation and all later ones return NULL */
 } test_memory;
@@ -81,10 +126,22 @@ void test_allocation_failures(test_work_fn *work, void *argument);
 /* Calls of malloc and its kin by anyone in this process, so far. */
 uint64_t test_malloc_count(void);
 
+/* ---- precision ------------------------------------------------------------------------------- */
+
+/* Whether long double has more bits than double, which some oracles need. Valgrind computes it in
+ * doubles; what cannot be proved there is skipped: a program then exits with TEST_SKIPPED. */
+bool test_has_long_double(void);
+#define TEST_SKIPPED 77
+
 /* ---- golden hashes --------------------------------------------------------------------------- */
 
 /* 64 bits over bytes, the same on every machine for the same bytes. Start with seed 0 and chain. */
 uint64_t test_hash(const void *bytes, size_t size, uint64_t seed);
+
+/* The same over numbers as they are in memory, as if the low byte of each came first on every
+ * machine. `widths` are the bytes of each number of a record: "4*2 8*3" are two of four, then three
+ * of eight. */
+uint64_t test_hash_numbers(const void *numbers, size_t size, const char *widths, uint64_t seed);
 
 /* Compares with the line `name hash` of tests/golden/FILE. With CAROM_GOLDEN=write in the
  * environment the line is written instead. */

@@ -6,7 +6,7 @@ usage: robots.py CAROM FOLDER
 
 The URDF files FOLDER/*/*.urdf are read by Python's own XML parser, meshes by the counters below.
 Meshes that need assimp (.dae) are counted where CAROM reads them; their robots are left out, with a
-message, where it does not. Also asks that fingers that mimic a joint are where it takes them.
+message, where it does not. Also checks that fingers that mimic a joint are where it takes them.
 """
 import glob
 import json
