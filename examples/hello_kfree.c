@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hello_kfree.c: how crowded are the faces of a torus? */
+/* hello_kfree.c: how dense are the faces of a torus? */
 #include <carom/carom.h>
 #include <stdio.h>
 

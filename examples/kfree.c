@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
     must(context, carom_mesh_get_view(mesh, &view));
     must(context, carom_soup_create(context, &def, &soup));
 
-    /* query: how crowded, and what follows for the mesh and a copy of it */
+    /* query: how dense, and what follows for the mesh and a copy of it */
     carom_kfree k_free;
     carom_kfree_most bounds;
     must(context, carom_kfree_measure(context, soup, &k_free, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves a knot towards a torus and asks how far apart they are, or how much they overlap and which
- * way they push, from packings of both. */
+/* Moves a knot towards a torus and computes how far apart they are, or how much they overlap and
+ * which way they push, from packings of both. */
 #include <carom/carom.h>
 #include <stdio.h>
 #include <stdlib.h>
