@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Writes HEADER with the commit of SOURCE: "1a2b3c4", "1a2b3c4+" with local changes, "unknown".
+# Writes HEADER with the commit of SOURCE: "1a2b3c4", "1a2b3c4+" with local changes, that of the file COMMIT in an
+# archive (make dist), or "unknown".
 set(commit unknown)
 if(EXISTS ${SOURCE}/.git)
     execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD
@@ -11,6 +12,9 @@ if(EXISTS ${SOURCE}/.git)
             string(APPEND commit "+")
         endif()
     endif()
+endif()
+if(commit STREQUAL "unknown" AND EXISTS ${SOURCE}/COMMIT)
+    file(STRINGS ${SOURCE}/COMMIT commit LIMIT_COUNT 1)
 endif()
 set(text "#define CAROM_COMMIT \"${commit}\"\n")
 set(old "")

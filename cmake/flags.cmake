@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MIT
 # carom_flags: the language, the warnings and the floating-point rules of every target.
-set(THREADS_PREFER_PTHREAD_FLAG ON)
-find_package(Threads REQUIRED)
+set(carom_system_libraries m) # Windows has threads of its own, WASI none (src/base/platform.h)
+if(NOT WIN32 AND NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")
+    set(THREADS_PREFER_PTHREAD_FLAG ON)
+    find_package(Threads REQUIRED)
+    list(PREPEND carom_system_libraries Threads::Threads)
+endif()
+list(APPEND carom_system_libraries ${CMAKE_DL_LIBS})
 
 add_library(carom_flags INTERFACE)
 target_compile_features(carom_flags INTERFACE c_std_11)
@@ -27,6 +32,11 @@ set(floats -ffp-contract=off -fno-math-errno -fno-trapping-math)
 # (scenes/cloth.c).
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     list(APPEND floats -fno-loop-unroll-and-jam)
+endif()
+
+if(MINGW) # C99's printf; its isnan and signbit convert doubles to floats on a branch that is not taken
+    target_compile_definitions(carom_flags INTERFACE __USE_MINGW_ANSI_STDIO=1)
+    list(APPEND warnings -Wno-float-conversion)
 endif()
 
 target_compile_options(carom_flags INTERFACE

@@ -30,6 +30,13 @@ set(flags_of_avx2 -mavx2 -mfma -mbmi -mbmi2)
 set(flags_of_avx512 ${flags_of_avx2} -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl
                     -mprefer-vector-width=512)
 
+# gcc aligns the stack to 16 bytes on Windows, and moves vectors of 32 and 64 as if it were aligned to these (GCC bug
+# 54412); the assembler makes such moves unaligned ones.
+if(WIN32 AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    list(APPEND flags_of_avx2 -Wa,-muse-unaligned-vector-move)
+    list(APPEND flags_of_avx512 -Wa,-muse-unaligned-vector-move)
+endif()
+
 function(carom_add_objects name)
     add_library(${name} OBJECT ${ARGN})
     target_link_libraries(${name} PRIVATE carom_internal)
@@ -61,8 +68,7 @@ function(carom_add_library name type)
     target_include_directories(${name} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    target_link_libraries(${name} PRIVATE ${carom_optional_libraries} Threads::Threads m
-                          ${CMAKE_DL_LIBS})
+    target_link_libraries(${name} PRIVATE ${carom_optional_libraries} ${carom_system_libraries})
     set_target_properties(${name} PROPERTIES OUTPUT_NAME carom LINKER_LANGUAGE C)
 endfunction()
 
@@ -77,10 +83,44 @@ set_target_properties(carom_shared PROPERTIES
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     # Where dlopen looks for libcarom_cuda.
     INSTALL_RPATH "$ORIGIN")
-if(NOT CAROM_SANITIZE)
+if(NOT CAROM_SANITIZE AND NOT APPLE) # whose linker takes it for granted
     target_link_options(carom_shared PRIVATE -Wl,--no-undefined)
 endif()
 
 add_library(carom::static ALIAS carom_static)
 add_library(carom::shared ALIAS carom_shared)
-add_library(carom::carom ALIAS carom_static)
+
+# BUILD_SHARED_LIBS, where it is set, says which of the two is installed and is carom::carom; else both are installed.
+# Inside a larger project the other one is built only if that project links it.
+set(carom_libraries carom_static carom_shared)
+if(BUILD_SHARED_LIBS)
+    add_library(carom::carom ALIAS carom_shared)
+    set(other carom_static)
+else()
+    add_library(carom::carom ALIAS carom_static)
+    set(other carom_shared)
+endif()
+if(DEFINED BUILD_SHARED_LIBS OR NOT PROJECT_IS_TOP_LEVEL)
+    list(REMOVE_ITEM carom_libraries ${other})
+    set_target_properties(${other} PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+
+# The library inside a Python wheel: the same objects, without what the machine may lack. zlib is linked in, and its
+# names are hidden; libcarom_cuda is looked for beside it.
+add_library(carom_wheel SHARED EXCLUDE_FROM_ALL ${carom_objects})
+set(wheel_libraries ${carom_system_libraries})
+if(carom_has_zlib)
+    find_library(ZLIB_ARCHIVE NAMES libz.a)
+    if(ZLIB_ARCHIVE)
+        target_link_options(carom_wheel PRIVATE -Wl,--exclude-libs,libz.a)
+        list(PREPEND wheel_libraries ${ZLIB_ARCHIVE})
+    else()
+        list(PREPEND wheel_libraries ZLIB::ZLIB)
+    endif()
+endif()
+target_link_libraries(carom_wheel PRIVATE ${wheel_libraries})
+if(NOT APPLE)
+    target_link_options(carom_wheel PRIVATE -Wl,--no-undefined)
+endif()
+set_target_properties(carom_wheel PROPERTIES OUTPUT_NAME carom LINKER_LANGUAGE C BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "$ORIGIN" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/wheel)

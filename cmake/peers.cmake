@@ -3,6 +3,10 @@
 # Each adapter is compiled where its library is found. Peers get what their users would give them:
 # all optimisation, this very machine's instructions, and none of our rules for floating point.
 # They take half a minute to compile, so only `make bench` does.
+if(CMAKE_CROSSCOMPILING)
+    add_custom_target(carom_peers)
+    return()
+endif()
 include(CheckLanguage)
 if(CMAKE_CXX_COMPILER STREQUAL "NOTFOUND") # it may have been installed since
     unset(CMAKE_CXX_COMPILER CACHE)

@@ -40,8 +40,10 @@ foreach(command IN LISTS cli_commands)
     string(APPEND man_sections "${text}")
 endforeach()
 configure_file(${PROJECT_SOURCE_DIR}/docs/man/carom.1.in ${PROJECT_BINARY_DIR}/carom.1 @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/docs/man/carom-bench.1.in ${PROJECT_BINARY_DIR}/carom-bench.1 @ONLY)
 
-add_library(carom_cli_parts STATIC ${cli_sources})
+add_library(carom_cli_parts STATIC ${cli_sources} ${viewer_bytes})
+add_dependencies(carom_cli_parts carom_viewer)
 target_link_libraries(carom_cli_parts PUBLIC carom_internal carom::static m)
 target_include_directories(carom_cli_parts PUBLIC ${PROJECT_SOURCE_DIR} PRIVATE ${generated})
 
@@ -59,5 +61,23 @@ endfunction()
 carom_add_program(carom_tool carom cli/main.c carom_cli_parts)
 carom_add_program(carom_bench carom-bench bench/main.c carom_bench_parts)
 add_dependencies(carom_tool carom_bench) # `carom bench` starts it
+
+# Completion in shells, printed by the programs themselves; a tool for another machine cannot be asked.
+set(completions "")
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+    set(completion_dir ${PROJECT_BINARY_DIR}/completions)
+    file(MAKE_DIRECTORY ${completion_dir})
+    foreach(target carom_tool carom_bench)
+        get_target_property(program ${target} OUTPUT_NAME)
+        foreach(rule bash:${program} zsh:_${program} fish:${program}.fish)
+            string(REGEX MATCH "^[a-z]+" shell ${rule})
+            string(REGEX REPLACE "^[a-z]+:" "" file ${rule})
+            add_custom_command(OUTPUT ${completion_dir}/${file} DEPENDS ${target} VERBATIM
+                COMMAND ${target} completion ${shell} > ${completion_dir}/${file})
+            list(APPEND completions ${completion_dir}/${file})
+        endforeach()
+    endforeach()
+endif()
+add_custom_target(carom_completions ALL DEPENDS ${completions})
 
 include(cmake/peers.cmake)

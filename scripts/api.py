@@ -112,7 +112,7 @@ class Api:
         self.constants = self.read_constants()
         self.functions, self.structs, self.enums = [], [], []
         self.callbacks, self.opaques, self.aliases = {}, {}, {}
-        declarations = [node for node in tree["inner"] if self.place(node)[0] is not None]
+        declarations = [node for node in tree["inner"] if self.locate(node)[0] is not None]
         self.defined = {node.get("name") for node in declarations if node.get("completeDefinition")}
         for node in declarations:
             self.add(node)
@@ -129,7 +129,7 @@ class Api:
     def clang(self, arguments, source, target="lp64"):
         return clang(["--target=" + TARGETS[target], "-I", self.include] + arguments, source)
 
-    def place(self, node, written=False):
+    def locate(self, node, written=False):
         """The header and the offset of a name: where it is used or, for `written`, spelled (of macros)."""
         loc = node.get("loc", {})
         loc = loc.get("spellingLoc" if written else "expansionLoc", loc)
@@ -138,7 +138,7 @@ class Api:
 
     def describe(self, node, with_macro_only=False):
         """What all descriptions begin with."""
-        header, offset = self.place(node)
+        header, offset = self.locate(node)
         index = header.item_at(offset)
         doc, code = header.doc(index), header.code(index)
         macro = re.match(r"(\w+)\s*\((.*)\)\s*;?$", code.strip(), re.S)
@@ -153,12 +153,12 @@ class Api:
 
     def member_docs(self, node, terminator):
         """The comments of fields or enumerators, by name."""
-        header, end = self.place({"loc": node["range"]["end"]}, True)
-        start = header.flat.index("{", self.place({"loc": node["range"]["begin"]}, True)[1]) + 1
+        header, end = self.locate({"loc": node["range"]["end"]}, True)
+        start = header.flat.index("{", self.locate({"loc": node["range"]["begin"]}, True)[1]) + 1
         items = scan(header.flat, start, end, terminator)
         docs = {}
         for member in node["inner"]:
-            at = self.place(member, True)[1]
+            at = self.locate(member, True)[1]
             for index, item in enumerate(items):
                 if at is not None and item.kind == DECLARATION and item.start <= at < item.end:
                     doc = doc_of(header.flat, items, index, terminator == ";")
@@ -176,7 +176,7 @@ class Api:
         elif kind == "TypedefDecl":
             self.add_typedef(node)
         elif kind != "RecordDecl":
-            fail(f"{self.place(node)[0].name}: {name}: a {kind} has no place in the description")
+            fail(f"{self.locate(node)[0].name}: {name}: a {kind} has no place in the description")
 
     def add_function(self, node):
         found = self.describe(node, True)
@@ -191,7 +191,7 @@ class Api:
             if "name" not in param:
                 fail(f"{found['header']}: a parameter of {found['name']} has no name")
             found["params"].append({"name": param["name"], "type": c_type(param)})
-            header, offset = self.place(param, True)
+            header, offset = self.locate(param, True)
             extent = re.compile(r"\w+\s*\[(\w+)\]").match(header.text, offset) if header else None
             if extent:
                 count = extent.group(1)
@@ -201,7 +201,7 @@ class Api:
     def add_struct(self, node):
         found = self.describe(node) if "name" in node else {}
         if not found or node["tagUsed"] != "struct":
-            fail(f"{self.place(node)[0].name}: structs need a name, and unions are not described")
+            fail(f"{self.locate(node)[0].name}: structs need a name, and unions are not described")
         docs = self.member_docs(node, ";")
         found["fields"] = []
         for field in node["inner"]:
@@ -214,7 +214,7 @@ class Api:
 
     def add_enum(self, node):
         if "name" not in node:
-            fail(f"{self.place(node)[0].name}: enums need a name")
+            fail(f"{self.locate(node)[0].name}: enums need a name")
         found, docs, number = self.describe(node), self.member_docs(node, ","), -1
         found["values"] = []
         for value in (child for child in node["inner"] if child["kind"] == "EnumConstantDecl"):
@@ -225,7 +225,7 @@ class Api:
     def add_typedef(self, node):
         found, described = self.describe(node), c_type(node)
         if node["inner"][0]["kind"] == "FunctionProtoType":
-            header, offset = self.place(node)
+            header, offset = self.locate(node)
             text = header.code(header.item_at(offset))
             found["returns"], types = split_function_type(described)
             written = re.split(r",(?![^(]*\))", text[text.index("(") + 1:text.rindex(")")])

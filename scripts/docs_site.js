@@ -75,9 +75,9 @@
     document.addEventListener("keydown", function (event) {
         if (event.key === "/" && document.activeElement !== input) { input.focus(); event.preventDefault(); }
     });
-    var asked = /[?#&]q=([^&]*)/.exec(location.href); /* page.html#q=words */
-    if (asked) {
-        input.value = decodeURIComponent(asked[1]);
+    var wanted = /[?#&]q=([^&]*)/.exec(location.href); /* page.html#q=words */
+    if (wanted) {
+        input.value = decodeURIComponent(wanted[1]);
         show(input.value);
     }
 })();

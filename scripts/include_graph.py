@@ -57,7 +57,7 @@ def levels(found):
 
 
 def chains(arrows, level):
-    """Each arrow as the places that it passes: in rows between its ends it has a place of its own, (a, b, row)."""
+    """Each arrow as the points that it passes: in rows between its ends it has a point of its own, (a, b, row)."""
     found = []
     for a in sorted(arrows):
         for b in arrows[a]:
@@ -66,12 +66,12 @@ def chains(arrows, level):
 
 
 def order(chained, level):
-    """place -> x: places of a row near what they are joined with, boxes wider than arrows that pass."""
+    """point -> x: points of a row near what they are joined with, boxes wider than arrows that pass."""
     row_of = dict(level)
     joined = {folder: set() for folder in level}
     for chain in chained:
-        for place in chain[1:-1]:
-            row_of[place] = place[2]
+        for point in chain[1:-1]:
+            row_of[point] = point[2]
         for upper, lower in zip(chain, chain[1:]):
             joined.setdefault(upper, set()).add(lower)
             joined.setdefault(lower, set()).add(upper)
@@ -80,12 +80,12 @@ def order(chained, level):
 
     def spread(row):
         at = 0.0
-        for place in row:
-            wide = 1.0 if place in level else 0.4
-            x[place] = at + wide / 2
+        for point in row:
+            wide = 1.0 if point in level else 0.4
+            x[point] = at + wide / 2
             at += wide
-        for place in row:
-            x[place] -= at / 2
+        for point in row:
+            x[point] -= at / 2
 
     for row in rows:
         spread(row)
@@ -105,7 +105,7 @@ def main():
     width = 2 * MARGIN + WIDTH + 2 * max(abs(value) for value in x.values()) * ACROSS
     height = 2 * MARGIN + max(level.values()) * DOWN + HEIGHT
 
-    def place(at): # the middle of a box, or of an arrow that passes a row
+    def point(at): # the middle of a box, or of an arrow that passes a row
         row = level[at] if at in level else at[2]
         return width / 2 + x[at] * ACROSS, height - MARGIN - HEIGHT / 2 - row * DOWN
 
@@ -116,11 +116,11 @@ def main():
            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
            '<path d="M0,0 L8,4 L0,8 Z" fill="#7a8797"/></marker></defs>']
     for chain in chained:
-        x0, y0 = place(chain[0])
+        x0, y0 = point(chain[0])
         path = "M%.1f,%.1f" % (x0, y0 + HEIGHT / 2)
         y0 += HEIGHT / 2
         for at in chain[1:]:
-            x1, y1 = place(at)
+            x1, y1 = point(at)
             y1 -= HEIGHT / 2
             bend = (y1 - y0) / 2
             path += " C%.1f,%.1f %.1f,%.1f %.1f,%.1f" % (x0, y0 + bend, x1, y1 - bend, x1, y1)
@@ -129,9 +129,9 @@ def main():
                 y0 += HEIGHT
                 path += " L%.1f,%.1f" % (x0, y0)
         out.append('<path d="%s" fill="none" stroke="#7a8797" stroke-width="1.3" marker-end="url(#tip)"/>' % path)
-    shared = {"base", "geom", "mesh", "bvh", "grid"}
+    shared = {"base", "geom", "mesh", "bvh", "grid", "soup", "spheres"}
     for folder in sorted(arrows):
-        mx, my = place(folder)
+        mx, my = point(folder)
         fill = "#e4ecf5" if folder in shared else "#fbeedd"
         out.append('<rect x="%.1f" y="%.1f" width="%d" height="%d" rx="5" fill="%s" stroke="#55606e"/>' % (
             mx - WIDTH / 2, my - HEIGHT / 2, WIDTH, HEIGHT, fill))

