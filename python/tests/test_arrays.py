@@ -299,3 +299,10 @@ def test_cells_of_older_meshio():
         points, cells = V, {"triangle": F, "line": np.zeros((1, 2), int)}
 
     assert (carom.self_pairs(Cells()) == PAIRS).all()
+
+
+def test_contains():
+    box = carom.Soup(carom.Mesh.shape("box"))
+    points = np.random.default_rng(3).uniform(-1.5, 1.5, (1000, 3))
+    assert (box.contains(points) == (np.abs(points) <= 1).all(axis=1)).all()
+    assert box.contains([1, 1, 1]).tolist() == [True]
