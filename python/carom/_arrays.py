@@ -308,7 +308,8 @@ def poses(values: ArrayLike, name: str = "poses") -> Optional[Poses]:
     if array.ndim in (1, 2) and array.shape[-1] == 7:
         rows = np.asarray(array, np.float64).reshape(-1, 7)
         return Poses(rows[:, 3:], rows[:, :3], array.ndim == 2)
-    raise ValueError(f"{name} {'have' if name.endswith('s') else 'has'} the shape {array.shape}; give (7,): tx ty tz qw qx qy qz, (3,): a translation, or "
+    verb = "have" if name.endswith("s") else "has"
+    raise ValueError(f"{name} {verb} the shape {array.shape}; give (7,): tx ty tz qw qx qy qz, (3,): a translation, or "
                      "(4, 4); for a batch (n, 7) or (n, 4, 4)")
 
 
@@ -325,13 +326,13 @@ def one_pose(values: ArrayLike, name: str = "pose") -> Optional[np.ndarray]:
 def pose_pointer(values: ArrayLike, name: str = "pose") -> Any:
     """One pose as an argument of C."""
     found = one_pose(values, name)
-    return None if found is None else ctypes.byref(_abi.pose.from_buffer(found))
+    return None if found is None else ctypes.byref(_abi.pose.from_buffer(found))  # type: ignore[arg-type]
 
 
 def pose_struct(values: ArrayLike, name: str = "pose") -> Any:
     """One pose as a field of C; None is all zero."""
     found = one_pose(values, name)
-    return _abi.pose() if found is None else _abi.pose.from_buffer_copy(found)
+    return _abi.pose() if found is None else _abi.pose.from_buffer_copy(found)  # type: ignore[arg-type]
 
 
 def pose_out(pose: Any) -> np.ndarray:
@@ -443,7 +444,8 @@ class Results:
     __slots__ = ("c", "_item", "_free", "__weakref__")
 
     def __init__(self, name: str) -> None:
-        self._item, free = _abi.RESULT_ARRAYS[name]
+        kind, free = _abi.RESULT_ARRAYS[name]
+        self._item: Any = kind
         self._free = getattr(lib, free)
         self.c = getattr(_abi, name)()
 
@@ -461,7 +463,7 @@ class Results:
         return {"version": 3, "typestr": "|u1", "shape": (self.c.count * ctypes.sizeof(self._item),),
                 "data": (self.c.data, False)}
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Any:
         """The items, without a copy: pairs as (n, 2), numbers as (n,), others as records."""
         if not self.c.count:
             kind = dtype_of(self._item)

@@ -190,7 +190,7 @@ class Mesh(Handle):
         names = self.part_names
         if isinstance(part, str):
             if names.count(part) != 1:
-                raise ValueError(f"{names.count(part)} parts have the name {part!r}; parts are {', '.join(map(repr, names))}")
+                raise ValueError(f"{names.count(part)} parts have the name {part!r}; the names are {names}")
             part = names.index(part)
         elif _count(part, "part") >= max(len(names), 1):
             raise ValueError(f"there is no part {part}; the mesh has {max(len(names), 1)}")
@@ -478,7 +478,7 @@ def mesh_bounds(mesh: MeshLike, faces: Any = None, *, context: Optional[Context]
     view, bounds = mesh_view(mesh, faces), _abi.bounds()
     pick(context)._call(lib.carom_mesh_check, byref(view.c), reads=view_reads(view))
     pick(context)._call(lib.carom_mesh_bounds, byref(view.c), byref(bounds), reads=view_reads(view))
-    return np.frombuffer(bounds, np.float64).reshape(2, 3).copy()
+    return np.frombuffer(bounds, np.float64).reshape(2, 3).copy()  # type: ignore[call-overload]
 
 
 def guess_format(name: Optional[str] = None, data: Optional[bytes] = None) -> MeshFormat:
