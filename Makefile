@@ -108,7 +108,7 @@ api-coverage: ## functions of the API that no public Python name reaches; fails 
 
 wheel: ## the Python package with the library inside, for every Python 3: build/wheel/*.whl
 	@scripts/setup.sh build wheel
-	@scripts/build.sh $(PRESET) $(JOBS) carom_product carom_wheel carom_viewer
+	@scripts/build.sh $(PRESET) $(JOBS) carom_wheel carom_viewer
 	@scripts/wheel.sh $(build_dir)
 
 fuzz: ## run every fuzz target for SECONDS_EACH seconds

@@ -154,5 +154,21 @@ def _solid(mesh: MeshLike, context: Optional[Context]) -> Solid:
     return mesh if isinstance(mesh, Solid) else Solid(mesh, context=context)
 
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in
-           ("annotations", "np", "Any", "Optional", "ArrayLike", "MeshLike", "PathLike", "inspect", "viewer")]
+# Written out: type checkers take what is imported here and not listed for private.
+__all__ = [
+    "Advance", "Advice", "Backend", "BadFileError", "BadInputError", "Ball", "Balls", "BallsInfo", "BallsMost",
+    "BallsPairKind", "Broad", "BroadInfo", "BroadMethod", "BroadStep", "Cancelled", "CaromError", "Closest", "Context",
+    "Convex", "ConvexAnswer", "ConvexHint", "ConvexKind", "ConvexMost", "ConvexSearch", "ConvexStart", "Cover",
+    "CoverInfo", "CoverMeasure", "CudaOrder", "Event", "FEATURE_EDGE", "FEATURE_FACE", "FEATURE_INDEX",
+    "FEATURE_VERTEX", "FileError", "Gap", "Gas", "GasEventKind", "GasFormat", "GasInfo", "GasMethod", "GasQueue",
+    "GridHash", "Hull", "HullInfo", "Impact", "Interval", "InvalidError", "Isa", "KFree", "KFreeMost", "Lens",
+    "Manifold", "Measures", "Mesh", "MeshFormat", "MeshPropertyType", "NONE", "NearPair", "NoDeviceError",
+    "NoMemoryError", "ON_SURFACE", "Origin", "Overlap", "Owner", "Packing", "PackingFormat", "PackingInfo",
+    "PackingMethod", "PackingOverlap", "QueryEngine", "Relation", "Repair", "RepairOutcome", "Report", "SafeStep",
+    "Scalar", "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep", "Shape", "Solid",
+    "SolidInfo", "Soup", "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod", "SoupSegmentKind", "Status",
+    "Toi", "TooLargeError", "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint", "TreeInfo", "TreeMethod",
+    "TriangleIntersection", "TriangleRelation", "UnsupportedError", "advise", "build_info", "check", "cover",
+    "default_context", "distance", "exact", "guess_format", "info", "isa_available", "load", "measure_spheres",
+    "overlap", "pack", "pairs", "pose", "self_pairs", "show", "to_glb", "to_html",
+]

@@ -34,6 +34,10 @@ def _array(values: ArrayLike, name: str) -> np.ndarray:
         raise TypeError(f"{name} are in device memory; carom.cuda takes those, or copy them to the host")
     if not isinstance(values, np.ndarray) and hasattr(values, "numpy"):  # tensors
         values = values.numpy()
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            raise ValueError(f"{name} are masked in places; leave those rows out, or fill them with .filled()")
+        values = values.data
     try:
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
@@ -90,8 +94,12 @@ def indices(values: ArrayLike, shape: tuple[Optional[int], ...], name: str) -> n
     if array.size == 0 and array.ndim == 1 and len(shape) == 2:
         array = array.reshape((0, shape[1] if shape[1] is not None else 3))
     if array.ndim != len(shape) or any(want is not None and want != have for want, have in zip(shape, array.shape)):
-        wanted = ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
-        raise ValueError(f"{name} have the shape {array.shape}; give ({wanted})")
+        wanted = ", ".join("nk"[i] if n is None else str(n) for i, n in enumerate(shape))
+        wanted += "," if len(shape) == 1 else ""
+        width = 3 if len(shape) == 2 and shape[1] is None else shape[-1]
+        flat = array.ndim == 1 and len(shape) == 2 and width and array.size % width == 0
+        hint = f", such as by .reshape(-1, {width})" if flat else ""
+        raise ValueError(f"{name} have the shape {array.shape}; give ({wanted}){hint}")
     if array.dtype == np.uint32 and array.flags.c_contiguous and array.flags.aligned:
         return array
     if array.dtype == np.int32 and array.flags.c_contiguous and array.flags.aligned:
@@ -300,7 +308,8 @@ def poses(values: ArrayLike, name: str = "poses") -> Optional[Poses]:
     if array.ndim in (1, 2) and array.shape[-1] == 7:
         rows = np.asarray(array, np.float64).reshape(-1, 7)
         return Poses(rows[:, 3:], rows[:, :3], array.ndim == 2)
-    raise ValueError(f"{name} have the shape {array.shape}; give (7,): tx ty tz qw qx qy qz, (3,): a translation, or "
+    verb = "have" if name.endswith("s") else "has"
+    raise ValueError(f"{name} {verb} the shape {array.shape}; give (7,): tx ty tz qw qx qy qz, (3,): a translation, or "
                      "(4, 4); for a batch (n, 7) or (n, 4, 4)")
 
 
@@ -317,13 +326,13 @@ def one_pose(values: ArrayLike, name: str = "pose") -> Optional[np.ndarray]:
 def pose_pointer(values: ArrayLike, name: str = "pose") -> Any:
     """One pose as an argument of C."""
     found = one_pose(values, name)
-    return None if found is None else ctypes.byref(_abi.pose.from_buffer(found))
+    return None if found is None else ctypes.byref(_abi.pose.from_buffer(found))  # type: ignore[arg-type]
 
 
 def pose_struct(values: ArrayLike, name: str = "pose") -> Any:
     """One pose as a field of C; None is all zero."""
     found = one_pose(values, name)
-    return _abi.pose() if found is None else _abi.pose.from_buffer_copy(found)
+    return _abi.pose() if found is None else _abi.pose.from_buffer_copy(found)  # type: ignore[arg-type]
 
 
 def pose_out(pose: Any) -> np.ndarray:
@@ -363,7 +372,8 @@ def batch_poses(pose_a: ArrayLike, pose_b: ArrayLike) -> tuple[Optional[Poses], 
 # ---- Points, rays and boxes ----------------------------------------------------------------------------------------
 
 def points(values: ArrayLike, name: str = "points") -> np.ndarray:
-    return floats(values, (None, 3), name)
+    """(n, 3), or one point."""
+    return floats_of_rows(values, name)
 
 
 def rays(origins: ArrayLike, directions: ArrayLike, lengths: ArrayLike = None) -> np.ndarray:
@@ -434,7 +444,8 @@ class Results:
     __slots__ = ("c", "_item", "_free", "__weakref__")
 
     def __init__(self, name: str) -> None:
-        self._item, free = _abi.RESULT_ARRAYS[name]
+        kind, free = _abi.RESULT_ARRAYS[name]
+        self._item: Any = kind
         self._free = getattr(lib, free)
         self.c = getattr(_abi, name)()
 
@@ -452,7 +463,7 @@ class Results:
         return {"version": 3, "typestr": "|u1", "shape": (self.c.count * ctypes.sizeof(self._item),),
                 "data": (self.c.data, False)}
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Any:
         """The items, without a copy: pairs as (n, 2), numbers as (n,), others as records."""
         if not self.c.count:
             kind = dtype_of(self._item)

@@ -29,10 +29,10 @@ class BroadStep(NamedTuple):
 def acceptor(accept: Optional[Accept], raised: Raised) -> Any:
     """A callback of pairs; None accepts all."""
     if accept is None:
-        return _abi.broad_accept_fn()
+        return _abi.broad_accept_fn()  # type: ignore[call-overload]
     if not callable(accept):
         raise TypeError("accept is a function of two ids")
-    return _abi.broad_accept_fn(raised.guard(lambda _user, a, b: bool(accept(a, b)), False))
+    return _abi.broad_accept_fn(raised.guard(lambda _user, a, b: bool(accept(a, b)), False))  # type: ignore[misc]
 
 
 def filters_of(values: ArrayLike, count: Optional[int]) -> np.ndarray:

@@ -279,7 +279,8 @@ class Convex:
                 item.a, item.b = ctypes.addressof(self._c), ctypes.addressof(other._c)
                 item.motion_a, item.motion_b = first, motion_struct(given, "motion")
             answers = records(_abi.advance, len(motion))
-            given = np.frombuffer(items, dtype_of(_abi.convex_moving_pair)) if len(motion) else answers
+            moving: Any = items
+            given = np.frombuffer(moving, dtype_of(_abi.convex_moving_pair)) if len(motion) else answers
             chosen._batch(lib.carom_convex_advance_batch, given, answers, byref(definition), reads=reads, raised=raised)
             return answers
         found = _abi.advance()

@@ -16,7 +16,7 @@ the call begins, so that an exception at any place leaks nothing.
 """
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore
 import ctypes
 import os
 import signal
@@ -213,10 +213,11 @@ def parse_device(device: str) -> tuple[str, Backend, int]:
 def _bar() -> Callable[[str, float], bool]:
     """A progress function that draws a bar by tqdm, or a line on stderr where that is not installed."""
     state: dict[str, Any] = {}
+    tqdm: Any = None
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        tqdm = None
+        pass
 
     def show(what: str, fraction: float) -> bool:
         if tqdm is None:
@@ -288,7 +289,7 @@ class Context:
 
             self._on_progress = _abi.progress_fn(self._raised.guard(tell, True))
         elif not _callback or get_ident() != threading.main_thread().ident:
-            self._on_progress = _abi.progress_fn()  # nobody interrupts it
+            self._on_progress = _abi.progress_fn()  # type: ignore[call-overload]  # nobody interrupts it
         definition = _abi.context_def(
             threads=_count(threads, "threads"), backend=backend, isa=Isa.of(isa), progress=self._on_progress,
             progress_interval=progress_interval, device=number, borrowed_stream=stream or None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TypeVar, Union
+from typing import Any, TypeVar, Union
 
 E = TypeVar("E", bound="Enum")
 
@@ -18,13 +18,18 @@ class _ignore:
         return self.value
 
 
+def _c_name(kind: Any) -> str:
+    """The name of the C type of an enum."""
+    return kind._c_name
+
+
 class Enum(enum.IntEnum):
     """An enum of the C library. ``str()`` gives the library's own name of a value, such as "a-inside-b"."""
 
     def __str__(self) -> str:
         from ._core import lib
 
-        return getattr(lib, self._c_name + "_name")(self).decode()
+        return getattr(lib, _c_name(type(self)) + "_name")(self).decode()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.{self.name}"
@@ -48,7 +53,7 @@ class Enum(enum.IntEnum):
             return value
         if isinstance(value, str):
             number = ctypes.c_int()
-            if getattr(lib, cls._c_name + "_from_name")(value.encode("utf-8", "replace"), ctypes.byref(number)):
+            if getattr(lib, _c_name(cls) + "_from_name")(value.encode("utf-8", "replace"), ctypes.byref(number)):
                 return cls(number.value)
         elif isinstance(value, int) and not isinstance(value, (bool, enum.Enum)):
             try:

@@ -68,7 +68,7 @@ class Gas(Handle):
 
     def _set_response(self, response: Optional[Callable[..., Any]]) -> None:
         self._raised = Raised()
-        self._response = _abi.gas_response_fn()
+        self._response = _abi.gas_response_fn()  # type: ignore[call-overload]
         if response is None:
             return
         if not callable(response):
@@ -79,10 +79,10 @@ class Gas(Handle):
             if not pointer:
                 return None
             memory = (ctypes.c_char * kind.itemsize).from_address(pointer)
-            return np.frombuffer(memory, kind).view(np.recarray)[0]
+            return np.frombuffer(memory, kind).view(np.recarray)[0]  # type: ignore[call-overload]
 
         def respond(_user: Any, event: int, normal: int, a: int, b: Optional[int]) -> None:
-            response(read(Event, _abi.gas_event.from_address(event)),
+            response(read(Event, _abi.gas_event.from_address(event)),  # type: ignore[misc]
                      np.array((ctypes.c_double * 3).from_address(normal)[:]), sphere(a), sphere(b))
 
         self._response = _abi.gas_response_fn(self._raised.guard(respond, None))
@@ -165,7 +165,7 @@ class Gas(Handle):
     def advance(self, until: float, on_event: Optional[Callable[[Event], Any]] = None, *,
                 context: Optional[Context] = None) -> None:
         """Advances to a time, or to the event at which on_event returns true."""
-        raised, callback = self._raised, _abi.gas_event_fn()
+        raised, callback = self._raised, _abi.gas_event_fn()  # type: ignore[call-overload]
         if on_event is not None:
             if not callable(on_event):
                 raise TypeError("on_event is a function of an event")

@@ -178,8 +178,22 @@ class Mesh(Handle):
         table = (ctypes.c_char_p * view.part_count).from_address(view.part_names)
         return [name.decode("utf-8", "replace") for name in table]
 
-    def part(self, part: int) -> tuple[np.ndarray, np.ndarray]:
-        """The vertices of all parts, and the triangles of one."""
+    def part(self, part: Union[int, str]) -> tuple[np.ndarray, np.ndarray]:
+        """The vertices of all parts, and the triangles of one, which is given by its number or its name.
+
+        >>> import carom
+        >>> box = carom.Mesh.shape("box")
+        >>> two = carom.Mesh(box.vertices, box.faces, parts=[0] * 10 + [1] * 2, part_names=["tub", "lid"])
+        >>> len(two.part("lid")[1]), len(two.part(0)[1])
+        (2, 10)
+        """
+        names = self.part_names
+        if isinstance(part, str):
+            if names.count(part) != 1:
+                raise ValueError(f"{names.count(part)} parts have the name {part!r}; the names are {names}")
+            part = names.index(part)
+        elif _count(part, "part") >= max(len(names), 1):
+            raise ValueError(f"there is no part {part}; the mesh has {max(len(names), 1)}")
         return self.vertices, np.ascontiguousarray(self.faces[self.parts == part])
 
     def _property_arrays(self, of_faces: bool) -> dict[str, np.ndarray]:
@@ -352,7 +366,7 @@ def _properties(values: Optional[Mapping[str, ArrayLike]], count: int, of_faces:
 def _meshio_faces(cells: Any) -> list[Any]:
     """Faces of meshio: blocks of triangles, quads and polygons; lines and vertices are no faces."""
     found: list[Any] = []
-    for block in cells:
+    for block in cells.items() if isinstance(cells, Mapping) else cells:
         kind, data = (block.type, block.data) if hasattr(block, "type") else block
         if kind in ("triangle", "quad") or kind.startswith("polygon"):
             found.append(data)
@@ -398,7 +412,7 @@ def mesh_view(mesh: MeshLike, faces: Any = None, *, faces_needed: bool = True) -
         return _own_view(mesh)
     if faces is not None:
         return View(positions(mesh), *as_faces(faces))
-    if isinstance(mesh, tuple) and len(mesh) == 2 and np.ndim(mesh[0]) == 2:
+    if isinstance(mesh, (tuple, list)) and len(mesh) == 2 and np.ndim(mesh[0]) == 2:
         return View(positions(mesh[0]), *as_faces(mesh[1]))
     if hasattr(mesh, "vertices") and hasattr(mesh, "faces"):  # trimesh
         return View(positions(mesh.vertices), *as_faces(mesh.faces))
@@ -411,6 +425,11 @@ def mesh_view(mesh: MeshLike, faces: Any = None, *, faces_needed: bool = True) -
     if hasattr(mesh, "points") and hasattr(mesh, "faces"):  # pyvista
         return View(positions(mesh.points), *_pyvista_faces(mesh.faces))
     if faces_needed:
+        if isinstance(mesh, np.ndarray) and mesh.ndim == 3 and mesh.shape[1:] == (3, 3):
+            raise TypeError("these are corners of triangles, without faces; give vertices.reshape(-1, 3) and "
+                            f"np.arange({3 * len(mesh)}).reshape(-1, 3)")
+        if isinstance(mesh, np.ndarray):
+            raise TypeError(f"these are vertices of the shape {mesh.shape} without faces; give both")
         raise TypeError(f"a {type(mesh).__name__} is no mesh; give vertices and faces, a carom.Mesh, a path, or a mesh of "
                         "trimesh, meshio, open3d or pyvista")
     return View(positions(mesh))
@@ -459,7 +478,7 @@ def mesh_bounds(mesh: MeshLike, faces: Any = None, *, context: Optional[Context]
     view, bounds = mesh_view(mesh, faces), _abi.bounds()
     pick(context)._call(lib.carom_mesh_check, byref(view.c), reads=view_reads(view))
     pick(context)._call(lib.carom_mesh_bounds, byref(view.c), byref(bounds), reads=view_reads(view))
-    return np.frombuffer(bounds, np.float64).reshape(2, 3).copy()
+    return np.frombuffer(bounds, np.float64).reshape(2, 3).copy()  # type: ignore[call-overload]
 
 
 def guess_format(name: Optional[str] = None, data: Optional[bytes] = None) -> MeshFormat:

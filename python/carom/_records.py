@@ -418,7 +418,7 @@ class Event(NamedTuple):
     kind: GasEventKind
     a: int
     b: int
-    index: int
+    index: int  # type: ignore[assignment]
 
 
 class Measures(NamedTuple):
@@ -521,7 +521,9 @@ def _reader(annotation: Any, kind: Any) -> Callable[[Any], Any]:
         return lambda value: np.array(value[:])
     if isinstance(annotation, type) and issubclass(annotation, tuple):
         return lambda value: read(annotation, value)
-    return annotation if isinstance(annotation, type) and issubclass(annotation, _abi.Enum) else _same
+    if isinstance(annotation, type) and issubclass(annotation, _abi.Enum):
+        return annotation
+    return _same
 
 
 _readers: dict[Any, list[tuple[str, Callable[[Any], Any]]]] = {}

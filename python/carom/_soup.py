@@ -317,6 +317,15 @@ class Soup(Handle):
                                           address(found), reads=(self,))
         return found
 
+    def contains(self, points: ArrayLike, *, context: Optional[Context] = None) -> np.ndarray:
+        """Whether each point is inside a closed soup or on it, exactly: the winding number is not 0.
+
+        >>> import carom
+        >>> carom.Soup(carom.Mesh.shape("box")).contains([[0, 0, 0], [1, 0, 0], [1.0000001, 0, 0]])
+        array([ True,  True, False])
+        """
+        return self.winding(points, context=context) != 0
+
     def winding_fractions(self, points: ArrayLike, *, context: Optional[Context] = None) -> np.ndarray:
         """The generalised winding number of any soup around each point; above 0.5 is inside."""
         asked = as_points(points)

@@ -75,7 +75,7 @@ def _moved(function: Any, pose: ArrayLike, values: ArrayLike, name: str) -> np.n
     given = floats(values, (None, 3), name)
     found = np.zeros_like(given)
     held = one_pose(pose)
-    pointer = None if held is None else ctypes.byref(_abi.pose.from_buffer(held))
+    pointer = None if held is None else ctypes.byref(_abi.pose.from_buffer(held))  # type: ignore[arg-type]
     pick(None)._call(function, pointer, address(given), len(given), address(found))
     return found
 

@@ -215,7 +215,7 @@ class Page:
 
 def _in_notebook() -> bool:
     try:
-        from IPython import get_ipython  # type: ignore[import-not-found]
+        from IPython import get_ipython  # type: ignore
     except ImportError:
         return False
     return type(get_ipython()).__name__ == "ZMQInteractiveShell"

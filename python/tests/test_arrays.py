@@ -86,7 +86,7 @@ def test_indices_out_of_range(wrong):
     ([[0, 0, 0], [1, 0]], F, (TypeError, ValueError), "objects|no array|inhomogeneous"),
     (V, F.astype(np.float64), TypeError, "give integers"),
     (V, F[:, :2], ValueError, "three corners or more"),
-    (V, F[:, 0], ValueError, r"give \(n, n\)"),
+    (V, F[:, 0], ValueError, r"give \(n, k\)"),
     (np.where(np.arange(len(V))[:, None] == 7, np.nan, V), F, carom.BadInputError, "vertex 7"),
     (np.full((4, 3), 2**60 + 1), F, ValueError, "beyond 2\\*\\*53"),
     (3, None, TypeError, "is no mesh"),
@@ -268,3 +268,41 @@ def test_meshes_of_other_libraries():
         carom.info(Bag(points=v, cells=[("tetra", [[0, 1, 2, 3]])]))
     with pytest.raises(ValueError, match="ends within a face"):
         carom.info(Bag(points=v, faces=np.array([3, 0, 1, 2, 4, 0])))
+
+
+def test_what_newcomers_give():
+    """Shapes and kinds that are near to the right ones are taken, or the message says what to write."""
+    box = carom.Mesh.shape("box")
+    v, f = np.array(box.vertices), np.array(box.faces)
+    assert carom.info([v, f]).closed and carom.info((v.tolist(), f.tolist())).closed
+    soup = carom.Soup(np.ma.array(v), f)
+    assert soup.signed_distances([0, 0, 0]).tolist() == [-1.0] and len(soup.closest_points([0, 0, 3])) == 1
+    hidden = np.ma.array(v, mask=np.arange(24).reshape(8, 3) == 5)
+    for call, message in (
+            (lambda: carom.Soup(hidden, f), "masked in places"),
+            (lambda: carom.Soup(v, f.ravel()), r"give \(n, k\), such as by .reshape\(-1, 3\)"),
+            (lambda: soup.gaps([0, 1]), r"give \(n, 2\), such as by .reshape\(-1, 2\)"),
+            (lambda: carom.Soup(v), "without faces; give both"),
+            (lambda: carom.Soup(v[f]), r"np.arange\(36\).reshape\(-1, 3\)"),
+            (lambda: soup.meet(soup, v), r"pose has the shape \(8, 3\)"),
+            (lambda: box.part(1), "there is no part 1; the mesh has 1"),
+            (lambda: box.part("lid"), "0 parts have the name 'lid'"),
+            (lambda: box.part(-1), "negative")):
+        with pytest.raises((TypeError, ValueError), match=message):
+            call()
+    corners = v[f].reshape(-1, 3)  # as the message says
+    assert carom.Soup(corners, np.arange(36).reshape(-1, 3)).triangle_count == 12
+
+
+def test_cells_of_older_meshio():
+    class Cells:
+        points, cells = V, {"triangle": F, "line": np.zeros((1, 2), int)}
+
+    assert (carom.self_pairs(Cells()) == PAIRS).all()
+
+
+def test_contains():
+    box = carom.Soup(carom.Mesh.shape("box"))
+    points = np.random.default_rng(3).uniform(-1.5, 1.5, (1000, 3))
+    assert (box.contains(points) == (np.abs(points) <= 1).all(axis=1)).all()
+    assert box.contains([1, 1, 1]).tolist() == [True]

@@ -5,6 +5,8 @@ import glob
 import os
 import re
 import runpy
+import subprocess
+import sys
 
 import pytest
 
@@ -46,3 +48,43 @@ def test_the_readme():
     assert blocks
     for block in blocks:
         exec(block, {"vertices": cloth.vertices, "faces": cloth.faces})  # pylint: disable=exec-used
+
+
+def test_all_public_names_are_listed():
+    """A name that is not in __all__ is private to type checkers, and is not imported by *."""
+    import carom
+
+    hidden = {"annotations", "np", "Any", "Optional", "ArrayLike", "MeshLike", "PathLike", "inspect", "viewer"}
+    loaded = {"cuda", "trimesh"}  # by tests: users import them
+    assert set(carom.__all__) == {name for name in dir(carom) if not name.startswith("_")} - hidden - loaded
+    assert carom.__all__ == sorted(carom.__all__)
+
+
+@pytest.mark.long
+def test_types(tmp_path):
+    """A type checker accepts the package, and a strict one what a caller writes."""
+    pytest.importorskip("mypy")
+    source = tmp_path / "caller.py"
+    source.write_text(CALLER)
+    package = os.path.join(HERE, "..", "carom")
+    for arguments in ([package], ["--strict", "--follow-imports=silent", str(source)]):
+        done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), *arguments],
+                              capture_output=True, text=True, env={**os.environ, "MYPYPATH": os.path.join(HERE, "..")})
+        assert done.returncode == 0, done.stdout
+
+
+CALLER = '''
+import carom
+from carom.trimesh import CollisionManager
+
+box = carom.Mesh.shape("box")
+count: int = carom.Soup(box).triangle_count
+volume: float = carom.overlap(box, box).volume
+inside: bool = carom.overlap(box, box).relation is carom.Relation.A_INSIDE_B
+manager = CollisionManager()
+manager.add_object("box", box)
+try:
+    carom.load("x.ply")
+except carom.CaromError as error:
+    print(error)
+'''
