@@ -760,8 +760,7 @@ static void put_json(const glb *g, FILE *out) {
 #define CHUNK_SIZE 8u
 
 static void put_word(FILE *out, uint64_t value) {
-    uint32_t v = (uint32_t)value;
-    (void)fwrite(&v, 1, sizeof(v), out);
+    for (int i = 0; i < 4; ++i) putc((int)(value >> (8 * i) & 0xFF), out);
 }
 
 static carom_status put_file(const char *text, uint64_t text_size, const char *bin,

@@ -68,9 +68,6 @@ bool platform_has_filters(void) {
 #if defined(__linux__)
 typedef ssize_t put_result;
 typedef size_t put_size;
-#elif defined(__NetBSD__)
-typedef ssize_t put_result;
-typedef size_t put_size;
 #else
 typedef int put_result;
 typedef int put_size;

@@ -136,6 +136,10 @@ set(long_tests balls cli cli_interrupt cli_outer convex cover pack scene_steps s
 # One and two minutes under the thread sanitizer, for threads that other programs have, too (test_cover, and those of
 # each engine): left to the tests with every case.
 set(same_threads cli_outer papers)
+set(longest_test 900) # seconds; emulators take some ten times as long
+if(CMAKE_CROSSCOMPILING)
+    set(longest_test 7200)
+endif()
 file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
 foreach(source IN LISTS tests)
     get_filename_component(name ${source} NAME_WE)
@@ -153,7 +157,7 @@ foreach(source IN LISTS tests)
     endif()
     carom_add_test_program(${name} ${source})
     add_test(NAME ${short} COMMAND ${name})
-    set_tests_properties(${short} PROPERTIES TIMEOUT 900)
+    set_tests_properties(${short} PROPERTIES TIMEOUT ${longest_test})
     if(short IN_LIST long_tests)
         set_tests_properties(${short} PROPERTIES COST 50)
     endif()

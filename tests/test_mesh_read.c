@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_order.h"
+
 TEST_CONTEXT(1)
 
 typedef struct good {
@@ -269,6 +271,7 @@ static void binary_stl_is_told_from_text(void **state) {
     const float corner[3] = {1.0f, 2.0f, 3.0f};
     file[80] = 2;
     memcpy(file + 84 + 12, corner, sizeof(corner));
+    if (!carom_is_little_endian()) carom_reverse_numbers(file + 84 + 12, sizeof(corner), 4);
     carom_mesh *mesh = load(CAROM_MESH_FORMAT_GUESS, "a", file, 84 + 2 * 50);
     assert_non_null(mesh);
     carom_mesh_view view;
