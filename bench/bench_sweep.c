@@ -135,77 +135,115 @@ static void common(const cells *c, const carom_bounds *a, const carom_bounds *b,
     }
 }
 
-static bool run_sweep(void *input) {
-    sweep *s = input;
-    carom_vec3 d = choose_axis(s);
+/* A plane of cells across the axis, each cut into cut[i] by cut[i] cells of the second level. */
+typedef struct plane {
+    carom_vec3 axis;
+    cells c;
+    double across;          /* mean extent of a box */
+    uint32_t *cut, *filled; /* filled: boxes in a cell */
+    uint32_t all;           /* cells */
+} plane;
+
+/* The axis of most variance and two directions at right angles to it. */
+static void choose_directions(const sweep *s, plane *p) {
+    carom_vec3 d = p->axis = choose_axis(s);
     carom_vec3 other = fabs(d.x) < 0.7 ? (carom_vec3){1, 0, 0} : (carom_vec3){0, 1, 0};
-    double along = d.x * other.x + d.y * other.y + d.z * other.z, length = 0.0;
-    cells c = {0};
+    double along = d.x * other.x + d.y * other.y + d.z * other.z;
     for (int k = 0; k < 3; ++k) (&other.x)[k] -= along * (&d.x)[k];
-    length = sqrt(other.x * other.x + other.y * other.y + other.z * other.z);
-    c.across[0] = (carom_vec3){other.x / length, other.y / length, other.z / length};
-    c.across[1] = (carom_vec3){d.y * c.across[0].z - d.z * c.across[0].y,
-                               d.z * c.across[0].x - d.x * c.across[0].z,
-                               d.x * c.across[0].y - d.y * c.across[0].x};
-    const carom_vec3 *axes[3] = {&d, &c.across[0], &c.across[1]};
-    double low[3], high[3], extent = 0.0, across = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        low[k] = HUGE_VAL, high[k] = -HUGE_VAL;
-        for (uint32_t i = 0; i < s->count; ++i) {
-            double l, h;
-            project(&s->boxes[i], axes[k], &l, &h);
-            low[k] = fmin(low[k], l), high[k] = fmax(high[k], h);
-            *(k == 0 ? &extent : &across) += (h - l) / s->count * (k == 0 ? 1.0 : 0.5);
-        }
+    double length = sqrt(other.x * other.x + other.y * other.y + other.z * other.z);
+    carom_vec3 u = {other.x / length, other.y / length, other.z / length};
+    p->c.across[0] = u;
+    p->c.across[1] =
+        (carom_vec3){d.y * u.z - d.z * u.y, d.z * u.x - d.x * u.z, d.x * u.y - d.y * u.x};
+}
+
+/* The intervals of a box along the axis and across it. */
+static void project_all(const plane *p, const carom_bounds *box, double low[3], double high[3]) {
+    project(box, &p->axis, &low[0], &high[0]);
+    for (int k = 0; k < 2; ++k) project(box, &p->c.across[k], &low[k + 1], &high[k + 1]);
+}
+
+static void choose_cells(const sweep *s, plane *p) {
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    double extent = 0.0, across = 0.0;
+    for (uint32_t i = 0; i < s->count; ++i) {
+        double l[3], h[3];
+        project_all(p, &s->boxes[i], l, h);
+        for (int k = 0; k < 3; ++k) low[k] = fmin(low[k], l[k]), high[k] = fmax(high[k], h[k]);
+        extent += (h[0] - l[0]) / s->count;
+        across += ((h[1] - l[1]) + (h[2] - l[2])) / s->count * 0.5;
     }
     double volume = (high[0] - low[0]) * (high[1] - low[1]) * (high[2] - low[2]);
-    c.edge = fmax(sqrt(PLAIN_STEPS * volume / (s->count * extent)), 2.0 * across);
+    p->across = across;
+    p->c.edge = fmax(sqrt(PLAIN_STEPS * volume / (s->count * extent)), 2.0 * across);
     for (int k = 0; k < 2; ++k) {
-        c.low[k] = low[k + 1];
-        c.count[k] = (uint32_t)fmin((high[k + 1] - low[k + 1]) / c.edge + 1.0, MOST_CELLS);
+        p->c.low[k] = low[k + 1];
+        p->c.count[k] = (uint32_t)fmin((high[k + 1] - low[k + 1]) / p->c.edge + 1.0, MOST_CELLS);
     }
-    /* The second level: full cells are cut as often as brings them to the mean, up to CUT times. */
-    uint32_t all = c.count[0] * c.count[1];
-    uint32_t *filled = calloc(all, sizeof(*filled)), *cut = malloc(all * sizeof(*cut));
-    bool done = filled != NULL && cut != NULL;
-    uint64_t last_key = 0, total = 0;
-    for (int pass = s->two_levels ? 0 : 1; pass < 2 && done; ++pass) {
-        s->entry_count = 0;
-        for (uint32_t i = 0; i < all; ++i) {
-            double mean = (double)total / all, times = sqrt(filled[i] / fmax(mean, 1.0));
-            double least = c.edge / (2.0 * across); /* not below twice a box */
-            cut[i] = filled[i] > FULL_CELL * mean
-                         ? (uint32_t)fmax(1.0, fmin(CUT, fmin(times, least)))
-                         : 1u;
-        }
-        for (uint32_t i = 0; i < s->count && done; ++i) {
-            double l[3], h[3];
-            for (int k = 0; k < 3; ++k) project(&s->boxes[i], axes[k], &l[k], &h[k]);
-            uint32_t x0 = cell_at(&c, 0, l[1]), x1 = cell_at(&c, 0, h[1]);
-            uint32_t y0 = cell_at(&c, 1, l[2]), y1 = cell_at(&c, 1, h[2]);
-            for (uint32_t x = x0; x <= x1; ++x)
-                for (uint32_t y = y0; y <= y1; ++y) {
-                    uint32_t cell = x * c.count[1] + y, n = cut[cell];
-                    if (pass == 0) {
-                        ++filled[cell], ++total;
-                        continue;
+    p->all = p->c.count[0] * p->c.count[1];
+}
+
+/* The cells of the second level in cell x, y. */
+static cells cells_in(const plane *p, uint32_t x, uint32_t y) {
+    uint32_t n = p->cut[x * p->c.count[1] + y];
+    return (cells){.low = {p->c.low[0] + x * p->c.edge, p->c.low[1] + y * p->c.edge},
+                   .edge = p->c.edge / n,
+                   .count = {n, n}};
+}
+
+static uint64_t key_of(uint32_t cell, uint32_t u, uint32_t v) {
+    return ((uint64_t)cell * CUT + u) * CUT + v;
+}
+
+/* Full cells are cut as often as brings them to the mean, up to CUT times. */
+static void cut_cells(const sweep *s, plane *p) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < s->count && s->two_levels; ++i) {
+        double l[3], h[3];
+        project_all(p, &s->boxes[i], l, h);
+        uint32_t x0 = cell_at(&p->c, 0, l[1]), x1 = cell_at(&p->c, 0, h[1]);
+        uint32_t y0 = cell_at(&p->c, 1, l[2]), y1 = cell_at(&p->c, 1, h[2]);
+        for (uint32_t x = x0; x <= x1; ++x)
+            for (uint32_t y = y0; y <= y1; ++y) ++p->filled[x * p->c.count[1] + y], ++total;
+    }
+    double mean = (double)total / p->all;
+    double least = p->c.edge / (2.0 * p->across); /* not below twice a box */
+    for (uint32_t i = 0; i < p->all; ++i) {
+        double times = sqrt(p->filled[i] / fmax(mean, 1.0));
+        p->cut[i] = p->filled[i] > FULL_CELL * mean
+                        ? (uint32_t)fmax(1.0, fmin(CUT, fmin(times, least)))
+                        : 1u;
+    }
+}
+
+/* An entry per box and cell; false where there are too many. */
+static bool enter_boxes(sweep *s, const plane *p, uint64_t *last_key) {
+    bool done = true;
+    s->entry_count = 0;
+    for (uint32_t i = 0; i < s->count && done; ++i) {
+        double l[3], h[3];
+        project_all(p, &s->boxes[i], l, h);
+        uint32_t x0 = cell_at(&p->c, 0, l[1]), x1 = cell_at(&p->c, 0, h[1]);
+        uint32_t y0 = cell_at(&p->c, 1, l[2]), y1 = cell_at(&p->c, 1, h[2]);
+        for (uint32_t x = x0; x <= x1; ++x)
+            for (uint32_t y = y0; y <= y1; ++y) {
+                cells in = cells_in(p, x, y);
+                for (uint32_t u = cell_at(&in, 0, l[1]); u <= cell_at(&in, 0, h[1]); ++u)
+                    for (uint32_t v = cell_at(&in, 1, l[2]); v <= cell_at(&in, 1, h[2]); ++v) {
+                        uint64_t key = key_of(x * p->c.count[1] + y, u, v);
+                        *last_key = key > *last_key ? key : *last_key;
+                        done = done &&
+                               add_entry(s, key, (float)(l[0] - 1e-3), (float)(h[0] + 1e-3), i);
                     }
-                    cells in = {.low = {c.low[0] + x * c.edge, c.low[1] + y * c.edge},
-                                .edge = c.edge / n,
-                                .count = {n, n}};
-                    for (uint32_t u = cell_at(&in, 0, l[1]); u <= cell_at(&in, 0, h[1]); ++u)
-                        for (uint32_t v = cell_at(&in, 1, l[2]); v <= cell_at(&in, 1, h[2]); ++v) {
-                            uint64_t key = ((uint64_t)cell * CUT + u) * CUT + v;
-                            last_key = key > last_key ? key : last_key;
-                            done = done &&
-                                   add_entry(s, key, (float)(l[0] - 1e-3), (float)(h[0] + 1e-3), i);
-                        }
-                }
-        }
+            }
     }
-    sort_entries(s, last_key << 32 | UINT32_MAX);
+    return done;
+}
+
+/* Each pair counts in one cell: where the common part of its boxes begins. */
+static void count_pairs(sweep *s, const plane *p) {
     s->steps = s->pairs = 0;
-    for (uint64_t i = 0; i < s->entry_count && done; ++i) {
+    for (uint64_t i = 0; i < s->entry_count; ++i) {
         const entry *e = &s->entries[i];
         for (uint64_t k = i + 1; k < s->entry_count; ++k) {
             const entry *f = &s->entries[k];
@@ -213,19 +251,35 @@ static bool run_sweep(void *input) {
             ++s->steps;
             if (!overlap(&s->boxes[e->box], &s->boxes[f->box])) continue;
             double at[2];
-            common(&c, &s->boxes[e->box], &s->boxes[f->box], at);
-            uint32_t x = cell_at(&c, 0, at[0]), y = cell_at(&c, 1, at[1]);
-            uint32_t cell = x * c.count[1] + y, n = cut[cell];
-            cells in = {.low = {c.low[0] + x * c.edge, c.low[1] + y * c.edge},
-                        .edge = c.edge / n,
-                        .count = {n, n}};
+            common(&p->c, &s->boxes[e->box], &s->boxes[f->box], at);
+            uint32_t x = cell_at(&p->c, 0, at[0]), y = cell_at(&p->c, 1, at[1]);
+            cells in = cells_in(p, x, y);
             uint64_t key =
-                ((uint64_t)cell * CUT + cell_at(&in, 0, at[0])) * CUT + cell_at(&in, 1, at[1]);
+                key_of(x * p->c.count[1] + y, cell_at(&in, 0, at[0]), cell_at(&in, 1, at[1]));
             s->pairs += key == e->key >> 32;
         }
     }
-    free(filled);
-    free(cut);
+}
+
+static bool run_sweep(void *input) {
+    sweep *s = input;
+    plane p = {0};
+    choose_directions(s, &p);
+    choose_cells(s, &p);
+    p.filled = calloc(p.all, sizeof(*p.filled));
+    p.cut = malloc(p.all * sizeof(*p.cut));
+    uint64_t last_key = 0;
+    bool done = p.filled != NULL && p.cut != NULL;
+    if (done) {
+        cut_cells(s, &p);
+        done = enter_boxes(s, &p, &last_key);
+    }
+    if (done) {
+        sort_entries(s, last_key << 32 | UINT32_MAX);
+        count_pairs(s, &p);
+    }
+    free(p.filled);
+    free(p.cut);
     return done && s->pairs == s->right;
 }
 

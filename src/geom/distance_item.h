@@ -25,8 +25,22 @@
 
 #include "geom/length.h"
 
+/* Sizes beyond which coordinates are scaled: the fourth powers of lengths that are computed here
+ * stay in the range of a double, with room for CAROM_NEAR_ZERO. */
+#define CAROM_NEAR_LEAST_SIZE   0x1p-100
+#define CAROM_NEAR_LARGEST_SIZE 0x1p100
 /* Squared lengths below this are zero: 2^-350 of the scale, or less. */
 #define CAROM_NEAR_ZERO 0x1p-900
+
+/* Lengths that rounding accounts for, relative to the size, a sum of the magnitudes of 9 or 18
+ * coordinates: from a point where an edge pierces a face to its foot on the face, and from the
+ * width of the slab between two closest points to their distance. Both are part of the error of a
+ * distance, 1e-15 of the spread. */
+#define CAROM_NEAR_MEET_ERROR 0x1p-53
+#define CAROM_NEAR_SLAB_ERROR 0x1p-54
+/* Error of a height above a plane times the length of its normal, relative to the cube of the size:
+ * 8 roundings of 2^-53 of a sum of products that is at most 2/9 of it; more than twice that. */
+#define CAROM_NEAR_HEIGHT_ERROR 0x1p-51
 
 /* ---- Local coordinates ----------------------------------------------------------------------- */
 
@@ -71,7 +85,7 @@ CAROM_ITEM bool carom_near_localise(carom_vec3 *p, int count, carom_near_view *v
         size += (fabs(local[i].x) + fabs(local[i].y)) + fabs(local[i].z);
     }
     view->size = size;
-    if (!((size > 0x1p-100 && size < 0x1p100) || size == 0.0))
+    if (!((size > CAROM_NEAR_LEAST_SIZE && size < CAROM_NEAR_LARGEST_SIZE) || size == 0.0))
         return carom_near_rescale(p, count, view);
     for (int i = 0; i < count; ++i) p[i] = local[i];
     return true;
@@ -213,7 +227,7 @@ CAROM_ITEM bool carom_near_pierce(const carom_near_face *face, carom_vec3 p, car
 
 /* A piercing point that lies in the face up to rounding is common to both. */
 CAROM_ITEM bool carom_near_meet(carom_closest *best, carom_vec3 a, carom_vec3 b, double size) {
-    double slack = size * 0x1p-53;
+    double slack = size * CAROM_NEAR_MEET_ERROR;
     if (!carom_near_offer(best, a, b) || !(best->squared <= slack * slack)) return false;
     best->b = best->a;
     best->squared = 0.0;
@@ -237,7 +251,7 @@ CAROM_ITEM double carom_near_gap(const carom_vec3 *a, const carom_vec3 *b, carom
 CAROM_ITEM bool carom_near_certain(const carom_closest *best, const carom_vec3 *a,
                                    const carom_vec3 *b, double size) {
     double gap = carom_near_gap(a, b, carom_vec_sub(best->b, best->a));
-    double lack = best->squared - gap, slack = size * 0x1p-54;
+    double lack = best->squared - gap, slack = size * CAROM_NEAR_SLAB_ERROR;
     return lack <= 0.0 || lack * lack <= slack * slack * best->squared;
 }
 
@@ -325,7 +339,7 @@ CAROM_ITEM void carom_near_segment_triangle(const carom_vec3 *segment, const car
  * the result must exceed its error. */
 CAROM_ITEM bool carom_near_aside(const carom_vec3 *a, const carom_vec3 *b, double size) {
     carom_vec3 n = carom_vec_cross(carom_vec_sub(a[1], a[0]), carom_vec_sub(a[2], a[0]));
-    double noise = size * size * size * 0x1p-51, at = carom_vec_dot(n, a[0]);
+    double noise = size * size * size * CAROM_NEAR_HEIGHT_ERROR, at = carom_vec_dot(n, a[0]);
     double h0 = carom_vec_dot(n, b[0]) - at, h1 = carom_vec_dot(n, b[1]) - at;
     double h2 = carom_vec_dot(n, b[2]) - at;
     return (h0 > noise && h1 > noise && h2 > noise) || (h0 < -noise && h1 < -noise && h2 < -noise);

@@ -14,8 +14,7 @@
  *
  * Error bound, with e = 2^-100 and differences as exact double-doubles: a component of the normal
  * u x v is off by 4 e |u| |v|, the height n.w by 32 e |u| |v| |w| for the largest components; their
- * signs differ, so t is off by twice that over |h(p) - h(q)| and 8 e of itself. The numbers are
- * between 2^-200 and 2^200, so what underflows is below 2^-600 in a height. */
+ * signs differ, so t is off by twice that over |h(p) - h(q)| and 8 e of itself. */
 #include "geom/intersection.h"
 
 #include <math.h>
@@ -26,6 +25,26 @@
 #include "geom/triangle_item.h"
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */
+
+/* Limits of the largest components of rows and points: products of three are between 2^-600 and
+ * 2^600. */
+#define CUT_LARGEST 0x1p200
+#define CUT_LEAST   0x1p-200
+/* Exceed what underflows: in a height, some 2^-1074 times 2^400, and in a point. */
+#define CUT_HEIGHT_UNDERFLOW 0x1p-600
+#define CUT_POINT_UNDERFLOW  0x1p-1000
+/* Of a height, relative to |u| |v| |w|: 32 e. */
+#define CUT_HEIGHT_ERROR 0x1p-95
+/* Errors in h(p) - h(q) at least: then it is the exact one to 2^-19 of itself. */
+#define CUT_RANGE_ERRORS 0x1p20
+/* Errors of a height in t, times |h(p) - h(q)|: two, and a quarter of that for the roundings of
+ * this bound. */
+#define CUT_PARAMETER_ERRORS 2.5
+/* Of the quotient t, which is at most 1, and of its product with a difference: 8 e and less; twice
+ * that. */
+#define CUT_QUOTIENT_ERROR 0x1p-96
+/* Of the sum with a coordinate of p, relative to that. */
+#define CUT_SUM_ERROR 0x1p-99
 
 /* Where the segment from p to q crosses the plane through f along two rows. */
 typedef struct intersection_cut {
@@ -78,23 +97,24 @@ static bool cut_quickly(const intersection_cut *c, carom_vec3 *at) {
     double size_w = CAROM_MAX(dd_largest(&wp), dd_largest(&wq));
     double largest = CAROM_MAX(carom_vec_largest(c->p), carom_vec_largest(c->q));
     double least = CAROM_MIN(CAROM_MIN(size_u, size_v), size_w);
-    if (!(least > 0x1p-200 && CAROM_MAX(size_u, size_v) < 0x1p200 && size_w < 0x1p200 &&
-          largest < 0x1p200))
+    if (!(least > CUT_LEAST && CAROM_MAX(size_u, size_v) < CUT_LARGEST && size_w < CUT_LARGEST &&
+          largest < CUT_LARGEST))
         return false;
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         n.x[k] = carom_dd_sub(carom_dd_multiply(u.x[i], v.x[j]), carom_dd_multiply(u.x[j], v.x[i]));
     }
     carom_dd hp = dd_height(&n, &wp), hq = dd_height(&n, &wq), range = carom_dd_sub(hp, hq);
-    double error = 0x1p-95 * size_u * size_v * size_w + 0x1p-600;
-    if (!(fabs(range.high) > 0x1p20 * error)) return false;
+    double error = CUT_HEIGHT_ERROR * size_u * size_v * size_w + CUT_HEIGHT_UNDERFLOW;
+    if (!(fabs(range.high) > CUT_RANGE_ERRORS * error)) return false;
     carom_dd t = carom_dd_divide(hp, range);
-    double error_t = 2.5 * error / fabs(range.high) + 0x1p-96;
+    double error_t = CUT_PARAMETER_ERRORS * error / fabs(range.high) + CUT_QUOTIENT_ERROR;
     const double from[3] = {c->p.x, c->p.y, c->p.z};
     double to[3];
     for (int k = 0; k < 3; ++k) {
         carom_dd x = carom_dd_add(carom_dd_of(from[k]), carom_dd_multiply(t, way.x[k]));
-        double error_x = error_t * fabs(way.x[k].high) + 0x1p-99 * fabs(from[k]) + 0x1p-1000;
+        double error_x =
+            error_t * fabs(way.x[k].high) + CUT_SUM_ERROR * fabs(from[k]) + CUT_POINT_UNDERFLOW;
         if (!round_certainly(x, error_x, &to[k])) return false;
     }
     *at = carom_vec(to[0], to[1], to[2]);

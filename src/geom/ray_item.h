@@ -36,12 +36,54 @@
 #include "geom/length.h"
 #include "geom/ratio.h"
 
+/* In units of the frame: exceeds all that underflows. */
 #define CAROM_RAY_UNDERFLOW 0x1p-960
 /* The start is moved along the ray when it is farther away than this multiple of the size of all
  * points. */
 #define CAROM_RAY_MOVE_DISTANCE 1024.0
 /* Largest reach of a frame; beyond it only the exact stage decides. */
 #define CAROM_RAY_MOST 0x1p200
+
+/* ---- Errors of the view ---------------------------------------------------------------------- */
+
+/* Of a point seen from the start, relative to the largest coordinates of both in the frame:
+ * bringing each into it rounds by e of the coordinate; twice that. */
+#define CAROM_RAY_FRAME_ERROR 0x1p-52
+/* Of a start that was moved, in double-doubles before they are rounded, relative to the start's
+ * coordinate and the advance: the slope is off by 2^-100, its product with the advance by 2^-102
+ * and the sum by 2^-103; together below 2^-99, four times that. */
+#define CAROM_RAY_MOVED_ERROR 0x1p-97
+/* Components of the direction below this part of the largest are divided in doubles: off by 2^-53
+ * of 2^-299, so by less than 2^-350. */
+#define CAROM_RAY_SMALL_SLOPE 0x1p-300
+/* That error, relative to the advance; a thousand times it. */
+#define CAROM_RAY_SLOPE_UNDERFLOW 0x1p-340
+/* Slopes below this may have underflowed, and do not move the start. */
+#define CAROM_RAY_LEAST_SLOPE 0x1p-900
+/* Part of the advance by which the moved start stays before the points: the advance itself has two
+ * roundings of e. */
+#define CAROM_RAY_STAY_BEFORE 0x1p-20
+/* Of the advance at the end of the ray, relative to it and to the advance of the start: three
+ * roundings of e; eight. */
+#define CAROM_RAY_LIMIT_ERROR 0x1p-50
+/* Powers of two that a product of two factors in [1, 2) is scaled by; above, the ray has no end,
+ * below, its end is its origin but for CAROM_RAY_LIMIT_UNDERFLOW. */
+#define CAROM_RAY_LIMIT_POWER     1000
+#define CAROM_RAY_LIMIT_UNDERFLOW 0x1p-980
+/* Advances beyond this are past every point of every frame. */
+#define CAROM_RAY_LIMIT_MOST 0x1p900
+
+/* ---- Errors of the filter, explained above --------------------------------------------------- */
+
+/* Of a sheared coordinate, and of its advance, relative to M: 8.2 e, rounded up to 16 e. */
+#define CAROM_RAY_SHEAR_ERROR 0x1p-49
+/* Of an area, relative to delta (E + delta). */
+#define CAROM_RAY_AREA_ERROR 8.0
+/* Errors of an area in the total, beyond which the advance follows from the weights. The proof
+ * needs 8; below 64, the range of the corners is not much wider than the result. */
+#define CAROM_RAY_TOTAL_ERRORS 64.0
+/* Errors of an area over the total, in the advance, relative to the range of the corners. */
+#define CAROM_RAY_WEIGHT_ERRORS 16.0
 
 /* The frame y = x scale - shift, scale a power of two; no point has a coordinate above `reach` in
  * it. Points are rounded when they are brought into it. */
@@ -94,7 +136,7 @@ CAROM_ITEM carom_dd carom_ray_slope(double component, double largest) {
     int e = carom_exponent(largest);
     double up = carom_power_of_two(-e); /* a subnormal becomes at least 2^-52 */
     double c = component * up, d = fabs(largest) * up;
-    if (fabs(c) < 0x1p-300) return carom_dd_make(component / fabs(largest), 0.0);
+    if (fabs(c) < CAROM_RAY_SMALL_SLOPE) return carom_dd_make(component / fabs(largest), 0.0);
     return carom_dd_divide(carom_dd_make(c, 0.0), carom_dd_make(d, 0.0));
 }
 
@@ -111,11 +153,11 @@ CAROM_ITEM void carom_ray_approach(carom_ray_view *view, double far) {
             view->misses = true;
             return;
         }
-        if (fabs(view->unit_direction[k]) < 0x1p-900) continue; /* may have underflowed */
+        if (fabs(view->unit_direction[k]) < CAROM_RAY_LEAST_SLOPE) continue;
         double at = apart / fabs(view->unit_direction[k]);
         enter = CAROM_MAX(at, enter);
     }
-    double moved = enter * (1.0 - 0x1p-20);
+    double moved = enter * (1.0 - CAROM_RAY_STAY_BEFORE);
     if (!(moved <= 4.0 * CAROM_RAY_MOST)) { /* past all points along the largest component */
         view->misses = true;
         return;
@@ -130,8 +172,8 @@ CAROM_ITEM void carom_ray_approach(carom_ray_view *view, double far) {
         most = CAROM_MAX(fabs(view->start[k]), most);
     }
     view->moved = moved;
-    view->error =
-        0x1p-52 * (reach + most) + 0x1p-97 * (far + moved) + 0x1p-340 * moved + CAROM_RAY_UNDERFLOW;
+    view->error = CAROM_RAY_FRAME_ERROR * (reach + most) + CAROM_RAY_MOVED_ERROR * (far + moved) +
+                  CAROM_RAY_SLOPE_UNDERFLOW * moved + CAROM_RAY_UNDERFLOW;
 }
 
 /* The advance at which the ray ends. */
@@ -142,11 +184,11 @@ CAROM_ITEM void carom_ray_set_limit(carom_ray_view *view) {
     int e = carom_exponent(view->length), f = carom_exponent(step);
     double product = (view->length * carom_power_of_two(-e)) * (step * carom_power_of_two(-f));
     int power = e + f + carom_exponent(view->frame.scale);
-    double limit = power > 1000    ? HUGE_VAL
-                   : power < -1000 ? 0.0
-                                   : product * carom_power_of_two(power);
-    if (!(limit < 0x1p900)) return;
-    double error = 0x1p-50 * (limit + view->moved) + 0x1p-980;
+    double limit = power > CAROM_RAY_LIMIT_POWER    ? HUGE_VAL
+                   : power < -CAROM_RAY_LIMIT_POWER ? 0.0
+                                                    : product * carom_power_of_two(power);
+    if (!(limit < CAROM_RAY_LIMIT_MOST)) return;
+    double error = CAROM_RAY_LIMIT_ERROR * (limit + view->moved) + CAROM_RAY_LIMIT_UNDERFLOW;
     view->limit_low = (limit - view->moved) - error;
     view->limit_high = (limit - view->moved) + error;
 }
@@ -171,7 +213,7 @@ CAROM_ITEM void carom_ray_begin(carom_vec3 origin, carom_vec3 direction, double 
         view->unit_direction[k] = carom_vec_component(direction, k) / largest;
         far = CAROM_MAX(fabs(view->start[k]), far);
     }
-    view->error = 0x1p-52 * (frame->reach + far) + CAROM_RAY_UNDERFLOW;
+    view->error = CAROM_RAY_FRAME_ERROR * (frame->reach + far) + CAROM_RAY_UNDERFLOW;
     if (!(far <= CAROM_RAY_MOST))
         carom_ray_blind(view);
     else if (far > CAROM_RAY_MOVE_DISTANCE * frame->reach)
@@ -358,8 +400,8 @@ CAROM_ITEM bool carom_ray_meet(const carom_ray_view *ray, const carom_vec3 *p, c
         size = CAROM_MAX(fabs(x[i]), fabs(y[i]));
         across = CAROM_MAX(size, across);
     }
-    double delta = 0x1p-49 * most + ray->error;
-    double area_error = 8.0 * delta * (across + delta) + CAROM_RAY_UNDERFLOW;
+    double delta = CAROM_RAY_SHEAR_ERROR * most + ray->error;
+    double area_error = CAROM_RAY_AREA_ERROR * delta * (across + delta) + CAROM_RAY_UNDERFLOW;
     double a0 = x[1] * y[2] - y[1] * x[2];
     double a1 = x[2] * y[0] - y[2] * x[0];
     double a2 = x[0] * y[1] - y[0] * x[1];
@@ -373,12 +415,11 @@ CAROM_ITEM bool carom_ray_meet(const carom_ray_view *ray, const carom_vec3 *p, c
     low = CAROM_MIN(z[2], low);
     high = CAROM_MAX(z[2], high);
     double total = (a0 + a1) + a2, range = high - low;
-    double rounding = 0x1p-49 * most + ray->error;
-    hit->low = low - rounding;
-    hit->high = high + rounding;
-    if (fabs(total) > 64.0 * area_error) {
+    hit->low = low - delta;
+    hit->high = high + delta;
+    if (fabs(total) > CAROM_RAY_TOTAL_ERRORS * area_error) {
         double at = z[0] + (a1 * (z[1] - z[0]) + a2 * (z[2] - z[0])) / total;
-        double width = 16.0 * area_error / fabs(total) * range + rounding;
+        double width = CAROM_RAY_WEIGHT_ERRORS * area_error / fabs(total) * range + delta;
         hit->low = CAROM_MAX(at - width, hit->low);
         hit->high = CAROM_MIN(at + width, hit->high);
     }
@@ -439,11 +480,18 @@ CAROM_ITEM carom_dd carom_ray_cross_part(const carom_dd *u, const carom_dd *v, i
     return carom_dd_sub(carom_dd_multiply(u[i], v[j]), carom_dd_multiply(u[j], v[i]));
 }
 
-/* t and the point in twice the precision; false where that does not decide every rounding.
- *
- * Products are off by 2^-102 of themselves, sums of two by 2^-103 of the magnitudes: the six terms
- * of a determinant pass through two products and four sums, so that the determinant is off by less
- * than 2^-98 of the sum of their magnitudes, and a quotient by 2^-101 more of itself. */
+/* Double-doubles: products are off by 2^-102 of themselves, sums of two by 2^-103 of the
+ * magnitudes. The six terms of a determinant pass through two products and four sums: it is off by
+ * less than this part of the sum of their magnitudes. */
+#define CAROM_RAY_DETERMINANT_ERROR 0x1p-98
+/* Of a quotient, 2^-101, and of a product with the sum after it, relative to themselves. */
+#define CAROM_RAY_QUOTIENT_ERROR 0x1p-100
+/* Errors in a divisor at least: then it is the exact one to 2^-20 of itself, and a hundredth more
+ * covers that and the roundings of the bounds. */
+#define CAROM_RAY_DIVISOR_ERRORS 0x1p20
+#define CAROM_RAY_BOUND_SLACK    1.01
+
+/* t and the point in twice the precision; false where that does not decide every rounding. */
 CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray_hit *hit,
                                       double *t, carom_vec3 *point) {
     double scale = ray->frame.scale, o[3], d[3], p[3], q[3], r[3], result[3];
@@ -491,11 +539,13 @@ CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray
         size_top += size_n[k] * fabs(w[k].high);
         size_bottom += size_n[k] * fabs(d[k]);
     }
-    double error_top = 0x1p-98 * size_top, error_bottom = 0x1p-98 * size_bottom;
-    if (!(fabs(bottom.high) > 0x1p20 * error_bottom)) return false;
+    double error_top = CAROM_RAY_DETERMINANT_ERROR * size_top;
+    double error_bottom = CAROM_RAY_DETERMINANT_ERROR * size_bottom;
+    if (!(fabs(bottom.high) > CAROM_RAY_DIVISOR_ERRORS * error_bottom)) return false;
     carom_dd ratio = carom_dd_divide(top, bottom);
-    double error = 1.01 * (error_top + fabs(ratio.high) * error_bottom) / fabs(bottom.high) +
-                   0x1p-100 * fabs(ratio.high);
+    double error =
+        CAROM_RAY_BOUND_SLACK * (error_top + fabs(ratio.high) * error_bottom) / fabs(bottom.high) +
+        CAROM_RAY_QUOTIENT_ERROR * fabs(ratio.high);
     if (!carom_ray_round(ratio, error, t)) return false;
     for (int k = 0; k < 3; ++k) {
         if (p[k] == q[k] && p[k] == r[k]) {
@@ -505,7 +555,8 @@ CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray
         } else {
             carom_dd by = carom_dd_multiply(ratio, carom_dd_make(d[k], 0.0));
             carom_dd at = carom_dd_add(carom_dd_make(o[k], 0.0), by);
-            double off = 1.01 * error * fabs(d[k]) + 0x1p-100 * (fabs(o[k]) + fabs(by.high));
+            double off = CAROM_RAY_BOUND_SLACK * error * fabs(d[k]) +
+                         CAROM_RAY_QUOTIENT_ERROR * (fabs(o[k]) + fabs(by.high));
             if (!carom_ray_round(at, off, &result[k])) return false;
         }
         /* Back to the caller's scale without rounding again: what becomes DBL_MIN itself may have

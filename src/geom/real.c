@@ -21,6 +21,14 @@ __extension__ typedef unsigned __int128 real_wide;
 /* Factors that bound a value which a few operations rounded, from above and from below. */
 #define ROUNDED_UP        (1.0 + 0x1p-50)
 #define REAL_ROUNDED_DOWN (1.0 - 0x1p-50)
+/* The same for a midpoint of which 53 bits are kept: less than 2^-52 of it is cut off, and the
+ * product with this rounds once. */
+#define REAL_CUT_UP (1.0 + 0x1p-51)
+
+/* Bits between the exponents of two bounds beyond which the smaller, whose fraction is below 1,
+ * counts as this part of 2^(the larger's exponent): twice 2^-60, and nothing beside 2^-50. */
+#define REAL_NEGLIGIBLE_BITS 60
+#define REAL_NEGLIGIBLE      0x1p-59
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
@@ -47,7 +55,7 @@ carom_bound carom_bound_add(carom_bound a, carom_bound b) {
         a = b;
         b = c;
     }
-    double low = a.e - b.e < 60 ? ldexp(b.m, b.e - a.e) : 0x1p-59;
+    double low = a.e - b.e < REAL_NEGLIGIBLE_BITS ? ldexp(b.m, b.e - a.e) : REAL_NEGLIGIBLE;
     return bound_normal((a.m + low) * ROUNDED_UP, a.e);
 }
 
@@ -131,7 +139,7 @@ void carom_real_extend(carom_real *r, int from, int n) {
 static carom_bound real_middle(const carom_real *a, int n, double direction) {
     if (a->sign == 0) return (carom_bound){0.0, 0};
     return bound_normal(ldexp((double)(a->limb[n - 1] >> 11), -53) *
-                            (direction > 1.0 ? 1.0 + 0x1p-51 : 1.0),
+                            (direction > 1.0 ? REAL_CUT_UP : 1.0),
                         a->exponent);
 }
 
@@ -143,7 +151,9 @@ carom_bound carom_real_lower(const carom_real *a, int n) {
     carom_bound low = real_middle(a, n, REAL_ROUNDED_DOWN), none = {0.0, 0};
     if (!carom_bound_within(a->radius, low, 0)) return none;
     int apart = low.e - a->radius.e;
-    double off = a->radius.m == 0.0 ? 0.0 : apart < 60 ? ldexp(a->radius.m, -apart) : 0x1p-59;
+    double off = a->radius.m == 0.0             ? 0.0
+                 : apart < REAL_NEGLIGIBLE_BITS ? ldexp(a->radius.m, -apart)
+                                                : REAL_NEGLIGIBLE;
     double left = (low.m - off) * REAL_ROUNDED_DOWN;
     return left > 0.0 ? bound_normal(left, low.e) : none;
 }

@@ -339,7 +339,8 @@ static __device__ inline void visit_nearest(const pack_cuda_view &v,
                                             double limit, VISIT visit) {
     unsigned lane = lane_of(), count = 1;
     double most = carom_nearest_square(limit);
-    carom_nearest_point p = carom_nearest_point_make(at, CAROM_SPHERES_FRAME_SIZE * 0x1p-46);
+    carom_nearest_point p =
+        carom_nearest_point_make(at, CAROM_SPHERES_FRAME_SIZE * CAROM_BVH_QUERY_MARGIN);
     if (lane == 0)
         stack[0] =
             pack_examine_cuda_open_node{0.0f, (v.level_count - 1) << PACK_EXAMINE_CUDA_LEVEL_SHIFT};

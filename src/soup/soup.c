@@ -13,6 +13,7 @@
 #include "base/names.h"
 #include "base/progress.h"
 #include "mesh/mesh.h"
+#include "soup/soup_pairs.h"
 
 #define TRIANGLE_LIMIT   (UINT32_MAX - 64u)
 #define POSITION_PADDING 16u /* bytes after the positions: SIMD loads may read past the last */
@@ -371,32 +372,18 @@ carom_status carom_soup_add(carom_context *context, carom_soup *soup, const caro
     return CAROM_OK;
 }
 
-/* The first triangle of a face, or, if it has none, of the next face that has one. Triangles are
- * sorted by face. */
-static uint32_t first_triangle(const carom_soup *soup, uint32_t face) {
-    if (soup->faces == NULL) return face;
-    uint32_t low = 0, high = soup->triangle_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (soup->faces[middle] < face)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Sets the bits `on` and clears the bits `off` of the triangles of faces that have all of `if_set`
  * and none of `if_clear`; returns how many such faces there are. */
 static uint32_t mark_faces(carom_soup *soup, const uint32_t *faces, uint64_t count, uint8_t if_set,
                            uint8_t if_clear, uint8_t on, uint8_t off) {
     uint32_t marked = 0;
     for (uint64_t i = 0; i < count; ++i) {
-        uint32_t t = first_triangle(soup, faces[i]);
-        CAROM_ASSERT(t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]);
-        if ((soup->states[t] & if_set) != if_set || (soup->states[t] & if_clear) != 0) continue;
+        carom_soup_span span = carom_soup_span_of(soup, faces[i]);
+        CAROM_ASSERT(span.first < span.end);
+        uint8_t state = soup->states[span.first];
+        if ((state & if_set) != if_set || (state & if_clear) != 0) continue;
         ++marked;
-        for (; t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]; ++t)
+        for (uint32_t t = span.first; t < span.end; ++t)
             soup->states[t] = (uint8_t)((soup->states[t] | on) & ~off);
     }
     return marked;

@@ -174,6 +174,17 @@ static soup_cross_grid_finder *finder_of(soup_cross_grid_search *s, uint32_t wor
     return f;
 }
 
+static bool soup_cross_grid_stops(soup_cross_grid_search *s, carom_range range, uint64_t rank) {
+    return rank % CAROM_SOUP_RANKS_PER_CHECK == 0 && carom_progress_stop(s->context, range.worker);
+}
+
+static carom_status soup_cross_grid_end_range(soup_cross_grid_search *s, soup_cross_grid_finder *f,
+                                              carom_range range) {
+    (void)soup_cross_grid_take(&f->found);
+    carom_progress_add(s->context, range.worker, range.end - range.begin);
+    return f->pairs.status;
+}
+
 static carom_status search_from_q(void *argument, carom_range range) {
     soup_cross_grid_search *s = argument;
     soup_cross_grid_finder *f = finder_of(s, range.worker, false);
@@ -184,13 +195,10 @@ static carom_status search_from_q(void *argument, carom_range range) {
         if (q->levels[rank] == CAROM_GRID_NOWHERE) continue;
         if (!CAROM_CPU_CALL(s->context, carom_grid_find)(
                 &s->cells->grid.view, &box, q->levels[rank], (uint32_t)rank, &f->found) ||
-            (rank % CAROM_SOUP_RANKS_PER_CHECK == 0 &&
-             carom_progress_stop(s->context, range.worker)))
+            soup_cross_grid_stops(s, range, rank))
             return f->pairs.status;
     }
-    (void)soup_cross_grid_take(&f->found);
-    carom_progress_add(s->context, range.worker, range.end - range.begin);
-    return f->pairs.status;
+    return soup_cross_grid_end_range(s, f, range);
 }
 
 static carom_status search_from_g(void *argument, carom_range range) {
@@ -206,13 +214,10 @@ static carom_status search_from_g(void *argument, carom_range range) {
         if (!carom_box_overlap(&box, &s->q_bounds)) continue;
         if (!CAROM_CPU_CALL(s->context, carom_grid_find)(q, &box, level + 1, (uint32_t)rank,
                                                          &f->found) ||
-            (rank % CAROM_SOUP_RANKS_PER_CHECK == 0 &&
-             carom_progress_stop(s->context, range.worker)))
+            soup_cross_grid_stops(s, range, rank))
             return f->pairs.status;
     }
-    (void)soup_cross_grid_take(&f->found);
-    carom_progress_add(s->context, range.worker, range.end - range.begin);
-    return f->pairs.status;
+    return soup_cross_grid_end_range(s, f, range);
 }
 
 static carom_status search_both(soup_cross_grid_search *s) {

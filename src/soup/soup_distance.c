@@ -7,12 +7,24 @@
 #include "soup/soup.h"
 #include "soup/soup_nearest.h"
 
+/* Distances whose squares, and products with the size of a mesh, stay in the range of a double. */
+#define DISTANCE_LEAST   0x1p-300
+#define DISTANCE_LARGEST 0x1p300
+/* Error of the gap along a direction d, relative to |d| times the largest coordinate: positions
+ * along it have 4 roundings each of at most 2^-53 sqrt(3) of that, two of them are subtracted, and
+ * the points that d joins were rounded by 2^-53 of theirs. 32 roundings exceed all this. */
+#define DISTANCE_GAP_ERROR 0x1p-48
+/* Part of d.d that decides nothing: the square of the distance is within 2^-50 of d.d, and what is
+ * as near as the nearest so far is measured. */
+#define DISTANCE_TIE 0x1p-40
+
 /* Whether the gap of two triangles along the direction of the nearest points so far is larger than
  * the distance of those points. Then the triangles need not be measured. */
 static bool soup_distance_is_farther(const carom_soup_nearest *best, const carom_triangle *a,
                                      const carom_triangle *b) {
     const carom_closest *c = &best->closest;
-    if (!best->any || !(c->distance > 0x1p-300 && c->distance < 0x1p300)) return false;
+    if (!best->any || !(c->distance > DISTANCE_LEAST && c->distance < DISTANCE_LARGEST))
+        return false;
     carom_vec3 d = carom_vec_sub(c->b, c->a);
     double least = HUGE_VAL, size = 0.0;
     double last = -HUGE_VAL;
@@ -24,8 +36,8 @@ static bool soup_distance_is_farther(const carom_soup_nearest *best, const carom
         size = CAROM_MAX(carom_vec_largest(p), size);
         size = CAROM_MAX(carom_vec_largest(q), size);
     }
-    double error = 0x1p-48 * (size + carom_vec_largest(c->a)) * c->distance;
-    return least - last - error > carom_vec_dot(d, d) * (1.0 + 0x1p-40);
+    double error = DISTANCE_GAP_ERROR * (size + carom_vec_largest(c->a)) * c->distance;
+    return least - last - error > carom_vec_dot(d, d) * (1.0 + DISTANCE_TIE);
 }
 
 static bool soup_distance_measure(const void *user, const carom_soup_nearest *best,

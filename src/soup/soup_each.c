@@ -54,6 +54,12 @@ static posed_box soup_each_box_of(const carom_soup_side *side, uint32_t triangle
     return box;
 }
 
+/* Error of a comparison with a limit, relative to the largest coordinate M. A limit is a measured
+ * distance, off by 1e-15 of an extent of at most 2 sqrt(3) M: less than 2^-48 M. Two positions
+ * along the direction have 3 roundings each of at most 2^-53 sqrt(3) M, and their difference has
+ * one: less than 2^-49 M. This is more than twice the sum. */
+#define EACH_LIMIT_ERROR 0x1p-46
+
 /* Whether two boxes are at most `limit` apart. Differences round to nearest, which is monotone, so
  * no gap within the limit is rounded above it. A NaN along the direction, from sums out of range,
  * does not separate boxes. */
@@ -144,8 +150,7 @@ carom_status carom_soup_each_two(carom_context *context, const carom_soup_posed_
     double size = CAROM_MAX(carom_vec_largest(a.all.low), carom_vec_largest(a.all.high));
     size = CAROM_MAX(carom_vec_largest(b.all.low), size);
     size = CAROM_MAX(carom_vec_largest(b.all.high), size);
-    /* Measured distances are rounded, and so are positions along the direction. */
-    double slack = *limit > 0.0 ? 0x1p-46 * size : 0.0;
+    double slack = *limit > 0.0 ? EACH_LIMIT_ERROR * size : 0.0;
     bool directed = carom_vec_largest(along) > 0.0;
     if (directed && !call_foremost(posed, &a, &b, fn, user)) return CAROM_OK;
     soup_each_compare(context, posed, &a, &b, limit, slack, fn, user);

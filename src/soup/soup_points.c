@@ -136,6 +136,10 @@ typedef struct seeker {
  * most 2 sqrt(3) of the size, so two distances with an error of 1e-15 of their extents have a total
  * error of 7e-15 of the size; this is four times as much. */
 #define SOUP_POINTS_DISTANCE_ERROR 0x1p-45
+/* Distances are multiples of 2^-1074 before they are scaled, so two of them may be off by this. */
+#define SOUP_POINTS_LEAST_DISTANCE 0x1p-1073
+/* Exceeds what underflows in the frame: some multiples of 2^-1074. */
+#define SOUP_POINTS_UNDERFLOW 0x1p-1000
 
 /* From the centre of a sphere all faces are about equally near, so the clock is checked now and
  * then. */
@@ -283,10 +287,9 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
         size = CAROM_MAX(fabs(at.at[k]), size);
         size = CAROM_MAX(CAROM_MAX(fabs(low), fabs(high)), size);
     }
-    at.margin = 0x1p-46 * size;
-    /* The distances themselves are rounded to multiples of 2^-1074; 2^-1000 exceeds the error of an
-     * underflow in the frame. */
-    s.error = SOUP_POINTS_DISTANCE_ERROR * size + (0x1p-1073 * soup->scale + 0x1p-1000);
+    at.margin = CAROM_BVH_QUERY_MARGIN * size;
+    s.error = SOUP_POINTS_DISTANCE_ERROR * size +
+              (SOUP_POINTS_LEAST_DISTANCE * soup->scale + SOUP_POINTS_UNDERFLOW);
     if (!(size <= BOX_DISTANCE_LIMIT)) { /* every box may contain the nearest face */
         at.at[0] = at.at[1] = at.at[2] = 0.0;
         at.margin = BOX_DISTANCE_LIMIT;

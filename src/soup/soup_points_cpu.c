@@ -5,13 +5,25 @@
  * Seen from the point, let w be the corners, W their largest coordinate, u the edges, U the largest
  * coordinate of the two at the first corner, n their product and e = 2^-53. A point outside the
  * prism over the triangle is nearest to an edge; otherwise the plane is no farther than the
- * triangle. Rounding is covered by
- *   - 2^-46 W for the distance to an edge: an error of its parameter has no effect of first order;
- *   - 2^-46 U^2 W for n.w, below 50 e U^2 W; 2^-43 U^4 for n.n, below 2^-44.1 U^4;
- *   - 2^-44 U^3 W for the side of an edge (n x u).w, below 300 e U^3 W. */
+ * triangle. */
 #include "soup/soup_points_cpu.h"
 
 #include "base/simd.h"
+
+/* Bounds of rounding, in the terms above. Of the distance to an edge, in W and in itself: an error
+ * of the edge's parameter has no effect of first order. */
+#define POINTS_EDGE_ERROR 0x1p-46
+/* Of n.w, in U^2 W: below 50 e. */
+#define POINTS_HEIGHT_ERROR 0x1p-46
+/* Of n.n, in U^4: below 2^-44.1. */
+#define POINTS_NORMAL_ERROR 0x1p-43
+/* Of the side of an edge (n x u).w, in U^3 W: below 300 e. */
+#define POINTS_SIDE_ERROR 0x1p-44
+/* Of a height divided by the normal's length, in itself: a root, a quotient and a product. */
+#define POINTS_QUOTIENT_ERROR 0x1p-44
+/* Sizes whose fourth powers stay in the range of a double; beyond them the bound is 0. */
+#define POINTS_LEAST_SIZE   0x1p-100
+#define POINTS_LARGEST_SIZE 0x1p100
 
 static inline carom_f64v soup_points_cpu_load(const double *from) {
     carom_f64v value;
@@ -81,19 +93,20 @@ void CAROM_CPU(carom_soup_lower_bounds)(const carom_soup_seen *seen, uint32_t co
                            soup_points_cpu_largest(c));
         carom_f64v size = carom_f64v_max(soup_points_cpu_largest(u), soup_points_cpu_largest(v)),
                    square = size * size;
-        carom_i64v in_range = (size > 0x1p-100) & (far < 0x1p100);
+        carom_i64v in_range = (size > POINTS_LEAST_SIZE) & (far < POINTS_LARGEST_SIZE);
         soup_points_cpu_vec_v n = soup_points_cpu_cross(u, v);
-        carom_f64v doubt = 0x1p-44 * (square * size * far);
+        carom_f64v doubt = POINTS_SIDE_ERROR * (square * size * far);
         carom_i64v outside = (soup_points_cpu_dot(soup_points_cpu_cross(n, u), a) > doubt) |
                              (soup_points_cpu_dot(soup_points_cpu_cross(n, o), b) > doubt) |
                              (soup_points_cpu_dot(soup_points_cpu_cross(v, n), c) > doubt);
         carom_f64v edges = carom_f64v_min(carom_f64v_min(edge_squared(a, u), edge_squared(b, o)),
                                           edge_squared(a, v));
-        carom_f64v normal = soup_points_cpu_dot(n, n) + 0x1p-43 * (square * square);
-        carom_f64v height = carom_f64v_abs(soup_points_cpu_dot(n, a)) - 0x1p-46 * (square * far);
+        carom_f64v normal = soup_points_cpu_dot(n, n) + POINTS_NORMAL_ERROR * (square * square);
+        carom_f64v height =
+            carom_f64v_abs(soup_points_cpu_dot(n, a)) - POINTS_HEIGHT_ERROR * (square * far);
         carom_f64v root = carom_f64v_sqrt(soup_points_cpu_choose(outside, edges, normal));
-        carom_f64v on_edge = root * (1.0 - 0x1p-46) - 0x1p-46 * far;
-        carom_f64v on_plane = height / root * (1.0 - 0x1p-44);
+        carom_f64v on_edge = root * (1.0 - POINTS_EDGE_ERROR) - POINTS_EDGE_ERROR * far;
+        carom_f64v on_plane = height / root * (1.0 - POINTS_QUOTIENT_ERROR);
         carom_f64v bound = carom_f64v_max(soup_points_cpu_choose(outside, on_edge, on_plane), zero);
         bound = soup_points_cpu_choose(in_range, bound, zero);
         memcpy(bounds + at, &bound, sizeof(bound));

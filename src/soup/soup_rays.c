@@ -8,7 +8,12 @@
 #include "geom/length.h"
 #include "geom/ray.h"
 #include "geom/ray_item.h"
+#include "soup/soup_pairs.h"
 #include "soup/soup_points.h"
+
+/* Errors (carom_ray_view) in the margin of a ray: the error counts the start and a corner along one
+ * axis; the others, and the box around the corner, are the reserve. */
+#define RAYS_VIEW_ERRORS 4.0
 
 typedef struct ray_query {
     carom_soup_batch batch;
@@ -55,22 +60,10 @@ static carom_vec3 direction_of(carom_vec3 from, carom_vec3 to) {
 /* The normal of a face, of any length: that of its triangle whose sides at the first corner are
  * nearest to a right angle. */
 static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
-    uint64_t first = face, end = (uint64_t)face + 1;
-    if (soup->faces != NULL) { /* the triangles are in the order of their faces */
-        uint64_t low = 0, high = soup->triangle_count;
-        while (low < high) {
-            uint64_t middle = low + (high - low) / 2;
-            if (soup->faces[middle] < face)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        first = end = low;
-        while (end < soup->triangle_count && soup->faces[end] == face) ++end;
-    }
+    carom_soup_span span = carom_soup_span_of(soup, face);
     carom_vec3 best = carom_vec(0.0, 0.0, 0.0);
-    for (uint64_t i = first; i < end; ++i) {
-        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
+    for (uint32_t i = span.first; i < span.end; ++i) {
+        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)i);
         carom_vec3 n = carom_vec_cross(direction_of(t.corner[0], t.corner[1]),
                                        direction_of(t.corner[0], t.corner[2]));
         if (carom_vec_dot(n, n) > carom_vec_dot(best, best)) best = n;
@@ -93,7 +86,7 @@ static carom_hit soup_rays_cast(const ray_query *q, const carom_ray *ray) {
         path.direction[k] = f.view.unit_direction[k];
         far = CAROM_MAX(fabs(path.from[k]), far);
     }
-    f.margin = 4.0 * f.view.error + 0x1p-46 * far;
+    f.margin = RAYS_VIEW_ERRORS * f.view.error + CAROM_BVH_QUERY_MARGIN * far;
     path.margin = f.margin = CAROM_MIN(f.margin, CAROM_BVH_EVERYWHERE);
     double limit = carom_bvh_ray_limit(f.view.limit_high, f.margin);
     CAROM_CPU_CALL(q->batch.context, carom_bvh_cast)

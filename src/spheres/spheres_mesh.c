@@ -325,12 +325,8 @@ void carom_spheres_mesh_free(carom_spheres_mesh *mesh) {
 
 /* ---- Distances ------------------------------------------------------------------------------- */
 
-/* Rounding of a point's distance from a box, of the largest coordinate: some roundings of 2^-53 of
- * numbers up to twice as large, times ten for safety. The kernels have the same. */
-#define MESH_BOX_ROUNDING 0x1p-46
-
 static carom_bvh_point point_of(carom_vec3 p) {
-    return (carom_bvh_point){{p.x, p.y, p.z}, CAROM_SPHERES_FRAME_SIZE * MESH_BOX_ROUNDING};
+    return (carom_bvh_point){{p.x, p.y, p.z}, CAROM_SPHERES_FRAME_SIZE * CAROM_BVH_QUERY_MARGIN};
 }
 
 #define NO_SLOT UINT32_MAX
@@ -377,9 +373,9 @@ static double spheres_mesh_search_block(void *user, uint32_t block, uint32_t lan
     return s->limit;
 }
 
-carom_spheres_hit carom_spheres_mesh_search(const carom_spheres_mesh *mesh, carom_vec3 point,
-                                            uint32_t seed, double limit, double spread,
-                                            carom_spheres_near *near) {
+static spheres_mesh_search spheres_mesh_search_of(const carom_spheres_mesh *mesh, carom_vec3 point,
+                                                  double limit, double spread,
+                                                  carom_spheres_near *near) {
     spheres_mesh_search s = {.mesh = mesh,
                              .at = {point.x, point.y, point.z},
                              .spread = spread,
@@ -387,6 +383,13 @@ carom_spheres_hit carom_spheres_mesh_search(const carom_spheres_mesh *mesh, caro
                              .near = near,
                              .hit = {HUGE_VAL, CAROM_BVH_NONE}};
     memset(s.slots, 0xFF, sizeof(s.slots));
+    return s;
+}
+
+carom_spheres_hit carom_spheres_mesh_search(const carom_spheres_mesh *mesh, carom_vec3 point,
+                                            uint32_t seed, double limit, double spread,
+                                            carom_spheres_near *near) {
+    spheres_mesh_search s = spheres_mesh_search_of(mesh, point, limit, spread, near);
     if (seed != CAROM_BVH_NONE) { /* only to lower the limit: the search finds it again */
         double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
         CAROM_CPU_CALL(mesh->context, carom_spheres_feet)
@@ -403,13 +406,7 @@ carom_spheres_hit carom_spheres_mesh_search(const carom_spheres_mesh *mesh, caro
 
 void carom_spheres_mesh_look(const carom_spheres_mesh *mesh, carom_vec3 point, uint32_t slot,
                              double limit, double spread, carom_spheres_near *near) {
-    spheres_mesh_search s = {.mesh = mesh,
-                             .at = {point.x, point.y, point.z},
-                             .spread = spread,
-                             .limit = limit,
-                             .near = near,
-                             .hit = {HUGE_VAL, CAROM_BVH_NONE}};
-    memset(s.slots, 0xFF, sizeof(s.slots));
+    spheres_mesh_search s = spheres_mesh_search_of(mesh, point, limit, spread, near);
     (void)spheres_mesh_search_block(&s, slot / CAROM_BVH_WIDTH, (1u << CAROM_BVH_WIDTH) - 1);
 }
 
