@@ -162,7 +162,7 @@ function makeScale(viewer) {
     const bar = el("i"),
         text = el("span");
     const box = el("div", { className: "scale", "aria-hidden": "true" }, text, bar);
-    const { unit, up } = viewer.scene.info;
+    const { unit } = viewer.scene.info;
     return {
         box,
         refresh: () => {
@@ -170,7 +170,7 @@ function makeScale(viewer) {
             const power = 10 ** Math.floor(Math.log10(pixel * 140));
             const length = power * [5, 2, 1].find((m) => m * power <= pixel * 140);
             bar.style.width = `${length / pixel}px`;
-            text.textContent = `${withUnit(length, unit)}${unit ? "" : " units"} · ${up.toUpperCase()} up`;
+            text.textContent = `${withUnit(length, unit || (length === 1 ? "unit" : "units"))} · ${viewer.scene.info.up.toUpperCase()} up`;
         },
     };
 }
