@@ -353,6 +353,8 @@ export function makePanel(viewer) {
     viewer.listen((what) => {
         if (what === "time") for (const figure of plots) figure.mark(viewer.scene.time);
     });
+    const up = el("span", { title: "u: another axis" });
+    viewer.listen((what) => what === "show" && (up.textContent = UP[info.up]));
     const size = viewer.scene.box.max.map((x, k) => x - viewer.scene.box.min[k]);
     return el(
         "div",
@@ -376,7 +378,7 @@ export function makePanel(viewer) {
                 ["Read from", info.inputs.map(String).join(", ")],
                 ["Size", withUnit(size.map(number).join(" × "), info.unit)],
                 ["Unit", info.unit || "none given"],
-                ["Up", UP[info.up]],
+                ["Up", up],
                 faces ? ["Faces", number(faces)] : null,
                 spheres ? ["Spheres", number(spheres)] : null,
             ]),

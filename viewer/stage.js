@@ -300,6 +300,7 @@ function makeCommands(viewer, page, open, help) {
         ["f", "fit what is selected, or all", () => viewer.fit(chosen()), "fit"],
         ["0", "from a corner", () => viewer.look([-0.6, -0.8, 0.48], true), "view"],
         ...VIEWS.map(([name, ...way], i) => [String(i + 1), name, () => viewer.look(way, true)]),
+        ["u", "which axis is up", () => viewer.setUp(nextOf(["x", "y", "z"], scene.info.up))],
         ["o", "parallel or perspective", parallel, "parallel", () => camera.state.parallel],
         ["s", "flat or smooth", () => viewer.set({ smooth: !show.smooth }), "shade", () => !show.smooth],
         [
