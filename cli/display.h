@@ -92,6 +92,7 @@ typedef struct display_list {
     uint64_t column_count;
     display_row *rows;
     uint64_t row_count, row_capacity;
+    uint64_t total; /* how many there are, where only the first of them have rows; 0: all have */
 } display_list;
 
 typedef struct display_series {

@@ -529,6 +529,7 @@ static void put_item_extras(const display *d, const display_item *item, const no
 static void put_list(const glb *g, const display_list *list, json *j) {
     json_begin_object(j, NULL);
     json_text(j, "title", list->title);
+    if (list->total > list->row_count) json_count(j, "total", list->total);
     json_begin_array(j, "columns");
     for (uint64_t i = 0; i < list->column_count; ++i) json_text(j, NULL, list->columns[i]);
     json_end_array(j);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/display.h"
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
@@ -25,8 +26,8 @@ static const arg_option hulls_options[] = {
      "move B first; 12 numbers are a 3x4 matrix", NULL},
     {"--margin", 0, ARG_NUMBER, offsetof(options, margin), "LENGTH",
      "enlarge both hulls by it in all directions (0)", NULL},
-    {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE", "write the hull of A as a mesh",
-     meshes_endings},
+    {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE",
+     "write the hull of A as a mesh, or show both hulls", meshes_endings},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME", MESHES_FORMAT_HELP,
      meshes_format_choice},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
@@ -40,7 +41,7 @@ static const char details[] =
     "Builds the convex hulls of the vertices of two meshes, exactly, and says whether they are\n"
     "apart (and how far), touch, or overlap (and how deep: how far B must move to get out).\n"
     "The witnesses are the points of the hulls that are that far from each other. With one\n"
-    "mesh, describes its hull.";
+    "mesh, describes its hull. -o x.html, x.glb or x.png shows the hulls and the witnesses.";
 
 typedef struct answer {
     carom_hull *hulls[2];
@@ -135,6 +136,68 @@ static carom_status run_query(cli *cli, const options *options, const carom_pose
     return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
+/* How the hulls lie: the relation, the distance or depth, and where that is measured. */
+static void tell(display *d, const answer *a) {
+    const carom_convex_result *r = &a->result;
+    const bool apart = r->relation == CAROM_RELATION_APART;
+    const char *name = apart ? "distance" : "depth";
+    char bound[48];
+    snprintf(bound, sizeof(bound), "off by at most %.2g", r->error);
+    display_tell_text(d, &d->answers, "relation", carom_relation_name(r->relation));
+    display_tell(d, &d->answers, name, apart ? r->distance : r->depth, display_unit(d));
+    display_bound(d, &d->answers, bound);
+    display_item *points =
+        display_add(d, DISPLAY_POINTS, apart ? "nearest points" : "deepest points");
+    display_add_point(d, points, r->point_a);
+    display_add_point(d, points, r->point_b);
+    if (apart) {
+        display_add_segment(d, display_add(d, DISPLAY_CURVE, name), r->point_a, r->point_b);
+    } else {
+        carom_vec3 way = {r->depth * r->normal.x, r->depth * r->normal.y, r->depth * r->normal.z};
+        display_add_arrow(d, "way out of B", r->point_b, way, display_unit(d));
+        for (uint64_t i = 0; i < 2 && i < d->item_count; ++i) d->items[i]->ghost = true;
+    }
+}
+
+/* A page, GLB file or picture of the hulls. */
+static carom_status show(cli *cli, const options *options, const answer *a, size_t count,
+                         char **paths, const carom_pose *pose) {
+    const char *format = meshes_shown_format(meshes_format(options->out, options->format));
+    carom_mesh *meshes[2] = {NULL, NULL};
+    carom_mesh_view views[2];
+    display_mesh shown[2] = {{0}, {0}};
+    char title[700];
+    carom_status status = CAROM_OK;
+    display d;
+    if (count == 2)
+        snprintf(title, sizeof(title), "Hulls of %.300s and %.300s: %s", paths[0], paths[1],
+                 carom_relation_name(a->result.relation));
+    else
+        snprintf(title, sizeof(title), "Convex hull of %.300s", paths[0]);
+    display_begin(&d, cli, title);
+    for (size_t i = 0; i < count && status == CAROM_OK; ++i) {
+        status = carom_hull_to_mesh(cli->context, a->hulls[i], &meshes[i]);
+        if (status == CAROM_OK) status = carom_mesh_get_view(meshes[i], &views[i]);
+        if (status == CAROM_OK)
+            status = display_mesh_open(cli, &views[i], false, i == 1 ? pose : NULL, &shown[i]);
+        if (status == CAROM_OK) display_add_mesh(&d, &shown[i], paths[i]);
+    }
+    if (status == CAROM_OK && count == 2) tell(&d, a);
+    for (size_t i = 0; i < count; ++i)
+        display_tell_count(&d, &d.answers, i == 0 ? "vertices of A" : "vertices of B",
+                           a->info[i].vertices);
+    if (status == CAROM_OK && !display_save(&d, options->out, format)) {
+        snprintf(cli->message, sizeof(cli->message), "%.300s: cannot be written", options->out);
+        status = CAROM_IO; /* which was reported */
+    }
+    for (size_t i = 0; i < count; ++i) {
+        display_mesh_close(&shown[i]);
+        carom_mesh_destroy(meshes[i]);
+    }
+    display_free(&d);
+    return status;
+}
+
 static carom_status save(cli *cli, const options *options, const answer *a) {
     carom_mesh *mesh;
     carom_status status = carom_hull_to_mesh(cli->context, a->hulls[0], &mesh);
@@ -166,7 +229,10 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     }
     a.prepare_s = carom_time_seconds() - start;
     if (status == CAROM_OK && count == 2) status = run_query(cli, options, &pose.pose, &a);
-    if (status == CAROM_OK && options->out != NULL) status = save(cli, options, &a);
+    if (status == CAROM_OK && options->out != NULL) {
+        bool shown = meshes_shown_format(meshes_format(options->out, options->format)) != NULL;
+        status = shown ? show(cli, options, &a, count, paths, &pose.pose) : save(cli, options, &a);
+    }
     bar_clear(&cli->bar);
     int code = CLI_OK;
     if (status != CAROM_OK) {

@@ -238,14 +238,20 @@ static carom_status save_rounded(cli *cli, carom_mesh_view view, int format, con
     return status;
 }
 
+const char *meshes_shown_format(int format) {
+    return format >= MESHES_HTML ? shown_formats[format - MESHES_HTML] : NULL;
+}
+
 static carom_status save_shown(cli *cli, const carom_mesh_view *view, int format,
                                const char *path) {
     display d;
     display_mesh shown = {0};
-    display_begin(&d, cli, display_file_name(path));
+    /* what was read is what is shown; what was made has the name of the page alone */
+    const char *name = cli->input_count != 0 ? cli->inputs[0] : path;
+    display_begin(&d, cli, display_file_name(name));
     carom_status status = display_mesh_open(cli, view, false, NULL, &shown);
     if (status == CAROM_OK) {
-        display_add_mesh(&d, &shown, path);
+        display_add_mesh(&d, &shown, name);
         display_tell_count(&d, &d.answers, "faces", view->face_count);
         if (!display_save(&d, path, shown_formats[format - MESHES_HTML])) {
             snprintf(cli->message, sizeof(cli->message), "%.300s: cannot be written", path);

@@ -47,6 +47,9 @@ int meshes_refuse(cli *cli);
 /* Whether the format holds only float32 triangles. */
 bool meshes_is_plain(int format);
 
+/* "html", "glb" or "png" for the formats that show a mesh, NULL for those that hold one. */
+const char *meshes_shown_format(int format);
+
 /* Saves a mesh, to the standard output when the path is "-". For formats that hold less, polygons
  * are split and positions rounded first; float32 requests the rounding in any case. */
 carom_status meshes_save(cli *cli, carom_mesh **mesh, int format, bool float32, const char *path);

@@ -449,15 +449,20 @@ static bool is_per_set(const outer *o, int format) {
     return pack_format_is_single(format) && o->count > 1;
 }
 
+/* A file with one part carries the file's name. */
+static const char *shown_name(const outer *o, const pack_set *set) {
+    return o->count == 1 && *set->name == '\0' ? display_file_name(o->path) : set->written;
+}
+
 /* The spheres around the meshes, see-through. */
 static bool show(outer *o, int format) {
     static const char *const columns[] = {"part", "spheres", "reaches out"};
     display *d = o->shown;
-    display_list *list = display_add_list(d, "Parts", columns, 3);
+    display_list *list = display_add_list(d, "Spheres of each part", columns, 3);
     double worst = 0.0;
     for (uint64_t i = 0; i < o->count; ++i) {
         const pack_set *s = &o->sets[i];
-        display_item *item = display_add(d, DISPLAY_SPHERES, s->written);
+        display_item *item = display_add(d, DISPLAY_SPHERES, shown_name(o, s));
         carom_ball all = {0};
         char count[24], out[32];
         item->ghost = true;
@@ -468,7 +473,7 @@ static bool show(outer *o, int format) {
         if (s->count != 0) all = carom_ball_of_balls_value(s->data, s->count);
         snprintf(count, sizeof(count), "%llu", (unsigned long long)s->count);
         snprintf(out, sizeof(out), "%.6g", s->measure.worst.value);
-        const char *const cells[] = {s->written, count, out};
+        const char *const cells[] = {shown_name(o, s), count, out};
         const display_item *items[DISPLAY_MOST_LIT] = {item};
         display_add_row(d, list, cells, items, all.centre, all.radius);
     }

@@ -57,6 +57,13 @@ static void add_pieces(display *d, const carom_solid_patches *pieces) {
     }
 }
 
+/* The relation in words that need no option named A or B: which file is which stands in the title. */
+static const char *words_of(const char *relation) {
+    return strcmp(relation, "a-inside-b") == 0   ? "A is inside B"
+           : strcmp(relation, "b-inside-a") == 0 ? "B is inside A"
+                                                 : relation;
+}
+
 /* How far a value can be off: estimates say between what, others by how much. */
 static void say_bound(char *text, size_t size, double value, double lower, double upper,
                       bool estimated) {
@@ -66,16 +73,22 @@ static void say_bound(char *text, size_t size, double value, double lower, doubl
         snprintf(text, size, "off by at most %.2g", fmax(upper - value, value - lower));
 }
 
+/* A component of a vector, 0 where it is within the vector's error. */
+static double known(double x, double error) {
+    return fabs(x) <= error ? 0.0 : x;
+}
+
 static void tell(display *d, const query_answer *a) {
     char text[120];
     const char *unit = display_unit(d);
-    display_tell_text(d, &d->answers, "relation", a->relation);
+    display_tell_text(d, &d->answers, "relation", words_of(a->relation));
     if (a->colliding) {
         display_tell(d, &d->answers, "volume of the overlap", a->volume, NULL);
         say_bound(text, sizeof(text), a->volume, a->volume_lower, a->volume_upper, a->estimated);
         display_bound(d, &d->answers, text);
         if (!a->estimated) display_tell(d, &d->answers, "area of the overlap", a->area, NULL);
-        snprintf(text, sizeof(text), "%.6g, %.6g, %.6g", a->force.x, a->force.y, a->force.z);
+        snprintf(text, sizeof(text), "%.6g, %.6g, %.6g", known(a->force.x, a->force_error),
+                 known(a->force.y, a->force_error), known(a->force.z, a->force_error));
         display_tell_text(d, &d->answers, "force on B", text);
     } else if (!isnan(a->distance)) {
         display_tell(d, &d->answers, "distance", a->distance, unit);
@@ -93,6 +106,7 @@ static carom_status show_overlap(display *d, const display_mesh meshes[2],
     if (bodies[0].mesh != NULL && bodies[1].mesh != NULL) status = region_add(d, meshes);
     if (status != CAROM_OK) return status;
     display_add_arrow(d, "force on B", a->centroid, a->force, NULL);
+    if (!d->no_memory) d->items[d->item_count - 1]->colour = (display_colour){58, 125, 230, 255};
     display_add_arrow(d, "torque on B", a->centroid, a->torque, NULL);
     if (!d->no_memory) d->items[d->item_count - 1]->colour = (display_colour){124, 77, 170, 255};
     add_pieces(d, &a->patches);
@@ -105,7 +119,8 @@ carom_status query_show(cli *cli, const query_body bodies[2], char **paths, cons
     display_mesh meshes[2] = {{0}, {0}};
     double m[2][12];
     carom_status status = CAROM_OK;
-    snprintf(title, sizeof(title), "%.300s and %.300s: %s", paths[0], paths[1], a->relation);
+    snprintf(title, sizeof(title), "%.300s and %.300s: %s", paths[0], paths[1],
+             words_of(a->relation));
     display_begin(d, cli, title);
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
         matrix_of(&bodies[i], pose, i, m[i]);

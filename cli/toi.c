@@ -319,6 +319,7 @@ static carom_status show_impacts(display *d, char **paths, const answer *a) {
             if (item->frame_count != 0 && item->point_count != 0) at = item->frames[1][0];
             display_add_row(d, list, cells, items, at, 0.0);
         }
+        if (list != NULL) list->total = a->impacts.count;
         free(order);
     }
     for (int i = 0; i < 2; ++i) display_mesh_close(&shown[i]);

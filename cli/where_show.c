@@ -272,6 +272,7 @@ static void add_list(show *s, display_item *const *first) {
         }
         display_add_row(s->d, list, cells, items, at, radius);
     }
+    if (list != NULL) list->total = s->contact_count;
 }
 
 carom_status where_show(cli *cli, const where_def *def, display *d) {

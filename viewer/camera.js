@@ -34,7 +34,7 @@ const CORNER = { azimuth: -0.65, elevation: 0.45 }; // radians: the view to star
 
 export class Camera {
     constructor(up, size) {
-        this.frame = UP_FRAMES[up] || UP_FRAMES.y;
+        this.setUp(up);
         this.size = size;
         this.width = this.height = 1;
         this.state = {
@@ -45,6 +45,10 @@ export class Camera {
         };
         this.flight = null;
         this.flyTime = FLY_TIME;
+    }
+
+    setUp(axis) {
+        this.frame = UP_FRAMES[axis] || UP_FRAMES.y;
     }
 
     // The directions of the view in the file's coordinates: right, up, back (towards the eye).

@@ -6,7 +6,8 @@ import { css } from "./colour.js";
 import { plot } from "./plot.js";
 import { sphereAt } from "./pick.js";
 
-const SHORT = 10; // letters of an answer that fit into a third of the panel
+const SHORT = 11; // letters of an answer that fit into a third of the panel
+const SHORT_BOUND = 24; // letters of its bound, in two lines
 const COORDINATE_DIGITS = 5; // of coordinates, in sizes of the scene: quantised positions have no more
 const FEW_ROWS = 12; // lists with more get a filter
 const PAGE_ROWS = 200; // rows that are made at once
@@ -34,12 +35,13 @@ const bound = (value, unit) => (typeof value === "number" ? `± ${withUnit(value
 
 function answers(info) {
     const tiles = info.answers.map((answer) => {
-        const text = withUnit(answer.value ?? "", answer.unit);
+        const text = withUnit(answer.value ?? "", answer.unit),
+            limits = bound(answer.bound, answer.unit);
         return el(
             "div",
-            { className: text.length > SHORT ? "long" : "" },
+            { className: text.length > SHORT || limits.length > SHORT_BOUND ? "long" : "" },
             el("dt", null, String(answer.label ?? "")),
-            el("dd", null, text, el("small", null, bound(answer.bound, answer.unit))),
+            el("dd", null, text, el("small", null, limits)),
         );
     });
     return el("dl", { className: "answers" }, tiles);
@@ -156,8 +158,9 @@ function makeList(viewer, list) {
     });
     fill();
     const table = el("table", null, el("thead", null, el("tr", null, heads)), body);
+    const count = list.total > rows.length ? `the first ${number(rows.length)} of ${number(list.total)}` : number(rows.length);
     return section(
-        `${list.title ?? "List"} · ${number(rows.length)}`,
+        `${list.title ?? "List"} · ${count}`,
         true,
         rows.length > FEW_ROWS ? filter : null,
         rows.length ? el("div", { className: "scroll" }, table, more) : el("p", { className: "faint" }, "None."),
@@ -222,6 +225,16 @@ function makeParts(viewer) {
     );
 }
 
+// What a kind is here: the names of one or two things, with their colours where they have some, or the word for many.
+function layerName({ scene }, kind) {
+    const items = scene.items.filter((item) => item.kind === kind);
+    const names = [...new Set(items.map((item) => item.name))];
+    if (kind === "part" || kind === "spheres" || names.length > 2) return `${KINDS[kind] || kind}s`;
+    const swatch = ({ colour }) =>
+        colour.length === 3 ? el("i", { className: "swatch", style: { background: css(colour) } }) : null;
+    return names.flatMap((name) => [swatch(items.find((item) => item.name === name)), name]);
+}
+
 // Kinds of things that can be switched off, where there is more than one.
 function makeLayers(viewer) {
     const kinds = Object.keys(viewer.layers);
@@ -238,7 +251,7 @@ function makeLayers(viewer) {
         viewer.listen((what) => {
             if (what === "show") box.checked = viewer.layers[kind];
         });
-        return el("label", null, box, `${KINDS[kind] || kind}s`);
+        return el("label", null, box, layerName(viewer, kind));
     });
     return el(
         "div",
@@ -262,6 +275,13 @@ function makeArrows(viewer) {
 
 // ---- what is selected
 
+// A place with the digits that mean something in a scene of that size.
+export function placeText({ scene }, point) {
+    const step = 10 ** Math.floor(Math.log10(scene.size) - COORDINATE_DIGITS);
+    const place = point.map((x) => number(Number((Math.round(x / step) * step).toPrecision(12)) || 0));
+    return withUnit(place.join(", "), scene.info.unit);
+}
+
 // The numbers of what was picked, as pairs.
 export function describe(viewer, hit) {
     const { item } = hit;
@@ -280,9 +300,7 @@ export function describe(viewer, hit) {
     }
     for (const { label, value, unit: its } of item.numbers) pairs.push([String(label), withUnit(value, its)]);
     if (hit.point) {
-        const step = 10 ** Math.floor(Math.log10(viewer.scene.size) - COORDINATE_DIGITS);
-        const place = hit.point.map((x) => number(Number((Math.round(x / step) * step).toPrecision(12))));
-        pairs.push(["At", withUnit(place.join(", "), unit)]);
+        pairs.push(["At", placeText(viewer, hit.point)]);
     }
     return pairs;
 }
@@ -335,6 +353,8 @@ export function makePanel(viewer) {
     viewer.listen((what) => {
         if (what === "time") for (const figure of plots) figure.mark(viewer.scene.time);
     });
+    const up = el("span", { title: "u: another axis" });
+    viewer.listen((what) => what === "show" && (up.textContent = UP[info.up]));
     const size = viewer.scene.box.max.map((x, k) => x - viewer.scene.box.min[k]);
     return el(
         "div",
@@ -358,7 +378,7 @@ export function makePanel(viewer) {
                 ["Read from", info.inputs.map(String).join(", ")],
                 ["Size", withUnit(size.map(number).join(" × "), info.unit)],
                 ["Unit", info.unit || "none given"],
-                ["Up", UP[info.up]],
+                ["Up", up],
                 faces ? ["Faces", number(faces)] : null,
                 spheres ? ["Spheres", number(spheres)] : null,
             ]),

@@ -228,7 +228,8 @@ export function pick(scene, camera, x, y, { section = null, arrowFactor = 1, gho
         for (const item of scene.items) {
             if (item.hidden || item.ghost || item.triangles || item.kind === "spheres") continue;
             const hit = castThin(item, ray, camera, arrowFactor);
-            if (!hit || hit.t < from || hit.t > to || hit.t > limit + 4 * REACH * hit.pixel) continue;
+            if (!hit || hit.t > limit + 4 * REACH * hit.pixel) continue;
+            if (item.kind !== "arrow" && (hit.t < from || hit.t > to)) continue; // the section leaves arrows alone
             if (!line || hit.distance < line.distance) line = { item, ...hit };
         }
         best = line || best;

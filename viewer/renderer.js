@@ -46,6 +46,7 @@ const MOST_SPHERES = 150000; // while moving, divided by the error in pixels
 const ARROW_SHAFT = 2; // radius, in pixels
 const ARROW_HEAD = 6.5; // radius, in pixels
 const ARROW_HEAD_LENGTH = 17; // pixels
+const HIDDEN_ARROW = 0.6; // opacity of what of an arrow is behind something: it is the way out
 const LONGEST_ARROW = 0.22; // of the scene's size, at scale 1
 const CURVE_WIDTH = 2.5; // pixels
 const EDGE_WIDTH = 2; // pixels
@@ -209,9 +210,10 @@ class Renderer extends Store {
         return (this.programs[key] = this.programs[key] || makeProgram(this.gl, SOURCES[name], cut));
     }
 
-    use(name) {
+    // `whole`: the section plane leaves it alone.
+    use(name, whole = false) {
         const { gl, view } = this;
-        const program = this.program(name, view.plane[3] !== 1 || view.plane[0] !== 0);
+        const program = this.program(name, !whole && (view.plane[3] !== 1 || view.plane[0] !== 0));
         if (!program.places) {
             if (!gl.getProgramParameter(program.program, gl.LINK_STATUS) && !gl.isContextLost()) {
                 throw new Error(`${name}: ${gl.getProgramInfoLog(program.program)}`);
@@ -424,7 +426,7 @@ class Renderer extends Store {
     drawArrows(items, mode, ratio, factor) {
         const { gl, view } = this;
         if (!items.length) return;
-        this.use("MESH");
+        this.use("MESH", true);
         this.mode({ ...mode, smooth: true });
         gl.bindVertexArray(this.arrow);
         for (const item of items) {
@@ -656,7 +658,8 @@ class Renderer extends Store {
         this.drawArrows(arrows, { opacity: 1 }, ratio, factor);
         gl.depthMask(false);
         if (this.slow) gl.enable(gl.CULL_FACE);
-        this.drawSurfaces(ghosts, { ...mode, ghost: 1 });
+        // So many of them would hide what matters, above all on a dark ground.
+        this.drawSurfaces(ghosts, { ...mode, ghost: 1, opacity: clamp(4 / Math.sqrt(ghosts.length), 0.35, 1) });
         gl.disable(gl.CULL_FACE);
         this.drawSpheres(
             pick((item) => item.kind === "spheres" && item.ghost),
@@ -668,7 +671,7 @@ class Renderer extends Store {
         this.drawSurfaces(over, { ...mode, ghost: 0.5, opacity: faint });
         this.drawLines(lines, faint, ratio);
         this.drawPoints(points, faint, ratio);
-        this.drawArrows(arrows, { opacity: faint }, ratio, factor);
+        this.drawArrows(arrows, { opacity: clamp(4 * faint, 0.1, HIDDEN_ARROW) }, ratio, factor);
         gl.depthFunc(gl.LEQUAL);
         gl.depthMask(true);
         gl.disable(gl.BLEND);

@@ -42,7 +42,7 @@ vec3 shade(vec3 base, vec3 n, vec3 p) {
 }
 vec4 ghost(vec3 base, vec3 n, vec3 p) {
     float rim = 1.0 - abs(dot(n, eyeward(p)));
-    float a = mix(0.05 * uMode.w, 0.42, rim * rim * rim);
+    float a = mix(0.05 * uMode.w, 0.42 * min(uMode.w, 1.0), rim * rim * rim);
     return vec4(mix(base, uTint.rgb, uTint.a) * a, a);
 }
 `;

@@ -162,7 +162,7 @@ function makeScale(viewer) {
     const bar = el("i"),
         text = el("span");
     const box = el("div", { className: "scale", "aria-hidden": "true" }, text, bar);
-    const { unit, up } = viewer.scene.info;
+    const { unit } = viewer.scene.info;
     return {
         box,
         refresh: () => {
@@ -170,7 +170,7 @@ function makeScale(viewer) {
             const power = 10 ** Math.floor(Math.log10(pixel * 140));
             const length = power * [5, 2, 1].find((m) => m * power <= pixel * 140);
             bar.style.width = `${length / pixel}px`;
-            text.textContent = `${withUnit(length, unit)}${unit ? "" : " units"} · ${up.toUpperCase()} up`;
+            text.textContent = `${withUnit(length, unit || (length === 1 ? "unit" : "units"))} · ${viewer.scene.info.up.toUpperCase()} up`;
         },
     };
 }
@@ -300,6 +300,7 @@ function makeCommands(viewer, page, open, help) {
         ["f", "fit what is selected, or all", () => viewer.fit(chosen()), "fit"],
         ["0", "from a corner", () => viewer.look([-0.6, -0.8, 0.48], true), "view"],
         ...VIEWS.map(([name, ...way], i) => [String(i + 1), name, () => viewer.look(way, true)]),
+        ["u", "which axis is up", () => viewer.setUp(nextOf(["x", "y", "z"], scene.info.up))],
         ["o", "parallel or perspective", parallel, "parallel", () => camera.state.parallel],
         ["s", "flat or smooth", () => viewer.set({ smooth: !show.smooth }), "shade", () => !show.smooth],
         [

@@ -11,6 +11,7 @@ export function writeState(viewer) {
     const { target, distance, azimuth, elevation, parallel } = camera.state;
     const words = [["c", [azimuth, elevation, distance, ...target].map(digits).join(",")]];
     if (parallel) words.push(["o", "1"]);
+    if (scene.info.up !== viewer.fileUp) words.push(["up", scene.info.up]);
     if (!show.smooth) words.push(["flat", "1"]);
     if (show.edges !== "features") words.push(["edges", show.edges]);
     if (show.arrowScale !== 1) words.push(["arrows", digits(show.arrowScale)]);
@@ -44,6 +45,7 @@ export function readState(viewer, text) {
     const { scene, show } = viewer;
     const parts = (name) => new Set(numbers(words.get(name)).filter(Number.isFinite));
     show.smooth = !words.has("flat");
+    if (["x", "y", "z"].includes(words.get("up"))) viewer.setUp(words.get("up"));
     if (["none", "wire", "features"].includes(words.get("edges"))) show.edges = words.get("edges");
     if (Number(words.get("arrows")) > 0) show.arrowScale = Number(words.get("arrows"));
     if (words.has("cut")) {

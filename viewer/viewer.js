@@ -44,6 +44,7 @@ export class Viewer {
             dark: false,
             section: { on: false, axis: "x", at: 0.5, flip: false, normal: [1, 0, 0] },
         };
+        this.fileUp = scene.info.up;
         this.layers = {};
         for (const item of scene.items) this.layers[item.kind] = true;
         this.hiddenParts = new Set();
@@ -273,6 +274,13 @@ export class Viewer {
         Object.assign(section, changes);
         if (changes.axis === "v") section.normal = back;
         if (fresh && changes.flip === undefined) section.flip = dot(AXES[section.axis] || section.normal, back) < 0;
+        this.moved();
+        this.tell("show");
+    }
+
+    // Formats guess which axis is up, and people know better.
+    setUp(axis) {
+        this.camera.setUp((this.scene.info.up = axis));
         this.moved();
         this.tell("show");
     }

@@ -400,9 +400,11 @@ def test_hash(tester, path):
         v.setSection({ on: true, axis: 'v', at: 0.3 }); v.explode(0.25); v.set({ edges: 'none', smooth: false }); v.toggle(v.hiddenParts, 2);
         v.toggle(v.ghostParts, 1); v.layers.arrow = false; v.apply(); })()"""
     )
+    page.key("u")
+    check(page.run("carom.viewer.scene.info.up") == "x", "u turns the next axis up")
     page.until("location.hash.includes('explode=0.25') && location.hash.includes('off=arrow')")
     hash = page.run("location.hash")
-    what = """JSON.stringify([carom.viewer.camera.state, carom.viewer.show, carom.viewer.scene.exploded, carom.viewer.focus.row.id,
+    what = """JSON.stringify([carom.viewer.camera.state, carom.viewer.show, carom.viewer.scene.exploded, carom.viewer.focus.row.id, carom.viewer.scene.info.up, carom.viewer.camera.frame,
         carom.viewer.scene.items.map(i => [i.hidden, i.ghost])], (k, x) => typeof x === 'number' ? Number(x.toPrecision(4)) : x)"""
     state = page.run(what)
     tester.done(page, "hash")
