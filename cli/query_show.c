@@ -57,7 +57,7 @@ static void add_pieces(display *d, const carom_solid_patches *pieces) {
     }
 }
 
-/* The relation in words that need no option named A or B: which file is which stands in the title. */
+/* The relation in words; which file is A and which is B stands in the title. */
 static const char *words_of(const char *relation) {
     return strcmp(relation, "a-inside-b") == 0   ? "A is inside B"
            : strcmp(relation, "b-inside-a") == 0 ? "B is inside A"

@@ -50,6 +50,8 @@ show gas gas -n 64 --periodic --fraction 0.3 --time 2 --frames 20
 show gas_mixture gas -n 64 --mixture 0.7:0.5,0.3:0.25 --time 2 --frames 20
 show kfree kfree knot.stl
 show hulls hulls knot.stl
+show hulls_apart hulls knot.stl torus.stl --pose 5,0,0,1,0,0,0
+show hulls_meet hulls knot.stl torus.stl --pose 2,0,0,1,0,0,0
 "$carom" query knot.stl torus.stl -q -o query.png >made.txt
 [ "$(head -c 4 query.png | tail -c 3)" = PNG ] || { echo "query.png is no PNG"; bad=1; }
 "$carom" gas -n 64 --periodic --time 2 -q -o plots.svg --gr gr.svg >made.txt

@@ -276,7 +276,7 @@ function makeArrows(viewer) {
 // ---- what is selected
 
 // A place with the digits that mean something in a scene of that size.
-export function placeText({ scene }, point) {
+export function positionText({ scene }, point) {
     const step = 10 ** Math.floor(Math.log10(scene.size) - COORDINATE_DIGITS);
     const place = point.map((x) => number(Number((Math.round(x / step) * step).toPrecision(12)) || 0));
     return withUnit(place.join(", "), scene.info.unit);
@@ -300,7 +300,7 @@ export function describe(viewer, hit) {
     }
     for (const { label, value, unit: its } of item.numbers) pairs.push([String(label), withUnit(value, its)]);
     if (hit.point) {
-        pairs.push(["At", placeText(viewer, hit.point)]);
+        pairs.push(["At", positionText(viewer, hit.point)]);
     }
     return pairs;
 }

@@ -3,7 +3,7 @@
 // notes, and a button that saves the page with them. The report is the JSON in the page; rows of the scene's
 // list have the same ids. Only pages of reports hold this module.
 import { el, number, withUnit } from "./dom.js";
-import { special, section, facts, search, rowKeys, placeText } from "./panel.js";
+import { special, section, facts, search, rowKeys, positionText } from "./panel.js";
 import { dot, sub, scale, unit, norm, corners } from "./math.js";
 
 const FLIGHT = 90; // milliseconds: where many clashes are gone through, nobody wants to wait
@@ -168,7 +168,7 @@ function makeCurrent(model) {
                 known(clash.depth) ? ["Depth", `${withUnit(clash.depth, unitOf)} along ${directionText(clash.direction)}`] : null,
                 known(clash.volume) && clash.volume ? ["Volume", withUnit(clash.volume, cube(unitOf))] : null,
                 clash.relation === "close" ? ["Distance", `${withUnit(clash.distance, unitOf)}, towards ${directionText(clash.direction)}`] : null,
-                ["At", placeText(viewer, clash.point)],
+                ["At", positionText(viewer, clash.point)],
                 clash.triangle_pairs ? ["Face pairs", number(clash.triangle_pairs)] : null,
             ]),
             el("div", { className: "review" }, status, note),

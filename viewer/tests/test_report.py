@@ -98,6 +98,27 @@ CURRENT = "document.querySelector('.clash').innerText"
 ROWS = "[...document.querySelectorAll('.clashes tbody tr:not(.heading)')].map(r => r.innerText)"
 
 
+# How many pixels an arrow changes.
+ARROW_PIXELS = """(async () => {
+    const v = carom.viewer;
+    const pixels = async () => {
+        const picture = await createImageBitmap(await v.picture()), { width, height } = picture;
+        const context = new OffscreenCanvas(width, height).getContext("2d");
+        context.drawImage(picture, 0, 0);
+        return context.getImageData(0, 0, width, height).data;
+    };
+    const show = (on) => { v.layers.arrow = on; v.apply(); };
+    const before = await pixels();
+    show(false);
+    const after = await pixels();
+    show(true);
+    let count = 0;
+    for (let i = 0; i < before.length; i += 4)
+        count += Math.abs(before[i] - after[i]) + Math.abs(before[i + 2] - after[i + 2]) > 60;
+    return count;
+})()"""
+
+
 def choose(page, label, value):
     page.run(
         "(() => { const s = document.querySelector('select[aria-label=\"%s\"]'); s.value = %r;"
@@ -132,6 +153,7 @@ def test_list(tester):
         "return [s.normal.reduce((x, n, k) => x + n * r.at[k], 0) - s.offset, r.radius]; })()"
     )
     check(0 <= plane[0] <= 0.1 * plane[1] + 1e-9, "the section misses the clash: %s" % plane)
+    check(page.run(ARROW_PIXELS) > 100, "the section cuts the arrow away")
     page.key("k")
     page.until(CURRENT + ".includes('1 of 7')")
     # Each row says what is wrong, how deep, which way.
