@@ -59,16 +59,32 @@ static void tree_frontier_sweep(carom_context *context, carom_tree_overlap_searc
     }
 }
 
+void carom_tree_frontier_run_inner(carom_context *context, carom_tree_overlap_search *s) {
+    carom_tree_frontier *f = s->frontier;
+    while (f->inner.count != 0 && !f->full && !carom_tree_must_stop(&s->budget)) {
+        carom_tree_waiting pair = tree_frontier_take(f, &f->inner);
+        CAROM_CPU_CALL(context, carom_tree_open_pair)(s, &pair);
+    }
+}
+
+void carom_tree_frontier_run_leaves(carom_context *context, carom_tree_overlap_search *s) {
+    const carom_tree_frontier *f = s->frontier;
+    CAROM_ASSERT(f->inner.count == 0);
+    for (uint32_t at = 0; f->leaves.count != 0 && !carom_tree_must_stop(&s->budget);)
+        at = CAROM_CPU_CALL(context, carom_tree_open_leaves)(s, at);
+    CAROM_CPU_CALL(context, carom_tree_flush_pairs)(s);
+}
+
 void carom_tree_frontier_run(carom_context *context, carom_tree_overlap_search *s) {
     carom_tree_frontier *f = s->frontier;
     carom_tree_budget *budget = &s->budget;
+    carom_tree_frontier_run_inner(context, s);
     while (f->inner.count + f->leaves.count != 0 && !f->full && !carom_tree_must_stop(budget)) {
-        carom_tree_queue *q = f->inner.count != 0 ? &f->inner : &f->leaves;
-        if (f->inner.count == 0 && f->leaves.count <= carom_tree_visits_left(budget)) {
+        if (f->leaves.count <= carom_tree_visits_left(budget)) {
             tree_frontier_sweep(context, s);
             continue;
         }
-        carom_tree_waiting pair = tree_frontier_take(f, q);
+        carom_tree_waiting pair = tree_frontier_take(f, &f->leaves);
         CAROM_CPU_CALL(context, carom_tree_open_pair)(s, &pair);
     }
     CAROM_CPU_CALL(context, carom_tree_flush_pairs)(s);
@@ -97,7 +113,8 @@ bool carom_tree_frontier_begin(carom_context *context, carom_arena *scratch,
 /* ---- What waits ------------------------------------------------------------------------------ */
 
 /* Pairs whose force, torque and so on are computed, of those that wait when a budget ends, the
- * heaviest first: so many, and one for so many visits. They take about as long as visits do. */
+ * heaviest first: so many, and one for so many visits, unless it is late. They take about as long
+ * as visits do. */
 #define TREE_REST_PAIRS  64u
 #define TREE_REST_VISITS 2u
 
@@ -149,7 +166,7 @@ void carom_tree_frontier_add_rest(const carom_tree_overlap_search *s, carom_sphe
     const carom_tree_frontier *f = s->frontier;
     double back = 1.0 / s->posed->to_frame;
     double all = sum->volume + CAROM_MAX(f->weight, 0.0) * (back * back * back);
-    uint64_t wanted = TREE_REST_PAIRS + s->budget.visits / TREE_REST_VISITS;
+    uint64_t wanted = TREE_REST_PAIRS + (f->late ? 0 : s->budget.visits / TREE_REST_VISITS);
     wanted = tree_frontier_add_queue(s, &f->inner, wanted, sum);
     (void)tree_frontier_add_queue(s, &f->leaves, wanted, sum);
     /* Lighter pairs count as these do. */

@@ -45,6 +45,7 @@ typedef struct carom_tree_frontier {
     double weight; /* of all pairs that wait */
     uint32_t top;  /* the bucket of the heaviest weight, in half powers of two */
     bool full;     /* there is no memory, or no number, for another pair: some are missing */
+    bool late;     /* all of a budget is used up: no time is left for the pairs that wait */
 } carom_tree_frontier;
 
 /* Makes space for another pair. False: no memory. */

@@ -392,30 +392,59 @@ static void take_widest(const carom_tree_overlap_search *s, carom_packing_overla
 /* Of a time budget: for what follows the searches of an overlap, the last lenses and sums. */
 #define TREE_OVERLAP_FINISH_PART 0.0625
 
+/* What opening a pair of leaves takes in the order in which they were found, to the mean of the
+ * visits before: inner nodes are weighed as well, and pairs that are taken heaviest first are not
+ * beside those before. Measured: 0.54 to 0.67, with packings of 5,000 spheres. */
+#define TREE_LEAVES_TIME 0.65
+
+/* Whether all of a budget will be enough for the pairs that wait, if only leaves do, by the mean
+ * time of the visits since `begun`. */
+static bool tree_overlap_rest_fits(const carom_tree_overlap_search *e, double begun) {
+    const carom_tree_budget *budget = &e->budget;
+    const carom_tree_frontier *f = e->frontier;
+    if (f->inner.count != 0 || f->full || f->leaves.count > budget->most_visits - budget->visits)
+        return false;
+    if (!(budget->deadline < HUGE_VAL) || budget->visits == 0) return true;
+    double now = carom_time_seconds(), each = (now - begun) / (double)budget->visits;
+    return now + TREE_LEAVES_TIME * each * (double)f->leaves.count <= budget->deadline;
+}
+
+/* Completes the estimate with all of a budget, in the fastest order. */
+static void tree_overlap_complete(carom_context *context, carom_tree_overlap_search *e) {
+    e->budget.stopped = false;
+    if (e->budget.deadline < HUGE_VAL) e->budget.look_at = 0; /* the deadline is another one */
+    carom_tree_frontier_run_leaves(context, e);
+    e->frontier->late = e->budget.stopped;
+}
+
 /* Runs the search for an estimate, up to a part of the budget; and beyond it, up to all, where that
- * is enough to complete it. */
+ * is enough to complete it. That is asked once only leaves wait, which are nine of ten pairs, so
+ * that they are not opened heaviest first for nothing; and once more at the end of that part. */
 static void tree_overlap_run_frontier(carom_context *context, carom_tree_overlap_search *e,
                                       double kept) {
     carom_tree_budget *budget = &e->budget;
-    const carom_tree_frontier *f = e->frontier;
-    double deadline = budget->deadline;
-    bool timed = deadline < HUGE_VAL;
+    bool timed = budget->deadline < HUGE_VAL;
     double begun = timed ? carom_time_seconds() : 0.0;
-    uint64_t most = budget->most_visits;
-    if (timed) budget->deadline -= kept * (deadline - begun);
-    if (most < UINT64_MAX) budget->most_visits -= (uint64_t)(kept * (double)most);
-    carom_tree_frontier_run(context, e);
-    bool stopped = budget->stopped;
-    budget->deadline = deadline;
-    budget->most_visits = most;
-    if (!stopped || f->inner.count != 0 || f->leaves.count > most - budget->visits) return;
-    if (timed) {
-        double now = carom_time_seconds(), each = (now - begun) / (double)budget->visits;
-        if (now + each * (double)f->leaves.count > deadline) return;
-        budget->look_at = 0; /* the deadline is another one */
+    carom_tree_budget part = *budget, whole = *budget;
+    if (timed) part.deadline -= kept * (whole.deadline - begun);
+    if (whole.most_visits < UINT64_MAX)
+        part.most_visits -= (uint64_t)(kept * (double)whole.most_visits);
+    budget->deadline = part.deadline;
+    budget->most_visits = part.most_visits;
+    carom_tree_frontier_run_inner(context, e);
+    for (int asked = 0; asked < 2; ++asked) {
+        budget->deadline = whole.deadline;
+        budget->most_visits = whole.most_visits;
+        if (tree_overlap_rest_fits(e, begun)) {
+            tree_overlap_complete(context, e);
+            return;
+        }
+        budget->deadline = part.deadline;
+        budget->most_visits = part.most_visits;
+        if (asked == 0) carom_tree_frontier_run(context, e);
     }
-    budget->stopped = false;
-    carom_tree_frontier_run(context, e);
+    budget->deadline = whole.deadline;
+    budget->most_visits = whole.most_visits;
 }
 
 /* Finds the estimate, without bounds. It is partial where the budget ended it. False: no memory. */

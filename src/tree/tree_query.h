@@ -42,7 +42,15 @@ carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double
 bool carom_tree_frontier_begin(carom_context *context, carom_arena *scratch,
                                carom_tree_overlap_search *search, carom_tree_frontier *frontier);
 
-/* Opens pairs until none waits or the budget is used up; may be called again with more of that. */
+/* Opens pairs that are not both leaves until none of them waits or the budget is used up. */
+void carom_tree_frontier_run_inner(carom_context *context, carom_tree_overlap_search *search);
+
+/* Opens all other pairs, in the order in which they were found, until none waits or the budget is
+ * used up: the fastest way where it is enough for all. */
+void carom_tree_frontier_run_leaves(carom_context *context, carom_tree_overlap_search *search);
+
+/* Opens pairs, the heaviest first, until none waits or the budget is used up; may be called again
+ * with more of that. */
 void carom_tree_frontier_run(carom_context *context, carom_tree_overlap_search *search);
 
 /* Adds what the pairs that wait are, about, to the sums of those that were opened. */
