@@ -403,12 +403,9 @@ static carom_robot_gap gap_exactly(const carom_robot *robot, carom_robot_worker 
         measure_pair(robot, w, pair, &gap);
     }
     if (gap.a == CAROM_NONE) return gap;
-    double most = 0.0; /* the largest error of a pair that was ruled out by the value */
+    double most = 0.0; /* the largest error of a pair that may have been ruled out by the value */
     for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
         double error;
-        if (has_floats &&
-            (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane] > gap.distance.upper)
-            continue;
         carom_robot_pair_error(robot, w->poses, pair, &error);
         most = CAROM_MAX(error, most);
     }

@@ -323,9 +323,10 @@ static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_bl
     robot_point other = b != NULL ? point_at(block, lane, b->first) : point_of(o->ball);
     float radii = radius_of(plan, a->first) + (b != NULL ? radius_of(plan, b->first) : o->ball[3]);
     carom_f32v rough = gap_of(squared_between(middle, other), radii);
-    if (o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE) return rough;
-    if (carom_lanes_of(rough <= most) == 0) return rough;
+    bool is_tree = o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE;
+    if (!is_tree && carom_lanes_of(rough <= most) == 0) return rough;
     place_body(plan, block, lane, p.a);
+    if (is_tree) return rough; /* its spheres are compared with the tree later */
     if (b != NULL) place_body(plan, block, lane, p.b);
     carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
     for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
