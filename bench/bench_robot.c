@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Robots: random configurations of the arm of scenes/arm.h, on one thread: covers alone and exactly,
- * alone and among 20 boxes, clearance, and motions of 0.1 rad per joint. The exact verdicts are
- * compared with clearance: a free configuration has a distance above 0, a colliding one has none. */
+/* Robots: random configurations of the arm of scenes/arm.h, on one thread: covers alone and
+ * exactly, alone and among 20 boxes, clearance, and motions of 0.1 rad per joint. The exact
+ * verdicts are compared with clearance: a free configuration has a distance above 0, a colliding
+ * one has none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +58,8 @@ static void compare(bench *bench, player *p, const char *world) {
         open += p->results[i].verdict == CAROM_ROBOT_VERDICT_OPEN ? 1 : 0;
     (void)run_check(&exact);
     for (uint64_t i = 0; i < p->count; ++i) ++stages[p->results[i].stage];
-    bench_note(bench, "%s: covers leave %.1f %% open; exact: %.1f %% by covers, %.1f %% by inner balls",
+    bench_note(bench,
+               "%s: covers leave %.1f %% open; exact: %.1f %% by covers, %.1f %% by inner balls",
                job, 100.0 * (double)open / (double)p->count,
                100.0 * (double)stages[CAROM_ROBOT_STAGE_COVERS] / (double)p->count,
                100.0 * (double)stages[CAROM_ROBOT_STAGE_INNER] / (double)p->count);
@@ -97,8 +99,8 @@ static void run(bench *bench) {
     p.from = from;
     p.to = to;
     if (ready) compare(bench, &p, "alone");
-    if (ready && carom_robot_add_objects(p.context, p.robot, arm.objects, SCENE_ARM_OBJECTS, NULL) ==
-                     CAROM_OK)
+    if (ready && carom_robot_add_objects(p.context, p.robot, arm.objects, SCENE_ARM_OBJECTS,
+                                         NULL) == CAROM_OK)
         compare(bench, &p, "20 boxes");
     carom_robot_destroy(p.robot);
     carom_context_destroy(p.context);

@@ -22,8 +22,7 @@ static carom_status add_cover(display *d, const carom_robot *robot, const carom_
         item->colour = link % 2 == 0 ? (display_colour){66, 133, 190, 255}
                                      : (display_colour){219, 137, 60, 255};
         for (uint64_t i = 0; i < balls.count; ++i)
-            display_add_sphere(d, item,
-                               carom_pose_apply_value(&poses[link], &balls.data[i].centre),
+            display_add_sphere(d, item, carom_pose_apply_value(&poses[link], &balls.data[i].centre),
                                balls.data[i].radius);
     }
     carom_robot_balls_free(&balls);
@@ -56,7 +55,8 @@ static carom_status count_all(carom_context *context, const carom_robot *robot, 
     carom_status status = q == NULL || results == NULL ? CAROM_NO_MEMORY : CAROM_OK;
     if (status == CAROM_OK) status = carom_robot_get_limits(robot, lower, upper);
     for (uint64_t i = 0; i < values && status == CAROM_OK; ++i)
-        q[i] = carom_random_between(&random, lower[i % SCENE_ARM_JOINTS], upper[i % SCENE_ARM_JOINTS]);
+        q[i] =
+            carom_random_between(&random, lower[i % SCENE_ARM_JOINTS], upper[i % SCENE_ARM_JOINTS]);
     double start = carom_time_seconds();
     if (status == CAROM_OK)
         status = carom_robot_check(context, robot, q, DEMO_CONFIGURATIONS, NULL, results);
@@ -99,8 +99,8 @@ static carom_status run(demo *demo) {
              DEMO_CONFIGURATIONS, (unsigned long long)c.verdicts[CAROM_ROBOT_VERDICT_FREE],
              100.0 * (double)c.covers / DEMO_CONFIGURATIONS);
     snprintf(demo->result, sizeof(demo->result),
-             "%u configurations of an arm among 20 boxes, exactly, in %.1f ms",
-             DEMO_CONFIGURATIONS, 1e3 * c.seconds);
+             "%u configurations of an arm among 20 boxes, exactly, in %.1f ms", DEMO_CONFIGURATIONS,
+             1e3 * c.seconds);
     carom_robot_destroy(robot);
     display_free(&d);
     return status;
@@ -111,7 +111,8 @@ const demo_part demo_robot = {
     "robot",
     "free configurations of a robot",
     "Which joint configurations of a robot are free of collisions?",
-    "Spheres that are proved to contain the links decide most, many configurations at a time; faces "
+    "Spheres that are proved to contain the links decide most, many configurations at a time; "
+    "faces "
     "decide the rest exactly. Free is proved, the rounding of the kinematics included.",
     NULL,
     "carom robot robot.urdf --sample 1000 -o verdicts.csv",

@@ -57,10 +57,12 @@ static const arg_option robot_options[] = {
 };
 
 static const char robot_details[] =
-    "Says of each configuration whether the robot of a URDF file is free or colliding, with itself\n"
+    "Says of each configuration whether the robot of a URDF file is free or colliding, with "
+    "itself\n"
     "and with the meshes of --world, and which two collide. First spheres that contain the links "
     "are\n"
-    "compared, then balls inside of them, then the faces of what is left, exactly. Free is proved,\n"
+    "compared, then balls inside of them, then the faces of what is left, exactly. Free is "
+    "proved,\n"
     "the rounding of the kinematics included. A configuration has one value per joint that moves "
     "and\n"
     "mimics none, in the order of the file, in radians and metres. Links that a joint connects, "
@@ -184,8 +186,8 @@ static carom_status add_world(job *job) {
         carom_mesh *mesh = NULL;
         carom_mesh_view view;
         carom_robot_shape shape = {.mesh = &view};
-        status = meshes_load(job->cli, job->options->world.values[i], CAROM_MESH_FORMAT_GUESS, false,
-                             &mesh);
+        status = meshes_load(job->cli, job->options->world.values[i], CAROM_MESH_FORMAT_GUESS,
+                             false, &mesh);
         if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
         if (status == CAROM_OK)
             status = carom_robot_add_objects(job->cli->context, job->robot, &shape, 1, NULL);
@@ -297,7 +299,8 @@ static int sample(job *job) {
     bool fits = limits != NULL;
     if (fits) (void)carom_robot_get_limits(job->robot, limits, limits + dof);
     for (uint64_t i = 0; i < job->options->sample * dof && fits; ++i)
-        fits = push_value(job, carom_random_between(&random, limits[i % dof], limits[dof + i % dof]));
+        fits =
+            push_value(job, carom_random_between(&random, limits[i % dof], limits[dof + i % dof]));
     job->count = job->options->sample;
     free(limits);
     return fits ? CLI_OK : cli_fail_with(job->cli, CAROM_NO_MEMORY, "no memory for --sample");
@@ -319,7 +322,8 @@ static carom_status robot_query(job *job) {
         if (both == NULL || job->moved == NULL) status = CAROM_NO_MEMORY;
         for (uint64_t i = 0; i < job->count * 2 * dof && status == CAROM_OK; ++i) {
             uint64_t line = i / (2 * dof), at = i % (2 * dof);
-            both[at < dof ? line * dof + at : (job->count + line) * dof + at - dof] = job->values[i];
+            both[at < dof ? line * dof + at : (job->count + line) * dof + at - dof] =
+                job->values[i];
         }
         start = carom_time_seconds();
         if (status == CAROM_OK)
@@ -337,8 +341,8 @@ static carom_status robot_query(job *job) {
     status = carom_robot_check(context, job->robot, job->values, job->count, &query, job->results);
     job->seconds = carom_time_seconds() - start;
     if (status == CAROM_OK && o->clearance)
-        status = carom_robot_clearance(context, job->robot, job->values, job->count, &query,
-                                       job->gaps);
+        status =
+            carom_robot_clearance(context, job->robot, job->values, job->count, &query, job->gaps);
     for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i) {
         ++job->verdicts[job->results[i].verdict];
         ++job->stages[job->results[i].stage];
@@ -356,7 +360,7 @@ static void put_body(const job *job, uint32_t body, bool is_object) {
 
 static void robot_write(job *job) {
     FILE *f = job->out.file;
-    fputs(job->moved != NULL ? "index,verdict,a,b,free_until,contact\n"
+    fputs(job->moved != NULL  ? "index,verdict,a,b,free_until,contact\n"
           : job->gaps != NULL ? "index,verdict,a,b,stage,lower,upper\n"
                               : "index,verdict,a,b,stage\n",
           f);

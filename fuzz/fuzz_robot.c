@@ -77,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     robots_make(seed, &m);
     FUZZ_CHECK(carom_context_create(&def, &context) == CAROM_OK);
     FUZZ_CHECK(carom_robot_create(context, &m.def, &robot) == CAROM_OK);
-    FUZZ_CHECK(carom_robot_add_objects(context, robot, m.objects, m.object_count, NULL) == CAROM_OK);
+    FUZZ_CHECK(carom_robot_add_objects(context, robot, m.objects, m.object_count, NULL) ==
+               CAROM_OK);
     FUZZ_CHECK_VALID(carom_robot_validate(robot));
     robot_oracle_create(&m.def, m.objects, m.object_count, &m.open, &oracle);
     for (int step = 0; step < MOST_STEPS && (step == 0 || bytes.left != 0); ++step) {

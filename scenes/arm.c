@@ -11,19 +11,19 @@ void scene_arm_make(scene_arm *arm) {
     static const double lengths[SCENE_ARM_JOINTS + 1] = {0.20, 0.15, 0.30, 0.12,
                                                          0.28, 0.10, 0.08, 0.12};
     /* Half a side along x and y of a ring of ten boxes, eighths of a turn written out. */
-    static const double ring[10][2] = {{1.0, 0.0},   {0.81, 0.59},  {0.31, 0.95},  {-0.31, 0.95},
-                                       {-0.81, 0.59}, {-1.0, 0.0},   {-0.81, -0.59}, {-0.31, -0.95},
+    static const double ring[10][2] = {{1.0, 0.0},    {0.81, 0.59}, {0.31, 0.95},   {-0.31, 0.95},
+                                       {-0.81, 0.59}, {-1.0, 0.0},  {-0.81, -0.59}, {-0.31, -0.95},
                                        {0.31, -0.95}, {0.81, -0.59}};
     memset(arm, 0, sizeof(*arm));
     for (uint32_t i = 0; i <= SCENE_ARM_JOINTS; ++i) {
         double half = 0.5 * lengths[i];
         bool is_box = i == 0 || i == SCENE_ARM_JOINTS;
-        arm->shapes[i] = (carom_robot_shape){
-            .kind = is_box ? CAROM_ROBOT_SHAPE_KIND_BOX : CAROM_ROBOT_SHAPE_KIND_CYLINDER,
-            .pose = {{1.0, 0.0, 0.0, 0.0}, {0.0, 0.0, half}},
-            .half = {0.09, 0.05, half},
-            .radius = 0.06 - 0.004 * i,
-            .half_height = half};
+        arm->shapes[i] = (carom_robot_shape){.kind = is_box ? CAROM_ROBOT_SHAPE_KIND_BOX
+                                                            : CAROM_ROBOT_SHAPE_KIND_CYLINDER,
+                                             .pose = {{1.0, 0.0, 0.0, 0.0}, {0.0, 0.0, half}},
+                                             .half = {0.09, 0.05, half},
+                                             .radius = 0.06 - 0.004 * i,
+                                             .half_height = half};
         arm->links[i] = (carom_robot_link){names[i], &arm->shapes[i], 1};
         if (i == 0) continue;
         bool about_z = i % 2 == 1;

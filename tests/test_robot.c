@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Robots are free, or collide, as their definition says: against an oracle with kinematics in long
- * doubles and all faces, for configurations, clearance and motions; the same bytes for any number of
- * threads and any instruction set; the same after any history of changes. */
+ * doubles and all faces, for configurations, clearance and motions; the same bytes for any number
+ * of threads and any instruction set; the same after any history of changes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,8 @@ static void compare(const robots_case *m, uint64_t seed, uint64_t counts[4]) {
                 assert_int_equal(covers[i].verdict, r->verdict);
             ++counts[r->stage];
             if (which == 1) continue;
-            if (!(gaps[i].distance.lower <= (double)(d + 1e-15L) && gaps[i].distance.upper >= (double)(d - 1e-15L)))
+            if (!(gaps[i].distance.lower <= (double)(d + 1e-15L) &&
+                  gaps[i].distance.upper >= (double)(d - 1e-15L)))
                 fail_msg("seed %llu, configuration %d: distance %.17Lg is not in %.17g to %.17g",
                          (unsigned long long)seed, i, d, gaps[i].distance.lower,
                          gaps[i].distance.upper);
@@ -200,15 +201,16 @@ static void changes_are_those_of_a_new_robot(void **state) {
                                               &other.objects[0], &body));
         assert_int_equal(body, m.def.link_count);
         assert_valid(carom_robot_validate(changed));
-        assert_ok(context, carom_robot_set_object_allowed(
-                               context, changed, &(carom_pair){body, ids[0]}, 1, true));
+        assert_ok(context, carom_robot_set_object_allowed(context, changed,
+                                                          &(carom_pair){body, ids[0]}, 1, true));
         assert_ok(context,
                   carom_robot_set_allowed(context, changed, &(carom_pair){0, body}, 1, true));
         assert_valid(carom_robot_validate(changed));
         assert_ok(context, carom_robot_detach(context, changed, body));
         for (uint32_t i = 0; i < other.object_count; ++i)
             assert_ok(context, carom_robot_remove_object(context, changed, ids[i]));
-        assert_ok(context, carom_robot_add_objects(context, changed, m.objects, m.object_count, ids));
+        assert_ok(context,
+                  carom_robot_add_objects(context, changed, m.objects, m.object_count, ids));
         assert_ok(context, carom_robot_set_object(context, changed, ids[0], &other.objects[0]));
         assert_ok(context, carom_robot_set_object(context, changed, ids[0], &m.objects[0]));
         assert_valid(carom_robot_validate(changed));
@@ -229,8 +231,9 @@ static void attached_shapes_move_with_their_link(void **state) {
     const carom_robot_shape base = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX, .half = {0.1, 0.1, 0.1}};
     const carom_robot_shape tool = {
         .kind = CAROM_ROBOT_SHAPE_KIND_SPHERE, .pose = {{0}, {1.0, 0.0, 0.0}}, .radius = 0.2};
-    const carom_robot_shape wall = {
-        .kind = CAROM_ROBOT_SHAPE_KIND_BOX, .pose = {{0}, {0.0, 1.25, 0.0}}, .half = {0.5, 0.1, 0.5}};
+    const carom_robot_shape wall = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX,
+                                    .pose = {{0}, {0.0, 1.25, 0.0}},
+                                    .half = {0.5, 0.1, 0.5}};
     const carom_robot_link links[2] = {{"base", &base, 1}, {"arm", NULL, 0}};
     const carom_robot_joint joint = {.kind = CAROM_ROBOT_JOINT_KIND_REVOLUTE,
                                      .parent = 0,
@@ -273,7 +276,8 @@ static void bad_robots_are_refused(void **state) {
     carom_robot *robot = NULL;
     joints[1].parent = 2;
     joints[1].child = 1;
-    assert_fails(context, carom_robot_create(context, &def, &robot), CAROM_BAD_INPUT, "child of two");
+    assert_fails(context, carom_robot_create(context, &def, &robot), CAROM_BAD_INPUT,
+                 "child of two");
     joints[0].parent = 2;
     joints[1] = (carom_robot_joint){.parent = 1, .child = 2};
     assert_fails(context, carom_robot_create(context, &def, &robot), CAROM_BAD_INPUT, "ancestor");
@@ -287,14 +291,16 @@ static void bad_robots_are_refused(void **state) {
     assert_fails(context, carom_robot_create(context, &def, &robot), CAROM_BAD_INPUT, "limits");
     joints[0].lower = -1.0;
     def.joint_count = 1;
-    assert_fails(context, carom_robot_create(context, &def, &robot), CAROM_BAD_INPUT, "need 2 joints");
+    assert_fails(context, carom_robot_create(context, &def, &robot), CAROM_BAD_INPUT,
+                 "need 2 joints");
     def.joint_count = 2;
     assert_ok(context, carom_robot_create(context, &def, &robot));
     const double q = NAN;
     carom_robot_result r;
     assert_fails(context, carom_robot_check(context, robot, &q, 1, NULL, &r), CAROM_BAD_INPUT,
                  "finite");
-    assert_fails(context, carom_robot_remove_object(context, robot, 0), CAROM_BAD_INPUT, "object 0");
+    assert_fails(context, carom_robot_remove_object(context, robot, 0), CAROM_BAD_INPUT,
+                 "object 0");
     assert_fails(context, carom_robot_detach(context, robot, 1), CAROM_BAD_INPUT, "is a link");
     carom_robot_destroy(robot);
 }

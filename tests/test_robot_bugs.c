@@ -39,7 +39,8 @@ static void names(void **state) {
     BUG_VOID(carom_robot_shape_kind_from_name, name, NULL, &a_shape_kind);
     BUG_VOID(carom_robot_shape_kind_from_name, kind, "mesh", NULL);
     for (int i = 0; i < CAROM_ROBOT_SHAPE_KIND_COUNT; ++i) {
-        assert_true(carom_robot_shape_kind_from_name(carom_robot_shape_kind_name((carom_robot_shape_kind)i), &a_shape_kind));
+        assert_true(carom_robot_shape_kind_from_name(
+            carom_robot_shape_kind_name((carom_robot_shape_kind)i), &a_shape_kind));
         assert_int_equal(a_shape_kind, i);
     }
     carom_robot_joint_kind a_joint_kind = (carom_robot_joint_kind)0;
@@ -48,7 +49,8 @@ static void names(void **state) {
     BUG_VOID(carom_robot_joint_kind_from_name, name, NULL, &a_joint_kind);
     BUG_VOID(carom_robot_joint_kind_from_name, kind, "fixed", NULL);
     for (int i = 0; i < CAROM_ROBOT_JOINT_KIND_COUNT; ++i) {
-        assert_true(carom_robot_joint_kind_from_name(carom_robot_joint_kind_name((carom_robot_joint_kind)i), &a_joint_kind));
+        assert_true(carom_robot_joint_kind_from_name(
+            carom_robot_joint_kind_name((carom_robot_joint_kind)i), &a_joint_kind));
         assert_int_equal(a_joint_kind, i);
     }
     carom_robot_verdict a_verdict = (carom_robot_verdict)0;
@@ -57,7 +59,8 @@ static void names(void **state) {
     BUG_VOID(carom_robot_verdict_from_name, name, NULL, &a_verdict);
     BUG_VOID(carom_robot_verdict_from_name, verdict, "free", NULL);
     for (int i = 0; i < CAROM_ROBOT_VERDICT_COUNT; ++i) {
-        assert_true(carom_robot_verdict_from_name(carom_robot_verdict_name((carom_robot_verdict)i), &a_verdict));
+        assert_true(carom_robot_verdict_from_name(carom_robot_verdict_name((carom_robot_verdict)i),
+                                                  &a_verdict));
         assert_int_equal(a_verdict, i);
     }
     carom_robot_stage a_stage = (carom_robot_stage)0;
@@ -66,7 +69,8 @@ static void names(void **state) {
     BUG_VOID(carom_robot_stage_from_name, name, NULL, &a_stage);
     BUG_VOID(carom_robot_stage_from_name, stage, "covers", NULL);
     for (int i = 0; i < CAROM_ROBOT_STAGE_COUNT; ++i) {
-        assert_true(carom_robot_stage_from_name(carom_robot_stage_name((carom_robot_stage)i), &a_stage));
+        assert_true(
+            carom_robot_stage_from_name(carom_robot_stage_name((carom_robot_stage)i), &a_stage));
         assert_int_equal(a_stage, i);
     }
 }
@@ -190,8 +194,10 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),    cmocka_unit_test(preparing),
-        cmocka_unit_test(changing), cmocka_unit_test(querying),
+        cmocka_unit_test(names),
+        cmocka_unit_test(preparing),
+        cmocka_unit_test(changing),
+        cmocka_unit_test(querying),
         cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("robot_bugs", tests, set_up, tear_down);

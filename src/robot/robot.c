@@ -15,11 +15,11 @@
 #include "base/progress.h"
 #include "geom/length.h"
 
-#define DEFAULT_SPHERES 64u /* of all covers */
-#define DEFAULT_INNER   8u  /* per body */
-#define MOST_SPHERES    (UINT64_C(1) << 20)
-#define MOST_INNER      1024u
-#define WHOSE_SIZE      128u /* bytes of "link NAME" in messages */
+#define DEFAULT_SPHERES    64u /* of all covers */
+#define DEFAULT_INNER      8u  /* per body */
+#define ROBOT_MOST_SPHERES (UINT64_C(1) << 20)
+#define ROBOT_MOST_INNER   1024u
+#define WHOSE_SIZE         128u /* bytes of "link NAME" in messages */
 
 CAROM_ENUM_NAMES(carom_robot_shape_kind, CAROM_ROBOT_SHAPE_KIND_COUNT, "mesh", "box", "sphere",
                  "capsule", "cylinder", "balls");
@@ -163,7 +163,7 @@ static carom_status set_joints(carom_context *context, const carom_robot_def *de
 
 /* ---- Allowed pairs --------------------------------------------------------------------------- */
 
-static void sift(uint64_t *w, uint64_t at, uint64_t count) {
+static void robot_sift(uint64_t *w, uint64_t at, uint64_t count) {
     for (uint64_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && w[child + 1] > w[child]) ++child;
         if (w[at] >= w[child]) return;
@@ -175,12 +175,12 @@ static void sift(uint64_t *w, uint64_t at, uint64_t count) {
 
 static void sort_words(carom_robot_words *words) {
     uint64_t *w = words->data, count = words->count, kept = 0;
-    for (uint64_t i = count / 2; i-- > 0;) sift(w, i, count);
+    for (uint64_t i = count / 2; i-- > 0;) robot_sift(w, i, count);
     for (uint64_t end = count; end > 1; --end) {
         uint64_t largest = w[0];
         w[0] = w[end - 1];
         w[end - 1] = largest;
-        sift(w, 0, end - 1);
+        robot_sift(w, 0, end - 1);
     }
     for (uint64_t i = 0; i < count; ++i)
         if (i == 0 || w[i] != w[i - 1]) w[kept++] = w[i];
@@ -217,7 +217,7 @@ static carom_status changed_words(carom_context *context, const carom_allocator 
     return CAROM_OK;
 }
 
-static uint64_t key_of(uint32_t a, uint32_t b) {
+static uint64_t robot_key_of(uint32_t a, uint32_t b) {
     return a < b ? carom_robot_key(a, b) : carom_robot_key(b, a);
 }
 
@@ -232,14 +232,14 @@ static carom_status allow_first(carom_context *context, const carom_robot_def *d
             return carom_fail(context, CAROM_BAD_INPUT,
                               "allowed pair %llu is of links %u and %u: there are %u links",
                               (unsigned long long)i, p.a, p.b, def->link_count);
-        w->data[w->count++] = key_of(p.a, p.b);
+        w->data[w->count++] = robot_key_of(p.a, p.b);
     }
     for (uint32_t i = 0; i < def->link_count && !def->test_adjacent; ++i) {
         uint32_t above = robot->links[i].parent;
         if (def->links[i].shape_count == 0) continue;
         while (above != CAROM_NONE && def->links[above].shape_count == 0)
             above = robot->links[above].parent;
-        if (above != CAROM_NONE) w->data[w->count++] = key_of(i, above);
+        if (above != CAROM_NONE) w->data[w->count++] = robot_key_of(i, above);
     }
     sort_words(w);
     return CAROM_OK;
@@ -375,10 +375,10 @@ carom_status carom_robot_create(carom_context *context, const carom_robot_def *d
     if (def->link_count > CAROM_ROBOT_MOST_BODIES)
         return carom_fail(context, CAROM_TOO_LARGE, "the robot has %u links, more than %u",
                           def->link_count, CAROM_ROBOT_MOST_BODIES);
-    if (def->spheres > MOST_SPHERES || def->inner > MOST_INNER)
+    if (def->spheres > ROBOT_MOST_SPHERES || def->inner > ROBOT_MOST_INNER)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "more than 2^20 spheres of covers, or more than %u inner balls per link",
-                          MOST_INNER);
+                          ROBOT_MOST_INNER);
     carom_robot *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a robot");
     *made = (carom_robot){.allocator = context->allocator};
@@ -527,7 +527,8 @@ carom_status carom_robot_list_inner(carom_context *context, const carom_robot *r
 
 /* ---- Changes: objects ------------------------------------------------------------------------ */
 
-static carom_status reserve_objects(carom_context *context, carom_robot *robot, uint64_t needed) {
+static carom_status robot_reserve_objects(carom_context *context, carom_robot *robot,
+                                          uint64_t needed) {
     if (needed > CAROM_ROBOT_MOST_BODIES)
         return carom_fail(context, CAROM_TOO_LARGE, "more than %u objects",
                           CAROM_ROBOT_MOST_BODIES);
@@ -553,7 +554,7 @@ static carom_status make_object(carom_context *context, carom_robot *robot,
 static carom_status add_objects(carom_context *context, carom_robot *robot,
                                 const carom_robot_shape *shapes, uint32_t count, uint32_t *taken) {
     uint32_t old_count = robot->object_count, next = 0, made = 0;
-    carom_status status = reserve_objects(context, robot, (uint64_t)old_count + count);
+    carom_status status = robot_reserve_objects(context, robot, (uint64_t)old_count + count);
     for (; made < count && status == CAROM_OK; ++made) {
         while (next < robot->object_count && robot->objects[next].live) ++next;
         if (next == robot->object_count)
@@ -651,12 +652,12 @@ static carom_status reserve_body(carom_context *context, carom_robot *robot, uin
 static carom_status allow_like(carom_context *context, const carom_robot *robot, uint32_t link,
                                uint32_t body, carom_robot_words *made) {
     carom_robot_words keys = {0};
-    bool fits = carom_robot_words_push(&keys, &robot->allocator, key_of(link, body));
+    bool fits = carom_robot_words_push(&keys, &robot->allocator, robot_key_of(link, body));
     for (uint64_t i = 0; i < robot->allowed.count && fits; ++i) {
         uint32_t a = (uint32_t)(robot->allowed.data[i] >> 32), b = (uint32_t)robot->allowed.data[i];
         if (a == link || b == link)
-            fits =
-                carom_robot_words_push(&keys, &robot->allocator, key_of(a == link ? b : a, body));
+            fits = carom_robot_words_push(&keys, &robot->allocator,
+                                          robot_key_of(a == link ? b : a, body));
     }
     carom_status status = fits ? changed_words(context, &robot->allocator, &robot->allowed,
                                                keys.data, keys.count, true, made)
@@ -756,8 +757,8 @@ static carom_status set_allowed(carom_context *context, carom_robot *robot, cons
         if (status == CAROM_OK)
             status = objects ? check_object(context, robot, pairs[i].b)
                              : check_body(context, robot, pairs[i].b);
-        keys[i] =
-            objects ? carom_robot_key(pairs[i].a, pairs[i].b) : key_of(pairs[i].a, pairs[i].b);
+        keys[i] = objects ? carom_robot_key(pairs[i].a, pairs[i].b)
+                          : robot_key_of(pairs[i].a, pairs[i].b);
     }
     if (status == CAROM_OK)
         status = set_words(context, robot, objects ? &robot->allowed_objects : &robot->allowed,

@@ -18,7 +18,8 @@
 #include "robot/robot_cpu.h"
 #include "robot/robot_tree.h"
 
-/* The largest coordinate and the largest joint value: squares of distances stay finite in floats. */
+/* The largest coordinate and the largest joint value: squares of distances stay finite in floats.
+ * */
 #define CAROM_ROBOT_MOST 0x1p40
 
 /* The most pairs that are tested. */
@@ -159,7 +160,7 @@ typedef struct carom_robot_pose {
 void carom_robot_link_set_joint(carom_robot_node_link *link, const carom_robot_joint *joint);
 
 /* Frames of all links in a configuration. */
-void carom_robot_place_links(const carom_robot *robot, const double *q, carom_robot_pose *poses);
+void carom_robot_pose_links(const carom_robot *robot, const double *q, carom_robot_pose *poses);
 
 /* R^T (x - t). */
 carom_frame carom_robot_frame_inverse(const carom_frame *f);

@@ -42,7 +42,7 @@ static carom_status mesh_reserve(carom_context *context, const carom_allocator *
     return carom_fail_memory(context, vertices * sizeof(*m->positions), "the shape of a body");
 }
 
-static carom_mesh_view view_of(const part_mesh *m) {
+static carom_mesh_view robot_view_of(const part_mesh *m) {
     return (carom_mesh_view){.positions = m->positions,
                              .vertex_count = m->vertex_count,
                              .corners = m->corners,
@@ -139,7 +139,7 @@ static carom_status mesh_of_view(carom_context *context, const carom_allocator *
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-static uint32_t find_root(uint32_t *parent, uint32_t i) {
+static uint32_t robot_find_root(uint32_t *parent, uint32_t i) {
     while (parent[i] != i) {
         parent[i] = parent[parent[i]];
         i = parent[i];
@@ -162,14 +162,14 @@ static carom_status make_points(carom_context *context, const carom_allocator *a
         }
         for (uint64_t t = 0; t < m->triangle_count; ++t)
             for (int k = 1; k < 3; ++k) {
-                uint32_t a = find_root(parent, m->corners[3 * t]);
-                uint32_t b = find_root(parent, m->corners[3 * t + (uint64_t)k]);
+                uint32_t a = robot_find_root(parent, m->corners[3 * t]);
+                uint32_t b = robot_find_root(parent, m->corners[3 * t + (uint64_t)k]);
                 parent[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
             }
         /* The root of a set is its lowest vertex; vertices without faces are sets that no corner
          * names. */
         for (uint64_t t = 0; t < 3 * (uint64_t)m->triangle_count; ++t) {
-            uint32_t root = find_root(parent, m->corners[t]);
+            uint32_t root = robot_find_root(parent, m->corners[t]);
             if (m->corners[t] == root) balls[root].radius = -1.0;
         }
         for (uint32_t i = 0; i < m->vertex_count; ++i)
@@ -196,8 +196,8 @@ static carom_status make_trees(carom_context *context, const carom_allocator *al
     return status;
 }
 
-static carom_status check_size(carom_context *context, double value, const char *what,
-                               const char *whose) {
+static carom_status robot_check_size(carom_context *context, double value, const char *what,
+                                     const char *whose) {
     if (value >= 0.0 && value <= CAROM_ROBOT_MOST) return CAROM_OK;
     return carom_fail(context, CAROM_BAD_INPUT,
                       "%s: the %s is %g: it must be from 0 to 2^40 in the unit of lengths", whose,
@@ -212,11 +212,11 @@ static carom_status check_shape(carom_context *context, const carom_robot_shape 
         if (!(fabs(numbers[i]) <= CAROM_ROBOT_MOST))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "%s: the pose of a shape is not finite, or beyond 2^40", whose);
-    CAROM_TRY(check_size(context, s->radius, "radius of a shape", whose));
-    CAROM_TRY(check_size(context, s->half_height, "half height of a shape", whose));
-    CAROM_TRY(check_size(context, s->half.x, "half side of a box", whose));
-    CAROM_TRY(check_size(context, s->half.y, "half side of a box", whose));
-    return check_size(context, s->half.z, "half side of a box", whose);
+    CAROM_TRY(robot_check_size(context, s->radius, "radius of a shape", whose));
+    CAROM_TRY(robot_check_size(context, s->half_height, "half height of a shape", whose));
+    CAROM_TRY(robot_check_size(context, s->half.x, "half side of a box", whose));
+    CAROM_TRY(robot_check_size(context, s->half.y, "half side of a box", whose));
+    return robot_check_size(context, s->half.z, "half side of a box", whose);
 }
 
 static carom_status make_balls(carom_context *context, const carom_allocator *allocator,
@@ -233,7 +233,7 @@ static carom_status make_balls(carom_context *context, const carom_allocator *al
     carom_status status = CAROM_OK;
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
         balls[i] = (carom_ball){carom_frame_apply(frame, from[i].centre), from[i].radius};
-        status = check_size(context, from[i].radius, "radius of a ball", whose);
+        status = robot_check_size(context, from[i].radius, "radius of a ball", whose);
         if (status == CAROM_OK && !(carom_vec_largest(balls[i].centre) <= CAROM_ROBOT_MOST))
             status =
                 carom_fail(context, CAROM_BAD_INPUT, "%s: ball %llu is not finite, or beyond 2^40",
@@ -246,9 +246,9 @@ static carom_status make_balls(carom_context *context, const carom_allocator *al
     return status;
 }
 
-static carom_status make_mesh(carom_context *context, const carom_allocator *allocator,
-                              const carom_robot_shape *shape, part_mesh *m,
-                              carom_robot_part *part) {
+static carom_status robot_make_mesh(carom_context *context, const carom_allocator *allocator,
+                                    const carom_robot_shape *shape, part_mesh *m,
+                                    carom_robot_part *part) {
     part->sign = 1;
     part->closed = true;
     switch (shape->kind) {
@@ -279,7 +279,7 @@ carom_status carom_robot_part_make(carom_context *context, const carom_allocator
     if (shape->kind == CAROM_ROBOT_SHAPE_KIND_SPHERE || shape->kind == CAROM_ROBOT_SHAPE_KIND_BALLS)
         return make_balls(context, allocator, shape, &frame, whose, part);
     part_mesh m = {0};
-    carom_status status = make_mesh(context, allocator, shape, &m, part);
+    carom_status status = robot_make_mesh(context, allocator, shape, &m, part);
     if (status != CAROM_OK) status = carom_fail_in(context, status, "%s", whose);
     for (uint32_t i = 0; i < m.vertex_count && status == CAROM_OK; ++i) {
         m.positions[i] = carom_frame_apply(&frame, m.positions[i]);
@@ -501,8 +501,8 @@ static carom_status fill_faces(carom_context *context, const carom_allocator *al
 }
 
 /* Balls inside of a capsule or of balls: those themselves. */
-static bool fill_round(const carom_allocator *allocator, const carom_robot_part *part,
-                       uint64_t inner, robot_ball_list *list) {
+static bool robot_fill_round(const carom_allocator *allocator, const carom_robot_part *part,
+                             uint64_t inner, robot_ball_list *list) {
     const carom_robot_tree *t = &part->tree;
     if (t->triangles == NULL) {
         for (uint32_t i = 0; i < t->item_count && i < inner; ++i) {
@@ -532,12 +532,12 @@ static carom_status cover_part(carom_context *context, const carom_allocator *al
             is_capsule
                 ? cover_capsule(context, allocator, &part->tree, spheres, cover, &body->overhang)
                 : cover_balls(context, allocator, &part->tree, spheres, cover, &body->overhang));
-        return fill_round(allocator, part, inner, balls)
+        return robot_fill_round(allocator, part, inner, balls)
                    ? CAROM_OK
                    : carom_fail_memory(context, 0, "balls inside of a body");
     }
     carom_status status = mesh_of_tree(context, allocator, &part->tree, &m);
-    carom_mesh_view view = view_of(&m);
+    carom_mesh_view view = robot_view_of(&m);
     if (status == CAROM_OK)
         status = cover_faces(context, allocator, part, &view, spheres, body, cover);
     if (status == CAROM_OK && part->closed)

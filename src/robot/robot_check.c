@@ -35,14 +35,14 @@ bool carom_robot_worker_begin(void *user, void *state, uint32_t worker) {
     w->block.frames =
         CAROM_ARENA_TAKE(arena, float, 12 * lanes * (plan->joint_count + UINT64_C(1)));
     w->block.at = CAROM_ARENA_TAKE(arena, float, 3 * lanes * (plan->sphere_count + UINT64_C(1)));
-    w->block.placed = CAROM_ARENA_TAKE(arena, uint8_t, plan->body_count);
+    w->block.posed = CAROM_ARENA_TAKE(arena, uint8_t, plan->body_count);
     /* The narrowest vectors have four lanes: a pair has up to four entries. */
     w->block.entry_pair = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
     w->block.entry_lanes = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
     w->block.q = w->q;
     w->block.half_time = w->half_time;
     bool fits = w->q != NULL && w->one != NULL && w->poses != NULL && w->block.frames != NULL &&
-                w->block.at != NULL && w->block.placed != NULL && w->block.entry_pair != NULL &&
+                w->block.at != NULL && w->block.posed != NULL && w->block.entry_pair != NULL &&
                 w->block.entry_lanes != NULL;
     if (call->gaps != NULL) {
         w->block.gap = CAROM_ARENA_TAKE(arena, float, lanes *pairs);
@@ -209,14 +209,14 @@ static carom_robot_result result_of(const carom_robot *robot, carom_robot_verdic
 }
 
 /* All pairs, where nothing is computed in floats. */
-static carom_robot_result decide_exactly(const carom_robot_call *call, carom_robot_worker *w,
-                                         const double *q) {
+static carom_robot_result robot_decide_exactly(const carom_robot_call *call, carom_robot_worker *w,
+                                               const double *q) {
     const carom_robot *robot = call->robot;
     if (call->query.covers_only)
         return robot->plan.pair_count == 0
                    ? result_of(robot, CAROM_ROBOT_VERDICT_FREE, CAROM_ROBOT_STAGE_COVERS, 0)
                    : result_of(robot, CAROM_ROBOT_VERDICT_OPEN, CAROM_ROBOT_STAGE_COVERS, 0);
-    carom_robot_place_links(robot, q, w->poses);
+    carom_robot_pose_links(robot, q, w->poses);
     for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair)
         if (carom_robot_pair_collides(robot, w->poses, pair, call->query.margin))
             return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_EXACT, pair);
@@ -228,8 +228,8 @@ static carom_robot_result decide_lane(const carom_robot_call *call, carom_robot_
     const carom_robot *robot = call->robot;
     const carom_robot_block *block = &w->block;
     uint32_t bit = UINT32_C(1) << lane;
-    bool placed = false;
-    if ((w->beyond & bit) != 0) return decide_exactly(call, w, q);
+    bool posed = false;
+    if ((w->beyond & bit) != 0) return robot_decide_exactly(call, w, q);
     if ((block->hit & bit) != 0)
         return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_INNER,
                          block->hit_pair[lane]);
@@ -238,13 +238,13 @@ static carom_robot_result decide_lane(const carom_robot_call *call, carom_robot_
         uint32_t pair = block->entry_pair[e];
         if (call->query.covers_only)
             return result_of(robot, CAROM_ROBOT_VERDICT_OPEN, CAROM_ROBOT_STAGE_INNER, pair);
-        if (!placed) carom_robot_place_links(robot, q, w->poses);
-        placed = true;
+        if (!posed) carom_robot_pose_links(robot, q, w->poses);
+        posed = true;
         if (carom_robot_pair_collides(robot, w->poses, pair, call->query.margin))
             return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_EXACT, pair);
     }
     return result_of(robot, CAROM_ROBOT_VERDICT_FREE,
-                     placed ? CAROM_ROBOT_STAGE_EXACT : CAROM_ROBOT_STAGE_COVERS, 0);
+                     posed ? CAROM_ROBOT_STAGE_EXACT : CAROM_ROBOT_STAGE_COVERS, 0);
 }
 
 static carom_status check_range(void *argument, carom_range range) {
@@ -387,7 +387,7 @@ static carom_robot_gap gap_exactly(const carom_robot *robot, carom_robot_worker 
     carom_robot_gap gap = no_gap();
     uint32_t nearest = CAROM_NONE;
     float least = HUGE_VALF;
-    carom_robot_place_links(robot, q, w->poses);
+    carom_robot_pose_links(robot, q, w->poses);
     for (uint32_t pair = 0; pair < robot->plan.pair_count && has_floats; ++pair) {
         float rough = w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
         if (rough >= least) continue;
@@ -472,13 +472,13 @@ carom_status carom_robot_poses(carom_context *context, const carom_robot *robot,
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, NULL));
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);
-    carom_robot_pose *placed = CAROM_ARENA_TAKE(arena, carom_robot_pose, robot->link_count);
+    carom_robot_pose *posed = CAROM_ARENA_TAKE(arena, carom_robot_pose, robot->link_count);
     carom_status status =
-        placed == NULL ? carom_fail_memory(context, 0, "poses of links") : CAROM_OK;
+        posed == NULL ? carom_fail_memory(context, 0, "poses of links") : CAROM_OK;
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
-        carom_robot_place_links(robot, configurations + i * robot->dof, placed);
+        carom_robot_pose_links(robot, configurations + i * robot->dof, posed);
         for (uint32_t k = 0; k < robot->link_count && status == CAROM_OK; ++k) {
-            const carom_frame *f = &placed[k].frame;
+            const carom_frame *f = &posed[k].frame;
             const double matrix[12] = {f->r[0], f->r[1], f->r[2], f->t.x,  f->r[3], f->r[4],
                                        f->r[5], f->t.y,  f->r[6], f->r[7], f->r[8], f->t.z};
             status = carom_pose_from_matrix(context, matrix, &poses[i * robot->link_count + k]);
@@ -501,7 +501,7 @@ static carom_status sample_range(void *argument, carom_range range) {
         if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
         for (uint32_t k = 0; k < robot->dof; ++k)
             w->one[k] = carom_random_between(&random, robot->lower[k], robot->upper[k]);
-        carom_robot_place_links(robot, w->one, w->poses);
+        carom_robot_pose_links(robot, w->one, w->poses);
         for (uint32_t pair = 0; pair < robot->plan.self_count; ++pair)
             if (carom_robot_pair_collides(robot, w->poses, pair, 0.0))
                 atomic_fetch_add(&call->counts[pair], 1);

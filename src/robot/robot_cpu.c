@@ -85,8 +85,8 @@ static void frames_of(const carom_robot_plan *plan, const carom_robot_block *blo
 }
 
 /* Moves spheres [first, end) of a frame. */
-static void place(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
-                  uint32_t frame, uint32_t first, uint32_t end) {
+static void pose_spheres(const carom_robot_plan *plan, const carom_robot_block *block,
+                         uint32_t lane, uint32_t frame, uint32_t first, uint32_t end) {
     carom_f32v p[12];
     for (uint32_t i = 0; i < 12; ++i) p[i] = carom_f32v_load(LANE(block->frames, 12 * frame + i));
     for (uint32_t s = first; s < end; ++s) {
@@ -98,20 +98,21 @@ static void place(const carom_robot_plan *plan, const carom_robot_block *block, 
     }
 }
 
-static void place_body(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
-                       uint32_t body) {
+static void pose_body(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
+                      uint32_t body) {
     const carom_robot_plan_body *b = &plan->bodies[body];
-    if (block->placed[body] != 0) return;
-    block->placed[body] = 1;
-    place(plan, block, lane, b->frame, b->first + 1,
-          b->first + 1 + b->cover_count + b->inner_count + b->point_count);
+    if (block->posed[body] != 0) return;
+    block->posed[body] = 1;
+    pose_spheres(plan, block, lane, b->frame, b->first + 1,
+                 b->first + 1 + b->cover_count + b->inner_count + b->point_count);
 }
 
 typedef struct robot_point {
     carom_f32v x, y, z;
 } robot_point;
 
-CAROM_SIMD robot_point point_at(const carom_robot_block *block, uint32_t lane, uint32_t sphere) {
+CAROM_SIMD robot_point robot_point_at(const carom_robot_block *block, uint32_t lane,
+                                      uint32_t sphere) {
     return (robot_point){carom_f32v_load(LANE(block->at, 3 * sphere)),
                          carom_f32v_load(LANE(block->at, 3 * sphere + 1)),
                          carom_f32v_load(LANE(block->at, 3 * sphere + 2))};
@@ -144,14 +145,14 @@ static carom_lanes covers_near(const carom_robot_plan *plan, const carom_robot_b
                                const carom_robot_plan_body *b, carom_f32v extra,
                                carom_lanes wanted) {
     carom_lanes near = 0;
-    robot_point middle = point_at(block, lane, b->first);
+    robot_point middle = robot_point_at(block, lane, b->first);
     carom_f32v with_b = extra + radius_of(plan, b->first);
     for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
-        robot_point p = point_at(block, lane, i);
+        robot_point p = robot_point_at(block, lane, i);
         float r = radius_of(plan, i);
         if ((lanes_near(squared_between(p, middle), with_b + r) & wanted & ~near) == 0) continue;
         for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j) {
-            near |= lanes_near(squared_between(p, point_at(block, lane, j)),
+            near |= lanes_near(squared_between(p, robot_point_at(block, lane, j)),
                                extra + (r + radius_of(plan, j)));
             if ((wanted & ~near) == 0) return wanted;
         }
@@ -165,10 +166,10 @@ static carom_lanes inners_overlap(const carom_robot_plan *plan, const carom_robo
     carom_lanes hit = 0;
     uint32_t first_a = a->first + 1 + a->cover_count, first_b = b->first + 1 + b->cover_count;
     for (uint32_t i = first_a; i < first_a + a->inner_count; ++i) {
-        robot_point p = point_at(block, lane, i);
+        robot_point p = robot_point_at(block, lane, i);
         for (uint32_t j = first_b; j < first_b + b->inner_count; ++j)
             hit |= lanes_inside(
-                squared_between(p, point_at(block, lane, j)),
+                squared_between(p, robot_point_at(block, lane, j)),
                 carom_f32v_splat((radius_of(plan, i) + radius_of(plan, j)) + block->inner_margin));
         if ((wanted & ~hit) == 0) break;
     }
@@ -191,7 +192,7 @@ CAROM_SIMD carom_f32v squared_to_box(const carom_robot_plan_object *o, robot_poi
     return (u * u + v * v) + w * w;
 }
 
-CAROM_SIMD robot_point point_of(const float *c) {
+CAROM_SIMD robot_point robot_point_of(const float *c) {
     return (robot_point){carom_f32v_splat(c[0]), carom_f32v_splat(c[1]), carom_f32v_splat(c[2])};
 }
 
@@ -200,10 +201,11 @@ CAROM_SIMD carom_lanes sphere_near(const carom_robot_plan_object *o, robot_point
                                    carom_f32v reach, bool bounding) {
     carom_lanes near = 0;
     if (o->kind == CAROM_ROBOT_PLAN_BOX) return lanes_near(squared_to_box(o, p, o->half), reach);
-    if (bounding) return lanes_near(squared_between(p, point_of(o->ball)), reach + o->ball[3]);
+    if (bounding)
+        return lanes_near(squared_between(p, robot_point_of(o->ball)), reach + o->ball[3]);
     for (uint32_t i = 0; i < o->count; ++i)
-        near |=
-            lanes_near(squared_between(p, point_of(o->balls + 5 * i)), reach + o->balls[5 * i + 3]);
+        near |= lanes_near(squared_between(p, robot_point_of(o->balls + 5 * i)),
+                           reach + o->balls[5 * i + 3]);
     return near;
 }
 
@@ -214,7 +216,7 @@ static carom_lanes object_near(const carom_robot_plan *plan, const carom_robot_b
     carom_lanes near = 0;
     if (o->kind == CAROM_ROBOT_PLAN_TREE) return wanted;
     for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
-        near |= sphere_near(o, point_at(block, lane, i), extra + radius_of(plan, i), false);
+        near |= sphere_near(o, robot_point_at(block, lane, i), extra + radius_of(plan, i), false);
         if ((wanted & ~near) == 0) break;
     }
     return near & wanted;
@@ -227,14 +229,14 @@ static carom_lanes object_overlaps(const carom_robot_plan *plan, const carom_rob
     if (o->kind == CAROM_ROBOT_PLAN_TREE) return 0;
     uint32_t first = a->first + 1 + a->cover_count;
     for (uint32_t i = first; i < first + a->inner_count; ++i) {
-        robot_point p = point_at(block, lane, i);
+        robot_point p = robot_point_at(block, lane, i);
         float reach = radius_of(plan, i) + block->inner_margin;
         if (o->kind == CAROM_ROBOT_PLAN_BOX) {
             if (o->inner[0] >= 0.0f)
                 hit |= lanes_inside(squared_to_box(o, p, o->inner), carom_f32v_splat(reach));
         } else {
             for (uint32_t k = 0; k < o->count; ++k)
-                hit |= lanes_inside(squared_between(p, point_of(o->balls + 5 * k)),
+                hit |= lanes_inside(squared_between(p, robot_point_of(o->balls + 5 * k)),
                                     carom_f32v_splat(reach + o->balls[5 * k + 4]));
         }
         if ((wanted & ~hit) == 0) break;
@@ -248,8 +250,8 @@ static void begin_lanes(const carom_robot_plan *plan, carom_robot_block *block, 
     frames_of(plan, block, lane);
     for (uint32_t i = 0; i < plan->body_count; ++i) {
         const carom_robot_plan_body *b = &plan->bodies[i];
-        block->placed[i] = 0;
-        if (b->live) place(plan, block, lane, b->frame, b->first, b->first + 1);
+        block->posed[i] = 0;
+        if (b->live) pose_spheres(plan, block, lane, b->frame, b->first, b->first + 1);
     }
 }
 
@@ -262,22 +264,22 @@ static carom_lanes test_pair(const carom_robot_plan *plan, const carom_robot_blo
     carom_f32v extra = carom_f32v_splat(block->margin);
     if (block->speed != NULL)
         extra += carom_f32v_load(block->half_time + lane) * block->speed[pair];
-    robot_point middle = point_at(block, lane, a->first);
+    robot_point middle = robot_point_at(block, lane, a->first);
     float radius = radius_of(plan, a->first);
     if (pair < plan->self_count) {
         const carom_robot_plan_body *b = &plan->bodies[p.b];
-        wanted &= lanes_near(squared_between(middle, point_at(block, lane, b->first)),
+        wanted &= lanes_near(squared_between(middle, robot_point_at(block, lane, b->first)),
                              extra + (radius + radius_of(plan, b->first)));
         if (wanted == 0) return 0;
-        place_body(plan, block, lane, p.a);
-        place_body(plan, block, lane, p.b);
+        pose_body(plan, block, lane, p.a);
+        pose_body(plan, block, lane, p.b);
         wanted = covers_near(plan, block, lane, a, b, extra, wanted);
         *hit = wanted != 0 ? inners_overlap(plan, block, lane, a, b, wanted) : 0;
     } else {
         const carom_robot_plan_object *o = &plan->objects[p.b];
         wanted &= sphere_near(o, middle, extra + radius, true);
         if (wanted == 0) return 0;
-        place_body(plan, block, lane, p.a);
+        pose_body(plan, block, lane, p.a);
         wanted = object_near(plan, block, lane, a, o, extra, wanted);
         *hit = wanted != 0 ? object_overlaps(plan, block, lane, a, o, wanted) : 0;
     }
@@ -319,29 +321,31 @@ static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_bl
     const carom_robot_plan_body *a = &plan->bodies[p.a];
     const carom_robot_plan_body *b = pair < plan->self_count ? &plan->bodies[p.b] : NULL;
     const carom_robot_plan_object *o = b == NULL ? &plan->objects[p.b] : NULL;
-    robot_point middle = point_at(block, lane, a->first);
-    robot_point other = b != NULL ? point_at(block, lane, b->first) : point_of(o->ball);
+    robot_point middle = robot_point_at(block, lane, a->first);
+    robot_point other = b != NULL ? robot_point_at(block, lane, b->first) : robot_point_of(o->ball);
     float radii = radius_of(plan, a->first) + (b != NULL ? radius_of(plan, b->first) : o->ball[3]);
     carom_f32v rough = gap_of(squared_between(middle, other), radii);
     bool is_tree = o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE;
     if (!is_tree && carom_lanes_of(rough <= most) == 0) return rough;
-    place_body(plan, block, lane, p.a);
+    pose_body(plan, block, lane, p.a);
     if (is_tree) return rough; /* its spheres are compared with the tree later */
-    if (b != NULL) place_body(plan, block, lane, p.b);
+    if (b != NULL) pose_body(plan, block, lane, p.b);
     carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
     for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
-        robot_point at = point_at(block, lane, i);
+        robot_point at = robot_point_at(block, lane, i);
         float r = radius_of(plan, i);
         if (b != NULL) {
             for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j)
-                gap = carom_f32v_min(gap, gap_of(squared_between(at, point_at(block, lane, j)),
-                                                 r + radius_of(plan, j)));
+                gap =
+                    carom_f32v_min(gap, gap_of(squared_between(at, robot_point_at(block, lane, j)),
+                                               r + radius_of(plan, j)));
         } else if (o->kind == CAROM_ROBOT_PLAN_BOX) {
             gap = carom_f32v_min(gap, gap_of(squared_to_box(o, at, o->half), r));
         } else {
             for (uint32_t k = 0; k < o->count; ++k)
-                gap = carom_f32v_min(gap, gap_of(squared_between(at, point_of(o->balls + 5 * k)),
-                                                 r + o->balls[5 * k + 3]));
+                gap = carom_f32v_min(gap,
+                                     gap_of(squared_between(at, robot_point_of(o->balls + 5 * k)),
+                                            r + o->balls[5 * k + 3]));
         }
     }
     return carom_f32v_max(gap, rough);

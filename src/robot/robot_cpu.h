@@ -87,7 +87,7 @@ typedef struct carom_robot_block {
     const float *speed;     /* of motions: that of each pair; NULL: configurations stand still */
     float *frames;          /* 12 rows per frame: the matrix by rows, the translation */
     float *at;              /* 3 rows per sphere */
-    uint8_t *placed;        /* of each body: its spheres are in `at` */
+    uint8_t *posed;         /* of each body: its spheres are in `at` */
 
     uint32_t entry_count; /* pairs that are undecided, in order within each lane */
     uint32_t *entry_pair, *entry_lanes;

@@ -7,9 +7,9 @@
  *   e = turn_a D + turn_b |x| + shift_a + shift_b + 64 2^-53 (D + |x|),   D = |t_a| + |t_b| + |x|
  *
  * (carom_robot_error_of has the same for objects, which do not move). Faces are compared exactly
- * with margin + 2 e: no pair that is as near as the margin in real numbers is missed. Where no faces
- * are so near, each component of one lies on one side of the other's faces, and so does its point
- * after rounding, which moves it by less than e: a winding number decides. */
+ * with margin + 2 e: no pair that is as near as the margin in real numbers is missed. Where no
+ * faces are so near, each component of one lies on one side of the other's faces, and so does its
+ * point after rounding, which moves it by less than e: a winding number decides. */
 #include "robot/robot.h"
 
 /* The two bodies of a pair. */

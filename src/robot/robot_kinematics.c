@@ -8,11 +8,11 @@
  *
  * Rounding, with unit e = 2^-53. Elements of a computed Ro are off by at most 30 e, those of u by 4
  * e, so those of A, B and C by at most 75 e (three products of a row and a column of length 1, so
- * sums of magnitudes are at most sqrt(3)). With sines to 0.52 units, products and sums, each element
- * of the joint's rotation is off by at most 222 e, and the norm of the error matrix, at most the
- * root of the sum of nine squares, by 666 e: CAROM_ROBOT_TURN64 has 1024 e. A product of two
- * rotations adds at most 4 e per element, 12 e in norm; a moved vector at most 4 e of the lengths.
- * Then, with the norms of true rotations being 1,
+ * sums of magnitudes are at most sqrt(3)). With sines to 0.52 units, products and sums, each
+ * element of the joint's rotation is off by at most 222 e, and the norm of the error matrix, at
+ * most the root of the sum of nine squares, by 666 e: CAROM_ROBOT_TURN64 has 1024 e. A product of
+ * two rotations adds at most 4 e per element, 12 e in norm; a moved vector at most 4 e of the
+ * lengths. Then, with the norms of true rotations being 1,
  *
  *   |R' - R|  <=  |Rp' - Rp| |M'| + |Rp| |M' - M| + 12 e
  *   |t' - t|  <=  |tp' - tp| + |Rp' - Rp| |o'| + |Rp| |o' - o| + 4 e (sqrt(3) |o| + |t|)
@@ -72,7 +72,7 @@ void carom_robot_link_set_joint(carom_robot_node_link *link, const carom_robot_j
     matrix_times(origin.r, rest, link->c);
 }
 
-void carom_robot_place_links(const carom_robot *robot, const double *q, carom_robot_pose *poses) {
+void carom_robot_pose_links(const carom_robot *robot, const double *q, carom_robot_pose *poses) {
     for (uint32_t i = 0; i < robot->link_count; ++i) {
         uint32_t index = robot->order[i];
         const carom_robot_node_link *link = &robot->links[index];

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Straight motions, proved free by bounds of how far bodies move (conservative advancement: Mirtich,
- * "Impulse-based Dynamic Simulation of Rigid Body Systems", 1996; Schwarzer, Saha and Latombe,
- * "Adaptive Dynamic Collision Checking for Single and Multiple Articulated Robots", 2005).
+/* Straight motions, proved free by bounds of how far bodies move (conservative advancement:
+ * Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems", 1996; Schwarzer, Saha and
+ * Latombe, "Adaptive Dynamic Collision Checking for Single and Multiple Articulated Robots", 2005).
  *
  * While joint values change by d per unit of time, a point of a body moves no faster than the sum,
- * over the joints above it, of |d| times its greatest distance from the joint's axis: lengths of all
- * links between, and its own distance from its link's origin. Of a pair only joints between the two
- * count. An interval of half length h about t is free for a pair if the two are farther apart at t
- * than margin + speed h. Sixteen intervals are tested at a time, one per lane, with radii enlarged by
- * speed h. One that covers do not decide is halved; once bodies move by less than covers reach out,
- * the exact distance decides, and what it proves around t is taken off the interval. */
+ * over the joints above it, of |d| times its greatest distance from the joint's axis: lengths of
+ * all links between, and its own distance from its link's origin. Of a pair only joints between the
+ * two count. An interval of half length h about t is free for a pair if the two are farther apart
+ * at t than margin + speed h. Sixteen intervals are tested at a time, one per lane, with radii
+ * enlarged by speed h. One that covers do not decide is halved; once bodies move by less than
+ * covers reach out, the exact distance decides, and what it proves around t is taken off the
+ * interval. */
 #include "geom/box.h"
 #include "geom/length.h"
 #include "robot/robot.h"
@@ -111,7 +112,7 @@ static void cut_at(motion_state *m, double time, uint32_t pair) {
     m->pair = pair;
 }
 
-static void push(motion_state *m, double low, double high) {
+static void motion_push(motion_state *m, double low, double high) {
     CAROM_ASSERT(low <= high);
     if (m->count == MOTION_INTERVALS) { /* never: cut_at is right all the same */
         cut_at(m, low, 0);
@@ -133,7 +134,7 @@ static void collide(motion_state *m, motion_interval v, double middle, uint32_t 
         return;
     }
     cut_at(m, middle, pair);
-    push(m, v.low, middle);
+    motion_push(m, v.low, middle);
 }
 
 /* The pairs of a lane by exact distances: what is proved free about the middle is taken off. */
@@ -146,7 +147,7 @@ static void advance(motion_state *m, uint32_t lane, motion_interval v, double mi
     bool beyond = (m->w->beyond >> lane & 1) != 0;
     uint32_t count = beyond ? robot->plan.pair_count : block->entry_count;
     carom_robot_worker_get(robot, m->w, lane, m->w->one);
-    carom_robot_place_links(robot, m->w->one, m->w->poses);
+    carom_robot_pose_links(robot, m->w->one, m->w->poses);
     for (uint32_t e = 0; e < count; ++e) {
         if (!beyond && (block->entry_lanes[e] >> lane & 1) == 0) continue;
         uint32_t pair = beyond ? e : block->entry_pair[e];
@@ -180,11 +181,11 @@ static void advance(motion_state *m, uint32_t lane, motion_interval v, double mi
         cut_at(m, v.low, closest);
         return;
     }
-    if (middle + safe < v.high) push(m, middle + safe, v.high);
-    if (v.low < middle - safe) push(m, v.low, middle - safe);
+    if (middle + safe < v.high) motion_push(m, middle + safe, v.high);
+    if (v.low < middle - safe) motion_push(m, v.low, middle - safe);
 }
 
-static void refine(motion_state *m, uint32_t lane, motion_interval v) {
+static void motion_refine(motion_state *m, uint32_t lane, motion_interval v) {
     const carom_robot_block *block = &m->w->block;
     double middle = 0.5 * (v.low + v.high), half = 0.5 * (v.high - v.low);
     bool beyond = (m->w->beyond >> lane & 1) != 0;
@@ -206,8 +207,8 @@ static void refine(motion_state *m, uint32_t lane, motion_interval v) {
     } else if (beyond || moved <= m->step) {
         advance(m, lane, v, middle);
     } else {
-        push(m, middle, v.high);
-        push(m, v.low, middle);
+        motion_push(m, middle, v.high);
+        motion_push(m, v.low, middle);
     }
 }
 
@@ -227,7 +228,7 @@ static void sort_from(motion_state *m, uint32_t first) {
 }
 
 /* Tests the earliest intervals, at most a block of them. */
-static void round_of(motion_state *m) {
+static void motion_round(motion_state *m) {
     const carom_robot *robot = m->call->robot;
     motion_interval taken[CAROM_ROBOT_BLOCK];
     uint32_t count = 0;
@@ -247,7 +248,7 @@ static void round_of(motion_state *m) {
     m->w->block.speed = m->w->speed;
     carom_robot_worker_run(&call, m->w);
     for (uint32_t lane = 0; lane < count; ++lane)
-        if (taken[lane].low < m->cut) refine(m, lane, taken[lane]);
+        if (taken[lane].low < m->cut) motion_refine(m, lane, taken[lane]);
     sort_from(m, before);
 }
 
@@ -260,8 +261,8 @@ static carom_robot_motion_result test_motion(motion_state *m) {
     m->cut = m->contact = HUGE_VAL;
     m->pair = 0;
     for (uint32_t i = CAROM_ROBOT_BLOCK; i-- > 0;)
-        push(m, i / (double)CAROM_ROBOT_BLOCK, (i + 1) / (double)CAROM_ROBOT_BLOCK);
-    while (m->count > 0) round_of(m);
+        motion_push(m, i / (double)CAROM_ROBOT_BLOCK, (i + 1) / (double)CAROM_ROBOT_BLOCK);
+    while (m->count > 0) motion_round(m);
     if (m->cut == HUGE_VAL) return r;
     bool collides = m->contact < HUGE_VAL;
     r.verdict = collides ? CAROM_ROBOT_VERDICT_COLLIDING : CAROM_ROBOT_VERDICT_OPEN;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The plan: kinematics, spheres and pairs in floats, for the loops (robot_cpu.h).
  *
- * Links that fixed joints connect share a frame. A sphere has its radius enlarged by what its centre
- * may be off, in real numbers: by the frame's rounding (carom_robot_error_of), by that of its place
- * in the frame, and by rounding the centre to floats. An inner ball's is diminished by the same. */
+ * Links that fixed joints connect share a frame. A sphere has its radius enlarged by what its
+ * centre may be off, in real numbers: by the frame's rounding (carom_robot_error_of), by that of
+ * its place in the frame, and by rounding the centre to floats. An inner ball's is diminished by
+ * the same. */
 #include <string.h>
 
 #include "geom/box.h"
@@ -124,8 +125,8 @@ static void plan_joints(carom_robot *robot, carom_robot_plan_joint *joints, uint
 
 typedef enum sphere_use { SPHERE_OUTER, SPHERE_INNER, SPHERE_POINT } sphere_use;
 
-static void put_sphere(const carom_robot_node_link *link, const carom_ball *ball, sphere_use use,
-                       float *to) {
+static void robot_put_sphere(const carom_robot_node_link *link, const carom_ball *ball,
+                             sphere_use use, float *to) {
     carom_vec3 c = carom_frame_apply(&link->in_frame, ball->centre);
     double far = carom_length(c);
     double error =
@@ -174,12 +175,12 @@ static void plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies,
         bodies[i].live = true;
         bodies[i].frame = link->frame;
         bodies[i].cover_count = body->cover_count;
-        put_sphere(link, &around, SPHERE_OUTER, spheres + 4 * (uint64_t)next++);
+        robot_put_sphere(link, &around, SPHERE_OUTER, spheres + 4 * (uint64_t)next++);
         for (uint32_t k = 0; k < body->cover_count; ++k)
-            put_sphere(link, &body->cover[k], SPHERE_OUTER, spheres + 4 * (uint64_t)next++);
+            robot_put_sphere(link, &body->cover[k], SPHERE_OUTER, spheres + 4 * (uint64_t)next++);
         for (uint32_t k = 0; k < body->inner_count; ++k) {
             float *to = spheres + 4 * (uint64_t)next;
-            put_sphere(link, &body->inner[k], SPHERE_INNER, to);
+            robot_put_sphere(link, &body->inner[k], SPHERE_INNER, to);
             if (!(to[3] > 0.0f)) continue; /* smaller than the rounding */
             ++bodies[i].inner_count;
             ++next;
@@ -188,7 +189,8 @@ static void plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies,
             const carom_robot_tree *points = carom_robot_part_points(&body->parts[p]);
             bodies[i].point_count += points->item_count;
             for (uint32_t k = 0; k < points->item_count; ++k)
-                put_sphere(link, &points->balls[k], SPHERE_POINT, spheres + 4 * (uint64_t)next++);
+                robot_put_sphere(link, &points->balls[k], SPHERE_POINT,
+                                 spheres + 4 * (uint64_t)next++);
         }
     }
 }
@@ -244,7 +246,8 @@ static void plan_objects(const carom_robot *robot, carom_robot_plan_object *obje
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
 /* Lists the pairs, or counts them where pairs is NULL. */
-static uint64_t list_pairs(const carom_robot *robot, carom_robot_plan_pair *pairs, uint64_t *self) {
+static uint64_t robot_list_pairs(const carom_robot *robot, carom_robot_plan_pair *pairs,
+                                 uint64_t *self) {
     uint64_t count = 0;
     for (uint32_t a = 0; a < robot->body_count; ++a) {
         const carom_robot_body *body = &robot->bodies[a];
@@ -311,7 +314,7 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
         return carom_fail_memory(context, robot->link_count * sizeof(*joints), "joints");
     }
     plan_joints(robot, joints, &joint_count, limits);
-    uint64_t pair_count = list_pairs(robot, NULL, &self);
+    uint64_t pair_count = robot_list_pairs(robot, NULL, &self);
     uint64_t bytes = (robot->dof + UINT64_C(1)) * sizeof(*limits) +
                      (robot->link_count + UINT64_C(1)) * sizeof(*joints) +
                      robot->body_count * sizeof(*bodies) + robot->object_count * sizeof(*objects) +
@@ -332,7 +335,7 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
     }
     plan_bodies(robot, bodies, spheres);
     plan_objects(robot, objects, balls);
-    (void)list_pairs(robot, pairs, &self);
+    (void)robot_list_pairs(robot, pairs, &self);
     carom_robot_plan_free(robot);
     robot->plan_joints = joints;
     robot->plan_bodies = bodies;

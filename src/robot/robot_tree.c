@@ -230,7 +230,7 @@ static bool exceeds(double squared, double distance) {
     return squared > distance * distance * (1.0 + CAROM_ROBOT_TREE_SLACK) + DBL_MIN;
 }
 
-static carom_triangle item_triangle(const carom_robot_tree *t, uint32_t item) {
+static carom_triangle robot_item_triangle(const carom_robot_tree *t, uint32_t item) {
     if (t->triangles != NULL) return t->triangles[item];
     carom_vec3 c = t->balls[item].centre;
     return (carom_triangle){{c, c, c}};
@@ -275,10 +275,10 @@ static bool leaves_within(const carom_robot_tree *a, const carom_robot_node *na,
                           const carom_robot_tree *b, const carom_robot_node *nb,
                           const carom_frame *b_to_a, double reach) {
     for (uint32_t j = nb->first; j < nb->first + nb->count; ++j) {
-        carom_triangle own = item_triangle(b, j), other = moved_triangle(b_to_a, &own);
+        carom_triangle own = robot_item_triangle(b, j), other = moved_triangle(b_to_a, &own);
         double with_b = reach + item_radius(b, j);
         for (uint32_t i = na->first; i < na->first + na->count; ++i) {
-            carom_triangle mine = item_triangle(a, i);
+            carom_triangle mine = robot_item_triangle(a, i);
             double with_both = (with_b + item_radius(a, i)) * (1.0 + DBL_EPSILON * 4.0);
             if (carom_within(&mine, &other, with_both)) return true;
         }
@@ -309,9 +309,9 @@ static double leaves_distance(const carom_robot_tree *a, const carom_robot_node 
                               const carom_robot_tree *b, const carom_robot_node *nb,
                               const carom_frame *b_to_a, double best) {
     for (uint32_t j = nb->first; j < nb->first + nb->count; ++j) {
-        carom_triangle own = item_triangle(b, j), other = moved_triangle(b_to_a, &own);
+        carom_triangle own = robot_item_triangle(b, j), other = moved_triangle(b_to_a, &own);
         for (uint32_t i = na->first; i < na->first + na->count; ++i) {
-            carom_triangle mine = item_triangle(a, i);
+            carom_triangle mine = robot_item_triangle(a, i);
             double d = carom_triangles_distance_value(&mine, &other).distance - item_radius(b, j) -
                        item_radius(a, i);
             best = CAROM_MIN(d, best);
@@ -499,7 +499,7 @@ const char *carom_robot_tree_validate(const carom_robot_tree *tree) {
                 return "robot: the leaves of a tree do not follow one another";
             items += n->count;
             for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-                carom_triangle t = item_triangle(tree, i);
+                carom_triangle t = robot_item_triangle(tree, i);
                 for (int level = 0; level <= depth; ++level)
                     for (int c = 0; c < 3; ++c)
                         if (!node_contains(&tree->nodes[path[level]], t.corner[c],

@@ -4,7 +4,7 @@
 #include "geom/length.h"
 #include "robot/robot.h"
 
-static const char *check_links(const carom_robot *robot) {
+static const char *robot_check_links(const carom_robot *robot) {
     for (uint32_t i = 0; i < robot->link_count; ++i) {
         const carom_robot_node_link *l = &robot->links[robot->order[i]];
         if (i == 0
@@ -18,7 +18,7 @@ static const char *check_links(const carom_robot *robot) {
     return NULL;
 }
 
-static const char *check_words(const carom_robot_words *words) {
+static const char *robot_check_words(const carom_robot_words *words) {
     for (uint64_t i = 1; i < words->count; ++i)
         if (words->data[i - 1] >= words->data[i]) return "robot: allowed pairs are not sorted";
     return NULL;
@@ -73,9 +73,9 @@ static const char *check_plan(const carom_robot *robot) {
 }
 
 const char *carom_robot_validate(const carom_robot *robot) {
-    const char *broken = check_links(robot);
-    if (broken == NULL) broken = check_words(&robot->allowed);
-    if (broken == NULL) broken = check_words(&robot->allowed_objects);
+    const char *broken = robot_check_links(robot);
+    if (broken == NULL) broken = robot_check_words(&robot->allowed);
+    if (broken == NULL) broken = robot_check_words(&robot->allowed_objects);
     for (uint32_t i = 0; i < robot->body_count && broken == NULL; ++i) {
         const carom_robot_body *body = &robot->bodies[i];
         for (uint32_t p = 0; p < body->part_count && broken == NULL; ++p)

@@ -39,12 +39,11 @@ static oracle_frame frame_of(const carom_pose *pose) {
     real w = pose->q.w, x = pose->q.x, y = pose->q.y, z = pose->q.z;
     real n = w * w + x * x + y * y + z * z;
     if (n == 0) w = n = 1;
-    oracle_frame f = {{1 - 2 * (y * y + z * z) / n, 2 * (x * y - w * z) / n,
-                       2 * (x * z + w * y) / n, 2 * (x * y + w * z) / n,
-                       1 - 2 * (x * x + z * z) / n, 2 * (y * z - w * x) / n,
-                       2 * (x * z - w * y) / n, 2 * (y * z + w * x) / n,
-                       1 - 2 * (x * x + y * y) / n},
-                      {pose->t.x, pose->t.y, pose->t.z}};
+    oracle_frame f = {
+        {1 - 2 * (y * y + z * z) / n, 2 * (x * y - w * z) / n, 2 * (x * z + w * y) / n,
+         2 * (x * y + w * z) / n, 1 - 2 * (x * x + z * z) / n, 2 * (y * z - w * x) / n,
+         2 * (x * z - w * y) / n, 2 * (y * z + w * x) / n, 1 - 2 * (x * x + y * y) / n},
+        {pose->t.x, pose->t.y, pose->t.z}};
     return f;
 }
 
@@ -162,7 +161,8 @@ static void make_box(const carom_vec3 *h, robot_oracle_shape *s) {
         int k = side / 2, sign = side % 2 == 0 ? -1 : 1;
         for (int half = 0; half < 2; ++half)
             for (int c = 0; c < 3; ++c) {
-                static const int u[2][3] = {{-1, 1, 1}, {-1, 1, -1}}, v[2][3] = {{-1, -1, 1}, {-1, 1, 1}};
+                static const int u[2][3] = {{-1, 1, 1}, {-1, 1, -1}},
+                                 v[2][3] = {{-1, -1, 1}, {-1, 1, 1}};
                 double x[3];
                 int corner = sign > 0 ? c : 2 - c;
                 x[k] = sign;
@@ -183,9 +183,12 @@ static void make_cylinder(double radius, double half, robot_oracle_shape *s) {
         double ax = out * cos(a), ay = out * sin(a), bx = out * cos(b), by = out * sin(b);
         uint64_t t = 4 * (uint64_t)i;
         put(s, t, 0, ax, ay, -half), put(s, t, 1, bx, by, -half), put(s, t, 2, ax, ay, half);
-        put(s, t + 1, 0, bx, by, -half), put(s, t + 1, 1, bx, by, half), put(s, t + 1, 2, ax, ay, half);
-        put(s, t + 2, 0, 0, 0, half), put(s, t + 2, 1, ax, ay, half), put(s, t + 2, 2, bx, by, half);
-        put(s, t + 3, 0, 0, 0, -half), put(s, t + 3, 1, bx, by, -half), put(s, t + 3, 2, ax, ay, -half);
+        put(s, t + 1, 0, bx, by, -half), put(s, t + 1, 1, bx, by, half),
+            put(s, t + 1, 2, ax, ay, half);
+        put(s, t + 2, 0, 0, 0, half), put(s, t + 2, 1, ax, ay, half),
+            put(s, t + 2, 2, bx, by, half);
+        put(s, t + 3, 0, 0, 0, -half), put(s, t + 3, 1, bx, by, -half),
+            put(s, t + 3, 2, ax, ay, -half);
     }
     s->closed = true;
 }
@@ -256,8 +259,8 @@ static bool is_inside(const robot_oracle_shape *s, const real *p) {
         sub(s->triangles[i][2], p, c);
         real la = sqrtl(dot(a, a)), lb = sqrtl(dot(b, b)), lc = sqrtl(dot(c, c));
         cross(b, c, n);
-        sum += 2 * atan2l(dot(a, n),
-                          la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
+        sum +=
+            2 * atan2l(dot(a, n), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
     }
     return fabsl(sum) > 2 * PI_L;
 }
@@ -347,7 +350,8 @@ void robot_oracle_destroy(robot_oracle *oracle) {
 }
 
 /* The number of a joint in a configuration. */
-static double value_of(const carom_robot_def *def, const double *q, const carom_robot_joint *joint) {
+static double value_of(const carom_robot_def *def, const double *q,
+                       const carom_robot_joint *joint) {
     uint32_t column = 0;
     if (joint->mimics)
         return value_of(def, q, &def->joints[joint->mimic]) * joint->multiplier + joint->offset;

@@ -10,9 +10,10 @@ static carom_vec3 direction(carom_random *random) {
 }
 
 static carom_pose pose(carom_random *random, double far) {
-    carom_pose p = {{carom_random_between(random, -1.0, 1.0), carom_random_between(random, -1.0, 1.0),
-                     carom_random_between(random, -1.0, 1.0), carom_random_between(random, 0.1, 1.0)},
-                    direction(random)};
+    carom_pose p = {
+        {carom_random_between(random, -1.0, 1.0), carom_random_between(random, -1.0, 1.0),
+         carom_random_between(random, -1.0, 1.0), carom_random_between(random, 0.1, 1.0)},
+        direction(random)};
     p.t.x *= far, p.t.y *= far, p.t.z *= far;
     if (carom_random_next(random) % 4 == 0) p.q = (carom_quat){1.0, 0.0, 0.0, 0.0};
     return p;
@@ -20,10 +21,10 @@ static carom_pose pose(carom_random *random, double far) {
 
 static carom_robot_shape shape(robots_case *m, carom_random *random, double size, double far) {
     static const carom_robot_shape_kind kinds[] = {
-        CAROM_ROBOT_SHAPE_KIND_BOX,     CAROM_ROBOT_SHAPE_KIND_BOX,
-        CAROM_ROBOT_SHAPE_KIND_MESH,    CAROM_ROBOT_SHAPE_KIND_MESH,
-        CAROM_ROBOT_SHAPE_KIND_SPHERE,  CAROM_ROBOT_SHAPE_KIND_CAPSULE,
-        CAROM_ROBOT_SHAPE_KIND_BALLS,   CAROM_ROBOT_SHAPE_KIND_CYLINDER};
+        CAROM_ROBOT_SHAPE_KIND_BOX,    CAROM_ROBOT_SHAPE_KIND_BOX,
+        CAROM_ROBOT_SHAPE_KIND_MESH,   CAROM_ROBOT_SHAPE_KIND_MESH,
+        CAROM_ROBOT_SHAPE_KIND_SPHERE, CAROM_ROBOT_SHAPE_KIND_CAPSULE,
+        CAROM_ROBOT_SHAPE_KIND_BALLS,  CAROM_ROBOT_SHAPE_KIND_CYLINDER};
     /* Cylinders have many faces for the oracle: one in 64. */
     uint64_t pick = carom_random_next(random) % 64;
     carom_robot_shape s = {.kind = kinds[pick < 63 ? pick % 7 : 7], .pose = pose(random, far)};
@@ -65,19 +66,19 @@ void robots_make(uint64_t seed, robots_case *m) {
         uint64_t count = carom_random_next(&random) % 8;
         count = count == 0 ? 0 : count == 1 ? 2 : 1;
         for (uint64_t k = 0; k < count; ++k) m->shapes[i][k] = shape(m, &random, 0.3, 0.2);
-        m->links[i] = (carom_robot_link){.name = "link", .shapes = m->shapes[i], .shape_count = count};
+        m->links[i] =
+            (carom_robot_link){.name = "link", .shapes = m->shapes[i], .shape_count = count};
         if (i == 0) continue;
         carom_robot_joint *j = &m->joints[i - 1];
-        *j = (carom_robot_joint){
-            .kind = (carom_robot_joint_kind)(carom_random_next(&random) % 4),
-            .parent = carom_random_next(&random) % 4 != 0
-                          ? i - 1
-                          : (uint32_t)(carom_random_next(&random) % i),
-            .child = i,
-            .origin = pose(&random, 0.7),
-            .axis = direction(&random),
-            .lower = -carom_random_between(&random, 0.1, 3.0),
-            .upper = carom_random_between(&random, 0.1, 3.0)};
+        *j = (carom_robot_joint){.kind = (carom_robot_joint_kind)(carom_random_next(&random) % 4),
+                                 .parent = carom_random_next(&random) % 4 != 0
+                                               ? i - 1
+                                               : (uint32_t)(carom_random_next(&random) % i),
+                                 .child = i,
+                                 .origin = pose(&random, 0.7),
+                                 .axis = direction(&random),
+                                 .lower = -carom_random_between(&random, 0.1, 3.0),
+                                 .upper = carom_random_between(&random, 0.1, 3.0)};
         if (j->kind == CAROM_ROBOT_JOINT_KIND_PRISMATIC) j->lower *= 0.2, j->upper *= 0.2;
         const carom_robot_joint *first = &m->joints[0];
         if (i > 1 && j->kind != CAROM_ROBOT_JOINT_KIND_FIXED &&
