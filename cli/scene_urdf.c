@@ -211,3 +211,21 @@ carom_status scene_urdf_each(cli *cli, const char *path, const scene_robot_def *
     free_robot(&r);
     return status;
 }
+
+carom_status scene_urdf_load(cli *cli, const char *path, const scene_robot_def *def, urdf *u,
+                             carom_mesh ***meshes) {
+    robot r;
+    carom_status status = read_robot(cli, path, def, &r);
+    *meshes = calloc((size_t)r.urdf.element_count + 1, sizeof(**meshes));
+    if (*meshes == NULL && status == CAROM_OK) status = CAROM_NO_MEMORY;
+    for (uint32_t i = 0; i < r.urdf.element_count && status == CAROM_OK; ++i)
+        status = load_mesh(&r, &r.urdf.elements[i], &(*meshes)[i]);
+    *u = r.urdf;
+    free(r.text); /* names are copies */
+    return status;
+}
+
+void scene_urdf_free_meshes(const urdf *u, carom_mesh **meshes) {
+    for (uint32_t i = 0; meshes != NULL && i < u->element_count; ++i) carom_mesh_destroy(meshes[i]);
+    free(meshes);
+}

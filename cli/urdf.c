@@ -7,7 +7,7 @@
  * Rx(roll). Then it turns about its axis, or moves along it, by its value, which is 0 unless given.
  *
  * Nothing is dropped silently. What the specification defines and has no shape (inertia, materials,
- * limits, transmissions, simulators' data) is skipped; any other element is counted by kind.
+ * transmissions, simulators' data) is skipped; any other element is counted by kind.
  * Numbers that are none are failures, not defaults. */
 #include "cli/urdf.h"
 
@@ -343,6 +343,7 @@ static bool take_type(reader *r, urdf_joint *j) {
     const char *type;
     if (!take_text(r, "type", URDF_NAME_SIZE, &type)) return false;
     j->turns = strcmp(type, "revolute") == 0 || strcmp(type, "continuous") == 0;
+    j->endless = strcmp(type, "continuous") == 0;
     j->slides = strcmp(type, "prismatic") == 0;
     if (!j->turns && !j->slides && strcmp(type, "fixed") != 0 && strcmp(type, "floating") != 0 &&
         strcmp(type, "planar") != 0) {
@@ -364,8 +365,8 @@ static bool take_mimic(reader *r, urdf_joint *j) {
 }
 
 static bool take_joint(reader *r) {
-    static const char *const without_effect[] = {"limit", "dynamics", "calibration",
-                                                 "safety_controller", NULL};
+    static const char *const without_effect[] = {"dynamics", "calibration", "safety_controller",
+                                                 NULL};
     urdf *robot = r->robot;
     const xml *x = &r->x;
     scope s = enter(r);
@@ -384,6 +385,9 @@ static bool take_joint(reader *r) {
             good = take_text(r, "link", URDF_NAME_SIZE, &j.child);
         else if (xml_is(x, "mimic"))
             good = take_mimic(r, &j);
+        else if (xml_is(x, "limit"))
+            good = take_numbers(r, "lower", &j.lower, 1, true) &&
+                   take_numbers(r, "upper", &j.upper, 1, true);
         else
             pass_over(r, without_effect, "joint");
         if (!good) return false;

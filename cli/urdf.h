@@ -31,7 +31,9 @@ typedef struct urdf_joint {
     const char *parent, *child;
     const char *mimic; /* the joint that it follows; NULL: none */
     double multiplier, offset;
-    bool turns, slides; /* neither: it does not move */
+    bool turns, slides;  /* neither: it does not move */
+    bool endless;        /* continuous: it turns without limits */
+    double lower, upper; /* limits; both 0 where none are given */
     carom_pose origin;
     double axis[3];
     double value; /* radians or metres */

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The include rule: a file in src/ may include its own folder and those to its left in
-#   base, geom, mesh, {bvh, grid}, {soup, spheres}, engines, scene
-# Every folder of src/ that is not named here is an engine. No engine includes another; scene includes all.
+#   base, geom, mesh, {bvh, grid}, {soup, spheres}, engines, scene, robot
+# Every folder of src/ that is not named here is an engine. No engine includes another; scene includes all but robot,
+# and robot includes all.
 # A soup is triangles prepared for searches, on which solid, kfree, impacts and repair are built. All folders but its
 # own see only what it shows: soup_view.h, soup_posed_pair.h and soup_near.h, which include nothing else of soup.
 # cli, examples, bench and scenes see include/carom, scenes and each other's headers as listed; cli/platform.h extends
@@ -21,7 +22,9 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         shared = "base geom mesh bvh grid soup spheres"
         allowed["soup"] = "base geom mesh bvh grid soup"
         allowed["spheres"] = "base geom mesh bvh grid spheres"
+        allowed["robot"] = modules
         allowed["scene"] = modules
+        sub(/ ?robot/, "", allowed["scene"])
         split(modules, names, " ")
         for (i in names)
             if (!(names[i] in allowed)) allowed[names[i]] = shared " " names[i]

@@ -12,6 +12,7 @@
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
 #include "pack/pack.h"
+#include "robot/robot.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
 #include "soup/soup.h"
@@ -926,6 +927,48 @@ static void broken_scenes_are_found(void **state) {
     carom_scene_destroy(scene);
 }
 
+static void broken_robots_are_found(void **state) {
+    (void)state;
+    const carom_robot_shape box = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX, .half = {0.1, 0.2, 0.3}};
+    const carom_robot_link links[3] = {{"a", &box, 1}, {"b", &box, 1}, {"c", &box, 1}};
+    const carom_robot_joint joints[2] = {
+        {.kind = CAROM_ROBOT_JOINT_KIND_CONTINUOUS, .child = 1, .axis = {0.0, 0.0, 1.0}},
+        {.kind = CAROM_ROBOT_JOINT_KIND_CONTINUOUS,
+         .parent = 1,
+         .child = 2,
+         .axis = {0.0, 1.0, 0.0}}};
+    const carom_robot_def def = {
+        .links = links, .link_count = 3, .joints = joints, .joint_count = 2, .spheres = 6};
+    carom_robot *robot;
+    assert_ok(context, carom_robot_create(context, &def, &robot));
+    assert_ok(context, carom_robot_add_objects(context, robot, &box, 1, NULL));
+    assert_valid(carom_robot_validate(robot));
+    carom_robot_body *body = &robot->bodies[1];
+    carom_robot_tree *tree = &body->parts[0].tree;
+#undef CHECK
+#define CHECK carom_robot_validate(robot)
+    BREAK(robot->links[2].depth, 1, CHECK, "robot: the order of links does not follow the tree");
+    BREAK(robot->links[2].column, 2, CHECK, "robot: a joint has a column that is none");
+    BREAK(robot->links[2].frame, 3, CHECK, "robot: a link has a frame that is none");
+    BREAK(robot->allowed.data[1], 0, CHECK, "robot: allowed pairs are not sorted");
+    BREAK(tree->nodes[0].high[0], 0.0, CHECK, "robot: a node does not contain its items");
+    BREAK(tree->nodes[0].first, tree->node_count, CHECK,
+          "robot: a child is not a node of its tree");
+    BREAK(tree->item_count, tree->item_count + 1, CHECK, "robot: an item is in no leaf");
+    BREAK(tree->item_count, 0, CHECK, "robot: an empty tree has nodes");
+    BREAK(body->cover_count, 0, CHECK, "robot: a vertex is in no sphere of its cover");
+    BREAK(robot->plan.body_count, 2, CHECK, "robot: the plan has another number of bodies");
+    BREAK(robot->plan_bodies[1].live, false, CHECK, "robot: the plan has a body that is none");
+    BREAK(robot->plan_bodies[1].cover_count, 0, CHECK,
+          "robot: the plan has another number of spheres");
+    BREAK(robot->plan_spheres[7], 0.0f, CHECK, "robot: a sphere of the plan is too small");
+    BREAK(robot->plan.sphere_count, 1, CHECK, "robot: the plan has too many spheres");
+    BREAK(robot->objects[0].live, false, CHECK, "robot: a pair has a body that is none");
+    BREAK(robot->plan_pairs[0].b, 1, CHECK, "robot: a pair is allowed and tested");
+#undef CHECK
+    carom_robot_destroy(robot);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_box_trees_are_found),
@@ -948,6 +991,7 @@ int main(void) {
         cmocka_unit_test(broken_heaps_are_found),
         cmocka_unit_test(broken_predictions_are_found),
         cmocka_unit_test(broken_scenes_are_found),
+        cmocka_unit_test(broken_robots_are_found),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -26,6 +26,7 @@
 #include "carom/query.h"
 #include "carom/gas.h"
 #include "carom/scene.h"
+#include "carom/robot.h"
 #include "carom/cuda.h"
 /* clang-format on */
 

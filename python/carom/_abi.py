@@ -19,6 +19,7 @@ NONE = 4294967295
 MESH_MOST_VERTICES = 4294967295
 MESH_MOST_PARTS = 16777216
 MESH_MOST_PROPERTIES = 500
+ROBOT_MOST_BODIES = 65536
 SOUP_ON_SURFACE = 2147483647
 
 
@@ -320,6 +321,42 @@ class SceneContactMethod(Enum):
     PACKINGS = 4
     SPHERES = 5
     _c_name = _ignore('carom_scene_contact_method')
+
+
+class RobotShapeKind(Enum):
+    """What a shape is."""
+    MESH = 0
+    BOX = 1
+    SPHERE = 2
+    CAPSULE = 3
+    CYLINDER = 4
+    BALLS = 5
+    _c_name = _ignore('carom_robot_shape_kind')
+
+
+class RobotJointKind(Enum):
+    """How a joint moves."""
+    FIXED = 0
+    REVOLUTE = 1
+    CONTINUOUS = 2
+    PRISMATIC = 3
+    _c_name = _ignore('carom_robot_joint_kind')
+
+
+class RobotVerdict(Enum):
+    """What is known of a configuration or a motion."""
+    FREE = 0
+    COLLIDING = 1
+    OPEN = 2
+    _c_name = _ignore('carom_robot_verdict')
+
+
+class RobotStage(Enum):
+    """What decided it."""
+    COVERS = 0
+    INNER = 1
+    EXACT = 2
+    _c_name = _ignore('carom_robot_stage')
 
 
 class CudaOrder(Enum):
@@ -1598,6 +1635,152 @@ class scene_info(C.Structure):
     ]
 
 
+class robot_shape(C.Structure):
+    """A shape of a link, or an object of the world."""
+    _fields_ = [
+        ('kind', C.c_int),
+        ('pose', pose),
+        ('mesh', C.c_void_p),
+        ('half', vec3),
+        ('radius', C.c_double),
+        ('half_height', C.c_double),
+        ('balls', C.c_void_p),
+        ('ball_count', C.c_uint64),
+    ]
+
+
+class robot_joint(C.Structure):
+    """A joint:"""
+    _fields_ = [
+        ('kind', C.c_int),
+        ('parent', C.c_uint32),
+        ('child', C.c_uint32),
+        ('origin', pose),
+        ('axis', vec3),
+        ('lower', C.c_double),
+        ('upper', C.c_double),
+        ('mimics', C.c_bool),
+        ('mimic', C.c_uint32),
+        ('multiplier', C.c_double),
+        ('offset', C.c_double),
+    ]
+
+
+class robot_link(C.Structure):
+    """The shapes of a link, and its name."""
+    _fields_ = [
+        ('name', C.c_char_p),
+        ('shapes', C.c_void_p),
+        ('shape_count', C.c_uint64),
+    ]
+
+
+class robot_def(C.Structure):
+    """The robot, and how it is prepared;"""
+    _fields_ = [
+        ('links', C.c_void_p),
+        ('link_count', C.c_uint32),
+        ('joints', C.c_void_p),
+        ('joint_count', C.c_uint32),
+        ('allowed', C.c_void_p),
+        ('allowed_count', C.c_uint64),
+        ('test_adjacent', C.c_bool),
+        ('spheres', C.c_uint64),
+        ('inner', C.c_uint64),
+    ]
+
+
+class robot_info(C.Structure):
+    """What a robot consists of."""
+    _fields_ = [
+        ('links', C.c_uint32),
+        ('joints', C.c_uint32),
+        ('dof', C.c_uint32),
+        ('bodies', C.c_uint32),
+        ('objects', C.c_uint32),
+        ('pairs', C.c_uint64),
+        ('spheres', C.c_uint64),
+        ('inner', C.c_uint64),
+        ('triangles', C.c_uint64),
+        ('open_meshes', C.c_uint64),
+        ('rough', C.c_uint64),
+        ('overhang', C.c_double),
+        ('rounding', C.c_double),
+        ('bytes', C.c_uint64),
+    ]
+
+
+class robot_query(C.Structure):
+    """How configurations are tested."""
+    _fields_ = [
+        ('margin', C.c_double),
+        ('covers_only', C.c_bool),
+        ('tolerance', C.c_double),
+    ]
+
+
+class robot_result(C.Structure):
+    """The verdict of a configuration."""
+    _fields_ = [
+        ('verdict', C.c_int),
+        ('stage', C.c_int),
+        ('a', C.c_uint32),
+        ('b', C.c_uint32),
+        ('with_object', C.c_bool),
+    ]
+
+
+class robot_gap(C.Structure):
+    """How far from a collision a configuration is."""
+    _fields_ = [
+        ('distance', interval),
+        ('a', C.c_uint32),
+        ('b', C.c_uint32),
+        ('with_object', C.c_bool),
+    ]
+
+
+class robot_motion_result(C.Structure):
+    """Whether a motion is free."""
+    _fields_ = [
+        ('verdict', C.c_int),
+        ('free_until', C.c_double),
+        ('contact', C.c_double),
+        ('a', C.c_uint32),
+        ('b', C.c_uint32),
+        ('with_object', C.c_bool),
+    ]
+
+
+class robot_balls(C.Structure):
+    """Declares the result array `carom_robot_balls` of `carom_ball` and its carom_robot_balls_free."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('owner', C.c_int),
+    ]
+
+
+class robot_pair_count(C.Structure):
+    """How often two bodies collide."""
+    _fields_ = [
+        ('a', C.c_uint32),
+        ('b', C.c_uint32),
+        ('colliding', C.c_uint64),
+    ]
+
+
+class robot_pair_counts(C.Structure):
+    """Declares the result array `carom_robot_pair_counts` of `carom_robot_pair_count` and its carom_robot_pair_counts_free."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('owner', C.c_int),
+    ]
+
+
 class cuda_pairs(C.Structure):
     """Pairs in device memory."""
     _fields_ = [
@@ -1989,6 +2172,34 @@ FUNCTIONS = {
     'carom_scene_query_objects': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_scene_cast_rays': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_scene_closest_points': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
+    'carom_robot_shape_kind_name': (C.c_char_p, (C.c_int,)),
+    'carom_robot_shape_kind_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
+    'carom_robot_joint_kind_name': (C.c_char_p, (C.c_int,)),
+    'carom_robot_joint_kind_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
+    'carom_robot_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_robot_destroy': (None, (C.c_void_p,)),
+    'carom_robot_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
+    'carom_robot_get_limits': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_robot_add_objects': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
+    'carom_robot_set_object': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
+    'carom_robot_remove_object': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32)),
+    'carom_robot_attach': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p, C.c_void_p)),
+    'carom_robot_detach': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32)),
+    'carom_robot_set_allowed': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_bool)),
+    'carom_robot_set_object_allowed': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_bool)),
+    'carom_robot_verdict_name': (C.c_char_p, (C.c_int,)),
+    'carom_robot_verdict_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
+    'carom_robot_stage_name': (C.c_char_p, (C.c_int,)),
+    'carom_robot_stage_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
+    'carom_robot_check': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
+    'carom_robot_clearance': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
+    'carom_robot_motion': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
+    'carom_robot_poses': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
+    'carom_robot_balls_free': (None, (C.c_void_p,)),
+    'carom_robot_list_cover': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
+    'carom_robot_list_inner': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
+    'carom_robot_pair_counts_free': (None, (C.c_void_p,)),
+    'carom_robot_sample_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_uint64, C.c_void_p)),
     'carom_cuda_finish': (C.c_int, (C.c_void_p,)),
     'carom_cuda_allocate': (C.c_int, (C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_release': (None, (C.c_void_p, C.c_void_p)),
@@ -2034,4 +2245,6 @@ RESULT_ARRAYS = {
     'cover_spheres': (ball, 'carom_cover_spheres_free'),
     'gas_spheres': (gas_sphere, 'carom_gas_spheres_free'),
     'scene_contacts': (scene_contact, 'carom_scene_contacts_free'),
+    'robot_balls': (ball, 'carom_robot_balls_free'),
+    'robot_pair_counts': (robot_pair_count, 'carom_robot_pair_counts_free'),
 }

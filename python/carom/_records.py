@@ -381,6 +381,25 @@ class CoverInfo(NamedTuple):
     bytes: int
 
 
+class RobotInfo(NamedTuple):
+    """What a robot consists of."""
+
+    links: int
+    joints: int
+    dof: int
+    bodies: int
+    objects: int
+    pairs: int
+    spheres: int
+    inner: int
+    triangles: int
+    open_meshes: int
+    rough: int
+    overhang: float
+    rounding: float
+    bytes: int
+
+
 class TreeInfo(NamedTuple):
     """What a sphere tree consists of."""
 

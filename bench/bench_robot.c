@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Robots: random configurations of the arm of scenes/arm.h, on one thread: covers alone and
+ * exactly, alone and among 20 boxes, clearance, and motions of 0.1 rad per joint. The exact
+ * verdicts are compared with clearance: a free configuration has a distance above 0, a colliding
+ * one has none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "scenes/arm.h"
+
+typedef struct player {
+    carom_context *context;
+    carom_robot *robot;
+    const double *from, *to;
+    uint64_t count;
+    carom_robot_query query;
+    carom_robot_result *results;
+    carom_robot_gap *gaps;
+    carom_robot_motion_result *motions;
+} player;
+
+static bool run_check(void *input) {
+    player *p = input;
+    return carom_robot_check(p->context, p->robot, p->from, p->count, &p->query, p->results) ==
+           CAROM_OK;
+}
+
+static bool run_clearance(void *input) {
+    player *p = input;
+    if (carom_robot_clearance(p->context, p->robot, p->from, p->count, &p->query, p->gaps) !=
+        CAROM_OK)
+        return false;
+    for (uint64_t i = 0; i < p->count && !p->query.covers_only; ++i)
+        if ((p->gaps[i].distance.lower > 0.0) !=
+            (p->results[i].verdict == CAROM_ROBOT_VERDICT_FREE))
+            return false;
+    return true;
+}
+
+static bool run_motion(void *input) {
+    player *p = input;
+    return carom_robot_motion(p->context, p->robot, p->from, p->to, p->count, &p->query,
+                              p->motions) == CAROM_OK;
+}
+
+static void compare(bench *bench, player *p, const char *world) {
+    char job[64];
+    uint64_t stages[CAROM_ROBOT_STAGE_COUNT] = {0}, open = 0;
+    player covers = *p, exact = *p;
+    covers.query.covers_only = true;
+    const bench_contender checks[] = {{"covers alone", NULL, run_check, &covers},
+                                      {"exact", NULL, run_check, &exact}};
+    snprintf(job, sizeof(job), "configurations, %s", world);
+    bench_compare(bench, job, (double)p->count, checks, 2);
+    (void)run_check(&covers);
+    for (uint64_t i = 0; i < p->count; ++i)
+        open += p->results[i].verdict == CAROM_ROBOT_VERDICT_OPEN ? 1 : 0;
+    (void)run_check(&exact);
+    for (uint64_t i = 0; i < p->count; ++i) ++stages[p->results[i].stage];
+    bench_note(bench,
+               "%s: covers leave %.1f %% open; exact: %.1f %% by covers, %.1f %% by inner balls",
+               job, 100.0 * (double)open / (double)p->count,
+               100.0 * (double)stages[CAROM_ROBOT_STAGE_COVERS] / (double)p->count,
+               100.0 * (double)stages[CAROM_ROBOT_STAGE_INNER] / (double)p->count);
+    const bench_contender gaps[] = {{"covers alone", NULL, run_clearance, &covers},
+                                    {"exact", NULL, run_clearance, &exact}};
+    snprintf(job, sizeof(job), "clearance, %s", world);
+    bench_compare(bench, job, (double)p->count, gaps, 2);
+    player few = *p;
+    few.count = p->count / 16;
+    const bench_contender motion = {"certified", NULL, run_motion, &few};
+    snprintf(job, sizeof(job), "motions, %s", world);
+    bench_compare(bench, job, (double)few.count, &motion, 1);
+}
+
+static void run(bench *bench) {
+    const uint64_t count = bench->quick ? 2048 : 32768, values = count * SCENE_ARM_JOINTS;
+    carom_context_def def = *bench->def;
+    scene_arm arm;
+    player p = {.count = count};
+    carom_random random = {1};
+    double *from = malloc(values * sizeof(*from)), *to = malloc(values * sizeof(*to));
+    double lower[SCENE_ARM_JOINTS], upper[SCENE_ARM_JOINTS];
+    p.results = malloc(count * sizeof(*p.results));
+    p.gaps = malloc(count * sizeof(*p.gaps));
+    p.motions = malloc(count * sizeof(*p.motions));
+    def.threads = 1;
+    scene_arm_make(&arm);
+    bool ready = from != NULL && to != NULL && p.results != NULL && p.gaps != NULL &&
+                 p.motions != NULL && carom_context_create(&def, &p.context) == CAROM_OK &&
+                 carom_robot_create(p.context, &arm.def, &p.robot) == CAROM_OK &&
+                 carom_robot_get_limits(p.robot, lower, upper) == CAROM_OK;
+    for (uint64_t i = 0; i < values && ready; ++i) {
+        uint64_t k = i % SCENE_ARM_JOINTS;
+        from[i] = carom_random_between(&random, lower[k], upper[k]);
+        to[i] = from[i] + carom_random_between(&random, -0.1, 0.1);
+    }
+    p.from = from;
+    p.to = to;
+    if (ready) compare(bench, &p, "alone");
+    if (ready && carom_robot_add_objects(p.context, p.robot, arm.objects, SCENE_ARM_OBJECTS,
+                                         NULL) == CAROM_OK)
+        compare(bench, &p, "20 boxes");
+    carom_robot_destroy(p.robot);
+    carom_context_destroy(p.context);
+    free(from);
+    free(to);
+    free(p.results);
+    free(p.gaps);
+    free(p.motions);
+}
+
+const bench_group bench_robot = {68, "robot", "configurations and motions of a robot", run};

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: MIT */
+/* carom robot: which configurations or motions of a robot are free of collisions. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/endings.h"
+#include "cli/input.h"
+#include "cli/interrupt.h"
+#include "cli/meshes.h"
+#include "cli/output.h"
+#include "cli/packages.h"
+#include "cli/scene_parts.h"
+#include "cli/urdf.h"
+
+typedef struct options {
+    const char *output, *configs, *motions, *srdf, *covers;
+    arg_list world, packages;
+    bool visual, covers_only, clearance;
+    uint64_t sample, seed, spheres;
+    double margin, tolerance;
+} options;
+
+static const options robot_defaults = {.seed = 1};
+
+ENDINGS(robot_formats, "csv");
+
+static const arg_option robot_options[] = {
+    {"--configs", 0, ARG_INPUT, offsetof(options, configs), "FILE",
+     "configurations: a line of joint values each; - is the standard input", NULL},
+    {"--motions", 0, ARG_INPUT, offsetof(options, motions), "FILE",
+     "straight motions: a line of joint values at the start, then at the end", NULL},
+    {"--sample", 0, ARG_COUNT, offsetof(options, sample), "N",
+     "N random configurations within the limits instead", NULL},
+    {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "of --sample (1)", NULL},
+    {"--world", 0, ARG_LIST, offsetof(options, world), "MESH",
+     "an obstacle; may be given several times", NULL},
+    {"--srdf", 0, ARG_INPUT, offsetof(options, srdf), "FILE",
+     "pairs of links that may collide: disable_collisions of that SRDF file", NULL},
+    PACKAGES_OPTION(options, packages),
+    {"--visual", 0, ARG_FLAG, offsetof(options, visual), NULL,
+     "take the visual elements of links, not those for collision", NULL},
+    {"--margin", 0, ARG_NUMBER, offsetof(options, margin), "D",
+     "what is no farther apart than this collides, too (0)", NULL},
+    {"--tolerance", 0, ARG_NUMBER, offsetof(options, tolerance), "D",
+     "of --motions: a motion that comes closer is open, never free (1e-5)", NULL},
+    {"--covers-only", 0, ARG_FLAG, offsetof(options, covers_only), NULL,
+     "spheres alone; what they do not decide is open", NULL},
+    {"--clearance", 0, ARG_FLAG, offsetof(options, clearance), NULL,
+     "also bounds of the distance to the nearest collision", NULL},
+    {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N", "of the covers of all links (64)",
+     NULL},
+    {"--export", 0, ARG_OUTPUT, offsetof(options, covers), "FILE",
+     "write the covers there: lines link,x,y,z,radius in the link's frame", robot_formats},
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
+     "write a line per configuration or motion there; - is the standard output", robot_formats},
+};
+
+static const char robot_details[] =
+    "Says of each configuration whether the robot of a URDF file is free or colliding, with "
+    "itself\n"
+    "and with the meshes of --world, and which two collide. First spheres that contain the links "
+    "are\n"
+    "compared, then balls inside of them, then the faces of what is left, exactly. Free is "
+    "proved,\n"
+    "the rounding of the kinematics included. A configuration has one value per joint that moves "
+    "and\n"
+    "mimics none, in the order of the file, in radians and metres. Links that a joint connects, "
+    "and\n"
+    "pairs of --srdf, may collide. -o writes lines index,verdict,a,b,stage and with --clearance\n"
+    "lower,upper; of motions index,verdict,a,b,free_until,contact.";
+
+typedef struct job {
+    cli *cli;
+    const options *options;
+    const char *path;
+    urdf urdf;
+    carom_mesh **meshes;
+    carom_robot_link *links;
+    carom_robot_shape *shapes;
+    carom_mesh_view *views;
+    carom_robot_joint *joints;
+    carom_pair *allowed;
+    uint64_t allowed_count, allowed_capacity;
+    carom_robot *robot;
+    carom_robot_info info;
+    double *values;
+    uint64_t value_count, value_capacity;
+    uint64_t count; /* of configurations or motions */
+    carom_robot_result *results;
+    carom_robot_gap *gaps;
+    carom_robot_motion_result *moved;
+    uint64_t verdicts[CAROM_ROBOT_VERDICT_COUNT], stages[CAROM_ROBOT_STAGE_COUNT];
+    double prepare_s, seconds;
+    output out;
+} job;
+
+/* ---- The robot ------------------------------------------------------------------------------- */
+
+static bool allow(void *user, uint32_t a, uint32_t b) {
+    job *job = user;
+    if (job->allowed_count == job->allowed_capacity) {
+        uint64_t capacity = 2 * job->allowed_capacity + 64;
+        carom_pair *pairs = realloc(job->allowed, capacity * sizeof(*pairs));
+        if (pairs == NULL) return false;
+        job->allowed = pairs;
+        job->allowed_capacity = capacity;
+    }
+    job->allowed[job->allowed_count++] = (carom_pair){a, b};
+    return true;
+}
+
+static carom_status read_allowed(job *job) {
+    const char *path = job->options->srdf;
+    char *text;
+    size_t size;
+    uint64_t foreign = 0;
+    if (path == NULL) return CAROM_OK;
+    carom_status status = scene_urdf_text(job->cli, path, &text, &size);
+    if (status != CAROM_OK) return status;
+    status = urdf_read_srdf(&job->urdf, path, text, size, allow, job, &foreign);
+    if (status != CAROM_OK)
+        snprintf(job->cli->message, sizeof(job->cli->message), "%s", job->urdf.message);
+    else if (foreign != 0)
+        fprintf(stderr, "carom: %s: %" PRIu64 " disabled pairs with a link that %s does not have\n",
+                path, foreign, job->path);
+    free(text);
+    return status;
+}
+
+static carom_robot_shape shape_of(job *job, uint32_t element) {
+    const urdf_element *e = &job->urdf.elements[element];
+    carom_robot_shape s = {.pose = e->origin,
+                           .half = e->shape.half,
+                           .radius = e->shape.radius,
+                           .half_height = e->shape.half_height};
+    if (job->meshes[element] != NULL) {
+        (void)carom_mesh_get_view(job->meshes[element], &job->views[element]);
+        s.mesh = &job->views[element];
+        return s;
+    }
+    s.kind = e->shape.kind == CAROM_CONVEX_KIND_BOX        ? CAROM_ROBOT_SHAPE_KIND_BOX
+             : e->shape.kind == CAROM_CONVEX_KIND_SPHERE   ? CAROM_ROBOT_SHAPE_KIND_SPHERE
+             : e->shape.kind == CAROM_CONVEX_KIND_CYLINDER ? CAROM_ROBOT_SHAPE_KIND_CYLINDER
+                                                           : CAROM_ROBOT_SHAPE_KIND_CAPSULE;
+    return s;
+}
+
+static uint32_t joint_named(const urdf *u, const char *name) {
+    for (uint32_t i = 0; i < u->joint_count; ++i)
+        if (strcmp(u->joints[i].name, name) == 0) return i;
+    return URDF_NONE;
+}
+
+/* A joint that mimics one that mimics another follows the last of them. urdf_read has refused
+ * circles and names that are not there. */
+static carom_robot_joint joint_of(job *job, uint32_t index) {
+    urdf *u = &job->urdf;
+    const urdf_joint *from = &u->joints[index];
+    carom_robot_joint j = {.parent = urdf_find_link(u, from->parent),
+                           .child = urdf_find_link(u, from->child),
+                           .origin = from->origin,
+                           .axis = {from->axis[0], from->axis[1], from->axis[2]},
+                           .lower = from->lower,
+                           .upper = from->upper,
+                           .multiplier = 1.0};
+    j.kind = from->endless  ? CAROM_ROBOT_JOINT_KIND_CONTINUOUS
+             : from->turns  ? CAROM_ROBOT_JOINT_KIND_REVOLUTE
+             : from->slides ? CAROM_ROBOT_JOINT_KIND_PRISMATIC
+                            : CAROM_ROBOT_JOINT_KIND_FIXED;
+    uint32_t at = index;
+    while (u->joints[at].mimic != NULL && j.kind != CAROM_ROBOT_JOINT_KIND_FIXED) {
+        const urdf_joint *follower = &u->joints[at];
+        j.offset += j.multiplier * follower->offset;
+        j.multiplier *= follower->multiplier;
+        at = joint_named(u, follower->mimic);
+        j.mimics = true;
+        j.mimic = at;
+    }
+    return j;
+}
+
+static carom_status add_world(job *job) {
+    carom_status status = CAROM_OK;
+    for (size_t i = 0; i < job->options->world.count && status == CAROM_OK; ++i) {
+        carom_mesh *mesh = NULL;
+        carom_mesh_view view;
+        carom_robot_shape shape = {.mesh = &view};
+        status = meshes_load(job->cli, job->options->world.values[i], CAROM_MESH_FORMAT_GUESS,
+                             false, &mesh);
+        if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
+        if (status == CAROM_OK)
+            status = carom_robot_add_objects(job->cli->context, job->robot, &shape, 1, NULL);
+        carom_mesh_destroy(mesh);
+    }
+    return status;
+}
+
+static carom_status robot_prepare(job *job) {
+    const options *o = job->options;
+    scene_robot_def how = {.visual = o->visual, .packages = &o->packages};
+    carom_status status = scene_urdf_load(job->cli, job->path, &how, &job->urdf, &job->meshes);
+    const urdf *u = &job->urdf;
+    if (status == CAROM_OK) status = read_allowed(job);
+    if (status != CAROM_OK) return status;
+    job->links = calloc((size_t)u->link_count + 1, sizeof(*job->links));
+    job->joints = calloc((size_t)u->joint_count + 1, sizeof(*job->joints));
+    job->shapes = calloc((size_t)u->element_count + 1, sizeof(*job->shapes));
+    job->views = calloc((size_t)u->element_count + 1, sizeof(*job->views));
+    if (job->links == NULL || job->joints == NULL || job->shapes == NULL || job->views == NULL)
+        return CAROM_NO_MEMORY;
+    for (uint32_t i = 0; i < u->element_count; ++i) job->shapes[i] = shape_of(job, i);
+    for (uint32_t i = 0; i < u->link_count; ++i)
+        job->links[i] = (carom_robot_link){u->links[i].name, job->shapes + u->links[i].first,
+                                           u->links[i].count};
+    for (uint32_t i = 0; i < u->joint_count; ++i) job->joints[i] = joint_of(job, i);
+    carom_robot_def def = {.links = job->links,
+                           .link_count = u->link_count,
+                           .joints = job->joints,
+                           .joint_count = u->joint_count,
+                           .allowed = job->allowed,
+                           .allowed_count = job->allowed_count,
+                           .spheres = o->spheres};
+    double start = carom_time_seconds();
+    if (u->link_count == 0) {
+        snprintf(job->cli->message, sizeof(job->cli->message), "%.200s: the robot has no links",
+                 job->path);
+        return CAROM_BAD_FILE;
+    }
+    status = carom_robot_create(job->cli->context, &def, &job->robot);
+    if (status == CAROM_OK) status = add_world(job);
+    if (status == CAROM_OK) status = carom_robot_get_info(job->robot, &job->info);
+    job->prepare_s = carom_time_seconds() - start;
+    return status;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static int refuse_line(const job *job, carom_status status, const char *path, uint64_t line,
+                       const char *why) {
+    char message[700];
+    snprintf(message, sizeof(message), "%.400s: line %" PRIu64 ": %s", path, line, why);
+    return cli_fail_with(job->cli, status, message);
+}
+
+static bool push_value(job *job, double value) {
+    if (job->value_count == job->value_capacity) {
+        uint64_t capacity = 2 * job->value_capacity + 1024;
+        double *values = realloc(job->values, capacity * sizeof(*values));
+        if (values == NULL) return false;
+        job->values = values;
+        job->value_capacity = capacity;
+    }
+    job->values[job->value_count++] = value;
+    return true;
+}
+
+/* The numbers of a line; false where one is none. */
+static bool read_values(job *job, char *rest, uint64_t *count) {
+    for (*count = 0;; ++*count) {
+        rest += strspn(rest, " \t,;\r\n");
+        size_t length = strcspn(rest, " \t,;\r\n");
+        char last = rest[length];
+        double value;
+        if (length == 0) return true;
+        rest[length] = 0;
+        if (!args_read_number(rest, &value) || !push_value(job, value)) return false;
+        rest += length + (last != 0 ? 1 : 0);
+    }
+}
+
+static int read_lines(job *job, const char *path, uint64_t each) {
+    input in;
+    int code = CLI_OK;
+    bool is_open = input_open(&in, path, job->cli->limit_input);
+    for (char *line; is_open && code == CLI_OK && (line = input_line(&in)) != NULL;) {
+        char *start = line + strspn(line, " \t"), why[128];
+        bool may_be_names = in.number == 1 && strchr("+-.0123456789", *start) == NULL;
+        uint64_t before = job->value_count, count = 0;
+        if (*start == '\0' || *start == '#' || may_be_names) continue;
+        if (!read_values(job, start, &count) || count != each) {
+            snprintf(why, sizeof(why), "should be %" PRIu64 " finite numbers", each);
+            job->value_count = before;
+            code = refuse_line(job, CAROM_BAD_FILE, path, in.number, why);
+        }
+        ++job->count;
+        if (interrupt_seen()) code = cli_fail(job->cli, CAROM_CANCELLED);
+    }
+    if (code == CLI_OK && in.status != CAROM_OK)
+        code = refuse_line(job, in.status, path, in.number, in.reason);
+    input_close(&in);
+    return code;
+}
+
+static int sample(job *job) {
+    uint32_t dof = job->info.dof;
+    double *limits = calloc(2 * (size_t)dof + 1, sizeof(*limits));
+    carom_random random = {job->options->seed};
+    bool fits = limits != NULL;
+    if (fits) (void)carom_robot_get_limits(job->robot, limits, limits + dof);
+    for (uint64_t i = 0; i < job->options->sample * dof && fits; ++i)
+        fits =
+            push_value(job, carom_random_between(&random, limits[i % dof], limits[dof + i % dof]));
+    job->count = job->options->sample;
+    free(limits);
+    return fits ? CLI_OK : cli_fail_with(job->cli, CAROM_NO_MEMORY, "no memory for --sample");
+}
+
+/* ---- Query ----------------------------------------------------------------------------------- */
+
+static carom_status robot_query(job *job) {
+    const options *o = job->options;
+    carom_context *context = job->cli->context;
+    carom_robot_query query = {
+        .margin = o->margin, .covers_only = o->covers_only, .tolerance = o->tolerance};
+    carom_status status = CAROM_OK;
+    double start = carom_time_seconds();
+    if (o->motions != NULL) {
+        uint64_t dof = job->info.dof;
+        double *both = malloc((job->value_count + 1) * sizeof(*both));
+        job->moved = calloc(job->count + 1, sizeof(*job->moved));
+        if (both == NULL || job->moved == NULL) status = CAROM_NO_MEMORY;
+        for (uint64_t i = 0; i < job->count * 2 * dof && status == CAROM_OK; ++i) {
+            uint64_t line = i / (2 * dof), at = i % (2 * dof);
+            both[at < dof ? line * dof + at : (job->count + line) * dof + at - dof] =
+                job->values[i];
+        }
+        start = carom_time_seconds();
+        if (status == CAROM_OK)
+            status = carom_robot_motion(context, job->robot, both, both + job->count * dof,
+                                        job->count, &query, job->moved);
+        job->seconds = carom_time_seconds() - start;
+        for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i)
+            ++job->verdicts[job->moved[i].verdict];
+        free(both);
+        return status;
+    }
+    job->results = calloc(job->count + 1, sizeof(*job->results));
+    if (o->clearance) job->gaps = calloc(job->count + 1, sizeof(*job->gaps));
+    if (job->results == NULL || (o->clearance && job->gaps == NULL)) return CAROM_NO_MEMORY;
+    status = carom_robot_check(context, job->robot, job->values, job->count, &query, job->results);
+    job->seconds = carom_time_seconds() - start;
+    if (status == CAROM_OK && o->clearance)
+        status =
+            carom_robot_clearance(context, job->robot, job->values, job->count, &query, job->gaps);
+    for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i) {
+        ++job->verdicts[job->results[i].verdict];
+        ++job->stages[job->results[i].stage];
+    }
+    return status;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static void put_body(const job *job, uint32_t body, bool is_object) {
+    putc(',', job->out.file);
+    if (body == CAROM_NONE) return;
+    fputs(is_object ? job->options->world.values[body] : job->urdf.links[body].name, job->out.file);
+}
+
+static void robot_write(job *job) {
+    FILE *f = job->out.file;
+    fputs(job->moved != NULL  ? "index,verdict,a,b,free_until,contact\n"
+          : job->gaps != NULL ? "index,verdict,a,b,stage,lower,upper\n"
+                              : "index,verdict,a,b,stage\n",
+          f);
+    for (uint64_t i = 0; i < job->count && !interrupt_seen(); ++i) {
+        if (job->moved != NULL) {
+            const carom_robot_motion_result *m = &job->moved[i];
+            fprintf(f, "%" PRIu64 ",%s", i, carom_robot_verdict_name(m->verdict));
+            put_body(job, m->a, false);
+            put_body(job, m->b, m->with_object);
+            fprintf(f, ",%.17g,%.17g\n", m->free_until, m->contact);
+            continue;
+        }
+        const carom_robot_result *r = &job->results[i];
+        fprintf(f, "%" PRIu64 ",%s", i, carom_robot_verdict_name(r->verdict));
+        put_body(job, r->a, false);
+        put_body(job, r->b, r->with_object);
+        fprintf(f, ",%s", carom_robot_stage_name(r->stage));
+        if (job->gaps != NULL)
+            fprintf(f, ",%.17g,%.17g", job->gaps[i].distance.lower, job->gaps[i].distance.upper);
+        putc('\n', f);
+    }
+}
+
+static carom_status robot_export(job *job) {
+    output out = {0};
+    carom_robot_balls balls = {0};
+    carom_status status = CAROM_OK;
+    if (job->options->covers == NULL) return CAROM_OK;
+    if (!output_open(job->cli, job->options->covers, &out)) return CAROM_IO;
+    fputs("link,x,y,z,radius\n", out.file);
+    for (uint32_t i = 0; i < job->info.links && status == CAROM_OK; ++i) {
+        status = carom_robot_list_cover(job->cli->context, job->robot, i, &balls);
+        for (uint64_t k = 0; k < balls.count && status == CAROM_OK; ++k)
+            fprintf(out.file, "%s,%.17g,%.17g,%.17g,%.17g\n", job->urdf.links[i].name,
+                    balls.data[k].centre.x, balls.data[k].centre.y, balls.data[k].centre.z,
+                    balls.data[k].radius);
+    }
+    carom_robot_balls_free(&balls);
+    if (!output_close(&out, status == CAROM_OK)) return CAROM_IO;
+    return status;
+}
+
+static void robot_print_json(const job *job) {
+    json j = cli_begin_json(job->cli);
+    json_count(&j, "links", job->info.links);
+    json_count(&j, "dof", job->info.dof);
+    json_count(&j, "pairs", job->info.pairs);
+    json_count(&j, "spheres", job->info.spheres);
+    json_count(&j, "triangles", job->info.triangles);
+    json_count(&j, "open_meshes", job->info.open_meshes);
+    json_number(&j, "overhang", job->info.overhang);
+    json_number(&j, "rounding", job->info.rounding);
+    json_count(&j, job->moved != NULL ? "motions" : "configs", job->count);
+    json_count(&j, "free", job->verdicts[CAROM_ROBOT_VERDICT_FREE]);
+    json_count(&j, "colliding", job->verdicts[CAROM_ROBOT_VERDICT_COLLIDING]);
+    json_count(&j, "open", job->verdicts[CAROM_ROBOT_VERDICT_OPEN]);
+    if (job->moved == NULL) {
+        json_begin_object(&j, "stages");
+        for (int i = 0; i < CAROM_ROBOT_STAGE_COUNT; ++i)
+            json_count(&j, carom_robot_stage_name((carom_robot_stage)i), job->stages[i]);
+        json_end_object(&j);
+    }
+    json_number(&j, "prepare_s", job->prepare_s);
+    json_number(&j, "seconds", job->seconds);
+    if (job->options->output != NULL) json_text(&j, "output", job->options->output);
+    cli_end_json(&j);
+}
+
+static void robot_print_words(const job *job) {
+    FILE *out = output_words(job->options->output);
+    fprintf(out,
+            "%s: %u links, %u joint values, %" PRIu64 " pairs tested, covers of %" PRIu64
+            " spheres that reach out %.3g at most\n",
+            job->path, job->info.links, job->info.dof, job->info.pairs, job->info.spheres,
+            job->info.overhang);
+    if (job->info.open_meshes != 0)
+        fprintf(out, "%" PRIu64 " meshes are not closed and were taken as surfaces\n",
+                job->info.open_meshes);
+    fprintf(out, "%" PRIu64 " %s: %" PRIu64 " free, %" PRIu64 " colliding, %" PRIu64 " open\n",
+            job->count, job->moved != NULL ? "motions" : "configurations",
+            job->verdicts[CAROM_ROBOT_VERDICT_FREE], job->verdicts[CAROM_ROBOT_VERDICT_COLLIDING],
+            job->verdicts[CAROM_ROBOT_VERDICT_OPEN]);
+    if (job->moved == NULL)
+        fprintf(out, "decided by covers %" PRIu64 ", inner balls %" PRIu64 ", faces %" PRIu64 "\n",
+                job->stages[CAROM_ROBOT_STAGE_COVERS], job->stages[CAROM_ROBOT_STAGE_INNER],
+                job->stages[CAROM_ROBOT_STAGE_EXACT]);
+    fprintf(out, "prepared in %.2f s, answered in %.2f ms\n", job->prepare_s, 1e3 * job->seconds);
+}
+
+/* ---- Command --------------------------------------------------------------------------------- */
+
+static int robot_run_job(job *job) {
+    const options *o = job->options;
+    carom_status status = robot_prepare(job);
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    int code = o->configs != NULL   ? read_lines(job, o->configs, job->info.dof)
+               : o->motions != NULL ? read_lines(job, o->motions, 2 * (uint64_t)job->info.dof)
+                                    : sample(job);
+    if (code != CLI_OK) return code;
+    status = robot_export(job);
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    if (!output_open(job->cli, o->output, &job->out)) return CLI_INPUT;
+    status = robot_query(job);
+    if (status == CAROM_OK && job->out.file != NULL) robot_write(job);
+    if (status == CAROM_OK && interrupt_seen()) status = CAROM_CANCELLED;
+    bool written = output_close(&job->out, status == CAROM_OK);
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    if (!written) return CLI_MACHINE;
+    bar_clear(&job->cli->bar);
+    if (job->cli->json)
+        robot_print_json(job);
+    else
+        robot_print_words(job);
+    return CLI_OK;
+}
+
+static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
+    (void)count;
+    const options *o = values;
+    char text[512];
+    const char *misuse = output_misuse(cli, o->output);
+    if (misuse == NULL) misuse = output_misuse(cli, o->covers);
+    if (misuse == NULL) misuse = packages_misuse(&o->packages, text, sizeof(text));
+    if (misuse == NULL && (o->configs != NULL) + (o->motions != NULL) + (o->sample != 0) > 1)
+        misuse = "give one of --configs, --motions and --sample";
+    if (misuse == NULL && o->clearance && o->motions != NULL)
+        misuse = "--clearance is of configurations, not of --motions";
+    if (misuse != NULL) return cli_misuse(cli, misuse);
+    job job = {.cli = cli, .options = o, .path = paths[0]};
+    int code = robot_run_job(&job);
+    carom_robot_destroy(job.robot);
+    scene_urdf_free_meshes(&job.urdf, job.meshes);
+    urdf_free(&job.urdf);
+    free(job.links);
+    free(job.shapes);
+    free(job.views);
+    free(job.joints);
+    free(job.allowed);
+    free(job.values);
+    free(job.results);
+    free(job.gaps);
+    free(job.moved);
+    return code;
+}
+
+const cli_command cli_robot = {
+    .order = 46,
+    .name = "robot",
+    .arguments = "URDF [--configs FILE] [--world MESH] [-o FILE]",
+    .summary = "which configurations or motions of a robot are free of collisions",
+    .details = robot_details,
+    .options = robot_options,
+    .option_count = sizeof(robot_options) / sizeof(robot_options[0]),
+    .options_size = sizeof(options),
+    .fewest = 1,
+    .most = 1,
+    .run = robot_run,
+    .defaults = &robot_defaults,
+    .inputs = 1,
+};

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/* Configurations: blocks of 16 go through the loops in floats; what these leave undecided is
+ * compared with trees by its spheres, then decided exactly, one configuration after the other. Each
+ * step depends on its own configuration alone, so the division into blocks has no effect. */
+#include <string.h>
+
+#include "base/progress.h"
+#include "geom/box.h"
+#include "geom/length.h"
+#include "robot/robot.h"
+
+/* Blocks of a range: some 50 us where covers decide all. */
+#define CHECK_BLOCKS_PER_RANGE 16u
+
+/* Of the lengths that take part: what a distance from a point to a tree may be off by
+ * (robot_tree.h). */
+#define CHECK_TREE_ERROR 0x1p-43
+
+CAROM_RESULT_FILL(carom_robot_pair_counts);
+CAROM_RESULT_DEFINE_FREE(carom_robot_pair_counts);
+
+/* ---- Workers --------------------------------------------------------------------------------- */
+
+bool carom_robot_worker_begin(void *user, void *state, uint32_t worker) {
+    const carom_robot_call *call = user;
+    const carom_robot *robot = call->robot;
+    const carom_robot_plan *plan = &robot->plan;
+    carom_robot_worker *w = state;
+    carom_arena *arena = carom_scratch(call->context, worker);
+    const uint64_t lanes = CAROM_ROBOT_BLOCK, pairs = plan->pair_count + UINT64_C(1);
+    memset(w, 0, sizeof(*w));
+    w->q = CAROM_ARENA_TAKE(arena, double, lanes *(robot->dof + UINT64_C(1)));
+    w->one = CAROM_ARENA_TAKE(arena, double, robot->dof + UINT64_C(1));
+    w->poses = CAROM_ARENA_TAKE(arena, carom_robot_pose, robot->link_count);
+    w->block.frames =
+        CAROM_ARENA_TAKE(arena, float, 12 * lanes * (plan->joint_count + UINT64_C(1)));
+    w->block.at = CAROM_ARENA_TAKE(arena, float, 3 * lanes * (plan->sphere_count + UINT64_C(1)));
+    w->block.posed = CAROM_ARENA_TAKE(arena, uint8_t, plan->body_count);
+    /* The narrowest vectors have four lanes: a pair has up to four entries. */
+    w->block.entry_pair = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
+    w->block.entry_lanes = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
+    w->block.q = w->q;
+    w->block.half_time = w->half_time;
+    bool fits = w->q != NULL && w->one != NULL && w->poses != NULL && w->block.frames != NULL &&
+                w->block.at != NULL && w->block.posed != NULL && w->block.entry_pair != NULL &&
+                w->block.entry_lanes != NULL;
+    if (call->gaps != NULL) {
+        w->block.gap = CAROM_ARENA_TAKE(arena, float, lanes *pairs);
+        fits &= w->block.gap != NULL;
+    }
+    if (call->motions != NULL) {
+        w->speed = CAROM_ARENA_TAKE(arena, float, pairs);
+        fits &= w->speed != NULL;
+    }
+    return fits;
+}
+
+void carom_robot_worker_clear(const carom_robot *robot, carom_robot_worker *w) {
+    memset(w->q, 0, sizeof(*w->q) * CAROM_ROBOT_BLOCK * robot->dof);
+    memset(w->half_time, 0, sizeof(w->half_time));
+    w->block.lanes = w->beyond = 0;
+}
+
+void carom_robot_worker_put(const carom_robot *robot, carom_robot_worker *w, uint32_t lane,
+                            const double *q) {
+    bool within = robot->has_floats;
+    for (uint32_t i = 0; i < robot->dof; ++i) {
+        w->q[i * (uint64_t)CAROM_ROBOT_BLOCK + lane] = q[i];
+        within &= fabs(q[i]) <= robot->plan_limits[i];
+    }
+    if (within)
+        w->block.lanes |= UINT32_C(1) << lane;
+    else
+        w->beyond |= UINT32_C(1) << lane;
+}
+
+void carom_robot_worker_get(const carom_robot *robot, const carom_robot_worker *w, uint32_t lane,
+                            double *q) {
+    for (uint32_t i = 0; i < robot->dof; ++i) q[i] = w->q[i * (uint64_t)CAROM_ROBOT_BLOCK + lane];
+}
+
+/* ---- Spheres and trees ----------------------------------------------------------------------- */
+
+static carom_vec3 sphere_at(const carom_robot_worker *w, uint32_t sphere, uint32_t lane) {
+    const float *at = w->block.at + 3 * (uint64_t)sphere * CAROM_ROBOT_BLOCK + lane;
+    return carom_vec((double)at[0], (double)at[CAROM_ROBOT_BLOCK],
+                     (double)at[2 * CAROM_ROBOT_BLOCK]);
+}
+
+typedef enum tree_verdict { TREE_APART, TREE_UNDECIDED, TREE_COLLIDING } tree_verdict;
+
+/* Whether the spheres of a body are apart from an object, by its faces and what these enclose. A
+ * point of the body stands for its component: where no face is within its rounding of it either,
+ * the true point is on the same side of all faces, and so is the whole component. */
+static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_worker *w,
+                              uint32_t pair, uint32_t lane) {
+    const carom_robot *robot = call->robot;
+    carom_robot_plan_pair p = robot->plan.pairs[pair];
+    const carom_robot_plan_body *b = &robot->plan.bodies[p.a];
+    const carom_robot_part *part = &robot->objects[p.b].part;
+    const float *spheres = robot->plan.spheres;
+    double extra = (double)w->block.margin;
+    bool near = false;
+    if (w->block.speed != NULL)
+        extra += (double)w->half_time[lane] * (double)w->block.speed[pair] * (1.0 + 0x1p-40);
+    carom_vec3 middle = sphere_at(w, b->first, lane);
+    double around = (double)spheres[4 * (uint64_t)b->first + 3];
+    double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(middle) + around);
+    if (carom_robot_tree_near(&part->tree, middle, around + extra + slack)) {
+        for (uint32_t i = b->first + 1; i <= b->first + b->cover_count && !near; ++i)
+            near = carom_robot_tree_near(&part->tree, sphere_at(w, i, lane),
+                                         (double)spheres[4 * (uint64_t)i + 3] + extra + slack);
+    }
+    uint32_t inner = b->first + 1 + b->cover_count, points = inner + b->inner_count;
+    if (near) {
+        for (uint32_t i = inner; i < points; ++i) {
+            double reach =
+                (double)spheres[4 * (uint64_t)i + 3] + (double)w->block.inner_margin - slack;
+            if (reach > 0.0 && carom_robot_tree_near(&part->tree, sphere_at(w, i, lane), reach))
+                return TREE_COLLIDING;
+        }
+        return TREE_UNDECIDED;
+    }
+    if (!part->closed) return TREE_APART;
+    for (uint32_t i = points; i < points + b->point_count; ++i) {
+        carom_vec3 at = sphere_at(w, i, lane);
+        double own = (double)spheres[4 * (uint64_t)i + 3] + slack;
+        if (carom_robot_tree_near(&part->tree, at, own)) return TREE_UNDECIDED;
+        if (part->sign * carom_robot_tree_winding(&part->tree, at) >= 1) return TREE_UNDECIDED;
+    }
+    return TREE_APART;
+}
+
+void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w) {
+    const carom_robot_plan *plan = &call->robot->plan;
+    carom_robot_block *block = &w->block;
+    block->margin = carom_float_up(call->query.margin * (1.0 + (double)CAROM_ROBOT_SLACK), 0.0);
+    block->inner_margin =
+        carom_float_down(call->query.margin * (1.0 - (double)CAROM_ROBOT_SLACK), 0.0);
+    CAROM_CPU_CALL(call->context, carom_robot_plan_check)(plan, block);
+    for (uint32_t e = 0; e < block->entry_count; ++e) {
+        uint32_t pair = block->entry_pair[e];
+        if (pair < plan->self_count ||
+            plan->objects[plan->pairs[pair].b].kind != CAROM_ROBOT_PLAN_TREE)
+            continue;
+        for (uint32_t lane = 0; lane < CAROM_ROBOT_BLOCK; ++lane) {
+            uint32_t bit = UINT32_C(1) << lane;
+            if ((block->entry_lanes[e] & bit) == 0 || (block->hit & bit) != 0) continue;
+            tree_verdict verdict = test_tree(call, w, pair, lane);
+            if (verdict == TREE_APART) block->entry_lanes[e] &= ~bit;
+            if (verdict != TREE_COLLIDING) continue;
+            block->hit |= bit;
+            block->hit_pair[lane] = pair;
+        }
+    }
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+carom_status carom_robot_check_query(carom_context *context, const carom_robot *robot,
+                                     const double *configurations, uint64_t count,
+                                     const carom_robot_query *query) {
+    if (query != NULL && !(query->margin >= 0.0 && query->margin <= CAROM_ROBOT_MOST))
+        return carom_fail(context, CAROM_BAD_INPUT, "the margin is %g: it must be from 0 to 2^40",
+                          query->margin);
+    if (query != NULL && !(query->tolerance >= 0.0 && query->tolerance <= CAROM_ROBOT_MOST))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the tolerance is %g: it must be from 0 to 2^40", query->tolerance);
+    for (uint64_t i = 0; i < count * robot->dof; ++i)
+        if (!(fabs(configurations[i]) <= CAROM_ROBOT_MOST))
+            return carom_fail(
+                context, CAROM_BAD_INPUT,
+                "configuration %llu: number %llu is %g: it must be finite and at most "
+                "2^40 in size",
+                (unsigned long long)(i / robot->dof), (unsigned long long)(i % robot->dof),
+                configurations[i]);
+    return CAROM_OK;
+}
+
+carom_status carom_robot_call_run(carom_robot_call *call, uint64_t count, uint64_t grain,
+                                  const char *what, carom_range_fn *body) {
+    carom_context *context = call->context;
+    carom_worker_states states;
+    carom_arena *arena = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(arena);
+    call->states = &states;
+    carom_status status = carom_worker_states_begin(&states, context, sizeof(carom_robot_worker),
+                                                    carom_robot_worker_begin, call);
+    if (status == CAROM_OK) {
+        status = carom_parallel_phase(context, what, count, grain, body, call);
+        if (status == CAROM_NO_MEMORY)
+            status = carom_fail_memory(context, 0, "the state of a worker");
+        carom_worker_states_release(&states);
+    }
+    carom_arena_rewind(arena, mark);
+    return status;
+}
+
+/* ---- Verdicts -------------------------------------------------------------------------------- */
+
+static carom_robot_result result_of(const carom_robot *robot, carom_robot_verdict verdict,
+                                    carom_robot_stage stage, uint32_t pair) {
+    carom_robot_result r = {.verdict = verdict, .stage = stage, .a = CAROM_NONE, .b = CAROM_NONE};
+    if (verdict == CAROM_ROBOT_VERDICT_FREE) return r;
+    r.a = robot->plan.pairs[pair].a;
+    r.b = robot->plan.pairs[pair].b;
+    r.with_object = pair >= robot->plan.self_count;
+    return r;
+}
+
+/* All pairs, where nothing is computed in floats. */
+static carom_robot_result robot_decide_exactly(const carom_robot_call *call, carom_robot_worker *w,
+                                               const double *q) {
+    const carom_robot *robot = call->robot;
+    if (call->query.covers_only)
+        return robot->plan.pair_count == 0
+                   ? result_of(robot, CAROM_ROBOT_VERDICT_FREE, CAROM_ROBOT_STAGE_COVERS, 0)
+                   : result_of(robot, CAROM_ROBOT_VERDICT_OPEN, CAROM_ROBOT_STAGE_COVERS, 0);
+    carom_robot_pose_links(robot, q, w->poses);
+    for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair)
+        if (carom_robot_pair_collides(robot, w->poses, pair, call->query.margin))
+            return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_EXACT, pair);
+    return result_of(robot, CAROM_ROBOT_VERDICT_FREE, CAROM_ROBOT_STAGE_EXACT, 0);
+}
+
+static carom_robot_result decide_lane(const carom_robot_call *call, carom_robot_worker *w,
+                                      uint32_t lane, const double *q) {
+    const carom_robot *robot = call->robot;
+    const carom_robot_block *block = &w->block;
+    uint32_t bit = UINT32_C(1) << lane;
+    bool posed = false;
+    if ((w->beyond & bit) != 0) return robot_decide_exactly(call, w, q);
+    if ((block->hit & bit) != 0)
+        return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_INNER,
+                         block->hit_pair[lane]);
+    for (uint32_t e = 0; e < block->entry_count; ++e) {
+        if ((block->entry_lanes[e] & bit) == 0) continue;
+        uint32_t pair = block->entry_pair[e];
+        if (call->query.covers_only)
+            return result_of(robot, CAROM_ROBOT_VERDICT_OPEN, CAROM_ROBOT_STAGE_INNER, pair);
+        if (!posed) carom_robot_pose_links(robot, q, w->poses);
+        posed = true;
+        if (carom_robot_pair_collides(robot, w->poses, pair, call->query.margin))
+            return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_EXACT, pair);
+    }
+    return result_of(robot, CAROM_ROBOT_VERDICT_FREE,
+                     posed ? CAROM_ROBOT_STAGE_EXACT : CAROM_ROBOT_STAGE_COVERS, 0);
+}
+
+static carom_status check_range(void *argument, carom_range range) {
+    const carom_robot_call *call = argument;
+    const carom_robot *robot = call->robot;
+    carom_robot_worker *w = carom_worker_state(call->states, range.worker);
+    if (w == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t first = range.begin; first < range.end; first += CAROM_ROBOT_BLOCK) {
+        uint64_t left = range.end - first;
+        uint32_t count = (uint32_t)CAROM_MIN(left, CAROM_ROBOT_BLOCK);
+        if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
+        if (count < CAROM_ROBOT_BLOCK) carom_robot_worker_clear(robot, w);
+        w->block.lanes = w->beyond = 0;
+        for (uint32_t i = 0; i < count; ++i)
+            carom_robot_worker_put(robot, w, i, call->from + (first + i) * robot->dof);
+        carom_robot_worker_run(call, w);
+        for (uint32_t i = 0; i < count; ++i)
+            call->results[first + i] =
+                decide_lane(call, w, i, call->from + (first + i) * robot->dof);
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
+                               const double *configurations, uint64_t count,
+                               const carom_robot_query *query, carom_robot_result *results) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(robot, "robot");
+    CAROM_REQUIRE_INPUTS(configurations, count, "configurations");
+    CAROM_REQUIRE_OUTPUTS(results, count, "results");
+    CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
+    carom_robot_call call = {.context = context,
+                             .robot = robot,
+                             .from = configurations,
+                             .count = count,
+                             .results = results};
+    if (query != NULL) call.query = *query;
+    return carom_robot_call_run(&call, count, (uint64_t)CHECK_BLOCKS_PER_RANGE * CAROM_ROBOT_BLOCK,
+                                "checking configurations", check_range);
+}
+
+/* ---- Clearance ------------------------------------------------------------------------------- */
+
+static carom_robot_gap no_gap(void) {
+    return (carom_robot_gap){
+        .distance = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .a = CAROM_NONE, .b = CAROM_NONE};
+}
+
+static void set_pair(const carom_robot *robot, uint32_t pair, carom_robot_gap *gap) {
+    gap->a = robot->plan.pairs[pair].a;
+    gap->b = robot->plan.pairs[pair].b;
+    gap->with_object = pair >= robot->plan.self_count;
+}
+
+/* A lower bound of the distance of a pair by its spheres, 0 or more. */
+static double gap_by_spheres(const carom_robot *robot, const carom_robot_worker *w, uint32_t pair,
+                             uint32_t lane) {
+    const carom_robot_plan *plan = &robot->plan;
+    double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
+    rough = CAROM_MAX(rough, 0.0);
+    if (pair < plan->self_count || plan->objects[plan->pairs[pair].b].kind != CAROM_ROBOT_PLAN_TREE)
+        return rough;
+    const carom_robot_plan_body *b = &plan->bodies[plan->pairs[pair].a];
+    const carom_robot_part *part = &robot->objects[plan->pairs[pair].b].part;
+    double best = HUGE_VAL;
+    for (uint32_t i = b->first + 1; i <= b->first + b->cover_count; ++i) {
+        carom_vec3 at = sphere_at(w, i, lane);
+        double radius = (double)plan->spheres[4 * (uint64_t)i + 3];
+        double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(at));
+        double d = carom_robot_tree_point_distance(
+                       &part->tree, at, best < HUGE_VAL ? best + radius + slack : HUGE_VAL) -
+                   radius - slack;
+        best = CAROM_MIN(d, best);
+        if (best <= 0.0) return 0.0;
+    }
+    if (part->closed) { /* what is inside has distance 0 */
+        uint32_t points = b->first + 1 + b->cover_count + b->inner_count;
+        for (uint32_t i = points; i < points + b->point_count; ++i)
+            if (part->sign * carom_robot_tree_winding(&part->tree, sphere_at(w, i, lane)) >= 1)
+                return 0.0;
+    }
+    return best;
+}
+
+/* How far the covers of a pair may reach out of the two, with the rounding of floats. */
+static double pair_overhang(const carom_robot *robot, uint32_t pair) {
+    const carom_robot_plan *plan = &robot->plan;
+    carom_robot_plan_pair p = plan->pairs[pair];
+    double out = 0.0;
+    for (int side = 0; side < 2; ++side) {
+        if (side == 1 && pair >= plan->self_count) break;
+        const carom_robot_body *body = &robot->bodies[side == 0 ? p.a : p.b];
+        const carom_robot_node_link *link = &robot->links[body->link];
+        double far = body->largest + link->in_frame_error.size;
+        /* The centre is off once when it enlarges the radius, once where it is. */
+        out += body->overhang +
+               4.0 * (carom_robot_error_of(link->frame_error, far, 2.0 * CAROM_ROBOT_UNIT32) +
+                      (double)CAROM_ROBOT_SLACK * (far + link->frame_error.size));
+    }
+    if (pair >= plan->self_count) {
+        const carom_robot_part *part = &robot->objects[p.b].part;
+        double size = part->tree.largest + carom_length(part->half);
+        out += 4.0 * (double)CAROM_ROBOT_SLACK * size;
+    }
+    return out;
+}
+
+static carom_robot_gap gap_by_covers(const carom_robot *robot, const carom_robot_worker *w,
+                                     uint32_t lane) {
+    carom_robot_gap gap = no_gap();
+    for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
+        double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
+        if (rough >= gap.distance.lower) continue;
+        double d = gap_by_spheres(robot, w, pair, lane);
+        if (d >= gap.distance.lower) continue;
+        gap.distance.lower = gap.distance.value = d;
+        gap.distance.upper =
+            d * (1.0 + 4.0 * (double)CAROM_ROBOT_SLACK) + pair_overhang(robot, pair);
+        set_pair(robot, pair, &gap);
+    }
+    return gap;
+}
+
+static void measure_pair(const carom_robot *robot, const carom_robot_worker *w, uint32_t pair,
+                         carom_robot_gap *gap) {
+    double error, limit = gap->distance.value;
+    double d = carom_robot_pair_distance(robot, w->poses, pair, limit, &error);
+    if (!(d < limit)) return;
+    double lower = d - error;
+    gap->distance = (carom_interval){CAROM_MAX(lower, 0.0), d, d + error};
+    set_pair(robot, pair, gap);
+}
+
+/* The nearest pair by covers first, so that the others are mostly ruled out by their bounds. The
+ * lower bound then takes the error of every pair into account: one that was ruled out may be nearer
+ * by its own rounding, which is of the size of the robot. */
+static carom_robot_gap gap_exactly(const carom_robot *robot, carom_robot_worker *w, uint32_t lane,
+                                   const double *q) {
+    bool has_floats = (w->beyond >> lane & 1) == 0;
+    carom_robot_gap gap = no_gap();
+    uint32_t nearest = CAROM_NONE;
+    float least = HUGE_VALF;
+    carom_robot_pose_links(robot, q, w->poses);
+    for (uint32_t pair = 0; pair < robot->plan.pair_count && has_floats; ++pair) {
+        float rough = w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
+        if (rough >= least) continue;
+        least = rough;
+        nearest = pair;
+    }
+    if (nearest != CAROM_NONE) measure_pair(robot, w, nearest, &gap);
+    for (uint32_t pair = 0; pair < robot->plan.pair_count && gap.distance.value > 0.0; ++pair) {
+        if (pair == nearest) continue;
+        if (has_floats &&
+            (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane] > gap.distance.value)
+            continue;
+        measure_pair(robot, w, pair, &gap);
+    }
+    if (gap.a == CAROM_NONE) return gap;
+    double most = 0.0; /* the largest error of a pair that may have been ruled out by the value */
+    for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
+        double error;
+        carom_robot_pair_error(robot, w->poses, pair, &error);
+        most = CAROM_MAX(error, most);
+    }
+    double lower = gap.distance.value - most;
+    gap.distance.lower = CAROM_MAX(CAROM_MIN(lower, gap.distance.lower), 0.0);
+    return gap;
+}
+
+static carom_status clearance_range(void *argument, carom_range range) {
+    const carom_robot_call *call = argument;
+    const carom_robot *robot = call->robot;
+    carom_robot_worker *w = carom_worker_state(call->states, range.worker);
+    if (w == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t first = range.begin; first < range.end; first += CAROM_ROBOT_BLOCK) {
+        uint64_t left = range.end - first;
+        uint32_t count = (uint32_t)CAROM_MIN(left, CAROM_ROBOT_BLOCK);
+        if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
+        if (count < CAROM_ROBOT_BLOCK) carom_robot_worker_clear(robot, w);
+        w->block.lanes = w->beyond = 0;
+        for (uint32_t i = 0; i < count; ++i)
+            carom_robot_worker_put(robot, w, i, call->from + (first + i) * robot->dof);
+        CAROM_CPU_CALL(call->context, carom_robot_plan_gaps)(&robot->plan, &w->block);
+        for (uint32_t i = 0; i < count; ++i) {
+            bool has_floats = (w->beyond >> i & 1) == 0;
+            if (call->query.covers_only && has_floats) {
+                call->gaps[first + i] = gap_by_covers(robot, w, i);
+            } else if (call->query.covers_only && robot->plan.pair_count != 0) {
+                call->gaps[first + i] = no_gap(); /* nothing is known */
+                call->gaps[first + i].distance.lower = call->gaps[first + i].distance.value = 0.0;
+                set_pair(robot, 0, &call->gaps[first + i]);
+            } else {
+                call->gaps[first + i] =
+                    gap_exactly(robot, w, i, call->from + (first + i) * robot->dof);
+            }
+        }
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_robot_clearance(carom_context *context, const carom_robot *robot,
+                                   const double *configurations, uint64_t count,
+                                   const carom_robot_query *query, carom_robot_gap *gaps) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(robot, "robot");
+    CAROM_REQUIRE_INPUTS(configurations, count, "configurations");
+    CAROM_REQUIRE_OUTPUTS(gaps, count, "gaps");
+    CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
+    if (count == 0) return CAROM_OK;
+    carom_robot_call call = {
+        .context = context, .robot = robot, .from = configurations, .count = count, .gaps = gaps};
+    if (query != NULL) call.query = *query;
+    return carom_robot_call_run(&call, count, CAROM_ROBOT_BLOCK, "measuring clearance",
+                                clearance_range);
+}
+
+/* ---- Poses ----------------------------------------------------------------------------------- */
+
+carom_status carom_robot_poses(carom_context *context, const carom_robot *robot,
+                               const double *configurations, uint64_t count, carom_pose *poses) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(robot, "robot");
+    CAROM_REQUIRE_INPUTS(configurations, count, "configurations");
+    CAROM_REQUIRE_OUTPUTS(poses, count, "poses");
+    CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, NULL));
+    carom_arena *arena = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(arena);
+    carom_robot_pose *posed = CAROM_ARENA_TAKE(arena, carom_robot_pose, robot->link_count);
+    carom_status status =
+        posed == NULL ? carom_fail_memory(context, 0, "poses of links") : CAROM_OK;
+    for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
+        carom_robot_pose_links(robot, configurations + i * robot->dof, posed);
+        for (uint32_t k = 0; k < robot->link_count && status == CAROM_OK; ++k) {
+            const carom_frame *f = &posed[k].frame;
+            const double matrix[12] = {f->r[0], f->r[1], f->r[2], f->t.x,  f->r[3], f->r[4],
+                                       f->r[5], f->t.y,  f->r[6], f->r[7], f->r[8], f->t.z};
+            status = carom_pose_from_matrix(context, matrix, &poses[i * robot->link_count + k]);
+        }
+    }
+    carom_arena_rewind(arena, mark);
+    return status;
+}
+
+/* ---- Samples --------------------------------------------------------------------------------- */
+
+static carom_status sample_range(void *argument, carom_range range) {
+    const carom_robot_call *call = argument;
+    const carom_robot *robot = call->robot;
+    carom_robot_worker *w = carom_worker_state(call->states, range.worker);
+    if (w == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        carom_random random = {call->seed + i * UINT64_C(0x9e3779b97f4a7c15)};
+        random.state = carom_random_next(&random);
+        if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
+        for (uint32_t k = 0; k < robot->dof; ++k)
+            w->one[k] = carom_random_between(&random, robot->lower[k], robot->upper[k]);
+        carom_robot_pose_links(robot, w->one, w->poses);
+        for (uint32_t pair = 0; pair < robot->plan.self_count; ++pair)
+            if (carom_robot_pair_collides(robot, w->poses, pair, 0.0))
+                atomic_fetch_add(&call->counts[pair], 1);
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_robot_sample_pairs(carom_context *context, const carom_robot *robot,
+                                      uint64_t samples, uint64_t seed,
+                                      carom_robot_pair_counts *counts) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(robot, "robot");
+    CAROM_REQUIRE_RESULT(counts, "counts");
+    uint64_t pairs = robot->plan.self_count, writable;
+    carom_arena *arena = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(arena);
+    carom_robot_call call = {.context = context, .robot = robot, .samples = samples, .seed = seed};
+    call.counts = CAROM_ARENA_TAKE(arena, _Atomic uint64_t, pairs + 1);
+    carom_status status =
+        call.counts == NULL ? carom_fail_memory(context, 0, "counts of pairs") : CAROM_OK;
+    if (status == CAROM_OK) {
+        for (uint64_t i = 0; i < pairs; ++i) atomic_init(&call.counts[i], 0);
+        status = carom_robot_call_run(&call, samples, 16, "sampling pairs", sample_range);
+    }
+    if (status == CAROM_OK)
+        status =
+            carom_robot_pair_counts_begin(context, &context->allocator, counts, pairs, &writable);
+    if (status == CAROM_OK) {
+        for (uint64_t i = 0; i < writable; ++i)
+            counts->data[i] = (carom_robot_pair_count){
+                robot->plan.pairs[i].a, robot->plan.pairs[i].b, atomic_load(&call.counts[i])};
+        status = carom_robot_pair_counts_end(counts);
+    }
+    carom_arena_rewind(arena, mark);
+    return status;
+}

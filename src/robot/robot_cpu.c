@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* Sines, frames, spheres and pairs of a block of configurations (robot_cpu.h).
+ *
+ * Sines are computed in doubles and rounded to floats: x = k pi/2 + r with |r| <= pi/4 up to
+ * 2^-50, then the Taylor polynomials of degree 11 and 12, whose next terms are below 2^-36. So each
+ * is right to 2^-35 before it is rounded to a float. */
+#include "robot/robot_cpu.h"
+
+#include "base/simd.h"
+
+/* 2 / pi; pi / 2 in three parts, the first two of 33 bits. */
+#define ROBOT_TWO_BY_PI  0x1.45f306dc9c883p-1
+#define ROBOT_PI_HALF_1  0x1.921fb54400000p+0
+#define ROBOT_PI_HALF_2  0x1.0b4611a600000p-34
+#define ROBOT_PI_HALF_3  0x1.3198a2e037073p-69
+#define ROBOT_TO_INTEGER 0x1.8p52 /* added: rounds to an integer, which is in the lowest bits */
+
+#define LANE(array, row) (&(array)[(uint64_t)(row)*CAROM_ROBOT_BLOCK + lane])
+
+static void sines(const double *q, double multiplier, double offset, float *sine, float *cosine) {
+    for (uint32_t i = 0; i < CAROM_LANES; i += CAROM_LANES64) {
+        carom_f64v x = carom_f64v_load(q + i) * multiplier + offset;
+        carom_f64v k = x * ROBOT_TWO_BY_PI + ROBOT_TO_INTEGER;
+        carom_i64v quarter = (carom_i64v)k;
+        k -= ROBOT_TO_INTEGER;
+        carom_f64v r = ((x - k * ROBOT_PI_HALF_1) - k * ROBOT_PI_HALF_2) - k * ROBOT_PI_HALF_3;
+        carom_f64v z = r * r;
+        carom_f64v s = z * (-1.0 / 39916800.0) + 1.0 / 362880.0;
+        s = z * s - 1.0 / 5040.0;
+        s = z * s + 1.0 / 120.0;
+        s = z * s - 1.0 / 6.0;
+        s = r + r * (z * s);
+        carom_f64v c = z * (1.0 / 479001600.0) - 1.0 / 3628800.0;
+        c = z * c + 1.0 / 40320.0;
+        c = z * c - 1.0 / 720.0;
+        c = z * c + 1.0 / 24.0;
+        c = z * c - 0.5;
+        c = 1.0 + z * c;
+        carom_i64v odd = -(quarter & 1);
+        carom_f64v sin_x = carom_f64v_select(odd, c, s), cos_x = carom_f64v_select(odd, s, c);
+        /* Signs: sin is negative for quarters 2 and 3, cos for 1 and 2. */
+        carom_i64v sin_sign = (carom_i64v)((carom_u64v)(quarter & 2) << 62);
+        carom_i64v cos_sign = (carom_i64v)((carom_u64v)((quarter + 1) & 2) << 62);
+        carom_f64v_store_floats(sine + i, (carom_f64v)((carom_i64v)sin_x ^ sin_sign));
+        carom_f64v_store_floats(cosine + i, (carom_f64v)((carom_i64v)cos_x ^ cos_sign));
+    }
+}
+
+/* The frames of CAROM_LANES configurations. */
+static void frames_of(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane) {
+    carom_f32v zero = {0};
+    for (int row = 0; row < 12; ++row)
+        carom_f32v_store(LANE(block->frames, row),
+                         row == 0 || row == 4 || row == 8 ? zero + 1.0f : zero);
+    for (uint32_t j = 0; j < plan->joint_count; ++j) {
+        const carom_robot_plan_joint *joint = &plan->joints[j];
+        const double *q = LANE(block->q, joint->column);
+        const uint32_t from = 12 * joint->parent, to = 12 * (j + 1);
+        carom_f32v p[12], m[9], o[3];
+        for (uint32_t i = 0; i < 12; ++i) p[i] = carom_f32v_load(LANE(block->frames, from + i));
+        for (int i = 0; i < 3; ++i) o[i] = carom_f32v_splat(joint->origin[i]);
+        if (joint->slides) {
+            float value[CAROM_LANES];
+            for (uint32_t i = 0; i < CAROM_LANES; i += CAROM_LANES64)
+                carom_f64v_store_floats(value + i,
+                                        carom_f64v_load(q + i) * joint->multiplier + joint->offset);
+            carom_f32v v = carom_f32v_load(value);
+            for (int i = 0; i < 3; ++i) o[i] = o[i] + v * joint->slide[i];
+            for (int i = 0; i < 9; ++i) m[i] = carom_f32v_splat(joint->a[i]);
+        } else {
+            float sine[CAROM_LANES], cosine[CAROM_LANES];
+            sines(q, joint->multiplier, joint->offset, sine, cosine);
+            carom_f32v s = carom_f32v_load(sine), c = carom_f32v_load(cosine);
+            for (int i = 0; i < 9; ++i) m[i] = (joint->a[i] + s * joint->b[i]) + c * joint->c[i];
+        }
+        for (uint32_t i = 0; i < 3; ++i) {
+            const carom_f32v *r = p + 3 * i;
+            for (uint32_t k = 0; k < 3; ++k)
+                carom_f32v_store(LANE(block->frames, to + 3 * i + k),
+                                 (r[0] * m[k] + r[1] * m[3 + k]) + r[2] * m[6 + k]);
+            carom_f32v_store(LANE(block->frames, to + 9 + i),
+                             ((r[0] * o[0] + r[1] * o[1]) + r[2] * o[2]) + p[9 + i]);
+        }
+    }
+}
+
+/* Moves spheres [first, end) of a frame. */
+static void pose_spheres(const carom_robot_plan *plan, const carom_robot_block *block,
+                         uint32_t lane, uint32_t frame, uint32_t first, uint32_t end) {
+    carom_f32v p[12];
+    for (uint32_t i = 0; i < 12; ++i) p[i] = carom_f32v_load(LANE(block->frames, 12 * frame + i));
+    for (uint32_t s = first; s < end; ++s) {
+        const float *c = plan->spheres + 4 * (uint64_t)s;
+        for (uint32_t i = 0; i < 3; ++i)
+            carom_f32v_store(LANE(block->at, 3 * s + i),
+                             ((p[3 * i] * c[0] + p[3 * i + 1] * c[1]) + p[3 * i + 2] * c[2]) +
+                                 p[9 + i]);
+    }
+}
+
+static void pose_body(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
+                      uint32_t body) {
+    const carom_robot_plan_body *b = &plan->bodies[body];
+    if (block->posed[body] != 0) return;
+    block->posed[body] = 1;
+    pose_spheres(plan, block, lane, b->frame, b->first + 1,
+                 b->first + 1 + b->cover_count + b->inner_count + b->point_count);
+}
+
+typedef struct robot_point {
+    carom_f32v x, y, z;
+} robot_point;
+
+CAROM_SIMD robot_point robot_point_at(const carom_robot_block *block, uint32_t lane,
+                                      uint32_t sphere) {
+    return (robot_point){carom_f32v_load(LANE(block->at, 3 * sphere)),
+                         carom_f32v_load(LANE(block->at, 3 * sphere + 1)),
+                         carom_f32v_load(LANE(block->at, 3 * sphere + 2))};
+}
+
+CAROM_SIMD carom_f32v squared_between(robot_point p, robot_point q) {
+    carom_f32v x = p.x - q.x, y = p.y - q.y, z = p.z - q.z;
+    return (x * x + y * y) + z * z;
+}
+
+CAROM_SIMD float radius_of(const carom_robot_plan *plan, uint32_t sphere) {
+    return plan->spheres[4 * (uint64_t)sphere + 3];
+}
+
+/* The lanes where a squared distance is not surely more than the reach. */
+CAROM_SIMD carom_lanes lanes_near(carom_f32v squared, carom_f32v reach) {
+    return carom_lanes_of(squared <= reach * reach + CAROM_ROBOT_LEAST_SQUARE);
+}
+
+/* The lanes where it is surely less; a reach of at most 0 is never. */
+CAROM_SIMD carom_lanes lanes_inside(carom_f32v squared, carom_f32v reach) {
+    return carom_lanes_of((squared + CAROM_ROBOT_LEAST_SQUARE < reach * reach) & (reach > 0.0f));
+}
+
+/* ---- Bodies ---------------------------------------------------------------------------------- */
+
+/* The lanes where covers of two bodies are near. */
+static carom_lanes covers_near(const carom_robot_plan *plan, const carom_robot_block *block,
+                               uint32_t lane, const carom_robot_plan_body *a,
+                               const carom_robot_plan_body *b, carom_f32v extra,
+                               carom_lanes wanted) {
+    carom_lanes near = 0;
+    robot_point middle = robot_point_at(block, lane, b->first);
+    carom_f32v with_b = extra + radius_of(plan, b->first);
+    for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
+        robot_point p = robot_point_at(block, lane, i);
+        float r = radius_of(plan, i);
+        if ((lanes_near(squared_between(p, middle), with_b + r) & wanted & ~near) == 0) continue;
+        for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j) {
+            near |= lanes_near(squared_between(p, robot_point_at(block, lane, j)),
+                               extra + (r + radius_of(plan, j)));
+            if ((wanted & ~near) == 0) return wanted;
+        }
+    }
+    return near & wanted;
+}
+
+static carom_lanes inners_overlap(const carom_robot_plan *plan, const carom_robot_block *block,
+                                  uint32_t lane, const carom_robot_plan_body *a,
+                                  const carom_robot_plan_body *b, carom_lanes wanted) {
+    carom_lanes hit = 0;
+    uint32_t first_a = a->first + 1 + a->cover_count, first_b = b->first + 1 + b->cover_count;
+    for (uint32_t i = first_a; i < first_a + a->inner_count; ++i) {
+        robot_point p = robot_point_at(block, lane, i);
+        for (uint32_t j = first_b; j < first_b + b->inner_count; ++j)
+            hit |= lanes_inside(
+                squared_between(p, robot_point_at(block, lane, j)),
+                carom_f32v_splat((radius_of(plan, i) + radius_of(plan, j)) + block->inner_margin));
+        if ((wanted & ~hit) == 0) break;
+    }
+    return hit & wanted;
+}
+
+/* ---- Objects --------------------------------------------------------------------------------- */
+
+CAROM_SIMD carom_f32v outside(carom_f32v x, float half) {
+    return carom_f32v_max(carom_f32v_abs(x) - half, (carom_f32v){0});
+}
+
+CAROM_SIMD carom_f32v squared_to_box(const carom_robot_plan_object *o, robot_point p,
+                                     const float *half) {
+    const float *r = o->r;
+    carom_f32v x = p.x - o->centre[0], y = p.y - o->centre[1], z = p.z - o->centre[2];
+    carom_f32v u = outside((r[0] * x + r[1] * y) + r[2] * z, half[0]);
+    carom_f32v v = outside((r[3] * x + r[4] * y) + r[5] * z, half[1]);
+    carom_f32v w = outside((r[6] * x + r[7] * y) + r[8] * z, half[2]);
+    return (u * u + v * v) + w * w;
+}
+
+CAROM_SIMD robot_point robot_point_of(const float *c) {
+    return (robot_point){carom_f32v_splat(c[0]), carom_f32v_splat(c[1]), carom_f32v_splat(c[2])};
+}
+
+/* The lanes where a sphere is near an object; without `bounding` a tree is near nothing. */
+CAROM_SIMD carom_lanes sphere_near(const carom_robot_plan_object *o, robot_point p,
+                                   carom_f32v reach, bool bounding) {
+    carom_lanes near = 0;
+    if (o->kind == CAROM_ROBOT_PLAN_BOX) return lanes_near(squared_to_box(o, p, o->half), reach);
+    if (bounding)
+        return lanes_near(squared_between(p, robot_point_of(o->ball)), reach + o->ball[3]);
+    for (uint32_t i = 0; i < o->count; ++i)
+        near |= lanes_near(squared_between(p, robot_point_of(o->balls + 5 * i)),
+                           reach + o->balls[5 * i + 3]);
+    return near;
+}
+
+static carom_lanes object_near(const carom_robot_plan *plan, const carom_robot_block *block,
+                               uint32_t lane, const carom_robot_plan_body *a,
+                               const carom_robot_plan_object *o, carom_f32v extra,
+                               carom_lanes wanted) {
+    carom_lanes near = 0;
+    if (o->kind == CAROM_ROBOT_PLAN_TREE) return wanted;
+    for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
+        near |= sphere_near(o, robot_point_at(block, lane, i), extra + radius_of(plan, i), false);
+        if ((wanted & ~near) == 0) break;
+    }
+    return near & wanted;
+}
+
+static carom_lanes object_overlaps(const carom_robot_plan *plan, const carom_robot_block *block,
+                                   uint32_t lane, const carom_robot_plan_body *a,
+                                   const carom_robot_plan_object *o, carom_lanes wanted) {
+    carom_lanes hit = 0;
+    if (o->kind == CAROM_ROBOT_PLAN_TREE) return 0;
+    uint32_t first = a->first + 1 + a->cover_count;
+    for (uint32_t i = first; i < first + a->inner_count; ++i) {
+        robot_point p = robot_point_at(block, lane, i);
+        float reach = radius_of(plan, i) + block->inner_margin;
+        if (o->kind == CAROM_ROBOT_PLAN_BOX) {
+            if (o->inner[0] >= 0.0f)
+                hit |= lanes_inside(squared_to_box(o, p, o->inner), carom_f32v_splat(reach));
+        } else {
+            for (uint32_t k = 0; k < o->count; ++k)
+                hit |= lanes_inside(squared_between(p, robot_point_of(o->balls + 5 * k)),
+                                    carom_f32v_splat(reach + o->balls[5 * k + 4]));
+        }
+        if ((wanted & ~hit) == 0) break;
+    }
+    return hit & wanted;
+}
+
+/* ---- Block ----------------------------------------------------------------------------------- */
+
+static void begin_lanes(const carom_robot_plan *plan, carom_robot_block *block, uint32_t lane) {
+    frames_of(plan, block, lane);
+    for (uint32_t i = 0; i < plan->body_count; ++i) {
+        const carom_robot_plan_body *b = &plan->bodies[i];
+        block->posed[i] = 0;
+        if (b->live) pose_spheres(plan, block, lane, b->frame, b->first, b->first + 1);
+    }
+}
+
+/* One pair: the lanes where it is undecided; those that it decides to collide are added to
+ * `hit`. */
+static carom_lanes test_pair(const carom_robot_plan *plan, const carom_robot_block *block,
+                             uint32_t lane, uint32_t pair, carom_lanes wanted, carom_lanes *hit) {
+    carom_robot_plan_pair p = plan->pairs[pair];
+    const carom_robot_plan_body *a = &plan->bodies[p.a];
+    carom_f32v extra = carom_f32v_splat(block->margin);
+    if (block->speed != NULL)
+        extra += carom_f32v_load(block->half_time + lane) * block->speed[pair];
+    robot_point middle = robot_point_at(block, lane, a->first);
+    float radius = radius_of(plan, a->first);
+    if (pair < plan->self_count) {
+        const carom_robot_plan_body *b = &plan->bodies[p.b];
+        wanted &= lanes_near(squared_between(middle, robot_point_at(block, lane, b->first)),
+                             extra + (radius + radius_of(plan, b->first)));
+        if (wanted == 0) return 0;
+        pose_body(plan, block, lane, p.a);
+        pose_body(plan, block, lane, p.b);
+        wanted = covers_near(plan, block, lane, a, b, extra, wanted);
+        *hit = wanted != 0 ? inners_overlap(plan, block, lane, a, b, wanted) : 0;
+    } else {
+        const carom_robot_plan_object *o = &plan->objects[p.b];
+        wanted &= sphere_near(o, middle, extra + radius, true);
+        if (wanted == 0) return 0;
+        pose_body(plan, block, lane, p.a);
+        wanted = object_near(plan, block, lane, a, o, extra, wanted);
+        *hit = wanted != 0 ? object_overlaps(plan, block, lane, a, o, wanted) : 0;
+    }
+    return wanted & ~*hit;
+}
+
+void CAROM_CPU(carom_robot_plan_check)(const carom_robot_plan *plan, carom_robot_block *block) {
+    block->entry_count = 0;
+    block->hit = 0;
+    for (uint32_t lane = 0; lane < CAROM_ROBOT_BLOCK; lane += CAROM_LANES) {
+        carom_lanes wanted = block->lanes >> lane & ((UINT32_C(1) << CAROM_LANES) - 1);
+        if (wanted == 0) continue;
+        begin_lanes(plan, block, lane);
+        for (uint32_t pair = 0; pair < plan->pair_count && wanted != 0; ++pair) {
+            carom_lanes hit = 0;
+            carom_lanes undecided = test_pair(plan, block, lane, pair, wanted, &hit);
+            if (undecided != 0) {
+                block->entry_pair[block->entry_count] = pair;
+                block->entry_lanes[block->entry_count++] = undecided << lane;
+            }
+            if (hit == 0) continue;
+            block->hit |= hit << lane;
+            for (uint32_t i = 0; i < CAROM_LANES; ++i)
+                if ((hit >> i & 1) != 0) block->hit_pair[lane + i] = pair;
+            wanted &= ~hit;
+        }
+    }
+}
+
+/* A lower bound of a distance, from its computed square. */
+CAROM_SIMD carom_f32v gap_of(carom_f32v squared, float radii) {
+    return carom_f32v_sqrt(squared) * (1.0f - CAROM_ROBOT_SLACK) -
+           radii * (1.0f + CAROM_ROBOT_SLACK);
+}
+
+static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_block *block,
+                              uint32_t lane, uint32_t pair, carom_f32v most) {
+    carom_robot_plan_pair p = plan->pairs[pair];
+    const carom_robot_plan_body *a = &plan->bodies[p.a];
+    const carom_robot_plan_body *b = pair < plan->self_count ? &plan->bodies[p.b] : NULL;
+    const carom_robot_plan_object *o = b == NULL ? &plan->objects[p.b] : NULL;
+    robot_point middle = robot_point_at(block, lane, a->first);
+    robot_point other = b != NULL ? robot_point_at(block, lane, b->first) : robot_point_of(o->ball);
+    float radii = radius_of(plan, a->first) + (b != NULL ? radius_of(plan, b->first) : o->ball[3]);
+    carom_f32v rough = gap_of(squared_between(middle, other), radii);
+    bool is_tree = o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE;
+    if (!is_tree && carom_lanes_of(rough <= most) == 0) return rough;
+    pose_body(plan, block, lane, p.a);
+    if (is_tree) return rough; /* its spheres are compared with the tree later */
+    if (b != NULL) pose_body(plan, block, lane, p.b);
+    carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
+    for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
+        robot_point at = robot_point_at(block, lane, i);
+        float r = radius_of(plan, i);
+        if (b != NULL) {
+            for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j)
+                gap =
+                    carom_f32v_min(gap, gap_of(squared_between(at, robot_point_at(block, lane, j)),
+                                               r + radius_of(plan, j)));
+        } else if (o->kind == CAROM_ROBOT_PLAN_BOX) {
+            gap = carom_f32v_min(gap, gap_of(squared_to_box(o, at, o->half), r));
+        } else {
+            for (uint32_t k = 0; k < o->count; ++k)
+                gap = carom_f32v_min(gap,
+                                     gap_of(squared_between(at, robot_point_of(o->balls + 5 * k)),
+                                            r + o->balls[5 * k + 3]));
+        }
+    }
+    return carom_f32v_max(gap, rough);
+}
+
+void CAROM_CPU(carom_robot_plan_gaps)(const carom_robot_plan *plan, carom_robot_block *block) {
+    for (uint32_t lane = 0; lane < CAROM_ROBOT_BLOCK; lane += CAROM_LANES) {
+        carom_f32v most = (carom_f32v){0} + HUGE_VALF;
+        if ((block->lanes >> lane & ((UINT32_C(1) << CAROM_LANES) - 1)) == 0) continue;
+        begin_lanes(plan, block, lane);
+        for (uint32_t pair = 0; pair < plan->pair_count; ++pair) {
+            carom_f32v gap = gap_of_pair(plan, block, lane, pair, most);
+            carom_f32v_store(LANE(block->gap, pair), gap);
+            bool is_tree = pair >= plan->self_count &&
+                           plan->objects[plan->pairs[pair].b].kind == CAROM_ROBOT_PLAN_TREE;
+            if (!is_tree) most = carom_f32v_min(most, gap);
+        }
+    }
+}

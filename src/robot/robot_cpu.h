@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* robot_cpu.h: kinematics and spheres of many configurations in floats, one per lane, compiled per
+ * instruction set.
+ *
+ * What is computed here only rules out and never decides alone by equality: all radii are enlarged
+ * (covers) or diminished (inner balls) by the proved rounding of their centres (robot_plan.c) and
+ * by CAROM_ROBOT_SLACK for the rounding of the comparisons themselves. Operations are those of the
+ * scalar expressions in every instruction set, without contraction, so the bits are the same. */
+#ifndef CAROM_SRC_ROBOT_ROBOT_CPU_H
+#define CAROM_SRC_ROBOT_ROBOT_CPU_H
+
+#include "base/isa.h"
+#include "carom/robot.h"
+
+#define CAROM_ROBOT_BLOCK 16u /* configurations of a block: lanes of the widest vector */
+
+/* Relative: radii and distances are enlarged by 64 float roundings. A comparison takes at most 20:
+ * three of a sum of radii, five of a squared distance, twelve of a point moved into a box. */
+#define CAROM_ROBOT_SLACK 0x1p-18f
+
+/* Added to squares that are compared, so that none of them is subnormal, where roundings are not
+ * relative. */
+#define CAROM_ROBOT_LEAST_SQUARE 0x1p-100f
+
+/* Angles up to this are reduced by three parts of pi / 2, of which the product of the first two
+ * with the number of quarter turns is exact. */
+#define CAROM_ROBOT_MOST_ANGLE 0x1p20
+
+/* A joint that moves, and the frame that moves along: A + B sin + C cos is its rotation in the
+ * parent's frame. */
+typedef struct carom_robot_plan_joint {
+    uint32_t parent; /* frame */
+    uint32_t column; /* of the configuration */
+    bool slides;
+    double multiplier, offset; /* of its value: 1 and 0 unless it mimics */
+    float a[9], b[9], c[9];
+    float origin[3], slide[3]; /* its place in the parent's frame, and that moves per unit */
+} carom_robot_plan_joint;
+
+/* The spheres of a body: first its bounding ball, then its cover, then inner balls, then points. */
+typedef struct carom_robot_plan_body {
+    uint32_t frame;
+    uint32_t first, cover_count, inner_count, point_count;
+    bool live; /* has shapes */
+} carom_robot_plan_body;
+
+typedef enum carom_robot_plan_kind {
+    CAROM_ROBOT_PLAN_BOX,
+    CAROM_ROBOT_PLAN_BALLS, /* a few */
+    CAROM_ROBOT_PLAN_TREE   /* only its bounding ball is tested here */
+} carom_robot_plan_kind;
+
+typedef struct carom_robot_plan_object {
+    carom_robot_plan_kind kind;
+    float ball[4];            /* centre and radius; enlarged */
+    float r[9];               /* of a box: rows are its axes */
+    float centre[3], half[3]; /* of a box: enlarged */
+    float inner[3];           /* half sides, diminished; negative: none */
+    const float *balls;       /* of a few: x, y, z, enlarged radius, diminished radius */
+    uint32_t count;
+} carom_robot_plan_object;
+
+typedef struct carom_robot_plan_pair {
+    uint32_t a, b; /* bodies, or a body and an object */
+} carom_robot_plan_pair;
+
+/* What the loops read; made anew after each change. */
+typedef struct carom_robot_plan {
+    const carom_robot_plan_joint *joints; /* frame i + 1 is that of joint i; frame 0 is the root */
+    uint32_t joint_count;
+    const carom_robot_plan_body *bodies;
+    uint32_t body_count;
+    const float *spheres; /* x, y, z, radius */
+    uint32_t sphere_count;
+    const carom_robot_plan_object *objects;
+    const carom_robot_plan_pair *pairs; /* of bodies, then of bodies and objects */
+    uint32_t self_count, pair_count;
+} carom_robot_plan;
+
+/* A block of configurations; arrays have CAROM_ROBOT_BLOCK lanes per row. */
+typedef struct carom_robot_block {
+    uint32_t lanes;         /* those that are computed */
+    float margin;           /* enlarged, of covers */
+    float inner_margin;     /* diminished, of inner balls */
+    const double *q;        /* of each column */
+    const float *half_time; /* of motions: half the length of the lane's interval */
+    const float *speed;     /* of motions: that of each pair; NULL: configurations stand still */
+    float *frames;          /* 12 rows per frame: the matrix by rows, the translation */
+    float *at;              /* 3 rows per sphere */
+    uint8_t *posed;         /* of each body: its spheres are in `at` */
+
+    uint32_t entry_count; /* pairs that are undecided, in order within each lane */
+    uint32_t *entry_pair, *entry_lanes;
+    uint32_t hit; /* lanes whose inner balls overlap */
+    uint32_t hit_pair[CAROM_ROBOT_BLOCK];
+
+    float *gap; /* of carom_robot_plan_gaps: a row per pair */
+} carom_robot_block;
+
+/* Which lanes are free, collide, or have undecided pairs. */
+CAROM_CPU_DECLARE(void, carom_robot_plan_check, const carom_robot_plan *plan,
+                  carom_robot_block *block);
+
+/* Lower bounds of the distances of all pairs, which may be negative; of trees those from bounding
+ * ball to bounding ball. Margins are not read. */
+CAROM_CPU_DECLARE(void, carom_robot_plan_gaps, const carom_robot_plan *plan,
+                  carom_robot_block *block);
+
+#endif

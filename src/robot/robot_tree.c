@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/* The tree of a shape: built by halving at the median of the widest axis, so that its depth is that
+ * of the number of items; searched for pairs within reach, for the nearest pair, and along a ray.
+ *
+ * Inside or outside is decided by the signed crossings of the ray along +x. Whether the ray passes
+ * a triangle is decided in the yz plane by its edges: an edge counts where exactly one of its ends
+ * is above the point, and its sign is that of an exact orientation with its lower end first. Two
+ * triangles with a common edge so decide alike about it, and the ray is counted once wherever it
+ * passes through edges and vertices. */
+#include "robot/robot_tree.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "geom/length.h"
+#include "geom/orient.h"
+#include "geom/within.h"
+
+static double coordinate(carom_vec3 v, int axis) {
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+/* ---- Build ----------------------------------------------------------------------------------- */
+
+typedef struct tree_build {
+    const carom_triangle *triangles;
+    const carom_ball *balls;
+    uint32_t *order;
+    carom_robot_tree *tree;
+} tree_build;
+
+static carom_vec3 tree_centre_of(const tree_build *b, uint32_t item) {
+    if (b->triangles == NULL) return b->balls[item].centre;
+    const carom_vec3 *c = b->triangles[item].corner;
+    return carom_vec(c[0].x + c[1].x + c[2].x, c[0].y + c[1].y + c[2].y, c[0].z + c[1].z + c[2].z);
+}
+
+static void include_point(carom_robot_node *n, carom_vec3 p, double radius) {
+    for (int k = 0; k < 3; ++k) {
+        double x = coordinate(p, k);
+        n->low[k] = CAROM_MIN(x - radius, n->low[k]);
+        n->high[k] = CAROM_MAX(x + radius, n->high[k]);
+    }
+}
+
+static double squared_gap(carom_vec3 a, carom_vec3 b) {
+    carom_vec3 d = carom_vec_sub(a, b);
+    return carom_vec_dot(d, d);
+}
+
+static double item_reach(const tree_build *b, uint32_t item, carom_vec3 centre) {
+    if (b->triangles == NULL)
+        return sqrt(squared_gap(b->balls[item].centre, centre)) + b->balls[item].radius +
+               b->tree->radius;
+    const carom_vec3 *c = b->triangles[item].corner;
+    double most = CAROM_MAX(squared_gap(c[0], centre), squared_gap(c[1], centre));
+    double third = squared_gap(c[2], centre);
+    return sqrt(CAROM_MAX(most, third)) + b->tree->radius;
+}
+
+/* Bounds of items [first, end) of the order. */
+static void bound_items(const tree_build *b, uint32_t first, uint32_t end, carom_robot_node *n) {
+    double radius = 0.0, size = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        n->low[k] = HUGE_VAL;
+        n->high[k] = -HUGE_VAL;
+    }
+    for (uint32_t i = first; i < end; ++i) {
+        uint32_t item = b->order[i];
+        if (b->triangles == NULL)
+            include_point(n, b->balls[item].centre, b->balls[item].radius + b->tree->radius);
+        else
+            for (int c = 0; c < 3; ++c)
+                include_point(n, b->triangles[item].corner[c], b->tree->radius);
+    }
+    for (int k = 0; k < 3; ++k) {
+        double most = CAROM_MAX(fabs(n->low[k]), fabs(n->high[k]));
+        size = CAROM_MAX(most, size);
+    }
+    for (int k = 0; k < 3; ++k) {
+        n->low[k] -= size * CAROM_ROBOT_TREE_SLACK;
+        n->high[k] += size * CAROM_ROBOT_TREE_SLACK;
+    }
+    n->ball.centre = carom_vec(0.5 * (n->low[0] + n->high[0]), 0.5 * (n->low[1] + n->high[1]),
+                               0.5 * (n->low[2] + n->high[2]));
+    for (uint32_t i = first; i < end; ++i) {
+        double reach = item_reach(b, b->order[i], n->ball.centre);
+        radius = CAROM_MAX(reach, radius);
+    }
+    n->ball.radius = radius + (radius + size) * CAROM_ROBOT_TREE_SLACK;
+}
+
+/* Moves the items below the median along an axis to the front of [first, end), the median to its
+ * place. Hoare's selection, with the middle of three as pivot. */
+static void select_median(const tree_build *b, uint32_t first, uint32_t end, uint32_t middle,
+                          int axis) {
+    uint32_t *o = b->order;
+    int64_t low = first, high = (int64_t)end - 1;
+    while (low < high) {
+        double u = coordinate(tree_centre_of(b, o[low]), axis);
+        double v = coordinate(tree_centre_of(b, o[low + (high - low) / 2]), axis);
+        double w = coordinate(tree_centre_of(b, o[high]), axis);
+        double pivot = u < v ? (v < w ? v : u < w ? w : u) : (u < w ? u : v < w ? w : v);
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (coordinate(tree_centre_of(b, o[i]), axis) < pivot) ++i;
+            while (coordinate(tree_centre_of(b, o[j]), axis) > pivot) --j;
+            if (i > j) break;
+            uint32_t swapped = o[i];
+            o[i++] = o[j];
+            o[j--] = swapped;
+        }
+        if ((int64_t)middle <= j) {
+            high = j;
+        } else if ((int64_t)middle >= i) {
+            low = i;
+        } else {
+            return;
+        }
+    }
+}
+
+typedef struct tree_task {
+    uint32_t node, first, end;
+} tree_task;
+
+static carom_status build_nodes(carom_context *context, const tree_build *b) {
+    carom_robot_tree *t = b->tree;
+    tree_task stack[CAROM_ROBOT_STACK];
+    int depth = 0;
+    uint64_t done = 0;
+    t->node_count = 1;
+    stack[depth++] = (tree_task){0, 0, t->item_count};
+    while (depth > 0) {
+        tree_task task = stack[--depth];
+        carom_robot_node *n = &t->nodes[task.node];
+        uint32_t count = task.end - task.first;
+        bound_items(b, task.first, task.end, n);
+        done += count;
+        if (done > 1u << 16) {
+            done = 0;
+            CAROM_TRY(carom_progress_look(context));
+        }
+        if (count <= CAROM_ROBOT_LEAF) {
+            n->first = task.first;
+            n->count = count;
+            continue;
+        }
+        int axis = 0;
+        for (int k = 1; k < 3; ++k)
+            if (n->high[k] - n->low[k] > n->high[axis] - n->low[axis]) axis = k;
+        uint32_t middle = task.first + count / 2;
+        select_median(b, task.first, task.end, middle, axis);
+        n->first = t->node_count;
+        n->count = 0;
+        t->node_count += 2;
+        CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+        stack[depth++] = (tree_task){n->first, task.first, middle};
+        stack[depth++] = (tree_task){n->first + 1, middle, task.end};
+    }
+    return CAROM_OK;
+}
+
+void carom_robot_tree_free(const carom_allocator *allocator, carom_robot_tree *tree) {
+    CAROM_RELEASE_ALL(allocator, tree->nodes, tree->triangles, tree->balls);
+    *tree = (carom_robot_tree){0};
+}
+
+uint64_t carom_robot_tree_bytes(const carom_robot_tree *tree) {
+    return (uint64_t)tree->node_count * sizeof(*tree->nodes) +
+           (uint64_t)tree->item_count *
+               (tree->triangles != NULL ? sizeof(*tree->triangles) : sizeof(*tree->balls));
+}
+
+static carom_status tree_build_run(carom_context *context, tree_build *b, uint32_t count) {
+    carom_robot_tree *t = b->tree;
+    for (uint32_t i = 0; i < count; ++i) b->order[i] = i;
+    CAROM_TRY(build_nodes(context, b));
+    for (uint32_t i = 0; i < count; ++i) {
+        if (b->triangles != NULL)
+            t->triangles[i] = b->triangles[b->order[i]];
+        else
+            t->balls[i] = b->balls[b->order[i]];
+        double reach = item_reach(b, b->order[i], carom_vec(0.0, 0.0, 0.0));
+        t->largest = CAROM_MAX(reach, t->largest);
+    }
+    t->largest *= 1.0 + CAROM_ROBOT_TREE_SLACK;
+    return CAROM_OK;
+}
+
+carom_status carom_robot_tree_build(carom_context *context, const carom_allocator *allocator,
+                                    const carom_triangle *triangles, const carom_ball *balls,
+                                    uint32_t count, double radius, carom_robot_tree *tree) {
+    *tree = (carom_robot_tree){.item_count = count, .radius = radius};
+    if (count == 0) return CAROM_OK;
+    tree_build b = {.triangles = triangles, .balls = balls, .tree = tree};
+    uint64_t nodes = 2 * (uint64_t)count;
+    tree->nodes = carom_allocate(allocator, nodes, sizeof(*tree->nodes));
+    if (triangles != NULL)
+        tree->triangles = carom_allocate(allocator, count, sizeof(*tree->triangles));
+    else
+        tree->balls = carom_allocate(allocator, count, sizeof(*tree->balls));
+    b.order = carom_allocate(allocator, count, sizeof(*b.order));
+    bool has_all = tree->nodes != NULL && b.order != NULL &&
+                   (triangles != NULL ? tree->triangles != NULL : tree->balls != NULL);
+    carom_status status =
+        !has_all ? carom_fail_memory(context, nodes * sizeof(*tree->nodes), "the tree of a shape")
+                 : tree_build_run(context, &b, count);
+    carom_release(allocator, b.order);
+    if (status != CAROM_OK) carom_robot_tree_free(allocator, tree);
+    return status;
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* The squared distance of a point from a box. */
+static double box_gap(const carom_robot_node *n, carom_vec3 p) {
+    double x = CAROM_MAX(n->low[0] - p.x, p.x - n->high[0]);
+    double y = CAROM_MAX(n->low[1] - p.y, p.y - n->high[1]);
+    double z = CAROM_MAX(n->low[2] - p.z, p.z - n->high[2]);
+    x = CAROM_MAX(x, 0.0);
+    y = CAROM_MAX(y, 0.0);
+    z = CAROM_MAX(z, 0.0);
+    return x * x + y * y + z * z;
+}
+
+/* Whether a squared gap is surely more than a distance. */
+static bool exceeds(double squared, double distance) {
+    return squared > distance * distance * (1.0 + CAROM_ROBOT_TREE_SLACK) + DBL_MIN;
+}
+
+static carom_triangle robot_item_triangle(const carom_robot_tree *t, uint32_t item) {
+    if (t->triangles != NULL) return t->triangles[item];
+    carom_vec3 c = t->balls[item].centre;
+    return (carom_triangle){{c, c, c}};
+}
+
+static double item_radius(const carom_robot_tree *t, uint32_t item) {
+    return t->triangles != NULL ? t->radius : t->balls[item].radius + t->radius;
+}
+
+static carom_triangle moved_triangle(const carom_frame *f, const carom_triangle *t) {
+    carom_triangle m;
+    for (int i = 0; i < 3; ++i) m.corner[i] = carom_frame_apply(f, t->corner[i]);
+    return m;
+}
+
+/* ---- Two trees ------------------------------------------------------------------------------- */
+
+typedef struct tree_pair {
+    uint32_t a, b;
+    carom_vec3 centre; /* of b's ball, in a's frame */
+} tree_pair;
+
+/* Replaces a pair of nodes by those of the children of the larger one. */
+static int descend(const carom_robot_tree *a, const carom_robot_tree *b, const carom_frame *b_to_a,
+                   const tree_pair *p, tree_pair *stack, int depth) {
+    const carom_robot_node *na = &a->nodes[p->a], *nb = &b->nodes[p->b];
+    bool split_a = nb->count != 0 || (na->count == 0 && na->ball.radius > nb->ball.radius);
+    CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+    for (uint32_t i = 0; i < 2; ++i) {
+        tree_pair *to = &stack[depth + (int)i];
+        if (split_a) {
+            *to = (tree_pair){na->first + i, p->b, p->centre};
+        } else {
+            uint32_t child = nb->first + i;
+            *to = (tree_pair){p->a, child, carom_frame_apply(b_to_a, b->nodes[child].ball.centre)};
+        }
+    }
+    return depth + 2;
+}
+
+static bool leaves_within(const carom_robot_tree *a, const carom_robot_node *na,
+                          const carom_robot_tree *b, const carom_robot_node *nb,
+                          const carom_frame *b_to_a, double reach) {
+    for (uint32_t j = nb->first; j < nb->first + nb->count; ++j) {
+        carom_triangle own = robot_item_triangle(b, j), other = moved_triangle(b_to_a, &own);
+        double with_b = reach + item_radius(b, j);
+        for (uint32_t i = na->first; i < na->first + na->count; ++i) {
+            carom_triangle mine = robot_item_triangle(a, i);
+            double with_both = (with_b + item_radius(a, i)) * (1.0 + DBL_EPSILON * 4.0);
+            if (carom_within(&mine, &other, with_both)) return true;
+        }
+    }
+    return false;
+}
+
+bool carom_robot_tree_within(const carom_robot_tree *a, const carom_robot_tree *b,
+                             const carom_frame *b_to_a, double reach) {
+    tree_pair stack[CAROM_ROBOT_STACK];
+    int depth = 0;
+    if (a->item_count == 0 || b->item_count == 0) return false;
+    stack[depth++] = (tree_pair){0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre)};
+    while (depth > 0) {
+        tree_pair p = stack[--depth];
+        const carom_robot_node *na = &a->nodes[p.a], *nb = &b->nodes[p.b];
+        if (exceeds(box_gap(na, p.centre), nb->ball.radius + reach)) continue;
+        if (na->count == 0 || nb->count == 0) {
+            depth = descend(a, b, b_to_a, &p, stack, depth);
+            continue;
+        }
+        if (leaves_within(a, na, b, nb, b_to_a, reach)) return true;
+    }
+    return false;
+}
+
+static double leaves_distance(const carom_robot_tree *a, const carom_robot_node *na,
+                              const carom_robot_tree *b, const carom_robot_node *nb,
+                              const carom_frame *b_to_a, double best) {
+    for (uint32_t j = nb->first; j < nb->first + nb->count; ++j) {
+        carom_triangle own = robot_item_triangle(b, j), other = moved_triangle(b_to_a, &own);
+        for (uint32_t i = na->first; i < na->first + na->count; ++i) {
+            carom_triangle mine = robot_item_triangle(a, i);
+            double d = carom_triangles_distance_value(&mine, &other).distance - item_radius(b, j) -
+                       item_radius(a, i);
+            best = CAROM_MIN(d, best);
+        }
+    }
+    return CAROM_MAX(best, 0.0);
+}
+
+double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tree *b,
+                                 const carom_frame *b_to_a, double limit) {
+    tree_pair stack[CAROM_ROBOT_STACK];
+    int depth = 0;
+    double best = limit;
+    if (a->item_count == 0 || b->item_count == 0) return limit;
+    stack[depth++] = (tree_pair){0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre)};
+    while (depth > 0 && best > 0.0) {
+        tree_pair p = stack[--depth];
+        const carom_robot_node *na = &a->nodes[p.a], *nb = &b->nodes[p.b];
+        if (best < HUGE_VAL && exceeds(box_gap(na, p.centre), nb->ball.radius + best)) continue;
+        if (na->count != 0 && nb->count != 0) {
+            best = leaves_distance(a, na, b, nb, b_to_a, best);
+            continue;
+        }
+        depth = descend(a, b, b_to_a, &p, stack, depth);
+        const tree_pair *u = &stack[depth - 2], *v = &stack[depth - 1];
+        double gap_u = sqrt(box_gap(&a->nodes[u->a], u->centre)) - b->nodes[u->b].ball.radius;
+        double gap_v = sqrt(box_gap(&a->nodes[v->a], v->centre)) - b->nodes[v->b].ball.radius;
+        if (gap_u < gap_v) { /* the nearer one is taken first */
+            tree_pair swapped = stack[depth - 2];
+            stack[depth - 2] = stack[depth - 1];
+            stack[depth - 1] = swapped;
+        }
+    }
+    return best;
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point,
+                                       double limit) {
+    uint32_t stack[CAROM_ROBOT_STACK];
+    int depth = 0;
+    double best = limit;
+    if (tree->item_count == 0) return limit;
+    stack[depth++] = 0;
+    while (depth > 0 && best > 0.0) {
+        const carom_robot_node *n = &tree->nodes[stack[--depth]];
+        if (best < HUGE_VAL && exceeds(box_gap(n, point), best)) continue;
+        if (n->count == 0) {
+            double left = box_gap(&tree->nodes[n->first], point);
+            double right = box_gap(&tree->nodes[n->first + 1], point);
+            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+            stack[depth++] = left < right ? n->first + 1 : n->first;
+            stack[depth++] = left < right ? n->first : n->first + 1;
+            continue;
+        }
+        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+            double d =
+                tree->triangles != NULL
+                    ? carom_point_triangle_distance_value(&point, &tree->triangles[i]).distance
+                    : sqrt(squared_gap(point, tree->balls[i].centre));
+            d -= item_radius(tree, i);
+            best = CAROM_MIN(d, best);
+        }
+    }
+    return CAROM_MAX(best, 0.0);
+}
+
+bool carom_robot_tree_near(const carom_robot_tree *tree, carom_vec3 point, double reach) {
+    uint32_t stack[CAROM_ROBOT_STACK];
+    int depth = 0;
+    if (tree->item_count == 0) return false;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const carom_robot_node *n = &tree->nodes[stack[--depth]];
+        if (exceeds(box_gap(n, point), reach)) continue;
+        if (n->count == 0) {
+            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+            stack[depth++] = n->first;
+            stack[depth++] = n->first + 1;
+            continue;
+        }
+        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+            double d =
+                tree->triangles != NULL
+                    ? carom_point_triangle_distance_value(&point, &tree->triangles[i]).distance
+                    : sqrt(squared_gap(point, tree->balls[i].centre));
+            if (d <= reach + item_radius(tree, i)) return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Inside ---------------------------------------------------------------------------------- */
+
+/* How often a triangle goes round a point in the yz plane: -1, 0 or 1. */
+static int turns_around(const carom_triangle *t, carom_vec3 p) {
+    int turns = 0;
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 u = t->corner[i], v = t->corner[(i + 1) % 3];
+        bool rises = u.z <= p.z && p.z < v.z, falls = v.z <= p.z && p.z < u.z;
+        if (!rises && !falls) continue;
+        int side = rises ? carom_orient_along(u, v, p, 0) : carom_orient_along(v, u, p, 0);
+        if (side > 0) turns += rises ? 1 : -1;
+    }
+    return turns;
+}
+
+int carom_robot_tree_winding(const carom_robot_tree *tree, carom_vec3 p) {
+    uint32_t stack[CAROM_ROBOT_STACK];
+    int depth = 0, winding = 0;
+    if (tree->item_count == 0 || tree->triangles == NULL) return 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const carom_robot_node *n = &tree->nodes[stack[--depth]];
+        if (n->high[0] < p.x || n->low[1] > p.y || n->high[1] < p.y || n->low[2] > p.z ||
+            n->high[2] < p.z)
+            continue;
+        if (n->count == 0) {
+            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+            stack[depth++] = n->first;
+            stack[depth++] = n->first + 1;
+            continue;
+        }
+        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+            const carom_triangle *t = &tree->triangles[i];
+            int turns = turns_around(t, p);
+            if (turns != 0 &&
+                turns * carom_orient3d(t->corner[0], t->corner[1], t->corner[2], p) < 0)
+                winding += turns;
+        }
+    }
+    return winding;
+}
+
+bool carom_robot_tree_encloses(const carom_robot_tree *closed, int sign,
+                               const carom_robot_tree *points, const carom_frame *to_closed) {
+    uint32_t stack[CAROM_ROBOT_STACK];
+    int depth = 0;
+    if (closed->item_count == 0 || points->item_count == 0) return false;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const carom_robot_node *n = &points->nodes[stack[--depth]];
+        carom_vec3 centre = carom_frame_apply(to_closed, n->ball.centre);
+        if (exceeds(box_gap(&closed->nodes[0], centre),
+                    n->ball.radius + closed->largest * CAROM_ROBOT_TREE_SLACK))
+            continue;
+        if (n->count == 0) {
+            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+            stack[depth++] = n->first;
+            stack[depth++] = n->first + 1;
+            continue;
+        }
+        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+            carom_vec3 p = carom_frame_apply(to_closed, points->balls[i].centre);
+            if (sign * carom_robot_tree_winding(closed, p) >= 1) return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Invariants ------------------------------------------------------------------------------ */
+
+static bool node_contains(const carom_robot_node *n, carom_vec3 p, double radius) {
+    for (int k = 0; k < 3; ++k)
+        if (coordinate(p, k) - radius < n->low[k] || coordinate(p, k) + radius > n->high[k])
+            return false;
+    return sqrt(squared_gap(p, n->ball.centre)) + radius <= n->ball.radius;
+}
+
+/* Every item is in exactly one leaf, and in all bounds above it. */
+const char *carom_robot_tree_validate(const carom_robot_tree *tree) {
+    uint64_t items = 0;
+    uint32_t path[CAROM_ROBOT_STACK];
+    uint8_t step[CAROM_ROBOT_STACK];
+    int depth = 0;
+    if (tree->item_count == 0)
+        return tree->node_count == 0 ? NULL : "robot: an empty tree has nodes";
+    path[0] = 0;
+    step[0] = 0;
+    while (depth >= 0) {
+        const carom_robot_node *n = &tree->nodes[path[depth]];
+        if (n->count != 0) {
+            if (n->first != items || n->first + n->count > tree->item_count)
+                return "robot: the leaves of a tree do not follow one another";
+            items += n->count;
+            for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+                carom_triangle t = robot_item_triangle(tree, i);
+                for (int level = 0; level <= depth; ++level)
+                    for (int c = 0; c < 3; ++c)
+                        if (!node_contains(&tree->nodes[path[level]], t.corner[c],
+                                           item_radius(tree, i)))
+                            return "robot: a node does not contain its items";
+            }
+            --depth;
+        } else if (step[depth] < 2) {
+            uint32_t child = n->first + step[depth]++;
+            if (child >= tree->node_count) return "robot: a child is not a node of its tree";
+            if (depth + 1 >= CAROM_ROBOT_STACK) return "robot: a tree is too deep";
+            path[++depth] = child;
+            step[depth] = 0;
+        } else {
+            --depth;
+        }
+    }
+    return items == tree->item_count ? NULL : "robot: an item is in no leaf";
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* robot_oracle.h: collisions of a robot by its definition: kinematics in long doubles by Rodrigues'
+ * formula, all pairs of triangles by their distance in long doubles, inside or outside by solid
+ * angles. It shares nothing with the engine. */
+#ifndef CAROM_TESTS_ROBOT_ORACLE_H
+#define CAROM_TESTS_ROBOT_ORACLE_H
+
+#include "carom/carom.h"
+
+typedef struct robot_oracle_shape {
+    long double (*triangles)[3][3];
+    uint64_t count;
+    long double *radii; /* of each triangle: points that are no farther belong to it */
+    bool closed;
+} robot_oracle_shape;
+
+typedef struct robot_oracle {
+    const carom_robot_def *def;
+    robot_oracle_shape *links; /* those of all shapes, link after link */
+    uint64_t *link_starts;
+    robot_oracle_shape *objects;
+    uint32_t object_count;
+    uint8_t *allowed; /* of two links */
+} robot_oracle;
+
+/* Makes it from the same definition, whose meshes are triangles with shared vertices; `closed` says
+ * which meshes enclose space: all whose view is listed in open are open. */
+void robot_oracle_create(const carom_robot_def *def, const carom_robot_shape *objects,
+                         uint32_t object_count, const carom_mesh_view *open, robot_oracle *oracle);
+void robot_oracle_destroy(robot_oracle *oracle);
+
+/* The least distance of two bodies that are tested, 0 where they collide; infinite: no pair. */
+long double robot_oracle_distance(const robot_oracle *oracle, const double *q);
+
+/* The same of one pair. */
+long double robot_oracle_pair(const robot_oracle *oracle, const double *q, uint32_t a, uint32_t b,
+                              bool with_object);
+
+#endif
