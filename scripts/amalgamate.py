@@ -292,6 +292,8 @@ TOP = '''/* SPDX-License-Identifier: MIT */
  *   CAROM_HAVE_ZLIB       reads and writes .gz meshes; needs zlib.h and -lz
  *   CAROM_HAVE_ASSIMP     opens assimp where it is installed when running; needs its headers
  *   CAROM_ONE_ISA         leaves out the loops for AVX2 and AVX-512, and half of the time of compiling
+ *   CAROM_UNALIGNED_MOVES only for gcc on Windows, which leaves these loops out otherwise: says that the file is compiled
+ *                         with -Wa,-muse-unaligned-vector-move
  *   CAROM_CHECKS          checks internal invariants while running
  *
  * MIT licence:
@@ -331,6 +333,11 @@ TOP = '''/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #endif
 
+/* gcc aligns the stack to 16 bytes on Windows and moves larger vectors as if it were aligned to these (GCC bug 54412):
+ * loops for AVX would crash there, unless the assembler is told to make such moves unaligned ones. */
+#if defined(_WIN32) && !defined(__clang__) && !defined(CAROM_UNALIGNED_MOVES) && !defined(CAROM_ONE_ISA)
+#define CAROM_ONE_ISA
+#endif
 #if defined(__x86_64__) && !defined(CAROM_ONE_ISA)
 #define CAROM_HAVE_X86_ISAS
 #endif
