@@ -360,8 +360,14 @@ TOP = '''/* SPDX-License-Identifier: MIT */
 #undef TEXT
 #endif
 
+/* Names are hidden from other libraries, but not those of the system, whose headers some sources include by themselves. */
 #if !defined(_WIN32)
 #pragma GCC visibility push(hidden)
+#define CAROM_SYSTEM_BEGIN _Pragma("GCC visibility push(default)")
+#define CAROM_SYSTEM_END   _Pragma("GCC visibility pop")
+#else
+#define CAROM_SYSTEM_BEGIN
+#define CAROM_SYSTEM_END
 #endif
 
 '''
@@ -395,8 +401,8 @@ def main(arguments):
     values = {"version": version, "commit": commit, "licence": licence,
               "minor": "{MAJOR}.{MINOR}".format(**numbers),
               "system": "".join(i + "\n" for i in sorted(library.system))}
-    text = re.sub(r"\{(\w+)\}", lambda m: values[m.group(1)], TOP)
-    headers = ""
+    top = re.sub(r"\{(\w+)\}", lambda m: values[m.group(1)], TOP)
+    text, headers = "", ""
     for path in library.headers:
         headers += f"\n/* ---- {path} ---- */\n" + without_includes(header_text(path))
     text += headers
@@ -404,6 +410,7 @@ def main(arguments):
         text += f"\n/* ==== {path} ==== */\n" + without_includes(read(path))
     pieces = repeated(library.headers)
     for name in SETS: text += part_of(headers, pieces, library.loops, name)
+    text = top + SYSTEM_INCLUDE.sub(lambda m: f"CAROM_SYSTEM_BEGIN\n{m.group(0)}CAROM_SYSTEM_END\n", text)
     text += "\n#if !defined(_WIN32)\n#pragma GCC visibility pop\n#endif\n"
     os.makedirs(folder, exist_ok=True)
     for name, content in (("carom.c", text), ("carom.h", public_header(library, version, commit))):
