@@ -292,6 +292,8 @@ TOP = '''/* SPDX-License-Identifier: MIT */
  *   CAROM_HAVE_ZLIB       reads and writes .gz meshes; needs zlib.h and -lz
  *   CAROM_HAVE_ASSIMP     opens assimp where it is installed when running; needs its headers
  *   CAROM_ONE_ISA         leaves out the loops for AVX2 and AVX-512, and half of the time of compiling
+ *   CAROM_UNALIGNED_MOVES only for gcc on Windows, which leaves these loops out otherwise: says that the file is compiled
+ *                         with -Wa,-muse-unaligned-vector-move
  *   CAROM_CHECKS          checks internal invariants while running
  *
  * MIT licence:
@@ -331,6 +333,11 @@ TOP = '''/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #endif
 
+/* gcc aligns the stack to 16 bytes on Windows and moves larger vectors as if it were aligned to these (GCC bug 54412):
+ * loops for AVX would crash there, unless the assembler is told to make such moves unaligned ones. */
+#if defined(_WIN32) && !defined(__clang__) && !defined(CAROM_UNALIGNED_MOVES) && !defined(CAROM_ONE_ISA)
+#define CAROM_ONE_ISA
+#endif
 #if defined(__x86_64__) && !defined(CAROM_ONE_ISA)
 #define CAROM_HAVE_X86_ISAS
 #endif
@@ -353,8 +360,14 @@ TOP = '''/* SPDX-License-Identifier: MIT */
 #undef TEXT
 #endif
 
+/* Names are hidden from other libraries, but not those of the system, whose headers some sources include by themselves. */
 #if !defined(_WIN32)
 #pragma GCC visibility push(hidden)
+#define CAROM_SYSTEM_BEGIN _Pragma("GCC visibility push(default)")
+#define CAROM_SYSTEM_END   _Pragma("GCC visibility pop")
+#else
+#define CAROM_SYSTEM_BEGIN
+#define CAROM_SYSTEM_END
 #endif
 
 '''
@@ -388,8 +401,8 @@ def main(arguments):
     values = {"version": version, "commit": commit, "licence": licence,
               "minor": "{MAJOR}.{MINOR}".format(**numbers),
               "system": "".join(i + "\n" for i in sorted(library.system))}
-    text = re.sub(r"\{(\w+)\}", lambda m: values[m.group(1)], TOP)
-    headers = ""
+    top = re.sub(r"\{(\w+)\}", lambda m: values[m.group(1)], TOP)
+    text, headers = "", ""
     for path in library.headers:
         headers += f"\n/* ---- {path} ---- */\n" + without_includes(header_text(path))
     text += headers
@@ -397,6 +410,7 @@ def main(arguments):
         text += f"\n/* ==== {path} ==== */\n" + without_includes(read(path))
     pieces = repeated(library.headers)
     for name in SETS: text += part_of(headers, pieces, library.loops, name)
+    text = top + SYSTEM_INCLUDE.sub(lambda m: f"CAROM_SYSTEM_BEGIN\n{m.group(0)}CAROM_SYSTEM_END\n", text)
     text += "\n#if !defined(_WIN32)\n#pragma GCC visibility pop\n#endif\n"
     os.makedirs(folder, exist_ok=True)
     for name, content in (("carom.c", text), ("carom.h", public_header(library, version, commit))):

@@ -14,3 +14,11 @@ skipped="$skipped $(tr ';' ' ' <"$out/left_out.txt")"
 same_answers "$wine" "$out/carom.exe"
 why="$why; the skipped programs are made of shells, signals, forks and POSIX threads"
 result x86_64-windows-mingw
+# The library in one file, compiled as its users do, under the same tool.
+scripts/amalgamation.sh "$out/one-file"
+(cd "$out/one-file" && x86_64-w64-mingw32-gcc -O2 -Wall -Wextra -Werror -c carom.c)
+x86_64-w64-mingw32-gcc -static "$out/CMakeFiles/carom_tool.dir/cli/main.c.obj" "$out/lib/libcarom_cli_parts.a" \
+    "$out/one-file/carom.o" -o "$out/one-file/carom.exe"
+built=true
+same_answers "$wine" "$out/one-file/carom.exe"
+result amalgamation-mingw

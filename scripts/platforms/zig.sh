@@ -26,3 +26,16 @@ for zig_target in {x86_64,aarch64}-{linux-gnu.2.17,windows-gnu,macos}; do
     esac
     result "$zig_target"
 done
+
+# The BSDs, whose headers zig has, too: the library in one file, and the tool's platform file.
+scripts/amalgamation.sh "$top/one-file"
+for zig_target in x86_64-{freebsd,netbsd,openbsd}; do
+    compile() { "$zig" cc -target "$zig_target" -std=c11 -Wall -Wextra -Werror "$@"; }
+    if compile -DCAROM_ONE_ISA -c "$top/one-file/carom.c" -o "$top/one-file/carom.o" &&
+        compile -Iinclude -Isrc -I. -c cli/platform_posix.c -o "$top/one-file/platform.o"; then
+        built=true why="the library in one file and the tool's platform file; nothing here runs them"
+    else
+        why="it does not compile without a warning"
+    fi
+    result "$zig_target"
+done

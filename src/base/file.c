@@ -41,7 +41,7 @@ static carom_status check_kind(carom_context *context, const char *path, carom_o
 }
 
 carom_status carom_file_open(carom_context *context, const char *path, carom_file *file) {
-    carom_os_file_info info;
+    carom_os_file_info info = {.kind = CAROM_OS_FILE_PIPE}; /* gcc wants it set on every path */
     *file = (carom_file){.descriptor = carom_os_open_input(path)};
     if (file->descriptor < 0 && errno == EISDIR)
         return check_kind(context, path, CAROM_OS_FILE_FOLDER);

@@ -238,6 +238,7 @@ static double soup_points_offer_lanes(void *user, uint32_t block, uint32_t lanes
             return -1.0; /* nothing can be nearer: the search ends */
     }
     uint32_t count = load_lanes(s, block, lanes, slots, triangles, &seen);
+    if (count == 0) return limit_of(s); /* nothing was seen */
     CAROM_CPU_CALL(s->context, carom_soup_lower_bounds)(&seen, count, bounds);
     for (uint32_t left = (1u << count) - 1; left != 0;) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
