@@ -71,11 +71,12 @@ bool carom_robot_pair_collides(const carom_robot *robot, const carom_robot_pose 
     exact_pair e = make_pair_of(robot, poses, pair);
     double reach = margin + 2.0 * e.error;
     for (uint32_t i = 0; i < e.a_count; ++i)
-        for (uint32_t k = 0; k < e.b_count; ++k)
-            if (carom_robot_tree_within(&e.a[i].tree, &e.b[k].tree, &e.b_to_a, reach)) return true;
-    for (uint32_t i = 0; i < e.a_count; ++i)
-        for (uint32_t k = 0; k < e.b_count; ++k)
-            if (encloses(&e.a[i], &e.b[k], &e.b_to_a)) return true;
+        for (uint32_t k = 0; k < e.b_count; ++k) {
+            if (carom_robot_tree_separated(&e.a[i].tree, &e.b[k].tree, &e.b_to_a, reach)) continue;
+            if (carom_robot_tree_within(&e.a[i].tree, &e.b[k].tree, &e.b_to_a, reach) ||
+                encloses(&e.a[i], &e.b[k], &e.b_to_a))
+                return true;
+        }
     return false;
 }
 

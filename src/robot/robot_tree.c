@@ -17,6 +17,13 @@
 #include "geom/orient.h"
 #include "geom/within.h"
 
+/* Planes that are tried between two trees. */
+#define TREE_PLANES 12
+
+/* Of the lengths that take part: errors of products with a direction, and of moved points, a few
+ * times 2^-52. */
+#define TREE_PLANE_ERROR 0x1p-44
+
 static double coordinate(carom_vec3 v, int axis) {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
@@ -244,6 +251,68 @@ static carom_triangle moved_triangle(const carom_frame *f, const carom_triangle 
     carom_triangle m;
     for (int i = 0; i < 3; ++i) m.corner[i] = carom_frame_apply(f, t->corner[i]);
     return m;
+}
+
+/* ---- Planes ---------------------------------------------------------------------------------- */
+
+/* The item point farthest along a direction of about unit length, with the item's radius; *most is
+ * how far. */
+static carom_vec3 robot_support(const carom_robot_tree *t, carom_vec3 d, double *most) {
+    uint32_t stack[CAROM_ROBOT_STACK];
+    int depth = 0;
+    carom_vec3 best = t->nodes[0].ball.centre;
+    *most = -HUGE_VAL;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const carom_robot_node *n = &t->nodes[stack[--depth]];
+        if (carom_vec_dot(n->ball.centre, d) + n->ball.radius < *most) continue;
+        if (n->count == 0) {
+            double left = carom_vec_dot(t->nodes[n->first].ball.centre, d);
+            double right = carom_vec_dot(t->nodes[n->first + 1].ball.centre, d);
+            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+            stack[depth++] = left > right ? n->first + 1 : n->first;
+            stack[depth++] = left > right ? n->first : n->first + 1;
+            continue;
+        }
+        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+            const carom_vec3 *c =
+                t->triangles != NULL ? t->triangles[i].corner : &t->balls[i].centre;
+            double radius = item_radius(t, i);
+            for (int k = 0; k < (t->triangles != NULL ? 3 : 1); ++k) {
+                double far = carom_vec_dot(c[k], d) + radius;
+                if (far <= *most) continue;
+                *most = far;
+                best = c[k];
+            }
+        }
+    }
+    return best;
+}
+
+/* Directions are found by the separating vectors of Chung and Wang ("Quick collision detection of
+ * polytopes in virtual environments", 1996): the last one is reflected at the vector between the
+ * points that are farthest towards each other. Whatever they are, a gap along one is a proof. */
+bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tree *b,
+                                const carom_frame *b_to_a, double reach) {
+    if (a->item_count == 0 || b->item_count == 0) return true;
+    const double *r = b_to_a->r;
+    double slack = TREE_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
+    carom_vec3 d = carom_vec_unit(
+        carom_vec_sub(carom_frame_apply(b_to_a, b->nodes[0].ball.centre), a->nodes[0].ball.centre));
+    for (int i = 0; i < TREE_PLANES; ++i) {
+        carom_vec3 back = carom_vec(-((r[0] * d.x + r[3] * d.y) + r[6] * d.z),
+                                    -((r[1] * d.x + r[4] * d.y) + r[7] * d.z),
+                                    -((r[2] * d.x + r[5] * d.y) + r[8] * d.z));
+        double from, to;
+        carom_vec3 p = robot_support(a, d, &from), q = robot_support(b, back, &to);
+        double gap = (carom_vec_dot(b_to_a->t, d) - to) - from;
+        if (gap * (1.0 - CAROM_ROBOT_TREE_SLACK) > reach + slack) return true;
+        carom_vec3 between = carom_vec_unit(carom_vec_sub(carom_frame_apply(b_to_a, q), p));
+        double along = carom_vec_dot(between, d);
+        d = carom_vec_unit(carom_vec_sub(d, carom_vec_scale(between, 2.0 * along)));
+        if (!(carom_vec_dot(d, d) > 0.5)) return false;
+    }
+    return false;
 }
 
 /* ---- Two trees ------------------------------------------------------------------------------- */

@@ -73,7 +73,7 @@ static real point_segment(const real *p, const real *a, const real *b) {
 }
 
 /* The foot of a point inside of a triangle, or the nearest edge. */
-static real point_triangle(const real *p, const real (*t)[3]) {
+static real point_triangle(const real *p, real (*t)[3]) {
     real u[3], v[3], n[3], w[3], c[3];
     real best = INFINITY;
     for (int i = 0; i < 3; ++i) best = fminl(best, point_segment(p, t[i], t[(i + 1) % 3]));
@@ -107,7 +107,7 @@ static real segments(const real *a, const real *b, const real *c, const real *d)
     return fminl(best, sqrtl(dot(at, at)));
 }
 
-static bool pierces(const real *a, const real *b, const real (*t)[3]) {
+static bool pierces(const real *a, const real *b, real (*t)[3]) {
     real u[3], v[3], n[3], d[3], w[3], p[3], c[3];
     sub(t[1], t[0], u);
     sub(t[2], t[0], v);
@@ -128,7 +128,7 @@ static bool pierces(const real *a, const real *b, const real (*t)[3]) {
     return true;
 }
 
-static real triangles(const real (*s)[3], const real (*t)[3]) {
+static real triangles(real (*s)[3], real (*t)[3]) {
     real best = INFINITY;
     for (int i = 0; i < 3; ++i) {
         if (pierces(s[i], s[(i + 1) % 3], t) || pierces(t[i], t[(i + 1) % 3], s)) return 0;
