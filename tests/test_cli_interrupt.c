@@ -167,6 +167,7 @@ static const command commands[] = {
     {"scene ../two.obj --clearance 1 -o o.glb", {"o.glb"}},
     {"scene ../two.obj --clearance 1 -o o.bcf", {"o.bcf"}},
     {"scene ../arm.urdf --clearance 1 -o o.csv", {"o.csv"}},
+    {"robot ../arm.urdf --sample 3 --spheres 1 -o o.csv", {"o.csv"}},
     {"kfree ../torus.ply -o o.csv", {"o.csv"}},
     {"kfree ../torus.ply -o o.glb", {"o.glb"}},
     {"kfree ../torus.ply --split 4 --split-to o.ply -o o.csv", {"o.ply", "o.csv"}},

@@ -297,12 +297,75 @@ static void bad_robots_are_refused(void **state) {
     assert_ok(context, carom_robot_create(context, &def, &robot));
     const double q = NAN;
     carom_robot_result r;
+    const carom_robot_def still = {.links = links, .link_count = 1};
+    carom_robot *fixed = NULL; /* no joint moves: a configuration has no numbers */
+    assert_ok(context, carom_robot_create(context, &still, &fixed));
+    assert_ok(context, carom_robot_check(context, fixed, NULL, 1, NULL, &r));
+    assert_int_equal(r.verdict, CAROM_ROBOT_VERDICT_FREE);
+    carom_robot_destroy(fixed);
     assert_fails(context, carom_robot_check(context, robot, &q, 1, NULL, &r), CAROM_BAD_INPUT,
                  "finite");
     assert_fails(context, carom_robot_remove_object(context, robot, 0), CAROM_BAD_INPUT,
                  "object 0");
     assert_fails(context, carom_robot_detach(context, robot, 1), CAROM_BAD_INPUT, "is a link");
     carom_robot_destroy(robot);
+}
+
+/* A robot of capsules, which need no search for a cover, and a world of faces and balls; then all
+ * that allocates: changes and queries. */
+static carom_status create_and_query(carom_allocator allocator, void *argument) {
+    const robots_case *m = argument;
+    carom_context *with = NULL;
+    carom_context_def of_context = {.threads = 1, .allocator = allocator};
+    const carom_robot_shape capsule = {
+        .kind = CAROM_ROBOT_SHAPE_KIND_CAPSULE, .radius = 0.1, .half_height = 0.3};
+    const carom_robot_shape world[2] = {
+        {.mesh = &m->closed, .pose = {{0}, {0.6, 0.0, 0.0}}},
+        {.kind = CAROM_ROBOT_SHAPE_KIND_BALLS, .balls = m->balls, .ball_count = 40}};
+    const carom_robot_link links[3] = {{"a", &capsule, 1}, {"b", &capsule, 1}, {"c", &capsule, 1}};
+    const carom_robot_joint joints[2] = {
+        {.kind = CAROM_ROBOT_JOINT_KIND_CONTINUOUS, .child = 1, .axis = {0.0, 1.0, 0.0}},
+        {.kind = CAROM_ROBOT_JOINT_KIND_CONTINUOUS,
+         .parent = 1,
+         .child = 2,
+         .origin = {{0}, {0.0, 0.0, 0.8}},
+         .axis = {1.0, 0.0, 0.0}}};
+    const carom_robot_def def = {
+        .links = links, .link_count = 3, .joints = joints, .joint_count = 2, .spheres = 9};
+    const double q[4] = {0.1, 0.2, 1.0, -0.4};
+    carom_robot *robot = NULL;
+    carom_robot_result results[2];
+    carom_robot_gap gaps[2];
+    carom_robot_motion_result motion;
+    carom_robot_pair_counts counts = {0};
+    carom_pose poses[6];
+    carom_status status = carom_context_create(&of_context, &with);
+    if (status == CAROM_OK) status = carom_robot_create(with, &def, &robot);
+    assert_true((status == CAROM_OK) == (robot != NULL));
+    if (status == CAROM_OK) status = carom_robot_add_objects(with, robot, world, 2, NULL);
+    if (status == CAROM_OK) status = carom_robot_attach(with, robot, 2, &world[1], NULL);
+    if (status == CAROM_OK)
+        status = carom_robot_set_allowed(with, robot, &(carom_pair){0, 3}, 1, true);
+    if (status == CAROM_OK) status = carom_robot_set_object(with, robot, 1, &world[0]);
+    if (status == CAROM_OK) status = carom_robot_check(with, robot, q, 2, NULL, results);
+    if (status == CAROM_OK) status = carom_robot_clearance(with, robot, q, 2, NULL, gaps);
+    if (status == CAROM_OK) status = carom_robot_motion(with, robot, q, q + 2, 1, NULL, &motion);
+    if (status == CAROM_OK) status = carom_robot_poses(with, robot, q, 2, poses);
+    if (status == CAROM_OK) status = carom_robot_sample_pairs(with, robot, 4, 1, &counts);
+    if (status == CAROM_OK) status = carom_robot_detach(with, robot, 3);
+    if (status == CAROM_OK) status = carom_robot_remove_object(with, robot, 1);
+    if (robot != NULL) assert_valid(carom_robot_validate(robot)); /* also after a failure */
+    carom_robot_pair_counts_free(&counts);
+    carom_robot_destroy(robot);
+    carom_context_destroy(with);
+    return status;
+}
+
+static void failing_allocations_are_reported(void **state) {
+    (void)state;
+    static robots_case m;
+    robots_make(1, &m);
+    test_allocation_failures(create_and_query, &m);
 }
 
 int main(void) {
@@ -313,6 +376,7 @@ int main(void) {
         cmocka_unit_test(changes_are_those_of_a_new_robot),
         cmocka_unit_test(attached_shapes_move_with_their_link),
         cmocka_unit_test(bad_robots_are_refused),
+        cmocka_unit_test(failing_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

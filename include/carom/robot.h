@@ -254,6 +254,7 @@ typedef struct carom_robot_result {
  * - The pair of a result is the same for any number of threads and any instruction set. It is the
  *   first one in the order of self pairs, then objects, that the last stage needed found.
  * - Configurations may exceed the limits of joints.
+ * - Where `dof` is 0, a configuration has no numbers, and none are read.
  * - CAROM_BAD_INPUT: a number that is not finite or beyond 2^40, a margin that is negative,
  *   infinite or NaN.
  *

@@ -33,7 +33,8 @@ from ._abi import CONVEX_FEATURE_VERTEX as FEATURE_VERTEX
 from ._abi import VERSION as __version__
 from ._abi import (Backend, BallsPairKind, BroadMethod, ConvexKind, ConvexSearch, ConvexStart, CudaOrder, GasEventKind,
                    GasFormat, GasMethod, GasQueue, GridHash, Isa, MeshFormat, MeshPropertyType, Owner, PackingFormat,
-                   PackingMethod, QueryEngine, Relation, RepairOutcome, RobotJointKind, RobotShapeKind, RobotStage, RobotVerdict, Scalar, SceneContactMethod, SceneObjectKind, Shape,
+                   PackingMethod, QueryEngine, Relation, RepairOutcome, RobotJointKind, RobotShapeKind, RobotStage,
+                   RobotVerdict, Scalar, SceneContactMethod, SceneObjectKind, Shape,
                    SoupDegenerate, SoupImpactKind, SoupMethod, SoupSegmentKind, Status, TreeFormat, TreeMethod,
                    TriangleRelation)
 from ._arrays import ArrayLike
@@ -48,8 +49,8 @@ from ._packing import Cover, Packing, measure_spheres
 from ._query import advise
 from ._records import (Advance, Advice, Ball, BallsInfo, BallsMost, BroadInfo, Closest, ConvexAnswer, ConvexMost, CoverInfo,
                        CoverMeasure, Event, Gap, GasInfo, HullInfo, Impact, Interval, KFree, KFreeMost, Lens, Manifold,
-                       Measures, NearPair, Origin, Overlap, PackingInfo, PackingOverlap, Repair, Report, RobotInfo, SafeStep, SceneInfo,
-                       SolidInfo, SoupInfo, Toi, TreeAnswer, TreeGap, TreeInfo, TriangleIntersection)
+                       Measures, NearPair, Origin, Overlap, PackingInfo, PackingOverlap, Repair, Report, RobotInfo, SafeStep,
+                       SceneInfo, SolidInfo, SoupInfo, Toi, TreeAnswer, TreeGap, TreeInfo, TriangleIntersection)
 from ._robot import Robot
 from ._scene import Scene, SceneStep
 from ._solid import Solid

@@ -273,7 +273,7 @@ carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
                                const carom_robot_query *query, carom_robot_result *results) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(robot, "robot");
-    CAROM_REQUIRE_INPUTS(configurations, count, "configurations");
+    CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
     CAROM_REQUIRE_OUTPUTS(results, count, "results");
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
     carom_robot_call call = {.context = context,
@@ -450,7 +450,7 @@ carom_status carom_robot_clearance(carom_context *context, const carom_robot *ro
                                    const carom_robot_query *query, carom_robot_gap *gaps) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(robot, "robot");
-    CAROM_REQUIRE_INPUTS(configurations, count, "configurations");
+    CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
     CAROM_REQUIRE_OUTPUTS(gaps, count, "gaps");
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
     if (count == 0) return CAROM_OK;
@@ -467,7 +467,7 @@ carom_status carom_robot_poses(carom_context *context, const carom_robot *robot,
                                const double *configurations, uint64_t count, carom_pose *poses) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(robot, "robot");
-    CAROM_REQUIRE_INPUTS(configurations, count, "configurations");
+    CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
     CAROM_REQUIRE_OUTPUTS(poses, count, "poses");
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, NULL));
     carom_arena *arena = carom_scratch(context, 0);

@@ -310,8 +310,8 @@ carom_status carom_robot_motion(carom_context *context, const carom_robot *robot
                                 carom_robot_motion_result *results) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(robot, "robot");
-    CAROM_REQUIRE_INPUTS(from, count, "configurations at the start");
-    CAROM_REQUIRE_INPUTS(to, count, "configurations at the end");
+    CAROM_REQUIRE_INPUTS(from, count * robot->dof, "configurations at the start");
+    CAROM_REQUIRE_INPUTS(to, count * robot->dof, "configurations at the end");
     CAROM_REQUIRE_OUTPUTS(results, count, "results");
     CAROM_TRY(carom_robot_check_query(context, robot, from, count, query));
     CAROM_TRY(carom_robot_check_query(context, robot, to, count, query));
