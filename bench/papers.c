@@ -132,7 +132,23 @@ static uint32_t column_count(const papers_figure *figure) {
     return count;
 }
 
-static void add_row(papers_plot *plot, const char *series, const double *values, bool on_device) {
+const char *papers_backend_name(papers_backend backend) {
+    static const char *const names[] = {"CPU: 1 thread", "CPU: all threads", "GPU", "in print"};
+    return names[backend];
+}
+
+papers_backend papers_backend_of(const papers_lab *lab, const carom_context *context) {
+    if (context == lab->serial) return PAPERS_ONE_THREAD;
+    return context == lab->parallel ? PAPERS_ALL_THREADS : PAPERS_GPU;
+}
+
+/* Whether a column tells how many triangles there are. */
+static bool counts_triangles(const char *column) {
+    return strcmp(column, "polygons") == 0 || strcmp(column, "triangles") == 0;
+}
+
+void papers_add(papers_plot *plot, const papers_source *source, const char *series,
+                const double *values) {
     if (plot->row_count == plot->row_capacity) {
         uint32_t capacity = 2 * plot->row_capacity + 64;
         papers_row *rows = realloc(plot->rows, capacity * sizeof(*rows));
@@ -144,20 +160,17 @@ static void add_row(papers_plot *plot, const char *series, const double *values,
         plot->row_capacity = capacity;
     }
     papers_row *row = &plot->rows[plot->row_count++];
-    *row = (papers_row){.on_device = on_device};
-    snprintf(row->series, sizeof(row->series), "%s", series);
+    *row = (papers_row){.backend = source->backend, .triangles = source->triangles};
+    if (snprintf(row->series, sizeof(row->series), "%s", series) >= (int)sizeof(row->series) ||
+        snprintf(row->algorithm, sizeof(row->algorithm), "%s", source->algorithm) >=
+            (int)sizeof(row->algorithm))
+        plot->failed = true; /* a name was cut off */
     for (uint32_t i = 0; i < column_count(plot->figure); ++i) {
         row->values[i] = values[i];
         if (!isfinite(values[i])) plot->failed = true;
+        if (counts_triangles(plot->figure->columns[i]) && values[i] != (double)source->triangles)
+            plot->failed = true;
     }
-}
-
-void papers_add(papers_plot *plot, const char *series, const double *values) {
-    add_row(plot, series, values, false);
-}
-
-void papers_add_device(papers_plot *plot, const char *series, const double *values) {
-    add_row(plot, series, values, true);
 }
 
 void papers_note(papers_plot *plot, const char *format, ...) {
@@ -202,6 +215,21 @@ void papers_add_balls(papers_plot *plot, const char *caption, const carom_packin
     carom_packing_spheres_free(&spheres);
 }
 
+void papers_add_coloured(papers_plot *plot, const char *caption, carom_ball *balls,
+                         uint8_t *colours, uint32_t count) {
+    if (balls == NULL || colours == NULL) plot->failed = true;
+    if (plot->picture_count == PAPERS_MOST_PICTURES || balls == NULL || colours == NULL) {
+        free(balls);
+        free(colours);
+        return;
+    }
+    papers_picture *picture = &plot->pictures[plot->picture_count++];
+    snprintf(picture->caption, sizeof(picture->caption), "%s", caption);
+    picture->balls = balls;
+    picture->colours = colours;
+    picture->count = count;
+}
+
 void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh) {
     if (plot->picture_count == PAPERS_MOST_PICTURES) {
         carom_mesh_destroy(mesh);
@@ -214,29 +242,42 @@ void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh) {
 
 /* ---- What a GPU has recorded ----------------------------------------------------------------- */
 
-/* A line is figure,date,device,series,value,value...; none of them has a comma. */
+/* Reads the next field of a line; false: there is none. */
+static bool next_field(const char **at, char *field, size_t size) {
+    size_t length = strcspn(*at, ",");
+    snprintf(field, size, "%.*s", (int)length, *at);
+    *at += length;
+    if (**at == ',') ++*at;
+    return length != 0;
+}
+
+/* A line is figure,date,commit,device,algorithm,triangles,series,value,value...; none of them has a
+ * comma. */
 static void add_recorded(papers_plot *plot) {
     uint32_t columns = column_count(plot->figure), added = 0;
-    char date[16] = "", device[64] = "";
     for (size_t i = 0; papers_device[i] != NULL; ++i) {
-        char figure[48], series[40];
+        char figure[48], date[16], commit[16], device[64], algorithm[48], triangles[24], series[64];
         double values[PAPERS_MOST_COLUMNS];
-        int used = 0;
-        if (sscanf(papers_device[i], "%47[^,],%15[^,],%63[^,],%39[^,]%n", figure, date, device,
-                   series, &used) != 4 ||
-            strcmp(figure, plot->figure->name) != 0)
+        const char *at = papers_device[i];
+        if (!next_field(&at, figure, sizeof(figure)) || strcmp(figure, plot->figure->name) != 0 ||
+            !next_field(&at, date, sizeof(date)) || !next_field(&at, commit, sizeof(commit)) ||
+            !next_field(&at, device, sizeof(device)) ||
+            !next_field(&at, algorithm, sizeof(algorithm)) ||
+            !next_field(&at, triangles, sizeof(triangles)) ||
+            !next_field(&at, series, sizeof(series)))
             continue;
-        const char *at = papers_device[i] + used;
         uint32_t count = 0;
-        for (; *at == ',' && count < PAPERS_MOST_COLUMNS; ++count) {
+        while (*at != '\0' && count < PAPERS_MOST_COLUMNS) {
             char *end;
-            values[count] = strtod(at + 1, &end);
-            if (end == at + 1) break;
-            at = end;
+            values[count++] = strtod(at, &end);
+            if (end == at) break;
+            at = *end == ',' ? end + 1 : end;
         }
         if (count != columns || *at != '\0') continue; /* of an earlier form of the figure */
-        if (added++ == 0) papers_note(plot, "GPU: measured on %s, %s", date, device);
-        add_row(plot, series, values, true);
+        if (added++ == 0)
+            papers_note(plot, "GPU: measured on %s at commit %s, %s", date, commit, device);
+        papers_add(plot, &(papers_source){algorithm, PAPERS_GPU, strtoull(triangles, NULL, 10)},
+                   series, values);
     }
 }
 
@@ -276,6 +317,7 @@ static void compare_series(papers_plot *plot, const papers_printed *number, uint
 /* What is printed for a row; 0: nothing. */
 static double printed_for(const papers_plot *plot, const papers_printed *number,
                           const papers_row *row) {
+    if (number->printed_at != 0 && row->values[number->printed_at] != row->values[0]) return 0.0;
     if (number->printed_series == NULL) return row->values[number->printed_column];
     for (uint32_t i = 0; i < plot->row_count; ++i)
         if (strcmp(plot->rows[i].series, number->printed_series) == 0 &&
@@ -296,7 +338,7 @@ static void compare_with_printed(papers_plot *plot) {
         for (uint32_t i = 0; i < plot->row_count; ++i) {
             const papers_row *row = &plot->rows[i];
             if (number->series != NULL && strcmp(row->series, number->series) != 0) continue;
-            if (strstr(row->series, "(printed)") != NULL) continue;
+            if (row->backend == PAPERS_IN_PRINT) continue;
             if (number->statistic == PAPERS_EACH)
                 add_comparison(plot, number, row, row->values[number->column],
                                printed_for(plot, number, row));
@@ -336,7 +378,7 @@ const char *papers_plot_reason(const papers_plot *plot) {
     for (int i = 0; i < 3; ++i)
         if (contexts[i] != NULL && carom_context_message(contexts[i])[0] != '\0')
             return carom_context_message(contexts[i]);
-    return "a value is not finite, or there is no memory";
+    return "a value is not finite, a count not that of the input, or there is no memory";
 }
 
 /* ---- Time ------------------------------------------------------------------------------------ */

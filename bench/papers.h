@@ -11,8 +11,8 @@
 #include "carom/carom.h"
 #include "cli/platform.h"
 
-#define PAPERS_MOST_COLUMNS  10
-#define PAPERS_MOST_PANELS   4
+#define PAPERS_MOST_COLUMNS  12
+#define PAPERS_MOST_PANELS   6
 #define PAPERS_MOST_NOTES    12
 #define PAPERS_MOST_PICTURES 6
 
@@ -52,6 +52,8 @@ typedef struct papers_printed {
     double value;               /* that is printed, but for PAPERS_EACH: */
     uint32_t printed_column;    /* of the same row; 0: */
     const char *printed_series; /* the same column of the row of this series with the same x */
+    uint32_t printed_at; /* for PAPERS_EACH, the column with the x that it is printed for: a row of
+                            another x, as of a small input, is not compared; 0: any */
 } papers_printed;
 
 /* A row of the table: ours, printed, ratio. */
@@ -128,10 +130,30 @@ const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *sol
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
+/* What a row was measured on. */
+typedef enum papers_backend {
+    PAPERS_ONE_THREAD = 0,
+    PAPERS_ALL_THREADS,
+    PAPERS_GPU,
+    PAPERS_IN_PRINT /* a number of the paper */
+} papers_backend;
+
+/* "CPU, 1 thread" and so on. */
+const char *papers_backend_name(papers_backend backend);
+papers_backend papers_backend_of(const papers_lab *lab, const carom_context *context);
+
+/* What a row measures: columns of every CSV, after the series. */
+typedef struct papers_source {
+    const char *algorithm; /* that gave the numbers, without a comma: docs/papers.md names it */
+    papers_backend backend;
+    uint64_t triangles; /* of the input as it was measured; 0: it has none (boxes, spheres) */
+} papers_source;
+
 typedef struct papers_row {
-    char series[40];
+    char series[64], algorithm[48];
+    papers_backend backend;
+    uint64_t triangles;
     double values[PAPERS_MOST_COLUMNS];
-    bool on_device;
 } papers_row;
 
 /* Balls, or a mesh where there are none. */
@@ -164,16 +186,21 @@ bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot)
 void papers_plot_free(papers_plot *plot);
 const char *papers_plot_reason(const papers_plot *plot);
 
-/* Adds a row, with as many values as the figure has columns; all are finite. Rows measured on the
- * GPU are kept for machines without one (bench/papers_device.csv). */
-void papers_add(papers_plot *plot, const char *series, const double *values);
-void papers_add_device(papers_plot *plot, const char *series, const double *values);
+/* Adds a row, with as many values as the figure has columns; all are finite, and names fit. A column named
+ * `polygons` or `triangles` is what was measured: the row fails where it differs from
+ * source->triangles. Rows measured on the GPU are kept for machines without one
+ * (bench/papers_device.csv). */
+void papers_add(papers_plot *plot, const papers_source *source, const char *series,
+                const double *values);
 
 PLATFORM_PRINTF(2, 3) void papers_note(papers_plot *plot, const char *format, ...);
 
 /* Adds a picture of the largest spheres of one packing, or of two with the second in a pose. */
 void papers_add_balls(papers_plot *plot, const char *caption, const carom_packing *a,
                       const carom_packing *b, const carom_pose *pose_b);
+/* Adds a picture of balls, each of one of four colours, and takes both arrays, of malloc. */
+void papers_add_coloured(papers_plot *plot, const char *caption, carom_ball *balls,
+                         uint8_t *colours, uint32_t count);
 /* Adds a picture of a mesh, and takes it. */
 void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh);
 

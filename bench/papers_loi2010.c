@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Loi 2010: the broad phase with cells that vary and with fixed ones (Figure 10), ISA-GJK with hill
- * climbing and without (11), the pairs that the broad phase leaves (12), both phases (13).
+ * climbing and without (11), the pairs that the broad phase leaves (12), both phases (13), in the
+ * thesis's way, a sweep whose pairs all go to ISA-GJK, and in ours, a tree whose pairs are decided
+ * by balls in and around the shapes where these suffice.
  *
  * The scene is the thesis's: spheres of 80 triangles, uniform, each with a random velocity; their
  * number is a cube. They fill 5 % of the room. */
@@ -28,12 +30,11 @@ static int turns_of(const papers_lab *lab) {
     return lab->quick ? 1 : TURNS;
 }
 
-static void add(papers_plot *plot, const carom_context *context, const char *series,
-                const double *row) {
-    if (context == plot->lab->device)
-        papers_add_device(plot, series, row);
-    else
-        papers_add(plot, series, row);
+/* A row of bounds, which have no triangles, or of spheres of `triangles` in all. */
+static void add(papers_plot *plot, const carom_context *context, const char *algorithm,
+                uint64_t triangles, const char *series, const double *row) {
+    const papers_source source = {algorithm, papers_backend_of(plot->lab, context), triangles};
+    papers_add(plot, &source, series, row);
 }
 
 /* ---- Figures 10 and 12: the broad phase ------------------------------------------------------ */
@@ -73,8 +74,19 @@ static bool add_sweep(papers_plot *plot, carom_context *context, const char *ser
                           (double)s.info.sweep_bound};
     carom_pairs_free(&s.pairs);
     if (seconds < 0.0) return false;
-    add(plot, context, series, row);
+    static const char *const algorithms[CAROM_BROAD_METHOD_COUNT] = {
+        [CAROM_BROAD_METHOD_AUTO] = "grid of cells",
+        [CAROM_BROAD_METHOD_TREE] = "box tree",
+        [CAROM_BROAD_METHOD_SWEEP] = "sweep and prune"};
+    add(plot, context, algorithms[method], 0, series, row);
     return true;
+}
+
+/* The edge of N/64000 cells, rounded up, or a few more: they are squares, side by side across the
+ * axis of the sweep. Boxes are at most a quarter of the room beyond it. */
+static double thesis_cell(const scene_boxes *boxes) {
+    double cells = ceil((double)boxes->count / 64000.0);
+    return 1.25 * boxes->edge / (cells > 1.0 ? ceil(sqrt(cells)) : 0.5);
 }
 
 static bool figure_10(papers_plot *plot) {
@@ -86,6 +98,8 @@ static bool figure_10(papers_plot *plot) {
                (lab->device_only ||
                 (add_sweep(plot, lab->serial, "cells that vary", &boxes, CAROM_BROAD_METHOD_SWEEP,
                            0.0) &&
+                 add_sweep(plot, lab->serial, "N/64000 cells", &boxes, CAROM_BROAD_METHOD_SWEEP,
+                           thesis_cell(&boxes)) &&
                  add_sweep(plot, lab->serial, "cells of 3", &boxes, CAROM_BROAD_METHOD_SWEEP,
                            FIXED_CELL) &&
                  add_sweep(plot, lab->serial, "tree", &boxes, CAROM_BROAD_METHOD_TREE, 0.0))) &&
@@ -106,9 +120,9 @@ static bool figure_12(papers_plot *plot) {
         s.def = (carom_broad_def){.boxes = boxes.bounds, .box_count = boxes.count};
         good = good && sweep(&s);
         if (good)
-            papers_add(plot, "pairs of boxes",
-                       (const double[]){(double)boxes.count, (double)s.pairs.count,
-                                        (double)s.pairs.count / (double)boxes.count});
+            add(plot, lab->parallel, "box tree", 0, "pairs of boxes",
+                (const double[]){(double)boxes.count, (double)s.pairs.count,
+                                 (double)s.pairs.count / (double)boxes.count});
         carom_pairs_free(&s.pairs);
         scene_boxes_free(&boxes);
     }
@@ -204,8 +218,9 @@ static bool figure_11(papers_plot *plot) {
                 good ? papers_best_seconds(lab, d.context, meet_all, &d, turns_of(lab)) : -1.0;
             good = seconds >= 0.0 && d.met == (k % 2 == 0 ? 0 : d.count);
             if (good)
-                papers_add(plot, names[k / 2][k % 2],
-                           (const double[]){(double)triangles, 1e6 * seconds / d.count});
+                add(plot, lab->serial, k < 2 ? "ISA-GJK: climbing" : "ISA-GJK: all vertices",
+                    triangles, names[k / 2][k % 2],
+                    (const double[]){(double)triangles, 1e6 * seconds / d.count});
         }
         carom_hull_destroy(hull);
         if (!good) return false;
@@ -224,10 +239,28 @@ typedef struct pipeline {
     carom_convex_pair *posed_pairs; /* the pairs of boxes, with poses */
     bool *meet;
     uint64_t capacity;                    /* of these two */
+    uint64_t triangles;                   /* of all spheres */
+    uint64_t met;                         /* pairs of spheres */
     double broad_seconds, narrow_seconds; /* the best */
 } pipeline;
 
-static bool pipeline_open(pipeline *p, carom_context *context, uint64_t size) {
+/* How a frame is done. */
+typedef struct phases {
+    const char *series, *broad, *narrow; /* the algorithms */
+    carom_broad_method method;
+    carom_convex_query_def def;
+} phases;
+
+static const phases ours = {"", "box tree", "balls then ISA-GJK", CAROM_BROAD_METHOD_TREE, {0}};
+static const phases ours_on_gpu = {
+    "", "grid of cells", "balls then ISA-GJK", CAROM_BROAD_METHOD_AUTO, {0}};
+static const phases thesis = {"sweep, every pair to GJK: ",
+                              "sweep and prune",
+                              "ISA-GJK",
+                              CAROM_BROAD_METHOD_SWEEP,
+                              {.gjk_only = true}};
+
+static bool pipeline_open(pipeline *p, carom_context *context, const phases *way, uint64_t size) {
     carom_mesh *mesh;
     carom_mesh_view view;
     const carom_shape_def ball = {.shape = CAROM_SHAPE_SPHERE, .detail = 2};
@@ -237,8 +270,10 @@ static bool pipeline_open(pipeline *p, carom_context *context, uint64_t size) {
     if (!good) return false;
     good = carom_mesh_get_view(mesh, &view) == CAROM_OK &&
            carom_hull_create(context, &(carom_hull_def){.mesh = &view}, &p->hull) == CAROM_OK;
+    p->triangles = size * view.face_count;
     carom_mesh_destroy(mesh);
-    const carom_broad_def def = {.boxes = p->boxes.bounds, .box_count = size};
+    const carom_broad_def def = {
+        .boxes = p->boxes.bounds, .box_count = size, .method = way->method};
     p->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = p->hull};
     return good && carom_broad_create(context, &def, &p->broad) == CAROM_OK;
 }
@@ -273,50 +308,64 @@ static bool pose_pairs_of(pipeline *p) {
 }
 
 /* One frame: boxes moved, pairs of boxes, whether the spheres in them meet. */
-static bool step(pipeline *p, carom_context *context) {
+static bool step(const papers_lab *lab, pipeline *p, carom_context *context, const phases *way) {
     scene_boxes_move(&p->boxes, 0, p->boxes.count);
-    double start = carom_time_seconds();
+    double start = papers_now(lab, context);
     if (carom_broad_move(context, p->broad, NULL, p->boxes.bounds, p->boxes.count) != CAROM_OK ||
         carom_broad_step(context, p->broad, &p->pairs, NULL, NULL) != CAROM_OK)
         return false;
-    double between = carom_time_seconds();
+    double between = papers_now(lab, context);
     if (!pose_pairs_of(p)) return false;
-    double posed = carom_time_seconds(); /* posing them is no part of ISA-GJK */
-    if (carom_convex_meet_batch(context, p->posed_pairs, p->pairs.count, NULL, p->meet) != CAROM_OK)
+    double posed = papers_now(lab, context); /* posing them is no part of ISA-GJK */
+    if (carom_convex_meet_batch(context, p->posed_pairs, p->pairs.count, &way->def, p->meet) !=
+        CAROM_OK)
         return false;
-    double end = carom_time_seconds();
+    double end = papers_now(lab, context);
+    p->met = 0;
+    for (uint64_t i = 0; i < p->pairs.count; ++i) p->met += p->meet[i];
     p->broad_seconds = fmin(p->broad_seconds, between - start);
     p->narrow_seconds = fmin(p->narrow_seconds, end - posed);
     return true;
 }
 
-static bool add_phases(papers_plot *plot, carom_context *context, const char *name, uint64_t size) {
+/* Adds two rows; `met` gets the pairs of spheres in the last frame, which both ways have equally
+ * many of. */
+static bool add_phases(papers_plot *plot, carom_context *context, const phases *way,
+                       const char *name, uint64_t size, uint64_t *met) {
     pipeline p;
-    char series[40];
-    bool good = pipeline_open(&p, context, size);
+    char series[64];
+    bool good = pipeline_open(&p, context, way, size);
     for (int turn = 0; turn < 2 + turns_of(plot->lab) && good; ++turn) {
-        good = step(&p, context);
+        good = step(plot->lab, &p, context, way);
         if (turn == 0) p.broad_seconds = p.narrow_seconds = HUGE_VAL; /* it warms up */
     }
     double pairs = (double)p.pairs.count, count = (double)size;
     double broad = 1e3 * p.broad_seconds, narrow = 1e3 * p.narrow_seconds;
+    uint64_t triangles = p.triangles;
+    *met = p.met;
     pipeline_close(&p);
     if (!good) return false;
-    snprintf(series, sizeof(series), "broad phase%s", name);
-    add(plot, context, series, (const double[]){count, broad, pairs});
-    snprintf(series, sizeof(series), "ISA-GJK%s", name);
-    add(plot, context, series, (const double[]){count, narrow, pairs});
+    snprintf(series, sizeof(series), "%sbroad phase%s", way->series, name);
+    add(plot, context, way->broad, triangles, series, (const double[]){count, broad, pairs});
+    snprintf(series, sizeof(series), "%sISA-GJK%s", way->series, name);
+    add(plot, context, way->narrow, triangles, series, (const double[]){count, narrow, pairs});
     return true;
 }
 
 static bool figure_13(papers_plot *plot) {
     papers_lab *lab = plot->lab;
     for (int i = 0; i < size_count(lab); ++i) {
-        uint64_t size = size_at(lab, i);
-        if (!lab->device_only && (!add_phases(plot, lab->serial, "", size) ||
-                                  !add_phases(plot, lab->parallel, ", all threads", size)))
+        uint64_t size = size_at(lab, i), met[4];
+        if (!lab->device_only &&
+            (!add_phases(plot, lab->serial, &thesis, "", size, &met[0]) ||
+             !add_phases(plot, lab->serial, &ours, "", size, &met[1]) ||
+             !add_phases(plot, lab->parallel, &thesis, ", all threads", size, &met[2]) ||
+             !add_phases(plot, lab->parallel, &ours, ", all threads", size, &met[3]) ||
+             met[0] != met[1] || met[0] != met[2] || met[0] != met[3]))
             return false;
-        if (lab->device != NULL && !add_phases(plot, lab->device, " GPU", size)) return false;
+        if (lab->device != NULL &&
+            !add_phases(plot, lab->device, &ours_on_gpu, " GPU", size, &met[0]))
+            return false;
     }
     return true;
 }
@@ -352,7 +401,8 @@ static const papers_figure figures[] = {
      "Figure 13: the broad phase and ISA-GJK",
      "The broad phase (GTX 470) scales well, ISA-GJK (one core) does not, as the pairs get more.",
      {"objects", "ms", "pairs"},
-     {{"Time of a frame", "objects", "ms", 0, 1, 2, NULL, false, false}},
+     {{"Time of a frame", "objects", "ms", 0, 1, 2, NULL, false, false},
+      {"In the thesis's way", "objects", "ms", 0, 1, 2, "sweep, every pair to GJK", false, false}},
      figure_13,
      true,
      NULL},

@@ -19,14 +19,16 @@
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
 void bench_papers_write_csv(FILE *out, const papers_plot *plot) {
-    fputs("series", out);
+    fputs("series,algorithm,backend,triangles_measured", out);
     for (uint32_t c = 0; plot->figure->columns[c] != NULL; ++c)
         fprintf(out, ",%s", plot->figure->columns[c]);
     putc('\n', out);
     for (uint32_t i = 0; i < plot->row_count; ++i) {
-        fprintf(out, "\"%s\"", plot->rows[i].series);
+        const papers_row *row = &plot->rows[i];
+        fprintf(out, "\"%s\",\"%s\",\"%s\",%llu", row->series, row->algorithm,
+                papers_backend_name(row->backend), (unsigned long long)row->triangles);
         for (uint32_t c = 0; plot->figure->columns[c] != NULL; ++c)
-            fprintf(out, ",%.9g", plot->rows[i].values[c]);
+            fprintf(out, ",%.9g", row->values[c]);
         putc('\n', out);
     }
 }
@@ -39,8 +41,9 @@ static void record_device(FILE *out, const papers_plot *plot, const char *device
     if (!platform_utc(now, &day) || strftime(date, sizeof(date), "%Y-%m-%d", &day) == 0) return;
     for (uint32_t i = 0; i < plot->row_count; ++i) {
         const papers_row *row = &plot->rows[i];
-        if (!row->on_device) continue;
-        fprintf(out, "%s,%s,%s,%s", plot->figure->name, date, device, row->series);
+        if (row->backend != PAPERS_GPU) continue;
+        fprintf(out, "%s,%s,%s,%s,%s,%llu,%s", plot->figure->name, date, carom_build_get()->commit,
+                device, row->algorithm, (unsigned long long)row->triangles, row->series);
         for (uint32_t c = 0; plot->figure->columns[c] != NULL; ++c)
             fprintf(out, ",%.6g", row->values[c]);
         putc('\n', out);
@@ -363,6 +366,34 @@ static void put_head(page *page) {
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
+/* The columns of each figure and the labels of its axes. */
+static void list_tables(json *j) {
+    json_begin_array(j, "tables");
+    for (size_t p = 0; papers_all[p] != NULL; ++p) {
+        for (uint32_t i = 0; i < papers_all[p]->figure_count; ++i) {
+            const papers_figure *figure = &papers_all[p]->figures[i];
+            json_begin_object(j, NULL);
+            json_text(j, "name", figure->name);
+            json_begin_array(j, "columns");
+            for (uint32_t c = 0; figure->columns[c] != NULL; ++c)
+                json_text(j, NULL, figure->columns[c]);
+            json_end_array(j);
+            json_begin_array(j, "axes");
+            for (uint32_t k = 0; figure->panels[k].title != NULL; ++k) {
+                json_begin_object(j, NULL);
+                json_text(j, "title", figure->panels[k].title);
+                json_text(j, "x", figure->panels[k].x_label);
+                json_text(j, "x_column", figure->columns[figure->panels[k].x]);
+                json_text(j, "y", figure->panels[k].y_label);
+                json_end_object(j);
+            }
+            json_end_array(j);
+            json_end_object(j);
+        }
+    }
+    json_end_array(j);
+}
+
 int bench_papers_list(const cli *cli) {
     json j = {stdout, false};
     if (cli->json) {
@@ -380,6 +411,7 @@ int bench_papers_list(const cli *cli) {
     }
     if (cli->json) {
         json_end_array(&j);
+        list_tables(&j);
         cli_end_json(&j);
     }
     return CLI_OK;

@@ -12,12 +12,18 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
+#include "bench/ist2009.h"
 #include "bench/papers.h"
 #include "bench/peers/peers.h"
 #include "scenes/paths.h"
 
 #define MOST_FRAMES 241
 #define KEYS        13
+
+/* Algorithms of the rows: the trees are of octree packings, with halves along the longest side. */
+#define EXACT          "exact: faces"
+#define TREE           "sphere tree"
+#define TREE_AND_FACES "sphere tree and faces"
 
 /* Two solids and a path of the second. */
 typedef struct scene {
@@ -29,6 +35,14 @@ typedef struct scene {
     carom_pose poses[MOST_FRAMES];
     double truth[MOST_FRAMES]; /* exact distance or volume */
 } scene;
+
+/* A row measured on one thread; the triangles are those of both, once where one is a copy. */
+static void add(papers_plot *plot, const scene *s, const char *algorithm, const char *series,
+                const double *values) {
+    uint64_t triangles = s->a->view.face_count + (s->a == s->b ? 0 : s->b->view.face_count);
+    const papers_source source = {algorithm, PAPERS_ONE_THREAD, triangles};
+    papers_add(plot, &source, series, values);
+}
 
 static void scene_close(scene *s) {
     carom_soup_destroy(s->soup_a);
@@ -322,9 +336,9 @@ static bool add_path(papers_plot *plot, const char *series, scene *s) {
         carom_solid_result overlap;
         double distance;
         if (!get_distance(lab, s, p, &distance) || !get_overlap(lab, s, p, &overlap)) return false;
-        papers_add(plot, series,
-                   (const double[]){i, p->t.x, p->t.y, p->t.z, p->q.w, p->q.x, p->q.y, p->q.z,
-                                    0.5 * distance, overlap.volume / s->volume});
+        add(plot, s, EXACT, series,
+            (const double[]){i, p->t.x, p->t.y, p->t.z, p->q.w, p->q.x, p->q.y, p->q.z,
+                             0.5 * distance, overlap.volume / s->volume});
     }
     const carom_packing *a = papers_get_packing(lab, s->a, lab->quick ? 30 : 1000);
     const carom_packing *b = papers_get_packing(lab, s->b, lab->quick ? 30 : 1000);
@@ -356,11 +370,11 @@ static double length_of(carom_vec3 v) {
     return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
 }
 
-static void add_force(papers_plot *plot, const char *series, uint32_t frame, double volume,
-                      carom_vec3 v) {
+static void add_force(papers_plot *plot, const scene *s, const char *algorithm, const char *series,
+                      uint32_t frame, double volume, carom_vec3 v) {
     double length = length_of(v), scale = length > 0.0 ? 1.0 / length : 0.0;
-    papers_add(plot, series,
-               (const double[]){frame, volume, scale * v.x, scale * v.y, scale * v.z});
+    add(plot, s, algorithm, series,
+        (const double[]){frame, volume, scale * v.x, scale * v.y, scale * v.z});
 }
 
 static bool figure_6(papers_plot *plot) {
@@ -374,9 +388,10 @@ static bool figure_6(papers_plot *plot) {
     carom_vec3 before = {0.0, 0.0, 0.0};
     for (t.at = 0; t.at < s.frames && good; ++t.at) {
         good = query_overlap(&t) && query_solid(&t);
-        add_force(plot, "spheres", t.at, t.overlap.volume.value, t.overlap.force);
-        add_force(plot, "spheres, 2009", t.at, t.overlap.volume.value, t.overlap.direction_2009);
-        add_force(plot, "exact", t.at, t.exact.volume, t.exact.force);
+        add_force(plot, &s, TREE, "spheres", t.at, t.overlap.volume.value, t.overlap.force);
+        add_force(plot, &s, TREE, "spheres, 2009", t.at, t.overlap.volume.value,
+                  t.overlap.direction_2009);
+        add_force(plot, &s, EXACT, "exact", t.at, t.exact.volume, t.exact.force);
         carom_vec3 f = t.overlap.force;
         jump = fmax(jump, length_of((carom_vec3){f.x - before.x, f.y - before.y, f.z - before.z}));
         most = fmax(most, length_of(f));
@@ -404,10 +419,10 @@ static uint64_t count_at(const papers_lab *lab, int i) {
     return lab->quick ? 50 * (uint64_t)(i + 1) : counts[i];
 }
 
-static void add_path_times(papers_plot *plot, const char *series, uint64_t count,
-                           const path_times *t) {
-    papers_add(plot, series,
-               (const double[]){(double)count, 1e6 * t->mean, 1e6 * t->most, 100.0 * t->error});
+static void add_path_times(papers_plot *plot, const scene *s, const char *algorithm,
+                           const char *series, uint64_t count, const path_times *t) {
+    add(plot, s, algorithm, series,
+        (const double[]){(double)count, 1e6 * t->mean, 1e6 * t->most, 100.0 * t->error});
 }
 
 /* The exact answers, which do not depend on the spheres: drawn as level lines. */
@@ -417,7 +432,7 @@ static bool add_exact(papers_plot *plot, const scene *s, bool (*query)(void *),
     path_times exact;
     if (!time_path(&t, query, HUGE_VAL, &exact)) return false;
     for (int i = 0; i < count_of_counts(plot->lab); ++i)
-        add_path_times(plot, series, count_at(plot->lab, i), &exact);
+        add_path_times(plot, s, EXACT, series, count_at(plot->lab, i), &exact);
     return true;
 }
 
@@ -447,7 +462,7 @@ static bool add_fcl(papers_plot *plot, const scene *s) {
     }
     free(positions);
     for (int i = 0; i < count_of_counts(plot->lab) && good; ++i)
-        add_path_times(plot, "FCL", count_at(plot->lab, i), &found);
+        add_path_times(plot, s, "FCL: OBBRSS tree", "FCL", count_at(plot->lab, i), &found);
     if (good)
         papers_note(plot,
                     "FCL: %.1f us on average, %.1f at most, %.2g %% off; on float32 positions",
@@ -468,7 +483,8 @@ static bool figure_7(papers_plot *plot) {
                    time_path(&t, query_gap, LEAST_GAP, &found);
             trees_close(&t);
             if (good)
-                add_path_times(plot, faces != 0 ? "spheres and faces" : "spheres", count_at(lab, i),
+                add_path_times(plot, &s, faces != 0 ? TREE_AND_FACES : TREE,
+                               faces != 0 ? "spheres and faces" : "spheres", count_at(lab, i),
                                &found);
         }
     }
@@ -491,7 +507,9 @@ static bool figure_8(papers_plot *plot) {
             good = trees_open(&t, lab, &s, count_at(lab, i), false) &&
                    time_path(&t, query_overlap, LEAST_OVERLAP * s.volume, &found);
             trees_close(&t);
-            if (good) add_path_times(plot, deep != 0 ? "deep" : "light", count_at(lab, i), &found);
+            if (good)
+                add_path_times(plot, &s, TREE, deep != 0 ? "deep" : "light", count_at(lab, i),
+                               &found);
         }
         scene_close(&s);
     }
@@ -521,7 +539,7 @@ static bool figure_9a(papers_plot *plot) {
     papers_lab *lab = plot->lab;
     bool good = open_armadillos(&s, lab) && path_apart(lab, &s);
     for (uint32_t i = 0; i < s.frames && good; ++i)
-        papers_add(plot, "exact", (const double[]){i, 0.5 * s.truth[i]});
+        add(plot, &s, EXACT, "exact", (const double[]){i, 0.5 * s.truth[i]});
     for (int k = 0; k < (lab->quick ? 1 : 3) && good; ++k) {
         trees t;
         deviation off = {.frames = 0};
@@ -530,7 +548,7 @@ static bool figure_9a(papers_plot *plot) {
         snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
         for (t.at = 0; t.at < s.frames && good; ++t.at) {
             good = keep_hint(&t);
-            papers_add(plot, series, (const double[]){t.at, 0.5 * t.gap.distance.value});
+            add(plot, &s, TREE, series, (const double[]){t.at, 0.5 * t.gap.distance.value});
             deviation_add(&off, 0.5 * (t.gap.distance.value - s.truth[t.at]));
         }
         deviation_note(plot, series, "diagonal", &off);
@@ -545,7 +563,7 @@ static bool figure_9b(papers_plot *plot) {
     papers_lab *lab = plot->lab;
     bool good = open_screw(&s, lab) && path_into(lab, &s, false);
     for (uint32_t i = 0; i < s.frames && good; ++i)
-        papers_add(plot, "exact", (const double[]){i, s.truth[i] / s.volume});
+        add(plot, &s, EXACT, "exact", (const double[]){i, s.truth[i] / s.volume});
     for (int k = 0; k < (lab->quick ? 1 : 3) && good; ++k) {
         trees t;
         deviation off = {.frames = 0};
@@ -554,7 +572,7 @@ static bool figure_9b(papers_plot *plot) {
         snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
         for (t.at = 0; t.at < s.frames && good; ++t.at) {
             good = query_overlap(&t);
-            papers_add(plot, series, (const double[]){t.at, t.overlap.volume.value / s.volume});
+            add(plot, &s, TREE, series, (const double[]){t.at, t.overlap.volume.value / s.volume});
             deviation_add(&off, (t.overlap.volume.value - s.truth[t.at]) / s.volume);
         }
         deviation_note(plot, series, "smaller volume", &off);
@@ -564,20 +582,346 @@ static bool figure_9b(papers_plot *plot) {
     return good;
 }
 
+/* ---- The unified algorithm ------------------------------------------------------------------- */
+
+/* What the frames of a path cost, those that overlap and those that do not. */
+typedef struct query_cost {
+    double visits[2], seconds[2];
+    uint32_t frames[2];
+} query_cost;
+
+typedef struct ist_input {
+    const ist_tree *a, *b;
+    const carom_pose *pose;
+    bool twice;
+    ist_result result;
+} ist_input;
+
+static bool query_ist(void *input) {
+    ist_input *in = input;
+    return (in->twice ? ist_query_twice : ist_query_unified)(in->a, in->b, in->pose, &in->result);
+}
+
+static void add_cost(papers_plot *plot, const scene *s, const char *algorithm, const char *series,
+                     uint64_t spheres, const query_cost *c) {
+    double values[5] = {(double)spheres};
+    for (int k = 0; k < 2; ++k) {
+        values[1 + k] = c->frames[k] > 0 ? c->visits[k] / c->frames[k] : 0.0;
+        values[3 + k] = c->frames[k] > 0 ? 1e6 * c->seconds[k] / c->frames[k] : 0.0;
+    }
+    add(plot, s, algorithm, series, values);
+}
+
+#define NEARLY 1e-9 /* of the answer: what sums in another order may differ by */
+
+/* The paper's queries on its hierarchy of one kind. Volumes and distances are those of our tree,
+ * which are of the same spheres. */
+static bool add_printed(papers_plot *plot, const scene *s, const trees *t, uint64_t count,
+                        const ist_tree *a, const ist_tree *b, bool twice, const char *algorithm,
+                        const char *series) {
+    papers_lab *lab = plot->lab;
+    query_cost cost = {.frames = {0, 0}};
+    ist_input in = {.a = a, .b = b, .twice = twice};
+    for (uint32_t i = 0; i < s->frames; ++i) {
+        carom_tree_result ours;
+        in.pose = &s->poses[i];
+        double seconds = papers_best_seconds(lab, lab->serial, query_ist, &in, 1);
+        if (seconds < 0.0 ||
+            carom_tree_query(lab->serial, t->a, NULL, t->b, in.pose, NULL, &ours) != CAROM_OK)
+            return false;
+        bool apart = !(in.result.volume > 0.0);
+        double volume = ours.overlap.volume.lower, distance = ours.gap.distance.value;
+        if (fabs(in.result.volume - volume) > NEARLY * fmax(volume, NEARLY) + NEARLY ||
+            (apart && ours.has_gap &&
+             fabs(in.result.distance - distance) > NEARLY + distance * NEARLY))
+            return false;
+        cost.visits[apart] += (double)in.result.visits;
+        cost.seconds[apart] += seconds;
+        ++cost.frames[apart];
+    }
+    add_cost(plot, s, algorithm, series, count, &cost);
+    return true;
+}
+
+typedef struct our_input {
+    carom_context *context;
+    const trees *t;
+    const carom_pose *pose;
+    carom_tree_result result;
+} our_input;
+
+static bool query_ours(void *input) {
+    our_input *in = input;
+    return carom_tree_query(in->context, in->t->a, NULL, in->t->b, in->pose, NULL, &in->result) ==
+           CAROM_OK;
+}
+
+static bool add_ours(papers_plot *plot, const scene *s, const trees *t, uint64_t count,
+                     const char *algorithm, const char *series) {
+    papers_lab *lab = plot->lab;
+    query_cost cost = {.frames = {0, 0}};
+    our_input in = {.context = lab->serial, .t = t};
+    for (uint32_t i = 0; i < s->frames; ++i) {
+        carom_work work;
+        in.pose = &s->poses[i];
+        double seconds = papers_best_seconds(lab, lab->serial, query_ours, &in, 1);
+        if (seconds < 0.0 || carom_context_get_work(lab->serial, &work) != CAROM_OK) return false;
+        bool apart = !(in.result.overlap.volume.lower > 0.0);
+        cost.visits[apart] += (double)work.visits;
+        cost.seconds[apart] += seconds;
+        ++cost.frames[apart];
+    }
+    add_cost(plot, s, algorithm, series, count, &cost);
+    return true;
+}
+
+/* Our engine with the paper's clusters and with halves, of equal and of other arity. */
+static bool add_all_ours(papers_plot *plot, const scene *s, uint64_t count) {
+    static const struct {
+        const char *algorithm, *series;
+        carom_tree_method method;
+        uint32_t arity;
+    } ways[] = {
+        {"sphere tree: halves of 16", "ours: halves, 16 children", CAROM_TREE_METHOD_MEDIAN, 16},
+        {"sphere tree: halves of 4", "ours: halves, 4 children", CAROM_TREE_METHOD_MEDIAN, 4},
+        {"sphere tree: neural gas of 16", "ours: neural gas, 16 children",
+         CAROM_TREE_METHOD_NEURAL_GAS, 16},
+        {"sphere tree: neural gas of 4", "ours: neural gas, 4 children",
+         CAROM_TREE_METHOD_NEURAL_GAS, 4}};
+    papers_lab *lab = plot->lab;
+    for (int i = 0; i < 4; ++i) {
+        trees t = {.lab = lab, .scene = s};
+        carom_tree_def a = {.packing = papers_get_packing(lab, s->a, count),
+                            .method = ways[i].method,
+                            .arity = ways[i].arity};
+        carom_tree_def b = a;
+        b.packing = papers_get_packing(lab, s->b, count);
+        bool good = a.packing != NULL && b.packing != NULL &&
+                    carom_tree_create(lab->parallel, &a, &t.a) == CAROM_OK &&
+                    carom_tree_create(lab->parallel, &b, &t.b) == CAROM_OK &&
+                    add_ours(plot, s, &t, count, ways[i].algorithm, ways[i].series);
+        trees_close(&t);
+        if (!good) return false;
+    }
+    return true;
+}
+
+static const char *const split_names[IST_SPLITS] = {"neural gas", "biggest spheres",
+                                                    "most neighbours"};
+
+static bool add_all_printed(papers_plot *plot, const scene *s, uint64_t count) {
+    papers_lab *lab = plot->lab;
+    trees t;
+    carom_packing_spheres of_a = {0}, of_b = {0};
+    bool good = trees_open(&t, lab, s, count, false) &&
+                carom_packing_list_spheres(lab->serial, papers_get_packing(lab, s->a, count),
+                                           &of_a) == CAROM_OK &&
+                carom_packing_list_spheres(lab->serial, papers_get_packing(lab, s->b, count),
+                                           &of_b) == CAROM_OK;
+    for (int split = 0; split < IST_SPLITS && good; ++split) {
+        ist_tree a = {0}, b = {0};
+        good = ist_build(&of_a, (ist_split)split, &a) && ist_build(&of_b, (ist_split)split, &b);
+        for (int twice = 0; twice < 2 && good; ++twice) {
+            char algorithm[48], series[64];
+            const char *way = twice != 0 ? "two searches" : "unified";
+            snprintf(algorithm, sizeof(algorithm), "as printed: %s", split_names[split]);
+            snprintf(series, sizeof(series), "as printed, %s: %s", split_names[split], way);
+            good = add_printed(plot, s, &t, count, &a, &b, twice != 0, algorithm, series);
+        }
+        ist_free(&a);
+        ist_free(&b);
+    }
+    carom_packing_spheres_free(&of_a);
+    carom_packing_spheres_free(&of_b);
+    trees_close(&t);
+    return good;
+}
+
+static bool unified(papers_plot *plot) {
+    static scene s; /* large: poses */
+    papers_lab *lab = plot->lab;
+    bool good = open_cows(&s, lab) && path_along(lab, &s);
+    for (int i = 0; i < 2 && good; ++i)
+        good =
+            add_all_printed(plot, &s, count_at(lab, i)) && add_all_ours(plot, &s, count_at(lab, i));
+    scene_close(&s);
+    papers_note(plot,
+                "as printed: one pair of spheres at a time, inner spheres alone; ours also has "
+                "secondary and cover spheres, and bounds");
+    return good;
+}
+
+/* ---- Figure 3: clusters ---------------------------------------------------------------------- */
+
+#define DRAWN_CLUSTERS 1500u /* spheres in a picture */
+
+/* The clusters of the root, as a picture and as numbers. */
+static bool add_clusters(papers_plot *plot, const papers_solid *solid,
+                         const carom_packing_spheres *spheres, ist_split split) {
+    ist_tree tree;
+    double counts[IST_ARITY] = {0.0}, volumes[IST_ARITY] = {0.0}, volume = 0.0;
+    uint32_t drawn = spheres->count < DRAWN_CLUSTERS ? (uint32_t)spheres->count : DRAWN_CLUSTERS;
+    char caption[80], algorithm[48];
+    const papers_source source = {algorithm, PAPERS_ONE_THREAD, solid->view.face_count};
+    bool good = ist_build(spheres, split, &tree);
+    carom_ball *balls = malloc(drawn * sizeof(*balls));
+    uint8_t *colours = malloc(drawn);
+    for (uint32_t i = 0; i < spheres->count && good; ++i) {
+        const carom_packing_sphere *s = &spheres->data[i];
+        double cube = s->radius * s->radius * s->radius;
+        counts[tree.cluster[i]] += 1.0;
+        volumes[tree.cluster[i]] += cube;
+        volume += cube;
+        if (i < drawn && balls != NULL && colours != NULL) {
+            balls[i] = (carom_ball){s->centre, s->radius};
+            colours[i] = tree.cluster[i];
+        }
+    }
+    snprintf(caption, sizeof(caption), "%s: the clusters of the root, by %s", solid->name,
+             split_names[split]);
+    snprintf(algorithm, sizeof(algorithm), "as printed: %s", split_names[split]);
+    papers_add_coloured(plot, caption, balls, colours, drawn);
+    for (uint32_t k = 0; k < IST_ARITY && good; ++k)
+        papers_add(
+            plot, &source, split_names[split],
+            (const double[]){k + 1.0, counts[k] / (double)spheres->count, volumes[k] / volume});
+    ist_free(&tree);
+    return good;
+}
+
+static bool figure_3(papers_plot *plot) {
+    papers_lab *lab = plot->lab;
+    static scene s; /* large: poses */
+    carom_packing_spheres spheres = {0};
+    bool good = open_cows(&s, lab);
+    const carom_packing *packing = good ? papers_get_packing(lab, s.a, count_at(lab, 1)) : NULL;
+    good =
+        packing != NULL && carom_packing_list_spheres(lab->serial, packing, &spheres) == CAROM_OK;
+    for (int split = 0; split < IST_SPLITS && good; ++split)
+        good = add_clusters(plot, s.a, &spheres, (ist_split)split);
+    carom_packing_spheres_free(&spheres);
+    scene_close(&s);
+    return good;
+}
+
+/* ---- Figure 1: from voxels to spheres -------------------------------------------------------- */
+
+/* Voxels whose centres are inside, coloured by their distance from the surface where `depth`. */
+static bool add_voxels(papers_plot *plot, const scene *s, bool depth) {
+    const double low = -1.0;
+    uint32_t cells = plot->lab->quick ? 12 : 28, count = 0;
+    uint64_t total = (uint64_t)cells * cells * cells;
+    double edge = 2.0 / cells, deepest = 0.0;
+    carom_vec3 *points = malloc(total * sizeof(*points));
+    double *distances = malloc(total * sizeof(*distances));
+    carom_ball *balls = malloc(total * sizeof(*balls));
+    uint8_t *colours = malloc(total);
+    bool good = points != NULL && distances != NULL && balls != NULL && colours != NULL;
+    for (uint64_t i = 0; i < total && good; ++i)
+        points[i] = (carom_vec3){low + edge * ((double)(i % cells) + 0.5),
+                                 low + edge * ((double)(i / cells % cells) + 0.5),
+                                 low + edge * ((double)(i / cells / cells) + 0.5)};
+    good = good && carom_soup_signed_distances(plot->lab->parallel, s->soup_a, points, total,
+                                               distances, NULL) == CAROM_OK;
+    for (uint64_t i = 0; i < total && good; ++i) deepest = fmax(deepest, -distances[i]);
+    for (uint64_t i = 0; i < total && good; ++i) {
+        if (!(distances[i] < 0.0)) continue;
+        double share = -distances[i] / deepest;
+        balls[count] = (carom_ball){points[i], depth ? 0.6 * edge * share : 0.5 * edge};
+        colours[count++] = (uint8_t)(depth ? fmin(3.0, 4.0 * share) : 0.0);
+    }
+    free(points);
+    free(distances);
+    if (!good) {
+        free(balls);
+        free(colours);
+        return false;
+    }
+    papers_add_coloured(plot,
+                        depth ? "the distance field: larger where farther from the surface"
+                              : "voxels, drawn as balls",
+                        balls, colours, count);
+    return true;
+}
+
+static bool figure_1(papers_plot *plot) {
+    static const struct {
+        const char *algorithm;
+        carom_packing_method method;
+    } ways[] = {{"greedy on voxels", CAROM_PACKING_METHOD_GREEDY},
+                {"octree", CAROM_PACKING_METHOD_OCTREE}};
+    papers_lab *lab = plot->lab;
+    static scene s; /* large: poses */
+    bool good = open_cows(&s, lab) && add_voxels(plot, &s, false) && add_voxels(plot, &s, true);
+    for (int i = 0; i < 2 && good; ++i)
+        for (uint64_t count = 100; count <= (lab->quick ? 100u : 1600u) && good; count *= 4) {
+            carom_packing *packing = NULL;
+            carom_packing_info info;
+            char caption[80];
+            const carom_packing_def def = {.mesh = &s.a->view,
+                                           .count = count,
+                                           .method = ways[i].method,
+                                           .voxels = lab->quick ? 24 : 0};
+            good = carom_packing_create(lab->parallel, &def, &packing) == CAROM_OK &&
+                   carom_packing_get_info(packing, &info) == CAROM_OK;
+            snprintf(caption, sizeof(caption), "%s: %llu spheres", ways[i].algorithm,
+                     (unsigned long long)count);
+            if (good && count * 4 > (lab->quick ? 100u : 1600u))
+                papers_add_balls(plot, caption, packing, NULL, NULL);
+            const papers_source source = {ways[i].algorithm, PAPERS_ALL_THREADS,
+                                          s.a->view.face_count};
+            if (good)
+                papers_add(plot, &source, ways[i].algorithm,
+                           (const double[]){(double)info.spheres, info.fill});
+            carom_packing_destroy(packing);
+        }
+    scene_close(&s);
+    return good;
+}
+
 /* With 327,000 and 237,000 spheres; ours have at most 240,000. */
 static const papers_printed figure_7_numbers[] = {
-    {"mean of the frames", "us", "spheres", 1, PAPERS_LAST, 50.0, 0, NULL},
-    {"slowest frame", "us", "spheres", 2, PAPERS_LAST, 2000.0, 0, NULL},
-    {"error", "%", "spheres", 3, PAPERS_LAST, 0.15, 0, NULL},
+    {"mean of the frames", "us", "spheres", 1, PAPERS_LAST, 50.0, 0, NULL, 0},
+    {"slowest frame", "us", "spheres", 2, PAPERS_LAST, 2000.0, 0, NULL, 0},
+    {"error", "%", "spheres", 3, PAPERS_LAST, 0.15, 0, NULL, 0},
     {.what = NULL}};
 static const papers_printed figure_8_numbers[] = {
-    {"mean of the frames", "us", "light", 1, PAPERS_LAST, 2500.0, 0, NULL},
-    {"error", "%", "light", 3, PAPERS_LAST, 0.5, 0, NULL},
+    {"mean of the frames", "us", "light", 1, PAPERS_LAST, 2500.0, 0, NULL, 0},
+    {"error", "%", "light", 3, PAPERS_LAST, 0.5, 0, NULL, 0},
     {"mean of the frames, beside tetrahedra", "us", "exact (solid)", 1, PAPERS_LAST, 500000.0, 0,
-     NULL},
+     NULL, 0},
     {.what = NULL}};
 
 static const papers_figure figures[] = {
+    {"weller2009-fig1",
+     "Figure 1: from voxels and their distance field to a packing",
+     "A drawing of the three stages.",
+     {"spheres", "fill"},
+     {{"Share of the volume that is filled", "spheres", "fill", 0, 1, 2, NULL, false, true}},
+     figure_1,
+     false,
+     NULL},
+    {"weller2009-fig3",
+     "Figure 3: the clusters of the root by neural gas, and by the heuristics that are rejected",
+     "A picture: spheres of one colour are in one bounding sphere.",
+     {"cluster", "sphere_share", "volume_share"},
+     {{"Spheres in each cluster", "cluster", "share", 0, 1, 2, NULL, true, PAPERS_LINEAR},
+      {"Their volume", "cluster", "share", 0, 2, 3, NULL, true, PAPERS_LINEAR}},
+     figure_3,
+     false,
+     NULL},
+    {"weller2009-unified",
+     "IV-C: the unified algorithm as printed, two searches, and ours, along the path of Figure 6",
+     "One traversal, without visiting anything again; neural gas is much better than the biggest "
+     "spheres or those with most neighbours. No numbers.",
+     {"spheres", "visits_overlapping", "visits_apart", "us_overlapping", "us_apart"},
+     {{"Visits of a frame that overlaps", "spheres", "visits", 0, 1, 2, NULL, false, false},
+      {"Visits of a frame that is apart", "spheres", "visits", 0, 2, 3, NULL, false, false},
+      {"Time of a frame that overlaps", "spheres", "us", 0, 3, 4, NULL, false, false},
+      {"Time of a frame that is apart", "spheres", "us", 0, 4, 5, NULL, false, false}},
+     unified,
+     false,
+     NULL},
     {"weller2009-paths",
      "The paths: past each other, apart by 0 to 20 % of the diagonal, into each other",
      "Recorded by hand: distances of 0 to 20 % of the size, overlaps of 0 to 10 % of the volume, "

@@ -43,6 +43,26 @@ static uint64_t count_at(const papers_lab *lab, int i) {
     return lab->quick ? quick_counts[i] : counts[i];
 }
 
+/* A solid with a packing: by our octree, which Carom takes by default. */
+typedef struct packed {
+    const papers_solid *solid;
+    const carom_packing *packing;
+    const char *algorithm; /* of the packing, as the paper's grid is that of all */
+} packed;
+
+static bool pack(papers_lab *lab, const papers_solid *solid, uint64_t count, packed *p) {
+    *p = (packed){solid, NULL, "ball grid: octree packing"};
+    if (solid != NULL) p->packing = papers_get_packing(lab, solid, count);
+    return p->packing != NULL;
+}
+
+static void add(papers_plot *plot, const carom_context *context, const packed *p,
+                const char *series, const double *values) {
+    const papers_source source = {p->algorithm, papers_backend_of(plot->lab, context),
+                                  p->solid->view.face_count};
+    papers_add(plot, &source, series, values);
+}
+
 /* ---- Queries along the path ------------------------------------------------------------------ */
 
 #define MOST_POSES 101
@@ -69,11 +89,12 @@ static bool run_query(void *input) {
 }
 
 static bool experiment_open(experiment *m, papers_lab *lab, carom_context *context,
-                            const carom_packing *packing) {
+                            const packed *p) {
     m->context = context;
     m->balls = NULL;
-    if (packing == NULL || carom_packing_get_info(packing, &m->info) != CAROM_OK ||
-        carom_balls_create(context, &(carom_balls_def){.packing = packing}, &m->balls) != CAROM_OK)
+    if (p->packing == NULL || carom_packing_get_info(p->packing, &m->info) != CAROM_OK ||
+        carom_balls_create(context, &(carom_balls_def){.packing = p->packing}, &m->balls) !=
+            CAROM_OK)
         return false;
     scene_path_slide(&m->info.bounds, pose_count(lab), m->poses);
     return true;
@@ -119,11 +140,11 @@ static bool cross_chazelle(papers_plot *plot, uint64_t detail) {
     const carom_shape_def shape = {.shape = CAROM_SHAPE_CHAZELLE, .detail = detail};
     snprintf(name, sizeof(name), "chazelle %llu", (unsigned long long)detail);
     const papers_solid *solid = papers_get_solid(lab, "", name, &shape);
-    const carom_packing *packing =
-        solid != NULL ? papers_get_packing(lab, solid, lab->quick ? 40 : 1000) : NULL;
+    packed p;
+    (void)pack(lab, solid, lab->quick ? 40 : 1000, &p);
     crossing c = {.context = lab->serial, .pose = {{0.5, 0.5, 0.5, 0.5}, {0.003, 0.006, 0.009}}};
     static experiment m; /* large: poses */
-    bool good = experiment_open(&m, lab, lab->serial, packing) &&
+    bool good = experiment_open(&m, lab, lab->serial, &p) &&
                 carom_soup_create(lab->serial, &(carom_soup_def){.mesh = &solid->view}, &c.soup) ==
                     CAROM_OK;
     if (good) {
@@ -132,9 +153,9 @@ static bool cross_chazelle(papers_plot *plot, uint64_t detail) {
         double faces = papers_best_seconds(lab, lab->serial, find_pairs, &c, TURNS);
         double balls = papers_best_seconds(lab, lab->serial, run_query, &m, TURNS);
         good = faces >= 0.0 && balls >= 0.0;
-        papers_add(plot, "Chazelle",
-                   (const double[]){(double)solid->view.face_count, (double)c.pairs.count,
-                                    (double)m.overlap.pairs, 1e6 * faces, 1e6 * balls});
+        add(plot, lab->serial, &p, "Chazelle",
+            (const double[]){(double)solid->view.face_count, (double)c.pairs.count,
+                             (double)m.overlap.pairs, 1e6 * faces, 1e6 * balls});
     }
     carom_pairs_free(&c.pairs);
     carom_soup_destroy(c.soup);
@@ -169,14 +190,14 @@ static bool measure_triangles(papers_plot *plot, uint64_t detail) {
     snprintf(name, sizeof(name), "torus %llu", (unsigned long long)detail);
     const papers_solid *solid = papers_get_solid(lab, "", name, &shape);
     double mean, worst;
-    bool good =
-        solid != NULL &&
-        experiment_open(&m, lab, lab->serial, papers_get_packing(lab, solid, count_at(lab, 0))) &&
-        time_path(plot, &m, &mean, &worst, NULL, NULL);
+    packed p;
+    bool good = pack(lab, solid, count_at(lab, 0), &p) &&
+                experiment_open(&m, lab, lab->serial, &p) &&
+                time_path(plot, &m, &mean, &worst, NULL, NULL);
     if (good)
-        papers_add(plot, "torus",
-                   (const double[]){(double)solid->view.face_count, (double)m.info.spheres,
-                                    m.info.fill, mean, worst});
+        add(plot, lab->serial, &p, "torus",
+            (const double[]){(double)solid->view.face_count, (double)m.info.spheres, m.info.fill,
+                             mean, worst});
     carom_balls_destroy(m.balls);
     return good;
 }
@@ -189,19 +210,21 @@ static bool figure_4(papers_plot *plot) {
         const papers_solid *solid = solid_of(lab, &scenes[k]);
         if (solid == NULL) return false;
         for (int i = 0; i < count_of_counts(lab); ++i) {
-            const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
+            packed p;
             double mean, worst;
-            bool good = experiment_open(&m, lab, lab->serial, packing) &&
+            bool good = pack(lab, solid, count_at(lab, i), &p) &&
+                        experiment_open(&m, lab, lab->serial, &p) &&
                         time_path(plot, &m, &mean, &worst, NULL, NULL);
             carom_balls_destroy(m.balls);
             if (!good) return false;
-            papers_add(plot, solid->name,
-                       (const double[]){(double)solid->view.face_count, (double)m.info.spheres,
-                                        m.info.fill, mean, worst});
+            add(plot, lab->serial, &p, solid->name,
+                (const double[]){(double)solid->view.face_count, (double)m.info.spheres,
+                                 m.info.fill, mean, worst});
             char caption[64];
             snprintf(caption, sizeof(caption), "%s and its copy", solid->name);
             if (i == 0)
-                papers_add_balls(plot, caption, packing, packing, &m.poses[pose_count(lab) / 2]);
+                papers_add_balls(plot, caption, p.packing, p.packing,
+                                 &m.poses[pose_count(lab) / 2]);
         }
     }
     for (int i = 0; i < (lab->quick ? 1 : 3); ++i)
@@ -211,19 +234,16 @@ static bool figure_4(papers_plot *plot) {
 
 /* ---- Figures 5 and 6 ------------------------------------------------------------------------- */
 
-static bool add_path(papers_plot *plot, carom_context *context, const carom_packing *packing,
+static bool add_path(papers_plot *plot, carom_context *context, const packed *p,
                      const char *series) {
     static experiment m; /* large: poses */
     static double milliseconds[MOST_POSES], shares[MOST_POSES];
     double mean, worst;
-    bool good = experiment_open(&m, plot->lab, context, packing) &&
+    bool good = experiment_open(&m, plot->lab, context, p) &&
                 time_path(plot, &m, &mean, &worst, milliseconds, shares);
     for (uint32_t i = 0; i < pose_count(plot->lab) && good; ++i) {
         const double row[] = {i, shares[i], milliseconds[i]};
-        if (context == plot->lab->device)
-            papers_add_device(plot, series, row);
-        else
-            papers_add(plot, series, row);
+        add(plot, context, p, series, row);
     }
     carom_balls_destroy(m.balls);
     if (good) papers_note(plot, "%s: mean %.4f ms, worst %.4f ms", series, mean, worst);
@@ -235,29 +255,25 @@ static bool figure_5a(papers_plot *plot) {
     const papers_solid *solid = solid_of(lab, &scenes[0]);
     for (int i = 0; i < count_of_counts(lab) && solid != NULL; ++i) {
         char series[40];
-        const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
+        packed p;
         snprintf(series, sizeof(series), "%llu", (unsigned long long)count_at(lab, i));
-        if (packing == NULL) return false;
-        if (!lab->device_only && !add_path(plot, lab->serial, packing, series)) return false;
+        if (!pack(lab, solid, count_at(lab, i), &p)) return false;
+        if (!lab->device_only && !add_path(plot, lab->serial, &p, series)) return false;
         snprintf(series, sizeof(series), "%llu GPU", (unsigned long long)count_at(lab, i));
-        if (lab->device != NULL && !add_path(plot, lab->device, packing, series)) return false;
+        if (lab->device != NULL && !add_path(plot, lab->device, &p, series)) return false;
     }
     return solid != NULL;
 }
 
-static bool add_worst(papers_plot *plot, carom_context *context, const carom_packing *packing,
+static bool add_worst(papers_plot *plot, carom_context *context, const packed *p,
                       const char *series) {
     static experiment m; /* large: poses */
     double mean, worst;
-    bool good = experiment_open(&m, plot->lab, context, packing) &&
+    bool good = experiment_open(&m, plot->lab, context, p) &&
                 time_path(plot, &m, &mean, &worst, NULL, NULL);
     carom_balls_destroy(m.balls);
     if (!good) return false;
-    const double row[] = {(double)m.info.spheres, worst, mean};
-    if (context == plot->lab->device)
-        papers_add_device(plot, series, row);
-    else
-        papers_add(plot, series, row);
+    add(plot, context, p, series, (const double[]){(double)m.info.spheres, worst, mean});
     return true;
 }
 
@@ -286,14 +302,14 @@ static bool build_on_device(void *input) {
 }
 
 /* On a GPU: from arrays of the host, and the kernels alone. */
-static bool add_building(papers_plot *plot, carom_context *context, const carom_packing *packing,
+static bool add_building(papers_plot *plot, carom_context *context, const packed *p,
                          const char *series) {
     const papers_lab *lab = plot->lab;
     bool on_device = context == lab->device;
     building b = {.context = context, .kernels = HUGE_VAL};
-    bool good =
-        carom_packing_list_spheres(lab->serial, packing, &b.spheres) == CAROM_OK &&
-        carom_balls_create(context, &(carom_balls_def){.packing = packing}, &b.balls) == CAROM_OK;
+    bool good = carom_packing_list_spheres(lab->serial, p->packing, &b.spheres) == CAROM_OK &&
+                carom_balls_create(context, &(carom_balls_def){.packing = p->packing}, &b.balls) ==
+                    CAROM_OK;
     double seconds = -1.0;
     if (on_device) good = good && carom_cuda_set_timing(context, true) == CAROM_OK;
     if (good)
@@ -304,34 +320,32 @@ static bool add_building(papers_plot *plot, carom_context *context, const carom_
     carom_balls_destroy(b.balls);
     carom_packing_spheres_free(&b.spheres);
     if (seconds < 0.0) return false;
+    add(plot, context, p, series, (const double[]){count, 1e3 * seconds});
     if (on_device) {
         char name[48];
         snprintf(name, sizeof(name), "%.30s kernels", series);
-        papers_add_device(plot, series, (const double[]){count, 1e3 * seconds});
-        papers_add_device(plot, name, (const double[]){count, b.kernels});
-    } else {
-        papers_add(plot, series, (const double[]){count, 1e3 * seconds});
+        add(plot, context, p, name, (const double[]){count, b.kernels});
     }
     return true;
 }
 
 /* Each scene at each resolution, on one thread, on all, and on the GPU. */
-static bool for_all(papers_plot *plot, bool (*add)(papers_plot *, carom_context *,
-                                                   const carom_packing *, const char *)) {
+static bool for_all(papers_plot *plot,
+                    bool (*measure)(papers_plot *, carom_context *, const packed *, const char *)) {
     papers_lab *lab = plot->lab;
     for (int k = 0; k < SCENES; ++k) {
         const papers_solid *solid = solid_of(lab, &scenes[k]);
         if (solid == NULL) return false;
         for (int i = 0; i < count_of_counts(lab); ++i) {
-            const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
+            packed p;
             char series[48];
-            if (packing == NULL) return false;
+            if (!pack(lab, solid, count_at(lab, i), &p)) return false;
             snprintf(series, sizeof(series), "%s, all threads", solid->name);
-            if (!lab->device_only && (!add(plot, lab->serial, packing, solid->name) ||
-                                      !add(plot, lab->parallel, packing, series)))
+            if (!lab->device_only && (!measure(plot, lab->serial, &p, solid->name) ||
+                                      !measure(plot, lab->parallel, &p, series)))
                 return false;
             snprintf(series, sizeof(series), "%s GPU", solid->name);
-            if (lab->device != NULL && !add(plot, lab->device, packing, series)) return false;
+            if (lab->device != NULL && !measure(plot, lab->device, &p, series)) return false;
         }
     }
     return true;
@@ -346,7 +360,8 @@ static bool figure_6(papers_plot *plot) {
 }
 
 static const papers_printed figure_5a_numbers[] = {
-    {"spheres each, mean of the path", "ms", NULL, 2, PAPERS_MEAN, 1.0, 0, NULL}, {.what = NULL}};
+    {"spheres each, mean of the path", "ms", NULL, 2, PAPERS_MEAN, 1.0, 0, NULL, 0},
+    {.what = NULL}};
 
 static const papers_figure figures[] = {
     {"weller2013-fig1",

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Every command that docs/papers.md names runs in its quick form, every figure of `carom bench papers` is named
 # there, and every function, constant and field in its code spans is in the sources. (check_docs.sh follows
-# its links.)
+# its links.) check_papers.py compares counts, axes and names with what was measured, and the list of the papers'
+# elements with the sources.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "$1") page=$PWD/docs/papers.md bad=0
@@ -16,7 +17,11 @@ while read -r command; do
     commands=$((commands + 1))
     read -ra words <<<"$command"
     case $command in
-    'carom bench papers'*) words+=(--quick -o "$out/papers") ;;
+    'carom bench papers') continue ;; # below, all figures at once
+    'carom bench papers --only '*)
+        only=${words[4]}
+        "$build/carom-bench" papers --list | awk '{print $1}' | grep -qx -- "$only" || say "$page: no figure $only"
+        continue ;;
     'carom bench '*) words+=(--quick --rounds 1) ;;
     *) # an option of a command
         "$build/carom" "${words[1]}" --help >"$out/said" || say "$page: '$command' fails"
@@ -34,11 +39,15 @@ for figure in $("$build/carom" bench papers --list | awk '{print $1}'); do
     grep -qF -- "--only $figure\`" "$page" || say "$page does not name $figure"
 done
 
+"$build/carom" bench papers --quick -o "$out/papers" >"$out/said" 2>&1 ||
+    { cat "$out/said"; say "carom bench papers --quick fails"; }
+scripts/check_papers.py "$build/carom-bench" "$out/papers" "$page" || bad=1
+
 names=0
 while read -r name; do
     names=$((names + 1))
     grep -rqw -- "$name" include src bench || say "$page: $name is not in the sources"
 done < <(grep -E '^[A-Za-z]+(_[A-Za-z0-9]+)+$' <<<"$spans")
 [ "$names" -gt 15 ] || say "only $names names found: is the search broken?"
-echo "$commands commands run, $names names found"
+echo "$commands commands, $names names found"
 exit $bad

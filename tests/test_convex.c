@@ -317,6 +317,13 @@ static void starts_searches_and_hints_agree(void **state) {
                 fail_msg("case %llu, way %d: %.17g and %.17g, error %g", (unsigned long long)i, way,
                          first.distance - first.depth, r.distance - r.depth, r.error);
         }
+        bool by_balls, by_gjk; /* ISA-GJK alone finds what balls decide without it */
+        assert_ok(context, carom_convex_meet(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                             &c.pose_b, NULL, &by_balls));
+        assert_ok(context,
+                  carom_convex_meet(context, &c.a.convex, &c.pose_a, &c.b.convex, &c.pose_b,
+                                    &(carom_convex_query_def){.gjk_only = true}, &by_gjk));
+        assert_int_equal(by_balls, by_gjk);
         /* The hint of other shapes gives anything, but it ends and is finite. */
         memset(&hint, (int)(i % 256), sizeof(hint));
         assert_ok(context,

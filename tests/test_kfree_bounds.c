@@ -79,6 +79,114 @@ static void the_published_bounds_have_counterexamples(void **state) {
     carom_context_destroy(context);
 }
 
+/* Definition 3.1 can be read in two ways: a face counts the others, as Carom does, or itself too,
+ * which makes every k larger by one. Lemma 3.1 is false in both: ten needles, upright through a
+ * triangle and larger than it, in a lattice of more than a quarter of their length, count nothing
+ * but themselves, so that k is 1 or 2, and the lemma allows 3 or 6 of the ten. So no constant below
+ * ten can be right, and twelve is. */
+static void the_lemma_is_false_in_both_readings(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    double base[3][3] = {{0.0, 0.0, 0.5}, {1.0, 0.0, 0.5}, {0.5, sqrt(0.75), 0.5}};
+    double needles[30][3], length = 1.16, step = 0.3, edge = 3.0 * step;
+    uint32_t corners[30], count = 0;
+    for (uint32_t i = 0; i < 30; ++i) corners[i] = i;
+    for (int row = 0; row < 4; ++row)
+        for (int i = 0; i + row < 4; ++i)
+            stand(0.5 * (1.0 - edge) + step * (i + 0.5 * row),
+                  (1.0 - edge) * 0.5 / sqrt(3.0) + step * sqrt(0.75) * row, length,
+                  &needles[3 * count++]);
+    assert_int_equal(count, 10);
+    const carom_mesh_view one = {.positions = base,
+                                 .vertex_count = 3,
+                                 .face_count = 1,
+                                 .scalar = CAROM_SCALAR_FLOAT64,
+                                 .corners = corners};
+    const carom_mesh_view ten = {.positions = needles,
+                                 .vertex_count = 30,
+                                 .face_count = 10,
+                                 .scalar = CAROM_SCALAR_FLOAT64,
+                                 .corners = corners};
+    carom_soup *a, *b;
+    carom_kfree k_a, k_b;
+    carom_kfree_most bounds;
+    carom_pairs pairs = {0};
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &one}, &a));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &ten}, &b));
+    assert_ok(context, carom_kfree_measure(context, a, &k_a, NULL));
+    assert_ok(context, carom_kfree_measure(context, b, &k_b, NULL));
+    assert_true(k_b.k == 1 && k_b.least_diameter > k_a.largest_diameter);
+    assert_ok(context, carom_soup_cross_pairs(context, a, NULL, b, NULL, &pairs));
+    assert_int_equal(pairs.count, 10);
+    uint64_t others = k_b.k, itself_too = k_b.k + 1;
+    assert_true(pairs.count > 3 * others && pairs.count > 3 * itself_too);
+    assert_true(pairs.count <= 12 * others);
+    assert_ok(context, carom_kfree_bound(context, &k_a, &k_b, &bounds));
+    assert_true(pairs.count <= bounds.pairs);
+    carom_pairs_free(&pairs);
+    carom_soup_destroy(a);
+    carom_soup_destroy(b);
+    carom_context_destroy(context);
+}
+
+#define COPIES 20 /* of each face, the fewest that suffice: 60 c^2 > 3 (19 c) (c + 1) */
+
+/* Where a face counts itself, the 60 pairs above are within what Theorem 3.3 allows, 3 (4 + 15) 2.
+ * Twenty copies of every face, a hair apart, make the pairs 400 times as many, k + 1 only 21: 24,000
+ * pairs, where 3 (80 + 300) 21 = 23,940 are allowed. So the theorem is false in both readings. */
+static void the_theorem_is_false_in_both_readings(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    static double stack[12 * COPIES][3], needles[45 * COPIES][3];
+    static uint32_t corners[45 * COPIES];
+    const double base[3][2] = {{0.0, 0.0}, {1.0, 0.0}, {0.5, sqrt(0.75)}}, hair = 1e-7;
+    double d = 2.0 / sqrt(3.0), gap = 0.25 * d * 1.0001, length = 3.0 * gap + 1e-3;
+    double step = 0.25 * length + 1e-3, edge = 4.0 * step;
+    uint32_t triangles = 0, upright = 0;
+    for (uint32_t i = 0; i < 45 * COPIES; ++i) corners[i] = i;
+    for (int copy = 0; copy < COPIES; ++copy) {
+        for (int i = 0; i < 4; ++i, ++triangles)
+            for (int c = 0; c < 3; ++c) {
+                double *to = stack[3 * triangles + (uint32_t)c];
+                to[0] = base[c][0];
+                to[1] = base[c][1];
+                to[2] = 5e-4 + gap * i + hair * copy;
+            }
+        for (int row = 0; row < 5; ++row)
+            for (int i = 0; i + row < 5; ++i, ++upright)
+                stand(0.5 * (1.0 - edge) + step * (i + 0.5 * row) + hair * copy,
+                      (1.0 - edge) * 0.5 / sqrt(3.0) + step * sqrt(0.75) * row, length,
+                      &needles[3 * (size_t)upright]);
+    }
+    assert_true(triangles == 4 * COPIES && upright == 15 * COPIES);
+    const carom_mesh_view of_a = {.positions = stack,
+                                  .vertex_count = 12 * COPIES,
+                                  .face_count = 4 * COPIES,
+                                  .scalar = CAROM_SCALAR_FLOAT64,
+                                  .corners = corners};
+    const carom_mesh_view of_b = {.positions = needles,
+                                  .vertex_count = 45 * COPIES,
+                                  .face_count = 15 * COPIES,
+                                  .scalar = CAROM_SCALAR_FLOAT64,
+                                  .corners = corners};
+    carom_soup *a, *b;
+    carom_kfree k_a, k_b;
+    carom_pairs pairs = {0};
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &of_a}, &a));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &of_b}, &b));
+    assert_ok(context, carom_kfree_measure(context, a, &k_a, NULL));
+    assert_ok(context, carom_kfree_measure(context, b, &k_b, NULL));
+    assert_true(k_a.k == COPIES && k_b.k <= COPIES);
+    assert_ok(context, carom_soup_cross_pairs(context, a, NULL, b, NULL, &pairs));
+    assert_int_equal(pairs.count, 60 * COPIES * COPIES);
+    uint64_t itself_too = k_a.k + 1, faces = 19 * COPIES;
+    assert_true(pairs.count > 3 * faces * itself_too);
+    carom_pairs_free(&pairs);
+    carom_soup_destroy(a);
+    carom_soup_destroy(b);
+    carom_context_destroy(context);
+}
+
 typedef struct tried {
     uint64_t pairs, poses;
     double fullest, fullest_published; /* most pairs in parts of the bounds */
@@ -254,6 +362,8 @@ static void bounds_hold_for_models(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_published_bounds_have_counterexamples),
+        cmocka_unit_test(the_lemma_is_false_in_both_readings),
+        cmocka_unit_test(the_theorem_is_false_in_both_readings),
         cmocka_unit_test(bounds_hold_for_shapes_in_any_pose),
         cmocka_unit_test(bounds_hold_for_models),
         cmocka_unit_test(bounds_hold_for_the_pairs_of_truth),

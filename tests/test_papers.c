@@ -72,15 +72,45 @@ static void check_numbers(const papers_figure *figure) {
     }
 }
 
+/* A row of the paper is compared with a scene of as many polygons, and with no other. */
+static void small_scenes_are_not_compared(void **state) {
+    (void)state;
+    assert_int_equal(carom("bench papers --quick --only kdet2017-fig9-left -o small"), CLI_OK);
+    assert_said("no number to compare with");
+    read_file("small/kdet2017-fig9-left.csv", text, sizeof(text));
+    assert_non_null(strstr(text, "\"kDet (printed)\",\"grid\",\"in print\",20000,20000,1.9\n"));
+    assert_non_null(strstr(text, "\"grid, 1 thread\",\"grid\",\"CPU: 1 thread\",4200,4200,"));
+    assert_non_null(strstr(text, "\"tree, 1 thread\",\"tree\",\"CPU: 1 thread\",6500,6500,"));
+}
+
+static bool add_false_count(papers_plot *plot) {
+    const double row[PAPERS_MOST_COLUMNS] = {18000.0};
+    papers_add(plot, &(papers_source){"a", PAPERS_ONE_THREAD, 4180}, "a", row);
+    return true;
+}
+
+/* A row cannot tell of more polygons than were measured. */
+static void counts_are_those_that_were_measured(void **state) {
+    (void)state;
+    static papers_plot plot;
+    papers_lab lab = {.quick = true};
+    papers_figure figure = {.name = "none", .columns = {"polygons", "ms"}, .run = add_false_count};
+    assert_false(papers_run(&lab, &figure, &plot));
+    papers_plot_free(&plot);
+    figure.columns[0] = "frame";
+    assert_true(papers_run(&lab, &figure, &plot));
+    papers_plot_free(&plot);
+}
+
 /* What a panel says already is not repeated in its legend. */
 static void legends_name_what_differs(void **state) {
     (void)state;
     assert_int_equal(carom("bench papers --quick --only kdet2017-table1 -o legend -q"), CLI_OK);
     read_file("legend/kdet2017-table1.svg", text, sizeof(text));
     assert_non_null(strstr(text, ">Cloth on Buddha</text>"));
-    assert_null(strstr(text, ">1 thread"));
-    assert_null(strstr(text, ">all threads"));
-    assert_non_null(strstr(text, ">kDet, as printed</text>"));
+    assert_null(strstr(text, ">tree, 1 thread"));
+    assert_null(strstr(text, ">grid, all threads"));
+    assert_non_null(strstr(text, ">kDet, as printed, on a GTX 1080</text>"));
     for (const char *at = text; (at = strstr(at, "<text x=\"")) != NULL; ++at) {
         char words[128] = "";
         double x = strtod(at + 9, NULL), width = strtod(strstr(text, "width=\"") + 7, NULL);
@@ -100,7 +130,7 @@ static void definitions_fit(void **state) {
 /* ---- The files ------------------------------------------------------------------------------- */
 
 static void check_table(const papers_figure *figure) {
-    char name[128], head[512] = "series", *line, *rest = text;
+    char name[128], head[512] = "series,algorithm,backend,triangles_measured", *line, *rest = text;
     uint32_t columns = count_columns(figure), rows = 0;
     snprintf(name, sizeof(name), "out/%s.csv", figure->name);
     read_file(name, text, sizeof(text));
@@ -111,13 +141,24 @@ static void check_table(const papers_figure *figure) {
     line = strsep(&rest, "\n");
     assert_string_equal(line, head);
     while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
-        char *at = strchr(line + 1, '"');
-        assert_int_equal(line[0], '"');
-        assert_non_null(at);
-        ++at;
+        char *at = line;
+        for (int k = 0; k < 3;
+             ++k) { /* series, algorithm and backend; each is followed by a comma */
+            assert_int_equal(at[0], '"');
+            assert_true(at[1] != '"');
+            at = strchr(at + 1, '"');
+            assert_non_null(at);
+            assert_int_equal(at[1], ',');
+            at += k < 2 ? 2 : 1;
+        }
+        double triangles = strtod(at + 1, &at);
         for (uint32_t c = 0; c < columns; ++c) {
             assert_int_equal(*at, ',');
-            assert_true(isfinite(strtod(at + 1, &at)));
+            double value = strtod(at + 1, &at);
+            assert_true(isfinite(value));
+            const char *column = figure->columns[c];
+            if (strcmp(column, "polygons") == 0 || strcmp(column, "triangles") == 0)
+                assert_true(value == triangles);
         }
         assert_int_equal(*at, '\0');
         ++rows;
@@ -176,15 +217,15 @@ static void one_figure_or_paper_is_chosen(void **state) {
     assert_int_equal(carom("bench papers --quick --only loi2010 -o paper -q"), CLI_OK);
     assert_int_equal(shell("test $(ls paper/*.csv | grep -c loi2010) = 4"), 0);
     /* A second figure is added to the page; one that is measured anew replaces its section. */
-    assert_int_equal(carom("bench papers --quick --only kdet2017-fig9-left -o one"), CLI_OK);
+    assert_int_equal(carom("bench papers --quick --only weller2009-fig7 -o one"), CLI_OK);
     assert_said("ours/printed");
-    assert_said("1 thread: total of a frame, beside kDet, 20000 polygons");
+    assert_said("spheres: mean of the frames, 100 spheres");
     assert_said(" s in all\n");
     assert_int_equal(carom("bench papers --quick --only loi2010-fig12 -o one -q"), CLI_OK);
     read_file("one/index.html", text, sizeof(text));
     const char *first = strstr(text, "<h2>loi2010-fig12</h2>");
-    const char *second = strstr(text, "<h2>kdet2017-fig9-left</h2>");
-    assert_true(first != NULL && second != NULL && first < second);
+    const char *second = strstr(text, "<h2>weller2009-fig7</h2>");
+    assert_true(first != NULL && second != NULL && second < first);
     assert_null(strstr(first + 1, "<h2>loi2010-fig12</h2>"));
     assert_non_null(strstr(second, "<th>ours / printed"));
     assert_int_equal(carom("bench papers --quick --only loi2010-fig12 --only kim1997 -o both -q"),
@@ -220,14 +261,18 @@ static void misuse_is_named(void **state) {
 
 static bool add_two(papers_plot *plot) {
     double row[PAPERS_MOST_COLUMNS] = {1.0, 2.0};
-    papers_add(plot, "a \"<&", row);
-    papers_add_device(plot, "b", row);
+    const uint64_t none = 0;
+    const papers_source on_cpu = {"a", PAPERS_ONE_THREAD, none}, on_gpu = {"b", PAPERS_GPU, none};
+    const char *first = plot->figure->columns[0];
+    if (strcmp(first, "polygons") == 0 || strcmp(first, "triangles") == 0) row[0] = 0.0;
+    papers_add(plot, &on_cpu, "a \"<&", row);
+    papers_add(plot, &on_gpu, "b", row);
     return true;
 }
 
 static bool add_nan(papers_plot *plot) {
     const double row[PAPERS_MOST_COLUMNS] = {1.0, (double)NAN};
-    papers_add(plot, "a", row);
+    papers_add(plot, &(papers_source){"a", PAPERS_ONE_THREAD, 0}, "a", row);
     return true;
 }
 
@@ -262,14 +307,15 @@ static void recorded_rows_fit(void **state) {
         assert_non_null(figure);
         uint32_t commas = 0;
         for (const char *at = line; *at != '\0'; ++at) commas += *at == ',';
-        assert_int_equal(commas, 3 + count_columns(figure));
+        assert_int_equal(commas, 6 + count_columns(figure));
         if (figure == last) continue;
         last = figure;
         papers_figure other = *figure;
         other.run = add_two;
         assert_true(papers_run(&lab, &other, &plot));
-        assert_true(plot.row_count > 2 && plot.rows[2].on_device);
+        assert_true(plot.row_count > 2 && plot.rows[2].backend == PAPERS_GPU);
         assert_non_null(strstr(plot.notes[0], "GPU: measured on 20"));
+        assert_non_null(strstr(plot.notes[0], "at commit "));
         papers_plot_free(&plot);
     }
     fclose(in);
@@ -339,6 +385,8 @@ int main(void) {
                                        cmocka_unit_test(every_figure_has_its_files),
                                        cmocka_unit_test(one_figure_or_paper_is_chosen),
                                        cmocka_unit_test(legends_name_what_differs),
+                                       cmocka_unit_test(small_scenes_are_not_compared),
+                                       cmocka_unit_test(counts_are_those_that_were_measured),
                                        cmocka_unit_test(misuse_is_named),
                                        cmocka_unit_test(recorded_rows_fit),
                                        cmocka_unit_test(linear_axes_have_round_numbers),

@@ -139,6 +139,9 @@ typedef struct carom_convex_query_def {
     carom_convex_start start;   /* 0: the centres */
     carom_convex_search search; /* 0: by size */
     carom_convex_hint *hint;    /* read and written; NULL: none */
+    bool gjk_only;              /* carom_convex_meet: ISA-GJK decides every pair, as published; 0:
+                                   first the balls inside and around the shapes. The answers are the
+                                   same. CPU only: CAROM_UNSUPPORTED on cuda */
 } carom_convex_query_def;
 
 /* How two shapes lie to each other. */

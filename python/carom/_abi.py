@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 7
+ABI = 8
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -1062,6 +1062,7 @@ class convex_query_def(C.Structure):
         ('start', C.c_int),
         ('search', C.c_int),
         ('hint', C.c_void_p),
+        ('gjk_only', C.c_bool),
     ]
 
 

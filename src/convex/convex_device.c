@@ -214,9 +214,16 @@ static bool take_numbering(carom_arena *scratch, uint64_t pairs, numbering *n) {
     return true;
 }
 
+static carom_status convex_device_refuse(carom_context *context,
+                                         const carom_convex_query_def *def) {
+    if (def == NULL || !def->gjk_only) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED, "gjk_only is for the CPU: use such a context");
+}
+
 carom_status carom_convex_device_query(carom_context *context, const carom_convex_batch *batch,
                                        carom_convex_result *results) {
     CAROM_TRY(carom_convex_device_check(context));
+    CAROM_TRY(convex_device_refuse(context, &batch->def));
     if (batch->count == 0) return CAROM_OK;
     if (batch->count > UINT32_MAX / 2)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu pairs are more than 2^31 - 1",
@@ -277,6 +284,7 @@ convex_device_query_batch(carom_context *context, const carom_cuda_convex_bodies
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "results in device memory", &device));
     CAROM_TRY(carom_convex_device_check(context));
+    CAROM_TRY(convex_device_refuse(context, def));
     carom_device_questions questions = {
         .bodies = bodies_of(bodies), .pairs = pairs, .question = question};
     if (def != NULL) questions.def = *def;

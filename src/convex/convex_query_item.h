@@ -456,8 +456,8 @@ CAROM_ITEM int carom_convex_meet_item(const carom_convex_question_item *q,
     double square = carom_vec_dot(between, between);
     double outer = p.a.outer + p.b.outer + 2.0 * p.epsilon;
     double inner = p.a.inner + p.b.inner - 2.0 * p.epsilon;
-    if (square > outer * outer) return 0;
-    if (inner > 0.0 && square < inner * inner) return 1;
+    if (!q->def.gjk_only && square > outer * outer) return 0;
+    if (!q->def.gjk_only && inner > 0.0 && square < inner * inner) return 1;
     carom_convex_search_pair(q, &p, cache, p.margin + p.epsilon, p.margin, &g);
     result->iterations = g.iterations;
     result->supports = p.supports;
