@@ -34,10 +34,6 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     list(APPEND floats -fno-loop-unroll-and-jam)
 endif()
 
-if(CMAKE_SIZEOF_VOID_P EQUAL 4) # counts have 64 bits; what was allocated has fewer bytes than that (carom_allocate)
-    list(APPEND warnings -Wno-shorten-64-to-32)
-endif()
-
 if(MINGW) # C99's printf; its isnan and signbit convert doubles to floats on a branch that is not taken
     target_compile_definitions(carom_flags INTERFACE __USE_MINGW_ANSI_STDIO=1)
     list(APPEND warnings -Wno-float-conversion)

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Toolchain: WebAssembly, by Debian's clang, lld, wasi-libc and libclang-rt-dev-wasm32. docs/javascript.md says why these.
-# Every browser and Node that has SIMD128 also has the other features.
 set(CMAKE_SYSTEM_NAME WASI)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
 set(CMAKE_C_COMPILER clang)
 set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
-set(CMAKE_C_FLAGS_INIT "-mbulk-memory -mnontrapping-fptoint -msign-ext -mmutable-globals")
-set(CMAKE_C_FLAGS_RELEASE_INIT "-O3 -DNDEBUG")
+set(CMAKE_C_FLAGS_RELEASE "" CACHE STRING "cmake/wasm_module.cmake has them")
 find_program(CMAKE_AR NAMES llvm-ar llvm-ar-14 ar)
 find_program(CMAKE_RANLIB NAMES llvm-ranlib llvm-ranlib-14 ranlib)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # nothing is linked to find out what there is

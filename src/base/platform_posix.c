@@ -314,7 +314,11 @@ bool carom_os_remove(const char *path) {
 }
 
 bool carom_os_real_path(const char *path, char *to, size_t size) {
+#if defined(__wasi__) /* older libraries lack realpath; there are no links to follow */
+    char *found = strdup(path);
+#else
     char *found = realpath(path, NULL);
+#endif
     bool fits = found != NULL && strlen(found) < size;
     if (found != NULL && !fits) errno = ENAMETOOLONG;
     if (fits) strcpy(to, found);
