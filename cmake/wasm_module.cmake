@@ -38,22 +38,9 @@ set_property(SOURCE ${PROJECT_SOURCE_DIR}/js/module.c APPEND PROPERTY INCLUDE_DI
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(carom_wasm PRIVATE -std=c11 -Os ${features} -fvisibility=hidden -fno-math-errno -fno-trapping-math
     -Xclang -fmerge-functions -Wall -Wextra $<$<BOOL:${CAROM_WERROR}>:-Werror>)
-# The stack comes first in memory: recursion that is too deep ends in a trap, not in other data. clang would call wasm-opt,
-# where it is installed, without saying which features are used: -O0 keeps it from that.
+# The stack comes first in memory: recursion that is too deep ends in a trap, not in other data. clang would call
+# binaryen's wasm-opt where that is installed, without saying which features are used: -O0 keeps it from that. It would make
+# the module smaller by a fiftieth.
 target_link_options(carom_wasm PRIVATE -mexec-model=reactor -O0 ${memory} -Wl,--stack-first -Wl,-z,stack-size=1048576
     -Wl,-O2 -Wl,--compress-relocations -Wl,--strip-all -Wl,--gc-sections -Wl,--export=__stack_pointer @${exports})
 set_target_properties(carom_wasm PROPERTIES SUFFIX .wasm OUTPUT_NAME carom LINK_DEPENDS ${exports})
-
-# wasm-opt of binaryen makes it about a tenth smaller; without it the module is as it is.
-find_program(WASM_OPT wasm-opt)
-if(WASM_OPT)
-    set(opt_features --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals)
-    if(NOT CAROM_WASM STREQUAL "scalar")
-        list(APPEND opt_features --enable-simd)
-    endif()
-    if(CAROM_WASM STREQUAL "threads")
-        list(APPEND opt_features --enable-threads)
-    endif()
-    add_custom_command(TARGET carom_wasm POST_BUILD
-        COMMAND ${WASM_OPT} -Os ${opt_features} $<TARGET_FILE:carom_wasm> -o $<TARGET_FILE:carom_wasm>)
-endif()
