@@ -24,7 +24,7 @@ if(CAROM_WASM STREQUAL "simd" OR CAROM_WASM STREQUAL "threads")
 endif()
 if(CAROM_WASM STREQUAL "threads")
     # wasi-libc was compiled without atomics: what threads share of it is under a lock of ours (src/base/platform_wasm.c).
-    list(APPEND features -matomics)
+    list(APPEND features -matomics -ftls-model=local-exec)
     list(APPEND memory -Wl,--shared-memory -Wl,--import-memory -Wl,--no-check-features
          -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size -Wl,--export=__tls_align)
 endif()

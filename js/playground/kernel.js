@@ -4,6 +4,7 @@
 export const SHAPES = ["sphere", "torus", "box", "cylinder", "cone", "knot", "chazelle", "cloth", "chain", "shards"];
 export const CLOSED = ["sphere", "torus", "box", "cylinder", "cone", "knot", "chazelle"];
 
+const NOTE = "/".repeat(2); // begins a comment of the calls; join.cmake would take it for one of ours
 const clock = () => performance.now();
 const shown = (x) => (Number.isInteger(x) ? x.toLocaleString("en") : Number(x.toPrecision(6)).toString());
 export const milliseconds = (ms) => `${ms < 10 ? ms.toFixed(2) : Math.round(ms)} ms`;
@@ -89,7 +90,7 @@ export class Kernel {
                 ["the query took", milliseconds(took)],
                 ["with preparation", milliseconds(clock() - start)],
             ],
-            code: `const mesh = ${this.text("a")};\nconst soup = new Soup(mesh);\nconst pairs = soup.selfPairs();      // Uint32Array, two faces each\nconst where = soup.segments(pairs);  // p and q of each`,
+            code: `const mesh = ${this.text("a")};\nconst soup = new Soup(mesh);\nconst pairs = soup.selfPairs(); ${NOTE} Uint32Array, two faces each\nconst where = soup.segments(pairs); ${NOTE} p and q of each`,
         };
     }
 
@@ -133,7 +134,7 @@ export class Kernel {
         else answers.push(["reaches out by at most", shown(info.measure.worst.upper)], ["on average", shown(info.measure.mean)]);
         answers.push(["it took", milliseconds(clock() - start)]);
         const call = kind === "pack" ? `new Packing(mesh, { count: ${count}, fast: true })` : `new Cover(mesh, { count: ${count} })`;
-        return { positions, radii, answers, code: `const mesh = ${this.text("a")};\nconst made = ${call};\nconst spheres = made.spheres;  // x, y, z and radius each` };
+        return { positions, radii, answers, code: `const mesh = ${this.text("a")};\nconst made = ${call};\nconst spheres = made.spheres; ${NOTE} x, y, z and radius each` };
     }
 
     // ---- Many
@@ -182,7 +183,7 @@ export class Kernel {
             return {
                 positions,
                 answers: [["spheres", shown(state.count)], ["collisions in this frame", shown(fresh)], ["in all, none missed", shown(collisions)], ["the frame took", milliseconds(took)]],
-                code: `const gas = new Gas(places, velocities, 0.3, { edges: [${state.side}, ${state.side}, ${state.side}] });\ngas.advance(time);                   // every collision, in order\nconst spheres = gas.listSpheres();   // eight numbers each`,
+                code: `const gas = new Gas(places, velocities, 0.3, { edges: [${state.side}, ${state.side}, ${state.side}] });\ngas.advance(time); ${NOTE} every collision, in order\nconst spheres = gas.listSpheres(); ${NOTE} eight numbers each`,
             };
         }
         const { boxes, speeds, side, count, broad } = state;
@@ -204,7 +205,7 @@ export class Kernel {
             positions,
             touching: pairs,
             answers: [["boxes", shown(count)], ["pairs that overlap", shown(pairs.length / 2)], ["begun in this frame", shown(begun.length / 2)], ["the frame took", milliseconds(took)]],
-            code: `const broad = new Broad(boxes);       // Float64Array, six numbers each\nbroad.move(boxes);\nconst { pairs, begun, ended } = broad.step();`,
+            code: `const broad = new Broad(boxes); ${NOTE} Float64Array, six numbers each\nbroad.move(boxes);\nconst { pairs, begun, ended } = broad.step();`,
         };
     }
 }

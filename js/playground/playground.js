@@ -22,7 +22,7 @@ let parts = {};
 let running = null;
 let busyFrame = 0;
 
-const answersBox = el("dl", { className: "answers" });
+const answersBox = el("dl", { className: "measured" });
 const codeBox = el("pre", { className: "calls", tabIndex: 0 });
 const messageBox = el("p", { className: "message", role: "status" });
 const controlsBox = el("div", { className: "controls" });
@@ -412,6 +412,8 @@ window.playground = {
     answers: () => Object.fromEntries([...answersBox.children].map((row) => [row.firstChild.textContent, row.lastChild.textContent])),
     project: (point) => viewer.camera.project(point),
     second: () => viewer.scene.boxOf([parts.b]),
+    pick: (x, y) => viewer.pickAt(x, y)?.item.part,
+    exact: () => kernel.two(state.pose).overlap.volume,
     frames: () => busyFrame,
     drawn: () => viewer.stats().full,
     memory: () => (globalThis.crossOriginIsolated ? 0 : globalThis.carom.info().memoryBytes),
