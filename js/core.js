@@ -252,7 +252,10 @@ function put(frame, type, at, value, name) {
     if (star > 0) {
         const item = type.slice(0, star), count = Number(type.slice(star + 1));
         if (value === undefined) return;
-        const list = vector(value, count, name);
+        if (!(Array.isArray(value) || ArrayBuffer.isView(value)) || value.length !== count) {
+            throw new TypeError(`${name} is ${show(value)}; give ${count} items`);
+        }
+        const list = value;
         for (let i = 0; i < count; ++i) put(frame, item, at + i * sizeOf(item), list[i], name);
         return;
     }
@@ -411,19 +414,22 @@ function column(item, width, from, offset, stride, count) {
     return found;
 }
 
+// Structs of doubles of which many are one Float64Array when they come out.
+const NUMBERS = new Set(["Svec3", "Sbounds", "Sball", "SgasSphere"]);
+
 // Items of C as numbers or records, copied.
 function takeItems(type, at, count) {
-    const Type = isFlat(type) && type !== "Spose" ? Float64Array : type === "Spair" ? Uint32Array : COLUMNS[type];
-    if (Type !== undefined && !(type === "b")) {
+    const Type = NUMBERS.has(type) ? Float64Array : type === "Spair" ? Uint32Array : COLUMNS[type];
+    if (Type !== undefined && type !== "b") {
         const size = count * sizeOf(type);
         return new Type(bytes.slice(at, at + size).buffer);
     }
     if (type === "b") return Array.from(bytes.subarray(at, at + count), (value) => value !== 0);
-    return new PoseOrRecords(type, at, count);
+    return posesOrRecords(type, at, count);
 }
 
 // Poses are seven numbers each, in an array of their own; all else are records.
-function PoseOrRecords(type, at, count) {
+function posesOrRecords(type, at, count) {
     if (type !== "Spose") return new Records(type, at, count);
     const list = Array.from({ length: count }, (_, i) => getStruct(type, at + 56 * i));
     const found = Float64Array.from(list.flat());

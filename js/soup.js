@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Soups: which faces meet, exactly; distances, points, rays, winding numbers, times of impact and safe steps.
-import { Frame, Handle, invoke, makeItems, numbers, poseOf, putField, real, show } from "./core.js";
+import { Frame, Handle, invoke, makeItems, numbers, Place, poseOf, putField, real, show } from "./core.js";
 import { putMesh } from "./mesh.js";
 
 // Calls with what `fill` puts into a frame, which is given back if that fails.
@@ -293,7 +293,7 @@ export class Soup extends Handle {
 // Positions that do not move are NULL in C, where there is another soup that does.
 function nothing(other, name) {
     if (other === undefined) throw new TypeError(`${name} is missing: give the positions at time 1`);
-    return null;
+    return new Place(0);
 }
 
 export function isOptions(value) {

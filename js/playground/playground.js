@@ -416,5 +416,4 @@ window.playground = {
     exact: () => kernel.two(state.pose).overlap.volume,
     frames: () => busyFrame,
     drawn: () => viewer.stats().full,
-    memory: () => (globalThis.crossOriginIsolated ? 0 : globalThis.carom.info().memoryBytes),
 };
