@@ -19,6 +19,7 @@ add_custom_target(carom_wasm_exports DEPENDS ${exports})
 # Every engine that has SIMD128 also has these.
 set(features -mbulk-memory -mnontrapping-fptoint -msign-ext -mmutable-globals)
 set(memory -Wl,--max-memory=4294967296)
+set(compressed -Wl,--compress-relocations)
 if(CAROM_WASM STREQUAL "simd" OR CAROM_WASM STREQUAL "threads")
     list(APPEND features -msimd128)
 endif()
@@ -27,6 +28,7 @@ if(CAROM_WASM STREQUAL "threads")
     list(APPEND features -matomics -ftls-model=local-exec)
     list(APPEND memory -Wl,--shared-memory -Wl,--import-memory -Wl,--no-check-features
          -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size -Wl,--export=__tls_align)
+    set(compressed "") # lld 14 crashes
 endif()
 
 add_library(carom_wasm_errno OBJECT ${PROJECT_SOURCE_DIR}/js/libc_errno.c)
@@ -42,5 +44,5 @@ target_compile_options(carom_wasm PRIVATE -std=c11 -Os ${features} -fvisibility=
 # binaryen's wasm-opt where that is installed, without saying which features are used: -O0 keeps it from that. It would make
 # the module smaller by a fiftieth.
 target_link_options(carom_wasm PRIVATE -mexec-model=reactor -O0 ${memory} -Wl,--stack-first -Wl,-z,stack-size=1048576
-    -Wl,-O2 -Wl,--compress-relocations -Wl,--strip-all -Wl,--gc-sections -Wl,--export=__stack_pointer @${exports})
+    -Wl,-O2 ${compressed} -Wl,--strip-all -Wl,--gc-sections -Wl,--export=__stack_pointer @${exports})
 set_target_properties(carom_wasm PROPERTIES SUFFIX .wasm OUTPUT_NAME carom LINK_DEPENDS ${exports})
