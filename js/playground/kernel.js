@@ -171,7 +171,7 @@ export class Kernel {
     stepMany(state) {
         if (state.kind === "spheres") {
             const start = clock();
-            state.time += 0.02;
+            state.time += 0.05;
             state.gas.advance(state.time);
             const found = state.gas.listSpheres();
             const took = clock() - start;

@@ -190,7 +190,7 @@ function fillControls() {
         );
     }
     if (state.mode !== "many") {
-        const input = el("input", { type: "file", accept: ".obj,.ply,.stl,.off,.glb,.3mf", onchange: () => input.files[0] && take(input.files[0]) });
+        const input = el("input", { type: "file", accept: ".obj,.ply,.stl,.off,.glb", onchange: () => input.files[0] && take(input.files[0]) });
         list.push(el("label", { className: "file" }, el("span", null, "Or a mesh of yours"), input));
     }
     controlsBox.replaceChildren(...list);

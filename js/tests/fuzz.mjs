@@ -33,7 +33,10 @@ const make = () => {
         ["Packing", () => new carom.Packing(pick(meshes), { count: 5 })],
     ]);
     try { things.push(build()); } catch (error) { assert.ok(error instanceof Error, name); }
-    if (things.length > 30) things.splice(random(30), 1)[0].free?.();
+    if (things.length > 30) {
+        const [old] = things.splice(random(30), 1);
+        try { old.free(); } catch (error) { assert.ok(error instanceof carom.InvalidError); } // part of a scene
+    }
 };
 const methodsOf = (thing) => Object.getOwnPropertyNames(Object.getPrototypeOf(thing)).filter((name) => name !== "constructor" && name !== "free");
 const LONG = new Set(["advance", "next"]); // of a gas, to a time without end
