@@ -542,7 +542,7 @@ export function invoke(name, given = [], known = {}, frame = new Frame()) {
                     if (value === null || value === undefined) {
                         if (!kind.endsWith("?")) throw new TypeError(`${param} is missing`);
                         slots[i] = 0;
-                    } else if (length !== undefined && !isPlace(value, type)) {
+                    } else if (length !== undefined && !isInMemory(value, type)) {
                         const [at, count] = putItems(frame, type, value, param);
                         if (typeof length === "number") {
                             if (count * (sizeOf(type) / 8) !== length && count !== length) {
@@ -605,7 +605,7 @@ function single(type, at) {
     return type === "u" && value === NONE ? null : value;
 }
 
-function isPlace(value, type) { // a struct that is one thing although C takes several
+function isInMemory(value, type) { // a struct that is one thing although C takes several
     return type[0] === "S" && value instanceof Place;
 }
 

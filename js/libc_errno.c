@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The address of wasi-libc's errno (include/errno.h). Compiled without atomics and bulk memory, as wasi-libc was. */
+/* The address of wasi-libc's errno (include/errno.h). Compiled without atomics and bulk memory, as
+ * wasi-libc was. */
 #include <errno.h>
 
 int *carom_js_errno(void);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The answers that js/tests/golden.js compares in WebAssembly: every engine, through the public API, on
- * one hash per case. The hashes in golden/web.txt are of this program, so of native code. One thread.
+/* The answers that js/tests/golden.js compares in WebAssembly: every engine, through the public API,
+ * one hash per case. The hashes in golden/web.txt are of this program, so of native code.
+ * One thread.
  *
- * A hash takes words of 32 bits, so that JavaScript is fast at it, too. Numbers and truth values are
- * doubles, enumerators their names, arrays of indices words. */
+ * A hash takes words of 32 bits, so that JavaScript is fast at it, too. Numbers and truth values
+ * are doubles, enumerators their names, arrays of indices words. */
 #include <string.h>
 
 #include "tests/support/test.h"
@@ -110,8 +111,8 @@ static void soups(void **state) {
     (void)state;
     carom_pairs pairs = {0};
     carom_soup_segments segments = {0};
-    carom_soup *cloth =
-        soup_of((carom_shape_def){.shape = CAROM_SHAPE_CLOTH, .detail = 224}, CAROM_SOUP_METHOD_TREE);
+    carom_soup *cloth = soup_of((carom_shape_def){.shape = CAROM_SHAPE_CLOTH, .detail = 224},
+                                CAROM_SOUP_METHOD_TREE);
     assert_ok(context, carom_soup_self_pairs(context, cloth, &pairs));
     assert_int_equal(pairs.count, 12598);
     pairs_of("self-pairs", &pairs);
@@ -125,8 +126,8 @@ static void soups(void **state) {
     }
     end("segments");
     carom_soup_destroy(cloth);
-    carom_soup *grid =
-        soup_of((carom_shape_def){.shape = CAROM_SHAPE_CLOTH, .detail = 60}, CAROM_SOUP_METHOD_GRID);
+    carom_soup *grid = soup_of((carom_shape_def){.shape = CAROM_SHAPE_CLOTH, .detail = 60},
+                               CAROM_SOUP_METHOD_GRID);
     assert_ok(context, carom_soup_self_pairs(context, grid, &pairs));
     pairs_of("self-pairs-grid", &pairs);
     carom_soup_destroy(grid);

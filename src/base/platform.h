@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* platform.h: all that systems do differently, behind one set of functions, carom_os_*.
  *
- * platform_posix.c implements it for Linux (glibc, musl), macOS, the BSDs and WASI,
- * platform_wasm.c the threads of WASI, platform_windows.c Windows. Macros and headers of systems are in these files, in those of the
- * tool with the same names (cli/), and nowhere else (scripts/check_platform.sh).
+ * platform_posix.c implements it for Linux (glibc, musl), macOS, the BSDs and WASI, platform_wasm.c
+ * the threads of WASI, platform_windows.c Windows. Macros and headers of systems are in these
+ * files, in those of the tool with the same names (cli/), and nowhere else
+ * (scripts/check_platform.sh).
  *
  * File names are UTF-8 on every system. Functions that return -1, NULL or false for a failure of
  * the system set errno. */

@@ -2,19 +2,19 @@
 /* WASI's threads and memory, for WebAssembly in browsers and Node (js/).
  *
  * Compiled without atomics there is one thread, and nothing is locked. With atomics the memory is
- * shared between instances of the module, one per web worker. A worker cannot be started from inside
- * a call, because its start needs the event loop of its parent. So the loader (js/threads.js) starts
- * workers beforehand; each enters carom_wasm_thread with the number of its slot and stays there.
- * Starting a thread is giving a function to an idle slot.
+ * shared between instances of the module, one per web worker. A worker cannot be started from
+ * inside a call, because its start needs the event loop of its parent. So the loader (js/loader.js)
+ * starts workers beforehand; each enters carom_wasm_thread with the number of its slot and stays
+ * there. Starting a thread is giving a function to an idle slot.
  *
  * A thread waits by memory.atomic.wait32. The main thread of a page must not: it spins, which
  * carom_wasm_may_wait says for the calling thread.
  *
  * wasi-libc is compiled for one thread. Its allocator is the only part of it that threads of ours
  * use at the same time, and only through the functions below, under one lock. */
-#if defined(__wasi__)
 #include "base/platform.h"
 
+#if defined(__wasi__)
 #include <stdlib.h>
 
 #include "carom/base.h"
@@ -41,9 +41,10 @@ static bool replace_word(uint32_t *word, uint32_t expected, uint32_t value) {
 }
 
 /* Returns when the word may have changed, or after that many nanoseconds. Not inlined: the first
- * compiler of Node 20's V8 (Liftoff) loses the table of functions after the instruction, so that the
- * next call through a pointer in the same function traps. */
-__attribute__((noinline)) static void wait_word(uint32_t *word, uint32_t value, int64_t nanoseconds) {
+ * compiler of Node 20's V8 (Liftoff) loses the table of functions after the instruction, so that
+ * the next call through a pointer in the same function traps. */
+__attribute__((noinline)) static void wait_word(uint32_t *word, uint32_t value,
+                                                int64_t nanoseconds) {
     if (may_wait) (void)__builtin_wasm_memory_atomic_wait32((int *)word, (int)value, nanoseconds);
 }
 

@@ -121,7 +121,7 @@ CAROM_SIMD carom_f32x4 carom_f32x4_abs(carom_f32x4 a) {
 CAROM_SIMD carom_f32x4 carom_f32x4_min(carom_f32x4 a, carom_f32x4 b) {
 #if defined(__SSE2__)
     return (carom_f32x4)_mm_min_ps((__m128)a, (__m128)b);
-#elif defined(CAROM_NEON) /* its own minimum treats NaN and -0 otherwise */
+#elif defined(CAROM_NEON)    /* its own minimum treats NaN and -0 otherwise */
     return (carom_f32x4)vbslq_f32(vcltq_f32((float32x4_t)a, (float32x4_t)b), (float32x4_t)a,
                                   (float32x4_t)b);
 #elif defined(CAROM_SIMD128) /* pmin(x, y) is y < x ? y : x */
