@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answers that js/tests/golden.js compares in WebAssembly: every engine, through the public API,
+/* The answers that js/tests/golden.js compares in WebAssembly: every engine, by the public API,
  * one hash per case. The hashes in golden/web.txt are of this program, so of native code.
  * One thread.
  *
