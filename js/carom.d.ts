@@ -79,35 +79,6 @@ export type SceneContactMethod = "convex" | "convex-faces" | "faces" | "solids" 
 
 // ---- Records and options. Of options every field may be left out.
 
-/** What a context is created with. */
-export interface ContextDef {
-    /**
-     * 0: as many as CAROM_THREADS in the environment says, or where it is not set one per processor this
-     * process may use; 1: serial; at most 256
-     */
-    threads?: number;
-    /** 0: CPU. CAROM_NO_DEVICE when there is none; calls that the backend cannot do return CAROM_UNSUPPORTED */
-    backend?: Backend;
-    /** 0: the best; CAROM_UNSUPPORTED when the machine lacks it */
-    isa?: Isa;
-    /**
-     * all zero: the C library's; on Linux it refuses blocks from 256 MiB on that exceed the memory
-     * available, before the system would end the process
-     */
-    allocator?: Allocator;
-    /**
-     * least seconds between two calls within a phase; 0: 0.05. Negative: a call wherever the work could be
-     * cancelled, independent of the clock, so that tests can cancel it at each of these calls
-     */
-    progressInterval?: number;
-    /** of backend CUDA: its number */
-    device?: number;
-    /**
-     * bytes of one file or pipe that is read, also of what it unpacks to; 0: CAROM_DEFAULT_INPUT_LIMIT.
-     * CAROM_TOO_LARGE beyond it
-     */
-    inputLimit?: number;
-}
 /** What a context has. */
 export interface ContextInfo {
     threads: number;
@@ -223,17 +194,6 @@ export interface Toi {
     hit: boolean;
     /** of it; at most 2^-32 wide. value is lower. All 0 for a miss */
     time: Interval;
-}
-/**
- * A rigid motion from one pose at time 0 to another at time 1. The point `centre` of the shape, in the
- * shape's own coordinates, moves along a straight line at constant speed; about it the shape turns at
- * constant speed about a fixed axis, by at most half a turn. All zero, or NULL, stays at the identity.
- */
-export interface Motion {
-    from: PoseNumbers;
-    to: PoseNumbers;
-    /** zero: the origin of the shape's coordinates */
-    centre: Vec3;
 }
 /** How advancing in steps works; all zero is the default. */
 export interface AdvanceDef {
@@ -776,23 +736,6 @@ export interface HullInfo {
     outerRadius: number;
     /** held by the hull */
     bytes: number;
-}
-/**
- * A convex shape in its own frame; all zero is a point. Sizes are not negative, finite and at most 1e300;
- * any may be 0.
- */
-export interface Convex {
-    kind: ConvexKind;
-    /** half extents of a box, semi-axes of an ellipsoid */
-    half: Vec3;
-    /** of a sphere, capsule, cylinder or cone */
-    radius: number;
-    /** of a segment, capsule, cylinder or cone */
-    halfHeight: number;
-    /** the shape is enlarged by it in all directions */
-    margin: number;
-    /** around the user's shape, its centre inside the shape */
-    supportBall: Ball;
 }
 /** How two shapes are searched; all zero is the default. */
 export interface ConvexQueryDef {
@@ -1418,18 +1361,6 @@ export interface GasInfo {
     bytes: number;
     edges: Vec3;
     periodic: boolean[];
-}
-/**
- * Several objects may borrow one hull, soup, solid or tree. What is borrowed must outlive the object and
- * must not change: after a change remove the object and add it again.
- */
-export interface SceneObjectDef {
-    kind?: SceneObjectKind;
-    /** of a convex object; copied, but its hull or function is borrowed */
-    convex?: Convex;
-    pose?: PoseNumbers;
-    /** which objects it may be in contact with; {0}: all */
-    filter?: BroadFilter;
 }
 /** What counts as a contact. */
 export interface SceneDef {

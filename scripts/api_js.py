@@ -162,7 +162,8 @@ class Writer:
             lines += comment(enum["doc"])
             lines.append(f"export type {pascal(enum['name'])} = {' | '.join(json.dumps(n) for n in self.names_of(enum))};")
         lines += ["", "// ---- Records and options. Of options every field may be left out.", ""]
-        skipped = VECTORS + ("carom_allocator", "carom_mesh_view", "carom_convex_hint", "carom_tree_hint", "carom_random")
+        skipped = VECTORS + ("carom_context_def", "carom_motion", "carom_convex", "carom_scene_object_def",
+                             "carom_allocator", "carom_mesh_view", "carom_convex_hint", "carom_tree_hint", "carom_random")
         for name, struct in self.structs.items():
             if name in skipped or name in self.arrays: continue
             fields = []
