@@ -76,6 +76,14 @@ export type GasFormat = "guess" | "carom";
 export type SceneObjectKind = "convex" | "soup" | "solid" | "packing";
 /** How a contact was found, and so what its numbers mean. */
 export type SceneContactMethod = "convex" | "convex-faces" | "faces" | "solids" | "packings" | "spheres";
+/** What a shape is. */
+export type RobotShapeKind = "mesh" | "box" | "sphere" | "capsule" | "cylinder" | "balls";
+/** How a joint moves. */
+export type RobotJointKind = "fixed" | "revolute" | "continuous" | "prismatic";
+/** What is known of a configuration or a motion. */
+export type RobotVerdict = "free" | "colliding" | "open";
+/** What decided it. */
+export type RobotStage = "covers" | "inner" | "exact";
 
 // ---- Records and options. Of options every field may be left out.
 
@@ -743,6 +751,11 @@ export interface ConvexQueryDef {
     start?: ConvexStart;
     /** 0: by size */
     search?: ConvexSearch;
+    /**
+     * carom_convex_meet: ISA-GJK decides every pair, as published; 0: first the balls inside and around the
+     * shapes. The answers are the same. CPU only: CAROM_UNSUPPORTED on cuda
+     */
+    gjkOnly?: boolean;
 }
 /** How two shapes lie to each other. */
 export interface ConvexResult {
@@ -1429,6 +1442,151 @@ export interface SceneInfo {
     asked: number;
     /** held by the scene, without what it borrows */
     bytes: number;
+}
+/**
+ * A shape of a link, or an object of the world. Nothing is kept of it. Vertices are moved by the pose in
+ * doubles, x' of soup.h; all that follows is exact with respect to x'.
+ */
+export interface RobotShape {
+    kind: RobotShapeKind;
+    /** in the link or in the world; all zero: the identity */
+    pose: PoseNumbers;
+    /** of BOX */
+    half: Vec3;
+    /** of SPHERE, CAPSULE and CYLINDER; is added to all of BALLS */
+    radius: number;
+    /** of CAPSULE and CYLINDER */
+    halfHeight: number;
+    ballCount: number;
+}
+/** A joint: pose of the child = pose of the parent, then `origin`, then the motion by its value. */
+export interface RobotJoint {
+    kind: RobotJointKind;
+    /** links */
+    parent: number;
+    /** links */
+    child: number;
+    origin: PoseNumbers;
+    /** in the child's frame; of any length but 0 where the joint moves */
+    axis: Vec3;
+    /** limits, for sampling and for bounds of prismatic joints; not of CONTINUOUS */
+    lower: number;
+    /** limits, for sampling and for bounds of prismatic joints; not of CONTINUOUS */
+    upper: number;
+    /**
+     * its value is multiplier times that of joint `mimic` plus offset, in doubles; the configuration has no
+     * number for it
+     */
+    mimics: boolean;
+    /** a joint that moves and mimics none */
+    mimic: number;
+    multiplier: number;
+    offset: number;
+}
+/** The shapes of a link, and its name. */
+export interface RobotLink {
+    /** copied, for messages; NULL: none */
+    name: string;
+    /** 0: the link meets nothing */
+    shapeCount: number;
+}
+/** The robot, and how it is prepared; never NULL. */
+export interface RobotDef {
+    linkCount?: number;
+    jointCount?: number;
+    allowedCount?: number;
+    /**
+     * test each link also with its nearest ancestor that has shapes. Links that fixed joints alone connect
+     * never move against each other and are never tested
+     */
+    testAdjacent?: boolean;
+    /** of all covers, but at least one per link with shapes. 0: 64 */
+    spheres?: number;
+    /** balls inside of each link. 0: 8 */
+    inner?: number;
+}
+/** What a robot consists of. */
+export interface RobotInfo {
+    links: number;
+    joints: number;
+    /** numbers of a configuration */
+    dof: number;
+    /** links, and ids of attached shapes given out */
+    bodies: number;
+    /** ids of objects given out */
+    objects: number;
+    /** of bodies that are tested against each other */
+    pairs: number;
+    /** of the covers of all links and attached shapes */
+    spheres: number;
+    /** balls inside of them */
+    inner: number;
+    /** of links and attached shapes */
+    triangles: number;
+    /** of these, meshes that are not closed: tested as surfaces */
+    openMeshes: number;
+    /** of these, shapes that carom_cover_create refused: their cover is one ball */
+    rough: number;
+    /** no cover reaches out of its body farther than this; infinite: not known */
+    overhang: number;
+    /** bound of the rounding of any point of the robot, in doubles, for joint values within their limits */
+    rounding: number;
+    /** held by the robot */
+    bytes: number;
+}
+/** How configurations are tested. */
+export interface RobotQuery {
+    /** bodies that are no farther apart than this collide, too */
+    margin: number;
+    /** leave out the exact stage: what it would decide is open */
+    coversOnly: boolean;
+    /** of carom_robot_motion: 0: 1e-5 */
+    tolerance: number;
+}
+/** The verdict of a configuration. */
+export interface RobotResult {
+    verdict: RobotVerdict;
+    /** the last one that was needed */
+    stage: RobotStage;
+    /** two bodies that collide, or that are open; CAROM_NONE when free. a < b for bodies of the robot */
+    a: number;
+    /** two bodies that collide, or that are open; CAROM_NONE when free. a < b for bodies of the robot */
+    b: number;
+    /** b is an object of the world */
+    withObject: boolean;
+}
+/** How far from a collision a configuration is. */
+export interface RobotGap {
+    /**
+     * contains the least distance of two bodies. Where they collide, lower is 0 and upper at most the
+     * rounding or, with `covers_only`, what covers reach out; infinite where there is no pair
+     */
+    distance: Interval;
+    /** the two; CAROM_NONE when there is no pair */
+    a: number;
+    /** the two; CAROM_NONE when there is no pair */
+    b: number;
+    withObject: boolean;
+}
+/** Whether a motion is free. */
+export interface RobotMotionResult {
+    verdict: RobotVerdict;
+    /** a time in [0, 1] before which it is proved to be free; 1 when free */
+    freeUntil: number;
+    /** a time at which it is proved to collide; 1 unless the verdict is colliding */
+    contact: number;
+    /** the bodies; CAROM_NONE when free */
+    a: number;
+    /** the bodies; CAROM_NONE when free */
+    b: number;
+    withObject: boolean;
+}
+/** How often two bodies collide. */
+export interface RobotPairCount {
+    a: number;
+    b: number;
+    /** of the samples */
+    colliding: number;
 }
 
 // ---- The package
