@@ -12,4 +12,4 @@ node js/tests/golden_node.mjs $package | say SIMD128
 [ ! -e $package/carom-threads.wasm ] || node js/tests/golden_node.mjs $package 2 | say "SIMD128 with 2 threads"
 [ ! -e "${1:-}" ] || node js/tests/golden_node.mjs $package 1 "$1" | say scalar
 node --expose-gc js/tests/test_api.mjs $package
-node js/tests/fuzz.mjs $package "${CAROM_JS_CALLS:-10000}"
+node js/tests/fuzz.mjs $package "${CAROM_JS_CALLS:-3000}"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Usage: node --expose-gc test_api.mjs PACKAGE. Every class and function, wrong arguments, callbacks, memory, the worker.
 import assert from "node:assert/strict";
+import { freemem } from "node:os";
 import { pathToFileURL } from "node:url";
 
 const [folder] = process.argv.slice(2);
@@ -257,6 +258,10 @@ test("progress, and cancelling", () => {
 });
 
 test("memory that is used up is an exception, and the module stays usable", () => {
+    if (freemem() < 8e9) {
+        console.log("skipped: using up the module's memory takes 4 GB, and this machine has too little left");
+        return;
+    }
     const kept = [];
     assert.throws(() => {
         for (;;) kept.push(Mesh.shape("grid", { detail: 3000 })); // about 400 MB each
