@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS_EACH ?= 120
 build_dir = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all help demo test test-all test-python test-browser test-mutations test-platforms test-amalgamation bench install uninstall dist amalgamation deb test-deb format docs api abi api-coverage wheel fuzz clean
+.PHONY: all help demo test test-all test-python test-browser test-mutations test-platforms test-amalgamation bench install uninstall dist amalgamation deb test-deb format docs api abi api-coverage wheel npm playground test-js fuzz clean
 
 all: ## build the library and the tool, build/carom
 	@scripts/setup.sh build
@@ -92,10 +92,12 @@ docs: all ## the manual as a site with search and a page per function: build/doc
 	@scripts/setup.sh docs
 	@scripts/docs.sh build/docs $(build_dir)
 
-api: ## describe the public API as data, from the headers: build/api.json, and python/carom/_abi.py from that
+api: ## describe the public API as data, from the headers: build/api.json; _abi.py of python/ and abi.js, carom.d.ts of js/
 	@scripts/setup.sh api
 	@scripts/api.py json build/api.json
 	@scripts/api_python.py build/api.json python/carom/_abi.py
+	@scripts/api_js.py abi build/api.json js/abi.js
+	@scripts/api_js.py types build/api.json js/classes.d.ts js/carom.d.ts
 
 abi: ## print the layout of public structs and enums; renew tests/golden/abi.txt once CAROM_ABI has changed
 	@scripts/setup.sh api
@@ -110,6 +112,21 @@ wheel: ## the Python package with the library inside, for every Python 3: build/
 	@scripts/setup.sh build wheel
 	@scripts/build.sh $(PRESET) $(JOBS) carom_wheel carom_viewer
 	@scripts/wheel.sh $(build_dir)
+
+npm: ## the npm package with the WebAssembly modules inside: build/npm/carom-*.tgz
+	@scripts/setup.sh wasm
+	@scripts/wasm.sh $(JOBS)
+	@scripts/npm.sh build/npm
+
+playground: npm ## the library to try in a browser, a static folder: build/playground/index.html
+	@scripts/playground.sh build/playground build/npm/package
+
+test-js: playground ## the tests of the npm package in Node and in chromium, with all modules (make test runs those of Node where it was built)
+	@scripts/setup.sh build browser
+	@scripts/build.sh release $(JOBS) carom_tool
+	@scripts/build.sh wasm-scalar $(JOBS) carom_wasm
+	@scripts/test_js.sh build-wasm-scalar/carom.wasm
+	@python3 js/tests/test_browser.py build/npm/package build/playground build/carom build-wasm-scalar/carom.wasm
 
 fuzz: ## run every fuzz target for SECONDS_EACH seconds
 	@scripts/setup.sh build test

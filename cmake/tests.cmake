@@ -203,6 +203,12 @@ if(NOT CAROM_SANITIZE)
     set_tests_properties(${python_tests} python.docstrings PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 endif()
 
+# The npm package in Node, where node is and `make npm` has built it.
+if(NOT CAROM_SANITIZE)
+    add_test(NAME js.node COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/test_js.sh)
+    set_tests_properties(js.node PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+endif()
+
 # The viewer's pages in a real browser. Nothing of it is compiled, so one build is enough.
 if(NOT CAROM_SANITIZE)
     add_test(NAME viewer.page COMMAND bash -c

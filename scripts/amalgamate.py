@@ -32,6 +32,8 @@ SETS = {  # as cmake/library.cmake has them: macros that simd.h asks for, and th
                "avx2,fma,bmi,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"),
 }
 # clang does not define these where a pragma sets the target: the file defines its own.
+# Sources where queries spend their time beside the loops: CAROM_SMALL leaves them as they are.
+FAST = re.compile(r"src/(base|bvh|grid)/|soup_search\.c$|solid_(search|pair)\.c$")
 TARGET_MACRO = re.compile(r"\b__(AVX\w*?|FMA|BMI2?|SSE[34]\w*?|F16C)__\b")
 SET_DEPENDS = re.compile(r"\b(CAROM_TARGET_\w+|CAROM_ISA_SUFFIX)\b")
 SYSTEM_INCLUDE = re.compile(r"^#include <[^>]+>[^\n]*\n", re.M)
@@ -294,6 +296,7 @@ TOP = '''/* SPDX-License-Identifier: MIT */
  *   CAROM_ONE_ISA         leaves out the loops for AVX2 and AVX-512, and half of the time of compiling
  *   CAROM_UNALIGNED_MOVES only for gcc on Windows, which leaves these loops out otherwise: says that the file is compiled
  *                         with -Wa,-muse-unaligned-vector-move
+ *   CAROM_SMALL           clang: fewer bytes of code, beside the loops where queries spend their time
  *   CAROM_CHECKS          checks internal invariants while running
  *
  * MIT licence:
@@ -373,6 +376,16 @@ TOP = '''/* SPDX-License-Identifier: MIT */
 '''
 
 
+SMALL_BEGIN = '''#if defined(CAROM_SMALL) && defined(__clang__)
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#endif
+'''
+SMALL_END = '''#if defined(CAROM_SMALL) && defined(__clang__)
+#pragma clang attribute pop
+#endif
+'''
+
+
 def public_header(library, version, commit):
     # All of them are in one extern "C": only base.h opens it.
     text = f"""/* SPDX-License-Identifier: MIT */
@@ -407,7 +420,9 @@ def main(arguments):
         headers += f"\n/* ---- {path} ---- */\n" + without_includes(header_text(path))
     text += headers
     for path in library.sources:
-        text += f"\n/* ==== {path} ==== */\n" + without_includes(read(path))
+        body = without_includes(read(path))
+        if not FAST.search(path): body = SMALL_BEGIN + body + SMALL_END
+        text += f"\n/* ==== {path} ==== */\n" + body
     pieces = repeated(library.headers)
     for name in SETS: text += part_of(headers, pieces, library.loops, name)
     text = top + SYSTEM_INCLUDE.sub(lambda m: f"CAROM_SYSTEM_BEGIN\n{m.group(0)}CAROM_SYSTEM_END\n", text)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* platform.h: all that systems do differently, behind one set of functions, carom_os_*.
  *
- * platform_posix.c implements it for Linux (glibc, musl), macOS, the BSDs and WASI,
- * platform_windows.c for Windows. Macros and headers of systems are in these files, in those of the
- * tool with the same names (cli/), and nowhere else (scripts/check_platform.sh).
+ * platform_posix.c implements it for Linux (glibc, musl), macOS, the BSDs and WASI, platform_wasm.c
+ * the threads of WASI, platform_windows.c Windows. Macros and headers of systems are in these
+ * files, in those of the tool with the same names (cli/), and nowhere else
+ * (scripts/check_platform.sh).
  *
  * File names are UTF-8 on every system. Functions that return -1, NULL or false for a failure of
  * the system set errno. */
@@ -29,18 +30,20 @@ typedef struct carom_os_once {
 typedef void *carom_os_thread_handle;
 #define CAROM_OS_ONCE_INIT                                                                         \
     { NULL }
-#elif defined(__wasi__) && !defined(_REENTRANT)
-/* One thread: nothing to lock, and no thread starts. */
+#elif defined(__wasi__)
+/* Words that are waited for, with threads (wasm atomics); without, nothing is locked. */
 typedef struct carom_os_mutex {
-    char none;
+    uint32_t state;
 } carom_os_mutex;
-typedef carom_os_mutex carom_os_condition;
+typedef struct carom_os_condition {
+    uint32_t round;
+} carom_os_condition;
 typedef struct carom_os_once {
-    bool done;
+    uint32_t state;
 } carom_os_once;
-typedef int carom_os_thread_handle;
+typedef uint32_t carom_os_thread_handle;
 #define CAROM_OS_ONCE_INIT                                                                         \
-    { false }
+    { 0 }
 #else
 #include <pthread.h>
 typedef pthread_mutex_t carom_os_mutex;

@@ -154,76 +154,11 @@ long carom_os_processors(void) {
     return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-#else /* WASI: one thread, no fork */
-
-bool carom_os_thread_start(carom_os_thread *thread, carom_os_thread_fn *run, void *argument) {
-    (void)thread, (void)run, (void)argument;
-    return false;
-}
-
-void carom_os_thread_join(carom_os_thread *thread) {
-    (void)thread;
-}
-
-void carom_os_mutex_create(carom_os_mutex *mutex) {
-    (void)mutex;
-}
-
-void carom_os_mutex_destroy(carom_os_mutex *mutex) {
-    (void)mutex;
-}
-
-void carom_os_mutex_lock(carom_os_mutex *mutex) {
-    (void)mutex;
-}
-
-void carom_os_mutex_unlock(carom_os_mutex *mutex) {
-    (void)mutex;
-}
-
-void carom_os_condition_create(carom_os_condition *condition) {
-    (void)condition;
-}
-
-void carom_os_condition_destroy(carom_os_condition *condition) {
-    (void)condition;
-}
-
-void carom_os_condition_wait(carom_os_condition *condition, carom_os_mutex *mutex) {
-    (void)condition, (void)mutex;
-}
-
-void carom_os_condition_wait_for(carom_os_condition *condition, carom_os_mutex *mutex,
-                                 uint32_t milliseconds) {
-    (void)condition, (void)mutex, (void)milliseconds;
-}
-
-void carom_os_condition_wake_one(carom_os_condition *condition) {
-    (void)condition;
-}
-
-void carom_os_condition_wake_all(carom_os_condition *condition) {
-    (void)condition;
-}
-
-void carom_os_run_once(carom_os_once *once, void (*run)(void)) {
-    if (once->done) return;
-    once->done = true;
-    run();
-}
-
-bool carom_os_at_fork(void (*in_child)(void)) {
-    (void)in_child;
-    return true;
-}
-
-long carom_os_processors(void) {
-    return 1;
-}
-
-#endif
+#endif /* those of WASI are in platform_wasm.c */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
+
+#if !defined(__wasi__) /* where threads share an allocator without locks: platform_wasm.c */
 
 void *carom_os_aligned_allocate(size_t alignment, size_t size) {
     return aligned_alloc(alignment, size);
@@ -232,6 +167,8 @@ void *carom_os_aligned_allocate(size_t alignment, size_t size) {
 void carom_os_aligned_free(void *pointer) {
     free(pointer);
 }
+
+#endif
 
 void carom_os_use_huge_pages(void *pointer, size_t size) {
 #if defined(MADV_HUGEPAGE)
@@ -377,7 +314,11 @@ bool carom_os_remove(const char *path) {
 }
 
 bool carom_os_real_path(const char *path, char *to, size_t size) {
+#if defined(__wasi__) /* older libraries lack realpath; there are no links to follow */
+    char *found = strdup(path);
+#else
     char *found = realpath(path, NULL);
+#endif
     bool fits = found != NULL && strlen(found) < size;
     if (found != NULL && !fits) errno = ENAMETOOLONG;
     if (fits) strcpy(to, found);

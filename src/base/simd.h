@@ -25,6 +25,9 @@
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
 #include <arm_neon.h>
 #define CAROM_NEON /* the baseline of every 64-bit ARM */
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#define CAROM_SIMD128 /* WebAssembly, where the module is compiled with it */
 #endif
 
 #if defined(__AVX512F__) && defined(__AVX512BW__)
@@ -101,6 +104,8 @@ CAROM_SIMD carom_lanes carom_i32x4_lanes(carom_i32x4 comparison) {
 #elif defined(CAROM_NEON)
     const uint32x4_t bits = {1, 2, 4, 8};
     return vaddvq_u32(vandq_u32((uint32x4_t)comparison, bits));
+#elif defined(CAROM_SIMD128)
+    return (carom_lanes)wasm_i32x4_bitmask((v128_t)comparison);
 #else
     carom_lanes lanes = 0;
     for (int i = 0; i < 4; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
@@ -116,9 +121,11 @@ CAROM_SIMD carom_f32x4 carom_f32x4_abs(carom_f32x4 a) {
 CAROM_SIMD carom_f32x4 carom_f32x4_min(carom_f32x4 a, carom_f32x4 b) {
 #if defined(__SSE2__)
     return (carom_f32x4)_mm_min_ps((__m128)a, (__m128)b);
-#elif defined(CAROM_NEON) /* its own minimum treats NaN and -0 otherwise */
+#elif defined(CAROM_NEON)    /* its own minimum treats NaN and -0 otherwise */
     return (carom_f32x4)vbslq_f32(vcltq_f32((float32x4_t)a, (float32x4_t)b), (float32x4_t)a,
                                   (float32x4_t)b);
+#elif defined(CAROM_SIMD128) /* pmin(x, y) is y < x ? y : x */
+    return (carom_f32x4)wasm_f32x4_pmin((v128_t)b, (v128_t)a);
 #else
     for (int i = 0; i < 4; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
     return a;
@@ -131,6 +138,8 @@ CAROM_SIMD carom_f32x4 carom_f32x4_max(carom_f32x4 a, carom_f32x4 b) {
 #elif defined(CAROM_NEON)
     return (carom_f32x4)vbslq_f32(vcgtq_f32((float32x4_t)a, (float32x4_t)b), (float32x4_t)a,
                                   (float32x4_t)b);
+#elif defined(CAROM_SIMD128) /* pmax(x, y) is x < y ? y : x */
+    return (carom_f32x4)wasm_f32x4_pmax((v128_t)b, (v128_t)a);
 #else
     for (int i = 0; i < 4; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
     return a;
@@ -190,6 +199,19 @@ CAROM_SIMD void carom_u32x4_take(carom_u32x4 low, carom_u32x4 high, const uint8_
     uint8x16_t second = vaddq_u8(vqtbl1q_u8(all, vaddq_u8(each, vdupq_n_u8(4))), inside);
     vst1q_u32(to, (uint32x4_t)vqtbl2q_u8(both, first));
     vst1q_u32(to + 4, (uint32x4_t)vqtbl2q_u8(both, second));
+#elif defined(CAROM_SIMD128)
+    (void)count;
+    /* The same, from one vector at a time: positions that the other one has give 0. */
+    const v128_t inside = wasm_i32x4_const_splat(0x03020100), half = wasm_i8x16_const_splat(16);
+    const v128_t begins = wasm_i8x16_shl(wasm_v128_load64_zero(order), 2);
+    const v128_t each = wasm_i8x16_const(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    for (int i = 0; i < 2; ++i) {
+        const v128_t lanes = wasm_i8x16_add(each, wasm_i8x16_splat((int8_t)(4 * i)));
+        const v128_t at = wasm_i8x16_add(wasm_i8x16_swizzle(begins, lanes), inside);
+        wasm_v128_store(to + 4 * i,
+                        wasm_v128_or(wasm_i8x16_swizzle((v128_t)low, at),
+                                     wasm_i8x16_swizzle((v128_t)high, wasm_i8x16_sub(at, half))));
+    }
 #else
     uint32_t both[8];
     carom_u32x4_store(both, low);
@@ -203,6 +225,8 @@ CAROM_SIMD carom_u32x4 carom_u32x4_max(carom_u32x4 a, carom_u32x4 b) {
     return (carom_u32x4)_mm_max_epu32((__m128i)a, (__m128i)b);
 #elif defined(CAROM_NEON)
     return (carom_u32x4)vmaxq_u32((uint32x4_t)a, (uint32x4_t)b);
+#elif defined(CAROM_SIMD128)
+    return (carom_u32x4)wasm_u32x4_max((v128_t)a, (v128_t)b);
 #else
     carom_u32x4 larger = (carom_u32x4)(a > b);
     return (a & larger) | (b & ~larger);
@@ -214,6 +238,9 @@ CAROM_SIMD carom_lanes carom_i64x4_lanes(carom_i64x4 comparison) {
     return (carom_lanes)_mm256_movemask_pd((__m256d)comparison);
 #elif defined(CAROM_NEON)
     return carom_i32x4_lanes(__builtin_convertvector(comparison, carom_i32x4));
+#elif defined(CAROM_SIMD128) /* the low halves of the lanes, which are all ones or zeros */
+    carom_i32x8 halves = (carom_i32x8)comparison;
+    return carom_i32x4_lanes(__builtin_shufflevector(halves, halves, 0, 2, 4, 6));
 #else
     carom_lanes lanes = 0;
     for (int i = 0; i < 4; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
@@ -331,6 +358,9 @@ CAROM_SIMD carom_f32x8 carom_f32x8_sqrt(carom_f32x8 a) {
 #elif defined(CAROM_NEON)
     return carom_f32x8_join((carom_f32x4)vsqrtq_f32((float32x4_t)carom_f32x8_low(a)),
                             (carom_f32x4)vsqrtq_f32((float32x4_t)carom_f32x8_high(a)));
+#elif defined(CAROM_SIMD128)
+    return carom_f32x8_join((carom_f32x4)wasm_f32x4_sqrt((v128_t)carom_f32x8_low(a)),
+                            (carom_f32x4)wasm_f32x4_sqrt((v128_t)carom_f32x8_high(a)));
 #else
     for (int i = 0; i < 8; ++i) a[i] = sqrtf(a[i]);
     return a;
@@ -435,6 +465,8 @@ CAROM_SIMD carom_f32v carom_f32v_sqrt(carom_f32v a) {
     return carom_f32x8_sqrt(a);
 #elif defined(__SSE2__)
     return (carom_f32v)_mm_sqrt_ps((__m128)a);
+#elif defined(CAROM_SIMD128)
+    return (carom_f32v)wasm_f32x4_sqrt((v128_t)a);
 #else
     for (int i = 0; i < CAROM_LANES; ++i) a[i] = sqrtf(a[i]);
     return a;
@@ -532,6 +564,8 @@ CAROM_SIMD carom_lanes carom_lanes_of64(carom_i64v comparison) {
 #elif defined(CAROM_NEON)
     const uint64x2_t bits = {1, 2};
     return (carom_lanes)vaddvq_u64(vandq_u64((uint64x2_t)comparison, bits));
+#elif defined(CAROM_SIMD128)
+    return (carom_lanes)wasm_i64x2_bitmask((v128_t)comparison);
 #else
     return ((uint32_t)comparison[0] & 1u) | ((uint32_t)comparison[1] & 2u);
 #endif
@@ -556,6 +590,8 @@ CAROM_SIMD carom_f64v carom_f64v_min(carom_f64v a, carom_f64v b) {
 #elif defined(CAROM_NEON)
     return (carom_f64v)vbslq_f64(vcltq_f64((float64x2_t)a, (float64x2_t)b), (float64x2_t)a,
                                  (float64x2_t)b);
+#elif defined(CAROM_SIMD128)
+    return (carom_f64v)wasm_f64x2_pmin((v128_t)b, (v128_t)a);
 #else
     return (carom_f64v){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
 #endif
@@ -571,6 +607,8 @@ CAROM_SIMD carom_f64v carom_f64v_max(carom_f64v a, carom_f64v b) {
 #elif defined(CAROM_NEON)
     return (carom_f64v)vbslq_f64(vcgtq_f64((float64x2_t)a, (float64x2_t)b), (float64x2_t)a,
                                  (float64x2_t)b);
+#elif defined(CAROM_SIMD128)
+    return (carom_f64v)wasm_f64x2_pmax((v128_t)b, (v128_t)a);
 #else
     return (carom_f64v){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
 #endif
@@ -589,6 +627,8 @@ CAROM_SIMD carom_f64v carom_f64v_sqrt(carom_f64v a) {
     return (carom_f64v)_mm_sqrt_pd((__m128d)a);
 #elif defined(CAROM_NEON)
     return (carom_f64v)vsqrtq_f64((float64x2_t)a);
+#elif defined(CAROM_SIMD128)
+    return (carom_f64v)wasm_f64x2_sqrt((v128_t)a);
 #else
     for (int i = 0; i < CAROM_LANES64; ++i) a[i] = __builtin_sqrt(a[i]);
     return a;
