@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Table 1 of kDet (2017): the printed numbers beside its grid and our tree on one thread and on all,
- * and our tree on the GPU, now or when it was last measured there (bench/papers_device.csv). Rows are sequences of frames
- * from scenes/; bench/papers_kdet2017.c measures them. */
+/* Table 1 of kDet (2017): the printed numbers beside its grid and our tree on one thread and on
+ * all, and our tree on the GPU, now or when it was last measured there (bench/papers_device.csv).
+ * Rows are sequences of frames from scenes/; bench/papers_kdet2017.c measures them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -186,8 +186,8 @@ bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot)
 void papers_plot_free(papers_plot *plot);
 const char *papers_plot_reason(const papers_plot *plot);
 
-/* Adds a row, with as many values as the figure has columns; all are finite, and names fit. A column named
- * `polygons` or `triangles` is what was measured: the row fails where it differs from
+/* Adds a row, with as many values as the figure has columns; all are finite, and names fit. A
+ * column named `polygons` or `triangles` is what was measured: the row fails where it differs from
  * source->triangles. Rows measured on the GPU are kept for machines without one
  * (bench/papers_device.csv). */
 void papers_add(papers_plot *plot, const papers_source *source, const char *series,

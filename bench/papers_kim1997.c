@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Kim, Guibas, Shin 1997: one experiment, the time for one unit of simulated time against the
- * number of spheres, in a box that stays the same. The engine as it is by default, and nearer to the
- * paper: spheres filed in every cell they overlap, as printed, and events in a heap with one event
- * per sphere, where the paper has a balanced tree of all candidate events; its cells, in a balanced
- * tree there, are an array. */
+ * number of spheres, in a box that stays the same. The engine as it is by default, and nearer to
+ * the paper: spheres filed in every cell they overlap, as printed, and events in a heap with one
+ * event per sphere, where the paper has a balanced tree of all candidate events; its cells, in a
+ * balanced tree there, are an array. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -132,8 +132,9 @@ static void the_lemma_is_false_in_both_readings(void **state) {
 #define COPIES 20 /* of each face, the fewest that suffice: 60 c^2 > 3 (19 c) (c + 1) */
 
 /* Where a face counts itself, the 60 pairs above are within what Theorem 3.3 allows, 3 (4 + 15) 2.
- * Twenty copies of every face, a hair apart, make the pairs 400 times as many, k + 1 only 21: 24,000
- * pairs, where 3 (80 + 300) 21 = 23,940 are allowed. So the theorem is false in both readings. */
+ * Twenty copies of every face, a hair apart, make the pairs 400 times as many, k + 1 only 21:
+ * 24,000 pairs, where 3 (80 + 300) 21 = 23,940 are allowed. So the theorem is false in both
+ * readings. */
 static void the_theorem_is_false_in_both_readings(void **state) {
     (void)state;
     carom_context *context = test_context(1);
