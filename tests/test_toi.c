@@ -48,6 +48,43 @@ static void check_fast(const carom_vec3 *start, const carom_vec3 *end, bool edge
     }
 }
 
+/* The last motions of each kind, with what the item says of them. */
+static struct {
+    carom_toi_columns motions;
+    uint32_t count;
+    int verdict[CAROM_TOI_COLUMNS];
+    double low[CAROM_TOI_COLUMNS], high[CAROM_TOI_COLUMNS];
+} recent[2];
+
+/* The filter of several motions gives the same for each, whatever is beside it. */
+static void check_lanes(const carom_vec3 *start, const carom_vec3 *end, bool edges) {
+    uint32_t at = recent[edges].count++ % CAROM_TOI_COLUMNS;
+    carom_toi_column_set(&recent[edges].motions, at, start, end);
+    recent[edges].verdict[at] =
+        carom_toi_filter(start, end, edges, &recent[edges].low[at], &recent[edges].high[at]);
+    uint32_t count = at == CAROM_TOI_COLUMNS / 2 ? at + 1 : CAROM_TOI_COLUMNS;
+    if (at != CAROM_TOI_COLUMNS / 2 && at != CAROM_TOI_COLUMNS - 1) return;
+    for (int isa = CAROM_ISA_BASELINE; isa <= (int)carom_isa_best(); ++isa) {
+        const struct { carom_isa isa; } with = {(carom_isa)isa};
+        int verdict[CAROM_TOI_COLUMNS];
+        double low[CAROM_TOI_COLUMNS], high[CAROM_TOI_COLUMNS];
+        CAROM_CPU_CALL(&with, carom_toi_filter_lanes)
+        (&recent[edges].motions, count, edges, verdict, low, high);
+        for (uint32_t i = 0; i < count; ++i) {
+            bool hit = verdict[i] == CAROM_TOI_HIT;
+            if (verdict[i] == recent[edges].verdict[i] &&
+                (!hit || (low[i] == recent[edges].low[i] && high[i] == recent[edges].high[i])))
+                continue;
+            carom_vec3 from[4], to[4];
+            carom_toi_column_get(&recent[edges].motions, i, from, to);
+            show("a lane differs", from, to, edges);
+            fail_msg("%s, column %u: %d [%a, %a], the item %d [%a, %a]",
+                     carom_isa_name((carom_isa)isa), i, verdict[i], low[i], high[i],
+                     recent[edges].verdict[i], recent[edges].low[i], recent[edges].high[i]);
+        }
+    }
+}
+
 /* The exact stage, with or without the filter, gives the same answer. */
 static carom_toi check_stages(const carom_vec3 *start, const carom_vec3 *end, bool edges,
                               counts *c) {
@@ -55,6 +92,7 @@ static carom_toi check_stages(const carom_vec3 *start, const carom_vec3 *end, bo
     double low = 0.0, high = 0.0;
     int verdict = carom_toi_filter(start, end, edges, &low, &high);
     check_fast(start, end, edges);
+    check_lanes(start, end, edges);
     carom_toi_exact(start, end, edges, &exact);
     c->undecided += verdict == CAROM_TOI_UNDECIDED;
     c->hits += exact.hit;

@@ -749,24 +749,57 @@ static int kind_of(const impacts_search *s, uint64_t *index) {
     return kind;
 }
 
+/* The motions of the candidates from `at`, as many as are before `end`, have one kind and fit. */
+static uint32_t gather_columns(const impacts_search *s, uint64_t at, uint64_t end, int *kind,
+                               carom_toi_columns *motions) {
+    uint64_t first = at;
+    *kind = kind_of(s, &first);
+    uint64_t count = CAROM_MIN(end - at, s->counts[*kind] - first);
+    count = CAROM_MIN(count, CAROM_TOI_COLUMNS);
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_pair pair = carom_pair_unpack(s->found[*kind][first + i]);
+        carom_vec3 from[4], to[4];
+        impacts_gather(s, (carom_soup_impact_kind)*kind, pair.a, pair.b, from, to);
+        carom_toi_column_set(motions, i, from, to);
+    }
+    return (uint32_t)count;
+}
+
+/* Returns how many took integers. */
+static uint32_t decide_columns(const carom_impacts_query *query, const carom_toi_columns *motions,
+                               uint32_t count, int edges, carom_toi *toi) {
+    if (query->decide_many != NULL) return query->decide_many(query, motions, count, edges, toi);
+    uint32_t undecided = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_vec3 start[4], end[4];
+        carom_toi_column_get(motions, i, start, end);
+        undecided += !query->decide(query, start, end, edges, &toi[i]);
+    }
+    return undecided;
+}
+
 static carom_status decide_range(void *argument, carom_range range) {
     impacts_deciding *d = argument;
     const impacts_search *s = d->s;
-    uint64_t hits = 0, undecided = 0;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        uint64_t index = i;
-        int kind = kind_of(s, &index);
-        carom_pair pair = carom_pair_unpack(s->found[kind][index]);
-        carom_vec3 start[4], end[4];
-        carom_toi toi;
-        impacts_gather(s, (carom_soup_impact_kind)kind, pair.a, pair.b, start, end);
+    uint64_t hits = 0, undecided = 0, checked = 0;
+    carom_toi_columns motions = {0};
+    for (uint64_t at = range.begin; at < range.end;) {
+        carom_toi toi[CAROM_TOI_COLUMNS];
+        int kind;
+        uint32_t count = gather_columns(s, at, range.end, &kind, &motions);
         int edges = kind == CAROM_SOUP_IMPACT_KIND_EDGE_EDGE;
-        if (!s->query->decide(s->query, start, end, edges, &toi) &&
-            ++undecided % EXACT_PER_CHECK == 0 && carom_progress_stop(s->context, range.worker))
-            return CAROM_OK; /* the loop ends with the reason */
-        if (!toi.hit) continue;
-        d->times[range.begin + hits] = toi.time;
-        d->which[range.begin + hits++] = i;
+        undecided += decide_columns(s->query, &motions, count, edges, toi);
+        if (undecided - checked >= EXACT_PER_CHECK) {
+            checked = undecided;
+            if (carom_progress_stop(s->context, range.worker))
+                return CAROM_OK; /* the loop ends with the reason */
+        }
+        for (uint32_t i = 0; i < count; ++i) {
+            if (!toi[i].hit) continue;
+            d->times[range.begin + hits] = toi[i].time;
+            d->which[range.begin + hits++] = at + i;
+        }
+        at += count;
     }
     d->hits[range.begin / IMPACTS_PER_RANGE] = hits;
     atomic_fetch_add_explicit(&d->undecided, undecided, memory_order_relaxed);
@@ -879,6 +912,30 @@ static bool decide_impact(const carom_impacts_query *query, const carom_vec3 *st
     return verdict != CAROM_TOI_UNDECIDED;
 }
 
+/* The same. */
+static uint32_t decide_impacts(const carom_impacts_query *query, const carom_toi_columns *motions,
+                               uint32_t count, int edges, carom_toi *toi) {
+    int verdict[CAROM_TOI_COLUMNS];
+    double low[CAROM_TOI_COLUMNS], high[CAROM_TOI_COLUMNS];
+    uint32_t undecided = 0;
+    CAROM_CPU_CALL(query->context, carom_toi_filter_lanes)
+    (motions, count, edges, verdict, low, high);
+    for (uint32_t i = 0; i < count; ++i) {
+        toi[i] = (carom_toi){.hit = false};
+        if (verdict[i] == CAROM_TOI_MISS) continue;
+        toi[i].hit = verdict[i] == CAROM_TOI_HIT;
+        toi[i].time = (carom_interval){low[i], low[i], high[i]};
+        if (!toi[i].hit || high[i] - low[i] > CAROM_TOI_WIDTH) {
+            carom_vec3 start[4], end[4];
+            carom_toi_column_get(motions, i, start, end);
+            carom_toi_exact(start, end, edges, &toi[i]);
+            toi[i].time.value = toi[i].time.lower;
+        }
+        undecided += verdict[i] == CAROM_TOI_UNDECIDED;
+    }
+    return undecided;
+}
+
 static carom_impacts_query impacts_query(carom_context *context, const carom_soup *a,
                                          const carom_mesh_view *end_a, const carom_soup *b,
                                          const carom_mesh_view *end_b) {
@@ -889,7 +946,8 @@ static carom_impacts_query impacts_query(carom_context *context, const carom_sou
                                  .end_b = end_b,
                                  .what = "finding impacts",
                                  .whose_result = "a search for impacts",
-                                 .decide = decide_impact};
+                                 .decide = decide_impact,
+                                 .decide_many = decide_impacts};
 }
 
 typedef struct impacts_list {

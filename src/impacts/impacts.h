@@ -5,6 +5,7 @@
 #define CAROM_SRC_IMPACTS_IMPACTS_H
 
 #include "carom/soup_motion.h"
+#include "geom/toi_cpu.h"
 
 typedef struct carom_impacts_query carom_impacts_query;
 
@@ -12,6 +13,11 @@ typedef struct carom_impacts_query carom_impacts_query;
  * result, and an interval. Returns false if that took integers. */
 typedef bool carom_impacts_decide_fn(const carom_impacts_query *query, const carom_vec3 *start,
                                      const carom_vec3 *end, int edges, carom_toi *found);
+
+/* The same for `count` of one kind, at most CAROM_TOI_COLUMNS. Returns how many took integers. */
+typedef uint32_t carom_impacts_decide_many_fn(const carom_impacts_query *query,
+                                              const carom_toi_columns *motions, uint32_t count,
+                                              int edges, carom_toi *found);
 
 struct carom_impacts_query {
     carom_context *context;
@@ -21,6 +27,7 @@ struct carom_impacts_query {
     const char *what;                     /* the phase of progress */
     const char *whose_result;             /* for messages: "a search for impacts" */
     carom_impacts_decide_fn *decide;
+    carom_impacts_decide_many_fn *decide_many; /* NULL: one after the other */
     /* Candidates are all that come within reach. false: only those that may meet. */
     bool near;
     double reach;   /* with `near`: not negative */

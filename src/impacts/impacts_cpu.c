@@ -9,8 +9,8 @@
  *
  * Then the first stage of toi_item.h, for as many candidates as a vector has lanes: the cubic whose
  * roots are the times of coplanarity has no root where its Bernstein coefficients have one sign,
- * and no contact where a quadratic points against the normal. The time is halved a few times. What
- * is left are mostly impacts.
+ * and no contact where a quadratic points against the normal. The time is halved a few times, each
+ * lane going on in the half with a root. What is left are mostly impacts.
  *
  * Coordinates may be rounded. A difference of two is then off by d = 2 errors, and each of the six
  * products of a determinant by (X + d)(Y + d)(Z + d) - XYZ, where X, Y, Z bound the differences
@@ -23,7 +23,7 @@
 
 #define PRODUCTS    8.0 /* in a determinant: six, and room for the rounding of their bound */
 #define ALL_LANES64 ((1u << CAROM_LANES64) - 1u)
-#define LANES_DEPTH 3 /* halvings of the time: of a cloth's candidates one in seven is left */
+#define LANES_DEPTH 5 /* halvings of the time */
 /* Errors of polynomials after LANES_DEPTH splits, in units of the extents: those of toi_item.h. */
 #define LANES_CUBIC_ERROR     (CAROM_TOI_CUBIC_ERROR + LANES_DEPTH * CAROM_TOI_CUBIC_SPLIT)
 #define LANES_QUADRATIC_ERROR (CAROM_TOI_QUADRATIC_ERROR + LANES_DEPTH * CAROM_TOI_QUADRATIC_SPLIT)
@@ -361,17 +361,30 @@ CAROM_SIMD void split_lanes(part_lanes *part, part_lanes *right) {
     }
 }
 
-/* The lanes of `which` that may meet, by parts of the time. */
-static carom_lanes parts_may_meet(part_lanes *part, const errors *error, carom_lanes which,
-                                  int depth) {
-    carom_lanes certain, may = part_may_meet(part, error, &certain) & which;
-    if (may == 0 || depth == 0 || (may & ~certain) == 0) return may;
-    part_lanes right;
-    split_lanes(part, &right);
-    carom_lanes found = may & certain;
-    found |= parts_may_meet(part, error, may & ~found, depth - 1);
-    if ((may & ~found) != 0) found |= parts_may_meet(&right, error, may & ~found, depth - 1);
-    return found;
+CAROM_SIMD carom_i64v has_no_root(const part_lanes *part, const errors *error) {
+    return all_above(part->f, 4, error->f) | all_below(part->f, 4, error->f);
+}
+
+/* The lanes of `which` that may meet, by parts of the time. Each lane goes on in the half that may
+ * have a root; where both may, it may meet. */
+CAROM_SIMD carom_lanes parts_may_meet(part_lanes *part, const errors *error, carom_lanes which) {
+    carom_lanes found = 0, certain;
+    for (int depth = 0;; ++depth) {
+        which &= part_may_meet(part, error, &certain);
+        found |= which & certain;
+        which &= ~certain;
+        if (which == 0 || depth == LANES_DEPTH) return found | which;
+        part_lanes right;
+        split_lanes(part, &right);
+        carom_i64v not_left = has_no_root(part, error), not_right = has_no_root(&right, error);
+        found |= which & ~carom_lanes_of64(not_left | not_right);
+        which &= carom_lanes_of64(not_left ^ not_right);
+        for (int i = 0; i < 4; ++i)
+            part->f[i] = carom_f64v_select(not_left, right.f[i], part->f[i]);
+        for (int i = 0; i < 5; ++i)
+            for (int k = 0; k < 3; ++k)
+                part->q[i][k] = carom_f64v_select(not_left, right.q[i][k], part->q[i][k]);
+    }
 }
 
 /* Keeps the candidates that may meet. */
@@ -391,8 +404,7 @@ static uint32_t exclude(const carom_impact_pairs *pairs, const carom_impact_cand
             carom_lanes some =
                 make_part(&gathered, lane, 2.0 * pairs->error, edges, &part, &error, &unusable);
             if ((some & ~unusable) != 0)
-                some = (some & unusable) |
-                       parts_may_meet(&part, &error, some & ~unusable, LANES_DEPTH);
+                some = (some & unusable) | parts_may_meet(&part, &error, some & ~unusable);
             may |= some << lane;
         }
         for (may &= (1u << number) - 1; may != 0; may &= may - 1)
