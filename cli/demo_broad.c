@@ -105,7 +105,7 @@ static carom_status run(demo *demo) {
 }
 
 const demo_part demo_broad = {
-    66,
+    65,
     "broad",
     "which of many moving boxes overlap",
     "Which of very many boxes overlap?",

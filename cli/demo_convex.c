@@ -163,7 +163,7 @@ static carom_status run(demo *demo) {
 }
 
 const demo_part demo_convex = {
-    65,
+    64,
     "convex",
     "how far two convex hulls are apart",
     "Do two convex shapes touch, how far apart or how deep are they?",

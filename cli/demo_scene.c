@@ -178,7 +178,7 @@ static carom_status run(demo *demo) {
 }
 
 const demo_part demo_scene = {
-    67,
+    66,
     "scene",
     "all contacts of many objects",
     "Which of many objects touch or overlap, where and how deep?",
