@@ -346,13 +346,13 @@ static void scene(void **state) {
         soup_of((carom_shape_def){.shape = CAROM_SHAPE_KNOT}, CAROM_SOUP_METHOD_AUTO);
     carom_scene *world;
     assert_ok(context, carom_scene_create(context, &(carom_scene_def){.reach = 0.25}, &world));
-    double places[3 * 60];
-    fill(places, 3 * 60, 5);
+    double positions[3 * 60];
+    fill(positions, 3 * 60, 5);
     carom_pose poses[60];
     uint32_t ids[60], count = 0;
     for (uint32_t i = 0; i < 60; ++i) {
         carom_scene_object_def object = {
-            .pose = {{1, 0, 0, 0}, {places[3 * i], places[3 * i + 1], places[3 * i + 2]}}};
+            .pose = {{1, 0, 0, 0}, {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]}}};
         object.kind = CAROM_SCENE_OBJECT_KIND_CONVEX;
         object.convex = (carom_convex){.kind = CAROM_CONVEX_KIND_BOX, .half = {0.25, 0.125, 0.5}};
         if (i % 3 == 1)
@@ -365,7 +365,8 @@ static void scene(void **state) {
         if (i % 2 == 1) {
             ids[count] = id;
             poses[count] = moved;
-            poses[count++].t = (carom_vec3){places[3 * i + 1], places[3 * i + 2], places[3 * i]};
+            poses[count++].t =
+                (carom_vec3){positions[3 * i + 1], positions[3 * i + 2], positions[3 * i]};
         }
     }
     for (int step = 0; step < 2; ++step) {
