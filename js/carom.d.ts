@@ -2458,13 +2458,13 @@ export class Robot extends Handle {
      * negative, infinite or NaN. Cost: some 100 ns to 300 ns for what covers decide, microseconds for what
      * is decided exactly. On all threads. Allocates nothing once warm.
      */
-    check(q: Numbers, options?: RobotQuery): Records<RobotResult>;
+    check(q: Numbers, options?: Partial<RobotQuery>): Records<RobotResult>;
     /**
      * Measures the least distance of `count` configurations; gaps has space for count. query may be NULL;
      * its margin is not read. With `covers_only` the interval is as wide as the covers reach out; else it is
      * some 1e-12 of the robot's size wide.
      */
-    clearance(q: Numbers, options?: RobotQuery): Records<RobotGap>;
+    clearance(q: Numbers, options?: Partial<RobotQuery>): Records<RobotGap>;
     /**
      * Tests the straight motions from from[i] to to[i]: joint values (1 - t) from + t to for all t in [0,
      * 1]; results has space for count. query may be NULL. - Free: proved for every t, by bounds of how far
@@ -2473,7 +2473,7 @@ export class Robot extends Handle {
      * covers decide nothing. - covers_only: halves intervals until bodies move by less than the tolerance or
      * 1e-3 of the robot's size, whichever is larger.
      */
-    motion(start: Numbers, end: Numbers, options?: RobotQuery): Records<RobotMotionResult>;
+    motion(start: Numbers, end: Numbers, options?: Partial<RobotQuery>): Records<RobotMotionResult>;
     /**
      * Computes the poses of all links of `count` configurations; poses has space for count times the number
      * of links. The root has the identity.

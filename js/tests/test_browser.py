@@ -60,7 +60,6 @@ def golden(pages, package, scalar):
             for what, options in (("SIMD128", "{}"), ("SIMD128 with 4 threads", "{ threads: 4 }"),
                                   ("scalar", '{ module: "/scalar.wasm" }')):
                 if what == "scalar" and not scalar: continue
-                if "threads" in what and not os.path.exists(os.path.join(package, "carom-threads.wasm")): continue
                 page = pages.page()
                 page.send("Page.navigate", url=f"http://127.0.0.1:{server.server_port}/index.html")
                 page.until("document.title === 'golden' && location.protocol === 'http:'")
