@@ -375,6 +375,32 @@ test("memory is flat over frames, and collected objects are freed", async () => 
     }
 });
 
+// The first steps take what the lists of pairs need; from then on nothing is taken.
+test("memory is flat over frames of many boxes", () => {
+    const random = new exact.Random(7), count = 20000, side = 2 * Math.cbrt(count), boxes = new Float64Array(6 * count);
+    const speeds = Float64Array.from({ length: 3 * count }, () => random.between(-0.1, 0.1));
+    for (let i = 0; i < 3 * count; ++i) {
+        const at = 6 * Math.floor(i / 3) + i % 3;
+        boxes[at] = random.between(0, side - 1);
+        boxes[at + 3] = boxes[at] + random.between(0.2, 1);
+    }
+    const broad = new Broad(boxes);
+    let before = 0;
+    for (let frame = 0; frame < (process.env.CAROM_LONG ? 10000 : 60); ++frame) {
+        for (let i = 0; i < 3 * count; ++i) {
+            const at = 6 * Math.floor(i / 3) + i % 3;
+            if (boxes[at] < 0 || boxes[at + 3] > side) speeds[i] = boxes[at] < 0 ? Math.abs(speeds[i]) : -Math.abs(speeds[i]);
+            boxes[at] += speeds[i];
+            boxes[at + 3] += speeds[i];
+        }
+        broad.move(boxes);
+        assert.ok(broad.step().pairs.length > 0);
+        if (frame === 10) before = carom.info().memoryBytes;
+    }
+    assert.equal(carom.info().memoryBytes, before);
+    broad.free();
+});
+
 test("a worker: promises, progress, cancel", async () => {
     const remote = await carom.startWorker();
     const mesh = await remote.call("Mesh.shape", "cloth", { detail: 60 });
