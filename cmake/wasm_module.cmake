@@ -20,12 +20,12 @@ add_custom_target(carom_wasm_exports DEPENDS ${exports})
 set(features -mbulk-memory -mnontrapping-fptoint -msign-ext -mmutable-globals)
 set(memory -Wl,--max-memory=4294967296)
 set(compressed -Wl,--compress-relocations)
-if(CAROM_WASM STREQUAL "simd" OR CAROM_WASM STREQUAL "threads")
-    list(APPEND features -msimd128)
-endif()
-if(CAROM_WASM STREQUAL "threads")
+set(optimized_features --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals)
+if(CAROM_WASM STREQUAL "simd")
+    # One module serves one thread and many: js/loader.js gives it memory of its own or memory that is shared.
     # wasi-libc was compiled without atomics: what threads share of it is under a lock of ours (src/base/platform_wasm.c).
-    list(APPEND features -matomics -ftls-model=local-exec)
+    list(APPEND features -msimd128 -matomics -ftls-model=local-exec)
+    list(APPEND optimized_features --enable-simd --enable-threads)
     list(APPEND memory -Wl,--shared-memory -Wl,--import-memory -Wl,--no-check-features
          -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size -Wl,--export=__tls_align)
     set(compressed "") # lld 14 crashes
@@ -41,8 +41,17 @@ set_property(SOURCE ${PROJECT_SOURCE_DIR}/js/module.c APPEND PROPERTY INCLUDE_DI
 target_compile_options(carom_wasm PRIVATE -std=c11 -Os ${features} -fvisibility=hidden -fno-math-errno -fno-trapping-math
     -Xclang -fmerge-functions -Wall -Wextra $<$<BOOL:${CAROM_WERROR}>:-Werror>)
 # The stack comes first in memory: recursion that is too deep ends in a trap, not in other data. clang would call
-# binaryen's wasm-opt where that is installed, without saying which features are used: -O0 keeps it from that. It would make
-# the module smaller by a fiftieth.
+# binaryen's wasm-opt where that is installed, without saying which features are used: -O0 keeps it from that.
 target_link_options(carom_wasm PRIVATE -mexec-model=reactor -O0 ${memory} -Wl,--stack-first -Wl,-z,stack-size=1048576
     -Wl,-O2 ${compressed} -Wl,--strip-all -Wl,--gc-sections -Wl,--export=__stack_pointer @${exports})
 set_target_properties(carom_wasm PROPERTIES SUFFIX .wasm OUTPUT_NAME carom LINK_DEPENDS ${exports})
+
+# binaryen makes the module smaller by a twentieth. Below 1024 there is nothing but the end of the stack, so that no address
+# is made by adding a small offset to a negative one. It inlines nothing: src/base/platform_wasm.c says of what.
+find_program(WASM_OPT wasm-opt)
+if(WASM_OPT)
+    add_custom_command(TARGET carom_wasm POST_BUILD COMMAND ${WASM_OPT} -Oz --converge --low-memory-unused
+        --one-caller-inline-max-function-size 0 ${optimized_features} $<TARGET_FILE:carom_wasm> -o $<TARGET_FILE:carom_wasm>)
+else()
+    message(STATUS "wasm-opt of binaryen is missing: the module is larger by a twentieth")
+endif()

@@ -2405,6 +2405,92 @@ export class Gas extends Handle {
     readonly info: GasInfo;
 }
 
+/** A shape of a link, or an object of the world: what its kind needs. */
+export interface RobotBody {
+    kind?: RobotShapeKind; pose?: Pose; mesh?: MeshLike; half?: Vec3; radius?: number; halfHeight?: number;
+    /** Centre and radius: four numbers each. */
+    balls?: Numbers;
+}
+/** A joint; `mimic` is the joint whose value it follows. */
+export interface RobotHinge {
+    kind?: RobotJointKind; parent: number; child: number; origin?: Pose; axis?: Vec3; lower?: number; upper?: number;
+    mimic?: number | null; multiplier?: number; offset?: number;
+}
+/** A robot and its world. */
+export class Robot extends Handle {
+    /** For each link its shapes; one joint fewer than links. */
+    constructor(links: RobotBody[][], joints?: RobotHinge[], options?: {
+        names?: string[]; allowed?: Numbers; testAdjacent?: boolean; spheres?: number; inner?: number });
+    /** Gets what the robot consists of. */
+    readonly info: RobotInfo;
+    /**
+     * Gets the limits of the numbers of a configuration; lower and upper have space for `dof` each. Of
+     * continuous joints they are -pi and pi.
+     */
+    readonly limits: { lower: Float64Array; upper: Float64Array };
+    /**
+     * Adds objects to the world, each a body; ids has space for count and may be NULL. Ids are the lowest
+     * that are free. Cost: O(n log n) of the faces.
+     */
+    addObjects(shapes: RobotBody[]): Uint32Array;
+    /** Replaces the shape of an object, which keeps its id and its allowed pairs. */
+    setObject(id: number, shape: RobotBody): void;
+    /** Removes an object and its allowed pairs. */
+    removeObject(id: number): void;
+    /**
+     * Attaches a shape to a link, such as a tool or a grasped part: the shape's pose is in the link. Its
+     * pair with the link is allowed, and so are those that the link has. *body is its id: the lowest that is
+     * free, from the number of links on; body may be NULL.
+     */
+    attach(link: number, shape: RobotBody): number;
+    /** Takes an attached shape off. */
+    detach(body: number): void;
+    /** Allows pairs of bodies (links or attached shapes) to collide, or has them tested. */
+    setAllowed(pairs: Numbers, allowed?: boolean): void;
+    /** The same for pairs (body, object), such as the base of the robot and the floor. */
+    setObjectAllowed(pairs: Numbers, allowed?: boolean): void;
+    /**
+     * Tests `count` configurations, each of `dof` numbers, one after the other; results has space for count.
+     * query may be NULL. - The pair of a result is the same for any number of threads and any instruction
+     * set. It is the first one in the order of self pairs, then objects, that the last stage needed found. -
+     * Configurations may exceed the limits of joints. - Where `dof` is 0, a configuration has no numbers,
+     * and none are read. - CAROM_BAD_INPUT: a number that is not finite or beyond 2^40, a margin that is
+     * negative, infinite or NaN. Cost: some 100 ns to 300 ns for what covers decide, microseconds for what
+     * is decided exactly. On all threads. Allocates nothing once warm.
+     */
+    check(q: Numbers, options?: Partial<RobotQuery>): Records<RobotResult>;
+    /**
+     * Measures the least distance of `count` configurations; gaps has space for count. query may be NULL;
+     * its margin is not read. With `covers_only` the interval is as wide as the covers reach out; else it is
+     * some 1e-12 of the robot's size wide.
+     */
+    clearance(q: Numbers, options?: Partial<RobotQuery>): Records<RobotGap>;
+    /**
+     * Tests the straight motions from from[i] to to[i]: joint values (1 - t) from + t to for all t in [0,
+     * 1]; results has space for count. query may be NULL. - Free: proved for every t, by bounds of how far
+     * each body moves. - Colliding: at `contact`, and free before `free_until`. - Open: bodies come closer
+     * than margin + tolerance after free_until, and no collision was found; with `covers_only` also where
+     * covers decide nothing. - covers_only: halves intervals until bodies move by less than the tolerance or
+     * 1e-3 of the robot's size, whichever is larger.
+     */
+    motion(start: Numbers, end: Numbers, options?: Partial<RobotQuery>): Records<RobotMotionResult>;
+    /**
+     * Computes the poses of all links of `count` configurations; poses has space for count times the number
+     * of links. The root has the identity.
+     */
+    poses(q: Numbers): Float64Array;
+    /** Gets the cover of a link or attached shape, in the link's frame. */
+    cover(body: number): Float64Array;
+    /** Gets the balls inside of it. */
+    inner(body: number): Float64Array;
+    /**
+     * Counts for each pair of bodies of the robot that is tested in how many of `samples` random
+     * configurations within the limits it collides, so that pairs that always or never do can be allowed.
+     * That a pair did not collide in samples proves nothing.
+     */
+    samplePairs(samples: number, seed?: number): Records<RobotPairCount>;
+}
+
 /** All pairs of faces of a mesh that meet, exactly: two numbers each. */
 export function selfPairs(mesh: MeshLike | Soup, reach?: number): Uint32Array;
 /** All pairs (face of a, face of b) that meet; `pose` moves b. */

@@ -270,6 +270,39 @@ export class Gas extends Handle { //= carom_gas
     readonly info: GasInfo; //= carom_gas_get_info
 }
 
+/** A shape of a link, or an object of the world: what its kind needs. */
+export interface RobotBody {
+    kind?: RobotShapeKind; pose?: Pose; mesh?: MeshLike; half?: Vec3; radius?: number; halfHeight?: number;
+    /** Centre and radius: four numbers each. */
+    balls?: Numbers;
+}
+/** A joint; `mimic` is the joint whose value it follows. */
+export interface RobotHinge {
+    kind?: RobotJointKind; parent: number; child: number; origin?: Pose; axis?: Vec3; lower?: number; upper?: number;
+    mimic?: number | null; multiplier?: number; offset?: number;
+}
+export class Robot extends Handle { //= carom_robot
+    /** For each link its shapes; one joint fewer than links. */
+    constructor(links: RobotBody[][], joints?: RobotHinge[], options?: {
+        names?: string[]; allowed?: Numbers; testAdjacent?: boolean; spheres?: number; inner?: number });
+    readonly info: RobotInfo; //= carom_robot_get_info
+    readonly limits: { lower: Float64Array; upper: Float64Array }; //= carom_robot_get_limits
+    addObjects(shapes: RobotBody[]): Uint32Array; //= carom_robot_add_objects
+    setObject(id: number, shape: RobotBody): void; //= carom_robot_set_object
+    removeObject(id: number): void; //= carom_robot_remove_object
+    attach(link: number, shape: RobotBody): number; //= carom_robot_attach
+    detach(body: number): void; //= carom_robot_detach
+    setAllowed(pairs: Numbers, allowed?: boolean): void; //= carom_robot_set_allowed
+    setObjectAllowed(pairs: Numbers, allowed?: boolean): void; //= carom_robot_set_object_allowed
+    check(q: Numbers, options?: Partial<RobotQuery>): Records<RobotResult>; //= carom_robot_check
+    clearance(q: Numbers, options?: Partial<RobotQuery>): Records<RobotGap>; //= carom_robot_clearance
+    motion(start: Numbers, end: Numbers, options?: Partial<RobotQuery>): Records<RobotMotionResult>; //= carom_robot_motion
+    poses(q: Numbers): Float64Array; //= carom_robot_poses
+    cover(body: number): Float64Array; //= carom_robot_list_cover
+    inner(body: number): Float64Array; //= carom_robot_list_inner
+    samplePairs(samples: number, seed?: number): Records<RobotPairCount>; //= carom_robot_sample_pairs
+}
+
 /** All pairs of faces of a mesh that meet, exactly: two numbers each. */
 export function selfPairs(mesh: MeshLike | Soup, reach?: number): Uint32Array;
 /** All pairs (face of a, face of b) that meet; `pose` moves b. */

@@ -57,17 +57,20 @@ export function release(at) {
     wasm.exports.carom_js_free(at);
 }
 
-// What one call takes: small things from the scratch memory, large ones allocated.
+let scratchTop = 0; // what calls that are being prepared have taken of the scratch memory
+
+// What one call takes: small things from the scratch memory, large ones allocated. A call may be made while another is
+// being prepared, such as for the pose of a matrix: its frame begins where the other one ends, and must end before it.
 export class Frame {
     constructor() {
-        this.top = 0;
+        this.base = scratchTop;
         this.blocks = [];
     }
 
     take(size) {
-        const at = (this.top + 15) & ~15;
+        const at = (scratchTop + 15) & ~15;
         if (at + size <= SCRATCH_BYTES) {
-            this.top = at + size;
+            scratchTop = at + size;
             bytes.fill(0, scratch + at, scratch + at + size);
             return scratch + at;
         }
@@ -94,6 +97,7 @@ export class Frame {
     end() {
         for (const block of this.blocks) release(block);
         this.blocks.length = 0;
+        scratchTop = this.base;
     }
 }
 
@@ -247,7 +251,7 @@ function putVector(type, at, value, name) {
     }
 }
 
-function put(frame, type, at, value, name) {
+export function put(frame, type, at, value, name) {
     const star = type.indexOf("*");
     if (star > 0) {
         const item = type.slice(0, star), count = Number(type.slice(star + 1));
@@ -868,6 +872,7 @@ async function start({ threads = 1, module } = {}) {
     putField(frame, "contextDef", def, "progress", callbackAddress("progress_fn"));
     const status = wasm.exports.carom_context_create_abi(ABI, def, out);
     refresh();
+    frame.end();
     if (status !== 0) throw errorOf(ENUMS.status[status], stringAt(wasm.exports.carom_context_message(0)));
     context = view.getUint32(out, true);
 }
@@ -886,6 +891,7 @@ export function info() {
     wasm.exports.carom_context_get_info(context, at);
     refresh();
     const { threads, scratchBytes } = getStruct("ScontextInfo", at);
+    frame.end();
     return { threads, scratchBytes, memoryBytes: wasm.memory.buffer.byteLength };
 }
 
@@ -895,7 +901,9 @@ export function work() {
     refresh();
     const frame = new Frame(), at = frame.take(sizeOf("Swork"));
     wasm.exports.carom_context_get_work(context, at);
-    return getStruct("Swork", at);
+    const found = getStruct("Swork", at);
+    frame.end();
+    return found;
 }
 
 // Frees the scratch memory of the context.

@@ -20,6 +20,7 @@ export { Solid } from "./solid.js";
 export { Convex, ConvexHint, Hull } from "./convex.js";
 export { Balls, Cover, measureSpheres, Packing, Tree, TreeHint } from "./spheres.js";
 export { Broad, Gas, Scene } from "./many.js";
+export { Robot } from "./robot.js";
 export { startWorker } from "./remote.js";
 export { pose, exact };
 

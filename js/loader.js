@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Compiles and instantiates the module, with the few functions of WASI that it needs, in a browser and in Node. With
 // threads it makes the shared memory and starts a worker per further thread (thread.js).
+//
+// There is one module. It was compiled for memory that is shared; for one thread it is compiled for memory that is not, which
+// every page may have: one bit of the module says which. Its atomic instructions work on either.
 import { HERE } from "./locate.js";
 import { CaromError } from "./errors.js";
 
 const IS_NODE = typeof process !== "undefined" && process.versions?.node !== undefined;
-const PAGE = 65536;
+const INITIAL_PAGES = 64; // of 64 KiB; the data and the stack take a third of it
 const STACK_BYTES = 1 << 20; // as the first thread has (cmake/wasm_module.cmake)
 const WASI_NO_SYSTEM_CALL = 52;
 
 // An inlined package puts the bytes here.
 export const inlined = { bytes: null };
 
-async function bytesOf(name, module) {
+async function bytesOf(module) {
     if (module instanceof ArrayBuffer || ArrayBuffer.isView(module)) return module;
-    if (module === undefined && inlined.bytes !== null && name === "carom.wasm") return inlined.bytes();
-    const url = new URL(module ?? name, HERE);
+    if (module === undefined && inlined.bytes !== null) return inlined.bytes();
+    const url = new URL(module ?? "carom.wasm", HERE);
     if (IS_NODE && url.protocol === "file:") {
         const { readFile } = await import("node:fs/promises");
         return readFile(url);
@@ -70,16 +73,64 @@ export function importsOf(module, own, memory) {
 }
 
 export async function loadModule({ threads, module, imports }) {
-    if (threads === 1) {
-        const compiled = module instanceof WebAssembly.Module ? module :
-            await WebAssembly.compile(await bytesOf("carom.wasm", module));
-        let exports = null;
-        const instance = await WebAssembly.instantiate(compiled, importsOf(compiled, imports, () => exports.memory));
-        exports = instance.exports;
-        exports._initialize?.();
-        return { exports, memory: exports.memory, threads: 1 };
+    return threads === 1 ? loadAlone(module, imports) : loadThreads(threads, module, imports);
+}
+
+async function loadAlone(module, imports) {
+    const compiled = module instanceof WebAssembly.Module ? module : await WebAssembly.compile(unshared(await bytesOf(module)));
+    const memory = importsMemory(compiled) ? memoryFor(module) : null; // code without threads has its own
+    let exports = null;
+    const given = importsOf(compiled, imports, () => memory ?? exports.memory);
+    if (memory !== null) given.env.memory = memory;
+    exports = (await WebAssembly.instantiate(compiled, given)).exports;
+    if (memory !== null) exports.__wasm_init_tls(tlsBlock(exports));
+    exports._initialize?.();
+    return { exports, memory: memory ?? exports.memory, threads: 1 };
+}
+
+function importsMemory(compiled) {
+    return WebAssembly.Module.imports(compiled).some(({ kind }) => kind === "memory");
+}
+
+// A module that the caller compiled has the memory that it was made for, which is shared.
+function memoryFor(module) {
+    return largestMemory(module instanceof WebAssembly.Module);
+}
+
+// The module with memory that is not shared, where it imports a shared one: flags 3, "shared, with a maximum", become 1.
+export function unshared(given) {
+    const bytes = new Uint8Array(given.buffer ?? given, given.byteOffset ?? 0, given.byteLength);
+    let at = 8; // after the magic number and the version
+    const number = () => { // LEB128
+        for (let value = 0, shift = 0; ; shift += 7) {
+            const byte = bytes[at++];
+            value += (byte & 127) * 2 ** shift;
+            if (!(byte & 128)) return value;
+        }
+    };
+    while (at < bytes.length) {
+        const section = bytes[at++], size = number(), end = at + size;
+        if (section !== 2) { // imports come before all that is long
+            at = end;
+            continue;
+        }
+        for (let count = number(); count > 0; --count) {
+            for (let name = 0; name < 2; ++name) {
+                const length = number();
+                at += length;
+            }
+            const kind = bytes[at++];
+            if (kind === 2 && bytes[at] === 3) {
+                const changed = bytes.slice();
+                changed[at] = 1;
+                return changed;
+            }
+            if (kind === 0) number(); // a function's type
+            else break; // no other import comes before the memory
+        }
+        break;
     }
-    return loadThreads(threads, module, imports);
+    return bytes;
 }
 
 // Whether this page or process may share memory between threads.
@@ -93,9 +144,9 @@ async function loadThreads(wanted, module, imports) {
             "Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp");
     }
     const count = wanted > 0 ? wanted : Math.min(256, await processors());
-    const compiled = module instanceof WebAssembly.Module ? module :
-        await WebAssembly.compile(await bytesOf("carom-threads.wasm", module));
-    const memory = sharedMemory();
+    const compiled = module instanceof WebAssembly.Module ? module : await WebAssembly.compile(await bytesOf(module));
+    if (!importsMemory(compiled)) throw new CaromError("this module was built without threads: init({ threads: 1 })");
+    const memory = largestMemory(true);
     const given = importsOf(compiled, imports, () => memory);
     given.env.memory = memory;
     const { exports } = await WebAssembly.instantiate(compiled, given);
@@ -114,11 +165,11 @@ async function processors() {
     return availableParallelism?.() ?? cpus().length;
 }
 
-// As much as the system gives addresses for: 4 GiB, or a part of it.
-function sharedMemory() {
+// May grow as far as the system gives addresses for: to 4 GiB, or a part of it.
+function largestMemory(shared) {
     for (let maximum = 65536; ; maximum /= 2) {
         try {
-            return new WebAssembly.Memory({ initial: 512, maximum, shared: true });
+            return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum, shared });
         } catch (error) {
             if (maximum <= 4096) throw error;
         }

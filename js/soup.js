@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Soups: which faces meet, exactly; distances, points, rays, winding numbers, times of impact and safe steps.
-import { Frame, Handle, invoke, makeItems, numbers, Place, poseOf, putField, real, show } from "./core.js";
+import { Frame, Handle, invoke, makeItems, numbers, Place, poseOf, putField, ready, real, show } from "./core.js";
 import { putMesh } from "./mesh.js";
 
 // Calls with what `fill` puts into a frame, which is given back if that fails.
 export function framed(name, fill, known = {}) {
+    ready();
     const frame = new Frame();
     let given;
     try {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Joins the modules of js/ into one file with the WebAssembly module inside, gzipped as base64.
+"""Makes a file of JavaScript with the WebAssembly module inside, gzipped as base64.
 
     js_bundle.py FOLDER WASM OUT.js [--classic]
 
-OUT.js is an ES module that exports what FOLDER/index.js does; --classic makes a script that sets globalThis.carom, for pages
-that open from disk, where browsers load no modules. Each module keeps a scope of its own. They keep to these forms:
+OUT.js is an ES module beside those of FOLDER that exports what index.js does. --classic joins them all into one script that sets
+globalThis.carom, for pages that open from disk, where browsers load no modules. Each module keeps a scope of its own there.
+They keep to these forms:
 
     import { a, b as c } from "./x.js";    import * as x from "./x.js";    export { a, b as c } from "./x.js";
     export * from "./x.js";    export { a, b };    export (async) function | class | const NAME
@@ -29,9 +30,21 @@ def names(text):
         if words: yield words[0], words[-1]
 
 
+HEAD = "// SPDX-License-Identifier: MIT\n// Carom with its module inside, made by scripts/js_bundle.py.\n"
+BYTES = """.bytes = async () => {
+    const raw = Uint8Array.from(atob(PACKED), (c) => c.charCodeAt(0));
+    return new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+};
+"""
+
+
+def packed(wasm):
+    return f'const PACKED = "{base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()}";\n'
+
+
 class Bundle:
-    def __init__(self, folder, classic):
-        self.folder, self.classic = folder, classic
+    def __init__(self, folder):
+        self.folder = folder
         self.done, self.parts, self.exports = [], [], {}
 
     def add(self, name):
@@ -40,7 +53,7 @@ class Bundle:
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:
             text = file.read()
         for _, _, other in IMPORT.findall(text) + REEXPORT.findall(text): self.add(other)
-        if name == "locate.js" and self.classic:
+        if name == "locate.js":
             text = "export const HERE = document.currentScript?.src ?? location.href;\n"
         found = {}
         def take(match):
@@ -66,29 +79,22 @@ class Bundle:
         self.parts.append(f"modules[{name!r}] = (() => {{\n{body}return {{ {inner} }};\n}})();\n")
 
     def text(self, wasm):
-        packed = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
-        out = "// SPDX-License-Identifier: MIT\n// Carom in one file, made by scripts/js_bundle.py.\n"
-        out += "(() => {\n" if self.classic else ""
-        out += '"use strict";\nconst modules = {};\n' + "".join(self.parts)
-        out += f'const PACKED = "{packed}";\n' + """modules["loader.js"].inlined.bytes = async () => {
-    const raw = Uint8Array.from(atob(PACKED), (c) => c.charCodeAt(0));
-    return new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-};
-"""
-        exported = self.exports["index.js"]
-        if self.classic:
-            return out + 'globalThis.carom = modules["index.js"];\n})();\n'
-        return out + "".join(f'export const {n} = modules["index.js"].{n};\n' for n in exported)
+        return HEAD + '(() => {\n"use strict";\nconst modules = {};\n' + "".join(self.parts) + packed(wasm) + \
+            'modules["loader.js"].inlined' + BYTES + 'globalThis.carom = modules["index.js"];\n})();\n'
 
 
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--classic"]
     if len(arguments) != 3: sys.exit(__doc__)
     folder, wasm, target = arguments
-    bundle = Bundle(folder, "--classic" in sys.argv)
-    bundle.add("index.js")
     with open(wasm, "rb") as file: module = file.read()
-    with open(target, "w", encoding="utf-8") as file: file.write(bundle.text(module))
+    if "--classic" in sys.argv:
+        bundle = Bundle(folder)
+        bundle.add("index.js")
+        text = bundle.text(module)
+    else:
+        text = HEAD + 'import { inlined } from "./loader.js";\n' + packed(module) + "inlined" + BYTES + 'export * from "./index.js";\n'
+    with open(target, "w", encoding="utf-8") as file: file.write(text)
 
 
 if __name__ == "__main__":

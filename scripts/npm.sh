@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Usage: npm.sh OUTPUT-FOLDER. Makes OUTPUT-FOLDER/package from js/ and the modules of build-wasm and build-wasm-threads,
-# and from that the archive OUTPUT-FOLDER/carom-VERSION.tgz where npm is installed. Nothing is fetched.
+# Usage: npm.sh OUTPUT-FOLDER. Makes OUTPUT-FOLDER/package from js/ and the module of build-wasm, and
+# from that the archive OUTPUT-FOLDER/carom-VERSION.tgz where npm is installed. Nothing is fetched.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$1
@@ -10,11 +10,10 @@ rm -rf "$out"
 mkdir -p "$stage"
 cp js/*.js js/carom.d.ts js/package.json js/README.md LICENSE "$stage"
 cp build-wasm/carom.wasm "$stage/carom.wasm"
-cp build-wasm-threads/carom.wasm "$stage/carom-threads.wasm"
 python=$(scripts/python.sh re)
 "$python" scripts/js_bundle.py js build-wasm/carom.wasm "$stage/carom.inline.js"
 {
-    echo "The WebAssembly modules of this package are Carom, whose licence is in LICENSE, linked with wasi-libc and with the"
+    echo "The WebAssembly module of this package is Carom, whose licence is in LICENSE, linked with wasi-libc and with the"
     echo "compiler-rt of LLVM:"
     for package in wasi-libc libclang-rt-14-dev-wasm32; do
         for file in /usr/share/doc/"$package"/copyright; do

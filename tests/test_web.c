@@ -322,12 +322,159 @@ static void many(void **state) {
     end("pose");
 }
 
+static void contact_of(const carom_scene_contact *contact) {
+    number(contact->a), number(contact->b), name(carom_relation_name(contact->relation));
+    name(carom_scene_contact_method_name(contact->method)), vector(contact->normal);
+    number(contact->distance), number(contact->depth), number(contact->error);
+    number(contact->depth_bound), number(contact->volume), number(contact->volume_error);
+    number((double)contact->triangle_pairs), number(contact->point_count);
+    for (uint32_t i = 0; i < contact->point_count; ++i) {
+        const carom_convex_contact *point = &contact->points[i];
+        vector(point->point_a), vector(point->point_b), number(point->depth);
+        number(point->feature_a), number(point->feature_b);
+    }
+}
+
+/* A torus as a solid, a knot as a soup, and convex shapes, of which every second one moves. */
+static void scene(void **state) {
+    (void)state;
+    carom_mesh_view torus;
+    carom_mesh *mesh = shape((carom_shape_def){.shape = CAROM_SHAPE_TORUS}, &torus);
+    carom_solid *solid;
+    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = &torus}, &solid));
+    carom_soup *knot =
+        soup_of((carom_shape_def){.shape = CAROM_SHAPE_KNOT}, CAROM_SOUP_METHOD_AUTO);
+    carom_scene *world;
+    assert_ok(context, carom_scene_create(context, &(carom_scene_def){.reach = 0.25}, &world));
+    double positions[3 * 60];
+    fill(positions, 3 * 60, 5);
+    carom_pose poses[60];
+    uint32_t ids[60], count = 0;
+    for (uint32_t i = 0; i < 60; ++i) {
+        carom_scene_object_def object = {
+            .pose = {{1, 0, 0, 0}, {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]}}};
+        object.kind = CAROM_SCENE_OBJECT_KIND_CONVEX;
+        object.convex = (carom_convex){.kind = CAROM_CONVEX_KIND_BOX, .half = {0.25, 0.125, 0.5}};
+        if (i % 3 == 1)
+            object.convex = (carom_convex){.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 0.25};
+        if (i % 20 == 0) object.kind = CAROM_SCENE_OBJECT_KIND_SOLID, object.borrowed_solid = solid;
+        if (i % 20 == 10) object.kind = CAROM_SCENE_OBJECT_KIND_SOUP, object.borrowed_soup = knot;
+        if (object.kind != CAROM_SCENE_OBJECT_KIND_CONVEX) object.convex = (carom_convex){0};
+        uint32_t id;
+        assert_ok(context, carom_scene_add(context, world, &object, 1, &id));
+        if (i % 2 == 1) {
+            ids[count] = id;
+            poses[count] = moved;
+            poses[count++].t =
+                (carom_vec3){positions[3 * i + 1], positions[3 * i + 2], positions[3 * i]};
+        }
+    }
+    for (int step = 0; step < 2; ++step) {
+        carom_scene_contacts contacts = {0};
+        carom_pairs begun = {0}, ended = {0};
+        assert_ok(context, carom_scene_step(context, world, &contacts, &begun, &ended));
+        assert_true(contacts.count > 60);
+        begin();
+        for (uint64_t i = 0; i < contacts.count; ++i) contact_of(&contacts.data[i]);
+        for (uint64_t i = 0; i < begun.count; ++i) word(begun.data[i].a), word(begun.data[i].b);
+        for (uint64_t i = 0; i < ended.count; ++i) word(ended.data[i].a), word(ended.data[i].b);
+        end(step == 0 ? "scene" : "scene-moved");
+        carom_scene_contacts_free(&contacts);
+        carom_pairs_free(&begun), carom_pairs_free(&ended);
+        assert_ok(context, carom_scene_move(context, world, ids, poses, count));
+    }
+    carom_scene_destroy(world);
+    carom_soup_destroy(knot);
+    carom_solid_destroy(solid);
+    carom_mesh_destroy(mesh);
+}
+
+/* An arm of three joints with a torus as its hand, beside a box and a ball. */
+static void robot(void **state) {
+    (void)state;
+    carom_mesh_view torus;
+    carom_mesh *mesh = shape((carom_shape_def){.shape = CAROM_SHAPE_TORUS}, &torus);
+    const carom_robot_shape foot = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX, .half = {0.5, 0.5, 0.25}};
+    const carom_robot_shape boom = {.kind = CAROM_ROBOT_SHAPE_KIND_CAPSULE,
+                                    .radius = 0.25,
+                                    .half_height = 1,
+                                    .pose = {{1, 0, 0, 0}, {0, 0, 1}}};
+    const carom_robot_shape hand = {.mesh = &torus, .pose = {{1, 0, 0, 0}, {0, 0, 0.5}}};
+    const carom_robot_link links[4] = {{.shapes = &foot, .shape_count = 1},
+                                       {.shapes = &boom, .shape_count = 1},
+                                       {.shapes = &boom, .shape_count = 1},
+                                       {.shapes = &hand, .shape_count = 1}};
+    const carom_pose above = {{1, 0, 0, 0}, {0, 0, 0.75}}, end_of = {{1, 0, 0, 0}, {0, 0, 2.5}};
+    const carom_robot_joint joints[3] = {{.kind = CAROM_ROBOT_JOINT_KIND_REVOLUTE,
+                                          .child = 1,
+                                          .origin = above,
+                                          .axis = {1, 0, 0},
+                                          .lower = -2,
+                                          .upper = 2,
+                                          .multiplier = 1},
+                                         {.kind = CAROM_ROBOT_JOINT_KIND_CONTINUOUS,
+                                          .parent = 1,
+                                          .child = 2,
+                                          .origin = end_of,
+                                          .axis = {0, 1, 0},
+                                          .multiplier = 1},
+                                         {.kind = CAROM_ROBOT_JOINT_KIND_PRISMATIC,
+                                          .parent = 2,
+                                          .child = 3,
+                                          .origin = end_of,
+                                          .axis = {0, 0, 1},
+                                          .lower = 0,
+                                          .upper = 1,
+                                          .multiplier = 1}};
+    const carom_robot_def def = {
+        .links = links, .link_count = 4, .joints = joints, .joint_count = 3, .spheres = 24};
+    const carom_robot_shape objects[2] = {{.kind = CAROM_ROBOT_SHAPE_KIND_BOX,
+                                           .half = {0.5, 1, 1},
+                                           .pose = {{1, 0, 0, 0}, {3, 0, 3}}},
+                                          {.kind = CAROM_ROBOT_SHAPE_KIND_SPHERE,
+                                           .radius = 0.75,
+                                           .pose = {{1, 0, 0, 0}, {-2, 2, 2}}}};
+    carom_robot *arm;
+    assert_ok(context, carom_robot_create(context, &def, &arm));
+    assert_ok(context, carom_robot_add_objects(context, arm, objects, 2, NULL));
+    enum { COUNT = 400 };
+    static double q[3 * COUNT], to[3 * COUNT];
+    static carom_robot_result results[COUNT];
+    static carom_robot_gap gaps[COUNT];
+    static carom_robot_motion_result motions[COUNT];
+    fill(q, 3 * COUNT, 6);
+    fill(to, 3 * COUNT, 7);
+    assert_ok(context, carom_robot_check(context, arm, q, COUNT, NULL, results));
+    begin();
+    for (int i = 0; i < COUNT; ++i) {
+        name(carom_robot_verdict_name(results[i].verdict));
+        name(carom_robot_stage_name(results[i].stage));
+        number(results[i].a), number(results[i].b), number(results[i].with_object);
+    }
+    end("robot");
+    assert_ok(context, carom_robot_clearance(context, arm, q, COUNT, NULL, gaps));
+    begin();
+    for (int i = 0; i < COUNT; ++i) {
+        interval(gaps[i].distance);
+        number(gaps[i].a), number(gaps[i].b), number(gaps[i].with_object);
+    }
+    end("robot-clearance");
+    assert_ok(context, carom_robot_motion(context, arm, q, to, COUNT / 4, NULL, motions));
+    begin();
+    for (int i = 0; i < COUNT / 4; ++i) {
+        name(carom_robot_verdict_name(motions[i].verdict));
+        number(motions[i].free_until), number(motions[i].contact);
+        number(motions[i].a), number(motions[i].b), number(motions[i].with_object);
+    }
+    end("robot-motion");
+    carom_robot_destroy(arm);
+    carom_mesh_destroy(mesh);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(soups),
-        cmocka_unit_test(solids_and_spheres),
-        cmocka_unit_test(many),
+        cmocka_unit_test(shapes), cmocka_unit_test(soups), cmocka_unit_test(solids_and_spheres),
+        cmocka_unit_test(many),   cmocka_unit_test(scene), cmocka_unit_test(robot),
     };
     context = test_context(1);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

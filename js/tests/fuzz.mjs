@@ -30,6 +30,7 @@ const make = () => {
         ["Soup", () => new carom.Soup(pick(meshes))], ["Solid", () => new carom.Solid(pick(meshes))], ["Hull", () => new carom.Hull(pick(meshes))],
         ["Convex", () => carom.Convex.box([1, 2, 3])], ["Convex", () => carom.Convex.sphere(1)], ["Broad", () => new carom.Broad([0, 0, 0, 1, 1, 1])],
         ["Scene", () => new carom.Scene()], ["Gas", () => new carom.Gas([2, 5, 5], [1, 0, 0], 1, { edges: [10, 10, 10] })],
+        ["Robot", () => new carom.Robot([[], [{ kind: "box", half: [1, 1, 1] }]], [{ kind: "continuous", parent: 0, child: 1 }], { spheres: 2, inner: 1 })],
         ["Packing", () => new carom.Packing(pick(meshes), { count: 5 })],
     ]);
     try { things.push(build()); } catch (error) { assert.ok(error instanceof Error, name); }
@@ -40,7 +41,7 @@ const make = () => {
 };
 const methodsOf = (thing) => Object.getOwnPropertyNames(Object.getPrototypeOf(thing)).filter((name) => name !== "constructor" && name !== "free");
 const LONG = new Set(["advance", "next"]); // of a gas, to a time without end
-const kinds = ["Mesh", "Soup", "Solid", "Hull", "Broad", "Scene", "Packing", "Cover", "Tree", "Balls", "Gas", "Convex"];
+const kinds = ["Mesh", "Soup", "Solid", "Hull", "Broad", "Scene", "Packing", "Cover", "Tree", "Balls", "Gas", "Convex", "Robot"];
 
 // Long work is cancelled: what it would answer is of no interest here.
 let looks = 0;

@@ -90,6 +90,44 @@ export function golden(carom, tell) {
     gas.advance(2);
     one("gas", () => numbers(gas.listSpheres()));
     one("pose", () => numbers(carom.pose.compose(MOVED, [1, 2, 3, 0.6, 0.8, 0, 0])));
+    scene(carom, one, second, a, random(3 * 60, 5));
+    robot(carom, one, torus, random(3 * 400, 6), random(3 * 400, 7));
+}
+
+// A torus as a solid, a knot as a soup, and convex shapes, of which every second one moves.
+function scene({ Scene, Convex }, one, solid, knot, places) {
+    const world = new Scene({ reach: 0.25 }), ids = [], poses = [];
+    for (let i = 0; i < 60; ++i) {
+        const [x, y, z] = places.subarray(3 * i);
+        const shape = () => (i % 3 === 1 ? Convex.sphere(0.25) : Convex.box([0.25, 0.125, 0.5]));
+        const id = world.add(i % 20 === 0 ? solid : i % 20 === 10 ? knot : shape(), [x, y, z]);
+        if (i % 2 === 0) continue;
+        ids.push(id);
+        poses.push([y, z, x, ...MOVED.slice(3)]);
+    }
+    for (const name of ["scene", "scene-moved"]) {
+        const { contacts, begun, ended } = world.step();
+        one(name, () => {
+            for (const contact of contacts) value(contact);
+            words(begun);
+            words(ended);
+        });
+        world.move(ids, poses);
+    }
+    world.free();
+}
+
+// An arm of three joints with a torus as its hand, beside a box and a ball.
+function robot({ Robot }, one, torus, q, to) {
+    const boom = { kind: "capsule", radius: 0.25, halfHeight: 1, pose: [0, 0, 1] };
+    const arm = new Robot([[{ kind: "box", half: [0.5, 0.5, 0.25] }], [boom], [boom], [{ mesh: torus, pose: [0, 0, 0.5] }]], [
+        { kind: "revolute", parent: 0, child: 1, origin: [0, 0, 0.75], axis: [1, 0, 0], lower: -2, upper: 2 },
+        { kind: "continuous", parent: 1, child: 2, origin: [0, 0, 2.5], axis: [0, 1, 0] },
+        { kind: "prismatic", parent: 2, child: 3, origin: [0, 0, 2.5], axis: [0, 0, 1], lower: 0, upper: 1 }], { spheres: 24 });
+    arm.addObjects([{ kind: "box", half: [0.5, 1, 1], pose: [3, 0, 3] }, { kind: "sphere", radius: 0.75, pose: [-2, 2, 2] }]);
+    one("robot", () => { for (const result of arm.check(q)) value(result); });
+    one("robot-clearance", () => { for (const gap of arm.clearance(q)) value(gap); });
+    one("robot-motion", () => { for (const result of arm.motion(q.subarray(0, 300), to.subarray(0, 300))) value(result); });
 }
 
 // Compares with the lines of golden/web.txt; returns what was printed and how many differ.

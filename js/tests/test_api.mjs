@@ -9,7 +9,7 @@ const load = (name) => import(pathToFileURL(`${folder}/${name}`));
 const carom = await load("index.js");
 const { ENUMS } = await load("abi.js");
 const { nameOf } = await load("core.js");
-const { Mesh, Soup, Solid, Hull, Convex, ConvexHint, Packing, Cover, Tree, TreeHint, Balls, Broad, Scene, Gas, pose, exact } = carom;
+const { Mesh, Soup, Solid, Hull, Convex, ConvexHint, Packing, Cover, Tree, TreeHint, Balls, Broad, Scene, Gas, Robot, pose, exact } = carom;
 
 const tests = [];
 const test = (name, run) => tests.push([name, run]);
@@ -85,6 +85,9 @@ test("soups", () => {
     assert.deepEqual(a.meet(b, [[1, 0, 0], [5, 0, 0]]), [true, false]);
     assert.deepEqual([...a.distance(b, [[5, 0, 0], [7, 0, 0]]).distance], [3, 5]);
     assert.equal(a.distance(b, Float64Array.of(5, 0, 0, 1, 0, 0, 0, 7, 0, 0, 1, 0, 0, 0)).length, 2);
+    const matrix = [0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 0]; // becomes a pose by a call while this one is prepared
+    assert.equal(a.distance(b, matrix, { poseA: [-1, 0, 0] }).distance, 4);
+    assert.deepEqual([...a.distance(b, [matrix, [5, 0, 0]], { poseA: [-1, 0, 0] }).distance], [4, 4]);
     assert.equal(a.pairs(b, [2.5, 0, 0]).length, 0);
     assert.ok(a.pairs(b, [2.5, 0, 0], { reach: 0.5 }).length > 0 && a.near(b, 0.5, [2.5, 0, 0]).length > 0);
     assert.deepEqual([...a.signedDistances([[0, 0, 0], [3, 0, 0]])], [-1, 2]);
@@ -202,6 +205,80 @@ test("many", () => {
     assert.equal(stopped.measure().energy, 0);
 });
 
+// Two booms of length 1 that turn about z, one after the other.
+function arm() {
+    const boom = { kind: "capsule", radius: 0.05, halfHeight: 0.5, pose: [0.5, 0, 0, Math.SQRT1_2, 0, Math.SQRT1_2, 0] };
+    const turns = { kind: "revolute", axis: [0, 0, 1], lower: -3, upper: 3 };
+    return new Robot([[], [boom], [boom]], [{ ...turns, parent: 0, child: 1 }, { ...turns, parent: 1, child: 2, origin: [1, 0, 0] }],
+        { spheres: 12, names: ["base", "upper", "lower"] });
+}
+
+test("robots: verdicts and clearance are those of segments in the plane", () => {
+    const robot = arm(), random = new exact.Random(1), q = Float64Array.from({ length: 600 }, () => random.between(-3, 3));
+    robot.addObjects([{ kind: "sphere", radius: 0.3, pose: [1, 1, 0] }]);
+    const results = robot.check(q), gaps = robot.clearance(q), covers = robot.check(q, { coversOnly: true }), poses = robot.poses(q);
+    assert.deepEqual([results.length, gaps.length, poses.length], [300, 300, 7 * 3 * 300]);
+    let open = 0;
+    for (let i = 0; i < 300; ++i) {
+        const [a, b] = q.subarray(2 * i), elbow = [Math.cos(a), Math.sin(a)], hand = [Math.cos(a + b), Math.sin(a + b)];
+        const apart = [[[0, 0], elbow], [elbow, hand]].map(([from, along]) => {
+            const t = Math.min(1, Math.max(0, (1 - from[0]) * along[0] + (1 - from[1]) * along[1]));
+            return Math.hypot(from[0] + t * along[0] - 1, from[1] + t * along[1] - 1) - 0.35;
+        });
+        const expected = Math.max(0, Math.min(...apart));
+        assert.equal(results.verdict[i], expected === 0 ? "colliding" : "free");
+        assert.ok(gaps.distance.lower[i] <= expected + 1e-9 && expected - 1e-9 <= gaps.distance.upper[i]);
+        if (covers.verdict[i] === "open") ++open;
+        else assert.equal(covers.verdict[i], results.verdict[i]);
+        close(poses.at(3 * i + 2)[0], elbow[0]);
+        close(poses.at(3 * i + 2)[1], elbow[1]);
+    }
+    assert.ok(open < 300);
+});
+
+test("robots: motions and changes", () => {
+    const robot = arm(), [ball] = robot.addObjects([{ kind: "sphere", radius: 0.3, pose: [0, 1.5, 0] }]);
+    const motion = robot.motion([[0, 0], [0, 0]], [[2, 0], [-2, 0]], { tolerance: 1e-4 });
+    assert.deepEqual(motion.verdict, ["colliding", "free"]);
+    assert.ok(motion.freeUntil[0] <= motion.contact[0] && motion.contact[0] < 1);
+    assert.deepEqual([motion.at(0).withObject, motion.at(1).a, motion.freeUntil[1]], [true, null, 1]);
+    robot.setObjectAllowed([[2, ball]]);
+    assert.equal(robot.info.pairs, 1);
+    robot.setObjectAllowed([[2, ball]], false);
+    const tool = robot.attach(2, { balls: [[1.2, 0, 0, 0.1]] });
+    assert.equal(robot.info.bodies, 4);
+    assert.deepEqual([robot.cover(tool).length, robot.inner(tool).length], [4, 4]);
+    robot.setAllowed([[1, tool]]);
+    robot.detach(tool);
+    robot.setObject(ball, { mesh: Mesh.shape("box"), pose: [5, 0, 0] });
+    assert.deepEqual(robot.check([[0, 0]]).verdict, ["free"]);
+    assert.deepEqual(robot.check([[0, 0]], { margin: 2.5 }).verdict, ["colliding"]);
+    robot.removeObject(ball);
+    assert.equal(robot.samplePairs(10).length, robot.info.pairs);
+    assert.deepEqual([...robot.limits.lower, ...robot.limits.upper], [-3, -3, 3, 3]);
+    const still = new Robot([[{ kind: "box", half: [1, 1, 1] }]]);
+    still.addObjects([{ kind: "box", half: [1, 1, 1], pose: [5, 0, 0] }]);
+    assert.deepEqual([still.check([[], []]).length, still.clearance([[]]).distance.value[0]], [2, 3]);
+    assert.throws(() => still.check([1]), TypeError);
+});
+
+test("robots that are none", () => {
+    assert.throws(() => new Robot([[{ size: 1 }]]), /known are/);
+    assert.throws(() => new Robot([[3]]), /give an object/);
+    assert.throws(() => new Robot([3]), /links\[0\]/);
+    assert.throws(() => new Robot([[], []], [{ child: 1 }]), /parent/);
+    assert.throws(() => new Robot([[{ kind: "mesh" }]]), /no mesh/);
+    assert.throws(() => new Robot([[{ kind: "teapot" }]]), RangeError);
+    assert.throws(() => new Robot([[], []]), (error) => error instanceof carom.BadInputError && /joints/.test(error.message));
+    const robot = arm();
+    assert.throws(() => robot.check([[NaN, 0]]), carom.BadInputError);
+    assert.throws(() => robot.check([1, 2, 3]), RangeError);
+    assert.throws(() => robot.motion([[0, 0]], [[0, 0], [1, 1]]), /start has 1/);
+    assert.throws(() => robot.attach(9, { kind: "sphere", radius: 1 }), carom.BadInputError);
+    robot.free();
+    assert.throws(() => robot.check([[0, 0]]), carom.InvalidError);
+});
+
 test("poses and predicates", () => {
     assert.deepEqual(pose.compose([1, 0, 0], [0, 2, 0]).slice(0, 3), [1, 2, 0]);
     const turn = pose.fromAxisAngle([0, 0, 1], Math.PI / 2);
@@ -296,6 +373,32 @@ test("memory is flat over frames, and collected objects are freed", async () => 
         }
         assert.ok(carom.info().memoryBytes <= 2 * most, "dropped meshes stay");
     }
+});
+
+// The first steps take what the lists of pairs need; from then on nothing is taken.
+test("memory is flat over frames of many boxes", () => {
+    const random = new exact.Random(7), count = 20000, side = 2 * Math.cbrt(count), boxes = new Float64Array(6 * count);
+    const speeds = Float64Array.from({ length: 3 * count }, () => random.between(-0.1, 0.1));
+    for (let i = 0; i < 3 * count; ++i) {
+        const at = 6 * Math.floor(i / 3) + i % 3;
+        boxes[at] = random.between(0, side - 1);
+        boxes[at + 3] = boxes[at] + random.between(0.2, 1);
+    }
+    const broad = new Broad(boxes);
+    let before = 0;
+    for (let frame = 0; frame < (process.env.CAROM_LONG ? 10000 : 60); ++frame) {
+        for (let i = 0; i < 3 * count; ++i) {
+            const at = 6 * Math.floor(i / 3) + i % 3;
+            if (boxes[at] < 0 || boxes[at + 3] > side) speeds[i] = boxes[at] < 0 ? Math.abs(speeds[i]) : -Math.abs(speeds[i]);
+            boxes[at] += speeds[i];
+            boxes[at + 3] += speeds[i];
+        }
+        broad.move(boxes);
+        assert.ok(broad.step().pairs.length > 0);
+        if (frame === 10) before = carom.info().memoryBytes;
+    }
+    assert.equal(carom.info().memoryBytes, before);
+    broad.free();
 });
 
 test("a worker: promises, progress, cancel", async () => {

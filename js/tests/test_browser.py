@@ -3,9 +3,11 @@
 """The package and the playground in headless chromium: test_browser.py PACKAGE PLAYGROUND TOOL [SCALAR-MODULE].
 
 - golden hashes: SIMD128, with threads from a server that sends COOP and COEP, scalar where that module is given;
-- the playground from disk: every mode, a drag whose volume is that of `carom query`, a link that restores the state, and
-  an empty console.
+- the playground from disk: every mode, a drag whose volume is that of `carom query`, a dropped file, a link that restores the
+  state, and an empty console;
+- the playground from that server: on all threads, the same answers.
 CAROM_PICTURES=FOLDER in the environment keeps pictures of it, light and dark, on a desk and on a phone."""
+import base64
 import functools
 import http.server
 import json
@@ -60,7 +62,6 @@ def golden(pages, package, scalar):
             for what, options in (("SIMD128", "{}"), ("SIMD128 with 4 threads", "{ threads: 4 }"),
                                   ("scalar", '{ module: "/scalar.wasm" }')):
                 if what == "scalar" and not scalar: continue
-                if "threads" in what and not os.path.exists(os.path.join(package, "carom-threads.wasm")): continue
                 page = pages.page()
                 page.send("Page.navigate", url=f"http://127.0.0.1:{server.server_port}/index.html")
                 page.until("document.title === 'golden' && location.protocol === 'http:'")
@@ -164,6 +165,66 @@ def playground(pages, folder, tool):
     print("playground, a link restores the state; the console is empty")
 
 
+DROP = """(async () => {
+    const file = new File([Uint8Array.from(atob("%s"), (c) => c.charCodeAt(0))], "%s"), data = new DataTransfer();
+    data.items.add(file);
+    for (const kind of ["dragover", "drop"]) {
+        document.querySelector("canvas").dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }
+})()"""
+
+
+def drop(pages, folder, tool):
+    """A mesh dropped on the page is shown and tested; a file that is none is an error that the page says."""
+    with tempfile.TemporaryDirectory() as made:
+        subprocess.run([tool, "make", "cloth", "--detail", "40", "-o", f"{made}/cloth.stl"], check=True, stdout=subprocess.DEVNULL)
+        with open(f"{made}/cloth.stl", "rb") as file: content = base64.b64encode(file.read()).decode()
+        out = subprocess.run([tool, "pairs", f"{made}/cloth.stl", "--json"], check=False, stdout=subprocess.PIPE,
+                             encoding="utf-8").stdout
+        wanted = json.loads(out)["pairs"]
+    page = pages.page()
+    page.open(os.path.join(folder, "index.html"))
+    page.until("window.playground !== undefined")
+    page.run("playground.ready.then(() => true)", seconds=SECONDS)
+    page.run(DROP % (content, "cloth.stl"))
+    page.until('playground.state.a === "file"', SECONDS)
+    page.until(f'playground.answers()["triangles"] === "{2 * 40 * 40:,}"', SECONDS)
+    found = page.run("playground.answers()")["faces that cross"]
+    assert found == f"{wanted:,} pairs", (found, wanted)
+    print(f"playground, a dropped file: {found}, of carom pairs {wanted}")
+    picture(page, "dropped-light")
+    page.run(DROP % (base64.b64encode(b"solid nothing").decode(), "broken.stl"))
+    page.until("document.body.textContent.includes('broken.stl')", SECONDS)
+    assert page.lines == [], page.lines
+    page.close()
+
+
+def served(pages, folder):
+    """From a server that sends COOP and COEP the page has all threads; both answer the same."""
+    server, found = serve(folder), {}
+    try:
+        for what in ("file", "server"):
+            page = pages.page()
+            if what == "file": page.open(os.path.join(folder, "index.html"))
+            else: page.send("Page.navigate", url=f"http://127.0.0.1:{server.server_port}/index.html")
+            page.until("window.playground !== undefined && location.protocol.startsWith(" + ("'file'" if what == "file" else "'http'") + ")")
+            threads = page.run("playground.ready.then((x) => x.threads)", seconds=SECONDS)
+            assert (threads == 1) if what == "file" else (threads == page.run("navigator.hardwareConcurrency")), (what, threads)
+            found[what] = [page.run("playground.answers()")]
+            page.run('playground.set({ mode: "two", a: "knot", b: "torus", pose: [0.9, 0.2, 0.1, 1, 0, 0, 0] })', seconds=SECONDS)
+            found[what] += [page.run("playground.answers()"), page.run("playground.exact()")]
+            page.run('playground.set({ mode: "many", many: "boxes", count: 20000 })', seconds=SECONDS)
+            page.until("playground.frames() > 2", SECONDS)
+            assert page.lines == [], page.lines
+            page.close()
+            for answers in found[what][:2]:
+                for key in ("the query took", "with preparation"): answers.pop(key, None)
+        assert found["file"] == found["server"], found
+        print(f"playground, from a server: {threads} threads, the same answers")
+    finally:
+        server.shutdown()
+
+
 def main():
     package, folder, tool = sys.argv[1:4]
     scalar = sys.argv[4] if len(sys.argv) > 4 and os.path.exists(sys.argv[4]) else None
@@ -174,6 +235,8 @@ def main():
     try:
         golden(pages, package, scalar)
         playground(pages, folder, tool)
+        drop(pages, folder, tool)
+        served(pages, folder)
     finally:
         pages.close()
     return 0
