@@ -131,7 +131,7 @@ function(carom_add_test_program name source)
 endfunction()
 
 # Those that take longest start first, after the checks, so that the last to end are short.
-set(long_tests balls cli cli_interrupt cli_outer convex cover pack scene_steps solid_exact solid_limits
+set(long_tests papers balls cli cli_interrupt cli_outer convex cover pack scene_steps solid_exact solid_limits
                solid_truth soup soup_cross soup_failures soup_grid soup_within tree tree_surface triangle)
 # One and two minutes under the thread sanitizer, for threads that other programs have, too (test_cover, and those of
 # each engine): left to the tests with every case.
@@ -314,4 +314,5 @@ if(NOT CAROM_SANITIZE)
         # They start first: the longest tests are among them, and the last to end should be short.
         set_tests_properties(check.${short} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 COST 100)
     endforeach()
+    set_tests_properties(check.papers PROPERTIES DEPENDS papers) # whose figures it reads
 endif()

@@ -39,9 +39,13 @@ for figure in $("$build/carom" bench papers --list | awk '{print $1}'); do
     grep -qF -- "--only $figure\`" "$page" || say "$page does not name $figure"
 done
 
-"$build/carom" bench papers --quick -o "$out/papers" >"$out/said" 2>&1 ||
-    { cat "$out/said"; say "carom bench papers --quick fails"; }
-scripts/check_papers.py "$build/carom-bench" "$out/papers" "$page" || bad=1
+figures=$build/Testing/papers # that test_papers has left, which ran before
+if [ ! -e "$figures/index.html" ]; then
+    figures=$out/papers
+    "$build/carom" bench papers --quick -o "$figures" >"$out/said" 2>&1 ||
+        { cat "$out/said"; say "carom bench papers --quick fails"; }
+fi
+scripts/check_papers.py "$build/carom-bench" "$figures" "$page" || bad=1
 
 names=0
 while read -r name; do

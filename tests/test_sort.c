@@ -108,6 +108,7 @@ static void check_context(carom_context *context) {
         uint64_t *expected = malloc((count + 1) * sizeof(*expected));
         assert_true(input != NULL && expected != NULL);
         for (size_t k = 0; k < COUNT_OF(kinds); ++k) {
+            if (!TEST_ALL_CASES && (s + k) % 2 != 0) continue;
             carom_random random = {s * 100 + k};
             for (uint64_t i = 0; i < count; ++i) input[i] = kinds[k](&random, i, count);
             memcpy(expected, input, count * sizeof(*input));

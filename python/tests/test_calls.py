@@ -15,6 +15,7 @@ import pytest
 
 import carom
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
 CLOTH = carom.Mesh.shape("cloth", detail=60)
 TRUTH = carom.self_pairs(CLOTH)
 

@@ -62,7 +62,8 @@ void write_file(const char *name, const char *text) {
 
 void read_file(const char *name, char *text, size_t size) {
     char path[512];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s%s%s", name[0] == '/' ? "" : folder, name[0] == '/' ? "" : "/",
+             name);
     FILE *in = fopen(path, "r");
     if (in == NULL) fail_msg("%s is not there", name);
     text[fread(text, 1, size - 1, in)] = '\0';

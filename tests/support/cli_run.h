@@ -23,7 +23,7 @@ int shell(const char *line);
 void assert_said(const char *words);
 void assert_not_said(const char *words);
 
-/* A file of the folder, whole. */
+/* A file of the folder, whole; what is read may also have an absolute name. */
 void write_file(const char *name, const char *text);
 void read_file(const char *name, char *text, size_t size);
 
