@@ -82,7 +82,7 @@ static void triangles_that_meet_have_boxes_that_overlap(void **state) {
         for (int k = 0; k < 3; ++k)
             assert_true(both.low[k] <= box_b.low[k] && both.high[k] >= box_a.high[k]);
     }
-    assert_true(apart > TEST_CASES(8000));
+    if (TEST_MANY_CASES) assert_true(apart > TEST_CASES(8000));
     carom_box empty = carom_box_empty();
     assert_false(carom_box_overlap(&empty, &empty));
 }

@@ -93,7 +93,8 @@ static void verdicts_and_distances_are_those_of_the_oracle(void **state) {
         robots_make(seed, &m);
         compare(&m, seed, counts);
     }
-    for (int stage = 0; stage < CAROM_ROBOT_STAGE_COUNT; ++stage) assert_true(counts[stage] > 0);
+    for (int stage = 0; stage < CAROM_ROBOT_STAGE_COUNT && TEST_MANY_CASES; ++stage)
+        assert_true(counts[stage] > 0);
 }
 
 /* Free motions are free at many times; colliding ones collide where they say and not before. */
@@ -136,7 +137,8 @@ static void motions_are_those_of_the_oracle(void **state) {
         robot_oracle_destroy(&oracle);
         carom_robot_destroy(robot);
     }
-    assert_true(seen[CAROM_ROBOT_VERDICT_FREE] > 0 && seen[CAROM_ROBOT_VERDICT_COLLIDING] > 0);
+    if (TEST_MANY_CASES)
+        assert_true(seen[CAROM_ROBOT_VERDICT_FREE] > 0 && seen[CAROM_ROBOT_VERDICT_COLLIDING] > 0);
 }
 
 static void results_are_the_same_for_any_threads_and_instruction_set(void **state) {

@@ -100,6 +100,13 @@ static carom_pose random_pose(carom_random *random, double far) {
     return pose;
 }
 
+/* Each kind of pair came up: in a few cases, not all of them need to. */
+static void assert_kinds(const tried *t) {
+    assert_true(t->searches > 0);
+    if (TEST_MANY_CASES)
+        assert_true(t->pairs > 0 && t->undecided > 0 && t->too_large > 0 && t->links > 0);
+}
+
 static void shapes_give_the_same_sums(void **state) {
     (void)state;
     static const carom_shape_def defs[] = {
@@ -126,7 +133,7 @@ static void shapes_give_the_same_sums(void **state) {
     print_message("%llu searches, %llu pairs, %llu undecided, %llu too large\n",
                   (unsigned long long)t.searches, (unsigned long long)t.pairs,
                   (unsigned long long)t.undecided, (unsigned long long)t.too_large);
-    assert_true(t.pairs > 0 && t.undecided > 0 && t.too_large > 0 && t.links > 0);
+    assert_kinds(&t);
     for (size_t i = 0; i < COUNT_OF(defs); ++i) carom_solid_destroy(solids[i]);
     end_all(isas);
 }
@@ -159,7 +166,7 @@ static void lattice_solids_give_the_same_sums(void **state) {
     print_message("%llu searches, %llu pairs, %llu undecided, %llu too large\n",
                   (unsigned long long)t.searches, (unsigned long long)t.pairs,
                   (unsigned long long)t.undecided, (unsigned long long)t.too_large);
-    assert_true(t.pairs > 0 && t.undecided > 0 && t.too_large > 0 && t.links > 0);
+    assert_kinds(&t);
     end_all(isas);
 }
 

@@ -255,6 +255,7 @@ static void assemblies_are_sums_over_cells(void **state) {
         carom_solid_destroy(x);
         carom_solid_destroy(y);
     }
+    if (!TEST_MANY_CASES) return;
     for (int i = 0; i < CAROM_RELATION_COUNT; ++i) assert_true(seen[i] > 20 / CAROM_TEST_SHARE);
     assert_true(negative > 20 / CAROM_TEST_SHARE);
 }

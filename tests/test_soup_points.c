@@ -209,7 +209,7 @@ static void rays_find_what_segments_meet(void **state) {
         }
         carom_soup_destroy(l.soup);
     }
-    assert_true(found > TEST_CASES(500) && missed > TEST_CASES(500));
+    if (TEST_MANY_CASES) assert_true(found > TEST_CASES(500) && missed > TEST_CASES(500));
     carom_context_destroy(context);
 }
 

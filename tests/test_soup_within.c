@@ -543,7 +543,7 @@ static void gaps_are_the_least_of_the_triangles(void **state) {
         carom_soup_destroy(a);
         carom_soup_destroy(b);
     }
-    assert_true(intersecting > 1000);
+    if (TEST_MANY_CASES) assert_true(intersecting > 1000);
 }
 
 /* ---- bad input ------------------------------------------------------------------------------- */

@@ -139,7 +139,7 @@ static void no_is_certain_and_yes_nearly(void **state) {
     }
     print_message("%d apart, %d meet, %d said to meet within rounding\n", counts[0], counts[2],
                   counts[1]);
-    assert_true(counts[0] > TEST_CASES(1000) && counts[2] > TEST_CASES(1000));
+    if (TEST_MANY_CASES) assert_true(counts[0] > TEST_CASES(1000) && counts[2] > TEST_CASES(1000));
 }
 
 static void odd_inputs(void **state) {

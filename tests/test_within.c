@@ -68,7 +68,9 @@ static void within_is_exact_at_the_reach(void **state) {
         yes += expected ? 1 : 0;
     }
     print_message("%d within, %d left open, %d at exactly the reach\n", yes, undecided, ties);
-    assert_true(undecided > TEST_CASES(1000) && yes > TEST_CASES(10000) && ties > TEST_CASES(500));
+    if (TEST_MANY_CASES)
+        assert_true(undecided > TEST_CASES(1000) && yes > TEST_CASES(10000) &&
+                    ties > TEST_CASES(500));
 }
 
 /* Sizes 2^1000 apart in one pair: the filter must not guess. */

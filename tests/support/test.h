@@ -19,7 +19,7 @@
  * elsewhere (CMakePresets.json). What happened at least TEST_CASES(n) times is checked where there
  * are cases enough, TEST_MANY_CASES; that each kind of thing happened, for TEST_ALL_CASES. */
 #define TEST_CASES(count) (((count) + CAROM_TEST_SHARE - 1) / CAROM_TEST_SHARE)
-#define TEST_MANY_CASES   (CAROM_TEST_SHARE <= 4)
+#define TEST_MANY_CASES   (CAROM_TEST_SHARE <= 8)
 #define TEST_ALL_CASES    (CAROM_TEST_SHARE == 1)
 
 /* Whether this is a sanitizer's build, for tests of whole programs, which it would take minutes. */
