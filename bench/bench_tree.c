@@ -453,6 +453,7 @@ static void compare_meshes(bench *bench, carom_context *context, carom_context *
 
 #define DEADLINE_POSES  200
 #define DEADLINE_ROUNDS 9 /* odd: the median; a query that is interrupted has no time left */
+#define DEADLINE_LATE   1.1
 
 /* Two solids with trees, in poses that overlap by 0.1 to 10 % of the smaller one. */
 typedef struct deadline_pair {
@@ -464,6 +465,7 @@ typedef struct deadline_pair {
     double truth[DEADLINE_POSES];
     double alone[DEADLINE_POSES];     /* seconds of the processor of the estimate without bounds, */
     double alone_off[DEADLINE_POSES]; /* and its error */
+    int late;                         /* queries that took more than DEADLINE_LATE of a budget */
 } deadline_pair;
 
 static bool deadline_prepare(deadline_pair *p, int i, carom_context *maker, const carom_mesh *mesh,
@@ -517,7 +519,9 @@ static bool deadline_query(deadline_pair *p, int pose, const carom_tree_query_de
         if (carom_tree_overlap(p->context, p->trees[0], NULL, p->trees[1], &p->poses[pose], def,
                                &o) != CAROM_OK)
             return false;
-        *seconds = fmin(*seconds, bench_thread_time() - start);
+        double took = bench_thread_time() - start;
+        p->late += def->time_budget > 0.0 && took > DEADLINE_LATE * def->time_budget;
+        *seconds = fmin(*seconds, took);
         errors[i] = fabs(o.volume.value - truth) / truth;
         if (!def->skip_limits &&
             !(o.volume.lower <= truth * (1.0 + 1e-9) && truth <= o.volume.upper * (1.0 + 1e-9)))
@@ -532,6 +536,7 @@ static bool deadline_query(deadline_pair *p, int pose, const carom_tree_query_de
 static void deadline_note(bench *bench, deadline_pair *p, const char *name, double budget) {
     double time = 0.0, error = 0.0, fit_error = 0.0, alone_error = 0.0;
     int fits = 0;
+    p->late = 0;
     for (int i = 0; i < DEADLINE_POSES; ++i) {
         carom_tree_query_def def = {.skip_limits = budget == 0.0, .time_budget = budget};
         double seconds, off;
@@ -556,10 +561,11 @@ static void deadline_note(bench *bench, deadline_pair *p, const char *name, doub
     else
         bench_note(bench,
                    "%s, a budget of %.0f us: %.1f us, %.3f %% off; in the %d poses whose estimate "
-                   "fits %.3f, without bounds %.3f",
+                   "fits %.3f, without bounds %.3f; %d of %d queries took more than %.1f of it",
                    name, 1e6 * budget, 1e6 * time, 100.0 * error, fits,
                    fits != 0 ? 100.0 * fit_error / fits : 0.0,
-                   fits != 0 ? 100.0 * alone_error / fits : 0.0);
+                   fits != 0 ? 100.0 * alone_error / fits : 0.0, p->late,
+                   DEADLINE_POSES * DEADLINE_ROUNDS, DEADLINE_LATE);
 }
 
 static carom_mesh *deadline_mesh(carom_context *maker, const char *model, carom_shape shape) {

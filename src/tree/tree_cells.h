@@ -91,6 +91,7 @@ typedef struct carom_tree_cells_search {
     bool give_up;                   /* stop also where that cannot be reached */
     uint32_t most;                  /* cells to visit; see carom_tree_cells_overlap */
     double deadline;                /* carom_time_seconds; infinite: none */
+    bool skip_forces;               /* only bounds are wanted */
 
     double lower, upper, volume; /* volume: an estimate between the bounds */
     carom_vec3 force, torque;    /* on the fixed solid, in the moving frame; about its origin */

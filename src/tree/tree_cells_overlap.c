@@ -327,8 +327,19 @@ static bool is_hopeless(const refinement *r) {
 }
 
 /* Divisions, of eight cells each, between two looks at the clock. A cell takes 60 to 150 ns on a
- * server processor of 2020 to 2024, so that a deadline is exceeded by 2 to 5 us. */
+ * server processor of 2020 to 2024, so that these take 2 to 5 us, and a look a tenth of one. */
 #define TREE_CLOCK_DIVISIONS 4u
+
+/* Whether the next divisions, which take as long as those since the first look did, would end after
+ * the deadline. */
+static bool tree_cells_overlap_is_late(const carom_tree_cells_search *s, uint32_t divisions,
+                                       double *begun) {
+    if (!(s->deadline < HUGE_VAL) || divisions % TREE_CLOCK_DIVISIONS != 0) return false;
+    double now = carom_time_seconds();
+    if (divisions == 0) *begun = now;
+    double each = divisions == 0 ? 0.0 : (now - *begun) / divisions;
+    return now + TREE_CLOCK_DIVISIONS * each >= s->deadline;
+}
 
 /* Whether the bounds are those of the pieces in the queue and of others, which are not less than 0;
  * and whether the queue and the unused slots have each piece once. */
@@ -355,10 +366,10 @@ void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     r.pieces[0] = root;
     r.count = 1;
     if (tree_cells_overlap_measure(&r, &r.pieces[0])) tree_cells_overlap_push(&r, 0);
-    for (uint32_t n = 1; r.queued != 0 && r.queue[0].key > 0.0f && !is_close(&r); ++n) {
-        if (s->visits + 8 > s->most || (s->give_up && is_hopeless(&r))) break;
-        if (n % TREE_CLOCK_DIVISIONS == 0 && s->deadline < HUGE_VAL &&
-            carom_time_seconds() >= s->deadline)
+    double begun = 0.0;
+    for (uint32_t n = 0; r.queued != 0 && r.queue[0].key > 0.0f && !is_close(&r); ++n) {
+        if (s->visits + 8 > s->most || (s->give_up && is_hopeless(&r)) ||
+            tree_cells_overlap_is_late(s, n, &begun))
             break;
         tree_cells_overlap_divide(&r);
     }
@@ -366,7 +377,8 @@ void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     CAROM_ASSERT(s->visits <= CAROM_MAX(s->most, 1));
     s->reached = is_close(&r);
     s->inside = r.queued == 0 && !r.some_outside && r.lower > 0;
-    for (uint32_t i = 0; i < r.queued; ++i) add_force(&r, &r.pieces[r.queue[i].piece]);
+    for (uint32_t i = 0; i < r.queued && !s->skip_forces; ++i)
+        add_force(&r, &r.pieces[r.queue[i].piece]);
     double size = s->moving->side * s->moving->side * s->moving->side;
     s->lower = (double)r.lower / TREE_ROOT_UNITS * size;
     s->upper = (double)r.upper / TREE_ROOT_UNITS * size;

@@ -242,7 +242,8 @@ static bool tree_search_cells(carom_arena *scratch, carom_tree_overlap_search *s
                                    .tolerance = tolerant ? def->tolerance : TREE_NARROW_TOLERANCE,
                                    .give_up = tolerant,
                                    .most = (uint32_t)most,
-                                   .deadline = s->budget.deadline};
+                                   .deadline = s->budget.deadline,
+                                   .skip_forces = budget || !tolerant};
     for (int k = 0; k < 9; ++k) c->turn[k] = s->posed->motion[k] / s->posed->motion_scale;
     for (int k = 0; k < 3; ++k) c->move[k] = s->posed->motion[9 + k];
     double far = fabs(c->move[0]) + fabs(c->move[1]) + fabs(c->move[2]);
