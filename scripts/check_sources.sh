@@ -5,6 +5,7 @@
 # enter their context with CAROM_ENTER, which checks more than that it is not NULL. What depends on an
 # instruction set is in src/base/simd.h alone, and items have no vectors. Lists in comments have
 # one item per line: below an item stand the next item, more of it, indented, or an empty line.
+# Functions and files are short.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.py' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
@@ -26,6 +27,12 @@ bad=$(echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | xargs awk '
     /^ *\*  *(- |[0-9]\. )/ { item = stars; next }
     !stars || stars <= item { item = 0 }')
 [ -z "$bad" ] || { echo "lists in comments:"; echo "$bad"; exit 1; }
+bad=$(echo "$sources" | grep -E '^(src|cli|bench)/.*\.(c|h|cu|cpp)$' | xargs awk '
+    FNR == 1 { begin = 0 }
+    FNR == 1201 && FILENAME != "src/gas/gas_run_cpu.c" { print FILENAME ": more than 1,200 lines" }
+    /^[A-Za-z_].*\) *{$/ || /^[( ].*\) {$/ { if (!begin) begin = FNR }
+    /^}/ { if (begin && !/;/ && FNR - begin >= 80) print FILENAME ":" begin ": a function of " FNR - begin + 1 " lines"; begin = 0 }')
+[ -z "$bad" ] || { echo "no function above 80 lines, no file above 1,200 but the loop of the gas:"; echo "$bad"; exit 1; }
 bad=$(echo "$sources" | grep -E '\.(c|h|cu|cpp)$' | LC_ALL=C xargs awk '{ gsub(/[\200-\277]/, "") } length > 100 { print FILENAME ":" FNR }')
 [ -z "$bad" ] || { echo "longer than 100 columns (the formatter leaves comments alone):"; echo "$bad"; exit 1; }
 formatter=$(command -v clang-format-14 || command -v clang-format || true)

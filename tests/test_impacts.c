@@ -440,6 +440,33 @@ static void sequences_equal_brute_force(void **state) {
     carom_context_destroy(context);
 }
 
+/* Points that move by 2^99 where edges are subnormal: the first search is of a time that no float
+ * holds, and searches that are longer and longer must come to an end. */
+static void motions_of_many_edges_end(void **state) {
+    (void)state;
+    const float fine = 0x1p-140f, far = 0x1p99f;
+    const float at[] = {0, 0, 0, fine, 0, 0, 0, 1, 0, 5, 0, 1, 5 + fine, 0, 1, 5, 1, 1};
+    float end[COUNT_OF(at)];
+    const uint32_t corners[] = {0, 1, 2, 3, 4, 5};
+    carom_context *context = test_context(1);
+    carom_mesh_view from = {.positions = at,
+                            .scalar = CAROM_SCALAR_FLOAT32,
+                            .vertex_count = 6,
+                            .corners = corners,
+                            .face_count = 2};
+    carom_mesh_view to = {
+        .positions = end, .scalar = CAROM_SCALAR_FLOAT32, .vertex_count = from.vertex_count};
+    carom_soup *soup;
+    carom_soup_impact impact;
+    memcpy(end, at, sizeof(end));
+    for (int i = 0; i < 3; ++i) end[11 + 3 * i] = far; /* z of the second */
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = &from}, &soup));
+    assert_ok(context, carom_soup_self_first_impact(context, soup, &to, &impact));
+    assert_int_equal(impact.kind, CAROM_SOUP_IMPACT_KIND_NONE);
+    carom_soup_destroy(soup);
+    carom_context_destroy(context);
+}
+
 /* ---- Memory, instruction sets, bad input ----------------------------------------------------- */
 
 static carom_mesh_view cloth(carom_context *context, carom_mesh **mesh) {
@@ -546,6 +573,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeded_soups_equal_brute_force),
         cmocka_unit_test(sequences_equal_brute_force),
+        cmocka_unit_test(motions_of_many_edges_end),
         cmocka_unit_test(every_instruction_set_gives_the_same_bytes),
         cmocka_unit_test(failures_leak_nothing),
     };

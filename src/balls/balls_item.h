@@ -285,13 +285,16 @@ CAROM_ITEM bool carom_balls_is_regular(const carom_balls_view *grid,
     return 4.0 * posed->slack * grid->unit <= CAROM_BALLS_POSE_ERROR * transform->scale;
 }
 
+/* A factor: the sum of two products and the distance are rounded by less than 2^-50. */
+#define CAROM_BALLS_SUM_UP (1.0 + 0x1p-40)
+
 /* Whether two balls of posed packings are apart by more than all rounding. */
 CAROM_ITEM bool carom_balls_apart(const carom_spheres_posed_pair *posed, carom_ball a,
                                   carom_ball b) {
     carom_vec3 p = carom_spheres_pose_centre(&posed->transform[0], a.centre);
     carom_vec3 q = carom_spheres_pose_centre(&posed->transform[1], b.centre);
     double sum = a.radius * posed->transform[0].scale + b.radius * posed->transform[1].scale;
-    return carom_length(carom_vec_sub(q, p)) > sum * (1.0 + 0x1p-40) + 4.0 * posed->slack;
+    return carom_length(carom_vec_sub(q, p)) > sum * CAROM_BALLS_SUM_UP + 4.0 * posed->slack;
 }
 
 CAROM_ITEM carom_balls_lookup carom_balls_lookup_make(const carom_balls_view *a,

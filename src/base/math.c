@@ -100,10 +100,12 @@ static const uint64_t TWO_BY_PI[20] = {
     UINT64_C(0x56033046FC7B6BAB),
 };
 
+#define WORD_UNIT 0x1p-64 /* one, where a word of 64 bits is a fraction below 1 */
+
 /* 2^-64 word, all 64 bits of it. */
 static carom_dd fraction_of(uint64_t word) {
     const uint64_t tail = 0x7FF;
-    return carom_dd_sum(0x1p-64 * (double)(word & ~tail), 0x1p-64 * (double)(word & tail));
+    return carom_dd_sum(WORD_UNIT * (double)(word & ~tail), WORD_UNIT * (double)(word & tail));
 }
 
 /* x = quadrant pi/2 + rest, the quadrant modulo 4, |rest| at most pi/4 or a little more. x is
@@ -135,15 +137,17 @@ static carom_dd reduce_any(double x, unsigned *quadrant) {
         upper = ~upper;
         lower = ~lower;
     }
-    carom_dd turns = carom_dd_add(fraction_of(upper), carom_dd_scale(fraction_of(lower), 0x1p-64));
+    carom_dd turns =
+        carom_dd_add(fraction_of(upper), carom_dd_scale(fraction_of(lower), WORD_UNIT));
     carom_dd rest = carom_dd_multiply(turns, HALF_PI);
     return up ? carom_dd_negate(rest) : rest;
 }
 
 /* pi/2 in three parts, the first two of 33 bits, so that their products with 20 bits are exact. */
-#define HALF_PI_1 0x1.921fb54400000p+0
-#define HALF_PI_2 0x1.0b4611a600000p-34
-#define HALF_PI_3 0x1.3198a2e037073p-69
+#define HALF_PI_1         0x1.921fb54400000p+0
+#define HALF_PI_2         0x1.0b4611a600000p-34
+#define HALF_PI_3         0x1.3198a2e037073p-69
+#define TWO_BY_PI_ROUNDED 0x1.45f306dc9c883p-1
 
 /* The same, faster for common angles (Cody, Waite 1980). Three parts leave an error below 2^-97;
  * where the rest is so small that this could matter, the function above is used. */
@@ -152,7 +156,7 @@ static carom_dd reduce(double x, unsigned *quadrant) {
     *quadrant = 0;
     if (x <= quarter_pi) return carom_dd_of(x);
     if (x > most) return reduce_any(x, quadrant);
-    double turns = floor(x * 0x1.45f306dc9c883p-1 + 0.5); /* x 2/pi, rounded */
+    double turns = floor(x * TWO_BY_PI_ROUNDED + 0.5);
     double first = x - turns * HALF_PI_1;
     carom_dd rest = carom_dd_sum(first, -turns * HALF_PI_2);
     if (fabs(rest.high) < least_rest) return reduce_any(x, quadrant);
@@ -187,13 +191,15 @@ double carom_cos(double x) {
 
 /* ---- Logarithms ------------------------------------------------------------------------------ */
 
+#define ROOT_OF_HALF 0x1.6a09e667f3bcdp-1
+
 /* x = 2^exponent m with m in [sqrt(1/2), sqrt(2)), and the logarithm of m. x is positive and
  * finite.
  *
  * log m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1) / (m + 1), |s| < 0.172. */
 static carom_dd log_of_mantissa(double x, int *exponent) {
     double m = frexp(x, exponent);
-    if (m < 0x1.6a09e667f3bcdp-1) { /* sqrt(1/2) */
+    if (m < ROOT_OF_HALF) {
         m *= 2.0;
         --*exponent;
     }
@@ -286,6 +292,9 @@ double carom_hypot(double x, double y) {
 
 /* ---- Arctangent ------------------------------------------------------------------------------ */
 
+/* To a few digits: the series holds a little beyond. */
+#define TAN_EIGHTH_PI 0.41421356
+
 /* atan(u) for u in [0, tan(pi/8)]: u - u^3/3 + u^5/5 - ... */
 static carom_dd atan_near_zero(carom_dd u) {
     carom_dd square = carom_dd_multiply(u, u);
@@ -311,7 +320,7 @@ double carom_atan2(double y, double x) {
         int exponent;
         double larger = frexp(CAROM_MAX(up, aside), &exponent);
         double smaller = ldexp(CAROM_MIN(up, aside), -exponent);
-        if (smaller > 0.41421356 * larger) { /* tan(pi/8): nearer to the diagonal */
+        if (smaller > TAN_EIGHTH_PI * larger) { /* nearer to the diagonal */
             carom_dd ratio =
                 carom_dd_divide(carom_dd_sum(larger, -smaller), carom_dd_sum(larger, smaller));
             angle = carom_dd_sub(carom_dd_scale(HALF_PI, 0.5), atan_near_zero(ratio));

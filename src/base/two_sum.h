@@ -22,9 +22,12 @@ CAROM_ITEM void carom_two_diff(double a, double b, double *x, double *y) {
     carom_two_sum(a, -b, x, y);
 }
 
+/* 2^27 + 1: the factor that leaves the upper half of 53 bits (Dekker 1971). */
+#define CAROM_SPLITTER 134217729.0
+
 /* a = high + low with at most 26 bits each; |a| below 2^995. */
 CAROM_ITEM void carom_split(double a, double *high, double *low) {
-    double c = 134217729.0 * a; /* 2^27 + 1 */
+    double c = CAROM_SPLITTER * a;
     double h = c - (c - a);
     *high = h;
     *low = a - h;

@@ -102,6 +102,10 @@ carom_bvh_space carom_bvh_space_of(const carom_box *bounds) {
     return space;
 }
 
+/* Widths of the sample's centres: where all items are wider spread along an axis, a few far away
+ * would leave the others few keys. */
+#define SAMPLE_SPREAD 16.0f
+
 static carom_status choose_space(bvh_build *b, carom_arena *scratch, const carom_box *bounds) {
     carom_box centres;
     bvh_sample s = {.build = b, .step = b->count / SAMPLE + 1};
@@ -113,9 +117,10 @@ static carom_status choose_space(bvh_build *b, carom_arena *scratch, const carom
     CAROM_TRY(carom_parallel_for(b->context, s.count, grain, take_sample, &s));
     int median = bvh_survey(&s, &centres);
     /* centres outside these bounds get the nearest key: few items lie beyond the sample */
-    bool large = bounds->high[0] - bounds->low[0] > 16.0f * (centres.high[0] - centres.low[0]) ||
-                 bounds->high[1] - bounds->low[1] > 16.0f * (centres.high[1] - centres.low[1]) ||
-                 bounds->high[2] - bounds->low[2] > 16.0f * (centres.high[2] - centres.low[2]);
+    bool large =
+        bounds->high[0] - bounds->low[0] > SAMPLE_SPREAD * (centres.high[0] - centres.low[0]) ||
+        bounds->high[1] - bounds->low[1] > SAMPLE_SPREAD * (centres.high[1] - centres.low[1]) ||
+        bounds->high[2] - bounds->low[2] > SAMPLE_SPREAD * (centres.high[2] - centres.low[2]);
     b->space = carom_bvh_space_of(large ? &centres : bounds);
     for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CAROM_BVH_CLASS_STEP;
     CAROM_ASSERT(b->space.size_class[0] < b->space.size_class[1]);

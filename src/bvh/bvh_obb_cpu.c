@@ -353,7 +353,8 @@ static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_ob
                                  first_b + carom_bvh_lowest_lane(in_b));
         }
     }
-    bool full = traversal->each_block || traversal->found_count + 256 > CAROM_OBB_FOUND;
+    bool full = traversal->each_block ||
+                traversal->found_count + CAROM_BVH_WIDTH * CAROM_BVH_WIDTH > CAROM_OBB_FOUND;
     return !full || hand_over(traversal);
 }
 

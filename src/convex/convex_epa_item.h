@@ -23,6 +23,9 @@
 #define CAROM_EPA_SLIVER_SINE2 1e-6
 /* How near the bounds of a depth must come where a shape is curved: about 1e-13. */
 #define CAROM_EPA_CURVED_BOUND_GAP 0x1p-43
+/* In squares of lengths, which are about 1: only a product of equal or opposite vectors is shorter,
+ * and the inverse of a longer one is a normal number. */
+#define CAROM_EPA_LEAST_NORMAL 0x1p-900
 /* Share of the points that is kept for the second search, where no larger one follows: a third, and
  * half of them where a shape is curved. */
 #define CAROM_EPA_LOCAL        3u
@@ -230,7 +233,8 @@ CAROM_ITEM int carom_epa_begin(carom_convex_posed_pair *pair, const carom_gjk_si
                 n = carom_vec(c.x.high, c.y.high, c.z.high);
             }
             double most = carom_polytope_extent(n);
-            if (!(most > 0x1p-900)) { /* the points are in line: one of them is of no use */
+            if (!(most >
+                  CAROM_EPA_LEAST_NORMAL)) { /* the points are in line: one of them is of no use */
                 carom_vec3 w = carom_vec_sub(p[count - 1].w, p[0].w);
                 if (count > 2 && carom_vec_dot(w, w) > carom_vec_dot(u, u)) p[1] = p[2];
                 --count;

@@ -19,7 +19,19 @@
 
 #define CONVEX_HULL_NO_FACE CAROM_POLYTOPE_NONE
 /* Coordinates must not exceed this, so that sizes of pairs can be added up. */
-#define MOST_COORDINATE 1e300
+#define MOST_COORDINATE      1e300
+#define HULL_FIRST_FACES     1024  /* space at first; it is doubled */
+#define HULL_POINTS_PER_LOOK 65536 /* between looks at the clock */
+
+/* Of the products of a face's sides: the normal and its product with a height are off by some tens
+ * of roundings of 2^-53; hulls are about 1 in size. */
+#define HULL_HEIGHT_ERROR 0x1p-44
+/* The outer radius is raised, the inner one lowered: by far more than the roundings of a centre and
+ * of distances from it, and by too little to matter for what the radii are used for, quick bounds.
+ */
+#define HULL_OUTER_UP    (1.0 + 0x1p-40)
+#define HULL_INNER_DOWN  (1.0 - 0x1p-20)
+#define HULL_INNER_ERROR 0x1p-30
 
 /* What building needs; all from one arena but the faces, which grow. */
 typedef struct convex_hull_builder {
@@ -47,7 +59,7 @@ static void *larger(convex_hull_builder *b, const void *old, uint64_t count, uin
  * again. */
 static bool convex_hull_grow(convex_hull_builder *b) {
     carom_polytope *p = &b->polytope;
-    uint64_t old = p->face_capacity, capacity = old == 0 ? 1024 : 2 * old;
+    uint64_t old = p->face_capacity, capacity = old == 0 ? HULL_FIRST_FACES : 2 * old;
     void *faces = larger(b, p->faces, old, capacity, sizeof(*p->faces));
     uint32_t *border = CAROM_ARENA_TAKE(b->arena, uint32_t, 3 * capacity);
     uint32_t *made = larger(b, p->made, old, capacity, sizeof(*p->made));
@@ -184,7 +196,8 @@ static carom_status build_solid(convex_hull_builder *b) {
     for (uint32_t i = 0; i < 4; ++i) b->heads[i] = CONVEX_HULL_NO_FACE;
     for (uint32_t i = b->count; i-- > 4;) {
         list_at_face(b, i);
-        if (i % 65536 == 0 && carom_progress_stop(b->context, 0)) return CAROM_CANCELLED;
+        if (i % HULL_POINTS_PER_LOOK == 0 && carom_progress_stop(b->context, 0))
+            return CAROM_CANCELLED;
     }
     return convex_hull_expand(b);
 }
@@ -456,12 +469,13 @@ static void find_balls(carom_hull *h) {
         }
         double length = carom_vec_length(n);
         double height = carom_vec_dot(n, carom_vec_sub(o, view->centre));
-        height = length > 0.0 ? (height - 0x1p-44 * terms) / length : 0.0;
+        height = length > 0.0 ? (height - HULL_HEIGHT_ERROR * terms) / length : 0.0;
         inner = CAROM_MIN(inner, height);
     }
     /* Rounded to the safe side. */
-    view->outer = sqrt(square) * (1.0 + 0x1p-40);
-    view->inner = h->info.dimension == 3 ? CAROM_MAX(inner * (1.0 - 0x1p-20) - 0x1p-30, 0.0) : 0.0;
+    view->outer = sqrt(square) * HULL_OUTER_UP;
+    view->inner =
+        h->info.dimension == 3 ? CAROM_MAX(inner * HULL_INNER_DOWN - HULL_INNER_ERROR, 0.0) : 0.0;
     h->info.centre = carom_vec(carom_scale_apply(view->centre.x, view->exponent),
                                carom_scale_apply(view->centre.y, view->exponent),
                                carom_scale_apply(view->centre.z, view->exponent));
@@ -548,7 +562,9 @@ static carom_status read_points(convex_hull_builder *b, const carom_mesh_view *m
             return carom_fail(b->context, CAROM_BAD_INPUT,
                               "vertex %llu is (%g, %g, %g); give finite coordinates up to 1e300",
                               (unsigned long long)i, p.x, p.y, p.z);
-        if (i % 65536 == 65535 && carom_progress_stop(b->context, 0)) return CAROM_CANCELLED;
+        if (i % HULL_POINTS_PER_LOOK == HULL_POINTS_PER_LOOK - 1 &&
+            carom_progress_stop(b->context, 0))
+            return CAROM_CANCELLED;
     }
     *exponent = most > 0.0 ? carom_scale_range_add(carom_scale_range_empty(), most).high : 0;
     for (uint32_t i = 0; i < b->count; ++i) /* adding 0 makes every zero positive */

@@ -28,6 +28,12 @@
 /* A direction in a cache that is shorter has none: those that are stored are longer than 2^-101,
  * the least between centres. */
 #define CAROM_CACHE_SHORTEST 0x1p-110
+/* A quaternion whose largest component is above this, or below its inverse, is scaled: squares of
+ * the others, and their inverses, are in range. */
+#define CAROM_CONVEX_QUAT_MOST 0x1p100
+/* A square of lengths, which are about 1: centres that are nearer to each other, by 2^-100, give no
+ * direction to start with, and any will do. */
+#define CAROM_CONVEX_LEAST_TOWARDS 0x1p-200
 
 /* Hulls with at most this many vertices are searched all through: measured, climbing starts to win
  * at 96 (AVX2, AVX-512). */
@@ -173,7 +179,7 @@ CAROM_ITEM carom_quat carom_convex_quat(const carom_pose *pose) {
                             CAROM_MAX(fabs(pose->q.y), fabs(pose->q.z)));
     if (!(most > 0.0)) return q;
     q = pose->q;
-    if (most > 0x1p-100 && most < 0x1p100) return q;
+    if (most > 1.0 / CAROM_CONVEX_QUAT_MOST && most < CAROM_CONVEX_QUAT_MOST) return q;
     int k = -carom_scale_range_add(carom_scale_range_empty(), most).high;
     q.w = carom_scale_apply(q.w, k);
     q.x = carom_scale_apply(q.x, k);
@@ -197,12 +203,18 @@ CAROM_ITEM void carom_convex_matrix(carom_quat q, double *r) {
     r[8] = 1.0 - (x * q.x + y * q.y);
 }
 
-/* The power of two that brings a sum of sizes to [1/2, 1); within 2^-1000 and 2^1000. */
+/* As exponents of two, of units: they and their inverses are normal numbers. */
+#define CAROM_CONVEX_UNIT_LEAST (-1000)
+#define CAROM_CONVEX_UNIT_MOST  1020
+
+/* The power of two that brings a sum of sizes to [1/2, 1), within these. */
 CAROM_ITEM double carom_convex_unit(double sum) {
     uint64_t bits;
     memcpy(&bits, &sum, sizeof(bits));
     int exponent = (int)(bits >> 52) - 1022;
-    exponent = exponent < -1000 ? -1000 : exponent > 1020 ? 1020 : exponent;
+    exponent = exponent < CAROM_CONVEX_UNIT_LEAST  ? CAROM_CONVEX_UNIT_LEAST
+               : exponent > CAROM_CONVEX_UNIT_MOST ? CAROM_CONVEX_UNIT_MOST
+                                                   : exponent;
     return sum > 0.0 ? carom_power_of_two(-exponent) : 1.0;
 }
 
@@ -313,7 +325,7 @@ CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_conv
 CAROM_ITEM carom_vec3 carom_convex_towards(const carom_convex_posed_pair *p) {
     carom_vec3 b = carom_vec_add(carom_convex_turn(p->r, p->b.centre), p->t);
     carom_vec3 v = carom_vec_sub(p->a.centre, b);
-    return carom_vec_dot(v, v) > 0x1p-200 ? v : carom_vec(1.0, 0.0, 0.0);
+    return carom_vec_dot(v, v) > CAROM_CONVEX_LEAST_TOWARDS ? v : carom_vec(1.0, 0.0, 0.0);
 }
 
 CAROM_ITEM void carom_convex_begin(carom_convex_posed_pair *p, carom_convex_start start,

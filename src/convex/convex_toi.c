@@ -20,6 +20,8 @@
 #define POSE_ROUNDING             0x1p-47
 #define CONVEX_TOI_STEPS_PER_LOOK 64u /* between checks of the clock: some 50 us */
 #define REACH_ROUNDING            (1.0 + 0x1p-48)
+/* A factor that lowers a step: its quotient, product and sum are rounded by 2^-53 each. */
+#define CONVEX_TOI_STEP_DOWN (1.0 - 0x1p-50)
 
 typedef struct body {
     const carom_convex *shape;
@@ -139,7 +141,7 @@ static carom_status convex_toi_advance(carom_context *context, uint32_t worker,
             result->time = 1.0;
             return CAROM_OK;
         }
-        t += free / closing * (1.0 - 0x1p-50);
+        t += free / closing * CONVEX_TOI_STEP_DOWN;
         if (result->steps % CONVEX_TOI_STEPS_PER_LOOK == 0 && carom_progress_stop(context, worker))
             return CAROM_CANCELLED;
     }

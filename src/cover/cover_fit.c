@@ -582,6 +582,8 @@ static double worst_of(const carom_cover_fitting *f) {
     return worst;
 }
 
+#define FIT_POINTS_PER_RANGE 512 /* each is compared with all balls */
+
 static carom_status assign(carom_cover_fitting *f) {
     CAROM_TRY(carom_parallel_for(f->context, f->count, 4, allow_balls, f));
     for (uint32_t k = 0; k < f->count; ++k) {
@@ -590,7 +592,8 @@ static carom_status assign(carom_cover_fitting *f) {
         f->deep.z[k] = (float)f->centres[k].z;
         f->deep.radius[k] = (float)f->allowed[k];
     }
-    CAROM_TRY(carom_parallel_for(f->context, f->points.count, 512, assign_points, f));
+    CAROM_TRY(
+        carom_parallel_for(f->context, f->points.count, FIT_POINTS_PER_RANGE, assign_points, f));
     cover_fit_list_points(f);
     return CAROM_OK;
 }

@@ -197,7 +197,7 @@ static void measure_check_arcs(const cover_measure_worker *w) {
         CAROM_ASSERT(a->from >= 0.0 && a->from <= a->to && a->to <= 2.0 * CAROM_PI);
         sum += a->to - a->from;
     }
-    CAROM_ASSERT(sum <= 2.0 * CAROM_PI * (1.0 + 0x1p-40));
+    CAROM_ASSERT(sum <= 2.0 * CAROM_PI * MEASURE_OUTWARDS);
 }
 
 /* The arcs of the circle of ball i at height z that no other ball contains. */

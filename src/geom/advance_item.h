@@ -26,6 +26,12 @@
 /* Of the extent. Positions, distances, gaps along n and speeds are each off by less than 2^-49. */
 #define CAROM_ADVANCE_ROUNDING 0x1p-46
 #define CAROM_ADVANCE_EXTENT   0x1p100 /* extents beyond this, or below its inverse, are scaled */
+/* A factor that raises the largest speed: a length is rounded by less than 2^-51 of itself, the
+ * rest is reserve, at the cost of steps that are shorter by 2^-40. */
+#define CAROM_ADVANCE_SPEED_UP (1.0 + 0x1p-40)
+/* A factor that lowers a step: the quotient that it is, its product and the sum with the time,
+ * which is at most 1, are rounded by 2^-53 each. */
+#define CAROM_ADVANCE_STEP_DOWN (1.0 - 0x1p-50)
 
 typedef struct carom_advance_pair {
     carom_vec3 at[4], by[4]; /* at time 0, and the movement until time 1 */
@@ -64,7 +70,7 @@ CAROM_ITEM void carom_advance_load(const carom_vec3 *start, const carom_vec3 *en
             most = CAROM_MAX(speed, most);
         }
     pair->extent = extent;
-    pair->closing = most * (1.0 + 0x1p-40) + CAROM_ADVANCE_ROUNDING * extent;
+    pair->closing = most * CAROM_ADVANCE_SPEED_UP + CAROM_ADVANCE_ROUNDING * extent;
 }
 
 /* The time that passes before the shapes at p, whose nearest points are given, can come as near as
@@ -119,7 +125,7 @@ CAROM_ITEM void carom_advance_run(const carom_advance_pair *pair, double reach, 
             result->time = 1.0;
             return;
         }
-        t += time * (1.0 - 0x1p-50);
+        t += time * CAROM_ADVANCE_STEP_DOWN;
     }
 }
 

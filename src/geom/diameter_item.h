@@ -11,15 +11,29 @@
 /* The formula below has an error of less than 40 roundings; a ball around differences has less. */
 #define CAROM_DIAMETER_UP (1.0 + 0x1p-46)
 
+/* Products with powers of two are exact, except below 2^-1022, where results are multiples of
+ * 2^-1074 and off by up to half of that. So a step is added to lengths below these limits, which
+ * are far above 2^-1022: two multiples to a diameter, one to a quarter of it. */
+#define CAROM_DIAMETER_COARSE         0x1p-900
+#define CAROM_DIAMETER_STEP           0x1p-1073
+#define CAROM_DIAMETER_QUARTER_COARSE 0x1p-1000
+#define CAROM_DIAMETER_QUARTER_STEP   0x1p-1074
+/* Lengths above which, or below whose inverse, differences are scaled to about 1: products of six
+ * of those between are within 2^-600 and 2^600. */
+#define CAROM_DIAMETER_UNSCALED 0x1p100
+
 /* Scales a diameter computed at scale 2^-e back, rounded upwards. */
 CAROM_ITEM double carom_diameter_finish(double diameter, double up) {
     diameter = diameter * CAROM_DIAMETER_UP * up;
-    return diameter > 0.0 && diameter < 0x1p-900 ? diameter + 0x1p-1073 : diameter;
+    return diameter > 0.0 && diameter < CAROM_DIAMETER_COARSE ? diameter + CAROM_DIAMETER_STEP
+                                                              : diameter;
 }
 
 /* The power of two to divide differences by, so that products of six stay in range. */
 CAROM_ITEM int carom_diameter_exponent(double size) {
-    return size > 0x1p100 || (size < 0x1p-100 && size > 0.0) ? carom_exponent(size) : 0;
+    bool scaled =
+        size > CAROM_DIAMETER_UNSCALED || (size < 1.0 / CAROM_DIAMETER_UNSCALED && size > 0.0);
+    return scaled ? carom_exponent(size) : 0;
 }
 
 /* The diameter of the smallest ball around three points. It is the longest edge, or, if the angle
@@ -60,7 +74,9 @@ CAROM_ITEM double carom_triangle_diameter(const carom_vec3 *v) {
 /* A quarter of the diameter, rounded upwards. */
 CAROM_ITEM double carom_diameter_reach(double diameter) {
     double reach = 0.25 * diameter;
-    return diameter > 0.0 && reach < 0x1p-1000 ? reach + 0x1p-1074 : reach;
+    return diameter > 0.0 && reach < CAROM_DIAMETER_QUARTER_COARSE
+               ? reach + CAROM_DIAMETER_QUARTER_STEP
+               : reach;
 }
 
 #endif

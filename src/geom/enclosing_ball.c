@@ -16,8 +16,17 @@
 #include "geom/enclosing_ball.h"
 
 #define MOST_SUPPORT 4
-#define ENCLOSING_BALL_MOST_ROUNDS                                                                 \
-    1000 /* for the proof of termination; five are usual, 18 the most seen */
+/* For the proof of termination: five rounds are usual, 18 the most seen. */
+#define ENCLOSING_BALL_MOST_ROUNDS 1000
+/* Of the longest of the vectors: a remainder below it, 8 unit roundoffs, is what rounding left of a
+ * dependent vector. One that is a little longer may be rounding, too: it gives a bad centre, which
+ * loses against that of a smaller subset. */
+#define DEPENDENT_REMAINDER 0x1p-50
+/* In local lengths, in which the inputs are about 1 in size: a ball larger than this is of a subset
+ * that is dependent but for rounding, and its centre would overflow when squared twice. */
+#define TANGENT_MOST_RADIUS 0x1p100
+/* Relative: the lower bound is reached. The distances of both are rounded by 4.5 unit roundoffs. */
+#define BOUNDS_AGREE (1.0 + 0x1p-50)
 
 /* Inputs as they were given: points when `balls` is NULL. */
 typedef struct inputs {
@@ -71,7 +80,7 @@ static bool enclosing_ball_frame_of(const carom_vec3 *q, int count, enclosing_ba
         }
         double length = sqrt(most);
         if (k == 0) largest = length;
-        if (!(length > largest * 0x1p-50)) return false;
+        if (!(length > largest * DEPENDENT_REMAINDER)) return false;
         used[next] = true;
         f->order[k] = next;
         CAROM_ASSERT(next >= 0 && next < count);
@@ -127,7 +136,7 @@ static int tangent_centres(const support *set, unsigned mask, carom_vec3 centres
     if (lead >= 0.0) g[1] = (root - ab) / lead;
     int found = 0;
     for (int i = 0; i < 2; ++i)
-        if (g[i] >= 0.0 && g[i] < 0x1p100)
+        if (g[i] >= 0.0 && g[i] < TANGENT_MOST_RADIUS)
             centres[found++] =
                 carom_vec_add(set->ball[0].centre, carom_vec_add(a, carom_vec_scale(b, g[i])));
     if (found == 0 && aa == 0.0) centres[found++] = set->ball[0].centre; /* 0/0 for equal centres */
@@ -211,7 +220,7 @@ static carom_vec3 find_centre(const inputs *in) {
             upper = reach;
             best = centre;
         }
-        if (reach <= lower * (1.0 + 0x1p-50) || enclosing_ball_contains(&set, index)) break;
+        if (reach <= lower * BOUNDS_AGREE || enclosing_ball_contains(&set, index)) break;
         insert_first(in, &set, index);
         carom_ball small = solve_small(&set);
         centre = carom_vec_add(in->origin, carom_vec_scale(small.centre, in->up));

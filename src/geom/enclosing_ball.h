@@ -9,18 +9,31 @@
 
 #include "geom/length.h"
 
-/* At least |p - c|, and at most 2^-49 of it more. With u = 2^-53: the difference, the squares, the
- * sums, the root and the last product lose at most 4.5 u together; 8 u are given. */
+/* Factors that round a reach upwards, with the unit roundoff u = 2^-53. Of a distance: the
+ * difference, the squares, the sums, the root and the last product lose at most 4.5 u together; 8 u
+ * are given. Of its sum with a radius: the sum and the product lose 2 u; 4 u are given. */
+#define CAROM_REACH_UP     (1.0 + 0x1p-50)
+#define CAROM_REACH_SUM_UP (1.0 + 0x1p-51)
+/* Below 2^-1022 results are multiples of 2^-1074, and the length and its product with the factor
+ * are each off by up to half of that. Two multiples are added below this limit, which is far above.
+ */
+#define CAROM_REACH_COARSE 0x1p-1000
+#define CAROM_REACH_STEP   0x1p-1073
+/* Edges, in lengths, that are scaled: those above the most, or below its inverse. Products of four
+ * are compared and divided, and 2^800 is far from overflow. */
+#define CAROM_BALL_EDGE_MOST 0x1p200
+
+/* At least |p - c|, and at most 2^-49 of it more. */
 CAROM_ITEM double carom_reach(carom_vec3 c, carom_vec3 p) {
     double length = carom_length(carom_vec_sub(p, c));
-    double reach = length * (1.0 + 0x1p-50);
-    return reach < 0x1p-1000 && length > 0.0 ? reach + 0x1p-1073 : reach; /* subnormal: coarse */
+    double reach = length * CAROM_REACH_UP;
+    return reach < CAROM_REACH_COARSE && length > 0.0 ? reach + CAROM_REACH_STEP : reach;
 }
 
 /* At least |ball's centre - c| + its radius. Exactly the radius when the centres agree. */
 CAROM_ITEM double carom_reach_ball(carom_vec3 c, const carom_ball *ball) {
     double reach = carom_reach(c, ball->centre);
-    return reach == 0.0 ? ball->radius : (reach + ball->radius) * (1.0 + 0x1p-51);
+    return reach == 0.0 ? ball->radius : (reach + ball->radius) * CAROM_REACH_SUM_UP;
 }
 
 /* The smallest ball around a triangle. Let pq be the longest edge, m its middle and t the apex.
@@ -37,7 +50,8 @@ CAROM_ITEM void carom_ball_around_triangle(const carom_vec3 *v, carom_ball *ball
         size = CAROM_MAX(largest, size);
     }
     double up = 1.0;
-    if ((size > 0x1p200 && size <= DBL_MAX) || (size < 0x1p-200 && size > 0.0)) {
+    if ((size > CAROM_BALL_EDGE_MOST && size <= DBL_MAX) ||
+        (size < 1.0 / CAROM_BALL_EDGE_MOST && size > 0.0)) {
         int e = carom_exponent(size);
         up = carom_power_of_two(e);
         for (int i = 0; i < 3; ++i) d[i] = carom_vec_scale(d[i], carom_power_of_two(-e));

@@ -27,6 +27,10 @@ CAROM_ITEM int carom_face_degenerate(const carom_triangle *t) {
     return carom_orient_axis(t->corner[0], t->corner[1], t->corner[2]) < 0;
 }
 
+/* Of two products: their differences are rounded by 2^-53 each, and so are the products, three
+ * roundings in all; 8 are given. */
+#define CAROM_FACE_AREA_ERROR 0x1p-50
+
 /* Whether a component of the normal shows that the area is certainly positive. It takes half a
  * nanosecond and avoids the exact test for nearly all triangles. */
 CAROM_ITEM int carom_face_has_area(const carom_triangle *t) {
@@ -34,7 +38,7 @@ CAROM_ITEM int carom_face_has_area(const carom_triangle *t) {
     carom_vec3 v = carom_vec_sub(t->corner[2], t->corner[0]);
     double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x, xz = u.x * v.z, xy = u.x * v.y,
            yx = u.y * v.x;
-    double e = 0x1p-50;
+    double e = CAROM_FACE_AREA_ERROR;
     return fabs(yz - zy) > e * (fabs(yz) + fabs(zy)) + CAROM_ORIENT_UNDERFLOW ||
            fabs(zx - xz) > e * (fabs(zx) + fabs(xz)) + CAROM_ORIENT_UNDERFLOW ||
            fabs(xy - yx) > e * (fabs(xy) + fabs(yx)) + CAROM_ORIENT_UNDERFLOW;

@@ -14,6 +14,15 @@
 /* The public functions take coordinates up to this size, so that differences stay finite. */
 #define CAROM_LARGEST_COORDINATE 0x1p1020
 
+/* Squared lengths that carom_length takes the root of as they are. A square that underflows loses
+ * at most 2^-1074, which is less than 2^-174 of a sum above the least; a sum below the most is
+ * three squares that are far from overflow. */
+#define CAROM_LENGTH_SQUARE_LEAST 0x1p-900
+#define CAROM_LENGTH_SQUARE_MOST  0x1p1000
+
+/* The exponents of normal numbers: 2^e and 2^-e are both normal for |e| up to this. */
+#define CAROM_EXPONENT_MOST 1022
+
 CAROM_ITEM double carom_vec_largest(carom_vec3 v) {
     double x = fabs(v.x), y = fabs(v.y), z = fabs(v.z);
     double xy = CAROM_MAX(x, y);
@@ -24,20 +33,22 @@ CAROM_ITEM bool carom_vec_finite(carom_vec3 v) {
     return fabs(v.x) <= DBL_MAX && fabs(v.y) <= DBL_MAX && fabs(v.z) <= DBL_MAX;
 }
 
-/* e with 2^e <= size < 2^(e+1) for normal numbers, clamped to -1022 .. 1022 so that both 2^e and
- * 2^-e are normal. */
+/* e with 2^e <= size < 2^(e+1) for normal numbers, at most CAROM_EXPONENT_MOST either way, so that
+ * both 2^e and 2^-e are normal. */
 CAROM_ITEM int carom_exponent(double size) {
     int exponent;
     (void)carom_double_mantissa(size, &exponent);
-    exponent += 52;
-    return exponent > 1022 ? 1022 : exponent; /* at least -1022, that of subnormals */
+    exponent += DBL_MANT_DIG - 1; /* the mantissa is an integer of so many bits after its first */
+    /* at least -CAROM_EXPONENT_MOST, that of subnormals */
+    return exponent > CAROM_EXPONENT_MOST ? CAROM_EXPONENT_MOST : exponent;
 }
 
 /* |v| with relative error below 2^-51, also where v.v is out of range. NaN or infinite components
  * give NaN or infinity. */
 CAROM_ITEM double carom_length(carom_vec3 v) {
     double squared = carom_vec_dot(v, v);
-    if (squared > 0x1p-900 && squared < 0x1p1000) return sqrt(squared);
+    if (squared > CAROM_LENGTH_SQUARE_LEAST && squared < CAROM_LENGTH_SQUARE_MOST)
+        return sqrt(squared);
     double largest = carom_vec_largest(v);
     if (!(largest > 0.0 && largest <= DBL_MAX)) return v.x * 0.0 + v.y * 0.0 + largest;
     int e = carom_exponent(largest);

@@ -57,7 +57,8 @@ CAROM_ITEM carom_lens_shape carom_lens_at(double r, double s, double d) {
     lens.volume = volume < whole ? volume : whole;
     lens.area = CAROM_PI * squared;
     lens.radius = sqrt(squared);
-    if (!(squared > 0x1p-900 && squared < 0x1p1000)) /* out of range, but its square root is not */
+    /* out of range, but its square root is not */
+    if (!(squared > CAROM_LENGTH_SQUARE_LEAST && squared < CAROM_LENGTH_SQUARE_MOST))
         lens.radius = sqrt(depth) * sqrt(sum) * sqrt(share_r * share_s);
     lens.along_r = r - cap_r;
     lens.along_s = s - cap_s;

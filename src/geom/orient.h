@@ -55,6 +55,9 @@ CAROM_ITEM int carom_orient_in_range(const double *x, int count) {
 
 #define CAROM_ORIENT_UNIT_BITS 41 /* of a difference at most: see above */
 #define CAROM_ORIENT_UNIT_MOST 9  /* differences: of three points in space from a fourth */
+/* Differences above the size, or below its inverse, are left to other stages: the unit of the
+ * others and its inverse are normal numbers. */
+#define CAROM_ORIENT_UNIT_SIZE 0x1p900
 
 /* Whether all have at most the 24 bits of a float32. That others have room is rare: they are not
  * worth the attempt. */
@@ -77,7 +80,7 @@ CAROM_ITEM int carom_orient_units(const double *from, const double *to, int coun
         if (tail != 0.0) return 0; /* or NaN, where the difference is infinite */
         most = CAROM_MAX(fabs(differences[i]), most);
     }
-    if (!(most >= 0x1p-900 && most <= 0x1p900)) return 0; /* the unit would be out of range */
+    if (!(most >= 1.0 / CAROM_ORIENT_UNIT_SIZE && most <= CAROM_ORIENT_UNIT_SIZE)) return 0;
     uint64_t bits;
     memcpy(&bits, &most, sizeof(bits));
     double per_unit = carom_power_of_two(CAROM_ORIENT_UNIT_BITS - 1 - ((int)(bits >> 52) - 1023));

@@ -489,7 +489,10 @@ CAROM_ITEM carom_dd carom_ray_cross_part(const carom_dd *u, const carom_dd *v, i
 /* Errors in a divisor at least: then it is the exact one to 2^-20 of itself, and a hundredth more
  * covers that and the roundings of the bounds. */
 #define CAROM_RAY_DIVISOR_ERRORS 0x1p20
-#define CAROM_RAY_BOUND_SLACK    1.01
+/* As an exponent of two, of times that doubles may hold: a scaled time is a normal number, so that
+ * scaling it is exact. */
+#define CAROM_RAY_TIME_EXPONENT 1000.0
+#define CAROM_RAY_BOUND_SLACK   1.01
 
 /* t and the point in twice the precision; false where that does not decide every rounding. */
 CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray_hit *hit,
@@ -567,8 +570,8 @@ CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray
     }
     /* t = ratio 2^-e / scale: e is at most 1022 in size, and so is the scale's exponent. */
     int power = -e - carom_exponent(scale);
-    double size = carom_exponent(*t) + (double)power;
-    if (!(size > -1000.0 && size < 1000.0 && power >= -1022 && power <= 1022)) return false;
+    if (!(fabs(carom_exponent(*t) + (double)power) < CAROM_RAY_TIME_EXPONENT)) return false;
+    if (power < -CAROM_EXPONENT_MOST || power > CAROM_EXPONENT_MOST) return false;
     *t *= carom_power_of_two(power);
     *point = carom_vec(result[0], result[1], result[2]);
     return true;

@@ -30,6 +30,16 @@ __extension__ typedef unsigned __int128 real_wide;
 #define REAL_NEGLIGIBLE_BITS 60
 #define REAL_NEGLIGIBLE      0x1p-59
 
+/* As exponents of two, of bounds as doubles: larger ones are infinite, smaller ones, whose last
+ * bits a subnormal would lose, are the least bound. */
+#define REAL_BOUND_EXPONENT_MOST  1023
+#define REAL_BOUND_EXPONENT_LEAST (-1072)
+#define REAL_BOUND_LEAST          0x1p-1072
+/* Bounds below the first may have been rounded down by half of 2^-1074, which they are multiples
+ * of, where they are subnormal; the second is added. */
+#define REAL_BOUND_COARSE 0x1p-1000
+#define REAL_BOUND_STEP   0x1p-1073
+
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 static const carom_bound unbounded = {HUGE_VAL, 0};
@@ -383,7 +393,10 @@ double carom_real_round(const carom_real *a, int power, int n, double *error) {
     carom_real_sub(&off, a, &rounded, n);
     carom_bound most = carom_real_upper(&off, n);
     int e = most.e + power;
-    *error = most.m == 0.0 ? 0.0 : e > 1023 ? HUGE_VAL : e < -1072 ? 0x1p-1072 : ldexp(most.m, e);
-    if (*error > 0.0 && *error < 0x1p-1000) *error += 0x1p-1073; /* ldexp may have rounded down */
+    *error = most.m == 0.0                   ? 0.0
+             : e > REAL_BOUND_EXPONENT_MOST  ? HUGE_VAL
+             : e < REAL_BOUND_EXPONENT_LEAST ? REAL_BOUND_LEAST
+                                             : ldexp(most.m, e);
+    if (*error > 0.0 && *error < REAL_BOUND_COARSE) *error += REAL_BOUND_STEP;
     return value;
 }

@@ -14,9 +14,13 @@
 #include "base/power.h"
 #include "geom/big_integer.h"
 
-/* Sets whose largest magnitude is in [2^CAROM_SCALE_LOW, 2^CAROM_SCALE_HIGH) are not scaled. */
-#define CAROM_SCALE_LOW  (-40)
-#define CAROM_SCALE_HIGH 100
+/* Sets whose largest magnitude is in [2^CAROM_SCALE_LOW, 2^CAROM_SCALE_HIGH) are not scaled:
+ * float32, whose normal numbers are 2^-126 to 2^128, holds them and their parts. Both again as
+ * lengths. */
+#define CAROM_SCALE_LOW   (-40)
+#define CAROM_SCALE_HIGH  100
+#define CAROM_SCALE_LEAST 0x1p-40
+#define CAROM_SCALE_LIMIT 0x1p100
 
 /* Range of a set of coordinates. Start with carom_scale_range_empty. */
 typedef struct carom_scale_range {

@@ -43,25 +43,9 @@ CAROM_SIMD double greatest_of(const double *b, int count) {
 CAROM_SIMD void toi_cpu_split(toi_cpu_part *part, toi_cpu_part *right) {
     double r = part->depth == 0 ? CAROM_TOI_FIRST_SPLIT : 0.5, l = 1.0 - r;
     double middle = part->depth == 0 ? CAROM_TOI_FIRST_SPLIT : (part->low + part->high) * 0.5;
-    double *f = part->f, *n = part->n;
-    double a = l * f[0] + r * f[1], b = l * f[1] + r * f[2], c = l * f[2] + r * f[3];
-    double ab = l * a + r * b, bc = l * b + r * c;
-    right->f[3] = f[3];
-    right->f[2] = c;
-    right->f[1] = bc;
-    f[1] = a;
-    f[2] = ab;
-    f[3] = right->f[0] = l * ab + r * bc;
-    double d = l * n[0] + r * n[1], e = l * n[1] + r * n[2];
-    right->n[2] = n[2];
-    right->n[1] = e;
-    n[1] = d;
-    n[2] = right->n[0] = l * d + r * e;
-    carom_f64x4 *q = part->q, first = l * q[0] + r * q[1], last = l * q[1] + r * q[2];
-    right->q[2] = q[2];
-    right->q[1] = last;
-    q[1] = first;
-    q[2] = right->q[0] = l * first + r * last;
+    CAROM_TOI_SPLIT_CUBIC(double, part->f, right->f, l, r);
+    CAROM_TOI_SPLIT_QUADRATIC(double, part->n, right->n, l, r);
+    CAROM_TOI_SPLIT_QUADRATIC(carom_f64x4, part->q, right->q, l, r);
     right->low = middle;
     right->high = part->high;
     part->high = middle;

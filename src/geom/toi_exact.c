@@ -34,14 +34,36 @@
 
 __extension__ typedef unsigned __int128 toi_exact_wide;
 
-#define KEEP_LIMBS                5120 /* 40 KiB: polynomials */
-#define SCRATCH_LIMBS             2048 /* 16 KiB, twice: polynomials on part of the interval */
-#define MOST_DEPTH                2048 /* halvings of an interval */
-#define TIME_DEPTH                50   /* times are enclosed by multiples of 2^-50 */
-#define NARROW_BITS               40   /* by which a bracket is narrowed at a time */
-#define TOI_EXACT_NARROWING_STEPS 64   /* times, then halving continues */
-/* Of these, from a root found in doubles: an interval of 2^-37. */
-#define TIGHT_REACH 4096
+/* Memory, in words of 64 bits, that suffices for coordinates of 220 bits (see "Sizes" above). */
+#define LIMB_BITS     64
+#define KEEP_LIMBS    5120 /* 40 KiB: polynomials */
+#define SCRATCH_LIMBS 2048 /* 16 KiB, twice: polynomials on part of the interval */
+/* Halvings of an interval, 12 b: enough for coordinates of 170 bits. */
+#define MOST_DEPTH 2048
+
+/* Times are enclosed by multiples of 2^-TIME_DEPTH, which is TIME_UNIT: those below 1 are doubles,
+ * with three bits left for the roundings of a bisection. */
+#define TIME_DEPTH 50
+#define TIME_UNIT  0x1p-50
+/* Of these, from a root found in doubles: an interval of 2^-37. Three reaches are tried, each
+ * larger by the ratio than the one before. */
+#define TIGHT_REACH       4096
+#define TIGHT_REACH_LEAST 1
+#define TIGHT_REACH_RATIO 64
+
+/* Bits by which a bracket is narrowed at a time: with the 13 of a span of 2 TIGHT_REACH they fit a
+ * double, whose 53 bits give the place in it. NARROW_UNITS is 2^NARROW_BITS. */
+#define NARROW_BITS  40
+#define NARROW_UNITS 0x1p40
+/* In units of the narrowed bracket, around the secant's root: three reaches are tried, up to
+ * TIGHT_REACH. */
+#define NARROW_REACH_LEAST 16
+#define NARROW_REACH_RATIO 16
+/* Times that a bracket is narrowed, by more bits in all than MOST_DEPTH; then halving continues. */
+#define TOI_EXACT_NARROWING_STEPS 64
+
+/* Above the exponents of the mantissas of all doubles, which are at most 971. */
+#define BASE_OF_NONE 1024
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
@@ -118,7 +140,7 @@ static integer toi_exact_add(toi_exact_pool *p, integer a, integer b) {
         uint64_t other = i < b.count ? b.limb[i] : 0;
         toi_exact_wide sum = (toi_exact_wide)a.limb[i] + (subtract ? ~other : other) + carry;
         limb[i] = (uint64_t)sum;
-        carry = (uint64_t)(sum >> 64);
+        carry = (uint64_t)(sum >> LIMB_BITS);
     }
     limb[a.count] = subtract ? 0 : carry;
     return toi_exact_normalize(p, limb, a.count + 1, a.sign);
@@ -138,7 +160,7 @@ static integer toi_exact_multiply(toi_exact_pool *p, integer a, integer b) {
         for (int j = 0; j < b.count; ++j) {
             toi_exact_wide sum = (toi_exact_wide)a.limb[i] * b.limb[j] + limb[i + j] + carry;
             limb[i + j] = (uint64_t)sum;
-            carry = (uint64_t)(sum >> 64);
+            carry = (uint64_t)(sum >> LIMB_BITS);
         }
         limb[i + b.count] = carry;
     }
@@ -147,7 +169,7 @@ static integer toi_exact_multiply(toi_exact_pool *p, integer a, integer b) {
 
 static integer toi_exact_shift(toi_exact_pool *p, integer a, int bits) {
     if (a.sign == 0 || bits == 0) return a;
-    int limbs = bits / 64, low = bits % 64;
+    int limbs = bits / LIMB_BITS, low = bits % LIMB_BITS;
     uint64_t *limb = toi_exact_take(p, a.count + limbs + 1);
     if (limb == NULL) return zero;
     memset(limb, 0, (size_t)(limbs + 1) * sizeof(*limb));
@@ -157,7 +179,7 @@ static integer toi_exact_shift(toi_exact_pool *p, integer a, int bits) {
             limb[i + limbs] = a.limb[i];
         } else {
             limb[i + limbs] |= a.limb[i] << low;
-            limb[i + limbs + 1] = a.limb[i] >> (64 - low);
+            limb[i + limbs + 1] = a.limb[i] >> (LIMB_BITS - low);
         }
     }
     return toi_exact_normalize(p, limb, a.count + limbs + 1, a.sign);
@@ -456,7 +478,7 @@ static int sign_between(solver *s, const poly *a, const bracket *b) {
 static double to_double(integer a, int limbs) {
     double value = 0.0;
     for (int k = a.count; k > 0 && k > limbs - 3; --k)
-        value += ldexp((double)a.limb[k - 1], 64 * (k - limbs - 1));
+        value += ldexp((double)a.limb[k - 1], LIMB_BITS * (k - limbs - 1));
     return value;
 }
 
@@ -471,11 +493,11 @@ static int toi_exact_narrow(solver *s, const poly *f, bracket *b, integer *x, in
         return 0;
     int first = at_low.sign;
     double share = to_double(at_low, sum.count) / to_double(sum, sum.count);
-    double most = (double)span.limb[0] * 0x1p40;
+    double most = (double)span.limb[0] * NARROW_UNITS;
     uint64_t end = span.limb[0] << NARROW_BITS, at = (uint64_t)CAROM_MIN(share * most, most);
     integer base = toi_exact_copy(&s->keep, toi_exact_shift(p, b->low, NARROW_BITS));
     int depth = b->depth + NARROW_BITS;
-    for (uint64_t reach = 16; reach <= TIGHT_REACH; reach *= 16) {
+    for (uint64_t reach = NARROW_REACH_LEAST; reach <= TIGHT_REACH; reach *= NARROW_REACH_RATIO) {
         uint64_t low = at > reach ? at - reach : 0, high = CAROM_MIN(at + reach, end);
         integer to[2] = {toi_exact_add(&s->keep, base, small(&s->keep, low)),
                          toi_exact_add(&s->keep, base, small(&s->keep, high))};
@@ -520,7 +542,7 @@ static void tighten(solver *s, const poly *f, toi_exact_root *r) {
     for (int i = 0; i <= f->degree; ++i) limbs = CAROM_MAX(f->c[i].count, limbs);
     for (int i = 0; i <= f->degree; ++i) c[i] = f->c[i].sign * to_double(f->c[i], limbs);
     double low = from, high = from + width, end = high;
-    for (int i = 0; i < TIME_DEPTH && high - low > 0x1p-50; ++i) {
+    for (int i = 0; i < TIME_DEPTH && high - low > TIME_UNIT; ++i) {
         double t = 0.5 * (low + high), x = 1.0 - t, sum = c[0], power = t;
         for (int k = 1; k <= f->degree; ++k, power *= t) sum = sum * x + c[k] * power;
         if ((sum > 0.0) == (first > 0))
@@ -531,7 +553,7 @@ static void tighten(solver *s, const poly *f, toi_exact_root *r) {
     double unit = ldexp(1.0, TIME_DEPTH);
     uint64_t m = (uint64_t)(low * unit), least = (uint64_t)(from * unit);
     uint64_t most = (uint64_t)(end * unit);
-    for (uint64_t reach = 1; reach <= TIGHT_REACH; reach *= 64) {
+    for (uint64_t reach = TIGHT_REACH_LEAST; reach <= TIGHT_REACH; reach *= TIGHT_REACH_RATIO) {
         uint64_t at[3] = {m - least > reach ? m - reach : least, m, CAROM_MIN(m + reach, most)};
         int signs[3] = {first, 0, -first}; /* at the ends of the part, zeros of f are not meant */
         for (int i = 0; i < 3; ++i) {
@@ -977,7 +999,8 @@ static int find_base(const double *x, int count, int base) {
 
 static poly make_motion(solver *s, const carom_vec3 *start, const carom_vec3 *end, int edges,
                         motion *m) {
-    m->in = (input){start, end, find_base(&end[0].x, 12, find_base(&start[0].x, 12, 1024))};
+    int base = find_base(&start[0].x, 12, BASE_OF_NONE); /* 12: coordinates of four points */
+    m->in = (input){start, end, find_base(&end[0].x, 12, base)};
     int from = edges ? 0 : 1;
     vector u = toi_exact_between(s, &m->in, from, from + 1);
     vector v = toi_exact_between(s, &m->in, edges ? 2 : 1, 3);
@@ -1103,7 +1126,8 @@ void carom_toi_balls(const carom_ball start[2], const carom_ball end[2], carom_t
     const carom_vec3 from[2] = {start[0].centre, start[1].centre};
     const carom_vec3 to[2] = {end[0].centre, end[1].centre};
     const double radii[4] = {start[0].radius, start[1].radius, end[0].radius, end[1].radius};
-    int base = find_base(radii, 4, find_base(&from[0].x, 6, find_base(&to[0].x, 6, 1024)));
+    int base = find_base(&to[0].x, 6, BASE_OF_NONE); /* 6: coordinates of two centres */
+    base = find_base(radii, 4, find_base(&from[0].x, 6, base));
     const input in = {from, to, base};
     vector w = toi_exact_between(&s, &in, 0, 1);
     poly reach = {.degree = 1};

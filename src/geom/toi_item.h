@@ -23,6 +23,7 @@
 #define CAROM_SRC_GEOM_TOI_ITEM_H
 
 #include "geom/toi.h"
+#include "geom/toi_split.h"
 #include "geom/vec.h"
 
 #define CAROM_TOI_MISS      0
@@ -45,6 +46,11 @@
 #define CAROM_TOI_VISITS      160
 #define CAROM_TOI_NEWTON      20      /* steps; most cubics need five */
 #define CAROM_TOI_REACH       0x1p-36 /* to both sides of the root that they find */
+/* Of a part: steps below this are over, because the root is proved in a reach that is larger by 2^9
+ * or more. */
+#define CAROM_TOI_LAST_STEP 0x1p-45
+/* In time: the ends are a product and a sum of times up to 1, each rounded by 2^-53. */
+#define CAROM_TOI_END_ERROR 0x1p-50
 
 /* Part of the time: polynomials in Bernstein form, q[0] is that of n. */
 typedef struct carom_toi_part {
@@ -66,23 +72,9 @@ CAROM_ITEM void carom_toi_cross(double (*x)[3], double (*y)[3], int k, double *b
 CAROM_ITEM void carom_toi_split(carom_toi_part *part, carom_toi_part *right, int quadratics) {
     double r = part->depth == 0 ? CAROM_TOI_FIRST_SPLIT : 0.5, l = 1.0 - r;
     double middle = part->depth == 0 ? CAROM_TOI_FIRST_SPLIT : (part->low + part->high) * 0.5;
-    double *f = part->f;
-    right->f[3] = f[3];
-    double a = l * f[0] + r * f[1], b = l * f[1] + r * f[2], c = l * f[2] + r * f[3];
-    double ab = l * a + r * b, bc = l * b + r * c;
-    f[1] = a;
-    f[2] = ab;
-    f[3] = right->f[0] = l * ab + r * bc;
-    right->f[1] = bc;
-    right->f[2] = c;
-    for (int i = 0; i < quadratics; ++i) {
-        double *q = part->q[i];
-        double d = l * q[0] + r * q[1], e = l * q[1] + r * q[2];
-        right->q[i][2] = q[2];
-        right->q[i][1] = e;
-        q[1] = d;
-        q[2] = right->q[i][0] = l * d + r * e;
-    }
+    CAROM_TOI_SPLIT_CUBIC(double, part->f, right->f, l, r);
+    for (int i = 0; i < quadratics; ++i)
+        CAROM_TOI_SPLIT_QUADRATIC(double, part->q[i], right->q[i], l, r);
     right->low = middle;
     right->high = part->high;
     part->high = middle;
@@ -223,14 +215,15 @@ CAROM_ITEM int carom_toi_enclose(const carom_toi_part *part, double error, doubl
         else
             to = s;
         double step = value / slope, next = s - step;
-        if (fabs(step) < 0x1p-45) break; /* s may be an end by now: do not leave it */
+        if (fabs(step) < CAROM_TOI_LAST_STEP) break; /* s may be an end by now: do not leave it */
         s = next > from && next < to ? next : 0.5 * (from + to);
     }
     double width = part->high - part->low, reach = CAROM_TOI_REACH / width;
     double left = s > reach ? s - reach : 0.0, right = s + reach < 1.0 ? s + reach : 1.0;
     if (!(sign * carom_toi_value(f, left) > error && sign * carom_toi_value(f, right) < -error))
         return 0;
-    double a = part->low + left * width - 0x1p-50, b = part->low + right * width + 0x1p-50;
+    double a = part->low + left * width - CAROM_TOI_END_ERROR;
+    double b = part->low + right * width + CAROM_TOI_END_ERROR;
     *low = CAROM_MAX(a, part->low);
     *high = CAROM_MIN(b, part->high);
     return 1;

@@ -162,22 +162,9 @@ CAROM_SIMD void toi_lanes_split(toi_lanes_part *part, toi_lanes_part *right, int
     double r = whole ? CAROM_TOI_FIRST_SPLIT : 0.5, l = 1.0 - r;
     carom_f64v first = carom_f64v_splat(CAROM_TOI_FIRST_SPLIT);
     carom_f64v middle = whole ? first : (part->low + part->high) * 0.5;
-    carom_f64v *f = part->f;
-    carom_f64v a = l * f[0] + r * f[1], b = l * f[1] + r * f[2], c = l * f[2] + r * f[3];
-    carom_f64v ab = l * a + r * b, bc = l * b + r * c;
-    right->f[3] = f[3];
-    right->f[2] = c;
-    right->f[1] = bc;
-    f[1] = a;
-    f[2] = ab;
-    f[3] = right->f[0] = l * ab + r * bc;
-    for (int i = 0; i < quadratics; ++i) {
-        carom_f64v *q = part->q[i], d = l * q[0] + r * q[1], e = l * q[1] + r * q[2];
-        right->q[i][2] = q[2];
-        right->q[i][1] = e;
-        q[1] = d;
-        q[2] = right->q[i][0] = l * d + r * e;
-    }
+    CAROM_TOI_SPLIT_CUBIC(carom_f64v, part->f, right->f, l, r);
+    for (int i = 0; i < quadratics; ++i)
+        CAROM_TOI_SPLIT_QUADRATIC(carom_f64v, part->q[i], right->q[i], l, r);
     right->low = middle;
     right->high = part->high;
     part->high = middle;
@@ -213,7 +200,7 @@ CAROM_SIMD carom_i64v toi_lanes_enclose(const toi_lanes_root *root, carom_i64v w
         from = carom_f64v_select(before, s, from);
         to = carom_f64v_select(before, to, s);
         carom_f64v step = value / slope, next = s - step, middle = 0.5 * (from + to);
-        active &= ~(carom_f64v_abs(step) < 0x1p-45);
+        active &= ~(carom_f64v_abs(step) < CAROM_TOI_LAST_STEP);
         next = carom_f64v_select((next > from) & (next < to), next, middle);
         s = carom_f64v_select(active, next, s);
     }
@@ -222,8 +209,8 @@ CAROM_SIMD carom_i64v toi_lanes_enclose(const toi_lanes_root *root, carom_i64v w
     carom_f64v right = carom_f64v_select(s + reach < 1.0, s + reach, one);
     which &= (sign * toi_lanes_value(f, left) > root->error) &
              (sign * toi_lanes_value(f, right) < -root->error);
-    *low = carom_f64v_max(root->low + left * width - 0x1p-50, root->low);
-    *high = carom_f64v_min(root->low + right * width + 0x1p-50, root->high);
+    *low = carom_f64v_max(root->low + left * width - CAROM_TOI_END_ERROR, root->low);
+    *high = carom_f64v_min(root->low + right * width + CAROM_TOI_END_ERROR, root->high);
     return which;
 }
 

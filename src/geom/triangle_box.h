@@ -20,6 +20,9 @@
  * each, times sizes up to 2^100. */
 #define CAROM_BOX_SLACK 0x1p-48
 #define CAROM_BOX_FLOOR 0x1p-900
+/* Sizes above this, or below its inverse, are scaled to about 1: products of three of the others
+ * are within 2^-300 and 2^300. */
+#define CAROM_BOX_UNSCALED 0x1p100
 
 /* Relative to corner 0, so that the triangle is 0, p, q. Scaled when the sizes require it. */
 typedef struct carom_box_view {
@@ -91,7 +94,7 @@ CAROM_ITEM bool carom_triangle_meets_bounds(const carom_vec3 *t, const carom_bou
     double size = sp > sq ? sp : sq, far = sl > sh ? sl : sh;
     if (far > size) size = far;
     if (!(size <= DBL_MAX)) return true; /* a NaN, or a difference that overflows */
-    if (size > 0x1p100 || size < 0x1p-100) {
+    if (size > CAROM_BOX_UNSCALED || size < 1.0 / CAROM_BOX_UNSCALED) {
         double down = carom_power_of_two(-carom_exponent(size));
         view.p = carom_vec_scale(view.p, down);
         view.q = carom_vec_scale(view.q, down);

@@ -385,9 +385,12 @@ static uint64_t multiply_saturated(uint64_t a, uint64_t b) {
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+/* As an exponent of two: half of it is that of a normal number. */
+#define BOUND_EXPONENT_MOST 2000
+
 /* A length of one set's unit in that of another: 0 or infinite where they are too different. */
 static double convert(double length, int from, int to) {
-    int exponent = CAROM_MAX(-2000, CAROM_MIN(to - from, 2000));
+    int exponent = CAROM_MAX(-BOUND_EXPONENT_MOST, CAROM_MIN(to - from, BOUND_EXPONENT_MOST));
     return length * carom_power_of_two(exponent / 2) * carom_power_of_two(exponent - exponent / 2);
 }
 

@@ -155,10 +155,18 @@ CAROM_ITEM void carom_grid_extend(carom_grid_extent *e, const carom_grid_extent 
 #define CAROM_GRID_DEFAULT_SCALE 2.0
 
 /* The levels by which carom_grid_def.cell_scale lifts items: the nearest power of two, by ratio, so
- * that limits are 2^(k + 1/2), to two digits. */
+ * that limits are 2^(k + 1/2), to two digits: each twice the one before. */
+#define CAROM_GRID_LEAST_LIFT       (-1)
+#define CAROM_GRID_MOST_LIFT        3
+#define CAROM_GRID_LEAST_LIFT_LIMIT 0.7
+
 CAROM_ITEM int32_t carom_grid_lift_of(double cell_scale) {
     double scale = cell_scale == 0.0 ? CAROM_GRID_DEFAULT_SCALE : cell_scale;
-    return scale < 0.7 ? -1 : scale < 1.4 ? 0 : scale < 2.8 ? 1 : scale < 5.6 ? 2 : 3;
+    int32_t lift = CAROM_GRID_LEAST_LIFT;
+    for (double limit = CAROM_GRID_LEAST_LIFT_LIMIT;
+         lift < CAROM_GRID_MOST_LIFT && !(scale < limit); limit *= 2.0)
+        ++lift;
+    return lift;
 }
 
 CAROM_ITEM uint32_t carom_grid_highest_bit(uint32_t x) {

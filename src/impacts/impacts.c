@@ -29,6 +29,7 @@
 #include "bvh/bvh_cpu.h"
 #include "geom/length.h"
 #include "geom/pose.h"
+#include "geom/scale.h"
 #include "geom/toi_cpu.h"
 #include "geom/toi_item.h"
 #include "impacts/impacts_cpu.h"
@@ -48,8 +49,15 @@
 /* Of the largest coordinate: what float32 loses, and what computing a position in it loses. */
 #define FLOAT_ROUNDING    0x1p-23
 #define POSITION_ROUNDING 0x1p-20
+/* Errors of a coordinate: two points that touch may be twice as far apart in float32; the half is
+ * for the rounding of the gap. */
+#define GAP_ERRORS 2.5
+/* A factor: what becomes a float, rounded by 2^-24, is not smaller then. */
+#define FLOAT_UP (1.0 + 0x1p-20)
 /* Movement in the first search for the first impact, in edges. */
-#define FIRST_HORIZON_EDGES      4.0
+#define FIRST_HORIZON_EDGES 4.0
+/* Its time at least: the growth below makes it 1 in 20 searches. */
+#define FIRST_HORIZON_LEAST      0x1p-40f
 #define HORIZON_GROWTH           4.0f    /* from one to the next */
 #define PRUNING_COORDINATE_LIMIT 0x1p120 /* so that differences of positions are finite floats */
 
@@ -184,14 +192,15 @@ static carom_status impacts_choose_frame(impacts_search *s) {
     if (s->query->near && !(most <= CAROM_LARGEST_COORDINATE))
         return carom_fail(s->context, CAROM_BAD_INPUT,
                           "a coordinate is %g; distances need coordinates of at most 2^1020", most);
-    if (most >= 0x1p100 || (most < 0x1p-40 && most > 0.0))
+    if (most >= CAROM_SCALE_LIMIT || (most < CAROM_SCALE_LEAST && most > 0.0))
         s->scale = carom_power_of_two(-carom_exponent(most));
     carom_vec3 low = carom_vec_scale(all.low, s->scale), high = carom_vec_scale(all.high, s->scale);
     s->origin = carom_vec_scale(carom_vec_add(low, high), 0.5);
     double from = carom_vec_largest(carom_vec_sub(low, s->origin));
     double to = carom_vec_largest(carom_vec_sub(high, s->origin));
     s->error = FLOAT_ROUNDING * CAROM_MAX(from, to) + (double)FLT_TRUE_MIN;
-    s->gap = (float)(s->error * 2.5);
+    s->gap = (float)(s->error * GAP_ERRORS);
+    CAROM_ASSERT((double)s->gap >= 2.0 * s->error);
     return CAROM_OK;
 }
 
@@ -210,7 +219,13 @@ static carom_status load_points(void *argument, carom_range range) {
                            (float)(p.z * scale - origin.z)},
                           {(float)(q.x * scale - origin.x), (float)(q.y * scale - origin.y),
                            (float)(q.z * scale - origin.z)}};
-        for (int t = 0; t < 2; ++t) carom_impact_fill_row(at[t], l->x->points[v].at[t]);
+        for (int t = 0; t < 2; ++t) {
+            carom_vec3 x = carom_vec_sub(carom_vec_scale(t == 0 ? p : q, scale), origin);
+            CAROM_ASSERT(fabs((double)at[t][0] - x.x) <= l->s->error &&
+                         fabs((double)at[t][1] - x.y) <= l->s->error &&
+                         fabs((double)at[t][2] - x.z) <= l->s->error);
+            carom_impact_fill_row(at[t], l->x->points[v].at[t]);
+        }
     }
     return CAROM_OK;
 }
@@ -246,18 +261,22 @@ static carom_status assign_owners(impacts_search *s, impacts_side *x) {
     if (table == NULL || taken == NULL) return no_memory(s, size * sizeof(*table));
     memset(table, 0xFF, size * sizeof(*table));
     memset(taken, 0, x->view.vertex_count);
+    uint64_t edges = 0; /* that have an owner */
     for (uint64_t t = 0; t < triangles; ++t) {
         const uint32_t *c = impacts_corners_of(x, (uint32_t)t);
         uint32_t owned = 0;
         for (uint32_t i = 0; i < 3 && impacts_is_live(x, t); ++i) {
             if (!taken[c[i]]) owned |= CAROM_IMPACT_OWN_VERTEX(i);
             taken[c[i]] = 1;
-            if (enter_edge(table, size - 1, c[i], c[(i + 1) % 3]))
-                owned |= CAROM_IMPACT_OWN_EDGE(i);
+            if (!enter_edge(table, size - 1, c[i], c[(i + 1) % 3])) continue;
+            owned |= CAROM_IMPACT_OWN_EDGE(i);
+            ++edges;
         }
         x->owned[t] = (uint8_t)owned;
         if (t % OWNERS_PER_CHECK == 0) CAROM_TRY(carom_progress_look(s->context));
     }
+    for (uint64_t i = 0; i < size; ++i) edges -= table[i] != UINT64_MAX;
+    CAROM_ASSERT(edges == 0); /* each edge in the table has one owner */
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }
@@ -276,8 +295,10 @@ static float gap_until(const impacts_search *s, float until) {
 static float reach_of(const impacts_search *s) {
     if (!s->query->near) return 0.0f;
     double most = 4.0 * s->largest + (double)FLT_MIN, reach = s->query->reach * s->scale;
-    reach = reach * (1.0 + 0x1p-20) + STEP_TOLERANCE * s->largest + (double)FLT_MIN;
-    return (float)CAROM_MIN(reach, most);
+    reach = reach * FLOAT_UP + STEP_TOLERANCE * s->largest + (double)FLT_MIN;
+    float rounded = (float)CAROM_MIN(reach, most);
+    CAROM_ASSERT((double)rounded >= CAROM_MIN(s->query->reach * s->scale, 2.0 * s->largest));
+    return rounded;
 }
 
 /* Around the ways of points. */
@@ -378,7 +399,8 @@ static void measure_motion(impacts_search *s) {
     }
     double step = FIRST_HORIZON_EDGES * size * vertices, whole = movement * triangles;
     if (s->largest < PRUNING_COORDINATE_LIMIT && step > 0.0 && step < whole)
-        s->horizon = (float)(step / whole);
+        s->horizon = CAROM_MAX((float)(step / whole), FIRST_HORIZON_LEAST);
+    CAROM_ASSERT(s->horizon > 0.0f && s->horizon <= 1.0f);
 }
 
 static carom_status impacts_prepare(impacts_search *s) {
@@ -516,8 +538,9 @@ static void impacts_offer(earliest *best, const earliest *x) {
 
 /* Contact after an impact that is over at `upper` does not matter any more. */
 static void prune(impacts_search *s, double upper) {
-    double until = (upper + CAROM_TOI_WIDTH) * (1.0 + 0x1p-20); /* float32 rounds */
+    double until = (upper + CAROM_TOI_WIDTH) * FLOAT_UP;
     float now = atomic_load_explicit(&s->until, memory_order_relaxed), then = (float)until;
+    CAROM_ASSERT((double)then >= upper);
     if (!(s->largest < PRUNING_COORDINATE_LIMIT)) return;
     while (then < now && !atomic_compare_exchange_weak_explicit(
                              &s->until, &now, then, memory_order_relaxed, memory_order_relaxed)) {
@@ -656,10 +679,13 @@ static carom_status impacts_collect(impacts_search *s) {
         uint64_t *pairs;
         CAROM_TRY(carom_pair_list_sort(s->context, &all, false, &pairs, &s->counts[k]));
         s->found[k] = pairs;
+        /* nothing is found twice */
+        for (uint64_t i = 1; i < s->counts[k]; ++i) CAROM_ASSERT(pairs[i - 1] < pairs[i]);
     }
     s->earliest = none_yet;
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;) {
         impacts_offer(&s->earliest, &f->first);
+        CAROM_ASSERT(s->earliest.lower <= s->earliest.upper);
         s->context->work.visits += f->found.visits;
         s->context->work.candidates += f->work.candidates;
         s->context->work.undecided += f->work.undecided;
@@ -796,6 +822,8 @@ static carom_status decide_range(void *argument, carom_range range) {
         }
         for (uint32_t i = 0; i < count; ++i) {
             if (!toi[i].hit) continue;
+            CAROM_ASSERT(toi[i].time.lower <= toi[i].time.value &&
+                         toi[i].time.value <= toi[i].time.upper);
             d->times[range.begin + hits] = toi[i].time;
             d->which[range.begin + hits++] = at + i;
         }
@@ -812,6 +840,7 @@ static carom_status fill_range(void *argument, carom_range range) {
         uint64_t to = d->hits[r], end = CAROM_MIN(d->hits[r + 1], d->writable);
         for (uint64_t i = r * IMPACTS_PER_RANGE; to < end; ++i, ++to) {
             uint64_t index = d->which[i];
+            CAROM_ASSERT(index / IMPACTS_PER_RANGE == r && index >= i);
             int kind = kind_of(d->s, &index);
             carom_soup_impact impact =
                 make_impact(d->s, kind, carom_pair_unpack(d->s->found[kind][index]), d->times[i]);
@@ -836,9 +865,11 @@ static carom_status pass_all(impacts_search *s, const carom_impacts_receiver *re
     CAROM_TRY(carom_parallel_for(s->context, count, IMPACTS_PER_RANGE, decide_range, &d));
     for (uint64_t r = 0; r <= ranges; ++r) {
         uint64_t own = r < ranges ? d.hits[r] : 0;
+        CAROM_ASSERT(own <= IMPACTS_PER_RANGE);
         d.hits[r] = hits;
         hits += own;
     }
+    CAROM_ASSERT(hits <= count);
     s->context->work.undecided += atomic_load_explicit(&d.undecided, memory_order_relaxed);
     CAROM_TRY(receiver->begin(receiver->user, hits, &d.writable));
     return carom_parallel_for(s->context, ranges, RANGES_PER_FILL, fill_range, &d);

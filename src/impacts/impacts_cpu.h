@@ -60,13 +60,15 @@ typedef struct carom_impact_pairs {
 /* The longest direction but for the axes: a quarter of the diagonal of a cube, with room for
  * rounding. */
 #define CAROM_IMPACT_LONGEST 0.43302f
+/* Of the largest coordinate: twice the rounding of two quarters of sums, 2^-23 each. */
+#define CAROM_IMPACT_SUM_ROUNDING 0x1p-21f
 
 /* Fills the gaps from that along an axis, which is at least twice the error of a coordinate, the
  * reach and the largest coordinate. A quarter of a sum of three is off by 3/4 of an error, and as
  * it is rounded twice by less than 2^-23 of the largest coordinate and the least number. */
 static inline void carom_impact_gaps(carom_impact_pairs *pairs, float gap, float reach,
                                      float largest) {
-    float sums = gap + CAROM_IMPACT_LONGEST * reach + largest * 0x1p-21f + FLT_MIN;
+    float sums = gap + CAROM_IMPACT_LONGEST * reach + largest * CAROM_IMPACT_SUM_ROUNDING + FLT_MIN;
     for (uint32_t i = 0; i < CAROM_IMPACT_ROW; ++i)
         pairs->gap[i] = i < 3 ? gap + reach : i < CAROM_IMPACT_DIRECTIONS ? sums : INFINITY;
 }

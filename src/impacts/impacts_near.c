@@ -31,6 +31,11 @@
  * three axes, for both points of a pair, is below 2^-49. */
 #define NEAR_POSITION_ROUNDING 0x1p-47
 #define NEAR_VERTICES          4 /* of a pair */
+/* Factors that round bounds outwards: each is a sum and a product, 2^-53 each; and a difference
+ * that is halved, 2^-53. */
+#define NEAR_UP        (1.0 + 0x1p-50)
+#define NEAR_DOWN      (1.0 - 0x1p-50)
+#define NEAR_HALF_DOWN (1.0 - 0x1p-52)
 
 CAROM_RESULT_FILL(carom_soup_near_pairs);
 CAROM_RESULT_DEFINE_FREE(carom_soup_near_pairs);
@@ -69,7 +74,8 @@ static carom_interval impacts_near_distance(const carom_vec3 *points, int edges)
         n = carom_vec_scale(n, 1.0 / length);
         width = carom_near_gap(a.corner, b.corner, n);
     }
-    double lower = (width - error) * (1.0 - 0x1p-50), upper = (length + error) * (1.0 + 0x1p-50);
+    CAROM_ASSERT(width - error <= length); /* a direction shows no more than the distance */
+    double lower = (width - error) * NEAR_DOWN, upper = (length + error) * NEAR_UP;
     lower = lower * view.up - DBL_TRUE_MIN;
     return (carom_interval){CAROM_MAX(lower, 0.0), length * view.up,
                             upper * view.up + DBL_TRUE_MIN};
@@ -189,6 +195,8 @@ static bool decide_step(const carom_impacts_query *query, const carom_vec3 *star
     carom_advance_load(start, end, edges, &pair);
     carom_advance_run(&pair, carom_scale_apply(raised_minimum(query), pair.scale), 0.0,
                       CAROM_ADVANCE_MOST_STEPS, &advance);
+    CAROM_ASSERT(advance.time >= 0.0 && advance.time <= 1.0);
+    CAROM_ASSERT(advance.hit || advance.time == 1.0);
     found->hit = advance.hit;
     found->time = (carom_interval){advance.time, advance.time, advance.time};
     return true;
@@ -242,7 +250,10 @@ static carom_status find_step(carom_context *context, const carom_soup *a,
     if (!none) first.time = (carom_interval){first.time.lower, first.time.lower, first.time.lower};
     step->time = none ? 1.0 : first.time.value;
     fill_pair(&first, &step->limit);
-    if (!none) step->limit.distance = limit_distance(&query, &first);
+    if (none) return CAROM_OK;
+    step->limit.distance = limit_distance(&query, &first);
+    /* the step keeps the minimum, unless there was less at the start */
+    CAROM_ASSERT(step->time == 0.0 || step->limit.distance.upper >= minimum);
     return CAROM_OK;
 }
 
@@ -279,6 +290,7 @@ static carom_status begin_least(void *user, uint64_t count, uint64_t *writable) 
 }
 
 static void lower_least(_Atomic uint64_t *least, double distance) {
+    CAROM_ASSERT(!signbit(distance)); /* bits are in the order of the numbers */
     uint64_t bits, now = atomic_load_explicit(least, memory_order_relaxed);
     memcpy(&bits, &distance, sizeof(bits));
     while (bits < now && !atomic_compare_exchange_weak_explicit(
@@ -312,8 +324,10 @@ static void fill_distances(const carom_impacts_query *query, _Atomic uint64_t *l
         uint64_t bits = atomic_load_explicit(&least[v], memory_order_relaxed);
         double distance;
         memcpy(&distance, &bits, sizeof(distance));
-        double half = 0.5 * (distance - minimum) * (1.0 - 0x1p-52) - DBL_TRUE_MIN - lost;
+        CAROM_ASSERT(distance <= query->reach);
+        double half = 0.5 * (distance - minimum) * NEAR_HALF_DOWN - DBL_TRUE_MIN - lost;
         distances[v] = CAROM_MAX(half, 0.0);
+        CAROM_ASSERT(distances[v] == 0.0 || minimum + 2.0 * distances[v] <= distance);
     }
 }
 

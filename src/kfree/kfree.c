@@ -37,6 +37,9 @@
 /* The diameter of faces that are ignored: smaller than any. */
 #define NO_DIAMETER (-1.0)
 
+/* Lengths in the frame of boxes: more than a reach loses by underflow when it is scaled. */
+#define REACH_UNDERFLOW 0x1p-1000
+
 #define DISCS_PER_TRIANGLE 12u
 #define DISCS_PER_POLYGON  49u /* flat */
 
@@ -99,6 +102,7 @@ static double diameter_of_points(carom_vec3 *p, uint64_t count) {
     uint64_t bad, kept = 0;
     double size = 0.0;
     for (uint64_t i = 0; i < count; ++i) {
+        CAROM_ASSERT(i == 0 || carom_vec_compare(p[kept - 1], p[i]) <= 0);
         if (i > 0 && carom_vec_compare(p[i], p[kept - 1]) == 0) continue;
         p[kept++] = p[i];
     }
@@ -219,6 +223,7 @@ static bool has_bit(const uint64_t *words, uint32_t bit) {
 }
 
 static void kfree_mark(kfree_counter *c, uint32_t face) {
+    CAROM_ASSERT(face != c->face && !has_bit(c->marked, face)); /* each is counted once */
     c->marked[face / 64] |= UINT64_C(1) << face % 64;
     if (c->listed_count < MARK_LIST_LENGTH) c->listed[c->listed_count] = face;
     ++c->listed_count;
@@ -261,6 +266,7 @@ static bool look_at_found(carom_bvh_found *found) {
         uint32_t slot = found->b[i];
         if (diameters[slot] < c->diameter) continue;
         uint32_t triangle = soup->bvh->items[slot], face = carom_soup_view_face(soup, triangle);
+        CAROM_ASSERT(diameters[slot] == c->job->diameters[face]);
         if (face == c->face) continue;
         if (c->marked != NULL && has_bit(c->marked, face)) continue;
         const uint32_t *corners = soup->slot_corners + 3 * (uint64_t)slot;
@@ -289,10 +295,12 @@ static bool look_at_found(carom_bvh_found *found) {
 /* The box of a triangle, enlarged by the reach on all sides. */
 static carom_box box_around(const kfree_job *job, uint32_t triangle, double reach) {
     carom_box box = carom_soup_box(job->soup, triangle);
-    double by = reach * job->view.scale + 0x1p-1000; /* more than the error of an underflow */
+    double by = reach * job->view.scale + REACH_UNDERFLOW;
     for (int k = 0; k < 3; ++k) {
-        box.low[k] = carom_float_down((double)box.low[k], by);
-        box.high[k] = carom_float_up((double)box.high[k], -by);
+        double low = (double)box.low[k], high = (double)box.high[k];
+        box.low[k] = carom_float_down(low, by);
+        box.high[k] = carom_float_up(high, -by);
+        CAROM_ASSERT((double)box.low[k] <= low - by && (double)box.high[k] >= high + by);
     }
     return box;
 }
@@ -313,7 +321,9 @@ static void kfree_count_face(kfree_counter *c, uint32_t first) {
         (void)CAROM_CPU_CALL(c->job->context, carom_bvh_find_box)(soup->bvh, &box, 0, &c->found);
         (void)look_at_found(&c->found);
     }
+    CAROM_ASSERT(c->neighbours <= c->count && c->count < soup->face_count);
     if (c->marked == NULL) return;
+    CAROM_ASSERT(c->listed_count == c->count);
     unmark_all(c);
     mark_own(c, false);
 }
@@ -373,6 +383,7 @@ static carom_status kfree_count_range(void *argument, carom_range range) {
 /* The least count that `share` of the faces does not exceed; histogram[c] faces have count c. */
 static uint32_t quantile(const uint32_t *histogram, uint64_t faces, double share) {
     uint64_t wanted = (uint64_t)ceil(share * (double)faces), below = 0;
+    CAROM_ASSERT(wanted <= faces);
     uint32_t count = 0;
     for (;; ++count)
         if ((below += histogram[count]) >= CAROM_MAX(wanted, 1)) return count;
@@ -416,6 +427,10 @@ static carom_status sum_up(const kfree_job *c, carom_kfree *k) {
     k->quartile_3 = quantile(histogram, k->faces, 0.75);
     k->percentile_90 = quantile(histogram, k->faces, 0.9);
     k->percentile_99 = quantile(histogram, k->faces, 0.99);
+    CAROM_ASSERT(k->least <= k->quartile_1 && k->quartile_1 <= k->median &&
+                 k->median <= k->quartile_3 && k->quartile_3 <= k->percentile_90 &&
+                 k->percentile_90 <= k->percentile_99 && k->percentile_99 <= k->most);
+    CAROM_ASSERT(k->total <= k->faces * k->most && c->neighbours <= k->total);
     k->neighbours = k->total != 0 ? (double)c->neighbours / (double)k->total : 0.0;
     k->discs = c->discs;
     if (largest > 0.0) { /* by mantissa and exponent, as the quotient could be out of range */
@@ -465,6 +480,7 @@ static carom_status count_all(kfree_job *c, carom_kfree *k) {
         if (again == NULL) status = carom_fail_memory(context, sizeof(kfree_counter), "a face");
         if (again != NULL) {
             kfree_count_face(again, first_triangle_of(soup, k->worst_face));
+            CAROM_ASSERT(again->count == k->most); /* the same, whoever counts it */
             k->worst_neighbours = again->neighbours;
         }
     }

@@ -15,6 +15,9 @@
 #ifdef CAROM_HAVE_ZLIB
 #include <zlib.h>
 
+#define GZIP_WINDOW       (1 << 15) /* bytes: deflate refers back as far, and zlib keeps them */
+#define GZIP_LEAST_OUTPUT (UINT64_C(4096)) /* bytes: a page */
+
 /* The text of a mesh shrinks to a third or a tenth. Data beyond both this size and this ratio are
  * taken for a decompression bomb. */
 #define TRAP_SIZE  ((uint64_t)256 << 20)
@@ -51,7 +54,7 @@ static carom_status mesh_gzip_grow(unpacking *u) {
                           ", which no mesh does; unpack it first if it is one",
                           u->name, u->size, u->used);
     if (u->used > u->context->input_limit) return carom_file_fail_limit(u->context, u->name);
-    uint64_t capacity = CAROM_MAX(2 * u->size, (uint64_t)4096);
+    uint64_t capacity = CAROM_MAX(2 * u->size, GZIP_LEAST_OUTPUT);
     capacity = CAROM_MAX(capacity, u->capacity + u->capacity / 2);
     uint8_t *out = carom_allocate(&u->context->allocator, capacity, 1);
     if (out == NULL) return carom_fail_memory(u->context, capacity, "an unpacked file");
@@ -101,7 +104,7 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
             }
             if (inflateReset(stream) != Z_OK) return fail_stream(u, at, "zlib failed");
         } else if (code == Z_MEM_ERROR) {
-            return carom_fail_memory(u->context, 1 << 15, "unpacking");
+            return carom_fail_memory(u->context, GZIP_WINDOW, "unpacking");
         } else if (code == Z_BUF_ERROR || code == Z_OK) {
             if (at == u->size && stream->avail_out != 0)
                 return fail_stream(u, at, "the data end too early");
@@ -119,7 +122,7 @@ carom_status carom_gzip_unpack(carom_context *context, const char *name, const u
     u.stream.zfree = zlib_release;
     u.stream.opaque = &context->allocator;
     if (inflateInit2(&u.stream, GZIP_ONLY) != Z_OK)
-        return carom_fail_memory(context, 1 << 15, "unpacking");
+        return carom_fail_memory(context, GZIP_WINDOW, "unpacking");
     carom_progress_begin(context, "unpacking a file", size);
     carom_status status = unpack(&u, bytes);
     carom_status ended = carom_progress_end(context);
@@ -164,7 +167,7 @@ bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, 
 struct carom_deflate {
     carom_context *context;
     z_stream stream;
-    uint8_t out[1 << 15];
+    uint8_t out[GZIP_WINDOW];
 };
 
 carom_status carom_deflate_open(carom_context *context, const char *name, carom_deflate **out) {

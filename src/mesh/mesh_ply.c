@@ -209,12 +209,15 @@ static void write_positions(carom_writer *writer, const carom_mesh_view *view, b
     }
 }
 
+/* Corners of a face, 1 KiB, that fit what a writer reserves. */
+#define PLY_CORNERS_AT_ONCE 256
+
 static void write_faces(carom_writer *writer, const carom_mesh_view *view, bool big, bool wide) {
     for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
         uint64_t c = carom_mesh_offset(view, f), end = carom_mesh_offset(view, f + 1);
         char *at = put_bytes(carom_writer_reserve(writer), end - c, wide ? 4 : 1, big);
         while (c < end) {
-            uint64_t part = CAROM_MIN(end, c + 256);
+            uint64_t part = CAROM_MIN(end, c + PLY_CORNERS_AT_ONCE);
             for (; c < part; ++c) at = put_bytes(at, view->corners[c], 4, big);
             carom_writer_advance(writer, at);
             at = carom_writer_reserve(writer);

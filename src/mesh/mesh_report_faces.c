@@ -130,16 +130,19 @@ static carom_status visit_faces(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
+#define FACES_WHOLE_MOST  0x1p1022 /* coordinates: differences of larger ones overflow */
+#define FACES_LEAST_POWER (-1000)  /* an exponent of two whose inverse does not overflow */
+
 static void scale_to_bounds(faces *f, carom_bounds bounds, uint64_t triangles) {
     double largest = 0.0, extent = 0.0;
     const double *low = &bounds.low.x, *high = &bounds.high.x;
     for (int k = 0; k < 3 && bounds.low.x <= bounds.high.x; ++k)
         largest = CAROM_MAX(CAROM_MAX(fabs(low[k]), fabs(high[k])), largest);
-    f->half = largest < 0x1p1022 ? 1.0 : 0.5;
+    f->half = largest < FACES_WHOLE_MOST ? 1.0 : 0.5;
     for (int k = 0; k < 3 && bounds.low.x <= bounds.high.x; ++k)
         extent = CAROM_MAX(high[k] * f->half - low[k] * f->half, extent);
     (void)frexp(extent, &f->power);
-    f->power = CAROM_MAX(f->power, -1000); /* shrink itself must not overflow */
+    f->power = CAROM_MAX(f->power, FACES_LEAST_POWER);
     f->shrink = ldexp(1.0, -f->power);
     CAROM_ASSERT(extent * f->shrink <= 1.0);
     /* Twice the area of a triangle within the cube [-1, 1]^3 is below 2^4. */

@@ -103,11 +103,15 @@ static carom_shape_def complete(const carom_shape_def *def) {
     return full;
 }
 
+/* As exponents of two, of sizes and ratios: products of two are normal numbers. */
+#define SHAPES_FLOAT_BITS  60
+#define SHAPES_DOUBLE_BITS 500
+
 static carom_status mesh_shapes_check(carom_context *context, const carom_shape_def *def) {
     const shape_row *row = &rows[def->shape];
     /* Sizes and ratios whose products with one another and with counts stay in range. */
     bool narrow = def->scalar == CAROM_SCALAR_FLOAT32 || def->shape == CAROM_SHAPE_CLOTH;
-    int bits = narrow ? 60 : 500;
+    int bits = narrow ? SHAPES_FLOAT_BITS : SHAPES_DOUBLE_BITS;
     double limit = ldexp(1.0, bits), most = fmin(row->most_ratio, limit);
     if (!(def->size >= 1.0 / limit && def->size <= limit))
         return carom_fail(context, CAROM_BAD_INPUT,

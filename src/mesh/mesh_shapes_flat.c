@@ -98,10 +98,18 @@ typedef struct cloth {
     wave waves[WAVES];
 } cloth;
 
+/* Of the waves: frequencies, in turns per size of the cloth times 2 pi; the height of one whose
+ * frequency is 1, so that all are as steep; and the seed by default. */
+#define CLOTH_LEAST_FREQUENCY 2.0
+#define CLOTH_MOST_FREQUENCY  10.0
+#define CLOTH_WAVE_HEIGHT     0.10
+#define CLOTH_SEED            12345
+
 static void draw_waves(wave *waves, uint64_t seed, double advance) {
     carom_random random = {seed};
     for (int k = 0; k < WAVES; ++k) {
-        double frequency = carom_random_between(&random, 2.0, 10.0);
+        double frequency =
+            carom_random_between(&random, CLOTH_LEAST_FREQUENCY, CLOTH_MOST_FREQUENCY);
         double angle = carom_random_between(&random, 0.0, CAROM_TURN);
         carom_vec3 d;
         d.x = carom_random_normal(&random);
@@ -110,7 +118,7 @@ static void draw_waves(wave *waves, uint64_t seed, double advance) {
         double length = carom_vec_length(d);
         waves[k] = (wave){.x = frequency * carom_cos(angle),
                           .y = frequency * carom_sin(angle),
-                          .height = 0.10 / frequency,
+                          .height = CLOTH_WAVE_HEIGHT / frequency,
                           .phase = carom_random_between(&random, 0.0, CAROM_TURN) + advance,
                           .direction = carom_vec(d.x / length, d.y / length, d.z / length)};
     }
@@ -146,7 +154,8 @@ static carom_status lay_rows(void *argument, carom_range range) {
 
 carom_status carom_shape_cloth(carom_sketch *sketch) {
     cloth c = {.sketch = sketch};
-    draw_waves(c.waves, sketch->def->seed != 0 ? sketch->def->seed : 12345, sketch->def->phase);
+    draw_waves(c.waves, sketch->def->seed != 0 ? sketch->def->seed : CLOTH_SEED,
+               sketch->def->phase);
     CAROM_TRY(begin_sheet(sketch));
     return carom_parallel_for(sketch->context, sketch->def->detail + 1, 1, lay_rows, &c);
 }

@@ -135,7 +135,9 @@ carom_status carom_shape_torus(carom_sketch *sketch) {
     return CAROM_OK;
 }
 
-/* With a spacing of 1.4 rings and tubes of at most a quarter, adjacent rings pass through each
+#define CHAIN_SPACING 1.4 /* sizes of a ring */
+
+/* With this spacing and tubes of at most a quarter, adjacent rings pass through each
  * other's holes and all others stay clear. */
 carom_status carom_shape_chain(carom_sketch *sketch) {
     uint64_t n = sketch->def->detail, m = CAROM_MAX(n / 2, 3), parts = sketch->def->parts;
@@ -143,9 +145,12 @@ carom_status carom_shape_chain(carom_sketch *sketch) {
     CAROM_TRY(carom_sketch_begin(sketch, count, count, 0.0, 0.0));
     for (uint64_t i = 0; i < parts && !carom_sketch_stop(sketch); ++i)
         put_torus(sketch, n, m, i % 2 != 0,
-                  1.4 * sketch->def->size * ((double)i - 0.5 * ((double)parts - 1.0)));
+                  CHAIN_SPACING * sketch->def->size * ((double)i - 0.5 * ((double)parts - 1.0)));
     return CAROM_OK;
 }
+
+/* Of the torus that a knot winds around, whose other radius is 1. */
+#define KNOT_RADIUS 0.4
 
 /* The knot on a torus of tube radius 0.4. The frame follows that torus's normal, so it closes
  * without a twist that would have to be distributed. */
@@ -164,10 +169,11 @@ carom_status carom_shape_knot(carom_sketch *sketch) {
         double t = CAROM_TURN * (double)i / (double)n;
         double cu = carom_cos(p * t), su = carom_sin(p * t), cv = carom_cos(q * t),
                sv = carom_sin(q * t);
-        double reach = 1.0 + 0.4 * cv;
-        carom_vec3 centre = carom_vec(reach * cu, reach * su, 0.4 * sv);
-        carom_vec3 along = carom_vec(-0.4 * q * sv * cu - p * reach * su,
-                                     -0.4 * q * sv * su + p * reach * cu, 0.4 * q * cv);
+        double reach = 1.0 + KNOT_RADIUS * cv;
+        carom_vec3 centre = carom_vec(reach * cu, reach * su, KNOT_RADIUS * sv);
+        carom_vec3 along =
+            carom_vec(-KNOT_RADIUS * q * sv * cu - p * reach * su,
+                      -KNOT_RADIUS * q * sv * su + p * reach * cu, KNOT_RADIUS * q * cv);
         carom_vec3 normal = carom_vec(cv * cu, cv * su, sv); /* perpendicular to `along` */
         carom_vec3 side = carom_vec_cross(normal, along);
         side = carom_vec_scale(side, 1.0 / carom_vec_length(side));

@@ -7,6 +7,8 @@
 
 #include "mesh/mesh_shapes.h"
 
+/* In squares of half an edge: that of an edge is 4, that of the next distance of corners 10.5. */
+#define JOINED_SQUARE            4.5
 #define CORNERS                  12
 #define EDGES                    30
 #define MESH_SHAPES_SPHERE_FACES 20
@@ -32,7 +34,7 @@ static icosahedron make_icosahedron(void) {
     for (uint32_t i = 0; i < CORNERS; ++i)
         for (uint32_t k = 0; k < i; ++k) {
             carom_vec3 d = carom_vec_sub(ico.corners[i], ico.corners[k]);
-            joined[i][k] = joined[k][i] = carom_vec_dot(d, d) < 4.5 * a * a;
+            joined[i][k] = joined[k][i] = carom_vec_dot(d, d) < JOINED_SQUARE * a * a;
             if (joined[i][k]) ico.edges[i][k] = ico.edges[k][i] = edges++;
         }
     for (uint32_t i = 0; i < CORNERS; ++i)

@@ -27,6 +27,9 @@ bool carom_stl_is_binary(carom_source source) {
            HEADER_BYTES + (uint64_t)FACET_BYTES * load_count(source.bytes + HEADER_BYTES - 4);
 }
 
+/* Bytes at the beginning that have no zero: in a binary file some are, in counts and numbers. */
+#define STL_TEXT_BYTES 512
+
 static bool looks_like_text(carom_source source) {
     carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size};
     if (source.size >= 2 &&
@@ -34,7 +37,7 @@ static bool looks_like_text(carom_source source) {
         return true; /* UTF-16: the text reader reports it */
     if (source.size >= 3 && memcmp(source.bytes, "\xEF\xBB\xBF", 3) == 0) text.at += 3;
     carom_text_skip_spaces(&text);
-    uint64_t early = CAROM_MIN(source.size, 512);
+    uint64_t early = CAROM_MIN(source.size, STL_TEXT_BYTES);
     return carom_text_accept(&text, "solid") && memchr(source.bytes, 0, (size_t)early) == NULL;
 }
 

@@ -22,6 +22,12 @@
 
 #define MESH_TRIANGULATE_FACES_PER_RANGE ((uint64_t)1 << 11)
 #define EARS_BETWEEN_LOOKS               256u
+/* The bound of an area's error, in the magnitudes of its products: so many units of 2^-52 and one
+ * more per corner; and what each product may lose by underflow, far above 2^-1074. */
+#define AREA_UNITS       8.0
+#define AREA_UNIT        0x1p-52
+#define AREA_UNDERFLOW   1e-300
+#define AREA_POWER_LEAST (-1000) /* an exponent of two whose inverse does not overflow */
 
 CAROM_RESULT_DEFINE_FREE(carom_numbers);
 
@@ -81,7 +87,7 @@ static int area_sign(const corner *corners, uint32_t count) {
         area += left - right;
         size += fabs(left) + fabs(right);
     }
-    double bound = (n + 8.0) * 0x1p-52 * size + n * 1e-300;
+    double bound = (n + AREA_UNITS) * AREA_UNIT * size + n * AREA_UNDERFLOW;
     if (area > bound) return 1;
     if (area < -bound) return -1;
     return exact_area_sign(corners, count);
@@ -99,7 +105,7 @@ static carom_vec3 mesh_triangulate_normal_of(const carom_mesh_view *view, uint64
     }
     int power;
     (void)frexp(largest, &power);
-    double shrink = ldexp(1.0, -CAROM_MAX(power, -1000));
+    double shrink = ldexp(1.0, -CAROM_MAX(power, AREA_POWER_LEAST));
     carom_vec3 a = carom_vec_scale(carom_mesh_position(view, view->corners[begin]), shrink);
     carom_vec3 normal = carom_vec(0.0, 0.0, 0.0), u = normal;
     for (uint64_t i = begin + 1; i < end; ++i) {

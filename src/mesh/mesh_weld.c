@@ -140,10 +140,12 @@ static uint32_t find_or_add(const weld *w, mesh_weld_table *t, uint32_t hash, ui
     }
 }
 
+#define WELD_FIRST_TABLE 1024 /* entries at first; it grows */
+
 static carom_status weld_share(weld *w, uint32_t share, uint32_t worker, carom_arena *scratch) {
     mesh_weld_table t = {.count = 0};
     uint64_t count = w->view->vertex_count, own = 0;
-    if (!make_table(&t, scratch, 1024)) return CAROM_NO_MEMORY;
+    if (!make_table(&t, scratch, WELD_FIRST_TABLE)) return CAROM_NO_MEMORY;
     for (uint64_t i = 0; i < count; ++i) {
         if (i + MESH_WELD_PREFETCH_VERTICES < count)
             __builtin_prefetch(

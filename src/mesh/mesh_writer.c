@@ -18,6 +18,9 @@
 #include "mesh/mesh_gzip.h"
 #include "mesh/mesh_number.h"
 
+/* Names that are tried for a draft: as many may be written beside each other. */
+#define WRITER_MOST_DRAFTS 1000u
+
 #define BUFFER_BYTES ((size_t)1 << 18)
 
 CAROM_RESULT_FILL(carom_bytes);
@@ -136,7 +139,7 @@ static carom_status open_draft(carom_writer_file *file) {
     size_t size = strlen(file->final_path) + 32;
     file->draft = carom_allocate(&writer->context->allocator, size, 1);
     if (file->draft == NULL) return carom_fail_memory(writer->context, size, "a file name");
-    for (unsigned n = 0; n < 1000; ++n) {
+    for (unsigned n = 0; n < WRITER_MOST_DRAFTS; ++n) {
         snprintf(file->draft, size, "%s.%u.part", file->final_path, n);
         writer->file = carom_os_open_new(file->draft);
         if (writer->file >= 0) {

@@ -27,6 +27,8 @@
 #define PACK_EXAMINE_CELLS_PER_PUSH  16u  /* cells of a group that are put on the stack at a time */
 #define PACK_EXAMINE_CUDA_MOST_CELLS 256u /* on the stack: seven more for each of 31 levels */
 #define OCTANTS                      8u   /* children of a cell */
+/* Of the distance that is climbed: steps that are shorter gain too little. */
+#define EXAMINE_LEAST_STEP           0.05
 #define PACK_EXAMINE_CUDA_MOST_NODES (CAROM_BVH_LEVELS * CAROM_BVH_WIDTH)
 
 /* ---- Warps ----------------------------------------------------------------------------------- */
@@ -237,7 +239,7 @@ static __device__ inline double foot_of(const carom_bvh_corners *corners, unsign
     double au = -vec_dot(a, u), av = -vec_dot(a, v);
     double denominator = uu * vv - uv * uv;
     double s = vv * au - uv * av, t = uu * av - uv * au;
-    if (s > 0.0 && t > 0.0 && s + t < denominator && denominator > 0x1p-40 * (uu * vv))
+    if (s > 0.0 && t > 0.0 && s + t < denominator && denominator > CAROM_SPHERES_NEEDLE * (uu * vv))
         pack_examine_cuda_take_nearer(
             vec_along(vec_along(a, u, s / denominator), v, t / denominator), &best, &square);
     *foot_at = carom_vec(best.x + p.x, best.y + p.y, best.z + p.z);
@@ -577,7 +579,7 @@ static __device__ double pack_examine_cuda_climb(const pack_cuda_view &v, worksp
         step = CAROM_MIN(step, mesh_limit);
         double bound = sharp_bound(here, at, step, -HUGE_VAL, direction);
         if (!(bound > here.least * (1.0 + CAROM_PACK_CLIMB_GAIN))) {
-            if (step < 0.05 * here.least ||
+            if (step < EXAMINE_LEAST_STEP * here.least ||
                 bound <= here.least * (1.0 + CAROM_PACK_CLIMB_GAIN / 8.0))
                 break;
             step *= 0.5;
@@ -666,9 +668,7 @@ static __device__ pack_examine_cuda_verdict pack_examine_cuda_examine(const pack
         if (s.triangle != CAROM_BVH_NONE) slot = s.triangle;
         bound = pack_examine_cuda_bound_of(v, n, point, h, spread > 0.0);
     }
-    carom_pack_node_set_apart(c, apart);
-    c->slot = (c->slot & CAROM_PACK_INSIDE) | (slot & ~CAROM_PACK_INSIDE);
-    carom_pack_node_lower(c, bound);
+    carom_pack_node_set_found(c, apart, slot, bound);
     if (bound <= rho) return PACK_EXAMINE_CUDA_KEEP;
     bool inside = (c->slot & CAROM_PACK_INSIDE) != 0 || pack_examine_cuda_is_inside(v, w.stack, at);
     if (!inside) {

@@ -240,9 +240,7 @@ static pack_octree_verdict pack_octree_examine(pack_octree_packer *p, pack_octre
         if (hit.slot != CAROM_BVH_NONE) slot = hit.slot;
         bound = pack_octree_bound_of(p, near, point, h, spread > 0.0);
     }
-    carom_pack_node_set_apart(c, apart);
-    c->slot = (c->slot & CAROM_PACK_INSIDE) | (slot & ~CAROM_PACK_INSIDE);
-    carom_pack_node_lower(c, bound);
+    carom_pack_node_set_found(c, apart, slot, bound);
     if (bound <= rho) return PACK_OCTREE_KEEP;
     bool inside =
         (c->slot & CAROM_PACK_INSIDE) != 0 || carom_spheres_mesh_inside(p->mesh, at, &w->found);
@@ -518,6 +516,9 @@ static carom_status pack_octree_run_round(pack_octree_packer *p) {
     return CAROM_OK;
 }
 
+/* Units of a root's edge: its middle is CAROM_PACK_ROOT_HALF of them from its corner. */
+#define OCTREE_UNITS (2.0 * CAROM_PACK_ROOT_HALF)
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 /* The radii of the rounds, from that of the largest ball in the mesh's box to the smallest. */
@@ -526,7 +527,7 @@ carom_status carom_pack_rounds_make(const carom_spheres_mesh *mesh, const carom_
     carom_vec3 size = carom_vec_sub(mesh->high, mesh->low);
     double longest = carom_vec_largest(size), edge = longest * (1.0 + 2.0 * OCTREE_ROOT_MARGIN);
     double least = CAROM_MAX(goal->radius, CAROM_PACK_LEAST_UNITS * mesh->unit);
-    double rho = 0.5 * CAROM_MIN(CAROM_MIN(size.x, size.y), size.z) * (1.0 + 0x1p-40);
+    double rho = 0.5 * CAROM_MIN(CAROM_MIN(size.x, size.y), size.z) * CAROM_PACK_UP;
     double fewer = (1.0 - OCTREE_EPSILON_PART * goal->epsilon) * OCTREE_ROUNDING;
     double ratio = (1.0 + goal->epsilon) * fewer;
     double first = rho;
@@ -534,7 +535,7 @@ carom_status carom_pack_rounds_make(const carom_spheres_mesh *mesh, const carom_
         .low = carom_vec(mesh->low.x - OCTREE_ROOT_MARGIN * longest * octree_root_corner[0],
                          mesh->low.y - OCTREE_ROOT_MARGIN * longest * octree_root_corner[1],
                          mesh->low.z - OCTREE_ROOT_MARGIN * longest * octree_root_corner[2]),
-        .unit = edge * 0x1p-31,
+        .unit = edge / OCTREE_UNITS,
         .fewer = fewer,
         .root = {carom_float_up(first, 0.0), 0.0f, CAROM_PACK_ROOT_HALF, CAROM_PACK_ROOT_HALF,
                  CAROM_PACK_ROOT_HALF, CAROM_PACK_NO_SLOT}};
@@ -558,7 +559,7 @@ carom_status carom_pack_rounds_make(const carom_spheres_mesh *mesh, const carom_
 
 uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho) {
     uint32_t bits = 1;
-    double edge = rounds->unit * 0x1p31;
+    double edge = rounds->unit * OCTREE_UNITS;
     while (bits < OCTREE_GROUP_BITS &&
            edge * carom_power_of_two(-(int)bits) > OCTREE_GROUP_EDGE * rho)
         ++bits;

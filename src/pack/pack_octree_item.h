@@ -62,10 +62,17 @@ CAROM_ITEM carom_vec3 carom_pack_node_centre(const carom_pack_node *c, carom_vec
                      low.z + (double)c->z * unit);
 }
 
+/* A factor that raises lengths in the frame, about 1, by far more than some roundings of 2^-53. */
+#define CAROM_PACK_UP (1.0 + 0x1p-40)
+/* Lower bounds are stored as floats, rounded by 2^-24: they become smaller by this part, and by
+ * this length where they are near zero. */
+#define CAROM_PACK_FLOAT_PART  0x1p-20
+#define CAROM_PACK_FLOAT_SLACK 0x1p-30f
+
 /* The half diagonal, with the rounding of the centre and of bounds. */
 CAROM_ITEM double carom_pack_node_reach(double half) {
     double h = 2.0 * half * CAROM_SPHERES_HALF_DIAGONAL;
-    return h * (1.0 + 0x1p-40);
+    return h * CAROM_PACK_UP;
 }
 
 CAROM_ITEM carom_pack_node carom_pack_node_child(const carom_pack_node *c, uint32_t i,
@@ -77,18 +84,28 @@ CAROM_ITEM carom_pack_node carom_pack_node_child(const carom_pack_node *c, uint3
     child.x = (i & 1) != 0 ? c->x + q : c->x - q;
     child.y = (i & 2) != 0 ? c->y + q : c->y - q;
     child.z = (i & 4) != 0 ? c->z + q : c->z - q;
-    child.apart = (float)(((double)c->apart - away) * (1.0 + 0x1p-20)) - 0x1p-30f;
+    child.apart =
+        (float)(((double)c->apart - away) * (1.0 + CAROM_PACK_FLOAT_PART)) - CAROM_PACK_FLOAT_SLACK;
     return child;
 }
 
 /* Sets a lower bound of the distance from the mesh. */
 CAROM_ITEM void carom_pack_node_set_apart(carom_pack_node *c, double apart) {
-    c->apart = (float)(apart * (1.0 - 0x1p-20)) - 0x1p-30f;
+    c->apart = (float)(apart * (1.0 - CAROM_PACK_FLOAT_PART)) - CAROM_PACK_FLOAT_SLACK;
 }
 
 CAROM_ITEM void carom_pack_node_lower(carom_pack_node *c, double bound) {
     float up = carom_float_up(bound, 0.0);
     c->bound = CAROM_MIN(up, c->bound);
+}
+
+/* Sets what a search found: a distance from the mesh, the slot of the triangle there, and a bound.
+ */
+CAROM_ITEM void carom_pack_node_set_found(carom_pack_node *c, double apart, uint32_t slot,
+                                          double bound) {
+    carom_pack_node_set_apart(c, apart);
+    c->slot = (c->slot & CAROM_PACK_INSIDE) | (slot & ~CAROM_PACK_INSIDE);
+    carom_pack_node_lower(c, bound);
 }
 
 /* How much of a bound is believed. */

@@ -105,6 +105,8 @@ static void cut_loop(boundary_walk *w, uint64_t begin, bool closed) {
         if (w->steps[w->stack[i]].from < w->steps[w->stack[lowest]].from) lowest = i;
     for (uint64_t i = 0; i < count; ++i) {
         const boundary_step *step = &w->steps[w->stack[begin + (lowest - begin + i) % count]];
+        const boundary_step *next = &w->steps[w->stack[begin + (lowest - begin + i + 1) % count]];
+        CAROM_ASSERT((i + 1 == count && !closed) || next->from == step->to);
         out->vertices[out->vertex_count] = step->from;
         out->sides[out->vertex_count++] = step->side;
         w->position[step->from] = NOT_ON_WALK;
@@ -181,6 +183,8 @@ static void sort_loops(carom_repair_boundary *b) {
         b->loops[end] = last;
         sink_loop(b, 0, end);
     }
+    for (uint64_t i = 1; i < b->loop_count; ++i)
+        CAROM_ASSERT(loop_is_before(b, &b->loops[i - 1], &b->loops[i]));
 }
 
 /* Puts the vertices into the order of the loops. */

@@ -55,13 +55,17 @@ static void scene_add_axes(carom_scene_candidates *list, const scene_spread *s) 
     for (int i = 0; i < 3; ++i) scene_add_both(list, carom_vec(axes[i][0], axes[i][1], axes[i][2]));
 }
 
+/* As an exponent of two, of units: they and their inverses are normal numbers. */
+#define SCENE_UNIT_EXPONENT 1000
+
 /* A power of two by which lengths of that size become about 1. */
 static double scene_unit_of(const carom_bounds *box) {
     double extent =
         (box->high.x - box->low.x) + (box->high.y - box->low.y) + (box->high.z - box->low.z);
     if (!(extent > 0.0)) return 1.0;
     int exponent = carom_exponent(extent);
-    return carom_power_of_two(exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent);
+    return carom_power_of_two(
+        CAROM_MAX(CAROM_MIN(-exponent, SCENE_UNIT_EXPONENT), -SCENE_UNIT_EXPONENT));
 }
 
 static void scene_add_corners(carom_scene_candidates *list, const carom_scene_object *o) {

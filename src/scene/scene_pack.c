@@ -60,6 +60,24 @@ static double box_distance(const carom_bounds *b, carom_vec3 p) {
     return carom_length(d);
 }
 
+/* The next ball of a packing, posed, in the order of the leaves; false: there is none. It begins
+ * with *slot = 0. */
+static bool scene_pack_next_ball(const carom_tree *tree, const carom_frame *f, uint64_t *slot,
+                                 scene_pack_ball *ball) {
+    for (; *slot < (uint64_t)tree->leaf_count * CAROM_TREE_WIDTH; ++*slot) {
+        uint64_t i = *slot / CAROM_TREE_WIDTH, k = *slot % CAROM_TREE_WIDTH;
+        const carom_tree_leaf *l = &tree->leaves[i];
+        uint32_t index = tree->nodes[tree->inner_count + i].child[k];
+        if (index == CAROM_TREE_NONE) continue;
+        carom_vec3 c = carom_frame_apply(f, carom_vec(l->x[k], l->y[k], l->z[k]));
+        *ball = (scene_pack_ball){
+            .centre = c, .radius = l->radius[k], .cover = l->cover[k], .index = index};
+        ++*slot;
+        return true;
+    }
+    return false;
+}
+
 /* Lists the balls whose covers are at most `reach` from a box. The list has space for all. */
 static uint64_t scene_pack_list_balls(const carom_scene_object *packing, const carom_bounds *box,
                                       double reach, scene_pack_ball *balls) {
@@ -68,20 +86,13 @@ static uint64_t scene_pack_list_balls(const carom_scene_object *packing, const c
     double slack = SCENE_PACK_BOX_SLACK *
                    (carom_vec_largest(packing->box.low) + carom_vec_largest(packing->box.high) +
                     carom_vec_largest(box->low) + carom_vec_largest(box->high) + reach);
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < tree->leaf_count; ++i)
-        for (uint32_t k = 0; k < CAROM_TREE_WIDTH; ++k) {
-            const carom_tree_leaf *leaf = &tree->leaves[i];
-            uint32_t index = tree->nodes[tree->inner_count + i].child[k];
-            if (index == CAROM_TREE_NONE) continue;
-            carom_vec3 c = carom_frame_apply(&f, carom_vec(leaf->x[k], leaf->y[k], leaf->z[k]));
-            if (box_distance(box, c) > leaf->cover[k] + reach + slack) continue;
-            balls[count++] = (scene_pack_ball){.centre = c,
-                                               .radius = leaf->radius[k],
-                                               .cover = leaf->cover[k],
-                                               .index = index,
-                                               .error = slack};
-        }
+    uint64_t count = 0, slot = 0;
+    scene_pack_ball ball;
+    while (scene_pack_next_ball(tree, &f, &slot, &ball)) {
+        if (box_distance(box, ball.centre) > ball.cover + reach + slack) continue;
+        ball.error = slack;
+        balls[count++] = ball;
+    }
     return count;
 }
 
@@ -414,20 +425,17 @@ carom_status carom_scene_packing_closest_point(const carom_scene_object *o, caro
     double least = HUGE_VAL, least_cover = HUGE_VAL, radius = 0.0;
     uint32_t nearest = UINT32_MAX;
     carom_vec3 from = point;
-    for (uint32_t i = 0; i < tree->leaf_count; ++i)
-        for (uint32_t k = 0; k < CAROM_TREE_WIDTH; ++k) {
-            const carom_tree_leaf *leaf = &tree->leaves[i];
-            uint32_t index = tree->nodes[tree->inner_count + i].child[k];
-            if (index == CAROM_TREE_NONE) continue;
-            carom_vec3 c = carom_frame_apply(&f, carom_vec(leaf->x[k], leaf->y[k], leaf->z[k]));
-            double d = carom_length(carom_vec_sub(point, c));
-            least_cover = CAROM_MIN(least_cover, d - leaf->cover[k]);
-            if (!better(d - leaf->radius[k], index, least, nearest)) continue;
-            least = d - leaf->radius[k];
-            radius = leaf->radius[k];
-            nearest = index;
-            from = c;
-        }
+    uint64_t slot = 0;
+    scene_pack_ball ball;
+    while (scene_pack_next_ball(tree, &f, &slot, &ball)) {
+        double d = carom_length(carom_vec_sub(point, ball.centre));
+        least_cover = CAROM_MIN(least_cover, d - ball.cover);
+        if (!better(d - ball.radius, ball.index, least, nearest)) continue;
+        least = d - ball.radius;
+        radius = ball.radius;
+        nearest = ball.index;
+        from = ball.centre;
+    }
     hit->distance = CAROM_MAX(least, 0.0);
     hit->error = hit->distance - CAROM_MAX(least_cover, 0.0);
     CAROM_ASSERT(hit->error >= 0.0);

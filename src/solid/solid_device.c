@@ -182,7 +182,7 @@ static carom_status add_lists(carom_context *context, const carom_solid_query *c
     for (uint64_t i = 0; i < found->degenerate; ++i) {
         const carom_device_encounter *e = &degenerate[i];
         carom_solid_face a, b;
-        if (i % 4096 == 0) CAROM_TRY(carom_progress_look(context));
+        if (i % CAROM_SOLID_PER_LOOK == 0) CAROM_TRY(carom_progress_look(context));
         carom_solid_pose(queries[e->query], 0, e->a, &a);
         carom_solid_pose(queries[e->query], 1, e->b, &b);
         carom_solid_relate(accs[e->query], &a, &b);

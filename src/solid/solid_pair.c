@@ -120,7 +120,7 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_accumul
     const carom_soup_view *soup = &query->solids[of_b]->view;
     const carom_solid_params params = carom_solid_params_of(query);
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
-        if (t % 4096 == 0 && carom_progress_stop(query->context, 0)) return;
+        if (t % CAROM_SOLID_PER_LOOK == 0 && carom_progress_stop(query->context, 0)) return;
         const uint32_t *v = soup->corners + 3 * (uint64_t)t;
         int32_t w[3];
         for (int i = 0; i < 3; ++i)

@@ -20,6 +20,9 @@ typedef struct carom_solid_record {
 #define CAROM_SOLID_MOST_REACH  0x1p1000
 #define CAROM_SOLID_LEAST_REACH 0x1p-100
 
+/* Triangles or pairs between two looks at the clock: far more work than a look. */
+#define CAROM_SOLID_PER_LOOK 4096
+
 #define CAROM_SOLID_RECORDS 128u /* per block of a list */
 typedef struct carom_solid_records {
     struct carom_solid_records *next; /* older records */

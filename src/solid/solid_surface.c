@@ -140,7 +140,7 @@ static void join_edges(carom_solid_surface *p, int of_b) {
     const carom_soup_view *soup = &p->query->solids[of_b]->view;
     const int32_t *w = p->windings[of_b];
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
-        if (t % 4096 == 0 && carom_progress_stop(p->query->context, 0)) return;
+        if (t % CAROM_SOLID_PER_LOOK == 0 && carom_progress_stop(p->query->context, 0)) return;
         const uint32_t *v = soup->corners + 3 * t;
         for (int j = 0; j < 3; ++j) {
             uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1];
@@ -359,7 +359,7 @@ void carom_solid_each_surface_triangle(carom_solid_surface *p, carom_solid_surfa
         const carom_soup_view *soup = &p->query->solids[of_b]->view;
         triangle->of_b = of_b;
         for (uint32_t t = 0; t < soup->triangle_count; ++t) {
-            if (t % 4096 == 0 && carom_progress_stop(p->query->context, 0)) return;
+            if (t % CAROM_SOLID_PER_LOOK == 0 && carom_progress_stop(p->query->context, 0)) return;
             const uint32_t *v = soup->corners + 3 * (uint64_t)t;
             uint32_t r = p->of_triangle[of_b][t];
             int32_t winding = p->windings[of_b][v[1]];

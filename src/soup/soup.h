@@ -154,12 +154,18 @@ void carom_soup_boxes(const void *soup, const uint32_t *items, uint32_t first, u
 /* A ball around a triangle in the frame of the boxes. It contains the triangle despite rounding. */
 carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle);
 
+/* Of the square of the sum of two radii: with u = 2^-53, the square of the distance loses 5 u of
+ * itself, the sum of three terms and its square 5 u, and the bound 2 u; 32 u are given. And of
+ * squares that underflow, 2^-1074 each. */
+#define CAROM_SOUP_SQUARE_UP    (1.0 + 0x1p-48)
+#define CAROM_SOUP_SQUARE_FLOOR 0x1p-1000
+
 /* Whether two balls overlap when their computed distance may be too large by `slack`. Conservative:
  * true also for some balls that are just apart. */
 static inline bool carom_soup_balls_meet(const carom_ball *a, const carom_ball *b, double slack) {
     carom_vec3 d = carom_vec_sub(a->centre, b->centre);
     double reach = (a->radius + b->radius) + slack;
-    return carom_vec_dot(d, d) <= reach * reach * (1.0 + 0x1p-48) + 0x1p-1000;
+    return carom_vec_dot(d, d) <= reach * reach * CAROM_SOUP_SQUARE_UP + CAROM_SOUP_SQUARE_FLOOR;
 }
 
 /* Builds a grid over the soup; allocator as for carom_grid_build. */

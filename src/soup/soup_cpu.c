@@ -11,6 +11,7 @@
 
 #include "base/simd.h"
 #include "geom/triangle_filter.h"
+#include "soup/soup_filter_error.h"
 
 /* The corners of each pair of one list, and the pair's index in the batch. */
 typedef struct pair_corners {
@@ -45,7 +46,7 @@ typedef struct soup_cpu_answer {
 #define MAXIMUM   carom_f64v_max
 #define MAGNITUDE carom_f64v_abs
 #define SET_OF    carom_lanes_of64
-#define UNIT      0x1p-50
+#define UNIT      CAROM_FILTER_UNIT64
 #define SUBNORMAL CAROM_ORIENT_UNDERFLOW
 
 #if CAROM_LANES64 == 8
@@ -89,8 +90,8 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
 #define MAXIMUM   carom_f32v_max
 #define MAGNITUDE carom_f32v_abs
 #define SET_OF    carom_lanes_of
-#define UNIT      0x1p-21f
-#define SUBNORMAL 0x1p-120f /* above the subnormals, whose arithmetic is slow */
+#define UNIT      CAROM_FILTER_UNIT32
+#define SUBNORMAL CAROM_FILTER_UNDERFLOW32
 
 typedef struct vec_f32 {
     carom_f32v x, y, z;

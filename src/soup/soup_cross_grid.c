@@ -278,9 +278,7 @@ carom_status carom_soup_cross_grid(carom_soup_cross *cross) {
     soup_cross_grid_search s = {.context = cross->context, .cross = cross, .cells = cross->cells};
     s.g = cross->turned ? b : a;
     s.q = cross->turned ? a : b;
-    double moved =
-        (a->largest + b->largest) + (carom_vec_largest(a->frame.t) + carom_vec_largest(b->frame.t));
-    s.slack = carom_scale_apply(0x1p-45 * moved + 0x1p-1064, carom_exponent(s.g->soup->scale));
+    s.slack = carom_scale_apply(carom_soup_pose_rounding(a, b), carom_exponent(s.g->soup->scale));
     carom_status status = soup_cross_grid_run_search(&s);
     carom_arena_rewind(scratch, mark);
     return status;

@@ -19,6 +19,7 @@
 #include "base/pairs_cuda.h"
 #include "bvh/bvh_cuda.h"
 #include "geom/face_item.h"
+#include "geom/scale.h"
 #include "grid/grid_cuda.h"
 #include "soup/soup_device.h"
 #include "soup/soup_filter_cuda.h"
@@ -183,11 +184,7 @@ static __global__ void soup_cuda_find_bounds(soup_cuda_view v, box_frame *frame,
     }
 }
 
-/* As choose_frame of soup_prepare.c: sizes that floats hold with room for squares stay as they are.
- */
-#define SOUP_LARGEST_UNSCALED  0x1p100
-#define SOUP_SMALLEST_UNSCALED 0x1p-40
-
+/* As soup_prepare_choose_frame. */
 static __global__ void end_bounds(box_frame *frame) {
     carom_device_begin();
     double low[3], high[3], most = 0.0;
@@ -198,7 +195,7 @@ static __global__ void end_bounds(box_frame *frame) {
         high[k] = any ? from_ordered(frame->high[k]) : 0.0;
         most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
     }
-    if (most >= SOUP_LARGEST_UNSCALED || (most < SOUP_SMALLEST_UNSCALED && most > 0.0)) {
+    if (most >= CAROM_SCALE_LIMIT || (most < CAROM_SCALE_LEAST && most > 0.0)) {
         int exponent;
         (void)frexp(most, &exponent);
         frame->scale =
@@ -208,10 +205,10 @@ static __global__ void end_bounds(box_frame *frame) {
         frame->origin[k] = 0.5 * (low[k] * frame->scale + high[k] * frame->scale);
 }
 
-/* A float at most x, or with -x at least: the conversion is off by 2^-24, the margin is 2^-22. */
+/* A float at most x, or with -x at least. */
 static __device__ inline float round_down(double x) {
     float f = (float)x;
-    return f - (fabsf(f) * 0x1p-22f + FLT_MIN);
+    return f - (fabsf(f) * CAROM_FILTER_BOX_MARGIN + FLT_MIN);
 }
 
 /* The boxes of the triangles of a view, for the tree. */

@@ -79,18 +79,26 @@ static inline FLAGS NAME(same_side)(const VECTOR *d, VECTOR error) {
            (MAXIMUM(MAXIMUM(d[0], d[1]), d[2]) < -error);
 }
 
+/* Loads pairs without a common vertex, with the determinants of the corners of each triangle with
+ * the other's plane; returns their error. */
+static inline VECTOR NAME(load_sides)(const carom_soup_points *points, const pair_corners *list,
+                                      uint32_t at, NAME(vec) * a, NAME(vec) * b, VECTOR *da,
+                                      VECTOR *db) {
+    for (int i = 0; i < 3; ++i) {
+        a[i] = NAME(load)(points, list, i, at);
+        b[i] = NAME(load)(points, list, 3 + i, at);
+    }
+    NAME(sides)(a, b, da);
+    NAME(sides)(b, a, db);
+    return NAME(error_of_pair)(a, b);
+}
+
 /* No common vertex. No: all of one triangle is on one side of the other's plane. Never yes. */
 static inline soup_cpu_answer NAME(filter_0)(const carom_soup_points *points,
                                              const pair_corners *list, uint32_t at) {
     NAME(vec) a[3], b[3];
     VECTOR da[3], db[3];
-    for (int i = 0; i < 3; ++i) {
-        a[i] = NAME(load)(points, list, i, at);
-        b[i] = NAME(load)(points, list, 3 + i, at);
-    }
-    VECTOR error = NAME(error_of_pair)(a, b);
-    NAME(sides)(a, b, da);
-    NAME(sides)(b, a, db);
+    VECTOR error = NAME(load_sides)(points, list, at, a, b, da, db);
     return (soup_cpu_answer){SET_OF(NAME(same_side)(da, error) | NAME(same_side)(db, error)), 0};
 }
 
@@ -131,13 +139,7 @@ static inline soup_cpu_answer NAME(filter_intervals)(const carom_soup_points *po
                                                      const pair_corners *list, uint32_t at) {
     NAME(vec) a[3], b[3];
     VECTOR da[3], db[3];
-    for (int i = 0; i < 3; ++i) {
-        a[i] = NAME(load)(points, list, i, at);
-        b[i] = NAME(load)(points, list, 3 + i, at);
-    }
-    VECTOR error = NAME(error_of_pair)(a, b);
-    NAME(sides)(a, b, da);
-    NAME(sides)(b, a, db);
+    VECTOR error = NAME(load_sides)(points, list, at, a, b, da, db);
     FLAGS certain = NAME(certain_of_3)(da, error) & NAME(certain_of_3)(db, error);
     NAME(lone) ta = NAME(from_lone)(a, da), tb = NAME(from_lone)(b, db);
     NAME(vec)

@@ -15,7 +15,11 @@ typedef struct soup_grid_copy {
     carom_soup_grid *cells;
 } soup_grid_copy;
 
-/* The error of a corner in the frame is at most 2^-53 of its coordinate, or an underflow. */
+/* Of the largest coordinate: the error of a corner in the frame is at most 2^-53 along each axis,
+ * sqrt(3) of that in all; or an underflow. */
+#define BALL_FRAME_ERROR     0x1p-51
+#define BALL_FRAME_UNDERFLOW 0x1p-1000
+
 carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
     carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)triangle);
     double largest = 0.0;
@@ -28,7 +32,8 @@ carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
     }
     carom_ball_around_triangle(t.corner, &ball);
     CAROM_ASSERT(ball.radius >= 0.0);
-    if (soup->scalar != CAROM_SCALAR_FLOAT32) ball.radius += 0x1p-51 * largest + 0x1p-1000;
+    if (soup->scalar != CAROM_SCALAR_FLOAT32)
+        ball.radius += BALL_FRAME_ERROR * largest + BALL_FRAME_UNDERFLOW;
     return ball;
 }
 

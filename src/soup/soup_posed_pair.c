@@ -31,6 +31,28 @@
  * of the sizes, so that boxes hardly tell which triangles are nearest. */
 #define POSED_NEAREST_DISTANCE 256.0
 
+/* Of S above: twice the sum of the errors of the search in float32, 63 times 2^-24. */
+#define POSED_SEARCH_ERROR 0x1p-17
+
+/* As an exponent of two, of the factor that makes a soup about 1 in size: the factor is a normal
+ * float, with room for products. */
+#define POSED_FACTOR_LIMIT 120
+/* As an exponent of two, of the ratio of sizes: the same for its inverse. A ratio beyond
+ * POSED_EXPONENT_LIMIT is not used. */
+#define POSED_RATIO_LIMIT 100
+
+/* In lengths of a's frame: a limit beyond it excludes nothing that a box of POSED_LENGTH_LIMIT
+ * reaches. The least is what a limit of zero becomes, far below the slack of any search. */
+#define POSED_LIMIT_MOST  0x1p60
+#define POSED_LIMIT_LEAST 0x1p-60f
+
+/* Lengths of which a direction is made: their inverse is a normal number. */
+#define POSED_DIRECTION_LEAST 0x1p-900
+#define POSED_DIRECTION_MOST  0x1p900
+/* A factor: a direction is shorter than 1 despite the roundings of its length, of the quotient and
+ * of the product, some 4 unit roundoffs. */
+#define POSED_DIRECTION_DOWN (1.0 - 0x1p-50)
+
 /* ---- Frame of one soup ----------------------------------------------------------------------- */
 
 /* The frame of boxes: y = ((x scale - origin) - shift) factor. The shift is a float, the factor a
@@ -50,7 +72,7 @@ static unit_frame unit_frame_of(const carom_soup *soup) {
         double half = CAROM_MAX(high - (double)u.shift[k], (double)u.shift[k] - low);
         most = CAROM_MAX(half, most);
     }
-    if (most > 0.0) u.factor = CAROM_MIN(-carom_exponent(most) - 1, 120);
+    if (most > 0.0) u.factor = CAROM_MIN(-carom_exponent(most) - 1, POSED_FACTOR_LIMIT);
     return u;
 }
 
@@ -168,7 +190,8 @@ static void soup_posed_pair_relate(carom_soup_posed_pair *p) {
     carom_vec3 offset = carom_vec_sub(carom_frame_apply(&b->frame, b->centre),
                                       carom_frame_apply(&a->frame, a->centre));
     int ratio = a->exponent - b->exponent;
-    double k = carom_power_of_two(CAROM_MAX(CAROM_MIN(ratio, 100), -100));
+    double k =
+        carom_power_of_two(CAROM_MAX(CAROM_MIN(ratio, POSED_RATIO_LIMIT), -POSED_RATIO_LIMIT));
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j)
             back[j][i] = r[i][j] = (ra[i] * rb[j] + ra[3 + i] * rb[3 + j]) + ra[6 + i] * rb[6 + j];
@@ -178,10 +201,8 @@ static void soup_posed_pair_relate(carom_soup_posed_pair *p) {
     }
     for (int i = 0; i < 3; ++i)
         t_back[i] = -((r[0][i] * t[0] + r[1][i] * t[1]) + r[2][i] * t[2]) / k;
-    double moved =
-        (a->largest + b->largest) + (carom_vec_largest(a->frame.t) + carom_vec_largest(b->frame.t));
-    double rounding = carom_scale_apply(0x1p-45 * moved + 0x1p-1064, a->exponent);
-    double slack = rounding + 0x1p-17 * (4.0 * (1.0 + k) + 2.0 * size);
+    double rounding = carom_scale_apply(carom_soup_pose_rounding(a, b), a->exponent);
+    double slack = rounding + POSED_SEARCH_ERROR * (4.0 * (1.0 + k) + 2.0 * size);
     p->extreme = !(ratio >= -POSED_EXPONENT_LIMIT && ratio <= POSED_EXPONENT_LIMIT &&
                    size <= POSED_LENGTH_LIMIT && size / k <= POSED_LENGTH_LIMIT &&
                    rounding <= POSED_LENGTH_LIMIT && rounding / k <= POSED_LENGTH_LIMIT);
@@ -190,8 +211,8 @@ static void soup_posed_pair_relate(carom_soup_posed_pair *p) {
     if (p->extreme) return;
     p->b_to_a = move_make(r, t, k);
     p->a_to_b = move_make(back, t_back, 1.0 / k);
-    p->slack_a = (float)(slack * (1.0 + 0x1p-20));
-    p->slack_b = (float)(slack / k * (1.0 + 0x1p-20));
+    p->slack_a = (float)(slack * (1.0 + CAROM_SOUP_FLOAT_MARGIN));
+    p->slack_b = (float)(slack / k * (1.0 + CAROM_SOUP_FLOAT_MARGIN));
 }
 
 carom_status carom_soup_pose(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
@@ -271,20 +292,22 @@ void carom_soup_begin_traversal(const carom_soup_posed_pair *posed,
 /* ---- Searches for the nearest --------------------------------------------------------------- */
 
 float carom_soup_limit_of(const carom_soup_posed_pair *posed, double distance) {
-    double scaled = carom_scale_apply(distance, posed->a.exponent) * (1.0 + 0x1p-16);
-    return scaled < 0x1p60 ? (float)scaled + 0x1p-60f : HUGE_VALF;
+    double scaled =
+        carom_scale_apply(distance, posed->a.exponent) * (1.0 + CAROM_SOUP_LIMIT_MARGIN);
+    return scaled < POSED_LIMIT_MOST ? (float)scaled + POSED_LIMIT_LEAST : HUGE_VALF;
 }
 
 carom_vec3 carom_soup_direction_of(carom_vec3 offset) {
     double length = carom_length(offset);
-    if (!(length > 0x1p-900 && length < 0x1p900)) return carom_vec(0.0, 0.0, 0.0);
-    return carom_vec_scale(offset, (1.0 - 0x1p-50) / length);
+    if (!(length > POSED_DIRECTION_LEAST && length < POSED_DIRECTION_MOST))
+        return carom_vec(0.0, 0.0, 0.0);
+    return carom_vec_scale(offset, POSED_DIRECTION_DOWN / length);
 }
 
 void carom_soup_set_direction(carom_obb_traversal *traversal, const carom_soup_posed_pair *posed,
                               carom_vec3 offset) {
     const double *ra = posed->a.frame.r, *rb = posed->b.frame.r;
-    carom_vec3 u = carom_vec_scale(carom_soup_direction_of(offset), 1.0 - 0x1p-20);
+    carom_vec3 u = carom_vec_scale(carom_soup_direction_of(offset), 1.0 - CAROM_SOUP_FLOAT_MARGIN);
     for (int k = 0; k < 3; ++k) {
         traversal->direction_a[k] = (float)((ra[k] * u.x + ra[3 + k] * u.y) + ra[6 + k] * u.z);
         traversal->direction_b[k] = (float)-((rb[k] * u.x + rb[3 + k] * u.y) + rb[6 + k] * u.z);

@@ -4,10 +4,16 @@
 #define CAROM_SRC_SOUP_SOUP_POSED_PAIR_H
 
 #include "bvh/bvh_obb.h"
+#include "geom/length.h"
 #include "geom/pose.h"
 #include "geom/triangle_filter.h"
 #include "geom/triangle_item.h"
 #include "soup/soup_view.h"
+
+/* The rounding of poses, m of soup_posed_pair.c: 256 unit roundoffs of the coordinates and
+ * translations, and 2^8 times what a posed corner may lose by underflow. */
+#define CAROM_SOUP_POSE_ERROR     0x1p-45
+#define CAROM_SOUP_POSE_UNDERFLOW 0x1p-1064
 
 /* A soup as a search sees it. */
 typedef struct carom_soup_side {
@@ -31,6 +37,13 @@ typedef struct carom_soup_posed_pair {
     float slack_a, slack_b;
 } carom_soup_posed_pair;
 
+/* m before it is scaled, a length of the posed soups. */
+static inline double carom_soup_pose_rounding(const carom_soup_side *a, const carom_soup_side *b) {
+    double moved =
+        (a->largest + b->largest) + (carom_vec_largest(a->frame.t) + carom_vec_largest(b->frame.t));
+    return CAROM_SOUP_POSE_ERROR * moved + CAROM_SOUP_POSE_UNDERFLOW;
+}
+
 /* Checks soups, which must be on the CPU, and poses, and prepares the posed pair. Soups without a
  * tree have an empty one and no items.
  */
@@ -48,7 +61,7 @@ carom_status carom_soup_pose_window(carom_context *context, carom_soup_posed_pai
 void carom_soup_begin_traversal(const carom_soup_posed_pair *posed, carom_obb_traversal *traversal);
 
 /* Converts a distance to a float in a's frame, rounded up, for a search for the nearest. It allows
- * for an error of 2^-18 of the bounds compared with it. */
+ * for an error of a quarter of CAROM_SOUP_LIMIT_MARGIN of the bounds compared with it. */
 float carom_soup_limit_of(const carom_soup_posed_pair *posed, double distance);
 
 /* Scales a vector to a length just below 1, or returns zero if its length is out of range. */
@@ -73,6 +86,13 @@ static inline bool carom_soup_meet(const carom_triangle *a, const carom_triangle
     ++*undecided;
     return carom_triangle_meet_exact(a, b) != 0;
 }
+
+/* Relative: gaps of boxes in float32 are too large by 2^-18 at most, because the axes of boxes may
+ * be longer than 1 by rounding. */
+#define CAROM_SOUP_LIMIT_MARGIN 0x1p-16
+/* Relative: what is converted to a float is enlarged by it first, so that the conversion's 2^-24
+ * does not make it smaller. */
+#define CAROM_SOUP_FLOAT_MARGIN 0x1p-20
 
 /* ---- All pairs of triangles ------------------------------------------------------------------ */
 

@@ -11,15 +11,18 @@
 
 #include "base/progress.h"
 #include "base/simd.h"
+#include "geom/length.h"
+#include "geom/scale.h"
+#include "soup/soup_filter_error.h"
 
 #define AREA_GRAIN  4096u  /* triangles per range whose areas are tested */
 #define STATE_GRAIN 65536u /* triangles per range whose states are read: some 10 us */
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Computes floats low <= x <= high. The conversion error is 2^-24, the margin 2^-22. */
+/* Computes floats low <= x <= high. */
 static void round_outwards(double x, float *low, float *high) {
-    float f = (float)x, margin = fabsf(f) * 0x1p-22f + FLT_MIN;
+    float f = (float)x, margin = fabsf(f) * CAROM_FILTER_BOX_MARGIN + FLT_MIN;
     *low = f - margin;
     *high = f + margin;
     CAROM_ASSERT((double)*low <= x && x <= (double)*high);
@@ -176,10 +179,11 @@ static carom_status soup_prepare_choose_frame(carom_context *context, carom_soup
         return CAROM_OK;
     }
     for (int k = 0; k < 3; ++k) most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
-    if (most >= 0x1p100 || (most < 0x1p-40 && most > 0.0)) {
+    if (most >= CAROM_SCALE_LIMIT || (most < CAROM_SCALE_LEAST && most > 0.0)) {
         int exponent;
         (void)frexp(most, &exponent);
-        soup->scale = ldexp(1.0, CAROM_MAX(-1022, CAROM_MIN(-exponent, 1022)));
+        soup->scale =
+            ldexp(1.0, CAROM_MAX(-CAROM_EXPONENT_MOST, CAROM_MIN(-exponent, CAROM_EXPONENT_MOST)));
     }
     double origin[3];
     for (int k = 0; k < 3; ++k) {
@@ -196,17 +200,19 @@ static carom_status soup_prepare_choose_frame(carom_context *context, carom_soup
 /* ---- Degenerate triangles -------------------------------------------------------------------- */
 
 /* Whether three corners in floats surely span an area. Differences and products are rounded three
- * times in all, each by 2^-24 of the product at most, or below the normal numbers by FLT_MIN; an
- * overflow gives false. Lanes are y, z, x of each product's first factor, and the fourth is
- * ignored. */
+ * times in all, each by 2^-24 of the product at most, less than half of CAROM_FILTER_UNIT32, or
+ * below the normal numbers by FLT_MIN; an overflow gives false. Lanes are y, z, x of each product's
+ * first factor, and the fourth is ignored. */
 static bool floats_have_area(const float *positions, const uint32_t *corners) {
     carom_f32x4 p = carom_f32x4_load(positions + 3 * (uint64_t)corners[0]);
     carom_f32x4 u = carom_f32x4_load(positions + 3 * (uint64_t)corners[1]) - p,
                 v = carom_f32x4_load(positions + 3 * (uint64_t)corners[2]) - p;
     carom_f32x4 a = carom_f32x4_yzx(u) * carom_f32x4_zxy(v),
                 b = carom_f32x4_zxy(u) * carom_f32x4_yzx(v);
-    carom_f32x4 error = 0x1p-21f * (carom_f32x4_abs(a) + carom_f32x4_abs(b)) + 0x1p-120f;
-    return (carom_i32x4_lanes(carom_f32x4_abs(a - b) > error) & 7u) != 0;
+    carom_f32x4 error =
+        CAROM_FILTER_UNIT32 * (carom_f32x4_abs(a) + carom_f32x4_abs(b)) + CAROM_FILTER_UNDERFLOW32;
+    const unsigned three = 7u; /* lanes */
+    return (carom_i32x4_lanes(carom_f32x4_abs(a - b) > error) & three) != 0;
 }
 
 static carom_status soup_prepare_find_degenerate(void *argument, carom_range range) {

@@ -19,6 +19,15 @@
  * triangles meet in 41 steps and 17 ms; with 1 instead in 35 steps and 160 ms. */
 #define TOI_DETAIL   0.05
 #define TOI_ROUNDING 0x1p-46 /* of sizes and movement: poses, distances and bounds of speeds */
+/* Factors. Of a distance of double coordinates, rounded upwards: 4 unit roundoffs of 2^-53 are
+ * lost, 32 are given. Of a reach from bounds in float32, which are rounded outwards themselves:
+ * their sums in doubles lose a few of 2^-53, 2^-20 costs nothing. Of speeds, limits and steps, each
+ * a few products and sums of doubles: more than all of their roundings, and too little to cost a
+ * step. */
+#define TOI_REACH_UP  (1.0 + 0x1p-48)
+#define TOI_BOUNDS_UP (1.0 + 0x1p-20)
+#define TOI_SPEED_UP  (1.0 + 0x1p-40)
+#define TOI_STEP_DOWN (1.0 - 0x1p-40)
 
 typedef struct soup_toi_advance {
     carom_context *context;
@@ -40,7 +49,7 @@ static double soup_toi_reach_of(const carom_moving *moving, const carom_triangle
         double reach = carom_length(carom_vec_sub(t->corner[i], moving->centre));
         most = CAROM_MAX(reach, most);
     }
-    return most * (1.0 + 0x1p-48);
+    return most * TOI_REACH_UP;
 }
 
 /* The gap between two triangles along n; negative where it does not separate them. */
@@ -94,7 +103,7 @@ static bool soup_toi_measure(const void *user, const carom_soup_nearest *best,
 /* Pairs farther apart than this cannot meet in the time that is left. */
 static double limit_for(const soup_toi_advance *v, double time) {
     time = CAROM_MIN(time, v->left);
-    return time * v->closing * (1.0 + 0x1p-40) + v->reach + v->tolerance + 2.0 * v->rounding;
+    return time * v->closing * TOI_SPEED_UP + v->reach + v->tolerance + 2.0 * v->rounding;
 }
 
 /* Pairs farther apart than this are not looked at: where soups are far apart or turn, too many
@@ -151,7 +160,7 @@ static double soup_reach(const carom_soup *soup, const carom_moving *moving) {
         double high = ((double)soup->bounds.high[k] + origin[k]) / soup->scale - centre[k];
         most[k] = CAROM_MAX(fabs(low), fabs(high));
     }
-    return carom_length(carom_vec(most[0], most[1], most[2])) * (1.0 + 0x1p-20);
+    return carom_length(carom_vec(most[0], most[1], most[2])) * TOI_BOUNDS_UP;
 }
 
 static carom_status soup_toi_begin(soup_toi_advance *v, const carom_motion *motion_a,
@@ -172,7 +181,7 @@ static carom_status soup_toi_begin(soup_toi_advance *v, const carom_motion *moti
     }
     double speed = carom_length(carom_vec_sub(v->moving[1].velocity, v->moving[0].velocity));
     v->closing =
-        (speed + v->moving[0].angle * reach[0] + v->moving[1].angle * reach[1]) * (1.0 + 0x1p-40);
+        (speed + v->moving[0].angle * reach[0] + v->moving[1].angle * reach[1]) * TOI_SPEED_UP;
     double triangles = 1.0 + (double)v->soups[0]->triangle_count + v->soups[1]->triangle_count;
     v->detail = TOI_DETAIL * sizes / sqrt(triangles);
     sizes += speed;
@@ -224,7 +233,7 @@ static carom_status soup_toi_run_steps(soup_toi_advance *v, uint64_t most_steps,
         }
         double step = best.any ? step_after(v, &best) : HUGE_VAL;
         if (!(step < 1.0 - t)) return CAROM_OK;
-        t += step * (1.0 - 0x1p-40);
+        t += step * TOI_STEP_DOWN;
         CAROM_TRY(carom_progress_look(v->context));
     }
 }

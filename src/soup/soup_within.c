@@ -53,15 +53,18 @@ bool carom_soup_within_decide(carom_context *context, uint32_t worker,
     return true;
 }
 
+/* Of a reach and of coordinates: enlarging a box in float32 is wrong by 2^-24 of the sum, making
+ * the reach a float by as much. */
+#define WITHIN_FLOAT_ERROR 0x1p-22
+
 float carom_soup_within_reach(const carom_soup *soup, double margin) {
     double most = 0.0;
     for (int k = 0; k < 3; ++k) {
         most = CAROM_MAX(fabs((double)soup->bounds.low[k]), most);
         most = CAROM_MAX(fabs((double)soup->bounds.high[k]), most);
     }
-    /* Enlarging a box in float32 is wrong by 2^-24 of the sum, making the reach a float as well. */
     double reach = margin * soup->scale;
-    double enlarged = reach + 0x1p-22 * (reach + most) + (double)FLT_MIN;
+    double enlarged = reach + WITHIN_FLOAT_ERROR * (reach + most) + (double)FLT_MIN;
     return enlarged < (double)FLT_MAX ? (float)enlarged : HUGE_VALF;
 }
 
@@ -193,8 +196,10 @@ carom_status carom_soup_self_each_within(carom_context *context, const carom_sou
 
 /* Adds the margin to the slack. Axes of boxes may be longer than 1 by rounding, and so may gaps. */
 static float soup_within_widen(float slack, double margin, int exponent) {
-    double sum = (double)slack + carom_scale_apply(margin, exponent) * (1.0 + 0x1p-16);
-    return sum < WITHIN_SLACK_LIMIT ? (float)(sum * (1.0 + 0x1p-20)) : (float)WITHIN_SLACK_LIMIT;
+    double sum =
+        (double)slack + carom_scale_apply(margin, exponent) * (1.0 + CAROM_SOUP_LIMIT_MARGIN);
+    return sum < WITHIN_SLACK_LIMIT ? (float)(sum * (1.0 + CAROM_SOUP_FLOAT_MARGIN))
+                                    : (float)WITHIN_SLACK_LIMIT;
 }
 
 static carom_status begin_cross(carom_context *context, const carom_soup *a,

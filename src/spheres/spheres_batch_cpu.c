@@ -150,7 +150,8 @@ CAROM_SIMD carom_lanes spheres_batch_cpu_add_inner(carom_spheres_batch *batch, u
     lens l = lens_at(r, s, d);
     carom_i64v some = (squared < sum * sum) & (l.volume > spheres_batch_cpu_splat(0.0));
     carom_f64v error = CAROM_SPHERES_LENS_ERROR * (l.volume + l.area * d) +
-                       13.0 * (smaller * smaller) * (m->slack + 0x1p-50 * sum);
+                       CAROM_SPHERES_BALL_SURFACE * (smaller * smaller) *
+                           (m->slack + CAROM_SPHERES_RADIUS_ROUNDING * sum);
     carom_f64v volume = spheres_batch_cpu_keep(some, l.volume);
     carom_f64v_store(&batch->inner[i], volume);
     spheres_batch_cpu_add(&sums[0], volume, &m->scales.volume);

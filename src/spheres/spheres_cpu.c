@@ -74,8 +74,8 @@ void CAROM_CPU(carom_spheres_feet)(const carom_bvh_corners *corners, const doubl
         carom_f64v au = -spheres_cpu_dot(a, u), av = -spheres_cpu_dot(a, v);
         carom_f64v denominator = uu * vv - uv * uv;
         carom_f64v s = vv * au - uv * av, t = uu * av - uv * au;
-        carom_i64v inside =
-            (s > 0.0) & (t > 0.0) & (s + t < denominator) & (denominator > 0x1p-40 * (uu * vv));
+        carom_i64v inside = (s > 0.0) & (t > 0.0) & (s + t < denominator) &
+                            (denominator > CAROM_SPHERES_NEEDLE * (uu * vv));
         denominator = spheres_cpu_choose(inside, denominator, carom_f64v_splat(1.0));
         spheres_cpu_vec_v foot =
             spheres_cpu_along(spheres_cpu_along(a, u, s / denominator), v, t / denominator);
@@ -91,6 +91,16 @@ void CAROM_CPU(carom_spheres_feet)(const carom_bvh_corners *corners, const doubl
         carom_f64v_store(feet[2] + at, best.z + p.z);
     }
 }
+
+/* Relative, of a bound that distances of sites are compared with: more than their roundings of
+ * 2^-53, and hardly a site more. */
+#define SITE_LIMIT_MARGIN 0x1p-40
+/* In units of the frame, where coordinates are below 8: differences are rounded by 2^-51. */
+#define OCTANT_MARGIN 0x1p-48
+/* A factor, and what is added for triangles without an area, of the projection of a cell on the
+ * normal of a triangle, a difference of products that are rounded by 2^-53. */
+#define PLANE_RADIUS_UP    (1.0 + 0x1p-30)
+#define PLANE_RADIUS_LEAST 0x1p-60
 
 /* ---- Children of a cell ---------------------------------------------------------------------- */
 
@@ -114,7 +124,7 @@ void CAROM_CPU(carom_spheres_octant_sites)(const carom_spheres_site *sites, cons
             least = carom_f64v_min(weighted, least);
             limit = carom_f64v_min((away + octants->h) * site->weight, limit);
         }
-        limit = limit + 0x1p-40 * carom_f64v_abs(limit);
+        limit = limit + SITE_LIMIT_MARGIN * carom_f64v_abs(limit);
         for (uint64_t i = 0; i < count; ++i) {
             carom_f64v away = carom_f64v_load(apart + 8 * i + at);
             carom_f64v lower = (away - octants->h) * sites[ids[i]].weight;
@@ -133,14 +143,14 @@ static inline carom_i64v beside(carom_f64v a, carom_f64v b, carom_f64v c, double
 void CAROM_CPU(carom_spheres_octant_triangles)(const carom_triangle *triangles, const uint32_t *ids,
                                                uint64_t count, const carom_spheres_octants *octants,
                                                uint8_t *masks) {
-    double half = octants->half + 0x1p-48;
+    double half = octants->half + OCTANT_MARGIN;
     for (uint64_t i = 0; i < count; ++i) {
         const carom_vec3 *p = triangles[ids[i]].corner;
         double ux = p[1].x - p[0].x, uy = p[1].y - p[0].y, uz = p[1].z - p[0].z;
         double vx = p[2].x - p[0].x, vy = p[2].y - p[0].y, vz = p[2].z - p[0].z;
         double nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
         double radius = half * (fabs(nx) + fabs(ny) + fabs(nz));
-        double limit = radius * (1.0 + 0x1p-30) + 0x1p-60;
+        double limit = radius * PLANE_RADIUS_UP + PLANE_RADIUS_LEAST;
         carom_lanes lanes = 0;
         for (uint32_t at = 0; at < 8; at += CAROM_LANES64) {
             carom_f64v x = carom_f64v_load(octants->x + at), y = carom_f64v_load(octants->y + at);

@@ -10,6 +10,12 @@
  * a point and a triangle, and the rounding of a few sums; times two. */
 #define CAROM_SPHERES_ERROR 0x1p-43
 
+/* Of the product of two squared edges: a triangle with a smaller square of its area is a needle, of
+ * which the edges alone are looked at: its inside is less than 2^-20 of an edge away from them. */
+#define CAROM_SPHERES_NEEDLE 0x1p-40
+/* Multiples from here on are all that doubles hold: nothing is left to round. */
+#define CAROM_SPHERES_WHOLE 0x1p52
+
 /* No coordinate in the frame is as large. The solid's longest side is below 1; along an axis where
  * its origin is 0, its far side is at most CAROM_SPHERES_ORIGIN_RATIO = 4 sides away, and else it
  * is less than 1 away from the origin (spheres_mesh.c). */
@@ -28,7 +34,7 @@ CAROM_ITEM double carom_spheres_ball_distance(const carom_spheres_ball *b, carom
 /* The nearest multiple of a power of two. */
 CAROM_ITEM double carom_spheres_round(double x, double step) {
     double n = x / step; /* a power of two: exact */
-    return fabs(n) < 0x1p52 ? floor(n + 0.5) * step : x;
+    return fabs(n) < CAROM_SPHERES_WHOLE ? floor(n + 0.5) * step : x;
 }
 
 /* The double nearest to 4/3 pi. The product of 4.0 / 3.0 and CAROM_PI is the one below it. */

@@ -63,6 +63,18 @@ typedef struct carom_spheres_lenses {
  * units in the last place (lens.h, length.h), times four. */
 #define CAROM_SPHERES_LENS_ERROR 0x1p-47
 
+/* Factors that round bounds outwards, with the unit roundoff 2^-53: a sum or product of two or
+ * three terms; a square of a distance, of five roundings; a product of four factors, or a distance;
+ * and lengths or volumes from a dozen operations, where more costs nothing. */
+#define CAROM_SPHERES_UP          (1.0 + 0x1p-50)
+#define CAROM_SPHERES_DOWN        (1.0 - 0x1p-50)
+#define CAROM_SPHERES_SQUARE_DOWN (1.0 - 0x1p-49)
+#define CAROM_SPHERES_PRODUCT_UP  (1.0 + 0x1p-48)
+#define CAROM_SPHERES_FAR_UP      (1.0 + 0x1p-40)
+
+/* Of a volume: a sum in fixed point becomes a double in one rounding, and the error another. */
+#define CAROM_SPHERES_VALUE_ROUNDING 0x1p-52
+
 /* Bits of each of the two parts of a term, and what they leave of the 127 bits of a sum: room for
  * 2^25 terms of the largest size, more where the scale is coarser. */
 #define CAROM_SPHERES_PART_BITS 50
@@ -123,8 +135,8 @@ CAROM_ITEM carom_sum carom_spheres_rounded(double x, const carom_spheres_scale *
 /* Whether two balls may have a point in common; false is certain, in exact arithmetic. */
 CAROM_ITEM bool carom_spheres_may_meet(const carom_ball *a, const carom_ball *b) {
     carom_vec3 apart = carom_vec_sub(b->centre, a->centre);
-    double sum = (a->radius + b->radius) * (1.0 + 0x1p-50);
-    return carom_vec_dot(apart, apart) * (1.0 - 0x1p-49) <= sum * sum;
+    double sum = (a->radius + b->radius) * CAROM_SPHERES_UP;
+    return carom_vec_dot(apart, apart) * CAROM_SPHERES_SQUARE_DOWN <= sum * sum;
 }
 
 /* Computes the terms of two balls; false where they have no volume in common. The terms of b and a
@@ -195,7 +207,8 @@ CAROM_ITEM carom_spheres_lenses carom_spheres_sum_value(const carom_spheres_sum 
     carom_spheres_lenses lenses;
     lenses.volume = carom_sum_value(sum->volume, scales->volume.scale);
     /* Each term was rounded to a multiple of the scale, by less than the error of its volume. */
-    lenses.error = carom_sum_value(sum->error, scales->volume.scale) + 0x1p-52 * lenses.volume;
+    lenses.error = carom_sum_value(sum->error, scales->volume.scale) +
+                   CAROM_SPHERES_VALUE_ROUNDING * lenses.volume;
     lenses.force = carom_spheres_vec_value(sum->force, &scales->force);
     lenses.torque = carom_spheres_vec_value(sum->torque, &scales->torque);
     lenses.direction = carom_spheres_vec_value(sum->direction, &scales->direction);

@@ -28,6 +28,9 @@
 #define SMALLEST_SIZE 0x1p-300
 #define LARGEST_SIZE  0x1p300
 
+/* In the frame, where the longest side is 1/2 to 1: origins are multiples of it. */
+#define ORIGIN_STEP 0x1p-3
+
 static carom_status spheres_mesh_make_frame(carom_context *context, const carom_bounds *bounds,
                                             carom_spheres_mesh *mesh) {
     const double low[3] = {bounds->low.x, bounds->low.y, bounds->low.z};
@@ -38,7 +41,7 @@ static carom_status spheres_mesh_make_frame(carom_context *context, const carom_
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the mesh is %g wide: scale it to between 2^-300 and 2^300", size);
     mesh->shift = -1 - carom_exponent(size);
-    double scale = carom_power_of_two(mesh->shift), step = 0x1p-3 / scale;
+    double scale = carom_power_of_two(mesh->shift), step = ORIGIN_STEP / scale;
     double coarsest = 0.0;
     for (int k = 0; k < 3; ++k) {
         double most = CAROM_MAX(fabs(low[k]), fabs(high[k]));

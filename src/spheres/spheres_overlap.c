@@ -79,7 +79,8 @@ carom_status carom_spheres_extent_of(carom_context *context, const carom_spheres
     }
     extent->volume =
         spheres->volume > 0.0 ? spheres->volume * (1.0 + CAROM_SPHERES_VOLUME_ERROR) : HUGE_VAL;
-    extent->void_scale = CAROM_MAX(carom_exponent(voids) + 1 - VOID_BITS, -1000);
+    extent->void_scale =
+        CAROM_MAX(carom_exponent(voids) + 1 - VOID_BITS, -CAROM_SPHERES_VOID_SCALE_MOST);
     extent_check_voids(spheres, extent);
     return CAROM_OK;
 }

@@ -38,6 +38,18 @@
  * safety, per coordinate of the largest. */
 #define CAROM_SPHERES_POSE_ERROR 0x1p-47
 
+/* By how much the volume of a lens changes with a distance or a radius, at most: the surface of the
+ * smaller ball, 4 pi r^2, in squares of r, rounded up. And the rounding of posed radii, in their
+ * sum. */
+#define CAROM_SPHERES_BALL_SURFACE    13.0
+#define CAROM_SPHERES_RADIUS_ROUNDING 0x1p-50
+
+/* As an exponent of two, of the unit of voids: it and its inverse are normal numbers. */
+#define CAROM_SPHERES_VOID_SCALE_MOST 1000
+
+/* Voids in units are below this, so that a sum of two is below 2^63. */
+#define CAROM_SPHERES_VOID_UNITS_MOST 0x1p62
+
 /* What is known of a packing before its pose. Made by carom_spheres_extent_make. */
 typedef struct carom_spheres_extent {
     uint64_t count;
@@ -54,7 +66,7 @@ CAROM_ITEM uint64_t carom_spheres_void_units(const carom_spheres_extent *extent,
                                              double void_volume) {
     double units = void_volume * carom_power_of_two(-extent->void_scale);
     uint64_t whole = (uint64_t)units;
-    CAROM_ASSERT(units >= 0.0 && units <= 0x1p62);
+    CAROM_ASSERT(units >= 0.0 && units <= CAROM_SPHERES_VOID_UNITS_MOST);
     return (double)whole < units ? whole + 1 : whole;
 }
 
@@ -94,7 +106,7 @@ CAROM_ITEM carom_vec3 carom_spheres_pose_centre(const carom_spheres_transform *t
 }
 
 CAROM_ITEM double carom_spheres_pose_cover(const carom_spheres_transform *transform, double cover) {
-    return (cover * transform->scale + 2.0 * transform->slack) * (1.0 + 0x1p-50);
+    return (cover * transform->scale + 2.0 * transform->slack) * CAROM_SPHERES_UP;
 }
 
 CAROM_ITEM carom_spheres_posed carom_spheres_pose_sphere(const carom_spheres_transform *transform,
@@ -152,7 +164,8 @@ CAROM_ITEM void carom_spheres_posed_pair_finish(carom_spheres_posed_pair *m,
     uint64_t pairs = a->count * b->count;
     if ((a->count | b->count) >> 32 != 0 && b->count != 0 && a->count > UINT64_MAX / b->count)
         pairs = UINT64_MAX;
-    m->scales = carom_spheres_scales_make(radius * (1.0 + 0x1p-40), lever * (1.0 + 0x1p-40), pairs);
+    m->scales = carom_spheres_scales_make(radius * CAROM_SPHERES_FAR_UP,
+                                          lever * CAROM_SPHERES_FAR_UP, pairs);
 }
 
 CAROM_ITEM carom_spheres_posed_pair carom_spheres_posed_pair_make(
@@ -189,9 +202,10 @@ CAROM_ITEM bool carom_spheres_inner(double squared, double d, double r, double s
     double smaller = CAROM_MIN(r, s);
     *volume = lens.volume;
     /* The distance is off by the slack and both radii are rounded. The volume changes by at most
-     * the surface of the smaller ball, 4 pi r^2 < 13 r^2, times these. */
+     * the surface of the smaller ball times these. */
     *error = CAROM_SPHERES_LENS_ERROR * (lens.volume + lens.area * d) +
-             13.0 * (smaller * smaller) * (slack + 0x1p-50 * sum);
+             CAROM_SPHERES_BALL_SURFACE * (smaller * smaller) *
+                 (slack + CAROM_SPHERES_RADIUS_ROUNDING * sum);
     return true;
 }
 
@@ -246,7 +260,7 @@ CAROM_ITEM double carom_spheres_void_value(const carom_spheres_extent *extent,
                                            const carom_spheres_transform *transform,
                                            uint64_t units) {
     double cube = transform->scale * transform->scale * transform->scale;
-    return (double)units * carom_power_of_two(extent->void_scale) * cube * (1.0 + 0x1p-48);
+    return (double)units * carom_power_of_two(extent->void_scale) * cube * CAROM_SPHERES_PRODUCT_UP;
 }
 
 /* Totals as numbers. */
@@ -263,9 +277,9 @@ CAROM_ITEM void carom_spheres_inner_bounds(const carom_spheres_values *values,
     double volume = values->inner, error = values->inner_error;
     /* Each of the 2 terms of a pair was rounded to a multiple of the scale. */
     error += (double)values->inner_pairs * carom_power_of_two(m->scales.volume.scale);
-    double less = (volume - error) * (1.0 - 0x1p-50);
+    double less = (volume - error) * CAROM_SPHERES_DOWN;
     *lower = CAROM_MAX(less, 0.0);
-    *upper = (volume + error) * (1.0 + 0x1p-50);
+    *upper = (volume + error) * CAROM_SPHERES_UP;
     CAROM_ASSERT(!(*lower > *upper));
 }
 
@@ -274,8 +288,8 @@ CAROM_ITEM double carom_spheres_most_volume(const carom_spheres_extent *a,
                                             const carom_spheres_extent *b,
                                             const carom_spheres_posed_pair *m) {
     double scale_a = m->transform[0].scale, scale_b = m->transform[1].scale;
-    double volume_a = a->volume * (scale_a * scale_a * scale_a) * (1.0 + 0x1p-48);
-    double volume_b = b->volume * (scale_b * scale_b * scale_b) * (1.0 + 0x1p-48);
+    double volume_a = a->volume * (scale_a * scale_a * scale_a) * CAROM_SPHERES_PRODUCT_UP;
+    double volume_b = b->volume * (scale_b * scale_b * scale_b) * CAROM_SPHERES_PRODUCT_UP;
     return CAROM_MIN(volume_a, volume_b);
 }
 
@@ -293,7 +307,7 @@ CAROM_ITEM void carom_spheres_overlap_of_values(const carom_spheres_values *tota
     if (flagged != 0) {
         double voids = carom_spheres_void_value(a, &m->transform[0], flagged[0].voids) +
                        carom_spheres_void_value(b, &m->transform[1], flagged[1].voids);
-        upper = (upper + voids) * (1.0 + 0x1p-50);
+        upper = (upper + voids) * CAROM_SPHERES_UP;
         upper = CAROM_MIN(upper, most);
     } else {
         upper = most;

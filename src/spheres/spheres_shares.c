@@ -34,6 +34,7 @@
 #include "geom/orient.h"
 #include "geom/triangle_box.h"
 #include "spheres/spheres_clip_item.h"
+#include "spheres/spheres_item.h"
 
 /* What is observed below: packings by 2,000 balls of cheburashka, fandisk and spot, one thread;
  * with the values here their shares take 1.6 s, 3 million cells each. */
@@ -45,6 +46,12 @@
  * 1.2 x 0.02 and two units; and few bits, so that corners of cells are multiples of the unit. */
 #define SHARES_ROOT_EDGE   1.0625
 #define SHARES_ROOT_MARGIN 0.02
+/* Of the margin, along y and z: a mesh that is the same along all axes is cut differently along
+ * each. */
+#define SHARES_MARGIN_Y 1.1
+#define SHARES_MARGIN_Z 1.2
+/* A factor that lowers a distance: its square and root lose less than 2^-50. */
+#define SHARES_DISTANCE_DOWN (1.0 - 0x1p-48)
 
 /* Cells have at most this many steps along an axis, and edges of 17 units at least. */
 #define SHARES_MOST_STEPS  (UINT32_C(1) << 20)
@@ -163,7 +170,7 @@ static spheres_shares_box spheres_shares_box_of(const division *d, const cube *c
     b.high = carom_vec(b.low.x + b.edge, b.low.y + b.edge, b.low.z + b.edge);
     double half = 0.5 * b.edge;
     b.centre = carom_vec(b.low.x + half, b.low.y + half, b.low.z + half);
-    b.h = half * SHARES_DIAGONAL * (1.0 + 0x1p-40);
+    b.h = half * SHARES_DIAGONAL * CAROM_SPHERES_FAR_UP;
     return b;
 }
 
@@ -177,7 +184,7 @@ static double far_corner(const spheres_shares_box *b, const carom_spheres_ball *
     double y = CAROM_MAX(ball->y - b->low.y, b->high.y - ball->y);
     double z = CAROM_MAX(ball->z - b->low.z, b->high.z - ball->z);
     return sqrt(spheres_shares_square(x) + spheres_shares_square(y) + spheres_shares_square(z)) *
-           (1.0 + 0x1p-48);
+           CAROM_SPHERES_PRODUCT_UP;
 }
 
 static double spheres_shares_axis_gap(double x, double low, double high) {
@@ -191,7 +198,7 @@ static double depth_in(const spheres_shares_box *b, const carom_spheres_ball *ba
     double z = spheres_shares_axis_gap(ball->z, b->low.z, b->high.z);
     return ball->radius -
            sqrt(spheres_shares_square(x) + spheres_shares_square(y) + spheres_shares_square(z)) *
-               (1.0 - 0x1p-48);
+               SHARES_DISTANCE_DOWN;
 }
 
 /* Upper bound of the volume of the part of a ball that is in a cell: the cell; a slab across it;
@@ -204,10 +211,14 @@ static double most_in(const spheres_shares_box *b, const carom_spheres_ball *bal
         CAROM_SPHERES_BALL_VOLUME / 4.0 * spheres_shares_square(t) * (3.0 * ball->radius - t);
     most = CAROM_MIN(slab, most);
     if (depth <= ball->radius) most = CAROM_MIN(cap, most);
-    return most * (1.0 + 0x1p-40);
+    return most * CAROM_SPHERES_FAR_UP;
 }
 
 /* ---- Volume of the solid in a cell ----------------------------------------------------------- */
+
+/* From a point on a face to one beside it, in units of the frame: some tens of roundings of
+ * coordinates below 8, in a direction of no axis or diagonal. */
+static const carom_vec3 shares_beside = {0x1p-45, 0x1.8p-45, 0x1.4p-45};
 
 /* The winding number at a point that hardly ever lies on a face; then of one beside it. */
 static int32_t winding_at(spheres_shares_worker *w, carom_vec3 p) {
@@ -215,7 +226,7 @@ static int32_t winding_at(spheres_shares_worker *w, carom_vec3 p) {
     const carom_spheres_mesh *mesh = w->d->mesh;
     for (int i = 0; i < 4; ++i) {
         if (carom_bvh_winding(mesh->context, &mesh->view, p, &w->found, &winding)) return winding;
-        p = carom_vec(p.x + 0x1p-45, p.y + 0x1.8p-45, p.z + 0x1.4p-45);
+        p = carom_vec_add(p, shares_beside);
     }
     return 0;
 }
@@ -774,9 +785,10 @@ static carom_status spheres_shares_begin(division *d, spheres_shares_worker *w) 
 static void set_root(division *d) {
     const carom_spheres_mesh *mesh = d->mesh;
     double unit = mesh->unit, margin = SHARES_ROOT_MARGIN;
-    d->low = carom_vec((2.0 * floor((mesh->low.x - margin) / (2.0 * unit)) + 1.0) * unit,
-                       (2.0 * floor((mesh->low.y - margin * 1.1) / (2.0 * unit)) + 1.0) * unit,
-                       (2.0 * floor((mesh->low.z - margin * 1.2) / (2.0 * unit)) + 1.0) * unit);
+    d->low = carom_vec(
+        (2.0 * floor((mesh->low.x - margin) / (2.0 * unit)) + 1.0) * unit,
+        (2.0 * floor((mesh->low.y - margin * SHARES_MARGIN_Y) / (2.0 * unit)) + 1.0) * unit,
+        (2.0 * floor((mesh->low.z - margin * SHARES_MARGIN_Z) / (2.0 * unit)) + 1.0) * unit);
     d->steps = 1;
     d->step = SHARES_ROOT_EDGE;
     while (d->steps < SHARES_MOST_STEPS && 0.5 * d->step >= SHARES_LEAST_UNITS * unit) {

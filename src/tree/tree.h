@@ -66,6 +66,9 @@ typedef struct carom_tree_moment_lanes {
 #define CAROM_TREE_SLACK       0x1p-40
 #define CAROM_TREE_FLOAT_SLACK 0x1p-20f
 
+/* Far below all lengths in the frame, whose squares float32 holds: keeps quotients from 0 / 0. */
+#define CAROM_TREE_LEAST_LENGTH 0x1p-60f
+
 /* Upper bound of the relative error of the volume of a share, from its secondary radius, which is
  * rounded to float32: three times 2^-24, and some additions. */
 #define CAROM_TREE_SHARE_ERROR 1e-6

@@ -164,11 +164,14 @@ static uint32_t split_equal(tree_build_builder *b, uint32_t begin, uint32_t end,
 /* e^-x is taken as 0 beyond: e^-700, 1e-304, is still a normal double. */
 #define TREE_EXPONENT_MAX 700.0
 
-/* e^-x for x >= 0: by halving x below 1/64 and squaring back; right to some 1e-13. */
+/* The series of five terms takes x up to this: x^6 / 720 is 2e-14. */
+#define TREE_SERIES_MAX 0x1p-6
+
+/* e^-x for x >= 0: by halving x and squaring back; right to some 1e-13. */
 static double exp_minus(double x) {
     int halvings = 0;
     if (x > TREE_EXPONENT_MAX) return 0.0;
-    for (; x > 0x1p-6; x *= 0.5) ++halvings;
+    for (; x > TREE_SERIES_MAX; x *= 0.5) ++halvings;
     double e = 1.0 - x * (1.0 - x / 2.0 * (1.0 - x / 3.0 * (1.0 - x / 4.0 * (1.0 - x / 5.0))));
     for (; halvings > 0; --halvings) e *= e;
     return e;
@@ -340,7 +343,7 @@ static void tree_build_enclose(const tree_build_builder *b, uint32_t begin, uint
         const double each[3] = {s->radius, s->reach, s->cover};
         for (int k = 0; k < 3; ++k) radii[k] = CAROM_MAX(apart + each[k], radii[k]);
     }
-    for (int k = 0; k < 3; ++k) radii[k] *= 1.0 + 0x1p-50;
+    for (int k = 0; k < 3; ++k) radii[k] *= CAROM_REACH_UP;
 }
 
 static bool tree_build_add_leaf(tree_build_builder *b, uint32_t begin, uint32_t end,

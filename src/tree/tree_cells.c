@@ -507,12 +507,12 @@ carom_status carom_tree_cells_make(carom_context *context, const carom_tree_surf
 const char *carom_tree_cells_validate(const carom_tree_cells *cells) {
     uint32_t next = 1;
     if (cells->count == 0) return NULL;
-    if (!carom_vec_finite(cells->centre) || !(cells->side > 0.0 && cells->side <= 0x1p20))
+    if (!carom_vec_finite(cells->centre) || !(cells->side > 0.0 && cells->side <= TREE_ORIGIN_MAX))
         return "cells: the root is not a cube";
     for (uint32_t i = 0; i < cells->count; ++i) {
         const carom_tree_cell *c = &cells->cells[i];
         for (int k = 0; k < 3; ++k)
-            if (!(fabsf(c->normal[k]) <= 1.0f + 0x1p-20f))
+            if (!(fabsf(c->normal[k]) <= 1.0f + CAROM_TREE_FLOAT_SLACK))
                 return "cells: a normal is longer than 1";
         if (!(c->low <= c->high)) return "cells: planes are not in order";
         if (!(c->least >= 0.0f && c->least <= c->most && c->most <= 1.0f))

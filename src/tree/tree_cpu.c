@@ -73,7 +73,7 @@ static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf) {
         carom_f64v_store(&to->secondary[i],
                          carom_f64v_load(&from->secondary[i]) * transform->scale);
         carom_f64v_store(&to->cover[i],
-                         (cover * transform->scale + 2.0 * transform->slack) * (1.0 + 0x1p-50));
+                         (cover * transform->scale + 2.0 * transform->slack) * CAROM_SPHERES_UP);
     }
     return to;
 }
@@ -343,9 +343,9 @@ CAROM_SIMD void tree_cpu_weigh(const carom_tree_moment *one, const float *x, con
         d = carom_f32v_max(carom_f32v_max(d, difference), CAROM_TREE_LEAST_APART * sum);
         carom_f32v depth = carom_f32v_max(sum - d, zero);
         carom_f32v square = d * (d + 2.0f * sum) - 3.0f * (difference * difference);
-        /* 2^-60 is far below all lengths in the frame: two radii of 0 give 0, not NaN. */
-        carom_f32v lens =
-            CAROM_TREE_LENS_FACTOR * (depth * depth) * square / carom_f32v_max(d, zero + 0x1p-60f);
+        /* Two radii of 0 give 0, not NaN. */
+        carom_f32v lens = CAROM_TREE_LENS_FACTOR * (depth * depth) * square /
+                          carom_f32v_max(d, zero + CAROM_TREE_LEAST_LENGTH);
         carom_f32v density = carom_f32v_load(&lanes->density[i]) * one->density;
         carom_f32v_store(&weights[i], carom_f32v_max(lens * density, zero));
     }

@@ -153,6 +153,9 @@ static uint64_t name_trees(const carom_tree_posed_pair *p) {
 /* Relative: a motion is taken as this much longer, as rotations are of length 1 up to 2^-50 only.
  */
 #define TREE_MOTION_SLACK 0x1p-20
+/* Errors of a point that a motion places: four for the one now, as elsewhere, as many for the
+ * earlier one, and twice that. */
+#define TREE_MOTION_ERRORS 16.0
 
 /* The lower bound that is left of an earlier one: less how far any point of the moving tree has
  * moved. For x in the ball around its surface, |M x + m - (M' x + m')| <= |M c + m - (M' c + m')| +
@@ -171,7 +174,7 @@ static double bound_left(const carom_tree_posed_pair *p, const learned *hint) {
         way += by * by;
     }
     double moved = sqrt(way) + moving->radius * sqrt(0.5 * squares) * (1.0 + TREE_MOTION_SLACK);
-    return hint->lower - moved * (1.0 + TREE_MOTION_SLACK) - 16.0 * p->motion_error -
+    return hint->lower - moved * (1.0 + TREE_MOTION_SLACK) - TREE_MOTION_ERRORS * p->motion_error -
            CAROM_TREE_SLACK;
 }
 

@@ -231,7 +231,8 @@ static const char *check_head(const tree_file_head *h) {
         return "its counts do not fit each other";
     if (h->method >= CAROM_TREE_METHOD_COUNT || h->arity < 2 || h->arity > CAROM_TREE_WIDTH ||
         h->depth == 0 || h->depth > nodes || h->shift < -TREE_SHIFT_MAX ||
-        h->shift > TREE_SHIFT_MAX || h->void_scale < -1000 || h->void_scale > 1000 ||
+        h->shift > TREE_SHIFT_MAX || h->void_scale < -CAROM_SPHERES_VOID_SCALE_MOST ||
+        h->void_scale > CAROM_SPHERES_VOID_SCALE_MOST ||
         !(h->volume >= 0.0 && h->volume <= DBL_MAX) || !carom_vec_finite(h->origin) ||
         !carom_vec_finite(h->centre))
         return "a number of its head is out of range";

@@ -30,6 +30,9 @@ static tree_moments_part tree_moments_join(const tree_moments_part *parts, uint3
     return sum;
 }
 
+/* The mean square of the distance of a ball's points from its centre, in squares of its radius. */
+#define TREE_BALL_SQUARE 0.6
+
 static tree_moments_part tree_moments_leaf(const carom_tree *t, const carom_tree_leaf *leaf) {
     tree_moments_part parts[CAROM_TREE_WIDTH];
     double scale = carom_power_of_two(t->shift);
@@ -38,7 +41,7 @@ static tree_moments_part tree_moments_leaf(const carom_tree *t, const carom_tree
         double r = leaf->secondary[lane] * scale;
         if (!(r > 0.0)) continue; /* none, or NaN past the end */
         parts[count].volume = 4.0 / 3.0 * CAROM_PI * (r * r * r);
-        parts[count].square = 0.6 * (r * r);
+        parts[count].square = TREE_BALL_SQUARE * (r * r);
         parts[count++].centre =
             carom_vec((leaf->x[lane] - t->origin.x) * scale, (leaf->y[lane] - t->origin.y) * scale,
                       (leaf->z[lane] - t->origin.z) * scale);
@@ -47,7 +50,7 @@ static tree_moments_part tree_moments_leaf(const carom_tree *t, const carom_tree
 }
 
 static carom_tree_moment tree_moments_ball(const tree_moments_part *part) {
-    double r = sqrt(part->square * (5.0 / 3.0));
+    double r = sqrt(part->square * (5.0 / 3.0)); /* the inverse */
     double ball = 4.0 / 3.0 * CAROM_PI * (r * r * r);
     return (carom_tree_moment){(float)part->centre.x, (float)part->centre.y, (float)part->centre.z,
                                (float)r, ball > 0.0 ? (float)(part->volume / ball) : 0.0f};
@@ -57,7 +60,8 @@ static carom_tree_moment tree_moments_ball(const tree_moments_part *part) {
 static tree_moments_part tree_moments_of(const carom_tree_moment *m) {
     double r = (double)m->radius;
     return (tree_moments_part){4.0 / 3.0 * CAROM_PI * (r * r * r) * (double)m->density,
-                               0.6 * (r * r), carom_vec((double)m->x, (double)m->y, (double)m->z)};
+                               TREE_BALL_SQUARE * (r * r),
+                               carom_vec((double)m->x, (double)m->y, (double)m->z)};
 }
 
 /* The balls of the children of an inner node, lane by lane. */

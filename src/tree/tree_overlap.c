@@ -30,13 +30,16 @@ typedef struct side_sums {
     uint64_t open_lenses; /* inner lenses of the open ones, in units */
 } side_sums;
 
+/* Bits of the largest possible sum of shares: two of them, and a sign, fit 64. */
+#define TREE_SHARE_BITS 61
+
 /* Adds up the marks of the first `leaves`. */
 static side_sums sum_marks(const carom_tree_side *side, uint32_t leaves) {
     side_sums sum = {{0, 0}, {0, 0}, 0, 0, 0.0, 0.0, 0};
-    /* Shares in 2^-61 of the largest possible sum, as integers: the order has no effect. */
+    /* Shares are integers: the order has no effect. */
     double largest = 8.0 * side->tree->extent.radius * side->tree->extent.radius *
                      side->tree->extent.radius * (double)side->tree->extent.count;
-    int scale = carom_exponent(largest) + 1 - 61;
+    int scale = carom_exponent(largest) + 1 - TREE_SHARE_BITS;
     double units = carom_power_of_two(-scale);
     uint64_t shares = 0, open_shares = 0;
     for (uint32_t i = 0; i < leaves; ++i) {
@@ -66,7 +69,7 @@ static side_sums sum_marks(const carom_tree_side *side, uint32_t leaves) {
     CAROM_ASSERT(sum.flagged.count == sum.inside + sum.open.count);
     CAROM_ASSERT(sum.flagged.count <= side->tree->extent.count);
     CAROM_ASSERT(sum.open.voids <= sum.flagged.voids && sum.flagged.voids >> 63 == 0);
-    CAROM_ASSERT(sum.marked_voids >> 63 == 0 && (shares + open_shares) >> 61 == 0);
+    CAROM_ASSERT(sum.marked_voids >> 63 == 0 && (shares + open_shares) >> TREE_SHARE_BITS == 0);
     double size = side->transform->scale;
     sum.inside_volume = (double)shares * carom_power_of_two(scale) * (size * size * size);
     sum.open_volume = (double)open_shares * carom_power_of_two(scale) * (size * size * size);

@@ -114,7 +114,7 @@ carom_tree_posed_pair carom_tree_pose(const carom_tree_pair *pair) {
     p.moving = p.swapped ? a : b;
     tree_posed_pair_set_motion(&p);
     /* The larger one is fixed; sizes are rounded to a power of two. */
-    CAROM_ASSERT(p.motion_scale > 0.0 && p.motion_scale <= 1.0 + 0x1p-50);
+    CAROM_ASSERT(p.motion_scale > 0.0 && p.motion_scale <= CAROM_SPHERES_UP);
     const double *m = p.motion;
     carom_vec3 c = p.moving->centre, move = carom_vec(m[9], m[10], m[11]);
     c = carom_vec(m[0] * c.x + m[1] * c.y + m[2] * c.z, m[3] * c.x + m[4] * c.y + m[5] * c.z,

@@ -16,6 +16,9 @@ carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double
                                .expected = UINT64_MAX};
 }
 
+/* Visits that are expected at most: more than any query makes, and sums of two fit 64 bits. */
+#define TREE_VISITS_MOST 0x1p60
+
 bool carom_tree_look(carom_tree_budget *b) {
     double now = carom_time_seconds(), left = b->deadline - now;
     uint64_t step = CAROM_TREE_CLOCK_VISITS;
@@ -24,7 +27,7 @@ bool carom_tree_look(carom_tree_budget *b) {
         double each = (now - b->looked) / (double)(b->visits - b->looked_at);
         b->slowest = CAROM_MAX(each, b->slowest);
         double visits = left / b->slowest;
-        uint64_t most = visits < 0x1p60 ? (uint64_t)visits : UINT64_C(1) << 60;
+        uint64_t most = (uint64_t)CAROM_MIN(visits, TREE_VISITS_MOST);
         b->expected = b->visits + most;
         step = CAROM_MAX(step, (uint64_t)(CAROM_TREE_CLOCK_PART * (double)most));
     }

@@ -508,6 +508,15 @@ static void cross_node(tree_surface_crossing *c, uint32_t level, uint32_t index)
     }
 }
 
+/* Of a segment: what is added to the rounding of posed corners, in units of the frame, for the
+ * cylinders' floats; how much more it is turned at each try, in radii of the surface; and the part
+ * of a radius below which a way outwards has no direction. The turn and the way that is taken then
+ * are along no axis or diagonal, where meshes often have edges. */
+#define TREE_SEGMENT_MARGIN 0x1p-20
+#define TREE_SEGMENT_TURN   0.1
+#define TREE_SEGMENT_LEAST  0x1p-20
+static const carom_vec3 tree_segment_turn = {1.0, -0.7, 0.4}, tree_segment_any = {0.3, 0.5, 0.8};
+
 int carom_tree_surface_inside(const carom_tree_surface *s, const carom_spheres_transform *transform,
                               carom_vec3 origin, int shift, carom_vec3 point) {
     double scale = carom_power_of_two(shift);
@@ -519,14 +528,14 @@ int carom_tree_surface_inside(const carom_tree_surface *s, const carom_spheres_t
     double length = carom_vec_length(away);
     if (length > radius * (1.0 + CAROM_TREE_SLACK)) return 0;
     tree_surface_crossing c = {.surface = s, .transform = transform, .p = point};
-    c.margin = 0x1p-20 + 8.0 * transform->slack / transform->scale * scale;
+    c.margin = TREE_SEGMENT_MARGIN + 8.0 * transform->slack / transform->scale * scale;
     for (int n = 0; n < TREE_SEGMENT_TRIES; ++n) {
         /* Outwards, turned a little more each time. */
-        double turn = 0.1 * radius * n;
-        carom_vec3 way = carom_vec(away.x + turn, away.y - 0.7 * turn, away.z + 0.4 * turn);
+        double turn = TREE_SEGMENT_TURN * radius * n;
+        carom_vec3 way = carom_vec_add(away, carom_vec_scale(tree_segment_turn, turn));
         double is = carom_vec_length(way);
-        if (!(is > 0x1p-20 * radius)) {
-            way = carom_vec(0.3, 0.5, 0.8);
+        if (!(is > TREE_SEGMENT_LEAST * radius)) {
+            way = tree_segment_any;
             is = carom_vec_length(way);
         }
         c.q = carom_vec_add(point, carom_vec_scale(way, 4.0 * radius / is));

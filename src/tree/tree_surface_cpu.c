@@ -248,8 +248,8 @@ CAROM_SIMD void bound_centres(const carom_tree_surface_search *s, const carom_tr
         carom_f32v dx = carom_f32v_load(&x[i]) - other->x, dy = carom_f32v_load(&y[i]) - other->y;
         carom_f32v dz = carom_f32v_load(&z[i]) - other->z;
         carom_f32v d = carom_f32v_sqrt(dx * dx + dy * dy + dz * dz);
-        /* 2^-60 is far below all lengths in the frame: equal centres give 0, not NaN. */
-        carom_f32v shrink = TREE_DIRECTION_LENGTH / (d + 0x1p-60f);
+        /* Equal centres give 0, not NaN. */
+        carom_f32v shrink = TREE_DIRECTION_LENGTH / (d + CAROM_TREE_LEAST_LENGTH);
         carom_f32v to_lane = (dx * carom_f32v_load(&axis_x[i]) + dy * carom_f32v_load(&axis_y[i]) +
                               dz * carom_f32v_load(&axis_z[i])) *
                              shrink;
