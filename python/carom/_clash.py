@@ -84,7 +84,7 @@ def clashes(parts: Sequence[MeshLike], clearance: float = 0.0, *, tolerances: Ar
             point = (c.points["point_a"][0] if c.point_count else np.full(3, np.nan)).copy()
             found.append(Clash(a, b, Relation(c.relation), float(c.volume), float(c.volume_error), float(c.depth),
                                float(c.distance), c.normal.copy(), point, int(c.triangle_pairs),
-                               max(c.distance, c.depth) <= margin and Relation(c.relation) not in _INSIDE))
+                               bool(max(c.distance, c.depth) <= margin) and c.relation not in _INSIDE))
     return found
 
 
