@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """addons.py BUILD-FOLDER: BUILD-FOLDER/addons/carom-freecad-VERSION.zip and carom-blender-VERSION.zip.
 
-Each holds the files of addons/NAME, the package of the wheel (BUILD-FOLDER/wheel, with the library inside) as `carom`, and the
-tool as `carom/bin/carom`. So they need no pip. The same files give the same bytes."""
+Each holds the files of addons/NAME, the package of the wheel (BUILD-FOLDER/wheel, with the library inside) as `carom`, and
+the tool as `carom/bin/carom`. So they need no pip. The same files give the same bytes."""
 import glob
 import os
 import platform

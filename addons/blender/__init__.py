@@ -40,13 +40,12 @@ def write_result(values):
 def carom_mesh(mesh, matrix=None):
     """A mesh of Blender as one of carom, moved by a matrix in double precision."""
     vertices, corners = np.empty((len(mesh.vertices), 3), np.float32), np.empty(len(mesh.loops), np.uint32)
-    if not len(mesh.polygons):
+    if not len(corners):
         raise ValueError("it has no faces")
     mesh.vertices.foreach_get("co", vertices.ravel())
     mesh.loops.foreach_get("vertex_index", corners)  # into int32 takes three times as long
     if matrix is not None:
-        m = np.array(matrix, np.float64)
-        vertices = vertices @ m[:3, :3].T + m[:3, 3]
+        vertices = vertices @ np.array(matrix, float)[:3, :3].T + np.array(matrix, float)[:3, 3]
     if len(corners) == 3 * len(mesh.polygons):
         return carom.Mesh(vertices, corners.reshape(-1, 3))
     starts = np.empty(len(mesh.polygons), np.int32)
@@ -89,15 +88,15 @@ def new_object(context, name, vertices, faces, colour):
     material.diffuse_color = colour
     mesh.materials.append(material)
     made = bpy.data.objects.new(name, mesh)
+    made["carom"] = made.show_in_front = True  # no part of clash lists; seen within the objects
     context.collection.objects.link(made)
     return made
 
 
 def shown(context, value, kind, power):
     units = context.scene.unit_settings
-    if units.system == "NONE":
-        return f"{value:.6g}"
-    return bpy.utils.units.to_string(units.system, kind, value * units.scale_length ** power, precision=5)
+    return f"{value:.6g}" if units.system == "NONE" else bpy.utils.units.to_string(
+        units.system, kind, value * units.scale_length ** power, precision=5)
 
 
 # ---- Operators -----------------------------------------------------------------------------------------------------
@@ -267,7 +266,8 @@ class CAROM_OT_clashes(Work, bpy.types.Operator):
     clearance: FloatProperty(name="Clearance", min=0.0, subtype="DISTANCE", description="Also list what is closer than this")
 
     def steps(self, context):
-        items = [o for o in context.collection.all_objects if o.type == "MESH" and o.visible_get() and o.data.polygons]
+        items = [o for o in context.collection.all_objects if o.type == "MESH" and o.visible_get() and o.data.polygons
+                 and "carom" not in o]
         if len(items) < 2:
             raise Problem(f"{context.collection.name} has {len(items)} visible meshes with faces; there must be two")
         names, meshes = [item.name for item in items], [world_mesh(context, item) for item in items]
@@ -277,8 +277,8 @@ class CAROM_OT_clashes(Work, bpy.types.Operator):
         for clash in found:
             row, row_names = listed.add(), (names[clash.a], names[clash.b])
             (row.a, row.b), row.name = row_names, ", ".join(row_names)
-            row.text = f"{clash.relation}  " + (shown(context, clash.volume, "VOLUME", 3) if clash.volume else
-                                                shown(context, clash.depth or clash.distance, "LENGTH", 1))
+            row.text = (shown(context, clash.volume, "VOLUME", 3) if clash.volume else
+                        shown(context, clash.depth or clash.distance, "LENGTH", 1)) + f", {clash.relation}"
         write_result({"objects": names, "clashes": [
             {**c._asdict(), "relation": str(c.relation), "direction": c.direction.tolist(), "point": None} for c in found]})
         self.report({"INFO"}, f"{len(found)} clashes of {len(items)} objects")
@@ -323,7 +323,7 @@ class CAROM_OT_first_contact(Work, bpy.types.Operator):
             scene.frame_set(scene.frame_start)
             meshes = [world_mesh(context, item) for item in items]
             start = yield lambda own: carom.clashes(meshes, depth=False, context=own)
-            frame, before = (float(scene.frame_start), scene.frame_start) if start else (None, before)
+            frame, before = (scene.frame_start + 0.0, scene.frame_start) if start else (None, before)
             for index in range(scene.frame_start + 1, scene.frame_end + 1) if not start else ():
                 scene.frame_set(index)
                 after = [world_mesh(context, item) for item in items]
@@ -360,8 +360,7 @@ def choose(scene, context):
 
 class CAROM_UL_clashes(bpy.types.UIList):
     def draw_item(self, _context, layout, _data, item, _icon, _active, _property):
-        layout.label(text=item.name)
-        layout.label(text=item.text)
+        layout.label(text=f"{item.name}: {item.text}")
 
 
 class CAROM_PT_panel(bpy.types.Panel):

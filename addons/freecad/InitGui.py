@@ -7,7 +7,6 @@ import carom_freecad
 class CaromWorkbench(FreeCADGui.Workbench):  # noqa: F821: FreeCAD gives it
     MenuText = "Carom"
     ToolTip = "Exact interference and clearance checks, also along joints and paths"
-    Icon = os.path.join(os.path.dirname(carom_freecad.__file__), "carom.svg")
 
     def Initialize(self):
         import carom_freecad  # FreeCAD forgets what this file imported
@@ -15,6 +14,7 @@ class CaromWorkbench(FreeCADGui.Workbench):  # noqa: F821: FreeCAD gives it
         self.appendMenu("Carom", list(carom_freecad.COMMANDS))
 
 
+CaromWorkbench.Icon = os.path.join(os.path.dirname(carom_freecad.__file__), "carom.svg")
 for name in carom_freecad.COMMANDS:
     FreeCADGui.addCommand(name, carom_freecad.Command(name))  # noqa: F821
 FreeCADGui.addWorkbench(CaromWorkbench())  # noqa: F821

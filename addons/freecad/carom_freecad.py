@@ -101,13 +101,11 @@ def triangles(root, sub, real, tolerance, folder):
             return (), (), 0.0
         mesh.Placement = App.Placement()
         mesh.write(path, "PLY")  # a third of the time of reading Mesh.Topology
-        loaded = carom.load(path)
-        vertices = loaded.vertices.astype(np.float64)
-        matrix = root.getSubObject(sub, retType=4)
-        if matrix != App.Matrix():
-            matrix = np.array(matrix.A).reshape(4, 4)
-            vertices = vertices @ matrix[:3, :3].T + matrix[:3, 3]
-        return vertices, loaded.faces, 0.0
+        loaded, matrix = carom.load(path), root.getSubObject(sub, retType=4)
+        if matrix == App.Matrix():
+            return loaded.vertices, loaded.faces, 0.0
+        matrix = np.array(matrix.A).reshape(4, 4)
+        return loaded.vertices @ matrix[:3, :3].T + matrix[:3, 3], loaded.faces, 0.0
     shape = Part.getShape(root, sub, needSubElement=False, transform=True)
     if shape.isNull() or not shape.Faces:
         return (), (), 0.0
@@ -137,7 +135,7 @@ def gather(objects, tolerance, tell):
                     continue
                 solid = carom.solid_or_soup((vertices, faces))
             except (carom.CaromError, ValueError, RuntimeError) as error:
-                raise Problem(f"{label}: {error}") from None
+                raise Problem(f"{label}: {str(error).split('mesh.ply: ')[-1]}") from None
             parts.append(Piece(label, root.Document.Name, root.Name, sub, (vertices, faces), solid, off))
     return parts
 
@@ -211,8 +209,6 @@ def show(result, index):
         names[-1].Buffer = ("#Inventor V2.1 ascii\nSeparator { BaseColor { rgb 0.43 0.02 0.12 } DrawStyle { lineWidth 4 "
                             f"pointSize 6 }} Coordinate3 {{ point [ {points} ] }} LineSet {{ numVertices [ "
                             f"{'2, ' * len(curve)} ] }} }}")
-    document.commitTransaction()
-    document.recompute()
     if App.GuiUp:
         Gui.Selection.clearSelection()
         for part in pair:
@@ -221,6 +217,8 @@ def show(result, index):
                 find(part).ViewObject.Transparency = 60
         if len(region):
             names[0].ViewObject.ShapeColor = ORANGE
+    document.commitTransaction()
+    document.recompute()
     write_result({"shown": [n.Label for n in names], "triangles": len(region), "segments": len(curve)})
 
 
@@ -280,8 +278,7 @@ class Panel:
     """The task panel of both commands: fields, a button, and the table or the plot."""
 
     def __init__(self, name):
-        self.name, self.result, self.form = name, None, QtGui.QWidget()
-        self.form.setWindowTitle(COMMANDS[name][0])
+        self.name, self.result, self.form = name, None, QtGui.QWidget(windowTitle=COMMANDS[name][0])
         self.chosen = [(s.Object, path) for s in Gui.Selection.getSelectionEx("", 0) for path in s.SubElementNames or [""]]
         layout, self.fields = QtGui.QFormLayout(self.form), {}
         for key, text, unit, value in COMMANDS[name][2]:
@@ -289,9 +286,8 @@ class Panel:
             self.fields[key].setProperty("unit", unit)
             self.fields[key].setProperty("rawValue", value)
             layout.addRow(text, self.fields[key])
-        self.button, page = QtGui.QPushButton("Check"), QtGui.QPushButton("Report ...")
+        self.button, page = QtGui.QPushButton("Check"), QtGui.QPushButton("Report ...", clicked=self.save)
         self.button.clicked.connect(self.run)
-        page.clicked.connect(self.save)
         self.answer, self.plot, self.table = QtGui.QLabel(wordWrap=True), QtGui.QLabel(), QtGui.QTableWidget(0, 6)
         self.table.setHorizontalHeaderLabels(["Part", "Part", "Relation", "Volume", "Depth or distance", "Direction"])
         self.table.setEditTriggers(QtGui.QAbstractItemView.NoEditTriggers)

@@ -69,7 +69,8 @@ def clashes(parts: Sequence[MeshLike], clearance: float = 0.0, *, tolerances: Ar
     clearance = number(clearance, "clearance")
     if not (np.isfinite(slack) & (slack >= 0)).all():
         raise ValueError("tolerances are finite and not negative")
-    scene = Scene(clearance + 2.0 * float(slack.max(initial=0.0)), skip_depth=not depth, context=context)
+    scene = Scene(clearance + 2.0 * float(slack.max(initial=0.0)), skip_depth=not depth, least_depth=depth,
+                  context=context)
     try:
         for index, mesh in enumerate(parts):
             scene.add(solid_or_soup(mesh, context=context), None if poses is None else poses[index], context=context)
