@@ -29,6 +29,7 @@ from .viewer import _triangles
 __all__ = ["find", "overlap_region", "report", "run"]
 
 _LOOK = 0.05  # seconds between two looks for a cancelled call
+_CURVE = "where the surfaces meet"  # the tool's name for it
 
 
 def find() -> str:
@@ -55,12 +56,13 @@ def run(*arguments: str, context: Optional[Context] = None) -> str:
         process = subprocess.Popen([find(), *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=message)
         try:
             while True:
+                if progress is not None and progress(f"carom {arguments[0]}", 0.0):
+                    raise Cancelled("cancelled")
                 try:
                     status = process.wait(_LOOK)
                     break
                 except subprocess.TimeoutExpired:
-                    if progress is not None and progress(f"carom {arguments[0]}", 0.0):
-                        raise Cancelled("cancelled") from None
+                    pass
         finally:
             if process.poll() is None:
                 process.terminate()
@@ -113,7 +115,7 @@ def overlap_region(a: MeshLike, b: MeshLike, pose: ArrayLike = None, *,
     tree, data = json.loads(content[20:20 + size]), content[28 + size:]
     for node in tree["nodes"]:
         kind = node.get("extras", {}).get("carom", {}).get("kind")
-        if kind in found:
+        if kind == "region" or kind == "curve" and node.get("name") == _CURVE:  # others are lines between points
             found[kind] += [_points(tree, data, node, p) for p in tree["meshes"][node["mesh"]]["primitives"]]
     together = {kind: np.concatenate(points) if points else np.zeros((0, 3), np.float32) for kind, points in found.items()}
     return together["region"].reshape(-1, 3, 3), together["curve"].reshape(-1, 2, 3)
