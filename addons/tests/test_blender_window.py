@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """blender --factory-startup --window-geometry 0 0 1280 800 --python test_blender_window.py -- ZIP, with a display: an
-operator in a window runs in a thread, its progress is seen, Esc cancels it, and without Esc it finishes. CAROM_PICTURE=folder also
-takes a picture, by ImageMagick."""
+operator in a window runs in a thread, its progress is seen, Esc cancels it, and without Esc it finishes.
+CAROM_PICTURE=folder also takes a picture, by ImageMagick."""
 import json
 import os
 import subprocess
