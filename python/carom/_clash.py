@@ -65,15 +65,16 @@ def clashes(parts: Sequence[MeshLike], clearance: float = 0.0, *, tolerances: Ar
     depth is not larger than their sum: the true surfaces may lie otherwise.
     depth: also how far, and in which direction, b must move.
     """
-    slack = np.broadcast_to(floats(np.atleast_1d(tolerances), (None,), "tolerances"), (len(parts),))
-    clearance = number(clearance, "clearance")
-    if not (np.isfinite(slack) & (slack >= 0)).all():
-        raise ValueError("tolerances are finite and not negative")
+    parts = list(parts)
+    posed = [None] * len(parts) if poses is None else list(poses)
+    if len(posed) != len(parts):
+        raise ValueError(f"there are {len(posed)} poses for {len(parts)} parts")
+    slack, clearance = _slack(tolerances, len(parts)), number(clearance, "clearance")
     scene = Scene(clearance + 2.0 * float(slack.max(initial=0.0)), skip_depth=not depth, least_depth=depth,
                   context=context)
     try:
-        for index, mesh in enumerate(parts):
-            scene.add(solid_or_soup(mesh, context=context), None if poses is None else poses[index], context=context)
+        for mesh, pose in zip(parts, posed):
+            scene.add(solid_or_soup(mesh, context=context), pose, context=context)
         contacts = scene.step(context=context).contacts
     finally:
         scene.close()
@@ -87,6 +88,14 @@ def clashes(parts: Sequence[MeshLike], clearance: float = 0.0, *, tolerances: Ar
                                float(c.distance), c.normal.copy(), point, int(c.triangle_pairs),
                                bool(max(c.distance, c.depth) <= margin) and c.relation not in _INSIDE))
     return found
+
+
+def _slack(tolerances: ArrayLike, count: int) -> np.ndarray:
+    """One tolerance per part."""
+    given = floats(np.atleast_1d(np.asarray(tolerances)), (None,), "tolerances")
+    if len(given) not in (1, count) or not (np.isfinite(given) & (given >= 0)).all():
+        raise ValueError(f"tolerances are one number or {count}, finite and not negative")
+    return np.broadcast_to(given, (count,))
 
 
 _INSIDE = (Relation.A_INSIDE_B, Relation.B_INSIDE_A)
@@ -121,7 +130,8 @@ def along_path(moving: MeshLike, others: Sequence[MeshLike], poses: ArrayLike, *
     posed = as_poses(poses)
     if posed is None or not posed.batch or not len(posed):
         raise ValueError("poses are those of the path, (n, 7) or (n, 4, 4)")
-    slack = np.broadcast_to(floats(np.atleast_1d(tolerances), (None,), "tolerances"), (len(others) + 1,))
+    others = list(others)
+    slack = _slack(tolerances, len(others) + 1)
     clearance, mine = number(clearance, "clearance"), Soup(moving, rigid=True, context=context)
     solid, volumes = solid_or_soup(moving, context=context), np.zeros(len(posed))
     path, turning = [posed.one(i) for i in range(len(posed))], () if centre is None else (centre,)

@@ -146,6 +146,8 @@ class Mesh(Handle):
         """
         from .viewer import _triangles  # which knows all that counts as a mesh
 
+        if isinstance(names, str):
+            raise TypeError("names is a list of str")
         found = [_triangles(mesh)[:2] for mesh in meshes]
         if not found:
             raise ValueError("there are no meshes to join")
