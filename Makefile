@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS_EACH ?= 120
 build_dir = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all help demo test test-all test-python test-browser test-mutations test-platforms test-amalgamation bench install uninstall dist amalgamation deb test-deb format docs api abi api-coverage wheel npm playground test-js fuzz clean
+.PHONY: all help demo test test-all test-python test-browser test-mutations test-platforms test-amalgamation bench install uninstall dist amalgamation deb test-deb format docs api abi api-coverage wheel addons test-addons npm playground test-js fuzz clean
 
 all: ## build the library and the tool, build/carom
 	@scripts/setup.sh build
@@ -112,6 +112,13 @@ wheel: ## the Python package with the library inside, for every Python 3: build/
 	@scripts/setup.sh build wheel
 	@scripts/build.sh $(PRESET) $(JOBS) carom_wheel carom_viewer
 	@scripts/wheel.sh $(build_dir)
+
+addons: wheel ## the FreeCAD workbench and the Blender add-on, with the library inside: build/addons/*.zip
+	@scripts/build.sh $(PRESET) $(JOBS) carom_tool
+	@SOURCE_DATE_EPOCH=$$(scripts/epoch.sh) scripts/addons.py $(build_dir)
+
+test-addons: addons ## install these where FreeCAD and Blender are, and run their commands without a window
+	@scripts/test_addons.sh $(build_dir)
 
 npm: ## the npm package with the WebAssembly modules inside: build/npm/carom-*.tgz
 	@scripts/setup.sh wasm

@@ -39,6 +39,7 @@ from ._abi import (Backend, BallsPairKind, BroadMethod, ConvexKind, ConvexSearch
                    TriangleRelation)
 from ._arrays import ArrayLike
 from ._broad import Broad, BroadStep
+from ._clash import Clash, PathContact, along_path, clashes, solid_or_soup
 from ._convex import Convex, ConvexHint, Hull
 from ._core import NONE, Context, build_info, default_context, isa_available
 from ._errors import (BadFileError, BadInputError, Cancelled, CaromError, FileError, InvalidError, NoDeviceError,
@@ -56,6 +57,7 @@ from ._scene import Scene, SceneStep
 from ._solid import Solid
 from ._soup import ON_SURFACE, Soup
 from ._tree import Balls, Tree, TreeHint
+from . import tool
 from .viewer import show, to_glb, to_html
 
 for _error in (BadFileError, BadInputError, Cancelled, CaromError, FileError, InvalidError, NoDeviceError, NoMemoryError,
@@ -159,19 +161,19 @@ def _solid(mesh: MeshLike, context: Optional[Context]) -> Solid:
 # Written out: type checkers take what is imported here and not listed for private.
 __all__ = [
     "Advance", "Advice", "Backend", "BadFileError", "BadInputError", "Ball", "Balls", "BallsInfo", "BallsMost",
-    "BallsPairKind", "Broad", "BroadInfo", "BroadMethod", "BroadStep", "Cancelled", "CaromError", "Closest", "Context",
-    "Convex", "ConvexAnswer", "ConvexHint", "ConvexKind", "ConvexMost", "ConvexSearch", "ConvexStart", "Cover",
-    "CoverInfo", "CoverMeasure", "CudaOrder", "Event", "FEATURE_EDGE", "FEATURE_FACE", "FEATURE_INDEX",
+    "BallsPairKind", "Broad", "BroadInfo", "BroadMethod", "BroadStep", "Cancelled", "CaromError", "Clash", "Closest",
+    "Context", "Convex", "ConvexAnswer", "ConvexHint", "ConvexKind", "ConvexMost", "ConvexSearch", "ConvexStart",
+    "Cover", "CoverInfo", "CoverMeasure", "CudaOrder", "Event", "FEATURE_EDGE", "FEATURE_FACE", "FEATURE_INDEX",
     "FEATURE_VERTEX", "FileError", "Gap", "Gas", "GasEventKind", "GasFormat", "GasInfo", "GasMethod", "GasQueue",
     "GridHash", "Hull", "HullInfo", "Impact", "Interval", "InvalidError", "Isa", "KFree", "KFreeMost", "Lens",
     "Manifold", "Measures", "Mesh", "MeshFormat", "MeshPropertyType", "NONE", "NearPair", "NoDeviceError",
     "NoMemoryError", "ON_SURFACE", "Origin", "Overlap", "Owner", "Packing", "PackingFormat", "PackingInfo",
-    "PackingMethod", "PackingOverlap", "QueryEngine", "Relation", "Repair", "RepairOutcome", "Report", "Robot",
-    "RobotInfo", "RobotJointKind", "RobotShapeKind", "RobotStage", "RobotVerdict", "SafeStep",
-    "Scalar", "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep", "Shape", "Solid",
-    "SolidInfo", "Soup", "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod", "SoupSegmentKind", "Status",
-    "Toi", "TooLargeError", "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint", "TreeInfo", "TreeMethod",
-    "TriangleIntersection", "TriangleRelation", "UnsupportedError", "advise", "build_info", "check", "cover",
+    "PackingMethod", "PackingOverlap", "PathContact", "QueryEngine", "Relation", "Repair", "RepairOutcome", "Report",
+    "Robot", "RobotInfo", "RobotJointKind", "RobotShapeKind", "RobotStage", "RobotVerdict", "SafeStep", "Scalar",
+    "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep", "Shape", "Solid", "SolidInfo", "Soup",
+    "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod", "SoupSegmentKind", "Status", "Toi", "TooLargeError",
+    "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint", "TreeInfo", "TreeMethod", "TriangleIntersection",
+    "TriangleRelation", "UnsupportedError", "advise", "along_path", "build_info", "check", "clashes", "cover",
     "default_context", "distance", "exact", "guess_format", "info", "isa_available", "load", "measure_spheres",
-    "overlap", "pack", "pairs", "pose", "self_pairs", "show", "to_glb", "to_html",
+    "overlap", "pack", "pairs", "pose", "self_pairs", "show", "solid_or_soup", "to_glb", "to_html", "tool",
 ]

@@ -116,6 +116,47 @@ class Mesh(Handle):
         pick(context)._call(lib.carom_shape_make, byref(definition), byref(self._pointer))
         return self
 
+    @classmethod
+    def from_polygons(cls, vertices: ArrayLike, corners: ArrayLike, offsets: ArrayLike, *,
+                      context: Optional[Context] = None) -> Mesh:
+        """A mesh of polygons: face f has the corners [offsets[f], offsets[f + 1]), as `corners` and `offsets` give them.
+
+        >>> import carom
+        >>> house = carom.Mesh.from_polygons([[0, 0, 0], [2, 0, 0], [2, 2, 0], [1, 3, 0], [0, 2, 0]], [0, 1, 2, 4, 4, 2, 3],
+        ...                                  [0, 4, 7])
+        >>> house.face_count, house.inspect().area
+        (2, 5.0)
+        """
+        starts = np.asarray(offsets)
+        if starts.ndim != 1 or starts.dtype.kind not in "iu" or len(starts) == 0 or starts[0] != 0:
+            raise ValueError("offsets are whole numbers, one more than there are faces, and begin with 0")
+        flat = indices(corners, (None,), "corners")
+        if starts[-1] != len(flat) or (starts[1:] < starts[:-1]).any():
+            raise ValueError(f"offsets ascend to {starts[-1]}; they must ascend to the number of corners, {len(flat)}")
+        return cls(View(positions(vertices), flat, packed(starts, np.uint64)), context=context)
+
+    @classmethod
+    def join(cls, meshes: Sequence[MeshLike], names: Sequence[str] = (), *, context: Optional[Context] = None) -> Mesh:
+        """One mesh of triangles, of which each mesh is a part, with its name.
+
+        >>> import carom
+        >>> two = carom.Mesh.join([carom.Mesh.shape("box"), carom.Mesh.shape("torus")], ["box", "ring"])
+        >>> two.part_names, int((two.parts == 0).sum())
+        (['box', 'ring'], 12)
+        """
+        from .viewer import _triangles  # which knows all that counts as a mesh
+
+        if isinstance(names, str):
+            raise TypeError("names is a list of str")
+        found = [_triangles(mesh)[:2] for mesh in meshes]
+        if not found:
+            raise ValueError("there are no meshes to join")
+        first = np.cumsum([0] + [len(vertices) for vertices, _ in found])
+        return cls(np.concatenate([vertices for vertices, _ in found]),
+                   np.concatenate([faces.astype(np.int64) + start for (_, faces), start in zip(found, first)]),
+                   parts=np.repeat(np.arange(len(found)), [len(faces) for _, faces in found]),
+                   part_names=[str(name) for name in names] or [f"part {i}" for i in range(len(found))], context=context)
+
     def _view(self) -> Any:
         if not self._pointer:
             raise self._closed_error()
