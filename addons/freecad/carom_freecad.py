@@ -268,7 +268,7 @@ def along(moving, others, placements, centre=None, tolerance=0.1, clearance=0.0,
                                  centre=centre, clearance=clearance, context=context, tolerances=[
                                      max(part.tolerance for part in mine), *(part.tolerance for part in rest)])
     part = None if found.other is None else rest[found.other].label
-    write_result({"place": found.place, "part": part, "volumes": found.volumes.tolist()})
+    write_result({"position": found.position, "part": part, "volumes": found.volumes.tolist()})
     return found, part
 
 
@@ -323,9 +323,9 @@ class Panel:
         (root, path), way = self.chosen[:2]
         placements, centre = joint_path(*way, low, high, steps)
         found, part = along((root, path[:path.rfind(".") + 1]), None, placements, centre, tolerance, clearance)
-        self.plot.setPixmap(plot(found.volumes, found.place))
-        self.answer.setText("No contact." if found.place is None else f"First contact: {part}, at "
-                            f"{100 * found.place / (len(placements) - 1):.2f} % of the path.")
+        self.plot.setPixmap(plot(found.volumes, found.position))
+        self.answer.setText("No contact." if found.position is None else f"First contact: {part}, at "
+                            f"{100 * found.position / (len(placements) - 1):.2f} % of the path.")
 
     @guarded
     def save(self, *_):
@@ -337,7 +337,7 @@ class Panel:
             QtGui.QDesktopServices.openUrl(QtCore.QUrl.fromLocalFile(path))
 
 
-def plot(volumes, place):
+def plot(volumes, position):
     """The volume of the overlap over the path, and the first contact as a line."""
     picture, most, last = QtGui.QPixmap(320, 180), max(max(volumes), 1e-300), len(volumes) - 1
     picture.fill(QtCore.Qt.white)
@@ -348,9 +348,9 @@ def plot(volumes, place):
     painter.drawText(10, 176, "start of the path")
     painter.setPen(QtGui.QPen(QtGui.QColor.fromRgbF(*ORANGE), 2))
     painter.drawPolyline(QtGui.QPolygonF([at(i, v) for i, v in enumerate(volumes)]))
-    if place is not None:
+    if position is not None:
         painter.setPen(QtGui.QPen(QtCore.Qt.darkRed, 1, QtCore.Qt.DashLine))
-        painter.drawLine(at(place, 0), at(place, most))
+        painter.drawLine(at(position, 0), at(position, most))
     painter.end()
     return picture
 

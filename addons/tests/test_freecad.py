@@ -202,31 +202,31 @@ def paths():
     made.recompute()
     steps = [App.Placement(V(-x, 0, 0), App.Rotation()) for x in range(0, 21, 2)]
     answer, told = run(carom_freecad.along, arm, None, steps)
-    assert told["part"] == "Wall" and abs(told["place"] - 5) < 1e-4, told
+    assert told["part"] == "Wall" and abs(told["position"] - 5) < 1e-4, told
     assert [round(v, 6) for v in told["volumes"][:8]] == [0, 0, 0, 0, 0, 0, 32, 64], told["volumes"]
     joint = made.addObject("App::FeaturePython", "Joint")
     joint.addProperty("App::PropertyString", "JointType").JointType = "Revolute"
     joint.addProperty("App::PropertyXLinkSub", "Reference1").Reference1 = (arm, ["Edge1"])
     joint.addProperty("App::PropertyPlacement", "Placement1").Placement1 = App.Placement(V(0, 20, 0), App.Rotation())
-    places, centre = carom_freecad.joint_path(joint, "", 0, -90, 45)  # about the axis x = 30, y = 20
-    assert centre == V(30, 20, 0) and len(places) == 46
-    answer, told = run(carom_freecad.along, arm, None, places, centre)
+    steps, centre = carom_freecad.joint_path(joint, "", 0, -90, 45)  # about the axis x = 30, y = 20
+    assert centre == V(30, 20, 0) and len(steps) == 46
+    answer, told = run(carom_freecad.along, arm, None, steps, centre)
     expected = next((i for i, v in enumerate(told["volumes"]) if v > 0), None)
-    assert told["place"] is not None and expected is not None and expected - 2 < told["place"] <= expected, told
+    assert told["position"] is not None and expected is not None and expected - 2 < told["position"] <= expected, told
     joint.JointType = "Slider"
     assert carom_freecad.joint_path(joint, "", 0, 10, 5)[0][-1].Base == V(0, 0, 10)
     joint.JointType = "Ball"
     refused("Ball", call=lambda: carom_freecad.joint_path(joint))
     wire = made.addObject("Part::Feature", "Wire")
     wire.Shape = Part.makePolygon([V(0, 0, 0), V(-5, 0, 0), V(-5, 0, 40)])
-    places, _ = carom_freecad.joint_path(wire, "", 0, 0, 20)
-    _, told = run(carom_freecad.along, arm, [wall], places)
-    assert told["place"] is None and not any(told["volumes"])
+    steps, _ = carom_freecad.joint_path(wire, "", 0, 0, 20)
+    _, told = run(carom_freecad.along, arm, [wall], steps)
+    assert told["position"] is None and not any(told["volumes"])
     pin = made.addObject("Part::Cylinder", "Pin")
     made.recompute()
     circle = next(i for i, e in enumerate(pin.Shape.Edges, 1) if isinstance(e.Curve, Part.Circle))
-    places, centre = carom_freecad.joint_path(pin, f"Edge{circle}", 0, 360, 1)
-    assert centre is not None and len(places) == 5  # a quarter turn at most between two
+    steps, centre = carom_freecad.joint_path(pin, f"Edge{circle}", 0, 360, 1)
+    assert centre is not None and len(steps) == 5  # a quarter turn at most between two
 
 
 failed = 0

@@ -102,9 +102,9 @@ _INSIDE = (Relation.A_INSIDE_B, Relation.B_INSIDE_A)
 
 
 class PathContact(NamedTuple):
-    """What a part meets on its path. A place is an index of the path's poses, with a fraction between two."""
+    """What a part meets on its path. A position is an index of the poses of the path, with a fraction between two."""
 
-    place: Optional[float]
+    position: Optional[float]
     other: Optional[int]
     point: Optional[np.ndarray]
     volumes: np.ndarray
@@ -118,10 +118,10 @@ def along_path(moving: MeshLike, others: Sequence[MeshLike], poses: ArrayLike, *
     >>> import carom
     >>> box = carom.Mesh.shape("box")                       # of edge 2
     >>> found = carom.along_path(box, [box], [[x, 0, 0, 1, 0, 0, 0] for x in (5, 4, 3, 2, 1)], clearance=0.5)
-    >>> round(found.place, 3), found.other, found.volumes.round(6).tolist()
+    >>> round(found.position, 3), found.other, found.volumes.round(6).tolist()
     (2.5, 0, [0.0, 0.0, 0.0, 0.0, 4.0])
 
-    Between two poses it moves as `Soup.advance` says, turning about `centre`, a point of the part; a place is never after
+    Between two poses it moves as `Soup.advance` says, turning about `centre`, a point of the part; a position is never after
     the contact, and before it by a millionth of the sizes at most. None: there is no contact. A part that overlaps another
     one, or is inside it, at the first pose meets it there. Parts that are open have no volume.
 

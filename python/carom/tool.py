@@ -42,7 +42,8 @@ def find() -> str:
         except OSError:
             beside = ""
     given, built = os.environ.get("CAROM_TOOL"), os.path.join(os.path.dirname(lib._name), "..", "carom")
-    for path in [given] if given else [beside, built, shutil.which("carom")]:
+    candidates: list[Optional[str]] = [given] if given else [beside, built, shutil.which("carom")]
+    for path in candidates:
         if path and os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     raise UnsupportedError("the tool carom is not there: install it, or set CAROM_TOOL to its path (make builds "

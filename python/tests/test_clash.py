@@ -32,8 +32,9 @@ def test_clashes_are_those_of_the_tool(tmp_path, has_tool):
     names = [part["name"] for part in told["objects"]]
     assert names == list("abcdef")
     theirs = {(c["a"], c["b"]): c for c in told["clashes"]}
-    ours = {(names[c.a], names[c.b]): c for c in carom.clashes(parts, 0.5)} if isinstance(told["clashes"][0]["a"], str) else \
-        {(c.a, c.b): c for c in carom.clashes(parts, 0.5)}
+    ours = {(c.a, c.b): c for c in carom.clashes(parts, 0.5)}
+    if isinstance(told["clashes"][0]["a"], str):
+        ours = {(names[a], names[b]): c for (a, b), c in ours.items()}
     assert set(ours) == set(theirs)
     for pair, clash in ours.items():
         assert clash.triangle_pairs == theirs[pair]["triangle_pairs"]
@@ -74,10 +75,10 @@ def test_a_path_meets_where_arithmetic_says():
     far = (box.vertices + [0, 50, 0], box.faces)
     line = [[x, 0, 0, 1, 0, 0, 0] for x in np.linspace(6, 0, 7)]
     found = carom.along_path(box, [far, box], line)
-    assert found.other == 1 and found.place == pytest.approx(4, abs=1e-4) and found.place <= 4
+    assert found.other == 1 and found.position == pytest.approx(4, abs=1e-4) and found.position <= 4
     assert found.volumes == pytest.approx([0, 0, 0, 0, 0, 4, 8])
     found = carom.along_path(box, [far, box], line, clearance=0.25, tolerances=[0.125, 0, 0.125])
-    assert found.place == pytest.approx(3.5, abs=1e-4)
+    assert found.position == pytest.approx(3.5, abs=1e-4)
     assert carom.along_path(box, [far], line)[:3] == (None, None, None)
     # inside from the start, although no faces meet
     small = carom.Mesh.shape("box", size=0.1)
@@ -89,8 +90,8 @@ def test_a_path_meets_where_arithmetic_says():
     wall = carom.pose.apply(carom.pose.from_axis_angle([0, 0, 1], np.deg2rad(45)), box.vertices * [1, 1, 1] + [3, 1, 0])
     found = carom.along_path(arm, [(wall, box.faces)], turn, centre=[0, 0, 0])
     # the arm's upper side is 0.1 above its axis: it meets the wall's near edge, at radius 2, or its far one, at 4
-    assert 4 < found.place < 5 and found.other == 0
-    angle = np.deg2rad(10 * found.place)
+    assert 4 < found.position < 5 and found.other == 0
+    angle = np.deg2rad(10 * found.position)
     corner = [4 * np.cos(angle) - 0.1 * np.sin(angle), 4 * np.sin(angle) + 0.1 * np.cos(angle), 0.0]
     rest = carom.Soup(wall, box.faces).closest_points([corner]).distance[0]
     near = carom.Soup(wall, box.faces).closest_points([[2 * np.cos(angle) - 0.1 * np.sin(angle),
