@@ -25,7 +25,7 @@ static bool pack(void *input) {
     return good;
 }
 
-#define PLAYERS 6
+#define PLAYERS 7
 
 static void compare(bench *bench, carom_context *serial, carom_context *parallel, carom_shape shape,
                     uint64_t count) {
@@ -37,18 +37,21 @@ static void compare(bench *bench, carom_context *serial, carom_context *parallel
     if (carom_mesh_get_view(mesh, &view) == CAROM_OK) {
         player players[PLAYERS] = {{.name = "octree"},         {.name = "octree, 1 thread"},
                                    {.name = "octree, shares"}, {.name = "octree, fast"},
-                                   {.name = "voxels 128"},     {.name = "prototypes"}};
+                                   {.name = "voxels 128"},     {.name = "prototypes"},
+                                   {.name = "protosphere"}};
         bench_contender contenders[PLAYERS];
-        uint32_t used = count > 4000 ? PLAYERS - 1 : PLAYERS; /* prototypes take minutes */
+        uint32_t used = count > 4000 ? PLAYERS - 2 : PLAYERS; /* prototypes take minutes */
         for (uint32_t i = 0; i < used; ++i) {
             players[i].context = i == 1 ? serial : parallel;
-            players[i].def = (carom_packing_def){.mesh = &view,
-                                                 .count = count,
-                                                 .skip_shares = i != 2,
-                                                 .fast = i == 3,
-                                                 .method = i == 4   ? CAROM_PACKING_METHOD_GREEDY
-                                                           : i == 5 ? CAROM_PACKING_METHOD_PROTOTYPE
-                                                                    : CAROM_PACKING_METHOD_OCTREE};
+            players[i].def =
+                (carom_packing_def){.mesh = &view,
+                                    .count = count,
+                                    .skip_shares = i != 2,
+                                    .fast = i == 3,
+                                    .method = i == 4   ? CAROM_PACKING_METHOD_GREEDY
+                                              : i == 5 ? CAROM_PACKING_METHOD_PROTOTYPE
+                                              : i == 6 ? CAROM_PACKING_METHOD_PROTOSPHERE
+                                                       : CAROM_PACKING_METHOD_OCTREE};
             contenders[i] = (bench_contender){players[i].name, NULL, pack, &players[i]};
         }
         snprintf(job, sizeof(job), "%s, %llu", carom_shape_name(shape), (unsigned long long)count);

@@ -108,20 +108,27 @@ const papers_solid *papers_get_solid(papers_lab *lab, const char *file, const ch
     return &lab->solids[lab->solid_count++];
 }
 
-const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *solid,
-                                        uint64_t count) {
+const carom_packing *papers_get_packing_by(papers_lab *lab, const papers_solid *solid,
+                                           uint64_t count, carom_packing_method method) {
     for (uint32_t i = 0; i < lab->packing_count; ++i)
-        if (lab->packings[i].solid == solid && lab->packings[i].requested == count)
+        if (lab->packings[i].solid == solid && lab->packings[i].requested == count &&
+            lab->packings[i].method == method)
             return lab->packings[i].packing;
     carom_packing *packing;
-    carom_packing_def def = {.mesh = &solid->view, .count = count, .fast = true};
+    carom_packing_def def = {.mesh = &solid->view, .count = count, .method = method, .fast = true};
     if (lab->packing_count == PAPERS_MOST_PACKINGS ||
         carom_packing_create(lab->parallel, &def, &packing) != CAROM_OK)
         return NULL;
     lab->packings[lab->packing_count].solid = solid;
     lab->packings[lab->packing_count].requested = count;
+    lab->packings[lab->packing_count].method = method;
     lab->packings[lab->packing_count++].packing = packing;
     return packing;
+}
+
+const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *solid,
+                                        uint64_t count) {
+    return papers_get_packing_by(lab, solid, count, CAROM_PACKING_METHOD_OCTREE);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

@@ -109,6 +109,7 @@ typedef struct papers_lab {
     struct {
         const papers_solid *solid;
         uint64_t requested;
+        carom_packing_method method;
         carom_packing *packing;
     } packings[PAPERS_MOST_PACKINGS];
     uint32_t packing_count;
@@ -125,8 +126,12 @@ void papers_lab_close(papers_lab *lab);
 const papers_solid *papers_get_solid(papers_lab *lab, const char *file, const char *name,
                                      const carom_shape_def *stand_in);
 
-/* Its packing of that many spheres, with shares. NULL: it failed. */
+/* Its packing of that many spheres, with shares, by our octree without its certificate. NULL: it
+ * failed. */
 const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *solid, uint64_t count);
+/* The same by another method. */
+const carom_packing *papers_get_packing_by(papers_lab *lab, const papers_solid *solid,
+                                           uint64_t count, carom_packing_method method);
 
 /* ---- Results --------------------------------------------------------------------------------- */
 

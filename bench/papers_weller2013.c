@@ -43,7 +43,8 @@ static uint64_t count_at(const papers_lab *lab, int i) {
     return lab->quick ? quick_counts[i] : counts[i];
 }
 
-/* A solid with a packing: by our octree, which Carom takes by default. */
+/* A solid with a packing: by our octree, which Carom takes by default, or by Protosphere, as in the
+ * paper. */
 typedef struct packed {
     const papers_solid *solid;
     const carom_packing *packing;
@@ -53,6 +54,15 @@ typedef struct packed {
 static bool pack(papers_lab *lab, const papers_solid *solid, uint64_t count, packed *p) {
     *p = (packed){solid, NULL, "ball grid: octree packing"};
     if (solid != NULL) p->packing = papers_get_packing(lab, solid, count);
+    return p->packing != NULL;
+}
+
+/* Packed as in the paper. It takes ten times as long, so only the smallest number of spheres is. */
+static bool pack_as_printed(papers_lab *lab, const papers_solid *solid, packed *p) {
+    *p = (packed){solid, NULL, "ball grid: Protosphere packing"};
+    if (solid != NULL)
+        p->packing =
+            papers_get_packing_by(lab, solid, count_at(lab, 0), CAROM_PACKING_METHOD_PROTOSPHERE);
     return p->packing != NULL;
 }
 
@@ -202,30 +212,39 @@ static bool measure_triangles(papers_plot *plot, uint64_t detail) {
     return good;
 }
 
+/* A row of a scene; the first packing of each, with `caption`, is drawn beside its copy. */
+static bool measure_scene(papers_plot *plot, const packed *p, const char *series,
+                          const char *caption) {
+    papers_lab *lab = plot->lab;
+    static experiment m; /* large: poses */
+    double mean, worst;
+    bool good =
+        experiment_open(&m, lab, lab->serial, p) && time_path(plot, &m, &mean, &worst, NULL, NULL);
+    carom_balls_destroy(m.balls);
+    if (!good) return false;
+    add(plot, lab->serial, p, series,
+        (const double[]){(double)p->solid->view.face_count, (double)m.info.spheres, m.info.fill,
+                         mean, worst});
+    if (caption != NULL)
+        papers_add_balls(plot, caption, p->packing, p->packing, &m.poses[pose_count(lab) / 2]);
+    return true;
+}
+
 static bool figure_4(papers_plot *plot) {
     static const uint64_t details[] = {142, 420, 1184}; /* their squares are the triangles */
     papers_lab *lab = plot->lab;
-    static experiment m; /* large: poses */
     for (int k = 0; k < SCENES; ++k) {
         const papers_solid *solid = solid_of(lab, &scenes[k]);
         if (solid == NULL) return false;
-        for (int i = 0; i < count_of_counts(lab); ++i) {
-            packed p;
-            double mean, worst;
-            bool good = pack(lab, solid, count_at(lab, i), &p) &&
-                        experiment_open(&m, lab, lab->serial, &p) &&
-                        time_path(plot, &m, &mean, &worst, NULL, NULL);
-            carom_balls_destroy(m.balls);
-            if (!good) return false;
-            add(plot, lab->serial, &p, solid->name,
-                (const double[]){(double)solid->view.face_count, (double)m.info.spheres,
-                                 m.info.fill, mean, worst});
-            char caption[64];
-            snprintf(caption, sizeof(caption), "%s and its copy", solid->name);
-            if (i == 0)
-                papers_add_balls(plot, caption, p.packing, p.packing,
-                                 &m.poses[pose_count(lab) / 2]);
-        }
+        char text[64];
+        packed p;
+        snprintf(text, sizeof(text), "%s and its copy", solid->name);
+        for (int i = 0; i < count_of_counts(lab); ++i)
+            if (!pack(lab, solid, count_at(lab, i), &p) ||
+                !measure_scene(plot, &p, solid->name, i == 0 ? text : NULL))
+                return false;
+        snprintf(text, sizeof(text), "%s, Protosphere", solid->name);
+        if (!pack_as_printed(lab, solid, &p) || !measure_scene(plot, &p, text, NULL)) return false;
     }
     for (int i = 0; i < (lab->quick ? 1 : 3); ++i)
         if (!measure_triangles(plot, lab->quick ? 16 : details[i])) return false;
@@ -262,7 +281,10 @@ static bool figure_5a(papers_plot *plot) {
         snprintf(series, sizeof(series), "%llu GPU", (unsigned long long)count_at(lab, i));
         if (lab->device != NULL && !add_path(plot, lab->device, &p, series)) return false;
     }
-    return solid != NULL;
+    packed p;
+    if (!pack_as_printed(lab, solid, &p)) return false;
+    if (!lab->device_only && !add_path(plot, lab->serial, &p, "Protosphere")) return false;
+    return lab->device == NULL || add_path(plot, lab->device, &p, "Protosphere GPU");
 }
 
 static bool add_worst(papers_plot *plot, carom_context *context, const packed *p,
@@ -329,24 +351,36 @@ static bool add_building(papers_plot *plot, carom_context *context, const packed
     return true;
 }
 
-/* Each scene at each resolution, on one thread, on all, and on the GPU. */
-static bool for_all(papers_plot *plot,
-                    bool (*measure)(papers_plot *, carom_context *, const packed *, const char *)) {
+typedef bool measuring(papers_plot *plot, carom_context *context, const packed *p,
+                       const char *series);
+
+/* A packing on one thread, on all, and on the GPU. */
+static bool for_contexts(papers_plot *plot, measuring *measure, const packed *p, const char *name) {
+    papers_lab *lab = plot->lab;
+    char series[64];
+    snprintf(series, sizeof(series), "%s, all threads", name);
+    if (!lab->device_only &&
+        (!measure(plot, lab->serial, p, name) || !measure(plot, lab->parallel, p, series)))
+        return false;
+    snprintf(series, sizeof(series), "%s GPU", name);
+    return lab->device == NULL || measure(plot, lab->device, p, series);
+}
+
+/* Each scene at each resolution, and packed as printed. */
+static bool for_all(papers_plot *plot, measuring *measure) {
     papers_lab *lab = plot->lab;
     for (int k = 0; k < SCENES; ++k) {
         const papers_solid *solid = solid_of(lab, &scenes[k]);
+        packed p;
+        char name[48];
         if (solid == NULL) return false;
-        for (int i = 0; i < count_of_counts(lab); ++i) {
-            packed p;
-            char series[48];
-            if (!pack(lab, solid, count_at(lab, i), &p)) return false;
-            snprintf(series, sizeof(series), "%s, all threads", solid->name);
-            if (!lab->device_only && (!measure(plot, lab->serial, &p, solid->name) ||
-                                      !measure(plot, lab->parallel, &p, series)))
+        for (int i = 0; i < count_of_counts(lab); ++i)
+            if (!pack(lab, solid, count_at(lab, i), &p) ||
+                !for_contexts(plot, measure, &p, solid->name))
                 return false;
-            snprintf(series, sizeof(series), "%s GPU", solid->name);
-            if (lab->device != NULL && !measure(plot, lab->device, &p, series)) return false;
-        }
+        snprintf(name, sizeof(name), "%s, Protosphere", solid->name);
+        if (!pack_as_printed(lab, solid, &p) || !for_contexts(plot, measure, &p, name))
+            return false;
     }
     return true;
 }

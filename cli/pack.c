@@ -38,7 +38,7 @@ static const arg_option pack_options[] = {
     {"--error", 0, ARG_NUMBER, offsetof(options, error), "E",
      "double the count until overlaps are off by E on average, such as 0.005", NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
-     "octree, greedy or prototype (octree)", method_choice},
+     "octree, greedy, prototype or protosphere (octree)", method_choice},
     {"--fast", 0, ARG_FLAG, offsetof(options, fast), NULL,
      "octree: faster, without the certificate", NULL},
     {"--epsilon", 0, ARG_NUMBER, offsetof(options, epsilon), "E",

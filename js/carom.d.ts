@@ -53,7 +53,7 @@ export type ConvexSearch = "auto" | "all" | "climb";
 /** How pairs are searched for. The answers are the same. */
 export type BroadMethod = "auto" | "tree" | "grid" | "sweep";
 /** How spheres are found. */
-export type PackingMethod = "octree" | "greedy" | "prototype";
+export type PackingMethod = "octree" | "greedy" | "prototype" | "protosphere";
 /** Formats of files of spheres. */
 export type PackingFormat = "guess" | "ply" | "csv" | "xyzr" | "sph";
 /** How spheres are grouped. All methods give the same answers. */
@@ -896,7 +896,7 @@ export interface PackingDef {
     fast?: boolean;
     /** GREEDY: along the longest side; 0: 128. At most 512. Stops when all are used up */
     voxels?: number;
-    /** PROTOTYPE: of the random points */
+    /** PROTOTYPE, PROTOSPHERE: of the random points */
     seed?: number;
     /** leave out secondary, cover and void_volume, which are then 0 */
     skipShares?: boolean;

@@ -420,7 +420,7 @@ static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
                 carom_context_destroy(with);
             }
         }
-        static const char *const names[] = {"octree", "greedy", "prototype", "fast"};
+        static const char *const names[] = {"octree", "greedy", "prototype", "protosphere", "fast"};
         test_golden("pack.txt", names[method], expected);
     }
     carom_mesh_destroy(mesh);

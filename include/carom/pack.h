@@ -36,12 +36,14 @@ typedef enum carom_packing_method {
     CAROM_PACKING_METHOD_OCTREE = 0, /* the largest empty ball first, within 1 + epsilon */
     CAROM_PACKING_METHOD_GREEDY,     /* the largest ball around the centre of a voxel first (Weller,
                                      Zachmann 2009) */
-    CAROM_PACKING_METHOD_PROTOTYPE,  /* random points climb to where balls are largest (Weller,
-                                     Frese,  Zachmann 2013) */
+    CAROM_PACKING_METHOD_PROTOTYPE,  /* random points climb to where balls are largest: PROTOSPHERE
+                                     with a climb of our own */
+    CAROM_PACKING_METHOD_PROTOSPHERE, /* random points move away from what is nearest to them, until
+                                      they come to rest (Weller, Zachmann 2010) */
     CAROM_PACKING_METHOD_COUNT
 } carom_packing_method;
 
-/* "octree", "greedy", "prototype". */
+/* "octree", "greedy", "prototype", "protosphere". */
 CAROM_API const char *carom_packing_method_name(carom_packing_method method);
 CAROM_API bool carom_packing_method_from_name(const char *name, carom_packing_method *method);
 
@@ -64,7 +66,7 @@ typedef struct carom_packing_def {
     bool fast;        /* OCTREE: three times as fast, without that certificate */
     uint32_t voxels;  /* GREEDY: along the longest side; 0: 128. At most 512. Stops when all are
                          used up */
-    uint64_t seed;    /* PROTOTYPE: of the random points */
+    uint64_t seed;    /* PROTOTYPE, PROTOSPHERE: of the random points */
     bool skip_shares; /* leave out secondary, cover and void_volume, which are then 0 */
     bool
         keep_cells; /* for carom_packing_list_cells: 40 bytes for each of some hundred per sphere */

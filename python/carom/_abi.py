@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 8
+ABI = 9
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -228,6 +228,7 @@ class PackingMethod(Enum):
     OCTREE = 0
     GREEDY = 1
     PROTOTYPE = 2
+    PROTOSPHERE = 3
     _c_name = _ignore('carom_packing_method')
 
 

@@ -29,7 +29,8 @@
  * is the radius of the last round, rounded up to float32 by 1e-7 of it; the rest is spare. */
 #define PACK_COMPLETE_RATIO 1.0001
 
-CAROM_ENUM_NAMES(carom_packing_method, CAROM_PACKING_METHOD_COUNT, "octree", "greedy", "prototype");
+CAROM_ENUM_NAMES(carom_packing_method, CAROM_PACKING_METHOD_COUNT, "octree", "greedy", "prototype",
+                 "protosphere");
 CAROM_RESULT_DEFINE_FREE(carom_packing_spheres);
 CAROM_RESULT_DEFINE_FREE(carom_packing_cells);
 CAROM_RESULT_FILL(carom_packing_spheres);
@@ -195,12 +196,13 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
                             .epsilon = def->epsilon != 0.0 ? def->epsilon : DEFAULT_EPSILON,
                             .fast = def->fast,
                             .voxels = def->voxels != 0 ? def->voxels : DEFAULT_VOXELS,
-                            .seed = def->seed};
+                            .seed = def->seed,
+                            .as_published = def->method == CAROM_PACKING_METHOD_PROTOSPHERE};
     carom_pack_outcome outcome = {.empty = HUGE_VAL};
     carom_progress_begin(context, "packing spheres", goal.count != UINT64_MAX ? goal.count : 0);
     carom_status status = def->method == CAROM_PACKING_METHOD_GREEDY
                               ? carom_pack_by_voxels(mesh, &goal, balls, &outcome)
-                          : def->method == CAROM_PACKING_METHOD_PROTOTYPE
+                          : def->method == CAROM_PACKING_METHOD_PROTOTYPE || goal.as_published
                               ? carom_pack_by_prototypes(mesh, &goal, balls, &outcome)
                               : carom_pack_by_octree(mesh, &goal, balls, &outcome);
     status = carom_progress_finish(context, status);

@@ -34,8 +34,8 @@
 #define OCTREE_GAIN_PART  8.0
 #define OCTREE_FIRST_STEP 0.5
 
-static double pack_octree_look(carom_pack_climber *c, carom_spheres_near *near, carom_vec3 p,
-                               double spread, uint32_t *slot) {
+double carom_pack_look(const carom_pack_climber *c, carom_spheres_near *near, carom_vec3 p,
+                       double spread, uint32_t *slot) {
     near->count = 0;
     near->least = HUGE_VAL;
     carom_pack_balls_search(c->balls, p, spread, near);
@@ -47,7 +47,7 @@ static double pack_octree_look(carom_pack_climber *c, carom_spheres_near *near, 
 
 double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, uint32_t *slot) {
     carom_spheres_near *here = &c->near[0], *there = &c->near[1];
-    double to_mesh = pack_octree_look(c, here, *point, CAROM_PACK_CLIMB_SPREAD * step, slot);
+    double to_mesh = carom_pack_look(c, here, *point, CAROM_PACK_CLIMB_SPREAD * step, slot);
     double first = here->least;
     for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
@@ -67,7 +67,7 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
                                     at[2] + step * direction[2]);
         uint32_t near_slot = *slot;
         double next_to_mesh =
-            pack_octree_look(c, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_slot);
+            carom_pack_look(c, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_slot);
         if (there->least > here->least) {
             carom_spheres_near *swap = here;
             here = there;

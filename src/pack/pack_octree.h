@@ -9,13 +9,14 @@
 
 /* When to stop, in the frame; and how to search. */
 typedef struct carom_pack_goal {
-    uint64_t count;  /* spheres; UINT64_MAX: no limit */
-    double volume;   /* of all spheres together; infinite: no limit */
-    double radius;   /* the smallest */
-    double epsilon;  /* of the octree method */
-    bool fast;       /* the octree's bounds are halved: not certain */
-    uint32_t voxels; /* of the greedy method, along the longest side */
-    uint64_t seed;   /* of the prototype method */
+    uint64_t count;    /* spheres; UINT64_MAX: no limit */
+    double volume;     /* of all spheres together; infinite: no limit */
+    double radius;     /* the smallest */
+    double epsilon;    /* of the octree method */
+    bool fast;         /* the octree's bounds are halved: not certain */
+    uint32_t voxels;   /* of the greedy method, along the longest side */
+    uint64_t seed;     /* of the methods with prototypes */
+    bool as_published; /* prototypes move as in Protosphere, else by our climb */
 } carom_pack_goal;
 
 typedef struct carom_pack_outcome {
@@ -35,6 +36,12 @@ typedef struct carom_pack_climber {
     const carom_pack_balls *balls;
     carom_spheres_near near[2];
 } carom_pack_climber;
+
+/* Lists in `near` the obstacles within `spread` of the nearest one's distance from a point. Returns
+ * the distance from the mesh, infinite where that is farther than `spread` behind the nearest ball.
+ * `slot` is a triangle near, which it changes. */
+double carom_pack_look(const carom_pack_climber *climber, carom_spheres_near *near,
+                       carom_vec3 point, double spread, uint32_t *slot);
 
 /* Moves a point that is inside to larger distances from mesh and balls, never through the surface,
  * until a step promises less than 0.3 % more. `step` is the first step. Returns the distance, which

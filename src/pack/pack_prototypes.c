@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing by prototypes (Weller, Frese, Zachmann, "Parallel collision detection in constant time",
- * 2013).
+/* Packing by prototypes: Protosphere (Weller, Zachmann, "ProtoSphere: a GPU-assisted prototype
+ * guided sphere packing algorithm for arbitrary objects", 2010), and the same with our own climb.
  *
- * Random points inside the solid climb to where the distance to the surface and to the spheres so
- * far is largest nearby. A batch of them climbs in parallel, against the same spheres; then those
- * that ended with nearly the largest radius become spheres, largest first, where they do not
- * overlap. Each batch has its own random numbers, so that threads have no effect. */
+ * Random points inside the solid, the prototypes, move to where the distance to the surface and to
+ * the spheres so far is large. A batch of them moves in parallel, against the same spheres; then
+ * those that ended with nearly the largest radius become spheres, largest first, where they do not
+ * overlap. Each batch has its own random numbers, so that threads have no effect.
+ *
+ * As published, a prototype moves away from the nearest point of surface and spheres, by a share of
+ * the distance that falls from step to step. A share below 1 never leads through the surface. Our
+ * climb takes all that is near into account, and stops at a local maximum. */
 #include <stdlib.h>
 
 #include "base/progress.h"
@@ -36,6 +40,12 @@
 #define PROTOTYPE_REFILE 0.7
 
 #define PROTOTYPE_FIRST_STEP 0.5 /* of a climb, of the distance at its start */
+
+/* Steps of a prototype as published, and the share of the distance that the first one has; it falls
+ * by the same amount from step to step, to nothing. The sketch has a cooling function without
+ * saying which: both numbers are ours. */
+#define PROTOSPHERE_STEPS       64u
+#define PROTOSPHERE_FIRST_SHARE 0.5
 
 typedef struct prototype {
     carom_vec3 centre;
@@ -82,6 +92,28 @@ static carom_vec3 pack_prototypes_random_point(carom_random *random, carom_vec3 
     return p;
 }
 
+static carom_vec3 protosphere_away(const carom_spheres_near *near, carom_vec3 from) {
+    uint32_t nearest = 0;
+    for (uint32_t i = 1; i < near->count; ++i)
+        if (near->apart[i] < near->apart[nearest]) nearest = i;
+    carom_vec3 away =
+        carom_vec_sub(from, carom_vec(near->x[nearest], near->y[nearest], near->z[nearest]));
+    double length = carom_length(away);
+    return length > 0.0 ? carom_vec_scale(away, near->apart[nearest] / length) : carom_vec(0, 0, 0);
+}
+
+/* Moves a prototype as published. */
+static void protosphere_converge(pack_prototypes_worker *w, carom_vec3 *at, uint32_t *slot) {
+    carom_spheres_near *near = &w->climber.near[0];
+    for (uint32_t i = 0; i < PROTOSPHERE_STEPS; ++i) {
+        (void)carom_pack_look(&w->climber, near, *at, 0.0, slot);
+        CAROM_ASSERT(near->count != 0 && near->least >= 0.0); /* outside of all spheres */
+        double share =
+            PROTOSPHERE_FIRST_SHARE * (double)(PROTOSPHERE_STEPS - i) / PROTOSPHERE_STEPS;
+        *at = carom_vec_add(*at, carom_vec_scale(protosphere_away(near, *at), share));
+    }
+}
+
 static void pack_prototypes_climb(pack_prototypes_pool *p, pack_prototypes_worker *w,
                                   uint32_t index) {
     const carom_spheres_mesh *m = p->mesh;
@@ -94,9 +126,13 @@ static void pack_prototypes_climb(pack_prototypes_pool *p, pack_prototypes_worke
         if (p->balls->balls.count != 0 && carom_pack_balls_distance(p->balls, at) <= 0.0) continue;
         if (!carom_spheres_mesh_inside(m, at, &w->found)) continue;
         uint32_t slot = CAROM_BVH_NONE;
-        double here = carom_spheres_mesh_distance(m, at, slot).distance;
-        here = CAROM_MIN(here, to_balls(p->balls, at));
-        (void)carom_pack_climb(&w->climber, &at, PROTOTYPE_FIRST_STEP * here, &slot);
+        if (p->goal->as_published) {
+            protosphere_converge(w, &at, &slot);
+        } else {
+            double here = carom_spheres_mesh_distance(m, at, slot).distance;
+            here = CAROM_MIN(here, to_balls(p->balls, at));
+            (void)carom_pack_climb(&w->climber, &at, PROTOTYPE_FIRST_STEP * here, &slot);
+        }
         carom_vec3 centre = carom_spheres_mesh_round(m, at);
         double to_mesh = carom_spheres_mesh_distance(m, centre, slot).distance;
         double radius = carom_pack_radius(to_mesh, to_balls(p->balls, centre));
