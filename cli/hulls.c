@@ -45,6 +45,7 @@ static const char details[] =
 
 typedef struct answer {
     carom_hull *hulls[2];
+    bool float32[2]; /* the positions of the meshes: vertices of hulls are some of them */
     carom_hull_info info[2];
     carom_convex_result result;
     double prepare_s;
@@ -109,7 +110,7 @@ static void print_words(FILE *out, const answer *a, size_t count, char **paths) 
 /* ---- Command --------------------------------------------------------------------------------- */
 
 static carom_status load(cli *cli, const char *path, int from, const pose_arg *pose,
-                         carom_hull **hull) {
+                         carom_hull **hull, bool *float32) {
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_hull_def def = {.mesh = &view};
@@ -117,6 +118,7 @@ static carom_status load(cli *cli, const char *path, int from, const pose_arg *p
     if (status == CAROM_OK && pose != NULL) status = pose_apply(cli, pose, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) status = carom_hull_create(cli->context, &def, hull);
+    *float32 = status == CAROM_OK && view.scalar == CAROM_SCALAR_FLOAT32;
     carom_mesh_destroy(mesh);
     return status;
 }
@@ -202,8 +204,8 @@ static carom_status save(cli *cli, const options *options, const answer *a) {
     carom_mesh *mesh;
     carom_status status = carom_hull_to_mesh(cli->context, a->hulls[0], &mesh);
     if (status == CAROM_OK)
-        status = meshes_save(cli, &mesh, meshes_format(options->out, options->format), false,
-                             options->out);
+        status = meshes_save(cli, &mesh, meshes_format(options->out, options->format),
+                             a->float32[0], options->out);
     carom_mesh_destroy(mesh);
     return status;
 }
@@ -224,7 +226,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     double start = carom_time_seconds();
     carom_status status = CAROM_OK;
     for (size_t i = 0; i < count && status == CAROM_OK; ++i) {
-        status = load(cli, paths[i], options->from, i == 1 ? &pose : NULL, &a.hulls[i]);
+        status =
+            load(cli, paths[i], options->from, i == 1 ? &pose : NULL, &a.hulls[i], &a.float32[i]);
         if (status == CAROM_OK) status = carom_hull_get_info(a.hulls[i], &a.info[i]);
     }
     a.prepare_s = carom_time_seconds() - start;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/vector.h"
+
 #define NEAR 1e-13 /* of a triangle's extent: what is nearer to a line is on it; above rounding */
 #define SEGMENTS_PER_CELL                                                                          \
     24 /* segments: a cell with more is halved first, so that work is not quadratic */
@@ -72,16 +74,8 @@ static double along(carom_vec3 p, int axis) {
     return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
 }
 
-static carom_vec3 minus(carom_vec3 p, carom_vec3 q) {
-    return (carom_vec3){p.x - q.x, p.y - q.y, p.z - q.z};
-}
-
 static carom_vec3 between(carom_vec3 p, carom_vec3 q, double t) {
     return (carom_vec3){p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z)};
-}
-
-static carom_vec3 product(carom_vec3 a, carom_vec3 b) {
-    return (carom_vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
 static bool make_room(void *array, uint64_t count, uint64_t *capacity, size_t size) {
@@ -100,14 +94,14 @@ static bool make_room(void *array, uint64_t count, uint64_t *capacity, size_t si
 
 /* The plane without the coordinate nearest to the triangle's normal. */
 static plane plane_of(const carom_vec3 t[3]) {
-    carom_vec3 a = minus(t[1], t[0]), b = minus(t[2], t[0]);
+    carom_vec3 a = vector_minus(t[1], t[0]), b = vector_minus(t[2], t[0]);
     double extent = 0.0;
     for (int axis = 0; axis < 3; ++axis)
         extent = fmax(extent, fmax(fabs(along(a, axis)), fabs(along(b, axis))));
     plane f = {0, 1, 1.0 / extent};
     a = (carom_vec3){a.x * f.unit, a.y * f.unit, a.z * f.unit};
     b = (carom_vec3){b.x * f.unit, b.y * f.unit, b.z * f.unit};
-    carom_vec3 n = product(a, b);
+    carom_vec3 n = vector_cross(a, b);
     int most = fabs(n.x) > fabs(n.y) ? 0 : 1;
     if (fabs(n.z) >= fabs(along(n, most))) most = 2;
     f.u = (most + 1) % 3;
@@ -117,7 +111,7 @@ static plane plane_of(const carom_vec3 t[3]) {
 
 /* False: the points are too near to each other. */
 static bool line_through(const plane *f, carom_vec3 p, carom_vec3 q, line *l) {
-    carom_vec3 way = minus(q, p);
+    carom_vec3 way = vector_minus(q, p);
     double du = along(way, f->u) * f->unit, dv = along(way, f->v) * f->unit;
     double length = sqrt(du * du + dv * dv);
     *l = (line){along(p, f->u), along(p, f->v), -dv / length, du / length};
@@ -412,8 +406,9 @@ static carom_status begin_side(cli *cli, const display_mesh *mesh, side *s) {
     for (uint64_t i = 0; i < view.face_count; ++i) {
         carom_vec3 t[3];
         corners_of(s, i, t);
-        carom_vec3 n = product(minus(t[1], s->points[0]), minus(t[2], s->points[0]));
-        carom_vec3 a = minus(t[0], s->points[0]);
+        carom_vec3 n =
+            vector_cross(vector_minus(t[1], s->points[0]), vector_minus(t[2], s->points[0]));
+        carom_vec3 a = vector_minus(t[0], s->points[0]);
         volume += a.x * n.x + a.y * n.y + a.z * n.z;
     }
     s->sign = volume < 0.0 ? -1.0 : 1.0;
@@ -481,7 +476,7 @@ static void add_regions(display *d, const side *s) {
         for (uint32_t k = 2; k < p->corner_count; ++k) {
             const carom_vec3 *c = s->corners + p->first;
             const carom_vec3 t[3] = {c[0], c[k - 1], c[k]};
-            carom_vec3 n = product(minus(t[1], t[0]), minus(t[2], t[0]));
+            carom_vec3 n = vector_cross(vector_minus(t[1], t[0]), vector_minus(t[2], t[0]));
             areas[part] += 0.5 * hypot(n.x, hypot(n.y, n.z));
             display_add_triangle(d, regions[part], t, face);
         }

@@ -157,7 +157,17 @@ typedef struct topic {
     char view_guid[GUID_SIZE];
 } topic;
 
-/* How far around the clash there is something to see. */
+#define SEEN       3.0 /* radius of a picture, in sizes of the clash */
+#define LEAST_SEEN 0.1 /* size of a clash at least, of the reach of the smaller part */
+
+/* How far the farthest corner of a box is from a point. */
+static double reach_of(const carom_bounds *b, carom_vec3 p) {
+    double x = fmax(p.x - b->low.x, b->high.x - p.x), y = fmax(p.y - b->low.y, b->high.y - p.y);
+    return hypot(hypot(x, y), fmax(p.z - b->low.z, b->high.z - p.z));
+}
+
+/* How far around the clash there is something to see: where the way out is longer than the parts,
+ * no more than these; where it is tiny, some of the smaller one. */
 static double size_of(const topic *t) {
     const carom_scene_contact *c = &t->clash->contact;
     carom_vec3 p = scene_clash_point(t->report, t->clash);
@@ -166,7 +176,8 @@ static double size_of(const topic *t) {
         carom_vec3 q = c->points[i].point_a;
         size = fmax(size, hypot(hypot(q.x - p.x, q.y - p.y), q.z - p.z));
     }
-    return size;
+    double a = reach_of(&t->a->box, p), b = reach_of(&t->b->box, p);
+    return fmin(fmax(size, LEAST_SEEN * fmin(a, b)), fmax(a, b) / SEEN);
 }
 
 /* What, how deep, which way. */
@@ -281,7 +292,7 @@ static bool add_file(zip *z, const topic *t, const char *name, put_fn *write) {
     return good;
 }
 
-#define SNAPSHOT_WIDTH  400u /* pixels; some 30 ms and 30 KB each */
+#define SNAPSHOT_WIDTH  400u /* pixels; some 20 ms and 20 KB each */
 #define SNAPSHOT_HEIGHT 300u
 
 /* Adds a picture of the two parts from where the viewpoint is. */
@@ -291,7 +302,7 @@ static carom_status add_snapshot(cli *cli, zip *z, const topic *t) {
     display d = {0};
     double seen = size_of(t);
     paint_view view = {.at = scene_clash_point(t->report, t->clash),
-                       .radius = seen > 0.0 ? 3.0 * seen : 0.0,
+                       .radius = SEEN * seen, /* 0: everything */
                        .towards = {across, -across, across}};
     if (!platform_open_memory(&png)) return CAROM_NO_MEMORY;
     carom_status status = scene_show_clash(cli, t->report, t->clash, &d);

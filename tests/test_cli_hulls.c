@@ -34,6 +34,11 @@ static void hulls_are_written(void **state) {
     assert_said("closed");
     assert_int_equal(carom("hulls torus.ply hull.ply --json"), 0);
     assert_said("\"relation\": \"overlapping\"");
+    /* Vertices of a hull are vertices of the mesh: float32 stays float32. */
+    assert_int_equal(carom("convert torus.ply --float32 narrow.ply"), 0);
+    assert_int_equal(carom("hulls narrow.ply -o hull.ply"), 0);
+    assert_int_equal(carom("info hull.ply"), 0);
+    assert_said("float32");
 }
 
 static void mistakes_are_explained(void **state) {

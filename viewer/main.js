@@ -52,9 +52,13 @@ function keepHash(viewer) {
 // A printer gets an image: the canvas may be empty by then.
 function preparePrint(viewer, stage) {
     const image = el("img", { className: "print", alt: "" });
+    let folded = [];
     stage.append(image);
+    window.addEventListener("afterprint", () => folded.forEach((block) => (block.open = false)));
     window.addEventListener("beforeprint", () => {
         const { dark } = viewer.show;
+        folded = [...document.querySelectorAll("details:not([open])")]; // nobody can unfold paper
+        folded.forEach((block) => (block.open = true));
         viewer.show.dark = false;
         viewer.render("full");
         image.src = viewer.canvas.toDataURL("image/png");

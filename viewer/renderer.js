@@ -21,7 +21,7 @@ import {
     clamp,
     norm,
 } from "./math.js";
-import { MESH, CAP, EDGE, LINE, POINT, SPHERE, BACKGROUND, MEAN } from "./shaders.js";
+import { MESH, CAP, EDGE, LINE, POINT, SPHERE, BACKGROUND, MEAN, GLASS } from "./shaders.js";
 import { wireframe } from "./surface.js";
 import { partColour } from "./colour.js";
 import { arrowOf } from "./scene.js";
@@ -41,7 +41,10 @@ const QUICK_FRAME = 35; // milliseconds: those that take less get more
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i; // names of machines without a GPU
 const LEAST_SCALE = 0.5; // of the resolution, while moving
 const MOST_ERROR = 12; // pixels
-const GHOST_ERROR = 9; // pixels, where frames take long: ghosts only tell where things are
+// Where frames take long, ghosts, which only tell where things are, have fewer triangles and pixels.
+const GHOST_ERROR = 9; // pixels, or more where that leaves too many
+const GHOST_TRIANGLES = 40000;
+const GHOST_PIXELS = 2; // of the picture, in each direction, are one
 const MOST_SPHERES = 150000; // while moving, divided by the error in pixels
 const ARROW_SHAFT = 2; // radius, in pixels
 const ARROW_HEAD = 6.5; // radius, in pixels
@@ -53,7 +56,7 @@ const EDGE_WIDTH = 2; // pixels
 const POINT_WIDTH = 7; // pixels
 const OVERLAYS = new Set(["patch", "region", "curve", "points", "arrow", "edges"]);
 
-const SOURCES = { MESH, CAP, EDGE, LINE, POINT, SPHERE, BACKGROUND, MEAN };
+const SOURCES = { MESH, CAP, EDGE, LINE, POINT, SPHERE, BACKGROUND, MEAN, GLASS };
 
 function makeProgram(gl, { vertex, fragment }, cut) {
     const program = gl.createProgram();
@@ -166,7 +169,7 @@ class Renderer extends Store {
 
     // ---- drawing
 
-    // A picture to draw into: "full" has samples, "quick" has one per pixel, "mean" has no depth.
+    // A picture to draw into: "full" has samples, "quick" and "glass" have one per pixel, "mean" has no depth.
     target(name, width, height) {
         const { gl } = this;
         let target = this.targets[name];
@@ -316,13 +319,18 @@ class Renderer extends Store {
             if (Math.abs(c[1]) + c[2] * view.tangent > r * high) return false;
             pixels = view.perspective / Math.max(-c[2] - r, 1e-4);
         }
-        if (!item.gpu.ranges) return true;
-        item.range = item.gpu.ranges[0];
-        const error = item.ghost && this.slow ? Math.max(view.error, GHOST_ERROR) : view.error;
-        for (const range of item.gpu.ranges) {
-            if (range.cell * view.scale * pixels <= error && range.count < item.range.count) item.range = range;
-        }
+        item.pixels = view.scale * pixels;
+        if (item.gpu.ranges) this.choose(item, view.error);
         return true;
+    }
+
+    // The coarsest version whose cells are at most so many pixels wide.
+    choose(item, error) {
+        item.range = item.gpu.ranges[0];
+        for (const range of item.gpu.ranges) {
+            if (range.cell * item.pixels <= error && range.count < item.range.count) item.range = range;
+        }
+        return item.range.count / 3;
     }
 
     drawSurface(item) {
@@ -550,7 +558,7 @@ class Renderer extends Store {
         const width = Math.max(1, Math.round(canvas.width * share)),
             height = Math.max(1, Math.round(canvas.height * share));
         const target = this.target(how === "full" ? "full" : "quick", width, height);
-        this.frame = { triangles: 0, draws: 0, how, width, height };
+        this.frame = { triangles: 0, draws: 0, how, width, height, framebuffer: target.framebuffer };
         this.setView(camera, options, width, height, typeof how === "number" ? JITTER[how % JITTER.length] : [0, 0]);
         gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
         gl.viewport(0, 0, width, height);
@@ -657,10 +665,8 @@ class Renderer extends Store {
         this.drawPoints(points, 1, ratio);
         this.drawArrows(arrows, { opacity: 1 }, ratio, factor);
         gl.depthMask(false);
-        if (this.slow) gl.enable(gl.CULL_FACE);
         // So many of them would hide what matters, above all on a dark ground.
-        this.drawSurfaces(ghosts, { ...mode, ghost: 1, opacity: clamp(4 / Math.sqrt(ghosts.length), 0.35, 1) });
-        gl.disable(gl.CULL_FACE);
+        this.drawGhosts(ghosts, { ...mode, ghost: 1, opacity: clamp(4 / Math.sqrt(ghosts.length), 0.35, 1) });
         this.drawSpheres(
             pick((item) => item.kind === "spheres" && item.ghost),
             { ghost: 1 },
@@ -675,6 +681,39 @@ class Renderer extends Store {
         gl.depthFunc(gl.LEQUAL);
         gl.depthMask(true);
         gl.disable(gl.BLEND);
+    }
+
+    // Software rasterisers take most of a frame for layers of ghosts: these get a smaller picture, which is then put
+    // over the others. It is coarse in frames that somebody waits for, and made once for those whose mean is shown.
+    drawGhosts(ghosts, mode) {
+        const { gl } = this;
+        const { how, width, height, framebuffer } = this.frame;
+        if (!this.slow || how === "full" || !ghosts.length) return this.drawSurfaces(ghosts, mode);
+        const [w, h] = [width, height].map((n) => Math.ceil(n / GHOST_PIXELS));
+        const glass = this.target("glass", w, h);
+        if (!(how > 0)) {
+            for (let error = Math.max(this.view.error, GHOST_ERROR); error < 1e6; error *= 2) {
+                const count = ghosts.reduce((sum, item) => sum + this.choose(item, error), 0);
+                if (how === 0 || count < GHOST_TRIANGLES) break;
+            }
+            gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, glass.framebuffer);
+            gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
+            gl.clear(gl.COLOR_BUFFER_BIT);
+            gl.blitFramebuffer(0, 0, width, height, 0, 0, w, h, gl.DEPTH_BUFFER_BIT, gl.NEAREST);
+            gl.viewport(0, 0, w, h);
+            gl.enable(gl.CULL_FACE);
+            this.drawSurfaces(ghosts, mode);
+            gl.disable(gl.CULL_FACE);
+            gl.viewport(0, 0, width, height);
+        }
+        gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+        gl.disable(gl.DEPTH_TEST);
+        this.use("GLASS");
+        this.bindTexture(0, glass.texture, "uData");
+        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.LINEAR);
+        gl.bindVertexArray(this.empty);
+        gl.drawArrays(gl.TRIANGLES, 0, 3);
+        gl.enable(gl.DEPTH_TEST);
     }
 
     // Adapts to how long frames take while moving.

@@ -290,3 +290,12 @@ uniform sampler2D uData;
 out vec4 colour;
 void main() { colour = vec4(texelFetch(uData, ivec2(gl_FragCoord.xy), 0).rgb, uTint.a); }`,
 };
+
+// Puts a picture of another size over what is there.
+export const GLASS = {
+    vertex: BACKGROUND.vertex,
+    fragment: `${HEAD}
+uniform sampler2D uData;
+out vec4 colour;
+void main() { colour = texture(uData, gl_FragCoord.xy / uViewport); }`,
+};
