@@ -52,7 +52,7 @@ test-mutations: ## put known mistakes into a copy of the library; asserts, _vali
 
 test-platforms: ## Windows, ARM, big endian, musl, macOS: built, and run where an emulator can; build/platforms.json
 	@scripts/setup.sh build test platforms
-	@scripts/build.sh release $(JOBS) carom_product
+	@scripts/build.sh release $(JOBS) carom_tool
 	@scripts/test_platforms.sh $(JOBS)
 
 bench: ## all benchmarks, ours and peers', side by side

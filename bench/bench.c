@@ -161,9 +161,9 @@ void bench_run(bench *bench, const bench_group *group) {
 bench_peer_fn *bench_peer(const char *symbol) {
     char path[PLATFORM_LONGEST_PATH + 64], why[256];
     if (!platform_program_path(path, PLATFORM_LONGEST_PATH)) return NULL;
-    char *slash = strrchr(path, '/');
-    if (slash == NULL) return NULL;
-    strcpy(slash, "/lib/libcarom_peers.so");
+    size_t folder = (size_t)(carom_os_file_name(path) - path);
+    if (folder == 0) return NULL;
+    strcpy(path + folder, "lib/libcarom_peers.so");
     void *module = carom_os_library_open(path, why, sizeof(why)); /* stays loaded */
     void *found = module != NULL ? carom_os_library_find(module, symbol) : NULL;
     bench_peer_fn *function;

@@ -472,10 +472,10 @@ static int start_program(cli *cli, char **arguments) {
     char path[PLATFORM_LONGEST_PATH + 64], message[160];
     char **argv = arguments - 1; /* the name of the command, which the program's own replaces */
     if (!platform_program_path(path, PLATFORM_LONGEST_PATH)) path[0] = '\0';
-    char *slash = strrchr(path, '/');
+    size_t folder = (size_t)(carom_os_file_name(path) - path);
     argv[0] = path;
-    if (slash != NULL) {
-        strcpy(slash + 1, name);
+    if (folder != 0) {
+        strcpy(path + folder, name);
         platform_start(path, argv);
     }
     platform_start(name, argv);

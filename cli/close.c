@@ -7,6 +7,7 @@
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/parts.h"
+#include "cli/platform.h"
 #include "cli/where.h"
 
 #define SHOWN 20u /* loops that were left, in words */
@@ -109,7 +110,7 @@ static carom_status show(job *job, const carom_mesh_view *view, const char *form
     display d;
     display_mesh mesh = {0};
     snprintf(title, sizeof(title), "%.400s: %llu of %llu holes filled",
-             display_file_name(job->path), (unsigned long long)job->result.filled,
+             carom_os_file_name(job->path), (unsigned long long)job->result.filled,
              (unsigned long long)job->result.loops);
     display_begin(&d, job->cli, title);
     if (job->cli->up != 0) d.up = job->cli->up;

@@ -149,11 +149,13 @@ static void print_json(const cli *cli, const outcome outcomes[PART_COUNT], const
 static void print_address(const char *path) {
     char whole[PLATFORM_LONGEST_PATH];
     bool found = carom_os_real_path(path, whole, sizeof(whole));
-    printf("\nThe page, which turns: file://");
-    for (const char *c = found ? whole : path; *c != '\0'; ++c) {
-        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                     (*c >= '0' && *c <= '9') || strchr("/-._~+,@", *c) != NULL;
-        printf(plain ? "%c" : "%%%02X", (unsigned char)*c);
+    const char *from = found ? whole : path;
+    printf("\nThe page, which turns: file://%s", carom_os_is_separator(*from) ? "" : "/");
+    for (const char *c = from; *c != '\0'; ++c) {
+        char kept = carom_os_is_separator(*c) ? '/' : *c;
+        bool plain = (kept >= 'a' && kept <= 'z') || (kept >= 'A' && kept <= 'Z') ||
+                     (kept >= '0' && kept <= '9') || strchr("/-._~+,@:", kept) != NULL;
+        printf(plain ? "%c" : "%%%02X", (unsigned char)kept);
     }
     putchar('\n');
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/parts.h"
+#include "cli/platform.h"
 #include "cli/pose.h"
 
 const char *display_kind_name(display_kind kind) {
@@ -500,11 +501,6 @@ int display_add_marked(display *d, const display_mesh *mesh, const uint8_t *mark
     return count < most ? count : most;
 }
 
-const char *display_file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static void name_parts(display *d, display_mesh *mesh, const char *path) {
     const carom_mesh_view *view = &mesh->view;
     for (uint64_t t = 0; t < view->face_count; ++t) {
@@ -513,7 +509,7 @@ static void name_parts(display *d, display_mesh *mesh, const char *path) {
         const char *name = parts_name(view, p);
         char made[64];
         snprintf(made, sizeof(made), "part %u", p);
-        if (*name == '\0') name = view->part_count == 1 ? display_file_name(path) : made;
+        if (*name == '\0') name = view->part_count == 1 ? carom_os_file_name(path) : made;
         mesh->parts[p] = display_add(d, DISPLAY_PART, name);
     }
 }
@@ -548,7 +544,7 @@ carom_status display_add_packing(display *d, const carom_packing *packing, const
     carom_packing_spheres spheres = {0};
     carom_status status = carom_packing_list_spheres(d->cli->context, packing, &spheres);
     if (status == CAROM_OK) {
-        display_item *item = display_add(d, DISPLAY_SPHERES, display_file_name(path));
+        display_item *item = display_add(d, DISPLAY_SPHERES, carom_os_file_name(path));
         double least = HUGE_VAL, most = 0.0;
         for (uint64_t i = 0; i < spheres.count; ++i) {
             const carom_packing_sphere *s = &spheres.data[i];

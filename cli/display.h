@@ -221,9 +221,6 @@ int display_add_marked(display *d, const display_mesh *mesh, const uint8_t *mark
 /* Adds the spheres of a packing, coloured by their radii where nothing else has a legend. */
 carom_status display_add_packing(display *d, const carom_packing *packing, const char *path);
 
-/* The name of a file without folders. */
-const char *display_file_name(const char *path);
-
 /* ---- What writers need ----------------------------------------------------------------------- */
 
 /* The points of a triangle or segment: `each` is 3 or 2. */

@@ -39,9 +39,9 @@ const char *endings_format(const char *path, const char *format, endings *known)
     if (is_stream(path)) return known(0);
     size_t length = strlen(path);
     if (length > 3 && text_compare_caseless(path + length - 3, ".gz") == 0) length -= 3;
-    size_t begin = length;
-    while (begin > 0 && path[begin - 1] != '.' && path[begin - 1] != '/') --begin;
-    if (begin == 0 || path[begin - 1] != '.') return NULL;
+    size_t begin = length, name = (size_t)(carom_os_file_name(path) - path);
+    while (begin > name && path[begin - 1] != '.') --begin;
+    if (begin <= name) return NULL;
     return find(path + begin, length - begin, known);
 }
 

@@ -52,9 +52,8 @@ const char *files_refuse(const files *list, const char *path) {
 
 /* The folder of a path, and the name in it. */
 static bool find_folder(const char *path, file_identity *found, const char **name) {
-    const char *slash = strrchr(path, '/');
     carom_os_file_info info;
-    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    size_t length = (size_t)(carom_os_file_name(path) - path);
     char *folder = malloc(length + 2);
     if (folder == NULL) return false;
     memcpy(folder, length != 0 ? path : ".", length != 0 ? length : 1);

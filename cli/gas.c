@@ -500,8 +500,7 @@ static bool check_save(cli *cli, const char *path) {
     bool exists = path != NULL && carom_os_file_info_of(path, &info);
     bool is_folder = exists && info.kind == CAROM_OS_FILE_FOLDER;
     if (path == NULL || (exists && info.kind != CAROM_OS_FILE_REGULAR && !is_folder)) return true;
-    const char *slash = strrchr(path, '/');
-    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    size_t length = (size_t)(carom_os_file_name(path) - path);
     char folder[4096] = ".";
     if (length != 0 && length < sizeof(folder)) {
         memcpy(folder, path, length);

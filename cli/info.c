@@ -10,6 +10,7 @@
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/parts.h"
+#include "cli/platform.h"
 #include "cli/text.h"
 #include "cli/where.h"
 
@@ -462,7 +463,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         return cli_misuse(cli, output_misuse(cli, options->mark));
     if (count > 1 && endings_is(mark_format(options), "ply"))
         return cli_misuse(cli, "a PLY file holds one mesh; give one, or --mark a page (.html)");
-    snprintf(title, sizeof(title), "%.300s%s", display_file_name(paths[0]),
+    snprintf(title, sizeof(title), "%.300s%s", carom_os_file_name(paths[0]),
              count > 1 ? " and others" : "");
     display_begin(&d, cli, title);
     display *shown =

@@ -3,6 +3,7 @@
  * each other. Sides from a vertex to itself are left out, and two of one face in opposite
  * directions cancel. */
 #include "cli/info_show.h"
+#include "cli/platform.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,7 +131,7 @@ static void mark_faces(marks *m, uint64_t expected) {
 
 static void tell(display *d, const carom_mesh_report *r, const char *path) {
     char label[300];
-    snprintf(label, sizeof(label), "%.250s", display_file_name(path));
+    snprintf(label, sizeof(label), "%.250s", carom_os_file_name(path));
     display_tell_text(d, &d->answers, label,
                       r->closed ? (r->volume < 0.0 ? "closed, inside out" : "closed")
                                 : "not closed");
@@ -241,7 +242,7 @@ carom_status info_show(display *d, const carom_mesh_view *view, const carom_mesh
     for (int k = 0; k < MARKS; ++k) wrong = wrong || m.counts[k] != 0;
     for (uint64_t i = before; i < d->item_count && wrong; ++i)
         if (d->items[i]->kind == DISPLAY_PART) d->items[i]->ghost = report->closed;
-    display_list *list = wrong ? display_add_list(d, display_file_name(path), columns, 2) : NULL;
+    display_list *list = wrong ? display_add_list(d, carom_os_file_name(path), columns, 2) : NULL;
     for (int k = 0; k < MARKS && list != NULL; ++k) {
         char number[24];
         const char *const cells[] = {mark_names[k], number};

@@ -248,7 +248,7 @@ static carom_status save_shown(cli *cli, const carom_mesh_view *view, int format
     display_mesh shown = {0};
     /* what was read is what is shown; what was made has the name of the page alone */
     const char *name = cli->input_count != 0 ? cli->inputs[0] : path;
-    display_begin(&d, cli, display_file_name(name));
+    display_begin(&d, cli, carom_os_file_name(name));
     carom_status status = display_mesh_open(cli, view, false, NULL, &shown);
     if (status == CAROM_OK) {
         display_add_mesh(&d, &shown, name);

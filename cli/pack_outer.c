@@ -15,6 +15,7 @@
 #include "cli/pack_formats.h"
 #include "cli/pack_goals.h"
 #include "cli/parts.h"
+#include "cli/platform.h"
 #include "cli/scene_parts.h"
 
 #define PI    3.14159265358979323846
@@ -417,8 +418,8 @@ static carom_status cover_parts(outer *o) {
 
 /* out.json of the set "arm" becomes out_arm.json. NULL when there is no memory. */
 static char *path_of(const char *path, const char *name) {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (dot == NULL || (slash != NULL && dot < slash)) dot = path + strlen(path);
+    const char *dot = strrchr(carom_os_file_name(path), '.');
+    if (dot == NULL) dot = path + strlen(path);
     size_t size = strlen(path) + strlen(name) + 2;
     char *to = malloc(size);
     if (to != NULL) snprintf(to, size, "%.*s_%s%s", (int)(dot - path), path, name, dot);
@@ -451,7 +452,7 @@ static bool is_per_set(const outer *o, int format) {
 
 /* A file with one part carries the file's name. */
 static const char *shown_name(const outer *o, const pack_set *set) {
-    return o->count == 1 && *set->name == '\0' ? display_file_name(o->path) : set->written;
+    return o->count == 1 && *set->name == '\0' ? carom_os_file_name(o->path) : set->written;
 }
 
 /* The spheres around the meshes, see-through. */

@@ -100,31 +100,33 @@ static void try_named(search *s, const char *folder, size_t length) {
     try_path(s, folder, length, s->name, s->name_length);
 }
 
-/* The folders of a list with colons between them. */
+/* The folders of a list of the environment. */
 static void try_list(search *s, const char *variable, const char *share) {
     const char *at = getenv(variable);
     while (at != NULL && *at != '\0' && !s->found) {
-        size_t length = strcspn(at, ":");
+        size_t length = strcspn(at, platform_list_separator);
         char folder[PATH_SIZE];
         int written = snprintf(folder, sizeof(folder), "%.*s%s", (int)length, at, share);
         size_t whole = written > 0 ? (size_t)written : 0;
-        while (whole > 1 && folder[whole < PATH_SIZE ? whole - 1 : 0] == '/') --whole;
+        while (whole > 1 && carom_os_is_separator(folder[whole < PATH_SIZE ? whole - 1 : 0]))
+            --whole;
         if (length != 0 && whole < sizeof(folder)) {
             try_named(s, folder, whole);
-            bool itself = whole > s->name_length && folder[whole - s->name_length - 1] == '/' &&
+            bool itself = whole > s->name_length &&
+                          carom_os_is_separator(folder[whole - s->name_length - 1]) &&
                           memcmp(folder + whole - s->name_length, s->name, s->name_length) == 0;
             if (itself) try_path(s, folder, whole, "", 0);
         }
-        at += length + (at[length] == ':');
+        at += length + (at[length] != '\0');
     }
 }
 
 static void try_above(search *s, const char *urdf) {
     char folder[PATH_SIZE];
-    const char *slash = strrchr(urdf, '/');
-    size_t length = slash != NULL ? (size_t)(slash - urdf) : 1;
+    size_t before = (size_t)(carom_os_file_name(urdf) - urdf); /* with the separator */
+    size_t length = before != 0 ? before - 1 : 1;
     if (length + 3 * MOST_ABOVE >= sizeof(folder)) return;
-    memcpy(folder, slash != NULL ? urdf : ".", length);
+    memcpy(folder, before != 0 ? urdf : ".", length);
     for (int up = 0; up < MOST_ABOVE && !s->found; ++up) {
         folder[length] = '\0';
         try_named(s, folder, length);
@@ -192,14 +194,17 @@ static carom_status find_package(cli *cli, const arg_list *packages, const char 
 carom_status packages_find(cli *cli, const arg_list *packages, const char *urdf, const char *uri,
                            char *path, size_t size) {
     const char *inside = strncmp(uri, "file://", 7) == 0 ? uri + 7 : uri;
-    const char *slash = strrchr(urdf, '/');
+    size_t folder = (size_t)(carom_os_file_name(urdf) - urdf); /* with the separator */
     int written;
+    if (inside != uri && *inside == '/' && !carom_os_is_separator(inside[1]) &&
+        carom_os_is_absolute(inside + 1))
+        ++inside; /* file:///C:/name */
     if (strncmp(uri, PACKAGE_SCHEME, strlen(PACKAGE_SCHEME)) == 0)
         return find_package(cli, packages, urdf, uri, path, size);
-    if (*inside == '/' || slash == NULL)
+    if (carom_os_is_absolute(inside))
         written = snprintf(path, size, "%s", inside);
     else
-        written = snprintf(path, size, "%.*s/%s", (int)(slash - urdf), urdf, inside);
+        written = snprintf(path, size, "%.*s%s", (int)folder, urdf, inside);
     if (written > 0 && (size_t)written < size) return CAROM_OK;
     snprintf(cli->message, sizeof(cli->message), "%.80s: a mesh has a name of %zu bytes", urdf,
              strlen(uri));

@@ -27,6 +27,11 @@ const char *page_colour(size_t index) {
     return colours[index % (sizeof(colours) / sizeof(colours[0]))];
 }
 
+static bool is_folder(const char *path) {
+    carom_os_file_info info;
+    return carom_os_file_info_of(path, &info) && info.kind == CAROM_OS_FILE_FOLDER;
+}
+
 static bool make_folder(const char *folder, const char **reason) {
     char path[3072];
     size_t length = strlen(folder);
@@ -35,19 +40,17 @@ static bool make_folder(const char *folder, const char **reason) {
         return false;
     }
     memcpy(path, folder, length + 1);
+    *reason = NULL;
     for (size_t i = 1; i <= length; ++i) { /* create every parent folder */
-        if (path[i] != '/' && path[i] != '\0') continue;
+        if (!carom_os_is_separator(path[i]) && path[i] != '\0') continue;
         char kept = path[i];
         path[i] = '\0';
-        carom_os_file_info info;
-        if (!platform_make_folder(path) &&
-            (!carom_os_file_info_of(path, &info) || info.kind != CAROM_OS_FILE_FOLDER)) {
+        /* What begins a path may be no folder (//server): the folder itself counts. */
+        if (!platform_make_folder(path) && *reason == NULL && !is_folder(path))
             *reason = strerror(errno);
-            return false;
-        }
         path[i] = kept;
     }
-    return true;
+    return *reason == NULL || is_folder(path);
 }
 
 static void draft_path(const page *page, char *path, size_t size) {

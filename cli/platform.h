@@ -48,7 +48,7 @@ bool platform_open_memory(platform_memory *memory);
 bool platform_close_memory(platform_memory *memory);
 
 /* A stream that passes its bytes to functions: `put` returns how many it took, `end` 0 when all is
- * well. NULL with ENOTSUP where there is no such thing: PLATFORM_HAS_FILTERS is then false. */
+ * well. NULL with ENOTSUP where there is no such thing: platform_has_filters is then false. */
 typedef struct platform_filter {
     int64_t (*put)(void *user, const char *bytes, size_t size);
     int (*end)(void *user);
@@ -67,6 +67,9 @@ int64_t platform_tell(FILE *stream);
 bool platform_truncate(FILE *stream, int64_t size);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Stands between the folders of a list in the environment, such as PATH. */
+extern const char platform_list_separator[2];
 
 bool platform_may_read(const char *path);
 bool platform_may_write(const char *folder);

@@ -13,6 +13,7 @@
 #include "cli/platform.h"
 
 #if defined(_WIN32)
+#include <direct.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
@@ -44,12 +45,6 @@ static char *narrow(const wchar_t *wide) {
     return name;
 }
 
-/* Windows takes / wherever it takes \\, which no name can have. */
-static void turn_slashes(char *path) {
-    for (; path != NULL && *path != '\0'; ++path)
-        if (*path == '\\') *path = '/';
-}
-
 /* The arguments live as long as the process. */
 void platform_begin(int *argc, char ***argv) {
     int count = 0;
@@ -57,7 +52,6 @@ void platform_begin(int *argc, char ***argv) {
     char **list = wide != NULL ? calloc((size_t)count + 1, sizeof(*list)) : NULL;
     bool good = list != NULL;
     for (int i = 0; i < count && good; ++i) good = (list[i] = narrow(wide[i])) != NULL;
-    for (int i = 0; i < count && good; ++i) turn_slashes(list[i]);
     if (good) {
         *argc = count;
         *argv = list;
@@ -111,7 +105,7 @@ bool platform_has_filters(void) {
 
 FILE *platform_open_filter(const platform_filter *filter) {
     (void)filter;
-    errno = ENOSYS;
+    errno = ENOTSUP;
     return NULL;
 }
 
@@ -139,6 +133,8 @@ bool platform_truncate(FILE *stream, int64_t size) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
+const char platform_list_separator[2] = ";";
+
 static bool may(const char *path, int how) {
     wchar_t *wide = widen(path);
     bool good = wide != NULL && _waccess(wide, how) == 0;
@@ -156,7 +152,7 @@ bool platform_may_write(const char *folder) {
 
 bool platform_make_folder(const char *path) {
     wchar_t *wide = widen(path);
-    bool good = wide != NULL && CreateDirectoryW(wide, NULL);
+    bool good = wide != NULL && _wmkdir(wide) == 0;
     free(wide);
     return good;
 }
@@ -164,14 +160,16 @@ bool platform_make_folder(const char *path) {
 bool platform_make_temporary_folder(char *path, size_t size) {
     wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1];
     if (GetTempPathW(MAX_PATH, folder) == 0 || GetTempFileNameW(folder, L"car", 0, name) == 0 ||
-        !DeleteFileW(name) || !CreateDirectoryW(name, NULL))
+        !DeleteFileW(name) || _wmkdir(name) != 0) {
+        errno = EACCES;
         return false;
+    }
     return WideCharToMultiByte(CP_UTF8, 0, name, -1, path, (int)size, NULL, NULL) > 0;
 }
 
 bool platform_remove_folder(const char *path) {
     wchar_t *wide = widen(path);
-    bool good = wide != NULL && RemoveDirectoryW(wide);
+    bool good = wide != NULL && _wrmdir(wide) == 0;
     free(wide);
     return good;
 }
@@ -186,9 +184,7 @@ bool platform_program_path(char *path, size_t size) {
     wchar_t wide[PLATFORM_LONGEST_PATH];
     DWORD length = GetModuleFileNameW(NULL, wide, PLATFORM_LONGEST_PATH);
     if (length == 0 || length >= PLATFORM_LONGEST_PATH) return false;
-    if (WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, (int)size, NULL, NULL) <= 0) return false;
-    turn_slashes(path);
-    return true;
+    return WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, (int)size, NULL, NULL) > 0;
 }
 
 /* Quotes as CommandLineToArgvW reads it: backslashes count only before a quotation mark. */

@@ -206,7 +206,7 @@ static void put_header(const topic *t, FILE *out) {
     for (size_t i = 0; i < t->input_count; ++i) {
         if (is_blank(t->inputs[i])) continue;
         fputs("<File><Filename>", out);
-        text_put_xml(out, display_file_name(t->inputs[i]));
+        text_put_xml(out, carom_os_file_name(t->inputs[i]));
         fprintf(out, "</Filename><Date>%s</Date></File>", t->report->date);
     }
     fputs("</Files></Header>", out);

@@ -5,13 +5,13 @@
  *
  * and leaves out the clashes of every two parts of which one matches the first pattern and the
  * other the second, in any order, where the relation and the depth are such. Patterns are those of
- * the shell (POSIX fnmatch: * ? [a-z]), for whole names; one with blanks stands in double quotes.
+ * the shell (glob.h: * ? [a-z]), for whole names; one with blanks stands in double quotes.
  * Parts that touch or are apart have the depth 0. Empty lines and what follows # are left alone. */
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/glob.h"
 #include "cli/input.h"
 #include "cli/scene_report.h"
 
@@ -138,7 +138,7 @@ bool scene_rules_need_depth(const scene_rules *rules) {
 
 /* A part is known by its name and by the one under which it is written. */
 static bool matches_part(const char *glob, const scene_part *part) {
-    return fnmatch(glob, part->title, 0) == 0 || fnmatch(glob, part->name, 0) == 0;
+    return glob_matches(glob, part->title) || glob_matches(glob, part->name);
 }
 
 static bool has_at_most(const scene_clash *c, double depth) {

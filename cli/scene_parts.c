@@ -10,6 +10,7 @@
 
 #include "cli/meshes.h"
 #include "cli/parts.h"
+#include "cli/platform.h"
 #include "cli/pose.h"
 
 /* ---- Triangles ------------------------------------------------------------------------------- */
@@ -138,14 +139,8 @@ static carom_status prepare(cli *cli, bool often, scene_part *part) {
     return status;
 }
 
-/* The name of a file without folders. */
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static char *make_name(const scene_parts *parts, const char *file, const char *group) {
-    const char *of_file = file_name(file);
+    const char *of_file = carom_os_file_name(file);
     char number[32];
     snprintf(number, sizeof(number), "part_%llu",
              (unsigned long long)(parts->next_number - parts->first_number));

@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
+#include "cli/platform.h"
 
 typedef struct options {
     const char *output, *format, *up;
@@ -113,7 +114,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     display d;
     totals t = {0};
     carom_status status = CAROM_OK;
-    snprintf(title, sizeof(title), "%.300s%s", display_file_name(paths[0]),
+    snprintf(title, sizeof(title), "%.300s%s", carom_os_file_name(paths[0]),
              count > 1 ? " and others" : "");
     display_begin(&d, cli, title);
     for (size_t i = 0; i < count && status == CAROM_OK; ++i)

@@ -22,7 +22,7 @@ set(c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
                -Wno-psabi) # vectors are arguments of inlined functions only
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # a parameter may bear its type's name: cli *cli
     list(APPEND warnings -Wshadow=local -Wdouble-promotion)
-else()
+elseif(NOT CMAKE_UNITY_BUILD) # where names at file scope of other files are seen, too
     list(APPEND warnings -Wshadow)
 endif()
 # The same floats everywhere: no contraction, no fast-math. errno and traps are of no use to us and

@@ -53,6 +53,11 @@ set(cpu_sources ${sources})
 list(FILTER cpu_sources INCLUDE REGEX "_cpu\\.c$")
 list(FILTER sources EXCLUDE REGEX "_cpu\\.c$")
 
+# With CMAKE_UNITY_BUILD many files are compiled as one, as the names of src/ are unique. Platform files ask the C
+# library for more than C11, which others must not get.
+file(GLOB platform_sources ${PROJECT_SOURCE_DIR}/src/base/platform_*.c)
+set_source_files_properties(${platform_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
 carom_add_objects(carom_objects_core ${sources})
 target_include_directories(carom_objects_core PRIVATE ${generated})
 target_compile_definitions(carom_objects_core PRIVATE CAROM_CUDA_LIBRARY="${cuda_library_name}")
@@ -62,6 +67,7 @@ foreach(isa IN LISTS isas)
     target_compile_definitions(carom_objects_${isa} PRIVATE CAROM_ISA_SUFFIX=${isa})
     target_compile_options(carom_objects_${isa} PRIVATE ${flags_of_${isa}})
 endforeach()
+set(CMAKE_UNITY_BUILD OFF) # names of the tool and of tests are not unique
 
 function(carom_add_library name type)
     add_library(${name} ${type} ${carom_objects})

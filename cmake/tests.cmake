@@ -105,6 +105,8 @@ target_include_directories(carom_test_support PUBLIC ${PROJECT_SOURCE_DIR} ${CMO
 target_compile_definitions(carom_test_support PUBLIC
     CAROM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CAROM_BINARY_DIR="${PROJECT_BINARY_DIR}"
     CAROM_TEST_SHARE=${CAROM_TEST_SHARE})
+# The shared models are for this machine: they need zlib, a shell and, in emulators, hours.
+target_compile_definitions(carom_test_support PRIVATE TEST_CROSS=$<BOOL:${CMAKE_CROSSCOMPILING}>)
 if(wrapped)
     target_compile_definitions(carom_test_support PRIVATE TEST_WRAPS $<$<NOT:$<BOOL:${WIN32}>>:TEST_WRAPS_ALIGNED>)
 endif()

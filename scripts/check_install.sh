@@ -26,9 +26,9 @@ done
 
 # The archive as a part of a larger project, without git and without what is optional. The code was
 # compiled well before; here it only has to build: for one instruction set, without optimisation and many files
-# at once (whose macros for the C library are then one).
+# at once.
 archive=$(scripts/dist.sh "$root/dist")
-plain=(-DCMAKE_C_FLAGS_RELEASE=-O0 -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=100 -DCMAKE_C_FLAGS=-D_GNU_SOURCE=
+plain=(-DCMAKE_C_FLAGS_RELEASE=-O0 -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=100
        -DCAROM_ZLIB=OFF -DCAROM_ASSIMP=OFF -DCAROM_X86_ISAS=OFF --log-level=WARNING)
 cmake -S tests/outside -B "$root/fetch" -DKIND=fetch -DCAROM_SOURCE="$archive" "${plain[@]}" >/dev/null
 cmake --build "$root/fetch" -j 2 >/dev/null

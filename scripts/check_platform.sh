@@ -11,7 +11,7 @@ files=$(scripts/sources.sh '\.c' '\.h' | grep -E '^(src|cli|scenes|bench)/' |
 macros='_WIN32|_WIN64|__MINGW[A-Z0-9_]*|_MSC_VER|__linux__|__unix__|__APPLE__|__MACH__|__(Free|Net|Open)BSD__|__DragonFly__|__wasi__|__wasm[a-z0-9_]*|__EMSCRIPTEN__|__ANDROID__|__GLIBC__|__x86_64__|__i386__|__aarch64__|__arm__|__s390x__|__BYTE_ORDER__'
 bad=$(grep -nE "\b($macros)\b" $files || true)
 [ -z "$bad" ] || { echo "macros of systems are for the platform files (src/base/platform.h, cli/platform.h):"; echo "$bad"; exit 1; }
-headers='unistd|fcntl|poll|pthread|dlfcn|sched|strings|dirent|spawn|termios|sys/[a-z_]+|mach[-/a-z_o]*|windows|io|direct|process|shellapi|malloc|endian|byteswap'
+headers='unistd|fcntl|fnmatch|glob|regex|ftw|libgen|langinfo|wordexp|search|netdb|pwd|grp|poll|pthread|dlfcn|sched|strings|dirent|spawn|termios|sys/[a-z_]+|mach[-/a-z_o]*|windows|io|direct|process|shellapi|malloc|endian|byteswap'
 bad=$(grep -nE "# *include *<($headers)\.h>" $files || true)
 [ -z "$bad" ] || { echo "headers of systems are for the platform files; call carom_os_* or platform_*:"; echo "$bad"; exit 1; }
 bad=$(grep -nE '# *define _(GNU_SOURCE|POSIX_C_SOURCE|XOPEN_SOURCE|DARWIN_C_SOURCE|DEFAULT_SOURCE|BSD_SOURCE)' $files || true)

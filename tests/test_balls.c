@@ -12,6 +12,9 @@
 
 TEST_CONTEXT(1)
 
+/* Of packings that take most of the time. */
+#define SPHERES (TEST_FEW_CASES ? 300u : 1500u)
+
 static carom_balls *balls_of(carom_context *with, const carom_packing *packing,
                              const carom_balls_def *def) {
     carom_balls *balls = NULL;
@@ -135,7 +138,7 @@ static void packings_of_solids(void **state) {
     carom_random random = {23};
     carom_packing *p[3];
     for (int i = 0; i < 3; ++i)
-        p[i] = packing_of_shape(context, shapes[i], 0, 1500 - 400 * (uint64_t)i, NULL);
+        p[i] = packing_of_shape(context, shapes[i], 0, SPHERES - SPHERES / 4 * (uint64_t)i, NULL);
     for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
         carom_context *with = test_context_isa(1 + (uint32_t)isa % 3, (carom_isa)isa);
         if (with == NULL) continue;
@@ -360,7 +363,7 @@ static void updates_equal_new_grids(void **state) {
 /* Inner pairs of packings of solids keep to Theorem 3.2, and the bound is not far off. */
 static void bounds_hold_and_mean_something(void **state) {
     (void)state;
-    carom_packing *p = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 1500, NULL);
+    carom_packing *p = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, SPHERES, NULL);
     carom_balls *balls = balls_of(context, p, NULL);
     carom_random random = {27};
     for (int kind = 0; kind < CAROM_BALLS_PAIR_KIND_COUNT; ++kind) {

@@ -18,6 +18,22 @@ static void the_best_set_is_the_widest_there_is(void **state) {
     assert_true(carom_isa_available(CAROM_ISA_BEST));
 }
 
+/* The compiler's library, where it is linked, agrees. */
+static void the_compiler_agrees(void **state) {
+    (void)state;
+#if defined(CAROM_HAVE_X86_ISAS) && !defined(__APPLE__)
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+    assert_int_equal(carom_isa_available(CAROM_ISA_AVX2), avx2);
+    assert_int_equal(carom_isa_available(CAROM_ISA_AVX512), avx2 && avx512);
+#else
+    skip();
+#endif
+}
+
 static void each_set_computes_what_plain_c_computes(void **state) {
     (void)state;
     static const int widths[CAROM_ISA_COUNT] = {0, 4, 8, 16};
@@ -37,6 +53,7 @@ static void each_set_computes_what_plain_c_computes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_set_is_the_widest_there_is),
+        cmocka_unit_test(the_compiler_agrees),
         cmocka_unit_test(each_set_computes_what_plain_c_computes),
     };
     return cmocka_run_group_tests_name("isa", tests, NULL, NULL);

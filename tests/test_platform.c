@@ -96,6 +96,42 @@ static void folders_are_known(void **state) {
     assert_int_equal(errno, ENOENT);
 }
 
+/* \\ is a character of names, but on Windows, where drives have names, too. */
+static void paths_end_in_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *name, *on_windows;
+        bool absolute, absolute_on_windows;
+    } cases[] = {{"", "", "", false, false},
+                 {"name", "name", "name", false, false},
+                 {"a/b.obj", "b.obj", "b.obj", false, false},
+                 {"/a/b", "b", "b", true, true},
+                 {"/", "", "", true, true},
+                 {"a/b/", "", "", false, false},
+                 {"a\\b.obj", "a\\b.obj", "b.obj", false, false},
+                 {"\\\\server\\b", "\\\\server\\b", "b", false, true},
+                 {"a/b\\c", "b\\c", "c", false, false},
+                 {"a\\b/c", "c", "c", false, false},
+                 {"C:\\a/b", "b", "b", false, true},
+                 {"c:b", "c:b", "b", false, true},
+                 {"1:b", "1:b", "1:b", false, false}};
+    bool windows = carom_os_is_separator('\\');
+    assert_true(carom_os_is_separator('/') && !carom_os_is_separator('\0'));
+    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
+        const char *name = windows ? cases[i].on_windows : cases[i].name;
+        assert_string_equal(carom_os_file_name(cases[i].path), name);
+        assert_int_equal(carom_os_is_absolute(cases[i].path),
+                         windows ? cases[i].absolute_on_windows : cases[i].absolute);
+    }
+    if (!windows) return;
+    char turned[PLATFORM_LONGEST_PATH + 64];
+    write_new("other", "one");
+    strcpy(turned, path_of("other"));
+    for (char *at = turned; *at != '\0'; ++at)
+        if (*at == '/') *at = '\\';
+    assert_true(carom_os_remove(turned));
+}
+
 static void streams_end_in_memory(void **state) {
     (void)state;
     for (size_t size = 0; size < 100000; size = 3 * size + 1) {
@@ -254,10 +290,15 @@ static void saved_bytes_are_golden(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_utf8),        cmocka_unit_test(folders_are_known),
-        cmocka_unit_test(streams_end_in_memory), cmocka_unit_test(streams_are_truncated),
-        cmocka_unit_test(once_is_once),          cmocka_unit_test(threads_wait_for_each_other),
-        cmocka_unit_test(numbers_are_reversed),  cmocka_unit_test(saved_bytes_are_golden),
+        cmocka_unit_test(names_are_utf8),
+        cmocka_unit_test(folders_are_known),
+        cmocka_unit_test(paths_end_in_names),
+        cmocka_unit_test(streams_end_in_memory),
+        cmocka_unit_test(streams_are_truncated),
+        cmocka_unit_test(once_is_once),
+        cmocka_unit_test(threads_wait_for_each_other),
+        cmocka_unit_test(numbers_are_reversed),
+        cmocka_unit_test(saved_bytes_are_golden),
     };
     if (!platform_make_temporary_folder(folder, sizeof(folder) - 64)) return 1;
     int failed = cmocka_run_group_tests_name("platform", tests, NULL, NULL);

@@ -12,6 +12,9 @@
 
 TEST_CONTEXT(2)
 
+/* Of packings that take most of the time. */
+#define SPHERES(count) (TEST_FEW_CASES ? (count) / 8 : (count))
+
 static carom_tree *make(const carom_packing *packing, int method, uint32_t arity) {
     carom_tree *tree = NULL;
     carom_tree_def def = {.packing = packing, .method = (carom_tree_method)method, .arity = arity};
@@ -244,7 +247,7 @@ static void bounds_hold_for_solids(void **state) {
         carom_mesh_view view = {0};
         carom_solid_def def = {.mesh = &view};
         s.packing[i] = packing_of_shape(context, i == 0 ? CAROM_SHAPE_TORUS : CAROM_SHAPE_KNOT, 0,
-                                        1500, &mesh[i]);
+                                        SPHERES(1500), &mesh[i]);
         s.tree[i] = make(s.packing[i], i, 0);
         assert_ok(context, carom_mesh_get_view(mesh[i], &view));
         assert_ok(context, carom_solid_create(context, &def, &solid[i]));
@@ -284,6 +287,7 @@ static void bounds_hold_for_solids(void **state) {
 /* A small ball in a torus: what is inside counts exactly. */
 static void narrow_bounds_know_what_is_inside(void **state) {
     (void)state;
+    if (TEST_FEW_CASES) skip();
     carom_packing *torus = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 1000, NULL);
     carom_packing *ball = packing_of_shape(context, CAROM_SHAPE_SPHERE, 0, 300, NULL);
     carom_tree *a = make(torus, 0, 0), *b = make(ball, 0, 0);
@@ -318,6 +322,7 @@ static void narrow_bounds_know_what_is_inside(void **state) {
 /* Whatever the budget, bounds hold; a large one gives the whole answer. */
 static void budgets_keep_the_bounds(void **state) {
     (void)state;
+    if (TEST_FEW_CASES) skip();
     carom_random random = {27};
     carom_mesh *mesh[2];
     carom_solid *solid[2];
@@ -448,6 +453,7 @@ static const double budget_errors[] = {15, 6, 3, 1};
  * clamped. */
 static void budgets_give_the_estimate_first(void **state) {
     (void)state;
+    if (TEST_FEW_CASES) skip();
     carom_random random = {31};
     budget_pair p = make_budget_pair(CAROM_SHAPE_TORUS, CAROM_SHAPE_KNOT, 2000);
     carom_context *plain = test_context_isa(1, CAROM_ISA_BASELINE);

@@ -120,6 +120,19 @@ size_t carom_os_available_memory(void);
 void *carom_os_library_open(const char *name, char *why, size_t size);
 void *carom_os_library_find(void *library, const char *symbol);
 
+/* ---- Names of files -------------------------------------------------------------------------- */
+
+/* Whether a character ends the name of a folder in a path: / and, on Windows, the backslash, which
+ * elsewhere is a character of names like any other. */
+bool carom_os_is_separator(char c);
+
+/* The name at the end of a path, without its folders: all that follows the last separator or, on
+ * Windows, the name of a drive (C:). */
+const char *carom_os_file_name(const char *path);
+
+/* Whether a path says where it begins, so that it can not follow the name of a folder. */
+bool carom_os_is_absolute(const char *path);
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 typedef enum carom_os_file_kind {

@@ -231,6 +231,21 @@ void *carom_os_library_find(void *library, const char *symbol) {
 
 #endif
 
+/* ---- Names of files -------------------------------------------------------------------------- */
+
+bool carom_os_is_separator(char c) {
+    return c == '/';
+}
+
+const char *carom_os_file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+bool carom_os_is_absolute(const char *path) {
+    return path[0] == '/';
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 static void take_stat(const struct stat *from, carom_os_file_info *to) {

@@ -174,6 +174,27 @@ static bool platform_fail(void) {
     return false;
 }
 
+bool carom_os_is_separator(char c) {
+    return c == '/' || c == '\\';
+}
+
+/* C:name is a name in the current folder of a drive. */
+static bool has_drive(const char *path) {
+    return ((path[0] >= 'A' && path[0] <= 'Z') || (path[0] >= 'a' && path[0] <= 'z')) &&
+           path[1] == ':';
+}
+
+const char *carom_os_file_name(const char *path) {
+    const char *name = has_drive(path) ? path + 2 : path;
+    for (const char *at = name; *at != '\0'; ++at)
+        if (carom_os_is_separator(*at)) name = at + 1;
+    return name;
+}
+
+bool carom_os_is_absolute(const char *path) {
+    return carom_os_is_separator(path[0]) || has_drive(path);
+}
+
 /* ---- Libraries ------------------------------------------------------------------------------- */
 
 void *carom_os_library_open(const char *name, char *why, size_t size) {

@@ -190,10 +190,10 @@ static void forget_textures(const carom_builder *builder, const struct aiScene *
 
 /* The file extension ("gltf" of box.gltf.gz), from which assimp chooses a reader. */
 static void hint_of(const char *name, char *hint, size_t size) {
-    size_t length = strlen(name), begin = 0;
+    size_t length = strlen(name), begin = (size_t)(carom_os_file_name(name) - name);
     if (carom_name_is_gzip(name)) length -= 3;
-    for (size_t i = 0; i < length; ++i)
-        if (name[i] == '.' || name[i] == '/') begin = i + 1;
+    for (size_t i = begin; i < length; ++i)
+        if (name[i] == '.') begin = i + 1;
     size_t count = CAROM_MIN(length - begin, size - 1);
     memcpy(hint, name + begin, count);
     hint[count] = '\0';

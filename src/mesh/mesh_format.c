@@ -4,6 +4,7 @@
 #include "mesh/mesh_format.h"
 
 #include "base/names.h"
+#include "base/platform.h"
 #include "mesh/mesh_gzip.h"
 #include "mesh/mesh_text.h"
 
@@ -42,9 +43,8 @@ static carom_mesh_format guess_by_name(const char *name) {
     if (ends_with(name, length, ".ply")) return CAROM_MESH_FORMAT_PLY;
     if (ends_with(name, length, ".stl")) return CAROM_MESH_FORMAT_STL;
     if (ends_with(name, length, ".off")) return CAROM_MESH_FORMAT_OFF;
-    for (size_t i = length; i > 0 && name[i - 1] != '/'; --i)
-        if (name[i - 1] == '.') return CAROM_MESH_FORMAT_OTHER;
-    return CAROM_MESH_FORMAT_GUESS;
+    const char *dot = strchr(carom_os_file_name(name), '.');
+    return dot != NULL && dot < name + length ? CAROM_MESH_FORMAT_OTHER : CAROM_MESH_FORMAT_GUESS;
 }
 
 static carom_mesh_format guess_by_content(carom_source source) {

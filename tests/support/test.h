@@ -17,10 +17,12 @@
 
 /* How many of `count` seeded cases to run: all in `make test-all`, one in CAROM_TEST_SHARE of them
  * elsewhere (CMakePresets.json). What happened at least TEST_CASES(n) times is checked where there
- * are cases enough, TEST_MANY_CASES; that each kind of thing happened, for TEST_ALL_CASES. */
+ * are cases enough, TEST_MANY_CASES; that each kind of thing happened, for TEST_ALL_CASES. In
+ * emulators of other processors, TEST_FEW_CASES, what takes seconds is made smaller or skipped. */
 #define TEST_CASES(count) (((count) + CAROM_TEST_SHARE - 1) / CAROM_TEST_SHARE)
 #define TEST_MANY_CASES   (CAROM_TEST_SHARE <= 8)
 #define TEST_ALL_CASES    (CAROM_TEST_SHARE == 1)
+#define TEST_FEW_CASES    (CAROM_TEST_SHARE >= 64)
 
 /* Whether this is a sanitizer's build, for tests of whole programs, which it would take minutes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
