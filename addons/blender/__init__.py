@@ -182,7 +182,7 @@ class Select(Work):
     mode = "EDIT_MESH"
 
     def steps(self, context):
-        total, started = 0, False
+        total, hidden, started = 0, 0, False
         for item in context.objects_in_mode_unique_data:
             item.update_from_editmode()
             if not len(item.data.polygons):
@@ -197,11 +197,11 @@ class Select(Work):
             verts, faces, edge = edited.verts, edited.faces, edited.edges.get
             for one in [edge([verts[i] for i in pair]) for pair in found.tolist()] if self.edges else map(
                     faces.__getitem__, found.tolist()):
-                one.select_set(True)
+                one.select_set(not one.hide)
+                total, hidden = total + (not one.hide), hidden + one.hide
             bmesh.update_edit_mesh(item.data, loop_triangles=False, destructive=False)
-            total += len(found)
-        write_result({"selected": total})
-        self.report({"INFO"}, f"{total} {'edges of holes' if self.edges else 'faces'} selected")
+        write_result({"selected": total, "hidden": hidden})
+        self.report({"INFO"}, f"{total} {'edges of holes' if self.edges else 'faces'} selected, {hidden} are hidden")
 
 
 class CAROM_OT_select_meeting(Select, bpy.types.Operator):
@@ -351,8 +351,8 @@ class CaromClash(bpy.types.PropertyGroup):
 
 def choose(scene, context):
     """A click into the list selects both objects."""
-    row, view = scene.carom_clashes[scene.carom_clash], context.view_layer.objects
-    if context.mode == "OBJECT":
+    view, rows = context.view_layer.objects, scene.carom_clashes[scene.carom_clash:][:1]
+    for row in rows if context.mode == "OBJECT" else ():
         for item in view:
             item.select_set(item.name in (row.a, row.b))
         view.active = view.get(row.b) or view.get(row.a)

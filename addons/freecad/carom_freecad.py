@@ -6,7 +6,6 @@ carom's, exact for these triangles. check() and along() need no window. `CAROM_R
 last result there as JSON. Lengths are in millimetres, as FreeCAD's are."""
 import collections
 import contextlib
-import functools
 import json
 import math
 import os
@@ -22,6 +21,7 @@ import carom
 if App.GuiUp:
     import FreeCADGui as Gui
     from PySide import QtCore, QtGui
+    PLAIN = {"textFormat": QtCore.Qt.PlainText}  # Qt takes a label with tags for HTML
 
 ORANGE, SHOWN = (0.91, 0.44, 0.04), "Carom_Overlap"
 Piece = collections.namedtuple("Piece", "label document root sub mesh solid tolerance")  # solid: a carom.Solid or Soup
@@ -34,7 +34,6 @@ class Problem(Exception):
 
 def guarded(function):
     """Errors go to the report view and, where there is a window, to a message box."""
-    @functools.wraps(function)
     def call(*args, **options):
         try:
             return function(*args, **options)
@@ -47,7 +46,7 @@ def guarded(function):
         write_result({"error": text})
         App.Console.PrintError(f"Carom: {text}\n")
         if App.GuiUp and text != "cancelled" and not os.environ.get("CAROM_RESULT"):
-            QtGui.QMessageBox.warning(Gui.getMainWindow(), "Carom", text)
+            QtGui.QMessageBox(QtGui.QMessageBox.Warning, "Carom", text, parent=Gui.getMainWindow(), **PLAIN).exec_()
         return None
     return call
 
@@ -63,13 +62,16 @@ def working(given=None):
     """A context for carom whose progress is a dialog with a button to cancel, or a function that is given."""
     dialog = None
     if App.GuiUp and not given:
-        dialog = QtGui.QProgressDialog("Carom", "Cancel", 0, 1000, Gui.getMainWindow(), windowModality=QtCore.Qt.WindowModal)
+        dialog = QtGui.QProgressDialog("", "Cancel", 0, 1000, Gui.getMainWindow(), windowModality=QtCore.Qt.WindowModal,
+                                       minimumDuration=1000, value=0)
+        dialog.setLabel(QtGui.QLabel(**PLAIN))
 
     def tell(what, fraction):
         if dialog is None:
             return bool(given and given(what, fraction))
         dialog.setLabelText(what)
-        dialog.setValue(min(int(1000 * fraction), 999))  # 1000 would close it
+        dialog.setValue(max(1, min(int(1000 * fraction), 999)))  # 0 would hide it for longer, and 1000 would close it
+        QtGui.QApplication.processEvents(QtCore.QEventLoop.ProcessEventsFlag(not dialog.isVisible()))  # 1: no user's input
         return dialog.wasCanceled()
 
     try:
@@ -116,7 +118,7 @@ def triangles(root, sub, real, tolerance, folder):
             0.0 if flat else tolerance)
 
 
-def gather(objects, tolerance, tell):
+def gather(objects, tolerance, context, tell):
     """The parts with faces of objects, or of pairs (object, path to a part of it), or of all that are visible."""
     if not objects and App.ActiveDocument is None:
         raise Problem("there is no document; open one")
@@ -125,7 +127,7 @@ def gather(objects, tolerance, tell):
     found, parts = list(dict.fromkeys(leaf for o in given for leaf in leaves(*(o if type(o) is tuple else (o,))))), []
     with tempfile.TemporaryDirectory() as folder:
         for index, (root, sub, real) in enumerate(found):
-            label = root.Label + (f"/{root.getSubObject(sub, retType=1).Label}" if sub else "")
+            label = " ".join(f"{root.Label}{'/' if sub else ''}{sub and root.getSubObject(sub, retType=1).Label}".split())
             if tell(label, index / len(found)):
                 raise carom.Cancelled("cancelled")
             try:
@@ -133,8 +135,8 @@ def gather(objects, tolerance, tell):
                 if not len(faces):
                     App.Console.PrintWarning(f"Carom: {label} has no faces and is left out\n")
                     continue
-                solid = carom.solid_or_soup((vertices, faces))
-            except (carom.CaromError, ValueError, RuntimeError) as error:
+                solid = carom.solid_or_soup((vertices, faces), context=context)
+            except (ValueError, OSError, RuntimeError) as error:  # not that it was cancelled
                 raise Problem(f"{label}: {str(error).split('mesh.ply: ')[-1]}") from None
             parts.append(Piece(label, root.Document.Name, root.Name, sub, (vertices, faces), solid, off))
     return parts
@@ -147,7 +149,7 @@ def check(objects=None, tolerance=0.1, clearance=0.0, progress=None):
     if not (tolerance > 0 and math.isfinite(tolerance) and clearance >= 0 and math.isfinite(clearance)):
         raise Problem("the tolerance is a length above 0, and the clearance one that is not negative")
     with working(progress) as (context, tell):
-        parts = gather(objects, tolerance, tell)
+        parts = gather(objects, tolerance, context, tell)
         if len(parts) < 2:
             raise Problem("select two parts with faces or more, or nothing to check all that are visible")
         clashes = carom.clashes([part.solid for part in parts], clearance, context=context,
@@ -179,9 +181,8 @@ def report(result, path):
 
 def find(part):
     """The object of a part, if both are still there."""
-    document = App.listDocuments().get(part.document)
-    root = document and document.getObject(part.root)
-    if root is None or part.sub and root.getSubObject(part.sub, retType=1) is None:
+    root = part.document in App.listDocuments() and App.getDocument(part.document).getObject(part.root)
+    if not root or part.sub and root.getSubObject(part.sub, retType=1) is None:
         raise Problem(f"{part.label} was deleted since; run the check again")
     return root
 
@@ -191,18 +192,18 @@ def show(result, index):
     clash = result.clashes[index]
     pair = [result.parts[i] for i in (clash.a, clash.b)]
     document = [find(part) for part in pair][0].Document
-    both, names, region = [carom.Soup(part.mesh) for part in pair], [], ()
-    curve = both[0].segments(both[0].pairs(both[1]), both[1])
-    if clash.volume and all(isinstance(part.solid, carom.Solid) for part in pair):
-        with working() as (context, _):
+    names, region = [], ()
+    with working() as (context, _):
+        both = [carom.Soup(part.mesh, context=context) for part in pair]
+        curve = both[0].segments(both[0].pairs(both[1], context=context), both[1], context=context)
+        if clash.volume:
             region, _ = carom.tool.overlap_region(pair[0].mesh, pair[1].mesh, context=context)
     document.openTransaction("Carom: show clash")
     for old in document.findObjects(Name=f"^{SHOWN}"):
         document.removeObject(old.Name)
     if len(region):
         names.append(document.addObject("Mesh::Feature", SHOWN))
-        names[-1].Mesh = Mesh.Mesh(region.tolist())
-        names[-1].Label = f"Overlap of {pair[0].label} and {pair[1].label}"
+        names[0].Mesh, names[0].Label = Mesh.Mesh(region.tolist()), f"Overlap of {pair[0].label} and {pair[1].label}"
     if len(curve):
         points = "\n".join("%r %r %r, %r %r %r," % (*p.tolist(), *q.tolist()) for p, q in zip(curve.p, curve.q))
         names.append(document.addObject("App::InventorObject", f"{SHOWN}_Curve"))
@@ -260,8 +261,8 @@ def along(moving, others, placements, centre=None, tolerance=0.1, clearance=0.0,
     if len(poses) < 2:
         raise Problem("a path has two placements or more")
     with working(progress) as (context, tell):
-        mine = gather([moving], tolerance, tell)
-        rest = [part for part in gather(others, tolerance, tell) if part[1:4] not in [own[1:4] for own in mine]]
+        mine = gather([moving], tolerance, context, tell)
+        rest = [part for part in gather(others, tolerance, context, tell) if part[1:4] not in [own[1:4] for own in mine]]
         if not mine or not rest:
             raise Problem("select the part that moves first, then the path; there must be another part with faces, too")
         found = carom.along_path(carom.Mesh.join([part.mesh for part in mine]), [part.mesh for part in rest], poses,
@@ -278,7 +279,8 @@ class Panel:
     """The task panel of both commands: fields, a button, and the table or the plot."""
 
     def __init__(self, name):
-        self.name, self.result, self.form = name, None, QtGui.QWidget(windowTitle=COMMANDS[name][0])
+        self.result, self.work = None, self.run_check if name == "Carom_Check" else self.run_path
+        self.form = QtGui.QWidget(windowTitle=COMMANDS[name][0])
         self.chosen = [(s.Object, path) for s in Gui.Selection.getSelectionEx("", 0) for path in s.SubElementNames or [""]]
         layout, self.fields = QtGui.QFormLayout(self.form), {}
         for key, text, unit, value in COMMANDS[name][2]:
@@ -286,13 +288,12 @@ class Panel:
             self.fields[key].setProperty("unit", unit)
             self.fields[key].setProperty("rawValue", value)
             layout.addRow(text, self.fields[key])
-        self.button, page = QtGui.QPushButton("Check"), QtGui.QPushButton("Report ...", clicked=self.save)
-        self.button.clicked.connect(self.run)
-        self.answer, self.plot, self.table = QtGui.QLabel(wordWrap=True), QtGui.QLabel(), QtGui.QTableWidget(0, 6)
+        self.button = QtGui.QPushButton("Check", clicked=self.run)
+        page, self.plot = QtGui.QPushButton("Report ...", clicked=self.save), QtGui.QLabel()
+        self.answer, self.table = QtGui.QLabel(wordWrap=True, **PLAIN), QtGui.QTableWidget(
+            0, 6, minimumHeight=220, editTriggers=QtGui.QTableWidget.NoEditTriggers,
+            selectionBehavior=QtGui.QTableWidget.SelectRows)
         self.table.setHorizontalHeaderLabels(["Part", "Part", "Relation", "Volume", "Depth or distance", "Direction"])
-        self.table.setEditTriggers(QtGui.QAbstractItemView.NoEditTriggers)
-        self.table.setSelectionBehavior(QtGui.QAbstractItemView.SelectRows)
-        self.table.setMinimumHeight(220)
         self.table.cellClicked.connect(lambda row, _: guarded(show)(self.result, row))
         for item in (self.button, self.answer, *((self.table, page) if name == "Carom_Check" else (self.plot,))):
             layout.addRow(item)
@@ -302,8 +303,7 @@ class Panel:
     def run(self, *_):
         self.button.setEnabled(False)  # the dialog of progress lets events in
         try:
-            work = self.run_check if self.name == "Carom_Check" else self.run_path
-            work(**{key: field.property("rawValue") for key, field in self.fields.items()})
+            self.work(**{key: field.property("rawValue") for key, field in self.fields.items()})
         finally:
             self.button.setEnabled(True)
 
@@ -315,7 +315,7 @@ class Panel:
             self.table.setItem(index, column, QtGui.QTableWidgetItem(cells[index][column]))
         self.table.resizeColumnsToContents()
         self.answer.setText(f"{len(cells)} clashes of {len(self.result.parts)} parts; the tolerance of curved faces, "
-                            f"{self.fields['tolerance'].property('text')}, is added to the clearance for each part.")
+                            f"{self.fields['tolerance'].property('text')}, is added to the clearance for each curved part.")
 
     def run_path(self, tolerance, clearance, low, high, steps):
         if len(self.chosen) < 2:

@@ -109,14 +109,15 @@ def a_million_faces():
     item = bpy.data.objects.new("cloth", mesh)
     bpy.context.collection.objects.link(item)
     edit(item)
-    whole, times, execute = [], [], carom_blender.Work.execute
+    whole, times, processor, execute = [], [], [], carom_blender.Work.execute
 
     def timed(self, context):
-        begin = time.perf_counter()
+        begin = time.perf_counter(), time.process_time()
         try:
             return execute(self, context)
         finally:
-            times.append(time.perf_counter() - begin)
+            times.append(time.perf_counter() - begin[0])
+            processor.append(time.process_time() - begin[1])
 
     carom_blender.Work.execute = timed  # bpy.ops also evaluates what is to be drawn, before and after
     for _ in range(5):
@@ -129,8 +130,8 @@ def a_million_faces():
     expected = sorted({int(index) for row in rows for index in row[:2]})
     assert status == {"FINISHED"} and selected(item) == expected and len(expected) == result["selected"] > 1000, result
     print(f"{cloth.face_count} faces, {len(expected)} selected, those of carom pairs: {sorted(times)[2]:.2f} s, "
-          f"{'more than' if sorted(times)[2] > MOST_SECONDS else 'within'} {MOST_SECONDS:.0f} s (at first {times[0]:.2f} s; "
-          f"with Blender's evaluation {sorted(whole)[2]:.2f} s)")
+          f"{'more than' if sorted(times)[2] > MOST_SECONDS else 'within'} {MOST_SECONDS:.0f} s ({sorted(processor)[2]:.2f} s of "
+          f"processor time; at first {times[0]:.2f} s; with Blender's evaluation {sorted(whole)[2]:.2f} s)")
 
 
 def selections():
@@ -141,6 +142,9 @@ def selections():
     edit(quads)
     assert call("select_meeting")[1]["selected"] == 2 and selected(quads) == [0, 1]
     assert call("select_degenerate")[1]["selected"] == 1 and selected(quads) == [2]
+    bpy.ops.mesh.hide()
+    assert call("select_degenerate")[1] == {"selected": 0, "hidden": 1} and not selected(quads)
+    bpy.ops.mesh.reveal()
     bpy.ops.object.mode_set(mode="OBJECT")
     lid = add("lid", box.vertices, box.faces[:-2])
     edit(lid)
@@ -211,6 +215,7 @@ def clash_lists():
     bpy.data.objects.remove(a)
     bpy.data.objects.remove(b)
     scene.carom_clash = 0  # both are gone
+    scene.carom_clash = 99  # there are fewer
     assert not [o for o in bpy.context.selected_objects if o.name in "AB"]
 
 

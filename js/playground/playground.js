@@ -11,6 +11,7 @@ const MODES = { cross: "Crossings", two: "Two solids", pack: "Pack", cover: "Cov
 const SECOND = { colour: [0.93, 0.66, 0.3] };
 const SAVE_AFTER = 300; // milliseconds
 const LONGEST = 0.3; // of an arrow, in sizes of the scene
+const SHORTEST = 0.1; // of the same, so that a weak force is seen, too
 const DEFAULTS = { mode: "cross", a: "cloth", b: "torus", pose: [0.9, 0.2, 0.1, 1, 0, 0, 0], spheres: 300, many: "boxes", count: 20000 };
 
 const root = document.getElementById("carom-app");
@@ -86,7 +87,7 @@ function updateTwo() {
     parts.arrow = parts.line = null;
     const strength = norm(overlap.force);
     if (strength > 0) {
-        const length = (LONGEST * parts.size * Math.min(1, Math.sqrt(strength / parts.strongest))) || 0;
+        const length = parts.size * Math.max(SHORTEST, LONGEST * Math.min(1, Math.sqrt(strength / parts.strongest))) || 0;
         parts.arrow = arrowItem(overlap.centroid, scale(overlap.force, length / strength));
         items.push(parts.arrow);
     } else if (overlap.hasDistance) {
