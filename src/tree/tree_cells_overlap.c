@@ -326,9 +326,9 @@ static bool is_hopeless(const refinement *r) {
     return (double)r->rest > r->s->tolerance * (double)r->upper;
 }
 
-/* Divisions, of eight cells each, between two looks at the clock; it is looked at before each of the
- * first as many, too. A cell takes 60 to 150 ns on a server processor of 2020 to 2024, so that these
- * take 1 to 2.5 us, and a look 0.1 at most. */
+/* Divisions, of eight cells each, between two looks at the clock; it is looked at before each of
+ * the first as many, too. A cell takes 60 to 150 ns on a server processor of 2020 to 2024, so that
+ * these take 1 to 2.5 us, and a look 0.1 at most. */
 #define TREE_CLOCK_DIVISIONS 2u
 
 /* Whether the next divisions, which take as long as those since the first look did, would end after

@@ -5,8 +5,8 @@
  *   queues     for pairs of leaves, and for others; in buckets by weight, in steps of sqrt(2)
  *
  * A pair weighs what it adds to the volume, about: the lens of the moments of its nodes
- * (tree_moments.h). Pairs are weighed once a budget turns out not to be enough for all. Invariant: every pair of spheres that overlaps is below exactly one pair that
- * waits, or was computed. */
+ * (tree_moments.h). Pairs are weighed once a budget turns out not to be enough for all. Invariant:
+ * every pair of spheres that overlaps is below exactly one pair that waits, or was computed. */
 #ifndef CAROM_SRC_TREE_TREE_FRONTIER_H
 #define CAROM_SRC_TREE_TREE_FRONTIER_H
 
