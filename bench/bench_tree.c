@@ -6,8 +6,9 @@
  * Both as in Weller and Zachmann (2009), who give 2.5 ms on average for the volume with 237,000
  * spheres, and 50 us for the distance with 327,000. Meshes of up to 4 million triangles with 5,000
  * and 20,000 spheres. Deadlines: 200 poses of three pairs with time budgets, beside the estimate
- * without bounds; and by how much they are exceeded. Notes have what times do not show: how far estimates are off, how wide bounds
- * are, percentiles of single queries, nodes visited by method, arity and seed, and time budgets. */
+ * without bounds; and by how much they are exceeded. Notes have what times do not show: how far
+ * estimates are off, how wide bounds are, percentiles of single queries, nodes visited by method,
+ * arity and seed, and time budgets. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

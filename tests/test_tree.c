@@ -559,7 +559,7 @@ static void advice_follows_sizes(void **state) {
         assert_true((advice.solid_seconds < HUGE_VAL) ==
                     (cases[i].def.triangles_a != 0 && cases[i].def.triangles_b != 0));
     }
-    /* A machine that takes a thousand times as long keeps fewer budgets, and chooses alike without. */
+    /* A machine that takes a thousand times as long keeps fewer budgets; else it chooses alike. */
     carom_query_advice slow;
     double slowness = context->slowness;
     assert_true(slowness > 0.0);
