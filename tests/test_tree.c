@@ -550,8 +550,8 @@ static void advice_follows_sizes(void **state) {
         {{4000000, 4000000, 20000, 20000, 0, 0, 0, 0, true, false}, CAROM_QUERY_ENGINE_TREE},
         {{4000000, 4000000, 20000, 20000, 0, 0, 0, 1e-3, true, false}, CAROM_QUERY_ENGINE_SOLID},
         {{4000000, 4000000, 20000, 20000, 40000, 10, 0, 0, true, false}, CAROM_QUERY_ENGINE_SOLID},
-        {{36864, 36864, 20000, 20000, 0, 0, 2e-4, 0, true, false}, CAROM_QUERY_ENGINE_TREE},
-        {{36864, 36864, 20000, 20000, 0, 0, 0.1, 0, true, false}, CAROM_QUERY_ENGINE_SOLID},
+        {{36864, 36864, 20000, 20000, 0, 0, 1e-9, 0, true, false}, CAROM_QUERY_ENGINE_TREE},
+        {{36864, 36864, 20000, 20000, 0, 0, 1e6, 0, true, false}, CAROM_QUERY_ENGINE_SOLID},
         {{0, 36864, 20000, 20000, 0, 0, 0, 0, true, false}, CAROM_QUERY_ENGINE_TREE},
         {{0, 0, 20000, 20000, 0, 0, 0, 0, false, true}, CAROM_QUERY_ENGINE_BALLS},
         {{0, 0, 20000, 20000, 0, 0, 0, 0, true, true}, CAROM_QUERY_ENGINE_TREE},
@@ -565,6 +565,24 @@ static void advice_follows_sizes(void **state) {
         assert_true((advice.solid_seconds < HUGE_VAL) ==
                     (cases[i].def.triangles_a != 0 && cases[i].def.triangles_b != 0));
     }
+    /* A machine that takes a thousand times as long keeps fewer budgets; else it chooses alike. */
+    carom_query_advice slow;
+    double slowness = context->slowness;
+    assert_true(slowness > 0.0);
+    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
+        carom_query_def def = cases[i].def;
+        context->slowness = 1.0;
+        if (def.time_budget > 1.0) def.time_budget = 0.01;
+        assert_ok(context, carom_query_advise(context, &def, &advice));
+        assert_int_equal(advice.engine, cases[i].engine);
+        context->slowness = 1000.0;
+        assert_ok(context, carom_query_advise(context, &def, &slow));
+        assert_int_equal(slow.engine,
+                         def.time_budget == 0.01 ? CAROM_QUERY_ENGINE_TREE : cases[i].engine);
+        if (advice.tree_seconds < HUGE_VAL)
+            assert_true(fabs(slow.tree_seconds / advice.tree_seconds - 1000.0) < 1e-6);
+    }
+    context->slowness = slowness;
     const carom_query_def wrong[] = {{0},
                                      {.triangles_a = 10, .spheres_b = 10},
                                      {.spheres_a = 10, .spheres_b = 10, .spheres_to_pack = 21},

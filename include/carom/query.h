@@ -44,9 +44,9 @@ typedef struct carom_query_def {
     bool steady;        /* the time should not depend on the pose */
 } carom_query_def;
 
-/* Which engine, and why. Times are those of one core of a server processor of 2024 for overlaps of
- * up to a tenth of the solids, right within a factor of about 2; what they are to each other is
- * right more often. */
+/* Which engine, and why. Times are those of one core of this machine for overlaps of up to a tenth
+ * of the solids, by sizes and by its speed, right within a factor of about 2; what they are to each
+ * other is right more often. */
 typedef struct carom_query_advice {
     carom_query_engine engine;
     const char *reason;                                /* a clause; not to be freed */
@@ -54,7 +54,9 @@ typedef struct carom_query_advice {
     double tree_error; /* of volumes from packings, relative, on average; infinite: not possible */
 } carom_query_advice;
 
-/* Advises an engine for two solids. Deterministic; takes no time.
+/* Advises an engine for two solids. The first call of a context measures the speed of the machine,
+ * which takes about 50 us; that is in the times, and in the choice where there is a time budget.
+ * Without one the engine depends on the def alone.
  * - Without a budget it is the fastest of those that give what is wanted, time to prepare included.
  * - With a time budget it is solid where that is certain enough to keep it, as it is exact, else
  *   tree.

@@ -42,6 +42,7 @@ struct carom_context {
     carom_arena *arenas; /* one per worker; worker 0 is the calling thread */
     carom_progress progress;
     carom_work work;               /* of the last query */
+    double slowness;               /* of the machine, for advice (query.h); 0: not measured yet */
     carom_device *device;          /* NULL on the CPU */
     carom_cuda_pairs device_pairs; /* of queries whose result goes to the host */
     char message[CAROM_MESSAGE_SIZE];

@@ -51,8 +51,8 @@ CAROM_SIMD carom_lanes tree_cpu_meet(const float *x, const float *y, const float
 
 /* ---- Leaves in doubles ----------------------------------------------------------------------- */
 
-/* carom_spheres_pose_sphere for the lanes of a leaf. */
-static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf) {
+/* carom_spheres_pose_sphere for the lanes of a leaf; inner radii and covers only with `bounds`. */
+static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf, bool bounds) {
     carom_tree_posed *to =
         side->cache != NULL ? &side->cache[leaf % CAROM_TREE_POSED] : &side->posed;
     CAROM_ASSERT(leaf < side->tree->leaf_count);
@@ -65,13 +65,14 @@ static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf) {
         carom_f64v x = carom_f64v_load(&from->x[i]) * transform->scale;
         carom_f64v y = carom_f64v_load(&from->y[i]) * transform->scale;
         carom_f64v z = carom_f64v_load(&from->z[i]) * transform->scale;
-        carom_f64v cover = carom_f64v_load(&from->cover[i]);
         carom_f64v_store(&to->x[i], ((r[0] * x + r[1] * y) + r[2] * z) + transform->frame.t.x);
         carom_f64v_store(&to->y[i], ((r[3] * x + r[4] * y) + r[5] * z) + transform->frame.t.y);
         carom_f64v_store(&to->z[i], ((r[6] * x + r[7] * y) + r[8] * z) + transform->frame.t.z);
-        carom_f64v_store(&to->radius[i], carom_f64v_load(&from->radius[i]) * transform->scale);
         carom_f64v_store(&to->secondary[i],
                          carom_f64v_load(&from->secondary[i]) * transform->scale);
+        if (!bounds) continue;
+        carom_f64v cover = carom_f64v_load(&from->cover[i]);
+        carom_f64v_store(&to->radius[i], carom_f64v_load(&from->radius[i]) * transform->scale);
         carom_f64v_store(&to->cover[i],
                          (cover * transform->scale + 2.0 * transform->slack) * CAROM_SPHERES_UP);
     }
@@ -200,15 +201,15 @@ CAROM_SIMD void add_slots(carom_tree_overlap_search *s, uint32_t fixed_leaf, uin
 
 /* Gives a fixed sphere with moving spheres to the batch. */
 CAROM_SIMD void tree_cpu_add_pairs(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_t lane,
-                                   uint32_t moving_leaf, carom_lanes set) {
+                                   uint32_t moving_leaf, carom_lanes set, bool bounds) {
     carom_spheres_batch *batch = s->batch;
     uint32_t count = (uint32_t)__builtin_popcount(set);
     if (batch->count + CAROM_TREE_WIDTH > CAROM_SPHERES_BATCH) flush(s);
-    const carom_tree_posed *h = pose_leaf(&s->fixed, fixed_leaf);
-    const carom_tree_posed *g = pose_leaf(&s->moving, moving_leaf);
+    const carom_tree_posed *h = pose_leaf(&s->fixed, fixed_leaf, bounds);
+    const carom_tree_posed *g = pose_leaf(&s->moving, moving_leaf, bounds);
     if (s->narrow || s->slots || s->flip) add_slots(s, fixed_leaf, lane, moving_leaf, set);
-    append_lane(s->posed->swapped ? &batch->b : &batch->a, batch->count, h, lane, count, s->bounds);
-    append_lanes(s->posed->swapped ? &batch->a : &batch->b, batch->count, g, set, s->bounds);
+    append_lane(s->posed->swapped ? &batch->b : &batch->a, batch->count, h, lane, count, bounds);
+    append_lanes(s->posed->swapped ? &batch->a : &batch->b, batch->count, g, set, bounds);
     batch->count += count;
 }
 
@@ -225,8 +226,8 @@ static void set_flags(carom_tree_overlap_search *s, uint32_t fixed_leaf, uint32_
     for (; perhaps != 0; perhaps &= perhaps - 1) {
         uint32_t other = (uint32_t)__builtin_ctz(perhaps);
         if ((*fixed >> lane & 1) != 0 && (*moving >> other & 1) != 0) continue;
-        const carom_tree_posed *h = pose_leaf(&s->fixed, fixed_leaf);
-        const carom_tree_posed *g = pose_leaf(&s->moving, moving_leaf);
+        const carom_tree_posed *h = pose_leaf(&s->fixed, fixed_leaf, true);
+        const carom_tree_posed *g = pose_leaf(&s->moving, moving_leaf, true);
         carom_spheres_posed a = {carom_vec(h->x[lane], h->y[lane], h->z[lane]), 0.0, 0.0,
                                  h->cover[lane]};
         carom_spheres_posed b = {carom_vec(g->x[other], g->y[other], g->z[other]), 0.0, 0.0,
@@ -267,8 +268,8 @@ CAROM_SIMD void set_inside(carom_tree_overlap_search *s, uint32_t fixed_leaf, ui
 }
 
 /* Two leaves; `set` are the fixed lanes that meet the moving ball. */
-static void visit_leaves(carom_tree_overlap_search *s, uint32_t fixed, uint32_t moving,
-                         carom_lanes set) {
+CAROM_SIMD void visit_leaves(carom_tree_overlap_search *s, uint32_t fixed, uint32_t moving,
+                             carom_lanes set, bool bounds) {
     const carom_tree_node *h = &s->fixed.tree->nodes[fixed], *g = &s->moving.tree->nodes[moving];
     uint32_t fixed_leaf = fixed - s->fixed.tree->inner_count;
     uint32_t moving_leaf = moving - s->moving.tree->inner_count;
@@ -280,8 +281,8 @@ static void visit_leaves(carom_tree_overlap_search *s, uint32_t fixed, uint32_t 
         carom_tree_ball b = {h->x[lane], h->y[lane], h->z[lane], h->reach[lane] + s->posed->margin,
                              0};
         carom_lanes pairs = tree_cpu_meet(at.x, at.y, at.z, g->reach, s->posed->scale, &b);
-        if (pairs != 0) tree_cpu_add_pairs(s, fixed_leaf, lane, moving_leaf, pairs);
-        if (!s->bounds) continue;
+        if (pairs != 0) tree_cpu_add_pairs(s, fixed_leaf, lane, moving_leaf, pairs, bounds);
+        if (!bounds) continue;
         b.radius = h->cover[lane] + s->posed->margin;
         carom_lanes perhaps = tree_cpu_meet(at.x, at.y, at.z, g->cover, s->posed->scale, &b);
         if (perhaps == 0) continue;
@@ -328,27 +329,36 @@ static void visit_whole(carom_tree_overlap_search *s, const carom_tree_ball *fix
     s->rest.force = carom_vec_add(s->rest.force, carom_vec_scale(apart, pull));
 }
 
+/* carom_tree_moment_lens of several pairs; two radii of 0 give 0, not NaN. */
+CAROM_SIMD carom_f32v tree_cpu_lens(carom_f32v r, carom_f32v radius, carom_f32v d) {
+    carom_f32v zero = carom_f32v_splat(0.0f);
+    carom_f32v sum = radius + r, difference = carom_f32v_abs(radius - r);
+    d = carom_f32v_max(carom_f32v_max(d, difference), CAROM_TREE_LEAST_APART * sum);
+    carom_f32v depth = carom_f32v_max(sum - d, zero);
+    carom_f32v square = d * (d + 2.0f * sum) - 3.0f * (difference * difference);
+    return CAROM_TREE_LENS_FACTOR * (depth * depth) * square /
+           carom_f32v_max(d, zero + CAROM_TREE_LEAST_LENGTH);
+}
+
 /* The lenses of one moment with those of sixteen lanes, times all densities. `scale` is of the
- * radii of lanes. carom_tree_moment_lens is the same for one pair. */
+ * radii of lanes. */
 CAROM_SIMD void tree_cpu_weigh(const carom_tree_moment *one, const float *x, const float *y,
                                const float *z, const carom_tree_moment_lanes *lanes, float scale,
                                float weights[CAROM_TREE_WIDTH]) {
-    carom_f32v zero = carom_f32v_splat(0.0f);
+    carom_f32v zero = carom_f32v_splat(0.0f), own = carom_f32v_splat(one->radius);
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_f32v dx = carom_f32v_load(&x[i]) - one->x, dy = carom_f32v_load(&y[i]) - one->y;
         carom_f32v dz = carom_f32v_load(&z[i]) - one->z;
-        carom_f32v d = carom_f32v_sqrt(dx * dx + dy * dy + dz * dz);
-        carom_f32v radius = carom_f32v_load(&lanes->radius[i]) * scale;
-        carom_f32v sum = radius + one->radius, difference = carom_f32v_abs(radius - one->radius);
-        d = carom_f32v_max(carom_f32v_max(d, difference), CAROM_TREE_LEAST_APART * sum);
-        carom_f32v depth = carom_f32v_max(sum - d, zero);
-        carom_f32v square = d * (d + 2.0f * sum) - 3.0f * (difference * difference);
-        /* Two radii of 0 give 0, not NaN. */
-        carom_f32v lens = CAROM_TREE_LENS_FACTOR * (depth * depth) * square /
-                          carom_f32v_max(d, zero + CAROM_TREE_LEAST_LENGTH);
+        carom_f32v lens = tree_cpu_lens(own, carom_f32v_load(&lanes->radius[i]) * scale,
+                                        carom_f32v_sqrt(dx * dx + dy * dy + dz * dz));
         carom_f32v density = carom_f32v_load(&lanes->density[i]) * one->density;
         carom_f32v_store(&weights[i], carom_f32v_max(lens * density, zero));
     }
+}
+
+/* Whether pairs are weighed when they are found. */
+CAROM_SIMD bool tree_cpu_weighs(const carom_tree_overlap_search *s) {
+    return s->frontier != NULL && s->frontier->weighed;
 }
 
 /* A moment of the moving tree in the fixed tree's frame. */
@@ -390,7 +400,7 @@ static void tree_cpu_open_moving(carom_tree_overlap_search *s, const carom_tree_
     float weights[CAROM_TREE_WIDTH] = {0.0f};
     pose_lanes(s->posed, g->x, g->y, g->z, &at);
     carom_lanes set = tree_cpu_meet(at.x, at.y, at.z, radii, s->posed->scale, &wide);
-    if (s->frontier != NULL && set != 0) {
+    if (tree_cpu_weighs(s) && set != 0) {
         const carom_tree_moment_lanes *lanes = &s->moving.tree->moment_lanes[node];
         pose_lanes(s->posed, lanes->x, lanes->y, lanes->z, &middles);
         tree_cpu_weigh(&s->fixed.tree->moments[fixed->node], middles.x, middles.y, middles.z, lanes,
@@ -410,7 +420,7 @@ static void tree_cpu_open_fixed(carom_tree_overlap_search *s, const carom_tree_n
                                 uint32_t node, const float *radii, const carom_tree_ball *moving,
                                 carom_lanes set, uint32_t level) {
     float weights[CAROM_TREE_WIDTH] = {0.0f};
-    if (s->frontier != NULL && set != 0) {
+    if (tree_cpu_weighs(s) && set != 0) {
         const carom_tree_moment_lanes *lanes = &s->fixed.tree->moment_lanes[node];
         carom_tree_moment one =
             tree_cpu_pose_moment(s->posed, s->moving.tree->moments[moving->node]);
@@ -434,7 +444,7 @@ static void tree_cpu_open_both(carom_tree_overlap_search *s, uint32_t fixed, uin
     tree_cpu_lanes at, posed;
     const tree_cpu_lanes *middles = &at;
     pose_lanes(s->posed, g->x, g->y, g->z, &at);
-    if (s->frontier != NULL) {
+    if (tree_cpu_weighs(s)) {
         of_fixed = &s->fixed.tree->moment_lanes[fixed];
         of_moving = &s->moving.tree->moment_lanes[moving];
         pose_lanes(s->posed, of_moving->x, of_moving->y, of_moving->z, &posed);
@@ -478,7 +488,7 @@ static void tree_cpu_open(carom_tree_overlap_search *s, const carom_tree_ball *f
     carom_tree_ball wide = {moving->x, moving->y, moving->z, moving->radius + s->posed->margin, 0};
     carom_lanes set = tree_cpu_meet(h->x, h->y, h->z, fixed_radii, 1.0f, &wide);
     if (fixed_leaf)
-        visit_leaves(s, fixed->node, moving->node, set);
+        visit_leaves(s, fixed->node, moving->node, set, s->bounds);
     else if (moving_leaf)
         tree_cpu_open_fixed(s, h, fixed->node, fixed_radii, moving, set, level);
     else
@@ -536,13 +546,11 @@ void CAROM_CPU(carom_tree_open_roots)(carom_tree_overlap_search *s) {
     tree_cpu_roots(s, &fixed, &moving);
     const carom_tree_moment *h = &s->fixed.tree->moments[0];
     carom_tree_moment g = tree_cpu_pose_moment(s->posed, s->moving.tree->moments[0]);
-    float x = g.x - h->x, y = g.y - h->y, z = g.z - h->z, density = h->density * g.density;
+    float density = h->density * g.density;
     /* No pair is heavier than the smaller of both as a whole. */
     float least = CAROM_MIN(h->radius, g.radius);
     s->frontier->top = carom_tree_half_power(carom_tree_moment_lens(least, least, 0.0f) * density);
-    tree_cpu_follow(s, &fixed, &moving, 0,
-                    carom_tree_moment_lens(h->radius, g.radius, sqrtf(x * x + y * y + z * z)) *
-                        density);
+    tree_cpu_follow(s, &fixed, &moving, 0, 0.0f);
 }
 
 void CAROM_CPU(carom_tree_open_pair)(carom_tree_overlap_search *s, const carom_tree_waiting *pair) {
@@ -551,23 +559,87 @@ void CAROM_CPU(carom_tree_open_pair)(carom_tree_overlap_search *s, const carom_t
     tree_cpu_open(s, &fixed, &moving, 0);
 }
 
-uint32_t CAROM_CPU(carom_tree_open_leaves)(carom_tree_overlap_search *s, uint32_t from) {
+uint32_t CAROM_CPU(carom_tree_open_leaves)(carom_tree_overlap_search *s, uint32_t from,
+                                           float least) {
     carom_tree_frontier *f = s->frontier;
     uint64_t most = CAROM_MIN(s->budget.most_visits, s->budget.look_at);
+    CAROM_ASSERT(!s->bounds);
     for (; from < f->count; ++from) {
         carom_tree_waiting *pair = &f->pairs[from];
-        if (pair->weight < 0.0f) continue;
+        if (!(pair->weight >= least)) continue; /* light, or opened before */
         if (s->budget.visits >= most) break;
-        CAROM_CPU(carom_tree_open_pair)(s, pair);
-        f->weight -= (double)pair->weight;
-        pair->weight = -1.0f;
-        f->leaves.count -= 1;
+        carom_tree_ball wide = {pair->x, pair->y, pair->z, pair->radius + s->posed->margin, 0};
+        const carom_tree_node *h = &s->fixed.tree->nodes[pair->fixed];
+        ++s->budget.visits;
+        visit_leaves(s, pair->fixed, pair->moving,
+                     tree_cpu_meet(h->x, h->y, h->z, h->reach, 1.0f, &wide), false);
+        carom_tree_frontier_remove(f, &f->leaves, pair);
     }
     return from;
 }
 
 void CAROM_CPU(carom_tree_flush_pairs)(carom_tree_overlap_search *s) {
     flush(s);
+}
+
+/* Weighs up to sixteen pairs: carom_tree_moment_lens, times both densities. */
+CAROM_SIMD void tree_cpu_weigh_some(const carom_tree_overlap_search *s, const uint32_t *pairs,
+                                    uint32_t count, float weights[CAROM_TREE_WIDTH]) {
+    const carom_tree_posed_pair *p = s->posed;
+    tree_cpu_lanes apart = {{0}, {0}, {0}}, at;
+    carom_tree_moment_lanes lanes = {.density = {0}};
+    float radii[CAROM_TREE_WIDTH] = {0};
+    for (uint32_t i = 0; i < count; ++i) {
+        const carom_tree_waiting *pair = &s->frontier->pairs[pairs[i]];
+        const carom_tree_moment *h = &s->fixed.tree->moments[pair->fixed];
+        const carom_tree_moment *g = &s->moving.tree->moments[pair->moving];
+        lanes.x[i] = g->x;
+        lanes.y[i] = g->y;
+        lanes.z[i] = g->z;
+        lanes.radius[i] = g->radius;
+        lanes.density[i] = g->density * h->density;
+        apart.x[i] = h->x;
+        apart.y[i] = h->y;
+        apart.z[i] = h->z;
+        radii[i] = h->radius;
+    }
+    for (uint32_t i = count; i < CAROM_TREE_WIDTH; ++i)
+        lanes.x[i] = lanes.y[i] = lanes.z[i] = lanes.radius[i] = 0.0f;
+    pose_lanes(p, lanes.x, lanes.y, lanes.z, &at);
+    for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
+        carom_f32v dx = carom_f32v_load(&at.x[i]) - carom_f32v_load(&apart.x[i]);
+        carom_f32v dy = carom_f32v_load(&at.y[i]) - carom_f32v_load(&apart.y[i]);
+        carom_f32v dz = carom_f32v_load(&at.z[i]) - carom_f32v_load(&apart.z[i]);
+        carom_f32v lens =
+            tree_cpu_lens(carom_f32v_load(&radii[i]), carom_f32v_load(&lanes.radius[i]) * p->scale,
+                          carom_f32v_sqrt(dx * dx + dy * dy + dz * dz));
+        carom_f32v_store(&weights[i], carom_f32v_max(lens * carom_f32v_load(&lanes.density[i]),
+                                                     carom_f32v_splat(0.0f)));
+    }
+}
+
+void CAROM_CPU(carom_tree_weigh_pairs)(carom_tree_overlap_search *s) {
+    carom_tree_frontier *f = s->frontier;
+    uint32_t some[CAROM_TREE_WIDTH], count = 0;
+    float weights[CAROM_TREE_WIDTH];
+    if (f->weighed) return;
+    f->weighed = true;
+    carom_tree_queue_clear(&f->inner);
+    carom_tree_queue_clear(&f->leaves);
+    f->weight = 0.0;
+    for (uint32_t i = 0; i < f->count; ++i) {
+        if (f->pairs[i].weight >= 0.0f) some[count++] = i;
+        if (count == 0 || (count < CAROM_TREE_WIDTH && i + 1 < f->count)) continue;
+        tree_cpu_weigh_some(s, some, count, weights);
+        for (uint32_t k = 0; k < count; ++k) {
+            carom_tree_waiting *pair = &f->pairs[some[k]];
+            bool leaves = carom_tree_is_leaf(s->fixed.tree, pair->fixed) &&
+                          carom_tree_is_leaf(s->moving.tree, pair->moving);
+            pair->weight = weights[k];
+            carom_tree_queue_put(f, leaves ? &f->leaves : &f->inner, some[k]);
+        }
+        count = 0;
+    }
 }
 
 /* ---- Distance -------------------------------------------------------------------------------- */
@@ -625,8 +697,8 @@ CAROM_TREE_CHECK bool tree_gap_is_bound(const carom_tree_posed_pair *p, const tr
 /* Two spheres, in doubles. */
 static void tree_gap_measure(carom_tree_gap_search *s, const tree_gap_piece *fixed,
                              const tree_gap_piece *moving) {
-    const carom_tree_posed *f = pose_leaf(&s->fixed, fixed->leaf);
-    const carom_tree_posed *m = pose_leaf(&s->moving, moving->leaf);
+    const carom_tree_posed *f = pose_leaf(&s->fixed, fixed->leaf, true);
+    const carom_tree_posed *m = pose_leaf(&s->moving, moving->leaf, true);
     uint32_t i = fixed->lane, j = moving->lane;
     uint32_t a = s->fixed.tree->nodes[s->fixed.tree->inner_count + fixed->leaf].child[i];
     uint32_t b = s->moving.tree->nodes[s->moving.tree->inner_count + moving->leaf].child[j];

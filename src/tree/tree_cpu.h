@@ -57,11 +57,10 @@ typedef struct carom_tree_budget {
     bool stopped;         /* one of them has been reached */
 
     /* When the clock is looked at next, in visits, UINT64_MAX: never, as there is no deadline; the
-     * last look; what a visit took at most, in the mean between two looks, 0: not known yet; how
-     * many visits there will have been at the deadline, if they go on so, UINT64_MAX: not known. */
-    uint64_t look_at, looked_at;
-    double looked, slowest;
-    uint64_t expected;
+     * second and the last look at visits of one kind, 0: there was none; what such a visit took
+     * between these, and at most in the mean between two looks, 0: not known yet. */
+    uint64_t look_at, begun_at, looked_at;
+    double begun, looked, mean, slowest;
 } carom_tree_budget;
 
 /* A look at the clock takes 25 to 115 ns, and a visit 50 to 150, on server processors of 2020 to
@@ -82,11 +81,26 @@ static inline bool carom_tree_must_stop(carom_tree_budget *b) {
     return b->stopped;
 }
 
-/* How many visits are left, about where a deadline ends them. */
-static inline uint64_t carom_tree_visits_left(const carom_tree_budget *b) {
-    uint64_t most = CAROM_MIN(b->most_visits, b->expected);
-    return most > b->visits ? most - b->visits : 0;
+/* Where a search ends. */
+typedef struct carom_tree_limits {
+    uint64_t most_visits;
+    double deadline;
+} carom_tree_limits;
+
+static inline void carom_tree_set_limits(carom_tree_budget *b, const carom_tree_limits *limits) {
+    b->most_visits = limits->most_visits;
+    b->deadline = limits->deadline;
 }
+
+/* Begins visits of another kind: the clock is looked at before the first. */
+static inline void carom_tree_begin_visits(carom_tree_budget *b) {
+    if (!(b->deadline < HUGE_VAL)) return;
+    b->look_at = b->visits;
+    b->begun = b->looked = b->mean = b->slowest = 0.0;
+}
+
+/* How many visits are left, about where a deadline ends them. */
+uint64_t carom_tree_visits_left(const carom_tree_budget *b);
 
 /* Distances above this, in a frame, are infinite as floats, which hold up to 2^127. */
 #define CAROM_TREE_FLOAT_MAX 0x1p100
@@ -140,15 +154,19 @@ typedef struct carom_tree_overlap_search {
 /* Adds all pairs to the totals and, with `bounds`, sets the marks. */
 CAROM_CPU_DECLARE(void, carom_tree_search_overlap, carom_tree_overlap_search *search);
 
-/* The steps of a search with a frontier: begins it with the roots; opens a pair; opens all
- * pairs from an index on, which are leaves, until the budget or the clock is to be looked at, and
- * returns the next index; computes the pairs of spheres that are still in the batch. */
+/* The steps of a search with a frontier: begins it with the roots; opens a pair; opens the pairs
+ * from an index on, which are leaves, that weigh at least so much, until the budget or the clock is
+ * to be looked at, and returns the next index; computes the pairs of spheres that are still in the
+ * batch. */
 CAROM_CPU_DECLARE(void, carom_tree_open_roots, carom_tree_overlap_search *search);
 CAROM_CPU_DECLARE(void, carom_tree_open_pair, carom_tree_overlap_search *search,
                   const carom_tree_waiting *pair);
 CAROM_CPU_DECLARE(uint32_t, carom_tree_open_leaves, carom_tree_overlap_search *search,
-                  uint32_t from);
+                  uint32_t from, float least);
 CAROM_CPU_DECLARE(void, carom_tree_flush_pairs, carom_tree_overlap_search *search);
+
+/* Weighs the pairs that wait, and sorts them into their queues. */
+CAROM_CPU_DECLARE(void, carom_tree_weigh_pairs, carom_tree_overlap_search *search);
 
 /* The search for the least gaps of inner balls and of covers. Floats are distances less the
  * offset of the posed pair, in the fixed tree's frame. */

@@ -190,7 +190,7 @@ static void search_levels(carom_context *context, carom_tree_overlap_search *s, 
     memset(s->flipped, 0, sizeof(s->flipped));
     s->whole = false;
     s->levels = levels;
-    if (s->budget.deadline < HUGE_VAL) s->budget.look_at = 0; /* it may be another one */
+    carom_tree_begin_visits(&s->budget);
     CAROM_CPU_CALL(context, carom_tree_search_overlap)(s);
 }
 
@@ -388,79 +388,70 @@ static void take_widest(const carom_tree_overlap_search *s, carom_packing_overla
 
 /* ---- Estimates with a budget ----------------------------------------------------------------- */
 
-/* Of a budget that is not enough for the estimate: what is kept for pairs that wait, and for
- * bounds. */
-#define TREE_REST_PART   0.1875
-#define TREE_BOUNDS_PART 0.125
+/* Of a work budget that is not enough for the estimate: what is kept for pairs that wait, and for
+ * bounds. Of a time budget less: what that takes is known then, as it ends by the clock. */
+#define TREE_REST_VISITS_PART   0.1875
+#define TREE_BOUNDS_VISITS_PART 0.125
+#define TREE_REST_PART          0.0625
+#define TREE_BOUNDS_PART        0.0625
 
-/* Of a time budget: for what follows the searches of an overlap, the last lenses and sums. */
-#define TREE_OVERLAP_FINISH_PART 0.0625
+/* Of a time budget: an estimate that will be complete no later than this after it is completed. */
+#define TREE_GRACE_PART 0.04
 
-/* What opening a pair of leaves takes in the order in which they were found, to the mean of the
- * visits before: inner nodes are weighed as well, and pairs that are taken heaviest first are not
- * beside those before. Measured: 0.54 to 0.67, with packings of 5,000 spheres. */
-#define TREE_LEAVES_TIME 0.65
+/* Of a budget, before the end of the search: from there on inner nodes are opened heaviest first.
+ * They are a tenth of all pairs and take up to a third of the time, so that it is not enough for
+ * all pairs then. */
+#define TREE_UNWEIGHED_PART 0.25
 
-/* Whether all of a budget will be enough for the pairs that wait, if only leaves do, by the mean
- * time of the visits since `begun`. */
-static bool tree_overlap_rest_fits(const carom_tree_overlap_search *e, double begun) {
-    const carom_tree_budget *budget = &e->budget;
-    const carom_tree_frontier *f = e->frontier;
-    if (f->inner.count != 0 || f->full || f->leaves.count > budget->most_visits - budget->visits)
-        return false;
-    if (!(budget->deadline < HUGE_VAL) || budget->visits == 0) return true;
-    double now = carom_time_seconds(), each = (now - begun) / (double)budget->visits;
-    return now + TREE_LEAVES_TIME * each * (double)f->leaves.count <= budget->deadline;
-}
-
-/* Completes the estimate with all of a budget, in the fastest order. */
-static void tree_overlap_complete(carom_context *context, carom_tree_overlap_search *e) {
-    e->budget.stopped = false;
-    if (e->budget.deadline < HUGE_VAL) e->budget.look_at = 0; /* the deadline is another one */
-    carom_tree_frontier_run_leaves(context, e);
-    e->frontier->late = e->budget.stopped;
-}
+/* Of a time budget: what is left when the searches of an overlap end, for the last lenses and sums,
+ * and for interrupts: one that takes a quarter of 50 us and comes at the end is within a tenth. */
+#define TREE_OVERLAP_FINISH_PART 0.15625
 
 /* Runs the search for an estimate, up to a part of the budget; and beyond it, up to all, where that
- * is enough to complete it. That is asked once only leaves wait, which are nine of ten pairs, so
- * that they are not opened heaviest first for nothing; and once more at the end of that part. */
+ * is enough to complete it. Then nothing follows but sums, and it may end at the deadline itself.
+ */
 static void tree_overlap_run_frontier(carom_context *context, carom_tree_overlap_search *e,
-                                      double kept) {
+                                      bool bounds, double time_budget) {
     carom_tree_budget *budget = &e->budget;
-    bool timed = budget->deadline < HUGE_VAL;
-    double begun = timed ? carom_time_seconds() : 0.0;
-    carom_tree_budget part = *budget, whole = *budget;
-    if (timed) part.deadline -= kept * (whole.deadline - begun);
-    if (whole.most_visits < UINT64_MAX)
-        part.most_visits -= (uint64_t)(kept * (double)whole.most_visits);
-    budget->deadline = part.deadline;
-    budget->most_visits = part.most_visits;
-    carom_tree_frontier_run_inner(context, e);
-    for (int asked = 0; asked < 2; ++asked) {
-        budget->deadline = whole.deadline;
-        budget->most_visits = whole.most_visits;
-        if (tree_overlap_rest_fits(e, begun)) {
-            tree_overlap_complete(context, e);
-            return;
-        }
-        budget->deadline = part.deadline;
-        budget->most_visits = part.most_visits;
-        if (asked == 0) carom_tree_frontier_run(context, e);
+    const carom_tree_limits given = {budget->most_visits, budget->deadline};
+    carom_tree_limits part = given, whole = given;
+    if (given.deadline < HUGE_VAL) {
+        part.deadline -= (TREE_REST_PART + (bounds ? TREE_BOUNDS_PART : 0.0)) * time_budget;
+        whole.deadline += (TREE_OVERLAP_FINISH_PART + TREE_GRACE_PART) * time_budget;
     }
-    budget->deadline = whole.deadline;
-    budget->most_visits = whole.most_visits;
+    if (given.most_visits < UINT64_MAX)
+        part.most_visits -=
+            (uint64_t)((TREE_REST_VISITS_PART + (bounds ? TREE_BOUNDS_VISITS_PART : 0.0)) *
+                       (double)given.most_visits);
+    carom_tree_limits first = part;
+    if (given.deadline < HUGE_VAL) first.deadline -= TREE_UNWEIGHED_PART * time_budget;
+    if (given.most_visits < UINT64_MAX)
+        first.most_visits -= (uint64_t)(TREE_UNWEIGHED_PART * (double)part.most_visits);
+    carom_tree_set_limits(budget, &first);
+    carom_tree_frontier_run_inner(context, e);
+    if (e->frontier->inner.count != 0) {
+        budget->stopped = false;
+        carom_tree_set_limits(budget, &part);
+        carom_tree_begin_visits(budget);
+        CAROM_CPU_CALL(context, carom_tree_weigh_pairs)(e);
+        carom_tree_frontier_run_inner(context, e);
+    }
+    if (e->frontier->inner.count == 0 && !e->frontier->full)
+        carom_tree_frontier_run_leaves(context, e, &whole, &part);
+    carom_tree_set_limits(budget, &given);
 }
 
 /* Finds the estimate, without bounds. It is partial where the budget ended it. False: no memory. */
 static bool tree_overlap_estimate(carom_context *context, carom_arena *scratch,
-                                  carom_tree_overlap_search *s, carom_packing_overlap *estimate) {
+                                  carom_tree_overlap_search *s, double time_budget,
+                                  carom_packing_overlap *estimate) {
     carom_tree_overlap_search e = *s;
     const carom_spheres_posed_pair *m = &s->posed->world;
     carom_tree_frontier frontier;
     e.bounds = e.narrow = false;
     if (!take_scratch(scratch, &e) || !carom_tree_frontier_begin(context, scratch, &e, &frontier))
         return false;
-    tree_overlap_run_frontier(context, &e, TREE_REST_PART + (s->bounds ? TREE_BOUNDS_PART : 0.0));
+    tree_overlap_run_frontier(context, &e, s->bounds, time_budget);
     if (frontier.full) return false;
     s->budget = e.budget;
     s->budget.stopped = false;
@@ -468,7 +459,9 @@ static bool tree_overlap_estimate(carom_context *context, carom_arena *scratch,
     if (frontier.inner.count + frontier.leaves.count == 0) return true;
     carom_spheres_values values = {
         .lenses = carom_spheres_sum_value(&e.totals.estimate, &m->scales), .pairs = e.totals.pairs};
-    carom_tree_frontier_add_rest(&e, &values.lenses);
+    CAROM_CPU_CALL(context, carom_tree_weigh_pairs)(&e);
+    double kept = s->bounds ? TREE_BOUNDS_PART * time_budget : 0.0;
+    carom_tree_frontier_add_rest(&e, e.budget.deadline - kept, &values.lenses);
     carom_spheres_overlap_of_values(&values, m, &s->posed->a->extent, &s->posed->b->extent, NULL,
                                     estimate);
     if (estimate->relation == CAROM_RELATION_APART && values.lenses.volume > 0.0)
@@ -593,7 +586,8 @@ static carom_status find_in_budget(carom_context *context, carom_arena *scratch,
     carom_packing_overlap estimate;
     bool timed = s->budget.deadline < HUGE_VAL;
     double begun = timed ? carom_time_seconds() : 0.0;
-    if (!tree_overlap_estimate(context, scratch, s, &estimate)) return CAROM_NO_MEMORY;
+    if (!tree_overlap_estimate(context, scratch, s, def->time_budget, &estimate))
+        return CAROM_NO_MEMORY;
     double took = timed ? carom_time_seconds() - begun : 0.0;
     if (!s->bounds) {
         *overlap = estimate;

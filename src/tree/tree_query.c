@@ -12,8 +12,7 @@ carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double
     return (carom_tree_budget){.most_visits = def->work_budget != 0 ? def->work_budget : UINT64_MAX,
                                .deadline = timed ? start + def->time_budget * (1.0 - finish_part)
                                                  : HUGE_VAL,
-                               .look_at = timed ? 0 : UINT64_MAX,
-                               .expected = UINT64_MAX};
+                               .look_at = timed ? 0 : UINT64_MAX};
 }
 
 /* Visits that are expected at most: more than any query makes, and sums of two fit 64 bits. */
@@ -22,19 +21,30 @@ carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double
 bool carom_tree_look(carom_tree_budget *b) {
     double now = carom_time_seconds(), left = b->deadline - now;
     uint64_t step = CAROM_TREE_CLOCK_VISITS;
-    if (!(left > 0.0)) return true;
-    if (b->visits > b->looked_at && b->looked > 0.0) {
+    if (b->looked > 0.0 && b->visits > b->looked_at) {
         double each = (now - b->looked) / (double)(b->visits - b->looked_at);
         b->slowest = CAROM_MAX(each, b->slowest);
-        double visits = left / b->slowest;
-        uint64_t most = (uint64_t)CAROM_MIN(visits, TREE_VISITS_MOST);
-        b->expected = b->visits + most;
-        step = CAROM_MAX(step, (uint64_t)(CAROM_TREE_CLOCK_PART * (double)most));
+        double visits = CAROM_MIN(CAROM_MAX(left, 0.0) / b->slowest, TREE_VISITS_MOST);
+        step = CAROM_MAX(step, (uint64_t)(CAROM_TREE_CLOCK_PART * visits));
+        if (b->begun > 0.0) {
+            b->mean = (now - b->begun) / (double)(b->visits - b->begun_at);
+        } else { /* the first ones were slow: nothing was in the cache */
+            b->begun = now;
+            b->begun_at = b->visits;
+        }
     }
     b->looked = now;
     b->looked_at = b->visits;
     b->look_at = b->visits + step;
-    return false;
+    return !(left > 0.0);
+}
+
+uint64_t carom_tree_visits_left(const carom_tree_budget *b) {
+    uint64_t left = b->most_visits > b->visits ? b->most_visits - b->visits : 0;
+    if (!(b->deadline < HUGE_VAL) || !(b->mean > 0.0)) return left;
+    double time = b->deadline - b->looked - b->mean * (double)(b->visits - b->looked_at);
+    double visits = CAROM_MIN(CAROM_MAX(time, 0.0) / b->mean, TREE_VISITS_MOST);
+    return CAROM_MIN(left, (uint64_t)visits);
 }
 
 void carom_tree_count_work(const carom_tree_budget *budget, carom_work *work) {

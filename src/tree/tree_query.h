@@ -45,16 +45,14 @@ bool carom_tree_frontier_begin(carom_context *context, carom_arena *scratch,
 /* Opens pairs that are not both leaves until none of them waits or the budget is used up. */
 void carom_tree_frontier_run_inner(carom_context *context, carom_tree_overlap_search *search);
 
-/* Opens all other pairs, in the order in which they were found, until none waits or the budget is
- * used up: the fastest way where it is enough for all. */
-void carom_tree_frontier_run_leaves(carom_context *context, carom_tree_overlap_search *search);
+/* Opens the other pairs, up to all of a budget if that is enough for all of them; else the heaviest
+ * of them, up to a part of it. */
+void carom_tree_frontier_run_leaves(carom_context *context, carom_tree_overlap_search *search,
+                                    const carom_tree_limits *whole, const carom_tree_limits *part);
 
-/* Opens pairs, the heaviest first, until none waits or the budget is used up; may be called again
- * with more of that. */
-void carom_tree_frontier_run(carom_context *context, carom_tree_overlap_search *search);
-
-/* Adds what the pairs that wait are, about, to the sums of those that were opened. */
-void carom_tree_frontier_add_rest(const carom_tree_overlap_search *search,
+/* Adds what the pairs that wait are, about, to the sums of those that were opened; under a deadline
+ * until that. */
+void carom_tree_frontier_add_rest(const carom_tree_overlap_search *search, double deadline,
                                   carom_spheres_lenses *sum);
 
 /* Adds the work of a search. */
