@@ -11,6 +11,7 @@
 #include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
+#include "cli/shard.h"
 #include "cli/text.h"
 #include "cli/where.h"
 
@@ -24,6 +25,9 @@ typedef struct options {
     uint64_t repeat;
     const char *part, *part_b;
     bool by_part;
+    uint64_t memory; /* bytes; 0: the meshes are held in memory */
+    const char *temp, *shard;
+    bool resume;
 } options;
 
 static const options pairs_defaults = {.repeat = 1, .within = ARG_NO_NUMBER};
@@ -69,6 +73,14 @@ static const arg_option pairs_options[] = {
     {"--by-part", 0, ARG_FLAG, offsetof(options, by_part), NULL,
      "count the pairs of each two parts; parts share no vertices then", NULL},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
+    {"--memory", 0, ARG_COUNT, offsetof(options, memory), "BYTES",
+     "search in parts with so much memory: 16G; for meshes that do not fit", NULL},
+    {"--temp", 0, ARG_TEXT, offsetof(options, temp), "FOLDER",
+     "with --memory: of temporary files (TMPDIR)", NULL},
+    {"--shard", 0, ARG_TEXT, offsetof(options, shard), "I/N",
+     "the pairs of one of N shares of space; carom merge joins them", NULL},
+    {"--resume", 0, ARG_FLAG, offsetof(options, resume), NULL,
+     "with --shard: keep FILE where it is whole and of this input", NULL},
 };
 
 static const char details[] =
@@ -84,7 +96,10 @@ static const char details[] =
     "With --points they also say where: the ends of each segment in which two faces meet, which\n"
     "may be one point; with --within the nearest points of the two faces. --crossing decides\n"
     "exactly whether the insides of two faces meet.\n"
-    "--method grid also says how many candidates there can be, whatever the pose.";
+    "--method grid also says how many candidates there can be, whatever the pose.\n"
+    "--memory and --shard read binary PLY, binary STL and OBJ from disk, cut space into parts "
+    "that\n"
+    "fit into memory, and write the same bytes: docs/large.md.";
 
 /* The query and its results. */
 typedef struct job {
@@ -107,6 +122,10 @@ typedef struct job {
     carom_mesh *meshes[2];    /* with --by-part and --mark; else NULL */
     carom_mesh_view views[2]; /* of the meshes; B's is A's where there is no B */
     part_pairs by_part;
+    shard_head shard;
+    uint64_t check;            /* of the pairs of a shard */
+    carom_parts_report report; /* of a search in parts */
+    bool resumed, two;         /* the shard was there; B is given */
 } job;
 
 #define AT_ONCE 65536u /* pairs written between two checks for a signal */
@@ -124,12 +143,21 @@ static void count_parts(job *job, const carom_pair *pairs, uint64_t count) {
     }
 }
 
+/* Whether the meshes are cut into parts and never held as a whole. */
+static bool in_parts(const job *job) {
+    return job->options->memory != 0 || job->shard.number != 0;
+}
+
 /* A carom_pairs_fn: counts the pairs, keeps the first few and writes all. Stops when writing has
  * failed or a signal has come. */
 static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     job *job = user;
     job->count += count;
     if (job->options->by_part) count_parts(job, pairs, count);
+    for (uint64_t i = 0; i < count && in_parts(job); ++i) {
+        if (job->shard.number != 0) job->check = shard_check(job->check, pairs[i]);
+        if (!job->two && pairs[i].a == pairs[i].b) ++job->degenerate;
+    }
     for (uint64_t i = 0; i < count && job->shown < SHOWN; ++i) job->first[job->shown++] = pairs[i];
     if (job->out.file == NULL || job->options->points) return interrupt_seen();
     for (uint64_t i = 0; i < count; ++i) {
@@ -320,6 +348,56 @@ static carom_status query_bound(job *job) {
     return carom_soup_cross_bound(job->cli->context, job->a, job->b, &job->bound);
 }
 
+/* ---- Search in parts ------------------------------------------------------------------------- */
+
+static carom_status query_parts(job *job, const pose_arg *pose, char **paths) {
+    const options *options = job->options;
+    carom_parts_def def = {.a.path = paths[0],
+                           .b.path = job->two ? paths[1] : NULL,
+                           .cross = job->two,
+                           .pose_b = pose->pose,
+                           .within = !isnan(options->within),
+                           .reach = isnan(options->within) ? 0.0 : options->within,
+                           .degenerate = options->as_segments ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                              : CAROM_SOUP_DEGENERATE_ALONE,
+                           .fan = options->fan,
+                           .no_weld = options->no_weld,
+                           .memory = options->memory,
+                           .folder = options->temp,
+                           .count_only = job->shard.number != 0};
+    carom_context *context = job->cli->context;
+    carom_status status = CAROM_OK;
+    if (def.count_only) { /* the head of the file comes before its pairs */
+        status = carom_parts_pairs(context, &def, receive, job, &job->report);
+        if (status != CAROM_OK) return status;
+        shard_set(&job->shard, job->report.hash);
+        job->resumed = options->resume &&
+                       shard_is_finished(job->cli, options->output, &job->shard, &job->count);
+        if (job->resumed) return CAROM_OK;
+        def.count_only = false;
+        def.shard = job->shard.number - 1;
+        def.shards = job->shard.count;
+    }
+    if (!output_open(job->cli, options->output, &job->out)) return CAROM_IO;
+    if (job->shard.number != 0) shard_write_head(&job->shard, &job->out);
+    uint64_t hash = job->report.hash;
+    repeat_start(&job->query);
+    status = carom_parts_pairs(context, &def, receive, job, &job->report);
+    (void)repeat_goes_on(&job->query, status);
+    if (interrupt_seen()) return CAROM_CANCELLED;
+    if (status == CAROM_OK && job->shard.number != 0 && hash != job->report.hash) {
+        snprintf(job->cli->message, sizeof(job->cli->message), "%.300s: changed while it was read",
+                 paths[0]);
+        return CAROM_BAD_FILE;
+    }
+    if (status == CAROM_OK && job->shard.number != 0)
+        shard_write_end(job->count, job->check, &job->out);
+    if (status == CAROM_OK && job->report.skipped_a + job->report.skipped_b != 0)
+        fprintf(stderr, "carom: %llu faces with fewer than three corners left out\n",
+                (unsigned long long)(job->report.skipped_a + job->report.skipped_b));
+    return status;
+}
+
 /* ---- Pairs of parts -------------------------------------------------------------------------- */
 
 static void print_parts_json(const job *job, json *j) {
@@ -352,14 +430,27 @@ static void print_parts(const job *job, FILE *out) {
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
+static void print_report_json(const job *job, json *j) {
+    const carom_parts_report *r = &job->report;
+    if (job->shard.number != 0) json_count(j, "shard", job->shard.number);
+    if (job->shard.number != 0) json_count(j, "shards", job->shard.count);
+    json_count(j, "parts", r->parts);
+    json_count(j, "searches", r->searches);
+    json_count(j, "copies", r->copies);
+    json_count(j, "bytes_read", r->bytes_read);
+    json_count(j, "bytes_spilled", r->bytes_spilled);
+    json_count(j, "peak_bytes", r->peak_bytes);
+}
+
 static void print_json(const job *job) {
     json j = cli_begin_json(job->cli);
     json_count(&j, "pairs", job->count);
-    json_number(&j, "prepare_s", job->prepare_s);
+    if (!in_parts(job)) json_number(&j, "prepare_s", job->prepare_s);
     repeat_print_json(&job->query, &j);
-    json_count(&j, "candidates", job->work.candidates);
+    if (!in_parts(job)) json_count(&j, "candidates", job->work.candidates);
+    if (in_parts(job)) print_report_json(job, &j);
     if (has_bound(job)) json_count(&j, "bound", job->bound);
-    if (job->b == NULL) json_count(&j, "degenerate", job->degenerate);
+    if (!job->two) json_count(&j, "degenerate", job->degenerate);
     if (!isnan(job->options->within)) json_number(&j, "within", job->options->within);
     if (job->options->points) json_count(&j, "lines", job->lines);
     if (job->options->mark != NULL) json_text(&j, "mark", job->options->mark);
@@ -368,28 +459,44 @@ static void print_json(const job *job) {
     cli_end_json(&j);
 }
 
+static void print_report(const job *job, FILE *out) {
+    const carom_parts_report *r = &job->report;
+    if (job->shard.number != 0)
+        fprintf(out, "shard %u of %u%s\n", job->shard.number, job->shard.count,
+                job->resumed ? ": was there" : "");
+    if (job->resumed) return;
+    fprintf(out,
+            "found in %.2f s in %llu parts: %.3f GB read, %.3f GB of temporary files, %.3f GB of "
+            "memory\n",
+            repeat_median(&job->query), (unsigned long long)r->parts, 1e-9 * (double)r->bytes_read,
+            1e-9 * (double)r->bytes_spilled, 1e-9 * (double)r->peak_bytes);
+}
+
 static void print_words(const job *job, char **paths) {
     FILE *out = output_words(job->options->output);
     unsigned long long count = job->count;
     char how[64];
     say_how(job, how, sizeof(how));
-    if (job->b != NULL)
+    if (job->two)
         fprintf(out, "%s and %s: %llu pair%s of faces %s\n", paths[0], paths[1], count,
                 count == 1 ? "" : "s", how);
     else
         fprintf(out, "%s: %llu pair%s of faces %s", paths[0], count, count == 1 ? "" : "s", how);
-    if (job->b == NULL && job->degenerate != 0)
+    if (!job->two && job->degenerate != 0)
         fprintf(out, ", %llu of them faces without area", (unsigned long long)job->degenerate);
-    if (job->b == NULL) putc('\n', out);
+    if (!job->two) putc('\n', out);
     if (job->options->by_part) print_parts(job, out);
     for (uint64_t i = 0; i < job->shown && !job->options->by_part; ++i)
         fprintf(out, "  %10u %10u\n", job->first[i].a, job->first[i].b);
     if (job->count > job->shown && !job->options->by_part)
         fprintf(out, "  ... and %llu more%s\n", count - (unsigned long long)job->shown,
                 job->options->output == NULL ? "; -o FILE writes them all" : "");
-    fprintf(out, "prepared in %.2f ms, found in %.2f ms among %llu candidates\n",
-            1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
-            (unsigned long long)job->work.candidates);
+    if (in_parts(job))
+        print_report(job, out);
+    else
+        fprintf(out, "prepared in %.2f ms, found in %.2f ms among %llu candidates\n",
+                1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
+                (unsigned long long)job->work.candidates);
     if (has_bound(job))
         fprintf(out, "at most %llu candidates were possible%s\n", (unsigned long long)job->bound,
                 job->b != NULL ? ", in any pose" : "");
@@ -399,6 +506,24 @@ static void print_words(const job *job, char **paths) {
 }
 
 /* ---- Command --------------------------------------------------------------------------------- */
+
+/* Prints what was found; returns the exit code. */
+static int finish_job(job *job, char **paths) {
+    bar_clear(&job->cli->bar);
+    if (job->cli->json)
+        print_json(job);
+    else
+        print_words(job, paths);
+    return job->options->check && job->count != 0 ? CLI_YES : CLI_OK;
+}
+
+static int run_parts(job *job, const pose_arg *pose, char **paths) {
+    carom_status status = query_parts(job, pose, paths);
+    bool written = output_close(&job->out, status == CAROM_OK);
+    if (status == CAROM_IO && job->cli->failed) return CLI_INPUT; /* the output was refused */
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    return written ? finish_job(job, paths) : CLI_MACHINE;
+}
 
 static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     carom_pairs pairs = {0};
@@ -415,13 +540,7 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     carom_pairs_free(&pairs);
     bool written = output_close(&job->out, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
-    if (!written || job->unwritten) return CLI_MACHINE;
-    bar_clear(&job->cli->bar);
-    if (job->cli->json)
-        print_json(job);
-    else
-        print_words(job, paths);
-    return job->options->check && job->count != 0 ? CLI_YES : CLI_OK;
+    return !written || job->unwritten ? CLI_MACHINE : finish_job(job, paths);
 }
 
 /* Options that do not go together. */
@@ -438,9 +557,32 @@ static const char *where_misuse(const options *options, const char *format) {
     return NULL;
 }
 
+/* Options that a search in parts does not have. */
+static const char *parts_misuse(const options *o, const shard_head *shard, const pose_arg *pose,
+                                const char *format, char **paths, size_t count) {
+    bool parts = o->memory != 0 || shard->number != 0;
+    if (!parts && o->temp != NULL) return "--temp is for --memory and --shard";
+    if (o->resume && shard->number == 0) return "--resume is for --shard";
+    if (!parts) return NULL;
+    if (shard->number != 0 && (o->output == NULL || output_is_standard(o->output)))
+        return "--shard needs -o FILE.csv";
+    if (o->output != NULL && !endings_is(format, "csv"))
+        return "--memory and --shard write lists: -o FILE.csv";
+    if (o->mark != NULL || o->points || o->crossing || o->by_part || o->part != NULL ||
+        o->part_b != NULL || o->method != CAROM_SOUP_METHOD_AUTO || o->from != 0 || o->repeat != 1)
+        return "--memory and --shard go without --mark, --points, --crossing, --by-part, --part, "
+               "--method, --from and --repeat";
+    if (pose->is_matrix) return "--memory and --shard take a --pose of 7 numbers";
+    for (size_t i = 0; i < count; ++i)
+        if (output_is_standard(paths[i]))
+            return "--memory and --shard read files, not the standard input";
+    return NULL;
+}
+
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
     pose_arg pose;
+    shard_head shard;
     char message[256];
     const char *format = options->output != NULL
                              ? endings_format(options->output, options->format, pairs_formats)
@@ -455,12 +597,17 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         return cli_misuse(cli, "--pose moves the second mesh, and there is none");
     if (options->part_b != NULL && count < 2)
         return cli_misuse(cli, "--part-b selects from the second mesh, and there is none");
+    misuse = shard_parse(options->shard, &shard);
+    if (misuse == NULL) misuse = parts_misuse(options, &shard, &pose, format, paths, count);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
     job job = {.cli = cli,
                .options = options,
                .format = format,
                .paths = paths,
-               .query = {.wanted = options->repeat}};
-    int code = run_job(&job, &pose, count, paths);
+               .query = {.wanted = options->repeat},
+               .shard = shard,
+               .two = count == 2};
+    int code = in_parts(&job) ? run_parts(&job, &pose, paths) : run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);
     carom_soup_destroy(job.b);
     carom_mesh_destroy(job.meshes[0]);

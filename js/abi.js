@@ -13,6 +13,7 @@ export const NONE = 4294967295;
 export const MESH_MOST_VERTICES = 4294967295;
 export const MESH_MOST_PARTS = 16777216;
 export const MESH_MOST_PROPERTIES = 500;
+export const PARTS_LEAST_MEMORY = 64000000;
 export const ROBOT_MOST_BODIES = 65536;
 export const SOUP_ON_SURFACE = 2147483647;
 
@@ -102,6 +103,9 @@ export const STRUCTS = {
     soupNearPair: [64, [["kind", "EsoupImpactKind", 0], ["faceA", "u", 4], ["faceB", "u", 8], ["a", "u*3", 12], ["b", "u*3", 24], ["distance", "Sinterval", 40]]],
     soupNearPairs: [32, [["data", "PsoupNearPair", 0], ["count", "q", 8], ["capacity", "q", 16], ["owner", "Eowner", 24]]],
     soupStep: [72, [["time", "d", 0], ["limit", "SsoupNearPair", 8]]],
+    partsInput: [8, [["path", "s", 0], ["mesh", "PmeshView", 4]]],
+    partsDef: [136, [["a", "SpartsInput", 0], ["b", "SpartsInput", 8], ["cross", "b", 16], ["poseB", "Spose", 24], ["within", "b", 80], ["reach", "d", 88], ["degenerate", "EsoupDegenerate", 96], ["fan", "b", 100], ["noWeld", "b", 101], ["memory", "q", 104], ["partFaces", "q", 112], ["folder", "s", 120], ["shard", "u", 124], ["shards", "u", 128], ["countOnly", "b", 132]]],
+    partsReport: [96, [["facesA", "q", 0], ["facesB", "q", 8], ["skippedA", "q", 16], ["skippedB", "q", 24], ["hash", "q", 32], ["parts", "q", 40], ["searches", "q", 48], ["copies", "q", 56], ["bytesRead", "q", 64], ["bytesSpilled", "q", 72], ["pairs", "q", 80], ["peakBytes", "q", 88]]],
     kfree: [120, [["faces", "q", 0], ["k", "q", 8], ["worstFace", "u", 16], ["worstNeighbours", "u", 20], ["total", "q", 24], ["mean", "d", 32], ["deviation", "d", 40], ["least", "u", 48], ["quartile1", "u", 52], ["median", "u", 56], ["quartile3", "u", 60], ["percentile90", "u", 64], ["percentile99", "u", 68], ["most", "u", 72], ["neighbours", "d", 80], ["leastDiameter", "d", 88], ["largestDiameter", "d", 96], ["height", "d", 104], ["discs", "q", 112]]],
     kfreeMost: [16, [["pairs", "q", 0], ["published", "q", 8]]],
     repairLoop: [120, [["first", "q", 0], ["count", "q", 8], ["closed", "b", 16], ["length", "d", 24], ["centre", "Svec3", 32], ["bounds", "Sbounds", 56], ["firstFace", "u", 104], ["faceCount", "u", 108], ["outcome", "ErepairOutcome", 112]]],
@@ -341,6 +345,7 @@ export const FUNCTIONS = {
     soupCrossSafeStep: ["S", [["c", "context"], ["h", "a", "soup"], ["i", "endA", "SmeshView"], ["h", "b", "soup"], ["i", "endB", "SmeshView"], ["v", "minimum", "d"], ["o", "step", "SsoupStep"]]],
     soupSelfSafeDistances: ["S", [["c", "context"], ["h", "soup", "soup"], ["v", "reach", "d"], ["v", "minimum", "d"], ["o", "distances", "d"]]],
     soupCrossSafeDistances: ["S", [["c", "context"], ["h", "a", "soup"], ["i?", "poseA", "Spose"], ["h", "b", "soup"], ["i?", "poseB", "Spose"], ["v", "reach", "d"], ["v", "minimum", "d"], ["o", "distancesA", "d"], ["o", "distancesB", "d"]]],
+    partsPairs: ["S", [["c", "context"], ["i?", "def", "SpartsDef"], ["f", "receive", "pairsFn"], ["z", "user"], ["o?", "report", "SpartsReport"]]],
     kfreeMeasure: ["S", [["c", "context"], ["h", "soup", "soup"], ["o", "kfree", "Skfree"], ["r?", "counts", "numbers"]]],
     kfreeBound: ["S", [["c", "context"], ["i", "a", "Skfree"], ["i", "b", "Skfree"], ["o", "most", "SkfreeMost"]]],
     repairOutcomeName: ["s", [["v", "outcome", "ErepairOutcome"]]],

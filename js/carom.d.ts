@@ -470,6 +470,70 @@ export interface SoupStep {
      */
     limit: SoupNearPair;
 }
+/** Where the faces of a mesh come from. Both NULL: no faces. */
+export interface PartsInput {
+    /** a regular file: binary PLY, binary STL or OBJ, not compressed */
+    path: string;
+}
+/** What is searched, and with how much memory. Never NULL. */
+export interface PartsDef {
+    a?: PartsInput;
+    b?: PartsInput;
+    /** pairs (face of a, face of b); false: pairs of faces of a, b is not read */
+    cross?: boolean;
+    /** all zero: the identity */
+    poseB?: PoseNumbers;
+    /** faces at most `reach` apart, as carom_soup_self_pairs_within */
+    within?: boolean;
+    reach?: number;
+    degenerate?: SoupDegenerate;
+    /** as carom_soup_def.fan */
+    fan?: boolean;
+    /**
+     * a vertex is common when its index is the same; false: when its coordinates are equal, as after
+     * carom_mesh_weld
+     */
+    noWeld?: boolean;
+    /** bytes in all, at least CAROM_PARTS_LEAST_MEMORY; 0: 1,000,000,000 */
+    memory?: number;
+    /** at most so many faces in a part; 0: as many as the memory holds */
+    partFaces?: number;
+    /** for temporary files, which have no names; NULL: TMPDIR, or the system's */
+    folder?: string;
+    /** the pairs of one share of the curve: shard < shards. 0 shards: all */
+    shard?: number;
+    /** the pairs of one share of the curve: shard < shards. 0 shards: all */
+    shards?: number;
+    /** only read and count: the report has faces and hash, no pairs */
+    countOnly?: boolean;
+}
+/** What was read, kept and found. */
+export interface PartsReport {
+    /** of the meshes; with `fan` triangles */
+    facesA: number;
+    /** of the meshes; with `fan` triangles */
+    facesB: number;
+    /** faces with fewer than three corners, left out */
+    skippedA: number;
+    /** faces with fewer than three corners, left out */
+    skippedB: number;
+    /** of the inputs and of all that the pairs depend on */
+    hash: number;
+    /** that were searched */
+    parts: number;
+    /** of soups: more than parts where one did not fit */
+    searches: number;
+    /** faces in all parts together: a face counts in each */
+    copies: number;
+    /** from the inputs; each is read two or three times */
+    bytesRead: number;
+    /** the most that temporary files held, faces and pairs */
+    bytesSpilled: number;
+    /** received */
+    pairs: number;
+    /** the most memory in use at once */
+    peakBytes: number;
+}
 /** How dense the faces of a soup are: how many large ones are near each. */
 export interface Kfree {
     /** that take part */

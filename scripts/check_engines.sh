@@ -5,7 +5,7 @@
 # its entries in README.md and docs/architecture.md. docs/new-engine.md explains them.
 #
 # No engines are what engines share (base, geom, mesh, bvh, grid, spheres) and questions about meshes and soups that
-# prepare nothing (kfree, impacts, repair, which grid.md, toi.md and repair.md explain). soup is both shared and an engine.
+# prepare nothing (kfree, impacts, repair, parts, which grid.md, toi.md, repair.md and large.md explain). soup is both shared and an engine.
 # cover is an engine whose page and fuzzer are those of pack: covers and packings are one command of the tool.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ names() { # ENGINE FILE PATTERN: a file that must have a line that matches
     echo "src/$1 is an engine, but $2 has no line with $3"
     status=1
 }
-engines=$(ls src | grep -vxE 'base|geom|mesh|bvh|grid|spheres|kfree|impacts|repair')
+engines=$(ls src | grep -vxE 'base|geom|mesh|bvh|grid|spheres|kfree|impacts|repair|parts')
 [ -n "$engines" ] || { echo "no engines found"; exit 1; }
 for engine in $engines; do
     with=$engine # whose page and fuzzer it has

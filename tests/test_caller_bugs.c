@@ -849,6 +849,21 @@ static void soup_margins(void **state) {
     carom_soup_segments_free(&segments);
 }
 
+static void parts(void **state) {
+    (void)state;
+    uint64_t before = state_of_all();
+    carom_parts_def def = {.a.mesh = &view};
+    carom_parts_report report;
+    BUG(carom_parts_pairs, context, BAD_CONTEXT, &def, receive, NULL, &report);
+    BUG(carom_parts_pairs, def, context, NULL, receive, NULL, &report);
+    BUG(carom_parts_pairs, receive, context, &def, NULL, NULL, &report);
+    FINE(carom_parts_pairs, user, context, &def, receive, NULL, &report);
+    FINE(carom_parts_pairs, report, context, &def, receive, NULL, NULL);
+    def.degenerate = CAROM_SOUP_DEGENERATE_COUNT;
+    BUG(carom_parts_pairs, degenerate, context, &def, receive, NULL, &report);
+    assert_true(state_of_all() == before);
+}
+
 static void soup_motions(void **state) {
     (void)state;
     carom_soup_impacts impacts = {0};
@@ -1155,25 +1170,16 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base),
-        cmocka_unit_test(geom),
-        cmocka_unit_test(geom_values),
-        cmocka_unit_test(poses),
-        cmocka_unit_test(pose_values),
-        cmocka_unit_test(names),
-        cmocka_unit_test(meshes),
-        cmocka_unit_test(repair),
-        cmocka_unit_test(soup_changes),
-        cmocka_unit_test(soup_queries),
-        cmocka_unit_test(soup_points),
-        cmocka_unit_test(soup_margins),
-        cmocka_unit_test(soup_motions),
-        cmocka_unit_test(soup_near),
-        cmocka_unit_test(solids),
-        cmocka_unit_test(gas_changes),
-        cmocka_unit_test(gas_queries),
-        cmocka_unit_test(gas_files),
-        cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(base),         cmocka_unit_test(geom),
+        cmocka_unit_test(geom_values),  cmocka_unit_test(poses),
+        cmocka_unit_test(pose_values),  cmocka_unit_test(names),
+        cmocka_unit_test(meshes),       cmocka_unit_test(repair),
+        cmocka_unit_test(soup_changes), cmocka_unit_test(soup_queries),
+        cmocka_unit_test(soup_points),  cmocka_unit_test(soup_margins),
+        cmocka_unit_test(parts),        cmocka_unit_test(soup_motions),
+        cmocka_unit_test(soup_near),    cmocka_unit_test(solids),
+        cmocka_unit_test(gas_changes),  cmocka_unit_test(gas_queries),
+        cmocka_unit_test(gas_files),    cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("caller_bugs", tests, set_up, tear_down);
 }

@@ -1,166 +1,147 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts, as a user sees them: carom info lists them, --part selects one, and carom pairs
- * --by-part counts the pairs of each two. The clash tables of the shared assemblies are the truth.
- */
+/* carom pairs --memory and --shard, and carom merge, as a user runs them: the bytes of the run in
+ * memory; what is missing, cut short, changed or of another input is refused, and nothing is left
+ * behind. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "tests/support/cli_run.h"
-#include "tests/support/models.h"
 
-/* Two tetrahedra that touch in the vertex (1, 0, 0), and an open face through the first. */
-static const char assembly[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
-                               "v 1 0 0\nv 2 0 0\nv 1 1 0\nv 1 0 1\n"
-                               "v 0.1 0.1 -1\nv 0.1 0.1 2\nv 0.2 0.1 2\n"
-                               "o left one\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
-                               "o right\nf 5 7 6\nf 5 6 8\nf 5 8 7\nf 6 7 8\n"
-                               "o cut\nf 9 10 11\n";
+#define CLOTH "make cloth --detail 30 --float32 -o cloth.ply"
 
-static void info_lists_parts(void **state) {
-    (void)state;
-    write_file("asm.obj", assembly);
-    assert_int_equal(carom("info asm.obj"), 0);
-    assert_said("  parts                         3\n");
-    assert_said("       0            4 faces, closed   left one\n");
-    assert_said("       1            4 faces, closed   right\n");
-    assert_said("       2            1 faces, open     cut\n");
-    assert_int_equal(carom("info asm.obj --json"), 0);
-    assert_said("\"metres\": null, \"parts\": [{\"name\": \"left one\", \"faces\": 4, \"closed\": "
-                "true, \"volume\": 0.16666666666666666}, ");
-    assert_said("{\"name\": \"cut\", \"faces\": 1, \"closed\": false, \"volume\": null}]");
-    assert_int_equal(carom("make box -o box.off"), 0);
-    assert_int_equal(carom("info box.off"), 0); /* one part without a name is not worth a line */
-    assert_not_said("parts");
-    assert_int_equal(carom("info box.off --json"), 0);
-    assert_said("\"parts\": []");
-    assert_int_equal(shell("for i in $(seq 50); do printf 'v 0 0 0\\nv 1 0 0\\nv 0 1 0\\n"
-                           "o n%d\\nf -1 -2 -3\\n' $i; done > many.obj"),
-                     0);
-    assert_int_equal(carom("info many.obj"), 0);
-    assert_said("      39            1 faces, open     n40\n  ... and 10 more; --json lists them");
-    assert_int_equal(carom("info many.obj --json"), 0);
-    assert_said("{\"name\": \"n50\", ");
-}
-
-static void one_part_is_selected(void **state) {
-    (void)state;
-    write_file("asm.obj", assembly);
-    assert_int_equal(carom("info asm.obj --part 'left one' --json"), 0);
-    assert_said("\"vertices\": 4, ");
-    assert_said("\"closed\": true");
-    assert_said("\"parts\": [{\"name\": \"left one\", \"faces\": 4, ");
-    assert_int_equal(carom("info asm.obj --part 2 --json"), 0);
-    assert_said("\"vertices\": 3, ");
-    assert_int_equal(carom("convert asm.obj right.stl --part right --format stl-ascii"), 0);
-    assert_said("right.stl: 4 vertices, 4 faces");
-    assert_int_equal(carom("info right.stl --json"), 0);
-    assert_said("\"parts\": [{\"name\": \"right\"");
-    assert_int_equal(carom("query asm.obj asm.obj --part 'left one' --part-b right --json"), 0);
-    assert_said("\"relation\": \"touching\"");
-    assert_int_equal(carom("pairs asm.obj asm.obj --part cut --part-b 0 --json"), 0);
-    assert_said("\"pairs\": 2, ");
-    assert_int_equal(carom("pairs asm.obj --part right --json"), 0);
-    assert_said("\"pairs\": 0, ");
-
-    write_file("colours.ply", "ply\nformat ascii 1.0\nelement vertex 4\nproperty int x\nproperty "
-                              "int y\nproperty int z\nproperty uchar red\nelement face 2\n"
-                              "property list uchar int vertex_indices\nproperty int part\n"
-                              "property int id\nend_header\n0 0 0 1\n1 0 0 2\n0 1 0 3\n"
-                              "1 1 0 4\n3 0 1 2 0 5\n3 1 3 2 1 6\n");
-    assert_int_equal(carom("convert colours.ply one.ply --format ply-ascii --part 1"), 0);
-    char text[512];
-    read_file("one.ply", text, sizeof(text));
-    assert_non_null(strstr(text, "end_header\n1 0 0 2\n1 1 0 4\n0 1 0 3\n3 0 1 2 6\n"));
-    assert_int_equal(carom("info asm.obj --part nut"), CLI_INPUT);
-    assert_said("asm.obj: no part is called nut, and the numbers go from 0 to 2; carom info lists "
-                "them");
-    assert_int_equal(carom("info asm.obj --part 3"), CLI_INPUT);
-    assert_int_equal(carom("info asm.obj --part ''"), CLI_INPUT);
-    assert_int_equal(carom("pairs asm.obj --part-b 1"), CLI_USAGE);
-    assert_said("--part-b selects from the second mesh, and there is none");
-    write_file("same.stl", "solid a\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendfacet\n"
-                           "endsolid\nsolid a\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
-                           "endfacet\nendsolid\n");
-    assert_int_equal(carom("convert same.stl x.obj --part a"), CLI_INPUT);
-    assert_said("same.stl: 2 parts are called a, the first is number 0; give a number");
-    assert_int_equal(carom("convert same.stl x.obj --part 1"), 0);
-}
-
-static void pairs_are_counted_by_part(void **state) {
-    (void)state;
-    write_file("asm.obj", assembly);
-    /* welded as one mesh, the tetrahedra share a vertex; by part, faces there touch: 3 x 3 */
-    assert_int_equal(carom("pairs asm.obj --json"), 0);
-    assert_said("\"pairs\": 2, ");
-    assert_int_equal(carom("pairs asm.obj --by-part --json"), 0);
-    assert_said("\"pairs\": 11, ");
-    assert_said("\"parts\": [{\"a\": 0, \"name_a\": \"left one\", \"b\": 1, \"name_b\": \"right\", "
-                "\"pairs\": 9}, {\"a\": 0, \"name_a\": \"left one\", \"b\": 2, \"name_b\": "
-                "\"cut\", \"pairs\": 2}]");
-    assert_int_equal(carom("pairs asm.obj --by-part"), 0);
-    assert_said("asm.obj: 11 pairs of faces meet\n         pairs  parts\n");
-    assert_said("             9  0 left one, 1 right\n             2  0 left one, 2 cut\n");
-    assert_int_equal(carom("pairs asm.obj asm.obj --by-part --json --part right"), 0);
-    assert_said("\"parts\": [{\"a\": 0, \"name_a\": \"right\", \"b\": 0, \"name_b\": \"left "
-                "one\", \"pairs\": 9}, {\"a\": 0, \"name_a\": \"right\", \"b\": 1, ");
-    assert_int_equal(carom("make box --polygons -o box.obj"), 0); /* without parts: one */
-    assert_int_equal(carom("pairs box.obj box.obj --by-part --fan --pose 0.5,0,0,1,0,0,0"), 0);
-    assert_said("  0, 0\n");
-    assert_int_equal(carom("pairs asm.obj --by-part --check -o list.csv"), CLI_YES);
-    assert_int_equal(shell("test $(wc -l < list.csv) -eq 11"), 0);
-}
-
-/* ---- the truth ------------------------------------------------------------------------------- */
-
-/* The number that follows the key at *at, which is moved there; false at the end. */
-static bool next_number(const char **at, const char *key, unsigned long long *value) {
-    *at = strstr(*at, key);
-    if (*at == NULL) return false;
-    *at += strlen(key);
-    *value = strtoull(*at, NULL, 10);
-    return true;
-}
-
-static void clash_tables_are_the_true_ones(void **state) {
-    (void)state;
-    static const char *const scenes[] = {"2CylinderEngine", "buggy_474k", "hand_bones",
-                                         "leg_muscle", "panda_robot"};
-    if (test_shared_folder() == NULL) skip();
-    for (size_t i = 0; i < COUNT_OF(scenes); ++i) {
-        char text[2048], *cells[4];
-        snprintf(text, sizeof(text), "pairs --by-part --json '%s/models/scenes/%s_parts.ply.gz'",
-                 test_shared_folder(), scenes[i]);
-        assert_int_equal(carom(text), 0);
-        snprintf(text, sizeof(text), "truth/clash_%s_parts.csv", scenes[i]);
-        FILE *truth = models_open_text(text);
-        assert_non_null(fgets(text, sizeof(text), truth));
-        const char *at = strstr(said, "\"parts\": [");
-        assert_non_null(at);
-        unsigned long long a, b, pairs;
-        while (next_number(&at, "\"a\": ", &a)) {
-            assert_true(next_number(&at, "\"b\": ", &b));
-            assert_true(next_number(&at, "\"pairs\": ", &pairs));
-            if (a == b) continue; /* a part with itself */
-            assert_non_null(fgets(text, sizeof(text), truth));
-            assert_int_equal(models_cut_line(text, cells, 4), 3);
-            assert_int_equal(a, strtoull(cells[0], NULL, 10));
-            assert_int_equal(b, strtoull(cells[1], NULL, 10));
-            assert_int_equal(pairs, strtoull(cells[2], NULL, 10));
-        }
-        assert_null(fgets(text, sizeof(text), truth));
-        fclose(truth);
+/* Runs `pairs WHAT` in memory, in parts and in shards, and compares the files. */
+static void compare(const char *what, const int *shards, size_t count) {
+    char line[512];
+    snprintf(line, sizeof(line), "pairs %s -o whole.csv", what);
+    assert_int_equal(carom(line), 0);
+    snprintf(line, sizeof(line), "pairs %s --memory 64M -o parts.csv", what);
+    assert_int_equal(carom(line), 0);
+    assert_said("parts:");
+    assert_int_equal(shell("cmp whole.csv parts.csv"), 0);
+    for (size_t i = 0; i < count; ++i) {
+        snprintf(
+            line, sizeof(line),
+            "for i in $(seq %d); do \"$carom\" pairs %s --shard $i/%d -o shard-$i.csv || exit; "
+            "done; \"$carom\" merge shard-*.csv -o merged.csv && cmp whole.csv merged.csv && rm "
+            "shard-*.csv merged.csv",
+            shards[i], what, shards[i]);
+        assert_int_equal(shell(line), 0);
     }
 }
 
-int main(void) {
-    if (!cli_run_begin("cli_parts")) return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(info_lists_parts),
-        cmocka_unit_test(one_part_is_selected),
-        cmocka_unit_test(pairs_are_counted_by_part),
-        cmocka_unit_test(clash_tables_are_the_true_ones),
+static void the_bytes_are_those_of_memory(void **state) {
+    (void)state;
+    static const int few[] = {1, 2, 3, 7}, one[] = {3};
+    assert_int_equal(carom(CLOTH), 0);
+    assert_int_equal(carom("make knot --detail 40 -o knot.stl"), 0);
+    assert_int_equal(carom("make cloth --detail 12 --polygons -o quads.obj"), 0);
+    compare("cloth.ply", few, COUNT_OF(few));
+    compare("knot.stl cloth.ply --pose 0.2,0.1,0,1,0,0.1,0", one, COUNT_OF(one));
+    compare("quads.obj --within 0.01 --no-weld", one, COUNT_OF(one));
+    compare("quads.obj --fan --as-segments", one, COUNT_OF(one));
+    /* an empty list, too */
+    compare("knot.stl", one, COUNT_OF(one));
+}
+
+static void faults_of_shards_are_refused(void **state) {
+    (void)state;
+    assert_int_equal(carom(CLOTH), 0);
+    assert_int_equal(
+        shell("for i in 1 2 3; do \"$carom\" pairs cloth.ply --shard $i/3 -o s$i.csv || "
+              "exit; done"),
+        0);
+    assert_int_equal(carom("merge s1.csv s3.csv -o all.csv"), 3);
+    assert_said("shard 2 of 3 is missing");
+    assert_int_equal(carom("merge s1.csv s2.csv s2.csv s3.csv -o all.csv"), 3);
+    assert_said("s2.csv: shard 2 of 3 is there twice");
+    assert_int_equal(
+        shell("head -n -1 s2.csv >t.csv; \"$carom\" merge s1.csv t.csv s3.csv -o all.csv"), 3);
+    assert_said("t.csv: is cut short: its last line is missing");
+    assert_int_equal(
+        shell("head -c -3 s2.csv >t.csv; \"$carom\" merge s1.csv t.csv s3.csv -o all.csv"), 3);
+    assert_int_equal(shell("sed 3d s2.csv >t.csv; \"$carom\" merge s1.csv t.csv s3.csv -o all.csv"),
+                     3);
+    assert_said("t.csv: was changed");
+    assert_int_equal(
+        shell("sed 's/version [^,]*/version 0.0.0/' s2.csv >t.csv; \"$carom\" merge s1.csv t.csv "
+              "s3.csv -o all.csv"),
+        3);
+    assert_said("is of another version");
+    /* one byte of the input changes between two shards */
+    assert_int_equal(
+        shell("printf x | dd of=cloth.ply bs=1 seek=300 conv=notrunc 2>words; \"$carom\" "
+              "pairs cloth.ply --shard 2/3 -o t.csv"),
+        0);
+    assert_int_equal(carom("merge s1.csv t.csv s3.csv -o all.csv"), 3);
+    assert_said("t.csv: shard 2 of 3 is of another input, or of other options");
+    assert_int_equal(carom("merge cloth.ply -o all.csv"), 3);
+    assert_said("is no file that carom pairs --shard wrote");
+    assert_int_equal(carom("merge none.csv -o all.csv"), 3);
+    assert_int_equal(shell("test ! -e all.csv"), 0);
+}
+
+static void finished_shards_are_kept(void **state) {
+    (void)state;
+    assert_int_equal(carom(CLOTH), 0);
+    assert_int_equal(carom("pairs cloth.ply --shard 1/2 -o r.csv --resume"), 0);
+    assert_not_said("was there");
+    assert_int_equal(carom("pairs cloth.ply --shard 1/2 -o r.csv --resume"), 0);
+    assert_said("shard 1 of 2: was there");
+    assert_int_equal(carom("pairs cloth.ply --within 0.001 --shard 1/2 -o r.csv --resume"), 0);
+    assert_not_said("was there");
+    assert_int_equal(shell("head -n -1 r.csv >t.csv; mv t.csv r.csv"), 0);
+    assert_int_equal(carom("pairs cloth.ply --within 0.001 --shard 1/2 -o r.csv --resume"), 0);
+    assert_not_said("was there");
+    assert_int_equal(shell("tail -n 1 r.csv | grep 'end of shard'"), 0);
+}
+
+static void misuse_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *words;
+        int code;
+    } rows[] = {
+        {"pairs cloth.ply --memory 1M", "needs 64000000 at least", 3},
+        {"pairs cloth.ply --memory 64M --temp nowhere", "nowhere: no temporary file", 3},
+        {"pairs cloth.ply --memory 64M --points -o x.csv", "go without", 2},
+        {"pairs cloth.ply --memory 64M -o x.html", "write lists", 2},
+        {"pairs - --memory 64M", "not the standard input", 2},
+        {"pairs cloth.ply --temp .", "--temp is for", 2},
+        {"pairs cloth.ply --resume", "--resume is for", 2},
+        {"pairs cloth.ply --shard 1/2", "--shard needs -o", 2},
+        {"pairs cloth.ply --shard 3/2 -o x.csv", "--shard I/N needs", 2},
+        {"pairs cloth.ply --shard x -o x.csv", "--shard takes I/N", 2},
+        {"pairs text.ply --memory 64M", "it is text, which cannot be read in parts", 3},
+        {"pairs none.ply --memory 64M -o x.csv", "none.ply: cannot be opened", 3},
     };
-    return cli_run_end(cmocka_run_group_tests_name("cli_parts", tests, NULL, NULL));
+    assert_int_equal(carom(CLOTH), 0);
+    assert_int_equal(carom("convert cloth.ply text.ply --format ply-ascii"), 0);
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        assert_int_equal(carom(rows[i].line), rows[i].code);
+        assert_said(rows[i].words);
+    }
+    assert_int_equal(shell("test ! -e x.csv"), 0);
+}
+
+/* A file may not grow beyond a limit of the process: what a full disk looks like. */
+static void full_disks_leave_nothing(void **state) {
+    (void)state;
+    assert_int_equal(carom(CLOTH), 0);
+    assert_int_equal(shell("mkdir -p temp; trap '' XFSZ; ulimit -f 1; \"$carom\" pairs cloth.ply "
+                           "--memory 64M --temp temp -o x.csv"),
+                     3);
+    assert_said("cannot grow");
+    assert_int_equal(shell("test -z \"$(ls temp)\" && test ! -e x.csv"), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bytes_are_those_of_memory),
+        cmocka_unit_test(faults_of_shards_are_refused),
+        cmocka_unit_test(finished_shards_are_kept),
+        cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(full_disks_leave_nothing),
+    };
+    if (!cli_run_begin("parts")) return 1;
+    return cli_run_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

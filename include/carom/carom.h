@@ -14,6 +14,7 @@
 #include "carom/soup.h"
 #include "carom/soup_points.h"
 #include "carom/soup_motion.h"
+#include "carom/parts.h"
 #include "carom/kfree.h"
 #include "carom/repair.h"
 #include "carom/solid.h"

@@ -47,11 +47,12 @@ from ._errors import (BadFileError, BadInputError, Cancelled, CaromError, FileEr
 from ._gas import Gas
 from ._mesh import Mesh, MeshLike, PathLike, check, guess_format, inspect
 from ._packing import Cover, Packing, measure_spheres
+from ._parts import pairs_in_parts
 from ._query import advise
 from ._records import (Advance, Advice, Ball, BallsInfo, BallsMost, BroadInfo, Closest, ConvexAnswer, ConvexMost, CoverInfo,
                        CoverMeasure, Event, Gap, GasInfo, HullInfo, Impact, Interval, KFree, KFreeMost, Lens, Manifold,
-                       Measures, NearPair, Origin, Overlap, PackingInfo, PackingOverlap, Repair, Report, RobotInfo, SafeStep,
-                       SceneInfo, SolidInfo, SoupInfo, Toi, TreeAnswer, TreeGap, TreeInfo, TriangleIntersection)
+                       Measures, NearPair, Origin, Overlap, PackingInfo, PackingOverlap, PartsReport, Repair, Report, RobotInfo,
+                       SafeStep, SceneInfo, SolidInfo, SoupInfo, Toi, TreeAnswer, TreeGap, TreeInfo, TriangleIntersection)
 from ._robot import Robot
 from ._scene import Scene, SceneStep
 from ._solid import Solid
@@ -168,12 +169,13 @@ __all__ = [
     "GridHash", "Hull", "HullInfo", "Impact", "Interval", "InvalidError", "Isa", "KFree", "KFreeMost", "Lens",
     "Manifold", "Measures", "Mesh", "MeshFormat", "MeshPropertyType", "NONE", "NearPair", "NoDeviceError",
     "NoMemoryError", "ON_SURFACE", "Origin", "Overlap", "Owner", "Packing", "PackingFormat", "PackingInfo",
-    "PackingMethod", "PackingOverlap", "PathContact", "QueryEngine", "Relation", "Repair", "RepairOutcome", "Report",
-    "Robot", "RobotInfo", "RobotJointKind", "RobotShapeKind", "RobotStage", "RobotVerdict", "SafeStep", "Scalar",
-    "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep", "Shape", "Solid", "SolidInfo", "Soup",
-    "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod", "SoupSegmentKind", "Status", "Toi", "TooLargeError",
-    "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint", "TreeInfo", "TreeMethod", "TriangleIntersection",
-    "TriangleRelation", "UnsupportedError", "advise", "along_path", "build_info", "check", "clashes", "cover",
-    "default_context", "distance", "exact", "guess_format", "info", "isa_available", "load", "measure_spheres",
-    "overlap", "pack", "pairs", "pose", "self_pairs", "show", "solid_or_soup", "to_glb", "to_html", "tool",
+    "PackingMethod", "PackingOverlap", "PartsReport", "PathContact", "QueryEngine", "Relation", "Repair",
+    "RepairOutcome", "Report", "Robot", "RobotInfo", "RobotJointKind", "RobotShapeKind", "RobotStage", "RobotVerdict",
+    "SafeStep", "Scalar", "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep", "Shape", "Solid",
+    "SolidInfo", "Soup", "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod", "SoupSegmentKind", "Status",
+    "Toi", "TooLargeError", "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint", "TreeInfo", "TreeMethod",
+    "TriangleIntersection", "TriangleRelation", "UnsupportedError", "advise", "along_path", "build_info", "check",
+    "clashes", "cover", "default_context", "distance", "exact", "guess_format", "info", "isa_available", "load",
+    "measure_spheres", "overlap", "pack", "pairs", "pairs_in_parts", "pose", "self_pairs", "show", "solid_or_soup",
+    "to_glb", "to_html", "tool",
 ]

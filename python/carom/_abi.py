@@ -19,6 +19,7 @@ NONE = 4294967295
 MESH_MOST_VERTICES = 4294967295
 MESH_MOST_PARTS = 16777216
 MESH_MOST_PROPERTIES = 500
+PARTS_LEAST_MEMORY = 64000000
 ROBOT_MOST_BODIES = 65536
 SOUP_ON_SURFACE = 2147483647
 
@@ -847,6 +848,53 @@ class soup_step(C.Structure):
     _fields_ = [
         ('time', C.c_double),
         ('limit', soup_near_pair),
+    ]
+
+
+class parts_input(C.Structure):
+    """Where the faces of a mesh come from."""
+    _fields_ = [
+        ('path', C.c_char_p),
+        ('mesh', C.c_void_p),
+    ]
+
+
+class parts_def(C.Structure):
+    """What is searched, and with how much memory."""
+    _fields_ = [
+        ('a', parts_input),
+        ('b', parts_input),
+        ('cross', C.c_bool),
+        ('pose_b', pose),
+        ('within', C.c_bool),
+        ('reach', C.c_double),
+        ('degenerate', C.c_int),
+        ('fan', C.c_bool),
+        ('no_weld', C.c_bool),
+        ('memory', C.c_uint64),
+        ('part_faces', C.c_uint64),
+        ('folder', C.c_char_p),
+        ('shard', C.c_uint32),
+        ('shards', C.c_uint32),
+        ('count_only', C.c_bool),
+    ]
+
+
+class parts_report(C.Structure):
+    """What was read, kept and found."""
+    _fields_ = [
+        ('faces_a', C.c_uint64),
+        ('faces_b', C.c_uint64),
+        ('skipped_a', C.c_uint64),
+        ('skipped_b', C.c_uint64),
+        ('hash', C.c_uint64),
+        ('parts', C.c_uint64),
+        ('searches', C.c_uint64),
+        ('copies', C.c_uint64),
+        ('bytes_read', C.c_uint64),
+        ('bytes_spilled', C.c_uint64),
+        ('pairs', C.c_uint64),
+        ('peak_bytes', C.c_uint64),
     ]
 
 
@@ -2019,6 +2067,7 @@ FUNCTIONS = {
     'carom_soup_cross_safe_step': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_void_p)),
     'carom_soup_self_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p)),
     'carom_soup_cross_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p, C.c_void_p)),
+    'carom_parts_pairs': (C.c_int, (C.c_void_p, C.c_void_p, pairs_fn, C.c_void_p, C.c_void_p)),
     'carom_kfree_measure': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_kfree_bound': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_repair_outcome_name': (C.c_char_p, (C.c_int,)),

@@ -236,6 +236,23 @@ class Repair(NamedTuple):
     outcomes: list[RepairOutcome]
 
 
+class PartsReport(NamedTuple):
+    """What a search in parts has read, kept and found."""
+
+    faces_a: int
+    faces_b: int
+    skipped_a: int
+    skipped_b: int
+    hash: int
+    parts: int
+    searches: int
+    copies: int
+    bytes_read: int
+    bytes_spilled: int
+    pairs: int
+    peak_bytes: int
+
+
 class KFree(NamedTuple):
     """How crowded the faces of a soup are."""
 

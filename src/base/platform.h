@@ -163,6 +163,17 @@ int carom_os_close(int descriptor);
 int64_t carom_os_read(int descriptor, void *bytes, size_t size);
 int64_t carom_os_write(int descriptor, const void *bytes, size_t size);
 
+/* The same at a place of a regular file; the place of later reads and writes is undefined. */
+int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t place);
+int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t place);
+
+/* Opens a new file in a folder, for reading and writing, that no name leads to: it is gone when it
+ * is closed or the process ends, however that ends. */
+int carom_os_open_temporary(const char *folder);
+
+/* The folder for temporary files: TMPDIR, or what the system has. */
+void carom_os_temporary_folder(char *to, size_t size);
+
 /* Waits until a descriptor can be read or written, that many milliseconds at most; false if it
  * cannot yet. */
 bool carom_os_wait_input(int descriptor, int milliseconds);

@@ -298,6 +298,41 @@ int64_t carom_os_write(int descriptor, const void *bytes, size_t size) {
     return write(descriptor, bytes, size);
 }
 
+int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t place) {
+    return pread(descriptor, bytes, size, (off_t)place);
+}
+
+int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t place) {
+    return pwrite(descriptor, bytes, size, (off_t)place);
+}
+
+/* Names that are tried for a temporary file: as many processes may begin in the same moment. */
+#define PLATFORM_MOST_TEMPORARY 1000u
+
+/* The name is removed at once, so that no signal and no crash can leave the file behind. */
+int carom_os_open_temporary(const char *folder) {
+    char path[PATH_MAX];
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    for (unsigned n = 0; n < PLATFORM_MOST_TEMPORARY; ++n) {
+        int length =
+            snprintf(path, sizeof(path), "%s/carom-%lx-%u", folder, (unsigned long)now.tv_nsec, n);
+        if (length < 0 || (size_t)length >= sizeof(path)) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (descriptor >= 0) (void)unlink(path);
+        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    }
+    return -1;
+}
+
+void carom_os_temporary_folder(char *to, size_t size) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(to, size, "%s", folder != NULL && *folder != '\0' ? folder : "/tmp");
+}
+
 bool carom_os_wait_input(int descriptor, int milliseconds) {
     struct pollfd ready = {.fd = descriptor, .events = POLLIN};
     return poll(&ready, 1, milliseconds) > 0;

@@ -287,6 +287,45 @@ int64_t carom_os_write(int descriptor, const void *bytes, size_t size) {
     return _write(descriptor, bytes, size < INT_MAX ? (unsigned)size : INT_MAX);
 }
 
+int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t place) {
+    if (_lseeki64(descriptor, (int64_t)place, SEEK_SET) < 0) return -1;
+    return carom_os_read(descriptor, bytes, size);
+}
+
+int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t place) {
+    if (_lseeki64(descriptor, (int64_t)place, SEEK_SET) < 0) return -1;
+    return carom_os_write(descriptor, bytes, size);
+}
+
+/* Names that are tried for a temporary file: as many processes may begin in the same moment. */
+#define PLATFORM_MOST_TEMPORARY 1000u
+
+int carom_os_open_temporary(const char *folder) {
+    char path[PLATFORM_LONGEST_NAME];
+    LARGE_INTEGER now;
+    QueryPerformanceCounter(&now);
+    for (unsigned n = 0; n < PLATFORM_MOST_TEMPORARY; ++n) {
+        int length =
+            snprintf(path, sizeof(path), "%s/carom-%lx-%u", folder, (unsigned long)now.LowPart, n);
+        if (length < 0 || (size_t)length >= sizeof(path)) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        /* _O_TEMPORARY: the system removes the file when its last descriptor is closed. */
+        int descriptor = platform_open(path, _O_RDWR | _O_CREAT | _O_EXCL | _O_TEMPORARY);
+        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    }
+    return -1;
+}
+
+void carom_os_temporary_folder(char *to, size_t size) {
+    wchar_t wide[PLATFORM_LONGEST_NAME];
+    DWORD length = GetTempPathW(PLATFORM_LONGEST_NAME, wide);
+    if (length == 0 || length >= PLATFORM_LONGEST_NAME ||
+        WideCharToMultiByte(CP_UTF8, 0, wide, -1, to, (int)size, NULL, NULL) <= 0)
+        snprintf(to, size, ".");
+}
+
 /* Only pipes can be asked; a pipe whose writer has gone is ready, to be read to its end. */
 bool carom_os_wait_input(int descriptor, int milliseconds) {
     HANDLE file = (HANDLE)_get_osfhandle(descriptor);

@@ -21,6 +21,17 @@ typedef carom_status carom_read_fn(carom_builder *builder, carom_source source,
                                    carom_mesh_format *format);
 carom_read_fn carom_read_obj, carom_read_ply, carom_read_stl, carom_read_off;
 
+/* OBJ piece by piece, without its parts. Each piece but the last ends after a line end that no
+ * backslash precedes; begin with {0}. The builder then holds the vertices and faces of the piece
+ * alone; the caller takes them and empties it. */
+typedef struct carom_obj_pieces {
+    bool begun;
+    uint64_t points, lines; /* so far */
+    uint64_t forward, forward_line, unknown_line;
+} carom_obj_pieces;
+carom_status carom_read_obj_piece(carom_builder *builder, carom_source piece, bool is_last,
+                                  carom_obj_pieces *pieces);
+
 /* Reads through assimp: from the file itself when there is a path, as a file may refer to others in
  * its folder. */
 carom_status carom_read_assimp(carom_builder *builder, const char *path, carom_source source);

@@ -26,6 +26,8 @@ typedef struct obj {
     const uint8_t *unknown; /* the first statement that OBJ does not have */
     name object, group;     /* the latest; lengths of 0 where there is none */
     bool new_part;          /* one of them has changed since the last face */
+    bool no_parts;          /* names are skipped */
+    uint64_t before;        /* vertices of earlier pieces of the file */
     carom_name_bytes path;  /* scratch */
 } obj;
 
@@ -56,6 +58,11 @@ static bool ends_word(const carom_text *text, const uint8_t *at) {
     return at == text->end || carom_is_space(*at) || *at == '\\';
 }
 
+/* Vertices of the file so far. */
+static uint64_t mesh_obj_points(const obj *o) {
+    return o->before + o->builder->points.count;
+}
+
 static carom_status mesh_obj_read_vertex(obj *o) {
     carom_text *text = &o->text;
     double xyz[3];
@@ -64,8 +71,7 @@ static carom_status mesh_obj_read_vertex(obj *o) {
         const uint8_t *after = carom_number_parse(text->at, text->end, &xyz[i]);
         if (after == NULL || !ends_word(text, after) || xyz[i] - xyz[i] != 0.0)
             return carom_text_fail(text, text->at, "vertex %" PRIu64 ": %s is no finite number",
-                                   o->builder->points.count + 1,
-                                   carom_text_quote(text, text->at).text);
+                                   mesh_obj_points(o) + 1, carom_text_quote(text, text->at).text);
         text->at = after;
     }
     carom_vec3 point = {xyz[0], xyz[1], xyz[2]};
@@ -88,7 +94,7 @@ static carom_status read_corner(obj *o) {
                                carom_text_quote(text, word).text);
     while (!ends_word(text, at)) ++at;
     text->at = at;
-    uint64_t count = o->builder->points.count;
+    uint64_t count = mesh_obj_points(o);
     if (number == 0)
         return carom_text_fail(text, word, "a face names vertex 0; they are numbered from 1");
     if (negative) {
@@ -189,33 +195,42 @@ static carom_status read_statement(obj *o) {
     } else if (text->end - at >= 3 && at[0] == 'f' && at[1] == 'o' && carom_is_blank(at[2])) {
         text->at += 2;
         return mesh_obj_read_face(o);
-    } else if (one_letter && ((*at | 0x20) == 'o' || (*at | 0x20) == 'g')) {
+    } else if (one_letter && !o->no_parts && ((*at | 0x20) == 'o' || (*at | 0x20) == 'g')) {
         read_name(o, (*at | 0x20) == 'o');
         return CAROM_OK;
     } else if (*at != '#' && !is_letter(*at)) {
         return carom_text_fail(text, at, "%s is no OBJ statement", carom_text_quote(text, at).text);
-    } else if (*at != '#' && o->unknown == NULL && o->builder->points.count == 0 &&
-               !is_known(text)) {
+    } else if (*at != '#' && o->unknown == NULL && mesh_obj_points(o) == 0 && !is_known(text)) {
         o->unknown = at;
     }
     skip_statement(text);
     return CAROM_OK;
 }
 
+static carom_status mesh_obj_read_statements(obj *o) {
+    carom_status status = CAROM_OK;
+    while (status == CAROM_OK && carom_builder_goes_on(o->builder, o->text.at)) {
+        carom_text_skip_spaces(&o->text);
+        if (o->text.at == o->text.end) break;
+        status = read_statement(o);
+    }
+    return status;
+}
+
 carom_status carom_read_obj(carom_builder *builder, carom_source source,
                             carom_mesh_format *format) {
     obj o = {.builder = builder};
-    o.text = (carom_text){builder->context, builder->name, source.bytes, source.bytes,
-                          source.bytes + source.size};
+    o.text = (carom_text){builder->context,
+                          builder->name,
+                          source.bytes,
+                          source.bytes,
+                          source.bytes + source.size,
+                          0,
+                          0};
     *format = CAROM_MESH_FORMAT_OBJ;
     CAROM_TRY(carom_text_begin(&o.text));
     carom_text_trim(&o.text);
-    carom_status status = CAROM_OK;
-    while (status == CAROM_OK && carom_builder_goes_on(builder, o.text.at)) {
-        carom_text_skip_spaces(&o.text);
-        if (o.text.at == o.text.end) break;
-        status = read_statement(&o);
-    }
+    carom_status status = mesh_obj_read_statements(&o);
     carom_name_bytes_release(&o.path, &builder->context->allocator);
     CAROM_TRY(status);
     if (o.forward > builder->points.count && !builder->stopped)
@@ -226,6 +241,40 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
         return carom_text_fail(&o.text, o.unknown,
                                "%s is no OBJ statement, and the file has no vertices",
                                carom_text_quote(&o.text, o.unknown).text);
+    return CAROM_OK;
+}
+
+carom_status carom_read_obj_piece(carom_builder *builder, carom_source piece, bool is_last,
+                                  carom_obj_pieces *pieces) {
+    obj o = {
+        .builder = builder, .no_parts = true, .before = pieces->points, .forward = pieces->forward};
+    o.text = (carom_text){builder->context,
+                          builder->name,
+                          piece.bytes,
+                          piece.bytes,
+                          piece.bytes + piece.size,
+                          pieces->lines,
+                          0};
+    if (!pieces->begun) CAROM_TRY(carom_text_begin(&o.text));
+    if (is_last) carom_text_trim(&o.text);
+    CAROM_TRY(mesh_obj_read_statements(&o));
+    pieces->begun = true;
+    pieces->points = mesh_obj_points(&o);
+    if (o.forward != pieces->forward) pieces->forward_line = carom_text_line(&o.text, o.forward_at);
+    if (pieces->unknown_line == 0 && o.unknown != NULL)
+        pieces->unknown_line = carom_text_line(&o.text, o.unknown);
+    pieces->forward = o.forward;
+    pieces->lines = carom_text_line(&o.text, o.text.end) - 1;
+    if (!is_last || builder->stopped) return CAROM_OK;
+    if (o.forward > pieces->points)
+        return carom_fail(builder->context, CAROM_BAD_FILE,
+                          "%s: line %" PRIu64 ": a face names vertex %" PRIu64
+                          ", the file has %" PRIu64,
+                          builder->name, pieces->forward_line, o.forward, pieces->points);
+    if (pieces->unknown_line != 0 && pieces->points == 0)
+        return carom_fail(builder->context, CAROM_BAD_FILE,
+                          "%s: line %" PRIu64 ": is no OBJ statement, and the file has no vertices",
+                          builder->name, pieces->unknown_line);
     return CAROM_OK;
 }
 

@@ -83,6 +83,53 @@ static inline uint64_t carom_ply_size(carom_ply_type type) {
     return sizes[type];
 }
 
+/* ---- Binary numbers; `swap`: the file's byte order is not the machine's ---------------------- */
+
+static inline void carom_ply_load_bytes(const uint8_t *at, void *to, size_t size, bool swap) {
+    uint8_t *bytes = (uint8_t *)to;
+    for (size_t i = 0; i < size; ++i) bytes[i] = at[swap ? size - 1 - i : i];
+}
+
+static inline uint32_t carom_ply_load_u32(const uint8_t *at, bool swap) {
+    uint32_t value;
+    memcpy(&value, at, sizeof(value));
+    return swap ? value >> 24 | (value >> 8 & 0xFF00) | (value << 8 & 0xFF0000) | value << 24
+                : value;
+}
+
+static inline int64_t carom_ply_load_integer(const uint8_t *at, carom_ply_type type, bool swap) {
+    uint16_t u16;
+    uint32_t u32;
+    switch (type) {
+    case CAROM_PLY_INT8:
+        return (int8_t)*at;
+    case CAROM_PLY_UINT8:
+        return *at;
+    case CAROM_PLY_INT16:
+    case CAROM_PLY_UINT16:
+        carom_ply_load_bytes(at, &u16, sizeof(u16), swap);
+        return type == CAROM_PLY_INT16 ? (int16_t)u16 : (int64_t)u16;
+    default:
+        u32 = carom_ply_load_u32(at, swap);
+        return type == CAROM_PLY_INT32 ? (int32_t)u32 : (int64_t)u32;
+    }
+}
+
+static inline double carom_ply_load_number(const uint8_t *at, carom_ply_type type, bool swap) {
+    float f32;
+    double f64;
+    switch (type) {
+    case CAROM_PLY_FLOAT32:
+        carom_ply_load_bytes(at, &f32, sizeof(f32), swap);
+        return (double)f32;
+    case CAROM_PLY_FLOAT64:
+        carom_ply_load_bytes(at, &f64, sizeof(f64), swap);
+        return f64;
+    default:
+        return (double)carom_ply_load_integer(at, type, swap);
+    }
+}
+
 /* The last element that has data. There is one: a vertex at least. */
 static inline const carom_ply_element *carom_ply_last_element(const carom_ply *ply) {
     uint32_t e = ply->element_count - 1;

@@ -16,51 +16,6 @@ typedef struct data {
     bool swap; /* the file's byte order is not the machine's */
 } data;
 
-static void load_bytes(const data *d, const uint8_t *at, void *to, size_t size) {
-    uint8_t *bytes = to;
-    for (size_t i = 0; i < size; ++i) bytes[i] = at[d->swap ? size - 1 - i : i];
-}
-
-static uint32_t load_u32(const uint8_t *at, bool swap) {
-    uint32_t value;
-    memcpy(&value, at, sizeof(value));
-    return swap ? value >> 24 | (value >> 8 & 0xFF00) | (value << 8 & 0xFF0000) | value << 24
-                : value;
-}
-
-static int64_t load_integer(const data *d, const uint8_t *at, carom_ply_type type) {
-    uint16_t u16;
-    uint32_t u32;
-    switch (type) {
-    case CAROM_PLY_INT8:
-        return (int8_t)*at;
-    case CAROM_PLY_UINT8:
-        return *at;
-    case CAROM_PLY_INT16:
-    case CAROM_PLY_UINT16:
-        load_bytes(d, at, &u16, sizeof(u16));
-        return type == CAROM_PLY_INT16 ? (int16_t)u16 : (int64_t)u16;
-    default:
-        u32 = load_u32(at, d->swap);
-        return type == CAROM_PLY_INT32 ? (int32_t)u32 : (int64_t)u32;
-    }
-}
-
-static double load_number(const data *d, const uint8_t *at, carom_ply_type type) {
-    float f32;
-    double f64;
-    switch (type) {
-    case CAROM_PLY_FLOAT32:
-        load_bytes(d, at, &f32, sizeof(f32));
-        return (double)f32;
-    case CAROM_PLY_FLOAT64:
-        load_bytes(d, at, &f64, sizeof(f64));
-        return f64;
-    default:
-        return (double)load_integer(d, at, type);
-    }
-}
-
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 static carom_status fail_end(const data *d, uint64_t number) {
@@ -96,7 +51,7 @@ static carom_status mesh_ply_binary_read_corners(data *d, const carom_ply_proper
     uint64_t size = carom_ply_size(property->type);
     carom_ply_strip strip = {0};
     for (uint64_t i = 0; i < count && !d->builder->stopped; ++i) {
-        int64_t vertex = load_integer(d, d->text->at + i * size, property->type);
+        int64_t vertex = carom_ply_load_integer(d->text->at + i * size, property->type, d->swap);
         if (vertex == -1 && property->role == CAROM_PLY_STRIPS) {
             strip.length = 0;
             continue;
@@ -112,7 +67,7 @@ static carom_status mesh_ply_binary_read_corners(data *d, const carom_ply_proper
 }
 
 static carom_status mesh_ply_binary_read_part(data *d, carom_ply_type type, uint64_t face) {
-    int64_t part = load_integer(d, d->text->at, type);
+    int64_t part = carom_ply_load_integer(d->text->at, type, d->swap);
     if (part < 0 || (uint64_t)part >= d->ply->part_limit)
         return carom_fail(d->text->context, CAROM_BAD_FILE,
                           "%s: face %" PRIu64 " is in part %" PRId64
@@ -127,7 +82,7 @@ static void keep_value(data *d, const carom_ply_property *property, uint64_t ind
                        const uint8_t *at) {
     size_t size = (size_t)carom_ply_size(property->type);
     char *values = (char *)(uintptr_t)d->builder->properties[property->kept].values;
-    load_bytes(d, at, values + index * size, size);
+    carom_ply_load_bytes(at, values + index * size, size, d->swap);
 }
 
 static carom_status read_one(data *d, uint64_t number) {
@@ -140,7 +95,7 @@ static carom_status read_one(data *d, uint64_t number) {
         if (property->list) {
             uint64_t count_size = carom_ply_size(property->count_type);
             if (left < count_size) return fail_end(d, number);
-            int64_t given = load_integer(d, d->text->at, property->count_type);
+            int64_t given = carom_ply_load_integer(d->text->at, property->count_type, d->swap);
             if (given < 0) return fail_list(d, number, given);
             count = (uint64_t)given;
             d->text->at += count_size;
@@ -156,7 +111,8 @@ static carom_status read_one(data *d, uint64_t number) {
                        d->element->kind == CAROM_PLY_FACE ? d->builder->face_count : number,
                        d->text->at);
         else if (property->role != CAROM_PLY_IGNORED)
-            xyz[property->role - CAROM_PLY_X] = load_number(d, d->text->at, property->type);
+            xyz[property->role - CAROM_PLY_X] =
+                carom_ply_load_number(d->text->at, property->type, d->swap);
         d->text->at += count * size;
     }
     if (d->element->kind == CAROM_PLY_FACE && !d->builder->stopped)
@@ -226,7 +182,7 @@ static carom_status read_float_vertices(data *d, const uint64_t offsets[3]) {
         uint64_t end = CAROM_MIN(first + MESH_PLY_ITEMS_PER_LOOK, count);
         for (uint64_t i = first; i < end; ++i)
             for (int c = 0; c < 3; ++c) {
-                uint32_t bits = load_u32(d->text->at + i * stride + offsets[c], d->swap);
+                uint32_t bits = carom_ply_load_u32(d->text->at + i * stride + offsets[c], d->swap);
                 worst = CAROM_MAX(worst, bits & 0x7F800000u);
                 memcpy(to + (3 * i + (uint64_t)c) * sizeof(bits), &bits, sizeof(bits));
             }
@@ -284,8 +240,8 @@ static uint64_t read_plain_triangles(data *d, uint64_t most) {
     uint64_t vertices = d->ply->vertex_count;
     const uint8_t *at = d->text->at;
     for (; done < most && at[0] == 3; ++done, at += 13, to += 3) {
-        uint32_t a = load_u32(at + 1, d->swap), b = load_u32(at + 5, d->swap);
-        uint32_t c = load_u32(at + 9, d->swap);
+        uint32_t a = carom_ply_load_u32(at + 1, d->swap), b = carom_ply_load_u32(at + 5, d->swap);
+        uint32_t c = carom_ply_load_u32(at + 9, d->swap);
         if (a >= vertices || b >= vertices || c >= vertices) break;
         to[0] = a;
         to[1] = b;

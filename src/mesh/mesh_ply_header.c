@@ -179,7 +179,7 @@ static carom_status check_element(const carom_text *text, const carom_ply *ply,
     if (element->kind == CAROM_PLY_FACE && element->count != 0 &&
         !has_role(ply, element, CAROM_PLY_CORNERS))
         return carom_text_fail(text, text->at, "element face lacks the list vertex_indices");
-    uint64_t left = (uint64_t)(text->end - text->at), least = element->fixed_bytes;
+    uint64_t left = (uint64_t)(text->end - text->at) + text->beyond, least = element->fixed_bytes;
     if (ply->format == CAROM_MESH_FORMAT_PLY_ASCII) { /* a digit and a space or newline each */
         ++left;
         least = 2 * (uint64_t)(element->end - element->begin);

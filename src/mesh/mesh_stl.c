@@ -31,7 +31,7 @@ bool carom_stl_is_binary(carom_source source) {
 #define STL_TEXT_BYTES 512
 
 static bool looks_like_text(carom_source source) {
-    carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size};
+    carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size, 0, 0};
     if (source.size >= 2 &&
         (memcmp(source.bytes, "\xFE\xFF", 2) == 0 || memcmp(source.bytes, "\xFF\xFE", 2) == 0))
         return true; /* UTF-16: the text reader reports it */
@@ -135,7 +135,7 @@ typedef enum inside { MESH_STL_NOTHING, SOLID, FACET } inside;
 
 static carom_status read_text(carom_builder *builder, carom_source source) {
     carom_text text = {builder->context, builder->name, source.bytes, source.bytes,
-                       source.bytes + source.size};
+                       source.bytes + source.size, 0, 0};
     inside where = MESH_STL_NOTHING;
     uint64_t first_corner = 0;
     const uint8_t *solid = NULL, *solid_end = NULL;

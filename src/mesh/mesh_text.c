@@ -32,8 +32,8 @@ carom_quote carom_text_quote(const carom_text *text, const uint8_t *at) {
     return quote;
 }
 
-static uint64_t line_of(const carom_text *text, const uint8_t *at) {
-    uint64_t line = 1;
+uint64_t carom_text_line(const carom_text *text, const uint8_t *at) {
+    uint64_t line = text->lines + 1;
     for (const uint8_t *p = text->begin; p < at; ++p)
         if (*p == '\n' ? p == text->begin || p[-1] != '\r' : *p == '\r') ++line;
     return line;
@@ -46,7 +46,7 @@ carom_status carom_text_fail(const carom_text *text, const uint8_t *at, const ch
     vsnprintf(reason, sizeof(reason), format, arguments);
     va_end(arguments);
     return carom_fail(text->context, CAROM_BAD_FILE, "%s: line %" PRIu64 ": %s", text->name,
-                      line_of(text, at), reason);
+                      carom_text_line(text, at), reason);
 }
 
 void carom_text_trim(carom_text *text) {

@@ -12,6 +12,8 @@ typedef struct carom_text {
     carom_context *context;
     const char *name; /* file name, for messages */
     const uint8_t *begin, *at, *end;
+    uint64_t lines;  /* of the file before `begin` */
+    uint64_t beyond; /* bytes of the file after `end` */
 } carom_text;
 
 static inline bool carom_is_newline(uint8_t c) {
@@ -83,6 +85,9 @@ typedef struct carom_quote {
     char text[40];
 } carom_quote;
 carom_quote carom_text_quote(const carom_text *text, const uint8_t *at);
+
+/* The number of the line of `at`, from 1. */
+uint64_t carom_text_line(const carom_text *text, const uint8_t *at);
 
 /* CAROM_BAD_FILE with the message `name: line N: ...`, where N is the line of `at`. */
 carom_status carom_text_fail(const carom_text *text, const uint8_t *at, const char *format, ...)
