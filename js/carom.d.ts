@@ -1172,7 +1172,7 @@ export interface TreeQueryDef {
      * none. nodes and cells visited, about. Deterministic
      */
     workBudget?: number;
-    /** seconds by the clock; not deterministic */
+    /** seconds by the clock, kept within about a tenth where nothing interrupts the thread; not deterministic */
     timeBudget?: number;
     /**
      * of the overlap: when the bounds are at most this share of the estimate apart. Where that cannot be
@@ -1318,8 +1318,9 @@ export interface QueryDef {
     steady?: boolean;
 }
 /**
- * Which engine, and why. Times are those of one core of a server processor of 2024 for overlaps of up to a
- * tenth of the solids, right within a factor of about 2; what they are to each other is right more often.
+ * Which engine, and why. Times are those of one core of this machine for overlaps of up to a tenth of the
+ * solids, by sizes and by its speed, right within a factor of about 2; what they are to each other is right
+ * more often.
  */
 export interface QueryAdvice {
     engine: QueryEngine;
@@ -2587,10 +2588,12 @@ export function pack(mesh: MeshLike, count?: number, options?: PackingDef): Pack
  */
 export function cover(mesh: MeshLike, count?: number, options?: CoverDef): Cover;
 /**
- * Advises an engine for two solids. Deterministic; takes no time. - Without a budget it is the fastest of
- * those that give what is wanted, time to prepare included. - With a time budget it is solid where that is
- * certain enough to keep it, as it is exact, else tree. - CAROM_BAD_INPUT: neither two meshes nor two
- * packings, more spheres to pack than there are, a negative budget or error.
+ * Advises an engine for two solids. The first call of a context measures the speed of the machine, which
+ * takes about 50 us; that is in the times, and in the choice where there is a time budget. Without one the
+ * engine depends on the def alone. - Without a budget it is the fastest of those that give what is wanted,
+ * time to prepare included. - With a time budget it is solid where that is certain enough to keep it, as it
+ * is exact, else tree. - CAROM_BAD_INPUT: neither two meshes nor two packings, more spheres to pack than
+ * there are, a negative budget or error.
  */
 export function advise(options: QueryDef): QueryAdvice;
 

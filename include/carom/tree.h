@@ -140,7 +140,8 @@ typedef struct carom_tree_query_def {
      * their moments, and a partial answer has its estimate between its bounds. A budget that is
      * enough gives the answer of none. */
     uint64_t work_budget;  /* nodes and cells visited, about. Deterministic */
-    double time_budget;    /* seconds by the clock; not deterministic */
+    double time_budget;    /* seconds by the clock, kept within about a tenth where nothing
+                              interrupts the thread; not deterministic */
     double tolerance;      /* of the overlap: when the bounds are at most this share of the estimate
                               apart. Where that cannot be reached, the answer is that of all
                               spheres, with the better of all bounds */
