@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Solids of boxes and tetrahedra on a small lattice, in any number and orientation, so that faces
  * coincide, shells cross and winding numbers are anything; some are deformed. Each solid is valid,
- * and the overlap of two is what the oracle finds in exact arithmetic, as the sum over all pairs of tetrahedra. */
+ * and the overlap of two is what the oracle finds in exact arithmetic, as the sum over all pairs of
+ * tetrahedra. */
 #include <math.h>
 
 #include "fuzz/oracle.h"

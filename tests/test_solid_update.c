@@ -171,7 +171,8 @@ static void shapes_bend_twist_and_wave(void **state) {
     int count = test_contexts_of_isas(3, contexts, 0);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i) {
         carom_mesh_view view;
-        carom_mesh *mesh = shape_mesh(context, &(carom_shape_def){.shape = shapes[i], .detail = 24}, &view);
+        carom_mesh *mesh =
+            shape_mesh(context, &(carom_shape_def){.shape = shapes[i], .detail = 24}, &view);
         check_sequence(contexts[i % (size_t)count], &view, 9);
         carom_mesh_destroy(mesh);
     }

@@ -99,7 +99,7 @@ static void find_longest(carom_solid *solid) {
 }
 
 /* The bytes that a solid holds, without those on a device. */
-static uint64_t solid_bytes(const carom_solid *solid, const carom_soup_info *soup) {
+static uint64_t solid_bytes_held(const carom_solid *solid, const carom_soup_info *soup) {
     const carom_solid_given *given = &solid->given;
     uint64_t vertices = solid->view.vertex_count, triangles = solid->view.triangle_count;
     uint64_t corners = given->offsets != NULL ? given->offsets[given->face_count] : 3 * triangles;
@@ -132,7 +132,7 @@ carom_status carom_solid_describe(carom_context *context, carom_solid *solid,
     if (status == CAROM_OK) status = carom_solid_classify(context, solid, report, &touching);
     carom_pairs_free(&touching);
     CAROM_ASSERT(status != CAROM_OK || solid->region_count != 0);
-    solid->info.bytes = solid_bytes(solid, &soup);
+    solid->info.bytes = solid_bytes_held(solid, &soup);
     return status;
 }
 

@@ -2,9 +2,10 @@
 /* Integrals over ranges of triangles, as differences of prefix sums.
  *
  * All integrands are polynomials of the corners, evaluated in double-double and added in fixed
- * point with 120 bits below their total (solid_prefix_sums_cpu.c). Invariant: the sum over a range is the exact difference of
- * two prefix sums. Sums are shifted to a new origin in double-double, so a small part of a large
- * mesh, far from its centre, is as accurate as if it had been integrated there. */
+ * point with 120 bits below their total (solid_prefix_sums_cpu.c). Invariant: the sum over a range
+ * is the exact difference of two prefix sums. Sums are shifted to a new origin in double-double, so
+ * a small part of a large mesh, far from its centre, is as accurate as if it had been integrated
+ * there. */
 #include "solid/solid_prefix_sums.h"
 
 #include <float.h>

@@ -73,7 +73,7 @@ CAROM_SIMD prefix_dd prefix_scale(prefix_dd a, double power) {
 
 /* ---- Corners --------------------------------------------------------------------------------- */
 
-/* The corners of one triangle per lane: x, y, z of each. A triangle beyond the last is one point. */
+/* The corners of one triangle per lane: x, y, z of each. A triangle beyond the last is a point. */
 CAROM_SIMD void prefix_read(const carom_soup_view *soup, const uint64_t triangle[CAROM_LANES64],
                             carom_f64v x[3][3]) {
     double row[3][3][CAROM_LANES64];

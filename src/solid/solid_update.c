@@ -92,8 +92,8 @@ static carom_status measure(carom_context *context, const carom_solid *next, boo
 }
 
 /* Fills `next`; *kept: the connectivity is still right. */
-static carom_status follow(carom_context *context, const carom_solid *solid,
-                           const carom_mesh_view *points, carom_solid *next, bool *kept) {
+static carom_status solid_follow(carom_context *context, const carom_solid *solid,
+                                 const carom_mesh_view *points, carom_solid *next, bool *kept) {
     bool turned = solid->info.inside_out != solid->info.complement;
     uint64_t triangles = solid->view.triangle_count;
     carom_mesh_report report = {.shells = solid->info.shells};
@@ -150,7 +150,7 @@ static carom_status make_anew(carom_context *context, carom_solid *solid,
     return CAROM_OK;
 }
 
-static carom_status make_spare(carom_context *context, carom_solid *solid) {
+static carom_status solid_make_spare(carom_context *context, carom_solid *solid) {
     if (solid->spare != NULL) return CAROM_OK;
     carom_solid *spare = carom_allocate(&solid->allocator, 1, sizeof(*spare));
     if (spare == NULL) return carom_fail_memory(context, sizeof(*spare), "a solid");
@@ -163,12 +163,12 @@ static carom_status make_spare(carom_context *context, carom_solid *solid) {
 /* *kept: the solid has the new positions; else it has not changed and must be made anew. */
 static carom_status update_kept(carom_context *context, carom_solid *solid,
                                 const carom_mesh_view *points, bool *kept) {
-    CAROM_TRY(make_spare(context, solid));
+    CAROM_TRY(solid_make_spare(context, solid));
     carom_solid *next = solid->spare;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     share_connectivity(solid, next);
-    carom_status status = follow(context, solid, points, next, kept);
+    carom_status status = solid_follow(context, solid, points, next, kept);
     carom_arena_rewind(scratch, mark);
     if (status == CAROM_OK && *kept && context->backend == CAROM_BACKEND_CUDA)
         status = carom_solid_device_make(context, next);

@@ -109,7 +109,7 @@ static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle
  * the tree or grid is lost; everything else that get_info reports is unchanged. */
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
 
-/* The same in the order of the trees of `like`, a rigid soup of the same faces, while they serve. */
+/* The same in the order of the trees of `like`, a rigid soup of the same faces, unless worn. */
 carom_status carom_soup_prepare_like(carom_context *context, carom_soup *soup,
                                      const carom_soup *like);
 
