@@ -2008,7 +2008,7 @@ export class Solid extends Handle {
      * - All answers are those of a new solid, bit for bit; only `bytes` and the counts of
      * carom_context_get_work differ. - CAROM_BAD_INPUT: another number of vertices, or as for create.
      * Vertices that were merged have to stay together. - A failed update leaves the solid as it was. Cost:
-     * about a quarter of that of create. What follows from the connectivity is kept, and the trees are
+     * some two fifths of that of create. What follows from the connectivity is kept, and the trees are
      * refitted. The first update doubles the memory of the solid; further ones allocate nothing once warm.
      * Where other vertices coincide than before, where the mesh turned inside out, and for polygons the
      * solid is made anew, at the cost of create.

@@ -67,7 +67,7 @@ CAROM_API void carom_solid_destroy(carom_solid *solid);
  *   to stay together.
  * - A failed update leaves the solid as it was.
  *
- * Cost: about a quarter of that of create. What follows from the connectivity is kept, and the
+ * Cost: some two fifths of that of create. What follows from the connectivity is kept, and the
  * trees are refitted. The first update doubles the memory of the solid; further ones allocate
  * nothing once warm. Where other vertices coincide than before, where the mesh turned inside out,
  * and for polygons the solid is made anew, at the cost of create. */
