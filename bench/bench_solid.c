@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/soup.h"
 #include "cli/platform.h"
@@ -17,6 +18,9 @@ typedef struct player {
     carom_context *context;
     const soup_input *input;
     carom_solid *solid;
+    carom_solid *deforming;
+    float *waves; /* positions of another frame; NULL: none */
+    uint64_t steps;
     carom_soup *soup;
     carom_pairs pairs;
     void *prepared; /* a peer's */
@@ -87,6 +91,30 @@ static bool run_prepare_solid(void *input) {
     bool done = carom_solid_create(p->context, &def, &solid) == CAROM_OK;
     carom_solid_destroy(solid);
     return done;
+}
+
+/* To a wave and back, in turn. */
+static bool run_update_solid(void *input) {
+    player *p = input;
+    carom_mesh_view view = p->input->view;
+    if (p->waves == NULL) return false;
+    if (p->steps++ % 2 == 0) view.positions = p->waves;
+    return carom_solid_update(p->context, p->deforming, &view) == CAROM_OK;
+}
+
+/* A second solid of the input, and its positions in a wave of a twentieth of its size. */
+static void prepare_update(player *p) {
+    const soup_input *input = p->input;
+    const float *from = input->view.positions;
+    uint64_t count = input->view.vertex_count;
+    carom_solid_def def = {.mesh = &input->view};
+    if (carom_solid_create(p->context, &def, &p->deforming) != CAROM_OK) return;
+    p->waves = malloc(count * 3 * sizeof(*p->waves));
+    for (uint64_t i = 0; i < count && p->waves != NULL; ++i) {
+        double z = ((double)from[3 * i + 2] - input->centre.z) / input->size;
+        memcpy(p->waves + 3 * i, from + 3 * i, 3 * sizeof(*from));
+        p->waves[3 * i] += (float)(0.05 * input->size * sin(6.0 * z));
+    }
 }
 
 static bool run_prepare_soup(void *input) {
@@ -203,7 +231,13 @@ static void measure_model(bench *bench, carom_context *context, carom_context *t
     snprintf(job, sizeof(job), "%s prepare", name);
     contenders[0] = (bench_contender){"carom", NULL, run_prepare_solid, &players[0]};
     contenders[1] = (bench_contender){"carom, soup only", NULL, run_prepare_soup, &players[0]};
-    bench_compare(bench, job, (double)input.raw.triangle_count, contenders, 2);
+    contenders[2] = (bench_contender){"carom, update", NULL, run_update_solid, &players[0]};
+    prepare_update(&players[0]);
+    bench_compare(bench, job, (double)input.raw.triangle_count, contenders, 3);
+    carom_solid_destroy(players[0].deforming);
+    free(players[0].waves);
+    players[0].deforming = NULL;
+    players[0].waves = NULL;
 
     shared = players[0];
     shared.context = two;

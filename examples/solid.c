@@ -53,6 +53,30 @@ int main(int argc, char **argv) {
         printf("a piece of %.6f around (%.3f, %.3f, %.3f)\n", patches.data[i].volume,
                patches.data[i].centroid.x, patches.data[i].centroid.y, patches.data[i].centroid.z);
 
+    /* a ball that is squeezed: the same faces, other corners, and the answers of a new solid */
+    carom_mesh *mesh;
+    carom_mesh_view view;
+    must(context,
+         carom_shape_make(context, &(carom_shape_def){.shape = CAROM_SHAPE_SPHERE}, &mesh));
+    must(context, carom_mesh_get_view(mesh, &view));
+    carom_solid *ball;
+    must(context, carom_solid_create(context, &(carom_solid_def){.mesh = &view}, &ball));
+    double *xyz = malloc(view.vertex_count * 3 * sizeof(*xyz));
+    if (xyz == NULL) return EXIT_FAILURE;
+    for (int frame = 1; frame <= 3; ++frame) {
+        carom_solid_result o;
+        for (uint64_t k = 0; k < 3 * view.vertex_count; ++k)
+            xyz[k] = ((const double *)view.positions)[k] * (k % 3 == 2 ? 1.0 - 0.2 * frame : 1.0);
+        must(context, carom_solid_update(
+                          context, ball,
+                          &(carom_mesh_view){.positions = xyz, .vertex_count = view.vertex_count}));
+        must(context, carom_solid_overlap(context, a, NULL, ball, NULL, NULL, &o));
+        printf("squeezed to %.1f: volume %.6f\n", 1.0 - 0.2 * frame, o.volume);
+    }
+    free(xyz);
+    carom_solid_destroy(ball);
+    carom_mesh_destroy(mesh);
+
     carom_solid_patches_free(&patches);
     carom_solid_destroy(a);
     carom_solid_destroy(b);

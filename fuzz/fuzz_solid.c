@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Solids of boxes and tetrahedra on a small lattice, in any number and orientation, so that faces
- * coincide, shells cross and winding numbers are anything. Each solid is valid, and the overlap of
- * two is what the oracle finds in exact arithmetic, as the sum over all pairs of tetrahedra. */
+ * coincide, shells cross and winding numbers are anything; some are deformed. Each solid is valid,
+ * and the overlap of two is what the oracle finds in exact arithmetic, as the sum over all pairs of
+ * tetrahedra. */
 #include <math.h>
 
 #include "fuzz/oracle.h"
@@ -76,6 +77,15 @@ static carom_mesh_view view_of(const body *b) {
                              .face_count = b->faces};
 }
 
+/* The oracle takes meshes that are not inside out. */
+static void turn_for_oracle(body *b) {
+    for (uint32_t f = 0; f < b->faces && b->info.inside_out; ++f) {
+        uint32_t *corners = b->corners + 3 * (size_t)f, kept = corners[1];
+        corners[1] = corners[2];
+        corners[2] = kept;
+    }
+}
+
 /* All parts are closed, so a solid can always be made of them. */
 static void make(carom_context *context, fuzz_bytes *bytes, body *b) {
     uint32_t parts = 1 + fuzz_below(bytes, MOST_PARTS);
@@ -96,11 +106,40 @@ static void make(carom_context *context, fuzz_bytes *bytes, body *b) {
     double volume = (double)solid_oracle_volume(&view);
     FUZZ_CHECK(fabs(b->info.volume - fabs(volume)) <= 1e-12 * fabs(volume));
     FUZZ_CHECK(b->info.inside_out == (volume < 0.0));
-    for (uint32_t f = 0; f < b->faces && b->info.inside_out; ++f) { /* for the oracle */
-        uint32_t *corners = b->corners + 3 * (size_t)f, kept = corners[1];
-        corners[1] = corners[2];
-        corners[2] = kept;
+    turn_for_oracle(b);
+}
+
+/* Moves some vertices of a solid: all that is known of it is known of a new one. */
+static void deform(carom_context *context, fuzz_bytes *bytes, body *b) {
+    carom_solid *fresh;
+    carom_solid_info updated, made;
+    memset(&updated, 0, sizeof(updated));
+    memset(&made, 0, sizeof(made));
+    if (b->info.inside_out) return; /* the corners were turned for the oracle */
+    uint32_t times = 1 + fuzz_below(bytes, 3), count = b->vertices;
+    for (uint32_t i = 0; i < times; ++i) {
+        uint32_t v = fuzz_below(bytes, count), kept = b->vertices;
+        double from[3], to[3];
+        memcpy(from, b->xyz[v], sizeof(from));
+        b->vertices = v;
+        put_vertex(bytes, b);
+        b->vertices = kept;
+        memcpy(to, b->xyz[v], sizeof(to));
+        for (uint32_t w = 0; w < count; ++w) /* vertices that were merged stay together */
+            if (memcmp(b->xyz[w], from, sizeof(from)) == 0) memcpy(b->xyz[w], to, sizeof(to));
     }
+    carom_mesh_view view = view_of(b);
+    carom_solid_def def = {.mesh = &view};
+    FUZZ_CHECK(carom_solid_update(context, b->solid, &view) == CAROM_OK);
+    FUZZ_CHECK_VALID(carom_solid_validate(context, b->solid));
+    FUZZ_CHECK(carom_solid_create(context, &def, &fresh) == CAROM_OK);
+    FUZZ_CHECK(carom_solid_get_info(b->solid, &updated) == CAROM_OK);
+    FUZZ_CHECK(carom_solid_get_info(fresh, &made) == CAROM_OK);
+    b->info = updated;
+    updated.bytes = made.bytes = 0;
+    FUZZ_CHECK(memcmp(&updated, &made, sizeof(made)) == 0);
+    carom_solid_destroy(fresh);
+    turn_for_oracle(b);
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
@@ -194,9 +233,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size) {
     carom_context *context = contexts[fuzz_below(&bytes, 2)];
     for (int i = 0; i < 2; ++i) make(context, &bytes, &bodies[i]);
     for (int step = 0; step < MOST_STEPS && bytes.left != 0; ++step) {
-        uint32_t which = fuzz_below(&bytes, 5);
+        uint32_t which = fuzz_below(&bytes, 7);
         if (which < 2)
             make(context, &bytes, &bodies[which]);
+        else if (which > 4)
+            deform(context, &bytes, &bodies[which - 5]);
         else if (which == 2)
             check_two(context, &bodies[0], &bodies[0], &bytes);
         else

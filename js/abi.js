@@ -358,6 +358,7 @@ export const FUNCTIONS = {
     repairClose: ["S", [["c", "context"], ["i", "view", "SmeshView"], ["i?", "def", "SrepairDef"], ["n", "mesh", "mesh"], ["o", "result", "SrepairResult"], ["r", "loops", "repairLoops"], ["r", "vertices", "numbers"]]],
     solidCreate: ["S", [["c", "context"], ["i?", "def", "SsolidDef"], ["n", "solid", "solid"]]],
     solidDestroy: ["", [["h", "solid", "solid"]]],
+    solidUpdate: ["S", [["c", "context"], ["h", "solid", "solid"], ["i", "mesh", "SmeshView"]]],
     solidGetInfo: ["S", [["h", "solid", "solid"], ["o", "info", "SsolidInfo"]]],
     solidOverlap: ["S", [["c", "context"], ["h", "a", "solid"], ["i?", "poseA", "Spose"], ["h", "b", "solid"], ["i?", "poseB", "Spose"], ["i?", "def", "SsolidQueryDef"], ["o", "overlap", "SsolidResult"]]],
     solidOverlapBatch: ["S", [["c", "context"], ["i", "pairs", "SsolidPair", "count"], ["v", "count", "q"], ["i?", "def", "SsolidQueryDef"], ["o", "overlaps", "SsolidResult", "count"]]],

@@ -2068,6 +2068,18 @@ export class Solid extends Handle {
     /** Exact, rounded once. */
     readonly volume: number;
     /**
+     * Replaces the positions of the vertices, for a mesh that deforms: those that create was given, in the
+     * same order. Only positions, scalar, stride and vertex_count of the view are read. Needs exclusive use.
+     * - All answers are those of a new solid, bit for bit; only `bytes` and the counts of
+     * carom_context_get_work differ. - CAROM_BAD_INPUT: another number of vertices, or as for create.
+     * Vertices that were merged have to stay together. - A failed update leaves the solid as it was. Cost:
+     * some two fifths of that of create. What follows from the connectivity is kept, and the trees are
+     * refitted. The first update doubles the memory of the solid; further ones allocate nothing once warm.
+     * Where other vertices coincide than before, where the mesh turned inside out, and for polygons the
+     * solid is made anew, at the cost of create.
+     */
+    update(positions: MeshLike): void;
+    /**
      * Computes the overlap of a and b in their poses, which are as in soup.h; NULL or all zero is the
      * identity. def may be NULL. The force on a is the opposite of that on b. Identical bytes for any number
      * of threads. - carom_context_get_work: boxes visited, pairs of triangles tested, and of these, those

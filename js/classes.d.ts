@@ -138,6 +138,7 @@ export class Solid extends Handle { //= carom_solid
     readonly info: SolidInfo; //= carom_solid_get_info
     /** Exact, rounded once. */
     readonly volume: number;
+    update(positions: MeshLike): void; //= carom_solid_update
     overlap(other: Solid, pose?: Pose, options?: Two & SolidQueryDef): SolidResult; //= carom_solid_overlap
     overlap(other: Solid, poses: Pose[], options?: Two & SolidQueryDef): Records<SolidResult>; //= carom_solid_overlap_batch
     overlapPatches(other: Solid, pose?: Pose, options?: Two): Records<SolidPatch>; //= carom_solid_overlap_patches

@@ -23,6 +23,11 @@ export class Solid extends Handle {
         return this.info.volume;
     }
 
+    // Positions for all vertices, of a mesh that deforms.
+    update(positions) {
+        framed("solidUpdate", (frame) => [this.mayChange(), putMesh(frame, positions, undefined, false)]);
+    }
+
     // An array of poses gives records.
     overlap(other, pose, { poseA, distance = false } = {}) {
         const poses = batchOf(pose);

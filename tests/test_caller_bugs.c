@@ -1005,6 +1005,9 @@ static void solids(void **state) {
     FINE(carom_solid_create, def, context, NULL, &made); /* a mesh of no faces is bad input */
     assert_null(made);
     FINE_VOID(carom_solid_destroy, solid, NULL);
+    BUG(carom_solid_update, context, BAD_CONTEXT, solid, &view);
+    BUG(carom_solid_update, solid, context, NULL, &view);
+    BUG(carom_solid_update, mesh, context, solid, NULL);
     BUG(carom_solid_get_info, solid, NULL, &info);
     BUG(carom_solid_get_info, info, solid, NULL);
     BUG(carom_solid_overlap, context, BAD_CONTEXT, solid, NULL, solid, NULL, NULL, &overlap);

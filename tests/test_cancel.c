@@ -375,6 +375,16 @@ static carom_status create_solid(carom_context *context, uint64_t *hash) {
     return status;
 }
 
+/* Each call updates to the positions that the solid has: cancelled or not, it stays the same. */
+static carom_status update_solid(carom_context *context, uint64_t *hash) {
+    carom_solid_info info;
+    memset(&info, 0, sizeof(info));
+    carom_status status = carom_solid_update(context, ball, &sphere);
+    (void)carom_solid_get_info(ball, &info);
+    *hash = test_hash(&info.volume, sizeof(info.volume), info.triangles);
+    return status;
+}
+
 static carom_status weld(carom_context *context, uint64_t *hash) {
     carom_mesh *mesh = NULL;
     carom_status status = carom_mesh_weld(context, &cloth, &mesh);
@@ -494,6 +504,7 @@ static const struct {
     {"patches", pieces},
     {"soup_create", create_soup},
     {"solid_create", create_solid},
+    {"solid_update", update_solid},
     {"weld", weld},
     {"inspect", inspect},
     {"triangulate", triangulate},

@@ -258,6 +258,15 @@ static void broken_solids_are_found(void **state) {
     assert_int_equal(solid->root_count, 1);
 #define CHECK carom_solid_validate(context, solid)
     BREAK(solid->view.vertex_count, 3, CHECK, "solid: the view is not that of its soup");
+    BREAK(solid->given.first[1], 2, CHECK,
+          "solid: a vertex as given is merged with none before it");
+    BREAK(solid->given.sources[1], UINT32_MAX, CHECK,
+          "solid: a vertex is not made of the first of those merged");
+    uint32_t region_of[4096];
+    assert_true(solid->region_of == NULL && solid->view.triangle_count <= 4096);
+    memset(region_of, 0xFF, sizeof(region_of));
+    BREAK(solid->region_of, region_of, CHECK,
+          "solid: a region does not begin with its first triangle");
     BREAK(solid->roots[0], 1, CHECK, "solid: the roots are not the vertices without a parent");
     BREAK(solid->root_count, 0, CHECK, "solid: the roots are not the vertices without a parent");
     BREAK(solid->ends[leaf], vertices + 1, CHECK,

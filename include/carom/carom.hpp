@@ -516,6 +516,9 @@ class solid : public owner<carom_solid, carom_solid_destroy> {
     result<carom_solid_info> get_info() const {
         return detail::answer<carom_solid_info>(carom_solid_get_info, get());
     }
+    carom_status update(context &c, const carom_mesh_view &positions) {
+        return carom_solid_update(c.get(), get(), &positions);
+    }
     result<carom_solid_result> overlap(context &c, const carom_pose &pose_a, const solid &b,
                                        const carom_pose &pose_b,
                                        const carom_solid_query_def &def = {}) const {

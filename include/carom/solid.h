@@ -58,6 +58,22 @@ CAROM_API carom_status carom_solid_create(carom_context *context, const carom_so
 /* NULL is fine. */
 CAROM_API void carom_solid_destroy(carom_solid *solid);
 
+/* Replaces the positions of the vertices, for a mesh that deforms: those that create was given, in
+ * the same order. Only positions, scalar, stride and vertex_count of the view are read. Needs
+ * exclusive use.
+ * - All answers are those of a new solid, bit for bit; only `bytes` and the counts of
+ *   carom_context_get_work differ.
+ * - CAROM_BAD_INPUT: another number of vertices, or as for create. Vertices that were merged have
+ *   to stay together.
+ * - A failed update leaves the solid as it was.
+ *
+ * Cost: some two fifths of that of create. What follows from the connectivity is kept, and the
+ * trees are refitted. The first update doubles the memory of the solid; further ones allocate
+ * nothing once warm. Where other vertices coincide than before, where the mesh turned inside out,
+ * and for polygons the solid is made anew, at the cost of create. */
+CAROM_API carom_status carom_solid_update(carom_context *context, carom_solid *solid,
+                                          const carom_mesh_view *mesh);
+
 /* What a solid is like. */
 typedef struct carom_solid_info {
     uint64_t vertices;             /* after equal ones were merged */

@@ -2080,6 +2080,7 @@ FUNCTIONS = {
     'carom_repair_close': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_solid_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_solid_destroy': (None, (C.c_void_p,)),
+    'carom_solid_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_solid_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_solid_overlap': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_solid_overlap_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),

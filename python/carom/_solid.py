@@ -8,7 +8,7 @@ from typing import Any, Optional
 from . import _abi
 from ._arrays import ArrayLike, Results, batch_poses, pose_pointer, records
 from ._core import Context, Handle, byref, lib, pick
-from ._mesh import MeshLike, mesh_view, view_reads
+from ._mesh import MeshLike, mesh_view, positions_view, view_reads
 from ._records import Overlap, SolidInfo, info, read
 from ._soup import both, device_of, pair_items
 
@@ -44,6 +44,20 @@ class Solid(Handle):
     def volume(self) -> float:
         """The volume that the mesh encloses: exact, rounded once."""
         return self.info.volume
+
+    def update(self, positions: Any, *, context: Optional[Context] = None) -> None:
+        """Replaces the positions of all vertices, for a mesh that deforms. The answers are then those of a new solid.
+
+        >>> import carom
+        >>> mesh = carom.Mesh.shape("box")
+        >>> solid = carom.Solid(mesh)
+        >>> solid.update(mesh.vertices * [1, 1, 2])
+        >>> solid.volume
+        16.0
+        """
+        view = positions_view(positions)
+        pick(context, self._device)._call(lib.carom_solid_update, self._pointer, byref(view.c), change=self,
+                                          reads=view_reads(view))
 
     def overlap(self, other: Solid, pose: ArrayLike = None, *, pose_a: ArrayLike = None, distance: bool = False,
                 context: Optional[Context] = None) -> Any:

@@ -353,6 +353,19 @@ def test_cubes_overlap_as_cubes_do():
         carom.Solid(carom.Mesh.shape("grid"))
 
 
+def test_a_solid_that_deforms_is_a_new_solid():
+    torus, box = carom.Mesh.shape("torus"), carom.Solid(BOX)
+    solid = carom.Solid(torus)
+    for bend in (0.1, 0.4):
+        positions = torus.vertices + bend * np.sin(torus.vertices[:, [1, 2, 0]])
+        solid.update(positions)
+        fresh = carom.Solid(positions, torus.faces)
+        assert solid.volume == fresh.volume
+        same(solid.overlap(box, [0.5, 0.2, 0.1]), fresh.overlap(box, [0.5, 0.2, 0.1]))
+    with pytest.raises(carom.BadInputError, match="the update has 3"):
+        solid.update(np.zeros((3, 3)))
+
+
 def test_pieces_of_an_overlap():
     ring = carom.Solid(carom.Mesh.shape("torus"))
     bar = carom.Solid(BOX.vertices * np.array([3.0, 0.1, 0.1]), BOX.faces)

@@ -65,6 +65,9 @@ CAROM_ITEM carom_sum carom_sum_term(double value, int scale) {
 /* Sums are multiples of 2^-1074 at least, so that scaling them back never rounds. */
 #define CAROM_SUM_LEAST_SCALE (-1074)
 
+/* From this scale on subnormal numbers, below 2^-1022, round to 0: terms of lanes (sum_lanes.h). */
+#define CAROM_SUM_LANES_SCALE (-1020)
+
 /* The sum as the nearest double, ties to even; NaN when a term was spoiled. */
 CAROM_ITEM double carom_sum_value(carom_sum sum, int scale) {
     if (sum.spoiled != 0) {

@@ -19,16 +19,7 @@
 #define ITEMS_PER_RANGE 4096u  /* of a loop: some 0.1 ms */
 #define LOOKED_AT       65536u /* items that take a millisecond: then check the clock */
 
-/* Any axes bound a triangle; these are the best where they can be computed. */
-#define LEAST_EDGE         1e-100 /* of the scaled soup: its square is not 0 */
-#define BVH_OBB_LEAST_AREA 1e-200 /* the same, of a normal */
-/* Of the longest edge: thinner triangles have inaccurate normals. */
-#define LEAST_HEIGHT 1e-12
-/* A component of a unit vector: below it, the axis is not parallel. */
-#define NOT_ALONG 0.7
-
-#define SLAB_MARGIN         0x1p-19f /* of all sizes: see box_of_slabs */
-#define BVH_OBB_ROOT_MARGIN 0x1p-22  /* of the bounds: rounding of centre and extent to floats */
+#define BVH_OBB_ROOT_MARGIN 0x1p-22 /* of the bounds: rounding of centre and extent to floats */
 
 typedef struct bvh_obb_build {
     carom_context *context;
@@ -36,7 +27,7 @@ typedef struct bvh_obb_build {
     carom_obb_corners_fn *corners;
     const void *user;
     float (*centres)[3];   /* of the items, in their initial order */
-    uint64_t *words;       /* sort key << 32 | index in the initial order */
+    uint64_t *words;       /* sort key << 32 | index in the initial order; NULL: keep the order */
     uint32_t *old;         /* items in their initial order */
     float *corner[3];      /* x, y, z of the corners, three per slot */
     carom_spread *spreads; /* of the nodes of the level below */
@@ -199,13 +190,16 @@ static carom_status find_centres(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
+/* Reads the corners of the items in their slots; a build moves the items there first. */
 static carom_status sort_corners(void *argument, carom_range range) {
     bvh_obb_build *b = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_vec3 p[3];
-        CAROM_ASSERT((uint32_t)b->words[i] < b->tree->item_count);
-        uint32_t item = b->tree->items[i] = b->old[(uint32_t)b->words[i]];
-        b->corners(b->user, item, p);
+        if (b->words != NULL) {
+            CAROM_ASSERT((uint32_t)b->words[i] < b->tree->item_count);
+            b->tree->items[i] = b->old[(uint32_t)b->words[i]];
+        }
+        b->corners(b->user, b->tree->items[i], p);
         for (int k = 0; k < 3; ++k) {
             b->corner[0][3 * i + k] = (float)p[k].x;
             b->corner[1][3 * i + k] = (float)p[k].y;
@@ -232,7 +226,7 @@ static carom_obb box_of_slabs(const float axes[9], const float low[3], const flo
     }
     for (int k = 0; k < 3; ++k) {
         box.centre[k] = (middle[0] * axes[k] + middle[1] * axes[3 + k]) + middle[2] * axes[6 + k];
-        box.extent[k] = extent[k] + SLAB_MARGIN * size;
+        box.extent[k] = extent[k] + CAROM_OBB_SLAB_MARGIN * size;
         for (int i = 0; i < 3; ++i) box.axis[i][k] = axes[3 * i + k];
     }
     return box;
@@ -247,49 +241,6 @@ static carom_obb box_of_slots(const bvh_obb_build *b, uint64_t first, uint64_t c
                               b->corner[2] + 3 * first};
     CAROM_CPU_CALL(b->context, carom_obb_slabs)(points, 3 * count, axis, low, high);
     return box_of_slabs(axis, low, high);
-}
-
-/* The axes of a triangle: its longest edge, its normal, and their cross product; arbitrary axes
- * where these vanish. */
-static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
-    carom_vec3 edge = carom_vec(0.0, 0.0, 0.0);
-    double most = 0.0;
-    for (int i = 0; i < 3; ++i) {
-        carom_vec3 e = carom_vec_sub(p[(i + 1) % 3], p[i]);
-        double squared = carom_vec_dot(e, e);
-        if (squared > most) most = squared, edge = e;
-    }
-    carom_vec3 x = carom_vec(1.0, 0.0, 0.0), z = carom_vec(0.0, 0.0, 1.0);
-    carom_vec3 normal = carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
-    double area = carom_vec_length(normal), length = sqrt(most);
-    if (length > LEAST_EDGE) x = carom_vec_scale(edge, 1.0 / length);
-    if (area > LEAST_HEIGHT * most && area > BVH_OBB_LEAST_AREA) {
-        z = carom_vec_scale(normal, 1.0 / area);
-    } else {
-        carom_vec3 aside =
-            fabs(x.x) < NOT_ALONG ? carom_vec(1.0, 0.0, 0.0) : carom_vec(0.0, 1.0, 0.0);
-        z = carom_vec_cross(x, aside);
-    }
-    /* The normal of a needle may be inaccurate; make it orthogonal to the edge. */
-    z = carom_vec_sub(z, carom_vec_scale(x, carom_vec_dot(z, x)));
-    z = carom_vec_scale(z, 1.0 / carom_vec_length(z));
-    carom_vec3 y = carom_vec_cross(z, x);
-    carom_vec3 all[3] = {x, y, z};
-    for (int i = 0; i < 3; ++i) {
-        axes[i][0] = all[i].x;
-        axes[i][1] = all[i].y;
-        axes[i][2] = all[i].z;
-    }
-}
-
-static carom_obb box_of_item(const bvh_obb_build *b, uint64_t slot) {
-    carom_vec3 p[3];
-    double axes[3][3];
-    for (int k = 0; k < 3; ++k)
-        p[k] = carom_vec((double)b->corner[0][3 * slot + k], (double)b->corner[1][3 * slot + k],
-                         (double)b->corner[2][3 * slot + k]);
-    triangle_axes(p, axes);
-    return box_of_slots(b, slot, 1, axes);
 }
 
 static carom_spread spread_of_slots(const bvh_obb_build *b, uint64_t first, uint64_t count) {
@@ -337,13 +288,19 @@ static carom_status bvh_obb_fill_level(void *argument, carom_range range) {
                 for (int k = 0; k < 3; ++k) box.extent[k] = CAROM_OBB_NOWHERE;
                 if (b->level == 0) tree->items[first] = CAROM_BVH_NONE;
             } else if (b->level == 0) {
-                box = box_of_item(b, first);
+                continue; /* below */
             } else {
                 CAROM_ASSERT(child < tree->node_count[b->level - 1]);
                 box = box_of_node(b, first, CAROM_MIN(count - first, unit), &below[child]);
                 bvh_obb_join(&sum, &below[child]);
             }
             bvh_obb_put(&nodes[node], lane, &box);
+        }
+        if (b->level == 0) {
+            const float *const points[3] = {b->corner[0], b->corner[1], b->corner[2]};
+            uint64_t first = node * CAROM_BVH_WIDTH;
+            CAROM_CPU_CALL(b->context, carom_obb_triangles)
+            (points, first, (uint32_t)CAROM_MIN(count - first, CAROM_BVH_WIDTH), &nodes[node]);
         }
         CAROM_ASSERT(sum.count != 0); /* each node has an item */
         own[node] = sum;
@@ -353,27 +310,18 @@ static carom_status bvh_obb_fill_level(void *argument, carom_range range) {
 
 /* ---- Build ----------------------------------------------------------------------------------- */
 
-static carom_status bvh_obb_build_levels(carom_context *context, bvh_obb_build *b,
-                                         carom_arena *scratch) {
+/* Takes the corners, and computes the boxes from the blocks upwards. */
+static carom_status bvh_obb_fill(carom_context *context, bvh_obb_build *b, carom_arena *scratch) {
     carom_obb_tree *tree = b->tree;
     uint64_t count = tree->item_count;
     uint32_t top = tree->level_count - 1;
-    b->centres = carom_arena_take(scratch, count, sizeof(*b->centres));
-    b->words = CAROM_ARENA_TAKE(scratch, uint64_t, count);
-    b->old = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     b->spreads = CAROM_ARENA_TAKE(scratch, carom_spread, tree->level_start[top] + 1);
-    bool whole = b->centres != NULL && b->words != NULL && b->old != NULL && b->spreads != NULL;
+    bool whole = b->spreads != NULL;
     for (int k = 0; k < 3; ++k) {
         b->corner[k] = CAROM_ARENA_TAKE(scratch, float, 3 * count);
         whole = whole && b->corner[k] != NULL;
     }
-    if (!whole) return carom_fail_memory(context, count * 64, "building a tree of boxes");
-    CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, find_centres, b));
-    if (top > 0) {
-        bvh_obb_split(b, 0, b->words, count, items_below(top), items_below(top - 1));
-        carom_progress_add(context, 0, 2 * count);
-        CAROM_TRY(carom_parallel_for(context, tree->node_count[top - 1], 1, split_subtrees, b));
-    }
+    if (!whole) return carom_fail_memory(context, count * 40, "building a tree of boxes");
     CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, sort_corners, b));
     for (b->level = 0; b->level <= top; ++b->level) {
         uint64_t grain = CAROM_MAX(ITEMS_PER_RANGE / items_below(b->level), 1u);
@@ -385,16 +333,68 @@ static carom_status bvh_obb_build_levels(carom_context *context, bvh_obb_build *
     return CAROM_OK;
 }
 
-carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
-                             carom_obb_corners_fn *corners, const void *user) {
+static carom_status bvh_obb_build_levels(carom_context *context, bvh_obb_build *b,
+                                         carom_arena *scratch) {
+    carom_obb_tree *tree = b->tree;
+    uint64_t count = tree->item_count;
+    uint32_t top = tree->level_count - 1;
+    b->centres = carom_arena_take(scratch, count, sizeof(*b->centres));
+    b->words = CAROM_ARENA_TAKE(scratch, uint64_t, count);
+    b->old = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (b->centres == NULL || b->words == NULL || b->old == NULL)
+        return carom_fail_memory(context, count * 24, "building a tree of boxes");
+    CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, find_centres, b));
+    if (top > 0) {
+        bvh_obb_split(b, 0, b->words, count, items_below(top), items_below(top - 1));
+        carom_progress_add(context, 0, 2 * count);
+        CAROM_TRY(carom_parallel_for(context, tree->node_count[top - 1], 1, split_subtrees, b));
+    }
+    return bvh_obb_fill(context, b, scratch);
+}
+
+static carom_status bvh_obb_make(carom_context *context, carom_obb_tree *tree,
+                                 carom_obb_corners_fn *corners, const void *user, bool sorted) {
     if (tree->item_count == 0) return CAROM_OK;
     bvh_obb_build b = {.context = context, .tree = tree, .corners = corners, .user = user};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = bvh_obb_build_levels(context, &b, scratch);
+    carom_status status =
+        sorted ? bvh_obb_fill(context, &b, scratch) : bvh_obb_build_levels(context, &b, scratch);
     carom_arena_rewind(scratch, mark);
     if (status != CAROM_OK) bvh_obb_lay_out(tree, 0);
     return status;
+}
+
+carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
+                             carom_obb_corners_fn *corners, const void *user) {
+    return bvh_obb_make(context, tree, corners, user, false);
+}
+
+carom_status carom_obb_refit(carom_context *context, carom_obb_tree *tree,
+                             carom_obb_corners_fn *corners, const void *user) {
+    return bvh_obb_make(context, tree, corners, user, true);
+}
+
+/* The sum over the boxes of a level of half their surface, over 4. */
+static double sum_surfaces(const carom_obb_tree *tree, uint32_t level) {
+    const carom_obb_node *nodes = tree->nodes + tree->level_start[level];
+    double sum = 0.0;
+    for (uint64_t node = 0; node < tree->node_count[level]; ++node) {
+        float own = 0.0f;
+        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+            float x = nodes[node].extent[0][lane], y = nodes[node].extent[1][lane],
+                  z = nodes[node].extent[2][lane];
+            if (x >= 0.0f) own += (x * y + y * z) + z * x; /* not CAROM_OBB_NOWHERE */
+        }
+        sum += (double)own;
+    }
+    return sum;
+}
+
+double carom_obb_looseness(const carom_obb_tree *tree) {
+    if (tree->level_count < 2) return 0.0;
+    double items = sum_surfaces(tree, 0), blocks = sum_surfaces(tree, 1);
+    return items > 0.0 ? blocks / items : 0.0;
 }
 
 /* ---- Views of trees -------------------------------------------------------------------------- */

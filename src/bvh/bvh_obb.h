@@ -46,6 +46,13 @@ carom_status carom_obb_reserve(carom_context *context, const carom_allocator *al
                                carom_obb_tree *tree, uint32_t count);
 carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
                              carom_obb_corners_fn *corners, const void *user);
+/* Computes all boxes anew for items that have moved, and keeps their order: faster than building,
+ * and as good while items stay near their old neighbours. On failure the tree is empty. */
+carom_status carom_obb_refit(carom_context *context, carom_obb_tree *tree,
+                             carom_obb_corners_fn *corners, const void *user);
+/* The surface of the boxes of all blocks, in surfaces of the boxes of all items: it grows as items
+ * leave their old neighbours. 0 for a tree of one block. */
+double carom_obb_looseness(const carom_obb_tree *tree);
 void carom_obb_free(carom_obb_tree *tree, const carom_allocator *allocator);
 uint64_t carom_obb_bytes(const carom_obb_tree *tree);
 

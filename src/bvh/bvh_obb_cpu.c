@@ -49,6 +49,137 @@ void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, co
     }
 }
 
+/* ---- Boxes of triangles ---------------------------------------------------------------------- */
+
+/* Any axes bound a triangle; these are the best where they can be computed. */
+#define LEAST_EDGE         1e-100 /* of the scaled soup: its square is not 0 */
+#define BVH_OBB_LEAST_AREA 1e-200 /* the same, of a normal */
+/* Of the longest edge: thinner triangles have inaccurate normals. */
+#define LEAST_HEIGHT 1e-12
+/* A component of a unit vector: below it, the axis is not parallel. */
+#define NOT_ALONG 0.7
+
+typedef struct bvh_obb_cpu_vec {
+    carom_f64v x, y, z;
+} bvh_obb_cpu_vec;
+
+CAROM_SIMD bvh_obb_cpu_vec obb_sub(bvh_obb_cpu_vec a, bvh_obb_cpu_vec b) {
+    return (bvh_obb_cpu_vec){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+CAROM_SIMD bvh_obb_cpu_vec obb_scale(bvh_obb_cpu_vec a, carom_f64v s) {
+    return (bvh_obb_cpu_vec){a.x * s, a.y * s, a.z * s};
+}
+
+CAROM_SIMD carom_f64v obb_dot(bvh_obb_cpu_vec a, bvh_obb_cpu_vec b) {
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+CAROM_SIMD bvh_obb_cpu_vec obb_cross(bvh_obb_cpu_vec a, bvh_obb_cpu_vec b) {
+    return (bvh_obb_cpu_vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+CAROM_SIMD bvh_obb_cpu_vec obb_select(carom_i64v which, bvh_obb_cpu_vec yes, bvh_obb_cpu_vec no) {
+    return (bvh_obb_cpu_vec){carom_f64v_select(which, yes.x, no.x),
+                             carom_f64v_select(which, yes.y, no.y),
+                             carom_f64v_select(which, yes.z, no.z)};
+}
+
+/* The axes of triangles: the longest edge, the cross product of normal and edge, and the normal;
+ * arbitrary axes where these vanish. */
+CAROM_SIMD void obb_triangle_axes(const bvh_obb_cpu_vec p[3], bvh_obb_cpu_vec axes[3]) {
+    const carom_f64v none = {0}, one = none + 1.0;
+    bvh_obb_cpu_vec edge = {none, none, none};
+    carom_f64v most = none;
+    for (int i = 0; i < 3; ++i) {
+        bvh_obb_cpu_vec e = obb_sub(p[i == 2 ? 0 : i + 1], p[i]);
+        carom_f64v squared = obb_dot(e, e);
+        carom_i64v longer = squared > most;
+        most = carom_f64v_select(longer, squared, most);
+        edge = obb_select(longer, e, edge);
+    }
+    bvh_obb_cpu_vec normal = obb_cross(obb_sub(p[1], p[0]), obb_sub(p[2], p[0]));
+    carom_f64v area = carom_f64v_sqrt(obb_dot(normal, normal)), length = carom_f64v_sqrt(most);
+    carom_i64v is_long = length > LEAST_EDGE;
+    carom_i64v is_wide = (area > LEAST_HEIGHT * most) & (area > BVH_OBB_LEAST_AREA);
+    bvh_obb_cpu_vec first = {one, none, none}, second = {none, one, none};
+    bvh_obb_cpu_vec x =
+        obb_select(is_long, obb_scale(edge, 1.0 / carom_f64v_select(is_long, length, one)), first);
+    bvh_obb_cpu_vec aside = obb_select(carom_f64v_abs(x.x) < NOT_ALONG, first, second);
+    bvh_obb_cpu_vec z =
+        obb_select(is_wide, obb_scale(normal, 1.0 / carom_f64v_select(is_wide, area, one)),
+                   obb_cross(x, aside));
+    /* The normal of a needle may be inaccurate; make it orthogonal to the edge. */
+    z = obb_sub(z, obb_scale(x, obb_dot(z, x)));
+    z = obb_scale(z, 1.0 / carom_f64v_sqrt(obb_dot(z, z)));
+    axes[0] = x;
+    axes[1] = obb_cross(z, x);
+    axes[2] = z;
+}
+
+/* The boxes of triangles with these axes, in lanes from `at` on. */
+CAROM_SIMD void obb_triangle_boxes(float corner[3][3][CAROM_BVH_WIDTH], carom_obb_node *node,
+                                   uint32_t at) {
+    carom_f32v middle[3], size = {0};
+    for (int i = 0; i < 3; ++i) {
+        carom_f32v low = {0}, high = {0};
+        for (int c = 0; c < 3; ++c) {
+            carom_f32v x = carom_f32v_load(&corner[c][0][at]),
+                       y = carom_f32v_load(&corner[c][1][at]),
+                       z = carom_f32v_load(&corner[c][2][at]);
+            carom_f32v along = x * carom_f32v_load(&node->axis[i][0][at]) +
+                               (y * carom_f32v_load(&node->axis[i][1][at]) +
+                                z * carom_f32v_load(&node->axis[i][2][at]));
+            low = c == 0 ? along : carom_f32v_min(low, along);
+            high = c == 0 ? along : carom_f32v_max(high, along);
+        }
+        carom_f32v extent = 0.5f * (high - low);
+        middle[i] = 0.5f * (low + high);
+        size += carom_f32v_abs(middle[i]) + extent;
+        carom_f32v_store(&node->extent[i][at], extent);
+    }
+    for (int k = 0; k < 3; ++k) {
+        carom_f32v centre = (middle[0] * carom_f32v_load(&node->axis[0][k][at]) +
+                             middle[1] * carom_f32v_load(&node->axis[1][k][at])) +
+                            middle[2] * carom_f32v_load(&node->axis[2][k][at]);
+        carom_f32v_store(&node->centre[k][at], centre);
+        carom_f32v extent = carom_f32v_load(&node->extent[k][at]);
+        carom_f32v_store(&node->extent[k][at], extent + CAROM_OBB_SLAB_MARGIN * size);
+    }
+}
+
+void CAROM_CPU(carom_obb_triangles)(const float *const points[3], uint64_t first, uint32_t count,
+                                    carom_obb_node *node) {
+    float corner[3][3][CAROM_BVH_WIDTH]; /* of corner c: x, y, z; lanes past the last repeat it */
+    carom_obb_node all;
+    CAROM_ASSERT(count >= 1 && count <= CAROM_BVH_WIDTH);
+    for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane)
+        for (int c = 0; c < 3; ++c)
+            for (int k = 0; k < 3; ++k)
+                corner[c][k][lane] =
+                    points[k][3 * (first + CAROM_MIN(lane, count - 1)) + (uint64_t)c];
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
+        bvh_obb_cpu_vec p[3], axes[3];
+        for (int c = 0; c < 3; ++c)
+            p[c] = (bvh_obb_cpu_vec){carom_f64v_floats(&corner[c][0][at]),
+                                     carom_f64v_floats(&corner[c][1][at]),
+                                     carom_f64v_floats(&corner[c][2][at])};
+        obb_triangle_axes(p, axes);
+        for (int i = 0; i < 3; ++i) {
+            carom_f64v_store_floats(&all.axis[i][0][at], axes[i].x);
+            carom_f64v_store_floats(&all.axis[i][1][at], axes[i].y);
+            carom_f64v_store_floats(&all.axis[i][2][at], axes[i].z);
+        }
+    }
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES)
+        obb_triangle_boxes(corner, &all, at);
+    for (int k = 0; k < 3; ++k) {
+        memcpy(node->centre[k], all.centre[k], count * sizeof(float));
+        memcpy(node->extent[k], all.extent[k], count * sizeof(float));
+        for (int i = 0; i < 3; ++i) memcpy(node->axis[i][k], all.axis[i][k], count * sizeof(float));
+    }
+}
+
 /* ---- Loading and transforming boxes ---------------------------------------------------------- */
 
 /* A box in the other frame: row k holds component k of its three axes and of its centre. */

@@ -20,4 +20,16 @@ CAROM_CPU_DECLARE(void, carom_obb_nearest, carom_obb_traversal *traversal, float
 CAROM_CPU_DECLARE(void, carom_obb_slabs, const float *const points[3], uint64_t count,
                   const float axes[9], float low[3], float high[3]);
 
+/* Of all sizes: the margin of the extents of a box between two planes across each axis. If the
+ * stored axes were orthonormal, its centre would be the sum of the axes times the midpoints. They
+ * are orthonormal to 2^-22; corners and centre are rounded to 2^-24, projections by three times
+ * that. */
+#define CAROM_OBB_SLAB_MARGIN 0x1p-19f
+
+/* Fills the boxes of the triangles in slots [first, first + count) of `points` (rows x, y, z, three
+ * corners per slot) into the first lanes of a node. The result is bit-identical on every
+ * instruction set. 0 < count <= CAROM_BVH_WIDTH. */
+CAROM_CPU_DECLARE(void, carom_obb_triangles, const float *const points[3], uint64_t first,
+                  uint32_t count, carom_obb_node *node);
+
 #endif

@@ -52,6 +52,14 @@ static inline size_t carom_property_size(carom_mesh_property_type type) {
 bool carom_mesh_copy_properties(carom_mesh *mesh, const carom_mesh_view *view,
                                 const uint32_t *vertex_from, const uint32_t *face_from);
 
+/* carom_mesh_weld of a checked view, which also writes for each vertex the lowest one with the same
+ * position, unless `first` is NULL. Vertices of the mesh are in the order of these. */
+carom_status carom_mesh_weld_noting(carom_context *context, const carom_mesh_view *view,
+                                    uint32_t *first, carom_mesh **mesh);
+/* Writes that alone. */
+carom_status carom_mesh_find_first_equal(carom_context *context, const carom_mesh_view *view,
+                                         uint32_t *first);
+
 /* An empty mesh, to be freed by carom_mesh_destroy; NULL when there is no memory. */
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator);
 

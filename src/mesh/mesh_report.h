@@ -10,6 +10,10 @@
 carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
                                 carom_mesh_report *report);
 
+/* Fills triangles and area alone. */
+carom_status carom_report_area(carom_context *context, const carom_mesh_view *view,
+                               carom_mesh_report *report);
+
 /* Fills edges, *_edges, shells, closed, balanced, oriented. */
 carom_status carom_report_edges(carom_context *context, const carom_mesh_view *view,
                                 carom_mesh_report *report);

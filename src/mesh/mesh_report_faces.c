@@ -35,6 +35,7 @@ typedef struct faces {
     int power;     /* all edges, times half, are below 2^power along each axis */
     double shrink; /* 2^-power */
     int area_scale;
+    bool area_only;
     mesh_report_faces_share *shares;
 } faces;
 
@@ -102,11 +103,13 @@ static void visit_face(const faces *f, mesh_report_faces_share *share, uint64_t 
     for (uint64_t i = begin + 2; i < end; ++i) {
         carom_vec3 c = carom_mesh_position(view, view->corners[i]);
         carom_vec3 v = edge_between(f, a, c);
-        carom_exact_sum_add_determinant(&share->volume, a, b, c);
-        if ((++share->cones & NORMALIZE_MASK) == 0) carom_exact_sum_normalize(&share->volume);
+        if (!f->area_only) {
+            carom_exact_sum_add_determinant(&share->volume, a, b, c);
+            if ((++share->cones & NORMALIZE_MASK) == 0) carom_exact_sum_normalize(&share->volume);
+            flat += are_collinear(a, b, c);
+        }
         twice = carom_vec_add(twice, carom_vec_cross(u, v));
         size += carom_vec_largest(u) * carom_vec_largest(v);
-        flat += are_collinear(a, b, c);
         b = c;
         u = v;
     }
@@ -149,10 +152,10 @@ static void scale_to_bounds(faces *f, carom_bounds bounds, uint64_t triangles) {
     f->area_scale = carom_sum_scale(8.0, triangles);
 }
 
-carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
-                                carom_mesh_report *report) {
+static carom_status mesh_report_measure(carom_context *context, const carom_mesh_view *view,
+                                        bool area_only, carom_mesh_report *report) {
     report->triangles = carom_mesh_corner_count(view) - 2 * view->face_count;
-    faces f = {.view = view};
+    faces f = {.view = view, .area_only = area_only};
     scale_to_bounds(&f, report->bounds, report->triangles);
     f.shares =
         CAROM_ARENA_TAKE(carom_scratch(context, 0), mesh_report_faces_share, context->threads);
@@ -173,11 +176,22 @@ carom_status carom_report_faces(carom_context *context, const carom_mesh_view *v
         total.degenerate_triangles += share->degenerate_triangles;
         total.first_degenerate = CAROM_MIN(share->first_degenerate, total.first_degenerate);
     }
+    report->area =
+        ldexp(carom_sum_value(total.area, f.area_scale), 2 * f.power - (f.half < 1.0 ? -1 : 1));
+    if (area_only) return CAROM_OK;
     report->degenerate_faces = total.degenerate_faces;
     report->degenerate_triangles = total.degenerate_triangles;
     report->first_degenerate_face = (uint32_t)total.first_degenerate;
     report->volume = carom_exact_sum_divide(&total.volume, 6);
-    report->area =
-        ldexp(carom_sum_value(total.area, f.area_scale), 2 * f.power - (f.half < 1.0 ? -1 : 1));
     return CAROM_OK;
+}
+
+carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
+                                carom_mesh_report *report) {
+    return mesh_report_measure(context, view, false, report);
+}
+
+carom_status carom_report_area(carom_context *context, const carom_mesh_view *view,
+                               carom_mesh_report *report) {
+    return mesh_report_measure(context, view, true, report);
 }

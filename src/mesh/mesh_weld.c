@@ -36,7 +36,7 @@ typedef struct weld {
     uint64_t seed;
     uint32_t shares;  /* number of tables, a power of two */
     uint32_t *hashes; /* per vertex */
-    uint32_t *first;  /* per vertex: the lowest equal one */
+    uint32_t *first;  /* per vertex: the lowest equal one; the caller's, or NULL: scratch */
     uint32_t *index;  /* 1 for the first of equal vertices, else 0; then the new index */
     carom_mesh *mesh;
 } weld;
@@ -226,13 +226,14 @@ static carom_status mesh_weld_fill(weld *w) {
                               mesh_weld_copy_corners, w);
 }
 
-static carom_status mesh_weld_vertices(weld *w, carom_mesh **mesh) {
+/* Finds the first of equal vertices, and new indices. */
+static carom_status mesh_weld_find_first(weld *w) {
     carom_context *context = w->context;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t count = w->view->vertex_count,
              grain = carom_grain(context, count, MESH_WELD_VERTICES_PER_RANGE);
     w->hashes = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    w->first = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (w->first == NULL) w->first = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     w->index = CAROM_ARENA_TAKE(scratch, uint32_t, count + 1);
     if (w->hashes == NULL || w->first == NULL || w->index == NULL)
         return carom_fail_memory(context, 12 * count, "welding");
@@ -242,7 +243,13 @@ static carom_status mesh_weld_vertices(weld *w, carom_mesh **mesh) {
         w->shares *= 2;
     CAROM_ASSERT((w->shares & (w->shares - 1)) == 0);
     CAROM_TRY(carom_parallel_for(context, count, grain, hash_range, w));
-    CAROM_TRY(carom_parallel_for(context, w->shares, 1, weld_shares, w));
+    return carom_parallel_for(context, w->shares, 1, weld_shares, w);
+}
+
+static carom_status mesh_weld_vertices(weld *w, carom_mesh **mesh) {
+    carom_context *context = w->context;
+    uint64_t count = w->view->vertex_count;
+    CAROM_TRY(mesh_weld_find_first(w));
     CAROM_TRY(carom_scan_u32(context, w->index, count, w->index));
     CAROM_ASSERT(w->index[count] <= count && (count == 0) == (w->index[count] == 0));
     carom_mesh_allocation space = {.scalar = w->view->scalar,
@@ -261,15 +268,13 @@ static carom_status mesh_weld_vertices(weld *w, carom_mesh **mesh) {
     return CAROM_OK;
 }
 
-static carom_status weld_view(carom_context *context, const carom_mesh_view *view,
-                              const uint32_t *part_of, const uint32_t *origin, uint64_t given,
-                              carom_mesh **mesh) {
-    weld w = {
-        .context = context, .view = view, .part_of = part_of, .origin = origin, .given = given};
+static carom_status mesh_weld_run(weld *w, carom_mesh **mesh) {
+    carom_context *context = w->context;
+    const carom_mesh_view *view = w->view;
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_progress_begin(context, "welding vertices",
                          2 * view->vertex_count + carom_mesh_corner_count(view));
-    carom_status status = mesh_weld_vertices(&w, mesh), ended = carom_progress_end(context);
+    carom_status status = mesh_weld_vertices(w, mesh), ended = carom_progress_end(context);
     carom_arena_rewind(carom_scratch(context, 0), mark);
     if (status == CAROM_OK && ended != CAROM_OK) { /* cancelled at the last report */
         carom_mesh_destroy(*mesh);
@@ -278,13 +283,30 @@ static carom_status weld_view(carom_context *context, const carom_mesh_view *vie
     return status == CAROM_OK ? ended : status;
 }
 
+carom_status carom_mesh_weld_noting(carom_context *context, const carom_mesh_view *view,
+                                    uint32_t *first, carom_mesh **mesh) {
+    weld w = {.context = context, .view = view, .given = view->vertex_count, .first = first};
+    *mesh = NULL;
+    return mesh_weld_run(&w, mesh);
+}
+
+carom_status carom_mesh_find_first_equal(carom_context *context, const carom_mesh_view *view,
+                                         uint32_t *first) {
+    weld w = {.context = context, .view = view, .given = view->vertex_count, .first = first};
+    carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
+    carom_progress_begin(context, "welding vertices", 2 * view->vertex_count);
+    carom_status status = carom_progress_finish(context, mesh_weld_find_first(&w));
+    carom_arena_rewind(carom_scratch(context, 0), mark);
+    return status;
+}
+
 carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
                              carom_mesh **mesh) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_OUTPUT(mesh, "mesh");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
-    return weld_view(context, view, NULL, NULL, view->vertex_count, mesh);
+    return carom_mesh_weld_noting(context, view, NULL, mesh);
 }
 
 /* ---- Parts apart ----------------------------------------------------------------------------- */
@@ -375,7 +397,12 @@ static carom_status weld_separated(carom_context *context, const carom_mesh_view
         apart.stride = size;
         apart.vertex_count = vertices + copies;
     }
-    return weld_view(context, &apart, s.part_of, s.origin, vertices, mesh);
+    weld w = {.context = context,
+              .view = &apart,
+              .part_of = s.part_of,
+              .origin = s.origin,
+              .given = vertices};
+    return mesh_weld_run(&w, mesh);
 }
 
 carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,
@@ -384,7 +411,7 @@ carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view
     CAROM_REQUIRE_OUTPUT(mesh, "mesh");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
-    if (view->parts == NULL) return weld_view(context, view, NULL, NULL, view->vertex_count, mesh);
+    if (view->parts == NULL) return carom_mesh_weld_noting(context, view, NULL, mesh);
     CAROM_TRY(carom_mesh_check_numbers(context, view, "welded by parts"));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

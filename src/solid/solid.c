@@ -49,28 +49,23 @@ static carom_status solid_check_closed(carom_context *context, const carom_mesh_
 
 /* ---- Description ----------------------------------------------------------------------------- */
 
-/* The sign of the volume is exact, also where the volume rounds to -0. */
-static bool is_inside_out(const carom_mesh_report *report) {
+bool carom_solid_is_inside_out(const carom_mesh_report *report) {
     return signbit(report->volume) != 0;
 }
 
 /* Finds all pairs of faces that intersect other than as neighbours. The solid's soup treats faces
- * without area as segments, which always intersect their neighbours. Where there are any, a second
- * soup that ignores them is queried. */
+ * without area as segments, which always intersect their neighbours. Where there are any, they are
+ * left out meanwhile. */
 static carom_status find_touching(carom_context *context, const carom_solid *solid,
                                   carom_pairs *touching) {
-    const carom_soup_view *soup = &solid->view;
-    if (solid->info.degenerate_triangles == 0)
-        return carom_soup_self_pairs_on_cpu(context, solid->soup, touching);
-    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = soup->positions,
-                                                     .vertex_count = soup->vertex_count,
-                                                     .corners = soup->corners,
-                                                     .face_count = soup->triangle_count}};
-    carom_soup *alone;
-    CAROM_TRY(carom_soup_create_on_cpu(context, &def, &alone));
-    carom_status status = carom_soup_self_pairs_on_cpu(context, alone, touching);
-    carom_soup_destroy(alone);
-    return status;
+    bool degenerate = solid->info.degenerate_triangles != 0;
+    if (degenerate)
+        CAROM_TRY(
+            carom_soup_treat_degenerate_on_cpu(context, solid->soup, CAROM_SOUP_DEGENERATE_ALONE));
+    CAROM_TRY(carom_soup_self_pairs_on_cpu(context, solid->soup, touching));
+    if (!degenerate) return CAROM_OK;
+    return carom_soup_treat_degenerate_on_cpu(context, solid->soup,
+                                              CAROM_SOUP_DEGENERATE_AS_SEGMENT);
 }
 
 static void find_centroid(carom_solid *solid) {
@@ -103,8 +98,22 @@ static void find_longest(carom_solid *solid) {
     }
 }
 
-static carom_status solid_describe(carom_context *context, carom_solid *solid,
-                                   const carom_mesh_report *report) {
+/* The bytes that a solid holds, without those on a device. */
+static uint64_t solid_bytes_held(const carom_solid *solid, const carom_soup_info *soup) {
+    const carom_solid_given *given = &solid->given;
+    uint64_t vertices = solid->view.vertex_count, triangles = solid->view.triangle_count;
+    uint64_t corners = given->offsets != NULL ? given->offsets[given->face_count] : 3 * triangles;
+    uint64_t words = given->vertex_count + corners + 3 * vertices + 1 + solid->root_count +
+                     solid->region_count + (solid->region_of != NULL ? triangles : 0) +
+                     (solid->by_edge != NULL ? 3 * triangles : 0);
+    return sizeof(*solid) + soup->bytes + words * sizeof(uint32_t) + triangles +
+           (given->offsets != NULL ? (given->face_count + 1) * sizeof(uint64_t) : 0) +
+           solid->sums.block_count * CAROM_SOLID_SUMS * sizeof(carom_solid_sum) +
+           solid->root_count + solid->touch_capacity * sizeof(*solid->touches);
+}
+
+carom_status carom_solid_describe(carom_context *context, carom_solid *solid,
+                                  const carom_mesh_report *report) {
     carom_soup_info soup;
     CAROM_TRY(carom_soup_get_info(solid->soup, &soup));
     solid->info.vertices = solid->view.vertex_count;
@@ -113,10 +122,7 @@ static carom_status solid_describe(carom_context *context, carom_solid *solid,
     solid->info.shells = report->shells;
     solid->info.volume = fabs(report->volume);
     solid->info.area = report->area;
-    solid->info.inside_out = is_inside_out(report);
-    solid->info.bytes = sizeof(*solid) + soup.bytes + solid->info.vertices * 8 +
-                        solid->info.triangles + solid->root_count * sizeof(uint32_t) +
-                        solid->sums.block_count * CAROM_SOLID_SUMS * sizeof(carom_solid_sum);
+    solid->info.inside_out = carom_solid_is_inside_out(report);
     find_centroid(solid);
     find_longest(solid);
     carom_pairs touching = {0};
@@ -126,12 +132,47 @@ static carom_status solid_describe(carom_context *context, carom_solid *solid,
     if (status == CAROM_OK) status = carom_solid_classify(context, solid, report, &touching);
     carom_pairs_free(&touching);
     CAROM_ASSERT(status != CAROM_OK || solid->region_count != 0);
-    solid->info.bytes += solid->region_count * sizeof(uint32_t) + solid->root_count +
-                         solid->touch_count * sizeof(*solid->touches);
+    solid->info.bytes = solid_bytes_held(solid, &soup);
     return status;
 }
 
 /* ---- Creation and destruction ---------------------------------------------------------------- */
+
+/* Keeps the mesh as it is given, without its positions. */
+static carom_status solid_keep_given(carom_context *context, carom_solid *solid,
+                                     const carom_mesh_view *mesh) {
+    carom_solid_given *given = &solid->given;
+    uint64_t corners = carom_mesh_corner_count(mesh);
+    given->vertex_count = mesh->vertex_count;
+    given->face_count = mesh->face_count;
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(given->corners, corners),
+                                       CAROM_ALLOCATION(given->first, mesh->vertex_count),
+                                       CAROM_ALLOCATION(given->offsets, mesh->face_count + 1)};
+    if (!carom_allocate_all(&solid->allocator, arrays, mesh->offsets != NULL ? 3 : 2))
+        return carom_fail_memory(context, 4 * (corners + mesh->vertex_count), "a solid");
+    memcpy(given->corners, mesh->corners, corners * sizeof(*given->corners));
+    if (mesh->offsets != NULL)
+        memcpy(given->offsets, mesh->offsets, (mesh->face_count + 1) * sizeof(*given->offsets));
+    return CAROM_OK;
+}
+
+/* Turns indices of the welded mesh into those of the mesh as given: `sources` of the solid. */
+static carom_status solid_find_sources(carom_context *context, carom_solid *solid,
+                                       uint32_t vertices) {
+    const carom_solid_given *given = &solid->given;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint32_t *lowest = CAROM_ARENA_TAKE(scratch, uint32_t, given->vertex_count), next = 0;
+    if (lowest == NULL) return carom_fail_memory(context, 4 * given->vertex_count, "a solid");
+    for (uint32_t v = 0; v < given->vertex_count; ++v)
+        if (given->first[v] == v) lowest[next++] = v;
+    for (uint32_t v = 0; v < vertices; ++v) {
+        CAROM_ASSERT(given->sources[v] < next);
+        given->sources[v] = lowest[given->sources[v]];
+    }
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
 
 /* Builds everything but the description, from a welded triangle mesh. */
 static carom_status solid_build(carom_context *context, carom_solid *solid,
@@ -149,9 +190,12 @@ static carom_status solid_build(carom_context *context, carom_solid *solid,
     solid->firsts = order.firsts, order.firsts = NULL;
     solid->roots = order.roots, order.roots = NULL;
     solid->represents = order.represents, order.represents = NULL;
+    solid->given.sources = order.sources, order.sources = NULL;
     solid->root_count = order.root_count;
+    uint32_t vertices = order.vertex_count;
     carom_solid_spanning_tree_free(&order, &solid->allocator);
     CAROM_TRY(status);
+    CAROM_TRY(solid_find_sources(context, solid, vertices));
     carom_soup_get_view(solid->soup, &solid->view);
     CAROM_ASSERT(solid->firsts[solid->view.vertex_count] == solid->view.triangle_count);
     return carom_solid_prefix_sums_make(context, &solid->allocator, &solid->view, &solid->sums);
@@ -166,7 +210,8 @@ static carom_status solid_create_filled(carom_context *context, const carom_soli
     CAROM_TRY(carom_mesh_check(context, mesh));
     if (mesh->face_count == 0)
         return carom_fail(context, CAROM_BAD_INPUT, "the mesh has no faces and encloses nothing");
-    CAROM_TRY(carom_mesh_weld(context, mesh, &welded));
+    CAROM_TRY(solid_keep_given(context, solid, mesh));
+    CAROM_TRY(carom_mesh_weld_noting(context, mesh, solid->given.first, &welded));
     (void)carom_mesh_get_view(welded, &view);
     carom_status status = CAROM_OK;
     if (view.offsets != NULL) {
@@ -176,25 +221,23 @@ static carom_status solid_create_filled(carom_context *context, const carom_soli
     if (status == CAROM_OK) status = carom_mesh_inspect(context, &view, &report);
     if (status == CAROM_OK) status = solid_check_closed(context, mesh, &view, &report);
     if (status == CAROM_OK)
-        status = solid_build(context, solid, &view, is_inside_out(&report) != def->complement);
-    if (status == CAROM_OK) status = solid_describe(context, solid, &report);
+        status = solid_build(context, solid, &view,
+                             carom_solid_is_inside_out(&report) != def->complement);
+    if (status == CAROM_OK) status = carom_solid_describe(context, solid, &report);
     solid->info.complement = def->complement;
     carom_mesh_destroy(welded);
     carom_mesh_destroy(split);
     return status;
 }
 
-carom_status carom_solid_create(carom_context *context, const carom_solid_def *def,
-                                carom_solid **out) {
-    static const carom_solid_def defaults = {0};
-    CAROM_ENTER(context);
-    CAROM_REQUIRE_OUTPUT(out, "solid");
-    *out = NULL;
-    if (def == NULL) def = &defaults;
+carom_status carom_solid_make(carom_context *context, const carom_solid_def *def,
+                              carom_solid **out) {
     CAROM_TRY(carom_solid_device_check_new(context));
     carom_solid *solid = carom_allocate(&context->allocator, 1, sizeof(*solid));
     if (solid == NULL) return carom_fail_memory(context, sizeof(*solid), "a solid");
-    *solid = (carom_solid){.allocator = context->allocator, .base = def->complement ? 1 : 0};
+    *solid = (carom_solid){.allocator = context->allocator,
+                           .own = context->allocator,
+                           .base = def->complement ? 1 : 0};
     carom_status status = solid_create_filled(context, def, solid);
     if (status == CAROM_OK && context->backend == CAROM_BACKEND_CUDA)
         status = carom_solid_device_make(context, solid);
@@ -206,25 +249,36 @@ carom_status carom_solid_create(carom_context *context, const carom_solid_def *d
     return CAROM_OK;
 }
 
-void carom_solid_destroy(carom_solid *solid) {
-    if (solid == NULL) return;
-    carom_allocator allocator = solid->allocator;
+carom_status carom_solid_create(carom_context *context, const carom_solid_def *def,
+                                carom_solid **out) {
+    static const carom_solid_def defaults = {0};
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_OUTPUT(out, "solid");
+    *out = NULL;
+    return carom_solid_make(context, def != NULL ? def : &defaults, out);
+}
+
+void carom_solid_release_content(carom_solid *solid) {
     carom_solid_device_release(solid);
     carom_soup_destroy(solid->soup);
-    carom_release(&allocator, solid->ends);
-    carom_release(&allocator, solid->firsts);
-    carom_release(&allocator, solid->roots);
-    carom_release(&allocator, solid->represents);
-    carom_release(&allocator, solid->sums.blocks);
-    carom_release(&allocator, solid->regions);
-    carom_release(&allocator, solid->sides);
-    carom_release(&allocator, solid->touches);
-    carom_release(&allocator, solid);
+    CAROM_RELEASE_ALL(&solid->allocator, solid->given.offsets, solid->given.corners,
+                      solid->given.first, solid->given.sources, solid->ends, solid->firsts,
+                      solid->roots, solid->region_of, solid->by_edge, solid->represents,
+                      solid->sums.blocks, solid->regions, solid->sides, solid->touches);
+}
+
+void carom_solid_destroy(carom_solid *solid) {
+    if (solid == NULL) return;
+    carom_allocator own = solid->own;
+    carom_solid_destroy(solid->spare);
+    carom_solid_release_content(solid);
+    carom_release(&own, solid);
 }
 
 carom_status carom_solid_get_info(const carom_solid *solid, carom_solid_info *info) {
     CAROM_REQUIRE_INPUT(solid, "solid");
     CAROM_REQUIRE_OUTPUT(info, "info");
     *info = solid->info;
+    if (solid->spare != NULL) info->bytes += solid->spare->info.bytes;
     return CAROM_OK;
 }

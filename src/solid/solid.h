@@ -18,27 +18,44 @@ typedef struct carom_solid_own {
     uint32_t a, b;
 } carom_solid_own;
 
+/* The mesh that a solid was made of, as far as an update needs it. */
+typedef struct carom_solid_given {
+    uint64_t vertex_count, face_count;
+    uint64_t *offsets; /* NULL: triangles */
+    uint32_t *corners;
+    uint32_t *first;   /* per vertex: the lowest one with the same position */
+    uint32_t *sources; /* per vertex of the solid: the lowest one that it was made of */
+} carom_solid_given;
+
 /* Vertices are indexed depth first along a spanning tree of the mesh's edges: each before its
  * descendants, one connected component after the other. Triangles are sorted by their middle
  * corner. So the descendants of a vertex are a range of vertices, and the triangles with these
  * middle corners are a range of triangles. */
 struct carom_solid {
-    carom_allocator allocator;
+    carom_allocator allocator, own; /* of all it holds; of the structure itself */
+
+    /* What follows from the connectivity of the mesh, which updates keep. */
+    carom_solid_given given;
+    uint32_t *ends;   /* per vertex: one past its last descendant */
+    uint32_t *firsts; /* per vertex: its first triangle; then one past the last triangle */
+    uint32_t *roots;  /* the first vertex of each connected component */
+    uint32_t root_count;
+    uint32_t region_count; /* sets of faces connected by edges of two faces */
+    uint32_t *region_of;   /* per triangle: the first one of its region; NULL: each component is one
+                              region */
+    uint32_t *by_edge;     /* sides (3 per triangle) sorted by their edge; NULL until needed */
+
+    /* What follows from the positions. */
     carom_soup *soup;
     carom_soup_view view; /* of the soup */
-    uint32_t *ends;       /* per vertex: one past its last descendant */
-    uint32_t *firsts;     /* per vertex: its first triangle; then one past the last triangle */
     uint8_t *represents;  /* per triangle, bit j: its side j is a tree edge, and it is the triangle
                              that represents this edge; and CAROM_SOLID_PLAIN_FACE */
-    uint32_t *roots;      /* the first vertex of each connected component */
-    uint32_t root_count;
     carom_solid_prefix_sums sums;
     /* Data for the relation to another solid (solid_relation.c). */
-    uint32_t *regions; /* one triangle per set of faces connected by edges of two faces */
-    uint32_t region_count;
+    uint32_t *regions;        /* the largest triangle of each region */
     uint8_t *sides;           /* per connected component: CAROM_SOLID_EMPTY, CAROM_SOLID_FULL */
     carom_solid_own *touches; /* all pairs of triangles that share more than neighbours do */
-    uint64_t touch_count;
+    uint64_t touch_count, touch_capacity;
     bool plain;     /* the winding number is 0 on one side of each face and 1 on the other */
     bool distinct;  /* no two faces have the same corners */
     double longest; /* upper bound of the extent of any triangle along an axis */
@@ -47,7 +64,22 @@ struct carom_solid {
     int base;                    /* the winding number at infinity: 1 for complements */
     carom_solid_info info;
     carom_device_solid *device; /* NULL on the CPU */
+
+    carom_solid *spare; /* NULL, or what the last update replaced: memory for the next */
 };
+
+/* carom_solid_create of a checked def, on any backend. */
+carom_status carom_solid_make(carom_context *context, const carom_solid_def *def,
+                              carom_solid **solid);
+/* Computes what get_info reports and what relations need, of a solid whose soup and sums are there.
+ * Of the report: volume, area, degenerate_triangles and shells; for regions that are not known yet
+ * also nonmanifold_edges. */
+carom_status carom_solid_describe(carom_context *context, carom_solid *solid,
+                                  const carom_mesh_report *report);
+/* Whether a mesh is inside out: the sign of the volume is exact, also where it rounds to -0. */
+bool carom_solid_is_inside_out(const carom_mesh_report *report);
+/* Destroys all but the structure itself. */
+void carom_solid_release_content(carom_solid *solid);
 
 /* ---- The same on the GPU: solid_device.c ----------------------------------------------------- */
 
@@ -70,6 +102,7 @@ typedef struct carom_solid_spanning_tree {
     uint32_t *corners;
     uint32_t *ends, *firsts, *roots;
     uint8_t *represents;
+    uint32_t *sources; /* per vertex: its index in the mesh */
     uint32_t vertex_count, triangle_count, root_count;
 } carom_solid_spanning_tree;
 

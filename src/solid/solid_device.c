@@ -51,7 +51,9 @@ carom_status carom_solid_device_make(carom_context *context, carom_solid *solid)
 }
 
 void carom_solid_device_release(carom_solid *solid) {
-    if (solid->device != NULL) solid_device_table()->destroy(solid->device);
+    if (solid->device == NULL) return;
+    solid->info.bytes -= solid_device_table()->bytes(solid->device);
+    solid_device_table()->destroy(solid->device);
     solid->device = NULL;
 }
 

@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-#include "base/simd.h"
+#include "base/sum_lanes.h"
 
 typedef struct solid_pair_cpu_vec {
     carom_f64v x, y, z;
@@ -96,8 +96,7 @@ static inline uint32_t solid_pair_cpu_lowest(carom_lanes lanes) {
 
 /* ---- Sums in fixed point, per lane ----------------------------------------------------------- */
 
-/* Terms and errors as integers of 128 bits modulo 2^128. For negative terms -term - 1, the
- * complement, is added, and their number last. */
+/* Terms and errors as integers of 128 bits modulo 2^128 (sum_lanes.h). */
 typedef struct pair_sums {
     carom_u64v low[CAROM_SOLID_TERMS + 2], high[CAROM_SOLID_TERMS + 2];
     carom_u64v negative[CAROM_SOLID_TERMS];
@@ -107,38 +106,6 @@ typedef struct pair_sums {
     /* Prefix sums to add (0) and to subtract (1), per solid: low and high words alternate. */
     carom_u64v moments[2][2][2 * CAROM_SOLID_SUMS / CAROM_LANES64];
 } pair_sums;
-
-CAROM_SIMD void add_wide(pair_sums *s, unsigned i, carom_u64v low, carom_u64v high) {
-    carom_u64v sum = s->low[i] + low;
-    s->low[i] = sum;
-    s->high[i] += high - (carom_u64v)(sum < low);
-}
-
-/* carom_sum_term. Terms are within their bounds, and subnormal ones round to 0. */
-CAROM_SIMD void add_term(pair_sums *s, unsigned i, carom_f64v value, int scale) {
-#if CAROM_LANES64 == 2 /* shifts by a count per lane are slower than two numbers one by one */
-    for (int lane = 0; lane < 2; ++lane) {
-        carom_sum term = carom_sum_term(value[lane], scale);
-        uint64_t low = s->low[i][lane] + term.low;
-        s->low[i][lane] = low;
-        s->high[i][lane] += term.high + (low < term.low ? 1u : 0u);
-    }
-#else
-    const carom_u64v one = (carom_u64v){0} + 1;
-    carom_u64v bits = (carom_u64v)value, field = bits >> 52 & 0x7FF;
-    carom_u64v mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-    mantissa &= (carom_u64v)(field != 0);
-    carom_u64v sign = (carom_u64v)((carom_i64v)bits >> 63);
-    carom_i64v shift = (carom_i64v)field - (1075 + scale);
-    carom_u64v half = carom_u64v_shift_left(one, -shift - 1);
-    carom_u64v low =
-        carom_u64v_shift_left(mantissa, shift) | carom_u64v_shift_right(mantissa + half, -shift);
-    carom_u64v high =
-        carom_u64v_shift_left(mantissa, shift - 64) | carom_u64v_shift_right(mantissa, 64 - shift);
-    add_wide(s, i, low ^ sign, high ^ sign);
-    s->negative[i] -= sign;
-#endif
-}
 
 /* Adds the terms of the lanes in `live`; those out of bounds by the scalar function, which notes
  * that. */
@@ -160,11 +127,13 @@ CAROM_SIMD void add_terms(const carom_solid_query *query, carom_solid_accumulato
         carom_solid_add_terms(query, acc, one);
     }
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
-        add_term(s, i, solid_pair_cpu_keep(fits, terms[i]), query->scales[i]);
+        carom_sum_lanes_term(&s->low[i], &s->high[i], &s->negative[i],
+                             solid_pair_cpu_keep(fits, terms[i]), query->scales[i]);
     for (unsigned i = 0; i < 2; ++i) {
         carom_f64v units = solid_pair_cpu_keep(fits, error[i]);
         carom_i64v whole = carom_f64v_truncate(units) - (units != 0.0);
-        add_wide(s, CAROM_SOLID_TERMS + i, (carom_u64v)whole, (carom_u64v){0});
+        carom_sum_lanes_wide(&s->low[CAROM_SOLID_TERMS + i], &s->high[CAROM_SOLID_TERMS + i],
+                             (carom_u64v)whole, (carom_u64v){0});
     }
     s->any_volume |= (carom_u64v)(fits & (terms[CAROM_SOLID_VOLUME] != 0.0));
     s->span = carom_f64v_max(s->span, solid_pair_cpu_keep(fits, terms[CAROM_SOLID_SPAN]));

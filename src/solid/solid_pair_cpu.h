@@ -35,9 +35,6 @@ typedef struct carom_solid_batch {
     double weights[2][CAROM_SOLID_QUEUE + CAROM_SOLID_BEYOND];
 } carom_solid_batch;
 
-/* Subnormal numbers round to 0 at scales from here on. */
-#define CAROM_SOLID_BATCH_SCALE (-1000)
-
 /* Whether a query can be processed in batches: no large triangles, no records, all whole triangles
  * from prefix sums, and no subnormal term that would count. */
 bool carom_solid_batch_can(const carom_solid_query *query);

@@ -368,35 +368,38 @@ void carom_solid_results_round(const carom_solid_query *query, const carom_solid
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
-/* Sorts records by their triangles of a, then of b. */
-static carom_status sort_records(precise *s, const carom_solid_accumulator *acc) {
-    carom_context *context = s->query->context;
+carom_status carom_solid_sort_records(const carom_solid_query *query,
+                                      const carom_solid_accumulator *acc,
+                                      const carom_solid_record ***out, uint64_t *out_count) {
+    carom_context *context = query->context;
     carom_arena *scratch = carom_scratch(context, 0);
-    for (const carom_solid_records *c = acc->records; c != NULL; c = c->next) s->count += c->count;
-    if (s->count >= UINT32_MAX)
+    uint64_t count = 0, at = 0;
+    for (const carom_solid_records *c = acc->records; c != NULL; c = c->next) count += c->count;
+    if (count >= UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE, "too many faces meet to be numbered");
-    s->records = CAROM_ARENA_TAKE(scratch, const carom_solid_record *, s->count);
-    const carom_solid_record **found =
-        CAROM_ARENA_TAKE(scratch, const carom_solid_record *, s->count);
-    uint32_t *keys = CAROM_ARENA_TAKE(scratch, uint32_t, s->count);
-    uint32_t *order = CAROM_ARENA_TAKE(scratch, uint32_t, s->count);
-    if (s->records == NULL || found == NULL || keys == NULL || order == NULL)
-        return carom_fail_memory(context, s->count * 24, "the faces that meet");
-    uint64_t at = 0;
+    const carom_solid_record **records =
+        CAROM_ARENA_TAKE(scratch, const carom_solid_record *, count);
+    const carom_solid_record **found = CAROM_ARENA_TAKE(scratch, const carom_solid_record *, count);
+    uint32_t *keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint32_t *order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (records == NULL || found == NULL || keys == NULL || order == NULL)
+        return carom_fail_memory(context, count * 24, "the faces that meet");
     for (const carom_solid_records *c = acc->records; c != NULL; c = c->next)
         for (uint32_t i = 0; i < c->count; ++i) found[at++] = &c->data[i];
-    CAROM_ASSERT(at == s->count);
+    CAROM_ASSERT(at == count);
     for (int of_b = 1; of_b >= 0; --of_b) { /* by b; then, stable, by a */
-        for (uint32_t i = 0; i < s->count; ++i) {
+        for (uint32_t i = 0; i < count; ++i) {
             keys[i] = found[i]->triangle[of_b];
             order[i] = i;
         }
-        CAROM_TRY(carom_sort_keys(context, keys, order, s->count));
-        for (uint32_t i = 0; i < s->count; ++i) s->records[i] = found[order[i]];
-        memcpy(found, s->records, s->count * sizeof(*found));
+        CAROM_TRY(carom_sort_keys(context, keys, order, count));
+        for (uint32_t i = 0; i < count; ++i) records[i] = found[order[i]];
+        memcpy(found, records, count * sizeof(*found));
     }
-    for (uint64_t i = 1; i < s->count; ++i)
-        CAROM_ASSERT(s->records[i - 1]->triangle[0] <= s->records[i]->triangle[0]);
+    for (uint64_t i = 1; i < count; ++i)
+        CAROM_ASSERT(records[i - 1]->triangle[0] <= records[i]->triangle[0]);
+    *out = records;
+    *out_count = count;
     return CAROM_OK;
 }
 
@@ -404,7 +407,7 @@ carom_status carom_solid_measure_precisely(const carom_solid_query *query,
                                            const carom_solid_accumulator *acc, carom_vec3 pivot,
                                            double size, carom_solid_results *results) {
     precise s = {.query = query};
-    CAROM_TRY(sort_records(&s, acc));
+    CAROM_TRY(carom_solid_sort_records(query, acc, &s.records, &s.count));
     for (int limbs = PRECISE_FIRST_LIMBS;; limbs *= 2) {
         add_all(&s, limbs);
         find_results(&s, pivot, results);

@@ -12,6 +12,12 @@ typedef struct carom_solid_results {
     carom_real volume, area, centroid[3], force[3], torque[3];
 } carom_solid_results;
 
+/* Lists the records of a search by their triangles of a, then of b, so that nothing depends on the
+ * order in which trees are searched. Uses scratch of worker 0. */
+carom_status carom_solid_sort_records(const carom_solid_query *query,
+                                      const carom_solid_accumulator *acc,
+                                      const carom_solid_record ***records, uint64_t *count);
+
 /* Computes volume, area, centroid, force and torque. The search has kept records, and the changes
  * of both solids have been summed into winding numbers. The torque is about `pivot`; `size` is that
  * of the smaller solid; both are in the query's units. Uses scratch of worker 0. */

@@ -2,72 +2,34 @@
 /* Integrals over ranges of triangles, as differences of prefix sums.
  *
  * All integrands are polynomials of the corners, evaluated in double-double and added in fixed
- * point with 120 bits below their total. Invariant: the sum over a range is the exact difference of
- * two prefix sums. Sums are shifted to a new origin in double-double, so a small part of a large
- * mesh, far from its centre, is as accurate as if it had been integrated there. */
+ * point with 120 bits below their total (solid_prefix_sums_cpu.c). Invariant: the sum over a range
+ * is the exact difference of two prefix sums. Sums are shifted to a new origin in double-double, so
+ * a small part of a large mesh, far from its centre, is as accurate as if it had been integrated
+ * there. */
 #include "solid/solid_prefix_sums.h"
 
 #include <float.h>
 
 #include "base/progress.h"
+#include "base/threads.h"
+#include "solid/solid_prefix_sums_cpu.h"
 
 #define SOLID_PREFIX_SUMS_DOUBLE(x) carom_dd_make(x, 0.0)
 
 /* Magnitude of an integral, in areas of the mesh. Coordinates are scaled to at most 1: the largest,
  * (y_0 + y_1 + y_2)_i (y . n), is below 3 sqrt(3), and a winding number of a few is left room. */
-#define PREFIX_REACH 32.0
+#define PREFIX_REACH            32.0
+#define PREFIX_AREAS            256u /* triangles whose areas are computed at a time: 2 KiB */
+#define PREFIX_BLOCKS_PER_RANGE 256u /* of a loop: some 0.1 ms */
 /* Area, where all triangles are degenerate: scales must be finite, and 128 bits below it are. */
 #define PREFIX_LEAST_AREA 0x1p-900
-
-/* The integrals over one triangle. */
-static void solid_prefix_sums_integrate(const carom_solid_prefix_sums *sums,
-                                        const carom_triangle *t, carom_dd out[CAROM_SOLID_SUMS]) {
-    double half = carom_power_of_two(sums->exponent / 2); /* 2^exponent may be no double */
-    double rest = carom_power_of_two(sums->exponent - sums->exponent / 2);
-    carom_dd y[3][3], sum[3], normal[3], u[3], v[3];
-    const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
-    for (int i = 0; i < 3; ++i) {
-        double x[3];
-        memcpy(x, &t->corner[i], sizeof(x));
-        for (int k = 0; k < 3; ++k)
-            y[i][k] = carom_dd_scale(carom_dd_scale(carom_dd_diff(x[k], c[k]), half), rest);
-    }
-    for (int k = 0; k < 3; ++k) {
-        u[k] = carom_dd_sub(y[1][k], y[0][k]);
-        v[k] = carom_dd_sub(y[2][k], y[0][k]);
-        sum[k] = carom_dd_add(carom_dd_add(y[0][k], y[1][k]), y[2][k]);
-    }
-    for (int k = 0; k < 3; ++k) {
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        normal[k] = carom_dd_scale(
-            carom_dd_sub(carom_dd_multiply(u[i], v[j]), carom_dd_multiply(u[j], v[i])), 0.5);
-        out[CAROM_SOLID_NORMAL + (unsigned)k] = normal[k];
-    }
-    carom_dd height = SOLID_PREFIX_SUMS_DOUBLE(0.0);
-    for (int k = 0; k < 3; ++k)
-        height = carom_dd_add(height, carom_dd_multiply(y[0][k], normal[k]));
-    for (unsigned i = 0; i < 3; ++i) {
-        for (unsigned j = 0; j < 3; ++j)
-            out[CAROM_SOLID_FIRST + 3 * i + j] = carom_dd_multiply(sum[i], normal[j]);
-        out[CAROM_SOLID_SECOND + i] = carom_dd_multiply(sum[i], height);
-    }
-    out[CAROM_SOLID_AREA] = SOLID_PREFIX_SUMS_DOUBLE(
-        carom_vec_length(carom_vec(normal[0].high, normal[1].high, normal[2].high)));
-}
-
-static carom_triangle triangle(const carom_soup_view *soup, uint64_t t) {
-    return carom_soup_view_triangle(soup, t);
-}
-
-static carom_sum solid_prefix_sums_fixed(carom_dd a, int scale) {
-    return carom_sum_add(carom_sum_term(a.high, scale), carom_sum_term(a.low, scale));
-}
 
 /* ---- Construction ---------------------------------------------------------------------------- */
 
 /* Chooses a frame in which all coordinates are below 1, and scales at which no sum can overflow:
  * |y| < 1 for each coordinate, so y . n is below 2 and sums over three corners are below 3. */
-static void solid_prefix_sums_choose(const carom_soup_view *soup, carom_solid_prefix_sums *sums) {
+static void solid_prefix_sums_choose(carom_context *context, const carom_soup_view *soup,
+                                     carom_solid_prefix_sums *sums) {
     carom_vec3 low = carom_soup_view_position(soup, 0), high = low;
     double area = 0.0;
     for (uint64_t v = 1; v < soup->vertex_count; ++v) {
@@ -82,19 +44,32 @@ static void solid_prefix_sums_choose(const carom_soup_view *soup, carom_solid_pr
     carom_scale_range range = carom_scale_range_add(carom_scale_range_empty(), extent);
     sums->exponent = extent > 0.0 ? -range.high : 0;
     CAROM_ASSERT(extent >= 0.0);
-    for (uint64_t t = 0; t < soup->triangle_count; ++t) {
-        carom_triangle c = triangle(soup, t);
-        for (int i = 0; i < 3; ++i)
-            c.corner[i] = carom_vec_scale(
-                carom_vec_scale(c.corner[i], carom_power_of_two(sums->exponent / 2)),
-                carom_power_of_two(sums->exponent - sums->exponent / 2));
-        carom_vec3 u = carom_vec_sub(c.corner[1], c.corner[0]);
-        carom_vec3 v = carom_vec_sub(c.corner[2], c.corner[0]);
-        area += carom_vec_length(carom_vec_cross(u, v));
+    for (uint64_t t = 0; t < soup->triangle_count; t += PREFIX_AREAS) {
+        double areas[PREFIX_AREAS];
+        uint64_t end = CAROM_MIN(t + PREFIX_AREAS, soup->triangle_count);
+        CAROM_CPU_CALL(context, carom_solid_double_areas)(soup, sums->exponent, t, end, areas);
+        for (uint64_t i = 0; i < end - t; ++i) area += areas[i];
     }
     sums->area = 0.5 * area + PREFIX_LEAST_AREA;
     for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
         sums->scales[i] = carom_sum_scale(PREFIX_REACH * sums->area, 1);
+    CAROM_ASSERT(sums->scales[0] >= CAROM_SUM_LANES_SCALE);
+}
+
+typedef struct prefix_job {
+    carom_context *context;
+    const carom_soup_view *soup;
+    carom_solid_prefix_sums *sums;
+} prefix_job;
+
+/* Writes the sums over each block of a range where the prefix sum after it will be. */
+static carom_status solid_prefix_sums_integrate(void *argument, carom_range range) {
+    const prefix_job *job = argument;
+    CAROM_CPU_CALL(job->context, carom_solid_integrate_blocks)
+    (job->sums, job->soup, range.begin, range.end,
+     job->sums->blocks + CAROM_SOLID_SUMS * (range.begin + 1));
+    carom_progress_add(job->context, range.worker, range.end - range.begin);
+    return CAROM_OK;
 }
 
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
@@ -102,31 +77,78 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
                                           carom_solid_prefix_sums *sums) {
     uint64_t count = soup->triangle_count;
     sums->block_count = count / CAROM_SOLID_BLOCK + 2;
-    sums->blocks =
-        carom_allocate(allocator, sums->block_count, CAROM_SOLID_SUMS * sizeof(*sums->blocks));
+    if (sums->blocks == NULL)
+        sums->blocks =
+            carom_allocate(allocator, sums->block_count, CAROM_SOLID_SUMS * sizeof(*sums->blocks));
     if (sums->blocks == NULL)
         return carom_fail_memory(
             context, sums->block_count * CAROM_SOLID_SUMS * sizeof(*sums->blocks), "a solid");
-    solid_prefix_sums_choose(soup, sums);
-    carom_sum all[CAROM_SOLID_SUMS] = {{0}};
+    solid_prefix_sums_choose(context, soup, sums);
+    prefix_job job = {context, soup, sums};
     carom_progress_begin(context, "integrating a solid", sums->block_count);
-    for (uint64_t t = 0, block = 0; block < sums->block_count; ++block) {
-        carom_progress_add(context, 0, 1);
-        CAROM_TRY(carom_progress_look(context));
-        carom_solid_sum *to = sums->blocks + CAROM_SOLID_SUMS * block;
-        for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
-            to[i] = (carom_solid_sum){all[i].low, all[i].high};
-        for (; t < count && t < (block + 1) * CAROM_SOLID_BLOCK; ++t) {
-            carom_dd one[CAROM_SOLID_SUMS];
-            carom_triangle corners = triangle(soup, t);
-            solid_prefix_sums_integrate(sums, &corners, one);
-            CAROM_ASSERT(t / CAROM_SOLID_BLOCK == block);
-            for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
-                all[i] = carom_sum_add(all[i], solid_prefix_sums_fixed(one[i], sums->scales[i]));
-        }
+    CAROM_TRY(carom_progress_finish(
+        context, carom_parallel_for(context, sums->block_count - 1, PREFIX_BLOCKS_PER_RANGE,
+                                    solid_prefix_sums_integrate, &job)));
+    memset(sums->blocks, 0, CAROM_SOLID_SUMS * sizeof(*sums->blocks));
+    for (uint64_t i = CAROM_SOLID_SUMS; i < CAROM_SOLID_SUMS * sums->block_count; ++i) {
+        carom_sum before = carom_solid_weigh(sums->blocks[i - CAROM_SOLID_SUMS], 1);
+        carom_sum sum = carom_sum_add(before, carom_solid_weigh(sums->blocks[i], 1));
+        sums->blocks[i] = (carom_solid_sum){sum.low, sum.high};
     }
-    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i) CAROM_ASSERT(all[i].spoiled == 0);
-    return carom_progress_end(context);
+    return CAROM_OK;
+}
+
+/* ---- Volume ---------------------------------------------------------------------------------- */
+
+/* Error of sum . normal of one triangle in double-double. Coordinates y are at most 1/2, so sides
+ * are at most 1, and the operations lose less than 2^-103 of their operands: u and v 2^-103, their
+ * products 3 of these, a normal 4, the sum of three corners 3, a product of both, at most 3/2,
+ * below 14, and three of them below 42 of these, 2^-97.6. */
+#define PREFIX_TRIANGLE_ERROR 0x1p-96
+/* Roundings of fixed point to half a unit: two terms each for three sums. */
+#define PREFIX_TRIANGLE_UNITS 3u
+/* Bits of the sum: far more than the 53 of a double, the 4 of the divisor and one for rounding. */
+#define PREFIX_LEAST_BITS 70
+/* Range of a volume, and of its power of two, in which scaling does not round. */
+#define PREFIX_MOST_VOLUME 0x1p900
+
+/* A positive sum divided by nine, as the nearest double: the quotient's lowest bit stands for all
+ * bits below. */
+static double divide_by_nine(carom_sum sum, int scale) {
+    uint64_t words[4] = {sum.high >> 32, sum.high & UINT32_MAX, sum.low >> 32,
+                         sum.low & UINT32_MAX};
+    uint64_t rest = 0;
+    for (int i = 0; i < 4; ++i) {
+        uint64_t all = rest << 32 | words[i];
+        words[i] = all / 9;
+        rest = all % 9;
+    }
+    carom_sum quotient = {words[2] << 32 | words[3] | (rest != 0 ? 1u : 0u),
+                          words[0] << 32 | words[1], 0};
+    return carom_sum_value(quotient, scale);
+}
+
+bool carom_solid_prefix_sums_volume(const carom_solid_prefix_sums *sums, uint64_t triangles,
+                                    double *volume) {
+    /* 9 V is the sum over triangles of (y_0 + y_1 + y_2) . n. */
+    const carom_solid_sum *last = sums->blocks + CAROM_SOLID_SUMS * (sums->block_count - 1);
+    int scale = sums->scales[CAROM_SOLID_FIRST], power = -3 * sums->exponent;
+    carom_sum all = {0, 0, 0}, units = {PREFIX_TRIANGLE_UNITS * triangles, 0, 0};
+    for (unsigned i = 0; i < 3; ++i)
+        all = carom_sum_add(all, carom_solid_weigh(last[CAROM_SOLID_FIRST + 4 * i], 1));
+    bool negative = all.high >> 63 != 0;
+    if (negative) all = carom_sum_negate(all);
+    carom_sum error =
+        carom_sum_add(units, carom_sum_term(PREFIX_TRIANGLE_ERROR * (double)triangles, scale));
+    carom_sum least = carom_sum_add(all, carom_sum_negate(error));
+    carom_sum most = carom_sum_add(all, error);
+    if (error.spoiled != 0 || least.high >> 63 != 0 || most.high >> 63 != 0) return false;
+    if (carom_bit_count(least.high) + 64 < PREFIX_LEAST_BITS) return false;
+    double low = divide_by_nine(least, scale), high = divide_by_nine(most, scale);
+    double value = carom_scale_apply(low, power), size = fabs(value);
+    *volume = negative ? -value : value;
+    return low == high && low > 1.0 / PREFIX_MOST_VOLUME && size > 1.0 / PREFIX_MOST_VOLUME &&
+           size < PREFIX_MOST_VOLUME;
 }
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */

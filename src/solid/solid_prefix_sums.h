@@ -35,9 +35,15 @@ typedef struct carom_solid_integrals {
     double volume_error, moment_error, area_error, normal_error, turn_error;
 } carom_solid_integrals;
 
+/* Computes the sums. `blocks` is NULL or has space for those of as many triangles. */
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
                                           const carom_soup_view *soup,
                                           carom_solid_prefix_sums *sums);
+
+/* The volume that the triangles enclose, rounded to nearest; false where the sums do not decide
+ * that. */
+bool carom_solid_prefix_sums_volume(const carom_solid_prefix_sums *sums, uint64_t triangles,
+                                    double *volume);
 
 /* Adds `weight` times the sum over the first `block` blocks. */
 void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,

@@ -35,32 +35,51 @@ static uint32_t solid_relation_root_of(uint32_t *parents, uint32_t t) {
     return t;
 }
 
-/* Joins triangles across edges of exactly two sides, but for those that are `apart`. On such a
- * region a winding number changes only where other faces intersect it. */
-static carom_status join_regions(carom_context *context, const carom_soup_view *soup,
-                                 const uint8_t *apart, uint32_t *parents) {
+/* The edge of a side: the lower vertex, then the higher one. */
+static uint64_t edge_of(const carom_soup_view *soup, uint64_t side) {
+    uint64_t t = side / 3, k = side % 3;
+    uint32_t a = soup->corners[side], b = soup->corners[3 * t + (k == 2 ? 0 : k + 1)];
+    return (uint64_t)CAROM_MIN(a, b) << 32 | CAROM_MAX(a, b);
+}
+
+/* Sorts all sides by their edge, so that the sides of one edge are adjacent: stable sorts, by the
+ * higher vertex, then by the lower one. */
+static carom_status sort_sides(carom_context *context, carom_solid *solid) {
+    const carom_soup_view *soup = &solid->view;
     uint64_t count = 3 * soup->triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint64_t *edges = CAROM_ARENA_TAKE(scratch, uint64_t, count);
-    uint32_t *high = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    uint32_t *of = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    if (edges == NULL || high == NULL || of == NULL)
-        return carom_fail_memory(context, count * 16, "the regions of a solid");
-    /* stable sorts, by the higher vertex, then by the lower one: sides of one edge become
-     * adjacent */
+    if (solid->by_edge != NULL) return CAROM_OK;
+    uint32_t *keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint32_t *sides = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (keys == NULL || sides == NULL)
+        return carom_fail_memory(context, count * 8, "the edges of a solid");
     for (uint64_t i = 0; i < count; ++i) {
-        uint64_t t = i / 3, k = i % 3;
-        uint32_t a = soup->corners[i], b = soup->corners[3 * t + (k == 2 ? 0 : k + 1)];
-        edges[i] = (uint64_t)CAROM_MIN(a, b) << 32 | CAROM_MAX(a, b);
-        high[i] = CAROM_MAX(a, b);
-        of[i] = (uint32_t)i;
+        keys[i] = (uint32_t)edge_of(soup, i);
+        sides[i] = (uint32_t)i;
     }
-    CAROM_TRY(carom_sort_keys(context, high, of, count));
-    for (uint64_t i = 0; i < count; ++i) high[i] = (uint32_t)(edges[of[i]] >> 32);
-    CAROM_TRY(carom_sort_keys(context, high, of, count));
+    CAROM_TRY(carom_sort_keys(context, keys, sides, count));
+    for (uint64_t i = 0; i < count; ++i) keys[i] = (uint32_t)(edge_of(soup, sides[i]) >> 32);
+    CAROM_TRY(carom_sort_keys(context, keys, sides, count));
+    solid->by_edge = carom_allocate(&solid->allocator, count, sizeof(*solid->by_edge));
+    if (solid->by_edge == NULL)
+        return carom_fail_memory(context, count * 4, "the edges of a solid");
+    memcpy(solid->by_edge, sides, count * sizeof(*sides));
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+/* Joins triangles across edges of exactly two sides, but for those that are `apart`. On such a
+ * region a winding number changes only where other faces intersect it. */
+static carom_status join_regions(carom_context *context, carom_solid *solid, const uint8_t *apart,
+                                 uint32_t *parents) {
+    const carom_soup_view *soup = &solid->view;
+    uint64_t count = 3 * soup->triangle_count;
+    CAROM_TRY(sort_sides(context, solid));
+    const uint32_t *of = solid->by_edge;
     for (uint64_t i = 0, end; i < count; i = end) {
-        for (end = i; end < count && edges[of[end]] == edges[of[i]];) ++end;
+        uint64_t edge = edge_of(soup, of[i]);
+        for (end = i; end < count && edge_of(soup, of[end]) == edge;) ++end;
         if (end - i != 2) continue;
         if (apart != NULL && (apart[of[i] / 3] || apart[of[i + 1] / 3])) continue;
         uint32_t a = solid_relation_root_of(parents, of[i] / 3),
@@ -68,45 +87,71 @@ static carom_status join_regions(carom_context *context, const carom_soup_view *
         CAROM_ASSERT(parents[a] == a && parents[b] == b);
         parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
     }
-    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+/* Finds the first triangle of each triangle's region, unless that is known. */
+static carom_status find_region_of(carom_context *context, carom_solid *solid,
+                                   const carom_mesh_report *report, uint32_t *parents) {
+    uint64_t count = solid->view.triangle_count;
+    bool known = solid->region_count != 0;
+    if (solid->region_of != NULL) {
+        memcpy(parents, solid->region_of, count * sizeof(*parents));
+        return CAROM_OK;
+    }
+    /* Without triangles that belong to no shell, as many shells as components are one in each. */
+    if (known || (report->nonmanifold_edges == 0 && report->degenerate_triangles == 0 &&
+                  report->shells == solid->root_count)) {
+        for (uint32_t i = 0; i < solid->root_count; ++i) {
+            uint32_t root = solid->roots[i], first = solid->firsts[root];
+            for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) parents[t] = first;
+        }
+        solid->region_count = solid->root_count;
+        return CAROM_OK;
+    }
+    for (uint64_t t = 0; t < count; ++t) parents[t] = (uint32_t)t;
+    CAROM_TRY(join_regions(context, solid, NULL, parents));
+    for (uint64_t t = 0; t < count; ++t) {
+        parents[t] = solid_relation_root_of(parents, (uint32_t)t);
+        if (parents[t] == t) ++solid->region_count;
+    }
+    if (solid->region_count == solid->root_count) return CAROM_OK;
+    solid->region_of = carom_allocate(&solid->allocator, count, sizeof(*solid->region_of));
+    if (solid->region_of == NULL)
+        return carom_fail_memory(context, count * 4, "the regions of a solid");
+    memcpy(solid->region_of, parents, count * sizeof(*parents));
     return CAROM_OK;
 }
 
 /* Finds the largest triangle of each region. */
 static carom_status find_regions(carom_context *context, carom_solid *solid,
                                  const carom_mesh_report *report) {
-    const carom_soup_view *soup = &solid->view;
-    uint64_t count = soup->triangle_count;
+    uint64_t count = solid->view.triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint32_t *parents = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint32_t *largest = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    if (parents == NULL || largest == NULL)
-        return carom_fail_memory(context, count * 8, "the regions of a solid");
-    for (uint64_t t = 0; t < count; ++t) parents[t] = largest[t] = (uint32_t)t;
-    /* Without triangles that belong to no shell, as many shells as components are one in each. */
-    if (report->nonmanifold_edges == 0 && report->degenerate_triangles == 0 &&
-        report->shells == solid->root_count) {
-        for (uint32_t i = 0; i < solid->root_count; ++i) {
-            uint32_t root = solid->roots[i], first = solid->firsts[root];
-            for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) parents[t] = first;
-        }
-    } else {
-        CAROM_TRY(join_regions(context, soup, NULL, parents));
-    }
+    double *sizes = CAROM_ARENA_TAKE(scratch, double, count);
+    if (parents == NULL || largest == NULL || sizes == NULL)
+        return carom_fail_memory(context, count * 16, "the regions of a solid");
+    CAROM_TRY(find_region_of(context, solid, report, parents));
     for (uint64_t t = 0; t < count; ++t) {
-        uint32_t root = solid_relation_root_of(parents, (uint32_t)t);
-        if (root == t) ++solid->region_count;
-        if (solid_relation_size_of(solid, t) > solid_relation_size_of(solid, largest[root]))
-            largest[root] = (uint32_t)t;
+        uint32_t root = parents[t];
+        double size = solid_relation_size_of(solid, t);
+        CAROM_ASSERT(root <= t);
+        if (root != t && !(size > sizes[root])) continue;
+        sizes[root] = size;
+        largest[root] = (uint32_t)t;
     }
-    solid->regions = carom_allocate(&solid->allocator, solid->region_count, sizeof(uint32_t));
+    if (solid->regions == NULL)
+        solid->regions = carom_allocate(&solid->allocator, solid->region_count, sizeof(uint32_t));
     CAROM_ASSERT(solid->region_count <= count);
     if (solid->regions == NULL)
         return carom_fail_memory(context, solid->region_count * 4ull, "the regions of a solid");
     uint32_t next = 0;
     for (uint64_t t = 0; t < count; ++t)
         if (parents[t] == t) solid->regions[next++] = largest[t];
+    CAROM_ASSERT(next == solid->region_count);
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }
@@ -125,10 +170,15 @@ static carom_status keep_touches(carom_context *context, carom_solid *solid,
                                  const carom_solid_query *query, const carom_pairs *touching) {
     uint64_t count = 0;
     solid->plain = solid->distinct = true;
-    if (touching->count == 0) return CAROM_OK;
-    solid->touches = carom_allocate(&solid->allocator, touching->count, sizeof(*solid->touches));
-    if (solid->touches == NULL)
-        return carom_fail_memory(context, touching->count * sizeof(*solid->touches), "a solid");
+    solid->touch_count = 0;
+    if (touching->count > solid->touch_capacity) {
+        carom_release(&solid->allocator, solid->touches);
+        solid->touches =
+            carom_allocate(&solid->allocator, touching->count, sizeof(*solid->touches));
+        solid->touch_capacity = solid->touches != NULL ? touching->count : 0;
+        if (solid->touches == NULL)
+            return carom_fail_memory(context, touching->count * sizeof(*solid->touches), "a solid");
+    }
     for (uint64_t i = 0; i < touching->count; ++i) {
         carom_pair pair = touching->data[i];
         if (pair.a == pair.b) continue;
@@ -245,7 +295,7 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
         parents[t] = (uint32_t)t;
         sizes[t] = 0;
     }
-    CAROM_TRY(join_regions(context, soup, touched, parents));
+    CAROM_TRY(join_regions(context, solid, touched, parents));
     for (uint64_t t = 0; t < count; ++t)
         if (!touched[t]) ++sizes[solid_relation_root_of(parents, (uint32_t)t)];
     for (uint64_t t = 0; t < count; ++t) {
@@ -269,7 +319,8 @@ carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
                                   const carom_mesh_report *report, const carom_pairs *touching) {
     carom_solid_query query;
     CAROM_TRY(find_regions(context, solid, report));
-    solid->sides = carom_allocate(&solid->allocator, solid->root_count, 1);
+    if (solid->sides == NULL)
+        solid->sides = carom_allocate(&solid->allocator, solid->root_count, 1);
     if (solid->sides == NULL) return carom_fail_memory(context, solid->root_count, "a solid");
     memset(solid->sides, 0, solid->root_count);
     CAROM_TRY(carom_solid_query_begin(context, solid, NULL, solid, NULL, &query));

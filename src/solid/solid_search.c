@@ -20,7 +20,7 @@ typedef struct solid_search_worker {
 bool carom_solid_batch_can(const carom_solid_query *query) {
     bool normal = true;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
-        normal = normal && query->scales[i] >= CAROM_SOLID_BATCH_SCALE;
+        normal = normal && query->scales[i] >= CAROM_SUM_LANES_SCALE;
     return normal && query->consider == carom_solid_consider && !query->record &&
            query->changes[0] == NULL && query->changes[1] == NULL && query->large[0] == HUGE_VAL &&
            query->large[1] == HUGE_VAL;

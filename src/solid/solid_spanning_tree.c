@@ -108,6 +108,7 @@ static void solid_spanning_tree_reorder(growth *g, bool turn, carom_solid_spanni
         uint32_t v = g->queue[i];
         carom_vec3 p = carom_mesh_position(mesh, v);
         memcpy(order->positions + 3 * (uint64_t)g->numbers[v], &p, sizeof(p));
+        order->sources[g->numbers[v]] = v;
     }
     CAROM_ASSERT(g->reached <= mesh->vertex_count);
     memset(firsts, 0, ((uint64_t)g->reached + 1) * sizeof(*firsts));
@@ -152,7 +153,7 @@ static void give_links(growth *g, carom_solid_spanning_tree *order) {
 void carom_solid_spanning_tree_free(carom_solid_spanning_tree *order,
                                     const carom_allocator *allocator) {
     CAROM_RELEASE_ALL(allocator, order->positions, order->corners, order->ends, order->firsts,
-                      order->roots, order->represents);
+                      order->roots, order->represents, order->sources);
     *order = (carom_solid_spanning_tree){0};
 }
 
@@ -171,7 +172,8 @@ static bool solid_spanning_tree_allocate(carom_context *context, const carom_mes
                                        CAROM_ALLOCATION(order->ends, vertices),
                                        CAROM_ALLOCATION(order->firsts, vertices + 1),
                                        CAROM_ALLOCATION(order->roots, vertices),
-                                       CAROM_ALLOCATION(order->represents, triangles)};
+                                       CAROM_ALLOCATION(order->represents, triangles),
+                                       CAROM_ALLOCATION(order->sources, vertices)};
     return g->starts != NULL && g->around != NULL && g->parents != NULL && g->queue != NULL &&
            g->sizes != NULL && g->numbers != NULL &&
            carom_allocate_all(&context->allocator, arrays, sizeof(arrays) / sizeof(arrays[0]));

@@ -248,14 +248,13 @@ static bool solid_surface_allocate(carom_solid_surface *p) {
     uint64_t nodes = 2 * (uint64_t)p->record_count, table = 16;
     while (table < 4 * nodes) table *= 2;
     p->table_mask = (uint32_t)(table - 1);
-    p->records = CAROM_ARENA_TAKE(p->scratch, const carom_solid_record *, p->record_count);
     p->ends = carom_arena_take(p->scratch, p->record_count, sizeof(*p->ends));
     p->next = carom_arena_take(p->scratch, p->record_count, sizeof(*p->next));
     p->intersections = CAROM_ARENA_TAKE(p->scratch, carom_solid_intersection, nodes);
     p->intersection_table = CAROM_ARENA_TAKE(p->scratch, uint32_t, table);
     p->edge_table = CAROM_ARENA_TAKE(p->scratch, uint32_t, table);
-    bool there = p->records != NULL && p->ends != NULL && p->next != NULL &&
-                 p->intersections != NULL && p->intersection_table != NULL && p->edge_table != NULL;
+    bool there = p->ends != NULL && p->next != NULL && p->intersections != NULL &&
+                 p->intersection_table != NULL && p->edge_table != NULL;
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_soup_view *soup = &p->query->solids[of_b]->view;
         nodes += soup->vertex_count;
@@ -271,7 +270,7 @@ static bool solid_surface_allocate(carom_solid_surface *p) {
     return true;
 }
 
-static void solid_surface_fill(carom_solid_surface *p, const carom_solid_accumulator *acc) {
+static void solid_surface_fill(carom_solid_surface *p) {
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_soup_view *soup = &p->query->solids[of_b]->view;
         int32_t winding = 0;
@@ -281,24 +280,20 @@ static void solid_surface_fill(carom_solid_surface *p, const carom_solid_accumul
         }
         memset(p->of_triangle[of_b], 0xFF, soup->triangle_count * sizeof(uint32_t));
     }
-    uint32_t r = 0;
-    for (const carom_solid_records *chunk = acc->records; chunk != NULL; chunk = chunk->next)
-        for (uint32_t i = 0; i < chunk->count; ++i, ++r) {
-            p->records[r] = &chunk->data[i];
-            for (int k = 0; k < 2; ++k) {
-                uint32_t *first = &p->of_triangle[k][chunk->data[i].triangle[k]];
-                p->next[r][k] = *first;
-                *first = r;
-                p->ends[r][k] = intersection_of(p, &chunk->data[i], k);
-            }
+    for (uint32_t r = 0; r < p->record_count; ++r)
+        for (int k = 0; k < 2; ++k) {
+            uint32_t *first = &p->of_triangle[k][p->records[r]->triangle[k]];
+            p->next[r][k] = *first;
+            *first = r;
+            p->ends[r][k] = intersection_of(p, p->records[r], k);
         }
 }
 
 carom_status carom_solid_surface_make(const carom_solid_query *query,
                                       const carom_solid_accumulator *acc, carom_solid_surface *p) {
     *p = (carom_solid_surface){.query = query, .scratch = carom_scratch(query->context, 0)};
-    uint64_t count = 0, nodes;
-    for (const carom_solid_records *c = acc->records; c != NULL; c = c->next) count += c->count;
+    uint64_t count, nodes;
+    CAROM_TRY(carom_solid_sort_records(query, acc, &p->records, &count));
     nodes = query->solids[0]->view.vertex_count + query->solids[1]->view.vertex_count + 2 * count;
     if (nodes >= CAROM_SOLID_NONE)
         return carom_fail(query->context, CAROM_TOO_LARGE,
@@ -306,7 +301,7 @@ carom_status carom_solid_surface_make(const carom_solid_query *query,
     p->record_count = (uint32_t)count;
     if (!solid_surface_allocate(p))
         return carom_fail_memory(query->context, nodes * 64, "the pieces of an overlap");
-    solid_surface_fill(p, acc);
+    solid_surface_fill(p);
     join_edges(p, 0);
     join_edges(p, 1);
     CAROM_TRY(carom_progress_look(query->context));

@@ -122,6 +122,21 @@ static const char *validate_relation(const carom_solid *solid) {
     return NULL;
 }
 
+static const char *validate_given(const carom_solid *solid) {
+    const carom_solid_given *given = &solid->given;
+    for (uint64_t v = 0; v < given->vertex_count; ++v)
+        if (given->first[v] > v || given->first[given->first[v]] != given->first[v])
+            return "solid: a vertex as given is merged with none before it";
+    for (uint64_t v = 0; v < solid->view.vertex_count; ++v)
+        if (given->sources[v] >= given->vertex_count ||
+            given->first[given->sources[v]] != given->sources[v])
+            return "solid: a vertex is not made of the first of those merged";
+    for (uint32_t t = 0; t < solid->view.triangle_count && solid->region_of != NULL; ++t)
+        if (solid->region_of[t] > t || solid->region_of[solid->region_of[t]] != solid->region_of[t])
+            return "solid: a region does not begin with its first triangle";
+    return NULL;
+}
+
 static const char *validate_view(const carom_solid *solid) {
     carom_soup_view view;
     carom_soup_get_view(solid->soup, &view);
@@ -137,6 +152,7 @@ const char *carom_solid_validate(carom_context *context, const carom_solid *soli
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     if (message == NULL) message = validate_view(solid);
+    if (message == NULL) message = validate_given(solid);
     if (message == NULL) message = validate_spanning_tree(solid, scratch);
     carom_arena_rewind(scratch, mark);
     if (message == NULL) message = validate_sums(context, solid);

@@ -276,6 +276,51 @@ carom_status carom_soup_create_on_cpu(carom_context *context, const carom_soup_d
     return create(context, CAROM_BACKEND_CPU, def, out);
 }
 
+/* A soup with the faces of another, and space for positions. */
+static carom_status create_beside(carom_context *context, const carom_soup *like,
+                                  carom_soup **out) {
+    carom_soup *soup = carom_allocate(&like->allocator, 1, sizeof(*soup));
+    if (soup == NULL) return carom_fail_memory(context, sizeof(*soup), "a soup");
+    *soup = (carom_soup){.allocator = like->allocator,
+                         .backend = CAROM_BACKEND_CPU,
+                         .degenerate = like->degenerate,
+                         .method = like->method,
+                         .work_budget = like->work_budget,
+                         .fan = like->fan,
+                         .rigid = like->rigid,
+                         .scalar = CAROM_SCALAR_FLOAT64,
+                         .vertex_count = like->vertex_count,
+                         .triangle_count = like->triangle_count,
+                         .face_count = like->face_count};
+    soup->cache = carom_allocate(&like->allocator, 1, sizeof(*soup->cache));
+    carom_status status = soup->cache != NULL
+                              ? soup_allocate(context, soup, false)
+                              : carom_fail_memory(context, sizeof(*soup->cache), "a soup");
+    if (status != CAROM_OK) {
+        carom_soup_destroy(soup);
+        return status;
+    }
+    memcpy(soup->corners, like->corners, 3 * soup->triangle_count * sizeof(*soup->corners));
+    memset(soup->states, 0, soup->triangle_count);
+    *out = soup;
+    return CAROM_OK;
+}
+
+carom_status carom_soup_follow_on_cpu(carom_context *context, const carom_soup *like,
+                                      const double *positions, carom_soup **out) {
+    CAROM_ASSERT(like->faces == NULL && like->dead_faces == 0 && like->triangle_count != 0);
+    if (*out == NULL) CAROM_TRY(create_beside(context, like, out));
+    carom_soup *soup = *out;
+    const carom_mesh_view points = {.positions = positions, .vertex_count = like->vertex_count};
+    CAROM_ASSERT(soup->vertex_count == like->vertex_count);
+    atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
+                          memory_order_relaxed);
+    soup->degenerate = like->degenerate;
+    CAROM_TRY(soup_copy_positions(context, soup->positions, soup->scalar, 0, &points));
+    soup->failed = carom_soup_prepare_like(context, soup, like);
+    return soup->failed;
+}
+
 carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                carom_soup **out) {
     static const carom_soup_def defaults;

@@ -71,6 +71,7 @@ struct carom_soup {
     uint64_t slot_capacity;
 
     carom_obb_tree oriented; /* rigid soups only; in the frame of carom_soup_unit_frame */
+    double looseness;        /* carom_obb_looseness of that tree when it was built, not refitted */
 
     carom_grid_def grid_def;
     carom_soup_grid cells; /* method GRID only, which has no tree */
@@ -108,8 +109,13 @@ static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle
  * the tree or grid is lost; everything else that get_info reports is unchanged. */
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
 
-/* Builds the tree of oriented boxes. */
-carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup);
+/* The same in the order of the trees of `like`, a rigid soup of the same faces, unless worn. */
+carom_status carom_soup_prepare_like(carom_context *context, carom_soup *soup,
+                                     const carom_soup *like);
+
+/* Builds the tree of oriented boxes; with `like`, its order is that of the tree of `like`. */
+carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup,
+                                      const carom_soup *like);
 
 /* CAROM_OK, or why the soup cannot be searched on the CPU, which contexts of any backend do. */
 carom_status carom_soup_check_on_cpu(carom_context *context, const carom_soup *soup);

@@ -105,16 +105,26 @@ const char *carom_soup_validate_rigid(const carom_soup *soup) {
     return carom_obb_validate(&soup->oriented, soup->triangle_count, corners_in_frame, &c);
 }
 
-carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) {
+carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup,
+                                      const carom_soup *like) {
     uint32_t count = 0;
+    carom_obb_tree *tree = &soup->oriented;
     for (uint32_t t = 0; t < soup->triangle_count; ++t)
         count += carom_soup_searched(soup, t) ? 1u : 0u;
-    CAROM_TRY(carom_obb_reserve(context, &soup->allocator, &soup->oriented, count));
-    for (uint32_t t = 0, at = 0; t < soup->triangle_count; ++t)
-        if (carom_soup_searched(soup, t)) soup->oriented.items[at++] = t;
+    CAROM_TRY(carom_obb_reserve(context, &soup->allocator, tree, count));
     soup_posed_pair_corners_of c = corners_begin(soup);
-    CAROM_ASSERT(soup->oriented.item_count == count && count <= soup->triangle_count);
-    return carom_obb_build(context, &soup->oriented, corners_in_frame, &c);
+    CAROM_ASSERT(tree->item_count == count && count <= soup->triangle_count);
+    if (like != NULL) {
+        CAROM_ASSERT(like->oriented.item_count == count);
+        if (count != 0) memcpy(tree->items, like->oriented.items, count * sizeof(*tree->items));
+        soup->looseness = like->looseness;
+        return carom_obb_refit(context, tree, corners_in_frame, &c);
+    }
+    for (uint32_t t = 0, at = 0; t < soup->triangle_count; ++t)
+        if (carom_soup_searched(soup, t)) tree->items[at++] = t;
+    CAROM_TRY(carom_obb_build(context, tree, corners_in_frame, &c));
+    soup->looseness = carom_obb_looseness(tree);
+    return CAROM_OK;
 }
 
 /* ---- One side -------------------------------------------------------------------------------- */

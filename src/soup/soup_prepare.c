@@ -286,23 +286,33 @@ static carom_status reserve_slot_corners(carom_context *context, carom_soup *sou
     return carom_touch_pages(context, soup->slot_corners, slots * 3 * sizeof(uint32_t));
 }
 
-static carom_status soup_prepare_build_tree(carom_context *context, carom_soup *soup) {
+/* Surface of boxes, in that of the boxes just built: from here on building anew pays. A tree whose
+ * boxes have twice the surface takes about twice as long to search. */
+#define WORN_LOOSENESS 2.0
+
+/* Builds the trees; with `like`, in the order of its trees. */
+static carom_status soup_prepare_build_tree(carom_context *context, carom_soup *soup,
+                                            const carom_soup *like) {
     uint64_t count = soup->triangle_count;
     uint64_t slots = (count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
     CAROM_TRY(reserve_slot_corners(context, soup, slots));
-    CAROM_TRY(carom_bvh_build(context, &soup->allocator, &soup->bvh, soup->triangle_count,
-                              &soup->bounds, slot_boxes, soup));
+    if (like != NULL)
+        CAROM_TRY(carom_bvh_build_like(context, &soup->allocator, &soup->bvh, &like->bvh,
+                                       slot_boxes, soup));
+    else
+        CAROM_TRY(carom_bvh_build(context, &soup->allocator, &soup->bvh, soup->triangle_count,
+                                  &soup->bounds, slot_boxes, soup));
     carom_progress_add(context, 0, count);
     /* Slots past the last item are never found, but their corners must be valid. SIMD loads read
      * one entry past the last. */
     if (slots != 0)
         memset(soup->slot_corners + 3 * count, 0,
                (3 * (slots - count) + 1) * sizeof(*soup->slot_corners));
-    return soup->rigid ? carom_soup_prepare_rigid(context, soup) : CAROM_OK;
+    return soup->rigid ? carom_soup_prepare_rigid(context, soup, like) : CAROM_OK;
 }
 
 static carom_status soup_prepare_all(carom_context *context, carom_soup *soup,
-                                     uint32_t *degenerate_faces) {
+                                     const carom_soup *like, uint32_t *degenerate_faces) {
     uint64_t count = soup->triangle_count;
     face_count faces = {.soup = soup};
     CAROM_TRY(soup_prepare_choose_frame(context, soup));
@@ -313,22 +323,44 @@ static carom_status soup_prepare_all(carom_context *context, carom_soup *soup,
     if (soup->method == CAROM_SOUP_METHOD_GRID)
         return carom_soup_grid_build(context, &soup->allocator, soup, &soup->grid_def,
                                      &soup->cells);
-    return soup_prepare_build_tree(context, soup);
+    CAROM_TRY(soup_prepare_build_tree(context, soup, like));
+    if (like != NULL && carom_obb_looseness(&soup->oriented) > WORN_LOOSENESS * soup->looseness)
+        return soup_prepare_build_tree(context, soup, NULL);
+    return CAROM_OK;
 }
 
 /* Shares of the time for progress: faces, sorted boxes; then the oriented boxes. */
 #define SOUP_PREPARE_STEPS 2u
 #define STEPS_ORIENTED     9u
 
+static carom_status soup_prepare_run(carom_context *context, carom_soup *soup,
+                                     const carom_soup *like) {
+    uint64_t steps = SOUP_PREPARE_STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
+    uint32_t degenerate_faces = 0;
+    carom_progress_begin(context, "preparing a soup", steps * soup->triangle_count);
+    CAROM_TRY(
+        carom_progress_finish(context, soup_prepare_all(context, soup, like, &degenerate_faces)));
+    CAROM_ASSERT(degenerate_faces <= soup->face_count);
+    soup->degenerate_faces = degenerate_faces;
+    return CAROM_OK;
+}
+
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
     atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
                           memory_order_relaxed);
     if (soup->backend == CAROM_BACKEND_CUDA) return carom_soup_device_prepare(context, soup);
-    uint64_t steps = SOUP_PREPARE_STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
-    uint32_t degenerate_faces = 0;
-    carom_progress_begin(context, "preparing a soup", steps * soup->triangle_count);
-    CAROM_TRY(carom_progress_finish(context, soup_prepare_all(context, soup, &degenerate_faces)));
-    CAROM_ASSERT(degenerate_faces <= soup->face_count);
-    soup->degenerate_faces = degenerate_faces;
-    return CAROM_OK;
+    return soup_prepare_run(context, soup, NULL);
+}
+
+carom_status carom_soup_prepare_like(carom_context *context, carom_soup *soup,
+                                     const carom_soup *like) {
+    CAROM_ASSERT(soup->rigid && like->rigid && soup->triangle_count == like->triangle_count);
+    CAROM_ASSERT(soup->backend == CAROM_BACKEND_CPU && soup->method != CAROM_SOUP_METHOD_GRID);
+    return soup_prepare_run(context, soup, like);
+}
+
+carom_status carom_soup_treat_degenerate_on_cpu(carom_context *context, carom_soup *soup,
+                                                carom_soup_degenerate treatment) {
+    soup->degenerate = treatment;
+    return carom_bvh_refit(context, &soup->bvh, slot_boxes, soup);
 }

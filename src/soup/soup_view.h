@@ -64,6 +64,17 @@ carom_status carom_soup_create_on_cpu(carom_context *context, const carom_soup_d
 carom_status carom_soup_self_pairs_on_cpu(carom_context *context, const carom_soup *soup,
                                           carom_pairs *pairs);
 
+/* Makes *soup a soup with the faces of `like` and other positions. `like` is a rigid soup of
+ * triangles on the CPU; *soup is NULL or from an earlier call for a soup of the same faces, whose
+ * memory is used again. The trees keep the order of those of `like` while their boxes are tight.
+ * After a failure *soup may only be passed here again or destroyed. */
+carom_status carom_soup_follow_on_cpu(carom_context *context, const carom_soup *like,
+                                      const double *positions, carom_soup **soup);
+/* Changes how searches of the aligned tree, such as for the pairs of a soup, treat degenerate
+ * triangles. After a failure the soup may only be destroyed. */
+carom_status carom_soup_treat_degenerate_on_cpu(carom_context *context, carom_soup *soup,
+                                                carom_soup_degenerate treatment);
+
 /* For tests and fuzzers: NULL, or the first invariant of the soup, its tree or its grid that does
  * not hold. O(n log n). */
 const char *carom_soup_validate(const carom_soup *soup);
