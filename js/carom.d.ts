@@ -1588,6 +1588,96 @@ export interface RobotPairCount {
     /** of the samples */
     colliding: number;
 }
+/** How a robot is read. NULL: all zero. */
+export interface UrdfDef {
+    /** visual elements, not those for collision */
+    visual?: boolean;
+    /** values of joints, NAME=VALUE,NAME=VALUE; the others are 0. NULL: all are. They set the poses of links */
+    joints?: string;
+    /** where packages are: lines NAME=FOLDER. NULL: none is given */
+    packages?: string;
+    /**
+     * folders with colons between them, as ROS_PACKAGE_PATH has them: each contains packages, or is one.
+     * NULL: none
+     */
+    packagePath?: string;
+    /** the same as AMENT_PREFIX_PATH has them: packages are in FOLDER/share. NULL: none */
+    prefixPath?: string;
+}
+/** A link. */
+export interface UrdfLink {
+    name: string;
+    line: number;
+    /** its elements, which follow one another */
+    first: number;
+    /** its elements, which follow one another */
+    count: number;
+    /** CAROM_NONE: none */
+    parent: number;
+    /** for the values of joints */
+    inParent: PoseNumbers;
+    /** for the values of joints */
+    inWorld: PoseNumbers;
+}
+/** A shape of a link. */
+export interface UrdfElement {
+    link: number;
+    /** "" where it has none */
+    name: string;
+    /** of a mesh, as the URDF names it; NULL: `shape` */
+    file: string;
+    /** of that mesh */
+    scale: Vec3;
+    /** a box, sphere, capsule or cylinder */
+    shape: Convex;
+    /** in the link */
+    origin: PoseNumbers;
+}
+/** A joint. */
+export interface UrdfJoint {
+    /** "" where it has none */
+    name: string;
+    line: number;
+    /** floating and planar joints are fixed */
+    kind: RobotJointKind;
+    /** links */
+    parent: number;
+    /** links */
+    child: number;
+    /** the joint that it follows; CAROM_NONE: none */
+    mimic: number;
+    multiplier: number;
+    offset: number;
+    /** limits; both 0 where none are given */
+    lower: number;
+    /** limits; both 0 where none are given */
+    upper: number;
+    origin: PoseNumbers;
+    /** as it is given, of any length */
+    axis: Vec3;
+    /** radians or metres */
+    value: number;
+}
+/** A kind of element that is not understood and was left out. */
+export interface UrdfUnknown {
+    /** the URDF or SRDF file */
+    file: string;
+    /** of the first */
+    line: number;
+    name: string;
+    inside: string;
+    count: number;
+}
+/** All of it; valid until the robot is destroyed or an SRDF file is added. */
+export interface UrdfView {
+    linkCount: number;
+    elementCount: number;
+    jointCount: number;
+    unknownCount: number;
+    disabledCount: number;
+    /** of SRDF files: pairs with a link that the robot does not have */
+    foreignCount: number;
+}
 
 // ---- The package
 

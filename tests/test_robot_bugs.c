@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers' bugs in every function of robot.h: the assert handler is called once, the call returns
+/* Callers' bugs in every function of robot.h and urdf.h: the assert handler is called once, the call returns
  * CAROM_INVALID, and nothing has changed. One thread. */
 #include <stdlib.h>
 
@@ -186,19 +186,61 @@ static void querying(void **state) {
                &result);
 }
 
+static void describing(void **state) {
+    (void)state;
+    static const char text[] = "<robot><link name='a'/></robot>";
+    const carom_urdf_def how = {0};
+    const carom_robot_def none = {0};
+    const uint64_t size = sizeof(text) - 1;
+    carom_urdf *urdf = NULL, *other = NULL;
+    carom_urdf_view view;
+    carom_mesh *mesh = NULL;
+    carom_robot *made = NULL;
+    BUG(carom_urdf_load, context, BAD_CONTEXT, "x", &how, &other);
+    BUG(carom_urdf_load, path, context, NULL, &how, &other);
+    BUG(carom_urdf_load, urdf, context, "x", &how, NULL);
+    assert_int_equal(carom_urdf_load(context, "no such file", NULL, &other), CAROM_IO);
+    bugs_note("carom_urdf_load", ' ', "def");
+    BUG(carom_urdf_load_memory, context, BAD_CONTEXT, text, size, "x", &how, &other);
+    BUG(carom_urdf_load_memory, bytes, context, NULL, size, "x", &how, &other);
+    BUG(carom_urdf_load_memory, urdf, context, text, size, "x", &how, NULL);
+    FINE(carom_urdf_load_memory, name, context, text, size, NULL, &how, &urdf);
+    FINE(carom_urdf_load_memory, def, context, text, size, "x", NULL, &other);
+    carom_urdf_destroy(other);
+    FINE_VOID(carom_urdf_destroy, urdf, NULL);
+    BUG(carom_urdf_load_srdf, context, BAD_CONTEXT, urdf, "x");
+    BUG(carom_urdf_load_srdf, urdf, context, NULL, "x");
+    BUG(carom_urdf_load_srdf, path, context, urdf, NULL);
+    BUG(carom_urdf_load_srdf_memory, context, BAD_CONTEXT, urdf, text, size, "x");
+    BUG(carom_urdf_load_srdf_memory, urdf, context, NULL, text, size, "x");
+    BUG(carom_urdf_load_srdf_memory, bytes, context, urdf, NULL, size, "x");
+    FINE(carom_urdf_load_srdf_memory, name, context, urdf, "<robot/>", 8, NULL);
+    BUG(carom_urdf_get_view, urdf, NULL, &view);
+    BUG(carom_urdf_get_view, view, urdf, NULL);
+    BUG(carom_urdf_load_mesh, context, BAD_CONTEXT, urdf, 0, &mesh);
+    BUG(carom_urdf_load_mesh, urdf, context, NULL, 0, &mesh);
+    BUG(carom_urdf_load_mesh, element, context, urdf, 0, &mesh);
+    BUG(carom_urdf_load_mesh, mesh, context, urdf, 0, NULL);
+    BUG(carom_robot_create_urdf, context, BAD_CONTEXT, urdf, &none, &made);
+    BUG(carom_robot_create_urdf, urdf, context, NULL, &none, &made);
+    BUG(carom_robot_create_urdf, def, context, urdf, &def, &made);
+    BUG(carom_robot_create_urdf, robot, context, urdf, &none, NULL);
+    FINE(carom_robot_create_urdf, def, context, urdf, NULL, &made);
+    carom_robot_destroy(made);
+    carom_urdf_destroy(urdf);
+}
+
 static void nothing_was_left_out(void **state) {
     (void)state;
-    static const char *const headers[] = {"robot.h"};
-    assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) >= 16);
+    static const char *const headers[] = {"robot.h", "urdf.h"};
+    assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) >= 24);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),
-        cmocka_unit_test(preparing),
-        cmocka_unit_test(changing),
-        cmocka_unit_test(querying),
-        cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(names),      cmocka_unit_test(preparing),
+        cmocka_unit_test(changing),   cmocka_unit_test(querying),
+        cmocka_unit_test(describing), cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("robot_bugs", tests, set_up, tear_down);
 }

@@ -52,7 +52,7 @@ from ._records import (Advance, Advice, Ball, BallsInfo, BallsMost, BroadInfo, C
                        CoverMeasure, Event, Gap, GasInfo, HullInfo, Impact, Interval, KFree, KFreeMost, Lens, Manifold,
                        Measures, NearPair, Origin, Overlap, PackingInfo, PackingOverlap, Repair, Report, RobotInfo, SafeStep,
                        SceneInfo, SolidInfo, SoupInfo, Toi, TreeAnswer, TreeGap, TreeInfo, TriangleIntersection)
-from ._robot import Robot
+from ._robot import Robot, Urdf
 from ._scene import Scene, SceneStep
 from ._solid import Solid
 from ._soup import ON_SURFACE, Soup
@@ -173,7 +173,7 @@ __all__ = [
     "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep", "Shape", "Solid", "SolidInfo", "Soup",
     "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod", "SoupSegmentKind", "Status", "Toi", "TooLargeError",
     "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint", "TreeInfo", "TreeMethod", "TriangleIntersection",
-    "TriangleRelation", "UnsupportedError", "advise", "along_path", "build_info", "check", "clashes", "cover",
+    "TriangleRelation", "UnsupportedError", "Urdf", "advise", "along_path", "build_info", "check", "clashes", "cover",
     "default_context", "distance", "exact", "guess_format", "info", "isa_available", "load", "measure_spheres",
     "overlap", "pack", "pairs", "pose", "self_pairs", "show", "solid_or_soup", "to_glb", "to_html", "tool",
 ]

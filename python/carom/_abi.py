@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 8
+ABI = 9
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -21,6 +21,7 @@ MESH_MOST_PARTS = 16777216
 MESH_MOST_PROPERTIES = 500
 ROBOT_MOST_BODIES = 65536
 SOUP_ON_SURFACE = 2147483647
+URDF_NAME_SIZE = 256
 
 
 class Status(Enum):
@@ -1782,6 +1783,89 @@ class robot_pair_counts(C.Structure):
     ]
 
 
+class urdf_def(C.Structure):
+    """How a robot is read."""
+    _fields_ = [
+        ('visual', C.c_bool),
+        ('joints', C.c_char_p),
+        ('packages', C.c_char_p),
+        ('package_path', C.c_char_p),
+        ('prefix_path', C.c_char_p),
+    ]
+
+
+class urdf_link(C.Structure):
+    """A link."""
+    _fields_ = [
+        ('name', C.c_char_p),
+        ('line', C.c_uint64),
+        ('first', C.c_uint32),
+        ('count', C.c_uint32),
+        ('parent', C.c_uint32),
+        ('in_parent', pose),
+        ('in_world', pose),
+    ]
+
+
+class urdf_element(C.Structure):
+    """A shape of a link."""
+    _fields_ = [
+        ('link', C.c_uint32),
+        ('name', C.c_char_p),
+        ('file', C.c_char_p),
+        ('scale', vec3),
+        ('shape', convex),
+        ('origin', pose),
+    ]
+
+
+class urdf_joint(C.Structure):
+    """A joint."""
+    _fields_ = [
+        ('name', C.c_char_p),
+        ('line', C.c_uint64),
+        ('kind', C.c_int),
+        ('parent', C.c_uint32),
+        ('child', C.c_uint32),
+        ('mimic', C.c_uint32),
+        ('multiplier', C.c_double),
+        ('offset', C.c_double),
+        ('lower', C.c_double),
+        ('upper', C.c_double),
+        ('origin', pose),
+        ('axis', vec3),
+        ('value', C.c_double),
+    ]
+
+
+class urdf_unknown(C.Structure):
+    """A kind of element that is not understood and was left out."""
+    _fields_ = [
+        ('file', C.c_char_p),
+        ('line', C.c_uint64),
+        ('name', C.c_char_p),
+        ('inside', C.c_char_p),
+        ('count', C.c_uint64),
+    ]
+
+
+class urdf_view(C.Structure):
+    """All of it;"""
+    _fields_ = [
+        ('links', C.c_void_p),
+        ('elements', C.c_void_p),
+        ('joints', C.c_void_p),
+        ('disabled', C.c_void_p),
+        ('unknown', C.c_void_p),
+        ('link_count', C.c_uint32),
+        ('element_count', C.c_uint32),
+        ('joint_count', C.c_uint32),
+        ('unknown_count', C.c_uint32),
+        ('disabled_count', C.c_uint64),
+        ('foreign_count', C.c_uint64),
+    ]
+
+
 class cuda_pairs(C.Structure):
     """Pairs in device memory."""
     _fields_ = [
@@ -2201,6 +2285,14 @@ FUNCTIONS = {
     'carom_robot_list_inner': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
     'carom_robot_pair_counts_free': (None, (C.c_void_p,)),
     'carom_robot_sample_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_uint64, C.c_void_p)),
+    'carom_urdf_load': (C.c_int, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p)),
+    'carom_urdf_load_memory': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_char_p, C.c_void_p, C.c_void_p)),
+    'carom_urdf_destroy': (None, (C.c_void_p,)),
+    'carom_urdf_load_srdf': (C.c_int, (C.c_void_p, C.c_void_p, C.c_char_p)),
+    'carom_urdf_load_srdf_memory': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_char_p)),
+    'carom_urdf_get_view': (C.c_int, (C.c_void_p, C.c_void_p)),
+    'carom_urdf_load_mesh': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
+    'carom_robot_create_urdf': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_finish': (C.c_int, (C.c_void_p,)),
     'carom_cuda_allocate': (C.c_int, (C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_release': (None, (C.c_void_p, C.c_void_p)),
