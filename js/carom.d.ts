@@ -80,6 +80,8 @@ export type SceneContactMethod = "convex" | "convex-faces" | "faces" | "solids" 
 export type RobotShapeKind = "mesh" | "box" | "sphere" | "capsule" | "cylinder" | "balls";
 /** How a joint moves. */
 export type RobotJointKind = "fixed" | "revolute" | "continuous" | "prismatic";
+/** Formats of files. */
+export type RobotFormat = "guess" | "carom";
 /** What is known of a configuration or a motion. */
 export type RobotVerdict = "free" | "colliding" | "open";
 /** What decided it. */
@@ -1502,8 +1504,13 @@ export interface RobotDef {
     testAdjacent?: boolean;
     /** of all covers, but at least one per link with shapes. 0: 64 */
     spheres?: number;
-    /** balls inside of each link. 0: 8 */
+    /** balls inside of each link. 0: 32 */
     inner?: number;
+    /**
+     * spheres of finer covers of all links, for pairs that the covers leave undecided. 0: four times
+     * `spheres`; not more than `spheres`: none
+     */
+    fine?: number;
 }
 /** What a robot consists of. */
 export interface RobotInfo {
@@ -1533,6 +1540,10 @@ export interface RobotInfo {
     rounding: number;
     /** held by the robot */
     bytes: number;
+    /** spheres of the finer covers */
+    fine: number;
+    /** no finer cover reaches out farther than this; of bodies without one, their covers count */
+    fineOverhang: number;
 }
 /** How configurations are tested. */
 export interface RobotQuery {
@@ -1580,6 +1591,22 @@ export interface RobotMotionResult {
     /** the bodies; CAROM_NONE when free */
     b: number;
     withObject: boolean;
+}
+/** How far spheres leave a body outside. */
+export interface RobotAudit {
+    /** of its faces */
+    area: number;
+    /** of that area: what is in no sphere. upper is at most 0.02 more than lower where the work allows */
+    outsideShare: Interval;
+    /**
+     * the greatest distance of a point of its faces from the union of the spheres, 0 where all are in it:
+     * upper is at most 1 % of itself or 1e-6 of the body's size more than lower, where the work allows
+     */
+    worst: Interval;
+    /** where it is at least worst.lower; in the link's frame */
+    point: Vec3;
+    /** shapes without faces: balls and capsules, which are not measured */
+    leftOut: number;
 }
 /** How often two bodies collide. */
 export interface RobotPairCount {

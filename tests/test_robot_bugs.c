@@ -230,6 +230,49 @@ static void describing(void **state) {
     carom_urdf_destroy(urdf);
 }
 
+static void saving(void **state) {
+    (void)state;
+    carom_bytes bytes = {0};
+    carom_robot *loaded = NULL;
+    carom_robot_audit audit;
+    const carom_ball sphere = {{0.0, 0.0, 0.0}, 1.0};
+    const carom_robot_format carom = CAROM_ROBOT_FORMAT_CAROM, bad = (carom_robot_format)99;
+    carom_robot_format a_format = (carom_robot_format)0;
+    FINE_VOID(carom_robot_format_name, format, bad);
+    assert_string_equal(carom_robot_format_name(bad), "unknown");
+    BUG_VOID(carom_robot_format_from_name, name, NULL, &a_format);
+    BUG_VOID(carom_robot_format_from_name, format, "carom", NULL);
+    assert_true(carom_robot_format_from_name("carom", &a_format) && a_format == carom);
+    BUG_VOID(carom_robot_link_name, robot, NULL, 0);
+    BUG_VOID(carom_robot_link_name, link, robot, 99);
+    BUG(carom_robot_save, context, BAD_CONTEXT, robot, carom, "x.robot");
+    BUG(carom_robot_save, robot, context, NULL, carom, "x.robot");
+    BUG(carom_robot_save, format, context, robot, bad, "x.robot");
+    BUG(carom_robot_save, path, context, robot, carom, NULL);
+    BUG(carom_robot_save_memory, context, BAD_CONTEXT, robot, carom, &bytes);
+    BUG(carom_robot_save_memory, robot, context, NULL, carom, &bytes);
+    BUG(carom_robot_save_memory, format, context, robot, bad, &bytes);
+    BUG(carom_robot_save_memory, bytes, context, robot, carom, NULL);
+    BUG_RESULT(carom_bytes, carom_robot_save_memory, bytes, context, robot, carom, &result);
+    assert_int_equal(carom_robot_save_memory(context, robot, carom, &bytes), CAROM_OK);
+    BUG(carom_robot_load, context, BAD_CONTEXT, "x.robot", carom, &loaded);
+    BUG(carom_robot_load, path, context, NULL, carom, &loaded);
+    BUG(carom_robot_load, format, context, "x.robot", bad, &loaded);
+    BUG(carom_robot_load, robot, context, "x.robot", carom, NULL);
+    BUG(carom_robot_load_memory, context, BAD_CONTEXT, bytes.data, bytes.count, carom, "x",
+        &loaded);
+    BUG(carom_robot_load_memory, bytes, context, NULL, 8, carom, "x", &loaded);
+    BUG(carom_robot_load_memory, format, context, bytes.data, bytes.count, bad, "x", &loaded);
+    BUG(carom_robot_load_memory, robot, context, bytes.data, bytes.count, carom, "x", NULL);
+    FINE(carom_robot_load_memory, name, context, bytes.data, bytes.count, carom, NULL, &loaded);
+    carom_robot_destroy(loaded);
+    carom_bytes_free(&bytes);
+    BUG(carom_robot_audit_spheres, context, BAD_CONTEXT, robot, 0, &sphere, 1, &audit);
+    BUG(carom_robot_audit_spheres, robot, context, NULL, 0, &sphere, 1, &audit);
+    BUG(carom_robot_audit_spheres, spheres, context, robot, 0, NULL, 1, &audit);
+    BUG(carom_robot_audit_spheres, audit, context, robot, 0, &sphere, 1, NULL);
+}
+
 static void nothing_was_left_out(void **state) {
     (void)state;
     static const char *const headers[] = {"robot.h", "urdf.h"};
@@ -238,9 +281,13 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),      cmocka_unit_test(preparing),
-        cmocka_unit_test(changing),   cmocka_unit_test(querying),
-        cmocka_unit_test(describing), cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(names),
+        cmocka_unit_test(preparing),
+        cmocka_unit_test(changing),
+        cmocka_unit_test(querying),
+        cmocka_unit_test(describing),
+        cmocka_unit_test(saving),
+        cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("robot_bugs", tests, set_up, tear_down);
 }

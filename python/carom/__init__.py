@@ -33,7 +33,7 @@ from ._abi import CONVEX_FEATURE_VERTEX as FEATURE_VERTEX
 from ._abi import VERSION as __version__
 from ._abi import (Backend, BallsPairKind, BroadMethod, ConvexKind, ConvexSearch, ConvexStart, CudaOrder, GasEventKind,
                    GasFormat, GasMethod, GasQueue, GridHash, Isa, MeshFormat, MeshPropertyType, Owner, PackingFormat,
-                   PackingMethod, QueryEngine, Relation, RepairOutcome, RobotJointKind, RobotShapeKind, RobotStage,
+                   PackingMethod, QueryEngine, Relation, RepairOutcome, RobotFormat, RobotJointKind, RobotShapeKind, RobotStage,
                    RobotVerdict, Scalar, SceneContactMethod, SceneObjectKind, Shape,
                    SoupDegenerate, SoupImpactKind, SoupMethod, SoupSegmentKind, Status, TreeFormat, TreeMethod,
                    TriangleRelation)
@@ -169,7 +169,7 @@ __all__ = [
     "Manifold", "Measures", "Mesh", "MeshFormat", "MeshPropertyType", "NONE", "NearPair", "NoDeviceError",
     "NoMemoryError", "ON_SURFACE", "Origin", "Overlap", "Owner", "Packing", "PackingFormat", "PackingInfo",
     "PackingMethod", "PackingOverlap", "PathContact", "QueryEngine", "Relation", "Repair", "RepairOutcome", "Report",
-    "Robot", "RobotInfo", "RobotJointKind", "RobotShapeKind", "RobotStage", "RobotVerdict", "SafeStep", "Scalar",
+    "Robot", "RobotFormat", "RobotInfo", "RobotJointKind", "RobotShapeKind", "RobotStage", "RobotVerdict", "SafeStep", "Scalar",
     "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep", "Shape", "Solid", "SolidInfo", "Soup",
     "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod", "SoupSegmentKind", "Status", "Toi", "TooLargeError",
     "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint", "TreeInfo", "TreeMethod", "TriangleIntersection",

@@ -344,6 +344,13 @@ class RobotJointKind(Enum):
     _c_name = _ignore('carom_robot_joint_kind')
 
 
+class RobotFormat(Enum):
+    """Formats of files."""
+    GUESS = 0
+    CAROM = 1
+    _c_name = _ignore('carom_robot_format')
+
+
 class RobotVerdict(Enum):
     """What is known of a configuration or a motion."""
     FREE = 0
@@ -1689,6 +1696,7 @@ class robot_def(C.Structure):
         ('test_adjacent', C.c_bool),
         ('spheres', C.c_uint64),
         ('inner', C.c_uint64),
+        ('fine', C.c_uint64),
     ]
 
 
@@ -1709,6 +1717,8 @@ class robot_info(C.Structure):
         ('overhang', C.c_double),
         ('rounding', C.c_double),
         ('bytes', C.c_uint64),
+        ('fine', C.c_uint64),
+        ('fine_overhang', C.c_double),
     ]
 
 
@@ -1761,6 +1771,17 @@ class robot_balls(C.Structure):
         ('count', C.c_uint64),
         ('capacity', C.c_uint64),
         ('owner', C.c_int),
+    ]
+
+
+class robot_audit(C.Structure):
+    """How far spheres leave a body outside."""
+    _fields_ = [
+        ('area', C.c_double),
+        ('outside_share', interval),
+        ('worst', interval),
+        ('point', vec3),
+        ('left_out', C.c_uint64),
     ]
 
 
@@ -2265,6 +2286,13 @@ FUNCTIONS = {
     'carom_robot_destroy': (None, (C.c_void_p,)),
     'carom_robot_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_robot_get_limits': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_robot_link_name': (C.c_char_p, (C.c_void_p, C.c_uint32)),
+    'carom_robot_format_name': (C.c_char_p, (C.c_int,)),
+    'carom_robot_format_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
+    'carom_robot_save': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_char_p)),
+    'carom_robot_save_memory': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
+    'carom_robot_load': (C.c_int, (C.c_void_p, C.c_char_p, C.c_int, C.c_void_p)),
+    'carom_robot_load_memory': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_int, C.c_char_p, C.c_void_p)),
     'carom_robot_add_objects': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
     'carom_robot_set_object': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
     'carom_robot_remove_object': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32)),
@@ -2283,6 +2311,7 @@ FUNCTIONS = {
     'carom_robot_balls_free': (None, (C.c_void_p,)),
     'carom_robot_list_cover': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
     'carom_robot_list_inner': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
+    'carom_robot_audit_spheres': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_robot_pair_counts_free': (None, (C.c_void_p,)),
     'carom_robot_sample_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_uint64, C.c_void_p)),
     'carom_urdf_load': (C.c_int, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p)),

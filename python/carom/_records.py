@@ -398,6 +398,8 @@ class RobotInfo(NamedTuple):
     overhang: float
     rounding: float
     bytes: int
+    fine: int
+    fine_overhang: float
 
 
 class TreeInfo(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, Mapping, Optional, Sequence
 import numpy as np
 
 from . import _abi
-from ._abi import RobotJointKind, RobotShapeKind
+from ._abi import RobotFormat, RobotJointKind, RobotShapeKind
 from ._arrays import ArrayLike, Results, address, dtype_of, floats, indices, number, pose_struct, records, vec3
 from ._core import Context, Handle, _count, byref, lib, pick
 from ._mesh import Mesh, PathLike, _bytes, mesh_view, path_bytes, view_reads
@@ -176,7 +176,7 @@ class Robot(Handle):
 
     def __init__(self, links: Sequence[Sequence[Shape]], joints: Sequence[Mapping[str, Any]] = (), *,
                  names: Optional[Sequence[str]] = None, allowed: ArrayLike = None, test_adjacent: bool = False,
-                 spheres: int = 0, inner: int = 0, context: Optional[Context] = None) -> None:
+                 spheres: int = 0, inner: int = 0, fine: int = 0, context: Optional[Context] = None) -> None:
         super().__init__()
         shapes = [_Shapes(link) for link in links]
         texts = [b"" if names is None else str(names[i]).encode() for i in range(len(shapes))]
@@ -188,23 +188,62 @@ class Robot(Handle):
         definition = _abi.robot_def(
             links=ctypes.addressof(of_links), link_count=len(shapes), joints=ctypes.addressof(of_joints),
             joint_count=len(joints), allowed=address(pairs), allowed_count=len(pairs), test_adjacent=bool(test_adjacent),
-            spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"))
+            spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"), fine=_count(fine, "fine"))
         pick(context)._call(lib.carom_robot_create, byref(definition), byref(self._pointer),
                             reads=tuple(read for own in shapes for read in own.reads))
 
     @classmethod
     def from_urdf(cls, urdf: Any, *, allowed: ArrayLike = None, test_adjacent: bool = False, spheres: int = 0,
-                  inner: int = 0, context: Optional[Context] = None, **how: Any) -> Robot:
+                  inner: int = 0, fine: int = 0, context: Optional[Context] = None, **how: Any) -> Robot:
         """Prepares the robot of a Urdf, or of a URDF file, which Urdf.load reads with the rest of the arguments."""
         given = urdf if isinstance(urdf, Urdf) else Urdf.load(urdf, context=context, **how)
         if given is urdf and how:
             raise TypeError(f"{sorted(how)[0]} is an argument of Urdf.load")
         self, pairs = cls._new(), _pairs(allowed)
         definition = _abi.robot_def(allowed=address(pairs), allowed_count=len(pairs), test_adjacent=bool(test_adjacent),
-                                    spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"))
+                                    spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"), fine=_count(fine, "fine"))
         pick(context)._call(lib.carom_robot_create_urdf, given._pointer, byref(definition), byref(self._pointer),
                             reads=(given,))
         return self
+
+    @classmethod
+    def load(cls, path: PathLike, *, context: Optional[Context] = None) -> Robot:
+        """Reads a robot that save() wrote: it is ready at once."""
+        self = cls._new()
+        pick(context)._call(lib.carom_robot_load, path_bytes(path), RobotFormat.GUESS, byref(self._pointer))
+        return self
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: Optional[str] = None, *, context: Optional[Context] = None) -> Robot:
+        """Reads the content of such a file."""
+        self, data = cls._new(), _bytes(data)
+        pick(context)._call(lib.carom_robot_load_memory, data, len(data), RobotFormat.GUESS,
+                            None if name is None else path_bytes(name), byref(self._pointer))
+        return self
+
+    def save(self, path: PathLike, *, context: Optional[Context] = None) -> None:
+        """Writes the robot as it is prepared, with its world."""
+        pick(context)._call(lib.carom_robot_save, self._pointer, RobotFormat.GUESS, path_bytes(path), reads=(self,))
+
+    def to_bytes(self, *, context: Optional[Context] = None) -> bytes:
+        """The content of such a file."""
+        content = Results("bytes")
+        pick(context)._call(lib.carom_robot_save_memory, self._pointer, RobotFormat.CAROM, content.out, reads=(self,))
+        return content.bytes()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the links."""
+        return [lib.carom_robot_link_name(self._pointer, i).decode(errors="replace") for i in range(self.info.links)]
+
+    def audit(self, body: int, spheres: ArrayLike, *, context: Optional[Context] = None) -> Any:
+        """How far spheres (n, 4) leave the faces of a link outside: area, outside_share, worst, point, left_out; lower and
+        upper of the shares and distances are proved."""
+        balls = np.ascontiguousarray(floats(spheres, (None, 4), "spheres"))
+        found = records(_abi.robot_audit, 1)
+        pick(context)._call(lib.carom_robot_audit_spheres, self._pointer, _count(body, "body"), address(balls), len(balls),
+                            address(found), reads=(self,))
+        return found[0]
 
     @property
     def info(self) -> RobotInfo:

@@ -87,6 +87,19 @@ def test_urdf(tmp_path):
         carom.Urdf.from_bytes(b"<robot>")
 
 
+def test_files_and_audits(tmp_path):
+    robot, q = arm(), np.random.default_rng(2).uniform(-3, 3, (50, 2))
+    robot.save(tmp_path / "a.robot")
+    for same in carom.Robot.load(tmp_path / "a.robot"), carom.Robot.from_bytes(robot.to_bytes(), "x"):
+        assert same.to_bytes() == robot.to_bytes() and same.names == ["", "", ""]
+        assert (same.check(q) == robot.check(q)).all()
+    with pytest.raises(carom.BadFileError, match="its sum is wrong"):
+        carom.Robot.from_bytes(robot.to_bytes()[:-1] + b"x")
+    found = robot.audit(1, [[1.0, 0.0, 0.0, 0.5]])
+    assert 0.4 < found["worst"]["lower"] <= found["worst"]["upper"] < 0.45
+    assert robot.audit(1, robot.cover(1))["worst"]["lower"] == 0.0
+
+
 def test_bad_robots():
     with pytest.raises(ValueError, match="known are"):
         carom.Robot([[{"size": 1}]])
