@@ -167,7 +167,7 @@ static void damaged_files_are_refused(void **state) {
     assert_ok(context, carom_robot_save_memory(context, robot, CAROM_ROBOT_FORMAT_GUESS, &bytes));
     uint8_t *copy = malloc(bytes.count + 8);
     assert_non_null(copy);
-    for (int i = 0; i < TEST_CASES(800); ++i) {
+    for (int i = 0; i < TEST_CASES(240); ++i) {
         memcpy(copy, bytes.data, bytes.count);
         uint64_t at = carom_random_next(&random) % bytes.count;
         uint8_t bit = (uint8_t)(1u << carom_random_next(&random) % 8);
@@ -179,7 +179,7 @@ static void damaged_files_are_refused(void **state) {
         (void)try_load(copy, bytes.count);
     }
     memcpy(copy, bytes.data, bytes.count);
-    for (int i = 0; i < TEST_CASES(200); ++i) {
+    for (int i = 0; i < TEST_CASES(80); ++i) {
         uint64_t size = i < 40 ? (uint64_t)i : carom_random_next(&random) % bytes.count;
         assert_int_equal(try_load(copy, size), CAROM_BAD_FILE);
     }
@@ -205,7 +205,7 @@ static void audits_contain_the_truth(void **state) {
     carom_robot *robot;
     carom_robot_audit audit;
     assert_ok(context, carom_robot_create(context, &def, &robot));
-    for (int round = 0; round < TEST_CASES(32); ++round) {
+    for (int round = 0; round < TEST_CASES(16); ++round) {
         carom_ball balls[12];
         uint32_t count = 1 + (uint32_t)(carom_random_next(&random) % 12);
         double worst = 0.0, outside = 0.0, total = 0.0;

@@ -142,7 +142,7 @@ static bool file_array(robot_file *f, void *pointer, uint64_t count, size_t size
 
 #define FILE_NUMBERS(type) (sizeof(type) / sizeof(double))
 
-static void file_balls(robot_file *f, carom_ball **balls, uint32_t *count) {
+static void file_ball_list(robot_file *f, carom_ball **balls, uint32_t *count) {
     file_index(f, count, UINT32_MAX / 16);
     if (!file_array(f, balls, *count, sizeof(**balls), FILE_NUMBERS(carom_ball))) {
         if (file_reads(f)) *count = 0;
@@ -213,9 +213,9 @@ static void file_body(robot_file *f, carom_robot_body *b, uint32_t link_count) {
         for (uint32_t i = 0; i < b->part_count; ++i) file_part(f, &b->parts[i]);
     else if (file_reads(f))
         b->part_count = 0;
-    file_balls(f, &b->cover, &b->cover_count);
-    file_balls(f, &b->inner, &b->inner_count);
-    file_balls(f, &b->fine, &b->fine_count);
+    file_ball_list(f, &b->cover, &b->cover_count);
+    file_ball_list(f, &b->inner, &b->inner_count);
+    file_ball_list(f, &b->fine, &b->fine_count);
     file_bound(f, &b->overhang);
     file_bound(f, &b->fine_overhang);
     file_doubles(f, &b->largest, 1);

@@ -6,6 +6,7 @@
  *   3. each folder D of prefix_path (ROS 2): D/share/NAME/PATH;
  *   4. the folders above the URDF file, up to 8 of them: D/NAME/PATH, and D/PATH where D is the
  *      folder of the file, is called NAME, or has a package.xml.
+ *
  * Other names are paths from the folder of the URDF file. These, and absolute ones, must lie in that
  * folder, in a folder of `packages`, or in the nearest folder above with a package.xml, after "." and
  * ".." are taken out; a path in a package may not lead out of it. So no text of a robot can name a
