@@ -8,7 +8,7 @@
 
 #include "cli/endings.h"
 #include "cli/text.h"
-#include "cli/xml.h"
+#include "robot/robot_xml.h"
 
 static const char *const names[] = {"curobo", "xrdf", "urdf", "foam", "morphit", "liggghts",
                                     "yade",   "dem",  "html", "glb",  "png"};
@@ -135,19 +135,20 @@ static void write_urdf(FILE *file, const pack_file *what) {
     const pack_set *sets = what->sets;
     const char *text = what->urdf, *copied = text;
     size_t size = what->urdf_size;
-    xml x;
+    carom_xml x;
     const pack_set *link = NULL;
     bool in_link = false, in_collision = false;
-    xml_begin(&x, text, size);
-    while (xml_next(&x)) {
+    carom_xml_begin(&x, text, size);
+    while (carom_xml_next(&x)) {
         const char *tag = x.name - (x.opens ? 1 : 2); /* its < */
-        if (x.depth == 1 && xml_is(&x, "link") && x.opens) {
+        if (x.depth == 1 && carom_xml_is(&x, "link") && x.opens) {
             char name[256];
             link = NULL;
-            for (uint64_t i = 0; i < what->count && xml_get(&x, "name", name, sizeof(name)); ++i)
+            for (uint64_t i = 0; i < what->count && carom_xml_get(&x, "name", name, sizeof(name));
+                 ++i)
                 if (strcmp(sets[i].name, name) == 0) link = &sets[i];
             in_link = !x.closes;
-        } else if (x.depth == 1 && in_link && x.closes && xml_is(&x, "link")) {
+        } else if (x.depth == 1 && in_link && x.closes && carom_xml_is(&x, "link")) {
             if (link != NULL) {
                 while (tag > copied && (tag[-1] == ' ' || tag[-1] == '\t')) --tag;
                 fwrite(copied, 1, (size_t)(tag - copied), file);
@@ -155,7 +156,7 @@ static void write_urdf(FILE *file, const pack_file *what) {
                 copied = tag;
             }
             in_link = false;
-        } else if (in_link && x.depth == 2 && xml_is(&x, "collision")) {
+        } else if (in_link && x.depth == 2 && carom_xml_is(&x, "collision")) {
             if (x.opens && !in_collision) {
                 while (tag > copied && (tag[-1] == ' ' || tag[-1] == '\t')) --tag;
                 fwrite(copied, 1, (size_t)(tag - copied), file);

@@ -17,9 +17,8 @@
  * has the text. */
 const char *packages_misuse(const arg_list *packages, char *message, size_t size);
 
-/* Finds the file of a mesh that the URDF file `urdf` names. CAROM_IO, with a message that has the
- * URI, the folders that were looked into and what to do, where a package has no such file. */
-carom_status packages_find(cli *cli, const arg_list *packages, const char *urdf, const char *uri,
-                           char *path, size_t size);
+/* Sets where packages are looked for: the values of --package, ROS_PACKAGE_PATH and
+ * AMENT_PREFIX_PATH. Returns the text that the def then points to, to be freed; NULL: no memory. */
+char *packages_text(const arg_list *packages, carom_urdf_def *def);
 
 #endif

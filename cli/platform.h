@@ -68,9 +68,6 @@ bool platform_truncate(FILE *stream, int64_t size);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Stands between the folders of a list in the environment, such as PATH. */
-extern const char platform_list_separator[2];
-
 bool platform_may_read(const char *path);
 bool platform_may_write(const char *folder);
 bool platform_make_folder(const char *path);

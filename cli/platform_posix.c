@@ -135,8 +135,6 @@ bool platform_truncate(FILE *stream, int64_t size) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-const char platform_list_separator[2] = ":";
-
 bool platform_may_read(const char *path) {
     return access(path, R_OK) == 0;
 }

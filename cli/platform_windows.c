@@ -133,8 +133,6 @@ bool platform_truncate(FILE *stream, int64_t size) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-const char platform_list_separator[2] = ";";
-
 static bool may(const char *path, int how) {
     wchar_t *wide = widen(path);
     bool good = wide != NULL && _waccess(wide, how) == 0;

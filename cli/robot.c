@@ -4,17 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/display.h"
 #include "cli/endings.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/packages.h"
+#include "cli/robot_audit.h"
 #include "cli/scene_parts.h"
-#include "cli/urdf.h"
 
 typedef struct options {
-    const char *output, *configs, *motions, *srdf, *covers;
+    const char *output, *configs, *motions, *srdf, *covers, *save, *audit, *picture;
     arg_list world, packages;
     bool visual, covers_only, clearance;
     uint64_t sample, seed, spheres;
@@ -24,6 +25,8 @@ typedef struct options {
 static const options robot_defaults = {.seed = 1};
 
 ENDINGS(robot_formats, "csv");
+ENDINGS(robot_saved, "robot");
+ENDINGS(robot_pictures, DISPLAY_ENDINGS);
 
 static const arg_option robot_options[] = {
     {"--configs", 0, ARG_INPUT, offsetof(options, configs), "FILE",
@@ -52,6 +55,14 @@ static const arg_option robot_options[] = {
      NULL},
     {"--export", 0, ARG_OUTPUT, offsetof(options, covers), "FILE",
      "write the covers there: lines link,x,y,z,radius in the link's frame", robot_formats},
+    {"--save", 0, ARG_OUTPUT, offsetof(options, save), "FILE",
+     "write the prepared robot and its world there: it is read like a URDF file, at once",
+     robot_saved},
+    {"--audit", 0, ARG_INPUT, offsetof(options, audit), "FILE",
+     "instead, how far these spheres leave the robot outside: cuRobo YAML, XRDF, URDF of spheres",
+     NULL},
+    {"--picture", 0, ARG_OUTPUT, offsetof(options, picture), "FILE",
+     "of --audit: show the robot, its spheres and the points farthest outside", robot_pictures},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
      "write a line per configuration or motion there; - is the standard output", robot_formats},
 };
@@ -74,16 +85,10 @@ typedef struct job {
     cli *cli;
     const options *options;
     const char *path;
-    urdf urdf;
-    carom_mesh **meshes;
-    carom_robot_link *links;
-    carom_robot_shape *shapes;
-    carom_mesh_view *views;
-    carom_robot_joint *joints;
-    carom_pair *allowed;
-    uint64_t allowed_count, allowed_capacity;
+    carom_urdf *urdf;
     carom_robot *robot;
     carom_robot_info info;
+    uint32_t first_object; /* of --world: those before are of a saved world */
     double *values;
     uint64_t value_count, value_capacity;
     uint64_t count; /* of configurations or motions */
@@ -96,89 +101,6 @@ typedef struct job {
 } job;
 
 /* ---- The robot ------------------------------------------------------------------------------- */
-
-static bool allow(void *user, uint32_t a, uint32_t b) {
-    job *job = user;
-    if (job->allowed_count == job->allowed_capacity) {
-        uint64_t capacity = 2 * job->allowed_capacity + 64;
-        carom_pair *pairs = realloc(job->allowed, capacity * sizeof(*pairs));
-        if (pairs == NULL) return false;
-        job->allowed = pairs;
-        job->allowed_capacity = capacity;
-    }
-    job->allowed[job->allowed_count++] = (carom_pair){a, b};
-    return true;
-}
-
-static carom_status read_allowed(job *job) {
-    const char *path = job->options->srdf;
-    char *text;
-    size_t size;
-    uint64_t foreign = 0;
-    if (path == NULL) return CAROM_OK;
-    carom_status status = scene_urdf_text(job->cli, path, &text, &size);
-    if (status != CAROM_OK) return status;
-    status = urdf_read_srdf(&job->urdf, path, text, size, allow, job, &foreign);
-    if (status != CAROM_OK)
-        snprintf(job->cli->message, sizeof(job->cli->message), "%s", job->urdf.message);
-    else if (foreign != 0)
-        fprintf(stderr, "carom: %s: %" PRIu64 " disabled pairs with a link that %s does not have\n",
-                path, foreign, job->path);
-    free(text);
-    return status;
-}
-
-static carom_robot_shape shape_of(job *job, uint32_t element) {
-    const urdf_element *e = &job->urdf.elements[element];
-    carom_robot_shape s = {.pose = e->origin,
-                           .half = e->shape.half,
-                           .radius = e->shape.radius,
-                           .half_height = e->shape.half_height};
-    if (job->meshes[element] != NULL) {
-        (void)carom_mesh_get_view(job->meshes[element], &job->views[element]);
-        s.mesh = &job->views[element];
-        return s;
-    }
-    s.kind = e->shape.kind == CAROM_CONVEX_KIND_BOX        ? CAROM_ROBOT_SHAPE_KIND_BOX
-             : e->shape.kind == CAROM_CONVEX_KIND_SPHERE   ? CAROM_ROBOT_SHAPE_KIND_SPHERE
-             : e->shape.kind == CAROM_CONVEX_KIND_CYLINDER ? CAROM_ROBOT_SHAPE_KIND_CYLINDER
-                                                           : CAROM_ROBOT_SHAPE_KIND_CAPSULE;
-    return s;
-}
-
-static uint32_t joint_named(const urdf *u, const char *name) {
-    for (uint32_t i = 0; i < u->joint_count; ++i)
-        if (strcmp(u->joints[i].name, name) == 0) return i;
-    return URDF_NONE;
-}
-
-/* A joint that mimics one that mimics another follows the last of them. urdf_read has refused
- * circles and names that are not there. */
-static carom_robot_joint joint_of(job *job, uint32_t index) {
-    urdf *u = &job->urdf;
-    const urdf_joint *from = &u->joints[index];
-    carom_robot_joint j = {.parent = urdf_find_link(u, from->parent),
-                           .child = urdf_find_link(u, from->child),
-                           .origin = from->origin,
-                           .axis = {from->axis[0], from->axis[1], from->axis[2]},
-                           .lower = from->lower,
-                           .upper = from->upper,
-                           .multiplier = 1.0};
-    j.kind = from->endless  ? CAROM_ROBOT_JOINT_KIND_CONTINUOUS
-             : from->turns  ? CAROM_ROBOT_JOINT_KIND_REVOLUTE
-             : from->slides ? CAROM_ROBOT_JOINT_KIND_PRISMATIC
-                            : CAROM_ROBOT_JOINT_KIND_FIXED;
-    uint32_t at = index;
-    while (u->joints[at].mimic != NULL && j.kind != CAROM_ROBOT_JOINT_KIND_FIXED) {
-        const urdf_joint *follower = &u->joints[at];
-        j.offset += j.multiplier * follower->offset;
-        j.multiplier *= follower->multiplier;
-        at = joint_named(u, follower->mimic);
-        j.mimics = true;
-        j.mimic = at;
-    }
-    return j;
-}
 
 static carom_status add_world(job *job) {
     carom_status status = CAROM_OK;
@@ -196,39 +118,32 @@ static carom_status add_world(job *job) {
     return status;
 }
 
+static bool is_saved(const char *path) {
+    return endings_format(path, NULL, robot_saved) != NULL;
+}
+
 static carom_status robot_prepare(job *job) {
     const options *o = job->options;
-    scene_robot_def how = {.visual = o->visual, .packages = &o->packages};
-    carom_status status = scene_urdf_load(job->cli, job->path, &how, &job->urdf, &job->meshes);
-    const urdf *u = &job->urdf;
-    if (status == CAROM_OK) status = read_allowed(job);
+    scene_robot_def how = {
+        .srdf = o->srdf, .joints = NULL, .visual = o->visual, .packages = &o->packages};
+    carom_robot_def def = {.spheres = o->spheres};
+    carom_status status = CAROM_OK;
+    if (o->audit != NULL) def.spheres = def.inner = def.fine = 1; /* only faces are needed */
+    if (!is_saved(job->path)) status = scene_urdf_load(job->cli, job->path, &how, &job->urdf);
     if (status != CAROM_OK) return status;
-    job->links = calloc((size_t)u->link_count + 1, sizeof(*job->links));
-    job->joints = calloc((size_t)u->joint_count + 1, sizeof(*job->joints));
-    job->shapes = calloc((size_t)u->element_count + 1, sizeof(*job->shapes));
-    job->views = calloc((size_t)u->element_count + 1, sizeof(*job->views));
-    if (job->links == NULL || job->joints == NULL || job->shapes == NULL || job->views == NULL)
-        return CAROM_NO_MEMORY;
-    for (uint32_t i = 0; i < u->element_count; ++i) job->shapes[i] = shape_of(job, i);
-    for (uint32_t i = 0; i < u->link_count; ++i)
-        job->links[i] = (carom_robot_link){u->links[i].name, job->shapes + u->links[i].first,
-                                           u->links[i].count};
-    for (uint32_t i = 0; i < u->joint_count; ++i) job->joints[i] = joint_of(job, i);
-    carom_robot_def def = {.links = job->links,
-                           .link_count = u->link_count,
-                           .joints = job->joints,
-                           .joint_count = u->joint_count,
-                           .allowed = job->allowed,
-                           .allowed_count = job->allowed_count,
-                           .spheres = o->spheres};
     double start = carom_time_seconds();
-    if (u->link_count == 0) {
-        snprintf(job->cli->message, sizeof(job->cli->message), "%.200s: the robot has no links",
-                 job->path);
-        return CAROM_BAD_FILE;
-    }
-    status = carom_robot_create(job->cli->context, &def, &job->robot);
+    status =
+        is_saved(job->path)
+            ? carom_robot_load(job->cli->context, job->path, CAROM_ROBOT_FORMAT_CAROM, &job->robot)
+            : carom_robot_create_urdf(job->cli->context, job->urdf, &def, &job->robot);
+    if (status == CAROM_OK) status = carom_robot_get_info(job->robot, &job->info);
+    job->first_object = job->info.objects;
     if (status == CAROM_OK) status = add_world(job);
+    if (status == CAROM_OK && o->save != NULL) {
+        interrupt_hold(); /* the library removes its draft itself */
+        status = carom_robot_save(job->cli->context, job->robot, CAROM_ROBOT_FORMAT_CAROM, o->save);
+        interrupt_release();
+    }
     if (status == CAROM_OK) status = carom_robot_get_info(job->robot, &job->info);
     job->prepare_s = carom_time_seconds() - start;
     return status;
@@ -355,7 +270,12 @@ static carom_status robot_query(job *job) {
 static void put_body(const job *job, uint32_t body, bool is_object) {
     putc(',', job->out.file);
     if (body == CAROM_NONE) return;
-    fputs(is_object ? job->options->world.values[body] : job->urdf.links[body].name, job->out.file);
+    if (!is_object)
+        fputs(carom_robot_link_name(job->robot, body), job->out.file);
+    else if (body >= job->first_object)
+        fputs(job->options->world.values[body - job->first_object], job->out.file);
+    else
+        fprintf(job->out.file, "object %u", body); /* of a saved world */
 }
 
 static void robot_write(job *job) {
@@ -394,7 +314,7 @@ static carom_status robot_export(job *job) {
     for (uint32_t i = 0; i < job->info.links && status == CAROM_OK; ++i) {
         status = carom_robot_list_cover(job->cli->context, job->robot, i, &balls);
         for (uint64_t k = 0; k < balls.count && status == CAROM_OK; ++k)
-            fprintf(out.file, "%s,%.17g,%.17g,%.17g,%.17g\n", job->urdf.links[i].name,
+            fprintf(out.file, "%s,%.17g,%.17g,%.17g,%.17g\n", carom_robot_link_name(job->robot, i),
                     balls.data[k].centre.x, balls.data[k].centre.y, balls.data[k].centre.z,
                     balls.data[k].radius);
     }
@@ -412,6 +332,8 @@ static void robot_print_json(const job *job) {
     json_count(&j, "triangles", job->info.triangles);
     json_count(&j, "open_meshes", job->info.open_meshes);
     json_number(&j, "overhang", job->info.overhang);
+    json_count(&j, "fine", job->info.fine);
+    json_number(&j, "fine_overhang", job->info.fine_overhang);
     json_number(&j, "rounding", job->info.rounding);
     json_count(&j, job->moved != NULL ? "motions" : "configs", job->count);
     json_count(&j, "free", job->verdicts[CAROM_ROBOT_VERDICT_FREE]);
@@ -433,9 +355,9 @@ static void robot_print_words(const job *job) {
     FILE *out = output_words(job->options->output);
     fprintf(out,
             "%s: %u links, %u joint values, %" PRIu64 " pairs tested, covers of %" PRIu64
-            " spheres that reach out %.3g at most\n",
+            " spheres that reach out %.3g at most, finer ones of %" PRIu64 ", %.3g\n",
             job->path, job->info.links, job->info.dof, job->info.pairs, job->info.spheres,
-            job->info.overhang);
+            job->info.overhang, job->info.fine, job->info.fine_overhang);
     if (job->info.open_meshes != 0)
         fprintf(out, "%" PRIu64 " meshes are not closed and were taken as surfaces\n",
                 job->info.open_meshes);
@@ -456,6 +378,14 @@ static int robot_run_job(job *job) {
     const options *o = job->options;
     carom_status status = robot_prepare(job);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
+    if (o->audit != NULL) {
+        const robot_audit_def audit = {.robot = job->robot,
+                                       .urdf = job->urdf,
+                                       .path = job->path,
+                                       .spheres = o->audit,
+                                       .picture = o->picture};
+        return robot_audit_run(job->cli, &audit);
+    }
     int code = o->configs != NULL   ? read_lines(job, o->configs, job->info.dof)
                : o->motions != NULL ? read_lines(job, o->motions, 2 * (uint64_t)job->info.dof)
                                     : sample(job);
@@ -486,19 +416,22 @@ static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse == NULL) misuse = packages_misuse(&o->packages, text, sizeof(text));
     if (misuse == NULL && (o->configs != NULL) + (o->motions != NULL) + (o->sample != 0) > 1)
         misuse = "give one of --configs, --motions and --sample";
+    if (misuse == NULL && o->audit != NULL &&
+        (o->configs != NULL || o->motions != NULL || o->sample != 0 || o->save != NULL ||
+         o->covers != NULL || o->output != NULL))
+        misuse = "--audit answers another question: give it with --visual, --package and --picture";
+    if (misuse == NULL && o->picture != NULL && (o->audit == NULL || is_saved(paths[0])))
+        misuse = "--picture is of --audit, with a URDF file";
+    if (misuse == NULL && is_saved(paths[0]) &&
+        (o->srdf != NULL || o->visual || o->spheres != 0 || o->packages.count != 0))
+        misuse = "a saved robot is prepared: --srdf, --visual, --spheres and --package are of URDF";
     if (misuse == NULL && o->clearance && o->motions != NULL)
         misuse = "--clearance is of configurations, not of --motions";
     if (misuse != NULL) return cli_misuse(cli, misuse);
     job job = {.cli = cli, .options = o, .path = paths[0]};
     int code = robot_run_job(&job);
     carom_robot_destroy(job.robot);
-    scene_urdf_free_meshes(&job.urdf, job.meshes);
-    urdf_free(&job.urdf);
-    free(job.links);
-    free(job.shapes);
-    free(job.views);
-    free(job.joints);
-    free(job.allowed);
+    carom_urdf_destroy(job.urdf);
     free(job.values);
     free(job.results);
     free(job.gaps);

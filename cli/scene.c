@@ -12,11 +12,11 @@
 #include "cli/scene_report.h"
 
 typedef struct options {
-    const char *output, *format, *srdf, *joints, *baseline, *ignore;
+    const char *output, *format, *srdf, *baseline, *ignore;
     double clearance;
     bool check, depth, touching, no_touching, visual;
     int from;
-    arg_list packages;
+    arg_list packages, joints;
 } options;
 
 ENDINGS(scene_formats, "csv", "json", "bcf", DISPLAY_ENDINGS);
@@ -42,8 +42,9 @@ static const arg_option scene_options[] = {
      NULL},
     {"--srdf", 0, ARG_INPUT, offsetof(options, srdf), "FILE",
      "of a robot (URDF): leave out the pairs of links that this file disables", NULL},
-    {"--joints", 0, ARG_TEXT, offsetof(options, joints), "NAME=VALUE,...",
-     "of a robot: angles and lengths of joints, in radians and metres (0)", NULL},
+    {"--joints", 0, ARG_LIST, offsetof(options, joints), "NAME=VALUE,...",
+     "of a robot: angles and lengths of joints, in radians and metres (0); may be given again",
+     NULL},
     {"--visual", 0, ARG_FLAG, offsetof(options, visual), NULL,
      "of a robot: take the visual elements, not those for collision", NULL},
     PACKAGES_OPTION(options, packages),
@@ -247,13 +248,26 @@ static bool is_robot(const char *path) {
     return endings_format(path, NULL, robot_endings) != NULL;
 }
 
+/* The values of all --joints with commas between them, to be freed; NULL: no memory. */
+static char *join_joints(const arg_list *joints) {
+    size_t size = 1, used = 0;
+    for (size_t i = 0; i < joints->count; ++i) size += strlen(joints->values[i]) + 1;
+    char *text = calloc(size, 1);
+    for (size_t i = 0; i < joints->count && text != NULL; ++i)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ",",
+                                 joints->values[i]);
+    return text;
+}
+
 static carom_status read_parts(cli *cli, const options *options, size_t count, char **paths,
                                scene_parts *parts) {
-    carom_status status = CAROM_OK;
-    scene_robot_def robot = {options->srdf, options->joints, options->visual, &options->packages};
+    char *joints = join_joints(&options->joints);
+    carom_status status = joints != NULL ? CAROM_OK : CAROM_NO_MEMORY;
+    scene_robot_def robot = {options->srdf, joints, options->visual, &options->packages};
     for (size_t i = 0; i < count && status == CAROM_OK; ++i)
         status = is_robot(paths[i]) ? scene_parts_add_urdf(cli, paths[i], &robot, parts)
                                     : scene_parts_add_meshes(cli, paths[i], options->from, parts);
+    free(joints);
     return status;
 }
 

@@ -72,13 +72,10 @@ typedef carom_status scene_urdf_fn(void *user, const char *link, const carom_pos
 carom_status scene_urdf_each(cli *cli, const char *path, const scene_robot_def *def,
                              scene_urdf_fn *visit, void *user);
 
-/* Reads a robot and the meshes of its elements: meshes[i] is that of element i, triangles, or NULL
- * where it is a convex shape. Free with urdf_free and scene_urdf_free_meshes, also after a failure.
- */
-struct urdf;
+/* Reads a robot, and its SRDF file where one is given, and names what was not understood. Free with
+ * carom_urdf_destroy, also after a failure. */
 carom_status scene_urdf_load(cli *cli, const char *path, const scene_robot_def *def,
-                             struct urdf *robot, carom_mesh ***meshes);
-void scene_urdf_free_meshes(const struct urdf *robot, carom_mesh **meshes);
+                             carom_urdf **urdf);
 
 /* The text of a file; free with free(). */
 carom_status scene_urdf_text(cli *cli, const char *path, char **text, size_t *size);

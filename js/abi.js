@@ -16,6 +16,7 @@ export const MESH_MOST_PROPERTIES = 500;
 export const PARTS_LEAST_MEMORY = 64000000;
 export const ROBOT_MOST_BODIES = 65536;
 export const SOUP_ON_SURFACE = 2147483647;
+export const URDF_NAME_SIZE = 256;
 
 // The names of enumerators, by number.
 export const ENUMS = {
@@ -53,6 +54,7 @@ export const ENUMS = {
     sceneContactMethod: ["convex", "convex-faces", "faces", "solids", "packings", "spheres"],
     robotShapeKind: ["mesh", "box", "sphere", "capsule", "cylinder", "balls"],
     robotJointKind: ["fixed", "revolute", "continuous", "prismatic"],
+    robotFormat: ["guess", "carom"],
     robotVerdict: ["free", "colliding", "open"],
     robotStage: ["covers", "inner", "exact"],
 };
@@ -172,15 +174,22 @@ export const STRUCTS = {
     robotShape: [128, [["kind", "ErobotShapeKind", 0], ["pose", "Spose", 8], ["mesh", "PmeshView", 64], ["half", "Svec3", 72], ["radius", "d", 96], ["halfHeight", "d", 104], ["balls", "Pball", 112], ["ballCount", "q", 120]]],
     robotJoint: [136, [["kind", "ErobotJointKind", 0], ["parent", "u", 4], ["child", "u", 8], ["origin", "Spose", 16], ["axis", "Svec3", 72], ["lower", "d", 96], ["upper", "d", 104], ["mimics", "b", 112], ["mimic", "u", 116], ["multiplier", "d", 120], ["offset", "d", 128]]],
     robotLink: [16, [["name", "s", 0], ["shapes", "ProbotShape", 4], ["shapeCount", "q", 8]]],
-    robotDef: [56, [["links", "ProbotLink", 0], ["linkCount", "u", 4], ["joints", "ProbotJoint", 8], ["jointCount", "u", 12], ["allowed", "Ppair", 16], ["allowedCount", "q", 24], ["testAdjacent", "b", 32], ["spheres", "q", 40], ["inner", "q", 48]]],
-    robotInfo: [96, [["links", "u", 0], ["joints", "u", 4], ["dof", "u", 8], ["bodies", "u", 12], ["objects", "u", 16], ["pairs", "q", 24], ["spheres", "q", 32], ["inner", "q", 40], ["triangles", "q", 48], ["openMeshes", "q", 56], ["rough", "q", 64], ["overhang", "d", 72], ["rounding", "d", 80], ["bytes", "q", 88]]],
+    robotDef: [64, [["links", "ProbotLink", 0], ["linkCount", "u", 4], ["joints", "ProbotJoint", 8], ["jointCount", "u", 12], ["allowed", "Ppair", 16], ["allowedCount", "q", 24], ["testAdjacent", "b", 32], ["spheres", "q", 40], ["inner", "q", 48], ["fine", "q", 56]]],
+    robotInfo: [112, [["links", "u", 0], ["joints", "u", 4], ["dof", "u", 8], ["bodies", "u", 12], ["objects", "u", 16], ["pairs", "q", 24], ["spheres", "q", 32], ["inner", "q", 40], ["triangles", "q", 48], ["openMeshes", "q", 56], ["rough", "q", 64], ["overhang", "d", 72], ["rounding", "d", 80], ["bytes", "q", 88], ["fine", "q", 96], ["fineOverhang", "d", 104]]],
     robotQuery: [24, [["margin", "d", 0], ["coversOnly", "b", 8], ["tolerance", "d", 16]]],
     robotResult: [20, [["verdict", "ErobotVerdict", 0], ["stage", "ErobotStage", 4], ["a", "u", 8], ["b", "u", 12], ["withObject", "b", 16]]],
     robotGap: [40, [["distance", "Sinterval", 0], ["a", "u", 24], ["b", "u", 28], ["withObject", "b", 32]]],
     robotMotionResult: [40, [["verdict", "ErobotVerdict", 0], ["freeUntil", "d", 8], ["contact", "d", 16], ["a", "u", 24], ["b", "u", 28], ["withObject", "b", 32]]],
     robotBalls: [32, [["data", "Pball", 0], ["count", "q", 8], ["capacity", "q", 16], ["owner", "Eowner", 24]]],
+    robotAudit: [88, [["area", "d", 0], ["outsideShare", "Sinterval", 8], ["worst", "Sinterval", 32], ["point", "Svec3", 56], ["leftOut", "q", 80]]],
     robotPairCount: [16, [["a", "u", 0], ["b", "u", 4], ["colliding", "q", 8]]],
     robotPairCounts: [32, [["data", "ProbotPairCount", 0], ["count", "q", 8], ["capacity", "q", 16], ["owner", "Eowner", 24]]],
+    urdfDef: [20, [["visual", "b", 0], ["joints", "s", 4], ["packages", "s", 8], ["packagePath", "s", 12], ["prefixPath", "s", 16]]],
+    urdfLink: [144, [["name", "s", 0], ["line", "q", 8], ["first", "u", 16], ["count", "u", 20], ["parent", "u", 24], ["inParent", "Spose", 32], ["inWorld", "Spose", 88]]],
+    urdfElement: [200, [["link", "u", 0], ["name", "s", 4], ["file", "s", 8], ["scale", "Svec3", 16], ["shape", "Sconvex", 40], ["origin", "Spose", 144]]],
+    urdfJoint: [152, [["name", "s", 0], ["line", "q", 8], ["kind", "ErobotJointKind", 16], ["parent", "u", 20], ["child", "u", 24], ["mimic", "u", 28], ["multiplier", "d", 32], ["offset", "d", 40], ["lower", "d", 48], ["upper", "d", 56], ["origin", "Spose", 64], ["axis", "Svec3", 120], ["value", "d", 144]]],
+    urdfUnknown: [32, [["file", "s", 0], ["line", "q", 8], ["name", "s", 16], ["inside", "s", 20], ["count", "q", 24]]],
+    urdfView: [56, [["links", "PurdfLink", 0], ["elements", "PurdfElement", 4], ["joints", "PurdfJoint", 8], ["disabled", "Ppair", 12], ["unknown", "PurdfUnknown", 16], ["linkCount", "u", 20], ["elementCount", "u", 24], ["jointCount", "u", 28], ["unknownCount", "u", 32], ["disabledCount", "q", 40], ["foreignCount", "q", 48]]],
 };
 
 // The struct of an item, or the type of a number.
@@ -504,6 +513,11 @@ export const FUNCTIONS = {
     robotDestroy: ["", [["h", "robot", "robot"]]],
     robotGetInfo: ["S", [["h", "robot", "robot"], ["o", "info", "SrobotInfo"]]],
     robotGetLimits: ["S", [["h", "robot", "robot"], ["o", "lower", "d"], ["o", "upper", "d"]]],
+    robotLinkName: ["s", [["h", "robot", "robot"], ["v", "link", "u"]]],
+    robotFormatName: ["s", [["v", "format", "ErobotFormat"]]],
+    robotFormatFromName: ["b", [["s", "name"], ["o", "format", "ErobotFormat"]]],
+    robotSaveMemory: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "format", "ErobotFormat"], ["r", "bytes", "bytes"]]],
+    robotLoadMemory: ["S", [["c", "context"], ["i", "bytes", "B", "size"], ["v", "size", "q"], ["v", "format", "ErobotFormat"], ["s", "name"], ["n", "robot", "robot"]]],
     robotAddObjects: ["S", [["c", "context"], ["h", "robot", "robot"], ["i", "shapes", "SrobotShape", "count"], ["v", "count", "u"], ["o?", "ids", "u", "count"]]],
     robotSetObject: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "id", "u"], ["i", "shape", "SrobotShape"]]],
     robotRemoveObject: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "id", "u"]]],
@@ -522,6 +536,14 @@ export const FUNCTIONS = {
     robotBallsFree: ["", [["r?", "result", "robotBalls"]]],
     robotListCover: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "body", "u"], ["r", "balls", "robotBalls"]]],
     robotListInner: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "body", "u"], ["r", "balls", "robotBalls"]]],
+    robotAuditSpheres: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "body", "u"], ["i", "spheres", "Sball", "count"], ["v", "count", "q"], ["o", "audit", "SrobotAudit"]]],
     robotPairCountsFree: ["", [["r?", "result", "robotPairCounts"]]],
     robotSamplePairs: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "samples", "q"], ["v", "seed", "q"], ["r", "counts", "robotPairCounts"]]],
+    urdfLoadMemory: ["S", [["c", "context"], ["i", "bytes", "B", "size"], ["v", "size", "q"], ["s", "name"], ["i?", "def", "SurdfDef"], ["n", "urdf", "urdf"]]],
+    urdfDestroy: ["", [["h", "urdf", "urdf"]]],
+    urdfLoadSrdf: ["S", [["c", "context"], ["h", "urdf", "urdf"], ["s", "path"]]],
+    urdfLoadSrdfMemory: ["S", [["c", "context"], ["h", "urdf", "urdf"], ["i", "bytes", "B", "size"], ["v", "size", "q"], ["s", "name"]]],
+    urdfGetView: ["S", [["h", "urdf", "urdf"], ["o", "view", "SurdfView"]]],
+    urdfLoadMesh: ["S", [["c", "context"], ["h", "urdf", "urdf"], ["v", "element", "u"], ["n", "mesh", "mesh"]]],
+    robotCreateUrdf: ["S", [["c", "context"], ["h", "urdf", "urdf"], ["i?", "def", "SrobotDef"], ["n", "robot", "robot"]]],
 };

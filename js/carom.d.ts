@@ -80,6 +80,8 @@ export type SceneContactMethod = "convex" | "convex-faces" | "faces" | "solids" 
 export type RobotShapeKind = "mesh" | "box" | "sphere" | "capsule" | "cylinder" | "balls";
 /** How a joint moves. */
 export type RobotJointKind = "fixed" | "revolute" | "continuous" | "prismatic";
+/** Formats of files. */
+export type RobotFormat = "guess" | "carom";
 /** What is known of a configuration or a motion. */
 export type RobotVerdict = "free" | "colliding" | "open";
 /** What decided it. */
@@ -1567,8 +1569,13 @@ export interface RobotDef {
     testAdjacent?: boolean;
     /** of all covers, but at least one per link with shapes. 0: 64 */
     spheres?: number;
-    /** balls inside of each link. 0: 8 */
+    /** balls inside of each link. 0: 32 */
     inner?: number;
+    /**
+     * spheres of finer covers of all links, for pairs that the covers leave undecided. 0: four times
+     * `spheres`; not more than `spheres`: none
+     */
+    fine?: number;
 }
 /** What a robot consists of. */
 export interface RobotInfo {
@@ -1598,6 +1605,10 @@ export interface RobotInfo {
     rounding: number;
     /** held by the robot */
     bytes: number;
+    /** spheres of the finer covers */
+    fine: number;
+    /** no finer cover reaches out farther than this; of bodies without one, their covers count */
+    fineOverhang: number;
 }
 /** How configurations are tested. */
 export interface RobotQuery {
@@ -1646,12 +1657,118 @@ export interface RobotMotionResult {
     b: number;
     withObject: boolean;
 }
+/** How far spheres leave a body outside. */
+export interface RobotAudit {
+    /** of its faces */
+    area: number;
+    /** of that area: what is in no sphere. upper is at most 0.02 more than lower where the work allows */
+    outsideShare: Interval;
+    /**
+     * the greatest distance of a point of its faces from the union of the spheres, 0 where all are in it:
+     * upper is at most 1 % of itself or 1e-6 of the body's size more than lower, where the work allows
+     */
+    worst: Interval;
+    /** where it is at least worst.lower; in the link's frame */
+    point: Vec3;
+    /** shapes without faces: balls and capsules, which are not measured */
+    leftOut: number;
+}
 /** How often two bodies collide. */
 export interface RobotPairCount {
     a: number;
     b: number;
     /** of the samples */
     colliding: number;
+}
+/** How a robot is read. NULL: all zero. */
+export interface UrdfDef {
+    /** visual elements, not those for collision */
+    visual?: boolean;
+    /** values of joints, NAME=VALUE,NAME=VALUE; the others are 0. NULL: all are. They set the poses of links */
+    joints?: string;
+    /** where packages are: lines NAME=FOLDER. NULL: none is given */
+    packages?: string;
+    /**
+     * folders with colons between them, as ROS_PACKAGE_PATH has them: each contains packages, or is one.
+     * NULL: none
+     */
+    packagePath?: string;
+    /** the same as AMENT_PREFIX_PATH has them: packages are in FOLDER/share. NULL: none */
+    prefixPath?: string;
+}
+/** A link. */
+export interface UrdfLink {
+    name: string;
+    line: number;
+    /** its elements, which follow one another */
+    first: number;
+    /** its elements, which follow one another */
+    count: number;
+    /** CAROM_NONE: none */
+    parent: number;
+    /** for the values of joints */
+    inParent: PoseNumbers;
+    /** for the values of joints */
+    inWorld: PoseNumbers;
+}
+/** A shape of a link. */
+export interface UrdfElement {
+    link: number;
+    /** "" where it has none */
+    name: string;
+    /** of a mesh, as the URDF names it; NULL: `shape` */
+    file: string;
+    /** of that mesh */
+    scale: Vec3;
+    /** a box, sphere, capsule or cylinder */
+    shape: Convex;
+    /** in the link */
+    origin: PoseNumbers;
+}
+/** A joint. */
+export interface UrdfJoint {
+    /** "" where it has none */
+    name: string;
+    line: number;
+    /** floating and planar joints are fixed */
+    kind: RobotJointKind;
+    /** links */
+    parent: number;
+    /** links */
+    child: number;
+    /** the joint that it follows; CAROM_NONE: none */
+    mimic: number;
+    multiplier: number;
+    offset: number;
+    /** limits; both 0 where none are given */
+    lower: number;
+    /** limits; both 0 where none are given */
+    upper: number;
+    origin: PoseNumbers;
+    /** as it is given, of any length */
+    axis: Vec3;
+    /** radians or metres */
+    value: number;
+}
+/** A kind of element that is not understood and was left out. */
+export interface UrdfUnknown {
+    /** the URDF or SRDF file */
+    file: string;
+    /** of the first */
+    line: number;
+    name: string;
+    inside: string;
+    count: number;
+}
+/** All of it; valid until the robot is destroyed or an SRDF file is added. */
+export interface UrdfView {
+    linkCount: number;
+    elementCount: number;
+    jointCount: number;
+    unknownCount: number;
+    disabledCount: number;
+    /** of SRDF files: pairs with a link that the robot does not have */
+    foreignCount: number;
 }
 
 // ---- The package

@@ -7,7 +7,7 @@
 # A soup is triangles prepared for searches, on which solid, kfree, impacts and repair are built. All folders but its
 # own see only what it shows: soup_view.h, soup_posed_pair.h and soup_near.h, which include nothing else of soup.
 # cli, examples, bench and scenes see include/carom, scenes and each other's headers as listed; cli/platform.h extends
-# src/base/platform.h.
+# src/base/platform.h, and cli/pack_formats.c rewrites the text of a robot with the library's reader of XML.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 modules=$(ls src)
@@ -37,6 +37,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         outside["scenes"] = "scenes"
         # Scenes compute with base/math.h, so that a seed is the same start with every C library.
         inside["cli/platform.h"] = "base"
+        inside["cli/pack_formats.c"] = "robot" # robot_xml.h: it rewrites the text of a robot
         inside["bench/bench_convex.c"] = "base geom convex"
         inside["scenes/gas.c"] = "base"
         inside["scenes/paths.c"] = "base"

@@ -160,7 +160,7 @@ static void robots_are_read(void **state) {
     assert_int_equal(
         carom("scene r_description/urdf/r.urdf --joints j1=1.5707963267948966 --check"), 0);
     assert_int_equal(carom("scene r_description/urdf/r.urdf --joints j1=0,j9=1"), CLI_INPUT);
-    assert_said("--joints: 'j9=1' is not NAME=VALUE of a joint");
+    assert_said("joints: 'j9=1' is not NAME=VALUE of a joint");
     write_file("bad.urdf", "<robot><link name=\"a\"/><joint><parent link=\"a\"/>"
                            "<child link=\"b\"/></joint></robot>");
     assert_int_equal(carom("scene bad.urdf"), CLI_INPUT);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/gas_files.h"
-#include "cli/urdf.h"
 #include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
@@ -386,7 +385,7 @@ static void spheres_are_whole(void **state) {
 /* ---- Robots ---------------------------------------------------------------------------------- */
 
 static const char robot_text[] =
-    "<?xml version=\"1.0\"?>\n<!-- a <robot> -->\n<!DOCTYPE robot [ <!ENTITY a \"]>\"> ]>\n"
+    "<?xml version=\"1.0\"?>\n<!-- a <robot> -->\n<!DOCTYPE robot [ <!ATTLIST a \"]>\"> ]>\n"
     "<robot name=\"r\">\n <link name=\"base\"><collision name='a'><origin xyz=\"0 0 1\" "
     "rpy=\"0.5 0 0\"/>\n <geometry><box size=\"1 1 1\"/></geometry><material name=\"\"><color "
     "rgba=\"1 1 1 1\"/></material></collision></link>\n <link name=\"arm\"/><link name=\"hand\">"
@@ -397,31 +396,26 @@ static const char robot_text[] =
     "</robot >\n<!-- end -->";
 
 static carom_status read_urdf(const char *bytes, size_t size, const char *name) {
-    static urdf robot;
-    const urdf_def def = {.path = name, .text = bytes, .size = size};
-    carom_status status = urdf_read(&def, &robot);
-    snprintf(message, sizeof(message), "%s", robot.message);
-    urdf_free(&robot);
+    carom_urdf *robot;
+    carom_status status = carom_urdf_load_memory(context, bytes, size, name, NULL, &robot);
+    snprintf(message, sizeof(message), "%s",
+             status == CAROM_OK ? "" : carom_context_message(context));
+    carom_urdf_destroy(robot);
     return status;
 }
 
-static bool count_pair(void *user, uint32_t a, uint32_t b) {
-    (void)a;
-    (void)b;
-    ++*(int *)user;
-    return true;
-}
-
 static carom_status read_srdf(const char *bytes, size_t size, const char *name) {
-    static urdf robot;
-    const urdf_def def = {.path = "r.urdf", .text = robot_text, .size = sizeof(robot_text) - 1};
-    uint64_t foreign;
-    int pairs = 0;
-    assert_int_equal(urdf_read(&def, &robot), CAROM_OK);
-    carom_status status = urdf_read_srdf(&robot, name, bytes, size, count_pair, &pairs, &foreign);
-    snprintf(message, sizeof(message), "%s", robot.message);
-    urdf_free(&robot);
-    if (status == CAROM_OK) assert_int_equal(pairs, 2);
+    carom_urdf *robot;
+    carom_urdf_view view;
+    assert_int_equal(
+        carom_urdf_load_memory(context, robot_text, sizeof(robot_text) - 1, "r.urdf", NULL, &robot),
+        CAROM_OK);
+    carom_status status = carom_urdf_load_srdf_memory(context, robot, bytes, size, name);
+    snprintf(message, sizeof(message), "%s",
+             status == CAROM_OK ? "" : carom_context_message(context));
+    assert_int_equal(carom_urdf_get_view(robot, &view), CAROM_OK);
+    assert_int_equal(view.disabled_count, status == CAROM_OK ? 2 : 0);
+    carom_urdf_destroy(robot);
     return status;
 }
 

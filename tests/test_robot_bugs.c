@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers' bugs in every function of robot.h: the assert handler is called once, the call returns
+/* Callers' bugs in every function of robot.h and urdf.h: the assert handler is called once, the call returns
  * CAROM_INVALID, and nothing has changed. One thread. */
 #include <stdlib.h>
 
@@ -186,10 +186,97 @@ static void querying(void **state) {
                &result);
 }
 
+static void describing(void **state) {
+    (void)state;
+    static const char text[] = "<robot><link name='a'/></robot>";
+    const carom_urdf_def how = {0};
+    const carom_robot_def none = {0};
+    const uint64_t size = sizeof(text) - 1;
+    carom_urdf *urdf = NULL, *other = NULL;
+    carom_urdf_view view;
+    carom_mesh *mesh = NULL;
+    carom_robot *made = NULL;
+    BUG(carom_urdf_load, context, BAD_CONTEXT, "x", &how, &other);
+    BUG(carom_urdf_load, path, context, NULL, &how, &other);
+    BUG(carom_urdf_load, urdf, context, "x", &how, NULL);
+    assert_int_equal(carom_urdf_load(context, "no such file", NULL, &other), CAROM_IO);
+    bugs_note("carom_urdf_load", ' ', "def");
+    BUG(carom_urdf_load_memory, context, BAD_CONTEXT, text, size, "x", &how, &other);
+    BUG(carom_urdf_load_memory, bytes, context, NULL, size, "x", &how, &other);
+    BUG(carom_urdf_load_memory, urdf, context, text, size, "x", &how, NULL);
+    FINE(carom_urdf_load_memory, name, context, text, size, NULL, &how, &urdf);
+    FINE(carom_urdf_load_memory, def, context, text, size, "x", NULL, &other);
+    carom_urdf_destroy(other);
+    FINE_VOID(carom_urdf_destroy, urdf, NULL);
+    BUG(carom_urdf_load_srdf, context, BAD_CONTEXT, urdf, "x");
+    BUG(carom_urdf_load_srdf, urdf, context, NULL, "x");
+    BUG(carom_urdf_load_srdf, path, context, urdf, NULL);
+    BUG(carom_urdf_load_srdf_memory, context, BAD_CONTEXT, urdf, text, size, "x");
+    BUG(carom_urdf_load_srdf_memory, urdf, context, NULL, text, size, "x");
+    BUG(carom_urdf_load_srdf_memory, bytes, context, urdf, NULL, size, "x");
+    FINE(carom_urdf_load_srdf_memory, name, context, urdf, "<robot/>", 8, NULL);
+    BUG(carom_urdf_get_view, urdf, NULL, &view);
+    BUG(carom_urdf_get_view, view, urdf, NULL);
+    BUG(carom_urdf_load_mesh, context, BAD_CONTEXT, urdf, 0, &mesh);
+    BUG(carom_urdf_load_mesh, urdf, context, NULL, 0, &mesh);
+    BUG(carom_urdf_load_mesh, element, context, urdf, 0, &mesh);
+    BUG(carom_urdf_load_mesh, mesh, context, urdf, 0, NULL);
+    BUG(carom_robot_create_urdf, context, BAD_CONTEXT, urdf, &none, &made);
+    BUG(carom_robot_create_urdf, urdf, context, NULL, &none, &made);
+    BUG(carom_robot_create_urdf, def, context, urdf, &def, &made);
+    BUG(carom_robot_create_urdf, robot, context, urdf, &none, NULL);
+    FINE(carom_robot_create_urdf, def, context, urdf, NULL, &made);
+    carom_robot_destroy(made);
+    carom_urdf_destroy(urdf);
+}
+
+static void saving(void **state) {
+    (void)state;
+    carom_bytes bytes = {0};
+    carom_robot *loaded = NULL;
+    carom_robot_audit audit;
+    const carom_ball sphere = {{0.0, 0.0, 0.0}, 1.0};
+    const carom_robot_format carom = CAROM_ROBOT_FORMAT_CAROM, bad = (carom_robot_format)99;
+    carom_robot_format a_format = (carom_robot_format)0;
+    FINE_VOID(carom_robot_format_name, format, bad);
+    assert_string_equal(carom_robot_format_name(bad), "unknown");
+    BUG_VOID(carom_robot_format_from_name, name, NULL, &a_format);
+    BUG_VOID(carom_robot_format_from_name, format, "carom", NULL);
+    assert_true(carom_robot_format_from_name("carom", &a_format) && a_format == carom);
+    BUG_VOID(carom_robot_link_name, robot, NULL, 0);
+    BUG_VOID(carom_robot_link_name, link, robot, 99);
+    BUG(carom_robot_save, context, BAD_CONTEXT, robot, carom, "x.robot");
+    BUG(carom_robot_save, robot, context, NULL, carom, "x.robot");
+    BUG(carom_robot_save, format, context, robot, bad, "x.robot");
+    BUG(carom_robot_save, path, context, robot, carom, NULL);
+    BUG(carom_robot_save_memory, context, BAD_CONTEXT, robot, carom, &bytes);
+    BUG(carom_robot_save_memory, robot, context, NULL, carom, &bytes);
+    BUG(carom_robot_save_memory, format, context, robot, bad, &bytes);
+    BUG(carom_robot_save_memory, bytes, context, robot, carom, NULL);
+    BUG_RESULT(carom_bytes, carom_robot_save_memory, bytes, context, robot, carom, &result);
+    assert_int_equal(carom_robot_save_memory(context, robot, carom, &bytes), CAROM_OK);
+    BUG(carom_robot_load, context, BAD_CONTEXT, "x.robot", carom, &loaded);
+    BUG(carom_robot_load, path, context, NULL, carom, &loaded);
+    BUG(carom_robot_load, format, context, "x.robot", bad, &loaded);
+    BUG(carom_robot_load, robot, context, "x.robot", carom, NULL);
+    BUG(carom_robot_load_memory, context, BAD_CONTEXT, bytes.data, bytes.count, carom, "x",
+        &loaded);
+    BUG(carom_robot_load_memory, bytes, context, NULL, 8, carom, "x", &loaded);
+    BUG(carom_robot_load_memory, format, context, bytes.data, bytes.count, bad, "x", &loaded);
+    BUG(carom_robot_load_memory, robot, context, bytes.data, bytes.count, carom, "x", NULL);
+    FINE(carom_robot_load_memory, name, context, bytes.data, bytes.count, carom, NULL, &loaded);
+    carom_robot_destroy(loaded);
+    carom_bytes_free(&bytes);
+    BUG(carom_robot_audit_spheres, context, BAD_CONTEXT, robot, 0, &sphere, 1, &audit);
+    BUG(carom_robot_audit_spheres, robot, context, NULL, 0, &sphere, 1, &audit);
+    BUG(carom_robot_audit_spheres, spheres, context, robot, 0, NULL, 1, &audit);
+    BUG(carom_robot_audit_spheres, audit, context, robot, 0, &sphere, 1, NULL);
+}
+
 static void nothing_was_left_out(void **state) {
     (void)state;
-    static const char *const headers[] = {"robot.h"};
-    assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) >= 16);
+    static const char *const headers[] = {"robot.h", "urdf.h"};
+    assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) >= 24);
 }
 
 int main(void) {
@@ -198,6 +285,8 @@ int main(void) {
         cmocka_unit_test(preparing),
         cmocka_unit_test(changing),
         cmocka_unit_test(querying),
+        cmocka_unit_test(describing),
+        cmocka_unit_test(saving),
         cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("robot_bugs", tests, set_up, tear_down);

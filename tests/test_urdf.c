@@ -7,22 +7,25 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/urdf.h"
-#include "cli/xml.h"
+#include "robot/robot_urdf.h"
+#include "robot/robot_xml.h"
 #include "tests/support/cli_run.h"
 
-static carom_status read_text(const char *text, const char *joints, urdf *robot) {
-    const urdf_def def = {.path = "r.urdf", .text = text, .size = strlen(text), .joints = joints};
-    return urdf_read(&def, robot);
+static carom_context *context;
+
+static carom_status read_text(const char *text, const char *joints, carom_urdf **robot) {
+    const carom_urdf_def def = {.joints = joints};
+    return carom_urdf_load_memory(context, text, strlen(text), "r.urdf", &def, robot);
 }
 
 static void assert_refused(const char *text, const char *joints, const char *words) {
-    urdf robot;
+    carom_urdf *robot;
     carom_status status = read_text(text, joints, &robot);
-    if (status == CAROM_OK || strstr(robot.message, words) == NULL)
-        fail_msg("%.200s: %s: \"%s\" lacks \"%s\"", text, carom_status_name(status), robot.message,
+    const char *message = carom_context_message(context);
+    if (status == CAROM_OK || strstr(message, words) == NULL)
+        fail_msg("%.200s: %s: \"%s\" lacks \"%s\"", text, carom_status_name(status), message,
                  words);
-    urdf_free(&robot);
+    assert_null(robot);
 }
 
 /* ---- XML ------------------------------------------------------------------------------------- */
@@ -50,6 +53,8 @@ static void ill_formed_text_is_refused(void **state) {
         {"<robot></robot a='b'>", "1: the tag </robot> has attributes"},
         {"<sdf/>", "1: the root element is not <robot>"},
         {"<robot name='", "1: the file ends inside the tag <robot"},
+        {"<!DOCTYPE r [\n<!ENTITY a SYSTEM \"/etc/passwd\">]><robot name='&a;'/>",
+         "r.urdf:2: an entity is declared, which is not read"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); ++i)
         assert_refused(cases[i].text, NULL, cases[i].words);
@@ -64,13 +69,14 @@ static void entities_are_decoded(void **state) {
         "<a b = '&lt;&gt;&amp;&quot;&apos;&#65;&#x41;&#233;&#x1F600;&#0;&no;' "
         "c=\"&#xD800;\"/>";
     char value[64];
-    static xml x;
-    xml_begin(&x, text, strlen(text));
-    assert_true(xml_next(&x));
-    assert_true(xml_get(&x, "b", value, sizeof(value)));
+    static carom_xml x;
+    carom_xml_begin(&x, text, strlen(text));
+    assert_true(carom_xml_next(&x));
+    assert_true(carom_xml_get(&x, "b", value, sizeof(value)));
     assert_string_equal(value, "<>&\"'AA\xC3\xA9\xF0\x9F\x98\x80&#0;&no;");
-    assert_true(xml_has(&x, "c") && !xml_has(&x, "d") && !xml_get(&x, "b", value, 4));
-    assert_false(xml_next(&x));
+    assert_true(carom_xml_has(&x, "c") && !carom_xml_has(&x, "d") &&
+                !carom_xml_get(&x, "b", value, 4));
+    assert_false(carom_xml_next(&x));
     assert_string_equal(x.error, "");
 }
 
@@ -78,7 +84,7 @@ static void entities_are_decoded(void **state) {
 
 static void elements_are_kept_or_named(void **state) {
     (void)state;
-    urdf robot;
+    carom_urdf *robot;
     static const char text[] =
         "<robot><material name='m'><color rgba='1 1 1 1'/></material><link name='a'><collision>"
         "<geometry><sphere radius='2'/></geometry><material name=''><color rgba='1 1 1 1'/>"
@@ -89,10 +95,10 @@ static void elements_are_kept_or_named(void **state) {
         "<gazebo><link name='no'><collision/></link></gazebo><joint name='s' type='ball'>"
         "<parent link='a'/><child link='b'/><hardware/></joint><link name='b'/></robot>";
     assert_int_equal(read_text(text, NULL, &robot), CAROM_OK);
-    assert_int_equal(robot.link_count, 2);
-    assert_int_equal(robot.element_count, 2);
-    assert_true(robot.elements[0].shape.radius == 2.0);
-    assert_string_equal(robot.elements[1].file, "package:///p/q.obj");
+    assert_int_equal(robot->links.count, 2);
+    assert_int_equal(robot->elements.count, 2);
+    assert_true(robot->elements.data[0].shape.radius == 2.0);
+    assert_string_equal(robot->elements.data[1].file, "package:///p/q.obj");
     static const struct {
         const char *name, *inside;
         uint64_t count;
@@ -101,14 +107,14 @@ static void elements_are_kept_or_named(void **state) {
                  {"contact", "link", 1},
                  {"joint type=\"ball\"", "robot", 1},
                  {"hardware", "joint", 1}};
-    assert_int_equal(robot.unknown_count, COUNT_OF(named));
+    assert_int_equal(robot->unknown_count, COUNT_OF(named));
     for (size_t i = 0; i < COUNT_OF(named); ++i) {
-        assert_string_equal(robot.unknown[i].name, named[i].name);
-        assert_string_equal(robot.unknown[i].inside, named[i].inside);
-        assert_int_equal(robot.unknown[i].count, named[i].count);
+        assert_string_equal(robot->unknown[i].name, named[i].name);
+        assert_string_equal(robot->unknown[i].inside, named[i].inside);
+        assert_int_equal(robot->unknown[i].count, named[i].count);
     }
-    assert_int_equal(robot.unknown[0].line, 2);
-    urdf_free(&robot);
+    assert_int_equal(robot->unknown[0].line, 2);
+    carom_urdf_destroy(robot);
 }
 
 #define LINKS "<robot><link name='a'/><link name='b'/><link name='c'/>"
@@ -148,6 +154,11 @@ static void bad_values_are_refused(void **state) {
                "<child link='c'/></joint></robot>",
          "2: the link 'c' is the child of two joints"},
         {LINKS "<joint><parent link='a'/><child link='a'/></joint></robot>", "form a circle"},
+        {LINKS "<joint name='j'><parent link='a'/><child link='b'/>\n<limit lower='1' "
+               "upper='0.5'/></joint></robot>",
+         "r.urdf:2: the joint 'j' has the limits 1 and 0.5; lower must not be above upper"},
+        {LINKS "<joint><parent link='a'/><child link='b'/><limit lower='inf'/></joint></robot>",
+         "the attribute lower of <limit> takes 1 finite number"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); ++i)
         assert_refused(cases[i].text, NULL, cases[i].words);
@@ -165,22 +176,24 @@ static const char gripper[] =
 
 static void joints_follow_joints(void **state) {
     (void)state;
-    urdf robot;
+    carom_urdf *robot;
     assert_int_equal(read_text(gripper, "j=0.5", &robot), CAROM_OK);
-    assert_true(robot.joints[0].value == 0.5);
-    assert_true(robot.joints[2].value == 1.5);   /* j + 1 */
-    assert_true(robot.joints[1].value == -2.75); /* -2 n + 0.25, through a chain */
-    assert_true(robot.links[1].in_world.t.y == 0.5);
-    assert_true(robot.links[2].in_world.t.x == -2.75);
-    assert_true(robot.links[3].in_world.t.x == 1.5 && robot.links[3].in_world.t.y == 0.5);
-    urdf_free(&robot);
+    assert_true(robot->joints.data[0].value == 0.5);
+    assert_true(robot->joints.data[2].value == 1.5);   /* j + 1 */
+    assert_true(robot->joints.data[1].value == -2.75); /* -2 n + 0.25, through a chain */
+    assert_true(robot->links.data[1].in_world.t.y == 0.5);
+    assert_true(robot->links.data[2].in_world.t.x == -2.75);
+    assert_true(robot->links.data[3].in_world.t.x == 1.5 &&
+                robot->links.data[3].in_world.t.y == 0.5);
+    carom_urdf_destroy(robot);
     assert_int_equal(read_text(gripper, NULL, &robot), CAROM_OK);
-    assert_true(robot.joints[1].value == -1.75);
-    urdf_free(&robot);
-    assert_refused(gripper, "m=1", "--joints: 'm=1' follows the joint 'n'; set that one");
-    assert_refused(gripper, "f=1", "--joints: 'f=1' is a joint that does not move");
-    assert_refused(gripper, "j=0,x=1", "--joints: 'x=1' is not NAME=VALUE of a joint of r.urdf");
+    assert_true(robot->joints.data[1].value == -1.75);
+    carom_urdf_destroy(robot);
+    assert_refused(gripper, "m=1", "joints: 'm=1' follows the joint 'n'; set that one");
+    assert_refused(gripper, "f=1", "joints: 'f=1' is a joint that does not move");
+    assert_refused(gripper, "j=0,x=1", "joints: 'x=1' is not NAME=VALUE of a joint of r.urdf");
     assert_refused(gripper, "j=1e200", "is not NAME=VALUE");
+    assert_refused(gripper, "j=1,j=2", "joints: 'j=2' sets a joint for the second time");
     assert_refused(LINKS "<joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
                          "<mimic joint='k'/></joint>\n<joint name='k' type='revolute'>"
                          "<parent link='a'/><child link='c'/><mimic joint='j'/></joint></robot>",
@@ -216,11 +229,11 @@ static void poses_are_those_of_matrices(void **state) {
                              i + 1, i);
         }
         snprintf(text + used, sizeof(text) - (size_t)used, "</robot>");
-        urdf robot;
+        carom_urdf *robot;
         assert_int_equal(read_text(text, NULL, &robot), CAROM_OK);
         carom_pose point = {{1, 0, 0, 0}, {at[0], at[1], at[2]}};
-        carom_pose moved = urdf_compose(&robot.links[0].in_world, &point);
-        urdf_free(&robot);
+        carom_pose moved = carom_pose_compose_value(&robot->links.data[0].in_world, &point);
+        carom_urdf_destroy(robot);
         for (int i = 4; i >= 0; --i) {
             double cr = cos(rpy[i][0]), sr = sin(rpy[i][0]), cp = cos(rpy[i][1]),
                    sp = sin(rpy[i][1]), cy = cos(rpy[i][2]), sy = sin(rpy[i][2]);
@@ -256,17 +269,17 @@ static uint64_t comparisons_of(uint32_t links, bool chain) {
                              i + 1, i + 1 < links ? "'/>" : "-->");
     (void)snprintf(text + used, space - used, "</robot>");
     char value[64];
-    urdf robot;
+    carom_urdf *robot;
     snprintf(value, sizeof(value), "j%u=0.001", links - 1);
     assert_int_equal(read_text(text, value, &robot), CAROM_OK);
-    assert_int_equal(robot.link_count, links);
-    assert_true(robot.joints[0].value == 0.001); /* through the whole chain */
+    assert_int_equal(robot->links.count, links);
+    assert_true(robot->joints.data[0].value == 0.001); /* through the whole chain */
     double length = 0.0;
-    const carom_quat *q = &robot.links[links - 1].in_world.q;
+    const carom_quat *q = &robot->links.data[links - 1].in_world.q;
     length = q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z;
     assert_true(fabs(length - 1.0) < 1e-14);
-    uint64_t comparisons = robot.comparisons;
-    urdf_free(&robot);
+    uint64_t comparisons = robot->comparisons;
+    carom_urdf_destroy(robot);
     free(text);
     return comparisons;
 }
@@ -312,10 +325,13 @@ static void inputs_without_end_are_refused(void **state) {
     write_file("zero.urdf",
                "<robot><link name='a'><collision><geometry><mesh filename='/dev/zero'/>"
                "</geometry></collision></link></robot>");
-    static const char *const devices[] = {
-        "scene zero.urdf",       "distance box.obj /dev/zero",    "info /dev/zero",
-        "gas --start /dev/zero", "gas --resume /dev/zero",        "scene /dev/zero --from stl",
-        "info - </dev/zero",     "distance box.obj - </dev/zero", "scene /dev/zero"};
+    /* nothing outside of the folder is opened, devices included */
+    assert_int_equal(carom("scene zero.urdf"), CLI_INPUT);
+    assert_said("zero.urdf: the mesh /dev/zero leads out of the folder of the robot");
+    static const char *const devices[] = {"distance box.obj /dev/zero",    "info /dev/zero",
+                                          "gas --start /dev/zero",         "gas --resume /dev/zero",
+                                          "scene /dev/zero --from stl",    "info - </dev/zero",
+                                          "distance box.obj - </dev/zero", "scene /dev/zero"};
     for (size_t i = 0; i < COUNT_OF(devices); ++i) {
         if (carom(devices[i]) != CLI_INPUT) fail_msg("%s: %s", devices[i], said);
         assert_said("is a device, which is not read");
@@ -379,8 +395,185 @@ static void shared_robots_are_read_whole(void **state) {
     print_message("%s", said);
 }
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void write_mesh_robot(const char *path, const char *file) {
+    char text[1024];
+    snprintf(text, sizeof(text),
+             "<robot><link name='a'><collision><geometry><mesh filename='%s'/></geometry>"
+             "</collision></link></robot>",
+             file);
+    write_file(path, text);
+}
+
+/* Every name is either found in the folder or a package, or refused before anything is opened: the
+ * files outside are good meshes, so that reading one would succeed. */
+static void names_that_lead_out_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *words; /* NULL: it is found */
+    } cases[] = {
+        {"in.stl", NULL},
+        {"./meshes/../in.stl", NULL},
+        {"meshes/own.stl", NULL},
+        {"package://robot/in.stl", NULL},       /* the folder is called so */
+        {"package://any/meshes/own.stl", NULL}, /* it is beside the file */
+        {"package://other/out.stl", NULL},      /* a package above */
+        {"../out.stl", "leads out of the folder of the robot"},
+        {"meshes/../../out.stl", "leads out of the folder of the robot"},
+        {"meshes//..//../out.stl", "leads out of the folder of the robot"},
+        {"meshes\\..\\..\\out.stl", "leads out of the folder of the robot"},
+        {"../../../../../../../../../../../../../../../../etc/x.stl", "leads out of the folder"},
+        {"/etc/x.stl", "leads out of the folder of the robot"},
+        {"file:///etc/x.stl", "leads out of the folder of the robot"},
+        {"C:/x.stl", "leads out of the folder of the robot"},
+        {"package://other/../out.stl", "leads out of the package"},
+        {"package://other/a/../../out.stl", "leads out of the package"},
+        {"package://../out.stl", "leads out of the package"},
+        {"package://./out.stl", "leads out of the package"},
+        {"package://any/out.stl", "is not in"}, /* only packages are looked for above */
+        {"package://nowhere/x.stl", "give --package nowhere=FOLDER"},
+        {"secret", "has no ending of a mesh"},
+        {"package://any/secret", "has no ending of a mesh"},
+        {"missing.stl", "missing.stl"},
+    };
+    assert_int_equal(
+        shell("rm -rf w; mkdir -p w/robot/meshes w/other; cd w; \"$carom\" make box -o "
+              "out.stl -q; for i in robot/in robot/meshes/own other/out; do cp out.stl "
+              "$i.stl; done; cp out.stl robot/secret"),
+        0);
+    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
+        write_mesh_robot("w/robot/r.urdf", cases[i].file);
+        int code = carom("scene w/robot/r.urdf");
+        if (code != (cases[i].words == NULL ? 0 : CLI_INPUT))
+            fail_msg("%s: %s", cases[i].file, said);
+        if (cases[i].words != NULL) assert_said(cases[i].words);
+    }
+    /* A folder that is given, and the package that the file belongs to, are inside. */
+    write_mesh_robot("w/robot/r.urdf", "../out.stl");
+    assert_int_equal(carom("scene w/robot/r.urdf --package here=w"), 0);
+    write_file("w/package.xml", "<package/>");
+    assert_int_equal(carom("scene w/robot/r.urdf"), 0);
+    write_mesh_robot("w/robot/r.urdf", "../../box.obj");
+    assert_int_equal(carom("scene w/robot/r.urdf"), CLI_INPUT);
+    assert_said("leads out of the folder of the robot");
+}
+
+/* A second --joints adds to the first; a joint that is set twice is refused. */
+static void joints_are_given_in_parts(void **state) {
+    (void)state;
+    write_file("j.urdf",
+               "<robot><link name='a'><collision><geometry><sphere radius='1'/></geometry>"
+               "</collision></link><link name='b'/><link name='c'><collision><geometry><sphere "
+               "radius='1'/></geometry></collision></link><joint name='x' type='prismatic'><parent "
+               "link='a'/><child link='b'/></joint><joint name='y' type='prismatic'><parent "
+               "link='b'/><child link='c'/></joint></robot>");
+    assert_int_equal(carom("scene j.urdf --joints x=1.5 --joints y=1.5 --clearance 2 -o -"), 0);
+    assert_said("0,1,close,0,,1,");
+    assert_int_equal(carom("scene j.urdf --joints x=1.5 --joints x=0"), CLI_INPUT);
+    assert_said("joints: 'x=0' sets a joint for the second time; give it once");
+}
+
+static void robots_of_many_links_are_refused(void **state) {
+    (void)state;
+    const uint32_t links = 100000;
+    size_t space = 100 * (size_t)links, used = 0;
+    char *text = malloc(space);
+    carom_urdf *urdf;
+    carom_robot *robot;
+    assert_non_null(text);
+    used = (size_t)snprintf(text, space, "<robot>");
+    for (uint32_t i = 0; i < links; ++i)
+        used += (size_t)snprintf(text + used, space - used, "<link name='l%u'/>", i);
+    for (uint32_t i = 1; i < links; ++i)
+        used +=
+            (size_t)snprintf(text + used, space - used,
+                             "<joint><parent link='l%u'/><child link='l%u'/></joint>", i - 1, i);
+    snprintf(text + used, space - used, "</robot>");
+    assert_int_equal(read_text(text, NULL, &urdf), CAROM_OK);
+    assert_int_equal(carom_robot_create_urdf(context, urdf, NULL, &robot), CAROM_TOO_LARGE);
+    assert_non_null(
+        strstr(carom_context_message(context), "the robot has 100000 links, more than"));
+    assert_null(robot);
+    carom_urdf_destroy(urdf);
+    free(text);
+}
+
+/* What the library makes of a URDF is what the same description in C gives. */
+static void robots_are_made_of_files(void **state) {
+    (void)state;
+    static const char text[] =
+        "<robot><link name='base'><collision><geometry><box size='0.2 0.2 0.2'/></geometry>"
+        "</collision></link><link name='arm'><collision><origin xyz='0.5 0 0'/><geometry><box "
+        "size='0.8 0.1 0.1'/></geometry></collision></link><link name='tip'><collision><geometry>"
+        "<sphere radius='0.1'/></geometry></collision></link><joint name='j' type='revolute'>"
+        "<parent link='base'/><child link='arm'/><axis xyz='0 0 1'/><limit lower='-3' upper='3'/>"
+        "</joint><joint name='k' type='prismatic'><origin xyz='1 0 0' rpy='0 0 0.1'/><parent "
+        "link='arm'/><child link='tip'/><limit lower='-2' upper='0'/></joint></robot>";
+    const carom_robot_shape shapes[3] = {
+        {.kind = CAROM_ROBOT_SHAPE_KIND_BOX, .half = {0.1, 0.1, 0.1}},
+        {.kind = CAROM_ROBOT_SHAPE_KIND_BOX,
+         .pose = {{1.0, 0.0, 0.0, 0.0}, {0.5, 0.0, 0.0}},
+         .half = {0.4, 0.05, 0.05}},
+        {.kind = CAROM_ROBOT_SHAPE_KIND_SPHERE, .radius = 0.1}};
+    const carom_robot_link links[3] = {
+        {"base", &shapes[0], 1}, {"arm", &shapes[1], 1}, {"tip", &shapes[2], 1}};
+    carom_robot_joint joints[2] = {{.kind = CAROM_ROBOT_JOINT_KIND_REVOLUTE,
+                                    .parent = 0,
+                                    .child = 1,
+                                    .axis = {0.0, 0.0, 1.0},
+                                    .lower = -3.0,
+                                    .upper = 3.0},
+                                   {.kind = CAROM_ROBOT_JOINT_KIND_PRISMATIC,
+                                    .parent = 1,
+                                    .child = 2,
+                                    .axis = {1.0, 0.0, 0.0},
+                                    .lower = -2.0,
+                                    .upper = 0.0}};
+    joints[1].origin = carom_pose_from_euler_value(0.0, 0.0, 0.1);
+    joints[1].origin.t.x = 1.0;
+    const carom_robot_def def = {
+        .links = links, .link_count = 3, .joints = joints, .joint_count = 2};
+    carom_urdf *urdf;
+    carom_robot *made, *same;
+    carom_random random = {5};
+    double q[2 * 256];
+    carom_robot_result a[256], b[256];
+    assert_int_equal(read_text(text, NULL, &urdf), CAROM_OK);
+    assert_ok(context, carom_robot_create_urdf(context, urdf, NULL, &made));
+    assert_ok(context, carom_robot_create(context, &def, &same));
+    for (int i = 0; i < 512; ++i) q[i] = carom_random_between(&random, -2.0, 2.0);
+    assert_ok(context, carom_robot_check(context, made, q, 256, NULL, a));
+    assert_ok(context, carom_robot_check(context, same, q, 256, NULL, b));
+    int colliding = 0;
+    for (int i = 0; i < 256; ++i) {
+        assert_int_equal(a[i].verdict, b[i].verdict);
+        assert_int_equal(a[i].stage, b[i].stage);
+        colliding += a[i].verdict == CAROM_ROBOT_VERDICT_COLLIDING ? 1 : 0;
+    }
+    assert_in_range(colliding, 10, 246);
+    carom_robot_destroy(made);
+    /* pairs of an SRDF are allowed; a bad one adds none */
+    static const char srdf[] = "<robot><disable_collisions link1='base' link2='tip'/></robot>";
+    carom_urdf_view view;
+    assert_int_equal(carom_urdf_load_srdf_memory(context, urdf, srdf, 20, "s"), CAROM_BAD_FILE);
+    assert_int_equal(carom_urdf_load_srdf_memory(context, urdf, srdf, strlen(srdf), "s"), CAROM_OK);
+    assert_int_equal(carom_urdf_get_view(urdf, &view), CAROM_OK);
+    assert_int_equal(view.disabled_count, 1);
+    assert_ok(context, carom_robot_create_urdf(context, urdf, NULL, &made));
+    assert_ok(context, carom_robot_check(context, made, q, 256, NULL, a));
+    for (int i = 0; i < 256; ++i) assert_int_equal(a[i].verdict, CAROM_ROBOT_VERDICT_FREE);
+    carom_robot_destroy(made);
+    carom_robot_destroy(same);
+    carom_urdf_destroy(urdf);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_lead_out_are_refused),
+        cmocka_unit_test(joints_are_given_in_parts),
+        cmocka_unit_test(robots_of_many_links_are_refused),
+        cmocka_unit_test(robots_are_made_of_files),
         cmocka_unit_test(ill_formed_text_is_refused),
         cmocka_unit_test(entities_are_decoded),
         cmocka_unit_test(elements_are_kept_or_named),
@@ -393,6 +586,8 @@ int main(void) {
         cmocka_unit_test(points_are_lines),
         cmocka_unit_test(shared_robots_are_read_whole),
     };
-    if (!cli_run_begin("urdf")) return 1;
-    return cli_run_end(cmocka_run_group_tests_name("urdf", tests, NULL, NULL));
+    if (!cli_run_begin("urdf") || carom_context_create(NULL, &context) != CAROM_OK) return 1;
+    int code = cli_run_end(cmocka_run_group_tests_name("urdf", tests, NULL, NULL));
+    carom_context_destroy(context);
+    return code;
 }

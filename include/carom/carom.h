@@ -28,6 +28,7 @@
 #include "carom/gas.h"
 #include "carom/scene.h"
 #include "carom/robot.h"
+#include "carom/urdf.h"
 #include "carom/cuda.h"
 /* clang-format on */
 

@@ -109,7 +109,9 @@ typedef struct carom_robot_def {
                            fixed joints alone connect never move against each other and are never
                            tested */
     uint64_t spheres;   /* of all covers, but at least one per link with shapes. 0: 64 */
-    uint64_t inner;     /* balls inside of each link. 0: 8 */
+    uint64_t inner;     /* balls inside of each link. 0: 32 */
+    uint64_t fine;      /* spheres of finer covers of all links, for pairs that the covers leave
+                           undecided. 0: four times `spheres`; not more than `spheres`: none */
 } carom_robot_def;
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
@@ -149,6 +151,9 @@ typedef struct carom_robot_info {
     double rounding; /* bound of the rounding of any point of the robot, in doubles, for joint
                         values within their limits */
     uint64_t bytes;  /* held by the robot */
+    uint64_t fine;   /* spheres of the finer covers */
+    double fine_overhang; /* no finer cover reaches out farther than this; of bodies without one,
+                             their covers count */
 } carom_robot_info;
 
 /* Gets what the robot consists of. */
@@ -159,6 +164,52 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_get_info(const carom_robot
  * continuous joints they are -pi and pi. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_get_limits(const carom_robot *robot,
                                                                  double *lower, double *upper);
+
+/* Returns the name of a link; "" where it has none. NULL is a caller's bug, and so is a link that is
+ * none: the result is "". */
+CAROM_EXPERIMENTAL CAROM_API const char *carom_robot_link_name(const carom_robot *robot,
+                                                               uint32_t link);
+
+/* ---- Files -------------------------------------------------------------------------------------
+ *
+ * A file holds a robot as it is prepared, with attached shapes, objects and allowed pairs, so that it
+ * is ready again at once. */
+
+/* Formats of files. */
+typedef enum carom_robot_format {
+    CAROM_ROBOT_FORMAT_GUESS = 0, /* carom */
+    CAROM_ROBOT_FORMAT_CAROM,     /* words of 64 bits, little-endian on every machine */
+    CAROM_ROBOT_FORMAT_COUNT
+} carom_robot_format;
+
+/* "guess", "carom". */
+CAROM_API const char *carom_robot_format_name(carom_robot_format format);
+CAROM_API bool carom_robot_format_from_name(const char *name, carom_robot_format *format);
+
+/* Writes a robot. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_save(carom_context *context,
+                                                           const carom_robot *robot,
+                                                           carom_robot_format format,
+                                                           const char *path);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_save_memory(carom_context *context,
+                                                                  const carom_robot *robot,
+                                                                  carom_robot_format format,
+                                                                  carom_bytes *bytes);
+
+/* Reads what carom_robot_save wrote: the same robot, and the same answers to the last bit. On failure
+ * *robot is NULL. CAROM_BAD_FILE: no such file, of another version, or damaged: it has a checksum,
+ * and what indices and bounds rely on is checked. That covers contain shapes is taken from the file:
+ * read only files that you trust to be written by carom_robot_save. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_load(carom_context *context, const char *path,
+                                                           carom_robot_format format,
+                                                           carom_robot **robot);
+
+/* The same from memory; name is for messages and may be NULL. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_load_memory(carom_context *context,
+                                                                  const void *bytes, uint64_t size,
+                                                                  carom_robot_format format,
+                                                                  const char *name,
+                                                                  carom_robot **robot);
 
 /* ---- Changes ------------------------------------------------------------------------------------
  *
@@ -324,6 +375,27 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_list_inner(carom_context *
                                                                  const carom_robot *robot,
                                                                  uint32_t body,
                                                                  carom_robot_balls *balls);
+
+/* How far spheres leave a body outside. */
+typedef struct carom_robot_audit {
+    double area;                  /* of its faces */
+    carom_interval outside_share; /* of that area: what is in no sphere. upper is at most 0.02 more
+                                     than lower where the work allows */
+    carom_interval worst; /* the greatest distance of a point of its faces from the union of the
+                             spheres, 0 where all are in it: upper is at most 1 % of itself or 1e-6
+                             of the body's size more than lower, where the work allows */
+    carom_vec3 point;     /* where it is at least worst.lower; in the link's frame */
+    uint64_t left_out;    /* shapes without faces: balls and capsules, which are not measured */
+} carom_robot_audit;
+
+/* Measures how far spheres, such as those of another program, leave the faces of a link or attached
+ * shape outside. Centres are in the link's frame. Without spheres distances are infinite.
+ * CAROM_BAD_INPUT: a body that is none, a sphere that is not finite or beyond 2^40, a negative
+ * radius. Faces are halved until their pieces are decided: the work grows with the length of the
+ * border between inside and outside. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_robot_audit_spheres(carom_context *context, const carom_robot *robot, uint32_t body,
+                          const carom_ball *spheres, uint64_t count, carom_robot_audit *audit);
 
 /* How often two bodies collide. */
 typedef struct carom_robot_pair_count {

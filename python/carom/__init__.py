@@ -33,7 +33,7 @@ from ._abi import CONVEX_FEATURE_VERTEX as FEATURE_VERTEX
 from ._abi import VERSION as __version__
 from ._abi import (Backend, BallsPairKind, BroadMethod, ConvexKind, ConvexSearch, ConvexStart, CudaOrder, GasEventKind,
                    GasFormat, GasMethod, GasQueue, GridHash, Isa, MeshFormat, MeshPropertyType, Owner, PackingFormat,
-                   PackingMethod, QueryEngine, Relation, RepairOutcome, RobotJointKind, RobotShapeKind, RobotStage,
+                   PackingMethod, QueryEngine, Relation, RepairOutcome, RobotFormat, RobotJointKind, RobotShapeKind, RobotStage,
                    RobotVerdict, Scalar, SceneContactMethod, SceneObjectKind, Shape,
                    SoupDegenerate, SoupImpactKind, SoupMethod, SoupSegmentKind, Status, TreeFormat, TreeMethod,
                    TriangleRelation)
@@ -53,7 +53,7 @@ from ._records import (Advance, Advice, Ball, BallsInfo, BallsMost, BroadInfo, C
                        CoverMeasure, Event, Gap, GasInfo, HullInfo, Impact, Interval, KFree, KFreeMost, Lens, Manifold,
                        Measures, NearPair, Origin, Overlap, PackingInfo, PackingOverlap, PartsReport, Repair, Report, RobotInfo,
                        SafeStep, SceneInfo, SolidInfo, SoupInfo, Toi, TreeAnswer, TreeGap, TreeInfo, TriangleIntersection)
-from ._robot import Robot
+from ._robot import Robot, Urdf
 from ._scene import Scene, SceneStep
 from ._solid import Solid
 from ._soup import ON_SURFACE, Soup
@@ -170,12 +170,12 @@ __all__ = [
     "Manifold", "Measures", "Mesh", "MeshFormat", "MeshPropertyType", "NONE", "NearPair", "NoDeviceError",
     "NoMemoryError", "ON_SURFACE", "Origin", "Overlap", "Owner", "Packing", "PackingFormat", "PackingInfo",
     "PackingMethod", "PackingOverlap", "PartsReport", "PathContact", "QueryEngine", "Relation", "Repair",
-    "RepairOutcome", "Report", "Robot", "RobotInfo", "RobotJointKind", "RobotShapeKind", "RobotStage", "RobotVerdict",
-    "SafeStep", "Scalar", "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep", "Shape", "Solid",
-    "SolidInfo", "Soup", "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod", "SoupSegmentKind", "Status",
-    "Toi", "TooLargeError", "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint", "TreeInfo", "TreeMethod",
-    "TriangleIntersection", "TriangleRelation", "UnsupportedError", "advise", "along_path", "build_info", "check",
-    "clashes", "cover", "default_context", "distance", "exact", "guess_format", "info", "isa_available", "load",
-    "measure_spheres", "overlap", "pack", "pairs", "pairs_in_parts", "pose", "self_pairs", "show", "solid_or_soup",
-    "to_glb", "to_html", "tool",
+    "RepairOutcome", "Report", "Robot", "RobotFormat", "RobotInfo", "RobotJointKind", "RobotShapeKind", "RobotStage",
+    "RobotVerdict", "SafeStep", "Scalar", "Scene", "SceneContactMethod", "SceneInfo", "SceneObjectKind", "SceneStep",
+    "Shape", "Solid", "SolidInfo", "Soup", "SoupDegenerate", "SoupImpactKind", "SoupInfo", "SoupMethod",
+    "SoupSegmentKind", "Status", "Toi", "TooLargeError", "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint",
+    "TreeInfo", "TreeMethod", "TriangleIntersection", "TriangleRelation", "UnsupportedError", "Urdf", "advise",
+    "along_path", "build_info", "check", "clashes", "cover", "default_context", "distance", "exact", "guess_format",
+    "info", "isa_available", "load", "measure_spheres", "overlap", "pack", "pairs", "pairs_in_parts", "pose",
+    "self_pairs", "show", "solid_or_soup", "to_glb", "to_html", "tool",
 ]

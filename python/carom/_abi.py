@@ -22,6 +22,7 @@ MESH_MOST_PROPERTIES = 500
 PARTS_LEAST_MEMORY = 64000000
 ROBOT_MOST_BODIES = 65536
 SOUP_ON_SURFACE = 2147483647
+URDF_NAME_SIZE = 256
 
 
 class Status(Enum):
@@ -343,6 +344,13 @@ class RobotJointKind(Enum):
     CONTINUOUS = 2
     PRISMATIC = 3
     _c_name = _ignore('carom_robot_joint_kind')
+
+
+class RobotFormat(Enum):
+    """Formats of files."""
+    GUESS = 0
+    CAROM = 1
+    _c_name = _ignore('carom_robot_format')
 
 
 class RobotVerdict(Enum):
@@ -1737,6 +1745,7 @@ class robot_def(C.Structure):
         ('test_adjacent', C.c_bool),
         ('spheres', C.c_uint64),
         ('inner', C.c_uint64),
+        ('fine', C.c_uint64),
     ]
 
 
@@ -1757,6 +1766,8 @@ class robot_info(C.Structure):
         ('overhang', C.c_double),
         ('rounding', C.c_double),
         ('bytes', C.c_uint64),
+        ('fine', C.c_uint64),
+        ('fine_overhang', C.c_double),
     ]
 
 
@@ -1812,6 +1823,17 @@ class robot_balls(C.Structure):
     ]
 
 
+class robot_audit(C.Structure):
+    """How far spheres leave a body outside."""
+    _fields_ = [
+        ('area', C.c_double),
+        ('outside_share', interval),
+        ('worst', interval),
+        ('point', vec3),
+        ('left_out', C.c_uint64),
+    ]
+
+
 class robot_pair_count(C.Structure):
     """How often two bodies collide."""
     _fields_ = [
@@ -1828,6 +1850,89 @@ class robot_pair_counts(C.Structure):
         ('count', C.c_uint64),
         ('capacity', C.c_uint64),
         ('owner', C.c_int),
+    ]
+
+
+class urdf_def(C.Structure):
+    """How a robot is read."""
+    _fields_ = [
+        ('visual', C.c_bool),
+        ('joints', C.c_char_p),
+        ('packages', C.c_char_p),
+        ('package_path', C.c_char_p),
+        ('prefix_path', C.c_char_p),
+    ]
+
+
+class urdf_link(C.Structure):
+    """A link."""
+    _fields_ = [
+        ('name', C.c_char_p),
+        ('line', C.c_uint64),
+        ('first', C.c_uint32),
+        ('count', C.c_uint32),
+        ('parent', C.c_uint32),
+        ('in_parent', pose),
+        ('in_world', pose),
+    ]
+
+
+class urdf_element(C.Structure):
+    """A shape of a link."""
+    _fields_ = [
+        ('link', C.c_uint32),
+        ('name', C.c_char_p),
+        ('file', C.c_char_p),
+        ('scale', vec3),
+        ('shape', convex),
+        ('origin', pose),
+    ]
+
+
+class urdf_joint(C.Structure):
+    """A joint."""
+    _fields_ = [
+        ('name', C.c_char_p),
+        ('line', C.c_uint64),
+        ('kind', C.c_int),
+        ('parent', C.c_uint32),
+        ('child', C.c_uint32),
+        ('mimic', C.c_uint32),
+        ('multiplier', C.c_double),
+        ('offset', C.c_double),
+        ('lower', C.c_double),
+        ('upper', C.c_double),
+        ('origin', pose),
+        ('axis', vec3),
+        ('value', C.c_double),
+    ]
+
+
+class urdf_unknown(C.Structure):
+    """A kind of element that is not understood and was left out."""
+    _fields_ = [
+        ('file', C.c_char_p),
+        ('line', C.c_uint64),
+        ('name', C.c_char_p),
+        ('inside', C.c_char_p),
+        ('count', C.c_uint64),
+    ]
+
+
+class urdf_view(C.Structure):
+    """All of it;"""
+    _fields_ = [
+        ('links', C.c_void_p),
+        ('elements', C.c_void_p),
+        ('joints', C.c_void_p),
+        ('disabled', C.c_void_p),
+        ('unknown', C.c_void_p),
+        ('link_count', C.c_uint32),
+        ('element_count', C.c_uint32),
+        ('joint_count', C.c_uint32),
+        ('unknown_count', C.c_uint32),
+        ('disabled_count', C.c_uint64),
+        ('foreign_count', C.c_uint64),
     ]
 
 
@@ -2232,6 +2337,13 @@ FUNCTIONS = {
     'carom_robot_destroy': (None, (C.c_void_p,)),
     'carom_robot_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_robot_get_limits': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_robot_link_name': (C.c_char_p, (C.c_void_p, C.c_uint32)),
+    'carom_robot_format_name': (C.c_char_p, (C.c_int,)),
+    'carom_robot_format_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
+    'carom_robot_save': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_char_p)),
+    'carom_robot_save_memory': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
+    'carom_robot_load': (C.c_int, (C.c_void_p, C.c_char_p, C.c_int, C.c_void_p)),
+    'carom_robot_load_memory': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_int, C.c_char_p, C.c_void_p)),
     'carom_robot_add_objects': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
     'carom_robot_set_object': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
     'carom_robot_remove_object': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32)),
@@ -2250,8 +2362,17 @@ FUNCTIONS = {
     'carom_robot_balls_free': (None, (C.c_void_p,)),
     'carom_robot_list_cover': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
     'carom_robot_list_inner': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
+    'carom_robot_audit_spheres': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_robot_pair_counts_free': (None, (C.c_void_p,)),
     'carom_robot_sample_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_uint64, C.c_void_p)),
+    'carom_urdf_load': (C.c_int, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p)),
+    'carom_urdf_load_memory': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_char_p, C.c_void_p, C.c_void_p)),
+    'carom_urdf_destroy': (None, (C.c_void_p,)),
+    'carom_urdf_load_srdf': (C.c_int, (C.c_void_p, C.c_void_p, C.c_char_p)),
+    'carom_urdf_load_srdf_memory': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_char_p)),
+    'carom_urdf_get_view': (C.c_int, (C.c_void_p, C.c_void_p)),
+    'carom_urdf_load_mesh': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint32, C.c_void_p)),
+    'carom_robot_create_urdf': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_finish': (C.c_int, (C.c_void_p,)),
     'carom_cuda_allocate': (C.c_int, (C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_release': (None, (C.c_void_p, C.c_void_p)),

@@ -415,6 +415,8 @@ class RobotInfo(NamedTuple):
     overhang: float
     rounding: float
     bytes: int
+    fine: int
+    fine_overhang: float
 
 
 class TreeInfo(NamedTuple):

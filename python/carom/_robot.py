@@ -8,10 +8,10 @@ from typing import Any, Mapping, Optional, Sequence
 import numpy as np
 
 from . import _abi
-from ._abi import RobotJointKind, RobotShapeKind
+from ._abi import RobotFormat, RobotJointKind, RobotShapeKind
 from ._arrays import ArrayLike, Results, address, dtype_of, floats, indices, number, pose_struct, records, vec3
 from ._core import Context, Handle, _count, byref, lib, pick
-from ._mesh import mesh_view, view_reads
+from ._mesh import Mesh, PathLike, _bytes, mesh_view, path_bytes, view_reads
 from ._records import RobotInfo, info
 
 Shape = Mapping[str, Any]
@@ -70,6 +70,91 @@ def _pairs(pairs: ArrayLike) -> np.ndarray:
     return np.ascontiguousarray(indices(np.empty((0, 2), np.uint32) if pairs is None else pairs, (None, 2), "pairs"))
 
 
+def _text(given: Optional[str]) -> Optional[bytes]:
+    return None if given is None else given.encode()
+
+
+class Urdf(Handle):
+    """A robot as a URDF file describes it: names of links and joints, and what to make a Robot of.
+
+    packages: folders by the names of packages. package_path, prefix_path: folders with colons between them, as
+    ROS_PACKAGE_PATH and AMENT_PREFIX_PATH have them. Nothing outside of the file's folder and of packages is read.
+
+    >>> import carom
+    >>> urdf = carom.Urdf.from_bytes(b"<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>"
+    ...                              b"<parent link='a'/><child link='b'/></joint></robot>")
+    >>> urdf.links, urdf.joints
+    (['a', 'b'], ['j'])
+    """
+
+    _destroy = staticmethod(lib.carom_urdf_destroy)
+
+    @staticmethod
+    def _definition(visual: bool, joints: Optional[Mapping[str, float]], packages: Optional[Mapping[str, Any]],
+                    package_path: Optional[str], prefix_path: Optional[str]) -> Any:
+        values = None if joints is None else ",".join(f"{name}={number(v, name)!r}" for name, v in joints.items())
+        lines = None if packages is None else "\n".join(f"{name}={folder}" for name, folder in packages.items())
+        return _abi.urdf_def(visual=bool(visual), joints=_text(values), packages=_text(lines),
+                             package_path=_text(package_path), prefix_path=_text(prefix_path))
+
+    @classmethod
+    def load(cls, path: PathLike, *, srdf: Optional[PathLike] = None, visual: bool = False,
+             joints: Optional[Mapping[str, float]] = None, packages: Optional[Mapping[str, Any]] = None,
+             package_path: Optional[str] = None, prefix_path: Optional[str] = None,
+             context: Optional[Context] = None) -> Urdf:
+        """Reads a file, and an SRDF file with pairs that may collide."""
+        self = cls._new()
+        definition = cls._definition(visual, joints, packages, package_path, prefix_path)
+        pick(context)._call(lib.carom_urdf_load, path_bytes(path), byref(definition), byref(self._pointer))
+        if srdf is not None:
+            pick(context)._call(lib.carom_urdf_load_srdf, self._pointer, path_bytes(srdf), change=self)
+        return self
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: Optional[str] = None, *, srdf: Optional[bytes] = None, visual: bool = False,
+                   joints: Optional[Mapping[str, float]] = None, packages: Optional[Mapping[str, Any]] = None,
+                   package_path: Optional[str] = None, prefix_path: Optional[str] = None,
+                   context: Optional[Context] = None) -> Urdf:
+        """Reads the content of such files; `name` stands for the path."""
+        self, data = cls._new(), _bytes(data)
+        definition = cls._definition(visual, joints, packages, package_path, prefix_path)
+        pick(context)._call(lib.carom_urdf_load_memory, data, len(data), None if name is None else path_bytes(name),
+                            byref(definition), byref(self._pointer))
+        if srdf is not None:
+            pairs = _bytes(srdf)
+            pick(context)._call(lib.carom_urdf_load_srdf_memory, self._pointer, pairs, len(pairs), None, change=self)
+        return self
+
+    def _view(self) -> Any:
+        view = _abi.urdf_view()
+        lib.carom_urdf_get_view(self._pointer, byref(view))
+        return view
+
+    @staticmethod
+    def _names(first: Any, count: int, of: Any) -> list[str]:
+        return [item.name.decode(errors="replace") for item in (of * count).from_address(first)] if count else []
+
+    @property
+    def links(self) -> list[str]:
+        """Names of links: number i is link i of the robot."""
+        view = self._view()
+        return self._names(view.links, view.link_count, _abi.urdf_link)
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of joints, also of those that do not move."""
+        view = self._view()
+        return self._names(view.joints, view.joint_count, _abi.urdf_joint)
+
+    def mesh(self, element: int, *, context: Optional[Context] = None) -> Optional[Mesh]:
+        """The mesh of an element, triangles; None where it is a box, sphere, capsule or cylinder."""
+        if _count(element, "element") >= self._view().element_count:
+            raise IndexError(f"there is no element {element}")
+        mesh = Mesh._new()
+        pick(context)._call(lib.carom_urdf_load_mesh, self._pointer, element, byref(mesh._pointer), reads=(self,))
+        return mesh if mesh._pointer else None
+
+
 class Robot(Handle):
     """A robot and its world.
 
@@ -91,7 +176,7 @@ class Robot(Handle):
 
     def __init__(self, links: Sequence[Sequence[Shape]], joints: Sequence[Mapping[str, Any]] = (), *,
                  names: Optional[Sequence[str]] = None, allowed: ArrayLike = None, test_adjacent: bool = False,
-                 spheres: int = 0, inner: int = 0, context: Optional[Context] = None) -> None:
+                 spheres: int = 0, inner: int = 0, fine: int = 0, context: Optional[Context] = None) -> None:
         super().__init__()
         shapes = [_Shapes(link) for link in links]
         texts = [b"" if names is None else str(names[i]).encode() for i in range(len(shapes))]
@@ -103,9 +188,62 @@ class Robot(Handle):
         definition = _abi.robot_def(
             links=ctypes.addressof(of_links), link_count=len(shapes), joints=ctypes.addressof(of_joints),
             joint_count=len(joints), allowed=address(pairs), allowed_count=len(pairs), test_adjacent=bool(test_adjacent),
-            spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"))
+            spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"), fine=_count(fine, "fine"))
         pick(context)._call(lib.carom_robot_create, byref(definition), byref(self._pointer),
                             reads=tuple(read for own in shapes for read in own.reads))
+
+    @classmethod
+    def from_urdf(cls, urdf: Any, *, allowed: ArrayLike = None, test_adjacent: bool = False, spheres: int = 0,
+                  inner: int = 0, fine: int = 0, context: Optional[Context] = None, **how: Any) -> Robot:
+        """Prepares the robot of a Urdf, or of a URDF file, which Urdf.load reads with the rest of the arguments."""
+        given = urdf if isinstance(urdf, Urdf) else Urdf.load(urdf, context=context, **how)
+        if given is urdf and how:
+            raise TypeError(f"{sorted(how)[0]} is an argument of Urdf.load")
+        self, pairs = cls._new(), _pairs(allowed)
+        definition = _abi.robot_def(allowed=address(pairs), allowed_count=len(pairs), test_adjacent=bool(test_adjacent),
+                                    spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"), fine=_count(fine, "fine"))
+        pick(context)._call(lib.carom_robot_create_urdf, given._pointer, byref(definition), byref(self._pointer),
+                            reads=(given,))
+        return self
+
+    @classmethod
+    def load(cls, path: PathLike, *, context: Optional[Context] = None) -> Robot:
+        """Reads a robot that save() wrote: it is ready at once."""
+        self = cls._new()
+        pick(context)._call(lib.carom_robot_load, path_bytes(path), RobotFormat.GUESS, byref(self._pointer))
+        return self
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: Optional[str] = None, *, context: Optional[Context] = None) -> Robot:
+        """Reads the content of such a file."""
+        self, data = cls._new(), _bytes(data)
+        pick(context)._call(lib.carom_robot_load_memory, data, len(data), RobotFormat.GUESS,
+                            None if name is None else path_bytes(name), byref(self._pointer))
+        return self
+
+    def save(self, path: PathLike, *, context: Optional[Context] = None) -> None:
+        """Writes the robot as it is prepared, with its world."""
+        pick(context)._call(lib.carom_robot_save, self._pointer, RobotFormat.GUESS, path_bytes(path), reads=(self,))
+
+    def to_bytes(self, *, context: Optional[Context] = None) -> bytes:
+        """The content of such a file."""
+        content = Results("bytes")
+        pick(context)._call(lib.carom_robot_save_memory, self._pointer, RobotFormat.CAROM, content.out, reads=(self,))
+        return content.bytes()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the links."""
+        return [lib.carom_robot_link_name(self._pointer, i).decode(errors="replace") for i in range(self.info.links)]
+
+    def audit(self, body: int, spheres: ArrayLike, *, context: Optional[Context] = None) -> Any:
+        """How far spheres (n, 4) leave the faces of a link outside: area, outside_share, worst, point, left_out; lower and
+        upper of the shares and distances are proved."""
+        balls = np.ascontiguousarray(floats(spheres, (None, 4), "spheres"))
+        found = records(_abi.robot_audit, 1)
+        pick(context)._call(lib.carom_robot_audit_spheres, self._pointer, _count(body, "body"), address(balls), len(balls),
+                            address(found), reads=(self,))
+        return found[0]
 
     @property
     def info(self) -> RobotInfo:

@@ -59,6 +59,47 @@ def test_motions_and_changes():
     assert robot.limits.tolist() == [[-3, -3], [3, 3]] and "2 joint values" in repr(robot)
 
 
+URDF = b"""<robot><link name='base'/><link name='arm'><collision><origin xyz='1 0 0'/><geometry><box size='1.8 0.1 0.1'/>
+</geometry></collision></link><link name='tip'><collision><geometry><mesh filename='%s'/></geometry></collision></link>
+<joint name='j' type='continuous'><parent link='base'/><child link='arm'/><axis xyz='0 0 1'/></joint>
+<joint name='f' type='fixed'><origin xyz='3 0 0'/><parent link='arm'/><child link='tip'/></joint></robot>"""
+
+
+def test_urdf(tmp_path):
+    box = carom.Mesh.shape("box")
+    box.save(tmp_path / "box.stl")
+    (tmp_path / "r.urdf").write_bytes(URDF % b"box.stl")
+    (tmp_path / "r.srdf").write_bytes(b"<robot><disable_collisions link1='arm' link2='tip'/></robot>")
+    urdf = carom.Urdf.load(tmp_path / "r.urdf", srdf=tmp_path / "r.srdf", joints={"j": 0.5})
+    assert urdf.links == ["base", "arm", "tip"] and urdf.joints == ["j", "f"]
+    assert urdf.mesh(0) is None and urdf.mesh(1).face_count == 12
+    with pytest.raises(IndexError):
+        urdf.mesh(2)
+    for robot in carom.Robot.from_urdf(urdf), carom.Robot.from_urdf(tmp_path / "r.urdf", visual=False):
+        assert robot.info.dof == 1 and robot.info.triangles == 24
+    with pytest.raises(TypeError):
+        carom.Robot.from_urdf(urdf, visual=True)
+    outside = carom.Urdf.from_bytes(URDF % b"../box.stl", str(tmp_path / "r.urdf"),
+                                    srdf=b"<robot/>", packages={"p": tmp_path / "p"})
+    with pytest.raises(carom.BadFileError, match="leads out of the folder"):
+        carom.Robot.from_urdf(outside)
+    with pytest.raises(carom.BadFileError, match="robot:1: "):
+        carom.Urdf.from_bytes(b"<robot>")
+
+
+def test_files_and_audits(tmp_path):
+    robot, q = arm(), np.random.default_rng(2).uniform(-3, 3, (50, 2))
+    robot.save(tmp_path / "a.robot")
+    for same in carom.Robot.load(tmp_path / "a.robot"), carom.Robot.from_bytes(robot.to_bytes(), "x"):
+        assert same.to_bytes() == robot.to_bytes() and same.names == ["", "", ""]
+        assert (same.check(q) == robot.check(q)).all()
+    with pytest.raises(carom.BadFileError, match="its sum is wrong"):
+        carom.Robot.from_bytes(robot.to_bytes()[:-1] + b"x")
+    found = robot.audit(1, [[1.0, 0.0, 0.0, 0.5]])
+    assert 0.4 < found["worst"]["lower"] <= found["worst"]["upper"] < 0.45
+    assert robot.audit(1, robot.cover(1))["worst"]["lower"] == 0.0
+
+
 def test_bad_robots():
     with pytest.raises(ValueError, match="known are"):
         carom.Robot([[{"size": 1}]])

@@ -133,6 +133,9 @@ const char *carom_os_file_name(const char *path);
 /* Whether a path says where it begins, so that it can not follow the name of a folder. */
 bool carom_os_is_absolute(const char *path);
 
+/* Stands between the folders of a list in the environment, such as PATH. */
+extern const char carom_os_list_separator[2];
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 typedef enum carom_os_file_kind {

@@ -233,6 +233,8 @@ void *carom_os_library_find(void *library, const char *symbol) {
 
 /* ---- Names of files -------------------------------------------------------------------------- */
 
+const char carom_os_list_separator[2] = ":";
+
 bool carom_os_is_separator(char c) {
     return c == '/';
 }

@@ -174,6 +174,8 @@ static bool platform_fail(void) {
     return false;
 }
 
+const char carom_os_list_separator[2] = ";";
+
 bool carom_os_is_separator(char c) {
     return c == '/' || c == '\\';
 }

@@ -16,7 +16,8 @@
 #include "geom/length.h"
 
 #define DEFAULT_SPHERES    64u /* of all covers */
-#define DEFAULT_INNER      8u  /* per body */
+#define DEFAULT_INNER      32u /* per body */
+#define FINE_FACTOR        4u  /* spheres of the finer covers, for one of the covers */
 #define ROBOT_MOST_SPHERES (UINT64_C(1) << 20)
 #define ROBOT_MOST_INNER   1024u
 #define WHOSE_SIZE         128u /* bytes of "link NAME" in messages */
@@ -26,6 +27,7 @@ CAROM_ENUM_NAMES(carom_robot_shape_kind, CAROM_ROBOT_SHAPE_KIND_COUNT, "mesh", "
 CAROM_ENUM_NAMES(carom_robot_joint_kind, CAROM_ROBOT_JOINT_KIND_COUNT, "fixed", "revolute",
                  "continuous", "prismatic");
 CAROM_ENUM_NAMES(carom_robot_verdict, CAROM_ROBOT_VERDICT_COUNT, "free", "colliding", "open");
+CAROM_ENUM_NAMES(carom_robot_format, CAROM_ROBOT_FORMAT_COUNT, "guess", "carom");
 CAROM_ENUM_NAMES(carom_robot_stage, CAROM_ROBOT_STAGE_COUNT, "covers", "inner", "exact");
 
 CAROM_RESULT_FILL(carom_robot_balls);
@@ -290,13 +292,17 @@ static carom_status make_links(carom_context *context, const carom_robot_def *de
                              def->links[i].shape_count, whose, &robot->bodies[i]));
         total += size_of(&robot->bodies[i]);
     }
+    uint64_t fine = def->fine != 0 ? def->fine : FINE_FACTOR * spheres;
     robot->spheres_per_length = total > 0.0 ? (double)spheres / total : 0.0;
+    robot->fine_per_length = total > 0.0 && fine > spheres ? (double)fine / total : 0.0;
     for (uint32_t i = 0; i < def->link_count; ++i) {
         carom_robot_body *body = &robot->bodies[i];
         if (body->part_count == 0) continue;
         double share = robot->spheres_per_length * size_of(body);
         CAROM_TRY(carom_robot_body_cover(context, &robot->allocator, body,
                                          (uint64_t)CAROM_MAX(share + 0.5, 1.0), robot->inner));
+        CAROM_TRY(carom_robot_body_refine(context, &robot->allocator, body,
+                                          (uint64_t)(robot->fine_per_length * size_of(body))));
     }
     return CAROM_OK;
 }
@@ -375,7 +381,8 @@ carom_status carom_robot_create(carom_context *context, const carom_robot_def *d
     if (def->link_count > CAROM_ROBOT_MOST_BODIES)
         return carom_fail(context, CAROM_TOO_LARGE, "the robot has %u links, more than %u",
                           def->link_count, CAROM_ROBOT_MOST_BODIES);
-    if (def->spheres > ROBOT_MOST_SPHERES || def->inner > ROBOT_MOST_INNER)
+    if (def->spheres > ROBOT_MOST_SPHERES || def->fine > ROBOT_MOST_SPHERES ||
+        def->inner > ROBOT_MOST_INNER)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "more than 2^20 spheres of covers, or more than %u inner balls per link",
                           ROBOT_MOST_INNER);
@@ -465,8 +472,11 @@ carom_status carom_robot_get_info(const carom_robot *robot, carom_robot_info *in
         info->inner += b->inner_count;
         info->rough += b->rough;
         info->overhang = CAROM_MAX(b->overhang, info->overhang);
-        info->bytes += (b->cover_count + (uint64_t)b->inner_count) * sizeof(carom_ball) +
-                       b->part_count * sizeof(*b->parts);
+        info->fine += b->fine_count;
+        info->fine_overhang = CAROM_MAX(b->fine_overhang, info->fine_overhang);
+        info->bytes +=
+            (b->cover_count + (uint64_t)b->inner_count + b->fine_count) * sizeof(carom_ball) +
+            b->part_count * sizeof(*b->parts);
         for (uint32_t k = 0; k < b->part_count; ++k) {
             if (b->parts[k].tree.triangles != NULL) info->triangles += b->parts[k].tree.item_count;
             info->open_meshes += b->parts[k].open_mesh ? 1 : 0;
@@ -487,6 +497,15 @@ carom_status carom_robot_get_limits(const carom_robot *robot, double *lower, dou
         upper[i] = robot->upper[i];
     }
     return CAROM_OK;
+}
+
+const char *carom_robot_link_name(const carom_robot *robot, uint32_t link) {
+    if (robot == NULL || link >= robot->link_count) {
+        carom_assert_failed(__func__,
+                            robot == NULL ? "the robot is NULL" : "there is no such link");
+        return "";
+    }
+    return name_of(robot, link);
 }
 
 static carom_status list_balls(carom_context *context, const carom_ball *from, uint32_t count,
@@ -684,6 +703,9 @@ carom_status carom_robot_attach(carom_context *context, carom_robot *robot, uint
         double spheres = CAROM_MIN(robot->spheres_per_length * size_of(&made), 64.0);
         status = carom_robot_body_cover(context, &robot->allocator, &made,
                                         (uint64_t)CAROM_MAX(spheres + 0.5, 4.0), robot->inner);
+        double fine = CAROM_MIN(robot->fine_per_length * size_of(&made), 256.0);
+        if (status == CAROM_OK)
+            status = carom_robot_body_refine(context, &robot->allocator, &made, (uint64_t)fine);
     }
     if (status == CAROM_OK) status = allow_like(context, robot, link, index, &allowed);
     if (status != CAROM_OK) {

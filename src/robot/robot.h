@@ -86,10 +86,12 @@ typedef struct carom_robot_body {
     carom_robot_part *parts;
     uint32_t part_count;
     carom_ball *cover, *inner; /* in the link's frame */
-    uint32_t cover_count, inner_count;
-    double overhang; /* no cover sphere reaches farther out of the body; infinite: not known */
-    double largest;  /* no point is farther from the origin of the link */
-    uint32_t rough;  /* parts whose cover is one ball */
+    carom_ball *fine;          /* a finer cover; NULL: none */
+    uint32_t cover_count, inner_count, fine_count;
+    double overhang;      /* no cover sphere reaches farther out of the body; infinite: not known */
+    double fine_overhang; /* the same of the finer cover, or of the cover where there is none */
+    double largest;       /* no point is farther from the origin of the link */
+    uint32_t rough;       /* parts whose cover is one ball */
 } carom_robot_body;
 
 typedef struct carom_robot_object {
@@ -128,6 +130,7 @@ struct carom_robot {
     double *lower, *upper;     /* of each column */
     uint64_t inner;            /* balls per body */
     double spheres_per_length; /* of the covers of links, for those of attached shapes */
+    double fine_per_length;    /* of the finer ones; 0: none */
 
     carom_robot_body *bodies;
     uint32_t body_count, body_capacity;
@@ -178,6 +181,10 @@ void carom_robot_part_free(const carom_allocator *allocator, carom_robot_part *p
 /* Makes cover and inner balls of a body from its parts, with about `spheres` spheres. */
 carom_status carom_robot_body_cover(carom_context *context, const carom_allocator *allocator,
                                     carom_robot_body *body, uint64_t spheres, uint64_t inner);
+
+/* Makes the finer cover; none where `spheres` is not more than the cover has. */
+carom_status carom_robot_body_refine(carom_context *context, const carom_allocator *allocator,
+                                     carom_robot_body *body, uint64_t spheres);
 void carom_robot_body_free(const carom_allocator *allocator, carom_robot_body *body);
 
 /* ---- robot_plan.c ---------------------------------------------------------------------------- */
@@ -260,6 +267,12 @@ carom_status carom_robot_call_run(carom_robot_call *call, uint64_t count, uint64
 carom_status carom_robot_check_query(carom_context *context, const carom_robot *robot,
                                      const double *configurations, uint64_t count,
                                      const carom_robot_query *query);
+
+/* ---- robot_file.c ---------------------------------------------------------------------------- */
+
+/* The sum of the words of a file after its head, for fuzzers that change them: it is the fourth word
+ * of the head. */
+uint64_t carom_robot_file_sum(const void *bytes, uint64_t size);
 
 /* For tests and fuzzers, between two calls: NULL, or the first invariant that does not hold. */
 const char *carom_robot_validate(const carom_robot *robot);

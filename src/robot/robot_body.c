@@ -234,7 +234,9 @@ static carom_status make_balls(carom_context *context, const carom_allocator *al
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
         balls[i] = (carom_ball){carom_frame_apply(frame, from[i].centre), from[i].radius};
         status = robot_check_size(context, from[i].radius, "radius of a ball", whose);
-        if (status == CAROM_OK && !(carom_vec_largest(balls[i].centre) <= CAROM_ROBOT_MOST))
+        bool is_near = carom_vec_finite(balls[i].centre) &&
+                       carom_vec_largest(balls[i].centre) <= CAROM_ROBOT_MOST;
+        if (status == CAROM_OK && !is_near)
             status =
                 carom_fail(context, CAROM_BAD_INPUT, "%s: ball %llu is not finite, or beyond 2^40",
                            whose, (unsigned long long)i);
@@ -283,7 +285,8 @@ carom_status carom_robot_part_make(carom_context *context, const carom_allocator
     if (status != CAROM_OK) status = carom_fail_in(context, status, "%s", whose);
     for (uint32_t i = 0; i < m.vertex_count && status == CAROM_OK; ++i) {
         m.positions[i] = carom_frame_apply(&frame, m.positions[i]);
-        if (!(carom_vec_largest(m.positions[i]) <= CAROM_ROBOT_MOST))
+        if (!carom_vec_finite(m.positions[i]) ||
+            !(carom_vec_largest(m.positions[i]) <= CAROM_ROBOT_MOST))
             status = carom_fail(context, CAROM_BAD_INPUT,
                                 "%s: vertex %u of a mesh is beyond 2^40 in size", whose, i);
     }
@@ -540,15 +543,16 @@ static carom_status cover_part(carom_context *context, const carom_allocator *al
     carom_mesh_view view = robot_view_of(&m);
     if (status == CAROM_OK)
         status = cover_faces(context, allocator, part, &view, spheres, body, cover);
-    if (status == CAROM_OK && part->closed)
+    if (status == CAROM_OK && part->closed && inner != 0)
         status = fill_faces(context, allocator, &view, inner, balls);
     mesh_free(allocator, &m);
     return status;
 }
 
-carom_status carom_robot_body_cover(carom_context *context, const carom_allocator *allocator,
-                                    carom_robot_body *body, uint64_t spheres, uint64_t inner) {
-    robot_ball_list cover = {0}, balls = {0};
+/* The cover of all parts, and balls inside of them where `inner` is not 0. */
+static carom_status cover_parts(carom_context *context, const carom_allocator *allocator,
+                                carom_robot_body *body, uint64_t spheres, uint64_t inner,
+                                robot_ball_list *cover, robot_ball_list *balls) {
     carom_status status = CAROM_OK;
     double total = 0.0;
     body->overhang = body->largest = 0.0;
@@ -564,13 +568,20 @@ carom_status carom_robot_body_cover(carom_context *context, const carom_allocato
         if (part->tree.item_count == 0) continue;
         double share = total > 0.0 ? part->tree.nodes[0].ball.radius / total : 1.0;
         status = cover_part(context, allocator, part, (uint64_t)(share * (double)spheres + 0.5),
-                            inner, body, &cover, &balls);
+                            inner, body, cover, balls);
     }
     if (status != CAROM_OK) {
-        robot_ball_list_release(&cover, allocator);
-        robot_ball_list_release(&balls, allocator);
-        return status;
+        robot_ball_list_release(cover, allocator);
+        robot_ball_list_release(balls, allocator);
     }
+    return status;
+}
+
+carom_status carom_robot_body_cover(carom_context *context, const carom_allocator *allocator,
+                                    carom_robot_body *body, uint64_t spheres, uint64_t inner) {
+    robot_ball_list cover = {0}, balls = {0};
+    CAROM_TRY(cover_parts(context, allocator, body, spheres, inner, &cover, &balls));
+    body->fine_overhang = body->overhang;
     body->cover = cover.data;
     body->cover_count = (uint32_t)cover.count;
     body->inner = balls.data;
@@ -578,9 +589,26 @@ carom_status carom_robot_body_cover(carom_context *context, const carom_allocato
     return CAROM_OK;
 }
 
+carom_status carom_robot_body_refine(carom_context *context, const carom_allocator *allocator,
+                                     carom_robot_body *body, uint64_t spheres) {
+    robot_ball_list cover = {0}, balls = {0};
+    carom_robot_body fine = *body; /* what is measured of it */
+    if (spheres <= body->cover_count || body->rough != 0) return CAROM_OK;
+    CAROM_TRY(cover_parts(context, allocator, &fine, spheres, 0, &cover, &balls));
+    robot_ball_list_release(&balls, allocator);
+    if (fine.rough != 0 || cover.count <= body->cover_count || cover.count > UINT32_MAX / 16) {
+        robot_ball_list_release(&cover, allocator);
+        return CAROM_OK;
+    }
+    body->fine = cover.data;
+    body->fine_count = (uint32_t)cover.count;
+    body->fine_overhang = fine.overhang;
+    return CAROM_OK;
+}
+
 void carom_robot_body_free(const carom_allocator *allocator, carom_robot_body *body) {
     for (uint32_t i = 0; i < body->part_count; ++i)
         carom_robot_part_free(allocator, &body->parts[i]);
-    CAROM_RELEASE_ALL(allocator, body->parts, body->cover, body->inner);
+    CAROM_RELEASE_ALL(allocator, body->parts, body->cover, body->inner, body->fine);
     *body = (carom_robot_body){0};
 }

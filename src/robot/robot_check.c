@@ -87,6 +87,22 @@ static carom_vec3 sphere_at(const carom_robot_worker *w, uint32_t sphere, uint32
                      (double)at[2 * CAROM_ROBOT_BLOCK]);
 }
 
+/* A sphere of a finer cover, which is moved here where the loops have not done it: by the same
+ * operations. */
+static carom_vec3 fine_at(const carom_robot *robot, const carom_robot_worker *w, uint32_t body,
+                          uint32_t index, uint32_t lane) {
+    const carom_robot_plan_body *b = &robot->plan.bodies[body];
+    const float *c = robot->plan.spheres + 4 * (uint64_t)(b->fine + index);
+    const float *p = w->block.frames + 12 * (uint64_t)b->frame * CAROM_ROBOT_BLOCK + lane;
+    float at[3];
+    for (uint32_t i = 0; i < 3; ++i)
+        at[i] = ((p[3 * (uint64_t)i * CAROM_ROBOT_BLOCK] * c[0] +
+                  p[(3 * (uint64_t)i + 1) * CAROM_ROBOT_BLOCK] * c[1]) +
+                 p[(3 * (uint64_t)i + 2) * CAROM_ROBOT_BLOCK] * c[2]) +
+                p[(9 + (uint64_t)i) * CAROM_ROBOT_BLOCK];
+    return carom_vec((double)at[0], (double)at[1], (double)at[2]);
+}
+
 typedef enum tree_verdict { TREE_APART, TREE_UNDECIDED, TREE_COLLIDING } tree_verdict;
 
 /* Whether the spheres of a body are apart from an object, by its faces and what these enclose. A
@@ -110,6 +126,13 @@ static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_wo
         for (uint32_t i = b->first + 1; i <= b->first + b->cover_count && !near; ++i)
             near = carom_robot_tree_near(&part->tree, sphere_at(w, i, lane),
                                          (double)spheres[4 * (uint64_t)i + 3] + extra + slack);
+        if (near && b->fine != b->first + 1) {
+            near = false;
+            for (uint32_t i = 0; i < b->fine_count && !near; ++i)
+                near = carom_robot_tree_near(&part->tree, fine_at(robot, w, p.a, i, lane),
+                                             (double)spheres[4 * (uint64_t)(b->fine + i) + 3] +
+                                                 extra + slack);
+        }
     }
     uint32_t inner = b->first + 1 + b->cover_count, points = inner + b->inner_count;
     if (near) {

@@ -101,10 +101,19 @@ static void pose_spheres(const carom_robot_plan *plan, const carom_robot_block *
 static void pose_body(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
                       uint32_t body) {
     const carom_robot_plan_body *b = &plan->bodies[body];
-    if (block->posed[body] != 0) return;
-    block->posed[body] = 1;
+    if ((block->posed[body] & 1) != 0) return;
+    block->posed[body] |= 1;
     pose_spheres(plan, block, lane, b->frame, b->first + 1,
                  b->first + 1 + b->cover_count + b->inner_count + b->point_count);
+}
+
+/* The finer cover of a body that is posed. */
+static void pose_fine(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
+                      uint32_t body) {
+    const carom_robot_plan_body *b = &plan->bodies[body];
+    if ((block->posed[body] & 2) != 0 || b->fine == b->first + 1) return;
+    block->posed[body] |= 2;
+    pose_spheres(plan, block, lane, b->frame, b->fine, b->fine + b->fine_count);
 }
 
 typedef struct robot_point {
@@ -156,6 +165,36 @@ static carom_lanes covers_near(const carom_robot_plan *plan, const carom_robot_b
                                extra + (r + radius_of(plan, j)));
             if ((wanted & ~near) == 0) return wanted;
         }
+    }
+    return near & wanted;
+}
+
+/* The same of finer covers. A sphere of a contains a piece of a: where it is apart from b's bounding
+ * ball or from b's cover, which contain b, that piece is apart from b. */
+static carom_lanes fines_near(const carom_robot_plan *plan, const carom_robot_block *block,
+                              uint32_t lane, const carom_robot_plan_body *a,
+                              const carom_robot_plan_body *b, carom_f32v extra,
+                              carom_lanes wanted) {
+    carom_lanes near = 0;
+    robot_point middle = robot_point_at(block, lane, b->first);
+    carom_f32v with_b = extra + radius_of(plan, b->first);
+    for (uint32_t i = a->fine; i < a->fine + a->fine_count; ++i) {
+        robot_point p = robot_point_at(block, lane, i);
+        float r = radius_of(plan, i);
+        carom_lanes left = wanted & ~near, some = 0;
+        left &= lanes_near(squared_between(p, middle), with_b + r);
+        for (uint32_t j = b->first + 1; j <= b->first + b->cover_count && (left & ~some) != 0; ++j)
+            some |= lanes_near(squared_between(p, robot_point_at(block, lane, j)),
+                               extra + (r + radius_of(plan, j)));
+        left &= some;
+        for (uint32_t j = b->fine; j < b->fine + b->fine_count && left != 0; ++j) {
+            carom_lanes found = lanes_near(squared_between(p, robot_point_at(block, lane, j)),
+                                           extra + (r + radius_of(plan, j))) &
+                                left;
+            near |= found;
+            left &= ~found;
+        }
+        if ((wanted & ~near) == 0) return wanted;
     }
     return near & wanted;
 }
@@ -212,10 +251,11 @@ CAROM_SIMD carom_lanes sphere_near(const carom_robot_plan_object *o, robot_point
 static carom_lanes object_near(const carom_robot_plan *plan, const carom_robot_block *block,
                                uint32_t lane, const carom_robot_plan_body *a,
                                const carom_robot_plan_object *o, carom_f32v extra,
-                               carom_lanes wanted) {
+                               carom_lanes wanted, bool fine) {
     carom_lanes near = 0;
+    uint32_t first = fine ? a->fine : a->first + 1, count = fine ? a->fine_count : a->cover_count;
     if (o->kind == CAROM_ROBOT_PLAN_TREE) return wanted;
-    for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
+    for (uint32_t i = first; i < first + count; ++i) {
         near |= sphere_near(o, robot_point_at(block, lane, i), extra + radius_of(plan, i), false);
         if ((wanted & ~near) == 0) break;
     }
@@ -274,13 +314,20 @@ static carom_lanes test_pair(const carom_robot_plan *plan, const carom_robot_blo
         pose_body(plan, block, lane, p.a);
         pose_body(plan, block, lane, p.b);
         wanted = covers_near(plan, block, lane, a, b, extra, wanted);
+        if (wanted == 0) return 0;
+        pose_fine(plan, block, lane, p.a);
+        pose_fine(plan, block, lane, p.b);
+        wanted = fines_near(plan, block, lane, a, b, extra, wanted);
         *hit = wanted != 0 ? inners_overlap(plan, block, lane, a, b, wanted) : 0;
     } else {
         const carom_robot_plan_object *o = &plan->objects[p.b];
         wanted &= sphere_near(o, middle, extra + radius, true);
         if (wanted == 0) return 0;
         pose_body(plan, block, lane, p.a);
-        wanted = object_near(plan, block, lane, a, o, extra, wanted);
+        wanted = object_near(plan, block, lane, a, o, extra, wanted, false);
+        if (wanted == 0) return 0;
+        pose_fine(plan, block, lane, p.a);
+        wanted = object_near(plan, block, lane, a, o, extra, wanted, true);
         *hit = wanted != 0 ? object_overlaps(plan, block, lane, a, o, wanted) : 0;
     }
     return wanted & ~*hit;

@@ -37,11 +37,14 @@ typedef struct carom_robot_plan_joint {
     float origin[3], slide[3]; /* its place in the parent's frame, and that moves per unit */
 } carom_robot_plan_joint;
 
-/* The spheres of a body: first its bounding ball, then its cover, then inner balls, then points. */
+/* The spheres of a body: first its bounding ball, then its cover, then inner balls, then points, then
+ * the finer cover. */
 typedef struct carom_robot_plan_body {
     uint32_t frame;
     uint32_t first, cover_count, inner_count, point_count;
-    bool live; /* has shapes */
+    uint32_t fine,
+        fine_count; /* where the finer cover is: that of `cover_count` where none is made */
+    bool live;      /* has shapes */
 } carom_robot_plan_body;
 
 typedef enum carom_robot_plan_kind {
@@ -87,7 +90,7 @@ typedef struct carom_robot_block {
     const float *speed;     /* of motions: that of each pair; NULL: configurations stand still */
     float *frames;          /* 12 rows per frame: the matrix by rows, the translation */
     float *at;              /* 3 rows per sphere */
-    uint8_t *posed;         /* of each body: its spheres are in `at` */
+    uint8_t *posed; /* of each body: 1, its spheres are in `at`; 2, those of its finer cover */
 
     uint32_t entry_count; /* pairs that are undecided, in order within each lane */
     uint32_t *entry_pair, *entry_lanes;

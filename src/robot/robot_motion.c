@@ -288,7 +288,7 @@ static carom_status motion_range(void *argument, carom_range range) {
         if (!body->live || body->cover_count == 0) continue;
         double far = body->largest + robot->links[body->link].frame_error.size;
         size = CAROM_MAX(far, size);
-        if (body->overhang < HUGE_VAL) out = CAROM_MAX(body->overhang, out);
+        if (body->fine_overhang < HUGE_VAL) out = CAROM_MAX(body->fine_overhang, out);
     }
     m.tolerance = tolerance > 0.0 ? tolerance : MOTION_TOLERANCE;
     m.step = call->query.covers_only ? MOTION_COVER_STEP * size : out;

@@ -139,7 +139,8 @@ static void robot_put_sphere(const carom_robot_node_link *link, const carom_ball
                                   : radius_up(0.0, error);
 }
 
-/* A ball around the spheres of a cover. */
+/* A ball around the spheres of a cover. It contains the body; those of the finer cover may reach out
+ * of it, which rules nothing out wrongly: they are tested only for what the body itself may meet. */
 static carom_ball bounding_ball(const carom_robot_body *body) {
     carom_bounds box = carom_bounds_empty();
     for (uint32_t i = 0; i < body->cover_count; ++i) {
@@ -192,6 +193,10 @@ static void plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies,
                 robot_put_sphere(link, &points->balls[k], SPHERE_POINT,
                                  spheres + 4 * (uint64_t)next++);
         }
+        bodies[i].fine = body->fine_count != 0 ? next : bodies[i].first + 1;
+        bodies[i].fine_count = body->fine_count != 0 ? body->fine_count : body->cover_count;
+        for (uint32_t k = 0; k < body->fine_count; ++k)
+            robot_put_sphere(link, &body->fine[k], SPHERE_OUTER, spheres + 4 * (uint64_t)next++);
     }
 }
 
@@ -300,7 +305,8 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
     for (uint32_t i = 0; i < robot->body_count; ++i) {
         const carom_robot_body *b = &robot->bodies[i];
         if (b->live && b->cover_count != 0)
-            sphere_count += 1 + (uint64_t)b->cover_count + b->inner_count + point_count(b);
+            sphere_count +=
+                1 + (uint64_t)b->cover_count + b->inner_count + point_count(b) + b->fine_count;
     }
     for (uint32_t i = 0; i < robot->object_count; ++i) {
         const carom_robot_tree *t = &robot->objects[i].part.tree;

@@ -579,7 +579,7 @@ const char *carom_robot_tree_validate(const carom_robot_tree *tree) {
         } else if (step[depth] < 2) {
             uint32_t child = n->first + step[depth]++;
             if (child >= tree->node_count) return "robot: a child is not a node of its tree";
-            if (depth + 1 >= CAROM_ROBOT_STACK) return "robot: a tree is too deep";
+            if (depth + 1 >= CAROM_ROBOT_TREE_MOST_DEPTH) return "robot: a tree is too deep";
             path[++depth] = child;
             step[depth] = 0;
         } else {

@@ -13,6 +13,10 @@
 #define CAROM_ROBOT_LEAF  4u  /* items of a leaf at most */
 #define CAROM_ROBOT_STACK 160 /* entries: a search of two trees needs the sum of their depths */
 
+/* Nodes from the root to a leaf at most: halving 2^30 items needs 31, and a search of two trees has
+ * space for the sum. */
+#define CAROM_ROBOT_TREE_MOST_DEPTH (CAROM_ROBOT_STACK / 2 - 1)
+
 /* Relative: balls and boxes are enlarged by this, some thousand times what rounding takes. */
 #define CAROM_ROBOT_TREE_SLACK 0x1p-40
 

@@ -34,6 +34,12 @@ static const char *check_cover(const carom_robot_body *body) {
             for (uint32_t k = 0; k < body->cover_count && !inside; ++k)
                 inside = carom_length(carom_vec_sub(at, body->cover[k].centre)) <=
                          body->cover[k].radius * (1.0 + 0x1p-30);
+            for (uint32_t k = 0; k < body->fine_count && inside; ++k) {
+                inside = carom_length(carom_vec_sub(at, body->fine[k].centre)) <=
+                         body->fine[k].radius * (1.0 + 0x1p-30);
+                if (inside) break;
+                inside = k + 1 < body->fine_count;
+            }
             if (!inside) return "robot: a vertex is in no sphere of its cover";
         }
     }
@@ -53,9 +59,13 @@ static const char *check_plan(const carom_robot *robot) {
         if (!b->live) continue;
         if (b->cover_count != body->cover_count || b->inner_count > body->inner_count)
             return "robot: the plan has another number of spheres";
-        spheres += 1 + (uint64_t)b->cover_count + b->inner_count + b->point_count;
+        spheres +=
+            1 + (uint64_t)b->cover_count + b->inner_count + b->point_count + body->fine_count;
         for (uint32_t k = 0; k < b->cover_count; ++k)
             if ((double)plan->spheres[4 * (uint64_t)(b->first + 1 + k) + 3] < body->cover[k].radius)
+                return "robot: a sphere of the plan is too small";
+        for (uint32_t k = 0; k < body->fine_count; ++k)
+            if ((double)plan->spheres[4 * (uint64_t)(b->fine + k) + 3] < body->fine[k].radius)
                 return "robot: a sphere of the plan is too small";
     }
     if (spheres > plan->sphere_count) return "robot: the plan has too many spheres";

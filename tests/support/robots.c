@@ -96,6 +96,7 @@ void robots_make(uint64_t seed, robots_case *m) {
                                .joint_count = n - 1,
                                .test_adjacent = carom_random_next(&random) % 4 == 0,
                                .spheres = 1 + carom_random_next(&random) % 10,
+                               .fine = seed % 4 == 0 ? 0 : 1, /* finer covers of every fourth */
                                .inner = 1 + carom_random_next(&random) % 4};
     m->object_count = (uint32_t)(carom_random_next(&random) % (ROBOTS_OBJECTS + 1));
     for (uint32_t i = 0; i < m->object_count; ++i) {
