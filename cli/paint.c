@@ -129,8 +129,8 @@ static void put_triangle(painter *p, const carom_vec3 at[3], const carom_vec3 n[
             double px = x + 0.5 - a.x;
             double u = (px * f.y - py * f.x) * inverse, v = (e.x * py - e.y * px) * inverse;
             double depth = a.z + u * e.z + v * f.z - lift;
-            size_t place = (size_t)y * p->width + x;
-            if (u < 0.0 || v < 0.0 || u + v > 1.0 || !((float)depth < l->depth[place])) continue;
+            size_t index = (size_t)y * p->width + x;
+            if (u < 0.0 || v < 0.0 || u + v > 1.0 || !((float)depth < l->depth[index])) continue;
             if (!even) {
                 carom_vec3 normal = vector_add(vector_add(n[0], u, m), v, o);
                 double square = vector_dot(normal, normal);
@@ -138,7 +138,7 @@ static void put_triangle(painter *p, const carom_vec3 at[3], const carom_vec3 n[
                 colour =
                     light_up(c, through, (carom_vec3){s * normal.x, s * normal.y, s * normal.z});
             }
-            put(l, place, depth, colour);
+            put(l, index, depth, colour);
         }
     }
 }
@@ -156,9 +156,9 @@ static void put_sphere(painter *p, carom_vec3 centre, double r, display_colour c
             if (rest < 0.0) continue;
             carom_vec3 n = {dx, -dy, sqrt(rest)};
             double depth = centre.z - r * n.z;
-            size_t place = (size_t)y * p->width + x;
-            if (!((float)depth < l->depth[place])) continue;
-            put(l, place, depth, flat ? (texel){{c.r, c.g, c.b, 0}} : light_up(c, through, n));
+            size_t index = (size_t)y * p->width + x;
+            if (!((float)depth < l->depth[index])) continue;
+            put(l, index, depth, flat ? (texel){{c.r, c.g, c.b, 0}} : light_up(c, through, n));
         }
 }
 
@@ -184,9 +184,9 @@ static void put_segment(painter *p, carom_vec3 a, carom_vec3 b, double r, displa
             double ex = px - t * dx, ey = py - t * dy;
             if (ex * ex + ey * ey > r * r) continue;
             double depth = a.z + t * (b.z - a.z) - lift;
-            size_t place = (size_t)y * p->width + x;
-            if ((float)depth < p->solid.depth[place])
-                put(&p->solid, place, depth, (texel){{c.r, c.g, c.b, 0}});
+            size_t index = (size_t)y * p->width + x;
+            if ((float)depth < p->solid.depth[index])
+                put(&p->solid, index, depth, (texel){{c.r, c.g, c.b, 0}});
         }
     }
 }

@@ -8,7 +8,8 @@
 #     import { a, b } from "./x.js";      export function a(      export const b =      export class C
 # Comments (a line, or after " // ", which no string has), indentation and spaces around signs are left out. So
 # that strings are found, none holds a quote of its own kind, no template another one, and no comment or regular
-# expression a single one. The template holds @STYLE@, @SCRIPT@ and
+# expression a single one. Names of constants with an underline (MOST_X) stand in no string and for no property of ours.
+# The template holds @STYLE@, @SCRIPT@ and
 # @SCRIPT_HASH@, the hash by which the page's Content-Security-Policy allows this script and no other. All
 # other markers (@CAROM_...@) are left for who writes the page.
 cmake_minimum_required(VERSION 3.21)
@@ -77,9 +78,11 @@ function(join_module file)
     if(text MATCHES "\n(import|export)[ {]")
         message(FATAL_ERROR "${file}: an import or export that join.cmake does not know")
     endif()
-    file(STRINGS ${file} lines REGEX "^(export )?(async )?(function|const|class)[* ]+[A-Za-z0-9_]+")
+    file(READ ${file} raw)
+    set(definition "\n(export )?(async )?(function|const|class)[* ]+([A-Za-z0-9_]+)")
+    string(REGEX MATCHALL "${definition}" lines "\n${raw}")
     foreach(line IN LISTS lines)
-        string(REGEX REPLACE "^(export )?(async )?(function|const|class)[* ]+([A-Za-z0-9_]+).*" "\\4" defined "${line}")
+        string(REGEX REPLACE "${definition}" "\\4" defined "${line}")
         if(defined IN_LIST names)
             message(FATAL_ERROR "${file}: ${defined} is defined in another module too")
         endif()
@@ -116,6 +119,19 @@ set(names "")
 set(script "")
 join_module(${ENTRY})
 squeeze(script)
+# Constants get short names; twice, as neighbours share the sign between them.
+set(number 0)
+foreach(name IN LISTS names)
+    if(name MATCHES "^[A-Z]+_[A-Z_]+$")
+        foreach(again 1 2)
+            string(REGEX REPLACE "([^A-Za-z0-9_.]|[.][.][.])${name}([^A-Za-z0-9_])" "\\1K${number}\\2" script "${script}")
+        endforeach()
+        if(script MATCHES "[^A-Za-z0-9_]${name}[^A-Za-z0-9_]")
+            message(FATAL_ERROR "${name}, a constant, is also the name of a property")
+        endif()
+        math(EXPR number "${number} + 1")
+    endif()
+endforeach()
 set(script "\"use strict\";\n(() => {\n${script}})();\n")
 if(script MATCHES "</|<!--")
     message(FATAL_ERROR "the joined script contains ${CMAKE_MATCH_0}, which would end it in a page")

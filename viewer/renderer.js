@@ -21,7 +21,7 @@ import {
     clamp,
     norm,
 } from "./math.js";
-import { MESH, CAP, EDGE, LINE, POINT, SPHERE, BACKGROUND, MEAN, GLASS } from "./shaders.js";
+import { MESH, CAP, EDGE, LINE, POINT, SPHERE, BACKGROUND, PICTURE } from "./shaders.js";
 import { wireframe } from "./surface.js";
 import { partColour } from "./colour.js";
 import { arrowOf } from "./scene.js";
@@ -56,7 +56,7 @@ const EDGE_WIDTH = 2; // pixels
 const POINT_WIDTH = 7; // pixels
 const OVERLAYS = new Set(["patch", "region", "curve", "points", "arrow", "edges"]);
 
-const SOURCES = { MESH, CAP, EDGE, LINE, POINT, SPHERE, BACKGROUND, MEAN, GLASS };
+const SOURCES = { MESH, CAP, EDGE, LINE, POINT, SPHERE, BACKGROUND, PICTURE };
 
 function makeProgram(gl, { vertex, fragment }, cut) {
     const program = gl.createProgram();
@@ -594,11 +594,7 @@ class Renderer extends Store {
         gl.disable(gl.DEPTH_TEST);
         gl.enable(gl.BLEND);
         gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
-        this.use("MEAN");
-        this.tint([0, 0, 0], 1 / (number + 1));
-        this.bindTexture(0, picture.texture, "uData");
-        gl.bindVertexArray(this.empty);
-        gl.drawArrays(gl.TRIANGLES, 0, 3);
+        this.drawPicture(picture, 1 / (number + 1));
         gl.disable(gl.BLEND);
         return mean;
     }
@@ -708,12 +704,18 @@ class Renderer extends Store {
         }
         gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
         gl.disable(gl.DEPTH_TEST);
-        this.use("GLASS");
-        this.bindTexture(0, glass.texture, "uData");
+        this.drawPicture(glass, 0);
+        gl.enable(gl.DEPTH_TEST);
+    }
+
+    drawPicture({ texture }, share) {
+        const { gl } = this;
+        this.use("PICTURE", true);
+        this.tint([0, 0, 0], share);
+        this.bindTexture(0, texture, "uData");
         gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.LINEAR);
         gl.bindVertexArray(this.empty);
         gl.drawArrays(gl.TRIANGLES, 0, 3);
-        gl.enable(gl.DEPTH_TEST);
     }
 
     // Adapts to how long frames take while moving.

@@ -282,20 +282,14 @@ void main() {
 }`,
 };
 
-// Takes a share of a picture, to take the mean of several.
-export const MEAN = {
+// Puts a picture over what is there: a share of it, to take the mean of several, or where that is 0 what it covers.
+export const PICTURE = {
     vertex: BACKGROUND.vertex,
     fragment: `${HEAD}
 uniform sampler2D uData;
 out vec4 colour;
-void main() { colour = vec4(texelFetch(uData, ivec2(gl_FragCoord.xy), 0).rgb, uTint.a); }`,
-};
-
-// Puts a picture of another size over what is there.
-export const GLASS = {
-    vertex: BACKGROUND.vertex,
-    fragment: `${HEAD}
-uniform sampler2D uData;
-out vec4 colour;
-void main() { colour = texture(uData, gl_FragCoord.xy / uViewport); }`,
+void main() {
+    colour = texture(uData, gl_FragCoord.xy / uViewport);
+    if (uTint.a > 0.0) colour.a = uTint.a;
+}`,
 };
