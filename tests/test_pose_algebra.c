@@ -277,7 +277,7 @@ static double random_angle(carom_random *random) {
     double angle = carom_random_between(random, -7.0, 7.0);
     switch (carom_random_next(random) % 6) {
     case 0:
-        return angle * power_of_ten(random, -300, 15);
+        return angle * power_of_ten(random, -300, test_library_reduces_angles() ? 15 : 0);
     case 1: /* quarter turns and their neighbours */
         return (double)(int)angle * 1.5707963267948966;
     default:

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,11 @@ const char *test_shared_folder(void) {
     struct stat info;
     if (TEST_CROSS) return NULL;
     return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) ? folder : NULL;
+}
+
+bool test_library_reduces_angles(void) {
+    volatile long double angle = 1e22L;
+    return fabsl(sinl(angle) + 0.85220084976718880177L) < 1e-12L;
 }
 
 uint32_t test_below(carom_random *random, uint32_t bound) {

@@ -101,6 +101,10 @@ const char *test_shared_folder(void);
 /* A number below `bound`. */
 uint32_t test_below(carom_random *random, uint32_t bound);
 
+/* Whether sinl of the C library, an oracle of sines, is right for large angles. That of Windows is
+ * the processor's, which is not. */
+bool test_library_reduces_angles(void);
+
 /* ---- callers' bugs --------------------------------------------------------------------------- */
 
 /* Counts calls of the assert handler instead of aborting, until test_asserts_end, which returns
