@@ -34,12 +34,11 @@ typedef struct carom_urdf_def {
     const char *joints;   /* values of joints, NAME=VALUE,NAME=VALUE; the others are 0. NULL: all
                                  are. They set the poses of links */
     const char *packages; /* where packages are: lines NAME=FOLDER. NULL: none is given */
-    const char *
-        package_path; /* folders with colons between them (on Windows semicolons), as ROS_PACKAGE_PATH has them: each
-                                 contains packages, or is one. NULL: none */
-    const char
-        *prefix_path; /* the same as AMENT_PREFIX_PATH has them: packages are in FOLDER/share.
-                                 NULL: none */
+    /* Folders with colons between them (on Windows semicolons), as ROS_PACKAGE_PATH has them: each
+     * contains packages, or is one. NULL: none */
+    const char *package_path;
+    const char *prefix_path; /* the same as AMENT_PREFIX_PATH has them: packages are in
+                                FOLDER/share. NULL: none */
 } carom_urdf_def;
 
 /* ---- Reading --------------------------------------------------------------------------------- */
