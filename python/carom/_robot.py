@@ -89,6 +89,12 @@ class Urdf(Handle):
 
     _destroy = staticmethod(lib.carom_urdf_destroy)
 
+    @classmethod
+    def _new(cls) -> Urdf:
+        self = cls.__new__(cls)
+        Handle.__init__(self)
+        return self
+
     @staticmethod
     def _definition(visual: bool, joints: Optional[Mapping[str, float]], packages: Optional[Mapping[str, Any]],
                     package_path: Optional[str], prefix_path: Optional[str]) -> Any:
@@ -191,6 +197,12 @@ class Robot(Handle):
             spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"), fine=_count(fine, "fine"))
         pick(context)._call(lib.carom_robot_create, byref(definition), byref(self._pointer),
                             reads=tuple(read for own in shapes for read in own.reads))
+
+    @classmethod
+    def _new(cls) -> Robot:
+        self = cls.__new__(cls)
+        Handle.__init__(self)
+        return self
 
     @classmethod
     def from_urdf(cls, urdf: Any, *, allowed: ArrayLike = None, test_adjacent: bool = False, spheres: int = 0,

@@ -95,6 +95,8 @@ def test_files_and_audits(tmp_path):
         assert (same.check(q) == robot.check(q)).all()
     with pytest.raises(carom.BadFileError, match="its sum is wrong"):
         carom.Robot.from_bytes(robot.to_bytes()[:-1] + b"x")
+    robot = carom.Robot([[], [{"kind": "box", "half": (0.9, 0.05, 0.05), "pose": (1, 0, 0)}]],
+                        [{"parent": 0, "child": 1}], spheres=4)
     found = robot.audit(1, [[1.0, 0.0, 0.0, 0.5]])
     assert 0.4 < found["worst"]["lower"] <= found["worst"]["upper"] < 0.45
     assert robot.audit(1, robot.cover(1))["worst"]["lower"] == 0.0
