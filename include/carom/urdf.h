@@ -146,8 +146,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_urdf_get_view(const carom_urdf *
 /* Reads the mesh of an element: welded, triangles, scaled; a mirrored one has its triangles turned
  * round, so that it encloses what it did. *mesh is NULL where the element is a convex shape.
  * - CAROM_IO: no such file; the message says where it was looked for and what to do.
- * - CAROM_BAD_FILE: a name that leads out of the folder and of packages, or has no ending of a
- * mesh. */
+ * - CAROM_BAD_FILE: a name that leads out of the folder and of packages, or that has no ending of a
+ *   mesh. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_urdf_load_mesh(carom_context *context,
                                                                const carom_urdf *urdf,
                                                                uint32_t element, carom_mesh **mesh);
