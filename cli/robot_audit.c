@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres of cuRobo (YAML), XRDF or a URDF file whose elements are spheres, link by link, against the
+/* Spheres of cuRobo (YAML), XRDF or a URDF file whose elements are spheres, link by link, against
+ * the
  * faces of the robot.
  *
- * Of YAML what these files use is read: a map `collision_spheres` or `spheres` of links, each with a
+ * Of YAML what these files use is read: a map `collision_spheres` or `spheres` of links, each with
+ * a
  * list of items that have a `center` of three numbers in brackets and a `radius`, in block or flow
  * style. Anything else there is refused with its line. */
 #include "cli/robot_audit.h"

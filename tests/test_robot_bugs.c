@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers' bugs in every function of robot.h and urdf.h: the assert handler is called once, the call returns
+/* Callers' bugs in every function of robot.h and urdf.h: the assert handler is called once, the
+ * call returns
  * CAROM_INVALID, and nothing has changed. One thread. */
 #include <stdlib.h>
 

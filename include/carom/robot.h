@@ -165,14 +165,16 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_get_info(const carom_robot
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_get_limits(const carom_robot *robot,
                                                                  double *lower, double *upper);
 
-/* Returns the name of a link; "" where it has none. NULL is a caller's bug, and so is a link that is
+/* Returns the name of a link; "" where it has none. NULL is a caller's bug, and so is a link that
+ * is
  * none: the result is "". */
 CAROM_EXPERIMENTAL CAROM_API const char *carom_robot_link_name(const carom_robot *robot,
                                                                uint32_t link);
 
 /* ---- Files -------------------------------------------------------------------------------------
  *
- * A file holds a robot as it is prepared, with attached shapes, objects and allowed pairs, so that it
+ * A file holds a robot as it is prepared, with attached shapes, objects and allowed pairs, so that
+ * it
  * is ready again at once. */
 
 /* Formats of files. */
@@ -196,9 +198,11 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_save_memory(carom_context 
                                                                   carom_robot_format format,
                                                                   carom_bytes *bytes);
 
-/* Reads what carom_robot_save wrote: the same robot, and the same answers to the last bit. On failure
+/* Reads what carom_robot_save wrote: the same robot, and the same answers to the last bit. On
+ * failure
  * *robot is NULL. CAROM_BAD_FILE: no such file, of another version, or damaged: it has a checksum,
- * and what indices and bounds rely on is checked. That covers contain shapes is taken from the file:
+ * and what indices and bounds rely on is checked. That covers contain shapes is taken from the
+ * file:
  * read only files that you trust to be written by carom_robot_save. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_load(carom_context *context, const char *path,
                                                            carom_robot_format format,

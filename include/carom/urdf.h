@@ -9,8 +9,10 @@
  *   pose of the child = pose of the parent, then `origin`, then the motion by the value,
  * and origins are R = Rz(yaw) Ry(pitch) Rx(roll), computed in doubles.
  *
- * What is read: the named file, and meshes. A mesh must have the ending of a mesh file and lie in the
- * folder of the URDF file or in a package; a name that leads out of these is refused before anything
+ * What is read: the named file, and meshes. A mesh must have the ending of a mesh file and lie in
+ * the
+ * folder of the URDF file or in a package; a name that leads out of these is refused before
+ * anything
  * is opened. Links of the file system are followed as they are. Entities that a file declares are
  * refused. What the specification defines and has no shape (inertia, materials, transmissions,
  * simulators' data) is skipped; any other element is listed as unknown.
@@ -60,7 +62,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_urdf_load(carom_context *context
                                                           const carom_urdf_def *def,
                                                           carom_urdf **urdf);
 
-/* The same from memory. `name` stands for the path: in messages, and its folder is where meshes are.
+/* The same from memory. `name` stands for the path: in messages, and its folder is where meshes
+ * are.
  * def and name may be NULL; without a name meshes are in packages only. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_urdf_load_memory(carom_context *context,
                                                                  const void *bytes, uint64_t size,
@@ -142,14 +145,17 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_urdf_get_view(const carom_urdf *
 /* Reads the mesh of an element: welded, triangles, scaled; a mirrored one has its triangles turned
  * round, so that it encloses what it did. *mesh is NULL where the element is a convex shape.
  * - CAROM_IO: no such file; the message says where it was looked for and what to do.
- * - CAROM_BAD_FILE: a name that leads out of the folder and of packages, or has no ending of a mesh. */
+ * - CAROM_BAD_FILE: a name that leads out of the folder and of packages, or that has no ending of a
+ *   mesh. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_urdf_load_mesh(carom_context *context,
                                                                const carom_urdf *urdf,
                                                                uint32_t element, carom_mesh **mesh);
 
-/* Prepares the robot, with its meshes and its disabled pairs. Links and joints of the def must be 0;
+/* Prepares the robot, with its meshes and its disabled pairs. Links and joints of the def must be
+ * 0;
  * its allowed pairs are added. def may be NULL. Ids of links are their numbers in the view, columns
- * of a configuration are the joints that move and follow none, in the order of the file; joint values
+ * of a configuration are the joints that move and follow none, in the order of the file; joint
+ * values
  * of the urdf are not used. Failures: those of carom_robot_create and carom_urdf_load_mesh. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_create_urdf(carom_context *context,
                                                                   const carom_urdf *urdf,

@@ -270,7 +270,8 @@ carom_status carom_robot_check_query(carom_context *context, const carom_robot *
 
 /* ---- robot_file.c ---------------------------------------------------------------------------- */
 
-/* The sum of the words of a file after its head, for fuzzers that change them: it is the fourth word
+/* The sum of the words of a file after its head, for fuzzers that change them: it is the fourth
+ * word
  * of the head. */
 uint64_t carom_robot_file_sum(const void *bytes, uint64_t size);
 

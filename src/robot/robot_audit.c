@@ -2,9 +2,12 @@
 /* How far spheres leave the faces of a body outside.
  *
  * f(p) = min over spheres of |p - c| - r is the signed distance from the union: no point changes it
- * faster than it moves. So on a piece of a face within rho of its middle m, f lies between f(m) - rho
- * and f(m) + rho. Pieces are halved at their longest side until they are decided: for the worst point
- * once f(m) + rho is no more than the best point found and the tolerance, for the share once all of a
+ * faster than it moves. So on a piece of a face within rho of its middle m, f lies between f(m) -
+ * rho
+ * and f(m) + rho. Pieces are halved at their longest side until they are decided: for the worst
+ * point
+ * once f(m) + rho is no more than the best point found and the tolerance, for the share once all
+ * of a
  * piece is inside or outside, or too small to matter. What the work does not suffice for widens the
  * interval, so the interval always holds. */
 #include "geom/length.h"

@@ -37,7 +37,8 @@ typedef struct carom_robot_plan_joint {
     float origin[3], slide[3]; /* its place in the parent's frame, and that moves per unit */
 } carom_robot_plan_joint;
 
-/* The spheres of a body: first its bounding ball, then its cover, then inner balls, then points, then
+/* The spheres of a body: first its bounding ball, then its cover, then inner balls, then points,
+ * then
  * the finer cover. */
 typedef struct carom_robot_plan_body {
     uint32_t frame;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the meshes of a robot are. A package is looked for in this order, and the first file that is
+/* Where the meshes of a robot are. A package is looked for in this order, and the first file that
+ * is
  * there is taken:
  *   1. packages of the def, NAME=FOLDER: FOLDER/PATH, and nowhere else;
  *   2. each folder D of package_path: D/NAME/PATH, or D/PATH where D is the package itself;
@@ -7,8 +8,10 @@
  *   4. the folders above the URDF file, up to 8 of them: D/NAME/PATH, and D/PATH where D is the
  *      folder of the file, is called NAME, or has a package.xml.
  *
- * Other names are paths from the folder of the URDF file. These, and absolute ones, must lie in that
- * folder, in a folder of `packages`, or in the nearest folder above with a package.xml, after "." and
+ * Other names are paths from the folder of the URDF file. These, and absolute ones, must lie in
+ * that
+ * folder, in a folder of `packages`, or in the nearest folder above with a package.xml, after "."
+ * and
  * ".." are taken out; a path in a package may not lead out of it. So no text of a robot can name a
  * file elsewhere, nor one without the ending of a mesh. */
 #include <stdio.h>

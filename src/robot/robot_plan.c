@@ -139,8 +139,10 @@ static void robot_put_sphere(const carom_robot_node_link *link, const carom_ball
                                   : radius_up(0.0, error);
 }
 
-/* A ball around the spheres of a cover. It contains the body; those of the finer cover may reach out
- * of it, which rules nothing out wrongly: they are tested only for what the body itself may meet. */
+/* A ball around the spheres of a cover. It contains the body; those of the finer cover may reach
+ * out
+ * of it, which rules nothing out wrongly: they are tested only for what the body itself may meet.
+ * */
 static carom_ball bounding_ball(const carom_robot_body *body) {
     carom_bounds box = carom_bounds_empty();
     for (uint32_t i = 0; i < body->cover_count; ++i) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* robot_xml.h: reads the tags of an XML text one after the other, and their attributes. Text between
+/* robot_xml.h: reads the tags of an XML text one after the other, and their attributes. Text
+ * between
  * tags, comments, declarations and CDATA are skipped; nothing is allocated.
  *
  * The text must be whole: one root element, every tag closed by one of the same name, attributes in
