@@ -178,7 +178,7 @@ static carom_mesh_view seeded_make(carom_random *random, uint32_t kind, seeded *
             s->corners[3 * f + (uint32_t)c] = 3 * f + (uint32_t)c;
         }
         if (f > 0 && f % 7 == 0) /* neighbours */
-            memcpy(s->xyz[3 * f], s->xyz[3 * f - 1], 2 * sizeof(s->xyz[0]));
+            memcpy(s->xyz[3 * f], s->xyz[3 * f - 2], 2 * sizeof(s->xyz[0]));
     }
     return (carom_mesh_view){.positions = s->xyz,
                              .scalar = CAROM_SCALAR_FLOAT32,
