@@ -1689,8 +1689,8 @@ export interface UrdfDef {
     /** where packages are: lines NAME=FOLDER. NULL: none is given */
     packages?: string;
     /**
-     * folders with colons between them, as ROS_PACKAGE_PATH has them: each contains packages, or is one.
-     * NULL: none
+     * Folders with colons between them (on Windows semicolons), as ROS_PACKAGE_PATH has them: each contains
+     * packages, or is one. NULL: none
      */
     packagePath?: string;
     /** the same as AMENT_PREFIX_PATH has them: packages are in FOLDER/share. NULL: none */
