@@ -366,7 +366,7 @@ static void bad_files_are_refused(void **state) {
     put_file(path,
              "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\n"
              "property float z\nend_header\n",
-             105);
+             100);
     assert_fails(context, search_file(path), CAROM_UNSUPPORTED, "it is text");
     put_file(path, "\x1f\x8b\x08\0\0\0\0\0", 8);
     assert_fails(context, search_file(path), CAROM_UNSUPPORTED, "it is compressed");
