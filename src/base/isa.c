@@ -35,7 +35,7 @@ CAROM_ENUM_NAMES(carom_isa, CAROM_ISA_COUNT, "best", "baseline", "avx2", "avx512
 static carom_os_once isa_once = CAROM_OS_ONCE_INIT;
 static bool isa_has_avx2, isa_has_avx512;
 
-static void isa_ask(void) {
+static void isa_test_processor(void) {
     uint32_t a, b, c, d, saved, high;
     if (!__get_cpuid(1, &a, &b, &c, &d)) return;
     const uint32_t needed = LEAF1_FMA | LEAF1_OSXSAVE | LEAF1_AVX;
@@ -51,7 +51,7 @@ static void isa_ask(void) {
 bool carom_isa_available(carom_isa isa) {
     if (isa == CAROM_ISA_BEST || isa == CAROM_ISA_BASELINE) return true;
 #ifdef CAROM_HAVE_X86_ISAS
-    carom_os_run_once(&isa_once, isa_ask);
+    carom_os_run_once(&isa_once, isa_test_processor);
     if (isa == CAROM_ISA_AVX2) return isa_has_avx2;
     if (isa == CAROM_ISA_AVX512) return isa_has_avx512;
 #endif

@@ -166,9 +166,9 @@ int carom_os_close(int descriptor);
 int64_t carom_os_read(int descriptor, void *bytes, size_t size);
 int64_t carom_os_write(int descriptor, const void *bytes, size_t size);
 
-/* The same at a place of a regular file; the place of later reads and writes is undefined. */
-int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t place);
-int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t place);
+/* The same at a offset of a regular file; the offset of later reads and writes is undefined. */
+int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t offset);
+int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t offset);
 
 /* Opens a new file in a folder, for reading and writing, that no name leads to: it is gone when it
  * is closed or the process ends, however that ends. */

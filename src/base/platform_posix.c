@@ -300,12 +300,12 @@ int64_t carom_os_write(int descriptor, const void *bytes, size_t size) {
     return write(descriptor, bytes, size);
 }
 
-int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t place) {
-    return pread(descriptor, bytes, size, (off_t)place);
+int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t offset) {
+    return pread(descriptor, bytes, size, (off_t)offset);
 }
 
-int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t place) {
-    return pwrite(descriptor, bytes, size, (off_t)place);
+int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t offset) {
+    return pwrite(descriptor, bytes, size, (off_t)offset);
 }
 
 /* Names that are tried for a temporary file: as many processes may begin in the same moment. */

@@ -289,13 +289,13 @@ int64_t carom_os_write(int descriptor, const void *bytes, size_t size) {
     return _write(descriptor, bytes, size < INT_MAX ? (unsigned)size : INT_MAX);
 }
 
-int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t place) {
-    if (_lseeki64(descriptor, (int64_t)place, SEEK_SET) < 0) return -1;
+int64_t carom_os_read_at(int descriptor, void *bytes, size_t size, uint64_t offset) {
+    if (_lseeki64(descriptor, (int64_t)offset, SEEK_SET) < 0) return -1;
     return carom_os_read(descriptor, bytes, size);
 }
 
-int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t place) {
-    if (_lseeki64(descriptor, (int64_t)place, SEEK_SET) < 0) return -1;
+int64_t carom_os_write_at(int descriptor, const void *bytes, size_t size, uint64_t offset) {
+    if (_lseeki64(descriptor, (int64_t)offset, SEEK_SET) < 0) return -1;
     return carom_os_write(descriptor, bytes, size);
 }
 

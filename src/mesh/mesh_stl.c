@@ -134,8 +134,13 @@ static bool accept_end(carom_text *text) {
 typedef enum inside { MESH_STL_NOTHING, SOLID, FACET } inside;
 
 static carom_status read_text(carom_builder *builder, carom_source source) {
-    carom_text text = {builder->context, builder->name, source.bytes, source.bytes,
-                       source.bytes + source.size, 0, 0};
+    carom_text text = {builder->context,
+                       builder->name,
+                       source.bytes,
+                       source.bytes,
+                       source.bytes + source.size,
+                       0,
+                       0};
     inside where = MESH_STL_NOTHING;
     uint64_t first_corner = 0;
     const uint8_t *solid = NULL, *solid_end = NULL;

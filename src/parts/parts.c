@@ -325,7 +325,7 @@ carom_status carom_parts_pairs(carom_context *context, const carom_parts_def *de
     carom_parts_cut_release(&job, &cut);
     carom_parts_runs_release(&job);
     carom_parts_close(&job.spill.file);
-    parts_places_release(&job.spill.unused, job.allocator);
+    parts_offsets_release(&job.spill.unused, job.allocator);
     for (int i = 0; i < 2; ++i) carom_parts_close_input(&job.inputs[i]);
     carom_context_destroy(job.inner);
     CAROM_ASSERT(atomic_load(&job.memory.used) == 0);

@@ -29,7 +29,7 @@ void carom_parts_memory_init(parts_memory *memory, const carom_allocator *base, 
 
 /* ---- Files (parts_spill.c) ------------------------------------------------------------------- */
 
-/* A file that is read or written by place. */
+/* A file that is read or written by offset. */
 typedef struct parts_file {
     carom_context *context; /* for messages */
     const char *name;
@@ -37,14 +37,14 @@ typedef struct parts_file {
     uint64_t size;
 } parts_file;
 
-carom_status carom_parts_read_at(const parts_file *file, uint64_t place, void *to, uint64_t size);
-carom_status carom_parts_write_at(const parts_file *file, uint64_t place, const void *from,
+carom_status carom_parts_read_at(const parts_file *file, uint64_t offset, void *to, uint64_t size);
+carom_status carom_parts_write_at(const parts_file *file, uint64_t offset, const void *from,
                                   uint64_t size);
 /* Opens a temporary file; its name, for messages, is the folder's. */
 carom_status carom_parts_temporary(carom_context *context, const char *folder, parts_file *file);
 void carom_parts_close(parts_file *file); /* of one that is not open: nothing */
 
-CAROM_ARRAY(parts_places, uint64_t);
+CAROM_ARRAY(parts_offsets, uint64_t);
 
 /* Chunks of one size in a temporary file, which streams take and give back. */
 typedef struct parts_spill {
@@ -52,12 +52,12 @@ typedef struct parts_spill {
     const carom_allocator *allocator;
     uint64_t chunk; /* bytes */
     uint64_t end;   /* of the file */
-    parts_places unused;
+    parts_offsets unused;
 } parts_spill;
 
 /* Faces in the order of their ids: what a part keeps of one input. */
 typedef struct parts_stream {
-    parts_places chunks;
+    parts_offsets chunks;
     uint8_t *buffer; /* the chunk that is being filled; NULL: none */
     uint64_t used;
     uint64_t faces, corners;
@@ -123,11 +123,11 @@ typedef struct parts_input {
     parts_file file;    /* vertices, or all */
     parts_file corners; /* of OBJ; else not open, and the lists are in `file` */
     bool swap;          /* the byte order of the file is not the machine's */
-    uint64_t vertex_count, vertex_place, stride;
+    uint64_t vertex_count, vertex_offset, stride;
     uint64_t at[3]; /* of x, y and z in a vertex */
     carom_ply_type types[3];
-    uint64_t list_count, list_place, list_end; /* the lists of corners */
-    uint64_t before, after;                    /* bytes of a face before and after its list */
+    uint64_t list_count, list_offset, list_end; /* the lists of corners */
+    uint64_t before, after;                     /* bytes of a face before and after its list */
     carom_ply_type count_type, corner_type;
     uint64_t faces, triangles, skipped; /* known after the first pass over all faces */
     bool posed;
@@ -153,7 +153,7 @@ carom_status carom_parts_survey(parts_job *job, parts_input *input);
 typedef struct parts_window {
     const parts_file *file;
     uint8_t *bytes;
-    uint64_t place, end;   /* of what is not read yet */
+    uint64_t offset, end;  /* of what is not read yet */
     uint64_t at, filled;   /* in `bytes` */
     uint64_t *hash, *read; /* of what is read; hash may be NULL */
 } parts_window;
@@ -260,7 +260,7 @@ uint32_t carom_parts_cut_owner(const parts_cut *cut, const uint32_t cell[3]);
 /* ---- Runs of pairs (parts_runs.c) ------------------------------------------------------------ */
 
 typedef struct parts_run {
-    uint64_t place, count;
+    uint64_t offset, count;
 } parts_run;
 
 CAROM_ARRAY(parts_run_list, parts_run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OBJ as vertices and lists of corners in two temporary files: text has no places where a face or a
+/* OBJ as vertices and lists of corners in two temporary files: text does not say where a face or a
  * vertex could be found again. The file is read in pieces that end with a line (mesh_obj.c). */
 #include <inttypes.h>
 
@@ -57,7 +57,7 @@ typedef struct parts_piece {
     uint64_t size, filled;
 } parts_piece;
 
-static carom_status parts_obj_fill(parts_job *job, const parts_file *file, uint64_t *place,
+static carom_status parts_obj_fill(parts_job *job, const parts_file *file, uint64_t *offset,
                                    parts_piece *piece) {
     if (piece->filled == piece->size) {
         uint64_t larger = 2 * piece->size;
@@ -68,9 +68,9 @@ static carom_status parts_obj_fill(parts_job *job, const parts_file *file, uint6
         piece->bytes = bytes;
         piece->size = larger;
     }
-    uint64_t size = CAROM_MIN(piece->size - piece->filled, file->size - *place);
-    CAROM_TRY(carom_parts_read_at(file, *place, piece->bytes + piece->filled, size));
-    *place += size;
+    uint64_t size = CAROM_MIN(piece->size - piece->filled, file->size - *offset);
+    CAROM_TRY(carom_parts_read_at(file, *offset, piece->bytes + piece->filled, size));
+    *offset += size;
     piece->filled += size;
     job->report.bytes_read += size;
     carom_progress_add(job->context, 0, size);
@@ -80,9 +80,9 @@ static carom_status parts_obj_fill(parts_job *job, const parts_file *file, uint6
 static carom_status parts_obj_read(parts_job *job, const parts_file *file, parts_piece *piece,
                                    carom_builder *builder, parts_input *input) {
     carom_obj_pieces pieces = {0};
-    for (uint64_t place = 0; place < file->size || !pieces.begun;) {
-        CAROM_TRY(parts_obj_fill(job, file, &place, piece));
-        bool is_last = place == file->size;
+    for (uint64_t offset = 0; offset < file->size || !pieces.begun;) {
+        CAROM_TRY(parts_obj_fill(job, file, &offset, piece));
+        bool is_last = offset == file->size;
         uint64_t end = is_last ? piece->filled : parts_obj_lines(piece->bytes, piece->filled);
         if (end == 0 && !is_last) continue;
         builder->reported = piece->bytes;

@@ -44,15 +44,15 @@ carom_status carom_parts_window_need(parts_window *window, uint64_t size) {
     window->at = 0;
     window->filled = left;
     uint64_t end = CAROM_MIN(window->end, window->file->size);
-    uint64_t more = CAROM_MIN(PARTS_WINDOW - left, end - CAROM_MIN(window->place, end));
+    uint64_t more = CAROM_MIN(PARTS_WINDOW - left, end - CAROM_MIN(window->offset, end));
     if (left + more < size)
         return carom_fail(window->file->context, CAROM_BAD_FILE,
                           "%s: byte %" PRIu64 ": the file ends inside its vertices or faces",
                           window->file->name, end);
-    CAROM_TRY(carom_parts_read_at(window->file, window->place, window->bytes + left, more));
+    CAROM_TRY(carom_parts_read_at(window->file, window->offset, window->bytes + left, more));
     if (window->hash != NULL) parts_window_hash(window, window->bytes + left, more);
     *window->read += more;
-    window->place += more;
+    window->offset += more;
     window->filled += more;
     carom_progress_add(window->file->context, 0, more);
     return carom_progress_look(window->file->context);
@@ -69,7 +69,7 @@ static carom_status parts_reader_load(parts_reader *reader, uint64_t block, uint
     const parts_input *input = reader->input;
     uint64_t first = block * PARTS_BLOCK;
     uint64_t count = CAROM_MIN((uint64_t)PARTS_BLOCK, input->vertex_count - first);
-    CAROM_TRY(carom_parts_read_at(&input->file, input->vertex_place + first * input->stride,
+    CAROM_TRY(carom_parts_read_at(&input->file, input->vertex_offset + first * input->stride,
                                   reader->raw, count * input->stride));
     reader->job->report.bytes_read += count * input->stride;
     for (uint64_t i = 0; i < count; ++i)
@@ -232,7 +232,7 @@ carom_status carom_parts_reader_open(parts_job *job, parts_input *input, uint64_
     reader->window =
         (parts_window){.file = input->corners.name != NULL ? &input->corners : &input->file,
                        .bytes = carom_allocate(job->allocator, PARTS_WINDOW, 1),
-                       .place = input->list_place,
+                       .offset = input->list_offset,
                        .end = input->list_end,
                        .hash = hash,
                        .read = &job->report.bytes_read};
@@ -253,7 +253,7 @@ static carom_status parts_check_end(parts_reader *reader) {
     if (input->kind != PARTS_LISTS || input->corners.name != NULL) return CAROM_OK;
     uint64_t least = input->before + input->after + carom_ply_size(input->count_type) +
                      3 * carom_ply_size(input->corner_type);
-    uint64_t left = window->filled - window->at, beyond = window->end - window->place;
+    uint64_t left = window->filled - window->at, beyond = window->end - window->offset;
     const uint8_t *at = window->bytes + window->at;
     if (input->list_count == 0 ||
         (left + beyond < least && beyond == 0 && carom_is_padding(at, at + left)))
@@ -262,7 +262,7 @@ static carom_status parts_check_end(parts_reader *reader) {
                       "%s: byte %" PRIu64 ": %" PRIu64 " bytes follow the last of the %" PRIu64
                       " of element face that the header promises; correct its counts, or cut the "
                       "file there",
-                      input->name, window->place - left, left + beyond, input->list_count);
+                      input->name, window->offset - left, left + beyond, input->list_count);
 }
 
 /* The next polygon, with three corners or more; a count of 0 after the last. */

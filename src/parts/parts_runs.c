@@ -64,7 +64,7 @@ void carom_parts_runs_release(parts_job *job) {
 
 typedef struct parts_way {
     uint64_t first; /* pair */
-    uint64_t place, left;
+    uint64_t offset, left;
     uint64_t *buffer;
     uint64_t at, filled;
 } parts_way;
@@ -84,8 +84,8 @@ static carom_status parts_way_next(parts_merge *m, parts_way *way, bool *more) {
         way->at = 0;
         way->filled = CAROM_MIN(way->left, m->room);
         uint64_t bytes = way->filled * sizeof(*way->buffer);
-        CAROM_TRY(carom_parts_read_at(&m->job->runs.file, way->place, way->buffer, bytes));
-        way->place += bytes;
+        CAROM_TRY(carom_parts_read_at(&m->job->runs.file, way->offset, way->buffer, bytes));
+        way->offset += bytes;
         way->left -= way->filled;
     }
     way->first = way->buffer[way->at++];
@@ -117,7 +117,7 @@ static carom_status parts_merge_open(parts_merge *m, const parts_run *runs, uint
         bool more;
         parts_way *way = &m->ways[m->count];
         *way = (parts_way){
-            .place = runs[i].place, .left = runs[i].count, .buffer = m->buffers + i * room};
+            .offset = runs[i].offset, .left = runs[i].count, .buffer = m->buffers + i * room};
         CAROM_TRY(parts_way_next(m, way, &more));
         if (more) ++m->count;
     }

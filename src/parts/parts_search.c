@@ -4,7 +4,7 @@
  * of ids.
  *
  * A part that holds too many triangles is cut again: it is one node of its cut, and the cells of
- * the grid are finer than any cut by 2^26. Where that does not help, as all faces are in one place
+ * the grid are finer than any cut by 2^26. Where that does not help, as all faces are at one point
  * or reach everywhere, it is searched in blocks of faces, each block with each: what is in memory
  * at once is bounded, the work is the square of the number of blocks. The same where a part that
  * should fit does not.

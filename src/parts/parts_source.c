@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an input is: where its vertices and its faces lie. Only the beginning of a file is read
- * here; parts_reader.c reads the rest by place. A file is not mapped, as a mapping would crash if
+ * here; parts_reader.c reads the rest by offset. A file is not mapped, as a mapping would crash if
  * it were truncated meanwhile, and its pages would count as memory. */
 #include <inttypes.h>
 
@@ -70,9 +70,9 @@ static const char *parts_take_faces(const carom_ply *ply, const carom_ply_elemen
     return NULL;
 }
 
-/* The places of vertices and faces. Elements without lists may stand before and between; after the
+/* The offsets of vertices and faces. Elements without lists may stand before and between; after the
  * faces there is nothing. */
-static const char *parts_take_elements(const carom_ply *ply, uint64_t place, parts_input *input) {
+static const char *parts_take_elements(const carom_ply *ply, uint64_t offset, parts_input *input) {
     const char *why = NULL;
     bool ended = false;
     for (uint32_t e = 0; e < ply->element_count && why == NULL; ++e) {
@@ -81,16 +81,16 @@ static const char *parts_take_elements(const carom_ply *ply, uint64_t place, par
         if (ended) return "elements follow its faces";
         if (element->kind == CAROM_PLY_TRISTRIPS) return "it has triangle strips";
         if (element->kind == CAROM_PLY_VERTEX) {
-            input->vertex_place = place;
+            input->vertex_offset = offset;
             why = parts_take_vertices(ply, element, input);
         } else if (element->kind == CAROM_PLY_FACE) {
-            input->list_place = place;
+            input->list_offset = offset;
             why = parts_take_faces(ply, element, input);
             ended = true;
         } else if (element->has_list) {
             return "an element before its faces has lists";
         }
-        place += element->count * element->fixed_bytes;
+        offset += element->count * element->fixed_bytes;
     }
     return why;
 }
@@ -135,7 +135,7 @@ static carom_status parts_open_stl(parts_job *job, const uint8_t *head, uint64_t
     input->scalar = CAROM_SCALAR_FLOAT32;
     input->swap = !carom_is_little_endian();
     input->list_count = count;
-    input->list_place = PARTS_STL_HEADER;
+    input->list_offset = PARTS_STL_HEADER;
     input->list_end = whole;
     return CAROM_OK;
 }
@@ -262,12 +262,12 @@ carom_status carom_parts_survey(parts_job *job, parts_input *input) {
     if (input->kind == PARTS_EMPTY) return CAROM_OK;
     if (input->kind == PARTS_VIEW) return parts_survey_view(job, input);
     bool facets = input->kind == PARTS_FACETS;
-    uint64_t place = facets ? input->list_place : input->vertex_place;
+    uint64_t offset = facets ? input->list_offset : input->vertex_offset;
     parts_window window = {.file = &input->file,
                            .bytes = carom_allocate(job->allocator, PARTS_WINDOW, 1),
-                           .place = place,
+                           .offset = offset,
                            .end = facets ? input->list_end
-                                         : place + input->vertex_count * input->stride,
+                                         : offset + input->vertex_count * input->stride,
                            .hash = &job->report.hash,
                            .read = &job->report.bytes_read};
     if (window.bytes == NULL) return carom_parts_fail_memory(job, PARTS_WINDOW, "reading vertices");

@@ -19,10 +19,10 @@
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-carom_status carom_parts_read_at(const parts_file *file, uint64_t place, void *to, uint64_t size) {
+carom_status carom_parts_read_at(const parts_file *file, uint64_t offset, void *to, uint64_t size) {
     uint8_t *at = to;
     while (size != 0) {
-        int64_t got = carom_os_read_at(file->descriptor, at, (size_t)size, place);
+        int64_t got = carom_os_read_at(file->descriptor, at, (size_t)size, offset);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0)
             return carom_fail(file->context, CAROM_IO, "%s: cannot be read: %s", file->name,
@@ -31,28 +31,28 @@ carom_status carom_parts_read_at(const parts_file *file, uint64_t place, void *t
             return carom_fail(file->context, CAROM_BAD_FILE,
                               "%s: byte %" PRIu64 ": the file ends, and had %" PRIu64
                               " bytes before; it must not change while it is read",
-                              file->name, place, file->size);
+                              file->name, offset, file->size);
         at += got;
-        place += (uint64_t)got;
+        offset += (uint64_t)got;
         size -= (uint64_t)got;
     }
     return CAROM_OK;
 }
 
-carom_status carom_parts_write_at(const parts_file *file, uint64_t place, const void *from,
+carom_status carom_parts_write_at(const parts_file *file, uint64_t offset, const void *from,
                                   uint64_t size) {
     const uint8_t *at = from;
     while (size != 0) {
-        int64_t put = carom_os_write_at(file->descriptor, at, (size_t)size, place);
+        int64_t put = carom_os_write_at(file->descriptor, at, (size_t)size, offset);
         if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (put <= 0)
             return carom_fail(file->context, CAROM_IO,
                               "%s: a temporary file of %" PRIu64
                               " bytes cannot grow: %s; name a folder with more space (folder of "
                               "the def, --temp), or set TMPDIR",
-                              file->name, place, put < 0 ? strerror(errno) : "nothing is written");
+                              file->name, offset, put < 0 ? strerror(errno) : "nothing is written");
         at += put;
-        place += (uint64_t)put;
+        offset += (uint64_t)put;
         size -= (uint64_t)put;
     }
     return CAROM_OK;
@@ -78,16 +78,16 @@ void carom_parts_close(parts_file *file) {
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 static carom_status parts_spill_out(parts_spill *spill, parts_stream *stream) {
-    uint64_t place = spill->end;
+    uint64_t offset = spill->end;
     if (spill->unused.count != 0)
-        place = spill->unused.data[--spill->unused.count];
+        offset = spill->unused.data[--spill->unused.count];
     else
         spill->end += spill->chunk;
-    if (!parts_places_push(&stream->chunks, spill->allocator, place))
+    if (!parts_offsets_push(&stream->chunks, spill->allocator, offset))
         return carom_fail_memory(spill->file.context, 8 * stream->chunks.count,
                                  "the chunks of a part");
     stream->used = 0;
-    return carom_parts_write_at(&spill->file, place, stream->buffer, spill->chunk);
+    return carom_parts_write_at(&spill->file, offset, stream->buffer, spill->chunk);
 }
 
 static carom_status parts_spill_put(parts_spill *spill, parts_stream *stream, const void *from,
@@ -149,8 +149,8 @@ void carom_parts_stream_release(parts_spill *spill, parts_stream *stream) {
     carom_release(spill->allocator, stream->buffer);
     /* Where there is no memory for the list of unused chunks, they stay unused. */
     for (uint64_t i = 0; i < stream->chunks.count; ++i)
-        (void)parts_places_push(&spill->unused, spill->allocator, stream->chunks.data[i]);
-    parts_places_release(&stream->chunks, spill->allocator);
+        (void)parts_offsets_push(&spill->unused, spill->allocator, stream->chunks.data[i]);
+    parts_offsets_release(&stream->chunks, spill->allocator);
     *stream = (parts_stream){0};
 }
 
