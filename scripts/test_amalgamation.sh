@@ -26,7 +26,7 @@ ask() { # TOOL ISA: what it says about every engine
         while read -r question; do
             [ -n "$question" ] || continue
             echo "== $question"
-            "${tool[@]}" $question --json --isa "$isa" | sed -E 's/"([a-z_]*_(s|per_second)|seconds)": [^,}]*//g' # times
+            "${tool[@]}" $question --json --isa "$isa" | sed -E 's/"([a-z_]*_(s|per_second)|seconds|date)": [^,}]*//g' # times, dates
         done <<'QUESTIONS'
 info knot.stl
 pairs cloth.obj
