@@ -860,7 +860,7 @@ static void parts(void **state) {
     FINE(carom_parts_pairs, user, context, &def, receive, NULL, &report);
     FINE(carom_parts_pairs, report, context, &def, receive, NULL, NULL);
     def.degenerate = CAROM_SOUP_DEGENERATE_COUNT;
-    BUG(carom_parts_pairs, degenerate, context, &def, receive, NULL, &report);
+    BUG_IN(carom_parts_def, degenerate, carom_parts_pairs, context, &def, receive, NULL, &report);
     assert_true(state_of_all() == before);
 }
 

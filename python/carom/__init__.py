@@ -33,10 +33,9 @@ from ._abi import CONVEX_FEATURE_VERTEX as FEATURE_VERTEX
 from ._abi import VERSION as __version__
 from ._abi import (Backend, BallsPairKind, BroadMethod, ConvexKind, ConvexSearch, ConvexStart, CudaOrder, GasEventKind,
                    GasFormat, GasMethod, GasQueue, GridHash, Isa, MeshFormat, MeshPropertyType, Owner, PackingFormat,
-                   PackingMethod, QueryEngine, Relation, RepairOutcome, RobotFormat, RobotJointKind, RobotShapeKind, RobotStage,
-                   RobotVerdict, Scalar, SceneContactMethod, SceneObjectKind, Shape,
-                   SoupDegenerate, SoupImpactKind, SoupMethod, SoupSegmentKind, Status, TreeFormat, TreeMethod,
-                   TriangleRelation)
+                   PackingMethod, QueryEngine, Relation, RepairOutcome, RobotFormat, RobotJointKind, RobotShapeKind,
+                   RobotStage, RobotVerdict, Scalar, SceneContactMethod, SceneObjectKind, Shape, SoupDegenerate,
+                   SoupImpactKind, SoupMethod, SoupSegmentKind, Status, TreeFormat, TreeMethod, TriangleRelation)
 from ._arrays import ArrayLike
 from ._broad import Broad, BroadStep
 from ._clash import Clash, PathContact, along_path, clashes, solid_or_soup
@@ -51,8 +50,9 @@ from ._parts import pairs_in_parts
 from ._query import advise
 from ._records import (Advance, Advice, Ball, BallsInfo, BallsMost, BroadInfo, Closest, ConvexAnswer, ConvexMost, CoverInfo,
                        CoverMeasure, Event, Gap, GasInfo, HullInfo, Impact, Interval, KFree, KFreeMost, Lens, Manifold,
-                       Measures, NearPair, Origin, Overlap, PackingInfo, PackingOverlap, PartsReport, Repair, Report, RobotInfo,
-                       SafeStep, SceneInfo, SolidInfo, SoupInfo, Toi, TreeAnswer, TreeGap, TreeInfo, TriangleIntersection)
+                       Measures, NearPair, Origin, Overlap, PackingInfo, PackingOverlap, PartsReport, Repair, Report,
+                       RobotInfo, SafeStep, SceneInfo, SolidInfo, SoupInfo, Toi, TreeAnswer, TreeGap, TreeInfo,
+                       TriangleIntersection)
 from ._robot import Robot, Urdf
 from ._scene import Scene, SceneStep
 from ._solid import Solid

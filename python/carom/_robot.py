@@ -213,7 +213,8 @@ class Robot(Handle):
             raise TypeError(f"{sorted(how)[0]} is an argument of Urdf.load")
         self, pairs = cls._new(), _pairs(allowed)
         definition = _abi.robot_def(allowed=address(pairs), allowed_count=len(pairs), test_adjacent=bool(test_adjacent),
-                                    spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"), fine=_count(fine, "fine"))
+                                    spheres=_count(spheres, "spheres"), inner=_count(inner, "inner"),
+                                    fine=_count(fine, "fine"))
         pick(context)._call(lib.carom_robot_create_urdf, given._pointer, byref(definition), byref(self._pointer),
                             reads=(given,))
         return self

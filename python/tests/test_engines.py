@@ -361,7 +361,8 @@ def test_a_solid_that_deforms_is_a_new_solid():
         solid.update(positions)
         fresh = carom.Solid(positions, torus.faces)
         assert solid.volume == fresh.volume
-        same(solid.overlap(box, [0.5, 0.2, 0.1]), fresh.overlap(box, [0.5, 0.2, 0.1]))
+        pose = [0.5, 0.2, 0.1]
+        same(solid.overlap(box, pose)._asdict(), fresh.overlap(box, pose))
     with pytest.raises(carom.BadInputError, match="the update has 3"):
         solid.update(np.zeros((3, 3)))
 
