@@ -48,7 +48,7 @@ static carom_mesh_format guess_by_name(const char *name) {
 }
 
 static carom_mesh_format guess_by_content(carom_source source) {
-    carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size, 0, 0};
+    carom_text text = carom_text_of(NULL, "", source.bytes, source.size);
     if (carom_text_accept(&text, "ply") && text.at < text.end && carom_is_newline(*text.at))
         return CAROM_MESH_FORMAT_PLY;
     if (carom_off_header_end(source.bytes, text.end) != NULL) return CAROM_MESH_FORMAT_OFF;
@@ -69,7 +69,7 @@ static carom_mesh_format guess_by_content(carom_source source) {
 static carom_mesh_format guess_by_text(carom_source source) {
     static const char *const statements[] = {"v", "vn", "vt", "vp", "f",      "o",
                                              "g", "s",  "l",  "p",  "mtllib", "usemtl"};
-    carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size, 0, 0};
+    carom_text text = carom_text_of(NULL, "", source.bytes, source.size);
     bool comment = false;
     for (;;) {
         carom_text_skip_spaces(&text);

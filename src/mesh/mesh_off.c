@@ -120,13 +120,7 @@ static carom_status mesh_off_read_face(carom_text *text, carom_builder *builder,
 
 carom_status carom_read_off(carom_builder *builder, carom_source source,
                             carom_mesh_format *format) {
-    carom_text text = {builder->context,
-                       builder->name,
-                       source.bytes,
-                       source.bytes,
-                       source.bytes + source.size,
-                       0,
-                       0};
+    carom_text text = carom_text_of(builder->context, builder->name, source.bytes, source.size);
     uint64_t vertices = 0, faces = 0;
     *format = CAROM_MESH_FORMAT_OFF;
     CAROM_TRY(carom_text_begin(&text));

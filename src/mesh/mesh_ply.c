@@ -43,13 +43,7 @@ static void finish_properties(carom_builder *builder) {
 
 carom_status carom_read_ply(carom_builder *builder, carom_source source,
                             carom_mesh_format *format) {
-    carom_text text = {builder->context,
-                       builder->name,
-                       source.bytes,
-                       source.bytes,
-                       source.bytes + source.size,
-                       0,
-                       0};
+    carom_text text = carom_text_of(builder->context, builder->name, source.bytes, source.size);
     carom_ply *ply = carom_allocate(&builder->context->allocator, 1, sizeof(*ply));
     if (ply == NULL) return carom_builder_fail_memory(builder);
     memset(ply, 0, sizeof(*ply));

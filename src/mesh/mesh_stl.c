@@ -31,7 +31,7 @@ bool carom_stl_is_binary(carom_source source) {
 #define STL_TEXT_BYTES 512
 
 static bool looks_like_text(carom_source source) {
-    carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size, 0, 0};
+    carom_text text = carom_text_of(NULL, "", source.bytes, source.size);
     if (source.size >= 2 &&
         (memcmp(source.bytes, "\xFE\xFF", 2) == 0 || memcmp(source.bytes, "\xFF\xFE", 2) == 0))
         return true; /* UTF-16: the text reader reports it */
@@ -134,13 +134,7 @@ static bool accept_end(carom_text *text) {
 typedef enum inside { MESH_STL_NOTHING, SOLID, FACET } inside;
 
 static carom_status read_text(carom_builder *builder, carom_source source) {
-    carom_text text = {builder->context,
-                       builder->name,
-                       source.bytes,
-                       source.bytes,
-                       source.bytes + source.size,
-                       0,
-                       0};
+    carom_text text = carom_text_of(builder->context, builder->name, source.bytes, source.size);
     inside where = MESH_STL_NOTHING;
     uint64_t first_corner = 0;
     const uint8_t *solid = NULL, *solid_end = NULL;

@@ -16,6 +16,13 @@ typedef struct carom_text {
     uint64_t beyond; /* bytes of the file after `end` */
 } carom_text;
 
+/* A whole file as text. */
+static inline carom_text carom_text_of(carom_context *context, const char *name,
+                                       const uint8_t *bytes, uint64_t size) {
+    return (carom_text){
+        .context = context, .name = name, .begin = bytes, .at = bytes, .end = bytes + size};
+}
+
 static inline bool carom_is_newline(uint8_t c) {
     return c == '\n' || c == '\r';
 }

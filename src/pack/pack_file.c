@@ -437,7 +437,7 @@ carom_status carom_packing_load_memory(carom_context *context, const void *bytes
         return carom_fail(context, CAROM_UNSUPPORTED, "%s: packings are read from PLY, not from %s",
                           name, carom_packing_format_name(format));
     const uint8_t *begin = bytes != NULL ? bytes : (const uint8_t *)"";
-    carom_text text = {context, name, begin, begin, begin + size, 0, 0};
+    carom_text text = carom_text_of(context, name, begin, size);
     carom_packing *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a packing");
     *made = (carom_packing){.allocator = context->allocator};

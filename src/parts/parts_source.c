@@ -98,8 +98,8 @@ static const char *parts_take_elements(const carom_ply *ply, uint64_t offset, pa
 static carom_status parts_open_ply(parts_job *job, const uint8_t *head, uint64_t size,
                                    parts_input *input) {
     carom_builder builder = {.context = job->inner, .name = input->name};
-    carom_text text = {
-        job->inner, input->name, head, head, head + size, 0, input->file.size - size};
+    carom_text text = carom_text_of(job->inner, input->name, head, size);
+    text.beyond = input->file.size - size;
     carom_ply *ply = carom_allocate(job->allocator, 1, sizeof(*ply));
     if (ply == NULL) return carom_parts_fail_memory(job, sizeof(*ply), "a header of PLY");
     memset(ply, 0, sizeof(*ply));

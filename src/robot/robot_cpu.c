@@ -169,9 +169,8 @@ static carom_lanes covers_near(const carom_robot_plan *plan, const carom_robot_b
     return near & wanted;
 }
 
-/* The same of finer covers. A sphere of a contains a piece of a: where it is apart from b's
- * bounding
- * ball or from b's cover, which contain b, that piece is apart from b. */
+/* The same of finer covers. A sphere of a contains a piece of a: where it is apart from the ball
+ * around b or from b's cover, which contain b, that piece is apart from b. */
 static carom_lanes fines_near(const carom_robot_plan *plan, const carom_robot_block *block,
                               uint32_t lane, const carom_robot_plan_body *a,
                               const carom_robot_plan_body *b, carom_f32v extra,
