@@ -17,7 +17,9 @@
 #include "tests/support/lattice.h"
 #include "tests/support/models.h"
 
-#define SOUPS      TEST_CASES(400)
+/* Each search takes seconds under the thread sanitizer, as every one has memory of its own. */
+#define FEW_SOUPS  6
+#define SOUPS      (TEST_MANY_CASES ? TEST_CASES(400) : FEW_SOUPS)
 #define MOST_PAIRS 1500000u
 
 TEST_CONTEXT(2)
@@ -192,7 +194,7 @@ static void seeded_soups_have_the_same_pairs_in_parts_and_shards(void **state) {
     static seeded a, b;
     static const uint32_t shards[] = {1, 2, 3, 7};
     uint64_t most_parts = 0, most_searches = 0;
-    for (uint32_t i = 0; i < TEST_CASES(SEEDED); ++i) {
+    for (uint32_t i = 0; i < (TEST_MANY_CASES ? TEST_CASES(SEEDED) : FEW_SOUPS); ++i) {
         char what[64];
         carom_random random = {1000 + i};
         carom_mesh_view view_a = seeded_make(&random, i, &a), view_b = seeded_make(&random, i, &b);
@@ -240,7 +242,7 @@ static void files_have_the_pairs_of_their_meshes(void **state) {
         {CAROM_SHAPE_CLOTH, true, CAROM_MESH_FORMAT_OBJ, CAROM_SCALAR_FLOAT64, "parts_e.obj"},
         {CAROM_SHAPE_CHAZELLE, true, CAROM_MESH_FORMAT_OBJ, CAROM_SCALAR_FLOAT64, "parts_f.obj"},
     };
-    for (uint32_t i = 0; i < COUNT_OF(rows); ++i) {
+    for (uint32_t i = 0; i < COUNT_OF(rows); i += TEST_MANY_CASES ? 1 : 4) {
         carom_shape_def shape = {.shape = rows[i].shape,
                                  .polygons = rows[i].polygons,
                                  .scalar = rows[i].scalar,
@@ -252,7 +254,7 @@ static void files_have_the_pairs_of_their_meshes(void **state) {
         save(&view, rows[i].format, rows[i].path);
         assert_ok(context, carom_mesh_load(context, rows[i].path, CAROM_MESH_FORMAT_GUESS, &read));
         assert_ok(context, carom_mesh_get_view(read, &view));
-        for (uint32_t way = 0; way < 8; ++way) {
+        for (uint32_t way = 0; way < 8; way += TEST_MANY_CASES ? 1 : 5) {
             carom_parts_def def = {.a.mesh = &view,
                                    .cross = (way & 1) != 0,
                                    .b.mesh = &view,
@@ -286,6 +288,7 @@ static void put_file(const char *path, const void *bytes, size_t size) {
  * vertices, negative indices, faces with two corners. */
 static void obj_is_read_in_pieces(void **state) {
     (void)state;
+    if (!TEST_MANY_CASES) skip(); /* one thread: nothing for the thread sanitizer */
     const char *path = "parts_pieces.obj";
     size_t room = (size_t)24 << 20, size = 0;
     char *text = malloc(room);
@@ -430,6 +433,7 @@ static carom_status work_with_failures(carom_allocator allocator, void *argument
 
 static void allocation_failures_leak_nothing(void **state) {
     (void)state;
+    if (!TEST_MANY_CASES) skip(); /* one thread: nothing for the thread sanitizer */
     static lattice_soup soup;
     carom_random random = {9};
     do lattice_make(&random, &soup);
@@ -469,6 +473,7 @@ static bool count_down(void *user, const char *what, double fraction) {
 
 static void every_report_can_cancel(void **state) {
     (void)state;
+    if (!TEST_MANY_CASES) skip(); /* one thread: nothing for the thread sanitizer */
     static seeded s;
     carom_random random = {12};
     carom_mesh_view view = seeded_make(&random, 1, &s);
