@@ -138,6 +138,7 @@ static void saved_robots_are_the_same(void **state) {
     assert_same_answers(robot, again);
     assert_ok(context, carom_robot_save(context, again, CAROM_ROBOT_FORMAT_GUESS, "r.robot"));
     assert_ok(context, carom_robot_load(context, "r.robot", CAROM_ROBOT_FORMAT_GUESS, &file));
+    assert_int_equal(remove("r.robot"), 0);
     assert_same_answers(again, file);
     carom_bytes_free(&bytes);
     carom_bytes_free(&second);
