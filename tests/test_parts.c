@@ -288,7 +288,6 @@ static void put_file(const char *path, const void *bytes, size_t size) {
  * vertices, negative indices, faces with two corners. */
 static void obj_is_read_in_pieces(void **state) {
     (void)state;
-    if (!TEST_MANY_CASES) skip(); /* one thread: nothing for the thread sanitizer */
     const char *path = "parts_pieces.obj";
     size_t room = (size_t)24 << 20, size = 0;
     char *text = malloc(room);
