@@ -135,9 +135,9 @@ endfunction()
 # Those that take longest start first, after the checks, so that the last to end are short.
 set(long_tests papers balls cli cli_interrupt cli_outer convex cover pack scene_steps solid_exact solid_limits
                solid_truth soup soup_cross soup_failures soup_grid soup_within tree tree_surface triangle)
-# One and two minutes under the thread sanitizer, for threads that other programs have, too (test_cover, and those of
+# Minutes under the thread sanitizer, for threads that other programs have, too (test_cover, test_robot, and those of
 # each engine): left to the tests with every case.
-set(same_threads cli_outer papers)
+set(same_threads cli_outer papers robot_files urdf)
 set(longest_test 900) # seconds; emulators take some ten times as long
 if(CMAKE_CROSSCOMPILING)
     set(longest_test 7200)

@@ -19,7 +19,7 @@
 
 /* Each search takes seconds under the thread sanitizer, as every one has memory of its own. */
 #define FEW_SOUPS  6
-#define SOUPS      (TEST_MANY_CASES ? TEST_CASES(400) : FEW_SOUPS)
+#define SOUPS      (TEST_THREADS_ONLY ? FEW_SOUPS : TEST_CASES(400))
 #define MOST_PAIRS 1500000u
 
 TEST_CONTEXT(2)
@@ -194,7 +194,7 @@ static void seeded_soups_have_the_same_pairs_in_parts_and_shards(void **state) {
     static seeded a, b;
     static const uint32_t shards[] = {1, 2, 3, 7};
     uint64_t most_parts = 0, most_searches = 0;
-    for (uint32_t i = 0; i < (TEST_MANY_CASES ? TEST_CASES(SEEDED) : FEW_SOUPS); ++i) {
+    for (uint32_t i = 0; i < (TEST_THREADS_ONLY ? FEW_SOUPS : TEST_CASES(SEEDED)); ++i) {
         char what[64];
         carom_random random = {1000 + i};
         carom_mesh_view view_a = seeded_make(&random, i, &a), view_b = seeded_make(&random, i, &b);
@@ -242,7 +242,7 @@ static void files_have_the_pairs_of_their_meshes(void **state) {
         {CAROM_SHAPE_CLOTH, true, CAROM_MESH_FORMAT_OBJ, CAROM_SCALAR_FLOAT64, "parts_e.obj"},
         {CAROM_SHAPE_CHAZELLE, true, CAROM_MESH_FORMAT_OBJ, CAROM_SCALAR_FLOAT64, "parts_f.obj"},
     };
-    for (uint32_t i = 0; i < COUNT_OF(rows); i += TEST_MANY_CASES ? 1 : 4) {
+    for (uint32_t i = 0; i < COUNT_OF(rows); i += TEST_THREADS_ONLY ? 4 : 1) {
         carom_shape_def shape = {.shape = rows[i].shape,
                                  .polygons = rows[i].polygons,
                                  .scalar = rows[i].scalar,
@@ -254,7 +254,7 @@ static void files_have_the_pairs_of_their_meshes(void **state) {
         save(&view, rows[i].format, rows[i].path);
         assert_ok(context, carom_mesh_load(context, rows[i].path, CAROM_MESH_FORMAT_GUESS, &read));
         assert_ok(context, carom_mesh_get_view(read, &view));
-        for (uint32_t way = 0; way < 8; way += TEST_MANY_CASES ? 1 : 5) {
+        for (uint32_t way = 0; way < 8; way += TEST_THREADS_ONLY ? 5 : 1) {
             carom_parts_def def = {.a.mesh = &view,
                                    .cross = (way & 1) != 0,
                                    .b.mesh = &view,
@@ -432,7 +432,7 @@ static carom_status work_with_failures(carom_allocator allocator, void *argument
 
 static void allocation_failures_leak_nothing(void **state) {
     (void)state;
-    if (!TEST_MANY_CASES) skip(); /* one thread: nothing for the thread sanitizer */
+    if (TEST_THREADS_ONLY) skip(); /* one thread: nothing for the thread sanitizer */
     static lattice_soup soup;
     carom_random random = {9};
     do lattice_make(&random, &soup);
@@ -472,7 +472,7 @@ static bool count_down(void *user, const char *what, double fraction) {
 
 static void every_report_can_cancel(void **state) {
     (void)state;
-    if (!TEST_MANY_CASES) skip(); /* one thread: nothing for the thread sanitizer */
+    if (TEST_THREADS_ONLY) skip(); /* one thread: nothing for the thread sanitizer */
     static seeded s;
     carom_random random = {12};
     carom_mesh_view view = seeded_make(&random, 1, &s);

@@ -199,7 +199,6 @@ static void damaged_files_are_refused(void **state) {
 /* Random spheres about a box, against a grid of points of its faces. */
 static void audits_contain_the_truth(void **state) {
     (void)state;
-    if (!TEST_MANY_CASES) skip(); /* covers take minutes under the thread sanitizer */
     carom_random random = {17};
     const carom_robot_shape box = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX, .half = {0.5, 0.4, 0.3}};
     const carom_robot_link link = {"a", &box, 1};
@@ -266,7 +265,6 @@ static void audits_contain_the_truth(void **state) {
 
 static void the_tool_saves_and_audits(void **state) {
     (void)state;
-    if (!TEST_MANY_CASES) skip(); /* covers take minutes under the thread sanitizer */
     write_file(
         "a.urdf",
         "<robot><link name='base'><collision><geometry><box size='2 1 1'/></geometry>"

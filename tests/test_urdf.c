@@ -502,7 +502,6 @@ static void robots_of_many_links_are_refused(void **state) {
 /* What the library makes of a URDF is what the same description in C gives. */
 static void robots_are_made_of_files(void **state) {
     (void)state;
-    if (!TEST_MANY_CASES) skip(); /* covers take minutes under the thread sanitizer */
     static const char text[] =
         "<robot><link name='base'><collision><geometry><box size='0.2 0.2 0.2'/></geometry>"
         "</collision></link><link name='arm'><collision><origin xyz='0.5 0 0'/><geometry><box "

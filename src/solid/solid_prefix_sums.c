@@ -101,9 +101,10 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
 /* ---- Volume ---------------------------------------------------------------------------------- */
 
 /* Error of sum . normal of one triangle in double-double. Coordinates y are at most 1/2, so sides
- * are at most 1, and the operations lose less than 2^-103 of their operands: u and v 2^-103, their
- * products 3 of these, a normal 4, the sum of three corners 3, a product of both, at most 3/2,
- * below 14, and three of them below 42 of these, 2^-97.6. */
+ * are at most 1, a coordinate of the normal, twice an area in a square of side 1, too, and the
+ * operations lose less than 2^-103 of their operands: u and v 2^-103, their products 3 of these, a
+ * normal 7, the sum of three corners 3, a product of both, at most 3/2, 3/2 * 7 + 3 + 3/2 = 15, and
+ * three of them 45 of these, 2^-97.5. */
 #define PREFIX_TRIANGLE_ERROR 0x1p-96
 /* Roundings of fixed point to half a unit: two terms each for three sums. */
 #define PREFIX_TRIANGLE_UNITS 3u
