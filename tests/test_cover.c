@@ -101,7 +101,7 @@ static void make_boxes(const double (*from)[6], int count, boxes *b) {
 
 static void thin_shells_needles_and_parts_are_covered(void **state) {
     (void)state;
-    if (TEST_THREADS_ONLY) skip(); /* minutes, for the same threads */
+    if (TEST_FEW_CASES) skip();
     static const struct {
         int count;
         double box[3][6];
@@ -175,7 +175,7 @@ static void shapes_are_covered_and_measured(void **state) {
 
 static void more_spheres_reach_less_far(void **state) {
     (void)state;
-    if (TEST_THREADS_ONLY) skip(); /* minutes, for the same threads */
+    if (TEST_FEW_CASES) skip();
     carom_mesh *mesh = shape_detailed(context, CAROM_SHAPE_TORUS, 16);
     double before = HUGE_VAL;
     for (uint64_t count = 3; count <= 27; count *= 3) {
@@ -193,7 +193,7 @@ static void more_spheres_reach_less_far(void **state) {
 
 static void a_wanted_distance_is_reached(void **state) {
     (void)state;
-    if (TEST_THREADS_ONLY) skip(); /* minutes, for the same threads */
+    if (TEST_FEW_CASES) skip();
     carom_mesh *mesh = shape_detailed(context, CAROM_SHAPE_TORUS, 12);
     carom_mesh_view view = {0};
     carom_cover_def def = {.mesh = &view, .distance = 0.2, .keep_cells = true};
@@ -222,7 +222,7 @@ static void a_wanted_distance_is_reached(void **state) {
 
 static void any_position_and_scale(void **state) {
     (void)state;
-    if (TEST_THREADS_ONLY) skip(); /* minutes, for the same threads */
+    if (TEST_FEW_CASES) skip();
     static const double cases[][2] = {{1e-6, 0}, {1e6, 0}, {1, 1e6}, {0x1p-250, 0}, {0x1p250, 0}};
     carom_mesh *mesh = shape_detailed(context, CAROM_SHAPE_TORUS, 6);
     carom_mesh_view view;
@@ -311,7 +311,7 @@ static void what_cannot_be_covered_is_refused(void **state) {
 /* All faces of an open mesh are in spheres: every point of a fine lattice on them. */
 static void faces_of_open_meshes_are_covered(void **state) {
     (void)state;
-    if (TEST_THREADS_ONLY) skip(); /* minutes, for the same threads */
+    if (TEST_FEW_CASES) skip();
     static const double cube[1][6] = {{0, 0, 0, 1, 1, 1}};
     boxes b;
     make_boxes(cube, 1, &b);
@@ -348,7 +348,7 @@ static void faces_of_open_meshes_are_covered(void **state) {
  * winding number is 0.5. So spheres reach out as far, up to a step of the grid. */
 static void balls_in_holes_reach_out_of_the_hole(void **state) {
     (void)state;
-    if (TEST_THREADS_ONLY) skip(); /* minutes, for the same threads */
+    if (TEST_FEW_CASES) skip();
     static const double cube[1][6] = {{0, 0, 0, 1, 1, 1}};
     static const carom_ball balls[] = {{{0.5, 0.5, 1.0}, 0.3}, {{0.5, 0.5, 0.7}, 0.4},
                                        {{0.4, 0.6, 0.5}, 0.7}, {{0.2, 0.5, 0.9}, 0.25},
@@ -476,7 +476,7 @@ static void cover_model(const char *file, const carom_mesh_view *view, uint64_t 
 
 static void models_are_covered(void **state) {
     (void)state;
-    if (TEST_THREADS_ONLY) skip(); /* minutes, for the same threads */
+    if (TEST_FEW_CASES) skip();
     if (test_shared_folder() == NULL) skip();
     static char line[8192];
     char *cells[32], path[1024];
@@ -508,7 +508,7 @@ static void models_are_covered(void **state) {
 
 static void parts_of_a_robot_are_covered(void **state) {
     (void)state;
-    if (TEST_THREADS_ONLY) skip(); /* minutes, for the same threads */
+    if (TEST_FEW_CASES) skip();
     if (test_shared_folder() == NULL) skip();
     char path[1024];
     carom_mesh *mesh;
