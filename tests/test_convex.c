@@ -542,6 +542,72 @@ static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
     for (int k = 0; k < count; ++k) carom_context_destroy(contexts[k]);
 }
 
+/* A hull of some points of a small lattice, or a box: faces in one plane, and many equal depths. */
+static void make_on_lattice(carom_context *context, carom_random *random, convex_shape *s) {
+    carom_vec3 points[24];
+    uint32_t count = 4 + test_below(random, 21), wide = 1 + test_below(random, 3);
+    *s = (convex_shape){0};
+    if (test_below(random, 3) == 0) {
+        s->convex.kind = CAROM_CONVEX_KIND_BOX;
+        s->convex.half = (carom_vec3){1.0, 1 + test_below(random, 2), 1 + test_below(random, 2)};
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        points[i] = (carom_vec3){test_below(random, 2 * wide + 1) - (double)wide,
+                                 test_below(random, 2 * wide + 1) - (double)wide,
+                                 test_below(random, 2 * wide + 1) - (double)wide};
+    convex_shape_hull(context, s, points, count);
+}
+
+static carom_pose make_lattice_pose(carom_random *random) {
+    carom_pose p = {.t = {0.5 * test_below(random, 5) - 1.0, 0.5 * test_below(random, 5) - 1.0,
+                          0.5 * test_below(random, 5) - 1.0}};
+    uint32_t turn = test_below(random, 4);
+    if (turn == 1) p.q = (carom_quat){1.0, 0.0, 0.0, 1.0};
+    if (turn == 2) p.q = (carom_quat){1.0, 1.0, 1.0, 1.0};
+    if (turn == 3)
+        p.q = (carom_quat){carom_random_uniform(random), carom_random_uniform(random),
+                           carom_random_uniform(random), carom_random_uniform(random)};
+    return p;
+}
+
+static void depths_of_many_are_those_of_each(void **state) {
+    (void)state;
+    enum { SHAPES = 24, MOST = 70 };
+    carom_context *contexts[1 + CAROM_ISA_COUNT];
+    int count = test_contexts_of_isas(1, contexts, 0);
+    carom_random random = {46};
+    uint64_t overlapping = 0, asked = 0;
+    for (uint32_t round = 0; round < TEST_CASES(400); ++round) {
+        convex_shape shapes[SHAPES];
+        carom_convex_pair pairs[MOST];
+        static carom_convex_result results[MOST];
+        for (int i = 0; i < SHAPES; ++i) make_on_lattice(contexts[0], &random, &shapes[i]);
+        uint32_t pair_count = 1 + test_below(&random, MOST);
+        for (uint32_t i = 0; i < pair_count; ++i)
+            pairs[i] = (carom_convex_pair){.a = &shapes[test_below(&random, SHAPES)].convex,
+                                           .b = &shapes[test_below(&random, SHAPES)].convex,
+                                           .pose_a = make_lattice_pose(&random),
+                                           .pose_b = make_lattice_pose(&random)};
+        for (int k = 0; k < count; ++k) {
+            assert_ok(contexts[k],
+                      carom_convex_depth_batch(contexts[k], pairs, pair_count, NULL, results));
+            for (uint32_t i = 0; i < pair_count; ++i) {
+                carom_convex_result r;
+                memset(&r, 0, sizeof(r));
+                assert_ok(contexts[k], carom_convex_depth(contexts[k], pairs[i].a, &pairs[i].pose_a,
+                                                          pairs[i].b, &pairs[i].pose_b, NULL, &r));
+                assert_memory_equal(&r, &results[i], sizeof(r));
+                overlapping += r.relation == CAROM_RELATION_OVERLAPPING;
+                ++asked;
+            }
+        }
+        for (int i = 0; i < SHAPES; ++i) convex_shape_free(&shapes[i]);
+    }
+    assert_true(2 * overlapping > asked);
+    for (int k = 0; k < count; ++k) carom_context_destroy(contexts[k]);
+}
+
 /* ---- input ----------------------------------------------------------------------------------- */
 
 static carom_vec3 support_of_ball(void *user, const carom_vec3 *d) {
@@ -650,6 +716,7 @@ int main(void) {
         cmocka_unit_test(relations_keep_to_the_tolerance),
         cmocka_unit_test(a_wide_triangle_does_not_touch_beyond_the_tolerance),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
+        cmocka_unit_test(depths_of_many_are_those_of_each),
         cmocka_unit_test(user_functions_are_shapes),
         cmocka_unit_test(extreme_sizes_are_finite),
         cmocka_unit_test(bad_input_is_refused),

@@ -829,6 +829,9 @@ static void broken_sphere_trees_are_found(void **state) {
     BREAK(s->radius, (double)NAN, check(t), "surface: the ball around it is not finite");
     BREAK(s->radius, 0.1, check(t), "surface: a corner is not in the ball around all");
     BREAK(s->extremes[1].y, 1e9, check(t), "surface: an extreme corner is far away");
+    BREAK(s->extremes[1].x, (double)NAN, check(t), "surface: an extreme corner is far away");
+    BREAK(s->extremes[1].y, (double)NAN, check(t), "surface: an extreme corner is far away");
+    BREAK(s->vertices[0].y, (double)NAN, check(t), "surface: a corner is far away");
     BREAK(s->vertices[0].x, 1e9, check(t), "surface: a corner is far away");
     BREAK(s->corners[4], 1u << 20, check(t), "surface: a corner names no vertex");
     BREAK(s->ring[3], 1u << 20, check(t), "surface: a ring names no triangle");

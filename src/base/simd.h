@@ -648,6 +648,25 @@ CAROM_SIMD double carom_f64v_greatest(carom_f64v a) {
 #endif
 }
 
+/* Bits of all lanes of doubles. */
+#define CAROM_LANES64_ALL ((1u << CAROM_LANES64) - 1u)
+
+/* Numbers out of a table of CAROM_PICK_TABLE, by CAROM_LANES64 indices of bytes. */
+#define CAROM_PICK_TABLE 16u
+CAROM_SIMD carom_f64v carom_f64v_pick(const double *table, const uint8_t *indices) {
+#if CAROM_LANES == 16
+    int64_t bytes;
+    memcpy(&bytes, indices, sizeof(bytes));
+    __m512i index = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(bytes));
+    return (carom_f64v)_mm512_permutex2var_pd(_mm512_loadu_pd(table), index,
+                                              _mm512_loadu_pd(table + 8));
+#else
+    carom_f64v picked;
+    for (int i = 0; i < CAROM_LANES64; ++i) picked[i] = table[indices[i]];
+    return picked;
+#endif
+}
+
 /* Where the comparison is true `yes`, else `no`. */
 CAROM_SIMD carom_f64v carom_f64v_select(carom_i64v comparison, carom_f64v yes, carom_f64v no) {
     return (carom_f64v)(((carom_i64v)yes & comparison) | ((carom_i64v)no & ~comparison));

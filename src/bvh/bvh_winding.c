@@ -343,8 +343,7 @@ double carom_bvh_winding_fraction(carom_context *context, const carom_bvh_faces 
     carom_vec3 p = carom_bvh_to_frame(faces, point);
     const double at[3] = {p.x, p.y, p.z};
     double tolerance = BVH_WINDING_FIRST_TOLERANCE, error = 0.0, fraction = 0.0;
-    if (faces->bvh->level_count == 0 || !(carom_vec_largest(p) <= CAROM_WINDING_FARTHEST))
-        return 0.0;
+    if (faces->bvh->level_count == 0 || !carom_vec_within(p, CAROM_WINDING_FARTHEST)) return 0.0;
     for (int i = 1; i <= BVH_WINDING_MOST_TRIES; ++i, tolerance *= NEXT_TRY) {
         if (i == BVH_WINDING_MOST_TRIES) tolerance = 0.0;
         fraction = evaluate(context, faces->bvh, field, at, tolerance, &error);

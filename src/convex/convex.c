@@ -188,19 +188,42 @@ typedef struct batch_job {
     bool *meet;
 } batch_job;
 
-static carom_status convex_query_range(void *argument, carom_range range) {
-    const batch_job *job = argument;
-    const carom_convex_batch *batch = job->batch;
-    carom_arena *arena = carom_scratch(job->context, range.worker);
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        const carom_convex_pair *p = &batch->pairs[i];
-        carom_convex_question_item q = {.a = p->a,
+static carom_convex_question_item convex_batch_item(const carom_convex_batch *batch, uint64_t i) {
+    const carom_convex_pair *p = &batch->pairs[i];
+    return (carom_convex_question_item){.a = p->a,
                                         .b = p->b,
                                         .hull_a = carom_convex_hull_view(p->a),
                                         .hull_b = carom_convex_hull_view(p->b),
                                         .pose_a = &p->pose_a,
                                         .pose_b = &p->pose_b,
                                         .def = batch->def};
+}
+
+/* The depths of pairs from `first` on, up to one with a hint; adds how many they are. */
+static carom_status convex_depth_some(const batch_job *job, uint32_t worker, uint64_t end,
+                                      uint64_t *first) {
+    carom_convex_question_item items[CAROM_CONVEX_MANY];
+    carom_convex_result *to = &job->results[*first];
+    uint32_t count = 0;
+    for (; *first < end && count < CAROM_CONVEX_MANY && job->batch->pairs[*first].hint == NULL;
+         ++*first)
+        items[count++] = convex_batch_item(job->batch, *first);
+    memset(to, 0, count * sizeof(*to));
+    return CAROM_CPU_CALL(job->context, carom_convex_depth_many)(
+        items, count, carom_scratch(job->context, worker), to);
+}
+
+static carom_status convex_query_range(void *argument, carom_range range) {
+    const batch_job *job = argument;
+    const carom_convex_batch *batch = job->batch;
+    carom_arena *arena = carom_scratch(job->context, range.worker);
+    for (uint64_t i = range.begin; i < range.end;) {
+        const carom_convex_pair *p = &batch->pairs[i];
+        if (batch->question == CAROM_CONVEX_QUESTION_DEPTH && p->hint == NULL) {
+            CAROM_TRY(convex_depth_some(job, range.worker, range.end, &i));
+            continue;
+        }
+        carom_convex_question_item q = convex_batch_item(batch, i);
         carom_convex_result result, *to = job->results != NULL ? &job->results[i] : &result;
         memset(to, 0, sizeof(*to));
         carom_convex_learned room, *learned = carom_convex_read_hint(p->hint, &room);
@@ -208,6 +231,7 @@ static carom_status convex_query_range(void *argument, carom_range range) {
                                                                    arena, to));
         carom_convex_write_hint(learned, p->hint);
         if (job->meet != NULL) job->meet[i] = to->relation != CAROM_RELATION_APART;
+        ++i;
     }
     return CAROM_OK;
 }

@@ -76,6 +76,14 @@ static carom_status query_large(const carom_convex_question_item *q, carom_conve
     return there ? CAROM_OK : CAROM_NO_MEMORY;
 }
 
+carom_status CAROM_CPU(carom_convex_deepen)(const carom_convex_question_item *q,
+                                            carom_convex_work *work, carom_arena *arena,
+                                            carom_convex_result *result) {
+    uint32_t points = carom_convex_epa_points(q);
+    if (!query_depth(q, work, points, result) || points <= CAROM_EPA_STACK_POINTS) return CAROM_OK;
+    return query_large(q, work, points, arena, result);
+}
+
 carom_status CAROM_CPU(carom_convex_query)(const carom_convex_question_item *q,
                                            carom_convex_question question,
                                            carom_convex_learned *cache, carom_arena *arena,
@@ -88,9 +96,7 @@ carom_status CAROM_CPU(carom_convex_query)(const carom_convex_question_item *q,
     }
     if (!carom_convex_distance_item(q, cache, &work, result)) return CAROM_OK;
     if (question == CAROM_CONVEX_QUESTION_DISTANCE) return CAROM_OK;
-    uint32_t points = carom_convex_epa_points(q);
-    if (!query_depth(q, &work, points, result) || points <= CAROM_EPA_STACK_POINTS) return CAROM_OK;
-    return query_large(q, &work, points, arena, result);
+    return CAROM_CPU(carom_convex_deepen)(q, &work, arena, result);
 }
 
 void CAROM_CPU(carom_hull_find_seeds)(const carom_hull_view *hull, uint32_t *seeds) {

@@ -13,6 +13,17 @@ CAROM_CPU_DECLARE(carom_status, carom_convex_query, const carom_convex_question_
                   carom_convex_question question, carom_convex_learned *cache, carom_arena *arena,
                   carom_convex_result *result);
 
+/* The depth of a pair whose cores overlap, after the search for their distance left it open: the
+ * rest of carom_convex_query. */
+CAROM_CPU_DECLARE(carom_status, carom_convex_deepen, const carom_convex_question_item *q,
+                  carom_convex_work *work, carom_arena *arena, carom_convex_result *result);
+
+/* Answers up to CAROM_CONVEX_MANY queries for depths: as carom_convex_query answers each, in less
+ * time (convex_many_cpu.c). */
+#define CAROM_CONVEX_MANY 32u
+CAROM_CPU_DECLARE(carom_status, carom_convex_depth_many, const carom_convex_question_item *items,
+                  uint32_t count, carom_arena *arena, carom_convex_result *results);
+
 /* Finds the face of a hull, which has one, whose normal, turned by the frame, is best aligned with
  * the direction d of about unit length: the first of equals. Gives its turned normal and the
  * product with d. */

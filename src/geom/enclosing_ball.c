@@ -241,7 +241,7 @@ static bool enclosing_ball_look_at(inputs *in, uint64_t *bad) {
     for (uint64_t i = 0; i < in->count; ++i) {
         carom_vec3 at = in->balls != NULL ? in->balls[i].centre : in->points[i];
         double radius = in->balls != NULL ? in->balls[i].radius : 0.0;
-        if (!carom_vec_finite(at) || !(carom_vec_largest(at) <= CAROM_LARGEST_COORDINATE) ||
+        if (!carom_vec_within(at, CAROM_LARGEST_COORDINATE) ||
             !(radius >= 0.0 && radius <= CAROM_LARGEST_COORDINATE)) {
             *bad = i;
             return false;

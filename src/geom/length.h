@@ -23,14 +23,21 @@
 /* The exponents of normal numbers: 2^e and 2^-e are both normal for |e| up to this. */
 #define CAROM_EXPONENT_MOST 1022
 
+/* The largest |coordinate| of a vector without NaN: it may leave out one that is NaN. What comes from
+ * outside is checked by carom_vec_within. */
 CAROM_ITEM double carom_vec_largest(carom_vec3 v) {
     double x = fabs(v.x), y = fabs(v.y), z = fabs(v.z);
     double xy = CAROM_MAX(x, y);
     return CAROM_MAX(xy, z);
 }
 
+/* Whether no |coordinate| is above `most`, and none is NaN. */
+CAROM_ITEM bool carom_vec_within(carom_vec3 v, double most) {
+    return fabs(v.x) <= most && fabs(v.y) <= most && fabs(v.z) <= most;
+}
+
 CAROM_ITEM bool carom_vec_finite(carom_vec3 v) {
-    return fabs(v.x) <= DBL_MAX && fabs(v.y) <= DBL_MAX && fabs(v.z) <= DBL_MAX;
+    return carom_vec_within(v, DBL_MAX);
 }
 
 /* e with 2^e <= size < 2^(e+1) for normal numbers, at most CAROM_EXPONENT_MOST either way, so that

@@ -163,8 +163,8 @@ static carom_status kfree_measure_range(void *argument, carom_range range) {
         *diameter = NO_DIAMETER;
         if (searched == 0) continue;
         for (uint64_t k = 3 * i; k < 3 * (uint64_t)s.end; ++k)
-            if (!(carom_vec_largest(carom_soup_view_position(soup, soup->corners[k])) <=
-                  CAROM_LARGEST_COORDINATE))
+            if (!carom_vec_within(carom_soup_view_position(soup, soup->corners[k]),
+                                  CAROM_LARGEST_COORDINATE))
                 atomic_store(&c->beyond, true);
         if (s.end - s.first == 1) {
             carom_triangle t = carom_soup_view_shape(soup, soup->corners + 3 * i);

@@ -193,9 +193,8 @@ carom_status carom_robot_audit_spheres(carom_context *context, const carom_robot
     audit_state s = {.spheres = spheres, .count = count};
     double far = b->largest;
     for (uint64_t i = 0; i < count; ++i) {
-        if (!(carom_vec_finite(spheres[i].centre) &&
-              carom_vec_largest(spheres[i].centre) <= CAROM_ROBOT_MOST &&
-              spheres[i].radius >= 0.0 && spheres[i].radius <= CAROM_ROBOT_MOST))
+        if (!(carom_vec_within(spheres[i].centre, CAROM_ROBOT_MOST) && spheres[i].radius >= 0.0 &&
+              spheres[i].radius <= CAROM_ROBOT_MOST))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "sphere %llu is not finite, beyond 2^40, or has a negative radius",
                               (unsigned long long)i);

@@ -234,8 +234,7 @@ static carom_status make_balls(carom_context *context, const carom_allocator *al
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
         balls[i] = (carom_ball){carom_frame_apply(frame, from[i].centre), from[i].radius};
         status = robot_check_size(context, from[i].radius, "radius of a ball", whose);
-        bool is_near = carom_vec_finite(balls[i].centre) &&
-                       carom_vec_largest(balls[i].centre) <= CAROM_ROBOT_MOST;
+        bool is_near = carom_vec_within(balls[i].centre, CAROM_ROBOT_MOST);
         if (status == CAROM_OK && !is_near)
             status =
                 carom_fail(context, CAROM_BAD_INPUT, "%s: ball %llu is not finite, or beyond 2^40",
@@ -285,8 +284,7 @@ carom_status carom_robot_part_make(carom_context *context, const carom_allocator
     if (status != CAROM_OK) status = carom_fail_in(context, status, "%s", whose);
     for (uint32_t i = 0; i < m.vertex_count && status == CAROM_OK; ++i) {
         m.positions[i] = carom_frame_apply(&frame, m.positions[i]);
-        if (!carom_vec_finite(m.positions[i]) ||
-            !(carom_vec_largest(m.positions[i]) <= CAROM_ROBOT_MOST))
+        if (!carom_vec_within(m.positions[i], CAROM_ROBOT_MOST))
             status = carom_fail(context, CAROM_BAD_INPUT,
                                 "%s: vertex %u of a mesh is beyond 2^40 in size", whose, i);
     }

@@ -116,8 +116,8 @@ static carom_status scene_check_mesh(carom_context *context, const carom_scene_o
                               "%s is a soup without a tree; make it with method tree or auto",
                               which);
     }
-    if (b->low.x <= b->high.x && !(carom_vec_largest(b->low) <= CAROM_SCENE_MOST_COORDINATE &&
-                                   carom_vec_largest(b->high) <= CAROM_SCENE_MOST_COORDINATE))
+    if (b->low.x <= b->high.x && !(carom_vec_within(b->low, CAROM_SCENE_MOST_COORDINATE) &&
+                                   carom_vec_within(b->high, CAROM_SCENE_MOST_COORDINATE)))
         return carom_fail(context, CAROM_BAD_INPUT, "%s has coordinates beyond 1e300", which);
     return CAROM_OK;
 }

@@ -155,6 +155,19 @@ carom_status carom_scene_narrow_convex(const carom_scene_question *q, uint32_t w
                                        const carom_scene_object *a, const carom_scene_object *b,
                                        carom_scene_contact *contact, bool *in_contact);
 
+/* Such a pair, and its answer. */
+typedef struct carom_scene_test {
+    const carom_scene_object *a, *b;
+    carom_scene_contact *contact;
+    bool in_contact;
+} carom_scene_test;
+
+/* Answers up to CAROM_SCENE_MOST_TESTS pairs as carom_scene_narrow_convex answers each, in less
+ * time. */
+#define CAROM_SCENE_MOST_TESTS 32u
+carom_status carom_scene_narrow_tests(const carom_scene_question *q, uint32_t worker,
+                                      carom_scene_test *tests, uint32_t count);
+
 /* The rest of the answer for a convex shape and a solid whose faces it does not overlap: is the
  * shape inside? */
 carom_status carom_scene_narrow_inside(const carom_scene_question *q, const carom_scene_object *a,

@@ -36,7 +36,8 @@
 /* Exponent of the largest power of two whose inverse is a normal double. */
 #define SCENE_TRIANGLE_MOST_EXPONENT 1022
 /* Extents of a shape's box from its middle to a point behind it, which is outside at any rate. */
-#define SCENE_BEHIND_EXTENTS 4.0
+#define SCENE_BEHIND_EXTENTS    4.0
+#define SCENE_NARROW_CACHE_LINE 64u /* bytes; another size costs time only */
 
 static double scene_narrow_extent_of(const carom_bounds *b) {
     return (b->high.x - b->low.x) + (b->high.y - b->low.y) + (b->high.z - b->low.z);
@@ -100,19 +101,29 @@ static carom_status narrow_shapes(const carom_scene_question *q, carom_arena *ar
     return carom_convex_find_points(q->context, arena, item, faces_a, faces_b, q->reach, m);
 }
 
-/* Clears no points that it writes: the contact is 300 bytes long, and in no cache. */
-static carom_status narrow_two_convex(const carom_scene_question *q, carom_arena *arena,
-                                      const carom_scene_object *a, const carom_scene_object *b,
-                                      carom_scene_contact *c, bool *in_contact) {
+static carom_convex_question_item two_convex(const carom_scene_object *a,
+                                             const carom_scene_object *b) {
+    return (carom_convex_question_item){.a = &a->convex,
+                                        .b = &b->convex,
+                                        .hull_a = a->hull,
+                                        .hull_b = b->hull,
+                                        .pose_a = &a->pose,
+                                        .pose_b = &b->pose};
+}
+
+/* The contact of two shapes whose depth is known. Clears no points that it writes: the contact is
+ * 300 bytes long, and in no cache. */
+static carom_status take_two_convex(const carom_scene_question *q, carom_arena *arena,
+                                    const carom_convex_question_item *item,
+                                    const carom_convex_result *result, carom_scene_contact *c,
+                                    bool *in_contact) {
     carom_convex_manifold m;
-    carom_convex_question_item item = {.a = &a->convex,
-                                       .b = &b->convex,
-                                       .hull_a = a->hull,
-                                       .hull_b = b->hull,
-                                       .pose_a = &a->pose,
-                                       .pose_b = &b->pose};
-    CAROM_TRY(narrow_shapes(q, arena, &item, carom_convex_hull_faces(&a->convex),
-                            carom_convex_hull_faces(&b->convex), &m));
+    m.result = *result;
+    m.count = 0;
+    if (is_contact(q, result))
+        CAROM_TRY(carom_convex_find_points(q->context, arena, item,
+                                           carom_convex_hull_faces(item->a),
+                                           carom_convex_hull_faces(item->b), q->reach, &m));
     memset(c, 0, offsetof(carom_scene_contact, points)); /* padding, too */
     c->relation = m.result.relation;
     c->method = CAROM_SCENE_CONTACT_METHOD_CONVEX;
@@ -128,6 +139,16 @@ static carom_status narrow_two_convex(const carom_scene_question *q, carom_arena
         memset(&c->points[i], 0, sizeof(c->points[i]));
     *in_contact = is_contact(q, &m.result);
     return CAROM_OK;
+}
+
+static carom_status narrow_two_convex(const carom_scene_question *q, carom_arena *arena,
+                                      const carom_scene_object *a, const carom_scene_object *b,
+                                      carom_scene_contact *c, bool *in_contact) {
+    carom_convex_question_item item = two_convex(a, b);
+    carom_convex_result result;
+    CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_query)(&item, CAROM_CONVEX_QUESTION_DEPTH,
+                                                             NULL, arena, &result));
+    return take_two_convex(q, arena, &item, &result, c, in_contact);
 }
 
 /* ---- A convex shape and a mesh --------------------------------------------------------------- */
@@ -343,6 +364,41 @@ carom_status carom_scene_narrow_convex(const carom_scene_question *q, uint32_t w
     bool turned = carom_scene_is_mesh(a);
     CAROM_TRY(narrow_faces(q, arena, turned ? b : a, turned ? a : b, contact, in_contact));
     if (turned) turn_round(contact);
+    return CAROM_OK;
+}
+
+/* Loads what is written: a contact is in no cache, and all that is stored behind it would wait for
+ * its memory. Inlined always: GCC removes the call of a function that does nothing but prefetch. */
+__attribute__((always_inline)) static inline void prefetch_contact(carom_scene_contact *contact) {
+    for (uint64_t at = 0; at < sizeof(*contact); at += SCENE_NARROW_CACHE_LINE)
+        __builtin_prefetch((char *)contact + at, 1);
+}
+
+carom_status carom_scene_narrow_tests(const carom_scene_question *q, uint32_t worker,
+                                      carom_scene_test *tests, uint32_t count) {
+    carom_convex_question_item items[CAROM_SCENE_MOST_TESTS];
+    carom_convex_result results[CAROM_SCENE_MOST_TESTS];
+    carom_scene_test *convex[CAROM_SCENE_MOST_TESTS];
+    carom_arena *arena = carom_scratch(q->context, worker);
+    uint32_t convex_count = 0;
+    CAROM_ASSERT(count <= CAROM_SCENE_MOST_TESTS);
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_scene_test *t = &tests[i];
+        if (carom_scene_is_mesh(t->a) || carom_scene_is_mesh(t->b)) {
+            CAROM_TRY(carom_scene_narrow_convex(q, worker, t->a, t->b, t->contact, &t->in_contact));
+            continue;
+        }
+        items[convex_count] = two_convex(t->a, t->b);
+        convex[convex_count++] = t;
+    }
+    CAROM_TRY(
+        CAROM_CPU_CALL(q->context, carom_convex_depth_many)(items, convex_count, arena, results));
+    for (uint32_t i = 0; i < convex_count; ++i) {
+        if (i == 0) prefetch_contact(convex[0]->contact);
+        if (i + 1 < convex_count) prefetch_contact(convex[i + 1]->contact);
+        CAROM_TRY(take_two_convex(q, arena, &items[i], &results[i], convex[i]->contact,
+                                  &convex[i]->in_contact));
+    }
     return CAROM_OK;
 }
 

@@ -425,8 +425,7 @@ carom_status carom_scene_closest_points(carom_context *context, const carom_scen
     CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     for (uint64_t i = 0; i < count; ++i)
-        if (!(carom_vec_largest(points[i]) <= CAROM_SCENE_MOST_COORDINATE) ||
-            !carom_vec_finite(points[i]))
+        if (!carom_vec_within(points[i], CAROM_SCENE_MOST_COORDINATE))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "point %llu is not finite or beyond 1e300; give finite numbers",
                               (unsigned long long)i);

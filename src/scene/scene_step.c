@@ -25,8 +25,7 @@
 #define SIFT_GRAIN                4096u /* pairs of boxes per range: some 20 us of work */
 #define RULE_OUT_GRAIN            512u  /* pairs per range: some 50 us of work */
 #define SCENE_STEP_PREFETCH_PAIRS 6u    /* pairs whose objects are prefetched */
-#define SCENE_STEP_CACHE_LINE     64u   /* bytes; another size costs time only */
-#define NARROW_GRAIN              32u   /* pairs per range: some 50 us of work */
+#define NARROW_GRAIN              CAROM_SCENE_MOST_TESTS /* pairs per range: some 40 us of work */
 #define COPY_GRAIN                1024u /* pairs per range: up to 300 KiB of contacts */
 
 /* What a range of pairs of boxes becomes: counts, then the first indices. */
@@ -345,29 +344,22 @@ static void scene_step_commit(carom_scene_pair *p, carom_scene_contact *contact,
         p->direction = contact->normal;
 }
 
-/* Loads what the test of a pair reads and writes. A contact is written long after its pair is read,
- * and all that is stored behind it would wait for its memory. Measured: 5 % of a step of a pile. */
-__attribute__((always_inline)) static inline void prefetch_pending(const scene_step_job *s,
-                                                                   uint32_t record) {
-    char *contact = (char *)&s->scene->pool.data[s->scene->next.data[record].slot];
-    prefetch_objects(s, record);
-    for (uint64_t at = 0; at < sizeof(carom_scene_contact); at += SCENE_STEP_CACHE_LINE)
-        __builtin_prefetch(contact + at, 1);
-}
-
 static carom_status scene_step_narrow_range(void *argument, carom_range range) {
     const scene_step_job *s = argument;
     carom_scene *scene = s->scene;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        /* That of the next range, too: on one thread it follows, and ids and slots are constant. */
-        if (i + 1 < s->light_count) prefetch_pending(s, s->pending[i + 1]);
-        carom_scene_pair *p = &scene->next.data[s->pending[i]];
-        carom_scene_contact *contact = &scene->pool.data[p->slot];
-        bool in_contact;
-        CAROM_TRY(carom_scene_narrow_convex(&s->question, range.worker,
-                                            scene_step_object_of(s, p->a),
-                                            scene_step_object_of(s, p->b), contact, &in_contact));
-        scene_step_commit(p, contact, in_contact);
+    carom_scene_test tests[NARROW_GRAIN];
+    uint32_t count = (uint32_t)(range.end - range.begin);
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_scene_pair *p = &scene->next.data[s->pending[range.begin + i]];
+        prefetch_objects(s, s->pending[range.begin + i]);
+        tests[i] = (carom_scene_test){.a = scene_step_object_of(s, p->a),
+                                      .b = scene_step_object_of(s, p->b),
+                                      .contact = &scene->pool.data[p->slot]};
+    }
+    CAROM_TRY(carom_scene_narrow_tests(&s->question, range.worker, tests, count));
+    for (uint32_t i = 0; i < count; ++i) {
+        scene_step_commit(&scene->next.data[s->pending[range.begin + i]], tests[i].contact,
+                          tests[i].in_contact);
         if (carom_progress_stop(s->question.context, range.worker)) return CAROM_CANCELLED;
     }
     return CAROM_OK;

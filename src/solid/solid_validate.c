@@ -115,7 +115,7 @@ static const char *validate_relation(const carom_solid *solid) {
         carom_triangle c = carom_soup_view_triangle(soup, t);
         for (int i = 0; i < 3; ++i) {
             carom_vec3 side = carom_vec_sub(c.corner[(i + 1) % 3], c.corner[i]);
-            if (!(carom_vec_largest(side) <= solid->longest))
+            if (!carom_vec_within(side, solid->longest))
                 return "solid: a triangle is longer than the longest";
         }
     }

@@ -51,7 +51,7 @@ static __global__ void measure_faces(soup_cuda_view v, soup_kfree_cuda_counts c,
     if (state == 0 || (state == SOUP_CUDA_DEGENERATE && v.a.as_segments)) {
         carom_triangle t = load_triangle(v, i, vertices);
         for (int k = 0; k < 3; ++k)
-            if (!(carom_vec_largest(t.corner[k]) <= CAROM_LARGEST_COORDINATE))
+            if (!carom_vec_within(t.corner[k], CAROM_LARGEST_COORDINATE))
                 atomicAdd(&counters->n[K_BEYOND], 1ull); /* rare */
         diameter = carom_triangle_diameter(t.corner);
     }

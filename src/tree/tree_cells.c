@@ -474,7 +474,8 @@ carom_status carom_tree_cells_make(carom_context *context, const carom_tree_surf
     b.margin = TREE_PLANE_MARGIN * CAROM_MAX(1.0, surface->radius);
     b.identity = (carom_spheres_transform){.frame = carom_frame_make(NULL), .scale = 1.0};
     carom_tree_cells_set_cube(surface, cells);
-    if (!(carom_vec_largest(origin) * b.scale <= TREE_ORIGIN_MAX) || !(cells->side > 0.0))
+    if (!carom_vec_within(carom_vec_scale(origin, b.scale), TREE_ORIGIN_MAX) ||
+        !(cells->side > 0.0))
         return CAROM_OK;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

@@ -592,8 +592,8 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
         !(s->radius >= 0.0 && s->radius <= 4.0 * TREE_SURFACE_EXTENT))
         return "surface: the ball around it is not finite";
     for (uint64_t i = 0; i < (uint64_t)s->shell_count * CAROM_TREE_EXTREMES; ++i)
-        if (!(carom_vec_largest(tree_surface_to_frame(s->extremes[i], origin, scale)) <=
-              2.0 * TREE_SURFACE_EXTENT))
+        if (!carom_vec_within(tree_surface_to_frame(s->extremes[i], origin, scale),
+                              2.0 * TREE_SURFACE_EXTENT))
             return "surface: an extreme corner is far away";
     const char *broken = check_ends(s);
     if (broken != NULL) return broken;
@@ -611,7 +611,7 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
             uint32_t vertex = s->corners[3 * (uint64_t)i + (uint32_t)c];
             if (vertex >= s->vertex_count) return "surface: a corner names no vertex";
             carom_vec3 p = tree_surface_to_frame(s->vertices[vertex], origin, scale);
-            if (!(carom_vec_largest(p) <= 2.0 * TREE_SURFACE_EXTENT))
+            if (!carom_vec_within(p, 2.0 * TREE_SURFACE_EXTENT))
                 return "surface: a corner is far away";
             double away = carom_length(carom_vec_sub(p, s->centre));
             if (!(away <= s->radius * (1.0 + TREE_SURFACE_ROUNDING) + TREE_SURFACE_ROUNDING))
