@@ -292,15 +292,18 @@ static bool find_format(const cli_command *command, const void *options, const c
     return false;
 }
 
-/* Refuses before any work a name that tells no format, and --open without a page. */
+/* Refuses before any work a name that tells no format, --format without an output, and --open
+ * without a page. */
 static int check_endings(const cli *cli, const void *options, const named_file *outputs,
                          size_t count) {
     const char *format;
-    bool has_format = find_format(cli->command, options, &format), has_page = false;
+    bool has_format = find_format(cli->command, options, &format), has_main = false;
+    bool has_page = cli->command->makes_page;
     char message[512], list[160];
     for (size_t i = 0; i < count; ++i) {
         const named_file *o = &outputs[i];
         const char *chosen = o->is_main ? format : NULL;
+        has_main = has_main || o->is_main;
         if (o->known == NULL || *o->path == '\0') continue;
         const char *found = endings_format(o->path, chosen, o->known);
         has_page = has_page || endings_is(found, "html");
@@ -315,6 +318,9 @@ static int check_endings(const cli *cli, const void *options, const named_file *
                      list, has_format && o->is_main ? ", or give --format" : "");
         return cli_misuse(cli, message);
     }
+    if (format != NULL && !has_main)
+        return cli_misuse(cli, "--format is that of -o FILE, which is missing; -o - writes to the "
+                               "standard output");
     if (cli->open && !has_page)
         return cli_misuse(cli, "--open opens a page; give -o with a name that ends in .html");
     return CLI_OK;

@@ -67,6 +67,7 @@ typedef struct cli_command {
     const char *(*words)(int index);   /* the names that its arguments take, NULL after the last; or
                                           NULL, then they are files (completion.h) */
     bool on_cuda;                      /* supports --device cuda; others refuse it */
+    bool makes_page;                   /* always writes a page, whatever its options are */
     const char *program; /* the name of the program whose only command it is; NULL: "carom NAME" */
     const char *starts;  /* the program beside this one that is given all arguments instead; or
                              NULL */

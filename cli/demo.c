@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/endings.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/platform.h"
@@ -27,6 +28,8 @@ static const arg_option demo_options[] = {
     {"--output", 'o', ARG_TEXT, offsetof(options, folder), "FOLDER",
      "where the page goes (carom-demo)", NULL},
 };
+
+ENDINGS(page_names, "html");
 
 #define PART_COUNT (sizeof(demo_parts) / sizeof(demo_parts[0]) - 1) /* without the NULL */
 
@@ -162,12 +165,15 @@ static void print_address(const char *path) {
 
 static int run(cli *cli, const void *values, size_t count, char **arguments) {
     (void)count, (void)arguments;
+    static char written[PLATFORM_LONGEST_PATH]; /* is read after this call */
     const options *options = values;
     const char *folder = options->folder != NULL ? options->folder : "carom-demo", *reason;
     char message[512];
     if (output_is_standard(folder))
         return cli_misuse(cli, "-o takes a folder; the page cannot go to the standard "
                                "output");
+    if (endings_format(folder, NULL, page_names) != NULL)
+        return cli_misuse(cli, "-o takes a folder, in which index.html is written");
     demo demo = {.cli = cli};
     outcome outcomes[PART_COUNT];
     if (!page_open(&demo.page, folder, &reason)) {
@@ -191,6 +197,8 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
         print_json(cli, outcomes, demo.page.path);
     else
         print_address(demo.page.path);
+    snprintf(written, sizeof(written), "%s", demo.page.path);
+    cli->page = written;
     return CLI_OK;
 }
 
@@ -203,4 +211,5 @@ const cli_command cli_demo = {
     .option_count = sizeof(demo_options) / sizeof(demo_options[0]),
     .options_size = sizeof(options),
     .run = run,
+    .makes_page = true,
 };

@@ -73,6 +73,7 @@ static void free_item(display_item *item) {
     for (uint64_t i = 0; i < item->frame_count; ++i) free(item->frames[i]);
     free(item->frames);
     free(item->poses);
+    free(item->lit);
 }
 
 static void free_list(display_list *list) {
@@ -124,6 +125,7 @@ void display_free(display *d) {
     free(d->times);
     free(d->glb);
     free(d->report);
+    carom_mesh_destroy(d->ball);
     *d = (display){0};
 }
 
@@ -141,7 +143,7 @@ static display_colour colour_of(display_kind kind, uint64_t number) {
         {176, 181, 186, 255}, {205, 191, 130, 255}, {143, 183, 194, 255}, {201, 160, 150, 255}};
     static const display_colour others[DISPLAY_KINDS] = {
         [DISPLAY_PATCH] = {217, 48, 37, 255},    [DISPLAY_REGION] = {232, 113, 10, 255},
-        [DISPLAY_SPHERES] = {66, 133, 190, 255}, [DISPLAY_POINTS] = {24, 24, 27, 255},
+        [DISPLAY_SPHERES] = {66, 133, 190, 255}, [DISPLAY_POINTS] = {156, 39, 176, 255},
         [DISPLAY_CURVE] = {110, 5, 30, 255},     [DISPLAY_EDGES] = {217, 48, 37, 255},
         [DISPLAY_ARROW] = {24, 90, 188, 255}};
     if (kind == DISPLAY_PART) return parts[number % (sizeof(parts) / sizeof(parts[0]))];
@@ -247,6 +249,15 @@ void display_show_during(display_item *item, uint64_t from, uint64_t until) {
     item->shown[1] = until;
 }
 
+void display_light_during(display *d, display_item *item, uint64_t from, uint64_t until) {
+    if (item->lit_count != 0 && item->lit[item->lit_count - 1] == from) {
+        item->lit[item->lit_count - 1] = until;
+    } else if (GROW(d, item->lit, item->lit_count, 2, item->lit_capacity)) {
+        item->lit[item->lit_count++] = from;
+        item->lit[item->lit_count++] = until;
+    }
+}
+
 #define ARROW_HEAD 0.15 /* of the length of an arrow */
 
 /* Segments that show an arrow in programs that know no arrows: a shaft and a head of four barbs. */
@@ -342,6 +353,12 @@ void display_set_row_id(display *d, display_list *list, const char *id) {
     list->rows[list->row_count - 1].id = copy(d, id);
 }
 
+void display_set_row_time(display_list *list, uint64_t time) {
+    if (list == NULL || list->row_count == 0) return;
+    list->rows[list->row_count - 1].timed = true;
+    list->rows[list->row_count - 1].time = time;
+}
+
 display_plot *display_add_plot(display *d, const char *title, const char *x, const char *y) {
     if (!GROW(d, d->plots, d->plot_count, 1, d->plot_capacity)) return NULL;
     display_plot *plot = &d->plots[d->plot_count++];
@@ -391,6 +408,9 @@ display_colour display_value_colour(const display *d, double value) {
 }
 
 display_colour display_item_colour(const display *d, const display_item *item, uint64_t element) {
+    for (uint64_t i = 0; i < item->lit_count; i += 2)
+        if (item->lit[i] <= d->still && d->still < item->lit[i + 1])
+            return colour_of(DISPLAY_PATCH, 0);
     if (element < item->colour_count) return item->colours[element];
     if (element < item->value_count && d->legend != NULL)
         return display_value_colour(d, item->values[element]);
@@ -538,6 +558,60 @@ void display_add_mesh(display *d, display_mesh *mesh, const char *path) {
     }
     free(number);
     free(latest);
+}
+
+/* Adds triangles whose corners are points that follow those of the item so far. */
+static void add_corners(display *d, display_item *item, const uint32_t *corners, uint64_t count,
+                        uint64_t first) {
+    if (!GROW(d, item->corners, item->corner_count, count, item->corner_capacity)) return;
+    for (uint64_t i = 0; i < count; ++i)
+        item->corners[item->corner_count++] = (uint32_t)(first + corners[i]);
+}
+
+void display_add_whole(display *d, display_item *item, const display_mesh *mesh) {
+    uint64_t first = item->point_count;
+    for (uint64_t v = 0; v < mesh->view.vertex_count; ++v)
+        display_add_point(d, item, display_mesh_point(mesh, (uint32_t)v));
+    add_corners(d, item, mesh->view.corners, 3 * mesh->view.face_count, first);
+}
+
+#define SHAPE_DETAIL 4u /* of shapes such as cylinders: 1280 triangles */
+
+static double sign(double x) {
+    return x < 0.0 ? -1.0 : 1.0;
+}
+
+/* The farthest point of a shape in a direction. */
+static carom_vec3 support(const carom_convex *c, carom_vec3 n) {
+    double across = sqrt(n.x * n.x + n.y * n.y), r = across > 0.0 ? c->radius / across : 0.0;
+    carom_vec3 p = {0.0, 0.0, 0.0};
+    if (c->kind == CAROM_CONVEX_KIND_BOX)
+        p = (carom_vec3){sign(n.x) * c->half.x, sign(n.y) * c->half.y, sign(n.z) * c->half.z};
+    else if (c->kind == CAROM_CONVEX_KIND_CYLINDER)
+        p = (carom_vec3){r * n.x, r * n.y, sign(n.z) * c->half_height};
+    else
+        p = (carom_vec3){c->radius * n.x, c->radius * n.y,
+                         c->radius * n.z + sign(n.z) * c->half_height};
+    return (carom_vec3){p.x + c->margin * n.x, p.y + c->margin * n.y, p.z + c->margin * n.z};
+}
+
+carom_status display_add_shape(display *d, display_item *item, const carom_convex *shape,
+                               const double matrix[12]) {
+    carom_mesh_view view;
+    carom_status status = CAROM_OK;
+    if (d->ball == NULL) {
+        carom_shape_def def = {.shape = CAROM_SHAPE_SPHERE, .detail = SHAPE_DETAIL};
+        status = carom_shape_make(d->cli->context, &def, &d->ball);
+    }
+    if (status == CAROM_OK) status = carom_mesh_get_view(d->ball, &view);
+    if (status != CAROM_OK) return status;
+    const double *n = view.positions;
+    uint64_t first = item->point_count;
+    for (uint64_t v = 0; v < view.vertex_count; ++v, n += 3)
+        display_add_point(d, item,
+                          display_posed(matrix, support(shape, (carom_vec3){n[0], n[1], n[2]})));
+    add_corners(d, item, view.corners, 3 * view.face_count, first);
+    return CAROM_OK;
 }
 
 carom_status display_add_packing(display *d, const carom_packing *packing, const char *path) {

@@ -70,6 +70,9 @@ typedef struct display_item {
     carom_pose *poses;       /* where it is at each time of the display, with unit quaternions;
                                 NULL: along `path` */
     uint64_t pose_count, pose_capacity;
+    bool steps;    /* between two times it stays where it is at the first of them */
+    uint64_t *lit; /* when it is lit: pairs of indices of times, from one until before the other */
+    uint64_t lit_count, lit_capacity;
     bool timed;          /* it is shown from one time of the display until before another only */
     uint64_t shown[2];   /* the indices of these times */
     carom_vec3 **frames; /* point_count positions at each time of the display; or NULL */
@@ -85,6 +88,8 @@ typedef struct display_row {
     const display_item *items[DISPLAY_MOST_LIT]; /* NULL after the last */
     carom_vec3 at;
     double radius;
+    bool timed; /* it is about the time of the display with this index; `at` is not used */
+    uint64_t time;
 } display_row;
 
 typedef struct display_list {
@@ -129,6 +134,7 @@ typedef struct display {
     size_t glb_size;
     char *report;      /* JSON of a clash report, for a page with a panel of its own; NULL: none */
     carom_vec3 box;    /* edges of a periodic box at the origin; 0: none */
+    carom_mesh *ball;  /* directions of convex shapes; NULL: not made yet */
     display_item lost; /* stands for items for which there was no memory */
     bool no_memory;
 } display;
@@ -157,6 +163,9 @@ void display_add_pose(display *d, display_item *item, carom_pose pose);
 /* Shows the item only from a time of the display, by its index, until before another one; after the
  * last one it stays. The page of `carom demo` follows that, other pages show such items always. */
 void display_show_during(display_item *item, uint64_t from, uint64_t until);
+/* Lights the item from a time of the display, by its index, until before another one. Pages follow
+ * that. Calls for one item go forward in time. */
+void display_light_during(display *d, display_item *item, uint64_t from, uint64_t until);
 void display_add_arrow(display *d, const char *name, carom_vec3 from, carom_vec3 vector,
                        const char *unit);
 
@@ -176,6 +185,8 @@ void display_add_row(display *d, display_list *list, const char *const *cells,
                      double radius);
 /* Names the last row of a list, for links. */
 void display_set_row_id(display *d, display_list *list, const char *id);
+/* Says which time of the display, by its index, the last row is about: rows go forward in time. */
+void display_set_row_time(display_list *list, uint64_t time);
 
 display_plot *display_add_plot(display *d, const char *title, const char *x, const char *y);
 void display_add_series(display *d, display_plot *plot, const char *name, const double *x,
@@ -206,6 +217,13 @@ void display_mesh_close(display_mesh *mesh);
 
 /* Adds one item per part, called by its name or, where it has none, by that of the file. */
 void display_add_mesh(display *d, display_mesh *mesh, const char *path);
+
+/* Adds all triangles to an item. */
+void display_add_whole(display *d, display_item *item, const display_mesh *mesh);
+/* Adds a box, sphere, capsule or cylinder to an item: the corners of a subdivided icosahedron, each
+ * moved to the farthest point in its direction. */
+carom_status display_add_shape(display *d, display_item *item, const carom_convex *shape,
+                               const double matrix[12]);
 
 /* The item of the part of a face of the file, after display_add_mesh. */
 display_item *display_mesh_part(const display_mesh *mesh, uint32_t face);

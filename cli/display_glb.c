@@ -489,6 +489,15 @@ static void put_shown(const display *d, const display_item *item, json *j) {
     json_end_array(j);
 }
 
+/* When it is lit: pairs of times, from one until before the other; after the last time it stays. */
+static void put_lit(const display *d, const display_item *item, json *j) {
+    double after = d->time_count != 0 ? d->times[d->time_count - 1] + 1.0 : 1.0;
+    json_begin_array(j, "lit");
+    for (uint64_t i = 0; i < item->lit_count; ++i)
+        json_number(j, NULL, item->lit[i] < d->time_count ? d->times[item->lit[i]] : after);
+    json_end_array(j);
+}
+
 static void put_item_extras(const display *d, const display_item *item, const node *n, json *j) {
     json_begin_object(j, "extras");
     json_begin_object(j, "carom");
@@ -517,6 +526,7 @@ static void put_item_extras(const display *d, const display_item *item, const no
         json_vector(j, "vector", item->vector);
     }
     if (item->timed) put_shown(d, item, j);
+    if (item->lit_count != 0) put_lit(d, item, j);
     if (item->frame_count != 0) {
         json_begin_array(j, "frames");
         for (uint64_t f = 0; f < item->frame_count; ++f) json_count(j, NULL, n->frames + f);
@@ -548,8 +558,12 @@ static void put_list(const glb *g, const display_list *list, json *j) {
         for (int k = 0; k < DISPLAY_MOST_LIT && row->items[k] != NULL; ++k)
             json_count(j, NULL, row->items[k]->index + 1);
         json_end_array(j);
-        json_vector(j, "at", row->at);
-        json_number(j, "radius", row->radius);
+        if (row->timed && row->time < g->d->time_count) {
+            json_number(j, "time", g->d->times[row->time]);
+        } else {
+            json_vector(j, "at", row->at);
+            json_number(j, "radius", row->radius);
+        }
         json_end_object(j);
     }
     json_end_array(j);
@@ -684,10 +698,10 @@ static void put_channel(json *j, uint64_t node, uint64_t sampler, const char *pa
     json_end_object(j);
 }
 
-static void put_sampler(json *j, uint64_t input, uint64_t output) {
+static void put_sampler(json *j, uint64_t input, uint64_t output, bool steps) {
     json_begin_object(j, NULL);
     json_count(j, "input", input);
-    json_text(j, "interpolation", "LINEAR");
+    json_text(j, "interpolation", steps ? "STEP" : "LINEAR");
     json_count(j, "output", output);
     json_end_object(j);
 }
@@ -710,8 +724,8 @@ static void put_animation(const glb *g, json *j) {
     for (uint64_t i = 0; i < g->d->item_count; ++i) {
         const node *n = &g->nodes[i];
         if (n->times == NO_ACCESSOR) continue;
-        put_sampler(j, n->times, n->translations);
-        put_sampler(j, n->times, n->rotations);
+        put_sampler(j, n->times, n->translations, g->d->items[i]->steps);
+        put_sampler(j, n->times, n->rotations, g->d->items[i]->steps);
     }
     json_end_array(j);
     json_end_object(j);

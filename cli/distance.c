@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/display.h"
+#include "cli/distance_show.h"
 #include "cli/endings.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
@@ -12,7 +14,7 @@
 #include "cli/repeat.h"
 
 typedef struct options {
-    const char *output;
+    const char *output, *format;
     bool nearest;
     int from;
     uint64_t repeat;
@@ -20,13 +22,16 @@ typedef struct options {
 
 static const options distance_defaults = {.repeat = 1};
 
-ENDINGS(distance_formats, "csv");
+ENDINGS(distance_formats, "csv", DISPLAY_ENDINGS);
 
 static const arg_option distance_options[] = {
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "write a line per point there; - is the standard output", distance_formats},
+     "write a line per point there, or show them; - is CSV on the standard output",
+     distance_formats},
+    {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
+     NULL},
     {"--nearest", 0, ARG_FLAG, offsetof(options, nearest), NULL,
-     "-o also writes the nearest face and the nearest point on it", NULL},
+     "as CSV, also the nearest face and the nearest point on it", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
@@ -40,7 +45,7 @@ static const char details[] =
     "number\n"
     "is 1 or more, exactly; of one with holes it is the generalised winding number, at least 0.5.\n"
     "-o writes lines `distance`, or with --nearest `distance,face,x,y,z`, in the order of the\n"
-    "points.";
+    "points. -o x.html, x.glb or x.png shows the points in the colours of their distances.";
 
 typedef struct job {
     cli *cli;
@@ -49,6 +54,7 @@ typedef struct job {
     uint64_t count, capacity;
     double *distances;
     carom_hit *hits; /* NULL: not wanted */
+    carom_mesh *mesh;
     carom_soup *soup;
     bool balanced;
     uint64_t inside;
@@ -126,18 +132,16 @@ static int read_points(job *job, const char *path) {
 /* ---- Query ----------------------------------------------------------------------------------- */
 
 static carom_status prepare(job *job, const char *path) {
-    carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_soup_def def = {.mesh = &view};
     carom_mesh_report report;
-    carom_status status = meshes_load(job->cli, path, job->options->from, false, &mesh);
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
+    carom_status status = meshes_load(job->cli, path, job->options->from, false, &job->mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(job->mesh, &view);
     if (status == CAROM_OK) status = carom_mesh_inspect(job->cli->context, &view, &report);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, &job->soup);
     job->prepare_s = carom_time_seconds() - start;
     if (status == CAROM_OK) job->balanced = report.balanced;
-    carom_mesh_destroy(mesh);
     return status;
 }
 
@@ -200,18 +204,36 @@ static void print_words(const job *job, char **paths) {
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
+static carom_status show(const job *job, const char *path, const char *format) {
+    const distance_show_def def = {.path = path,
+                                   .mesh = job->mesh,
+                                   .points = job->points,
+                                   .distances = job->distances,
+                                   .hits = job->hits,
+                                   .count = job->count,
+                                   .inside = job->inside,
+                                   .least = job->least,
+                                   .most = job->most};
+    return distance_show(job->cli, &def, job->options->output, format);
+}
+
 static int run_job(job *job, char **paths) {
+    const options *o = job->options;
+    const char *format =
+        o->output != NULL ? endings_format(o->output, o->format, distance_formats) : NULL;
+    bool is_shown = display_has_format(format), wants_hits = o->nearest || is_shown;
     carom_status status = prepare(job, paths[0]);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
     int code = read_points(job, paths[1]);
     if (code != CLI_OK) return code;
     job->distances = malloc((job->count + 1) * sizeof(*job->distances));
-    if (job->options->nearest) job->hits = malloc((job->count + 1) * sizeof(*job->hits));
-    if (job->distances == NULL || (job->options->nearest && job->hits == NULL))
+    if (wants_hits) job->hits = malloc((job->count + 1) * sizeof(*job->hits));
+    if (job->distances == NULL || (wants_hits && job->hits == NULL))
         return refuse(job, CAROM_NO_MEMORY, paths[1], 0, "no memory for the distances");
-    if (!output_open(job->cli, job->options->output, &job->out)) return CLI_INPUT;
+    if (!output_open(job->cli, is_shown ? NULL : o->output, &job->out)) return CLI_INPUT;
     status = run_query(job);
     if (status == CAROM_OK && job->out.file != NULL) write_lines(job);
+    if (status == CAROM_OK && is_shown) status = show(job, paths[0], format);
     if (status == CAROM_OK && interrupt_seen()) status = CAROM_CANCELLED;
     bool written = output_close(&job->out, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
@@ -234,6 +256,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse != NULL) return cli_misuse(cli, misuse);
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     int code = run_job(&job, paths);
+    carom_mesh_destroy(job.mesh);
     carom_soup_destroy(job.soup);
     free(job.points);
     free(job.distances);

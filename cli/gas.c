@@ -56,6 +56,7 @@ ARG_CHOICES(carom_gas_queue, CAROM_GAS_QUEUE_COUNT);
 ENDINGS(gas_formats, "xyz", DISPLAY_ENDINGS, "svg");
 ENDINGS(gr_formats, "csv", "svg");
 ENDINGS(event_formats, "csv");
+ENDINGS(saved_formats, "gas");
 
 static const arg_option gas_options[] = {
     {"--count", 'n', ARG_COUNT, offsetof(options, count), "N", "spheres (1000)", NULL},
@@ -114,7 +115,7 @@ static const arg_option gas_options[] = {
     {"--gr-range", 0, ARG_SIZE, offsetof(options, gr_range), "R",
      "its largest distance (5 diameters, at most half an edge)", NULL},
     {"--save", 0, ARG_OUTPUT, offsetof(options, save), "FILE",
-     "save the gas at the end, or where it is interrupted", NULL},
+     "save the gas at the end, or where it is interrupted", saved_formats},
     /* Not ARG_INPUT: the file may be replaced by --save, when the run is complete. */
     {"--resume", 0, ARG_TEXT, offsetof(options, resume), "FILE", "go on with a saved gas", NULL},
 };

@@ -26,7 +26,7 @@ static const arg_option hulls_options[] = {
      "move B first; 12 numbers are a 3x4 matrix", NULL},
     {"--margin", 0, ARG_NUMBER, offsetof(options, margin), "LENGTH",
      "enlarge both hulls by it in all directions (0)", NULL},
-    {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE",
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, out), "FILE",
      "write the hull of A as a mesh, or show both hulls", meshes_endings},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME", MESHES_FORMAT_HELP,
      meshes_format_choice},

@@ -51,7 +51,7 @@ static const arg_option pack_options[] = {
      "pack a mesh with holes, by generalised winding numbers", NULL},
     {"--no-shares", 0, ARG_FLAG, offsetof(options, skip_shares), NULL,
      "leave out secondary radii, covers and voids", NULL},
-    {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE", "write the spheres, or show them",
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, out), "FILE", "write the spheres, or show them",
      pack_endings},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "of that file: ply, csv, xyzr or sph; --outer: ply, csv, xyzr, curobo, xrdf, urdf, foam, "
@@ -256,7 +256,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         return cli_misuse(cli, "--cells needs shares: leave out --no-shares");
     if (options->cells != NULL && options->out != NULL && output_is_standard(options->out) &&
         output_is_standard(options->cells))
-        return cli_misuse(cli, "--out and --cells cannot both be the standard output");
+        return cli_misuse(cli, "--output and --cells cannot both be the standard output");
     carom_mesh *mesh = NULL;
     carom_packing *packing = NULL;
     carom_packing_info info;

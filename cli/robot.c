@@ -12,10 +12,12 @@
 #include "cli/output.h"
 #include "cli/packages.h"
 #include "cli/robot_audit.h"
+#include "cli/robot_show.h"
 #include "cli/scene_parts.h"
+#include "cli/text.h"
 
 typedef struct options {
-    const char *output, *configs, *motions, *srdf, *covers, *save, *audit, *picture;
+    const char *output, *format, *configs, *motions, *srdf, *covers, *save, *audit, *picture;
     arg_list world, packages;
     bool visual, covers_only, clearance;
     uint64_t sample, seed, spheres;
@@ -24,7 +26,8 @@ typedef struct options {
 
 static const options robot_defaults = {.seed = 1};
 
-ENDINGS(robot_formats, "csv");
+ENDINGS(robot_formats, "csv", DISPLAY_ENDINGS);
+ENDINGS(robot_covers, "csv");
 ENDINGS(robot_saved, "robot");
 ENDINGS(robot_pictures, DISPLAY_ENDINGS);
 
@@ -54,7 +57,7 @@ static const arg_option robot_options[] = {
     {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N", "of the covers of all links (64)",
      NULL},
     {"--export", 0, ARG_OUTPUT, offsetof(options, covers), "FILE",
-     "write the covers there: lines link,x,y,z,radius in the link's frame", robot_formats},
+     "write the covers there: lines link,x,y,z,radius in the link's frame", robot_covers},
     {"--save", 0, ARG_OUTPUT, offsetof(options, save), "FILE",
      "write the prepared robot and its world there: it is read like a URDF file, at once",
      robot_saved},
@@ -64,7 +67,11 @@ static const arg_option robot_options[] = {
     {"--picture", 0, ARG_OUTPUT, offsetof(options, picture), "FILE",
      "of --audit: show the robot, its spheres and the points farthest outside", robot_pictures},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "write a line per configuration or motion there; - is the standard output", robot_formats},
+     "write a line per configuration or motion there, or show them; - is CSV on the standard "
+     "output",
+     robot_formats},
+    {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
+     NULL},
 };
 
 static const char robot_details[] =
@@ -79,7 +86,11 @@ static const char robot_details[] =
     "mimics none, in the order of the file, in radians and metres. Links that a joint connects, "
     "and\n"
     "pairs of --srdf, may collide. -o writes lines index,verdict,a,b,stage and with --clearance\n"
-    "lower,upper; of motions index,verdict,a,b,free_until,contact.";
+    "lower,upper; of motions index,verdict,a,b,free_until,contact. -o x.html, x.glb or x.png "
+    "shows\n"
+    "the robot in its configurations or along its motions, with what collides lit; without any, "
+    "with\n"
+    "all joints at 0. A page shows the first 500 configurations or 50 motions.";
 
 typedef struct job {
     cli *cli;
@@ -271,9 +282,9 @@ static void put_body(const job *job, uint32_t body, bool is_object) {
     putc(',', job->out.file);
     if (body == CAROM_NONE) return;
     if (!is_object)
-        fputs(carom_robot_link_name(job->robot, body), job->out.file);
+        text_put_csv(job->out.file, carom_robot_link_name(job->robot, body));
     else if (body >= job->first_object)
-        fputs(job->options->world.values[body - job->first_object], job->out.file);
+        text_put_csv(job->out.file, job->options->world.values[body - job->first_object]);
     else
         fprintf(job->out.file, "object %u", body); /* of a saved world */
 }
@@ -304,6 +315,22 @@ static void robot_write(job *job) {
     }
 }
 
+static carom_status robot_show_all(const job *job, const char *format) {
+    const robot_show_def def = {.path = job->path,
+                                .robot = job->robot,
+                                .urdf = job->urdf,
+                                .world = &job->options->world,
+                                .first_object = job->first_object,
+                                .links = job->info.links,
+                                .dof = job->info.dof,
+                                .values = job->values,
+                                .count = job->count,
+                                .results = job->results,
+                                .gaps = job->gaps,
+                                .moved = job->moved};
+    return robot_show(job->cli, &def, job->options->output, format);
+}
+
 static carom_status robot_export(job *job) {
     output out = {0};
     carom_robot_balls balls = {0};
@@ -313,10 +340,11 @@ static carom_status robot_export(job *job) {
     fputs("link,x,y,z,radius\n", out.file);
     for (uint32_t i = 0; i < job->info.links && status == CAROM_OK; ++i) {
         status = carom_robot_list_cover(job->cli->context, job->robot, i, &balls);
-        for (uint64_t k = 0; k < balls.count && status == CAROM_OK; ++k)
-            fprintf(out.file, "%s,%.17g,%.17g,%.17g,%.17g\n", carom_robot_link_name(job->robot, i),
-                    balls.data[k].centre.x, balls.data[k].centre.y, balls.data[k].centre.z,
-                    balls.data[k].radius);
+        for (uint64_t k = 0; k < balls.count && status == CAROM_OK; ++k) {
+            text_put_csv(out.file, carom_robot_link_name(job->robot, i));
+            fprintf(out.file, ",%.17g,%.17g,%.17g,%.17g\n", balls.data[k].centre.x,
+                    balls.data[k].centre.y, balls.data[k].centre.z, balls.data[k].radius);
+        }
     }
     carom_robot_balls_free(&balls);
     if (!output_close(&out, status == CAROM_OK)) return CAROM_IO;
@@ -392,9 +420,13 @@ static int robot_run_job(job *job) {
     if (code != CLI_OK) return code;
     status = robot_export(job);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
-    if (!output_open(job->cli, o->output, &job->out)) return CLI_INPUT;
+    const char *format =
+        o->output != NULL ? endings_format(o->output, o->format, robot_formats) : NULL;
+    bool is_shown = display_has_format(format);
+    if (!output_open(job->cli, is_shown ? NULL : o->output, &job->out)) return CLI_INPUT;
     status = robot_query(job);
     if (status == CAROM_OK && job->out.file != NULL) robot_write(job);
+    if (status == CAROM_OK && is_shown) status = robot_show_all(job, format);
     if (status == CAROM_OK && interrupt_seen()) status = CAROM_CANCELLED;
     bool written = output_close(&job->out, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);

@@ -43,8 +43,8 @@ static const arg_option toi_options[] = {
      "with --end: how far all vertices may move and stay --separation apart", NULL},
     {"--near", 0, ARG_NUMBER, offsetof(options, near), "LENGTH",
      "one mesh: what of it is at most so far apart, without moving", NULL},
-    {"--out", 'o', ARG_OUTPUT, offsetof(options, out), "FILE",
-     "show the motion up to the contact; as CSV all impacts with --end, what is near with --near",
+    {"--output", 'o', ARG_OUTPUT, offsetof(options, out), "FILE",
+     "show the motion up to the contact, or what is near; as CSV all impacts or near pairs",
      toi_formats},
     {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
      NULL},
@@ -185,6 +185,13 @@ static bool write_impacts(cli *cli, const char *path, const answer *a) {
 
 #define MOST_LISTED 500u /* impacts with a row, the first ones */
 
+static int compare_near(const void *one, const void *other) {
+    const carom_soup_near_pair *const *x = one, *const *y = other;
+    double p = (*x)->distance.value, q = (*y)->distance.value;
+    if (p != q) return p < q ? -1 : 1;
+    return *x < *y ? -1 : *x > *y; /* in their order */
+}
+
 static int compare_times(const void *one, const void *other) {
     const carom_soup_impact *const *x = one, *const *y = other;
     double p = (*x)->time.lower, q = (*y)->time.lower;
@@ -288,20 +295,75 @@ static void add_part_ends(display *d, const display_mesh shown[2], double last) 
     display_free(&other);
 }
 
-/* A mesh that deforms up to the first of its impacts with itself. */
+static void add_near(display *d, display_list *list, const display_mesh *mesh,
+                     const carom_soup_near_pair *near) {
+    display_item *item = display_add(d, DISPLAY_PATCH, "near");
+    const display_item *items[DISPLAY_MOST_LIT] = {item};
+    const uint32_t pair[2] = {near->face_a, near->face_b};
+    char faces[48], distance[32];
+    item->part = display_mesh_part(mesh, near->face_a);
+    for (int i = 0; i < 2; ++i) display_add_face(d, item, mesh, pair[i]);
+    snprintf(faces, sizeof(faces), "%u, %u", near->face_a, near->face_b);
+    snprintf(distance, sizeof(distance), "%.9g", near->distance.value);
+    const char *const cells[] = {carom_soup_impact_kind_name(near->kind), faces, distance};
+    carom_vec3 at = display_mesh_point(mesh, near->a[0]);
+    display_add_row(d, list, cells, items, at, near->distance.value);
+}
+
+/* A mesh and what of it is near, the nearest first. */
+static carom_status show_near(display *d, char **paths, const answer *a) {
+    static const char *const columns[] = {"kind", "faces", "distance"};
+    carom_mesh_view view;
+    display_mesh shown = {0};
+    carom_status status = carom_mesh_get_view(a->meshes[0], &view);
+    if (status == CAROM_OK) status = display_mesh_open(d->cli, &view, false, NULL, &shown);
+    const carom_soup_near_pair **order = calloc((size_t)a->near.count + 1, sizeof(*order));
+    if (status == CAROM_OK && order == NULL) status = CAROM_NO_MEMORY;
+    if (status == CAROM_OK) {
+        display_add_mesh(d, &shown, paths[0]);
+        for (uint64_t i = 0; i < a->near.count; ++i) order[i] = &a->near.data[i];
+        qsort(order, (size_t)a->near.count, sizeof(*order), compare_near);
+        display_tell_count(d, &d->answers, "pairs", a->near.count);
+        if (a->hit)
+            display_tell(d, &d->answers, "nearest", a->step.limit.distance.value, display_unit(d));
+        display_list *list = display_add_list(d, "What is near", columns, 3);
+        for (uint64_t i = 0; i < a->near.count && i < MOST_LISTED && !d->no_memory; ++i)
+            add_near(d, list, &shown, order[i]);
+        if (list != NULL) list->total = a->near.count;
+    }
+    free(order);
+    display_mesh_close(&shown);
+    return status;
+}
+
+/* Says how far all may move, and lights what limits it. */
+static void add_limit(display *d, const display_mesh shown[2], const answer *a) {
+    const carom_soup_near_pair *limit = &a->step.limit;
+    display_tell(d, &d->answers, "safe step", a->step.time, NULL);
+    if (!a->hit) return;
+    const carom_soup_impact faces = {.face_a = limit->face_a, .face_b = limit->face_b};
+    display_rename(d, add_impact(d, shown, &faces, a->step.time), "what limits it");
+    display_tell(d, &d->answers, "apart then", limit->distance.value, display_unit(d));
+}
+
+/* A mesh that deforms up to the first of its impacts with itself, or as far as it is safe. */
 static carom_status show_impacts(display *d, char **paths, const answer *a) {
     static const char *const columns[] = {"kind", "faces", "time"};
     display_mesh shown[2] = {{0}, {0}};
-    double last = a->hit ? a->first.time.upper : 1.0;
+    double last = a->is_step ? a->step.time : a->hit ? a->first.time.upper : 1.0;
     carom_status status = open_shown(d->cli, a, shown);
     if (status == CAROM_OK) {
         display_add_mesh(d, &shown[0], paths[0]);
         add_part_ends(d, shown, last);
         display_add_time(d, 0.0);
         display_add_time(d, last);
-        display_tell_count(d, &d->answers, "impacts", a->impacts.count);
-        if (a->hit) display_tell(d, &d->answers, "first impact", a->first.time.lower, NULL);
-        display_list *list = a->hit ? display_add_list(d, "Impacts", columns, 3) : NULL;
+        bool lists = a->hit && !a->is_step;
+        if (a->is_step)
+            add_limit(d, shown, a);
+        else
+            display_tell_count(d, &d->answers, "impacts", a->impacts.count);
+        if (lists) display_tell(d, &d->answers, "first impact", a->first.time.lower, NULL);
+        display_list *list = lists ? display_add_list(d, "Impacts", columns, 3) : NULL;
         const carom_soup_impact **order = calloc((size_t)a->impacts.count + 1, sizeof(*order));
         if (order == NULL) d->no_memory = true;
         for (uint64_t i = 0; i < a->impacts.count && order != NULL; ++i)
@@ -331,7 +393,13 @@ static int show(cli *cli, const options *options, const carom_motion *motion, ch
                 const char *format, const answer *a) {
     char title[700];
     display d;
-    if (a->deforms)
+    if (a->is_step)
+        snprintf(title, sizeof(title), "%.300s may move by %.6g of the way", paths[0],
+                 a->step.time);
+    else if (a->is_near)
+        snprintf(title, sizeof(title), "%.300s: %llu pairs are near", paths[0],
+                 (unsigned long long)a->near.count);
+    else if (a->deforms)
         snprintf(title, sizeof(title), "%.300s: %llu impacts", paths[0],
                  (unsigned long long)a->impacts.count);
     else if (a->hit)
@@ -340,8 +408,9 @@ static int show(cli *cli, const options *options, const carom_motion *motion, ch
     else
         snprintf(title, sizeof(title), "%.300s and %.300s do not meet", paths[0], paths[1]);
     display_begin(&d, cli, title);
-    carom_status status =
-        a->deforms ? show_impacts(&d, paths, a) : show_motion(&d, motion, paths, a);
+    carom_status status = a->is_near   ? show_near(&d, paths, a)
+                          : a->deforms ? show_impacts(&d, paths, a)
+                                       : show_motion(&d, motion, paths, a);
     bool good = status == CAROM_OK && display_save(&d, options->out, format);
     int code = status != CAROM_OK ? cli_fail(cli, status) : good ? CLI_OK : cli_code(CAROM_IO);
     display_free(&d);
@@ -516,8 +585,6 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         return cli_misuse(cli, "--near is for one mesh, without --end");
     if (near && !(options->near >= 0.0)) return cli_misuse(cli, "--near must not be negative");
     if (options->step && options->end == NULL) return cli_misuse(cli, "--step needs --end FILE");
-    if (options->step && options->out != NULL)
-        return cli_misuse(cli, "-o is for impacts and --near, not for --step");
     if (count == 1 && options->end == NULL && !near)
         return cli_misuse(cli, "toi takes two meshes, or one and --end FILE or --near LENGTH");
     if (count == 2 && options->end != NULL) return cli_misuse(cli, "--end is for one mesh");
@@ -526,8 +593,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (count == 2 && endings_is(format, "csv"))
         return cli_misuse(cli, "CSV is for one mesh and --end; a motion is shown as .html, .glb or "
                                ".png");
-    if (near && options->out != NULL && !endings_is(format, "csv"))
-        return cli_misuse(cli, "what is near is written as CSV; pairs --within shows it");
+    if (options->step && endings_is(format, "csv"))
+        return cli_misuse(cli, "CSV is for impacts and --near; --step is shown as .html, .glb or "
+                               ".png");
     if (options->out != NULL && output_misuse(cli, options->out) != NULL)
         return cli_misuse(cli, output_misuse(cli, options->out));
     if (options->separation < 0.0) return cli_misuse(cli, "--separation must not be negative");

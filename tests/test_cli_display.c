@@ -44,7 +44,14 @@ static void endings_tell_formats(void **state) {
     assert_string_equal(cut, ".csv, .");
 }
 
-/* Every output has a list, but for the saved gas, which has one format of its own. */
+static bool has_option(const cli_command *command, const char *name) {
+    for (size_t i = 0; i < command->option_count; ++i)
+        if (strcmp(command->options[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Every output has a list; the main one has the same name everywhere, and where it has several
+ * formats, --format. */
 static void every_output_knows_its_endings(void **state) {
     (void)state;
     unsigned found = 0;
@@ -53,8 +60,12 @@ static void every_output_knows_its_endings(void **state) {
         if (command->outputs != 0) assert_non_null(command->endings);
         for (size_t i = 0; i < command->option_count; ++i) {
             const arg_option *option = &command->options[i];
-            if (option->kind != ARG_OUTPUT || strcmp(option->name, "--save") == 0) continue;
+            if (option->letter == 'o') assert_string_equal(option->name, "--output");
+            if (option->kind != ARG_OUTPUT) continue;
             if (option->choice == NULL) fail_msg("%s %s", command->name, option->name);
+            if (option->letter == 'o' && option->choice(1) != NULL &&
+                !has_option(command, "--format"))
+                fail_msg("%s has no --format", command->name);
             ++found;
         }
     }
@@ -84,7 +95,17 @@ static void other_endings_are_refused(void **state) {
         {"pack no.obj -o x.foo", "end the name in .ply, .csv, .xyzr, .sph, .yml"},
         {"pack no.obj -o x.yml", "it needs --outer"},
         {"pack no.obj --cells x.txt", "--cells x.txt: end the name in .csv\n"},
-        {"distance no.obj no.csv -o x.txt", "--output x.txt: end the name in .csv\n"},
+        {"distance no.obj no.csv -o x.txt", "end the name in .csv, .html, .glb or .png, or give"},
+        {"robot no.urdf -o x.json", "end the name in .csv, .html, .glb or .png, or give --format"},
+        {"robot no.urdf --export x.html", "--export x.html: end the name in .csv\n"},
+        {"robot no.urdf --save x.html", "--save x.html: end the name in .robot\n"},
+        {"robot no.urdf --audit y.yml --picture x.svg", "end the name in .html, .glb or .png"},
+        {"gas --save x.html", "--save x.html: end the name in .gas\n"},
+        {"gas --save state", "--save state: end the name in .gas\n"},
+        {"merge no.csv -o x.html", "--output x.html: end the name in .csv\n"},
+        {"demo -o x.html", "-o takes a folder, in which index.html is written"},
+        {"close no.obj -o x.csv", "end the name in .obj, .ply, .stl, .off, .html, .glb or .png"},
+        {"toi no.obj --end no.ply --step -o x.csv", "--step is shown as .html, .glb or .png"},
         {"hulls no.obj -o x.xyz", "end the name in .obj, .ply, .stl, .off, .html, .glb or .png"},
         {"make torus -o x", "end the name in .obj, .ply, .stl, .off, .html, .glb or .png"},
         {"convert no.obj x.dae", "x.dae: end the name in .obj, .ply, .stl, .off"},
@@ -96,6 +117,23 @@ static void other_endings_are_refused(void **state) {
         if (code != CLI_USAGE) fail_msg("%s: code %d: %s", rows[i].line, code, said);
         assert_said(rows[i].words);
     }
+}
+
+/* It is that of an output, in every command that has it. */
+static void format_without_an_output_is_refused(void **state) {
+    (void)state;
+    unsigned found = 0;
+    for (size_t c = 0; cli_commands[c] != NULL; ++c) {
+        const cli_command *command = cli_commands[c];
+        char line[256];
+        if (!has_option(command, "--format") || command->outputs != 0) continue;
+        snprintf(line, sizeof(line), "%s --format glb%s%s", command->name,
+                 command->fewest > 0 ? " no.obj" : "", command->fewest > 1 ? " no.ply" : "");
+        if (carom(line) != CLI_USAGE) fail_msg("%s: %s", line, said);
+        assert_said("--format is that of -o FILE, which is missing");
+        ++found;
+    }
+    assert_true(found >= 12);
 }
 
 static void format_overrides_the_name(void **state) {
@@ -411,7 +449,7 @@ static void extreme_pictures_end(void **state) {
         display_add_arrow(&d, "a", p[0], p[1], "m");
         assert_int_equal(paint(&d, NULL, EDGE, EDGE, rgb), CAROM_OK);
         unsigned dark = 0;
-        for (int i = 0; i < EDGE * EDGE; ++i) dark += rgb[3 * i] < 240;
+        for (int i = 0; i < EDGE * EDGE; ++i) dark += rgb[3 * i + 1] < 240; /* green */
         assert_true(dark > (s > 0 ? 500u : 0u));
         display_free(&d);
     }
@@ -642,12 +680,121 @@ static void an_interrupted_gas_is_shown(void **state) {
     close_glb(&f);
 }
 
+/* ---- Robots and distances -------------------------------------------------------------------- */
+
+#define HOSTILE "&lt;img src=x onerror=alert(1)&gt;"
+
+/* Two boxes and a ball on joints, whose names are no good will. */
+static void write_robot(void) {
+    write_file("r.urdf",
+               "<robot name=\"r\"><link name=\"base\"><collision><geometry><box size=\"1 1 "
+               "1\"/></geometry></collision></link><link name=\"" HOSTILE
+               "\"><collision><geometry><box size=\"1 1 1\"/></geometry></collision></link>"
+               "<link name=\"=1+1\"><collision><geometry><sphere radius=\"0.5\"/></geometry>"
+               "</collision></link><joint name=\"x\" type=\"prismatic\"><parent link=\"base\"/>"
+               "<child link=\"" HOSTILE "\"/><axis xyz=\"1 0 0\"/><limit lower=\"0\" "
+               "upper=\"9\"/></joint><joint name=\"y\" type=\"prismatic\"><parent link=\"" HOSTILE
+               "\"/><child link=\"=1+1\"/><origin xyz=\"0 4 0\"/><axis xyz=\"0 1 0\"/><limit "
+               "lower=\"-9\" upper=\"9\"/></joint></robot>");
+}
+
+/* In configuration 1 the ball is in the base, in 2 in the box of the world; in 0 nothing collides.
+ * Links stand in each configuration until the next one. */
+static void robots_are_lit_where_they_collide(void **state) {
+    (void)state;
+    write_robot();
+    write_file("q.csv", "5 0\n0.2,-4\n5,2\n");
+    assert_int_equal(shell("\"$carom\" make box --size 0.5 -o w0.obj >o && awk '/^v /{$2+=5;$3+=6}"
+                           "{print}' w0.obj > w.obj"),
+                     0);
+    assert_int_equal(carom("robot r.urdf --configs q.csv --world w.obj --spheres 3 -o r.csv"), 0);
+    assert_int_equal(
+        shell("grep -q '^0,free,,' r.csv && grep -q '1,colliding,\"base\",\"'\\''=1+1\",'"
+              " r.csv && grep -q '2,colliding,\"'\\''=1+1\",\"w.obj\",' r.csv"),
+        0);
+    assert_int_equal(carom("robot r.urdf --configs q.csv --world w.obj --spheres 3 -o r.glb"), 0);
+    glb_file f;
+    read_glb("r.glb", &f);
+    assert_int_equal(count_of(f.json, "\"lit\": [1, 2]"), 1); /* the base */
+    assert_int_equal(count_of(f.json, "\"lit\": [1, 3]"), 1); /* the ball: to the end */
+    assert_int_equal(count_of(f.json, "\"lit\": [2, 3]"), 1); /* the world */
+    assert_int_equal(count_of(f.json, "\"lit\": "), 3);
+    assert_int_equal(count_of(f.json, "\"interpolation\": \"STEP\""), 6);
+    assert_non_null(strstr(f.json, "\"cells\": [\"2\", \"colliding\", \"=1+1\", \"w.obj\"]"));
+    assert_non_null(strstr(f.json, "\"time\": 2}"));
+    assert_non_null(strstr(f.json, "\"name\": \"<img src=x onerror=alert(1)>\""));
+    close_glb(&f);
+    assert_int_equal(carom("robot r.urdf --configs q.csv --world w.obj --spheres 3 -o r.html"), 0);
+    assert_int_equal(shell("grep -q carom-scene r.html && ! grep -q 'img src=x' r.html"), 0);
+    assert_int_equal(carom("robot r.urdf --configs q.csv --spheres 3 --format png -o r.img"), 0);
+    assert_int_equal(shell("head -c 4 r.img | grep -q PNG"), 0);
+    /* Without configurations it stands; a saved one is shown as its covers. */
+    assert_int_equal(carom("robot r.urdf --spheres 3 --save r.robot -o r.glb"), 0);
+    read_glb("r.glb", &f);
+    assert_null(strstr(f.json, "animations"));
+    close_glb(&f);
+    assert_int_equal(carom("robot r.robot --configs q.csv -o s.glb"), 0);
+    read_glb("s.glb", &f);
+    assert_int_equal(count_of(f.json, "\"kind\": \"spheres\""), 3);
+    close_glb(&f);
+}
+
+static void robots_move_up_to_the_contact(void **state) {
+    (void)state;
+    write_robot();
+    write_file("m.csv", "5 0 5 1\n0 0 0 -4\n");
+    assert_int_equal(carom("robot r.urdf --motions m.csv --spheres 3 -o m.glb"), 0);
+    glb_file f;
+    read_glb("m.glb", &f);
+    assert_int_equal(count_of(f.json, "\"interpolation\": \"LINEAR\""), 6);
+    assert_int_equal(count_of(f.json, "\"lit\": [1."), 2); /* at the end of the second */
+    assert_non_null(strstr(f.json, "[\"1\", \"colliding\", \"base\", \"=1+1\", \"0.75"));
+    close_glb(&f);
+}
+
+static void points_have_the_colours_of_their_distances(void **state) {
+    (void)state;
+    assert_int_equal(carom("make box -o b.obj"), 0);
+    write_file("p.csv", "0,0,0\n3,0,0\n1,0.25,0.5\n");
+    assert_int_equal(carom("distance b.obj p.csv -o p.glb"), 0);
+    glb_file f;
+    read_glb("p.glb", &f);
+    assert_non_null(strstr(f.json, "\"min\": -1, \"max\": 2, \"map\""));
+    assert_non_null(strstr(f.json, "\"cells\": [\"0\", \"-1\", "));
+    assert_int_equal(count_of(f.json, "\"kind\": \"curve\""), 3);
+    assert_int_equal(count_of(f.json, "\"kind\": \"spheres\""), 1);
+    close_glb(&f);
+    assert_int_equal(carom("distance b.obj p.csv -o p.html"), 0);
+    assert_int_equal(shell("grep -q carom-scene p.html"), 0);
+    assert_int_equal(carom("distance b.obj p.csv --format png -o -"), 0);
+    assert_memory_equal(said + 1, "PNG", 3);
+    write_file("none.csv", "# none\n");
+    assert_int_equal(carom("distance b.obj none.csv -o p.glb"), 0);
+}
+
+static void near_things_and_safe_steps_are_shown(void **state) {
+    (void)state;
+    assert_int_equal(carom("make cloth --detail 6 -o c.obj"), 0);
+    assert_int_equal(carom("make cloth --detail 6 --phase 0.3 -o d.obj"), 0);
+    assert_int_equal(carom("toi c.obj --near 0.1 -o n.glb"), 0);
+    glb_file f;
+    read_glb("n.glb", &f);
+    assert_non_null(strstr(f.json, "\"title\": \"What is near\""));
+    assert_true(count_of(f.json, "\"kind\": \"patch\"") > 0);
+    close_glb(&f);
+    assert_int_equal(carom("toi c.obj --end d.obj --step -o n.glb"), 0);
+    read_glb("n.glb", &f);
+    assert_non_null(strstr(f.json, "\"label\": \"safe step\""));
+    close_glb(&f);
+}
+
 int main(void) {
     if (!cli_run_begin("cli_display")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(endings_tell_formats),
         cmocka_unit_test(every_output_knows_its_endings),
         cmocka_unit_test(other_endings_are_refused),
+        cmocka_unit_test(format_without_an_output_is_refused),
         cmocka_unit_test(format_overrides_the_name),
         cmocka_unit_test(positions_are_kept),
         cmocka_unit_test(no_memory_is_kept_in_mind),
@@ -664,6 +811,10 @@ int main(void) {
         cmocka_unit_test(motions_stop_at_the_contact),
         cmocka_unit_test(wrong_edges_are_marked),
         cmocka_unit_test(an_interrupted_gas_is_shown),
+        cmocka_unit_test(robots_are_lit_where_they_collide),
+        cmocka_unit_test(robots_move_up_to_the_contact),
+        cmocka_unit_test(points_have_the_colours_of_their_distances),
+        cmocka_unit_test(near_things_and_safe_steps_are_shown),
     };
     return cli_run_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

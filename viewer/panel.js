@@ -17,7 +17,7 @@ const KINDS = {
     patch: "Lit face",
     region: "Overlap",
     spheres: "Sphere",
-    curve: "Contact curve",
+    curve: "Curve",
     points: "Point",
     arrow: "Arrow",
     edges: "Marked edge",
@@ -237,7 +237,7 @@ function layerName({ scene }, kind) {
 
 // Kinds of things that can be switched off, where there is more than one.
 function makeLayers(viewer) {
-    const kinds = Object.keys(viewer.layers);
+    const kinds = [...new Set(viewer.scene.items.map((item) => item.kind))];
     if (kinds.length < 2) return null;
     const boxes = kinds.map((kind) => {
         const box = el("input", {

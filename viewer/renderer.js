@@ -260,7 +260,11 @@ class Renderer extends Store {
     }
 
     colourOf(item) {
-        return item.colour.length === 3 ? item.colour : this.theme[item.kind] || this.theme.patch;
+        const { colour, kind } = item;
+        if (colour.length !== 3) return this.theme[kind] || this.theme.patch;
+        // Dark lines and points would not be seen in the dark.
+        const dim = !item.triangles && Math.max(...colour) < 0.5 && this.theme?.sky[0] < 0.5;
+        return dim ? colour.map((x) => 0.5 + x / 2) : colour;
     }
 
     // What a frame needs to know of the camera.
@@ -662,7 +666,7 @@ class Renderer extends Store {
         this.drawArrows(arrows, { opacity: 1 }, ratio, factor);
         gl.depthMask(false);
         // So many of them would hide what matters, above all on a dark ground.
-        this.drawGhosts(ghosts, { ...mode, ghost: 1, opacity: clamp(4 / Math.sqrt(ghosts.length), 0.35, 1) });
+        this.drawGhosts(ghosts, { ...mode, ghost: 1, opacity: clamp(4 / Math.sqrt(ghosts.length), 0.35, 2.5) });
         this.drawSpheres(
             pick((item) => item.kind === "spheres" && item.ghost),
             { ghost: 1 },

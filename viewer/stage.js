@@ -84,6 +84,7 @@ function makeTimeline(viewer) {
     const { times, info } = viewer.scene;
     if (!times) return null;
     const unit = info.frames && info.frames.unit;
+    const rows = info.lists.flatMap((list) => list.rows || []).filter((row) => row.time !== undefined);
     const first = times[0],
         last = times[times.length - 1];
     const button = tool("play", "Play", () => viewer.play());
@@ -97,14 +98,15 @@ function makeTimeline(viewer) {
         event.preventDefault();
         stepTime(viewer, by);
     });
-    const text = el("output");
+    const text = el("output", { style: { flexBasis: rows.length ? "60%" : "" } });
     const row = el("div", { className: "row timeline" }, button, slider, text);
     return {
         row,
         refresh: () => {
             const { time } = viewer.scene;
             slider.value = time;
-            text.textContent = withUnit(Number(time.toPrecision(4)), unit);
+            const about = rows.findLast((r) => r.time <= time);
+            text.textContent = about ? about.cells.slice(0, 4).join(" ") : withUnit(Number(time.toPrecision(4)), unit);
             button.replaceChildren(icon(viewer.playing ? "pause" : "play"));
             button.setAttribute("aria-label", viewer.playing ? "Stop" : "Play");
         },

@@ -27,8 +27,11 @@ const THEMES = {
 };
 const AXES = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] };
 const SIDES = hexes("5c94d6 eda84d"); // the two parts of a row that is looked at
+const HIT = hexes("e6452e")[0]; // what is lit at the time that is shown
 
 const isBody = (item) => item.kind === "part" || item.kind === "spheres";
+// Whether an item is lit at a time: `lit` has pairs of times, from one until before the other.
+const isHit = ({ extras: { lit } }, time) => lit && lit.some((t, i) => i % 2 && lit[i - 1] <= time && time < t);
 
 export class Viewer {
     constructor(renderer, scene) {
@@ -238,7 +241,7 @@ export class Viewer {
 
     // Sets what each item looks like from the sets of parts, the layers and the row that is looked at.
     apply() {
-        const focus = this.focus && new Set(this.focus.items);
+        const focus = this.focus && this.focus.items.length && new Set(this.focus.items);
         const around = new Set(this.focus && this.focus.around);
         let side = 0;
         for (const item of this.scene.items) {
@@ -255,6 +258,7 @@ export class Viewer {
                 Boolean(focus && isBody(item) && !inFocus);
             item.lit = Boolean(this.selected && this.selected.item === item && this.selected.sphere === undefined);
             item.side = (inFocus || around.has(item)) && isBody(item) ? SIDES[side++ % 2] : null;
+            if (isHit(item, this.scene.time)) item.side = HIT;
         }
         this.changed();
         this.tell("show");
@@ -342,11 +346,16 @@ export class Viewer {
         const marks = items.filter((item) => !isBody(item));
         const parts = new Set(marks.length === items.length ? marks.map((item) => item.part) : []);
         this.focus = { row, items, around: this.scene.items.filter((item) => isBody(item) && parts.has(item.part)) };
+        if (row.time !== undefined) {
+            this.playing = false;
+            this.scene.setTime(row.time);
+            this.tell("time");
+        }
         this.apply();
         this.tell("select");
         const box = this.scene.boxOf(marks.length ? marks : items);
         const at = Array.isArray(row.at) ? row.at : !isEmpty(box) && center(box);
-        if (!at) return;
+        if (!at || row.time !== undefined) return;
         // Somewhat more than the place itself, so that one sees where it is.
         const near = this.camera.around(at, Math.max(2.2 * row.radius || diagonal(box), this.scene.size / 50));
         near.distance = Math.min(near.distance, this.camera.fit(this.scene.box).distance);
@@ -423,8 +432,14 @@ export class Viewer {
 
     setTime(time) {
         this.scene.setTime(time);
+        this.light();
         this.moved();
         this.tell("time");
+    }
+
+    // Lights what is lit at the time that is shown.
+    light() {
+        if (this.scene.items.some((item) => item.extras.lit)) this.apply();
     }
 
     play(on = !this.playing) {
@@ -446,6 +461,7 @@ export class Viewer {
         this.playedAt = now;
         if (time >= last) this.playing = false;
         this.scene.setTime(Math.min(time, last));
+        this.light();
         this.tell("time");
     }
 

@@ -465,6 +465,31 @@ PIXELS = """(async () => {
 })()"""
 
 
+def test_lit(tester):
+    """What is lit at times, and rows that lead to times: the configurations of a robot."""
+    scene = glb.Scene(kind="robot", title="Robot", frames={"times": [0, 1, 2], "unit": ""})
+    scene.part("arm", *glb.box((0, 0, 0), (1, 1, 1)), part=0, lit=[1, 2])
+    scene.part("world", *glb.box((3, 0, 0), (4, 1, 1)), part=1, style={"ghost": True})
+    cells = [["0", "free", "", ""], ["1", "colliding", "arm", HOSTILE[0]], ["2", "free", "", ""]]
+    rows = [{"id": str(i), "cells": cells[i], "nodes": [], "time": i} for i in range(3)]
+    scene.info["lists"] = [{"title": "Configurations", "columns": ["", "verdict", "a", "b"], "rows": rows}]
+    page = tester.open(tester.write("lit", scene))
+    state = (
+        "[carom.viewer.scene.time, ...carom.viewer.scene.items.map((i) => Boolean(i.side)),"
+        " carom.viewer.scene.items[0].ghost, document.querySelector('.timeline output').textContent]"
+    )
+    check(page.run(state) == [0, False, False, False, "0 free  "], "lit at 0: %s" % page.run(state))
+    eye = page.run("JSON.stringify(carom.viewer.camera.state)")
+    page.run("carom.goto('1'); 1")
+    check(page.run(state) == [1, True, False, False, "1 colliding arm " + HOSTILE[0]], "at 1: %s" % page.run(state))
+    check(page.run("JSON.stringify(carom.viewer.camera.state)") == eye, "a row with a time moved the camera")
+    page.run("carom.viewer.step(1); 1")
+    check(page.run(state)[:2] == [2, False], "lit at 2: %s" % page.run(state))
+    page.run("carom.viewer.setTime(1.5); 1")
+    check(page.run(state)[:2] == [1.5, True], "lit at 1.5: %s" % page.run(state))
+    tester.done(page, "lit")
+
+
 def test_pixels(tester):
     """What is drawn is what is picked: a red box, a green torus and blue spheres, which all
     cut each other; whole and with a section plane."""
@@ -590,6 +615,7 @@ def main():
             test_hash(tester, path)
             test_picks(tester)
             test_time(tester)
+            test_lit(tester)
             test_pixels(tester)
             test_colours(tester)
             test_phone(tester, path)
