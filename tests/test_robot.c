@@ -265,6 +265,7 @@ static void attached_shapes_move_with_their_link(void **state) {
     carom_pose poses[4];
     assert_ok(context, carom_robot_poses(context, robot, q, 2, poses));
     assert_true(fabs(poses[3].q.z - poses[3].q.w) < 1e-12 && fabs(poses[3].q.z) > 0.7);
+    assert_true(fabs(poses[3].q.z * poses[3].q.z + poses[3].q.w * poses[3].q.w - 1.0) < 1e-15);
     carom_robot_destroy(robot);
 }
 
