@@ -356,8 +356,9 @@ static void check_motions(block *b, uint64_t motions, counts *n) {
         move_to(b, i, r->contact);
         /* The time is rounded, here and there. */
         if (!robot_search_pair_within(b->c->search, &pair, margin + slack + 1e-12L))
-            fail_msg("%s, motion %llu: %u and %u collide at %.17g, but they do not", block_name(b),
-                     (unsigned long long)i, r->a, r->b, r->contact);
+            fail_msg("%s, motion %llu: %u and %u%s collide at %.17g, but they do not",
+                     block_name(b), (unsigned long long)i, r->a, r->b,
+                     r->with_object ? " (an object)" : "", r->contact);
     }
 }
 
