@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Spheres of cuRobo (YAML), XRDF or a URDF file whose elements are spheres, link by link, against
- * the
- * faces of the robot.
- *
- * Of YAML what these files use is read: a map `collision_spheres` or `spheres` of links, each with
- * a
- * list of items that have a `center` of three numbers in brackets and a `radius`, in block or flow
- * style. Anything else there is refused with its line. */
+ * the faces of the robot. */
 #include "cli/robot_audit.h"
 
 #include <inttypes.h>
@@ -18,197 +12,20 @@
 #include "cli/endings.h"
 #include "cli/output.h"
 #include "cli/scene_parts.h"
+#include "cli/sphere_file.h"
 #include "cli/text.h"
 
 ENDINGS(picture_formats, DISPLAY_ENDINGS);
 
-typedef struct sphere_set {
-    char name[CAROM_URDF_NAME_SIZE];
-    carom_ball *balls;
-    uint64_t count, capacity;
-} sphere_set;
-
 typedef struct audit_job {
     cli *cli;
     const robot_audit_def *def;
-    sphere_set *sets;
-    uint64_t set_count, set_capacity;
+    sphere_file spheres;
     carom_robot_audit *audits; /* of each link */
     const sphere_set **of;     /* of each link; NULL: no spheres */
     carom_robot_info info;
     uint64_t foreign; /* sets of links that the robot does not have */
 } audit_job;
-
-/* ---- Sets ------------------------------------------------------------------------------------ */
-
-static carom_status fail_line(const audit_job *job, uint64_t line, const char *why) {
-    snprintf(job->cli->message, sizeof(job->cli->message), "%.200s:%" PRIu64 ": %s",
-             job->def->spheres, line, why);
-    return CAROM_BAD_FILE;
-}
-
-static carom_status add_set(audit_job *job, const char *name, size_t length) {
-    if (job->set_count == job->set_capacity) {
-        uint64_t capacity = 2 * job->set_capacity + 16;
-        sphere_set *sets = realloc(job->sets, capacity * sizeof(*sets));
-        if (sets == NULL) return CAROM_NO_MEMORY;
-        job->sets = sets;
-        job->set_capacity = capacity;
-    }
-    sphere_set *set = &job->sets[job->set_count++];
-    *set = (sphere_set){.count = 0};
-    snprintf(set->name, sizeof(set->name), "%.*s", (int)length, name);
-    return CAROM_OK;
-}
-
-static carom_status add_ball(audit_job *job, carom_ball ball) {
-    sphere_set *set = &job->sets[job->set_count - 1];
-    if (set->count == set->capacity) {
-        uint64_t capacity = 2 * set->capacity + 16;
-        carom_ball *balls = realloc(set->balls, capacity * sizeof(*balls));
-        if (balls == NULL) return CAROM_NO_MEMORY;
-        set->balls = balls;
-        set->capacity = capacity;
-    }
-    set->balls[set->count++] = ball;
-    return CAROM_OK;
-}
-
-/* ---- YAML ------------------------------------------------------------------------------------ */
-
-typedef struct yaml {
-    audit_job *job;
-    const char *line; /* not terminated */
-    size_t length, indent;
-    uint64_t number;
-    size_t base, links; /* indents of the map, and of the names of links; SIZE_MAX: not known */
-    bool inside, has_centre, has_radius, has_item;
-    carom_ball ball;
-} yaml;
-
-/* Takes an item that is complete; one that lacks something is refused. */
-static carom_status end_item(yaml *y) {
-    bool complete = y->has_centre && y->has_radius, has_item = y->has_item;
-    y->has_item = y->has_centre = y->has_radius = false;
-    if (!has_item) return CAROM_OK;
-    if (!complete)
-        return fail_line(y->job, y->number, "a sphere before this line lacks its center or radius");
-    /* cuRobo switches spheres off by a negative radius. */
-    return y->ball.radius < 0.0 ? CAROM_OK : add_ball(y->job, y->ball);
-}
-
-static bool read_numbers(const char **at, const char *end, double *numbers, int count) {
-    for (int i = 0; i < count; ++i) {
-        char *after;
-        while (*at < end && strchr(" \t,[", **at) != NULL) ++*at;
-        numbers[i] = *at < end ? strtod(*at, &after) : HUGE_VAL;
-        if (*at >= end || after == *at || after > end || !(fabs(numbers[i]) <= 1e100)) return false;
-        *at = after;
-    }
-    return true;
-}
-
-/* The keys of a sphere on one line: center: [x, y, z] and radius: r, in any order. */
-static carom_status read_keys(yaml *y, const char *at, const char *end) {
-    while (at < end) {
-        while (at < end && strchr(" \t{},\"'", *at) != NULL) ++at;
-        if (at >= end) break;
-        bool centre = end - at > 6 && strncmp(at, "center", 6) == 0;
-        bool radius = end - at > 6 && strncmp(at, "radius", 6) == 0;
-        double n[3] = {0.0, 0.0, 0.0};
-        if (!centre && !radius)
-            return fail_line(y->job, y->number, "a sphere has a center and a radius, nothing else");
-        at += 6;
-        while (at < end && strchr(" \t\"':", *at) != NULL) ++at;
-        if (!read_numbers(&at, end, n, centre ? 3 : 1))
-            return fail_line(y->job, y->number,
-                             centre ? "center takes three numbers in brackets, on one line"
-                                    : "radius takes a number");
-        if (centre) {
-            while (at < end && *at != ']') ++at;
-            at += at < end ? 1 : 0;
-            y->ball.centre = (carom_vec3){n[0], n[1], n[2]};
-            y->has_centre = true;
-        } else {
-            y->ball.radius = n[0];
-            y->has_radius = true;
-        }
-    }
-    return CAROM_OK;
-}
-
-/* The length of a key without quotes; 0: the line is no `key:`. */
-static size_t key_of(const yaml *y, const char **key) {
-    const char *at = y->line + y->indent, *end = y->line + y->length;
-    const char *colon = at;
-    while (colon < end && *colon != ':') ++colon;
-    if (colon == end || *at == '-' || *at == '{') return 0;
-    *key = at;
-    size_t length = (size_t)(colon - at);
-    if (length >= 2 && (*at == '"' || *at == '\'')) {
-        ++*key;
-        length -= 2;
-    }
-    return length;
-}
-
-static carom_status read_line(yaml *y) {
-    const char *key = y->line, *end = y->line + y->length;
-    size_t length = key_of(y, &key);
-    if (!y->inside) {
-        bool begins = (length == 17 && memcmp(key, "collision_spheres", 17) == 0) ||
-                      (length == 7 && memcmp(key, "spheres", 7) == 0);
-        if (!begins) return CAROM_OK;
-        if (end[-1] != ':')
-            return fail_line(y->job, y->number, "the spheres are in another file; give that one");
-        y->inside = true;
-        y->base = y->indent;
-        return CAROM_OK;
-    }
-    if (y->indent <= y->base) {
-        y->inside = false;
-        return end_item(y);
-    }
-    if (y->links == SIZE_MAX) y->links = y->indent;
-    if (y->indent == y->links && length != 0) {
-        carom_status status = end_item(y);
-        bool is_empty = end[-1] == ']' && end[-2] == '[';
-        if (status == CAROM_OK && end[-1] != ':' && !is_empty)
-            status = fail_line(y->job, y->number, "the name of a link should end in a colon");
-        return status != CAROM_OK ? status : add_set(y->job, key, length);
-    }
-    const char *at = y->line + y->indent;
-    if (y->job->set_count == 0)
-        return fail_line(y->job, y->number, "a sphere comes before the name of a link");
-    if (*at == '-') {
-        carom_status status = end_item(y);
-        if (status != CAROM_OK) return status;
-        y->has_item = true;
-        ++at;
-    }
-    return read_keys(y, at, end);
-}
-
-static carom_status read_yaml(audit_job *job, const char *text, size_t size) {
-    yaml y = {.job = job, .links = SIZE_MAX};
-    carom_status status = CAROM_OK;
-    for (const char *at = text, *end = text + size; at < end && status == CAROM_OK;) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        const char *comment = memchr(at, '#', (size_t)((stop != NULL ? stop : end) - at));
-        const char *last = comment != NULL ? comment : stop != NULL ? stop : end;
-        y.line = at;
-        ++y.number;
-        while (last > at && strchr(" \t\r", last[-1]) != NULL && last[-1] != '\0') --last;
-        y.length = (size_t)(last - at);
-        for (y.indent = 0; y.indent < y.length && at[y.indent] == ' ';) ++y.indent;
-        if (y.indent < y.length) status = read_line(&y);
-        at = stop != NULL ? stop + 1 : end;
-    }
-    if (status == CAROM_OK) status = end_item(&y);
-    if (status == CAROM_OK && job->set_count == 0)
-        status = fail_line(job, y.number, "there is no map collision_spheres (cuRobo) or spheres");
-    return status;
-}
 
 /* ---- URDF ------------------------------------------------------------------------------------ */
 
@@ -220,13 +37,14 @@ static carom_status read_urdf(audit_job *job) {
     if (status == CAROM_OK) status = carom_urdf_get_view(urdf, &v);
     for (uint32_t i = 0; i < v.link_count && status == CAROM_OK; ++i) {
         const carom_urdf_link *l = &v.links[i];
-        status = add_set(job, l->name, strlen(l->name));
+        status = sphere_file_add_set(&job->spheres, l->line, l->name, strlen(l->name));
         for (uint32_t k = l->first; k < l->first + l->count && status == CAROM_OK; ++k) {
             const carom_urdf_element *e = &v.elements[k];
             if (e->file != NULL || e->shape.kind != CAROM_CONVEX_KIND_SPHERE)
-                status = fail_line(job, l->line, "an element of this link is no sphere");
+                status = sphere_file_fail(&job->spheres, l->line,
+                                          "an element of this link is no sphere");
             else
-                status = add_ball(job, (carom_ball){e->origin.t, e->shape.radius});
+                status = sphere_file_add(&job->spheres, (carom_ball){e->origin.t, e->shape.radius});
         }
     }
     carom_urdf_destroy(urdf);
@@ -240,7 +58,7 @@ static carom_status read_spheres(audit_job *job) {
         return read_urdf(job);
     carom_status status = scene_urdf_text(job->cli, job->def->spheres, &text, &size);
     if (status != CAROM_OK) return status;
-    status = read_yaml(job, text, size);
+    status = sphere_file_read(&job->spheres, text, size);
     free(text);
     return status;
 }
@@ -252,20 +70,20 @@ static carom_status measure(audit_job *job) {
     job->audits = calloc((size_t)links + 1, sizeof(*job->audits));
     job->of = calloc((size_t)links + 1, sizeof(*job->of));
     if (job->audits == NULL || job->of == NULL) return CAROM_NO_MEMORY;
-    for (uint64_t i = 0; i < job->set_count; ++i) {
+    for (uint64_t i = 0; i < job->spheres.count; ++i) {
         uint32_t link = 0;
         while (link < links &&
-               strcmp(carom_robot_link_name(job->def->robot, link), job->sets[i].name) != 0)
+               strcmp(carom_robot_link_name(job->def->robot, link), job->spheres.sets[i].name) != 0)
             ++link;
         if (link == links) {
             ++job->foreign;
         } else if (job->of[link] != NULL) {
             snprintf(job->cli->message, sizeof(job->cli->message),
                      "%.200s: the link '%.100s' has two lists of spheres", job->def->spheres,
-                     job->sets[i].name);
+                     job->spheres.sets[i].name);
             return CAROM_BAD_FILE;
         } else {
-            job->of[link] = &job->sets[i];
+            job->of[link] = &job->spheres.sets[i];
         }
     }
     carom_status status = CAROM_OK;
@@ -397,17 +215,18 @@ static carom_status show(audit_job *job) {
 }
 
 int robot_audit_run(cli *cli, const robot_audit_def *def) {
-    audit_job job = {.cli = cli, .def = def};
+    audit_job job = {.cli = cli, .def = def, .spheres = {.name = def->spheres}};
     carom_status status = carom_robot_get_info(def->robot, &job.info);
     if (status == CAROM_OK) status = read_spheres(&job);
+    if (job.spheres.message[0] != '\0')
+        snprintf(cli->message, sizeof(cli->message), "%s", job.spheres.message);
     if (status == CAROM_OK) status = measure(&job);
     if (status == CAROM_OK && def->picture != NULL) status = show(&job);
     if (status == CAROM_OK && cli->json)
         print_json(&job);
     else if (status == CAROM_OK)
         print_words(&job);
-    for (uint64_t i = 0; i < job.set_count; ++i) free(job.sets[i].balls);
-    free(job.sets);
+    sphere_file_free(&job.spheres);
     free(job.audits);
     free(job.of);
     return status == CAROM_OK ? CLI_OK : cli_fail(cli, status);

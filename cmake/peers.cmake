@@ -80,6 +80,10 @@ carom_add_peer(fcl_toi HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl c
 carom_add_peer(bullet_toi HEADERS BulletCollision/btBulletCollisionCommon.h
     LIBRARIES BulletCollision LinearMath FOLDERS bullet)
 
+# Robots.
+carom_add_peer(fcl_robot HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl ccd
+    FOLDERS eigen3 OPTIONS -DEIGEN_MAX_ALIGN_BYTES=16)
+
 # Many boxes.
 carom_add_peer(boxes_cgal HEADERS CGAL/version.h boost/version.hpp LIBRARIES mpfr gmp
     OPTIONS -frounding-math)

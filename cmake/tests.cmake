@@ -50,6 +50,22 @@ if(CAROM_EXAMPLES AND NOT threads_only)
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
         add_test(NAME example.hello_cpp COMMAND example_hello_cpp)
     endif()
+    # A planner's checker: where OMPL is (scripts/setup.sh ompl), which no target needs.
+    find_path(OMPL_INCLUDE ompl/geometric/SimpleSetup.h PATH_SUFFIXES ompl-1.5 ompl-1.6 ompl-1.7)
+    find_path(OMPL_EIGEN Eigen/Core PATH_SUFFIXES eigen3)
+    find_path(OMPL_BOOST boost/version.hpp)
+    find_library(OMPL_LIBRARY ompl)
+    if("CXX" IN_LIST languages AND OMPL_INCLUDE AND OMPL_EIGEN AND OMPL_BOOST AND OMPL_LIBRARY AND NOT CAROM_SANITIZE
+       AND NOT CMAKE_CROSSCOMPILING)
+        add_executable(example_ompl ${PROJECT_SOURCE_DIR}/examples/ompl.cpp)
+        target_include_directories(example_ompl SYSTEM PRIVATE ${OMPL_INCLUDE} ${OMPL_EIGEN} ${OMPL_BOOST})
+        target_link_libraries(example_ompl PRIVATE carom::static ${OMPL_LIBRARY})
+        target_compile_features(example_ompl PRIVATE cxx_std_17)
+        target_compile_options(example_ompl PRIVATE -O1 -Wall -Wextra $<$<BOOL:${CAROM_WERROR}>:-Werror>)
+        set_target_properties(example_ompl PROPERTIES OUTPUT_NAME ompl
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        add_test(NAME example.ompl COMMAND example_ompl)
+    endif()
 endif()
 
 if(CAROM_FUZZERS)

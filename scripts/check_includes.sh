@@ -43,6 +43,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         inside["scenes/paths.c"] = "base"
         inside["scenes/breaking.c"] = "base"
         inside["scenes/boxes.c"] = "base"
+        inside["scenes/robots.c"] = "base"
         inside["scenes/cloth.c"] = "base geom"
         inside["scenes/figure.c"] = "base geom"
         inside["scenes/sequence.c"] = "geom"

@@ -265,6 +265,45 @@ static void attached_shapes_move_with_their_link(void **state) {
     carom_pose poses[4];
     assert_ok(context, carom_robot_poses(context, robot, q, 2, poses));
     assert_true(fabs(poses[3].q.z - poses[3].q.w) < 1e-12 && fabs(poses[3].q.z) > 0.7);
+    assert_true(fabs(poses[3].q.z * poses[3].q.z + poses[3].q.w * poses[3].q.w - 1.0) < 1e-15);
+    carom_robot_destroy(robot);
+}
+
+/* Fingers that touch at the start leave a motion open from there; the collision with a wall later on
+ * is of the arm, not of the fingers. */
+static void a_collision_names_its_own_pair(void **state) {
+    (void)state;
+    const carom_robot_shape finger = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX,
+                                      .half = {0.01, 0.05, 0.05}};
+    const carom_robot_shape wall = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX,
+                                    .pose = {{0}, {0.0, 0.5, 0.0}},
+                                    .half = {0.5, 0.1, 0.5}};
+    const carom_robot_link links[3] = {
+        {"hand", NULL, 0}, {"left", &finger, 1}, {"right", &finger, 1}};
+    const carom_robot_joint joints[2] = {{.kind = CAROM_ROBOT_JOINT_KIND_PRISMATIC,
+                                          .child = 1,
+                                          .axis = {1.0, 0.0, 0.0},
+                                          .upper = 1.0},
+                                         {.kind = CAROM_ROBOT_JOINT_KIND_PRISMATIC,
+                                          .child = 2,
+                                          .axis = {0.0, 1.0, 0.0},
+                                          .upper = 1.0}};
+    const carom_robot_def def = {.links = links,
+                                 .link_count = 3,
+                                 .joints = joints,
+                                 .joint_count = 2,
+                                 .test_adjacent = true,
+                                 .spheres = 4,
+                                 .inner = 2};
+    const double from[2] = {0.02000000000001, 0.0}, to[2] = {0.03, 0.7};
+    carom_robot *robot;
+    carom_robot_motion_result r;
+    assert_ok(context, carom_robot_create(context, &def, &robot));
+    assert_ok(context, carom_robot_add_objects(context, robot, &wall, 1, NULL));
+    assert_ok(context, carom_robot_motion(context, robot, from, to, 1, NULL, &r));
+    assert_int_equal(r.verdict, CAROM_ROBOT_VERDICT_COLLIDING);
+    assert_true(r.free_until == 0.0 && r.contact >= 0.5);
+    assert_true(r.a == 2 && r.b == 0 && r.with_object);
     carom_robot_destroy(robot);
 }
 
@@ -377,6 +416,7 @@ int main(void) {
         cmocka_unit_test(results_are_the_same_for_any_threads_and_instruction_set),
         cmocka_unit_test(changes_are_those_of_a_new_robot),
         cmocka_unit_test(attached_shapes_move_with_their_link),
+        cmocka_unit_test(a_collision_names_its_own_pair),
         cmocka_unit_test(bad_robots_are_refused),
         cmocka_unit_test(failing_allocations_are_reported),
     };

@@ -294,6 +294,12 @@ static void the_tool_saves_and_audits(void **state) {
     write_file("bad.yml", "collision_spheres:\n  base:\n    - center: [1, 2, 3]\n");
     assert_int_equal(carom("robot a.urdf --audit bad.yml"), CLI_INPUT);
     assert_said("lacks its center or radius");
+    write_file("bad.yml", "spheres:\n  base:\n    center: [1, 2, 3]\n    radius: 1\n");
+    assert_int_equal(carom("robot a.urdf --audit bad.yml"), CLI_INPUT);
+    assert_said("bad.yml:3: a sphere should begin with -");
+    write_file("bad.yml", "spheres:\n  base:\n    - {center: [1, 2, 3], radius: 1, radius: 2}\n");
+    assert_int_equal(carom("robot a.urdf --audit bad.yml"), CLI_INPUT);
+    assert_said("bad.yml:3: a sphere has two centers or radii");
     write_file("bad.yml", "a: 1\n");
     assert_int_equal(carom("robot a.urdf --audit bad.yml"), CLI_INPUT);
     assert_said("there is no map collision_spheres");

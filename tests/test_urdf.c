@@ -423,6 +423,9 @@ static void names_that_lead_out_are_refused(void **state) {
         {"meshes/../../out.stl", "leads out of the folder of the robot"},
         {"meshes//..//../out.stl", "leads out of the folder of the robot"},
         {"meshes\\..\\..\\out.stl", "leads out of the folder of the robot"},
+        {"meshes\\own.stl", NULL},               /* as Windows writes it */
+        {"package://any/meshes\\own.stl", NULL}, /* the same */
+        {"package://other/a\\..\\..\\out.stl", "leads out of the package"},
         {"../../../../../../../../../../../../../../../../etc/x.stl", "leads out of the folder"},
         {"/etc/x.stl", "leads out of the folder of the robot"},
         {"file:///etc/x.stl", "leads out of the folder of the robot"},
@@ -457,6 +460,43 @@ static void names_that_lead_out_are_refused(void **state) {
     write_mesh_robot("w/robot/r.urdf", "../../box.obj");
     assert_int_equal(carom("scene w/robot/r.urdf"), CLI_INPUT);
     assert_said("leads out of the folder of the robot");
+}
+
+/* Where a backslash is no separator, folders and files may be called so. */
+static void names_may_have_backslashes(void **state) {
+    (void)state;
+    static const char *const files[] = {"in.stl", "a\\b.stl", "c\\d/in.stl",
+
+                                        "package://e\\f/a\\b.stl", "package://g/a\\b.stl"};
+    assert_int_equal(
+        shell("rm -rf v; mkdir -p 'v/x\\y/c\\d' 'v/e\\f' v/g; cd v; \"$carom\" make box -o "
+              "out.stl -q; for i in 'x\\y/in' 'x\\y/a\\b' 'x\\y/c\\d/in' 'e\\f/a\\b' 'g/a\\b'; "
+              "do cp out.stl \"$i.stl\"; done"),
+        0);
+    for (size_t i = 0; i < COUNT_OF(files); ++i) {
+        write_mesh_robot("v/x\\y/r.urdf", files[i]);
+        if (carom("scene 'v/x\\y/r.urdf'") != 0) fail_msg("%s: %s", files[i], said);
+    }
+}
+
+/* A message names no folder above the root. */
+static void searches_end_at_the_root(void **state) {
+    (void)state;
+    static const char text[] =
+        "<robot><link name='a'><collision><geometry><mesh filename='package://nowhere/x.stl'/>"
+        "</geometry></collision></link></robot>";
+    carom_urdf *urdf;
+    carom_mesh *mesh;
+    assert_ok(context,
+              carom_urdf_load_memory(context, text, sizeof(text) - 1, "/r.urdf", NULL, &urdf));
+    assert_fails(context, carom_urdf_load_mesh(context, urdf, 0, &mesh), CAROM_IO,
+                 "x.stl is not in /; give --package nowhere=FOLDER");
+    carom_urdf_destroy(urdf);
+    assert_ok(context,
+              carom_urdf_load_memory(context, text, sizeof(text) - 1, "/dev/r.urdf", NULL, &urdf));
+    assert_fails(context, carom_urdf_load_mesh(context, urdf, 0, &mesh), CAROM_IO,
+                 "x.stl is not in /dev, /dev/..; give --package");
+    carom_urdf_destroy(urdf);
 }
 
 /* A second --joints adds to the first; a joint that is set twice is refused. */
@@ -571,6 +611,8 @@ static void robots_are_made_of_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_lead_out_are_refused),
+        cmocka_unit_test(names_may_have_backslashes),
+        cmocka_unit_test(searches_end_at_the_root),
         cmocka_unit_test(joints_are_given_in_parts),
         cmocka_unit_test(robots_of_many_links_are_refused),
         cmocka_unit_test(robots_are_made_of_files),

@@ -119,6 +119,27 @@ PEER_EXPORT peer_name_fn peer_fcl_toi_name, peer_bullet_toi_name;
 PEER_EXPORT peer_toi_fn peer_fcl_toi;
 PEER_EXPORT peer_hulls_toi_fn peer_fcl_hulls_toi, peer_bullet_hulls_toi;
 
+/* ---- robots ---------------------------------------------------------------------------------- */
+
+/* Links as faces in their own frames, a world that does not move, and the pairs of links that are
+ * tested. Links without faces have 0 triangles. */
+typedef struct peer_robot {
+    const peer_hull *links, *world;
+    const uint32_t *pairs; /* two links each */
+    uint64_t link_count, pair_count;
+} peer_robot;
+
+typedef void *peer_robot_prepare_fn(const peer_robot *robot);
+/* Whether the robot collides, for each of `count` configurations: all links have their pose, one
+ * configuration after the other. */
+typedef void peer_robot_check_fn(void *prepared, const peer_pose *poses, uint64_t count,
+                                 bool *colliding);
+
+PEER_EXPORT peer_name_fn peer_fcl_robot_name;
+PEER_EXPORT peer_robot_prepare_fn peer_fcl_robot_prepare;
+PEER_EXPORT peer_release_fn peer_fcl_robot_release;
+PEER_EXPORT peer_robot_check_fn peer_fcl_robot_check;
+
 /* ---- many boxes ------------------------------------------------------------------------------ */
 
 /* Six doubles per box: low x, y, z, high x, y, z. All are exact as float32. */

@@ -504,7 +504,9 @@ carom_status carom_robot_poses(carom_context *context, const carom_robot *robot,
             const carom_frame *f = &posed[k].frame;
             const double matrix[12] = {f->r[0], f->r[1], f->r[2], f->t.x,  f->r[3], f->r[4],
                                        f->r[5], f->t.y,  f->r[6], f->r[7], f->r[8], f->t.z};
-            status = carom_pose_from_matrix(context, matrix, &poses[i * robot->link_count + k]);
+            carom_pose *pose = &poses[i * robot->link_count + k];
+            status = carom_pose_from_matrix(context, matrix, pose);
+            if (status == CAROM_OK) pose->q = carom_quat_unit(pose->q); /* as callers expect */
         }
     }
     carom_arena_rewind(arena, mark);

@@ -44,6 +44,7 @@ typedef struct motion_state {
     double cut;     /* nothing after it is looked at; free before */
     double contact; /* a collision; infinite: none */
     uint32_t pair;  /* of the cut */
+    uint32_t hit;   /* the pair of the collision */
 } motion_state;
 
 /* ---- Speeds ---------------------------------------------------------------------------------- */
@@ -128,7 +129,10 @@ static void configuration_at(const motion_state *m, double t, double *q) {
 /* A collision at the middle of an interval: what is left is before it. */
 static void collide(motion_state *m, motion_interval v, double middle, uint32_t pair) {
     double moved = (double)m->w->speed[pair] * 0.5 * (v.high - v.low);
-    m->contact = CAROM_MIN(middle, m->contact);
+    if (middle < m->contact) {
+        m->contact = middle;
+        m->hit = pair;
+    }
     if (moved <= m->tolerance || v.high - v.low <= MOTION_SHORTEST || middle <= v.low) {
         cut_at(m, v.low, pair);
         return;
@@ -259,7 +263,7 @@ static carom_robot_motion_result test_motion(motion_state *m) {
     set_speeds(m);
     m->count = 0;
     m->cut = m->contact = HUGE_VAL;
-    m->pair = 0;
+    m->pair = m->hit = 0;
     for (uint32_t i = CAROM_ROBOT_BLOCK; i-- > 0;)
         motion_push(m, i / (double)CAROM_ROBOT_BLOCK, (i + 1) / (double)CAROM_ROBOT_BLOCK);
     while (m->count > 0) motion_round(m);
@@ -268,9 +272,10 @@ static carom_robot_motion_result test_motion(motion_state *m) {
     r.verdict = collides ? CAROM_ROBOT_VERDICT_COLLIDING : CAROM_ROBOT_VERDICT_OPEN;
     r.free_until = m->cut;
     if (collides) r.contact = m->contact;
-    r.a = robot->plan.pairs[m->pair].a;
-    r.b = robot->plan.pairs[m->pair].b;
-    r.with_object = m->pair >= robot->plan.self_count;
+    uint32_t pair = collides ? m->hit : m->pair;
+    r.a = robot->plan.pairs[pair].a;
+    r.b = robot->plan.pairs[pair].b;
+    r.with_object = pair >= robot->plan.self_count;
     return r;
 }
 

@@ -47,8 +47,8 @@ static void packages_clean(char *to, size_t size, const char *text, size_t lengt
 
 static void packages_note(packages_search *s, const char *folder, size_t length) {
     char clean[256];
-    if (length == 0 || s->found) return;
-    packages_clean(clean, sizeof(clean), folder, length);
+    if (s->found) return;
+    packages_clean(clean, sizeof(clean), length != 0 ? folder : "/", CAROM_MAX(length, 1));
     size_t left = sizeof(s->folders) - s->folders_length;
     int written = s->unnamed != 0 || length >= sizeof(clean)
                       ? (int)left
@@ -65,7 +65,25 @@ static void packages_note(packages_search *s, const char *folder, size_t length)
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
 static bool packages_is_slash(char c) {
-    return c == '/' || c == '\\';
+    return c == '/' || carom_os_is_separator(c);
+}
+
+static size_t packages_component(const char *path) {
+    size_t length = 0;
+    while (path[length] != '\0' && !packages_is_slash(path[length])) ++length;
+    return length;
+}
+
+/* Robots written on Windows may have backslashes in the names of meshes: where those are no
+ * separators and no file is called so, they stand for slashes. False: there are none. */
+static bool packages_turn_slashes(char *path) {
+    bool turned = false;
+    for (; *path != '\0'; ++path)
+        if (*path == '\\') {
+            *path = '/';
+            turned = true;
+        }
+    return turned;
 }
 
 /* Takes "." and ".." out of a path, in place; false where it leads above its beginning. */
@@ -74,7 +92,7 @@ static bool packages_normalise(char *path) {
     size_t depth = 0;
     while (packages_is_slash(*from)) *to++ = *from++;
     while (*from != '\0') {
-        size_t length = strcspn(from, "/\\");
+        size_t length = packages_component(from);
         bool is_up = length == 2 && memcmp(from, "..", 2) == 0;
         if (is_up) {
             if (depth == 0) return false;
@@ -245,9 +263,11 @@ static void packages_try_above(packages_search *s, const carom_urdf *urdf) {
         if (up == 0 || (has_real && packages_is_called(s, real, strlen(real))) ||
             packages_exists(file))
             packages_try(s, folder, length, "", 0);
-        char *last = has_real ? strrchr(real, '/') : NULL;
-        has_real = last != NULL && last != real;
-        if (has_real) *last = '\0';
+        if (has_real) { /* the root has nothing above */
+            char *last = strrchr(real, '/');
+            if (last == NULL || last[1] == '\0') return;
+            *last = '\0';
+        }
         memcpy(folder + length, "/..", 3);
         length += 3;
     }
@@ -280,6 +300,22 @@ static carom_status packages_not_found(carom_context *context, const packages_se
                       path, clean, s->folders, more, name);
 }
 
+static carom_status packages_leads_out(carom_context *context, const char *file) {
+    return carom_fail(context, CAROM_BAD_FILE,
+                      "%.80s: a mesh is named " PACKAGES_SCHEME
+                      "..., and its path leads out of the package; nothing outside is read",
+                      file);
+}
+
+/* Looks everywhere; true where the def names the folder of the package. */
+static bool packages_try_all(packages_search *s, const carom_urdf *urdf) {
+    if (packages_try_given(s, urdf->packages)) return true;
+    packages_try_list(s, urdf->package_path, "");
+    packages_try_list(s, urdf->prefix_path, "/share");
+    packages_try_above(s, urdf);
+    return false;
+}
+
 static carom_status packages_find(carom_context *context, const carom_urdf *urdf, const char *file,
                                   const char *uri, char *path, size_t size) {
     char inside[CAROM_URDF_PATH_SIZE];
@@ -298,17 +334,15 @@ static carom_status packages_find(carom_context *context, const carom_urdf *urdf
                           "..., which is not package://NAME/PATH",
                           file);
     bool is_dots = s.name_length <= 2 && strncmp(rest, "..", s.name_length) == 0;
-    if (is_dots || memchr(rest, '\\', s.name_length) != NULL || !packages_normalise(inside) ||
-        *inside == '\0')
-        return carom_fail(context, CAROM_BAD_FILE,
-                          "%.80s: a mesh is named " PACKAGES_SCHEME
-                          "..., and its path leads out of the package; nothing outside is read",
-                          file);
-    bool is_given = packages_try_given(&s, urdf->packages);
-    if (!is_given) {
-        packages_try_list(&s, urdf->package_path, "");
-        packages_try_list(&s, urdf->prefix_path, "/share");
-        packages_try_above(&s, urdf);
+    bool is_path = packages_component(rest) < s.name_length; /* a separator of this system */
+    if (is_dots || is_path || !packages_normalise(inside) || *inside == '\0')
+        return packages_leads_out(context, file);
+    bool is_given = packages_try_all(&s, urdf);
+    if (!s.found && packages_turn_slashes(inside)) {
+        if (!packages_normalise(inside) || *inside == '\0')
+            return packages_leads_out(context, file);
+        s.folders_length = s.unnamed = 0;
+        is_given = packages_try_all(&s, urdf);
     }
     return s.found ? CAROM_OK : packages_not_found(context, &s, file, uri, is_given);
 }
@@ -317,26 +351,30 @@ static carom_status packages_find(carom_context *context, const carom_urdf *urdf
 static carom_status packages_find_beside(carom_context *context, const carom_urdf *urdf,
                                          const char *file, const char *uri, char *path,
                                          size_t size) {
-    char folder[CAROM_URDF_PATH_SIZE], clean[160];
+    char folder[CAROM_URDF_PATH_SIZE], name[CAROM_URDF_PATH_SIZE], clean[160];
     const char *inside = strncmp(uri, "file://", 7) == 0 ? uri + 7 : uri;
     bool is_absolute = packages_is_slash(*inside) || (*inside != '\0' && inside[1] == ':');
     if (inside != uri && *inside == '/' && !packages_is_slash(inside[1]) &&
         carom_os_is_absolute(inside + 1))
         ++inside; /* file:///C:/name */
+    snprintf(name, sizeof(name), "%s", inside);
     packages_clean(clean, sizeof(clean), uri, strlen(uri));
     if (!packages_folder(urdf, folder))
         return carom_fail(context, CAROM_IO,
                           "%.80s: the folder of the robot is not known, so %s cannot be found",
                           file, clean);
-    int written = is_absolute ? snprintf(path, size, "%s", inside)
-                              : snprintf(path, size, "%s/%s", folder, inside);
-    if (written < 0 || (size_t)written >= size)
-        return carom_fail(context, CAROM_BAD_FILE, "%.80s: a mesh has a name of %zu bytes", file,
-                          strlen(uri));
-    if (packages_normalise(path) &&
-        (packages_is_below(path, folder) || packages_is_in_own(path, folder) ||
-         packages_is_in_given(urdf, path)))
-        return CAROM_OK;
+    for (bool again = true; again;) {
+        int written = is_absolute ? snprintf(path, size, "%s", name)
+                                  : snprintf(path, size, "%s/%s", folder, name);
+        if (written < 0 || (size_t)written >= size)
+            return carom_fail(context, CAROM_BAD_FILE, "%.80s: a mesh has a name of %zu bytes",
+                              file, strlen(uri));
+        bool is_inside = packages_normalise(path) &&
+                         (packages_is_below(path, folder) || packages_is_in_own(path, folder) ||
+                          packages_is_in_given(urdf, path));
+        again = !(is_inside && packages_exists(path)) && packages_turn_slashes(name);
+        if (is_inside && !again) return CAROM_OK;
+    }
     return carom_fail(context, CAROM_BAD_FILE,
                       "%.80s: the mesh %s leads out of the folder of the robot; nothing outside is "
                       "read: move it, or give --package NAME=FOLDER with its folder",

@@ -24,22 +24,18 @@ static void cross(const real *a, const real *b, real *to) {
     to[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-typedef struct oracle_frame {
-    real r[9], t[3];
-} oracle_frame;
-
-static void apply(const oracle_frame *f, const real *p, real *to) {
+void robot_oracle_apply(const robot_oracle_frame *f, const real *p, real *to) {
     real q[3];
     for (int i = 0; i < 3; ++i)
         q[i] = f->r[3 * i] * p[0] + f->r[3 * i + 1] * p[1] + f->r[3 * i + 2] * p[2] + f->t[i];
     memcpy(to, q, sizeof(q));
 }
 
-static oracle_frame frame_of(const carom_pose *pose) {
+static robot_oracle_frame frame_of(const carom_pose *pose) {
     real w = pose->q.w, x = pose->q.x, y = pose->q.y, z = pose->q.z;
     real n = w * w + x * x + y * y + z * z;
     if (n == 0) w = n = 1;
-    oracle_frame f = {
+    robot_oracle_frame f = {
         {1 - 2 * (y * y + z * z) / n, 2 * (x * y - w * z) / n, 2 * (x * z + w * y) / n,
          2 * (x * y + w * z) / n, 1 - 2 * (x * x + z * z) / n, 2 * (y * z - w * x) / n,
          2 * (x * z - w * y) / n, 2 * (y * z + w * x) / n, 1 - 2 * (x * x + y * y) / n},
@@ -47,13 +43,13 @@ static oracle_frame frame_of(const carom_pose *pose) {
     return f;
 }
 
-static oracle_frame compose(const oracle_frame *a, const oracle_frame *b) {
-    oracle_frame f;
+static robot_oracle_frame compose(const robot_oracle_frame *a, const robot_oracle_frame *b) {
+    robot_oracle_frame f;
     for (int i = 0; i < 3; ++i)
         for (int k = 0; k < 3; ++k)
             f.r[3 * i + k] = a->r[3 * i] * b->r[k] + a->r[3 * i + 1] * b->r[3 + k] +
                              a->r[3 * i + 2] * b->r[6 + k];
-    apply(a, b->t, f.t);
+    robot_oracle_apply(a, b->t, f.t);
     return f;
 }
 
@@ -128,7 +124,7 @@ static bool pierces(const real *a, const real *b, real (*t)[3]) {
     return true;
 }
 
-static real triangles(real (*s)[3], real (*t)[3]) {
+real robot_oracle_triangles(real (*s)[3], real (*t)[3]) {
     real best = INFINITY;
     for (int i = 0; i < 3; ++i) {
         if (pierces(s[i], s[(i + 1) % 3], t) || pierces(t[i], t[(i + 1) % 3], s)) return 0;
@@ -193,8 +189,8 @@ static void make_cylinder(double radius, double half, robot_oracle_shape *s) {
     s->closed = true;
 }
 
-static void make_shape(const carom_robot_shape *from, const carom_mesh_view *open,
-                       robot_oracle_shape *s) {
+void robot_oracle_shape_make(const carom_robot_shape *from, const carom_mesh_view *open,
+                             robot_oracle_shape *s) {
     switch (from->kind) {
     case CAROM_ROBOT_SHAPE_KIND_BOX:
         make_box(&from->half, s);
@@ -227,30 +223,29 @@ static void make_shape(const carom_robot_shape *from, const carom_mesh_view *ope
         }
         s->closed = from->mesh != open;
     }
-    oracle_frame f = frame_of(&from->pose);
+    robot_oracle_frame f = frame_of(&from->pose);
     for (uint64_t i = 0; i < s->count; ++i)
-        for (int k = 0; k < 3; ++k) apply(&f, s->triangles[i][k], s->triangles[i][k]);
+        for (int k = 0; k < 3; ++k) robot_oracle_apply(&f, s->triangles[i][k], s->triangles[i][k]);
 }
 
-static void free_shape(robot_oracle_shape *s) {
+void robot_oracle_shape_free(robot_oracle_shape *s) {
     free(s->triangles);
     free(s->radii);
 }
 
 /* A copy that is moved. */
-static robot_oracle_shape moved(const robot_oracle_shape *from, const oracle_frame *f) {
+static robot_oracle_shape moved(const robot_oracle_shape *from, const robot_oracle_frame *f) {
     robot_oracle_shape s;
     reserve(&s, from->count, 0);
     s.closed = from->closed;
     for (uint64_t i = 0; i < s.count; ++i) {
         s.radii[i] = from->radii[i];
-        for (int k = 0; k < 3; ++k) apply(f, from->triangles[i][k], s.triangles[i][k]);
+        for (int k = 0; k < 3; ++k) robot_oracle_apply(f, from->triangles[i][k], s.triangles[i][k]);
     }
     return s;
 }
 
-/* The winding number by solid angles. */
-static bool is_inside(const robot_oracle_shape *s, const real *p) {
+real robot_oracle_angle(const robot_oracle_shape *s, const real *p) {
     real sum = 0;
     for (uint64_t i = 0; i < s->count; ++i) {
         real a[3], b[3], c[3], n[3];
@@ -262,7 +257,11 @@ static bool is_inside(const robot_oracle_shape *s, const real *p) {
         sum +=
             2 * atan2l(dot(a, n), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
     }
-    return fabsl(sum) > 2 * PI_L;
+    return sum;
+}
+
+static bool is_inside(const robot_oracle_shape *s, const real *p) {
+    return fabsl(robot_oracle_angle(s, p)) > 2 * PI_L;
 }
 
 /* How far points of a triangle with its radius are from its first corner, at most. */
@@ -281,7 +280,8 @@ static real shapes_distance(const robot_oracle_shape *a, const robot_oracle_shap
             sub(a->triangles[i][0], b->triangles[k][0], u);
             real least = sqrtl(dot(u, u)) - extent(a, i) - extent(b, k);
             if (least > best) continue;
-            real d = triangles(a->triangles[i], b->triangles[k]) - a->radii[i] - b->radii[k];
+            real d = robot_oracle_triangles(a->triangles[i], b->triangles[k]) - a->radii[i] -
+                     b->radii[k];
             best = fminl(best, d);
             if (best <= 0) return 0;
         }
@@ -300,6 +300,31 @@ static const carom_robot_joint *joint_above(const carom_robot_def *def, uint32_t
     return NULL;
 }
 
+uint8_t *robot_oracle_allowed(const carom_robot_def *def) {
+    uint32_t n = def->link_count;
+    uint8_t *allowed = calloc((size_t)n * n + 1, 1);
+    for (uint64_t i = 0; i < def->allowed_count; ++i) {
+        allowed[def->allowed[i].a * n + def->allowed[i].b] = 1;
+        allowed[def->allowed[i].b * n + def->allowed[i].a] = 1;
+    }
+    /* Adjacent ones, and those that fixed joints alone connect: each link's rigid ancestor. */
+    for (uint32_t i = 0; i < n; ++i) {
+        const carom_robot_joint *j = joint_above(def, i);
+        while (j != NULL && def->links[j->parent].shape_count == 0) j = joint_above(def, j->parent);
+        if (j != NULL && !def->test_adjacent)
+            allowed[i * n + j->parent] = allowed[j->parent * n + i] = 1;
+        for (uint32_t k = 0; k < n; ++k) {
+            uint32_t a = i, b = k;
+            while ((j = joint_above(def, a)) != NULL && j->kind == CAROM_ROBOT_JOINT_KIND_FIXED)
+                a = j->parent;
+            while ((j = joint_above(def, b)) != NULL && j->kind == CAROM_ROBOT_JOINT_KIND_FIXED)
+                b = j->parent;
+            if (a == b) allowed[i * n + k] = allowed[k * n + i] = 1;
+        }
+    }
+    return allowed;
+}
+
 void robot_oracle_create(const carom_robot_def *def, const carom_robot_shape *objects,
                          uint32_t object_count, const carom_mesh_view *open, robot_oracle *oracle) {
     uint64_t shapes = 0;
@@ -309,40 +334,23 @@ void robot_oracle_create(const carom_robot_def *def, const carom_robot_shape *ob
     oracle->links = calloc(shapes + 1, sizeof(*oracle->links));
     oracle->link_starts = calloc(n + 1, sizeof(*oracle->link_starts));
     oracle->objects = calloc(object_count + 1, sizeof(*oracle->objects));
-    oracle->allowed = calloc((size_t)n * n + 1, 1);
     shapes = 0;
     for (uint32_t i = 0; i < n; ++i) {
         oracle->link_starts[i] = shapes;
         for (uint64_t k = 0; k < def->links[i].shape_count; ++k)
-            make_shape(&def->links[i].shapes[k], open, &oracle->links[shapes++]);
+            robot_oracle_shape_make(&def->links[i].shapes[k], open, &oracle->links[shapes++]);
     }
     oracle->link_starts[n] = shapes;
-    for (uint32_t i = 0; i < object_count; ++i) make_shape(&objects[i], open, &oracle->objects[i]);
-    for (uint64_t i = 0; i < def->allowed_count; ++i) {
-        oracle->allowed[def->allowed[i].a * n + def->allowed[i].b] = 1;
-        oracle->allowed[def->allowed[i].b * n + def->allowed[i].a] = 1;
-    }
-    /* Adjacent ones, and those that fixed joints alone connect: each link's rigid ancestor. */
-    for (uint32_t i = 0; i < n; ++i) {
-        const carom_robot_joint *j = joint_above(def, i);
-        while (j != NULL && def->links[j->parent].shape_count == 0) j = joint_above(def, j->parent);
-        if (j != NULL && !def->test_adjacent)
-            oracle->allowed[i * n + j->parent] = oracle->allowed[j->parent * n + i] = 1;
-        for (uint32_t k = 0; k < n; ++k) {
-            uint32_t a = i, b = k;
-            while ((j = joint_above(def, a)) != NULL && j->kind == CAROM_ROBOT_JOINT_KIND_FIXED)
-                a = j->parent;
-            while ((j = joint_above(def, b)) != NULL && j->kind == CAROM_ROBOT_JOINT_KIND_FIXED)
-                b = j->parent;
-            if (a == b) oracle->allowed[i * n + k] = oracle->allowed[k * n + i] = 1;
-        }
-    }
+    for (uint32_t i = 0; i < object_count; ++i)
+        robot_oracle_shape_make(&objects[i], open, &oracle->objects[i]);
+    oracle->allowed = robot_oracle_allowed(def);
 }
 
 void robot_oracle_destroy(robot_oracle *oracle) {
     for (uint64_t i = 0; i < oracle->link_starts[oracle->def->link_count]; ++i)
-        free_shape(&oracle->links[i]);
-    for (uint32_t i = 0; i < oracle->object_count; ++i) free_shape(&oracle->objects[i]);
+        robot_oracle_shape_free(&oracle->links[i]);
+    for (uint32_t i = 0; i < oracle->object_count; ++i)
+        robot_oracle_shape_free(&oracle->objects[i]);
     free(oracle->links);
     free(oracle->link_starts);
     free(oracle->objects);
@@ -360,18 +368,17 @@ static double value_of(const carom_robot_def *def, const double *q,
     return q[column];
 }
 
-static oracle_frame link_frame(const carom_robot_def *def, const double *q, uint32_t link) {
+robot_oracle_frame robot_oracle_move(const robot_oracle_frame *parent, const carom_robot_joint *j,
+                                     double value) {
     static const carom_pose identity;
-    const carom_robot_joint *j = joint_above(def, link);
-    if (j == NULL) return frame_of(&identity);
-    oracle_frame parent = link_frame(def, q, j->parent), origin = frame_of(&j->origin);
-    oracle_frame at = compose(&parent, &origin), own = frame_of(&identity);
+    robot_oracle_frame origin = frame_of(&j->origin), at = compose(parent, &origin);
+    robot_oracle_frame own = frame_of(&identity);
     if (j->kind == CAROM_ROBOT_JOINT_KIND_FIXED) return at;
     real u[3] = {j->axis.x, j->axis.y, j->axis.z}, length = sqrtl(dot(u, u));
-    real value = value_of(def, q, j), s = sinl(value), c = cosl(value);
+    real s = sinl(value), c = cosl(value);
     for (int i = 0; i < 3; ++i) u[i] /= length;
     if (j->kind == CAROM_ROBOT_JOINT_KIND_PRISMATIC) {
-        for (int i = 0; i < 3; ++i) own.t[i] = value * u[i];
+        for (int i = 0; i < 3; ++i) own.t[i] = (real)value * u[i];
         return compose(&at, &own);
     }
     const real k[9] = {0, -u[2], u[1], u[2], 0, -u[0], -u[1], u[0], 0};
@@ -381,23 +388,32 @@ static oracle_frame link_frame(const carom_robot_def *def, const double *q, uint
     return compose(&at, &own);
 }
 
+static robot_oracle_frame link_frame(const carom_robot_def *def, const double *q, uint32_t link) {
+    static const carom_pose identity;
+    const carom_robot_joint *j = joint_above(def, link);
+    if (j == NULL) return frame_of(&identity);
+    robot_oracle_frame parent = link_frame(def, q, j->parent);
+    bool is_fixed = j->kind == CAROM_ROBOT_JOINT_KIND_FIXED;
+    return robot_oracle_move(&parent, j, is_fixed ? 0.0 : value_of(def, q, j));
+}
+
 real robot_oracle_pair(const robot_oracle *o, const double *q, uint32_t a, uint32_t b,
                        bool with_object) {
-    oracle_frame fa = link_frame(o->def, q, a);
+    robot_oracle_frame fa = link_frame(o->def, q, a);
     real best = INFINITY;
     for (uint64_t i = o->link_starts[a]; i < o->link_starts[a + 1]; ++i) {
         robot_oracle_shape mine = moved(&o->links[i], &fa);
         if (with_object) {
             best = fminl(best, shapes_distance(&mine, &o->objects[b]));
         } else {
-            oracle_frame fb = link_frame(o->def, q, b);
+            robot_oracle_frame fb = link_frame(o->def, q, b);
             for (uint64_t k = o->link_starts[b]; k < o->link_starts[b + 1]; ++k) {
                 robot_oracle_shape other = moved(&o->links[k], &fb);
                 best = fminl(best, shapes_distance(&mine, &other));
-                free_shape(&other);
+                robot_oracle_shape_free(&other);
             }
         }
-        free_shape(&mine);
+        robot_oracle_shape_free(&mine);
     }
     return best;
 }

@@ -14,6 +14,11 @@ typedef struct robot_oracle_shape {
     bool closed;
 } robot_oracle_shape;
 
+/* A rotation, row by row, and a translation. */
+typedef struct robot_oracle_frame {
+    long double r[9], t[3];
+} robot_oracle_frame;
+
 typedef struct robot_oracle {
     const carom_robot_def *def;
     robot_oracle_shape *links; /* those of all shapes, link after link */
@@ -35,5 +40,28 @@ long double robot_oracle_distance(const robot_oracle *oracle, const double *q);
 /* The same of one pair. */
 long double robot_oracle_pair(const robot_oracle *oracle, const double *q, uint32_t a, uint32_t b,
                               bool with_object);
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* The triangles of a shape in its link or in the world; the mesh must be triangles in doubles. Free
+ * with robot_oracle_shape_free. */
+void robot_oracle_shape_make(const carom_robot_shape *from, const carom_mesh_view *open,
+                             robot_oracle_shape *shape);
+void robot_oracle_shape_free(robot_oracle_shape *shape);
+
+/* Where a link is: its parent moved by the joint between them. */
+robot_oracle_frame robot_oracle_move(const robot_oracle_frame *parent,
+                                     const carom_robot_joint *joint, double value);
+
+void robot_oracle_apply(const robot_oracle_frame *frame, const long double *p, long double *to);
+
+/* The distance of two triangles, which may be segments or points. */
+long double robot_oracle_triangles(long double (*s)[3], long double (*t)[3]);
+
+/* Solid angles of all triangles, seen from a point: 4 pi for each time that they enclose it. */
+long double robot_oracle_angle(const robot_oracle_shape *shape, const long double *p);
+
+/* Whether two links may collide: links^2 flags, which are freed by the caller. */
+uint8_t *robot_oracle_allowed(const carom_robot_def *def);
 
 #endif
