@@ -145,7 +145,7 @@ struct carom_robot {
     carom_robot_plan_body *plan_bodies;
     carom_robot_plan_object *plan_objects;
     carom_robot_plan_pair *plan_pairs;
-    float *plan_spheres, *plan_balls;
+    float *plan_spheres, *plan_rows, *plan_balls;
     double *plan_limits; /* of each plan joint: the largest value it may have in floats */
     uint64_t plan_bytes;
     bool has_floats; /* bounds of the rounding in floats hold; false: all is decided exactly */

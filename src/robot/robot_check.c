@@ -35,15 +35,16 @@ bool carom_robot_worker_begin(void *user, void *state, uint32_t worker) {
     w->block.frames =
         CAROM_ARENA_TAKE(arena, float, 12 * lanes * (plan->joint_count + UINT64_C(1)));
     w->block.at = CAROM_ARENA_TAKE(arena, float, 3 * lanes * (plan->sphere_count + UINT64_C(1)));
-    w->block.posed = CAROM_ARENA_TAKE(arena, uint8_t, plan->body_count);
+    w->block.posed = CAROM_ARENA_TAKE(arena, bool, plan->body_count);
+    w->block.near = CAROM_ARENA_TAKE(arena, float, 4 * (plan->most_fine + UINT64_C(1)));
     /* The narrowest vectors have four lanes: a pair has up to four entries. */
     w->block.entry_pair = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
     w->block.entry_lanes = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
     w->block.q = w->q;
     w->block.half_time = w->half_time;
     bool fits = w->q != NULL && w->one != NULL && w->poses != NULL && w->block.frames != NULL &&
-                w->block.at != NULL && w->block.posed != NULL && w->block.entry_pair != NULL &&
-                w->block.entry_lanes != NULL;
+                w->block.at != NULL && w->block.posed != NULL && w->block.near != NULL &&
+                w->block.entry_pair != NULL && w->block.entry_lanes != NULL;
     if (call->gaps != NULL) {
         w->block.gap = CAROM_ARENA_TAKE(arena, float, lanes *pairs);
         fits &= w->block.gap != NULL;
@@ -81,19 +82,11 @@ void carom_robot_worker_get(const carom_robot *robot, const carom_robot_worker *
 
 /* ---- Spheres and trees ----------------------------------------------------------------------- */
 
-static carom_vec3 sphere_at(const carom_robot_worker *w, uint32_t sphere, uint32_t lane) {
-    const float *at = w->block.at + 3 * (uint64_t)sphere * CAROM_ROBOT_BLOCK + lane;
-    return carom_vec((double)at[0], (double)at[CAROM_ROBOT_BLOCK],
-                     (double)at[2 * CAROM_ROBOT_BLOCK]);
-}
-
-/* A sphere of a finer cover, which is moved here where the loops have not done it: by the same
- * operations. */
-static carom_vec3 fine_at(const carom_robot *robot, const carom_robot_worker *w, uint32_t body,
-                          uint32_t index, uint32_t lane) {
-    const carom_robot_plan_body *b = &robot->plan.bodies[body];
-    const float *c = robot->plan.spheres + 4 * (uint64_t)(b->fine + index);
-    const float *p = w->block.frames + 12 * (uint64_t)b->frame * CAROM_ROBOT_BLOCK + lane;
+/* Where a sphere of a body is: by the operations of the loops, which move only some of them. */
+static carom_vec3 sphere_at(const carom_robot_plan *plan, const carom_robot_worker *w,
+                            const carom_robot_plan_body *body, uint32_t sphere, uint32_t lane) {
+    const float *c = plan->spheres + 4 * (uint64_t)sphere;
+    const float *p = w->block.frames + 12 * (uint64_t)body->frame * CAROM_ROBOT_BLOCK + lane;
     float at[3];
     for (uint32_t i = 0; i < 3; ++i)
         at[i] = ((p[3 * (uint64_t)i * CAROM_ROBOT_BLOCK] * c[0] +
@@ -119,19 +112,19 @@ static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_wo
     bool near = false;
     if (w->block.speed != NULL)
         extra += (double)w->half_time[lane] * (double)w->block.speed[pair] * (1.0 + 0x1p-40);
-    carom_vec3 middle = sphere_at(w, b->first, lane);
+    carom_vec3 middle = sphere_at(&robot->plan, w, b, b->first, lane);
     double around = (double)spheres[4 * (uint64_t)b->first + 3];
     double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(middle) + around);
     if (carom_robot_tree_near(&part->tree, middle, around + extra + slack)) {
         for (uint32_t i = b->first + 1; i <= b->first + b->cover_count && !near; ++i)
-            near = carom_robot_tree_near(&part->tree, sphere_at(w, i, lane),
+            near = carom_robot_tree_near(&part->tree, sphere_at(&robot->plan, w, b, i, lane),
                                          (double)spheres[4 * (uint64_t)i + 3] + extra + slack);
         if (near && b->fine != b->first + 1) {
             near = false;
             for (uint32_t i = 0; i < b->fine_count && !near; ++i)
-                near = carom_robot_tree_near(&part->tree, fine_at(robot, w, p.a, i, lane),
-                                             (double)spheres[4 * (uint64_t)(b->fine + i) + 3] +
-                                                 extra + slack);
+                near = carom_robot_tree_near(
+                    &part->tree, sphere_at(&robot->plan, w, b, b->fine + i, lane),
+                    (double)spheres[4 * (uint64_t)(b->fine + i) + 3] + extra + slack);
         }
     }
     uint32_t inner = b->first + 1 + b->cover_count, points = inner + b->inner_count;
@@ -139,14 +132,15 @@ static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_wo
         for (uint32_t i = inner; i < points; ++i) {
             double reach =
                 (double)spheres[4 * (uint64_t)i + 3] + (double)w->block.inner_margin - slack;
-            if (reach > 0.0 && carom_robot_tree_near(&part->tree, sphere_at(w, i, lane), reach))
+            if (reach > 0.0 &&
+                carom_robot_tree_near(&part->tree, sphere_at(&robot->plan, w, b, i, lane), reach))
                 return TREE_COLLIDING;
         }
         return TREE_UNDECIDED;
     }
     if (!part->closed) return TREE_APART;
     for (uint32_t i = points; i < points + b->point_count; ++i) {
-        carom_vec3 at = sphere_at(w, i, lane);
+        carom_vec3 at = sphere_at(&robot->plan, w, b, i, lane);
         double own = (double)spheres[4 * (uint64_t)i + 3] + slack;
         if (carom_robot_tree_near(&part->tree, at, own)) return TREE_UNDECIDED;
         if (part->sign * carom_robot_tree_winding(&part->tree, at) >= 1) return TREE_UNDECIDED;
@@ -334,7 +328,7 @@ static double gap_by_spheres(const carom_robot *robot, const carom_robot_worker 
     const carom_robot_part *part = &robot->objects[plan->pairs[pair].b].part;
     double best = HUGE_VAL;
     for (uint32_t i = b->first + 1; i <= b->first + b->cover_count; ++i) {
-        carom_vec3 at = sphere_at(w, i, lane);
+        carom_vec3 at = sphere_at(&robot->plan, w, b, i, lane);
         double radius = (double)plan->spheres[4 * (uint64_t)i + 3];
         double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(at));
         double d = carom_robot_tree_point_distance(
@@ -346,7 +340,9 @@ static double gap_by_spheres(const carom_robot *robot, const carom_robot_worker 
     if (part->closed) { /* what is inside has distance 0 */
         uint32_t points = b->first + 1 + b->cover_count + b->inner_count;
         for (uint32_t i = points; i < points + b->point_count; ++i)
-            if (part->sign * carom_robot_tree_winding(&part->tree, sphere_at(w, i, lane)) >= 1)
+            if (part->sign *
+                    carom_robot_tree_winding(&part->tree, sphere_at(&robot->plan, w, b, i, lane)) >=
+                1)
                 return 0.0;
     }
     return best;

@@ -139,6 +139,16 @@ static void robot_put_sphere(const carom_robot_node_link *link, const carom_ball
                                   : radius_up(0.0, error);
 }
 
+/* The rows of spheres [first, first + count), and how many numbers they take. */
+static uint32_t put_rows(const float *spheres, uint32_t first, uint32_t count, float *rows) {
+    const uint32_t block = CAROM_ROBOT_BLOCK;
+    for (uint32_t i = 0; i < count; ++i)
+        for (uint32_t k = 0; k < 4; ++k)
+            rows[(4 * (uint64_t)(i / block) + k) * block + i % block] =
+                spheres[4 * ((uint64_t)first + i) + k];
+    return 4 * block * ((count + block - 1) / block);
+}
+
 /* A ball around the spheres of a cover. It contains the body; those of the finer cover may reach
  * out
  * of it, which rules nothing out wrongly: they are tested only for what the body itself may meet.
@@ -167,8 +177,11 @@ static uint32_t point_count(const carom_robot_body *body) {
     return count;
 }
 
-static void plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies, float *spheres) {
-    uint32_t next = 0;
+/* Returns how many spheres the largest finer cover or set of inner balls has. Rows are zero before.
+ */
+static uint32_t plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies, float *spheres,
+                            float *rows) {
+    uint32_t next = 0, next_row = 0, most = 0;
     for (uint32_t i = 0; i < robot->body_count; ++i) {
         const carom_robot_body *body = &robot->bodies[i];
         bodies[i] = (carom_robot_plan_body){.first = next};
@@ -199,7 +212,14 @@ static void plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies,
         bodies[i].fine_count = body->fine_count != 0 ? body->fine_count : body->cover_count;
         for (uint32_t k = 0; k < body->fine_count; ++k)
             robot_put_sphere(link, &body->fine[k], SPHERE_OUTER, spheres + 4 * (uint64_t)next++);
+        bodies[i].fine_rows = next_row;
+        next_row += put_rows(spheres, bodies[i].fine, bodies[i].fine_count, rows + next_row);
+        bodies[i].inner_rows = next_row;
+        next_row += put_rows(spheres, bodies[i].first + 1 + body->cover_count,
+                             bodies[i].inner_count, rows + next_row);
+        most = CAROM_MAX(most, CAROM_MAX(bodies[i].fine_count, bodies[i].inner_count));
     }
+    return most;
 }
 
 /* ---- Objects --------------------------------------------------------------------------------- */
@@ -285,13 +305,13 @@ static uint64_t robot_list_pairs(const carom_robot *robot, carom_robot_plan_pair
 
 void carom_robot_plan_free(carom_robot *robot) {
     CAROM_RELEASE_ALL(&robot->allocator, robot->plan_joints, robot->plan_bodies,
-                      robot->plan_objects, robot->plan_pairs, robot->plan_spheres,
+                      robot->plan_objects, robot->plan_pairs, robot->plan_spheres, robot->plan_rows,
                       robot->plan_balls, robot->plan_limits);
     robot->plan_joints = NULL;
     robot->plan_bodies = NULL;
     robot->plan_objects = NULL;
     robot->plan_pairs = NULL;
-    robot->plan_spheres = robot->plan_balls = NULL;
+    robot->plan_spheres = robot->plan_rows = robot->plan_balls = NULL;
     robot->plan_limits = NULL;
 }
 
@@ -300,15 +320,17 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
     carom_robot_plan_body *bodies = NULL;
     carom_robot_plan_object *objects = NULL;
     carom_robot_plan_pair *pairs = NULL;
-    float *spheres = NULL, *balls = NULL;
+    float *spheres = NULL, *rows = NULL, *balls = NULL;
     double *limits = NULL;
-    uint64_t sphere_count = 0, ball_count = 0, self = 0;
+    uint64_t sphere_count = 0, row_count = 0, ball_count = 0, self = 0;
     uint32_t joint_count = 0;
     for (uint32_t i = 0; i < robot->body_count; ++i) {
         const carom_robot_body *b = &robot->bodies[i];
         if (b->live && b->cover_count != 0)
             sphere_count +=
                 1 + (uint64_t)b->cover_count + b->inner_count + point_count(b) + b->fine_count;
+        row_count += 4 * ((uint64_t)CAROM_MAX(b->fine_count, b->cover_count) + b->inner_count +
+                          2 * CAROM_ROBOT_BLOCK);
     }
     for (uint32_t i = 0; i < robot->object_count; ++i) {
         const carom_robot_tree *t = &robot->objects[i].part.tree;
@@ -326,14 +348,17 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
     uint64_t bytes = (robot->dof + UINT64_C(1)) * sizeof(*limits) +
                      (robot->link_count + UINT64_C(1)) * sizeof(*joints) +
                      robot->body_count * sizeof(*bodies) + robot->object_count * sizeof(*objects) +
-                     pair_count * sizeof(*pairs) + 16 * sphere_count + 20 * ball_count;
-    bool is_small = pair_count <= CAROM_ROBOT_MOST_PAIRS && sphere_count <= UINT32_MAX / 16;
+                     pair_count * sizeof(*pairs) + 16 * sphere_count + 4 * row_count +
+                     20 * ball_count;
+    bool is_small = pair_count <= CAROM_ROBOT_MOST_PAIRS && sphere_count <= UINT32_MAX / 16 &&
+                    row_count <= UINT32_MAX;
     const carom_allocation arrays[] = {CAROM_ALLOCATION(bodies, (uint64_t)robot->body_count + 1),
                                        CAROM_ALLOCATION(objects, (uint64_t)robot->object_count + 1),
                                        CAROM_ALLOCATION(pairs, pair_count + 1),
                                        CAROM_ALLOCATION(spheres, 4 * sphere_count + 4),
+                                       CAROM_ALLOCATION(rows, row_count + 1),
                                        CAROM_ALLOCATION(balls, 5 * ball_count + 5)};
-    if (!is_small || !carom_allocate_all(&robot->allocator, arrays, 5)) {
+    if (!is_small || !carom_allocate_all(&robot->allocator, arrays, 6)) {
         CAROM_RELEASE_ALL(&robot->allocator, limits, joints);
         if (!is_small)
             return carom_fail(context, CAROM_TOO_LARGE,
@@ -341,7 +366,8 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
                               (unsigned long long)pair_count);
         return carom_fail_memory(context, bytes, "the plan of a robot");
     }
-    plan_bodies(robot, bodies, spheres);
+    memset(rows, 0, row_count * sizeof(*rows));
+    uint32_t most_fine = plan_bodies(robot, bodies, spheres, rows);
     plan_objects(robot, objects, balls);
     (void)robot_list_pairs(robot, pairs, &self);
     carom_robot_plan_free(robot);
@@ -350,6 +376,7 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
     robot->plan_objects = objects;
     robot->plan_pairs = pairs;
     robot->plan_spheres = spheres;
+    robot->plan_rows = rows;
     robot->plan_balls = balls;
     robot->plan_limits = limits;
     robot->plan_bytes = bytes;
@@ -359,6 +386,8 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
                                      .body_count = robot->body_count,
                                      .spheres = spheres,
                                      .sphere_count = (uint32_t)sphere_count,
+                                     .rows = rows,
+                                     .most_fine = most_fine,
                                      .objects = objects,
                                      .pairs = pairs,
                                      .self_count = (uint32_t)self,
