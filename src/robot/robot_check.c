@@ -36,7 +36,8 @@ bool carom_robot_worker_begin(void *user, void *state, uint32_t worker) {
         CAROM_ARENA_TAKE(arena, float, 12 * lanes * (plan->joint_count + UINT64_C(1)));
     w->block.at = CAROM_ARENA_TAKE(arena, float, 3 * lanes * (plan->sphere_count + UINT64_C(1)));
     w->block.posed = CAROM_ARENA_TAKE(arena, bool, plan->body_count);
-    w->block.near = CAROM_ARENA_TAKE(arena, float, 4 * (plan->most_fine + UINT64_C(1)));
+    w->block.near = CAROM_ARENA_TAKE(arena, float, 4 * (plan->most_fine + lanes));
+    w->block.near_lanes = CAROM_ARENA_TAKE(arena, uint32_t, plan->most_fine / 4 + UINT64_C(1));
     /* The narrowest vectors have four lanes: a pair has up to four entries. */
     w->block.entry_pair = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
     w->block.entry_lanes = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
@@ -44,14 +45,16 @@ bool carom_robot_worker_begin(void *user, void *state, uint32_t worker) {
     w->block.half_time = w->half_time;
     bool fits = w->q != NULL && w->one != NULL && w->poses != NULL && w->block.frames != NULL &&
                 w->block.at != NULL && w->block.posed != NULL && w->block.near != NULL &&
-                w->block.entry_pair != NULL && w->block.entry_lanes != NULL;
+                w->block.near_lanes != NULL && w->block.entry_pair != NULL &&
+                w->block.entry_lanes != NULL;
     if (call->gaps != NULL) {
         w->block.gap = CAROM_ARENA_TAKE(arena, float, lanes *pairs);
         fits &= w->block.gap != NULL;
     }
     if (call->motions != NULL) {
         w->speed = CAROM_ARENA_TAKE(arena, float, pairs);
-        fits &= w->speed != NULL;
+        w->proved = CAROM_ARENA_TAKE(arena, carom_robot_times, pairs);
+        fits &= w->speed != NULL && w->proved != NULL;
     }
     return fits;
 }

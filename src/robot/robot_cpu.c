@@ -157,11 +157,10 @@ static carom_lanes covers_near(const carom_robot_plan *plan, const carom_robot_b
         robot_point p = robot_point_at(block, lane, i);
         float r = radius_of(plan, i);
         if ((lanes_near(squared_between(p, middle), with_b + r) & wanted & ~near) == 0) continue;
-        for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j) {
+        for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j)
             near |= lanes_near(squared_between(p, robot_point_at(block, lane, j)),
                                extra + (r + radius_of(plan, j)));
-            if ((wanted & ~near) == 0) return wanted;
-        }
+        if ((wanted & ~near) == 0) return wanted;
     }
     return near & wanted;
 }
@@ -211,82 +210,79 @@ CAROM_SIMD robot_point robot_point_in_lane(const carom_robot_block *block, uint3
                          carom_f32v_splat(*LANE(block->at, 3 * sphere + 2))};
 }
 
-/* The spheres of a that may meet b, to block->near; returns how many. A sphere of a contains a piece
- * of a: where it is apart from the ball around b, or from b's cover, which contain b, that piece is
- * apart from b. What an inner ball overlaps is in the ball around b. */
-static uint32_t list_near(const carom_robot_plan *plan, const carom_robot_block *block,
-                          uint32_t lane, const robot_rows *a, const carom_robot_plan_body *b,
-                          float extra, bool with_cover) {
-    uint32_t count = 0;
+/* Moves the spheres of a to block->near, and finds those that may meet b; false: none. A sphere of a
+ * contains a piece of a: where it is apart from the ball around b, or from b's cover, which contain
+ * b, that piece is apart from b. What an inner ball overlaps is in the ball around b. */
+static bool list_near(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
+                      const robot_rows *a, const carom_robot_plan_body *b, float extra,
+                      bool with_cover) {
+    carom_lanes all = 0;
     robot_point middle = robot_point_in_lane(block, lane, b->first);
     float with_b = extra + radius_of(plan, b->first);
+    CAROM_ASSERT(a->count <= plan->most_fine);
     for (uint32_t first = 0; first < a->count; first += CAROM_LANES) {
         carom_f32v r;
-        float at[4][CAROM_LANES];
         robot_point p = rows_at(a, first, &r);
         carom_lanes left = rows_lanes(a, first), some = 0;
+        float *to = block->near + 4 * (uint64_t)first;
         left &= lanes_near(squared_between(p, middle), with_b + r);
-        for (uint32_t j = b->first + 1;
-             with_cover && j <= b->first + b->cover_count && (left & ~some) != 0; ++j)
-            some |= lanes_near(squared_between(p, robot_point_in_lane(block, lane, j)),
-                               extra + (r + radius_of(plan, j)));
-        if (with_cover) left &= some;
-        if (left == 0) continue;
-        carom_f32v_store(at[0], p.x);
-        carom_f32v_store(at[1], p.y);
-        carom_f32v_store(at[2], p.z);
-        carom_f32v_store(at[3], r);
-        for (; left != 0; left &= left - 1, ++count)
-            for (int k = 0; k < 4; ++k)
-                block->near[4 * (uint64_t)count + (uint32_t)k] = at[k][__builtin_ctz(left)];
+        if (with_cover && left != 0) {
+            for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j)
+                some |= lanes_near(squared_between(p, robot_point_in_lane(block, lane, j)),
+                                   extra + (r + radius_of(plan, j)));
+            left &= some;
+        }
+        block->near_lanes[first / CAROM_LANES] = left;
+        all |= left;
+        carom_f32v_store(to, p.x);
+        carom_f32v_store(to + CAROM_LANES, p.y);
+        carom_f32v_store(to + 2 * CAROM_LANES, p.z);
+        carom_f32v_store(to + 3 * CAROM_LANES, r);
     }
-    CAROM_ASSERT(count <= a->count && count <= plan->most_fine);
-    return count;
+    return all != 0;
+}
+
+/* Whether finer covers of two bodies are near, or their inner balls overlap, in one lane. */
+CAROM_SIMD bool rows_meet(const carom_robot_plan *plan, const carom_robot_block *block,
+                          uint32_t lane, const carom_robot_plan_body *a,
+                          const carom_robot_plan_body *b, float extra, bool fine) {
+    robot_rows ra = rows_of(plan, block, lane, a, fine), rb = rows_of(plan, block, lane, b, fine);
+    if (!list_near(plan, block, lane, &ra, b, extra, fine)) return false;
+    for (uint32_t first = 0; first < rb.count; first += CAROM_LANES) {
+        carom_f32v r;
+        robot_point p = rows_at(&rb, first, &r);
+        carom_lanes met = 0, wanted = rows_lanes(&rb, first);
+        for (uint32_t k = 0; k < ra.count; k += CAROM_LANES) {
+            const float *near = block->near + 4 * (uint64_t)k;
+            for (carom_lanes left = block->near_lanes[k / CAROM_LANES]; left != 0;
+                 left &= left - 1) {
+                const float *c = near + __builtin_ctz(left);
+                robot_point at = {carom_f32v_splat(c[0]), carom_f32v_splat(c[CAROM_LANES]),
+                                  carom_f32v_splat(c[2 * CAROM_LANES])};
+                carom_f32v radii = c[3 * CAROM_LANES] + r, squared = squared_between(at, p);
+                met |= fine ? lanes_near(squared, extra + radii)
+                            : lanes_inside(squared, radii + extra);
+            }
+            if ((met & wanted) != 0) return true;
+        }
+    }
+    return false;
+}
+
+static bool fines_near(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
+                       const carom_robot_plan_body *a, const carom_robot_plan_body *b,
+                       float extra) {
+    return rows_meet(plan, block, lane, a, b, extra, true);
+}
+
+static bool inners_overlap(const carom_robot_plan *plan, const carom_robot_block *block,
+                           uint32_t lane, const carom_robot_plan_body *a,
+                           const carom_robot_plan_body *b) {
+    return rows_meet(plan, block, lane, a, b, block->inner_margin, false);
 }
 
 CAROM_SIMD robot_point robot_point_of(const float *c) {
     return (robot_point){carom_f32v_splat(c[0]), carom_f32v_splat(c[1]), carom_f32v_splat(c[2])};
-}
-
-/* Whether finer covers of two bodies are near in one lane. */
-static bool fines_near(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
-                       const carom_robot_plan_body *a, const carom_robot_plan_body *b,
-                       float extra) {
-    robot_rows ra = rows_of(plan, block, lane, a, true), rb = rows_of(plan, block, lane, b, true);
-    uint32_t count = list_near(plan, block, lane, &ra, b, extra, true);
-    for (uint32_t first = 0; first < rb.count && count != 0; first += CAROM_LANES) {
-        carom_f32v r;
-        robot_point p = rows_at(&rb, first, &r);
-        carom_lanes wanted = rows_lanes(&rb, first);
-        for (uint32_t i = 0; i < count; ++i) {
-            const float *c = block->near + 4 * (uint64_t)i;
-            if ((lanes_near(squared_between(robot_point_of(c), p), extra + (c[3] + r)) & wanted) !=
-                0)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Whether inner balls overlap. */
-static bool inners_overlap(const carom_robot_plan *plan, const carom_robot_block *block,
-                           uint32_t lane, const carom_robot_plan_body *a,
-                           const carom_robot_plan_body *b) {
-    robot_rows ra = rows_of(plan, block, lane, a, false), rb = rows_of(plan, block, lane, b, false);
-    uint32_t count = list_near(plan, block, lane, &ra, b, block->inner_margin, false);
-    for (uint32_t first = 0; first < rb.count && count != 0; first += CAROM_LANES) {
-        carom_f32v r;
-        robot_point p = rows_at(&rb, first, &r);
-        carom_lanes wanted = rows_lanes(&rb, first);
-        for (uint32_t i = 0; i < count; ++i) {
-            const float *c = block->near + 4 * (uint64_t)i;
-            if ((lanes_inside(squared_between(robot_point_of(c), p),
-                              (c[3] + r) + block->inner_margin) &
-                 wanted) != 0)
-                return true;
-        }
-    }
-    return false;
 }
 
 /* ---- Objects --------------------------------------------------------------------------------- */
@@ -386,26 +382,16 @@ static void begin_lanes(const carom_robot_plan *plan, carom_robot_block *block, 
     }
 }
 
-/* One pair: the lanes where it is undecided; those that it decides to collide are added to
- * `hit`. */
+/* A pair whose bounding balls are near: the lanes where it is undecided; those that it decides to
+ * collide are added to `hit`. */
 static carom_lanes test_pair(const carom_robot_plan *plan, const carom_robot_block *block,
-                             uint32_t lane, uint32_t pair, carom_lanes wanted, carom_lanes *hit) {
+                             uint32_t lane, uint32_t pair, carom_f32v extra, carom_lanes wanted,
+                             carom_lanes *hit) {
     carom_robot_plan_pair p = plan->pairs[pair];
     const carom_robot_plan_body *a = &plan->bodies[p.a];
     const carom_robot_plan_body *b = pair < plan->self_count ? &plan->bodies[p.b] : NULL;
     const carom_robot_plan_object *o = b == NULL ? &plan->objects[p.b] : NULL;
-    carom_f32v extra = carom_f32v_splat(block->margin);
     carom_lanes undecided = 0;
-    if (block->speed != NULL)
-        extra += carom_f32v_load(block->half_time + lane) * block->speed[pair];
-    robot_point middle = robot_point_at(block, lane, a->first);
-    float radius = radius_of(plan, a->first);
-    if (b != NULL)
-        wanted &= lanes_near(squared_between(middle, robot_point_at(block, lane, b->first)),
-                             extra + (radius + radius_of(plan, b->first)));
-    else
-        wanted = middle_near(o, middle, extra + radius, wanted);
-    if (wanted == 0) return 0;
     pose_body(plan, block, lane, p.a);
     if (b != NULL) pose_body(plan, block, lane, p.b);
     wanted = b != NULL ? covers_near(plan, block, lane, a, b, extra, wanted)
@@ -428,6 +414,47 @@ static carom_lanes test_pair(const carom_robot_plan *plan, const carom_robot_blo
     return undecided;
 }
 
+/* Pairs [first, end) of bodies, or of bodies and objects. Returns the lanes that no pair decided to
+ * collide. */
+CAROM_SIMD carom_lanes test_pairs(const carom_robot_plan *plan, carom_robot_block *block,
+                                  uint32_t lane, uint32_t first, uint32_t end, bool self,
+                                  carom_lanes wanted) {
+    uint32_t body = CAROM_NONE;
+    robot_point middle = {0};
+    float radius = 0.0f;
+    for (uint32_t pair = first; pair < end && wanted != 0; ++pair) {
+        carom_robot_plan_pair p = plan->pairs[pair];
+        carom_f32v extra = carom_f32v_splat(block->margin);
+        carom_lanes near = wanted, hit = 0;
+        if (block->speed != NULL)
+            extra += carom_f32v_load(block->half_time + lane) * block->speed[pair];
+        if (p.a != body) { /* pairs are sorted by it */
+            body = p.a;
+            middle = robot_point_at(block, lane, plan->bodies[body].first);
+            radius = radius_of(plan, plan->bodies[body].first);
+        }
+        if (self) {
+            uint32_t b = plan->bodies[p.b].first;
+            near &= lanes_near(squared_between(middle, robot_point_at(block, lane, b)),
+                               extra + (radius + radius_of(plan, b)));
+        } else {
+            near = middle_near(&plan->objects[p.b], middle, extra + radius, near);
+        }
+        if (near == 0) continue;
+        carom_lanes undecided = test_pair(plan, block, lane, pair, extra, near, &hit);
+        CAROM_ASSERT(((undecided | hit) & ~wanted) == 0 && (undecided & hit) == 0);
+        if (undecided != 0) {
+            block->entry_pair[block->entry_count] = pair;
+            block->entry_lanes[block->entry_count++] = undecided << lane;
+        }
+        block->hit |= hit << lane;
+        wanted &= ~hit;
+        for (; hit != 0; hit &= hit - 1)
+            block->hit_pair[lane + (uint32_t)__builtin_ctz(hit)] = pair;
+    }
+    return wanted;
+}
+
 void CAROM_CPU(carom_robot_plan_check)(const carom_robot_plan *plan, carom_robot_block *block) {
     block->entry_count = 0;
     block->hit = 0;
@@ -435,19 +462,8 @@ void CAROM_CPU(carom_robot_plan_check)(const carom_robot_plan *plan, carom_robot
         carom_lanes wanted = block->lanes >> lane & ((UINT32_C(1) << CAROM_LANES) - 1);
         if (wanted == 0) continue;
         begin_lanes(plan, block, lane);
-        for (uint32_t pair = 0; pair < plan->pair_count && wanted != 0; ++pair) {
-            carom_lanes hit = 0;
-            carom_lanes undecided = test_pair(plan, block, lane, pair, wanted, &hit);
-            if (undecided != 0) {
-                block->entry_pair[block->entry_count] = pair;
-                block->entry_lanes[block->entry_count++] = undecided << lane;
-            }
-            if (hit == 0) continue;
-            block->hit |= hit << lane;
-            for (uint32_t i = 0; i < CAROM_LANES; ++i)
-                if ((hit >> i & 1) != 0) block->hit_pair[lane + i] = pair;
-            wanted &= ~hit;
-        }
+        wanted = test_pairs(plan, block, lane, 0, plan->self_count, true, wanted);
+        (void)test_pairs(plan, block, lane, plan->self_count, plan->pair_count, false, wanted);
     }
 }
 

@@ -95,7 +95,8 @@ typedef struct carom_robot_block {
     float *frames;          /* 12 rows per frame: the matrix by rows, the translation */
     float *at;              /* 3 rows per sphere, of bounding balls and covers alone */
     bool *posed;            /* of each body: its cover is in `at` */
-    float *near;            /* 4 numbers per sphere of the largest finer cover */
+    float *near;            /* 4 rows per CAROM_ROBOT_BLOCK spheres of the largest finer cover */
+    uint32_t *near_lanes;   /* those of each vector of them that may meet the other body */
 
     uint32_t entry_count; /* pairs that are undecided, in order within each lane */
     uint32_t *entry_pair, *entry_lanes;
