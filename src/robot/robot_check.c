@@ -151,6 +151,12 @@ static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_wo
     return TREE_APART;
 }
 
+/* Whether a pair is of a body and a tree, which the loops only compare by its bounding ball. */
+static bool is_tree_pair(const carom_robot_plan *plan, uint32_t pair) {
+    return pair >= plan->self_count &&
+           plan->objects[plan->pairs[pair].b].kind == CAROM_ROBOT_PLAN_TREE;
+}
+
 void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w) {
     const carom_robot_plan *plan = &call->robot->plan;
     carom_robot_block *block = &w->block;
@@ -160,9 +166,7 @@ void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w)
     CAROM_CPU_CALL(call->context, carom_robot_plan_check)(plan, block);
     for (uint32_t e = 0; e < block->entry_count; ++e) {
         uint32_t pair = block->entry_pair[e];
-        if (pair < plan->self_count ||
-            plan->objects[plan->pairs[pair].b].kind != CAROM_ROBOT_PLAN_TREE)
-            continue;
+        if (!is_tree_pair(plan, pair)) continue;
         for (uint32_t lane = 0; lane < CAROM_ROBOT_BLOCK; ++lane) {
             uint32_t bit = UINT32_C(1) << lane;
             if ((block->entry_lanes[e] & bit) == 0 || (block->hit & bit) != 0) continue;
@@ -319,14 +323,16 @@ static void set_pair(const carom_robot *robot, uint32_t pair, carom_robot_gap *g
     gap->with_object = pair >= robot->plan.self_count;
 }
 
-/* A lower bound of the distance of a pair by its spheres, 0 or more. */
-static double gap_by_spheres(const carom_robot *robot, const carom_robot_worker *w, uint32_t pair,
-                             uint32_t lane) {
+/* A lower bound of the distance of a pair by its finer spheres, 0 or more. */
+static double gap_by_spheres(const carom_robot_call *call, const carom_robot_worker *w,
+                             uint32_t pair, uint32_t lane) {
+    const carom_robot *robot = call->robot;
     const carom_robot_plan *plan = &robot->plan;
-    double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
-    rough = CAROM_MAX(rough, 0.0);
-    if (pair < plan->self_count || plan->objects[plan->pairs[pair].b].kind != CAROM_ROBOT_PLAN_TREE)
-        return rough;
+    if (!is_tree_pair(plan, pair)) {
+        double fine = (double)CAROM_CPU_CALL(call->context, carom_robot_plan_fine_gap)(
+            plan, &w->block, lane, pair);
+        return CAROM_MAX(fine, 0.0);
+    }
     const carom_robot_plan_body *b = &plan->bodies[plan->pairs[pair].a];
     const carom_robot_part *part = &robot->objects[plan->pairs[pair].b].part;
     double best = HUGE_VAL;
@@ -351,10 +357,12 @@ static double gap_by_spheres(const carom_robot *robot, const carom_robot_worker 
     return best;
 }
 
-/* How far the covers of a pair may reach out of the two, with the rounding of floats. */
+/* How far the finer covers of a pair, the cover where a tree is one of the two, may reach out, with
+ * the rounding of floats. */
 static double pair_overhang(const carom_robot *robot, uint32_t pair) {
     const carom_robot_plan *plan = &robot->plan;
     carom_robot_plan_pair p = plan->pairs[pair];
+    bool fine = !is_tree_pair(plan, pair);
     double out = 0.0;
     for (int side = 0; side < 2; ++side) {
         if (side == 1 && pair >= plan->self_count) break;
@@ -362,7 +370,7 @@ static double pair_overhang(const carom_robot *robot, uint32_t pair) {
         const carom_robot_node_link *link = &robot->links[body->link];
         double far = body->largest + link->in_frame_error.size;
         /* The centre is off once when it enlarges the radius, once where it is. */
-        out += body->overhang +
+        out += (fine ? body->fine_overhang : body->overhang) +
                4.0 * (carom_robot_error_of(link->frame_error, far, 2.0 * CAROM_ROBOT_UNIT32) +
                       (double)CAROM_ROBOT_SLACK * (far + link->frame_error.size));
     }
@@ -374,19 +382,44 @@ static double pair_overhang(const carom_robot *robot, uint32_t pair) {
     return out;
 }
 
-static carom_robot_gap gap_by_covers(const carom_robot *robot, const carom_robot_worker *w,
-                                     uint32_t lane) {
-    carom_robot_gap gap = no_gap();
+/* The pair whose covers are nearest; CAROM_NONE: there is no pair. */
+static uint32_t nearest_pair(const carom_robot *robot, const carom_robot_worker *w, uint32_t lane) {
+    uint32_t nearest = CAROM_NONE;
+    float least = HUGE_VALF;
     for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
-        double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
-        if (rough >= gap.distance.lower) continue;
-        double d = gap_by_spheres(robot, w, pair, lane);
-        if (d >= gap.distance.lower) continue;
-        gap.distance.lower = gap.distance.value = d;
-        gap.distance.upper =
-            d * (1.0 + 4.0 * (double)CAROM_ROBOT_SLACK) + pair_overhang(robot, pair);
-        set_pair(robot, pair, &gap);
+        float rough = w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
+        if (rough >= least) continue;
+        least = rough;
+        nearest = pair;
     }
+    return nearest;
+}
+
+/* Takes the gap of a pair by its spheres into account. */
+static void include_gap(const carom_robot_call *call, const carom_robot_worker *w, uint32_t pair,
+                        uint32_t lane, carom_robot_gap *gap) {
+    double d = gap_by_spheres(call, w, pair, lane);
+    double upper = d * (1.0 + 4.0 * (double)CAROM_ROBOT_SLACK) + pair_overhang(call->robot, pair);
+    gap->distance.upper = CAROM_MIN(upper, gap->distance.upper);
+    if (d >= gap->distance.lower) return;
+    gap->distance.lower = gap->distance.value = d;
+    set_pair(call->robot, pair, gap);
+}
+
+/* The nearest pair by covers first, so that the others are mostly ruled out by their bounds. */
+static carom_robot_gap gap_by_covers(const carom_robot_call *call, const carom_robot_worker *w,
+                                     uint32_t lane) {
+    const carom_robot *robot = call->robot;
+    carom_robot_gap gap = no_gap();
+    uint32_t nearest = nearest_pair(robot, w, lane);
+    if (nearest == CAROM_NONE) return gap;
+    include_gap(call, w, nearest, lane, &gap);
+    for (uint32_t pair = 0; pair < robot->plan.pair_count && gap.distance.lower > 0.0; ++pair) {
+        double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
+        if (pair != nearest && rough < gap.distance.lower) include_gap(call, w, pair, lane, &gap);
+    }
+    CAROM_ASSERT(gap.a != CAROM_NONE && gap.distance.lower >= 0.0);
+    CAROM_ASSERT(gap.distance.lower <= gap.distance.upper);
     return gap;
 }
 
@@ -407,15 +440,8 @@ static carom_robot_gap gap_exactly(const carom_robot *robot, carom_robot_worker 
                                    const double *q) {
     bool has_floats = (w->beyond >> lane & 1) == 0;
     carom_robot_gap gap = no_gap();
-    uint32_t nearest = CAROM_NONE;
-    float least = HUGE_VALF;
+    uint32_t nearest = has_floats ? nearest_pair(robot, w, lane) : CAROM_NONE;
     carom_robot_pose_links(robot, q, w->poses);
-    for (uint32_t pair = 0; pair < robot->plan.pair_count && has_floats; ++pair) {
-        float rough = w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
-        if (rough >= least) continue;
-        least = rough;
-        nearest = pair;
-    }
     if (nearest != CAROM_NONE) measure_pair(robot, w, nearest, &gap);
     for (uint32_t pair = 0; pair < robot->plan.pair_count && gap.distance.value > 0.0; ++pair) {
         if (pair == nearest) continue;
@@ -453,7 +479,7 @@ static carom_status clearance_range(void *argument, carom_range range) {
         for (uint32_t i = 0; i < count; ++i) {
             bool has_floats = (w->beyond >> i & 1) == 0;
             if (call->query.covers_only && has_floats) {
-                call->gaps[first + i] = gap_by_covers(robot, w, i);
+                call->gaps[first + i] = gap_by_covers(call, w, i);
             } else if (call->query.covers_only && robot->plan.pair_count != 0) {
                 call->gaps[first + i] = no_gap(); /* nothing is known */
                 call->gaps[first + i].distance.lower = call->gaps[first + i].distance.value = 0.0;

@@ -183,13 +183,6 @@ static robot_rows rows_of(const carom_robot_plan *plan, const carom_robot_block 
     return r;
 }
 
-/* The lanes of spheres from `first` on that there are. */
-CAROM_SIMD carom_lanes rows_lanes(const robot_rows *r, uint32_t first) {
-    uint32_t left = r->count - first;
-    return left >= CAROM_LANES ? (UINT32_C(1) << (CAROM_LANES - 1)) * 2 - 1
-                               : (UINT32_C(1) << left) - 1;
-}
-
 /* CAROM_LANES spheres from `first` on, moved by the operations of pose_spheres. */
 CAROM_SIMD robot_point rows_at(const robot_rows *r, uint32_t first, carom_f32v *radius) {
     const uint32_t block = CAROM_ROBOT_BLOCK;
@@ -223,9 +216,8 @@ static bool list_near(const carom_robot_plan *plan, const carom_robot_block *blo
     for (uint32_t first = 0; first < a->count; first += CAROM_LANES) {
         carom_f32v r;
         robot_point p = rows_at(a, first, &r);
-        carom_lanes left = rows_lanes(a, first), some = 0;
+        carom_lanes left = lanes_near(squared_between(p, middle), with_b + r), some = 0;
         float *to = block->near + 4 * (uint64_t)first;
-        left &= lanes_near(squared_between(p, middle), with_b + r);
         if (with_cover && left != 0) {
             for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j)
                 some |= lanes_near(squared_between(p, robot_point_in_lane(block, lane, j)),
@@ -251,7 +243,7 @@ CAROM_SIMD bool rows_meet(const carom_robot_plan *plan, const carom_robot_block 
     for (uint32_t first = 0; first < rb.count; first += CAROM_LANES) {
         carom_f32v r;
         robot_point p = rows_at(&rb, first, &r);
-        carom_lanes met = 0, wanted = rows_lanes(&rb, first);
+        carom_lanes met = 0;
         for (uint32_t k = 0; k < ra.count; k += CAROM_LANES) {
             const float *near = block->near + 4 * (uint64_t)k;
             for (carom_lanes left = block->near_lanes[k / CAROM_LANES]; left != 0;
@@ -263,7 +255,7 @@ CAROM_SIMD bool rows_meet(const carom_robot_plan *plan, const carom_robot_block 
                 met |= fine ? lanes_near(squared, extra + radii)
                             : lanes_inside(squared, radii + extra);
             }
-            if ((met & wanted) != 0) return true;
+            if (met != 0) return true;
         }
     }
     return false;
@@ -343,7 +335,7 @@ static bool object_fine_near(const carom_robot_plan *plan, const carom_robot_blo
     for (uint32_t first = 0; first < ra.count; first += CAROM_LANES) {
         carom_f32v r;
         robot_point p = rows_at(&ra, first, &r);
-        if ((sphere_near(o, p, extra + r) & rows_lanes(&ra, first)) != 0) return true;
+        if (sphere_near(o, p, extra + r) != 0) return true;
     }
     return false;
 }
@@ -366,7 +358,7 @@ static bool object_overlaps(const carom_robot_plan *plan, const carom_robot_bloc
             for (uint32_t k = 0; k < o->count; ++k)
                 hit |= lanes_inside(squared_between(p, robot_point_of(o->balls + 5 * k)),
                                     r + o->balls[5 * k + 4]);
-        if ((hit & rows_lanes(&ra, first)) != 0) return true;
+        if (hit != 0) return true;
     }
     return false;
 }
@@ -468,9 +460,20 @@ void CAROM_CPU(carom_robot_plan_check)(const carom_robot_plan *plan, carom_robot
 }
 
 /* A lower bound of a distance, from its computed square. */
-CAROM_SIMD carom_f32v gap_of(carom_f32v squared, float radii) {
+CAROM_SIMD carom_f32v gap_of(carom_f32v squared, carom_f32v radii) {
     return carom_f32v_sqrt(squared) * (1.0f - CAROM_ROBOT_SLACK) -
            radii * (1.0f + CAROM_ROBOT_SLACK);
+}
+
+/* The gap of spheres from an object that is no tree. */
+CAROM_SIMD carom_f32v gap_from_object(const carom_robot_plan_object *o, robot_point p,
+                                      carom_f32v r) {
+    carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
+    if (o->kind == CAROM_ROBOT_PLAN_BOX) return gap_of(squared_to_box(o, p, o->half), r);
+    for (uint32_t k = 0; k < o->count; ++k)
+        gap = carom_f32v_min(gap, gap_of(squared_between(p, robot_point_of(o->balls + 5 * k)),
+                                         r + o->balls[5 * k + 3]));
+    return gap;
 }
 
 static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_block *block,
@@ -482,31 +485,63 @@ static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_bl
     robot_point middle = robot_point_at(block, lane, a->first);
     robot_point other = b != NULL ? robot_point_at(block, lane, b->first) : robot_point_of(o->ball);
     float radii = radius_of(plan, a->first) + (b != NULL ? radius_of(plan, b->first) : o->ball[3]);
-    carom_f32v rough = gap_of(squared_between(middle, other), radii);
-    bool is_tree = o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE;
-    if (!is_tree && carom_lanes_of(rough <= most) == 0) return rough;
+    carom_f32v rough = gap_of(squared_between(middle, other), carom_f32v_splat(radii));
+    if (o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE) return rough;
+    if (carom_lanes_of(rough <= most) == 0) return rough;
     pose_body(plan, block, lane, p.a);
-    if (is_tree) return rough; /* its spheres are compared with the tree later */
     if (b != NULL) pose_body(plan, block, lane, p.b);
     carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
     for (uint32_t i = a->first + 1; i <= a->first + a->cover_count; ++i) {
         robot_point at = robot_point_at(block, lane, i);
-        float r = radius_of(plan, i);
-        if (b != NULL) {
-            for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j)
-                gap =
-                    carom_f32v_min(gap, gap_of(squared_between(at, robot_point_at(block, lane, j)),
-                                               r + radius_of(plan, j)));
-        } else if (o->kind == CAROM_ROBOT_PLAN_BOX) {
-            gap = carom_f32v_min(gap, gap_of(squared_to_box(o, at, o->half), r));
-        } else {
-            for (uint32_t k = 0; k < o->count; ++k)
-                gap = carom_f32v_min(gap,
-                                     gap_of(squared_between(at, robot_point_of(o->balls + 5 * k)),
-                                            r + o->balls[5 * k + 3]));
-        }
+        carom_f32v r = carom_f32v_splat(radius_of(plan, i));
+        if (b == NULL) gap = carom_f32v_min(gap, gap_from_object(o, at, r));
+        for (uint32_t j = 0; b != NULL && j < b->cover_count; ++j)
+            gap = carom_f32v_min(
+                gap, gap_of(squared_between(at, robot_point_at(block, lane, b->first + 1 + j)),
+                            r + radius_of(plan, b->first + 1 + j)));
     }
     return carom_f32v_max(gap, rough);
+}
+
+/* The gap of a vector of spheres from all spheres of a row. */
+CAROM_SIMD carom_f32v gap_from_rows(const robot_rows *rows, robot_point p, carom_f32v r) {
+    carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
+    for (uint32_t first = 0; first < rows->count; first += CAROM_LANES) {
+        carom_f32v radius;
+        float at[4][CAROM_LANES];
+        robot_point q = rows_at(rows, first, &radius);
+        carom_f32v_store(at[0], q.x);
+        carom_f32v_store(at[1], q.y);
+        carom_f32v_store(at[2], q.z);
+        carom_f32v_store(at[3], radius);
+        for (uint32_t i = 0; i < CAROM_LANES && first + i < rows->count; ++i) {
+            robot_point one = {carom_f32v_splat(at[0][i]), carom_f32v_splat(at[1][i]),
+                               carom_f32v_splat(at[2][i])};
+            gap = carom_f32v_min(gap, gap_of(squared_between(one, p), r + at[3][i]));
+        }
+    }
+    return gap;
+}
+
+float CAROM_CPU(carom_robot_plan_fine_gap)(const carom_robot_plan *plan,
+                                           const carom_robot_block *block, uint32_t lane,
+                                           uint32_t pair) {
+    carom_robot_plan_pair p = plan->pairs[pair];
+    const carom_robot_plan_object *o = pair < plan->self_count ? NULL : &plan->objects[p.b];
+    float least = *LANE(block->gap, pair), gaps[CAROM_LANES], fine = HUGE_VALF;
+    if (o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE) return least;
+    robot_rows ra = rows_of(plan, block, lane, &plan->bodies[p.a], true), rb = {0};
+    if (o == NULL) rb = rows_of(plan, block, lane, &plan->bodies[p.b], true);
+    carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
+    for (uint32_t first = 0; first < ra.count; first += CAROM_LANES) {
+        carom_f32v r;
+        robot_point at = rows_at(&ra, first, &r);
+        gap =
+            carom_f32v_min(gap, o != NULL ? gap_from_object(o, at, r) : gap_from_rows(&rb, at, r));
+    }
+    carom_f32v_store(gaps, gap);
+    for (uint32_t i = 0; i < CAROM_LANES; ++i) fine = gaps[i] < fine ? gaps[i] : fine;
+    return fine > least ? fine : least;
 }
 
 void CAROM_CPU(carom_robot_plan_gaps)(const carom_robot_plan *plan, carom_robot_block *block) {

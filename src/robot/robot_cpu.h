@@ -77,7 +77,8 @@ typedef struct carom_robot_plan {
     const float *spheres; /* x, y, z, radius */
     uint32_t sphere_count;
     const float *rows; /* finer covers and inner balls once more, CAROM_ROBOT_BLOCK at a time: their
-                            x, their y, their z, their radii; zeros fill the last ones */
+                            x, their y, their z, their radii; copies of the last one fill
+                          the last rows */
     uint32_t most_fine; /* spheres of the largest finer cover or set of inner balls */
     const carom_robot_plan_object *objects;
     const carom_robot_plan_pair *pairs; /* of bodies, then of bodies and objects */
@@ -114,5 +115,10 @@ CAROM_CPU_DECLARE(void, carom_robot_plan_check, const carom_robot_plan *plan,
  * ball to bounding ball. Margins are not read. */
 CAROM_CPU_DECLARE(void, carom_robot_plan_gaps, const carom_robot_plan *plan,
                   carom_robot_block *block);
+
+/* The same of one pair in one lane, by finer covers; of trees as above. Of a block that
+ * carom_robot_plan_gaps was called for. */
+CAROM_CPU_DECLARE(float, carom_robot_plan_fine_gap, const carom_robot_plan *plan,
+                  const carom_robot_block *block, uint32_t lane, uint32_t pair);
 
 #endif

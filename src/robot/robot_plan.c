@@ -139,14 +139,14 @@ static void robot_put_sphere(const carom_robot_node_link *link, const carom_ball
                                   : radius_up(0.0, error);
 }
 
-/* The rows of spheres [first, first + count), and how many numbers they take. */
-static uint32_t put_rows(const float *spheres, uint32_t first, uint32_t count, float *rows) {
-    const uint32_t block = CAROM_ROBOT_BLOCK;
-    for (uint32_t i = 0; i < count; ++i)
+/* The rows of some spheres, and how many numbers they take: copies of the last one fill them. */
+static uint32_t put_rows(const float *spheres, uint32_t count, float *rows) {
+    const uint32_t block = CAROM_ROBOT_BLOCK, end = (count + block - 1) / block * block;
+    for (uint32_t i = 0; i < end; ++i)
         for (uint32_t k = 0; k < 4; ++k)
             rows[(4 * (uint64_t)(i / block) + k) * block + i % block] =
-                spheres[4 * ((uint64_t)first + i) + k];
-    return 4 * block * ((count + block - 1) / block);
+                spheres[4 * (uint64_t)CAROM_MIN(i, count - 1) + k];
+    return 4 * end;
 }
 
 /* A ball around the spheres of a cover. It contains the body; those of the finer cover may reach
@@ -177,8 +177,7 @@ static uint32_t point_count(const carom_robot_body *body) {
     return count;
 }
 
-/* Returns how many spheres the largest finer cover or set of inner balls has. Rows are zero before.
- */
+/* Returns how many spheres the largest finer cover or set of inner balls has. */
 static uint32_t plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies, float *spheres,
                             float *rows) {
     uint32_t next = 0, next_row = 0, most = 0;
@@ -213,9 +212,10 @@ static uint32_t plan_bodies(const carom_robot *robot, carom_robot_plan_body *bod
         for (uint32_t k = 0; k < body->fine_count; ++k)
             robot_put_sphere(link, &body->fine[k], SPHERE_OUTER, spheres + 4 * (uint64_t)next++);
         bodies[i].fine_rows = next_row;
-        next_row += put_rows(spheres, bodies[i].fine, bodies[i].fine_count, rows + next_row);
+        next_row +=
+            put_rows(spheres + 4 * (uint64_t)bodies[i].fine, bodies[i].fine_count, rows + next_row);
         bodies[i].inner_rows = next_row;
-        next_row += put_rows(spheres, bodies[i].first + 1 + body->cover_count,
+        next_row += put_rows(spheres + 4 * ((uint64_t)bodies[i].first + 1 + body->cover_count),
                              bodies[i].inner_count, rows + next_row);
         most = CAROM_MAX(most, CAROM_MAX(bodies[i].fine_count, bodies[i].inner_count));
     }
@@ -366,7 +366,6 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
                               (unsigned long long)pair_count);
         return carom_fail_memory(context, bytes, "the plan of a robot");
     }
-    memset(rows, 0, row_count * sizeof(*rows));
     uint32_t most_fine = plan_bodies(robot, bodies, spheres, rows);
     plan_objects(robot, objects, balls);
     (void)robot_list_pairs(robot, pairs, &self);
