@@ -16,6 +16,10 @@
  * (robot_tree.h). */
 #define CHECK_TREE_ERROR 0x1p-43
 
+/* A distance from a squared one in floats may be too small by this where squares are subnormal: the
+ * root of three times 2^-149. */
+#define CHECK_LEAST_LENGTH 0x1p-73
+
 CAROM_RESULT_FILL(carom_robot_pair_counts);
 CAROM_RESULT_DEFINE_FREE(carom_robot_pair_counts);
 
@@ -363,7 +367,7 @@ static double pair_overhang(const carom_robot *robot, uint32_t pair) {
     const carom_robot_plan *plan = &robot->plan;
     carom_robot_plan_pair p = plan->pairs[pair];
     bool fine = !is_tree_pair(plan, pair);
-    double out = 0.0;
+    double out = CHECK_LEAST_LENGTH;
     for (int side = 0; side < 2; ++side) {
         if (side == 1 && pair >= plan->self_count) break;
         const carom_robot_body *body = &robot->bodies[side == 0 ? p.a : p.b];

@@ -24,6 +24,9 @@
 /* Relative: a vector divided by its length and diminished by this is at most 1 long. */
 #define TREE_UNIT_SLACK 0x1p-50
 
+/* Vectors that are shorter have no direction: the inverse of their length may overflow. */
+#define TREE_LEAST_LENGTH 0x1p-900
+
 /* Planes that are tried between two trees, and before their nearest items are searched. */
 #define TREE_PLANES      12
 #define TREE_SEED_PLANES 16
@@ -409,7 +412,7 @@ typedef struct tree_search {
 
 static void search_along(tree_search *s, carom_vec3 d) {
     double length = carom_length(d);
-    if (!(length > s->tie)) return; /* no direction */
+    if (!(length > s->tie && length > TREE_LEAST_LENGTH)) return; /* no direction */
     const double *r = s->b_to_a->r;
     d = s->along = carom_vec_scale(d, (1.0 - TREE_UNIT_SLACK) / length);
     s->along_b =

@@ -36,4 +36,8 @@ long double robot_oracle_distance(const robot_oracle *oracle, const double *q);
 long double robot_oracle_pair(const robot_oracle *oracle, const double *q, uint32_t a, uint32_t b,
                               bool with_object);
 
+/* Where a link is: the matrix by rows, the translation. */
+void robot_oracle_pose(const carom_robot_def *def, const double *q, uint32_t link, long double r[9],
+                       long double t[3]);
+
 #endif
