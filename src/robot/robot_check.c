@@ -76,6 +76,7 @@ void carom_robot_worker_put(const carom_robot *robot, carom_robot_worker *w, uin
         w->q[i * (uint64_t)CAROM_ROBOT_BLOCK + lane] = q[i];
         within &= fabs(q[i]) <= robot->plan_limits[i];
     }
+    CAROM_ASSERT(lane < CAROM_ROBOT_BLOCK);
     if (within)
         w->block.lanes |= UINT32_C(1) << lane;
     else
@@ -167,7 +168,9 @@ void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w)
     block->margin = carom_float_up(call->query.margin * (1.0 + (double)CAROM_ROBOT_SLACK), 0.0);
     block->inner_margin =
         carom_float_down(call->query.margin * (1.0 - (double)CAROM_ROBOT_SLACK), 0.0);
+    CAROM_ASSERT(block->inner_margin <= block->margin);
     CAROM_CPU_CALL(call->context, carom_robot_plan_check)(plan, block);
+    CAROM_ASSERT((block->hit & ~block->lanes) == 0);
     for (uint32_t e = 0; e < block->entry_count; ++e) {
         uint32_t pair = block->entry_pair[e];
         if (!is_tree_pair(plan, pair)) continue;
@@ -230,9 +233,11 @@ static carom_robot_result result_of(const carom_robot *robot, carom_robot_verdic
                                     carom_robot_stage stage, uint32_t pair) {
     carom_robot_result r = {.verdict = verdict, .stage = stage, .a = CAROM_NONE, .b = CAROM_NONE};
     if (verdict == CAROM_ROBOT_VERDICT_FREE) return r;
+    CAROM_ASSERT(pair < robot->plan.pair_count);
     r.a = robot->plan.pairs[pair].a;
     r.b = robot->plan.pairs[pair].b;
     r.with_object = pair >= robot->plan.self_count;
+    CAROM_ASSERT(r.with_object || r.a < r.b);
     return r;
 }
 
@@ -275,19 +280,28 @@ static carom_robot_result decide_lane(const carom_robot_call *call, carom_robot_
                      posed ? CAROM_ROBOT_STAGE_EXACT : CAROM_ROBOT_STAGE_COVERS, 0);
 }
 
+/* Puts configurations from `first` on into the lanes of a worker; returns how many. */
+static uint32_t put_block(const carom_robot_call *call, carom_robot_worker *w, uint64_t first,
+                          uint64_t end) {
+    uint64_t left = end - first;
+    uint32_t count = (uint32_t)CAROM_MIN(left, CAROM_ROBOT_BLOCK);
+    if (count < CAROM_ROBOT_BLOCK) carom_robot_worker_clear(call->robot, w);
+    w->block.lanes = w->beyond = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        carom_robot_worker_put(call->robot, w, i, call->from + (first + i) * call->robot->dof);
+    CAROM_ASSERT((w->block.lanes & w->beyond) == 0);
+    CAROM_ASSERT((w->block.lanes | w->beyond) == (UINT32_C(1) << count) - 1);
+    return count;
+}
+
 static carom_status check_range(void *argument, carom_range range) {
     const carom_robot_call *call = argument;
     const carom_robot *robot = call->robot;
     carom_robot_worker *w = carom_worker_state(call->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t first = range.begin; first < range.end; first += CAROM_ROBOT_BLOCK) {
-        uint64_t left = range.end - first;
-        uint32_t count = (uint32_t)CAROM_MIN(left, CAROM_ROBOT_BLOCK);
         if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
-        if (count < CAROM_ROBOT_BLOCK) carom_robot_worker_clear(robot, w);
-        w->block.lanes = w->beyond = 0;
-        for (uint32_t i = 0; i < count; ++i)
-            carom_robot_worker_put(robot, w, i, call->from + (first + i) * robot->dof);
+        uint32_t count = put_block(call, w, first, range.end);
         carom_robot_worker_run(call, w);
         for (uint32_t i = 0; i < count; ++i)
             call->results[first + i] =
@@ -463,6 +477,8 @@ static carom_robot_gap gap_exactly(const carom_robot *robot, carom_robot_worker 
     }
     double lower = gap.distance.value - most;
     gap.distance.lower = CAROM_MAX(CAROM_MIN(lower, gap.distance.lower), 0.0);
+    CAROM_ASSERT(gap.distance.lower <= gap.distance.value);
+    CAROM_ASSERT(gap.distance.value <= gap.distance.upper);
     return gap;
 }
 
@@ -472,13 +488,8 @@ static carom_status clearance_range(void *argument, carom_range range) {
     carom_robot_worker *w = carom_worker_state(call->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t first = range.begin; first < range.end; first += CAROM_ROBOT_BLOCK) {
-        uint64_t left = range.end - first;
-        uint32_t count = (uint32_t)CAROM_MIN(left, CAROM_ROBOT_BLOCK);
         if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
-        if (count < CAROM_ROBOT_BLOCK) carom_robot_worker_clear(robot, w);
-        w->block.lanes = w->beyond = 0;
-        for (uint32_t i = 0; i < count; ++i)
-            carom_robot_worker_put(robot, w, i, call->from + (first + i) * robot->dof);
+        uint32_t count = put_block(call, w, first, range.end);
         CAROM_CPU_CALL(call->context, carom_robot_plan_gaps)(&robot->plan, &w->block);
         for (uint32_t i = 0; i < count; ++i) {
             bool has_floats = (w->beyond >> i & 1) == 0;

@@ -100,6 +100,7 @@ static void set_speeds(motion_state *m) {
     for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
         double off = pair_speed(robot, pair, m->from, m->to, true);
         m->w->speed[pair] = carom_float_up(pair_speed(robot, pair, m->from, m->to, false), 0.0);
+        CAROM_ASSERT(off >= 0.0 && m->w->speed[pair] >= 0.0f);
         error = CAROM_MAX(off, error);
     }
     m->margin = m->call->query.margin + error;
@@ -283,6 +284,7 @@ static carom_robot_motion_result test_motion(motion_state *m) {
         motion_push(m, i / (double)CAROM_ROBOT_BLOCK, (i + 1) / (double)CAROM_ROBOT_BLOCK);
     while (m->count > 0) motion_round(m);
     if (m->cut == HUGE_VAL) return r;
+    CAROM_ASSERT(m->cut >= 0.0 && m->cut <= 1.0 && m->cut <= m->contact);
     bool collides = m->contact < HUGE_VAL;
     r.verdict = collides ? CAROM_ROBOT_VERDICT_COLLIDING : CAROM_ROBOT_VERDICT_OPEN;
     r.free_until = m->cut;

@@ -118,6 +118,7 @@ static void plan_joints(carom_robot *robot, carom_robot_plan_joint *joints, uint
         double left = (most - fabs(link->offset)) / CAROM_MAX(fabs(link->multiplier), 0x1p-60);
         limits[link->column] = CAROM_MIN(left, limits[link->column]);
         robot->has_floats &= link->frame_error.turn < CAROM_ROBOT_MOST_TURN;
+        CAROM_ASSERT(link->frame_error.turn > 0.0 && link->frame_error.shift >= 0.0);
     }
 }
 
@@ -133,6 +134,7 @@ static void robot_put_sphere(const carom_robot_node_link *link, const carom_ball
         carom_robot_error_of(link->in_frame_error, carom_length(ball->centre), CAROM_ROBOT_UNIT64) +
         carom_robot_error_of(link->frame_error, far, CAROM_ROBOT_UNIT32) +
         2.0 * CAROM_ROBOT_UNIT32 * far;
+    CAROM_ASSERT(error >= 0.0 && ball->radius >= 0.0);
     put_vector(c, to);
     to[3] = use == SPHERE_OUTER   ? radius_up(ball->radius, error)
             : use == SPHERE_INNER ? radius_down(ball->radius, error)
@@ -179,7 +181,7 @@ static uint32_t point_count(const carom_robot_body *body) {
 
 /* Returns how many spheres the largest finer cover or set of inner balls has. */
 static uint32_t plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies, float *spheres,
-                            float *rows) {
+                            uint64_t sphere_count, float *rows, uint64_t row_count) {
     uint32_t next = 0, next_row = 0, most = 0;
     for (uint32_t i = 0; i < robot->body_count; ++i) {
         const carom_robot_body *body = &robot->bodies[i];
@@ -219,6 +221,9 @@ static uint32_t plan_bodies(const carom_robot *robot, carom_robot_plan_body *bod
                              bodies[i].inner_count, rows + next_row);
         most = CAROM_MAX(most, CAROM_MAX(bodies[i].fine_count, bodies[i].inner_count));
     }
+    CAROM_ASSERT(next <= sphere_count && next_row <= row_count);
+    (void)sphere_count;
+    (void)row_count;
     return most;
 }
 
@@ -366,9 +371,11 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
                               (unsigned long long)pair_count);
         return carom_fail_memory(context, bytes, "the plan of a robot");
     }
-    uint32_t most_fine = plan_bodies(robot, bodies, spheres, rows);
+    uint32_t most_fine = plan_bodies(robot, bodies, spheres, sphere_count, rows, row_count);
     plan_objects(robot, objects, balls);
-    (void)robot_list_pairs(robot, pairs, &self);
+    uint64_t listed = robot_list_pairs(robot, pairs, &self);
+    CAROM_ASSERT(listed == pair_count && self <= listed);
+    (void)listed;
     carom_robot_plan_free(robot);
     robot->plan_joints = joints;
     robot->plan_bodies = bodies;

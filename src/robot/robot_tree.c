@@ -107,6 +107,8 @@ static void bound_items(const tree_build *b, uint32_t first, uint32_t end, carom
         radius = CAROM_MAX(reach, radius);
     }
     n->ball.radius = radius + (radius + size) * CAROM_ROBOT_TREE_SLACK;
+    CAROM_ASSERT(first < end && radius >= 0.0 && n->low[0] <= n->high[0]);
+    CAROM_ASSERT(n->low[1] <= n->high[1] && n->low[2] <= n->high[2]);
 }
 
 /* Moves the items below the median along an axis to the front of [first, end), the median to its
@@ -204,6 +206,7 @@ static carom_status tree_build_run(carom_context *context, tree_build *b, uint32
         t->largest = CAROM_MAX(reach, t->largest);
     }
     t->largest *= 1.0 + CAROM_ROBOT_TREE_SLACK;
+    CAROM_ASSERT(t->node_count <= 2 * (uint64_t)count && t->nodes[0].ball.radius >= 0.0);
     return CAROM_OK;
 }
 
@@ -264,6 +267,16 @@ static carom_triangle moved_triangle(const carom_frame *f, const carom_triangle 
     return m;
 }
 
+/* Puts the children of a node on a stack, `below` under the other one, which is taken first; returns
+ * the new depth. */
+static int push_children(const carom_robot_node *n, uint32_t below, uint32_t *stack, int depth) {
+    CAROM_ASSERT(n->count == 0 && (below == n->first || below == n->first + 1));
+    CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+    stack[depth] = below;
+    stack[depth + 1] = 2 * n->first + 1 - below;
+    return depth + 2;
+}
+
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
 /* How far a box reaches along a direction. */
@@ -288,9 +301,7 @@ static carom_vec3 robot_support(const carom_robot_tree *t, carom_vec3 d, double 
         if (n->count == 0) {
             double left = carom_vec_dot(t->nodes[n->first].ball.centre, d);
             double right = carom_vec_dot(t->nodes[n->first + 1].ball.centre, d);
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = left > right ? n->first + 1 : n->first;
-            stack[depth++] = left > right ? n->first : n->first + 1;
+            depth = push_children(n, left > right ? n->first + 1 : n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
@@ -568,6 +579,13 @@ double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tr
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
+/* From a point to an item without its radius. */
+static double point_item_distance(const carom_robot_tree *tree, uint32_t item, carom_vec3 point) {
+    return tree->triangles != NULL
+               ? carom_point_triangle_distance_value(&point, &tree->triangles[item]).distance
+               : sqrt(squared_gap(point, tree->balls[item].centre));
+}
+
 double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point,
                                        double limit) {
     uint32_t stack[CAROM_ROBOT_STACK];
@@ -581,17 +599,11 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
         if (n->count == 0) {
             double left = box_gap(&tree->nodes[n->first], point);
             double right = box_gap(&tree->nodes[n->first + 1], point);
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = left < right ? n->first + 1 : n->first;
-            stack[depth++] = left < right ? n->first : n->first + 1;
+            depth = push_children(n, left < right ? n->first + 1 : n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-            double d =
-                tree->triangles != NULL
-                    ? carom_point_triangle_distance_value(&point, &tree->triangles[i]).distance
-                    : sqrt(squared_gap(point, tree->balls[i].centre));
-            d -= item_radius(tree, i);
+            double d = point_item_distance(tree, i, point) - item_radius(tree, i);
             best = CAROM_MIN(d, best);
         }
     }
@@ -607,17 +619,11 @@ bool carom_robot_tree_near(const carom_robot_tree *tree, carom_vec3 point, doubl
         const carom_robot_node *n = &tree->nodes[stack[--depth]];
         if (exceeds(box_gap(n, point), reach)) continue;
         if (n->count == 0) {
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = n->first;
-            stack[depth++] = n->first + 1;
+            depth = push_children(n, n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-            double d =
-                tree->triangles != NULL
-                    ? carom_point_triangle_distance_value(&point, &tree->triangles[i]).distance
-                    : sqrt(squared_gap(point, tree->balls[i].centre));
-            if (d <= reach + item_radius(tree, i)) return true;
+            if (point_item_distance(tree, i, point) <= reach + item_radius(tree, i)) return true;
         }
     }
     return false;
@@ -649,9 +655,7 @@ int carom_robot_tree_winding(const carom_robot_tree *tree, carom_vec3 p) {
             n->high[2] < p.z)
             continue;
         if (n->count == 0) {
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = n->first;
-            stack[depth++] = n->first + 1;
+            depth = push_children(n, n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
@@ -678,9 +682,7 @@ bool carom_robot_tree_encloses(const carom_robot_tree *closed, int sign,
                     n->ball.radius + closed->largest * CAROM_ROBOT_TREE_SLACK))
             continue;
         if (n->count == 0) {
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = n->first;
-            stack[depth++] = n->first + 1;
+            depth = push_children(n, n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
