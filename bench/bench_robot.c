@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Robots: random configurations of the arm of scenes/arm.h, on one thread: covers alone and
- * exactly, alone and among 20 boxes, clearance, and motions of 0.1 rad per joint. The exact
- * verdicts are compared with clearance: a free configuration has a distance above 0, a colliding
- * one has none. */
+ * exactly, alone and among 20 boxes, clearance, and motions of 1 rad within the limits: all of them,
+ * and those that keep 2 cm from everything. The exact verdicts are compared with clearance: a free
+ * configuration has a distance above 0, a colliding one has none. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench.h"
 #include "scenes/arm.h"
 
+#define MOTION_LENGTH    1.0  /* radians: the root of the sum of the squares of all joints' */
+#define MOTION_CLEARANCE 0.02 /* metres */
+
 typedef struct player {
     carom_context *context;
     carom_robot *robot;
     const double *from, *to;
+    double *kept_from, *kept_to; /* motions that keep their distance */
     uint64_t count;
     carom_robot_query query;
     carom_robot_result *results;
@@ -44,6 +49,36 @@ static bool run_motion(void *input) {
                               p->motions) == CAROM_OK;
 }
 
+/* The motions that are free with a margin, of those that are wanted. */
+static uint64_t keep_clear(player *p) {
+    const size_t size = SCENE_ARM_JOINTS * sizeof(double);
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < p->count; ++i) {
+        if (p->motions[i].verdict != CAROM_ROBOT_VERDICT_FREE) continue;
+        memcpy(p->kept_from + kept * SCENE_ARM_JOINTS, p->from + i * SCENE_ARM_JOINTS, size);
+        memcpy(p->kept_to + kept++ * SCENE_ARM_JOINTS, p->to + i * SCENE_ARM_JOINTS, size);
+    }
+    return kept;
+}
+
+static void compare_motions(bench *bench, const player *p, const char *world) {
+    char job[64];
+    player few = *p, clear = *p;
+    few.count = clear.count = p->count / 16;
+    const bench_contender all = {"certified", NULL, run_motion, &few};
+    const bench_contender kept = {"certified", NULL, run_motion, &clear};
+    snprintf(job, sizeof(job), "motions, %s", world);
+    bench_compare(bench, job, (double)few.count, &all, 1);
+    clear.query.margin = MOTION_CLEARANCE;
+    if (!run_motion(&clear)) return;
+    clear.query.margin = 0.0;
+    clear.count = keep_clear(&clear);
+    clear.from = clear.kept_from;
+    clear.to = clear.kept_to;
+    snprintf(job, sizeof(job), "clear motions, %s", world);
+    if (clear.count != 0) bench_compare(bench, job, (double)clear.count, &kept, 1);
+}
+
 static void compare(bench *bench, player *p, const char *world) {
     char job[64];
     uint64_t stages[CAROM_ROBOT_STAGE_COUNT] = {0}, open = 0;
@@ -68,11 +103,24 @@ static void compare(bench *bench, player *p, const char *world) {
                                     {"exact", NULL, run_clearance, &exact}};
     snprintf(job, sizeof(job), "clearance, %s", world);
     bench_compare(bench, job, (double)covers.count, gaps, 2);
-    player few = *p;
-    few.count = p->count / 16;
-    const bench_contender motion = {"certified", NULL, run_motion, &few};
-    snprintf(job, sizeof(job), "motions, %s", world);
-    bench_compare(bench, job, (double)few.count, &motion, 1);
+    double widest = 0.0;
+    if (run_clearance(&covers))
+        for (uint64_t i = 0; i < covers.count; ++i)
+            widest = fmax(widest, p->gaps[i].distance.upper - p->gaps[i].distance.lower);
+    bench_note(bench, "%s: intervals by covers are %.4f m wide at most", job, widest);
+    compare_motions(bench, p, world);
+}
+
+static void make_motion(carom_random *random, const double *lower, const double *upper,
+                        double *from, double *to) {
+    double squared = 0.0;
+    for (uint32_t k = 0; k < SCENE_ARM_JOINTS; ++k) {
+        from[k] = carom_random_between(random, lower[k], upper[k]);
+        to[k] = carom_random_between(random, -1.0, 1.0);
+        squared += to[k] * to[k];
+    }
+    for (uint32_t k = 0; k < SCENE_ARM_JOINTS; ++k)
+        to[k] = fmin(fmax(from[k] + to[k] * (MOTION_LENGTH / sqrt(squared)), lower[k]), upper[k]);
 }
 
 static void run(bench *bench) {
@@ -82,23 +130,24 @@ static void run(bench *bench) {
     player p = {.count = count};
     carom_random random = {1};
     double *from = malloc(values * sizeof(*from)), *to = malloc(values * sizeof(*to));
+    double *kept = malloc(values / 8 * sizeof(*kept));
     double lower[SCENE_ARM_JOINTS], upper[SCENE_ARM_JOINTS];
     p.results = malloc(count * sizeof(*p.results));
     p.gaps = malloc(count * sizeof(*p.gaps));
     p.motions = malloc(count * sizeof(*p.motions));
     def.threads = 1;
     scene_arm_make(&arm);
-    bool ready = from != NULL && to != NULL && p.results != NULL && p.gaps != NULL &&
-                 p.motions != NULL && carom_context_create(&def, &p.context) == CAROM_OK &&
+    bool ready = from != NULL && to != NULL && kept != NULL && p.results != NULL &&
+                 p.gaps != NULL && p.motions != NULL &&
+                 carom_context_create(&def, &p.context) == CAROM_OK &&
                  carom_robot_create(p.context, &arm.def, &p.robot) == CAROM_OK &&
                  carom_robot_get_limits(p.robot, lower, upper) == CAROM_OK;
-    for (uint64_t i = 0; i < values && ready; ++i) {
-        uint64_t k = i % SCENE_ARM_JOINTS;
-        from[i] = carom_random_between(&random, lower[k], upper[k]);
-        to[i] = from[i] + carom_random_between(&random, -0.1, 0.1);
-    }
+    for (uint64_t i = 0; i < count && ready; ++i)
+        make_motion(&random, lower, upper, from + i * SCENE_ARM_JOINTS, to + i * SCENE_ARM_JOINTS);
     p.from = from;
     p.to = to;
+    p.kept_from = kept;
+    p.kept_to = kept + values / 16;
     if (ready) compare(bench, &p, "alone");
     if (ready && carom_robot_add_objects(p.context, p.robot, arm.objects, SCENE_ARM_OBJECTS,
                                          NULL) == CAROM_OK)
@@ -107,6 +156,7 @@ static void run(bench *bench) {
     carom_context_destroy(p.context);
     free(from);
     free(to);
+    free(kept);
     free(p.results);
     free(p.gaps);
     free(p.motions);

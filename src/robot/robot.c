@@ -136,6 +136,7 @@ static carom_status sort_links(carom_context *context, carom_robot *robot) {
         }
         count += steps;
     }
+    CAROM_ASSERT(count == robot->link_count);
     return CAROM_OK;
 }
 
@@ -186,6 +187,7 @@ static void sort_words(carom_robot_words *words) {
     }
     for (uint64_t i = 0; i < count; ++i)
         if (i == 0 || w[i] != w[i - 1]) w[kept++] = w[i];
+    for (uint64_t i = 1; i < kept; ++i) CAROM_ASSERT(w[i - 1] < w[i]);
     words->count = kept;
 }
 

@@ -145,7 +145,7 @@ struct carom_robot {
     carom_robot_plan_body *plan_bodies;
     carom_robot_plan_object *plan_objects;
     carom_robot_plan_pair *plan_pairs;
-    float *plan_spheres, *plan_balls;
+    float *plan_spheres, *plan_rows, *plan_balls;
     double *plan_limits; /* of each plan joint: the largest value it may have in floats */
     uint64_t plan_bytes;
     bool has_floats; /* bounds of the rounding in floats hold; false: all is decided exactly */
@@ -220,13 +220,19 @@ void carom_robot_pair_error(const carom_robot *robot, const carom_robot_pose *po
 
 /* ---- robot_check.c --------------------------------------------------------------------------- */
 
+/* From low to high; low > high: never. */
+typedef struct carom_robot_times {
+    double low, high;
+} carom_robot_times;
+
 /* The state of a worker: a block, its memory, and poses in doubles. */
 typedef struct carom_robot_worker {
     carom_robot_block block;
     double *q;   /* of each column, CAROM_ROBOT_BLOCK lanes */
     double *one; /* one configuration */
     float half_time[CAROM_ROBOT_BLOCK];
-    float *speed; /* of each pair */
+    float *speed;              /* of each pair */
+    carom_robot_times *proved; /* of each pair */
     carom_robot_pose *poses;
     uint32_t beyond; /* lanes that floats are not computed for */
 } carom_robot_worker;

@@ -568,6 +568,9 @@ static carom_status cover_parts(carom_context *context, const carom_allocator *a
         status = cover_part(context, allocator, part, (uint64_t)(share * (double)spheres + 0.5),
                             inner, body, cover, balls);
     }
+    for (uint64_t i = 0; i < cover->count && status == CAROM_OK; ++i)
+        CAROM_ASSERT(cover->data[i].radius >= 0.0 && cover->data[i].radius < HUGE_VAL);
+    CAROM_ASSERT(body->overhang >= 0.0 && body->largest >= 0.0);
     if (status != CAROM_OK) {
         robot_ball_list_release(cover, allocator);
         robot_ball_list_release(balls, allocator);

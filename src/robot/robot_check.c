@@ -16,6 +16,10 @@
  * (robot_tree.h). */
 #define CHECK_TREE_ERROR 0x1p-43
 
+/* A distance from a squared one in floats may be too small by this where squares are subnormal: the
+ * root of three times 2^-149. */
+#define CHECK_LEAST_LENGTH 0x1p-73
+
 CAROM_RESULT_FILL(carom_robot_pair_counts);
 CAROM_RESULT_DEFINE_FREE(carom_robot_pair_counts);
 
@@ -35,14 +39,17 @@ bool carom_robot_worker_begin(void *user, void *state, uint32_t worker) {
     w->block.frames =
         CAROM_ARENA_TAKE(arena, float, 12 * lanes * (plan->joint_count + UINT64_C(1)));
     w->block.at = CAROM_ARENA_TAKE(arena, float, 3 * lanes * (plan->sphere_count + UINT64_C(1)));
-    w->block.posed = CAROM_ARENA_TAKE(arena, uint8_t, plan->body_count);
+    w->block.posed = CAROM_ARENA_TAKE(arena, bool, plan->body_count);
+    w->block.near = CAROM_ARENA_TAKE(arena, float, 4 * (plan->most_fine + lanes));
+    w->block.near_lanes = CAROM_ARENA_TAKE(arena, uint32_t, plan->most_fine / 4 + UINT64_C(1));
     /* The narrowest vectors have four lanes: a pair has up to four entries. */
     w->block.entry_pair = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
     w->block.entry_lanes = CAROM_ARENA_TAKE(arena, uint32_t, 4 * pairs);
     w->block.q = w->q;
     w->block.half_time = w->half_time;
     bool fits = w->q != NULL && w->one != NULL && w->poses != NULL && w->block.frames != NULL &&
-                w->block.at != NULL && w->block.posed != NULL && w->block.entry_pair != NULL &&
+                w->block.at != NULL && w->block.posed != NULL && w->block.near != NULL &&
+                w->block.near_lanes != NULL && w->block.entry_pair != NULL &&
                 w->block.entry_lanes != NULL;
     if (call->gaps != NULL) {
         w->block.gap = CAROM_ARENA_TAKE(arena, float, lanes *pairs);
@@ -50,7 +57,8 @@ bool carom_robot_worker_begin(void *user, void *state, uint32_t worker) {
     }
     if (call->motions != NULL) {
         w->speed = CAROM_ARENA_TAKE(arena, float, pairs);
-        fits &= w->speed != NULL;
+        w->proved = CAROM_ARENA_TAKE(arena, carom_robot_times, pairs);
+        fits &= w->speed != NULL && w->proved != NULL;
     }
     return fits;
 }
@@ -68,6 +76,7 @@ void carom_robot_worker_put(const carom_robot *robot, carom_robot_worker *w, uin
         w->q[i * (uint64_t)CAROM_ROBOT_BLOCK + lane] = q[i];
         within &= fabs(q[i]) <= robot->plan_limits[i];
     }
+    CAROM_ASSERT(lane < CAROM_ROBOT_BLOCK);
     if (within)
         w->block.lanes |= UINT32_C(1) << lane;
     else
@@ -81,19 +90,11 @@ void carom_robot_worker_get(const carom_robot *robot, const carom_robot_worker *
 
 /* ---- Spheres and trees ----------------------------------------------------------------------- */
 
-static carom_vec3 sphere_at(const carom_robot_worker *w, uint32_t sphere, uint32_t lane) {
-    const float *at = w->block.at + 3 * (uint64_t)sphere * CAROM_ROBOT_BLOCK + lane;
-    return carom_vec((double)at[0], (double)at[CAROM_ROBOT_BLOCK],
-                     (double)at[2 * CAROM_ROBOT_BLOCK]);
-}
-
-/* A sphere of a finer cover, which is moved here where the loops have not done it: by the same
- * operations. */
-static carom_vec3 fine_at(const carom_robot *robot, const carom_robot_worker *w, uint32_t body,
-                          uint32_t index, uint32_t lane) {
-    const carom_robot_plan_body *b = &robot->plan.bodies[body];
-    const float *c = robot->plan.spheres + 4 * (uint64_t)(b->fine + index);
-    const float *p = w->block.frames + 12 * (uint64_t)b->frame * CAROM_ROBOT_BLOCK + lane;
+/* Where a sphere of a body is: by the operations of the loops, which move only some of them. */
+static carom_vec3 sphere_at(const carom_robot_plan *plan, const carom_robot_worker *w,
+                            const carom_robot_plan_body *body, uint32_t sphere, uint32_t lane) {
+    const float *c = plan->spheres + 4 * (uint64_t)sphere;
+    const float *p = w->block.frames + 12 * (uint64_t)body->frame * CAROM_ROBOT_BLOCK + lane;
     float at[3];
     for (uint32_t i = 0; i < 3; ++i)
         at[i] = ((p[3 * (uint64_t)i * CAROM_ROBOT_BLOCK] * c[0] +
@@ -119,19 +120,19 @@ static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_wo
     bool near = false;
     if (w->block.speed != NULL)
         extra += (double)w->half_time[lane] * (double)w->block.speed[pair] * (1.0 + 0x1p-40);
-    carom_vec3 middle = sphere_at(w, b->first, lane);
+    carom_vec3 middle = sphere_at(&robot->plan, w, b, b->first, lane);
     double around = (double)spheres[4 * (uint64_t)b->first + 3];
     double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(middle) + around);
     if (carom_robot_tree_near(&part->tree, middle, around + extra + slack)) {
         for (uint32_t i = b->first + 1; i <= b->first + b->cover_count && !near; ++i)
-            near = carom_robot_tree_near(&part->tree, sphere_at(w, i, lane),
+            near = carom_robot_tree_near(&part->tree, sphere_at(&robot->plan, w, b, i, lane),
                                          (double)spheres[4 * (uint64_t)i + 3] + extra + slack);
         if (near && b->fine != b->first + 1) {
             near = false;
             for (uint32_t i = 0; i < b->fine_count && !near; ++i)
-                near = carom_robot_tree_near(&part->tree, fine_at(robot, w, p.a, i, lane),
-                                             (double)spheres[4 * (uint64_t)(b->fine + i) + 3] +
-                                                 extra + slack);
+                near = carom_robot_tree_near(
+                    &part->tree, sphere_at(&robot->plan, w, b, b->fine + i, lane),
+                    (double)spheres[4 * (uint64_t)(b->fine + i) + 3] + extra + slack);
         }
     }
     uint32_t inner = b->first + 1 + b->cover_count, points = inner + b->inner_count;
@@ -139,19 +140,26 @@ static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_wo
         for (uint32_t i = inner; i < points; ++i) {
             double reach =
                 (double)spheres[4 * (uint64_t)i + 3] + (double)w->block.inner_margin - slack;
-            if (reach > 0.0 && carom_robot_tree_near(&part->tree, sphere_at(w, i, lane), reach))
+            if (reach > 0.0 &&
+                carom_robot_tree_near(&part->tree, sphere_at(&robot->plan, w, b, i, lane), reach))
                 return TREE_COLLIDING;
         }
         return TREE_UNDECIDED;
     }
     if (!part->closed) return TREE_APART;
     for (uint32_t i = points; i < points + b->point_count; ++i) {
-        carom_vec3 at = sphere_at(w, i, lane);
+        carom_vec3 at = sphere_at(&robot->plan, w, b, i, lane);
         double own = (double)spheres[4 * (uint64_t)i + 3] + slack;
         if (carom_robot_tree_near(&part->tree, at, own)) return TREE_UNDECIDED;
         if (part->sign * carom_robot_tree_winding(&part->tree, at) >= 1) return TREE_UNDECIDED;
     }
     return TREE_APART;
+}
+
+/* Whether a pair is of a body and a tree, which the loops only compare by its bounding ball. */
+static bool is_tree_pair(const carom_robot_plan *plan, uint32_t pair) {
+    return pair >= plan->self_count &&
+           plan->objects[plan->pairs[pair].b].kind == CAROM_ROBOT_PLAN_TREE;
 }
 
 void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w) {
@@ -160,12 +168,12 @@ void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w)
     block->margin = carom_float_up(call->query.margin * (1.0 + (double)CAROM_ROBOT_SLACK), 0.0);
     block->inner_margin =
         carom_float_down(call->query.margin * (1.0 - (double)CAROM_ROBOT_SLACK), 0.0);
+    CAROM_ASSERT(block->inner_margin <= block->margin);
     CAROM_CPU_CALL(call->context, carom_robot_plan_check)(plan, block);
+    CAROM_ASSERT((block->hit & ~block->lanes) == 0);
     for (uint32_t e = 0; e < block->entry_count; ++e) {
         uint32_t pair = block->entry_pair[e];
-        if (pair < plan->self_count ||
-            plan->objects[plan->pairs[pair].b].kind != CAROM_ROBOT_PLAN_TREE)
-            continue;
+        if (!is_tree_pair(plan, pair)) continue;
         for (uint32_t lane = 0; lane < CAROM_ROBOT_BLOCK; ++lane) {
             uint32_t bit = UINT32_C(1) << lane;
             if ((block->entry_lanes[e] & bit) == 0 || (block->hit & bit) != 0) continue;
@@ -225,9 +233,11 @@ static carom_robot_result result_of(const carom_robot *robot, carom_robot_verdic
                                     carom_robot_stage stage, uint32_t pair) {
     carom_robot_result r = {.verdict = verdict, .stage = stage, .a = CAROM_NONE, .b = CAROM_NONE};
     if (verdict == CAROM_ROBOT_VERDICT_FREE) return r;
+    CAROM_ASSERT(pair < robot->plan.pair_count);
     r.a = robot->plan.pairs[pair].a;
     r.b = robot->plan.pairs[pair].b;
     r.with_object = pair >= robot->plan.self_count;
+    CAROM_ASSERT(r.with_object || r.a < r.b);
     return r;
 }
 
@@ -270,19 +280,28 @@ static carom_robot_result decide_lane(const carom_robot_call *call, carom_robot_
                      posed ? CAROM_ROBOT_STAGE_EXACT : CAROM_ROBOT_STAGE_COVERS, 0);
 }
 
+/* Puts configurations from `first` on into the lanes of a worker; returns how many. */
+static uint32_t put_block(const carom_robot_call *call, carom_robot_worker *w, uint64_t first,
+                          uint64_t end) {
+    uint64_t left = end - first;
+    uint32_t count = (uint32_t)CAROM_MIN(left, CAROM_ROBOT_BLOCK);
+    if (count < CAROM_ROBOT_BLOCK) carom_robot_worker_clear(call->robot, w);
+    w->block.lanes = w->beyond = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        carom_robot_worker_put(call->robot, w, i, call->from + (first + i) * call->robot->dof);
+    CAROM_ASSERT((w->block.lanes & w->beyond) == 0);
+    CAROM_ASSERT((w->block.lanes | w->beyond) == (UINT32_C(1) << count) - 1);
+    return count;
+}
+
 static carom_status check_range(void *argument, carom_range range) {
     const carom_robot_call *call = argument;
     const carom_robot *robot = call->robot;
     carom_robot_worker *w = carom_worker_state(call->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t first = range.begin; first < range.end; first += CAROM_ROBOT_BLOCK) {
-        uint64_t left = range.end - first;
-        uint32_t count = (uint32_t)CAROM_MIN(left, CAROM_ROBOT_BLOCK);
         if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
-        if (count < CAROM_ROBOT_BLOCK) carom_robot_worker_clear(robot, w);
-        w->block.lanes = w->beyond = 0;
-        for (uint32_t i = 0; i < count; ++i)
-            carom_robot_worker_put(robot, w, i, call->from + (first + i) * robot->dof);
+        uint32_t count = put_block(call, w, first, range.end);
         carom_robot_worker_run(call, w);
         for (uint32_t i = 0; i < count; ++i)
             call->results[first + i] =
@@ -322,19 +341,21 @@ static void set_pair(const carom_robot *robot, uint32_t pair, carom_robot_gap *g
     gap->with_object = pair >= robot->plan.self_count;
 }
 
-/* A lower bound of the distance of a pair by its spheres, 0 or more. */
-static double gap_by_spheres(const carom_robot *robot, const carom_robot_worker *w, uint32_t pair,
-                             uint32_t lane) {
+/* A lower bound of the distance of a pair by its finer spheres, 0 or more. */
+static double gap_by_spheres(const carom_robot_call *call, const carom_robot_worker *w,
+                             uint32_t pair, uint32_t lane) {
+    const carom_robot *robot = call->robot;
     const carom_robot_plan *plan = &robot->plan;
-    double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
-    rough = CAROM_MAX(rough, 0.0);
-    if (pair < plan->self_count || plan->objects[plan->pairs[pair].b].kind != CAROM_ROBOT_PLAN_TREE)
-        return rough;
+    if (!is_tree_pair(plan, pair)) {
+        double fine = (double)CAROM_CPU_CALL(call->context, carom_robot_plan_fine_gap)(
+            plan, &w->block, lane, pair);
+        return CAROM_MAX(fine, 0.0);
+    }
     const carom_robot_plan_body *b = &plan->bodies[plan->pairs[pair].a];
     const carom_robot_part *part = &robot->objects[plan->pairs[pair].b].part;
     double best = HUGE_VAL;
     for (uint32_t i = b->first + 1; i <= b->first + b->cover_count; ++i) {
-        carom_vec3 at = sphere_at(w, i, lane);
+        carom_vec3 at = sphere_at(&robot->plan, w, b, i, lane);
         double radius = (double)plan->spheres[4 * (uint64_t)i + 3];
         double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(at));
         double d = carom_robot_tree_point_distance(
@@ -346,24 +367,28 @@ static double gap_by_spheres(const carom_robot *robot, const carom_robot_worker 
     if (part->closed) { /* what is inside has distance 0 */
         uint32_t points = b->first + 1 + b->cover_count + b->inner_count;
         for (uint32_t i = points; i < points + b->point_count; ++i)
-            if (part->sign * carom_robot_tree_winding(&part->tree, sphere_at(w, i, lane)) >= 1)
+            if (part->sign *
+                    carom_robot_tree_winding(&part->tree, sphere_at(&robot->plan, w, b, i, lane)) >=
+                1)
                 return 0.0;
     }
     return best;
 }
 
-/* How far the covers of a pair may reach out of the two, with the rounding of floats. */
+/* How far the finer covers of a pair, the cover where a tree is one of the two, may reach out, with
+ * the rounding of floats. */
 static double pair_overhang(const carom_robot *robot, uint32_t pair) {
     const carom_robot_plan *plan = &robot->plan;
     carom_robot_plan_pair p = plan->pairs[pair];
-    double out = 0.0;
+    bool fine = !is_tree_pair(plan, pair);
+    double out = CHECK_LEAST_LENGTH;
     for (int side = 0; side < 2; ++side) {
         if (side == 1 && pair >= plan->self_count) break;
         const carom_robot_body *body = &robot->bodies[side == 0 ? p.a : p.b];
         const carom_robot_node_link *link = &robot->links[body->link];
         double far = body->largest + link->in_frame_error.size;
         /* The centre is off once when it enlarges the radius, once where it is. */
-        out += body->overhang +
+        out += (fine ? body->fine_overhang : body->overhang) +
                4.0 * (carom_robot_error_of(link->frame_error, far, 2.0 * CAROM_ROBOT_UNIT32) +
                       (double)CAROM_ROBOT_SLACK * (far + link->frame_error.size));
     }
@@ -375,19 +400,44 @@ static double pair_overhang(const carom_robot *robot, uint32_t pair) {
     return out;
 }
 
-static carom_robot_gap gap_by_covers(const carom_robot *robot, const carom_robot_worker *w,
-                                     uint32_t lane) {
-    carom_robot_gap gap = no_gap();
+/* The pair whose covers are nearest; CAROM_NONE: there is no pair. */
+static uint32_t nearest_pair(const carom_robot *robot, const carom_robot_worker *w, uint32_t lane) {
+    uint32_t nearest = CAROM_NONE;
+    float least = HUGE_VALF;
     for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
-        double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
-        if (rough >= gap.distance.lower) continue;
-        double d = gap_by_spheres(robot, w, pair, lane);
-        if (d >= gap.distance.lower) continue;
-        gap.distance.lower = gap.distance.value = d;
-        gap.distance.upper =
-            d * (1.0 + 4.0 * (double)CAROM_ROBOT_SLACK) + pair_overhang(robot, pair);
-        set_pair(robot, pair, &gap);
+        float rough = w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
+        if (rough >= least) continue;
+        least = rough;
+        nearest = pair;
     }
+    return nearest;
+}
+
+/* Takes the gap of a pair by its spheres into account. */
+static void include_gap(const carom_robot_call *call, const carom_robot_worker *w, uint32_t pair,
+                        uint32_t lane, carom_robot_gap *gap) {
+    double d = gap_by_spheres(call, w, pair, lane);
+    double upper = d * (1.0 + 4.0 * (double)CAROM_ROBOT_SLACK) + pair_overhang(call->robot, pair);
+    gap->distance.upper = CAROM_MIN(upper, gap->distance.upper);
+    if (d >= gap->distance.lower) return;
+    gap->distance.lower = gap->distance.value = d;
+    set_pair(call->robot, pair, gap);
+}
+
+/* The nearest pair by covers first, so that the others are mostly ruled out by their bounds. */
+static carom_robot_gap gap_by_covers(const carom_robot_call *call, const carom_robot_worker *w,
+                                     uint32_t lane) {
+    const carom_robot *robot = call->robot;
+    carom_robot_gap gap = no_gap();
+    uint32_t nearest = nearest_pair(robot, w, lane);
+    if (nearest == CAROM_NONE) return gap;
+    include_gap(call, w, nearest, lane, &gap);
+    for (uint32_t pair = 0; pair < robot->plan.pair_count && gap.distance.lower > 0.0; ++pair) {
+        double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
+        if (pair != nearest && rough < gap.distance.lower) include_gap(call, w, pair, lane, &gap);
+    }
+    CAROM_ASSERT(gap.a != CAROM_NONE && gap.distance.lower >= 0.0);
+    CAROM_ASSERT(gap.distance.lower <= gap.distance.upper);
     return gap;
 }
 
@@ -408,15 +458,8 @@ static carom_robot_gap gap_exactly(const carom_robot *robot, carom_robot_worker 
                                    const double *q) {
     bool has_floats = (w->beyond >> lane & 1) == 0;
     carom_robot_gap gap = no_gap();
-    uint32_t nearest = CAROM_NONE;
-    float least = HUGE_VALF;
+    uint32_t nearest = has_floats ? nearest_pair(robot, w, lane) : CAROM_NONE;
     carom_robot_pose_links(robot, q, w->poses);
-    for (uint32_t pair = 0; pair < robot->plan.pair_count && has_floats; ++pair) {
-        float rough = w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
-        if (rough >= least) continue;
-        least = rough;
-        nearest = pair;
-    }
     if (nearest != CAROM_NONE) measure_pair(robot, w, nearest, &gap);
     for (uint32_t pair = 0; pair < robot->plan.pair_count && gap.distance.value > 0.0; ++pair) {
         if (pair == nearest) continue;
@@ -434,6 +477,8 @@ static carom_robot_gap gap_exactly(const carom_robot *robot, carom_robot_worker 
     }
     double lower = gap.distance.value - most;
     gap.distance.lower = CAROM_MAX(CAROM_MIN(lower, gap.distance.lower), 0.0);
+    CAROM_ASSERT(gap.distance.lower <= gap.distance.value);
+    CAROM_ASSERT(gap.distance.value <= gap.distance.upper);
     return gap;
 }
 
@@ -443,18 +488,13 @@ static carom_status clearance_range(void *argument, carom_range range) {
     carom_robot_worker *w = carom_worker_state(call->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t first = range.begin; first < range.end; first += CAROM_ROBOT_BLOCK) {
-        uint64_t left = range.end - first;
-        uint32_t count = (uint32_t)CAROM_MIN(left, CAROM_ROBOT_BLOCK);
         if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
-        if (count < CAROM_ROBOT_BLOCK) carom_robot_worker_clear(robot, w);
-        w->block.lanes = w->beyond = 0;
-        for (uint32_t i = 0; i < count; ++i)
-            carom_robot_worker_put(robot, w, i, call->from + (first + i) * robot->dof);
+        uint32_t count = put_block(call, w, first, range.end);
         CAROM_CPU_CALL(call->context, carom_robot_plan_gaps)(&robot->plan, &w->block);
         for (uint32_t i = 0; i < count; ++i) {
             bool has_floats = (w->beyond >> i & 1) == 0;
             if (call->query.covers_only && has_floats) {
-                call->gaps[first + i] = gap_by_covers(robot, w, i);
+                call->gaps[first + i] = gap_by_covers(call, w, i);
             } else if (call->query.covers_only && robot->plan.pair_count != 0) {
                 call->gaps[first + i] = no_gap(); /* nothing is known */
                 call->gaps[first + i].distance.lower = call->gaps[first + i].distance.value = 0.0;

@@ -43,9 +43,9 @@ typedef struct carom_robot_plan_joint {
 typedef struct carom_robot_plan_body {
     uint32_t frame;
     uint32_t first, cover_count, inner_count, point_count;
-    uint32_t fine,
-        fine_count; /* where the finer cover is: that of `cover_count` where none is made */
-    bool live;      /* has shapes */
+    uint32_t fine, fine_count;      /* the finer cover: the cover itself where none is made */
+    uint32_t fine_rows, inner_rows; /* where the two are in the plan's rows */
+    bool live;                      /* has shapes */
 } carom_robot_plan_body;
 
 typedef enum carom_robot_plan_kind {
@@ -76,6 +76,10 @@ typedef struct carom_robot_plan {
     uint32_t body_count;
     const float *spheres; /* x, y, z, radius */
     uint32_t sphere_count;
+    const float *rows; /* finer covers and inner balls once more, CAROM_ROBOT_BLOCK at a time: their
+                            x, their y, their z, their radii; copies of the last one fill
+                          the last rows */
+    uint32_t most_fine; /* spheres of the largest finer cover or set of inner balls */
     const carom_robot_plan_object *objects;
     const carom_robot_plan_pair *pairs; /* of bodies, then of bodies and objects */
     uint32_t self_count, pair_count;
@@ -90,8 +94,10 @@ typedef struct carom_robot_block {
     const float *half_time; /* of motions: half the length of the lane's interval */
     const float *speed;     /* of motions: that of each pair; NULL: configurations stand still */
     float *frames;          /* 12 rows per frame: the matrix by rows, the translation */
-    float *at;              /* 3 rows per sphere */
-    uint8_t *posed; /* of each body: 1, its spheres are in `at`; 2, those of its finer cover */
+    float *at;              /* 3 rows per sphere, of bounding balls and covers alone */
+    bool *posed;            /* of each body: its cover is in `at` */
+    float *near;            /* 4 rows per CAROM_ROBOT_BLOCK spheres of the largest finer cover */
+    uint32_t *near_lanes;   /* those of each vector of them that may meet the other body */
 
     uint32_t entry_count; /* pairs that are undecided, in order within each lane */
     uint32_t *entry_pair, *entry_lanes;
@@ -109,5 +115,10 @@ CAROM_CPU_DECLARE(void, carom_robot_plan_check, const carom_robot_plan *plan,
  * ball to bounding ball. Margins are not read. */
 CAROM_CPU_DECLARE(void, carom_robot_plan_gaps, const carom_robot_plan *plan,
                   carom_robot_block *block);
+
+/* The same of one pair in one lane, by finer covers; of trees as above. Of a block that
+ * carom_robot_plan_gaps was called for. */
+CAROM_CPU_DECLARE(float, carom_robot_plan_fine_gap, const carom_robot_plan *plan,
+                  const carom_robot_block *block, uint32_t lane, uint32_t pair);
 
 #endif

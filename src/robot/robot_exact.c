@@ -70,6 +70,7 @@ bool carom_robot_pair_collides(const carom_robot *robot, const carom_robot_pose 
                                uint32_t pair, double margin) {
     exact_pair e = make_pair_of(robot, poses, pair);
     double reach = margin + 2.0 * e.error;
+    CAROM_ASSERT(e.error >= 0.0 && margin >= 0.0 && e.size >= 0.0);
     for (uint32_t i = 0; i < e.a_count; ++i)
         for (uint32_t k = 0; k < e.b_count; ++k) {
             if (carom_robot_tree_separated(&e.a[i].tree, &e.b[k].tree, &e.b_to_a, reach)) continue;
@@ -88,6 +89,7 @@ double carom_robot_pair_distance(const carom_robot *robot, const carom_robot_pos
     for (uint32_t i = 0; i < e.a_count; ++i)
         for (uint32_t k = 0; k < e.b_count; ++k)
             best = carom_robot_tree_distance(&e.a[i].tree, &e.b[k].tree, &e.b_to_a, best);
+    CAROM_ASSERT(best >= 0.0 && best <= limit && *error >= 0.0);
     if (best <= 2.0 * *error) return best; /* too near for points to be on one side */
     for (uint32_t i = 0; i < e.a_count; ++i)
         for (uint32_t k = 0; k < e.b_count; ++k)

@@ -6,8 +6,8 @@
  * translation R_p o + t_p, where o is the origin, for prismatic joints with Ro u times the value
  * added.
  *
- * Rounding, with unit e = 2^-53. Elements of a computed Ro are off by at most 30 e, those of u by 4
- * e, so those of A, B and C by at most 75 e (three products of a row and a column of length 1, so
+ * Rounding, with unit e = 2^-53. Elements of a computed Ro are off by at most 30 e, those of u by 5
+ * e, so those of A, B and C by at most 76 e (three products of a row and a column of length 1, so
  * sums of magnitudes are at most sqrt(3)). With sines to 0.52 units, products and sums, each
  * element of the joint's rotation is off by at most 222 e, and the norm of the error matrix, at
  * most the root of the sum of nine squares, by 666 e: CAROM_ROBOT_TURN64 has 1024 e. A product of
@@ -101,5 +101,7 @@ void carom_robot_pose_links(const carom_robot *robot, const double *q, carom_rob
         to->error =
             carom_robot_error_step(from->error, CAROM_ROBOT_TURN64,
                                    carom_length(link->origin) + slid, slid, CAROM_ROBOT_UNIT64);
+        CAROM_ASSERT(to->error.turn > from->error.turn && to->error.shift >= from->error.shift);
+        CAROM_ASSERT(carom_length(to->frame.t) <= to->error.size + to->error.shift);
     }
 }

@@ -30,16 +30,17 @@
 /* With covers alone intervals are halved until bodies move by this part of the robot's size. */
 #define MOTION_COVER_STEP 1e-3
 
-typedef struct motion_interval {
-    double low, high;
-} motion_interval;
+/* Distances are measured up to this many times what an interval needs, so that they prove some of
+ * its neighbours, too. */
+#define MOTION_REACH 8.0
 
 typedef struct motion_state {
     const carom_robot_call *call;
     carom_robot_worker *w;
     const double *from, *to;
     double margin, tolerance, step; /* step: below it the exact distance is measured */
-    motion_interval *list;          /* the earliest last */
+    carom_robot_times *list;        /* the earliest last */
+    carom_robot_times *proved;      /* of each pair: when an exact distance proves it free */
     uint32_t count;
     double cut;     /* nothing after it is looked at; free before */
     double contact; /* a collision; infinite: none */
@@ -100,6 +101,7 @@ static void set_speeds(motion_state *m) {
     for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
         double off = pair_speed(robot, pair, m->from, m->to, true);
         m->w->speed[pair] = carom_float_up(pair_speed(robot, pair, m->from, m->to, false), 0.0);
+        CAROM_ASSERT(off >= 0.0 && m->w->speed[pair] >= 0.0f);
         error = CAROM_MAX(off, error);
     }
     m->margin = m->call->query.margin + error;
@@ -119,7 +121,7 @@ static void motion_push(motion_state *m, double low, double high) {
         cut_at(m, low, 0);
         return;
     }
-    m->list[m->count++] = (motion_interval){low, high};
+    m->list[m->count++] = (carom_robot_times){low, high};
 }
 
 static void configuration_at(const motion_state *m, double t, double *q) {
@@ -127,7 +129,7 @@ static void configuration_at(const motion_state *m, double t, double *q) {
 }
 
 /* A collision at the middle of an interval: what is left is before it. */
-static void collide(motion_state *m, motion_interval v, double middle, uint32_t pair) {
+static void collide(motion_state *m, carom_robot_times v, double middle, uint32_t pair) {
     double moved = (double)m->w->speed[pair] * 0.5 * (v.high - v.low);
     if (middle < m->contact) {
         m->contact = middle;
@@ -141,10 +143,45 @@ static void collide(motion_state *m, motion_interval v, double middle, uint32_t 
     motion_push(m, v.low, middle);
 }
 
+static bool is_proved(const motion_state *m, uint32_t pair, carom_robot_times v) {
+    return m->proved[pair].low <= v.low && v.high <= m->proved[pair].high;
+}
+
+/* How an exact distance leaves an interval. */
+typedef enum motion_step { MOTION_GOES_ON, MOTION_ENDS } motion_step;
+
+/* Measures a pair at the middle of an interval; *safe becomes at most the time that it proves. Ends
+ * where the pair collides, or is too near for the interval to be halved. */
+static motion_step measure_motion_pair(motion_state *m, carom_robot_times v, double middle,
+                                       uint32_t pair, double *safe) {
+    const carom_robot *robot = m->call->robot;
+    double half = 0.5 * (v.high - v.low) * (1.0 + MOTION_SLACK);
+    double speed = (double)m->w->speed[pair], error;
+    double need = m->margin + MOTION_REACH * speed * half + m->tolerance;
+    double d = carom_robot_pair_distance(robot, m->w->poses, pair, need, &error);
+    if (d <= m->call->query.margin + 4.0 * error &&
+        carom_robot_pair_collides(robot, m->w->poses, pair, m->call->query.margin)) {
+        collide(m, v, middle, pair);
+        return MOTION_ENDS;
+    }
+    double clear = d - 2.0 * error - m->margin;
+    if (clear <= m->tolerance && clear < speed * half) {
+        /* Too near to go on from here. What is before it may still be free. */
+        *safe = 0.0;
+        if (speed * half > m->tolerance && v.high - v.low > MOTION_SHORTEST) return MOTION_GOES_ON;
+        cut_at(m, v.low, pair);
+        return MOTION_ENDS;
+    }
+    double time = speed > 0.0 ? clear / speed * (1.0 - MOTION_SLACK) : HUGE_VAL;
+    CAROM_ASSERT(time > 0.0);
+    m->proved[pair] = (carom_robot_times){middle - time, middle + time};
+    *safe = CAROM_MIN(time, *safe);
+    return MOTION_GOES_ON;
+}
+
 /* The pairs of a lane by exact distances: what is proved free about the middle is taken off. */
-static void advance(motion_state *m, uint32_t lane, motion_interval v, double middle) {
-    const carom_robot_call *call = m->call;
-    const carom_robot *robot = call->robot;
+static void advance(motion_state *m, uint32_t lane, carom_robot_times v, double middle) {
+    const carom_robot *robot = m->call->robot;
     const carom_robot_block *block = &m->w->block;
     double half = 0.5 * (v.high - v.low) * (1.0 + MOTION_SLACK), safe = half;
     uint32_t closest = 0;
@@ -155,30 +192,10 @@ static void advance(motion_state *m, uint32_t lane, motion_interval v, double mi
     for (uint32_t e = 0; e < count; ++e) {
         if (!beyond && (block->entry_lanes[e] >> lane & 1) == 0) continue;
         uint32_t pair = beyond ? e : block->entry_pair[e];
-        double speed = (double)m->w->speed[pair], error;
-        if (carom_robot_pair_collides(robot, m->w->poses, pair, call->query.margin)) {
-            collide(m, v, middle, pair);
-            return;
-        }
-        double need = m->margin + speed * half + m->tolerance;
-        double d = carom_robot_pair_distance(robot, m->w->poses, pair, need * (1.0 + MOTION_SLACK),
-                                             &error);
-        double clear = d - 2.0 * error - m->margin;
-        if (clear <= m->tolerance && clear < speed * half) {
-            /* Too near to go on from here. What is before it may still be free. */
-            if (speed * half <= m->tolerance || v.high - v.low <= MOTION_SHORTEST) {
-                cut_at(m, v.low, pair);
-                return;
-            }
-            safe = 0.0;
-            closest = pair;
-            continue;
-        }
-        double time = speed > 0.0 ? clear / speed * (1.0 - MOTION_SLACK) : HUGE_VAL;
-        if (time < safe) {
-            safe = time;
-            closest = pair;
-        }
+        double before = safe;
+        if (is_proved(m, pair, v)) continue;
+        if (measure_motion_pair(m, v, middle, pair, &safe) == MOTION_ENDS) return;
+        if (safe < before) closest = pair;
     }
     if (safe >= half) return;
     if (v.high - v.low <= MOTION_SHORTEST) {
@@ -189,7 +206,7 @@ static void advance(motion_state *m, uint32_t lane, motion_interval v, double mi
     if (v.low < middle - safe) motion_push(m, v.low, middle - safe);
 }
 
-static void motion_refine(motion_state *m, uint32_t lane, motion_interval v) {
+static void motion_refine(motion_state *m, uint32_t lane, carom_robot_times v) {
     const carom_robot_block *block = &m->w->block;
     double middle = 0.5 * (v.low + v.high), half = 0.5 * (v.high - v.low);
     bool beyond = (m->w->beyond >> lane & 1) != 0;
@@ -201,6 +218,7 @@ static void motion_refine(motion_state *m, uint32_t lane, motion_interval v) {
     }
     for (uint32_t e = 0; e < block->entry_count && !beyond; ++e) {
         if ((block->entry_lanes[e] >> lane & 1) == 0) continue;
+        if (is_proved(m, block->entry_pair[e], v)) continue;
         double by = (double)m->w->speed[block->entry_pair[e]] * half;
         moved = CAROM_MAX(by, moved);
         if (first == CAROM_NONE) first = block->entry_pair[e];
@@ -216,14 +234,14 @@ static void motion_refine(motion_state *m, uint32_t lane, motion_interval v) {
     }
 }
 
-static int compare_times(const motion_interval *a, const motion_interval *b) {
+static int compare_times(const carom_robot_times *a, const carom_robot_times *b) {
     return a->low < b->low ? 1 : a->low > b->low ? -1 : 0;
 }
 
 /* Sorts what a round pushed, so that the earliest are last. */
 static void sort_from(motion_state *m, uint32_t first) {
     for (uint32_t i = first + 1; i < m->count; ++i) {
-        motion_interval v = m->list[i];
+        carom_robot_times v = m->list[i];
         uint32_t k = i;
         for (; k > first && compare_times(&m->list[k - 1], &v) > 0; --k)
             m->list[k] = m->list[k - 1];
@@ -234,11 +252,11 @@ static void sort_from(motion_state *m, uint32_t first) {
 /* Tests the earliest intervals, at most a block of them. */
 static void motion_round(motion_state *m) {
     const carom_robot *robot = m->call->robot;
-    motion_interval taken[CAROM_ROBOT_BLOCK];
+    carom_robot_times taken[CAROM_ROBOT_BLOCK];
     uint32_t count = 0;
     carom_robot_worker_clear(robot, m->w);
     while (m->count > 0 && count < CAROM_ROBOT_BLOCK) {
-        motion_interval v = m->list[--m->count];
+        carom_robot_times v = m->list[--m->count];
         if (v.low >= m->cut) continue;
         double half = 0.5 * (v.high - v.low) * (1.0 + MOTION_SLACK);
         configuration_at(m, 0.5 * (v.low + v.high), m->w->one);
@@ -263,11 +281,14 @@ static carom_robot_motion_result test_motion(motion_state *m) {
     set_speeds(m);
     m->count = 0;
     m->cut = m->contact = HUGE_VAL;
+    for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair)
+        m->proved[pair] = (carom_robot_times){1.0, 0.0};
     m->pair = m->hit = 0;
     for (uint32_t i = CAROM_ROBOT_BLOCK; i-- > 0;)
         motion_push(m, i / (double)CAROM_ROBOT_BLOCK, (i + 1) / (double)CAROM_ROBOT_BLOCK);
     while (m->count > 0) motion_round(m);
     if (m->cut == HUGE_VAL) return r;
+    CAROM_ASSERT(m->cut >= 0.0 && m->cut <= 1.0 && m->cut <= m->contact);
     bool collides = m->contact < HUGE_VAL;
     r.verdict = collides ? CAROM_ROBOT_VERDICT_COLLIDING : CAROM_ROBOT_VERDICT_OPEN;
     r.free_until = m->cut;
@@ -286,7 +307,7 @@ static carom_status motion_range(void *argument, carom_range range) {
     carom_arena *arena = carom_scratch(call->context, range.worker);
     carom_arena_mark mark = carom_arena_get_mark(arena);
     if (w == NULL) return CAROM_NO_MEMORY;
-    motion_state m = {.call = call, .w = w};
+    motion_state m = {.call = call, .w = w, .proved = w->proved};
     double tolerance = call->query.tolerance, size = 0.0, out = 0.0;
     for (uint32_t i = 0; i < robot->body_count; ++i) {
         const carom_robot_body *body = &robot->bodies[i];
@@ -298,7 +319,7 @@ static carom_status motion_range(void *argument, carom_range range) {
     m.tolerance = tolerance > 0.0 ? tolerance : MOTION_TOLERANCE;
     m.step = call->query.covers_only ? MOTION_COVER_STEP * size : out;
     m.step = CAROM_MAX(m.step, m.tolerance);
-    m.list = CAROM_ARENA_TAKE(arena, motion_interval, MOTION_INTERVALS);
+    m.list = CAROM_ARENA_TAKE(arena, carom_robot_times, MOTION_INTERVALS);
     if (m.list == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         m.from = call->from + i * robot->dof;

@@ -118,6 +118,7 @@ static void plan_joints(carom_robot *robot, carom_robot_plan_joint *joints, uint
         double left = (most - fabs(link->offset)) / CAROM_MAX(fabs(link->multiplier), 0x1p-60);
         limits[link->column] = CAROM_MIN(left, limits[link->column]);
         robot->has_floats &= link->frame_error.turn < CAROM_ROBOT_MOST_TURN;
+        CAROM_ASSERT(link->frame_error.turn > 0.0 && link->frame_error.shift >= 0.0);
     }
 }
 
@@ -133,10 +134,21 @@ static void robot_put_sphere(const carom_robot_node_link *link, const carom_ball
         carom_robot_error_of(link->in_frame_error, carom_length(ball->centre), CAROM_ROBOT_UNIT64) +
         carom_robot_error_of(link->frame_error, far, CAROM_ROBOT_UNIT32) +
         2.0 * CAROM_ROBOT_UNIT32 * far;
+    CAROM_ASSERT(error >= 0.0 && ball->radius >= 0.0);
     put_vector(c, to);
     to[3] = use == SPHERE_OUTER   ? radius_up(ball->radius, error)
             : use == SPHERE_INNER ? radius_down(ball->radius, error)
                                   : radius_up(0.0, error);
+}
+
+/* The rows of some spheres, and how many numbers they take: copies of the last one fill them. */
+static uint32_t put_rows(const float *spheres, uint32_t count, float *rows) {
+    const uint32_t block = CAROM_ROBOT_BLOCK, end = (count + block - 1) / block * block;
+    for (uint32_t i = 0; i < end; ++i)
+        for (uint32_t k = 0; k < 4; ++k)
+            rows[(4 * (uint64_t)(i / block) + k) * block + i % block] =
+                spheres[4 * (uint64_t)CAROM_MIN(i, count - 1) + k];
+    return 4 * end;
 }
 
 /* A ball around the spheres of a cover. It contains the body; those of the finer cover may reach
@@ -167,8 +179,10 @@ static uint32_t point_count(const carom_robot_body *body) {
     return count;
 }
 
-static void plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies, float *spheres) {
-    uint32_t next = 0;
+/* Returns how many spheres the largest finer cover or set of inner balls has. */
+static uint32_t plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies, float *spheres,
+                            uint64_t sphere_count, float *rows, uint64_t row_count) {
+    uint32_t next = 0, next_row = 0, most = 0;
     for (uint32_t i = 0; i < robot->body_count; ++i) {
         const carom_robot_body *body = &robot->bodies[i];
         bodies[i] = (carom_robot_plan_body){.first = next};
@@ -199,7 +213,18 @@ static void plan_bodies(const carom_robot *robot, carom_robot_plan_body *bodies,
         bodies[i].fine_count = body->fine_count != 0 ? body->fine_count : body->cover_count;
         for (uint32_t k = 0; k < body->fine_count; ++k)
             robot_put_sphere(link, &body->fine[k], SPHERE_OUTER, spheres + 4 * (uint64_t)next++);
+        bodies[i].fine_rows = next_row;
+        next_row +=
+            put_rows(spheres + 4 * (uint64_t)bodies[i].fine, bodies[i].fine_count, rows + next_row);
+        bodies[i].inner_rows = next_row;
+        next_row += put_rows(spheres + 4 * ((uint64_t)bodies[i].first + 1 + body->cover_count),
+                             bodies[i].inner_count, rows + next_row);
+        most = CAROM_MAX(most, CAROM_MAX(bodies[i].fine_count, bodies[i].inner_count));
     }
+    CAROM_ASSERT(next <= sphere_count && next_row <= row_count);
+    (void)sphere_count;
+    (void)row_count;
+    return most;
 }
 
 /* ---- Objects --------------------------------------------------------------------------------- */
@@ -285,13 +310,13 @@ static uint64_t robot_list_pairs(const carom_robot *robot, carom_robot_plan_pair
 
 void carom_robot_plan_free(carom_robot *robot) {
     CAROM_RELEASE_ALL(&robot->allocator, robot->plan_joints, robot->plan_bodies,
-                      robot->plan_objects, robot->plan_pairs, robot->plan_spheres,
+                      robot->plan_objects, robot->plan_pairs, robot->plan_spheres, robot->plan_rows,
                       robot->plan_balls, robot->plan_limits);
     robot->plan_joints = NULL;
     robot->plan_bodies = NULL;
     robot->plan_objects = NULL;
     robot->plan_pairs = NULL;
-    robot->plan_spheres = robot->plan_balls = NULL;
+    robot->plan_spheres = robot->plan_rows = robot->plan_balls = NULL;
     robot->plan_limits = NULL;
 }
 
@@ -300,15 +325,17 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
     carom_robot_plan_body *bodies = NULL;
     carom_robot_plan_object *objects = NULL;
     carom_robot_plan_pair *pairs = NULL;
-    float *spheres = NULL, *balls = NULL;
+    float *spheres = NULL, *rows = NULL, *balls = NULL;
     double *limits = NULL;
-    uint64_t sphere_count = 0, ball_count = 0, self = 0;
+    uint64_t sphere_count = 0, row_count = 0, ball_count = 0, self = 0;
     uint32_t joint_count = 0;
     for (uint32_t i = 0; i < robot->body_count; ++i) {
         const carom_robot_body *b = &robot->bodies[i];
         if (b->live && b->cover_count != 0)
             sphere_count +=
                 1 + (uint64_t)b->cover_count + b->inner_count + point_count(b) + b->fine_count;
+        row_count += 4 * ((uint64_t)CAROM_MAX(b->fine_count, b->cover_count) + b->inner_count +
+                          2 * CAROM_ROBOT_BLOCK);
     }
     for (uint32_t i = 0; i < robot->object_count; ++i) {
         const carom_robot_tree *t = &robot->objects[i].part.tree;
@@ -326,14 +353,17 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
     uint64_t bytes = (robot->dof + UINT64_C(1)) * sizeof(*limits) +
                      (robot->link_count + UINT64_C(1)) * sizeof(*joints) +
                      robot->body_count * sizeof(*bodies) + robot->object_count * sizeof(*objects) +
-                     pair_count * sizeof(*pairs) + 16 * sphere_count + 20 * ball_count;
-    bool is_small = pair_count <= CAROM_ROBOT_MOST_PAIRS && sphere_count <= UINT32_MAX / 16;
+                     pair_count * sizeof(*pairs) + 16 * sphere_count + 4 * row_count +
+                     20 * ball_count;
+    bool is_small = pair_count <= CAROM_ROBOT_MOST_PAIRS && sphere_count <= UINT32_MAX / 16 &&
+                    row_count <= UINT32_MAX;
     const carom_allocation arrays[] = {CAROM_ALLOCATION(bodies, (uint64_t)robot->body_count + 1),
                                        CAROM_ALLOCATION(objects, (uint64_t)robot->object_count + 1),
                                        CAROM_ALLOCATION(pairs, pair_count + 1),
                                        CAROM_ALLOCATION(spheres, 4 * sphere_count + 4),
+                                       CAROM_ALLOCATION(rows, row_count + 1),
                                        CAROM_ALLOCATION(balls, 5 * ball_count + 5)};
-    if (!is_small || !carom_allocate_all(&robot->allocator, arrays, 5)) {
+    if (!is_small || !carom_allocate_all(&robot->allocator, arrays, 6)) {
         CAROM_RELEASE_ALL(&robot->allocator, limits, joints);
         if (!is_small)
             return carom_fail(context, CAROM_TOO_LARGE,
@@ -341,15 +371,18 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
                               (unsigned long long)pair_count);
         return carom_fail_memory(context, bytes, "the plan of a robot");
     }
-    plan_bodies(robot, bodies, spheres);
+    uint32_t most_fine = plan_bodies(robot, bodies, spheres, sphere_count, rows, row_count);
     plan_objects(robot, objects, balls);
-    (void)robot_list_pairs(robot, pairs, &self);
+    uint64_t listed = robot_list_pairs(robot, pairs, &self);
+    CAROM_ASSERT(listed == pair_count && self <= listed);
+    (void)listed;
     carom_robot_plan_free(robot);
     robot->plan_joints = joints;
     robot->plan_bodies = bodies;
     robot->plan_objects = objects;
     robot->plan_pairs = pairs;
     robot->plan_spheres = spheres;
+    robot->plan_rows = rows;
     robot->plan_balls = balls;
     robot->plan_limits = limits;
     robot->plan_bytes = bytes;
@@ -359,6 +392,8 @@ carom_status carom_robot_plan_make(carom_context *context, carom_robot *robot) {
                                      .body_count = robot->body_count,
                                      .spheres = spheres,
                                      .sphere_count = (uint32_t)sphere_count,
+                                     .rows = rows,
+                                     .most_fine = most_fine,
                                      .objects = objects,
                                      .pairs = pairs,
                                      .self_count = (uint32_t)self,

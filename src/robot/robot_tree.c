@@ -17,8 +17,19 @@
 #include "geom/orient.h"
 #include "geom/within.h"
 
-/* Planes that are tried between two trees. */
-#define TREE_PLANES 12
+/* Of the lengths that take part: items that cannot be nearer than the nearest found by more than this
+ * are not looked at. A quarter of what a distance may be off by (robot_tree.h). */
+#define TREE_TIE 0x1p-46
+
+/* Relative: a vector divided by its length and diminished by this is at most 1 long. */
+#define TREE_UNIT_SLACK 0x1p-50
+
+/* Vectors that are shorter have no direction: the inverse of their length may overflow. */
+#define TREE_LEAST_LENGTH 0x1p-900
+
+/* Planes that are tried between two trees, and before their nearest items are searched. */
+#define TREE_PLANES      12
+#define TREE_SEED_PLANES 16
 
 /* Of the lengths that take part: errors of products with a direction, and of moved points, a few
  * times 2^-52. */
@@ -96,6 +107,8 @@ static void bound_items(const tree_build *b, uint32_t first, uint32_t end, carom
         radius = CAROM_MAX(reach, radius);
     }
     n->ball.radius = radius + (radius + size) * CAROM_ROBOT_TREE_SLACK;
+    CAROM_ASSERT(first < end && radius >= 0.0 && n->low[0] <= n->high[0]);
+    CAROM_ASSERT(n->low[1] <= n->high[1] && n->low[2] <= n->high[2]);
 }
 
 /* Moves the items below the median along an axis to the front of [first, end), the median to its
@@ -193,6 +206,7 @@ static carom_status tree_build_run(carom_context *context, tree_build *b, uint32
         t->largest = CAROM_MAX(reach, t->largest);
     }
     t->largest *= 1.0 + CAROM_ROBOT_TREE_SLACK;
+    CAROM_ASSERT(t->node_count <= 2 * (uint64_t)count && t->nodes[0].ball.radius >= 0.0);
     return CAROM_OK;
 }
 
@@ -253,7 +267,25 @@ static carom_triangle moved_triangle(const carom_frame *f, const carom_triangle 
     return m;
 }
 
+/* Puts the children of a node on a stack, `below` under the other one, which is taken first; returns
+ * the new depth. */
+static int push_children(const carom_robot_node *n, uint32_t below, uint32_t *stack, int depth) {
+    CAROM_ASSERT(n->count == 0 && (below == n->first || below == n->first + 1));
+    CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+    stack[depth] = below;
+    stack[depth + 1] = 2 * n->first + 1 - below;
+    return depth + 2;
+}
+
 /* ---- Planes ---------------------------------------------------------------------------------- */
+
+/* How far a box reaches along a direction. */
+static double box_support(const carom_robot_node *n, carom_vec3 d) {
+    double x = CAROM_MAX(d.x * n->low[0], d.x * n->high[0]);
+    double y = CAROM_MAX(d.y * n->low[1], d.y * n->high[1]);
+    double z = CAROM_MAX(d.z * n->low[2], d.z * n->high[2]);
+    return (x + y) + z;
+}
 
 /* The item point farthest along a direction of about unit length, with the item's radius; *most is
  * how far. */
@@ -265,13 +297,11 @@ static carom_vec3 robot_support(const carom_robot_tree *t, carom_vec3 d, double 
     stack[depth++] = 0;
     while (depth > 0) {
         const carom_robot_node *n = &t->nodes[stack[--depth]];
-        if (carom_vec_dot(n->ball.centre, d) + n->ball.radius < *most) continue;
+        if (box_support(n, d) < *most) continue;
         if (n->count == 0) {
             double left = carom_vec_dot(t->nodes[n->first].ball.centre, d);
             double right = carom_vec_dot(t->nodes[n->first + 1].ball.centre, d);
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = left > right ? n->first + 1 : n->first;
-            stack[depth++] = left > right ? n->first : n->first + 1;
+            depth = push_children(n, left > right ? n->first + 1 : n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
@@ -320,6 +350,7 @@ bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tre
 typedef struct tree_pair {
     uint32_t a, b;
     carom_vec3 centre; /* of b's ball, in a's frame */
+    double gap;        /* of distances: they are not nearer than this */
 } tree_pair;
 
 /* Replaces a pair of nodes by those of the children of the larger one. */
@@ -331,10 +362,11 @@ static int descend(const carom_robot_tree *a, const carom_robot_tree *b, const c
     for (uint32_t i = 0; i < 2; ++i) {
         tree_pair *to = &stack[depth + (int)i];
         if (split_a) {
-            *to = (tree_pair){na->first + i, p->b, p->centre};
+            *to = (tree_pair){na->first + i, p->b, p->centre, 0.0};
         } else {
             uint32_t child = nb->first + i;
-            *to = (tree_pair){p->a, child, carom_frame_apply(b_to_a, b->nodes[child].ball.centre)};
+            *to = (tree_pair){p->a, child, carom_frame_apply(b_to_a, b->nodes[child].ball.centre),
+                              0.0};
         }
     }
     return depth + 2;
@@ -360,7 +392,7 @@ bool carom_robot_tree_within(const carom_robot_tree *a, const carom_robot_tree *
     tree_pair stack[CAROM_ROBOT_STACK];
     int depth = 0;
     if (a->item_count == 0 || b->item_count == 0) return false;
-    stack[depth++] = (tree_pair){0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre)};
+    stack[depth++] = (tree_pair){0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre), 0.0};
     while (depth > 0) {
         tree_pair p = stack[--depth];
         const carom_robot_node *na = &a->nodes[p.a], *nb = &b->nodes[p.b];
@@ -374,50 +406,185 @@ bool carom_robot_tree_within(const carom_robot_tree *a, const carom_robot_tree *
     return false;
 }
 
-static double leaves_distance(const carom_robot_tree *a, const carom_robot_node *na,
-                              const carom_robot_tree *b, const carom_robot_node *nb,
-                              const carom_frame *b_to_a, double best) {
+/* The nearest pair so far. What lies beyond a plane across `along`, farther than `best` from what lies
+ * before it, is farther apart than best: whatever the direction is, that is a proof. Once a pair was
+ * found, it is that of the pair, and for bodies that are convex where they are nearest the plane rules
+ * out nearly all others. */
+typedef struct tree_search {
+    const carom_robot_tree *a, *b;
+    const carom_frame *b_to_a;
+    double best;
+    double least;       /* they are not nearer than this, by a plane between all of them */
+    double tie;         /* lengths that make no difference */
+    carom_vec3 along;   /* from a to b, at most 1 long */
+    carom_vec3 along_b; /* the same in b's frame */
+    double apart;       /* of the two origins, along it */
+} tree_search;
+
+static void search_along(tree_search *s, carom_vec3 d) {
+    double length = carom_length(d);
+    if (!(length > s->tie && length > TREE_LEAST_LENGTH)) return; /* no direction */
+    const double *r = s->b_to_a->r;
+    d = s->along = carom_vec_scale(d, (1.0 - TREE_UNIT_SLACK) / length);
+    s->along_b =
+        carom_vec((r[0] * d.x + r[3] * d.y) + r[6] * d.z, (r[1] * d.x + r[4] * d.y) + r[7] * d.z,
+                  (r[2] * d.x + r[5] * d.y) + r[8] * d.z);
+    s->apart = carom_vec_dot(d, s->b_to_a->t);
+}
+
+/* A lower bound of the distance of two nodes: by the plane, or by box and ball. */
+static double search_gap(const tree_search *s, const tree_pair *p) {
+    const carom_robot_node *na = &s->a->nodes[p->a], *nb = &s->b->nodes[p->b];
+    carom_vec3 back = carom_vec_scale(s->along_b, -1.0);
+    double gap = (s->apart - box_support(nb, back)) - box_support(na, s->along);
+    double round = sqrt(box_gap(na, p->centre)) * (1.0 - CAROM_ROBOT_TREE_SLACK) - nb->ball.radius;
+    return CAROM_MAX(gap, round);
+}
+
+/* The point nearest to the origin of the triangle of w[0], w[i] and w[j], which are one point, or an
+ * edge, where i is 0 or j is i; false where it is on the border. */
+static bool nearest_inside(const carom_vec3 *w, int i, int j, carom_vec3 *v) {
+    carom_vec3 e = carom_vec_sub(w[i], w[0]), f = carom_vec_sub(w[j], w[0]);
+    double ee = carom_vec_dot(e, e), ff = carom_vec_dot(f, f), ef = carom_vec_dot(e, f);
+    double we = -carom_vec_dot(w[0], e), wf = -carom_vec_dot(w[0], f), s = 0.0, t = 0.0;
+    if (i == 0) {
+        *v = w[0];
+        return true;
+    }
+    if (i == j) {
+        s = ee > 0.0 ? we / ee : -1.0;
+    } else {
+        double area = ee * ff - ef * ef;
+        if (!(area > 0.0)) return false;
+        s = (we * ff - wf * ef) / area;
+        t = (wf * ee - we * ef) / area;
+        if (!(t > 0.0)) return false;
+    }
+    if (!(s > 0.0 && s + t < 1.0)) return false;
+    *v = carom_vec_add(w[0], carom_vec_add(carom_vec_scale(e, s), carom_vec_scale(f, t)));
+    return true;
+}
+
+/* Keeps those of `count` points, the newest first, that span the point nearest to the origin of all
+ * triangles with the newest; returns how many. */
+static int nearest_of_simplex(carom_vec3 *w, int count, carom_vec3 *v) {
+    int keep_i = 0, keep_j = 0;
+    double least = HUGE_VAL;
+    for (int i = 0; i < count; ++i)
+        for (int j = i; j < (i == 0 ? 1 : count); ++j) {
+            carom_vec3 at;
+            if (!nearest_inside(w, i, j, &at) || !(carom_vec_dot(at, at) < least)) continue;
+            least = carom_vec_dot(at, at);
+            keep_i = i;
+            keep_j = j;
+            *v = at;
+        }
+    carom_vec3 second = w[keep_i], third = w[keep_j];
+    if (keep_i == 0) return 1;
+    w[1] = second;
+    w[2] = third;
+    return keep_j == keep_i ? 2 : 3;
+}
+
+/* Looks for the plane with the widest gap, by the steps of Gilbert, Johnson and Keerthi ("A fast
+ * procedure for computing the distance between complex objects in three-dimensional space", 1988) on
+ * the convex hulls. Rounding may only spoil a direction, not the proof of what its gap is. */
+static void search_seed(tree_search *s) {
+    tree_search widest = *s;
+    carom_vec3 w[4], v = {0.0, 0.0, 0.0};
+    int count = 0;
+    for (int i = 0; i < TREE_SEED_PLANES; ++i) {
+        double from, to;
+        carom_vec3 p = robot_support(s->a, s->along, &from);
+        carom_vec3 q = robot_support(s->b, carom_vec_scale(s->along_b, -1.0), &to);
+        double gap = (s->apart - to) - from;
+        if (i == 0 || gap > widest.least) {
+            s->least = gap;
+            widest = *s;
+        }
+        carom_vec3 between = carom_vec_sub(carom_frame_apply(s->b_to_a, q), p);
+        if (widest.least > s->best ||
+            (i > 0 && carom_vec_dot(between, s->along) >= carom_length(v) - s->tie))
+            break; /* far enough, or nothing is nearer than v */
+        for (int k = count; k > 0; --k) w[k] = w[k - 1];
+        w[0] = between;
+        count = nearest_of_simplex(w, count + 1, &v);
+        search_along(s, v);
+    }
+    *s = widest;
+}
+
+static void leaves_distance(tree_search *s, const carom_robot_node *na,
+                            const carom_robot_node *nb) {
+    carom_triangle mine[CAROM_ROBOT_LEAF];
+    double far[CAROM_ROBOT_LEAF];
+    for (uint32_t i = 0; i < na->count; ++i) mine[i] = robot_item_triangle(s->a, na->first + i);
     for (uint32_t j = nb->first; j < nb->first + nb->count; ++j) {
-        carom_triangle own = robot_item_triangle(b, j), other = moved_triangle(b_to_a, &own);
-        for (uint32_t i = na->first; i < na->first + na->count; ++i) {
-            carom_triangle mine = robot_item_triangle(a, i);
-            double d = carom_triangles_distance_value(&mine, &other).distance - item_radius(b, j) -
-                       item_radius(a, i);
-            best = CAROM_MIN(d, best);
+        carom_triangle own = robot_item_triangle(s->b, j), other = moved_triangle(s->b_to_a, &own);
+        double with_b = item_radius(s->b, j), near = HUGE_VAL;
+        carom_vec3 d = s->along;
+        for (int k = 0; k < 3; ++k) {
+            double at = carom_vec_dot(d, other.corner[k]) - with_b;
+            near = CAROM_MIN(at, near);
+        }
+        for (uint32_t i = 0; i < na->count; ++i) {
+            const carom_vec3 *c = mine[i].corner;
+            double with_a = item_radius(s->a, na->first + i);
+            double most = CAROM_MAX(carom_vec_dot(d, c[0]), carom_vec_dot(d, c[1]));
+            double third = carom_vec_dot(d, c[2]);
+            far[i] = CAROM_MAX(most, third) + with_a;
+        }
+        for (uint32_t i = 0; i < na->count; ++i) {
+            if (near - far[i] > s->best - s->tie) continue;
+            carom_closest at = carom_triangles_distance_value(&mine[i], &other);
+            double gap = at.distance - with_b - item_radius(s->a, na->first + i);
+            if (!(gap < s->best)) continue;
+            s->best = CAROM_MAX(gap, 0.0);
+            search_along(s, carom_vec_sub(at.b, at.a));
         }
     }
-    return CAROM_MAX(best, 0.0);
 }
 
 double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tree *b,
                                  const carom_frame *b_to_a, double limit) {
     tree_pair stack[CAROM_ROBOT_STACK];
     int depth = 0;
-    double best = limit;
     if (a->item_count == 0 || b->item_count == 0) return limit;
-    stack[depth++] = (tree_pair){0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre)};
-    while (depth > 0 && best > 0.0) {
+    double size = a->largest + b->largest + carom_length(b_to_a->t);
+    tree_search s = {.a = a, .b = b, .b_to_a = b_to_a, .best = limit, .tie = TREE_TIE * size};
+    stack[depth++] = (tree_pair){0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre), 0.0};
+    search_along(&s, carom_vec_sub(stack[0].centre, a->nodes[0].ball.centre));
+    search_seed(&s);
+    while (depth > 0 && s.best > CAROM_MAX(s.least + s.tie, 0.0)) {
         tree_pair p = stack[--depth];
         const carom_robot_node *na = &a->nodes[p.a], *nb = &b->nodes[p.b];
-        if (best < HUGE_VAL && exceeds(box_gap(na, p.centre), nb->ball.radius + best)) continue;
+        if (p.gap > s.best - s.tie || search_gap(&s, &p) > s.best - s.tie) continue;
         if (na->count != 0 && nb->count != 0) {
-            best = leaves_distance(a, na, b, nb, b_to_a, best);
+            leaves_distance(&s, na, nb);
             continue;
         }
         depth = descend(a, b, b_to_a, &p, stack, depth);
-        const tree_pair *u = &stack[depth - 2], *v = &stack[depth - 1];
-        double gap_u = sqrt(box_gap(&a->nodes[u->a], u->centre)) - b->nodes[u->b].ball.radius;
-        double gap_v = sqrt(box_gap(&a->nodes[v->a], v->centre)) - b->nodes[v->b].ball.radius;
-        if (gap_u < gap_v) { /* the nearer one is taken first */
-            tree_pair swapped = stack[depth - 2];
-            stack[depth - 2] = stack[depth - 1];
-            stack[depth - 1] = swapped;
+        tree_pair *u = &stack[depth - 2], *v = &stack[depth - 1];
+        u->gap = search_gap(&s, u);
+        v->gap = search_gap(&s, v);
+        if (u->gap < v->gap) { /* the nearer one is taken first */
+            tree_pair swapped = *u;
+            *u = *v;
+            *v = swapped;
         }
     }
-    return best;
+    CAROM_ASSERT(s.best >= 0.0 && s.best <= limit);
+    return s.best;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
+
+/* From a point to an item without its radius. */
+static double point_item_distance(const carom_robot_tree *tree, uint32_t item, carom_vec3 point) {
+    return tree->triangles != NULL
+               ? carom_point_triangle_distance_value(&point, &tree->triangles[item]).distance
+               : sqrt(squared_gap(point, tree->balls[item].centre));
+}
 
 double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point,
                                        double limit) {
@@ -432,17 +599,11 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
         if (n->count == 0) {
             double left = box_gap(&tree->nodes[n->first], point);
             double right = box_gap(&tree->nodes[n->first + 1], point);
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = left < right ? n->first + 1 : n->first;
-            stack[depth++] = left < right ? n->first : n->first + 1;
+            depth = push_children(n, left < right ? n->first + 1 : n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-            double d =
-                tree->triangles != NULL
-                    ? carom_point_triangle_distance_value(&point, &tree->triangles[i]).distance
-                    : sqrt(squared_gap(point, tree->balls[i].centre));
-            d -= item_radius(tree, i);
+            double d = point_item_distance(tree, i, point) - item_radius(tree, i);
             best = CAROM_MIN(d, best);
         }
     }
@@ -458,17 +619,11 @@ bool carom_robot_tree_near(const carom_robot_tree *tree, carom_vec3 point, doubl
         const carom_robot_node *n = &tree->nodes[stack[--depth]];
         if (exceeds(box_gap(n, point), reach)) continue;
         if (n->count == 0) {
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = n->first;
-            stack[depth++] = n->first + 1;
+            depth = push_children(n, n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-            double d =
-                tree->triangles != NULL
-                    ? carom_point_triangle_distance_value(&point, &tree->triangles[i]).distance
-                    : sqrt(squared_gap(point, tree->balls[i].centre));
-            if (d <= reach + item_radius(tree, i)) return true;
+            if (point_item_distance(tree, i, point) <= reach + item_radius(tree, i)) return true;
         }
     }
     return false;
@@ -500,9 +655,7 @@ int carom_robot_tree_winding(const carom_robot_tree *tree, carom_vec3 p) {
             n->high[2] < p.z)
             continue;
         if (n->count == 0) {
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = n->first;
-            stack[depth++] = n->first + 1;
+            depth = push_children(n, n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
@@ -529,9 +682,7 @@ bool carom_robot_tree_encloses(const carom_robot_tree *closed, int sign,
                     n->ball.radius + closed->largest * CAROM_ROBOT_TREE_SLACK))
             continue;
         if (n->count == 0) {
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            stack[depth++] = n->first;
-            stack[depth++] = n->first + 1;
+            depth = push_children(n, n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {

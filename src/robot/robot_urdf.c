@@ -397,6 +397,7 @@ static bool urdf_take_joint(urdf_reader *r) {
 
 typedef struct urdf_named {
     const char *name;
+    uint64_t line;
     uint32_t index;
 } urdf_named;
 
@@ -406,58 +407,51 @@ static int urdf_compare_named(const void *a, const void *b) {
     return order != 0 ? order : p->index < q->index ? -1 : p->index > q->index;
 }
 
-/* Sorts, and turns the list, which it frees, into one of indices; NULL when there is no memory. */
-static uint32_t *urdf_sort_names(urdf_reader *r, urdf_named *list, uint64_t count) {
+/* Sorts a list, which it frees, to indices by name; fails where two of them, which are links or
+ * joints as `what` says, have one name. Joints may have none. */
+static bool urdf_sort_names(urdf_reader *r, urdf_named *list, uint64_t count, const char *what,
+                            uint32_t **by_name) {
     const carom_allocator *allocator = &r->robot->allocator;
+    bool good = true;
     uint32_t *order = list != NULL ? carom_allocate(allocator, count + 1, sizeof(*order)) : NULL;
+    *by_name = order;
     if (order == NULL) {
-        (void)urdf_no_memory(r);
-    } else {
-        if (count > 1) qsort(list, count, sizeof(*list), urdf_compare_named);
-        for (uint64_t i = 0; i < count; ++i) order[i] = list[i].index;
+        carom_release(allocator, list);
+        return urdf_no_memory(r);
+    }
+    if (count > 1) qsort(list, count, sizeof(*list), urdf_compare_named);
+    for (uint64_t i = 0; i < count; ++i) order[i] = list[i].index;
+    for (uint64_t i = 1; i < count && good; ++i) {
+        const urdf_named *a = &list[i - 1], *b = &list[i];
+        CAROM_ASSERT(urdf_compare_named(a, b) < 0);
+        if (*a->name != '\0' && strcmp(a->name, b->name) == 0)
+            good = urdf_fail(r, b->line, "the %s of line %llu is also called '%.100s'; rename one",
+                             what, (unsigned long long)a->line, a->name);
     }
     carom_release(allocator, list);
-    return order;
+    return good;
+}
+
+static urdf_named *urdf_name_list(urdf_reader *r, uint64_t count) {
+    return carom_allocate(&r->robot->allocator, count + 1, sizeof(urdf_named));
 }
 
 static bool urdf_sort_links(urdf_reader *r) {
-    carom_urdf *robot = r->robot;
-    const carom_urdf_link *links = robot->links.data;
-    uint64_t count = robot->links.count;
-    urdf_named *list = carom_allocate(&robot->allocator, count + 1, sizeof(*list));
+    const carom_urdf_link *links = r->robot->links.data;
+    uint64_t count = r->robot->links.count;
+    urdf_named *list = urdf_name_list(r, count);
     for (uint64_t i = 0; i < count && list != NULL; ++i)
-        list[i] = (urdf_named){links[i].name, (uint32_t)i};
-    robot->links_by_name = urdf_sort_names(r, list, count);
-    if (robot->links_by_name == NULL) return false;
-    for (uint64_t i = 1; i < count; ++i) {
-        const carom_urdf_link *a = &links[robot->links_by_name[i - 1]];
-        const carom_urdf_link *b = &links[robot->links_by_name[i]];
-        if (strcmp(a->name, b->name) == 0)
-            return urdf_fail(r, b->line,
-                             "the link of line %llu is also called '%.100s'; rename one",
-                             (unsigned long long)a->line, a->name);
-    }
-    return true;
+        list[i] = (urdf_named){links[i].name, links[i].line, (uint32_t)i};
+    return urdf_sort_names(r, list, count, "link", &r->robot->links_by_name);
 }
 
 static bool urdf_sort_joints(urdf_reader *r) {
-    carom_urdf *robot = r->robot;
-    const carom_urdf_joint *joints = robot->joints.data;
-    uint64_t count = robot->joints.count;
-    urdf_named *list = carom_allocate(&robot->allocator, count + 1, sizeof(*list));
+    const carom_urdf_joint *joints = r->robot->joints.data;
+    uint64_t count = r->robot->joints.count;
+    urdf_named *list = urdf_name_list(r, count);
     for (uint64_t i = 0; i < count && list != NULL; ++i)
-        list[i] = (urdf_named){joints[i].name, (uint32_t)i};
-    robot->joints_by_name = urdf_sort_names(r, list, count);
-    if (robot->joints_by_name == NULL) return false;
-    for (uint64_t i = 1; i < count; ++i) {
-        const carom_urdf_joint *a = &joints[robot->joints_by_name[i - 1]];
-        const carom_urdf_joint *b = &joints[robot->joints_by_name[i]];
-        if (*a->name != '\0' && strcmp(a->name, b->name) == 0)
-            return urdf_fail(r, b->line,
-                             "the joint of line %llu is also called '%.100s'; rename one",
-                             (unsigned long long)a->line, a->name);
-    }
-    return true;
+        list[i] = (urdf_named){joints[i].name, joints[i].line, (uint32_t)i};
+    return urdf_sort_names(r, list, count, "joint", &r->robot->joints_by_name);
 }
 
 uint32_t carom_urdf_find_link(carom_urdf *urdf, const char *name) {

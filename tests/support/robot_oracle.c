@@ -397,6 +397,13 @@ static robot_oracle_frame link_frame(const carom_robot_def *def, const double *q
     return robot_oracle_move(&parent, j, is_fixed ? 0.0 : value_of(def, q, j));
 }
 
+void robot_oracle_pose(const carom_robot_def *def, const double *q, uint32_t link, real r[9],
+                       real t[3]) {
+    robot_oracle_frame f = link_frame(def, q, link);
+    memcpy(r, f.r, sizeof(f.r));
+    memcpy(t, f.t, sizeof(f.t));
+}
+
 real robot_oracle_pair(const robot_oracle *o, const double *q, uint32_t a, uint32_t b,
                        bool with_object) {
     robot_oracle_frame fa = link_frame(o->def, q, a);

@@ -64,4 +64,8 @@ long double robot_oracle_angle(const robot_oracle_shape *shape, const long doubl
 /* Whether two links may collide: links^2 flags, which are freed by the caller. */
 uint8_t *robot_oracle_allowed(const carom_robot_def *def);
 
+/* Where a link is: the matrix by rows, the translation. */
+void robot_oracle_pose(const carom_robot_def *def, const double *q, uint32_t link, long double r[9],
+                       long double t[3]);
+
 #endif

@@ -53,6 +53,17 @@ static void make_meshes(robots_case *m) {
     m->open.face_count = 7;
 }
 
+static carom_vec3 scaled(carom_vec3 v, double by) {
+    return (carom_vec3){v.x * by, v.y * by, v.z * by};
+}
+
+static void scale_shape(carom_robot_shape *s, double by) {
+    s->pose.t = scaled(s->pose.t, by);
+    s->half = scaled(s->half, by);
+    s->radius *= by;
+    s->half_height *= by;
+}
+
 void robots_make(uint64_t seed, robots_case *m) {
     carom_random random = {seed};
     memset(m, 0, sizeof(*m));
@@ -96,8 +107,8 @@ void robots_make(uint64_t seed, robots_case *m) {
                                .joint_count = n - 1,
                                .test_adjacent = carom_random_next(&random) % 4 == 0,
                                .spheres = 1 + carom_random_next(&random) % 10,
-                               .fine = seed % 4 == 0 ? 0 : 1, /* finer covers of every fourth */
                                .inner = 1 + carom_random_next(&random) % 4};
+    m->def.fine = seed % 8 == 7 ? 1 : 2 * m->def.spheres; /* every eighth has none */
     m->object_count = (uint32_t)(carom_random_next(&random) % (ROBOTS_OBJECTS + 1));
     for (uint32_t i = 0; i < m->object_count; ++i) {
         m->objects[i] = shape(m, &random, 0.4, 1.6);
@@ -112,5 +123,25 @@ void robots_configuration(const robots_case *m, carom_random *random, double *q)
         const carom_robot_joint *j = &m->joints[i];
         if (j->kind == CAROM_ROBOT_JOINT_KIND_FIXED || j->mimics) continue;
         q[column++] = carom_random_between(random, j->lower, j->upper);
+    }
+}
+
+void robots_scale(robots_case *m, double scale) {
+    for (int i = 0; i < ROBOTS_LINKS; ++i)
+        for (int k = 0; k < 2; ++k) scale_shape(&m->shapes[i][k], scale);
+    for (int i = 0; i < ROBOTS_OBJECTS; ++i) scale_shape(&m->objects[i], scale);
+    for (int i = 0; i < 40; ++i) {
+        m->balls[i].centre = scaled(m->balls[i].centre, scale);
+        m->balls[i].radius *= scale;
+    }
+    for (int i = 0; i < 18; ++i) m->positions[0][i] *= scale, m->positions[1][i] *= scale;
+    for (uint32_t i = 0; i < m->def.joint_count; ++i) {
+        carom_robot_joint *j = &m->joints[i];
+        bool slides = j->kind == CAROM_ROBOT_JOINT_KIND_PRISMATIC;
+        j->origin.t = scaled(j->origin.t, scale);
+        if (slides) j->lower *= scale, j->upper *= scale, j->offset *= scale;
+        /* Lengths that follow angles, or the other way, are of one scale only. */
+        if (j->mimics && slides != (m->joints[j->mimic].kind == CAROM_ROBOT_JOINT_KIND_PRISMATIC))
+            j->multiplier = 0.0;
     }
 }

@@ -22,6 +22,8 @@ typedef struct robots_case {
 
 /* A robot of two to six links with up to five objects, all by the seed. */
 void robots_make(uint64_t seed, robots_case *made);
+/* Makes all lengths of a case `scale` times as large. */
+void robots_scale(robots_case *made, double scale);
 /* A configuration within the limits. */
 void robots_configuration(const robots_case *made, carom_random *random, double *q);
 
