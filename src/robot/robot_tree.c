@@ -613,18 +613,21 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
 bool carom_robot_tree_near(const carom_robot_tree *tree, carom_vec3 point, double reach) {
     uint32_t stack[CAROM_ROBOT_STACK];
     int depth = 0;
-    if (tree->item_count == 0) return false;
+    if (tree->item_count == 0 || exceeds(box_gap(&tree->nodes[0], point), reach)) return false;
     stack[depth++] = 0;
     while (depth > 0) {
         const carom_robot_node *n = &tree->nodes[stack[--depth]];
-        if (exceeds(box_gap(n, point), reach)) continue;
-        if (n->count == 0) {
-            depth = push_children(n, n->first, stack, depth);
+        if (n->count == 0) { /* the nearer child is taken first, the other one where it is near */
+            double left = box_gap(&tree->nodes[n->first], point);
+            double right = box_gap(&tree->nodes[n->first + 1], point);
+            uint32_t nearer = left < right ? n->first : n->first + 1;
+            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+            if (!exceeds(CAROM_MAX(left, right), reach)) stack[depth++] = 2 * n->first + 1 - nearer;
+            if (!exceeds(CAROM_MIN(left, right), reach)) stack[depth++] = nearer;
             continue;
         }
-        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+        for (uint32_t i = n->first; i < n->first + n->count; ++i)
             if (point_item_distance(tree, i, point) <= reach + item_radius(tree, i)) return true;
-        }
     }
     return false;
 }
