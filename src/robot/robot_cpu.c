@@ -476,6 +476,8 @@ CAROM_SIMD carom_f32v gap_from_object(const carom_robot_plan_object *o, robot_po
     return gap;
 }
 
+/* Lanes that are farther apart by their bounding balls than `most` keep that gap, so that it does
+ * not depend on the other lanes. */
 static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_block *block,
                               uint32_t lane, uint32_t pair, carom_f32v most) {
     carom_robot_plan_pair p = plan->pairs[pair];
@@ -487,7 +489,8 @@ static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_bl
     float radii = radius_of(plan, a->first) + (b != NULL ? radius_of(plan, b->first) : o->ball[3]);
     carom_f32v rough = gap_of(squared_between(middle, other), carom_f32v_splat(radii));
     if (o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE) return rough;
-    if (carom_lanes_of(rough <= most) == 0) return rough;
+    carom_i32v wanted = rough <= most;
+    if (carom_lanes_of(wanted) == 0) return rough;
     pose_body(plan, block, lane, p.a);
     if (b != NULL) pose_body(plan, block, lane, p.b);
     carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
@@ -500,7 +503,8 @@ static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_bl
                 gap, gap_of(squared_between(at, robot_point_at(block, lane, b->first + 1 + j)),
                             r + radius_of(plan, b->first + 1 + j)));
     }
-    return carom_f32v_max(gap, rough);
+    gap = carom_f32v_max(gap, rough);
+    return (carom_f32v)((wanted & (carom_i32v)gap) | (~wanted & (carom_i32v)rough));
 }
 
 /* The gap of a vector of spheres from all spheres of a row. */
