@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Sines, frames, spheres and pairs of a block of configurations (robot_cpu.h).
  *
- * Bounding balls and covers are compared with one configuration per lane: most pairs are near in one
- * of the configurations of a vector. Few of them are still near after that, in one lane each, so the
- * finer covers and the inner balls of a pair are compared with one sphere per lane.
+ * Bounding balls and covers are compared with one configuration per lane: most pairs are near in
+ * one of the configurations of a vector. Few of them are still near after that, in one lane
+ * each, so the finer covers and the inner balls of a pair are compared with one sphere per lane.
  *
  * Sines are computed in doubles and rounded to floats: x = k pi/2 + r with |r| <= pi/4 up to
- * 2^-50, then the Taylor polynomials of degree 11 and 12, whose next terms are below 2^-36. So each
- * is right to 2^-35 before it is rounded to a float. */
+ * 2^-50, then the Taylor polynomials of degree 11 and 12, whose next terms are below 2^-36. So
+ * each is right to 2^-35 before it is rounded to a float. */
 #include "robot/robot_cpu.h"
 
 #include "base/assert.h"
@@ -203,9 +203,9 @@ CAROM_SIMD robot_point robot_point_in_lane(const carom_robot_block *block, uint3
                          carom_f32v_splat(*LANE(block->at, 3 * sphere + 2))};
 }
 
-/* Moves the spheres of a to block->near, and finds those that may meet b; false: none. A sphere of a
- * contains a piece of a: where it is apart from the ball around b, or from b's cover, which contain
- * b, that piece is apart from b. What an inner ball overlaps is in the ball around b. */
+/* Moves the spheres of a to block->near, and finds those that may meet b; false: none. A sphere
+ * of a contains a piece of a: where it is apart from the ball around b, or from b's cover, which
+ * contain b, that piece is apart from b. What an inner ball overlaps is in the ball around b. */
 static bool list_near(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
                       const robot_rows *a, const carom_robot_plan_body *b, float extra,
                       bool with_cover) {
