@@ -232,7 +232,11 @@ carom_status carom_robot_call_run(carom_robot_call *call, uint64_t count, uint64
 
 static carom_robot_result result_of(const carom_robot *robot, carom_robot_verdict verdict,
                                     carom_robot_stage stage, uint32_t pair) {
-    carom_robot_result r = {.verdict = verdict, .stage = stage, .a = CAROM_NONE, .b = CAROM_NONE};
+    carom_robot_result r;
+    memset(&r, 0, sizeof(r)); /* what is between members, too: results are the same to the byte */
+    r.verdict = verdict;
+    r.stage = stage;
+    r.a = r.b = CAROM_NONE;
     if (verdict == CAROM_ROBOT_VERDICT_FREE) return r;
     CAROM_ASSERT(pair < robot->plan.pair_count);
     r.a = robot->plan.pairs[pair].a;
@@ -332,8 +336,11 @@ carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
 /* ---- Clearance ------------------------------------------------------------------------------- */
 
 static carom_robot_gap no_gap(void) {
-    return (carom_robot_gap){
-        .distance = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .a = CAROM_NONE, .b = CAROM_NONE};
+    carom_robot_gap gap;
+    memset(&gap, 0, sizeof(gap));
+    gap.distance = (carom_interval){HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    gap.a = gap.b = CAROM_NONE;
+    return gap;
 }
 
 static void set_pair(const carom_robot *robot, uint32_t pair, carom_robot_gap *gap) {
