@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of the rounding of a robot hold: frames in doubles and in floats, and spheres, of chains of
- * up to 200 links beside long doubles; verdicts and distances of robots of any scale, and of robots
- * far from the origin, beside the oracle. One thread. */
+/* Bounds of the rounding of a robot hold: frames in doubles and in floats, and spheres, of
+ * chains of up to 200 links beside long doubles; verdicts and distances of robots of any scale,
+ * and of robots far from the origin, beside the oracle. One thread. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +91,8 @@ static void read_lane(const float *rows, uint32_t lane, double *r, double *t) {
         (i < 9 ? &r[i] : &t[i - 9])[0] = (double)rows[i * CAROM_ROBOT_BLOCK + lane];
 }
 
-/* By how much a sphere of the plan, moved by a frame in floats, leaves out what it is to contain, or
- * an inner one reaches out; at most 0. */
+/* By how much a sphere of the plan, moved by a frame in floats, leaves out what it is to
+ * contain, or an inner one reaches out; at most 0. */
 static long double sphere_lack(const float *sphere, const float *rows, uint32_t lane,
                                const carom_ball *ball, const long double *true_r,
                                const long double *true_t, bool inner) {
@@ -206,8 +206,8 @@ static void frames_and_spheres_are_within_their_bounds(void **state) {
 
 #define SCALE_CONFIGURATIONS 8
 
-/* Verdicts, distances and a motion of a case whose lengths are `scale` times those of metres; bodies
- * nearer to each other than `near` may collide. */
+/* Verdicts, distances and a motion of a case whose lengths are `scale` times those of metres;
+ * bodies nearer to each other than `near` may collide. */
 static void check_scaled(const robots_case *m, uint64_t seed, double scale, long double near) {
     double q[SCALE_CONFIGURATIONS * ROBOTS_LINKS];
     carom_random random = {seed};

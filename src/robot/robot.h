@@ -234,7 +234,8 @@ typedef struct carom_robot_worker {
     float *speed;              /* of each pair */
     carom_robot_times *proved; /* of each pair */
     carom_robot_pose *poses;
-    uint32_t beyond; /* lanes that floats are not computed for */
+    uint32_t beyond;    /* lanes that floats are not computed for */
+    uint32_t undecided; /* lanes of any entry */
 } carom_robot_worker;
 
 /* Initialises a state (worker_state.h); user is a carom_robot_call. */

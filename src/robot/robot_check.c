@@ -171,10 +171,10 @@ void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w)
     CAROM_ASSERT(block->inner_margin <= block->margin);
     CAROM_CPU_CALL(call->context, carom_robot_plan_check)(plan, block);
     CAROM_ASSERT((block->hit & ~block->lanes) == 0);
+    w->undecided = 0;
     for (uint32_t e = 0; e < block->entry_count; ++e) {
         uint32_t pair = block->entry_pair[e];
-        if (!is_tree_pair(plan, pair)) continue;
-        for (uint32_t lane = 0; lane < CAROM_ROBOT_BLOCK; ++lane) {
+        for (uint32_t lane = 0; is_tree_pair(plan, pair) && lane < CAROM_ROBOT_BLOCK; ++lane) {
             uint32_t bit = UINT32_C(1) << lane;
             if ((block->entry_lanes[e] & bit) == 0 || (block->hit & bit) != 0) continue;
             tree_verdict verdict = test_tree(call, w, pair, lane);
@@ -183,6 +183,7 @@ void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w)
             block->hit |= bit;
             block->hit_pair[lane] = pair;
         }
+        w->undecided |= block->entry_lanes[e];
     }
 }
 
@@ -231,7 +232,11 @@ carom_status carom_robot_call_run(carom_robot_call *call, uint64_t count, uint64
 
 static carom_robot_result result_of(const carom_robot *robot, carom_robot_verdict verdict,
                                     carom_robot_stage stage, uint32_t pair) {
-    carom_robot_result r = {.verdict = verdict, .stage = stage, .a = CAROM_NONE, .b = CAROM_NONE};
+    carom_robot_result r;
+    memset(&r, 0, sizeof(r)); /* what is between members, too: results are the same to the byte */
+    r.verdict = verdict;
+    r.stage = stage;
+    r.a = r.b = CAROM_NONE;
     if (verdict == CAROM_ROBOT_VERDICT_FREE) return r;
     CAROM_ASSERT(pair < robot->plan.pair_count);
     r.a = robot->plan.pairs[pair].a;
@@ -266,7 +271,7 @@ static carom_robot_result decide_lane(const carom_robot_call *call, carom_robot_
     if ((block->hit & bit) != 0)
         return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_INNER,
                          block->hit_pair[lane]);
-    for (uint32_t e = 0; e < block->entry_count; ++e) {
+    for (uint32_t e = 0; e < block->entry_count && (w->undecided & bit) != 0; ++e) {
         if ((block->entry_lanes[e] & bit) == 0) continue;
         uint32_t pair = block->entry_pair[e];
         if (call->query.covers_only)
@@ -331,8 +336,11 @@ carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
 /* ---- Clearance ------------------------------------------------------------------------------- */
 
 static carom_robot_gap no_gap(void) {
-    return (carom_robot_gap){
-        .distance = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .a = CAROM_NONE, .b = CAROM_NONE};
+    carom_robot_gap gap;
+    memset(&gap, 0, sizeof(gap));
+    gap.distance = (carom_interval){HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    gap.a = gap.b = CAROM_NONE;
+    return gap;
 }
 
 static void set_pair(const carom_robot *robot, uint32_t pair, carom_robot_gap *gap) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Sines, frames, spheres and pairs of a block of configurations (robot_cpu.h).
  *
- * Bounding balls and covers are compared with one configuration per lane: most pairs are near in one
- * of the configurations of a vector. Few of them are still near after that, in one lane each, so the
- * finer covers and the inner balls of a pair are compared with one sphere per lane.
+ * Bounding balls and covers are compared with one configuration per lane: most pairs are near in
+ * one of the configurations of a vector. Few of them are still near after that, in one lane
+ * each, so the finer covers and the inner balls of a pair are compared with one sphere per lane.
  *
  * Sines are computed in doubles and rounded to floats: x = k pi/2 + r with |r| <= pi/4 up to
- * 2^-50, then the Taylor polynomials of degree 11 and 12, whose next terms are below 2^-36. So each
- * is right to 2^-35 before it is rounded to a float. */
+ * 2^-50, then the Taylor polynomials of degree 11 and 12, whose next terms are below 2^-36. So
+ * each is right to 2^-35 before it is rounded to a float. */
 #include "robot/robot_cpu.h"
 
 #include "base/assert.h"
@@ -203,9 +203,9 @@ CAROM_SIMD robot_point robot_point_in_lane(const carom_robot_block *block, uint3
                          carom_f32v_splat(*LANE(block->at, 3 * sphere + 2))};
 }
 
-/* Moves the spheres of a to block->near, and finds those that may meet b; false: none. A sphere of a
- * contains a piece of a: where it is apart from the ball around b, or from b's cover, which contain
- * b, that piece is apart from b. What an inner ball overlaps is in the ball around b. */
+/* Moves the spheres of a to block->near, and finds those that may meet b; false: none. A sphere
+ * of a contains a piece of a: where it is apart from the ball around b, or from b's cover, which
+ * contain b, that piece is apart from b. What an inner ball overlaps is in the ball around b. */
 static bool list_near(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
                       const robot_rows *a, const carom_robot_plan_body *b, float extra,
                       bool with_cover) {
@@ -476,6 +476,8 @@ CAROM_SIMD carom_f32v gap_from_object(const carom_robot_plan_object *o, robot_po
     return gap;
 }
 
+/* Lanes that are farther apart by their bounding balls than `most` keep that gap, so that it does
+ * not depend on the other lanes. */
 static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_block *block,
                               uint32_t lane, uint32_t pair, carom_f32v most) {
     carom_robot_plan_pair p = plan->pairs[pair];
@@ -487,7 +489,8 @@ static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_bl
     float radii = radius_of(plan, a->first) + (b != NULL ? radius_of(plan, b->first) : o->ball[3]);
     carom_f32v rough = gap_of(squared_between(middle, other), carom_f32v_splat(radii));
     if (o != NULL && o->kind == CAROM_ROBOT_PLAN_TREE) return rough;
-    if (carom_lanes_of(rough <= most) == 0) return rough;
+    carom_i32v wanted = rough <= most;
+    if (carom_lanes_of(wanted) == 0) return rough;
     pose_body(plan, block, lane, p.a);
     if (b != NULL) pose_body(plan, block, lane, p.b);
     carom_f32v gap = (carom_f32v){0} + HUGE_VALF;
@@ -500,7 +503,8 @@ static carom_f32v gap_of_pair(const carom_robot_plan *plan, const carom_robot_bl
                 gap, gap_of(squared_between(at, robot_point_at(block, lane, b->first + 1 + j)),
                             r + radius_of(plan, b->first + 1 + j)));
     }
-    return carom_f32v_max(gap, rough);
+    gap = carom_f32v_max(gap, rough);
+    return (carom_f32v)((wanted & (carom_i32v)gap) | (~wanted & (carom_i32v)rough));
 }
 
 /* The gap of a vector of spheres from all spheres of a row. */

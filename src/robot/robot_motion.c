@@ -11,6 +11,8 @@
  * enlarged by speed h. One that covers do not decide is halved; once bodies move by less than
  * covers reach out, the exact distance decides, and what it proves around t is taken off the
  * interval. */
+#include <string.h>
+
 #include "geom/box.h"
 #include "geom/length.h"
 #include "robot/robot.h"
@@ -276,8 +278,10 @@ static void motion_round(motion_state *m) {
 
 static carom_robot_motion_result test_motion(motion_state *m) {
     const carom_robot *robot = m->call->robot;
-    carom_robot_motion_result r = {
-        .free_until = 1.0, .contact = 1.0, .a = CAROM_NONE, .b = CAROM_NONE};
+    carom_robot_motion_result r;
+    memset(&r, 0, sizeof(r)); /* what is between members, too */
+    r.free_until = r.contact = 1.0;
+    r.a = r.b = CAROM_NONE;
     set_speeds(m);
     m->count = 0;
     m->cut = m->contact = HUGE_VAL;

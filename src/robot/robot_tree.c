@@ -17,8 +17,8 @@
 #include "geom/orient.h"
 #include "geom/within.h"
 
-/* Of the lengths that take part: items that cannot be nearer than the nearest found by more than this
- * are not looked at. A quarter of what a distance may be off by (robot_tree.h). */
+/* Of the lengths that take part: items that cannot be nearer than the nearest found by more than
+ * this are not looked at. A quarter of what a distance may be off by (robot_tree.h). */
 #define TREE_TIE 0x1p-46
 
 /* Relative: a vector divided by its length and diminished by this is at most 1 long. */
@@ -267,8 +267,8 @@ static carom_triangle moved_triangle(const carom_frame *f, const carom_triangle 
     return m;
 }
 
-/* Puts the children of a node on a stack, `below` under the other one, which is taken first; returns
- * the new depth. */
+/* Puts the children of a node on a stack, `below` under the other one, which is taken first;
+ * returns the new depth. */
 static int push_children(const carom_robot_node *n, uint32_t below, uint32_t *stack, int depth) {
     CAROM_ASSERT(n->count == 0 && (below == n->first || below == n->first + 1));
     CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
@@ -406,10 +406,10 @@ bool carom_robot_tree_within(const carom_robot_tree *a, const carom_robot_tree *
     return false;
 }
 
-/* The nearest pair so far. What lies beyond a plane across `along`, farther than `best` from what lies
- * before it, is farther apart than best: whatever the direction is, that is a proof. Once a pair was
- * found, it is that of the pair, and for bodies that are convex where they are nearest the plane rules
- * out nearly all others. */
+/* The nearest pair so far. What lies beyond a plane across `along`, farther than `best` from
+ * what lies before it, is farther apart than best: whatever the direction is, that is a proof.
+ * Once a pair was found, it is that of the pair, and for bodies that are convex where they are
+ * nearest the plane rules out nearly all others. */
 typedef struct tree_search {
     const carom_robot_tree *a, *b;
     const carom_frame *b_to_a;
@@ -441,8 +441,8 @@ static double search_gap(const tree_search *s, const tree_pair *p) {
     return CAROM_MAX(gap, round);
 }
 
-/* The point nearest to the origin of the triangle of w[0], w[i] and w[j], which are one point, or an
- * edge, where i is 0 or j is i; false where it is on the border. */
+/* The point nearest to the origin of the triangle of w[0], w[i] and w[j], which are one point,
+ * or an edge, where i is 0 or j is i; false where it is on the border. */
 static bool nearest_inside(const carom_vec3 *w, int i, int j, carom_vec3 *v) {
     carom_vec3 e = carom_vec_sub(w[i], w[0]), f = carom_vec_sub(w[j], w[0]);
     double ee = carom_vec_dot(e, e), ff = carom_vec_dot(f, f), ef = carom_vec_dot(e, f);
@@ -487,8 +487,9 @@ static int nearest_of_simplex(carom_vec3 *w, int count, carom_vec3 *v) {
 }
 
 /* Looks for the plane with the widest gap, by the steps of Gilbert, Johnson and Keerthi ("A fast
- * procedure for computing the distance between complex objects in three-dimensional space", 1988) on
- * the convex hulls. Rounding may only spoil a direction, not the proof of what its gap is. */
+ * procedure for computing the distance between complex objects in three-dimensional space",
+ * 1988) on the convex hulls. Rounding may only spoil a direction, not the proof of what its gap
+ * is. */
 static void search_seed(tree_search *s) {
     tree_search widest = *s;
     carom_vec3 w[4], v = {0.0, 0.0, 0.0};
@@ -613,18 +614,21 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
 bool carom_robot_tree_near(const carom_robot_tree *tree, carom_vec3 point, double reach) {
     uint32_t stack[CAROM_ROBOT_STACK];
     int depth = 0;
-    if (tree->item_count == 0) return false;
+    if (tree->item_count == 0 || exceeds(box_gap(&tree->nodes[0], point), reach)) return false;
     stack[depth++] = 0;
     while (depth > 0) {
         const carom_robot_node *n = &tree->nodes[stack[--depth]];
-        if (exceeds(box_gap(n, point), reach)) continue;
-        if (n->count == 0) {
-            depth = push_children(n, n->first, stack, depth);
+        if (n->count == 0) { /* the nearer child is taken first, the other one where it is near */
+            double left = box_gap(&tree->nodes[n->first], point);
+            double right = box_gap(&tree->nodes[n->first + 1], point);
+            uint32_t nearer = left < right ? n->first : n->first + 1;
+            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
+            if (!exceeds(CAROM_MAX(left, right), reach)) stack[depth++] = 2 * n->first + 1 - nearer;
+            if (!exceeds(CAROM_MIN(left, right), reach)) stack[depth++] = nearer;
             continue;
         }
-        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+        for (uint32_t i = n->first; i < n->first + n->count; ++i)
             if (point_item_distance(tree, i, point) <= reach + item_radius(tree, i)) return true;
-        }
     }
     return false;
 }
