@@ -247,7 +247,8 @@ void display_show_during(display_item *item, uint64_t from, uint64_t until) {
     item->shown[1] = until;
 }
 
-#define ARROW_HEAD 0.15 /* of the length of an arrow */
+#define SHAPE_DETAIL 4u   /* of shapes such as cylinders: 1280 triangles */
+#define ARROW_HEAD   0.15 /* of the length of an arrow */
 
 /* Segments that show an arrow in programs that know no arrows: a shaft and a head of four barbs. */
 void display_add_arrow(display *d, const char *name, carom_vec3 from, carom_vec3 v,
@@ -538,6 +539,49 @@ void display_add_mesh(display *d, display_mesh *mesh, const char *path) {
     }
     free(number);
     free(latest);
+}
+
+static double sign_of(double x) {
+    return x < 0.0 ? -1.0 : 1.0;
+}
+
+/* The farthest point of a shape in a direction. */
+static carom_vec3 support_of(const carom_convex *c, carom_vec3 n) {
+    double across = sqrt(n.x * n.x + n.y * n.y), r = across > 0.0 ? c->radius / across : 0.0;
+    carom_vec3 p = {0.0, 0.0, 0.0};
+    if (c->kind == CAROM_CONVEX_KIND_BOX)
+        p = (carom_vec3){sign_of(n.x) * c->half.x, sign_of(n.y) * c->half.y,
+                         sign_of(n.z) * c->half.z};
+    else if (c->kind == CAROM_CONVEX_KIND_CYLINDER)
+        p = (carom_vec3){r * n.x, r * n.y, sign_of(n.z) * c->half_height};
+    else
+        p = (carom_vec3){c->radius * n.x, c->radius * n.y,
+                         c->radius * n.z + sign_of(n.z) * c->half_height};
+    return (carom_vec3){p.x + c->margin * n.x, p.y + c->margin * n.y, p.z + c->margin * n.z};
+}
+
+/* The corners of a subdivided icosahedron, each moved to the farthest point in its direction. */
+carom_status display_add_convex(display *d, const carom_convex *shape, const double matrix[12],
+                                const char *name) {
+    const carom_shape_def def = {.shape = CAROM_SHAPE_SPHERE, .detail = SHAPE_DETAIL};
+    carom_mesh *ball = NULL;
+    carom_mesh_view view;
+    carom_status status = carom_shape_make(d->cli->context, &def, &ball);
+    if (status == CAROM_OK) status = carom_mesh_get_view(ball, &view);
+    if (status == CAROM_OK) {
+        display_item *item = display_add(d, DISPLAY_PART, name);
+        const double *n = view.positions;
+        for (uint64_t f = 0; f < view.face_count && !d->no_memory; ++f) {
+            carom_vec3 p[3];
+            for (uint64_t k = 0; k < 3; ++k) {
+                const double *at = n + 3 * (uint64_t)view.corners[3 * f + k];
+                p[k] = display_posed(matrix, support_of(shape, (carom_vec3){at[0], at[1], at[2]}));
+            }
+            display_add_triangle(d, item, p, (uint32_t)f);
+        }
+    }
+    carom_mesh_destroy(ball);
+    return status;
 }
 
 carom_status display_add_packing(display *d, const carom_packing *packing, const char *path) {

@@ -218,6 +218,10 @@ carom_vec3 display_mesh_point(const display_mesh *mesh, uint32_t vertex);
 int display_add_marked(display *d, const display_mesh *mesh, const uint8_t *marked,
                        const char *name, uint32_t contact, const display_item **items, int most);
 
+/* Adds a box, sphere, capsule or cylinder as a part, posed by a 3 x 4 matrix. */
+carom_status display_add_convex(display *d, const carom_convex *shape, const double matrix[12],
+                                const char *name);
+
 /* Adds the spheres of a packing, coloured by their radii where nothing else has a legend. */
 carom_status display_add_packing(display *d, const carom_packing *packing, const char *path);
 

@@ -12,7 +12,6 @@
 #include "cli/scene_report.h"
 
 #define MOST_CLASHES 1000u /* whose faces are lit; the list has all */
-#define SHAPE_DETAIL 4u    /* of shapes such as cylinders: 1280 triangles */
 
 /* What was made of a part. */
 typedef struct shown_part {
@@ -26,53 +25,9 @@ typedef struct scene_display {
     const scene_report *report;
     display *d;
     shown_part *parts;
-    carom_mesh *ball; /* directions of shapes; NULL: not made yet */
 } scene_display;
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
-
-static double sign(double x) {
-    return x < 0.0 ? -1.0 : 1.0;
-}
-
-/* The farthest point of a shape in a direction. */
-static carom_vec3 support(const carom_convex *c, carom_vec3 n) {
-    double across = sqrt(n.x * n.x + n.y * n.y), r = across > 0.0 ? c->radius / across : 0.0;
-    carom_vec3 p = {0.0, 0.0, 0.0};
-    if (c->kind == CAROM_CONVEX_KIND_BOX)
-        p = (carom_vec3){sign(n.x) * c->half.x, sign(n.y) * c->half.y, sign(n.z) * c->half.z};
-    else if (c->kind == CAROM_CONVEX_KIND_CYLINDER)
-        p = (carom_vec3){r * n.x, r * n.y, sign(n.z) * c->half_height};
-    else
-        p = (carom_vec3){c->radius * n.x, c->radius * n.y,
-                         c->radius * n.z + sign(n.z) * c->half_height};
-    return (carom_vec3){p.x + c->margin * n.x, p.y + c->margin * n.y, p.z + c->margin * n.z};
-}
-
-/* Draws a convex shape: the corners of a subdivided icosahedron, each moved to the farthest point
- * in its direction. */
-static carom_status add_shape(scene_display *s, const scene_part *part) {
-    carom_mesh_view view;
-    carom_status status = CAROM_OK;
-    if (s->ball == NULL) {
-        carom_shape_def def = {.shape = CAROM_SHAPE_SPHERE, .detail = SHAPE_DETAIL};
-        status = carom_shape_make(s->cli->context, &def, &s->ball);
-    }
-    if (status == CAROM_OK) status = carom_mesh_get_view(s->ball, &view);
-    if (status != CAROM_OK) return status;
-    display_item *item = display_add(s->d, DISPLAY_PART, part->title);
-    const double *n = view.positions;
-    for (uint64_t f = 0; f < view.face_count && !s->d->no_memory; ++f) {
-        carom_vec3 p[3];
-        for (uint64_t k = 0; k < 3; ++k) {
-            const double *at = n + 3 * (uint64_t)view.corners[3 * f + k];
-            p[k] = display_posed(part->matrix,
-                                 support(&part->object.convex, (carom_vec3){at[0], at[1], at[2]}));
-        }
-        display_add_triangle(s->d, item, p, (uint32_t)f);
-    }
-    return CAROM_OK;
-}
 
 static carom_status add_part(scene_display *s, uint64_t index) {
     const scene_part *part = &s->report->parts->data[index];
@@ -92,7 +47,7 @@ static carom_status add_part(scene_display *s, uint64_t index) {
     } else if (part->packing != NULL) {
         status = display_add_packing(d, part->packing, part->title);
     } else {
-        status = add_shape(s, part);
+        status = display_add_convex(d, &part->object.convex, part->matrix, part->title);
     }
     if (!d->no_memory && d->item_count > first) s->parts[index].item = d->items[first];
     return status;
@@ -265,7 +220,6 @@ static carom_status end(scene_display *s, carom_status status) {
         carom_soup_destroy(s->parts[i].soup);
     }
     free(s->parts);
-    carom_mesh_destroy(s->ball);
     return status == CAROM_OK && s->d->no_memory ? CAROM_NO_MEMORY : status;
 }
 
