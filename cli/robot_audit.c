@@ -17,6 +17,8 @@
 
 ENDINGS(picture_formats, DISPLAY_ENDINGS);
 
+#define DOT_SHARE 0.15 /* of the farthest distance: the radius of what marks points */
+
 typedef struct audit_job {
     cli *cli;
     const robot_audit_def *def;
@@ -25,6 +27,7 @@ typedef struct audit_job {
     const sphere_set **of;     /* of each link; NULL: no spheres */
     carom_robot_info info;
     uint64_t foreign; /* sets of links that the robot does not have */
+    double dot;       /* radius of what marks points in the picture */
 } audit_job;
 
 /* ---- URDF ------------------------------------------------------------------------------------ */
@@ -132,10 +135,15 @@ static void print_words(const audit_job *job) {
         const carom_robot_audit *a = &job->audits[i];
         if (!(a->area > 0.0) && a->left_out == 0) continue;
         text_put(stdout, carom_robot_link_name(job->def->robot, i));
-        printf("  %" PRIu64 " spheres, %.2f to %.2f %% outside, %.6g to %.6g at (%g, %g, %g)",
-               job->of[i] != NULL ? job->of[i]->count : 0, 100.0 * a->outside_share.lower,
-               100.0 * a->outside_share.upper, a->worst.lower, a->worst.upper, a->point.x,
-               a->point.y, a->point.z);
+        printf("  %" PRIu64 " spheres, ", job->of[i] != NULL ? job->of[i]->count : 0);
+        if (!(a->area > 0.0))
+            printf("no faces");
+        else if (a->worst.upper == 0.0)
+            printf("nothing outside");
+        else
+            printf("%.2f to %.2f %% outside, %.6g to %.6g at (%g, %g, %g)",
+                   100.0 * a->outside_share.lower, 100.0 * a->outside_share.upper, a->worst.lower,
+                   a->worst.upper, a->point.x, a->point.y, a->point.z);
         if (a->left_out != 0) printf(", %" PRIu64 " round shapes not measured", a->left_out);
         putchar('\n');
     }
@@ -144,68 +152,123 @@ static void print_words(const audit_job *job) {
                job->def->path);
 }
 
-/* The links where the joints of the file are at 0, their spheres see-through, and an arrow from the
- * sphere that is nearest to the worst point of each link to that point. */
-static carom_status show_link(audit_job *job, display *d, const carom_urdf_view *v, uint32_t link) {
-    const carom_urdf_link *l = &v->links[link];
-    const carom_robot_audit *a = &job->audits[link];
+/* The elements of a link where the joints of the file are at 0. */
+static carom_status show_elements(audit_job *job, display *d, const carom_urdf_view *v,
+                                  const carom_urdf_link *l) {
     carom_status status = CAROM_OK;
     for (uint32_t i = l->first; i < l->first + l->count && status == CAROM_OK; ++i) {
         carom_pose pose = carom_pose_compose_value(&l->in_world, &v->elements[i].origin);
         carom_mesh *mesh;
         carom_mesh_view view;
         display_mesh shown = {0};
+        double matrix[12];
         status = carom_urdf_load_mesh(job->cli->context, job->def->urdf, i, &mesh);
-        if (status != CAROM_OK || mesh == NULL) continue;
-        status = carom_mesh_get_view(mesh, &view);
+        if (status == CAROM_OK && mesh == NULL) {
+            status = carom_pose_to_matrix(job->cli->context, &pose, matrix);
+            if (status == CAROM_OK)
+                status = display_add_shape(d, display_add(d, DISPLAY_PART, l->name),
+                                           &v->elements[i].shape, matrix);
+            continue;
+        }
+        if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
         if (status == CAROM_OK) status = display_mesh_open(job->cli, &view, false, &pose, &shown);
         if (status == CAROM_OK) display_add_mesh(d, &shown, l->name);
         display_mesh_close(&shown);
         carom_mesh_destroy(mesh);
     }
+    return status;
+}
+
+/* From the sphere that is nearest to the point of the link farthest outside to that point: a line
+ * as long as it is, and a dot of that radius. */
+static void show_worst(display *d, const carom_urdf_link *l, const carom_robot_audit *a,
+                       const carom_ball *nearest, double radius,
+                       const display_item *items[DISPLAY_MOST_LIT]) {
+    const display_colour red = {217, 48, 37, 255};
+    carom_vec3 centre = carom_pose_apply_value(&l->in_world, &nearest->centre);
+    carom_vec3 to = carom_pose_apply_value(&l->in_world, &a->point);
+    carom_vec3 along = {to.x - centre.x, to.y - centre.y, to.z - centre.z};
+    double length = sqrt(along.x * along.x + along.y * along.y + along.z * along.z);
+    double share = length > 0.0 ? nearest->radius / length : 0.0;
+    display_item *line = display_add(d, DISPLAY_CURVE, l->name);
+    display_item *dot = display_add(d, DISPLAY_SPHERES, l->name);
+    display_add_segment(d, line,
+                        (carom_vec3){centre.x + share * along.x, centre.y + share * along.y,
+                                     centre.z + share * along.z},
+                        to);
+    display_add_sphere(d, dot, to, radius);
+    line->colour = dot->colour = red;
+    display_tell(d, &line->numbers, "outside", a->worst.lower, "m");
+    display_tell(d, &dot->numbers, "outside", a->worst.lower, "m");
+    items[1] = line;
+    items[2] = dot;
+}
+
+/* A link, its spheres see-through, and its row in the list. */
+static carom_status show_link(audit_job *job, display *d, const carom_urdf_view *v, uint32_t link,
+                              display_list *list) {
+    const carom_urdf_link *l = &v->links[link];
+    const carom_robot_audit *a = &job->audits[link];
     const sphere_set *set = job->of[link];
-    if (set == NULL || set->count == 0 || status != CAROM_OK) return status;
-    display_item *item = display_add(d, DISPLAY_SPHERES, l->name);
-    const carom_ball *nearest = &set->balls[0];
-    double least = HUGE_VAL;
-    item->ghost = true;
-    for (uint64_t k = 0; k < set->count; ++k) {
-        const carom_ball *b = &set->balls[k];
-        double gap = sqrt((a->point.x - b->centre.x) * (a->point.x - b->centre.x) +
-                          (a->point.y - b->centre.y) * (a->point.y - b->centre.y) +
-                          (a->point.z - b->centre.z) * (a->point.z - b->centre.z)) -
-                     b->radius;
-        if (gap < least) {
-            least = gap;
-            nearest = b;
+    const display_item *items[DISPLAY_MOST_LIT] = {NULL};
+    char cells[3][64];
+    carom_status status = show_elements(job, d, v, l);
+    if (status != CAROM_OK || !(a->area > 0.0)) return status;
+    if (set != NULL && set->count != 0) {
+        display_item *item = display_add(d, DISPLAY_SPHERES, l->name);
+        const carom_ball *nearest = &set->balls[0];
+        double least = HUGE_VAL;
+        item->ghost = true;
+        items[0] = item;
+        for (uint64_t k = 0; k < set->count; ++k) {
+            const carom_ball *b = &set->balls[k];
+            double x = a->point.x - b->centre.x, y = a->point.y - b->centre.y;
+            double z = a->point.z - b->centre.z, gap = sqrt(x * x + y * y + z * z) - b->radius;
+            if (gap < least) {
+                least = gap;
+                nearest = b;
+            }
+            display_add_sphere(d, item, carom_pose_apply_value(&l->in_world, &b->centre),
+                               b->radius);
         }
-        display_add_sphere(d, item, carom_pose_apply_value(&l->in_world, &b->centre), b->radius);
+        display_tell(d, &item->numbers, "leaves outside at most", a->worst.upper, "m");
+        if (a->worst.lower > 0.0) show_worst(d, l, a, nearest, job->dot, items);
     }
-    display_tell(d, &item->numbers, "leaves outside at most", a->worst.upper, "m");
-    if (a->worst.lower > 0.0) {
-        carom_vec3 from = carom_pose_apply_value(&l->in_world, &nearest->centre);
-        carom_vec3 to = carom_pose_apply_value(&l->in_world, &a->point);
-        display_add_arrow(d, l->name, from,
-                          (carom_vec3){to.x - from.x, to.y - from.y, to.z - from.z}, "m");
-    }
+    snprintf(cells[0], sizeof(cells[0]), "%" PRIu64, set != NULL ? set->count : 0);
+    snprintf(cells[1], sizeof(cells[1]), "%.1f %%", 100.0 * a->outside_share.value);
+    snprintf(cells[2], sizeof(cells[2]), "%.3g m", a->worst.upper);
+    const char *const row[4] = {l->name, cells[0], cells[1],
+                                isinf(a->worst.upper) ? "no spheres" : cells[2]};
+    display_add_row(d, list, row, items, carom_pose_apply_value(&l->in_world, &a->point),
+                    0.5 * sqrt(a->area));
     return status;
 }
 
 static carom_status show(audit_job *job) {
     display d;
     carom_urdf_view v;
-    char title[160];
+    char title[160], more[64] = "";
     double worst = 0.0;
-    for (uint32_t i = 0; i < job->info.links; ++i)
-        if (job->of[i] != NULL) worst = fmax(worst, job->audits[i].worst.upper);
-    snprintf(title, sizeof(title), "spheres leave the robot outside by %.3g m at most", worst);
+    uint64_t bare = 0; /* links without spheres */
+    for (uint32_t i = 0; i < job->info.links; ++i) {
+        bool has = job->of[i] != NULL && job->of[i]->count != 0;
+        if (has) worst = fmax(worst, job->audits[i].worst.upper);
+        if (!has && job->audits[i].area > 0.0) ++bare;
+    }
+    if (bare != 0) snprintf(more, sizeof(more), "; %" PRIu64 " links have no spheres", bare);
+    snprintf(title, sizeof(title), "spheres leave the robot outside by %.3g m at most%s", worst,
+             more);
+    job->dot = DOT_SHARE * worst;
     display_begin(&d, job->cli, title);
     d.metres = 1.0;
     d.up = job->cli->up != 0 ? job->cli->up : 'z';
     display_tell(&d, &d.answers, "farthest outside", worst, "m");
+    if (bare != 0) display_tell_count(&d, &d.answers, "links without spheres", bare);
+    static const char *const columns[] = {"link", "spheres", "outside", "farthest"};
+    display_list *list = display_add_list(&d, "Links", columns, 4);
     carom_status status = carom_urdf_get_view(job->def->urdf, &v);
     for (uint32_t i = 0; i < v.link_count && status == CAROM_OK; ++i)
-        status = show_link(job, &d, &v, i);
+        status = show_link(job, &d, &v, i, list);
     if (status == CAROM_OK &&
         !display_save(&d, job->def->picture,
                       endings_format(job->def->picture, NULL, picture_formats)))

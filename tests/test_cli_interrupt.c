@@ -169,6 +169,8 @@ static const command commands[] = {
     {"scene ../arm.urdf --clearance 1 -o o.csv", {"o.csv"}},
     {"robot ../arm.urdf --sample 3 --spheres 1 -o o.csv", {"o.csv"}},
     {"robot ../arm.urdf --sample 3 --spheres 1 -o o.glb", {"o.glb"}},
+    {"robot ../arm.urdf --spheres 1 --save o.robot --export o.csv", {"o.robot", "o.csv"}},
+    {"robot ../arm.urdf --audit ../spheres.yml --picture o.glb", {"o.glb"}},
     {"kfree ../torus.ply -o o.csv", {"o.csv"}},
     {"kfree ../torus.ply -o o.glb", {"o.glb"}},
     {"kfree ../torus.ply --split 4 --split-to o.ply -o o.csv", {"o.ply", "o.csv"}},
@@ -685,6 +687,7 @@ static bool make_inputs(void) {
     write_file("two.obj", two);
     write_file("points.csv", "0,0,0\n1,0,0\n0,2,0\n");
     write_file("arm.urdf", arm);
+    write_file("spheres.yml", "spheres:\n  a:\n    - {center: [0, 0, 0], radius: 0.7}\n");
     return carom("make torus --detail 3 -o torus.ply") == 0 &&
            carom("make sphere --detail 1 -o ball.obj") == 0 &&
            carom("make cloth --detail 4 -o cloth.ply") == 0 &&

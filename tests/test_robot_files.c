@@ -285,6 +285,15 @@ static void the_tool_saves_and_audits(void **state) {
     assert_said("\"worst\": 0.36602"); /* sqrt(3) / 2 - 0.5, at a corner */
     assert_int_equal(carom("robot a.urdf --audit a.yml --picture a.html"), 0);
     assert_said("arm  1 spheres, ");
+    write_file("b.urdf",
+               "<robot><link name='base'><collision><geometry><box size='2 1 1'/></geometry>"
+               "</collision></link><link name='ball'><collision><geometry><sphere radius='1'/>"
+               "</geometry></collision></link><joint name='j' type='fixed'><parent link='base'/>"
+               "<child link='ball'/></joint></robot>");
+    write_file("b.yml", "spheres:\n base:\n  - {center: [0, 0, 0], radius: 2}\n");
+    assert_int_equal(carom("robot b.urdf --audit b.yml --picture b.png"), 0);
+    assert_said("base  1 spheres, nothing outside\n");
+    assert_said("ball  0 spheres, no faces, 1 round shapes not measured\n");
     assert_int_equal(carom("pack a.urdf --outer -n 4 -o s.urdf"), 0);
     assert_int_equal(carom("robot a.urdf --audit s.urdf --json"), 0);
     assert_said("\"outside_share\": 0,");

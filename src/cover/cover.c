@@ -67,6 +67,7 @@ typedef struct covering {
     uint32_t count;
     carom_spheres_cell_array cells;
     point_array added;
+    bool skip_volume; /* that of the solid is not asked for */
 } covering;
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
@@ -335,19 +336,15 @@ static carom_status make_cover(covering *c, carom_cover *cover) {
     const carom_cover_def *def = c->def;
     CAROM_TRY(carom_spheres_mesh_make(c->context, carom_mesh_of_def(def->mesh), def->allow_open,
                                       &c->mesh));
-    CAROM_TRY(find_volume(&c->mesh, &c->volume));
+    if (!c->skip_volume) CAROM_TRY(find_volume(&c->mesh, &c->volume));
     if (def->distance > 0.0)
         return search_count(c, (uint32_t)(def->count != 0 ? def->count : CAROM_COVER_MOST_SPHERES),
                             cover);
     return try_count(c, (uint32_t)(def->count != 0 ? def->count : COVER_DEFAULT_COUNT), cover);
 }
 
-carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,
-                                carom_cover **cover) {
-    CAROM_ENTER(context);
-    CAROM_REQUIRE_OUTPUT(cover, "cover");
-    CAROM_REQUIRE_INPUT(def, "definition");
-    *cover = NULL;
+static carom_status create_cover(carom_context *context, const carom_cover_def *def,
+                                 bool skip_volume, carom_cover **cover) {
     CAROM_TRY(carom_context_require_cpu(context, "a cover"));
     CAROM_TRY(cover_check_def(context, def));
     carom_cover *made = carom_allocate(&context->allocator, 1, sizeof(*made));
@@ -355,7 +352,7 @@ carom_status carom_cover_create(carom_context *context, const carom_cover_def *d
     *made = (carom_cover){.allocator = context->allocator};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    covering c = {.context = context, .def = def};
+    covering c = {.context = context, .def = def, .skip_volume = skip_volume};
     carom_progress_begin(context, "covering a solid", def->distance > 0.0 ? 0 : COVER_FITS + 1);
     carom_status status = make_cover(&c, made);
     status = carom_progress_finish(context, status);
@@ -369,6 +366,21 @@ carom_status carom_cover_create(carom_context *context, const carom_cover_def *d
     }
     *cover = made;
     return CAROM_OK;
+}
+
+carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,
+                                carom_cover **cover) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_OUTPUT(cover, "cover");
+    CAROM_REQUIRE_INPUT(def, "definition");
+    *cover = NULL;
+    return create_cover(context, def, false, cover);
+}
+
+carom_status carom_cover_create_quickly(carom_context *context, const carom_cover_def *def,
+                                        carom_cover **cover) {
+    *cover = NULL;
+    return create_cover(context, def, true, cover);
 }
 
 void carom_cover_destroy(carom_cover *cover) {

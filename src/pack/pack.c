@@ -170,7 +170,7 @@ static carom_status pack_check_def(carom_context *context, const carom_packing_d
     return CAROM_OK;
 }
 
-static carom_status pack(carom_context *context, const carom_packing_def *def,
+static carom_status pack(carom_context *context, const carom_packing_def *def, bool skip_volume,
                          carom_spheres_mesh *mesh, carom_pack_balls *balls,
                          carom_packing *packing) {
     carom_packing_info *info = &packing->info;
@@ -183,7 +183,7 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
     info->bounds.high = carom_spheres_mesh_restore(mesh, mesh->high);
     info->inside_out = mesh->inside_out;
     info->volume = mesh->balanced ? mesh->report_volume : 0.0;
-    if (mesh->balanced && !mesh->plain) {
+    if (mesh->balanced && !mesh->plain && !skip_volume) {
         CAROM_TRY(carom_spheres_solid_volume(mesh, &info->volume));
         info->volume /= cube;
     }
@@ -222,13 +222,8 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
     return CAROM_OK;
 }
 
-carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,
-                                  carom_packing **packing) {
-    CAROM_ENTER(context);
-    CAROM_REQUIRE_OUTPUT(packing, "packing");
-    CAROM_REQUIRE_INPUT(def, "definition");
-    CAROM_REQUIRE_KNOWN(def->method, CAROM_PACKING_METHOD_COUNT, "method");
-    *packing = NULL;
+static carom_status create_packing(carom_context *context, const carom_packing_def *def,
+                                   bool skip_volume, carom_packing **packing) {
     CAROM_TRY(carom_pack_check_device(context, def->method));
     CAROM_TRY(pack_check_def(context, def));
     carom_packing *made = carom_allocate(&context->allocator, 1, sizeof(*made));
@@ -239,7 +234,7 @@ carom_status carom_packing_create(carom_context *context, const carom_packing_de
     carom_spheres_mesh mesh = {0};
     carom_pack_balls balls;
     carom_pack_balls_begin(&balls, &context->allocator);
-    carom_status status = pack(context, def, &mesh, &balls, made);
+    carom_status status = pack(context, def, skip_volume, &mesh, &balls, made);
     carom_pack_balls_free(&balls);
     carom_spheres_mesh_free(&mesh);
     carom_arena_rewind(scratch, mark);
@@ -249,6 +244,23 @@ carom_status carom_packing_create(carom_context *context, const carom_packing_de
     }
     *packing = made;
     return CAROM_OK;
+}
+
+carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,
+                                  carom_packing **packing) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_OUTPUT(packing, "packing");
+    CAROM_REQUIRE_INPUT(def, "definition");
+    CAROM_REQUIRE_KNOWN(def->method, CAROM_PACKING_METHOD_COUNT, "method");
+    *packing = NULL;
+    return create_packing(context, def, false, packing);
+}
+
+carom_status carom_packing_create_quickly(carom_context *context, const carom_packing_def *def,
+                                          carom_packing **packing) {
+    CAROM_ASSERT(def->fill == 0.0);
+    *packing = NULL;
+    return create_packing(context, def, true, packing);
 }
 
 void carom_packing_destroy(carom_packing *packing) {

@@ -153,10 +153,7 @@ static bool audit_has_faces(const carom_robot_part *part) {
 static void audit_run(const carom_robot_body *body, audit_state *s, carom_robot_audit *audit) {
     for (uint32_t i = 0; i < body->part_count; ++i) {
         const carom_robot_tree *t = &body->parts[i].tree;
-        if (!audit_has_faces(&body->parts[i])) {
-            audit->left_out += t->item_count != 0 ? 1 : 0;
-            continue;
-        }
+        if (!audit_has_faces(&body->parts[i])) continue;
         for (uint32_t k = 0; k < t->item_count; ++k) {
             audit->area += audit_area(&t->triangles[k]);
             for (int c = 0; c < 3; ++c)
@@ -203,6 +200,8 @@ carom_status carom_robot_audit_spheres(carom_context *context, const carom_robot
     }
     s.rounding = AUDIT_ROUNDING * far;
     s.tolerance = AUDIT_WORST_SIZE * b->largest;
+    for (uint32_t i = 0; i < b->part_count; ++i)
+        if (!audit_has_faces(&b->parts[i]) && b->parts[i].tree.item_count != 0) ++audit->left_out;
     if (count != 0) {
         audit_run(b, &s, audit);
     } else {
