@@ -114,5 +114,5 @@ const demo_part demo_robot = {
     "Spheres that are proved to contain the links decide most, many configurations at a time; "
     "faces decide the rest exactly. Free is proved, the rounding of the kinematics included.",
     "Not measured beside other libraries yet.",
-    "carom robot robot.urdf --sample 1000 -o verdicts.csv",
+    "carom robot robot.urdf --sample 100 -o arm.html",
     run};

@@ -94,7 +94,7 @@ static void misuse_is_explained(void **state) {
     assert_int_equal(carom("toi box.ply box.ply --near 1"), CLI_USAGE);
     assert_int_equal(carom("toi box.ply box.ply --step"), CLI_USAGE);
     assert_int_equal(carom("toi from.off --end to.off --step -o o.csv"), CLI_USAGE);
-    assert_said("not for --step");
+    assert_said("--step is shown as .html");
     assert_int_equal(carom("toi box.ply"), CLI_USAGE);
     assert_said("--end");
     assert_int_equal(carom("toi box.ply box.ply --to 1,2"), CLI_USAGE);

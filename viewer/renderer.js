@@ -559,8 +559,8 @@ class Renderer extends Store {
         const { gl, canvas } = this;
         const moving = how === "moving";
         const share = moving ? this.motionScale : 1;
-        const width = Math.max(1, Math.round(canvas.width * share)),
-            height = Math.max(1, Math.round(canvas.height * share));
+        const [width, height] = this.size.map((n) => Math.max(1, Math.round(n * share)));
+        if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
         const target = this.target(how === "full" ? "full" : "quick", width, height);
         this.frame = { triangles: 0, draws: 0, how, width, height, framebuffer: target.framebuffer };
         this.setView(camera, options, width, height, typeof how === "number" ? JITTER[how % JITTER.length] : [0, 0]);
@@ -604,22 +604,11 @@ class Renderer extends Store {
     }
 
     present({ framebuffer, width, height }) {
-        const { gl, canvas } = this;
+        const { gl } = this;
         gl.bindVertexArray(null);
         gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
         gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
-        gl.blitFramebuffer(
-            0,
-            0,
-            width,
-            height,
-            0,
-            0,
-            canvas.width,
-            canvas.height,
-            gl.COLOR_BUFFER_BIT,
-            width === canvas.width ? gl.NEAREST : gl.LINEAR,
-        );
+        gl.blitFramebuffer(0, 0, width, height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     }
 

@@ -16,6 +16,7 @@ const VIEWS = [
     ["bottom", 0, 0, -1],
 ];
 const EXPLODED = 0.6; // of the way of parts from the middle
+const AXES_PAUSE = 200; // milliseconds between two pictures of the axes on slow machines, which take long for the page, too
 
 // A row of the tray with a name, its controls and a button that closes it.
 function trayRow(name, close, ...children) {
@@ -389,8 +390,14 @@ export function makeStage(viewer, stage, page) {
         help,
         el("i", { className: "cross", "aria-hidden": "true" }),
     );
+    let latest = 0;
     const refresh = (what) => {
-        if (what === "view") for (const { refresh: again } of [axes, scale]) again();
+        const now = performance.now();
+        const wait = viewer.renderer.slow && viewer.moving && now - latest < AXES_PAUSE;
+        if ((what === "view" && !wait) || what === "drawn") {
+            latest = now;
+            for (const { refresh: again } of [axes, scale]) again();
+        }
         if (what === "show" || what === "time") for (const { refresh: again } of rows) again();
         if (what === "show") {
             for (const { button, pressed } of tools)

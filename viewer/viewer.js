@@ -93,15 +93,11 @@ export class Viewer {
         const box = this.canvas.parentElement.getBoundingClientRect();
         const width = Math.max(1, Math.round(box.width)),
             height = Math.max(1, Math.round(box.height));
-        this.ratio = Math.min(window.devicePixelRatio || 1, MOST_RATIO);
-        if (
-            this.camera.width === width &&
-            this.camera.height === height &&
-            this.canvas.width === Math.round(width * this.ratio)
-        )
-            return;
-        this.canvas.width = Math.round(width * this.ratio);
-        this.canvas.height = Math.round(height * this.ratio);
+        const ratio = Math.min(window.devicePixelRatio || 1, MOST_RATIO);
+        if (this.camera.width === width && this.camera.height === height && this.ratio === ratio) return;
+        this.ratio = ratio;
+        // Pixels of a picture in full. The canvas has fewer while things move on slow machines: the browser enlarges it.
+        this.renderer.size = [width * ratio, height * ratio];
         this.camera.width = width;
         this.camera.height = height;
         if (this.drawn) this.drawNow(); // at once: a canvas that changes its size is empty
