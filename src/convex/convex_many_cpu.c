@@ -2,10 +2,10 @@
 /* The depths of many pairs: EPA (convex_epa_item.h) for some pairs at once, each with its faces in
  * vectors.
  *
- * One search is a chain of short steps, each of which waits for the one before: the nearest face, its
- * support point, the faces that see it, their border, the new faces. Searches of different pairs are
- * independent: they take each step one after the other, so that the processor overlaps them. A search
- * that has ended makes way for the next pair.
+ * One search is a chain of short steps, each of which waits for the one before: the nearest face,
+ * its support point, the faces that see it, their border, the new faces. Searches of different
+ * pairs are independent: they take each step one after the other, so that the processor overlaps
+ * them. A search that has ended makes way for the next pair.
  *
  * Faces are never reused but appended, so that those of a new point are measured together, from
  * coordinates that are picked out of tables of EPA_SMALL_POINTS numbers; which face is nearest and
@@ -15,8 +15,8 @@
  * Invariant: each number is computed as in carom_epa_run, and each choice is the same, so that
  * results have the same bytes. The faces that see a point are found by looking at all, not from
  * neighbour to neighbour: as predicates are exact and the polytope is convex, they are the same
- * ones, and they are visited in the same order. Where that does not suffice (too many points, or two
- * ends that are equally good), the search begins anew in carom_epa_run. */
+ * ones, and they are visited in the same order. Where that does not suffice (too many points, or
+ * two ends that are equally good), the search begins anew in carom_epa_run. */
 #include "convex/convex_cpu.h"
 
 #include "base/simd.h"
@@ -357,8 +357,8 @@ static void epa_small_run(epa_small_many *m) {
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* Whether a search begins with a tetrahedron and is likely to need few points, as with curved shapes
- * and large hulls it is not. */
+/* Whether a search begins with a tetrahedron and is likely to need few points, as with curved
+ * shapes and large hulls it is not. */
 static bool epa_small_suits(const carom_convex_question_item *q, const carom_convex_work *work) {
     const carom_gjk_simplex *s = &work->g.s;
     return !carom_convex_curved_pair(q) && !work->pair.a.climb && !work->pair.b.climb &&

@@ -23,8 +23,8 @@
 /* The exponents of normal numbers: 2^e and 2^-e are both normal for |e| up to this. */
 #define CAROM_EXPONENT_MOST 1022
 
-/* The largest |coordinate| of a vector without NaN: it may leave out one that is NaN. What comes from
- * outside is checked by carom_vec_within. */
+/* The largest |coordinate| of a vector without NaN: it may leave out one that is NaN. What comes
+ * from outside is checked by carom_vec_within. */
 CAROM_ITEM double carom_vec_largest(carom_vec3 v) {
     double x = fabs(v.x), y = fabs(v.y), z = fabs(v.z);
     double xy = CAROM_MAX(x, y);

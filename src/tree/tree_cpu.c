@@ -618,17 +618,22 @@ CAROM_SIMD void tree_cpu_weigh_some(const carom_tree_overlap_search *s, const ui
     }
 }
 
-void CAROM_CPU(carom_tree_weigh_pairs)(carom_tree_overlap_search *s) {
+void CAROM_CPU(carom_tree_weigh_pairs)(carom_tree_overlap_search *s, uint64_t most) {
     carom_tree_frontier *f = s->frontier;
     uint32_t some[CAROM_TREE_WIDTH], count = 0;
     float weights[CAROM_TREE_WIDTH];
     if (f->weighed) return;
     f->weighed = true;
+    uint64_t waiting = f->inner.count + f->leaves.count;
+    uint64_t step = 1 + waiting / most, left = 1; /* neighbours are alike: one for all of a step */
     carom_tree_queue_clear(&f->inner);
     carom_tree_queue_clear(&f->leaves);
     f->weight = 0.0;
     for (uint32_t i = 0; i < f->count; ++i) {
-        if (f->pairs[i].weight >= 0.0f) some[count++] = i;
+        if (f->pairs[i].weight >= 0.0f && --left == 0) {
+            some[count++] = i;
+            left = step;
+        }
         if (count == 0 || (count < CAROM_TREE_WIDTH && i + 1 < f->count)) continue;
         tree_cpu_weigh_some(s, some, count, weights);
         for (uint32_t k = 0; k < count; ++k) {
@@ -640,6 +645,9 @@ void CAROM_CPU(carom_tree_weigh_pairs)(carom_tree_overlap_search *s) {
         }
         count = 0;
     }
+    uint64_t weighed = f->inner.count + f->leaves.count;
+    CAROM_ASSERT(step > 1 || weighed == waiting);
+    if (weighed != 0) f->weight *= (double)waiting / (double)weighed;
 }
 
 /* ---- Distance -------------------------------------------------------------------------------- */

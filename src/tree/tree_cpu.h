@@ -165,8 +165,9 @@ CAROM_CPU_DECLARE(uint32_t, carom_tree_open_leaves, carom_tree_overlap_search *s
                   uint32_t from, float least);
 CAROM_CPU_DECLARE(void, carom_tree_flush_pairs, carom_tree_overlap_search *search);
 
-/* Weighs the pairs that wait, and sorts them into their queues. */
-CAROM_CPU_DECLARE(void, carom_tree_weigh_pairs, carom_tree_overlap_search *search);
+/* Weighs the pairs that wait, and sorts them into their queues. Of more than `most` about half as
+ * many at least, which stand for all; the others are in no queue any more. */
+CAROM_CPU_DECLARE(void, carom_tree_weigh_pairs, carom_tree_overlap_search *search, uint64_t most);
 
 /* The search for the least gaps of inner balls and of covers. Floats are distances less the
  * offset of the posed pair, in the fixed tree's frame. */

@@ -73,7 +73,7 @@ static float tree_frontier_least(const carom_tree_frontier *f, uint64_t most) {
 static void tree_frontier_weigh(carom_context *context, carom_tree_overlap_search *s) {
     carom_tree_budget *budget = &s->budget;
     if (s->frontier->weighed) return;
-    CAROM_CPU_CALL(context, carom_tree_weigh_pairs)(s);
+    CAROM_CPU_CALL(context, carom_tree_weigh_pairs)(s, UINT64_MAX);
     if (!(budget->deadline < HUGE_VAL)) return;
     double now = carom_time_seconds();
     budget->begun += now - budget->looked;

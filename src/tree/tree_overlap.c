@@ -407,6 +407,16 @@ static void take_widest(const carom_tree_overlap_search *s, carom_packing_overla
  * and for interrupts: one that takes a quarter of 50 us and comes at the end is within a tenth. */
 #define TREE_OVERLAP_FINISH_PART 0.15625
 
+/* Pairs that are weighed of those that wait when the time for searches is over, as it is after an
+ * interrupt, or where an estimate was to be completed and was not: they take about 1 us, where all
+ * may take 8. */
+#define TREE_LATE_PAIRS 64u
+
+/* Whether it is. */
+static bool tree_overlap_is_over(const carom_tree_budget *budget) {
+    return budget->deadline < HUGE_VAL && carom_time_seconds() >= budget->deadline;
+}
+
 /* Runs the search for an estimate, up to a part of the budget; and beyond it, up to all, where that
  * is enough to complete it. Then nothing follows but sums, and it may end at the deadline itself.
  */
@@ -433,7 +443,7 @@ static void tree_overlap_run_frontier(carom_context *context, carom_tree_overlap
         budget->stopped = false;
         carom_tree_set_limits(budget, &part);
         carom_tree_begin_visits(budget);
-        CAROM_CPU_CALL(context, carom_tree_weigh_pairs)(e);
+        CAROM_CPU_CALL(context, carom_tree_weigh_pairs)(e, UINT64_MAX);
         carom_tree_frontier_run_inner(context, e);
     }
     if (e->frontier->inner.count == 0 && !e->frontier->full)
@@ -459,7 +469,8 @@ static bool tree_overlap_estimate(carom_context *context, carom_arena *scratch,
     if (frontier.inner.count + frontier.leaves.count == 0) return true;
     carom_spheres_values values = {
         .lenses = carom_spheres_sum_value(&e.totals.estimate, &m->scales), .pairs = e.totals.pairs};
-    CAROM_CPU_CALL(context, carom_tree_weigh_pairs)(&e);
+    CAROM_CPU_CALL(context, carom_tree_weigh_pairs)
+    (&e, tree_overlap_is_over(&e.budget) ? TREE_LATE_PAIRS : UINT64_MAX);
     double kept = s->bounds ? TREE_BOUNDS_PART * time_budget : 0.0;
     carom_tree_frontier_add_rest(&e, e.budget.deadline - kept, &values.lenses);
     carom_spheres_overlap_of_values(&values, m, &s->posed->a->extent, &s->posed->b->extent, NULL,
@@ -540,6 +551,10 @@ static carom_status tree_overlap_bound_by_cells(carom_context *context, carom_ar
     bool has_cells = false, complete = false;
     s->narrow = false;
     take_widest(s, overlap);
+    if (tree_overlap_is_over(&s->budget)) { /* even one cell takes up to 4 us */
+        tree_overlap_put_estimate(estimate, overlap);
+        return CAROM_OK;
+    }
     if (def->tolerance > 0.0 && s->budget.visits < s->budget.most_visits) {
         if (!tree_search_cells(scratch, s, def, &cells)) return CAROM_NO_MEMORY;
         has_cells = true;
