@@ -454,14 +454,19 @@ static bool urdf_sort_joints(urdf_reader *r) {
     return urdf_sort_names(r, list, count, "joint", &r->robot->joints_by_name);
 }
 
-uint32_t carom_urdf_find_link(carom_urdf *urdf, const char *name) {
-    uint64_t low = 0, high = urdf->links.count;
-    while (low < high) {
+static const char *urdf_name_of(const carom_urdf *urdf, bool joint, uint32_t index) {
+    return joint ? urdf->joints.data[index].name : urdf->links.data[index].name;
+}
+
+/* The joint or link of a name; none is called "". */
+static uint32_t urdf_find(carom_urdf *urdf, bool joint, const char *name) {
+    const uint32_t *by_name = joint ? urdf->joints_by_name : urdf->links_by_name;
+    uint64_t low = 0, high = joint ? urdf->joints.count : urdf->links.count;
+    while (low < high && *name != '\0') {
         uint64_t middle = low + (high - low) / 2;
-        uint32_t index = urdf->links_by_name[middle];
-        int order = strcmp(urdf->links.data[index].name, name);
+        int order = strcmp(urdf_name_of(urdf, joint, by_name[middle]), name);
         ++urdf->comparisons;
-        if (order == 0) return index;
+        if (order == 0) return by_name[middle];
         if (order < 0)
             low = middle + 1;
         else
@@ -470,20 +475,12 @@ uint32_t carom_urdf_find_link(carom_urdf *urdf, const char *name) {
     return CAROM_NONE;
 }
 
+uint32_t carom_urdf_find_link(carom_urdf *urdf, const char *name) {
+    return urdf_find(urdf, false, name);
+}
+
 static uint32_t urdf_find_joint(carom_urdf *robot, const char *name) {
-    uint64_t low = 0, high = robot->joints.count;
-    while (low < high && *name != '\0') {
-        uint64_t middle = low + (high - low) / 2;
-        uint32_t index = robot->joints_by_name[middle];
-        int order = strcmp(robot->joints.data[index].name, name);
-        ++robot->comparisons;
-        if (order == 0) return index;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return CAROM_NONE;
+    return urdf_find(robot, true, name);
 }
 
 /* ---- Values of joints ------------------------------------------------------------------------ */
