@@ -661,7 +661,7 @@ CAROM_SIMD carom_f64v carom_f64v_pick(const double *table, const uint8_t *indice
     return (carom_f64v)_mm512_permutex2var_pd(_mm512_loadu_pd(table), index,
                                               _mm512_loadu_pd(table + 8));
 #else
-    carom_f64v picked;
+    carom_f64v picked = {0};
     for (int i = 0; i < CAROM_LANES64; ++i) picked[i] = table[indices[i]];
     return picked;
 #endif

@@ -73,7 +73,7 @@ static inline carom_f64v epa_small_dot(const carom_f64v *a, const carom_f64v *b)
 }
 
 static inline carom_f64v epa_small_indices(uint32_t first) {
-    carom_f64v lane;
+    carom_f64v lane = {0};
     for (int i = 0; i < CAROM_LANES64; ++i) lane[i] = i;
     return lane + carom_f64v_splat(first);
 }
