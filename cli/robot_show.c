@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What carom robot found, to look at. Time is the number of the configuration: the robot stands in
- * each until the next one, as nothing was asked about what is between them. A motion takes a unit of
- * time: it runs to its first collision, or to its end, and rests there. */
+ * each until the next one, as nothing was asked about what is between them. A motion takes a unit
+ * of time: it runs to its first collision, or to its end, and rests there. */
 #include "cli/robot_show.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 #define STEPS               24u /* of a motion, whose poses are computed */
 #define RESTS               4u  /* further ones, at its end */
 #define FRAMES              (STEPS + RESTS + 1)
-#define JUMP                1e-3 /* of the time of a motion: from its end to the start of the next */
+#define JUMP                1e-3 /* of the time of a motion, between two of them */
 
 typedef struct robot_display {
     display d;
