@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Of YAML what cuRobo and XRDF files use is read, line by line: a map `collision_spheres` or `spheres`
- * of links, each with a list of items that have a `center` of three numbers in brackets and a
- * `radius`, in block or flow style. Anything else there is refused with its line. */
+/* Of YAML what cuRobo and XRDF files use is read, line by line: a map `collision_spheres` or
+ * `spheres` of links, each with a list of items that have a `center` of three numbers in
+ * brackets and a `radius`, in block or flow style. Anything else there is refused with its line. */
 #include "cli/sphere_file.h"
 
 #include <inttypes.h>

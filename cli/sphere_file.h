@@ -20,9 +20,9 @@ typedef struct sphere_file {
     char message[320]; /* of CAROM_BAD_FILE: "NAME:LINE: WHY" */
 } sphere_file;
 
-/* Reads a text that ends with a zero byte, text[size]. Spheres with a negative radius are switched off
- * and left out. After a failure what was read before is there, and to be freed. CAROM_BAD_FILE,
- * CAROM_NO_MEMORY. */
+/* Reads a text that ends with a zero byte, text[size]. Spheres with a negative radius are
+ * switched off and left out. After a failure what was read before is there, and to be freed.
+ * CAROM_BAD_FILE, CAROM_NO_MEMORY. */
 carom_status sphere_file_read(sphere_file *file, const char *text, size_t size);
 
 /* The same piece by piece: a link, of a line of the file, then its spheres. */

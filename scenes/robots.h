@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* robots.h: robots by formula, as URDF, and the worlds they stand in: what campaigns and comparisons
- * with other libraries run on. */
+/* robots.h: robots by formula, as URDF, and the worlds they stand in: what campaigns and
+ * comparisons with other libraries run on. */
 #ifndef CAROM_SCENES_ROBOTS_H
 #define CAROM_SCENES_ROBOTS_H
 
@@ -25,7 +25,8 @@ typedef enum scene_robot {
 /* "scara", "gantry", "chain", "ring". */
 const char *scene_robot_name(scene_robot robot);
 
-/* Writes the URDF of a robot, as a string; returns its length, or 0 where `size` does not suffice. */
+/* Writes the URDF of a robot, as a string; returns its length, or 0 where `size` does not
+ * suffice. */
 size_t scene_robot_write(scene_robot robot, char *text, size_t size);
 
 /* The def of the mesh that SCENE_ROBOT_RING names. */
@@ -57,8 +58,8 @@ typedef struct scene_cell {
     carom_mesh_view view;
 } scene_cell;
 
-/* Makes a world for a robot that reaches as far as `reach` from the origin. `detail` is of the knot,
- * 48 triangles each; 0: 3,960. Failures are those of carom_shape_make. */
+/* Makes a world for a robot that reaches as far as `reach` from the origin. `detail` is of the
+ * knot, 48 triangles each; 0: 3,960. Failures are those of carom_shape_make. */
 carom_status scene_cell_make(carom_context *context, scene_cell_kind kind, double reach,
                              uint64_t detail, scene_cell *cell);
 void scene_cell_free(scene_cell *cell);

@@ -269,8 +269,8 @@ static void attached_shapes_move_with_their_link(void **state) {
     carom_robot_destroy(robot);
 }
 
-/* Fingers that touch at the start leave a motion open from there; the collision with a wall later on
- * is of the arm, not of the fingers. */
+/* Fingers that touch at the start leave a motion open from there; the collision with a wall
+ * later on is of the arm, not of the fingers. */
 static void a_collision_names_its_own_pair(void **state) {
     (void)state;
     const carom_robot_shape finger = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Ten robots in five worlds: verdicts, intervals of clearance and motions against robot_search.h,
  * whose kinematics are its own, in long doubles. A configuration that is free has no two bodies
- * within the margin; of one that collides the named pair is. Both ends of an interval are tested the
- * same way. All bytes are the same for 1, 2 and 16 threads and for every instruction set.
+ * within the margin; of one that collides the named pair is. Both ends of an interval are
+ * tested the same way. All bytes are the same for 1, 2 and 16 threads and for every instruction
+ * set.
  *
  * Six robots are those of the shared models, four are made by formula (scenes/robots.h). Without
  * CAROM_LONG=1 two of these and few configurations. With it CAROM_CASES configurations in all

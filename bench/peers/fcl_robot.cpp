@@ -39,9 +39,9 @@ std::unique_ptr<object> make(const peer_hull *mesh) {
     if (made->beginModel(int(mesh->triangle_count), int(mesh->vertex_count)) != fcl::BVH_OK ||
         made->addSubModel(points, triangles) != fcl::BVH_OK || made->endModel() != fcl::BVH_OK)
         return nullptr;
-    auto placed = std::make_unique<object>(made);
-    placed->computeAABB();
-    return placed;
+    auto posed = std::make_unique<object>(made);
+    posed->computeAABB();
+    return posed;
 }
 
 bool collide(const object *a, const object *b) {

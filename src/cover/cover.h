@@ -16,8 +16,8 @@ struct carom_cover {
     uint64_t cell_count;
 };
 
-/* carom_cover_create, the same spheres, without the volume of the solid, which takes most of the time
- * where faces cross: solid_volume and outside_volume are 0. */
+/* carom_cover_create, the same spheres, without the volume of the solid, which takes most of
+ * the time where faces cross: solid_volume and outside_volume are 0. */
 carom_status carom_cover_create_quickly(carom_context *context, const carom_cover_def *def,
                                         carom_cover **cover);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Each shape has a binary tree of boxes in its own frame, split at the median of the longest side.
- * Two trees are compared by the separating axes of two boxes (Gottschalk, Lin, Manocha 1996): an axis
- * of length at most 1 on which the boxes are apart by more than the reach proves that they are. */
+ * Two trees are compared by the separating axes of two boxes (Gottschalk, Lin, Manocha 1996):
+ * an axis of length at most 1 on which the boxes are apart by more than the reach proves that
+ * they are. */
 #include "tests/support/robot_search.h"
 
 #include <math.h>
@@ -249,14 +250,14 @@ robot_search *robot_search_create(const carom_robot_def *def) {
         s->above[j->child] = j;
         if (j->kind != CAROM_ROBOT_JOINT_KIND_FIXED && !j->mimics) s->columns[i] = column++;
     }
-    uint8_t *placed = calloc(n + 1, 1);
+    uint8_t *is_ordered = calloc(n + 1, 1);
     while (ordered < n)
         for (uint32_t i = 0; i < n; ++i)
-            if (!placed[i] && (s->above[i] == NULL || placed[s->above[i]->parent])) {
-                placed[i] = 1;
+            if (!is_ordered[i] && (s->above[i] == NULL || is_ordered[s->above[i]->parent])) {
+                is_ordered[i] = 1;
                 s->order[ordered++] = i;
             }
-    free(placed);
+    free(is_ordered);
     return s;
 }
 

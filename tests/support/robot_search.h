@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* robot_search.h: the questions of robot_oracle.h, fast enough for millions of configurations.
  *
- * Kinematics and distances of triangles are those of robot_oracle.h, in long doubles. Most pairs are
- * left out by balls and by trees of boxes whose separation exceeds the reach by SEARCH_SLACK, which
- * is far above what doubles round there. It shares nothing with the engine, and finds no distances:
- * only whether bodies are within reach, which is all that verdicts and intervals claim. */
+ * Kinematics and distances of triangles are those of robot_oracle.h, in long doubles. Most
+ * pairs are left out by balls and by trees of boxes whose separation exceeds the reach by
+ * SEARCH_SLACK, which is far above what doubles round there. It shares nothing with the engine,
+ * and finds no distances: only whether bodies are within reach, which is all that verdicts and
+ * intervals claim. */
 #ifndef CAROM_TESTS_ROBOT_SEARCH_H
 #define CAROM_TESTS_ROBOT_SEARCH_H
 
