@@ -73,7 +73,7 @@ typedef struct cli_command {
                              NULL */
 } cli_command;
 
-#define CLI_LARGEST_OPTIONS 512
+#define CLI_LARGEST_OPTIONS 1024
 
 /* All commands by their order, terminated by NULL: the list is made by the build. */
 extern const cli_command *const cli_commands[];

@@ -31,8 +31,8 @@
 #define TEST_SANITIZED false
 #endif
 
-/* Whether this is the thread sanitizer's build with some of the cases: what one thread does, and what takes
- * minutes there, is left to the other builds. */
+/* Whether this is the thread sanitizer's build with some of the cases: what one thread does, and
+ * what takes minutes there, is left to the other builds. */
 #ifdef __SANITIZE_THREAD__
 #define TEST_THREADS_ONLY (!TEST_ALL_CASES)
 #else
