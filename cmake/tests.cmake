@@ -153,7 +153,7 @@ set(long_tests papers balls cli cli_interrupt cli_outer convex cover pack scene_
                solid_truth soup soup_cross soup_failures soup_grid soup_within tree tree_surface triangle)
 # Minutes under the thread sanitizer, for threads that other programs have, too (test_cover, test_robot, and those of
 # each engine): left to the tests with every case.
-set(same_threads cli_outer papers robot_files urdf)
+set(same_threads cli_outer papers robot_campaign robot_files urdf)
 set(longest_test 900) # seconds; emulators take some ten times as long
 if(CMAKE_CROSSCOMPILING)
     set(longest_test 7200)

@@ -87,6 +87,7 @@ static void compare(const robots_case *m, uint64_t seed, uint64_t counts[4]) {
 
 static void verdicts_and_distances_are_those_of_the_oracle(void **state) {
     (void)state;
+    if (TEST_THREADS_ONLY) skip(); /* one thread */
     static robots_case m;
     uint64_t counts[4] = {0};
     for (uint64_t seed = 1; seed <= TEST_CASES(160); ++seed) {
@@ -100,6 +101,7 @@ static void verdicts_and_distances_are_those_of_the_oracle(void **state) {
 /* Free motions are free at many times; colliding ones collide where they say and not before. */
 static void motions_are_those_of_the_oracle(void **state) {
     (void)state;
+    if (TEST_THREADS_ONLY) skip(); /* one thread */
     static robots_case m;
     uint64_t seen[CAROM_ROBOT_VERDICT_COUNT] = {0};
     for (uint64_t seed = 1; seed <= TEST_CASES(64); ++seed) {
@@ -186,6 +188,7 @@ static void results_are_the_same_for_any_threads_and_instruction_set(void **stat
 /* Objects and attached shapes that came and went leave a robot as one made anew. */
 static void changes_are_those_of_a_new_robot(void **state) {
     (void)state;
+    if (TEST_THREADS_ONLY) skip(); /* one thread */
     static robots_case m, other;
     static double q[32 * WIDTH];
     for (uint64_t seed = 1; seed <= TEST_CASES(32); ++seed) {
@@ -230,6 +233,7 @@ static void changes_are_those_of_a_new_robot(void **state) {
 /* An attached shape is where its link is. */
 static void attached_shapes_move_with_their_link(void **state) {
     (void)state;
+    if (TEST_THREADS_ONLY) skip(); /* one thread */
     const carom_robot_shape base = {.kind = CAROM_ROBOT_SHAPE_KIND_BOX, .half = {0.1, 0.1, 0.1}};
     const carom_robot_shape tool = {
         .kind = CAROM_ROBOT_SHAPE_KIND_SPHERE, .pose = {{0}, {1.0, 0.0, 0.0}}, .radius = 0.2};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The checks of structures find what they are for: each invariant is broken alone, by writing one
  * member of a sound structure, and the check names it; once the member is restored, it finds
- * nothing. */
+ * nothing. One thread. */
 #include <math.h>
 #include <string.h>
 
