@@ -315,7 +315,9 @@ static void check_command(const command *c) {
 
 static void every_command_writes_all_or_nothing(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(commands); ++i) check_command(&commands[i]);
+    /* Threads and signals are the same in all of them. */
+    for (size_t i = 0; i < COUNT_OF(commands); i += TEST_THREADS_ONLY ? 4 : 1)
+        check_command(&commands[i]);
 }
 
 /* The tour takes many seconds, so most of it is interrupted in the long form only. */
