@@ -105,9 +105,6 @@ export const STRUCTS = {
     soupNearPair: [64, [["kind", "EsoupImpactKind", 0], ["faceA", "u", 4], ["faceB", "u", 8], ["a", "u*3", 12], ["b", "u*3", 24], ["distance", "Sinterval", 40]]],
     soupNearPairs: [32, [["data", "PsoupNearPair", 0], ["count", "q", 8], ["capacity", "q", 16], ["owner", "Eowner", 24]]],
     soupStep: [72, [["time", "d", 0], ["limit", "SsoupNearPair", 8]]],
-    partsInput: [8, [["path", "s", 0], ["mesh", "PmeshView", 4]]],
-    partsDef: [136, [["a", "SpartsInput", 0], ["b", "SpartsInput", 8], ["cross", "b", 16], ["poseB", "Spose", 24], ["within", "b", 80], ["reach", "d", 88], ["degenerate", "EsoupDegenerate", 96], ["fan", "b", 100], ["noWeld", "b", 101], ["memory", "q", 104], ["partFaces", "q", 112], ["folder", "s", 120], ["shard", "u", 124], ["shards", "u", 128], ["countOnly", "b", 132]]],
-    partsReport: [96, [["facesA", "q", 0], ["facesB", "q", 8], ["skippedA", "q", 16], ["skippedB", "q", 24], ["hash", "q", 32], ["parts", "q", 40], ["searches", "q", 48], ["copies", "q", 56], ["bytesRead", "q", 64], ["bytesSpilled", "q", 72], ["pairs", "q", 80], ["peakBytes", "q", 88]]],
     kfree: [120, [["faces", "q", 0], ["k", "q", 8], ["worstFace", "u", 16], ["worstNeighbours", "u", 20], ["total", "q", 24], ["mean", "d", 32], ["deviation", "d", 40], ["least", "u", 48], ["quartile1", "u", 52], ["median", "u", 56], ["quartile3", "u", 60], ["percentile90", "u", 64], ["percentile99", "u", 68], ["most", "u", 72], ["neighbours", "d", 80], ["leastDiameter", "d", 88], ["largestDiameter", "d", 96], ["height", "d", 104], ["discs", "q", 112]]],
     kfreeMost: [16, [["pairs", "q", 0], ["published", "q", 8]]],
     repairLoop: [120, [["first", "q", 0], ["count", "q", 8], ["closed", "b", 16], ["length", "d", 24], ["centre", "Svec3", 32], ["bounds", "Sbounds", 56], ["firstFace", "u", 104], ["faceCount", "u", 108], ["outcome", "ErepairOutcome", 112]]],
@@ -184,12 +181,6 @@ export const STRUCTS = {
     robotAudit: [88, [["area", "d", 0], ["outsideShare", "Sinterval", 8], ["worst", "Sinterval", 32], ["point", "Svec3", 56], ["leftOut", "q", 80]]],
     robotPairCount: [16, [["a", "u", 0], ["b", "u", 4], ["colliding", "q", 8]]],
     robotPairCounts: [32, [["data", "ProbotPairCount", 0], ["count", "q", 8], ["capacity", "q", 16], ["owner", "Eowner", 24]]],
-    urdfDef: [20, [["visual", "b", 0], ["joints", "s", 4], ["packages", "s", 8], ["packagePath", "s", 12], ["prefixPath", "s", 16]]],
-    urdfLink: [144, [["name", "s", 0], ["line", "q", 8], ["first", "u", 16], ["count", "u", 20], ["parent", "u", 24], ["inParent", "Spose", 32], ["inWorld", "Spose", 88]]],
-    urdfElement: [200, [["link", "u", 0], ["name", "s", 4], ["file", "s", 8], ["scale", "Svec3", 16], ["shape", "Sconvex", 40], ["origin", "Spose", 144]]],
-    urdfJoint: [152, [["name", "s", 0], ["line", "q", 8], ["kind", "ErobotJointKind", 16], ["parent", "u", 20], ["child", "u", 24], ["mimic", "u", 28], ["multiplier", "d", 32], ["offset", "d", 40], ["lower", "d", 48], ["upper", "d", 56], ["origin", "Spose", 64], ["axis", "Svec3", 120], ["value", "d", 144]]],
-    urdfUnknown: [32, [["file", "s", 0], ["line", "q", 8], ["name", "s", 16], ["inside", "s", 20], ["count", "q", 24]]],
-    urdfView: [56, [["links", "PurdfLink", 0], ["elements", "PurdfElement", 4], ["joints", "PurdfJoint", 8], ["disabled", "Ppair", 12], ["unknown", "PurdfUnknown", 16], ["linkCount", "u", 20], ["elementCount", "u", 24], ["jointCount", "u", 28], ["unknownCount", "u", 32], ["disabledCount", "q", 40], ["foreignCount", "q", 48]]],
 };
 
 // The struct of an item, or the type of a number.
@@ -354,7 +345,6 @@ export const FUNCTIONS = {
     soupCrossSafeStep: ["S", [["c", "context"], ["h", "a", "soup"], ["i", "endA", "SmeshView"], ["h", "b", "soup"], ["i", "endB", "SmeshView"], ["v", "minimum", "d"], ["o", "step", "SsoupStep"]]],
     soupSelfSafeDistances: ["S", [["c", "context"], ["h", "soup", "soup"], ["v", "reach", "d"], ["v", "minimum", "d"], ["o", "distances", "d"]]],
     soupCrossSafeDistances: ["S", [["c", "context"], ["h", "a", "soup"], ["i?", "poseA", "Spose"], ["h", "b", "soup"], ["i?", "poseB", "Spose"], ["v", "reach", "d"], ["v", "minimum", "d"], ["o", "distancesA", "d"], ["o", "distancesB", "d"]]],
-    partsPairs: ["S", [["c", "context"], ["i?", "def", "SpartsDef"], ["f", "receive", "pairsFn"], ["z", "user"], ["o?", "report", "SpartsReport"]]],
     kfreeMeasure: ["S", [["c", "context"], ["h", "soup", "soup"], ["o", "kfree", "Skfree"], ["r?", "counts", "numbers"]]],
     kfreeBound: ["S", [["c", "context"], ["i", "a", "Skfree"], ["i", "b", "Skfree"], ["o", "most", "SkfreeMost"]]],
     repairOutcomeName: ["s", [["v", "outcome", "ErepairOutcome"]]],
@@ -539,11 +529,4 @@ export const FUNCTIONS = {
     robotAuditSpheres: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "body", "u"], ["i", "spheres", "Sball", "count"], ["v", "count", "q"], ["o", "audit", "SrobotAudit"]]],
     robotPairCountsFree: ["", [["r?", "result", "robotPairCounts"]]],
     robotSamplePairs: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "samples", "q"], ["v", "seed", "q"], ["r", "counts", "robotPairCounts"]]],
-    urdfLoadMemory: ["S", [["c", "context"], ["i", "bytes", "B", "size"], ["v", "size", "q"], ["s", "name"], ["i?", "def", "SurdfDef"], ["n", "urdf", "urdf"]]],
-    urdfDestroy: ["", [["h", "urdf", "urdf"]]],
-    urdfLoadSrdf: ["S", [["c", "context"], ["h", "urdf", "urdf"], ["s", "path"]]],
-    urdfLoadSrdfMemory: ["S", [["c", "context"], ["h", "urdf", "urdf"], ["i", "bytes", "B", "size"], ["v", "size", "q"], ["s", "name"]]],
-    urdfGetView: ["S", [["h", "urdf", "urdf"], ["o", "view", "SurdfView"]]],
-    urdfLoadMesh: ["S", [["c", "context"], ["h", "urdf", "urdf"], ["v", "element", "u"], ["n", "mesh", "mesh"]]],
-    robotCreateUrdf: ["S", [["c", "context"], ["h", "urdf", "urdf"], ["i?", "def", "SrobotDef"], ["n", "robot", "robot"]]],
 };
