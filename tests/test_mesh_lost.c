@@ -15,9 +15,9 @@
 
 #ifdef CAROM_HAVE_ZLIB
 #include <zlib.h>
+#endif
 
 #include "tests/support/campaign.h"
-#endif
 
 static carom_context *context;
 static char folder[] = CAROM_BINARY_DIR "/lost-XXXXXX";
