@@ -377,8 +377,8 @@ carom_status carom_cover_create(carom_context *context, const carom_cover_def *d
     return create_cover(context, def, false, cover);
 }
 
-carom_status carom_cover_create_quickly(carom_context *context, const carom_cover_def *def,
-                                        carom_cover **cover) {
+carom_status carom_cover_create_without_volume(carom_context *context, const carom_cover_def *def,
+                                               carom_cover **cover) {
     *cover = NULL;
     return create_cover(context, def, true, cover);
 }

@@ -18,8 +18,8 @@ struct carom_cover {
 
 /* carom_cover_create, the same spheres, without the volume of the solid, which takes most of
  * the time where faces cross: solid_volume and outside_volume are 0. */
-carom_status carom_cover_create_quickly(carom_context *context, const carom_cover_def *def,
-                                        carom_cover **cover);
+carom_status carom_cover_create_without_volume(carom_context *context, const carom_cover_def *def,
+                                               carom_cover **cover);
 
 /* For tests and fuzzers: NULL, or the first invariant that does not hold. */
 const char *carom_cover_validate(const carom_cover *cover);

@@ -256,8 +256,9 @@ carom_status carom_packing_create(carom_context *context, const carom_packing_de
     return create_packing(context, def, false, packing);
 }
 
-carom_status carom_packing_create_quickly(carom_context *context, const carom_packing_def *def,
-                                          carom_packing **packing) {
+carom_status carom_packing_create_without_volume(carom_context *context,
+                                                 const carom_packing_def *def,
+                                                 carom_packing **packing) {
     CAROM_ASSERT(def->fill == 0.0);
     *packing = NULL;
     return create_packing(context, def, true, packing);

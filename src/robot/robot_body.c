@@ -456,7 +456,7 @@ static carom_status cover_faces(carom_context *context, const carom_allocator *a
     uint64_t first = list->count;
     uint64_t count = CAROM_MIN(CAROM_MAX(spheres, 1), CAROM_COVER_MOST_SPHERES);
     carom_cover_def def = {.mesh = view, .allow_open = true, .count = count};
-    carom_status status = carom_cover_create_quickly(context, &def, &cover);
+    carom_status status = carom_cover_create_without_volume(context, &def, &cover);
     if (is_refused(status)) {
         ++body->rough;
         body->overhang = HUGE_VAL;
@@ -489,7 +489,7 @@ static carom_status fill_faces(carom_context *context, const carom_allocator *al
     carom_packing *packing = NULL;
     carom_packing_spheres found = {0};
     carom_packing_def def = {.mesh = view, .count = inner, .skip_shares = true};
-    carom_status status = carom_packing_create_quickly(context, &def, &packing);
+    carom_status status = carom_packing_create_without_volume(context, &def, &packing);
     if (is_refused(status)) return CAROM_OK;
     if (status == CAROM_OK) status = carom_packing_list_spheres(context, packing, &found);
     for (uint64_t i = 0; i < found.count && status == CAROM_OK; ++i)
