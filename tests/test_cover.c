@@ -240,6 +240,24 @@ static void any_position_and_scale(void **state) {
     carom_mesh_destroy(mesh);
 }
 
+/* Boxes that cross are measured as one solid; without that the spheres are the same. */
+static void spheres_do_not_depend_on_the_volume(void **state) {
+    (void)state;
+    static const double two[2][6] = {{0, 0, 0, 2, 2, 2}, {1, 1, 1, 4, 3, 3}};
+    boxes b;
+    make_boxes(two, 2, &b);
+    const carom_cover_def def = {.mesh = &b.view, .count = 12};
+    carom_cover *with = NULL, *without = NULL;
+    assert_ok(context, carom_cover_create(context, &def, &with));
+    assert_ok(context, carom_cover_create_without_volume(context, &def, &without));
+    assert_true(with->info.measure.solid_volume > 0.0 && without->info.measure.solid_volume == 0.0);
+    assert_int_equal(with->info.spheres, without->info.spheres);
+    assert_memory_equal(with->spheres, without->spheres,
+                        with->info.spheres * sizeof(*with->spheres));
+    carom_cover_destroy(with);
+    carom_cover_destroy(without);
+}
+
 /* ---- Other spheres --------------------------------------------------------------------------- */
 
 static void spheres_of_others_are_measured(void **state) {
@@ -556,6 +574,7 @@ int main(void) {
         cmocka_unit_test(more_spheres_reach_less_far),
         cmocka_unit_test(a_wanted_distance_is_reached),
         cmocka_unit_test(any_position_and_scale),
+        cmocka_unit_test(spheres_do_not_depend_on_the_volume),
         cmocka_unit_test(spheres_of_others_are_measured),
         cmocka_unit_test(what_cannot_be_covered_is_refused),
         cmocka_unit_test(faces_of_open_meshes_are_covered),

@@ -321,6 +321,15 @@ static void boxes_that_cross_count_once(void **state) {
             .mesh = (carom_mesh_view[]){view_of(mesh)}, .count = 20, .keep_cells = true};
         (void)prove(&def, &r, cases[i].volume);
         packing_lists_free(&r);
+        /* The same spheres without that volume. */
+        carom_packing *with = NULL, *without = NULL;
+        assert_ok(context, carom_packing_create(context, &def, &with));
+        assert_ok(context, carom_packing_create_without_volume(context, &def, &without));
+        assert_int_equal(with->info.spheres, without->info.spheres);
+        assert_memory_equal(with->spheres, without->spheres,
+                            with->info.spheres * sizeof(*with->spheres));
+        carom_packing_destroy(with);
+        carom_packing_destroy(without);
         carom_mesh_destroy(mesh);
     }
 }
