@@ -11,12 +11,13 @@
 typedef struct options {
     const char *output, *format, *split_to;
     uint64_t split;
+    double tolerance; /* below 0: not given */
     bool fan, no_weld, as_segments;
     int from;
     uint64_t repeat;
 } options;
 
-static const options kfree_defaults = {.repeat = 1, .split = ARG_NO_COUNT};
+static const options kfree_defaults = {.repeat = 1, .split = ARG_NO_COUNT, .tolerance = -1.0};
 
 ENDINGS(kfree_formats, "csv", DISPLAY_ENDINGS);
 
@@ -29,6 +30,8 @@ static const arg_option kfree_options[] = {
      "take faces without area for segments and points", NULL},
     {"--split", 0, ARG_COUNT, offsetof(options, split), "K",
      "also split long faces until k is K, and tell what becomes of it", NULL},
+    {"--tolerance", 0, ARG_NUMBER, offsetof(options, tolerance), "T",
+     "with --split: first collapse and flip edges, which moves the surface by T at most", NULL},
     {"--split-to", 0, ARG_OUTPUT, offsetof(options, split_to), "FILE",
      "with --split: write the mesh there", meshes_endings},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
@@ -52,7 +55,9 @@ static const char details[] =
     "coloured by their numbers. --device cuda counts triangles only: split\n"
     "polygons by --fan.\n\n"
     "--split bisects triangles that count the most at their longest edges, round by round, until\n"
-    "the mesh is K-free or has four times its triangles, and takes the mesh of lowest k.";
+    "the mesh is K-free or has four times its triangles, and takes the mesh of lowest k.\n"
+    "--tolerance first collapses short edges and flips others of such triangles, and collapses\n"
+    "those of the smallest, which lowers the height: nothing crosses that did not before.";
 
 #define SPLIT_GROWTH 4.0 /* most triangles after splitting, as a multiple of those before */
 
@@ -69,6 +74,7 @@ typedef struct job {
     carom_kfree k;
     carom_kfree_most bounds;
     density split[2]; /* the triangles before and after, with --split */
+    double moved;     /* bound of the distance between both */
     double prepare_s;
     repeat query;
     carom_work work;
@@ -123,6 +129,7 @@ static void print_json(const job *job) {
     if (job->options->split != ARG_NO_COUNT) {
         print_density_json(&j, "triangles", &job->split[0]);
         print_density_json(&j, "split", &job->split[1]);
+        json_number(&j, "moved", job->moved);
     }
     cli_end_json(&j);
 }
@@ -161,6 +168,8 @@ static void print_words(const job *job, const char *path) {
             "bound", (unsigned long long)job->bounds.pairs,
             (unsigned long long)job->bounds.published);
     if (job->options->split != ARG_NO_COUNT) print_split(out, job->split);
+    if (job->options->tolerance >= 0.0)
+        fprintf(out, "  %-12s no point of the surface by more than %.6g\n", "moved", job->moved);
     fprintf(out, "prepared in %.2f ms, counted in %.2f ms among %llu candidates\n",
             1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
             (unsigned long long)job->work.candidates);
@@ -185,13 +194,16 @@ static carom_status measure(carom_context *context, const carom_mesh *mesh, dens
 static carom_status split(job *job, carom_mesh **mesh) {
     carom_context *context = job->cli->context;
     const options *o = job->options;
-    const kfree_split_def def = {.k = o->split, .growth = SPLIT_GROWTH};
+    const kfree_split_def def = {.k = o->split,
+                                 .growth = SPLIT_GROWTH,
+                                 .remesh = o->tolerance >= 0.0,
+                                 .tolerance = o->tolerance};
     carom_mesh *made = NULL;
     carom_mesh_view view;
     carom_status status = meshes_triangulate(job->cli, o->fan, mesh);
     if (status == CAROM_OK) status = measure(context, *mesh, &job->split[0]);
     if (status == CAROM_OK) status = carom_mesh_get_view(*mesh, &view);
-    if (status == CAROM_OK) status = kfree_split(context, &view, &def, &made);
+    if (status == CAROM_OK) status = kfree_split(context, &view, &def, &made, &job->moved);
     if (status == CAROM_OK) status = measure(context, made, &job->split[1]);
     if (status == CAROM_OK && o->split_to != NULL)
         status = meshes_save(job->cli, &made, meshes_format(o->split_to, 0), false, o->split_to);
@@ -287,6 +299,10 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse == NULL && options->split == 0) misuse = "--split takes 1 or more";
     if (misuse == NULL && options->split_to != NULL && options->split == ARG_NO_COUNT)
         misuse = "--split-to comes with --split";
+    if (misuse == NULL && options->tolerance != -1.0 && options->split == ARG_NO_COUNT)
+        misuse = "--tolerance comes with --split";
+    if (misuse == NULL && options->tolerance < 0.0 && options->tolerance != -1.0)
+        misuse = "--tolerance takes 0 or more";
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (options->split_to != NULL && !meshes_can_write(meshes_format(options->split_to, 0)))
         return meshes_refuse(cli);

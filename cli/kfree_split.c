@@ -3,10 +3,11 @@
  * Zachmann 2017, section 7).
  *
  * A long face counts many others because a quarter of its length is large beside its width. Halves
- * have half the length. Triangles that count too many are bisected at their longest edge, and so is
- * every triangle that shares the edge; before that, those whose own longest edge is another one are
- * bisected there (Rivara 1984). So no vertex lies inside of an edge, closed meshes stay closed, and
- * angles do not get small. The surface stays the same but for the rounding of midpoints.
+ * have half the length. Triangles that count too many are bisected at their longest edge, and so
+ * is every triangle that shares the edge; before that, those whose own longest edge is another one
+ * are bisected there (Rivara 1984). So no vertex lies inside of an edge, closed meshes stay
+ * closed, and angles do not get small. The surface stays the same but for the rounding of
+ * midpoints.
  *
  * No triangle is split into parts that could be smaller than the smallest of the mesh, so that the
  * height of the grid does not grow.
@@ -14,9 +15,13 @@
  * k need not fall with every round: the slivers around a pipe are all halved together, and count
  * each other until a quarter of their length is less than the pipe is wide. So rounds go on until
  * the limit of faces, and the best mesh is kept. Triangles around one vertex count each other
- * however short they are: k does not fall below the most such triangles of about one size. */
+ * however short they are: k does not fall below the most such triangles of about one size. Where
+ * the surface may move a little, kfree_remesh.c first gives it other edges, which can. */
 #include "cli/kfree_split.h"
 
+#include "cli/kfree_remesh.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,17 +29,13 @@
  * a lower k with fewer faces than 0.75 and 0.5: splitting the few worst is what lowers k. */
 #define DENSE_SHARE 0.9
 
-typedef struct surface {
-    double (*positions)[3];
-    uint32_t (*corners)[3];
-    uint64_t vertex_count, face_count;
-} surface;
+/* Flips may leave faces smaller than the smallest of the mesh where its diameters are within this
+ * factor: six levels of the grid, as most meshes have (the mean of 100 models is 6.8). The fans of
+ * cylinders and cones have one or two, and cannot be flipped without small faces at the rim. */
+#define FEW_LEVELS 64.0
 
-/* Edge i of a triangle is opposite to its corner i. */
-typedef struct edge {
-    uint32_t low, high; /* its vertices */
-    uint64_t slot;      /* 3 x triangle + i */
-} edge;
+/* Most rounds of collapsing and flipping edges. A fan loses one spoke per round. */
+#define REMESH_ROUNDS 200
 
 typedef struct edges {
     uint32_t (*of)[3]; /* numbers of the edges of each triangle */
@@ -46,12 +47,6 @@ typedef struct edges {
     uint64_t count;
 } edges;
 
-static void surface_free(surface *s) {
-    free(s->positions);
-    free(s->corners);
-    *s = (surface){NULL, NULL, 0, 0};
-}
-
 static void edges_free(edges *e) {
     free(e->of);
     free(e->longest);
@@ -61,29 +56,13 @@ static void edges_free(edges *e) {
     free(e->list);
 }
 
-static int compare_edges(const void *a, const void *b) {
-    const edge *x = a, *y = b;
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    if (x->high != y->high) return x->high < y->high ? -1 : 1;
-    return (x->slot > y->slot) - (x->slot < y->slot);
-}
-
-static double length_of(const surface *s, uint32_t a, uint32_t b) {
-    double sum = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        double d = s->positions[a][k] - s->positions[b][k];
-        sum += d * d;
-    }
-    return sum;
-}
-
 /* Of edges of one length the one with the lowest number is the longest, in all triangles. */
 static void find_longest(const surface *s, edges *e, uint64_t face) {
     const uint32_t *c = s->corners[face], *of = e->of[face];
     uint8_t best = 0;
-    double most = length_of(s, c[1], c[2]);
+    double most = surface_square(s, c[1], c[2]);
     for (uint8_t i = 1; i < 3; ++i) {
-        double length = length_of(s, c[(i + 1) % 3], c[(i + 2) % 3]);
+        double length = surface_square(s, c[(i + 1) % 3], c[(i + 2) % 3]);
         if (length > most || (length == most && of[i] < of[best])) {
             most = length;
             best = i;
@@ -100,16 +79,10 @@ static bool edges_make(const surface *s, edges *e) {
                  .square = malloc(s->face_count * sizeof(*e->square)),
                  .marked = calloc(slots, sizeof(*e->marked)),
                  .middle = malloc(slots * sizeof(*e->middle)),
-                 .list = malloc(slots * sizeof(*e->list))};
+                 .list = surface_edges(s)};
     if (e->of == NULL || e->longest == NULL || e->square == NULL || e->marked == NULL ||
         e->middle == NULL || e->list == NULL)
         return false;
-    for (uint64_t slot = 0; slot < slots; ++slot) {
-        const uint32_t *c = s->corners[slot / 3];
-        uint32_t a = c[(slot + 1) % 3], b = c[(slot + 2) % 3];
-        e->list[slot] = (edge){a < b ? a : b, a < b ? b : a, slot};
-    }
-    qsort(e->list, slots, sizeof(*e->list), compare_edges);
     for (uint64_t i = 0; i < slots; ++i) {
         const edge *at = &e->list[i];
         if (i == 0 || at->low != at[-1].low || at->high != at[-1].high) e->count++;
@@ -194,22 +167,22 @@ static bool split_marked(const surface *s, edges *e, uint64_t marked, surface *t
     return true;
 }
 
-static carom_mesh_view view_of(const surface *s) {
-    return (carom_mesh_view){.positions = s->positions,
-                             .vertex_count = s->vertex_count,
-                             .scalar = CAROM_SCALAR_FLOAT64,
-                             .corners = s->corners != NULL ? s->corners[0] : NULL,
-                             .face_count = s->face_count};
-}
-
+/* Also the pairs of faces that meet, unless NULL. */
 static carom_status count(carom_context *context, const surface *s, carom_kfree *k_free,
-                          carom_numbers *counts) {
+                          carom_numbers *counts, uint64_t *pairs) {
     carom_soup *soup = NULL;
-    const carom_soup_def def = {.mesh = (carom_mesh_view[]){view_of(s)}};
+    const carom_soup_def def = {.mesh = (carom_mesh_view[]){surface_view(s)}};
     carom_status status = carom_soup_create(context, &def, &soup);
     if (status == CAROM_OK) status = carom_kfree_measure(context, soup, k_free, counts);
+    if (status == CAROM_OK && pairs != NULL) status = carom_soup_self_count(context, soup, pairs);
     carom_soup_destroy(soup);
     return status;
+}
+
+/* Triangles that count so many others are to be changed. */
+static uint64_t dense_count(const carom_kfree *k_free, const kfree_split_def *def) {
+    uint64_t dense = (uint64_t)(DENSE_SHARE * (double)k_free->k);
+    return dense > def->k ? dense : def->k;
 }
 
 /* One round: splits dense triangles. *done when there is nothing to split or too many faces would
@@ -233,51 +206,92 @@ static bool split_once(surface *s, const carom_numbers *counts, uint64_t least_c
     return good;
 }
 
-static bool copy(const carom_mesh_view *mesh, surface *s) {
-    bool floats = mesh->scalar == CAROM_SCALAR_FLOAT32;
-    uint64_t size = floats ? sizeof(float) : sizeof(double);
-    uint64_t stride = mesh->stride != 0 ? mesh->stride : 3 * size;
-    s->positions = malloc((mesh->vertex_count + 1) * sizeof(*s->positions));
-    s->corners = malloc((mesh->face_count + 1) * sizeof(*s->corners));
-    if (s->positions == NULL || s->corners == NULL) return false;
-    for (uint64_t v = 0; v < mesh->vertex_count; ++v) {
-        const char *from = (const char *)mesh->positions + v * stride;
-        float p[3];
-        memcpy(floats ? (void *)p : (void *)s->positions[v], from, 3 * size);
-        for (int k = 0; k < 3 && floats; ++k) s->positions[v][k] = (double)p[k];
-    }
-    if (mesh->face_count > 0)
-        memcpy(s->corners, mesh->corners, mesh->face_count * sizeof(*s->corners));
-    s->vertex_count = mesh->vertex_count;
-    s->face_count = mesh->face_count;
-    return true;
+/* Whether one mesh is better for the grid than another. */
+static bool is_better(const carom_kfree *a, const carom_kfree *b) {
+    return a->k < b->k || (a->k == b->k && a->height < b->height);
 }
 
-carom_status kfree_split(carom_context *context, const carom_mesh_view *mesh,
-                         const kfree_split_def *def, carom_mesh **made) {
-    surface s = {NULL, NULL, 0, 0};
+/* Collapses and flips edges round by round; *s becomes the best surface on the way. */
+static carom_status remesh(carom_context *context, const kfree_split_def *def, surface *s,
+                           double *most_moved) {
+    surface best = {NULL, NULL, 0, 0};
     carom_numbers counts = {0};
-    uint64_t most = (uint64_t)(def->growth * (double)mesh->face_count), best = UINT64_MAX;
-    carom_status status = copy(mesh, &s) ? CAROM_OK : CAROM_NO_MEMORY;
+    carom_kfree k_free, best_k = {.k = UINT64_MAX};
+    uint64_t pairs, pairs_before = UINT64_MAX, changed = 1;
+    double *moved = calloc(s->face_count + 1, sizeof(*moved));
+    carom_status status = moved != NULL ? CAROM_OK : CAROM_NO_MEMORY;
+    for (int round = 0; round <= REMESH_ROUNDS && changed > 0 && status == CAROM_OK; ++round) {
+        status = count(context, s, &k_free, &counts, &pairs);
+        if (status != CAROM_OK || pairs > pairs_before) break;
+        pairs_before = pairs;
+        if (is_better(&k_free, &best_k)) {
+            const carom_mesh_view view = surface_view(s);
+            surface_free(&best);
+            best_k = k_free;
+            if (!surface_copy(&view, &best)) status = CAROM_NO_MEMORY;
+            for (uint64_t f = 0; f < s->face_count; ++f)
+                if (moved[f] > *most_moved) *most_moved = moved[f];
+        }
+        const kfree_remesh_def round_def = {
+            .tolerance = def->tolerance,
+            .dense = dense_count(&k_free, def),
+            .least = fmin(k_free.least_diameter, k_free.largest_diameter / FEW_LEVELS)};
+        if (status == CAROM_OK && !kfree_remesh_round(s, moved, &counts, &round_def, &changed))
+            status = CAROM_NO_MEMORY;
+    }
+    if (status == CAROM_OK) {
+        surface_free(s);
+        *s = best;
+    } else {
+        surface_free(&best);
+    }
+    carom_numbers_free(&counts);
+    free(moved);
+    return status;
+}
+
+/* Splits round by round; *made becomes the mesh of lowest k where that is below *k. */
+static carom_status split(carom_context *context, const kfree_split_def *def, uint64_t most,
+                          surface *s, uint64_t *k, carom_mesh **made) {
+    carom_numbers counts = {0};
+    carom_kfree k_free;
+    carom_status status = CAROM_OK;
     double least = -1.0; /* diameter of the mesh */
-    *made = NULL;
     for (bool done = false; !done && status == CAROM_OK;) {
-        carom_kfree k_free;
-        status = count(context, &s, &k_free, &counts);
-        if (status == CAROM_OK && k_free.k < best) {
-            const carom_mesh_view view = view_of(&s);
+        status = count(context, s, &k_free, &counts, NULL);
+        if (status == CAROM_OK && k_free.k < *k) {
+            const carom_mesh_view view = surface_view(s);
             carom_mesh_destroy(*made);
-            best = k_free.k;
+            *k = k_free.k;
             status = carom_mesh_create(context, &view, made);
         }
         if (least < 0.0) least = k_free.least_diameter;
-        uint64_t dense = (uint64_t)(DENSE_SHARE * (double)k_free.k);
-        dense = dense > def->k ? dense : def->k;
-        if (status == CAROM_OK && !split_once(&s, &counts, dense, 4.0 * least * least, most, &done))
+        if (status == CAROM_OK &&
+            !split_once(s, &counts, dense_count(&k_free, def), 4.0 * least * least, most, &done))
             status = CAROM_NO_MEMORY;
     }
     carom_numbers_free(&counts);
+    return status;
+}
+
+carom_status kfree_split(carom_context *context, const carom_mesh_view *mesh,
+                         const kfree_split_def *def, carom_mesh **made, double *moved) {
+    surface s = {NULL, NULL, 0, 0};
+    uint64_t most = (uint64_t)(def->growth * (double)mesh->face_count), k = UINT64_MAX;
+    carom_status status = surface_copy(mesh, &s) ? CAROM_OK : CAROM_NO_MEMORY;
+    *made = NULL;
+    *moved = 0.0;
+    if (status == CAROM_OK) status = split(context, def, most, &s, &k, made);
     surface_free(&s);
+    if (status == CAROM_OK && def->remesh) { /* splitting alone is better for one mesh in twenty */
+        uint64_t k_split = k;
+        double remesh_moved = 0.0;
+        if (!surface_copy(mesh, &s)) status = CAROM_NO_MEMORY;
+        if (status == CAROM_OK) status = remesh(context, def, &s, &remesh_moved);
+        if (status == CAROM_OK) status = split(context, def, most, &s, &k, made);
+        if (k < k_split) *moved = remesh_moved;
+        surface_free(&s);
+    }
     if (status == CAROM_OK) return status;
     carom_mesh_destroy(*made);
     *made = NULL;

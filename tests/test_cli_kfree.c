@@ -139,6 +139,105 @@ static void long_faces_are_split(void **state) {
     assert_int_equal(carom("kfree prism.obj --split 9 --split-to nowhere/x.obj"), CLI_INPUT);
 }
 
+/* A soup of the mesh in a file. */
+static carom_soup *soup_of(carom_context *context, const char *path, carom_mesh **mesh,
+                           carom_mesh_view *view) {
+    char file[512];
+    carom_soup *soup = NULL;
+    const carom_soup_def def = {.mesh = view};
+    snprintf(file, sizeof(file), "%s/%s", folder, path);
+    assert_int_equal(carom_mesh_load(context, file, CAROM_MESH_FORMAT_GUESS, mesh), CAROM_OK);
+    assert_int_equal(carom_mesh_get_view(*mesh, view), CAROM_OK);
+    assert_int_equal(carom_soup_create(context, &def, &soup), CAROM_OK);
+    return soup;
+}
+
+/* The largest distance of points of one mesh from another: on a grid in every triangle. */
+static double farthest(carom_context *context, const carom_mesh_view *from, const carom_soup *to) {
+    enum { STEPS = 8 };
+    double most = 0.0;
+    const double *p = from->positions;
+    for (uint64_t f = 0; f < from->face_count; ++f)
+        for (int i = 0; i <= STEPS; ++i)
+            for (int j = 0; i + j <= STEPS; ++j) {
+                const uint32_t *c = &from->corners[3 * f];
+                double x[3], u = (double)i / STEPS, v = (double)j / STEPS;
+                for (uint32_t k = 0; k < 3; ++k)
+                    x[k] = p[3 * c[0] + k] + u * (p[3 * c[1] + k] - p[3 * c[0] + k]) +
+                           v * (p[3 * c[2] + k] - p[3 * c[0] + k]);
+                carom_hit hit;
+                const carom_vec3 point = {x[0], x[1], x[2]};
+                assert_int_equal(carom_soup_closest_points(context, to, &point, 1, &hit), CAROM_OK);
+                most = fmax(most, hit.distance);
+            }
+    return most;
+}
+
+/* Edges are collapsed and flipped: k falls by more than by splitting, and the surface moves by no
+ * more than what is said, in both directions. */
+static void edges_are_collapsed_and_flipped(void **state) {
+    (void)state;
+    static const struct {
+        const char *make, *tolerance;
+        double tolerated, share; /* of k that is left at most */
+    } cases[] = {{"cylinder --detail 64", "0", 0.0, 0.5},
+                 {"cylinder --detail 64", "0.1", 0.1, 0.4},
+                 {"globe --detail 40", "0.05", 0.05, 0.8},
+                 {"cylinder --detail 64 --size 1e-100", "1e-101", 1e-101, 0.4},
+                 {"cylinder --detail 64 --size 1e100", "1e99", 1e99, 0.4}};
+    carom_context *context = NULL;
+    assert_int_equal(carom_context_create(NULL, &context), CAROM_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        char command[160];
+        carom_mesh *mesh[2] = {NULL, NULL};
+        carom_mesh_view view[2];
+        snprintf(command, sizeof(command), "make %s -o before.obj", cases[i].make);
+        assert_int_equal(carom(command), 0);
+        snprintf(command, sizeof(command),
+                 "kfree before.obj --split 8 --tolerance %s --split-to after.obj --json",
+                 cases[i].tolerance);
+        assert_int_equal(carom(command), 0);
+        double moved = number_of("moved"), k = number_in("split", "k");
+        assert_true(moved >= 0.0 && moved <= cases[i].tolerated);
+        assert_true(k <= cases[i].share * number_in("triangles", "k"));
+        assert_int_equal(carom("info after.obj --pairs --json"), 0);
+        assert_said("\"closed\": true");
+        assert_said("\"oriented\": true");
+        assert_said("\"pairs\": 0");
+        double size = i == 3 ? 1e-100 : i == 4 ? 1e100 : 1.0;
+        carom_soup *before = soup_of(context, "before.obj", &mesh[0], &view[0]);
+        carom_soup *after = soup_of(context, "after.obj", &mesh[1], &view[1]);
+        assert_true(farthest(context, &view[0], after) <= moved + 1e-14 * size);
+        assert_true(farthest(context, &view[1], before) <= moved + 1e-14 * size);
+        for (int m = 0; m < 2; ++m) carom_mesh_destroy(mesh[m]);
+        carom_soup_destroy(before);
+        carom_soup_destroy(after);
+    }
+    carom_context_destroy(context);
+    assert_int_equal(carom("kfree before.obj --split 8 --tolerance -2"), CLI_USAGE);
+    assert_int_equal(carom("kfree before.obj --tolerance 1"), CLI_USAGE);
+    assert_int_equal(carom("make box -o box.obj"), 0);
+    assert_int_equal(carom("kfree box.obj --split 1 --tolerance 1e9"),
+                     0); /* nothing falls together */
+    assert_said("  moved        ");
+}
+
+/* Boundaries, edges of three faces and a tetrahedron stay what they are under any tolerance. */
+static void what_a_collapse_would_break_stays(void **state) {
+    (void)state;
+    write_file("tetrahedron.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 .01\n"
+                                  "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n");
+    write_file("three.obj", "v 0 0 0\nv 1 0 0\nv .5 1 0\nv .5 -1 0\nv .5 0 1\n"
+                            "f 1 2 3\nf 2 1 4\nf 1 2 5\n");
+    static const char *const names[] = {"tetrahedron.obj", "three.obj"};
+    for (int i = 0; i < 2; ++i) {
+        char command[160];
+        snprintf(command, sizeof(command), "kfree %s --split 1 --tolerance 100 --json", names[i]);
+        assert_int_equal(carom(command), 0);
+        assert_true(number_in("split", "faces") >= number_in("triangles", "faces"));
+    }
+}
+
 static void info_says_the_same(void **state) {
     (void)state;
     assert_int_equal(carom("make knot -o knot.ply --polygons"), 0);
@@ -198,6 +297,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faces_are_counted_and_written),
         cmocka_unit_test(long_faces_are_split),
+        cmocka_unit_test(edges_are_collapsed_and_flipped),
+        cmocka_unit_test(what_a_collapse_would_break_stays),
         cmocka_unit_test(info_says_the_same),
         cmocka_unit_test(any_threads_write_the_same_bytes),
         cmocka_unit_test(mistakes_are_answered_in_words),

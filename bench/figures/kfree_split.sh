@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Usage: kfree_split.sh BUILD-FOLDER MODELS > split.csv. Runs carom kfree --split over a hundred meshes,
-# every fifth of those in MODELS/stats.tar.gz: a line each with faces, k, mean, height and bound of its
-# triangles, then the same of the split mesh. The table of docs/figures.md, by the first word of the
+# Usage: kfree_split.sh BUILD-FOLDER MODELS [SHARE] > split.csv. Runs carom kfree --split over a hundred
+# meshes, every fifth of those in MODELS/stats.tar.gz, with a tolerance of SHARE of the diagonal of their
+# boxes if given: a line each with faces, k, mean, height and bound of its triangles, then the same of
+# the split mesh. The table of docs/figures.md, by the first word of the
 # names, goes to the standard error.
 set -euo pipefail
-build=$1 models=$2
+build=$1 models=$2 share=${3:-}
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 tar -C "$work" -xzf "$models/stats.tar.gz"
 find "$work" -name '*.ply' | sort | awk 'NR % 5 == 3 && ++count <= 100' |
     while read -r path; do
-        "$build/carom" kfree "$path" --split 16 --json --quiet | sed 's/.*"triangles": {/x: x, /' |
+        tolerance=()
+        [ -z "$share" ] || tolerance=(--tolerance "$("$build/carom" info "$path" --json --quiet | python3 -c "
+import json, math, sys
+mesh = json.load(sys.stdin)['meshes'][0]
+print($share * math.dist(mesh['low'], mesh['high']))")")
+        "$build/carom" kfree "$path" --split 16 ${tolerance[@]+"${tolerance[@]}"} --json --quiet | sed 's/.*"triangles": {/x: x, /' |
             sed 's/"split": {//' | tr -d '{}"' | sed 's/, /\n/g' |
             awk -F': ' -v file="$(basename "$path" .ply)" '
                 NR > 1 && NR < 12 { line = line "," $2 }
