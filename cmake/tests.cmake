@@ -101,13 +101,16 @@ file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
 if(CAROM_OWN_CMOCKA)
     list(APPEND support ${PROJECT_SOURCE_DIR}/tests/cmocka/cmocka.c)
 endif()
-# Programs that are made of what Windows lacks: shells, signals, forks, limits of resources, POSIX threads.
+# Programs that are made of what Windows lacks: shells, signals, forks, limits of resources, POSIX threads. Static
+# programs lack less.
 set(left_out "")
 set(wrapped malloc calloc realloc aligned_alloc posix_memalign)
 if(WIN32)
     list(REMOVE_ITEM support ${PROJECT_SOURCE_DIR}/tests/support/cli_run.c)
     set(left_out "cli_run\\.h|<(sys/wait|sys/resource|pthread|poll|dlfcn|sched|sys/ioctl)\\.h>|aligned_alloc|mkdtemp|mkstemps|mkfifo|symlink")
     set(wrapped malloc calloc realloc)
+elseif(CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
+    set(left_out "<dlfcn\\.h>") # a static program opens no library
 endif()
 list(TRANSFORM wrapped PREPEND -Wl,--wrap= OUTPUT_VARIABLE wrap_options)
 if(APPLE)
@@ -183,6 +186,13 @@ endforeach()
 
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/left_out.txt CONTENT "${left_out_programs}\n")
 
+# Programs that prove results from their files alone. Tests call what they consist of.
+file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.c)
+foreach(source IN LISTS tools)
+    get_filename_component(name ${source} NAME_WE)
+    carom_add_test_program(${name} ${source})
+endforeach()
+
 # What follows runs the tool, shells and Python here, or checks sources: not for other systems.
 if(CMAKE_CROSSCOMPILING)
     return()
@@ -250,13 +260,6 @@ endif()
 if(TARGET test_by_name)
     add_dependencies(test_by_name carom_shared) # which it opens
 endif()
-
-# Programs that prove results from their files alone. Tests call what they consist of.
-file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.c)
-foreach(source IN LISTS tools)
-    get_filename_component(name ${source} NAME_WE)
-    carom_add_test_program(${name} ${source})
-endforeach()
 
 # Meshes without zlib and assimp: the files that know them and the tests of meshes, compiled again.
 # They are linked in front of the library, so that its own versions of these files are not taken.

@@ -50,6 +50,16 @@ def comment(doc, indent=""):
     return [f"{indent}/**"] + [f"{indent} * {part}" for part in lines] + [f"{indent} */"]
 
 
+def fold(line, most=400):
+    """A line of data as lines of at most `most` characters: longer ones are taken for minified sources by packagers."""
+    folded, rest = [], line
+    while len(rest) > most:
+        at = rest.rindex("], ", 0, most) + len("],")
+        folded.append(rest[:at])
+        rest = 8 * " " + rest[at + 1:]
+    return "\n".join(folded + [rest])
+
+
 class Writer:
     def __init__(self, api):
         self.api = api
@@ -132,7 +142,7 @@ class Writer:
             returns = "S" if f["returns"] == "carom_status" else "" if f["returns"] == "void" else \
                 "P" if f["returns"].endswith("*") and f["returns"] != "const char *" else self.code(f["returns"])
             lines.append(f"    {camel(f['name'])}: {json.dumps([returns, [self.param(p) for p in f['params']]])},")
-        return "\n".join(lines + ["};", ""])
+        return "\n".join([fold(line) for line in lines] + ["};", ""])
 
     # ---- carom.d.ts
 

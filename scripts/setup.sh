@@ -33,7 +33,7 @@ if [ "$(id -u)" = 0 ] && { [ -n "$needed" ] || [ "$(cat "$tried" 2>/dev/null)" !
     export DEBIAN_FRONTEND=noninteractive
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
-    install() { apt-get install -y --no-install-recommends "$@" >>"$log" 2>&1; }
+    install() { apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@" >>"$log" 2>&1; }
     apt-get update >"$log" 2>&1 || true # what was fetched before may do
     if install $all; then exit 0; fi
     # One that does not exist here must not keep the others away.

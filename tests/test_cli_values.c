@@ -246,8 +246,13 @@ static void a_dash_is_the_standard_input_or_output(void **state) {
     assert_int_equal(shell("\"$carom\" kfree - -o - <c.ply 2>words | cmp - c.csv 2>&1"), 0);
     assert_int_equal(shell("\"$carom\" query - b.ply --json <b.ply 2>&1"), 0);
     assert_said("\"inputs\": [\"-\", \"b.ply\"]");
+#ifdef CAROM_HAVE_ZLIB
     assert_int_equal(shell("gzip -c c.ply | \"$carom\" info - --json 2>&1"), 0);
     assert_said("\"format\": \"ply\"");
+#else
+    assert_int_equal(shell("gzip -c c.ply | \"$carom\" info - --json 2>&1"), CLI_INPUT);
+    assert_said("gzip");
+#endif
     /* what cannot be is said */
     assert_int_equal(carom("pairs - -"), CLI_USAGE);
     assert_said("can be read only once");

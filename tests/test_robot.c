@@ -262,10 +262,12 @@ static void attached_shapes_move_with_their_link(void **state) {
     assert_int_equal(r[0].verdict, CAROM_ROBOT_VERDICT_FREE);
     assert_int_equal(r[1].verdict, CAROM_ROBOT_VERDICT_COLLIDING);
     assert_true(r[1].a == body && r[1].b == 0 && r[1].with_object);
-    carom_robot_motion_result motion;
-    assert_ok(context, carom_robot_motion(context, robot, q, q + 1, 1, NULL, &motion));
-    assert_int_equal(motion.verdict, CAROM_ROBOT_VERDICT_COLLIDING);
-    assert_true(motion.contact - motion.free_until < 1e-4 && motion.free_until > 0.5);
+    if (!TEST_FEW_CASES) { /* seconds */
+        carom_robot_motion_result motion;
+        assert_ok(context, carom_robot_motion(context, robot, q, q + 1, 1, NULL, &motion));
+        assert_int_equal(motion.verdict, CAROM_ROBOT_VERDICT_COLLIDING);
+        assert_true(motion.contact - motion.free_until < 1e-4 && motion.free_until > 0.5);
+    }
     carom_pose poses[4];
     assert_ok(context, carom_robot_poses(context, robot, q, 2, poses));
     assert_true(fabs(poses[3].q.z - poses[3].q.w) < 1e-12 && fabs(poses[3].q.z) > 0.7);

@@ -19,9 +19,9 @@ static void word(uint32_t w) {
 }
 
 static void number(double x) {
-    uint32_t w[2];
-    memcpy(w, &x, sizeof(w));
-    word(w[0]), word(w[1]);
+    uint64_t bits; /* the low word first, whatever the byte order is */
+    memcpy(&bits, &x, sizeof(bits));
+    word((uint32_t)bits), word((uint32_t)(bits >> 32));
 }
 
 static void numbers(const double *x, uint64_t count) {
