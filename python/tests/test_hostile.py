@@ -89,7 +89,7 @@ GOOD = [
     (lambda *a, **k: carom.Soup(BOX).update(*a, **k), [V], {}), (lambda *a, **k: carom.Soup(BOX).add(*a, **k), [V, F], {}),
     (lambda *a, **k: carom.Soup(BOX).remove(*a, **k), [[1, 2]], {}),
     (carom.Solid, [V, F], {"complement": True}), (SOLID.overlap, [TORUS_SOLID, POSES], {"pose_a": POSE, "distance": True}),
-    (SOLID.overlap_patches, [TORUS_SOLID, POSE], {}), (carom.Hull, [V], {}),
+    (SOLID.overlap_patches, [TORUS_SOLID, POSE], {}), (SOLID.overlap_gradient, [TORUS_SOLID, POSE], {}), (carom.Hull, [V], {}),
     (carom.Convex, ["box"], {"half": [1, 1, 1], "radius": 1.0, "half_height": 1.0, "margin": 0.1, "hull": HULL}),
     (carom.Convex.support, [lambda d: d, [0, 0, 0], 1.0], {}), (BALL.depth, [CONVEX, POSES], {"pose_a": POSE}),
     (CONVEX.distance, [BALL, POSE], {"start": "four", "search": "all", "hint": carom.ConvexHint()}),
