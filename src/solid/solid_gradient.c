@@ -11,8 +11,8 @@
  *
  * The search keeps the pairs that meet, and the changes of w on the spanning tree. These, sorted,
  * give the ranges of vertices where w is not 0, and so the triangles. Vertices that take part are
- * marked in a bitmap, and get a slot each in the order of the caller's vertices. So the time
- * depends on the pairs that meet and on the faces inside, and on the meshes by a bit per vertex.
+ * marked in a bitmap, and get a slot each. So the time depends on the pairs that meet and on the
+ * faces inside, and on the meshes by two bits per vertex.
  *
  * Invariant: pairs are added in the order of their triangles, so no result depends on the order in
  * which they were found. */
@@ -33,7 +33,9 @@ CAROM_RESULT_DEFINE_FREE(carom_solid_vertex_forces);
  * a face, and each coordinate of N = u x v has an error of at most 4 e |u| |v|. */
 #define GRADIENT_UNIT 0x1p-53
 
-/* A whole face: 4 for N, and 2 for the weight over 6 and the product. Rounded up. */
+/* A whole face: 4 for N, and 2 for the weight over 6 and the product, of |u| |v| times the weight.
+ * Rounded up. So a force is at most an eighth of its units, as below, where they are more; and the
+ * sum of several is rounded by an eighth of their units for each. */
 #define GRADIENT_WHOLE 8.0
 
 /* A point x of a face, relative to corner 0, is r = x - (corner 0 - origin). As a crossing, x has
@@ -87,16 +89,16 @@ typedef struct gradient_side {
 /* A vertex that takes part; a cache line. */
 typedef struct gradient_slot {
     carom_vec3 p;     /* posed, in the query's units */
-    carom_vec3 force; /* the sum so far */
-    double units;     /* upper bound of its error */
     uint32_t vertex;  /* of the solid */
+    uint32_t added;   /* the number of terms of the sum */
+    carom_vec3 force; /* the sum so far */
+    double units;     /* the sum of the error bounds of its terms */
 } gradient_slot;
 
-/* The vertices of one solid that take part. */
+/* The vertices of one solid that take part, in its own order. */
 typedef struct gradient_vertices {
-    uint64_t *marks;   /* a bit per vertex of the caller's mesh */
-    uint32_t *numbers; /* per vertex of the caller's mesh that is marked: that of the solid */
-    uint32_t *slots;   /* per vertex of the solid that is marked: its slot */
+    uint64_t *marks; /* a bit per vertex of the solid */
+    uint32_t *slots; /* per vertex that is marked: its slot */
     uint32_t count;
     gradient_slot *data[2]; /* per side */
 } gradient_vertices;
@@ -182,72 +184,90 @@ static carom_status gradient_search(gradient *g, gradient_side *side, bool *one_
 
 /* ---- Vertices that take part ----------------------------------------------------------------- */
 
-static inline void gradient_mark(gradient_vertices *v, const uint32_t *sources, uint32_t vertex) {
-    uint32_t number = sources[vertex];
-    v->marks[number / 64] |= (uint64_t)1 << (number % 64);
-    v->numbers[number] = vertex;
+static inline void gradient_mark(gradient_vertices *v, uint32_t vertex) {
+    v->marks[vertex / 64] |= (uint64_t)1 << (vertex % 64);
+}
+
+/* Marks the vertices [first, last). */
+static void gradient_mark_range(gradient_vertices *v, uint32_t first, uint32_t last) {
+    for (; first < last && first % 64 != 0; ++first) gradient_mark(v, first);
+    for (; last - first >= 64; first += 64) v->marks[first / 64] = UINT64_MAX;
+    for (; first < last; ++first) gradient_mark(v, first);
 }
 
 static void gradient_mark_side(const gradient *g, const gradient_side *side, int of_b,
                                gradient_vertices *v) {
     const carom_solid *solid = g->query.solids[of_b];
-    const uint32_t *sources = solid->given.sources, *corners = solid->view.corners;
+    const uint32_t *corners = solid->view.corners;
     for (uint32_t i = 0; i < side->range_count[of_b]; ++i) {
         gradient_range r = side->ranges[of_b][i];
-        for (uint32_t k = r.first; k < r.last; ++k) gradient_mark(v, sources, k);
+        uint32_t count = r.last - r.first;
+        gradient_mark_range(v, r.first, r.last);
+        /* corner 1 of each triangle is in the range */
         const uint32_t *end = corners + 3 * (uint64_t)solid->firsts[r.last];
-        for (const uint32_t *c = corners + 3 * (uint64_t)solid->firsts[r.first]; c < end; ++c)
-            if (*c < r.first || *c >= r.last) gradient_mark(v, sources, *c);
+        for (const uint32_t *c = corners + 3 * (uint64_t)solid->firsts[r.first]; c < end; c += 3)
+            if (CAROM_MAX(c[0] - r.first, c[2] - r.first) >= count) {
+                gradient_mark(v, c[0]);
+                gradient_mark(v, c[2]);
+            }
     }
     for (uint64_t i = 0; i < side->record_count; ++i) {
         const uint32_t *c = corners + 3 * (uint64_t)side->records[i]->triangle[of_b];
-        for (int k = 0; k < 3; ++k) gradient_mark(v, sources, c[k]);
+        for (int k = 0; k < 3; ++k) gradient_mark(v, c[k]);
     }
 }
 
-/* Gives each marked vertex a slot, in the order of the caller's vertices. */
-static void gradient_number(gradient_vertices *v, uint64_t words) {
+/* Gives each marked vertex a slot. */
+static carom_status gradient_make_slots(gradient *g, int of_b, uint64_t words) {
+    carom_context *context = g->query.context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    gradient_vertices *v = &g->vertices[of_b];
     v->count = 0;
     for (uint64_t w = 0; w < words; ++w)
         for (uint64_t bits = v->marks[w]; bits != 0; bits &= bits - 1)
-            v->slots[v->numbers[64 * w + (uint64_t)__builtin_ctzll(bits)]] = v->count++;
-}
-
-static carom_status gradient_find_vertices(gradient *g, int of_b) {
-    carom_context *context = g->query.context;
-    carom_arena *scratch = carom_scratch(context, 0);
-    const carom_solid *solid = g->query.solids[of_b];
-    gradient_vertices *v = &g->vertices[of_b];
-    uint64_t vertices = solid->given.vertex_count, words = (vertices + 63) / 64;
-    v->marks = CAROM_ARENA_TAKE(scratch, uint64_t, words);
-    v->numbers = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
-    v->slots = CAROM_ARENA_TAKE(scratch, uint32_t, solid->view.vertex_count);
-    if (v->marks == NULL || v->numbers == NULL || v->slots == NULL)
-        return carom_fail_memory(context, 8 * vertices, "the vertices inside");
-    memset(v->marks, 0, words * sizeof(*v->marks));
-    for (int s = 0; s < g->side_count; ++s) gradient_mark_side(g, &g->sides[s], of_b, v);
-    gradient_number(v, words);
+            v->slots[64 * w + (uint64_t)__builtin_ctzll(bits)] = v->count++;
     for (int s = 0; s < g->side_count; ++s) {
         v->data[s] = CAROM_ARENA_TAKE(scratch, gradient_slot, v->count);
         if (v->data[s] == NULL)
             return carom_fail_memory(context, v->count * sizeof(gradient_slot),
                                      "the vertices inside");
     }
-    for (uint64_t w = 0, at = 0; w < words; ++w)
+    uint32_t at = 0;
+    for (uint64_t w = 0; w < words; ++w)
         for (uint64_t bits = v->marks[w]; bits != 0; bits &= bits - 1, ++at) {
-            uint32_t vertex = v->numbers[64 * w + (uint64_t)__builtin_ctzll(bits)];
-            gradient_slot slot = {.p = carom_solid_vertex(&g->query, of_b, vertex),
-                                  .vertex = vertex};
-            for (int s = 0; s < g->side_count; ++s) v->data[s][at] = slot;
+            uint32_t vertex = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(bits);
+            gradient_slot *slot = &v->data[0][at]; /* field by field: a copy would take longer */
+            slot->p = carom_solid_vertex(&g->query, of_b, vertex);
+            slot->vertex = vertex;
+            slot->added = 0;
+            slot->force = carom_vec(0.0, 0.0, 0.0);
+            slot->units = 0.0;
         }
+    CAROM_ASSERT(at == v->count);
+    if (g->side_count == 2 && at != 0) memcpy(v->data[1], v->data[0], at * sizeof(gradient_slot));
     return CAROM_OK;
+}
+
+static carom_status gradient_find_vertices(gradient *g, int of_b) {
+    carom_context *context = g->query.context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    gradient_vertices *v = &g->vertices[of_b];
+    uint64_t vertices = g->query.solids[of_b]->view.vertex_count, words = (vertices + 63) / 64;
+    v->marks = CAROM_ARENA_TAKE(scratch, uint64_t, words);
+    v->slots = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
+    if (v->marks == NULL || v->slots == NULL)
+        return carom_fail_memory(context, 4 * vertices, "the vertices inside");
+    memset(v->marks, 0, words * sizeof(*v->marks));
+    for (int s = 0; s < g->side_count; ++s) gradient_mark_side(g, &g->sides[s], of_b, v);
+    return gradient_make_slots(g, of_b, words);
 }
 
 /* ---- Sums in doubles ------------------------------------------------------------------------- */
 
 static inline void gradient_push(gradient_slot *slot, carom_vec3 force, double units) {
     slot->force = carom_vec_add(slot->force, force);
-    slot->units += units + carom_solid_norm(slot->force);
+    slot->units += units;
+    ++slot->added;
 }
 
 static inline void gradient_find_slots(const gradient_vertices *v, int side,
@@ -371,8 +391,9 @@ static carom_status gradient_add_up(gradient *g, int side) {
 /* ---- Multiple precision ---------------------------------------------------------------------- */
 
 static double gradient_error(const gradient_slot *slot) {
-    return slot->units > 0.0 ? GRADIENT_MARGIN * GRADIENT_UNIT * slot->units + GRADIENT_UNDERFLOW
-                             : 0.0;
+    if (!(slot->units > 0.0)) return 0.0;
+    double units = slot->units * (1.0 + (double)slot->added / GRADIENT_WHOLE);
+    return GRADIENT_MARGIN * GRADIENT_UNIT * units + GRADIENT_UNDERFLOW;
 }
 
 /* Whether more bits would reduce the errors of a side much, and are worth their time. */
@@ -449,34 +470,34 @@ static carom_status gradient_measure_precisely(gradient *g, int side, int of_b,
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static void gradient_round(const gradient *g, int side, int of_b, carom_solid_vertex_force *out) {
-    const gradient_vertices *v = &g->vertices[of_b];
-    for (uint32_t i = 0; i < v->count; ++i) {
-        const gradient_slot *slot = &v->data[side][i];
-        out[i].force = carom_solid_unscale_vector(&g->query, slot->force, 2);
-        out[i].error = carom_solid_unscale_error(&g->query, gradient_error(slot),
-                                                 carom_vec_largest(slot->force), 2);
-    }
+/* A force in the caller's units. */
+static inline void gradient_round(const carom_solid_query *query, const gradient_slot *slot,
+                                  carom_solid_vertex_force *out) {
+    out->force = carom_solid_unscale_vector(query, slot->force, 2);
+    out->error =
+        carom_solid_unscale_error(query, gradient_error(slot), carom_vec_largest(slot->force), 2);
 }
 
-/* The forces of one side on the vertices of both solids, in scratch. */
+/* The forces of one side on the vertices of both solids, in scratch; NULL: those of the slots, where
+ * nothing else is done to them. */
 static carom_status gradient_measure(gradient *g, int side, carom_solid_vertex_force *out[2]) {
     bool weak = g->query.wide;
     if (!weak) {
         CAROM_TRY(gradient_add_up(g, side));
         weak = gradient_is_weak(g, side);
     }
-    for (int of_b = 0; of_b < 2; ++of_b) {
+    out[0] = out[1] = NULL;
+    for (int of_b = 0; of_b < 2 && (weak || g->side_count == 2); ++of_b) {
         uint32_t count = g->vertices[of_b].count;
         out[of_b] =
             CAROM_ARENA_TAKE(carom_scratch(g->query.context, 0), carom_solid_vertex_force, count);
         if (out[of_b] == NULL)
             return carom_fail_memory(g->query.context, count * sizeof(**out), "forces");
-        memset(out[of_b], 0, count * sizeof(**out));
         if (weak)
             CAROM_TRY(gradient_measure_precisely(g, side, of_b, out[of_b]));
         else
-            gradient_round(g, side, of_b, out[of_b]);
+            for (uint32_t i = 0; i < count; ++i)
+                gradient_round(&g->query, &g->vertices[of_b].data[side][i], &out[of_b][i]);
     }
     return CAROM_OK;
 }
@@ -494,16 +515,41 @@ static void gradient_take_means(carom_solid_vertex_force *forces,
     }
 }
 
+/* Writes the forces in the order of the caller's vertices; `from` is NULL for those of the slots. */
 static carom_status gradient_write(const gradient *g, int of_b,
                                    const carom_solid_vertex_force *from,
                                    carom_solid_vertex_forces *out) {
     const gradient_vertices *v = &g->vertices[of_b];
     carom_context *context = g->query.context;
-    uint64_t space;
+    carom_arena *scratch = carom_scratch(context, 0);
+    const carom_solid *solid = g->query.solids[of_b];
+    uint64_t space, at = 0, words = (solid->given.vertex_count + 63) / 64;
+    uint64_t *marks = CAROM_ARENA_TAKE(scratch, uint64_t, words);
+    uint32_t *slots = CAROM_ARENA_TAKE(scratch, uint32_t, solid->given.vertex_count);
+    if (marks == NULL || slots == NULL)
+        return carom_fail_memory(context, 4 * solid->given.vertex_count, "the vertices inside");
     CAROM_TRY(carom_solid_vertex_forces_begin(context, &context->allocator, out, v->count, &space));
-    if (space != 0) memcpy(out->data, from, space * sizeof(*from));
-    for (uint64_t i = 0; i < space; ++i)
-        out->data[i].vertex = g->query.solids[of_b]->given.sources[v->data[0][i].vertex];
+    memset(marks, 0, words * sizeof(*marks));
+    for (uint32_t i = 0; i < v->count; ++i) {
+        uint32_t source = solid->given.sources[v->data[0][i].vertex];
+        marks[source / 64] |= (uint64_t)1 << (source % 64);
+        slots[source] = i;
+    }
+    for (uint64_t w = 0; w < words && at < space; ++w)
+        for (uint64_t bits = marks[w]; bits != 0 && at < space; bits &= bits - 1, ++at) {
+            uint64_t vertex = 64 * w + (uint64_t)__builtin_ctzll(bits);
+            uint32_t slot = slots[vertex];
+            carom_solid_vertex_force *to = &out->data[at];
+            memset(to, 0, sizeof(*to)); /* the padding, too */
+            to->vertex = (uint32_t)vertex;
+            if (from == NULL) {
+                gradient_round(&g->query, &v->data[0][slot], to);
+            } else {
+                to->force = from[slot].force;
+                to->error = from[slot].error;
+            }
+        }
+    CAROM_ASSERT(at == space);
     return carom_solid_vertex_forces_end(out);
 }
 
