@@ -23,8 +23,8 @@ typedef struct answer {
 
 static answer found;
 
-static void ask(carom_context *by, const carom_solid *x, const carom_pose *pose_x,
-                const carom_solid *y, const carom_pose *pose_y, answer *to) {
+static void query(carom_context *by, const carom_solid *x, const carom_pose *pose_x,
+                  const carom_solid *y, const carom_pose *pose_y, answer *to) {
     assert_ok(by, carom_solid_overlap_gradient(by, x, pose_x, y, pose_y, &to->on_a, &to->on_b));
 }
 
@@ -92,7 +92,7 @@ static void check(const carom_pose *pose_a, const carom_pose *pose_b, const char
     solid_truth truth;
     solid_oracle_forces(&view_a, &view_b, &truth, on_a, on_b);
     carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
-    ask(context, x, pose_a, y, pose_b, &found);
+    query(context, x, pose_a, y, pose_b, &found);
     double all = size_of(on_a, a.vertices) + size_of(on_b, b.vertices);
     carom_solid_info info_a, info_b;
     assert_ok(context, carom_solid_get_info(x, &info_a));
@@ -170,7 +170,7 @@ static void forces_are_differences_of_exact_volumes(void **state) {
                 for (int k = 0; k < 3; ++k)
                     meshes[m]->xyz[v][k] += ldexp((double)test_below(&random, 1u << 10), -20);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
-        ask(context, x, NULL, y, NULL, &found);
+        query(context, x, NULL, y, NULL, &found);
         carom_solid_destroy(x);
         carom_solid_destroy(y);
         for (int m = 0; m < 2; ++m) {
@@ -237,7 +237,7 @@ static void check_deformed(const carom_mesh *mesh, const char *what) {
     assert_true(positions != NULL && moved != NULL);
     assert_ok(context, carom_solid_overlap(context, solid, NULL, other, &pose, NULL, &overlap));
     assert_true(overlap.volume > 0.0);
-    ask(context, solid, NULL, other, &pose, &found);
+    query(context, solid, NULL, other, &pose, &found);
     double power = 0.0;
     for (uint64_t i = 0; i < found.on_a.count; ++i) {
         const carom_solid_vertex_force *f = &found.on_a.data[i];
@@ -341,7 +341,7 @@ static void check_rigid(const carom_solid *x, const carom_mesh_view *mesh_x,
     assert_non_null(centroid);
     assert_ok(context, carom_solid_overlap(context, x, pose_x, y, pose_y, NULL, &rigid));
     assert_ok(context, carom_solid_get_info(y, &info));
-    ask(context, x, pose_x, y, pose_y, &found);
+    query(context, x, pose_x, y, pose_y, &found);
     centroid[0].vertices = 1;
     centroid[0].xyz[0][0] = info.centroid.x;
     centroid[0].xyz[0][1] = info.centroid.y;
@@ -426,14 +426,14 @@ static void answers_do_not_depend_on_threads_or_instructions(void **state) {
     carom_random random = {3};
     for (uint64_t i = 0; i < 3; ++i) {
         carom_pose pose = random_pose(&random, 0.2);
-        ask(context, knot, NULL, knot, &pose, &found);
+        query(context, knot, NULL, knot, &pose, &found);
         assert_true(found.on_a.count > 100);
         for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa)
             for (uint32_t threads = 1; threads <= 8; threads *= 2) {
                 carom_context *other = test_context_isa(threads, (carom_isa)isa);
                 answer again = {{0}, {0}};
                 if (other == NULL) continue;
-                ask(other, knot, NULL, knot, &pose, &again);
+                query(other, knot, NULL, knot, &pose, &again);
                 assert_same(&found, &again);
                 carom_solid_vertex_forces_free(&again.on_a);
                 carom_solid_vertex_forces_free(&again.on_b);
@@ -455,7 +455,7 @@ static void every_scale_has_the_same_forces(void **state) {
         solid_make_small(&random, 80, &b);
         carom_pose shift = solid_lattice_shift(&random, 4);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
-        ask(context, x, NULL, y, &shift, &found);
+        query(context, x, NULL, y, &shift, &found);
         carom_solid_destroy(x);
         carom_solid_destroy(y);
         int power = powers[i % COUNT_OF(powers)];
@@ -465,7 +465,7 @@ static void every_scale_has_the_same_forces(void **state) {
         shift.t = (carom_vec3){shift.t.x * by, shift.t.y * by, shift.t.z * by};
         x = solid_prepare(context, &a, false);
         y = solid_prepare(context, &b, false);
-        ask(context, x, NULL, y, &shift, &scaled);
+        query(context, x, NULL, y, &shift, &scaled);
         carom_solid_destroy(x);
         carom_solid_destroy(y);
         assert_int_equal(found.on_a.count, scaled.on_a.count);
@@ -491,7 +491,7 @@ static void a_buffer_too_small_gets_the_true_count(void **state) {
     carom_solid_vertex_force space[8];
     carom_pose beside = {.q = {.w = 1.0, .x = 1.0}, .t = {1.2, 0.0, 0.1}};
     make_shape(1, &mesh, &view, &ring);
-    ask(context, ring, NULL, ring, &beside, &found);
+    query(context, ring, NULL, ring, &beside, &found);
     answer small = {{.data = space, .capacity = 4, .owner = CAROM_OWNER_CALLER},
                     {.data = space + 4, .capacity = 4, .owner = CAROM_OWNER_CALLER}};
     assert_int_equal(
@@ -502,7 +502,7 @@ static void a_buffer_too_small_gets_the_true_count(void **state) {
     assert_memory_equal(space, found.on_a.data, 4 * sizeof(*space));
     assert_memory_equal(space + 4, found.on_b.data, 4 * sizeof(*space));
     beside.t.x = 100.0;
-    ask(context, ring, NULL, ring, &beside, &found);
+    query(context, ring, NULL, ring, &beside, &found);
     assert_int_equal(found.on_a.count, 0);
     assert_int_equal(found.on_b.count, 0);
     carom_solid_destroy(ring);
@@ -520,8 +520,8 @@ static void complements_push_the_other_way(void **state) {
         carom_pose pose = solid_lattice_turn(&random, 5);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
         carom_solid *not_x = solid_prepare(context, &a, true);
-        ask(context, x, NULL, y, &pose, &found);
-        ask(context, not_x, NULL, y, &pose, &other);
+        query(context, x, NULL, y, &pose, &found);
+        query(context, not_x, NULL, y, &pose, &other);
         /* on a, whose faces are turned: the opposite */
         assert_int_equal(found.on_a.count, other.on_a.count);
         for (uint64_t k = 0; k < found.on_a.count; ++k) {

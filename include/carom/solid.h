@@ -172,7 +172,7 @@ CAROM_API carom_status carom_solid_overlap_batch(carom_context *context,
                                                  const carom_solid_query_def *def,
                                                  carom_solid_result *overlaps);
 
-/* ---- Query: forces on vertices ---------------------------------------------------------------- */
+/* ---- Query: forces on vertices --------------------------------------------------------------- */
 
 /* The force of an overlap on a vertex. */
 typedef struct carom_solid_vertex_force {

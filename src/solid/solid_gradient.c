@@ -50,8 +50,8 @@ CAROM_RESULT_DEFINE_FREE(carom_solid_vertex_forces);
 #define GRADIENT_CORNERS  16.0
 
 /* A part of a face is the area of the triangle of barycentric coordinates times the mean of one of
- * them. Both are at most 1, so an error d in the coordinates of either end changes it by d (1 + 1/6)
- * at most. Its own arithmetic, its product with N and the error of N add less than 16 e |u| |v|. */
+ * them. Both are at most 1, so an error d in the coordinates of an end changes it by d (1 + 1/6) at
+ * most. Its own arithmetic, its product with N and the error of N add less than 16 e |u| |v|. */
 #define GRADIENT_PART          1.25
 #define GRADIENT_PART_ROUNDING 16.0
 
@@ -478,8 +478,8 @@ static inline void gradient_round(const carom_solid_query *query, const gradient
         carom_solid_unscale_error(query, gradient_error(slot), carom_vec_largest(slot->force), 2);
 }
 
-/* The forces of one side on the vertices of both solids, in scratch; NULL: those of the slots, where
- * nothing else is done to them. */
+/* The forces of one side on the vertices of both solids, in scratch; NULL: those of the slots,
+ * where nothing else is done to them. */
 static carom_status gradient_measure(gradient *g, int side, carom_solid_vertex_force *out[2]) {
     bool weak = g->query.wide;
     if (!weak) {
@@ -515,7 +515,8 @@ static void gradient_take_means(carom_solid_vertex_force *forces,
     }
 }
 
-/* Writes the forces in the order of the caller's vertices; `from` is NULL for those of the slots. */
+/* Writes the forces in the order of the caller's vertices; `from` is NULL for those of the
+ * slots. */
 static carom_status gradient_write(const gradient *g, int of_b,
                                    const carom_solid_vertex_force *from,
                                    carom_solid_vertex_forces *out) {
