@@ -79,14 +79,10 @@ int main(int argc, char **argv) {
     must(context,
          carom_solid_overlap_gradient(context, a, NULL, ball, &(carom_pose){.t = {0.9, 0.0, 0.0}},
                                       &on_a, &on_ball));
-    carom_vec3 sum = {0.0, 0.0, 0.0};
-    for (uint64_t i = 0; i < on_ball.count; ++i) {
-        sum.x += on_ball.data[i].force.x;
-        sum.y += on_ball.data[i].force.y;
-        sum.z += on_ball.data[i].force.z;
-    }
-    printf("%llu vertices of the ball are pushed, by (%.4f, %.4f, %.4f) together\n",
-           (unsigned long long)on_ball.count, sum.x, sum.y, sum.z);
+    double sum = 0.0;
+    for (uint64_t i = 0; i < on_ball.count; ++i) sum += on_ball.data[i].force.x;
+    printf("%llu vertices of the ball are pushed, by %.4f along x together\n",
+           (unsigned long long)on_ball.count, sum);
     carom_solid_vertex_forces_free(&on_a);
     carom_solid_vertex_forces_free(&on_ball);
     free(xyz);
