@@ -23,6 +23,7 @@ typedef struct player {
     uint64_t steps;
     carom_soup *soup;
     carom_pairs pairs;
+    carom_solid_vertex_forces on_a, on_b;
     void *prepared; /* a peer's */
     peer_release_fn *release;
     peer_overlap_fn *overlap;
@@ -63,6 +64,16 @@ static bool run_solid(void *input) {
         compare_volume(p, k, overlap.volume);
     }
     return p->worst <= 1e-9;
+}
+
+/* Forces on all vertices, whose sum is the rigid force. */
+static bool run_gradient(void *input) {
+    player *p = input;
+    for (uint32_t k = p->first; k < p->first + p->count; ++k)
+        if (carom_solid_overlap_gradient(p->context, p->solid, NULL, p->solid, &p->poses[k],
+                                         &p->on_a, &p->on_b) != CAROM_OK)
+            return false;
+    return true;
 }
 
 static bool run_peer(void *input) {
@@ -140,6 +151,8 @@ static void dismiss(player *p) {
     carom_solid_destroy(p->solid);
     carom_soup_destroy(p->soup);
     carom_pairs_free(&p->pairs);
+    carom_solid_vertex_forces_free(&p->on_a);
+    carom_solid_vertex_forces_free(&p->on_b);
     if (p->prepared != NULL) p->release(p->prepared);
     p->solid = NULL;
     p->soup = NULL;
@@ -203,7 +216,7 @@ static void measure_model(bench *bench, carom_context *context, carom_context *t
     char file[64], job[64];
     soup_input input;
     static player players[3], shared;
-    bench_contender contenders[5];
+    bench_contender contenders[6];
     snprintf(file, sizeof(file), "solid_%s", name);
     if (!soup_input_load(context, file, &input)) return;
     snprintf(file, sizeof(file), "j6_%s.csv", name);
@@ -243,12 +256,13 @@ static void measure_model(bench *bench, carom_context *context, carom_context *t
     shared.context = two;
     contenders[0] = (bench_contender){players[0].name, NULL, run_solid, &players[0]};
     contenders[1] = (bench_contender){"carom, all pairs", NULL, run_pairs, &players[0]};
-    contenders[2] = (bench_contender){"two threads", NULL, run_solid, &shared};
+    contenders[2] = (bench_contender){"carom, gradient", NULL, run_gradient, &players[0]};
+    contenders[3] = (bench_contender){"two threads", NULL, run_solid, &shared};
     for (uint32_t i = 1; i < count; ++i)
-        contenders[i + 2] = (bench_contender){players[i].name, NULL, run_peer, &players[i]};
+        contenders[i + 3] = (bench_contender){players[i].name, NULL, run_peer, &players[i]};
     snprintf(job, sizeof(job), "%s overlap", name);
     uint32_t row = bench->row_count;
-    bench_compare(bench, job, POSES, contenders, count + 2);
+    bench_compare(bench, job, POSES, contenders, count + 3);
     note_milliseconds(bench, row, POSES);
     for (uint32_t i = 0; i < count; ++i)
         bench_note(bench, "%s: volumes differ from those on file by at most %.1e", players[i].name,
@@ -268,7 +282,7 @@ static void measure_model(bench *bench, carom_context *context, carom_context *t
                  100 * players[0].volumes[best] / info.volume);
         row = bench->row_count;
         uint64_t before = *allocations;
-        bench_compare(bench, job, 1, contenders, 2);
+        bench_compare(bench, job, 1, contenders, 3);
         note_milliseconds(bench, row, 1);
         bench_note(bench, "%llu pairs; %llu allocations by all of that",
                    (unsigned long long)players[0].pair_count,

@@ -73,6 +73,18 @@ int main(int argc, char **argv) {
         must(context, carom_solid_overlap(context, a, NULL, ball, NULL, NULL, &o));
         printf("squeezed to %.1f: volume %.6f\n", 1.0 - 0.2 * frame, o.volume);
     }
+
+    /* the force on each vertex: what a simulation of deforming bodies adds to its own */
+    carom_solid_vertex_forces on_a = {0}, on_ball = {0};
+    must(context,
+         carom_solid_overlap_gradient(context, a, NULL, ball, &(carom_pose){.t = {0.9, 0.0, 0.0}},
+                                      &on_a, &on_ball));
+    double sum = 0.0;
+    for (uint64_t i = 0; i < on_ball.count; ++i) sum += on_ball.data[i].force.x;
+    printf("%llu vertices of the ball are pushed, by %.4f along x together\n",
+           (unsigned long long)on_ball.count, sum);
+    carom_solid_vertex_forces_free(&on_a);
+    carom_solid_vertex_forces_free(&on_ball);
     free(xyz);
     carom_solid_destroy(ball);
     carom_mesh_destroy(mesh);

@@ -149,6 +149,23 @@ static void check_near(double value, quad truth, double error) {
     FUZZ_CHECK(fabs((double)((quad)value - truth)) <= error);
 }
 
+/* The sum of forces is `sign` times that on b. */
+static void check_forces(const carom_solid_vertex_forces *forces, const solid_truth *truth,
+                         int sign, double size) {
+    quad sum[3] = {0, 0, 0};
+    double error = 0.0;
+    for (uint64_t i = 0; i < forces->count; ++i) {
+        const carom_solid_vertex_force *f = &forces->data[i];
+        FUZZ_CHECK(i == 0 || f->vertex > f[-1].vertex);
+        sum[0] += f->force.x;
+        sum[1] += f->force.y;
+        sum[2] += f->force.z;
+        error += f->error;
+    }
+    for (int k = 0; k < 3; ++k)
+        check_near((double)(sign * sum[k]), truth->force[k], error * (1.0 + 0x1p-40) + size);
+}
+
 static void check_overlap(carom_context *context, const body *a, const body *b,
                           const carom_pose *pose, const solid_truth *truth) {
     carom_solid_result overlap, swapped;
@@ -200,6 +217,14 @@ static void check_overlap(carom_context *context, const body *a, const body *b,
     }
     FUZZ_CHECK(fabs(sum - overlap.volume) <= 1e-9 * (moved + whole));
     carom_solid_patches_free(&patches);
+    /* So do the forces on vertices. */
+    carom_solid_vertex_forces on_a = {0}, on_b = {0};
+    FUZZ_CHECK(carom_solid_overlap_gradient(context, a->solid, NULL, b->solid, pose, &on_a,
+                                            &on_b) == CAROM_OK);
+    check_forces(&on_a, truth, -1, size);
+    check_forces(&on_b, truth, 1, size);
+    carom_solid_vertex_forces_free(&on_a);
+    carom_solid_vertex_forces_free(&on_b);
 }
 
 static void check_two(carom_context *context, const body *a, const body *b, fuzz_bytes *bytes) {

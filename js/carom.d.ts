@@ -718,6 +718,15 @@ export interface SolidPair {
     /** all zero is the identity */
     poseB: PoseNumbers;
 }
+/** The force of an overlap on a vertex. */
+export interface SolidVertexForce {
+    /** of the mesh that the solid was made of; of vertices that were merged, the lowest */
+    vertex: number;
+    /** minus the derivative of the overlap's volume by its position, world axes */
+    force: Vec3;
+    /** upper bound of the error of each coordinate of the force */
+    error: number;
+}
 /** A connected piece of an overlap. */
 export interface SolidPatch {
     volume: number;
@@ -2073,6 +2082,22 @@ export class Solid extends Handle {
      * may be those of one. Cost: O(n) in addition to that of carom_solid_overlap.
      */
     overlapPatches(other: Solid, pose?: Pose, options?: Two): Records<SolidPatch>;
+    /** The force on each vertex of both meshes that is pushed. */
+    /**
+     * Computes the gradient of the overlap's volume: the force on each vertex of both meshes that would
+     * reduce the volume, for bodies that deform. Listed are the vertices of all faces that are inside the
+     * other solid or cut by its surface, in ascending order; on all others there is no force. Vertices that
+     * were merged move together. Identical bytes for any number of threads. - The forces on b add up to the
+     * force of carom_solid_overlap, and with their positions x' to its torque, within the errors of both;
+     * those on a to the opposite force. - The exact forces for the posed corners x' are within the errors:
+     * 1e-9 of the sum of all forces or less, except where many faces are inside and some are larger than the
+     * overlap by far. - Where coplanar faces overlap, forces are discontinuous and means as for
+     * carom_solid_overlap. - carom_context_get_work: as for carom_solid_overlap. - CAROM_MORE: a caller's
+     * buffer is too small; both counts are the true ones. - CAROM_BAD_INPUT: as for carom_solid_overlap.
+     * CAROM_UNSUPPORTED: a context of backend cuda. Cost: that of carom_solid_overlap, and a constant for
+     * each face inside; it grows with the meshes by a bit per vertex. Allocates nothing once warm.
+     */
+    overlapGradient(other: Solid, pose?: Pose, options?: Two): { onA: Records<SolidVertexForce>; onB: Records<SolidVertexForce> };
 }
 
 /** The convex hull of points, prepared for queries. */

@@ -142,6 +142,8 @@ export class Solid extends Handle { //= carom_solid
     overlap(other: Solid, pose?: Pose, options?: Two & SolidQueryDef): SolidResult; //= carom_solid_overlap
     overlap(other: Solid, poses: Pose[], options?: Two & SolidQueryDef): Records<SolidResult>; //= carom_solid_overlap_batch
     overlapPatches(other: Solid, pose?: Pose, options?: Two): Records<SolidPatch>; //= carom_solid_overlap_patches
+    /** The force on each vertex of both meshes that is pushed. */
+    overlapGradient(other: Solid, pose?: Pose, options?: Two): { onA: Records<SolidVertexForce>; onB: Records<SolidVertexForce> }; //= carom_solid_overlap_gradient
 }
 
 export class Hull extends Handle { //= carom_hull

@@ -41,4 +41,10 @@ export class Solid extends Handle {
     overlapPatches(other, pose, { poseA } = {}) {
         return invoke("solidOverlapPatches", [this, poseA ?? null, same(this, other), pose ?? null]);
     }
+
+    // The force on each vertex of both meshes.
+    overlapGradient(other, pose, { poseA } = {}) {
+        const [onA, onB] = invoke("solidOverlapGradient", [this, poseA ?? null, same(this, other), pose ?? null]);
+        return { onA, onB };
+    }
 }

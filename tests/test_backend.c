@@ -44,6 +44,7 @@ static void soups_and_solids_refuse(void **state) {
     assert_true(none == NULL && no_solid == NULL);
     carom_pairs pairs = {0};
     carom_solid_patches patches = {0};
+    carom_solid_vertex_forces on_a = {0}, on_b = {0};
     carom_pair pair = {0, 1};
     carom_soup_segments segments = {0};
     carom_soup_gap gap;
@@ -87,6 +88,7 @@ static void soups_and_solids_refuse(void **state) {
     REFUSED(carom_soup_remove(cuda, soup, NULL, 0));
     REFUSED(carom_solid_overlap(cuda, solid, NULL, solid, NULL, NULL, &overlap));
     REFUSED(carom_solid_overlap_patches(cuda, solid, NULL, solid, NULL, &patches));
+    REFUSED(carom_solid_overlap_gradient(cuda, solid, NULL, solid, NULL, &on_a, &on_b));
     assert_ok(cpu, carom_soup_self_meet(cpu, soup, &any)); /* nothing was lost */
     carom_soup_destroy(soup);
     carom_solid_destroy(solid);

@@ -999,6 +999,7 @@ static void solids(void **state) {
     carom_solid_info info;
     carom_solid_result overlap;
     carom_solid_patches patches = {0};
+    carom_solid_vertex_forces on_a = {0}, on_b = {0};
     uint64_t before = state_of_all();
     BUG(carom_solid_create, context, BAD_CONTEXT, &def, &made);
     BUG(carom_solid_create, solid, context, &def, NULL);
@@ -1035,6 +1036,19 @@ static void solids(void **state) {
     FINE(carom_solid_overlap_patches, pose_a, context, solid, NULL, solid, NULL, &patches);
     FINE(carom_solid_overlap_patches, pose_b, context, solid, NULL, solid, NULL, &patches);
     carom_solid_patches_free(&patches);
+    BUG(carom_solid_overlap_gradient, context, BAD_CONTEXT, solid, NULL, solid, NULL, &on_a, &on_b);
+    BUG(carom_solid_overlap_gradient, a, context, NULL, NULL, solid, NULL, &on_a, &on_b);
+    BUG(carom_solid_overlap_gradient, b, context, solid, NULL, NULL, NULL, &on_a, &on_b);
+    BUG(carom_solid_overlap_gradient, on_a, context, solid, NULL, solid, NULL, NULL, &on_b);
+    BUG(carom_solid_overlap_gradient, on_b, context, solid, NULL, solid, NULL, &on_a, NULL);
+    BUG_RESULT(carom_solid_vertex_forces, carom_solid_overlap_gradient, on_a, context, solid, NULL,
+               solid, NULL, &result, &on_b);
+    BUG_RESULT(carom_solid_vertex_forces, carom_solid_overlap_gradient, on_b, context, solid, NULL,
+               solid, NULL, &on_a, &result);
+    FINE(carom_solid_overlap_gradient, pose_a, context, solid, NULL, solid, NULL, &on_a, &on_b);
+    FINE(carom_solid_overlap_gradient, pose_b, context, solid, NULL, solid, NULL, &on_a, &on_b);
+    carom_solid_vertex_forces_free(&on_a);
+    carom_solid_vertex_forces_free(&on_b);
     assert_true(state_of_all() == before);
 }
 

@@ -43,6 +43,7 @@ static carom_solid *ball, *star;
 static carom_pairs pairs;
 static carom_numbers numbers;
 static carom_solid_patches patches;
+static carom_solid_vertex_forces on_ball, on_star;
 static carom_soup_segments segments;
 static carom_bytes bytes;
 static const carom_pose beside = {.t = {0.25, 0.125, 0.0625}}, above = {.t = {0.0, 0.0, 9.0}};
@@ -357,6 +358,14 @@ static carom_status pieces(carom_context *context, uint64_t *hash) {
     return status;
 }
 
+static carom_status forces(carom_context *context, uint64_t *hash) {
+    carom_status status =
+        carom_solid_overlap_gradient(context, ball, NULL, star, &beside, &on_ball, &on_star);
+    *hash =
+        on_ball.count == 0 ? 0 : test_hash(on_ball.data, on_ball.count * sizeof(*on_ball.data), 0);
+    return status;
+}
+
 static carom_status create_soup(carom_context *context, uint64_t *hash) {
     carom_soup *soup = NULL;
     const carom_soup_def def = {.mesh = &polygons, .rigid = true};
@@ -502,6 +511,7 @@ static const struct {
     {"overlap apart", overlap_apart},
     {"overlap far away", overlap_far},
     {"patches", pieces},
+    {"gradient", forces},
     {"soup_create", create_soup},
     {"solid_create", create_solid},
     {"solid_update", update_solid},
@@ -520,6 +530,8 @@ static void forget_results(void) {
     carom_pairs_free(&pairs);
     carom_numbers_free(&numbers);
     carom_solid_patches_free(&patches);
+    carom_solid_vertex_forces_free(&on_ball);
+    carom_solid_vertex_forces_free(&on_star);
     carom_soup_segments_free(&segments);
     carom_bytes_free(&bytes);
 }

@@ -61,6 +61,7 @@ static void bad_poses_are_refused(void **state) {
     carom_solid *x = solid_prepare(context, &a, false), *not_x = solid_prepare(context, &a, true);
     carom_solid_result overlap;
     carom_solid_patches patches = {0};
+    carom_solid_vertex_forces on_a = {0}, on_b = {0};
     carom_pose bad[] = {{.q.w = NAN}, {.t = {INFINITY, 0, 0}}, {.t = {0, 1.7e308, 0}, .q.z = 1}};
     for (size_t i = 0; i < 2; ++i) {
         assert_int_equal(carom_solid_overlap(context, x, &bad[i], x, NULL, NULL, &overlap),
@@ -68,6 +69,8 @@ static void bad_poses_are_refused(void **state) {
         assert_int_equal(carom_solid_overlap(context, x, NULL, x, &bad[i], NULL, &overlap),
                          CAROM_BAD_INPUT);
         assert_int_equal(carom_solid_overlap_patches(context, x, NULL, x, &bad[i], &patches),
+                         CAROM_BAD_INPUT);
+        assert_int_equal(carom_solid_overlap_gradient(context, x, NULL, x, &bad[i], &on_a, &on_b),
                          CAROM_BAD_INPUT);
     }
     carom_status status = carom_solid_overlap(context, x, NULL, x, &bad[2], NULL, &overlap);
@@ -164,6 +167,7 @@ static carom_status everything(carom_allocator allocator, void *argument) {
     carom_solid_result overlap;
     carom_solid_query_def def = {.distance = true};
     carom_solid_patches patches = {0};
+    carom_solid_vertex_forces on_x = {0}, on_y = {0};
     carom_status status = carom_context_create(&context_def, &with);
     if (status != CAROM_OK) return status;
     carom_solid_def def_x = {.mesh = (carom_mesh_view[]){solid_view(&a)}},
@@ -173,7 +177,11 @@ static carom_status everything(carom_allocator allocator, void *argument) {
     if (status == CAROM_OK) status = carom_solid_overlap(with, x, NULL, y, &deep, &def, &overlap);
     if (status == CAROM_OK) status = carom_solid_overlap(with, x, NULL, y, &away, &def, &overlap);
     if (status == CAROM_OK) status = carom_solid_overlap_patches(with, x, NULL, y, &deep, &patches);
+    if (status == CAROM_OK)
+        status = carom_solid_overlap_gradient(with, x, NULL, y, &deep, &on_x, &on_y);
     carom_solid_patches_free(&patches);
+    carom_solid_vertex_forces_free(&on_x);
+    carom_solid_vertex_forces_free(&on_y);
     carom_solid_destroy(x);
     carom_solid_destroy(y);
     carom_context_destroy(with);
@@ -197,6 +205,7 @@ static void repeated_queries_allocate_nothing(void **state) {
     carom_solid_query_def def = {.distance = true};
     carom_solid_result overlap;
     carom_solid_patches patches = {0};
+    carom_solid_vertex_forces on_a = {0}, on_b = {0};
     uint64_t before = 0;
     for (int round = 0; round < 3; ++round) {
         if (round == 2) before = test_malloc_count();
@@ -208,9 +217,15 @@ static void repeated_queries_allocate_nothing(void **state) {
                                             &overlap));
         assert_ok(with, carom_solid_overlap_patches(with, intersection, NULL, intersection, &deep,
                                                     &patches));
+        assert_ok(with, carom_solid_overlap_gradient(with, intersection, NULL, intersection, &deep,
+                                                     &on_a, &on_b));
+        assert_ok(with, carom_solid_overlap_gradient(with, intersection, NULL, intersection, NULL,
+                                                     &on_a, &on_b));
     }
     assert_int_equal(test_malloc_count(), before);
     carom_solid_patches_free(&patches);
+    carom_solid_vertex_forces_free(&on_a);
+    carom_solid_vertex_forces_free(&on_b);
     carom_solid_destroy(intersection);
     carom_context_destroy(with);
 }

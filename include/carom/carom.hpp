@@ -152,6 +152,7 @@ using soup_segments = array<carom_soup_segments, carom_soup_segments_free>;
 using soup_impacts = array<carom_soup_impacts, carom_soup_impacts_free>;
 using soup_near_pairs = array<carom_soup_near_pairs, carom_soup_near_pairs_free>;
 using solid_patches = array<carom_solid_patches, carom_solid_patches_free>;
+using solid_vertex_forces = array<carom_solid_vertex_forces, carom_solid_vertex_forces_free>;
 using packing_spheres = array<carom_packing_spheres, carom_packing_spheres_free>;
 using packing_cells = array<carom_packing_cells, carom_packing_cells_free>;
 using cover_spheres = array<carom_cover_spheres, carom_cover_spheres_free>;
@@ -529,6 +530,12 @@ class solid : public owner<carom_solid, carom_solid_destroy> {
                                  const carom_pose &pose_b, solid_patches &patches) const {
         return carom_solid_overlap_patches(c.get(), get(), &pose_a, b.get(), &pose_b,
                                            patches.get());
+    }
+    carom_status overlap_gradient(context &c, const carom_pose &pose_a, const solid &b,
+                                  const carom_pose &pose_b, solid_vertex_forces &on_a,
+                                  solid_vertex_forces &on_b) const {
+        return carom_solid_overlap_gradient(c.get(), get(), &pose_a, b.get(), &pose_b, on_a.get(),
+                                            on_b.get());
     }
 };
 

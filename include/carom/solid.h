@@ -172,6 +172,39 @@ CAROM_API carom_status carom_solid_overlap_batch(carom_context *context,
                                                  const carom_solid_query_def *def,
                                                  carom_solid_result *overlaps);
 
+/* ---- Query: forces on vertices --------------------------------------------------------------- */
+
+/* The force of an overlap on a vertex. */
+typedef struct carom_solid_vertex_force {
+    uint32_t vertex;  /* of the mesh that the solid was made of; of vertices that were merged, the
+                        lowest */
+    carom_vec3 force; /* minus the derivative of the overlap's volume by its position, world axes */
+    double error;     /* upper bound of the error of each coordinate of the force */
+} carom_solid_vertex_force;
+
+CAROM_RESULT_ARRAY(carom_solid_vertex_forces, carom_solid_vertex_force);
+
+/* Computes the gradient of the overlap's volume: the force on each vertex of both meshes that would
+ * reduce the volume, for bodies that deform. Listed are the vertices of all faces that are inside
+ * the other solid or cut by its surface, in ascending order; on all others there is no force.
+ * Vertices that were merged move together. Identical bytes for any number of threads.
+ * - The forces on b add up to the force of carom_solid_overlap, and with their positions x' to its
+ *   torque, within the errors of both; those on a to the opposite force.
+ * - The exact forces for the posed corners x' are within the errors: 1e-9 of the sum of all forces
+ *   or less, except where many faces are inside and some are larger than the overlap by far.
+ * - Where coplanar faces overlap, forces are discontinuous and means as for carom_solid_overlap.
+ * - carom_context_get_work: as for carom_solid_overlap.
+ * - CAROM_MORE: a caller's buffer is too small; both counts are the true ones.
+ * - CAROM_BAD_INPUT: as for carom_solid_overlap. CAROM_UNSUPPORTED: a context of backend cuda.
+ *
+ * Cost: that of carom_solid_overlap, and a constant for each face inside; it grows with the meshes
+ * by a bit per vertex. Allocates nothing once warm. */
+CAROM_API carom_status carom_solid_overlap_gradient(carom_context *context, const carom_solid *a,
+                                                    const carom_pose *pose_a, const carom_solid *b,
+                                                    const carom_pose *pose_b,
+                                                    carom_solid_vertex_forces *on_a,
+                                                    carom_solid_vertex_forces *on_b);
+
 /* ---- Query: connected pieces ----------------------------------------------------------------- */
 
 /* A connected piece of an overlap. */

@@ -117,6 +117,9 @@ test("solids", () => {
     close(box.volume, 8);
     assert.equal(box.overlap(box, [[0, 0, 0], [9, 0, 0]]).relation.join(), "touching,apart".replace("touching", box.overlap(box).relation));
     assert.equal(box.overlapPatches(box, [1, 0.5, 0.25]).length, 1);
+    const { onA, onB } = box.overlapGradient(box, [1, 0.5, 0.25]);
+    assert.ok(onA.length > 0 && onB.length > 0);
+    close([...onB].reduce((sum, one) => sum + one.force[0], 0), box.overlap(box, [1, 0.5, 0.25]).force[0]);
     close(carom.overlap(Mesh.shape("box"), Mesh.shape("box"), { elements: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1] }).volume, 4);
     assert.throws(() => new Solid(Mesh.shape("grid")), carom.BadInputError);
 });

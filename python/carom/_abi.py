@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 9
+ABI = 10
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -1047,6 +1047,25 @@ class solid_pair(C.Structure):
         ('b', C.c_void_p),
         ('pose_a', pose),
         ('pose_b', pose),
+    ]
+
+
+class solid_vertex_force(C.Structure):
+    """The force of an overlap on a vertex."""
+    _fields_ = [
+        ('vertex', C.c_uint32),
+        ('force', vec3),
+        ('error', C.c_double),
+    ]
+
+
+class solid_vertex_forces(C.Structure):
+    """Declares the result array `carom_solid_vertex_forces` of `carom_solid_vertex_force` and its carom_solid_vertex_forces_free."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('owner', C.c_int),
     ]
 
 
@@ -2189,6 +2208,8 @@ FUNCTIONS = {
     'carom_solid_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_solid_overlap': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_solid_overlap_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
+    'carom_solid_vertex_forces_free': (None, (C.c_void_p,)),
+    'carom_solid_overlap_gradient': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_solid_patches_free': (None, (C.c_void_p,)),
     'carom_solid_overlap_patches': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_hull_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
@@ -2412,6 +2433,7 @@ RESULT_ARRAYS = {
     'soup_impacts': (soup_impact, 'carom_soup_impacts_free'),
     'soup_near_pairs': (soup_near_pair, 'carom_soup_near_pairs_free'),
     'repair_loops': (repair_loop, 'carom_repair_loops_free'),
+    'solid_vertex_forces': (solid_vertex_force, 'carom_solid_vertex_forces_free'),
     'solid_patches': (solid_patch, 'carom_solid_patches_free'),
     'packing_spheres': (packing_sphere, 'carom_packing_spheres_free'),
     'packing_cells': (packing_cell, 'carom_packing_cells_free'),

@@ -88,6 +88,24 @@ class Solid(Handle):
             pose_pointer(pose), found.out, reads=(self, other))
         return found.array()
 
+    def overlap_gradient(self, other: Solid, pose: ArrayLike = None, *, pose_a: ArrayLike = None,
+                         context: Optional[Context] = None) -> Any:
+        """The force of the overlap's volume on each vertex of both meshes, for bodies that deform: two arrays of records
+        of vertex, force and error. Vertices that are not listed are pushed by nothing.
+
+        >>> import carom
+        >>> cube = carom.Solid(carom.Mesh.shape("box"))
+        >>> on_a, on_b = cube.overlap_gradient(cube, [1.5, 0.25, 0.5])
+        >>> on_b.force.sum(axis=0).round(9).tolist()    # the force of the overlap
+        [2.625, 0.75, 0.875]
+        """
+        both(self, other, Solid)
+        on_a, on_b = Results("solid_vertex_forces"), Results("solid_vertex_forces")
+        pick(context, self._device)._call(
+            lib.carom_solid_overlap_gradient, self._pointer, pose_pointer(pose_a, "pose_a"), other._pointer,
+            pose_pointer(pose), on_a.out, on_b.out, reads=(self, other))
+        return on_a.array(), on_b.array()
+
     def __repr__(self) -> str:
         if not self._pointer:
             return "<carom.Solid: closed>"

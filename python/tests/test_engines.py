@@ -375,6 +375,24 @@ def test_pieces_of_an_overlap():
     assert patches.volume.sum() == pytest.approx(ring.overlap(bar).volume)
 
 
+def test_forces_on_vertices_add_up_to_the_rigid_force():
+    ring, bar = carom.Mesh.shape("torus"), carom.Solid(BOX.vertices * np.array([3.0, 0.3, 0.2]), BOX.faces)
+    solid, pose = carom.Solid(ring), [0.1, 0.2, 0.05]
+    rigid = solid.overlap(bar, pose)
+    on_a, on_b = solid.overlap_gradient(bar, pose)
+    assert np.allclose(on_b.force.sum(axis=0), rigid.force, rtol=0, atol=on_b.error.sum() + rigid.force_error)
+    assert np.allclose(on_a.force.sum(axis=0), -np.array(rigid.force), rtol=0, atol=on_a.error.sum() + rigid.force_error)
+    at, step = int(np.abs(on_a.force).sum(axis=1).argmax()), 1e-5
+    volumes = []
+    for sign in (1, -1):
+        moved = ring.vertices.copy()
+        moved[on_a.vertex[at], 0] += sign * step
+        volumes.append(carom.Solid(moved, ring.faces).overlap(bar, pose).volume)
+    assert on_a.force[at, 0] == pytest.approx((volumes[1] - volumes[0]) / (2 * step), abs=1e-6)
+    apart = solid.overlap_gradient(bar, [0, 0, 9])
+    assert len(apart[0]) == 0 and len(apart[1]) == 0
+
+
 # ---- Convex shapes
 
 def test_convex_shapes():

@@ -99,16 +99,13 @@ static bool is_rounded(const carom_solid_query *query, int of_b) {
            OVERLAP_POSE_VOLUME * volume;
 }
 
-static double radius(const carom_solid_query *query, int of_b) {
-    return carom_scale_apply(query->power, -carom_solid_side(query, of_b)->exponent);
-}
-
 /* Decides for which solid triangles are added one by one, and which of them are large: those much
  * larger than the smaller solid, or, where looping over all is cheap, larger than the overlap. Then
  * finer scales are possible. If they turn out too fine, `coarse` requests safe ones. */
 static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
-    double size = OVERLAP_FACE_SIZE * CAROM_MIN(radius(query, 0), radius(query, 1));
+    double size =
+        OVERLAP_FACE_SIZE * CAROM_MIN(carom_solid_radius(query, 0), carom_solid_radius(query, 1));
     if ((triangles <= OVERLAP_LOOP_TRIANGLES || query->refined) && query->overlap > 0.0)
         size = CAROM_MIN(size, query->overlap);
     bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
@@ -379,7 +376,7 @@ static carom_status solid_overlap_add_other_side(carom_solid_query *query, total
 /* One search that keeps records, and the evaluation of its terms with as many bits as needed. */
 static carom_status search_precisely(carom_solid_query *query, carom_solid_accumulator *acc,
                                      carom_solid_facts *facts, carom_solid_results *results) {
-    double size = CAROM_MIN(radius(query, 0), radius(query, 1));
+    double size = CAROM_MIN(carom_solid_radius(query, 0), carom_solid_radius(query, 1));
     carom_solid_accumulator_begin(acc);
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));

@@ -92,6 +92,10 @@ void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_acc
         atomic_fetch_sub_explicit(&changes[solid->ends[vertex]], weight, memory_order_relaxed);
         return;
     }
+    if (query->record) {
+        carom_solid_keep_change(acc, of_b, vertex, weight);
+        return;
+    }
     uint64_t first = solid->firsts[vertex], last = solid->firsts[solid->ends[vertex]];
     CAROM_ASSERT(vertex < solid->ends[vertex] && solid->ends[vertex] <= solid->view.vertex_count);
     CAROM_ASSERT(first <= last && last <= solid->view.triangle_count);
@@ -150,23 +154,43 @@ static void solid_pair_cross_link(const carom_solid_query *query, carom_solid_ac
     carom_solid_add_descendants(query, acc, of_b, vertex, change);
 }
 
-static void keep_record(const carom_solid_query *query, carom_solid_accumulator *acc,
-                        const carom_solid_face *a, const carom_solid_face *b,
-                        const carom_solid_intersection_segment *m) {
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+carom_solid_record *carom_solid_new_record(carom_solid_accumulator *acc) {
     if (acc->records == NULL || acc->records->count == CAROM_SOLID_RECORDS) {
-        carom_solid_records *fresh =
-            CAROM_ARENA_TAKE(carom_scratch(query->context, 0), carom_solid_records, 1);
+        carom_solid_records *fresh = CAROM_ARENA_TAKE(acc->scratch, carom_solid_records, 1);
         if (fresh == NULL) {
             acc->no_memory = true;
-            return;
+            return NULL;
         }
         fresh->next = acc->records;
         fresh->count = 0;
         acc->records = fresh;
     }
     CAROM_ASSERT(acc->records->count < CAROM_SOLID_RECORDS);
-    acc->records->data[acc->records->count++] =
-        (carom_solid_record){{a->index, b->index}, {m->ends[0], m->ends[1]}};
+    return &acc->records->data[acc->records->count++];
+}
+
+void carom_solid_keep_change(carom_solid_accumulator *acc, int of_b, uint32_t vertex, int change) {
+    if (acc->changes == NULL || acc->changes->count == CAROM_SOLID_RECORDS) {
+        carom_solid_changes *fresh = CAROM_ARENA_TAKE(acc->scratch, carom_solid_changes, 1);
+        if (fresh == NULL) {
+            acc->no_memory = true;
+            return;
+        }
+        fresh->next = acc->changes;
+        fresh->count = 0;
+        acc->changes = fresh;
+    }
+    CAROM_ASSERT(acc->changes->count < CAROM_SOLID_RECORDS);
+    acc->changes->data[acc->changes->count++] = (carom_solid_change){vertex, change, of_b};
+}
+
+static void keep_record(carom_solid_accumulator *acc, const carom_solid_face *a,
+                        const carom_solid_face *b, const carom_solid_intersection_segment *m) {
+    carom_solid_record *record = carom_solid_new_record(acc);
+    if (record != NULL)
+        *record = (carom_solid_record){{a->index, b->index}, {m->ends[0], m->ends[1]}};
 }
 
 /* ---- Pairs of triangles ---------------------------------------------------------------------- */
@@ -243,7 +267,7 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_accumulato
     }
     if (m->count == 0) return;
     if (query->record) {
-        keep_record(query, acc, a, b, m);
+        keep_record(acc, a, b, m);
     } else {
         double terms[CAROM_SOLID_SLOTS] = {0};
         carom_solid_add_encounter(terms, a, b, &params, &e);

@@ -563,6 +563,31 @@ CAROM_SIMD void note_segments(const carom_solid_query *query, carom_solid_accumu
     }
 }
 
+/* Keeps the pairs in the lanes `lanes` as records. */
+static void keep_records(carom_solid_accumulator *acc, const carom_solid_batch *batch,
+                         const solid_pair_cpu_crossing ends[2], carom_lanes lanes, uint32_t at) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t lane = solid_pair_cpu_lowest(lanes), pair = batch->index[at + lane];
+        carom_solid_record *record = carom_solid_new_record(acc);
+        if (record == NULL) return;
+        record->triangle[0] = batch->triangles[0][pair];
+        record->triangle[1] = batch->triangles[1][pair];
+        for (int i = 0; i < 2; ++i) {
+            const solid_pair_cpu_crossing *from = &ends[i];
+            int of_b = from->of_b[lane] != 0;
+            record->ends[i] = (carom_solid_crossing){
+                .x = carom_vec(from->x.x[lane], from->x.y[lane], from->x.z[lane]),
+                .edge = from->edge[lane],
+                .lever = from->lever[lane],
+                .slide = from->slide[lane],
+                .off = from->off[lane],
+                .of_b = of_b,
+                .side = (int)from->side[lane],
+                .change = (i == 0) == of_b ? 1 : -1};
+        }
+    }
+}
+
 /* Pairs that may meet, from lane `at` on. Returns the lanes left to the scalar functions. */
 static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_accumulator *acc,
                                   carom_solid_batch *batch, pair_sums *s, uint32_t at,
@@ -581,6 +606,11 @@ static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_ac
     const solid_pair_cpu_crossing ends[2] = {
         crossing_make(&found.first, found.first_of_b, origin, query->long_edge, &poor),
         crossing_make(&found.last, found.last_of_b, origin, query->long_edge, &poor)};
+    if (query->record) {
+        keep_records(acc, batch, ends, carom_lanes_of64(meet & ~poor), at);
+        note_segments(query, acc, batch, s, &p, ends, meet & ~poor, at);
+        return carom_lanes_of64(odd | (meet & poor));
+    }
     spanned face_a = solid_pair_cpu_span(p.a, &p.plane_a, origin, ~found.first_of_b,
                                          ~found.last_of_b, ends, &poor);
     spanned face_b = solid_pair_cpu_span(p.b, &p.plane_b, origin, found.first_of_b, found.last_of_b,
@@ -710,6 +740,14 @@ static void solid_pair_cpu_add_links(const carom_solid_query *query, carom_solid
     batch->link_count = 0;
 }
 
+/* Keeps the links of a batch in the accumulator's list. */
+static void keep_links(carom_solid_accumulator *acc, carom_solid_batch *batch) {
+    for (uint32_t i = 0; i < batch->link_count; ++i)
+        carom_solid_keep_change(acc, batch->links[i].of_b, batch->links[i].vertex,
+                                batch->links[i].change);
+    batch->link_count = 0;
+}
+
 /* ---- Batches --------------------------------------------------------------------------------- */
 
 static void consider_one(const carom_solid_query *query, carom_solid_accumulator *acc,
@@ -745,7 +783,10 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query,
             for (carom_lanes odd = consider_lanes(query, acc, batch, &s, at, kept); odd != 0;
                  odd &= odd - 1)
                 consider_one(query, acc, batch, batch->index[at + solid_pair_cpu_lowest(odd)]);
-        solid_pair_cpu_add_links(query, acc, batch, &s);
+        if (query->record)
+            keep_links(acc, batch);
+        else
+            solid_pair_cpu_add_links(query, acc, batch, &s);
     }
     add_singles(query, acc, batch, &s, 0);
     add_singles(query, acc, batch, &s, 1);

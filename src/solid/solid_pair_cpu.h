@@ -35,8 +35,8 @@ typedef struct carom_solid_batch {
     double weights[2][CAROM_SOLID_QUEUE + CAROM_SOLID_BEYOND];
 } carom_solid_batch;
 
-/* Whether a query can be processed in batches: no large triangles, no records, all whole triangles
- * from prefix sums, and no subnormal term that would count. */
+/* Whether a query can be processed in batches: no large triangles, no changes per vertex, and no
+ * subnormal term that would count. */
 bool carom_solid_batch_can(const carom_solid_query *query);
 
 /* Processes the pairs (a[i], b[i]) of triangles as carom_solid_consider does. */

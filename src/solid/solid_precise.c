@@ -16,8 +16,6 @@
 #include "geom/length.h"
 #include "geom/real.h"
 
-/* Initial number of limbs of 64 bits: 256 bits, where a product of three doubles has 159. */
-#define PRECISE_FIRST_LIMBS 4
 /* Pairs of faces up to which it is doubled where that is not enough, which bounds the time. */
 #define PRECISE_TERMS 65536u
 
@@ -408,13 +406,136 @@ carom_status carom_solid_measure_precisely(const carom_solid_query *query,
                                            double size, carom_solid_results *results) {
     precise s = {.query = query};
     CAROM_TRY(carom_solid_sort_records(query, acc, &s.records, &s.count));
-    for (int limbs = PRECISE_FIRST_LIMBS;; limbs *= 2) {
+    for (int limbs = CAROM_SOLID_PRECISE_LIMBS;; limbs *= 2) {
         add_all(&s, limbs);
         find_results(&s, pivot, results);
         if (2 * limbs > CAROM_REAL_MOST || s.count > PRECISE_TERMS ||
             solid_precise_is_good(results, &s.origin, pivot, size, limbs))
             return CAROM_OK;
     }
+}
+
+/* ---- Forces on vertices ---------------------------------------------------------------------- */
+
+/* The barycentric coordinates of corners 0, 1 and 2. */
+typedef struct precise_share {
+    carom_real x[3];
+} precise_share;
+
+void carom_solid_precise_clear(carom_solid_precise_vector *force, int limbs) {
+    for (int k = 0; k < 3; ++k) carom_real_set(&force->x[k], 0.0, limbs);
+}
+
+void carom_solid_precise_push_face(const carom_solid_query *query, int of_b, uint32_t triangle,
+                                   int winding, int limbs,
+                                   carom_solid_precise_vector *const corners[3]) {
+    precise s = {.query = query, .n = limbs};
+    carom_solid_face f;
+    solid_precise_plane g;
+    solid_precise_point_set(&s.origin, query->origin, limbs);
+    carom_solid_pose(query, of_b, triangle, &f);
+    if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) return; /* no area */
+    solid_precise_plane_make(&s, &f, &g);
+    for (int j = 0; j < 3; ++j)
+        for (int k = 0; k < 3; ++k) accumulate(&corners[j]->x[k], &g.normal.x[k], -winding, limbs);
+}
+
+static void precise_find_share(const solid_precise_plane *g, const solid_precise_point *x,
+                               precise_share *share, int n) {
+    solid_precise_point u, v, r, across;
+    carom_real square;
+    point_sub(&u, &g->p[1], &g->p[0], n);
+    point_sub(&v, &g->p[2], &g->p[0], n);
+    point_sub(&r, x, &g->p[0], n);
+    point_dot(&square, &g->normal, &g->normal, n);
+    point_cross(&across, &r, &v, n);
+    point_dot(&share->x[1], &across, &g->normal, n);
+    carom_real_divide(&share->x[1], &share->x[1], &square, n);
+    point_cross(&across, &u, &r, n);
+    point_dot(&share->x[2], &across, &g->normal, n);
+    carom_real_divide(&share->x[2], &share->x[2], &square, n);
+    carom_real_set(&share->x[0], 1.0, n);
+    carom_real_sub(&share->x[0], &share->x[0], &share->x[1], n);
+    carom_real_sub(&share->x[0], &share->x[0], &share->x[2], n);
+}
+
+/* Adds six times the integrals of the barycentric coordinates over the triangle from corner 0 to
+ * two points. */
+static void precise_add_part(carom_real sums[3], const precise_share *p, const precise_share *q,
+                             int weight, int n) {
+    carom_real area, t, one;
+    carom_real_mul(&area, &p->x[1], &q->x[2], n);
+    carom_real_mul(&t, &p->x[2], &q->x[1], n);
+    carom_real_sub(&area, &area, &t, n);
+    carom_real_set(&one, 1.0, n);
+    for (int j = 0; j < 3; ++j) {
+        carom_real_add(&t, &p->x[j], &q->x[j], n);
+        if (j == 0) carom_real_add(&t, &t, &one, n);
+        carom_real_mul(&t, &t, &area, n);
+        accumulate(&sums[j], &t, weight, n);
+    }
+}
+
+void carom_solid_precise_push_cut(const carom_solid_query *query, int of_b,
+                                  const carom_solid_record *record, int limbs,
+                                  carom_solid_precise_vector *const corners[3]) {
+    precise s = {.query = query, .n = limbs};
+    solid_precise_plane planes[2];
+    precise_share ends[2], last;
+    carom_real sums[3], t;
+    solid_precise_point_set(&s.origin, query->origin, limbs);
+    for (int i = 0; i < 2; ++i) {
+        carom_solid_face f;
+        carom_solid_pose(query, i, record->triangle[i], &f);
+        solid_precise_plane_make(&s, &f, &planes[i]);
+    }
+    for (int i = 0; i < 2; ++i) {
+        const carom_solid_crossing *end = &record->ends[i];
+        const solid_precise_point *p = planes[end->of_b].p;
+        solid_precise_point x;
+        solid_precise_find_crossing(&p[end->side], &p[end->side == 2 ? 0 : end->side + 1],
+                                    &planes[!end->of_b], &x, limbs);
+        precise_find_share(&planes[of_b], &x, &ends[i], limbs);
+    }
+    for (int j = 0; j < 3; ++j) {
+        carom_real_set(&sums[j], 0.0, limbs);
+        carom_real_set(&last.x[j], j == 2 ? 1.0 : 0.0, limbs);
+    }
+    precise_add_part(sums, &ends[of_b], &ends[1 - of_b], 1, limbs);
+    for (int i = 0; i < 2; ++i)
+        if (record->ends[i].of_b == of_b && record->ends[i].side == 1)
+            precise_add_part(sums, &ends[i], &last, record->ends[i].change, limbs);
+    for (int j = 0; j < 3; ++j)
+        for (int k = 0; k < 3; ++k) {
+            carom_real_mul(&t, &planes[of_b].normal.x[k], &sums[j], limbs);
+            carom_real_sub(&corners[j]->x[k], &corners[j]->x[k], &t, limbs);
+        }
+}
+
+bool carom_solid_precise_suffices(const carom_solid_precise_vector *forces, uint32_t count,
+                                  double size, int limbs) {
+    carom_bound length = carom_bound_make(size), square = carom_bound_mul(length, length);
+    carom_bound largest = {0.0, 0};
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_bound one = greatest(forces[i].x, limbs, false);
+        if (!carom_bound_within(one, largest, 0)) largest = one;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_bound error = greatest(forces[i].x, limbs, true);
+        if (!carom_bound_within(error, greatest(forces[i].x, limbs, false), PRECISE_RESULT_BITS) &&
+            !carom_bound_within(error, largest, PRECISE_FORCE_BITS) &&
+            !carom_bound_within(error, square, PRECISE_ZERO_BITS))
+            return false;
+    }
+    return true;
+}
+
+carom_vec3 carom_solid_precise_round(const carom_solid_query *query,
+                                     const carom_solid_precise_vector *force, int limbs,
+                                     double *error) {
+    carom_solid_precise_vector one = *force;
+    for (int k = 0; k < 3; ++k) divide_by(&one.x[k], 6, limbs);
+    return round_vector(query, one.x, 2, limbs, error);
 }
 
 /* ---- Sums over surface triangles ------------------------------------------------------------- */

@@ -32,6 +32,39 @@ void carom_solid_results_mean(carom_solid_results *results, carom_solid_results 
 void carom_solid_results_round(const carom_solid_query *query, const carom_solid_results *results,
                                carom_solid_result *overlap);
 
+/* ---- Forces on vertices ---------------------------------------------------------------------- */
+
+/* Initial number of limbs of 64 bits: 256 bits, where a product of three doubles has 159. */
+#define CAROM_SOLID_PRECISE_LIMBS 4
+
+/* Six times a force. */
+typedef struct carom_solid_precise_vector {
+    carom_real x[3];
+} carom_solid_precise_vector;
+
+void carom_solid_precise_clear(carom_solid_precise_vector *force, int limbs);
+
+/* Adds the forces on the corners of a whole face, where the other solid's winding number is
+ * `winding`. */
+void carom_solid_precise_push_face(const carom_solid_query *query, int of_b, uint32_t triangle,
+                                   int winding, int limbs,
+                                   carom_solid_precise_vector *const corners[3]);
+
+/* Adds the forces on the corners of a face by the segment that it shares with another. */
+void carom_solid_precise_push_cut(const carom_solid_query *query, int of_b,
+                                  const carom_solid_record *record, int limbs,
+                                  carom_solid_precise_vector *const corners[3]);
+
+/* Whether all forces are so accurate that more limbs gain nothing; `size` is that of the smaller
+ * solid. */
+bool carom_solid_precise_suffices(const carom_solid_precise_vector *forces, uint32_t count,
+                                  double size, int limbs);
+
+/* Rounds a force once, in the caller's units; *error is for each coordinate. */
+carom_vec3 carom_solid_precise_round(const carom_solid_query *query,
+                                     const carom_solid_precise_vector *force, int limbs,
+                                     double *error);
+
 /* ---- Sums over surface triangles ------------------------------------------------------------- */
 
 /* A point of a surface: a vertex of a solid, or the point where its edge from `low` to `high`

@@ -6,6 +6,7 @@
 #include <float.h>
 
 #include "bvh/bvh_ray_cpu.h"
+#include "geom/length.h"
 #include "solid/solid.h"
 #include "solid/solid_pair_item.h"
 
@@ -29,6 +30,19 @@ typedef struct carom_solid_records {
     uint32_t count;
     carom_solid_record data[CAROM_SOLID_RECORDS];
 } carom_solid_records;
+
+/* The change of the other solid's winding number from a vertex on down the spanning tree. */
+typedef struct carom_solid_change {
+    uint32_t vertex;
+    int32_t change;
+    int of_b;
+} carom_solid_change;
+
+typedef struct carom_solid_changes {
+    struct carom_solid_changes *next; /* older changes */
+    uint32_t count;
+    carom_solid_change data[CAROM_SOLID_RECORDS];
+} carom_solid_changes;
 
 struct carom_solid_query;
 struct carom_solid_accumulator;
@@ -64,7 +78,9 @@ typedef struct carom_solid_query {
     _Atomic int32_t *changes[2];
     int moved_sign; /* 1: b is perturbed by (e, e^2, e^3) in degenerate contact; -1: by -(e, e^2,
                        e^3) */
-    bool record;    /* keep all intersecting pairs in the accumulator's records; on one thread */
+    /* Keep all intersecting pairs in the accumulator's records, without their terms: on one thread
+     * where there are changes per vertex, else on all, and keep changes in a list, too. */
+    bool record;
     carom_solid_consider_fn *consider;     /* carom_solid_consider */
     struct carom_solid_accumulator *ready; /* NULL, or the answer to the first search, on the GPU */
 } carom_solid_query;
@@ -91,8 +107,10 @@ typedef struct carom_solid_accumulator {
                             both, so that they do not depend on the order of the search */
     uint64_t copies[2];  /* pairs of faces with the same corners: with the same, with opposite
                             orientation */
-    carom_solid_records *records; /* newest first, in scratch of worker 0 */
-    bool no_memory;               /* out of memory for records */
+    carom_arena *scratch;         /* of the worker, for the lists; NULL where there are none */
+    carom_solid_records *records; /* newest first */
+    carom_solid_changes *changes; /* newest first */
+    bool no_memory;               /* out of memory for records or changes */
 } carom_solid_accumulator;
 
 /* A sum as a double, and three of them as a vector. */
@@ -197,6 +215,17 @@ static inline void carom_solid_accumulator_hold(carom_solid_accumulator *acc, ca
     acc->high = carom_vec(CAROM_MAX(high.x, acc->high.x), CAROM_MAX(high.y, acc->high.y),
                           CAROM_MAX(high.z, acc->high.z));
 }
+
+/* Half the size of a posed solid, a power of two. */
+static inline double carom_solid_radius(const carom_solid_query *query, int of_b) {
+    return carom_scale_apply(query->power, -carom_solid_side(query, of_b)->exponent);
+}
+
+/* A new record of the accumulator's list; NULL where there is no memory, which is noted. */
+carom_solid_record *carom_solid_new_record(carom_solid_accumulator *acc);
+
+/* Adds a change to the accumulator's list. */
+void carom_solid_keep_change(carom_solid_accumulator *acc, int of_b, uint32_t vertex, int change);
 
 /* Adds the terms of two triangles (solid_pair.c). */
 carom_solid_consider_fn carom_solid_consider;

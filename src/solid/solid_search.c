@@ -21,9 +21,8 @@ bool carom_solid_batch_can(const carom_solid_query *query) {
     bool normal = true;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         normal = normal && query->scales[i] >= CAROM_SUM_LANES_SCALE;
-    return normal && query->consider == carom_solid_consider && !query->record &&
-           query->changes[0] == NULL && query->changes[1] == NULL && query->large[0] == HUGE_VAL &&
-           query->large[1] == HUGE_VAL;
+    return normal && query->consider == carom_solid_consider && query->changes[0] == NULL &&
+           query->changes[1] == NULL && query->large[0] == HUGE_VAL && query->large[1] == HUGE_VAL;
 }
 
 static void solid_search_worker_begin(void *user, void *state) {
@@ -32,6 +31,7 @@ static void solid_search_worker_begin(void *user, void *state) {
     w->query = query;
     w->batched = carom_solid_batch_can(query);
     carom_solid_accumulator_begin(&w->acc);
+    w->acc.scratch = carom_scratch(query->context, w->base.index);
     carom_soup_begin_traversal(&query->posed, &w->base.traversal);
 }
 
@@ -89,8 +89,40 @@ static void add_accumulator(carom_solid_accumulator *to, const carom_solid_accum
         to->crossed[i] = CAROM_MAX(to->crossed[i], from->crossed[i]);
         to->copies[i] += from->copies[i];
     }
-    if (from->records != NULL) to->records = from->records;
     to->no_memory |= from->no_memory;
+}
+
+/* Takes over the lists of a worker. The scratch of all but worker 0 is rewound after a search, so
+ * their lists are copied to that of worker 0. */
+static void adopt_lists(carom_solid_accumulator *to, const solid_search_worker *w) {
+    const bool copy = w->base.index != 0;
+    carom_arena *scratch = carom_scratch(w->query->context, 0);
+    for (carom_solid_records *next, *block = w->acc.records; block != NULL; block = next) {
+        next = block->next;
+        if (copy) {
+            carom_solid_records *moved = CAROM_ARENA_TAKE(scratch, carom_solid_records, 1);
+            to->no_memory |= moved == NULL;
+            if (moved == NULL) return;
+            memcpy(moved->data, block->data, block->count * sizeof(*block->data));
+            moved->count = block->count;
+            block = moved;
+        }
+        block->next = to->records;
+        to->records = block;
+    }
+    for (carom_solid_changes *next, *block = w->acc.changes; block != NULL; block = next) {
+        next = block->next;
+        if (copy) {
+            carom_solid_changes *moved = CAROM_ARENA_TAKE(scratch, carom_solid_changes, 1);
+            to->no_memory |= moved == NULL;
+            if (moved == NULL) return;
+            memcpy(moved->data, block->data, block->count * sizeof(*block->data));
+            moved->count = block->count;
+            block = moved;
+        }
+        block->next = to->changes;
+        to->changes = block;
+    }
 }
 
 static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
@@ -124,7 +156,7 @@ carom_status carom_solid_search(carom_solid_query *query, carom_solid_accumulato
                                .user = &query,
                                .begin = solid_search_worker_begin,
                                .receive = solid_search_receive,
-                               .alone = query->record,
+                               .alone = query->record && query->changes[0] != NULL,
                                .budget = UINT64_MAX};
     carom_status status = carom_obb_search_begin(&search);
     if (status == CAROM_OK && query->posed.extreme) {
@@ -134,8 +166,10 @@ carom_status carom_solid_search(carom_solid_query *query, carom_solid_accumulato
     } else if (status == CAROM_OK) {
         status = carom_obb_search_run(&search);
     }
-    for (uint32_t i = 0; (w = carom_worker_states_next(&search.states, &i)) != NULL;)
+    for (uint32_t i = 0; (w = carom_worker_states_next(&search.states, &i)) != NULL;) {
         add_accumulator(acc, &w->acc);
+        if (query->record) adopt_lists(acc, w);
+    }
     /* a pair is counted where it was a candidate */
     CAROM_ASSERT(query->consider != carom_solid_consider ||
                  (acc->pairs <= acc->candidates && acc->undecided <= acc->candidates));

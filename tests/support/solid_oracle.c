@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct terms_mesh {
     uint64_t triangle_count;
@@ -16,11 +17,18 @@ typedef struct terms_mesh {
 typedef struct terms_piece {
     quad volume, moment[3];
     quad area, vector[3], turn[3]; /* of the piece of the face: vector area, its moment x cross n */
+    quad share, first[3];          /* integrals of 1 and of x, in areas of the face, times 1/2 */
 } terms_piece;
+
+/* The part of a face inside the other mesh: integrals as in a piece. */
+typedef struct terms_share {
+    quad share, first[3];
+} terms_share;
 
 /* A mesh's faces inside the other. */
 typedef struct terms_faces {
     quad area, vector[3], turn[3];
+    terms_share *each; /* per face; NULL: not wanted */
 } terms_faces;
 
 typedef struct terms_sum {
@@ -35,9 +43,13 @@ static void terms_add_volume(terms_sum *sum, const terms_piece *piece, int sign)
 
 /* `other` is the sign of the other mesh's tetrahedron: how often it covers the piece. `own` tells
  * whether the face looks away from the apex. */
-static void terms_add_face(terms_faces *faces, const terms_piece *piece, int other, int own,
-                           quad share) {
+static void terms_add_face(terms_faces *faces, uint64_t face, const terms_piece *piece, int other,
+                           int own, quad share) {
     faces->area += share * other * piece->area;
+    if (faces->each != NULL) {
+        faces->each[face].share += share * other * piece->share;
+        for (int k = 0; k < 3; ++k) faces->each[face].first[k] += share * other * piece->first[k];
+    }
     for (int k = 0; k < 3; ++k) {
         faces->vector[k] += share * (other * own) * piece->vector[k];
         faces->turn[k] += share * (other * own) * piece->turn[k];
@@ -127,7 +139,40 @@ static void finish(const terms_sum *sum, const double apex[3], int base, solid_t
     }
 }
 
-void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_truth *truth) {
+/* The forces on the vertices of a mesh. The force on a corner is minus the face's normal (twice its
+ * area) times the integral of the corner's barycentric coordinate. */
+static void finish_forces(const terms_mesh *mesh, const uint32_t *corners, const terms_share *each,
+                          const double apex[3], int base, quad (*forces)[3]) {
+    quad unit = ldexp(1.0, base);
+    for (uint64_t f = 0; f < mesh->triangle_count; ++f) {
+        double(*x)[3] = mesh->corners[f].x;
+        quad u[3], v[3], r[3], n[3], square = 0, parts[3] = {0, 0, 0};
+        for (int k = 0; k < 3; ++k) {
+            u[k] = ((quad)x[1][k] - x[0][k]) / unit;
+            v[k] = ((quad)x[2][k] - x[0][k]) / unit;
+            r[k] = each[f].first[k] - each[f].share * ((quad)x[0][k] - apex[k]) / unit;
+        }
+        for (int k = 0; k < 3; ++k) {
+            int i = (k + 1) % 3, j = (k + 2) % 3;
+            n[k] = u[i] * v[j] - u[j] * v[i];
+            square += n[k] * n[k];
+        }
+        if (!(square > 0)) continue;
+        for (int k = 0; k < 3; ++k) {
+            int i = (k + 1) % 3, j = (k + 2) % 3;
+            parts[1] += (r[i] * v[j] - r[j] * v[i]) * n[k] / square;
+            parts[2] += (u[i] * r[j] - u[j] * r[i]) * n[k] / square;
+        }
+        parts[0] = each[f].share - parts[1] - parts[2];
+        for (int j = 0; j < 3; ++j)
+            for (int k = 0; k < 3; ++k)
+                forces[corners[3 * f + (uint64_t)j]][k] -= parts[j] * n[k] * unit * unit;
+    }
+}
+
+/* Forces on the vertices of a and of b, where they are wanted. */
+static void compare(const carom_mesh_view *a, const carom_mesh_view *b, solid_truth *truth,
+                    quad (*const forces[2])[3]) {
     terms_mesh mesh_a = mesh_of(a), mesh_b = mesh_of(b);
     extent e = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 1023};
     extend(&e, &mesh_a);
@@ -150,6 +195,11 @@ void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_trut
         double apex[3];
         terms_sum sum = {0};
         assert_true(attempt < 100);
+        if (forces != NULL) {
+            sum.a.each = calloc(a->face_count + 1, sizeof(*sum.a.each));
+            sum.b.each = calloc(b->face_count + 1, sizeof(*sum.b.each));
+            assert_true(sum.a.each != NULL && sum.b.each != NULL);
+        }
         for (int k = 0; k < 3; ++k) {
             double middle = common.low[k] + (common.high[k] - common.low[k]) * 0.5;
             double steps = floor(ldexp(middle, -step) / 8) * 8;
@@ -161,13 +211,32 @@ void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_trut
             bits <= MOST_SHORT_BITS  ? short_terms_sum_pairs(&mesh_a, &mesh_b, apex, base, &sum)
             : bits <= MOST_LONG_BITS ? long_terms_sum_pairs(&mesh_a, &mesh_b, apex, base, &sum)
                                      : longest_terms_sum_pairs(&mesh_a, &mesh_b, apex, base, &sum);
-        if (!good) continue;
-        finish(&sum, apex, base, truth);
-        break;
+        if (good) {
+            finish(&sum, apex, base, truth);
+            if (forces != NULL) {
+                finish_forces(&mesh_a, a->corners, sum.a.each, apex, base, forces[0]);
+                finish_forces(&mesh_b, b->corners, sum.b.each, apex, base, forces[1]);
+            }
+        }
+        free(sum.a.each);
+        free(sum.b.each);
+        if (good) break;
     }
 done:
     free(mesh_a.corners);
     free(mesh_b.corners);
+}
+
+void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_truth *truth) {
+    compare(a, b, truth, NULL);
+}
+
+void solid_oracle_forces(const carom_mesh_view *a, const carom_mesh_view *b, solid_truth *truth,
+                         quad (*on_a)[3], quad (*on_b)[3]) {
+    quad(*const forces[2])[3] = {on_a, on_b};
+    memset(on_a, 0, a->vertex_count * sizeof(*on_a));
+    memset(on_b, 0, b->vertex_count * sizeof(*on_b));
+    compare(a, b, truth, forces);
 }
 
 quad solid_oracle_volume(const carom_mesh_view *view) {

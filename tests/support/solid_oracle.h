@@ -28,6 +28,11 @@ typedef struct solid_truth {
  * binary places. About a millisecond for two solids of 200 faces on a small lattice. */
 void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_truth *truth);
 
+/* Also minus the derivatives of the volume by each vertex; of vertices in one place, each has its
+ * own share. Where faces lie on each other, means as for the force. */
+void solid_oracle_forces(const carom_mesh_view *a, const carom_mesh_view *b, solid_truth *truth,
+                         quad (*on_a)[3], quad (*on_b)[3]);
+
 /* The volume of one mesh, exact and rounded once. */
 quad solid_oracle_volume(const carom_mesh_view *mesh);
 

@@ -19,6 +19,7 @@ typedef struct BIG(cone) {
     BIG(vec) normal;          /* of the face, away from the apex */
     BIG(int) height;          /* n x = height on the face; positive */
     int sign;                 /* of the tetrahedron; 0: flat, takes no part */
+    uint64_t face;            /* of the mesh */
     double ray_double[3][3], edge_double[3][3]; /* rounded, to tell far ones apart quickly */
     double far_below[3];                        /* edge x below this is negative for certain */
 } BIG(cone);
@@ -139,6 +140,8 @@ static inline terms_piece BIG(fan_measure)(const BIG(fan) * fan, const BIG(cone)
         piece.vector[k] = 3 * piece.volume * normal[k] / height;
     }
     piece.area = 3 * piece.volume * quad_sqrt(square) / height;
+    piece.share = 3 * piece.volume / height;
+    for (int k = 0; k < 3; ++k) piece.first[k] = 4 * piece.moment[k] / height;
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         piece.turn[k] = 4 * (piece.moment[i] * normal[j] - piece.moment[j] * normal[i]) / height;
@@ -162,10 +165,10 @@ static inline void BIG(pair_add)(const BIG(cone) * a, const BIG(cone) * b, terms
         nearer.x[k] =
             BIG(sub)(BIG(mul)(a->height, b->normal.x[k]), BIG(mul)(b->height, a->normal.x[k]));
     if (BIG(vec_is_zero)(&nearer)) {
-        terms_piece piece = BIG(fan_measure)(&cut, a);
+        terms_piece piece = BIG(fan_measure)(&cut, a), same = BIG(fan_measure)(&cut, b);
         terms_add_volume(sum, &piece, a->sign * b->sign);
-        terms_add_face(&sum->a, &piece, b->sign, a->sign, (quad)0.5);
-        terms_add_face(&sum->b, &piece, a->sign, b->sign, (quad)0.5);
+        terms_add_face(&sum->a, a->face, &piece, b->sign, a->sign, (quad)0.5);
+        terms_add_face(&sum->b, b->face, &same, a->sign, b->sign, (quad)0.5);
         sum->coincident += piece.area;
         return;
     }
@@ -173,14 +176,14 @@ static inline void BIG(pair_add)(const BIG(cone) * a, const BIG(cone) * b, terms
     if (fan.count >= 3) {
         terms_piece piece = BIG(fan_measure)(&fan, b);
         terms_add_volume(sum, &piece, a->sign * b->sign);
-        terms_add_face(&sum->b, &piece, a->sign, b->sign, (quad)1);
+        terms_add_face(&sum->b, b->face, &piece, a->sign, b->sign, (quad)1);
     }
     nearer = BIG(vec_negate)(&nearer);
     BIG(fan_cut)(&cut, &nearer, &fan);
     if (fan.count >= 3) {
         terms_piece piece = BIG(fan_measure)(&fan, a);
         terms_add_volume(sum, &piece, a->sign * b->sign);
-        terms_add_face(&sum->a, &piece, b->sign, a->sign, (quad)1);
+        terms_add_face(&sum->a, a->face, &piece, b->sign, a->sign, (quad)1);
     }
 }
 
@@ -197,6 +200,7 @@ static inline bool BIG(cones_make)(const terms_mesh *mesh, const double apex[3],
                                            BIG(from_double)(apex[i], base));
         BIG(cone) *cone = &cones[*count];
         BIG(cone_make)(corners, cone);
+        cone->face = f;
         if (cone->sign == 0 && !BIG(vec_is_zero)(&cone->normal)) return false;
         *count += cone->sign != 0;
         for (int k = 0; k < 9; ++k) *reach = fmax(*reach, fabs(cone->ray_double[k / 3][k % 3]));
