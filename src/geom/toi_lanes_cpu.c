@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The filter of times of impact (toi_item.h) with one motion per lane.
  *
- * Each lane halves the time of its own motion. Nearly always the cubic has a root in one half only,
- * by the signs of its coefficients, and the lane continues there; else it keeps the later half in a
- * stack of its own. Those that meet are collected, with the part in which they do, and Newton's
+ * All motions of a batch are halved together, level by level. At each level many are decided, and
+ * those that are not move together, so that vectors stay full: in lanes that are filled once, the
+ * deepest of eight motions costs as much as eight. Nearly always the cubic has a root in one half
+ * only, by the signs of its coefficients; else both halves stay in the batch, and of what they show
+ * the earlier counts. Those that meet are collected, with the part in which they do, and Newton's
  * method runs for all of them together.
  *
  * Every operation is that of the item, in the same order, so the results have the same bits. What
@@ -16,18 +18,37 @@
 /* Part of the time, in Bernstein form: q[0] is that of n. A point and a triangle have no q[4]. */
 typedef struct toi_lanes_part {
     carom_f64v f[4], q[5][3];
-    carom_f64v low, high, depth;
+    carom_f64v low, high;
+    carom_f64v cubic, quadratic; /* what errors are multiples of */
+    carom_f64v motion;           /* its column */
 } toi_lanes_part;
 
-#define TOI_LANES_FIELDS (sizeof(toi_lanes_part) / sizeof(carom_f64v))
-/* Parts that the item visits after n of them were cut are at most 2 n + 1. */
-#define TOI_LANES_CUTS (CAROM_TOI_VISITS / 2 - 1)
+/* Its vectors, and the places of those that follow f and q. */
+enum {
+    TOI_LANES_Q = 4,
+    TOI_LANES_LOW = TOI_LANES_Q + 15,
+    TOI_LANES_HIGH,
+    TOI_LANES_CUBIC,
+    TOI_LANES_QUADRATIC,
+    TOI_LANES_MOTION,
+    TOI_LANES_FIELDS
+};
+_Static_assert(TOI_LANES_FIELDS * sizeof(carom_f64v) == sizeof(toi_lanes_part), "a place each");
 
-/* The parts that one lane has yet to visit. */
-typedef struct toi_lanes_stack {
+/* Parts kept apart in one motion: after n cuts the item has visited at most 2 n + 1 parts, each of
+ * these has at most CAROM_TOI_DEPTH cuts, and the item gives up after CAROM_TOI_VISITS. */
+#define TOI_LANES_PARTS 2
+_Static_assert(2 * (TOI_LANES_PARTS + 1) * CAROM_TOI_DEPTH + 1 < CAROM_TOI_VISITS,
+               "the item never gives up for the number of its visits");
+
+/* Parts side by side: of all motions, and second halves of some. Past the last one a whole vector
+ * can be written. */
+#define TOI_LANES_ROOM   (CAROM_TOI_COLUMNS + 32u)
+#define TOI_LANES_STRIDE (TOI_LANES_ROOM + CAROM_LANES64)
+typedef struct toi_lanes_batch {
     uint32_t count;
-    double of[CAROM_TOI_DEPTH + 2][TOI_LANES_FIELDS];
-} toi_lanes_stack;
+    double of[TOI_LANES_FIELDS][TOI_LANES_STRIDE];
+} toi_lanes_batch;
 
 typedef struct toi_lanes_motion {
     carom_f64v u[2][3], v[2][3], w[2][3];
@@ -36,7 +57,26 @@ typedef struct toi_lanes_motion {
 /* What Newton's method is given. */
 typedef struct toi_lanes_root {
     carom_f64v f[4], low, high, error;
+    carom_f64v motion;
 } toi_lanes_root;
+
+#define TOI_LANES_ROOT_FIELDS (sizeof(toi_lanes_root) / sizeof(carom_f64v))
+typedef struct toi_lanes_roots {
+    uint32_t count;
+    double of[TOI_LANES_ROOT_FIELDS][TOI_LANES_STRIDE];
+} toi_lanes_roots;
+
+/* All motions that are decided together. */
+typedef struct toi_lanes_work {
+    toi_lanes_batch open;  /* parts of this level; those of the next are written over them */
+    toi_lanes_batch later; /* of the next level: second halves */
+    toi_lanes_roots roots;
+    /* Of each motion: the start of the first part that was not apart, whether that is left to the
+     * item, and how often both halves were kept. */
+    double first[CAROM_TOI_COLUMNS];
+    bool alone[CAROM_TOI_COLUMNS];
+    uint8_t parts[CAROM_TOI_COLUMNS];
+} toi_lanes_work;
 
 CAROM_SIMD bool some_lane(carom_i64v lanes) {
     return carom_lanes_of64(lanes) != 0;
@@ -126,8 +166,7 @@ CAROM_SIMD carom_f64v toi_lanes_quadratics(toi_lanes_motion *m, carom_f64v (*n)[
 }
 
 /* carom_toi_make: returns the lanes that the filter can take. */
-CAROM_SIMD carom_i64v toi_lanes_make(toi_lanes_motion *m, int edges, toi_lanes_part *part,
-                                     carom_f64v *cubic, carom_f64v *quadratic) {
+CAROM_SIMD carom_i64v toi_lanes_make(toi_lanes_motion *m, int edges, toi_lanes_part *part) {
     carom_f64v n[3][3], extent[3];
     carom_i64v usable = ~(carom_i64v){0};
     for (int k = 0; k < 3; ++k) {
@@ -151,8 +190,8 @@ CAROM_SIMD carom_i64v toi_lanes_make(toi_lanes_motion *m, int edges, toi_lanes_p
     part->f[1] = f[1] / 3.0;
     part->f[2] = f[2] / 3.0;
     part->f[3] = f[3];
-    *cubic = extent[0] * extent[1] * extent[2];
-    *quadratic = toi_lanes_quadratics(m, n, extent, edges, part);
+    part->cubic = extent[0] * extent[1] * extent[2];
+    part->quadratic = toi_lanes_quadratics(m, n, extent, edges, part);
     return usable;
 }
 
@@ -165,10 +204,13 @@ CAROM_SIMD void toi_lanes_split(toi_lanes_part *part, toi_lanes_part *right, int
     CAROM_TOI_SPLIT_CUBIC(carom_f64v, part->f, right->f, l, r);
     for (int i = 0; i < quadratics; ++i)
         CAROM_TOI_SPLIT_QUADRATIC(carom_f64v, part->q[i], right->q[i], l, r);
+    for (int j = 0; j < 3 && quadratics == 4; ++j) right->q[4][j] = part->q[4][j]; /* not used */
     right->low = middle;
     right->high = part->high;
     part->high = middle;
-    part->depth = right->depth = part->depth + (whole ? 2.0 : 1.0);
+    right->cubic = part->cubic;
+    right->quadratic = part->quadratic;
+    right->motion = part->motion;
 }
 
 /* ---- Roots ----------------------------------------------------------------------------------- */
@@ -247,157 +289,240 @@ CAROM_SIMD carom_i64v may_have_root(const toi_lanes_part *part, carom_f64v ef) {
     return ~((toi_lanes_least(part->f, 4) > ef) | (toi_lanes_greatest(part->f, 4) < -ef));
 }
 
-CAROM_SIMD carom_f64v toi_lanes_cubic_error(const toi_lanes_part *part, carom_f64v cubic) {
-    return (CAROM_TOI_CUBIC_ERROR + CAROM_TOI_CUBIC_SPLIT * part->depth) * cubic +
+CAROM_SIMD carom_f64v toi_lanes_cubic_error(const toi_lanes_part *part, double depth) {
+    return (CAROM_TOI_CUBIC_ERROR + CAROM_TOI_CUBIC_SPLIT * depth) * part->cubic +
            CAROM_TOI_UNDERFLOW;
 }
 
-CAROM_SIMD void toi_lanes_push(const toi_lanes_part *part, carom_lanes which,
-                               toi_lanes_stack *stacks) {
-    double values[TOI_LANES_FIELDS][CAROM_LANES64];
-    memcpy(values, part, sizeof(values));
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+#define TOI_LANES_ALL ((1u << CAROM_LANES64) - 1u)
+
+/* The lanes of the vector from `at` that hold one of `count`. */
+CAROM_SIMD carom_lanes toi_lanes_filled(uint32_t at, uint32_t count) {
+    return count - at < CAROM_LANES64 ? (1u << (count - at)) - 1u : TOI_LANES_ALL;
+}
+
+/* Fields per turn of a loop that compilers unroll whole, so that vectors stay in registers. */
+#define TOI_LANES_UNROLLED 8u
+_Static_assert(TOI_LANES_FIELDS % TOI_LANES_UNROLLED == 0 &&
+                   TOI_LANES_ROOT_FIELDS % TOI_LANES_UNROLLED == 0,
+               "whole turns");
+
+/* Appends the lanes of a set; fields are vectors side by side. */
+CAROM_SIMD void toi_lanes_append(const carom_f64v *fields, uint32_t field_count, carom_lanes which,
+                                 double (*to)[TOI_LANES_STRIDE], uint32_t *count) {
+    CAROM_ASSERT(*count <= TOI_LANES_ROOM);
+    for (uint32_t i = 0; i < field_count; i += TOI_LANES_UNROLLED)
+        for (uint32_t j = i; j < i + TOI_LANES_UNROLLED; ++j)
+            carom_f64v_store(to[j] + *count, carom_f64v_compress(fields[j], which));
+    *count += (uint32_t)__builtin_popcount(which);
+}
+
+CAROM_SIMD void toi_lanes_put(toi_lanes_batch *batch, const toi_lanes_part *part,
+                              carom_lanes which) {
+    const carom_f64v fields[TOI_LANES_FIELDS] = {
+        part->f[0],    part->f[1],    part->f[2],    part->f[3],    part->q[0][0],   part->q[0][1],
+        part->q[0][2], part->q[1][0], part->q[1][1], part->q[1][2], part->q[2][0],   part->q[2][1],
+        part->q[2][2], part->q[3][0], part->q[3][1], part->q[3][2], part->q[4][0],   part->q[4][1],
+        part->q[4][2], part->low,     part->high,    part->cubic,   part->quadratic, part->motion};
+    toi_lanes_append(fields, TOI_LANES_FIELDS, which, batch->of, &batch->count);
+}
+
+CAROM_SIMD toi_lanes_part toi_lanes_get(const toi_lanes_batch *batch, uint32_t at) {
+    toi_lanes_part part;
+    const double(*from)[TOI_LANES_STRIDE] = batch->of;
+    for (int i = 0; i < 4; ++i) part.f[i] = carom_f64v_load(from[i] + at);
+    for (int i = 0; i < 5; ++i)
+        for (int j = 0; j < 3; ++j)
+            part.q[i][j] = carom_f64v_load(from[TOI_LANES_Q + 3 * i + j] + at);
+    part.low = carom_f64v_load(from[TOI_LANES_LOW] + at);
+    part.high = carom_f64v_load(from[TOI_LANES_HIGH] + at);
+    part.cubic = carom_f64v_load(from[TOI_LANES_CUBIC] + at);
+    part.quadratic = carom_f64v_load(from[TOI_LANES_QUADRATIC] + at);
+    part.motion = carom_f64v_load(from[TOI_LANES_MOTION] + at);
+    return part;
+}
+
+/* Notes that these parts are not apart. */
+CAROM_SIMD void toi_lanes_note(toi_lanes_work *work, const toi_lanes_part *part, carom_lanes which,
+                               bool alone) {
+    double low[CAROM_LANES64], motion[CAROM_LANES64];
+    carom_f64v_store(low, part->low);
+    carom_f64v_store(motion, part->motion);
     for (; which != 0; which &= which - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(which);
-        toi_lanes_stack *stack = &stacks[lane];
-        CAROM_ASSERT(stack->count < CAROM_TOI_DEPTH + 2);
-        for (uint32_t i = 0; i < TOI_LANES_FIELDS; ++i)
-            stack->of[stack->count][i] = values[i][lane];
-        ++stack->count;
+        uint32_t lane = (uint32_t)__builtin_ctz(which), m = (uint32_t)motion[lane];
+        if (!(low[lane] < work->first[m])) continue;
+        work->first[m] = low[lane];
+        work->alone[m] = alone;
     }
 }
 
-/* Returns the lanes of `which` that have no part left. */
-CAROM_SIMD carom_lanes toi_lanes_pop(toi_lanes_part *part, carom_lanes which,
-                                     toi_lanes_stack *stacks) {
-    double values[TOI_LANES_FIELDS][CAROM_LANES64];
-    carom_lanes none = 0;
+/* Keeps parts that meet for Newton's method. */
+CAROM_SIMD void toi_lanes_keep(toi_lanes_work *work, const toi_lanes_part *part, carom_lanes which,
+                               carom_f64v error) {
+    const carom_f64v fields[TOI_LANES_ROOT_FIELDS] = {
+        part->f[0], part->f[1], part->f[2], part->f[3], part->low, part->high, error, part->motion};
+    bool full = work->roots.count + (uint32_t)__builtin_popcount(which) > TOI_LANES_ROOM;
+    toi_lanes_note(work, part, which, full);
+    if (full) return;
+    toi_lanes_append(fields, TOI_LANES_ROOT_FIELDS, which, work->roots.of, &work->roots.count);
+}
+
+/* Keeps second halves for the next level. Returns the lanes whose motion is left to the item
+ * instead: it has too many parts, or the batch no room. */
+CAROM_SIMD carom_lanes toi_lanes_keep_later(toi_lanes_work *work, const toi_lanes_part *right,
+                                            carom_lanes which, uint32_t room) {
+    double motion[CAROM_LANES64];
+    carom_lanes refused = 0;
+    carom_f64v_store(motion, right->motion);
     for (carom_lanes w = which; w != 0; w &= w - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(w);
-        none |= (carom_lanes)(stacks[lane].count == 0) << lane;
+        uint32_t lane = (uint32_t)__builtin_ctz(w), m = (uint32_t)motion[lane];
+        if (work->parts[m] == TOI_LANES_PARTS)
+            refused |= 1u << lane;
+        else
+            ++work->parts[m];
     }
-    if (none == which) return none;
-    memcpy(values, part, sizeof(values));
-    for (carom_lanes w = which & ~none; w != 0; w &= w - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(w);
-        toi_lanes_stack *stack = &stacks[lane];
-        --stack->count;
-        for (uint32_t i = 0; i < TOI_LANES_FIELDS; ++i)
-            values[i][lane] = stack->of[stack->count][i];
-    }
-    memcpy(part, values, sizeof(values));
-    return none;
+    which &= ~refused;
+    if (work->later.count + (uint32_t)__builtin_popcount(which) > room) return refused | which;
+    toi_lanes_put(&work->later, right, which);
+    return refused;
 }
 
-CAROM_SIMD void toi_lanes_keep(const toi_lanes_part *part, carom_i64v which, carom_f64v error,
-                               toi_lanes_root *root) {
-    for (int i = 0; i < 4; ++i) root->f[i] = carom_f64v_select(which, part->f[i], root->f[i]);
-    root->low = carom_f64v_select(which, part->low, root->low);
-    root->high = carom_f64v_select(which, part->high, root->high);
-    root->error = carom_f64v_select(which, error, root->error);
-}
-
-/* Cuts a part. Each lane continues in the first half that may have a root, and keeps the other for
- * later if that may, too. Returns the lanes of `which` where none may. */
-CAROM_SIMD carom_lanes toi_lanes_descend(toi_lanes_part *part, carom_lanes which, int quadratics,
-                                         bool whole, carom_f64v cubic, toi_lanes_stack *stacks) {
-    toi_lanes_part right;
-    toi_lanes_split(part, &right, quadratics, whole);
-    carom_f64v ef = toi_lanes_cubic_error(part, cubic);
-    carom_i64v in_left = may_have_root(part, ef), in_right = may_have_root(&right, ef);
-    carom_lanes both = carom_lanes_of64(in_left & in_right) & which;
-    if (both != 0) toi_lanes_push(&right, both, stacks);
-    for (int i = 0; i < 4; ++i) part->f[i] = carom_f64v_select(in_left, part->f[i], right.f[i]);
+/* Looks at the parts of one vector, which are no longer needed in the batch, and keeps of each what
+ * must be looked at in the next level. */
+CAROM_SIMD void toi_lanes_step(toi_lanes_work *work, uint32_t at, uint32_t count, int edges,
+                               double depth) {
+    int quadratics = edges ? 5 : 4;
+    bool whole = depth == 0.0;
+    carom_lanes open = toi_lanes_filled(at, count);
+    toi_lanes_part part = toi_lanes_get(&work->open, at), right;
+    carom_f64v ef = toi_lanes_cubic_error(&part, depth);
+    carom_f64v eq =
+        (CAROM_TOI_QUADRATIC_ERROR + CAROM_TOI_QUADRATIC_SPLIT * depth) * part.quadratic +
+        CAROM_TOI_UNDERFLOW;
+    toi_lanes_signs signs = toi_lanes_look(&part, quadratics, ef, eq);
+    carom_lanes meet = carom_lanes_of64(signs.meet) & open;
+    if (meet != 0) toi_lanes_keep(work, &part, meet, ef + 2.0 * CAROM_TOI_CUBIC_SPLIT * part.cubic);
+    open &= ~(meet | carom_lanes_of64(signs.apart));
+    /* where the item may give up */
+    carom_f64v end = carom_f64v_min(carom_f64v_abs(part.f[0]), carom_f64v_abs(part.f[3]));
+    carom_lanes small = carom_lanes_of64(end <= ef) & open;
+    if (depth >= CAROM_TOI_DEPTH) small = open;
+    if (small != 0) toi_lanes_note(work, &part, small, true);
+    open &= ~small;
+    if (open == 0) return;
+    toi_lanes_split(&part, &right, quadratics, whole);
+    ef = toi_lanes_cubic_error(&part, depth + (whole ? 2.0 : 1.0));
+    carom_i64v in_left = may_have_root(&part, ef), in_right = may_have_root(&right, ef);
+    open &= carom_lanes_of64(in_left | in_right);
+    carom_lanes both = carom_lanes_of64(in_left & in_right) & open;
+    if (both != 0) {
+        /* as much as is free when all others of this level stay */
+        uint32_t after = at + CAROM_LANES64 < count ? count - at - CAROM_LANES64 : 0;
+        uint32_t taken = work->open.count + CAROM_LANES64 + after;
+        uint32_t room = taken < TOI_LANES_ROOM ? TOI_LANES_ROOM - taken : 0;
+        carom_lanes refused = toi_lanes_keep_later(work, &right, both, room);
+        if (refused != 0) toi_lanes_note(work, &part, refused, true);
+        open &= ~refused;
+    }
+    for (int i = 0; i < 4; ++i) part.f[i] = carom_f64v_select(in_left, part.f[i], right.f[i]);
     for (int i = 0; i < quadratics; ++i)
         for (int j = 0; j < 3; ++j)
-            part->q[i][j] = carom_f64v_select(in_left, part->q[i][j], right.q[i][j]);
-    part->low = carom_f64v_select(in_left, part->low, right.low);
-    part->high = carom_f64v_select(in_left, part->high, right.high);
-    return which & ~carom_lanes_of64(in_left | in_right);
+            part.q[i][j] = carom_f64v_select(in_left, part.q[i][j], right.q[i][j]);
+    part.low = carom_f64v_select(in_left, part.low, right.low);
+    part.high = carom_f64v_select(in_left, part.high, right.high);
+    toi_lanes_put(&work->open, &part, open);
 }
 
-/* Decides CAROM_LANES64 motions; returns those of `wanted` that are left to the item. */
-CAROM_SIMD carom_lanes toi_lanes_decide(const carom_toi_columns *from, uint32_t lane, int edges,
-                                        carom_lanes wanted, carom_lanes *hit, carom_f64v *low,
-                                        carom_f64v *high) {
-    toi_lanes_stack stacks[CAROM_LANES64];
-    toi_lanes_part part = {.low = {0}};
-    toi_lanes_motion motion;
-    toi_lanes_root root = {.low = {0}};
-    carom_f64v cubic, quadratic;
-    int quadratics = edges ? 5 : 4;
-    carom_i64v hits = {0};
-    for (uint32_t i = 0; i < CAROM_LANES64; ++i) stacks[i].count = 0;
-    toi_lanes_load(from, lane, edges, &motion);
-    carom_lanes usable =
-        carom_lanes_of64(toi_lanes_make(&motion, edges, &part, &cubic, &quadratic));
-    part.high = carom_f64v_splat(1.0);
-    carom_lanes rest = wanted & ~usable;
-    carom_lanes open = wanted & usable &
-                       carom_lanes_of64(may_have_root(&part, toi_lanes_cubic_error(&part, cubic)));
-    for (int cuts = 0; open != 0; ++cuts) {
-        carom_f64v ef = toi_lanes_cubic_error(&part, cubic);
-        carom_f64v eq =
-            (CAROM_TOI_QUADRATIC_ERROR + CAROM_TOI_QUADRATIC_SPLIT * part.depth) * quadratic +
-            CAROM_TOI_UNDERFLOW;
-        toi_lanes_signs signs = toi_lanes_look(&part, quadratics, ef, eq);
-        carom_lanes apart = carom_lanes_of64(signs.apart) & open;
-        carom_lanes meet = carom_lanes_of64(signs.meet) & open;
-        if (meet != 0) {
-            carom_i64v fresh = signs.meet & ~hits;
-            toi_lanes_keep(&part, fresh, ef + 2.0 * CAROM_TOI_CUBIC_SPLIT * cubic, &root);
-            *hit |= meet;
-            hits |= fresh;
+/* Fills the batch with the motions whose cubic may have a root. */
+CAROM_SIMD void toi_lanes_begin(toi_lanes_work *work, const carom_toi_columns *motions,
+                                uint32_t count, int edges) {
+    for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
+        toi_lanes_part part = {.low = {0}};
+        toi_lanes_motion motion;
+        double column[CAROM_LANES64];
+        carom_lanes filled = toi_lanes_filled(at, count);
+        for (uint32_t i = 0; i < CAROM_LANES64; ++i) column[i] = (double)(at + i);
+        toi_lanes_load(motions, at, edges, &motion);
+        carom_lanes usable = carom_lanes_of64(toi_lanes_make(&motion, edges, &part));
+        part.high = carom_f64v_splat(1.0);
+        part.motion = carom_f64v_load(column);
+        if ((filled & ~usable) != 0) toi_lanes_note(work, &part, filled & ~usable, true);
+        carom_i64v root = may_have_root(&part, toi_lanes_cubic_error(&part, 0.0));
+        toi_lanes_put(&work->open, &part, filled & usable & carom_lanes_of64(root));
+    }
+}
+
+/* One level: parts of the next are written in front of those that are yet to be looked at. */
+CAROM_SIMD void toi_lanes_level(toi_lanes_work *work, int edges, double depth) {
+    uint32_t count = work->open.count;
+    work->open.count = work->later.count = 0;
+    for (uint32_t at = 0; at < count; at += CAROM_LANES64)
+        toi_lanes_step(work, at, count, edges, depth);
+    CAROM_ASSERT(work->open.count + work->later.count <= TOI_LANES_ROOM);
+    if (work->later.count == 0) return;
+    for (uint32_t i = 0; i < TOI_LANES_FIELDS; ++i)
+        memcpy(work->open.of[i] + work->open.count, work->later.of[i],
+               work->later.count * sizeof(double));
+    work->open.count += work->later.count;
+}
+
+/* Writes the times of those that meet in their first part that is not apart. */
+CAROM_SIMD void toi_lanes_end(toi_lanes_work *work, int *verdict, double *low, double *high) {
+    static const double numbers[8] = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0};
+    for (uint32_t at = 0; at < work->roots.count; at += CAROM_LANES64) {
+        carom_f64v fields[TOI_LANES_ROOT_FIELDS], from, to;
+        toi_lanes_root root;
+        double lows[CAROM_LANES64], highs[CAROM_LANES64];
+        for (uint32_t i = 0; i < TOI_LANES_ROOT_FIELDS; ++i)
+            fields[i] = carom_f64v_load(work->roots.of[i] + at);
+        memcpy(&root, fields, sizeof(root));
+        carom_i64v filled = carom_f64v_load(numbers) < (double)(work->roots.count - at);
+        carom_lanes enclosed = carom_lanes_of64(toi_lanes_enclose(&root, filled, &from, &to));
+        carom_f64v_store(lows, from);
+        carom_f64v_store(highs, to);
+        for (uint32_t i = 0; i < CAROM_LANES64 && at + i < work->roots.count; ++i) {
+            uint32_t m = (uint32_t)root.motion[i];
+            if (work->alone[m] || work->first[m] != root.low[i]) continue;
+            work->alone[m] = (enclosed >> i & 1) == 0;
+            if (work->alone[m]) continue;
+            verdict[m] = CAROM_TOI_HIT;
+            low[m] = lows[i];
+            high[m] = highs[i];
         }
-        open &= ~meet;
-        /* where the item may give up */
-        carom_f64v end = carom_f64v_min(carom_f64v_abs(part.f[0]), carom_f64v_abs(part.f[3]));
-        carom_lanes small = carom_lanes_of64((end <= ef) | (part.depth >= CAROM_TOI_DEPTH));
-        if (cuts >= TOI_LANES_CUTS) small = open;
-        small &= open & ~apart;
-        rest |= small;
-        open &= ~small;
-        carom_lanes leave = apart;
-        if ((open & ~apart) != 0)
-            leave |= toi_lanes_descend(&part, open & ~apart, quadratics, cuts == 0, cubic, stacks);
-        if (leave != 0) open &= ~toi_lanes_pop(&part, leave, stacks);
     }
-    if (*hit != 0) {
-        carom_lanes enclosed = carom_lanes_of64(toi_lanes_enclose(&root, hits, low, high)) & *hit;
-        rest |= *hit & ~enclosed;
-        *hit = enclosed;
-    }
-    return rest;
 }
 
-/* By the item. */
-static int toi_lanes_alone(const carom_toi_columns *from, uint32_t lane, int edges, double *low,
-                           double *high) {
-    carom_vec3 start[4], end[4];
-    carom_toi_column_get(from, lane, start, end);
-    return CAROM_CPU(carom_toi_filter_fast)(start, end, edges, low, high);
+CAROM_SIMD void toi_lanes_decide(const carom_toi_columns *motions, uint32_t count, int edges,
+                                 int *verdict, double *low, double *high) {
+    toi_lanes_work work;
+    work.open.count = work.later.count = work.roots.count = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        work.first[i] = HUGE_VAL;
+        work.alone[i] = false;
+        work.parts[i] = 0;
+        verdict[i] = CAROM_TOI_MISS;
+        low[i] = high[i] = 0.0;
+    }
+    toi_lanes_begin(&work, motions, count, edges);
+    toi_lanes_level(&work, edges, 0.0);
+    for (double depth = 2.0; work.open.count != 0; depth += 1.0)
+        toi_lanes_level(&work, edges, depth);
+    toi_lanes_end(&work, verdict, low, high);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!work.alone[i]) continue;
+        carom_vec3 start[4], end[4];
+        carom_toi_column_get(motions, i, start, end);
+        verdict[i] = CAROM_CPU(carom_toi_filter_fast)(start, end, edges, &low[i], &high[i]);
+    }
 }
 
 void CAROM_CPU(carom_toi_filter_lanes)(const carom_toi_columns *motions, uint32_t count, int edges,
                                        int *verdict, double *low, double *high) {
-    for (uint32_t lane = 0; lane < count; lane += CAROM_LANES64) {
-        double lows[CAROM_LANES64], highs[CAROM_LANES64];
-        carom_lanes hits = 0, left, wanted = (1u << CAROM_LANES64) - 1;
-        if (count - lane < CAROM_LANES64) wanted = (1u << (count - lane)) - 1;
-        carom_f64v from = {0}, to = {0};
-        if (edges)
-            left = toi_lanes_decide(motions, lane, 1, wanted, &hits, &from, &to);
-        else
-            left = toi_lanes_decide(motions, lane, 0, wanted, &hits, &from, &to);
-        carom_f64v_store(lows, from);
-        carom_f64v_store(highs, to);
-        for (uint32_t i = 0; i < CAROM_LANES64 && lane + i < count; ++i) {
-            uint32_t at = lane + i;
-            low[at] = lows[i];
-            high[at] = highs[i];
-            verdict[at] = (hits >> i & 1) != 0 ? CAROM_TOI_HIT
-                          : (left >> i & 1) == 0
-                              ? CAROM_TOI_MISS
-                              : toi_lanes_alone(motions, at, edges, &low[at], &high[at]);
-        }
-    }
+    CAROM_ASSERT(count <= CAROM_TOI_COLUMNS);
+    if (edges)
+        toi_lanes_decide(motions, count, 1, verdict, low, high);
+    else
+        toi_lanes_decide(motions, count, 0, verdict, low, high);
 }
