@@ -287,28 +287,28 @@ static uint32_t keep_near(const carom_solid_query *query, carom_solid_batch *bat
 
 /* The edge from the corner that is alone on its side of the other plane to another corner, and the
  * values of both ends. */
-typedef struct edge {
+typedef struct lane_edge {
     solid_pair_cpu_vec lone, other;
     carom_f64v value_lone, value_other, error_lone, error_other;
     carom_i64v rises; /* the index of `lone` is the lower one */
     carom_i64v side;  /* of its face */
-} edge;
+} lane_edge;
 
-CAROM_SIMD edge select_edge(carom_i64v which, const edge *yes, const edge *no) {
-    return (edge){solid_pair_cpu_choose(which, yes->lone, no->lone),
-                  solid_pair_cpu_choose(which, yes->other, no->other),
-                  carom_f64v_select(which, yes->value_lone, no->value_lone),
-                  carom_f64v_select(which, yes->value_other, no->value_other),
-                  carom_f64v_select(which, yes->error_lone, no->error_lone),
-                  carom_f64v_select(which, yes->error_other, no->error_other),
-                  (yes->rises & which) | (no->rises & ~which),
-                  (yes->side & which) | (no->side & ~which)};
+CAROM_SIMD lane_edge select_edge(carom_i64v which, const lane_edge *yes, const lane_edge *no) {
+    return (lane_edge){solid_pair_cpu_choose(which, yes->lone, no->lone),
+                       solid_pair_cpu_choose(which, yes->other, no->other),
+                       carom_f64v_select(which, yes->value_lone, no->value_lone),
+                       carom_f64v_select(which, yes->value_other, no->value_other),
+                       carom_f64v_select(which, yes->error_lone, no->error_lone),
+                       carom_f64v_select(which, yes->error_other, no->error_other),
+                       (yes->rises & which) | (no->rises & ~which),
+                       (yes->side & which) | (no->side & ~which)};
 }
 
 /* The edges from the lone corner to the next one and to the one before, and whether the lone corner
  * is above the other plane. */
 typedef struct fan {
-    edge next, last;
+    lane_edge next, last;
     carom_i64v up;
 } fan;
 
@@ -348,7 +348,7 @@ typedef struct solid_pair_cpu_crossing {
 } solid_pair_cpu_crossing;
 
 /* carom_solid_crossing_locate. */
-CAROM_SIMD solid_pair_cpu_crossing crossing_make(const edge *e, carom_i64v of_b,
+CAROM_SIMD solid_pair_cpu_crossing crossing_make(const lane_edge *e, carom_i64v of_b,
                                                  solid_pair_cpu_vec origin, double long_edge,
                                                  carom_i64v *odd) {
     solid_pair_cpu_crossing c;
@@ -508,7 +508,7 @@ CAROM_SIMD carom_i64v solid_pair_cpu_certain(const sides *s) {
 
 /* The segments that the faces of pairs share. */
 typedef struct segments {
-    edge first, last;                 /* the edges that they begin and end on */
+    lane_edge first, last;            /* the edges that they begin and end on */
     carom_i64v first_of_b, last_of_b; /* these are b's */
     carom_i64v meet;                  /* the lanes that have a segment */
     carom_i64v odd;                   /* the lanes left to the scalar functions */
@@ -519,10 +519,10 @@ CAROM_SIMD segments find_segments(const pair_lanes *p, carom_i64v present) {
     segments s;
     fan fan_a = fan_make(p->a, &p->sides_a, p->facts_a);
     fan fan_b = fan_make(p->b, &p->sides_b, p->facts_b);
-    edge low_a = select_edge(fan_a.up, &fan_a.last, &fan_a.next);
-    edge high_a = select_edge(fan_a.up, &fan_a.next, &fan_a.last);
-    edge low_b = select_edge(fan_b.up, &fan_b.next, &fan_b.last);
-    edge high_b = select_edge(fan_b.up, &fan_b.last, &fan_b.next);
+    lane_edge low_a = select_edge(fan_a.up, &fan_a.last, &fan_a.next);
+    lane_edge high_a = select_edge(fan_a.up, &fan_a.next, &fan_a.last);
+    lane_edge low_b = select_edge(fan_b.up, &fan_b.next, &fan_b.last);
+    lane_edge high_b = select_edge(fan_b.up, &fan_b.last, &fan_b.next);
     solid_pair_cpu_vec apex = low_a.lone, across = lanes_sub(low_b.lone, apex);
     solid_pair_cpu_vec turned_low = lanes_cross(lanes_sub(low_a.other, apex), across);
     solid_pair_cpu_vec turned_high = lanes_cross(lanes_sub(high_a.other, apex), across);
