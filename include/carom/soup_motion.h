@@ -83,7 +83,7 @@ CAROM_RESULT_ARRAY(carom_soup_impacts, carom_soup_impact);
  * - Cost: that of preparing the soup and its pairs, two to four times where it moves smoothly by an
  *   edge's length, less than once where it moves as a whole, and about a microsecond more for
  *   every impact. So a cloth of 100,000 triangles takes 4 times as long as its pairs where its
- *   waves advance by an edge (37,000 impacts), and 14 times where every vertex moves by an edge in
+ *   waves advance by an edge (37,000 impacts), and 13 times where every vertex moves by an edge in
  *   a direction of its own (215,000). On all threads. Allocates nothing once warm. */
 
 /* Finds all impacts of a soup with itself, sorted by kind, then by faces. */

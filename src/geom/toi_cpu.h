@@ -12,8 +12,8 @@
 CAROM_CPU_DECLARE(int, carom_toi_filter_fast, const carom_vec3 *start, const carom_vec3 *end,
                   int edges, double *low, double *high);
 
-/* Motions that are decided together: eight vectors of AVX-512, with which all that is kept of them
- * stays in the first-level cache. */
+/* Motions that are decided together: eight vectors of AVX-512, so that few lanes are empty while
+ * their number falls. */
 #define CAROM_TOI_COLUMNS 64u
 
 /* Motions side by side: at time 0 and at time 1, of each of the four points, x, y and z. */
