@@ -15,7 +15,7 @@ TEST_CONTEXT(2)
 #define WORLD_DETAIL 24 /* of the knot: 48 triangles each */
 
 static void check_point(const carom_robot_part *part, carom_vec3 p) {
-    carom_robot_place at = carom_robot_field_at(&part->field, p);
+    carom_robot_field_bounds at = carom_robot_field_at(&part->field, p);
     double d = carom_robot_tree_point_distance(&part->tree, p, HUGE_VAL, 0.0);
     assert_true(at.lower <= d && d <= at.upper);
     if (at.side == 0) return;

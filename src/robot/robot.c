@@ -291,8 +291,8 @@ static double size_of(const carom_robot_body *body) {
 }
 
 /* Distances from a link or an attached shape. */
-static carom_status make_field(carom_context *context, const carom_robot *robot,
-                               carom_robot_body *body) {
+static carom_status make_body_field(carom_context *context, const carom_robot *robot,
+                                    carom_robot_body *body) {
     uint64_t spheres = (uint64_t)body->cover_count + body->fine_count;
     return carom_robot_field_make(context, &robot->allocator, body->parts, body->part_count,
                                   FIELD_CELLS_PER_SPHERE * spheres, &body->field);
@@ -321,7 +321,7 @@ static carom_status make_links(carom_context *context, const carom_robot_def *de
                                          (uint64_t)CAROM_MAX(share + 0.5, 1.0), robot->inner));
         CAROM_TRY(carom_robot_body_refine(context, &robot->allocator, body,
                                           (uint64_t)(robot->fine_per_length * size_of(body))));
-        CAROM_TRY(make_field(context, robot, body));
+        CAROM_TRY(make_body_field(context, robot, body));
     }
     return CAROM_OK;
 }
@@ -733,7 +733,7 @@ carom_status carom_robot_attach(carom_context *context, carom_robot *robot, uint
         double fine = CAROM_MIN(robot->fine_per_length * size_of(&made), 256.0);
         if (status == CAROM_OK)
             status = carom_robot_body_refine(context, &robot->allocator, &made, (uint64_t)fine);
-        if (status == CAROM_OK) status = make_field(context, robot, &made);
+        if (status == CAROM_OK) status = make_body_field(context, robot, &made);
     }
     if (status == CAROM_OK) status = allow_like(context, robot, link, index, &allowed);
     if (status != CAROM_OK) {

@@ -192,8 +192,8 @@ void carom_robot_body_free(const carom_allocator *allocator, carom_robot_body *b
 
 /* ---- robot_field.c --------------------------------------------------------------------------- */
 
-/* Makes the distances from some parts, in about `cells` cells; none where they are too small or have
- * no items. O(cells log n). */
+/* Makes the distances from some parts, in about `cells` cells; none where they are too small or
+ * have no items. O(cells log n). */
 carom_status carom_robot_field_make(carom_context *context, const carom_allocator *allocator,
                                     const carom_robot_part *parts, uint32_t part_count,
                                     uint64_t cells, carom_robot_field *field);

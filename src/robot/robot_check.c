@@ -198,7 +198,8 @@ static bool inner_meets(const carom_robot_call *call, const carom_robot_worker *
     uint32_t first = b->first + 1 + b->cover_count;
     double error = body_error(call->robot, body);
     for (uint32_t i = first; i < first + b->inner_count; ++i) {
-        carom_robot_place at = carom_robot_field_at(&part->field, sphere_at(plan, w, b, i, lane));
+        carom_robot_field_bounds at =
+            carom_robot_field_at(&part->field, sphere_at(plan, w, b, i, lane));
         double reach = (double)plan->spheres[4 * (uint64_t)i + 3] + (double)w->block.inner_margin;
         if (at.upper <= reach || (at.side == 1 && at.lower > error)) return true;
     }
@@ -212,7 +213,7 @@ static tree_verdict test_field(const carom_robot_call *call, const carom_robot_w
                                double extra) {
     const carom_robot_plan *plan = &call->robot->plan;
     const carom_robot_plan_body *b = &plan->bodies[body];
-    carom_robot_place middle =
+    carom_robot_field_bounds middle =
         carom_robot_field_at(&part->field, sphere_at(plan, w, b, b->first, lane));
     if (middle.lower > (double)plan->spheres[4 * (uint64_t)b->first + 3] + extra) {
         if (!part->field.closed || middle.side == -1) return TREE_APART;
@@ -225,10 +226,10 @@ static tree_verdict test_field(const carom_robot_call *call, const carom_robot_w
     uint32_t points = b->first + 1 + b->cover_count + b->inner_count;
     for (uint32_t i = points; i < points + b->point_count && part->field.closed; ++i) {
         carom_vec3 at = sphere_at(plan, w, b, i, lane);
-        carom_robot_place place = carom_robot_field_at(&part->field, at);
+        carom_robot_field_bounds bounds = carom_robot_field_at(&part->field, at);
         double own = (double)plan->spheres[4 * (uint64_t)i + 3];
-        if (place.side == 0 || !(place.lower > own)) return TREE_UNDECIDED;
-        if (place.side == 1) return TREE_COLLIDING;
+        if (bounds.side == 0 || !(bounds.lower > own)) return TREE_UNDECIDED;
+        if (bounds.side == 1) return TREE_COLLIDING;
     }
     return TREE_APART;
 }

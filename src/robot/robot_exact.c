@@ -80,7 +80,7 @@ static bool encloses(const carom_robot_part *a, const carom_robot_part *b,
 /* A node of the tree that is searched. */
 typedef struct field_node {
     uint32_t node;
-    carom_robot_place place; /* of the centre of its ball */
+    carom_robot_field_bounds bounds; /* of the centre of its ball */
 } field_node;
 
 typedef struct field_search {
@@ -93,15 +93,16 @@ typedef struct field_search {
 typedef enum field_verdict { FIELD_APART, FIELD_NEAR_FACES, FIELD_COLLIDING } field_verdict;
 
 /* Of a ball: whether no face is within reach of it, and whether what is in it collides for that. */
-static field_verdict place_ball(const field_search *s, carom_robot_place place, double radius) {
-    if (!(place.lower > radius + s->reach)) return FIELD_NEAR_FACES;
-    return place.side == 1 ? FIELD_COLLIDING : FIELD_APART;
+static field_verdict bound_ball(const field_search *s, carom_robot_field_bounds bounds,
+                                double radius) {
+    if (!(bounds.lower > radius + s->reach)) return FIELD_NEAR_FACES;
+    return bounds.side == 1 ? FIELD_COLLIDING : FIELD_APART;
 }
 
 static bool leaf_collides(const field_search *s, const carom_robot_leaf *leaf) {
     for (uint32_t i = 0; i < leaf->count; ++i)
         for (int k = 0; k < 3; ++k) { /* a point that is inside, farther from faces than rounding */
-            carom_robot_place at = carom_robot_field_at(s->field, leaf->items[i].corner[k]);
+            carom_robot_field_bounds at = carom_robot_field_at(s->field, leaf->items[i].corner[k]);
             if (at.side == 1 && at.lower > s->reach) return true;
         }
     for (uint32_t i = 0; i < s->part_count; ++i)
@@ -120,7 +121,7 @@ static bool field_meets(const field_search *s, const carom_robot_tree *tree,
     while (depth > 0) {
         field_node at = stack[--depth];
         const carom_robot_node *n = &tree->nodes[at.node];
-        field_verdict verdict = place_ball(s, at.place, n->ball.radius);
+        field_verdict verdict = bound_ball(s, at.bounds, n->ball.radius);
         if (verdict == FIELD_COLLIDING) return true;
         if (verdict == FIELD_APART) continue;
         if (n->count != 0) {
@@ -134,7 +135,8 @@ static bool field_meets(const field_search *s, const carom_robot_tree *tree,
             const carom_ball *ball = &tree->nodes[n->first + i].ball;
             carom_vec3 centre = carom_frame_apply(to_field, ball->centre);
             child[i] = (field_node){n->first + i, carom_robot_field_at(s->field, centre)};
-            depth_of[i] = child[i].place.side == 1 ? child[i].place.lower : -child[i].place.lower;
+            depth_of[i] =
+                child[i].bounds.side == 1 ? child[i].bounds.lower : -child[i].bounds.lower;
         }
         uint32_t deeper = depth_of[0] > depth_of[1] ? 0 : 1;
         CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
@@ -149,7 +151,7 @@ static bool field_encloses(const field_search *s, const carom_robot_tree *points
                            const carom_frame *to_field) {
     for (uint32_t i = 0; i < points->item_count; ++i) {
         carom_vec3 p = carom_frame_apply(to_field, points->balls[i].centre);
-        carom_robot_place at = carom_robot_field_at(s->field, p);
+        carom_robot_field_bounds at = carom_robot_field_at(s->field, p);
         if (at.side == 1) return true;
         if (at.side == -1) continue;
         for (uint32_t k = 0; k < s->part_count; ++k)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds a field (robot_field.h), level by level: the distances of all cells of a level, then
- * bricks in place of those cells that are near faces, as long as all of these fit. Each brick is
+ * bricks instead of those cells that are near faces, as long as all of these fit. Each brick is
  * computed by itself, so the number of threads has no effect.
  *
  * Sides are known for cells that no face passes. Where the distance of one centre exceeds how far
@@ -11,7 +11,7 @@
 #include "geom/length.h"
 #include "robot/robot.h"
 
-#define FIELD_COARSE     8.0 /* cells along the longest side of the faces' box, without its border */
+#define FIELD_COARSE     8.0 /* cells along the longest side of the faces' box */
 #define FIELD_BORDER     1.0 /* cells around the box */
 #define FIELD_MOST_LEVEL 6u  /* 8 x 4^6 cells along a side: distances keep most of their bits */
 
@@ -129,7 +129,7 @@ static carom_status field_range(void *argument, carom_range range) {
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* Puts bricks in place of near cells of a block; counts them where `commit` is false. */
+/* Puts bricks instead of near cells of a block; counts them where `commit` is false. */
 static uint32_t field_divide(const field_build *b, uint32_t *cells, const uint32_t *size,
                              carom_vec3 low, uint32_t next, bool commit) {
     double half = FIELD_HALF_DIAGONAL * b->cell_side, child = 0.25 * b->cell_side;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* robot_field.h: distances from the faces of a body, in cells: those of a coarse grid, and bricks of
- * 4 x 4 x 4 smaller ones in place of each cell that is near faces, some levels deep.
+/* robot_field.h: distances from the faces of a body, in cells: those of a coarse grid, and bricks
+ * of 4 x 4 x 4 smaller ones instead of each cell that is near faces, some levels deep.
  *
  * A cell has the distance d from its centre c to the nearest face, or up to a tolerance less. A
- * point p of the cell is then from d - |p - c| to d + |p - c| + tolerance away from the faces, because distances change no faster than
- * points move, and a cell no face passes is inside or outside as a whole. So a look-up replaces
- * most searches of trees, and nearly all rays. */
+ * point p of the cell is then from d - |p - c| to d + |p - c| + tolerance away from the faces,
+ * because distances change no faster than points move, and a cell no face passes is inside or
+ * outside as a whole. So a look-up replaces most searches of trees, and nearly all rays. */
 #ifndef CAROM_SRC_ROBOT_ROBOT_FIELD_H
 #define CAROM_SRC_ROBOT_ROBOT_FIELD_H
 
@@ -40,18 +40,18 @@ typedef struct carom_robot_field {
 } carom_robot_field;
 
 /* What is known of a point. */
-typedef struct carom_robot_place {
+typedef struct carom_robot_field_bounds {
     double lower, upper; /* of its distance from the faces; lower may be negative */
     int side;            /* 1: inside, -1: outside, 0: not known */
-} carom_robot_place;
+} carom_robot_field_bounds;
 
 static inline uint32_t carom_robot_field_top(const carom_robot_field *f) {
     return f->size[0] * f->size[1] * f->size[2];
 }
 
 /* A point beyond the grid: by the box of the faces. */
-static inline carom_robot_place carom_robot_field_beyond(const carom_robot_field *f, double x,
-                                                         double y, double z) {
+static inline carom_robot_field_bounds carom_robot_field_beyond(const carom_robot_field *f,
+                                                                double x, double y, double z) {
     const double p[3] = {x, y, z};
     double squared = 0.0;
     for (int k = 0; k < 3; ++k) {
@@ -59,11 +59,12 @@ static inline carom_robot_place carom_robot_field_beyond(const carom_robot_field
         squared += out > 0.0 ? out * out : 0.0;
     }
     double lower = sqrt(squared) * (1.0 - CAROM_ROBOT_FIELD_SLACK) - f->error;
-    return (carom_robot_place){lower, HUGE_VAL, lower > 0.0 ? -1 : 0};
+    return (carom_robot_field_bounds){lower, HUGE_VAL, lower > 0.0 ? -1 : 0};
 }
 
 /* Of a field that has cells. */
-static inline carom_robot_place carom_robot_field_at(const carom_robot_field *f, carom_vec3 p) {
+static inline carom_robot_field_bounds carom_robot_field_at(const carom_robot_field *f,
+                                                            carom_vec3 p) {
     double inverse = 1.0 / f->side;
     double x = (p.x - f->low.x) * inverse, y = (p.y - f->low.y) * inverse,
            z = (p.z - f->low.z) * inverse;
@@ -99,11 +100,11 @@ static inline carom_robot_place carom_robot_field_at(const carom_robot_field *f,
     double off = sqrt(dx * dx + dy * dy + dz * dz) * side;
     double slack = (d + off) * CAROM_ROBOT_FIELD_SLACK + f->error;
     bool is_known = d > 0.87 * side + slack; /* half a diagonal is 0.8661 of it */
-    return (carom_robot_place){(d - off) - slack,
-                               (d + off) + (slack + CAROM_ROBOT_FIELD_TOLERANCE * side),
-                               !is_known      ? 0
-                               : value < 0.0f ? 1
-                                              : -1};
+    return (carom_robot_field_bounds){(d - off) - slack,
+                                      (d + off) + (slack + CAROM_ROBOT_FIELD_TOLERANCE * side),
+                                      !is_known      ? 0
+                                      : value < 0.0f ? 1
+                                                     : -1};
 }
 
 #endif
