@@ -968,6 +968,15 @@ static void broken_robots_are_found(void **state) {
           "robot: a child is not a node of its tree");
     BREAK(tree->item_count, tree->item_count + 1, CHECK, "robot: an item is in no leaf");
     BREAK(tree->item_count, 0, CHECK, "robot: an empty tree has nodes");
+    carom_robot_field_free(&robot->allocator, &body->field); /* anew, with bricks */
+    assert_ok(context, carom_robot_field_make(context, &robot->allocator, body->parts, 1, 1 << 16,
+                                              &body->field));
+    BREAK(body->field.side, 0.0, CHECK, "robot: distances of a body have no grid");
+    BREAK(body->field.brick_count, 0, CHECK, "robot: a brick of distances has no cell");
+    uint32_t *cells = body->field.cells; /* a cell of the coarse grid that is a brick */
+    while (*cells != CAROM_ROBOT_FIELD_IS_BRICK) ++cells;
+    BREAK(*cells, CAROM_ROBOT_FIELD_IS_BRICK | 1, CHECK,
+          "robot: bricks of distances are not in order");
     BREAK(body->cover_count, 0, CHECK, "robot: a vertex is in no sphere of its cover");
     BREAK(robot->plan.body_count, 2, CHECK, "robot: the plan has another number of bodies");
     BREAK(robot->plan_bodies[1].live, false, CHECK, "robot: the plan has a body that is none");

@@ -20,7 +20,15 @@
 #define FINE_FACTOR        4u  /* spheres of the finer covers, for one of the covers */
 #define ROBOT_MOST_SPHERES (UINT64_C(1) << 20)
 #define ROBOT_MOST_INNER   1024u
-#define WHOSE_SIZE         128u /* bytes of "link NAME" in messages */
+/* Cells of the distances from links, which take a tenth of the time of their spheres, and from
+ * objects, which take as long as their trees. Objects of fewer faces have none: to search their
+ * trees takes no longer than a look-up. */
+#define FIELD_CELLS_PER_SPHERE 2048u
+#define FIELD_CELLS_PER_FACE   2u
+#define FIELD_LEAST_CELLS      16384u
+#define FIELD_LEAST_FACES      256u
+
+#define WHOSE_SIZE 128u /* bytes of "link NAME" in messages */
 
 CAROM_ENUM_NAMES(carom_robot_shape_kind, CAROM_ROBOT_SHAPE_KIND_COUNT, "mesh", "box", "sphere",
                  "capsule", "cylinder", "balls");
@@ -282,6 +290,14 @@ static double size_of(const carom_robot_body *body) {
     return size;
 }
 
+/* Distances from a link or an attached shape. */
+static carom_status make_body_field(carom_context *context, const carom_robot *robot,
+                                    carom_robot_body *body) {
+    uint64_t spheres = (uint64_t)body->cover_count + body->fine_count;
+    return carom_robot_field_make(context, &robot->allocator, body->parts, body->part_count,
+                                  FIELD_CELLS_PER_SPHERE * spheres, &body->field);
+}
+
 static carom_status make_links(carom_context *context, const carom_robot_def *def,
                                carom_robot *robot) {
     char whose[WHOSE_SIZE];
@@ -305,6 +321,7 @@ static carom_status make_links(carom_context *context, const carom_robot_def *de
                                          (uint64_t)CAROM_MAX(share + 0.5, 1.0), robot->inner));
         CAROM_TRY(carom_robot_body_refine(context, &robot->allocator, body,
                                           (uint64_t)(robot->fine_per_length * size_of(body))));
+        CAROM_TRY(make_body_field(context, robot, body));
     }
     return CAROM_OK;
 }
@@ -447,7 +464,8 @@ static double rounding_of(const carom_robot *robot) {
 }
 
 static uint64_t part_bytes(const carom_robot_part *part) {
-    return carom_robot_tree_bytes(&part->tree) + carom_robot_tree_bytes(&part->points);
+    return carom_robot_tree_bytes(&part->tree) + carom_robot_tree_bytes(&part->points) +
+           carom_robot_field_count(&part->field) * sizeof(uint32_t);
 }
 
 carom_status carom_robot_get_info(const carom_robot *robot, carom_robot_info *info) {
@@ -478,7 +496,8 @@ carom_status carom_robot_get_info(const carom_robot *robot, carom_robot_info *in
         info->fine_overhang = CAROM_MAX(b->fine_overhang, info->fine_overhang);
         info->bytes +=
             (b->cover_count + (uint64_t)b->inner_count + b->fine_count) * sizeof(carom_ball) +
-            b->part_count * sizeof(*b->parts);
+            b->part_count * sizeof(*b->parts) +
+            carom_robot_field_count(&b->field) * sizeof(uint32_t);
         for (uint32_t k = 0; k < b->part_count; ++k) {
             if (b->parts[k].tree.triangles != NULL) info->triangles += b->parts[k].tree.item_count;
             info->open_meshes += b->parts[k].open_mesh ? 1 : 0;
@@ -569,7 +588,13 @@ static carom_status make_object(carom_context *context, carom_robot *robot,
                                 carom_robot_part *part) {
     char whose[WHOSE_SIZE];
     snprintf(whose, sizeof(whose), "object %u", number);
-    return carom_robot_part_make(context, &robot->allocator, shape, whose, part);
+    CAROM_TRY(carom_robot_part_make(context, &robot->allocator, shape, whose, part));
+    if (part->tree.triangles == NULL || part->tree.item_count < FIELD_LEAST_FACES) return CAROM_OK;
+    uint64_t cells = FIELD_CELLS_PER_FACE * (uint64_t)part->tree.item_count;
+    carom_status status = carom_robot_field_make(context, &robot->allocator, part, 1,
+                                                 CAROM_MAX(cells, FIELD_LEAST_CELLS), &part->field);
+    if (status != CAROM_OK) carom_robot_part_free(&robot->allocator, part);
+    return status;
 }
 
 static carom_status add_objects(carom_context *context, carom_robot *robot,
@@ -708,6 +733,7 @@ carom_status carom_robot_attach(carom_context *context, carom_robot *robot, uint
         double fine = CAROM_MIN(robot->fine_per_length * size_of(&made), 256.0);
         if (status == CAROM_OK)
             status = carom_robot_body_refine(context, &robot->allocator, &made, (uint64_t)fine);
+        if (status == CAROM_OK) status = make_body_field(context, robot, &made);
     }
     if (status == CAROM_OK) status = allow_like(context, robot, link, index, &allowed);
     if (status != CAROM_OK) {

@@ -16,6 +16,7 @@
 #include "base/worker_state.h"
 #include "carom/robot.h"
 #include "robot/robot_cpu.h"
+#include "robot/robot_field.h"
 #include "robot/robot_tree.h"
 
 /* The largest coordinate and the largest joint value: squares of distances stay finite in floats.
@@ -78,6 +79,7 @@ typedef struct carom_robot_part {
     int sign;                /* of the winding numbers inside: -1 where the mesh is inside out */
     carom_frame frame;       /* of a box */
     carom_vec3 half;
+    carom_robot_field field; /* of an object: distances from it; no cells: none */
 } carom_robot_part;
 
 typedef struct carom_robot_body {
@@ -92,6 +94,7 @@ typedef struct carom_robot_body {
     double fine_overhang; /* the same of the finer cover, or of the cover where there is none */
     double largest;       /* no point is farther from the origin of the link */
     uint32_t rough;       /* parts whose cover is one ball */
+    carom_robot_field field; /* distances from all parts; no cells: none */
 } carom_robot_body;
 
 typedef struct carom_robot_object {
@@ -186,6 +189,17 @@ carom_status carom_robot_body_cover(carom_context *context, const carom_allocato
 carom_status carom_robot_body_refine(carom_context *context, const carom_allocator *allocator,
                                      carom_robot_body *body, uint64_t spheres);
 void carom_robot_body_free(const carom_allocator *allocator, carom_robot_body *body);
+
+/* ---- robot_field.c --------------------------------------------------------------------------- */
+
+/* Makes the distances from some parts, in about `cells` cells; none where they are too small or
+ * have no items. O(cells log n). */
+carom_status carom_robot_field_make(carom_context *context, const carom_allocator *allocator,
+                                    const carom_robot_part *parts, uint32_t part_count,
+                                    uint64_t cells, carom_robot_field *field);
+void carom_robot_field_free(const carom_allocator *allocator, carom_robot_field *field);
+uint64_t carom_robot_field_count(const carom_robot_field *field); /* of cells */
+const char *carom_robot_field_validate(const carom_robot_field *field);
 
 /* ---- robot_plan.c ---------------------------------------------------------------------------- */
 

@@ -299,6 +299,7 @@ carom_status carom_robot_part_make(carom_context *context, const carom_allocator
 void carom_robot_part_free(const carom_allocator *allocator, carom_robot_part *part) {
     carom_robot_tree_free(allocator, &part->tree);
     carom_robot_tree_free(allocator, &part->points);
+    carom_robot_field_free(allocator, &part->field);
     *part = (carom_robot_part){0};
 }
 
@@ -610,6 +611,7 @@ carom_status carom_robot_body_refine(carom_context *context, const carom_allocat
 void carom_robot_body_free(const carom_allocator *allocator, carom_robot_body *body) {
     for (uint32_t i = 0; i < body->part_count; ++i)
         carom_robot_part_free(allocator, &body->parts[i]);
+    carom_robot_field_free(allocator, &body->field);
     CAROM_RELEASE_ALL(allocator, body->parts, body->cover, body->inner, body->fine);
     *body = (carom_robot_body){0};
 }

@@ -104,6 +104,14 @@ static carom_vec3 sphere_at(const carom_robot_plan *plan, const carom_robot_work
     return carom_vec((double)at[0], (double)at[1], (double)at[2]);
 }
 
+/* How far covers are enlarged: by the margin, and by how far a pair moves. */
+static double extra_of(const carom_robot_worker *w, uint32_t pair, uint32_t lane) {
+    double extra = (double)w->block.margin;
+    if (w->block.speed != NULL)
+        extra += (double)w->half_time[lane] * (double)w->block.speed[pair] * (1.0 + 0x1p-40);
+    return extra;
+}
+
 typedef enum tree_verdict { TREE_APART, TREE_UNDECIDED, TREE_COLLIDING } tree_verdict;
 
 /* Whether the spheres of a body are apart from an object, by its faces and what these enclose. A
@@ -116,10 +124,8 @@ static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_wo
     const carom_robot_plan_body *b = &robot->plan.bodies[p.a];
     const carom_robot_part *part = &robot->objects[p.b].part;
     const float *spheres = robot->plan.spheres;
-    double extra = (double)w->block.margin;
+    double extra = extra_of(w, pair, lane);
     bool near = false;
-    if (w->block.speed != NULL)
-        extra += (double)w->half_time[lane] * (double)w->block.speed[pair] * (1.0 + 0x1p-40);
     carom_vec3 middle = sphere_at(&robot->plan, w, b, b->first, lane);
     double around = (double)spheres[4 * (uint64_t)b->first + 3];
     double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(middle) + around);
@@ -156,6 +162,87 @@ static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_wo
     return TREE_APART;
 }
 
+/* ---- Spheres and distances in cells ---------------------------------------------------------- */
+
+/* How far points of a body may be from where the loops have them. */
+static double body_error(const carom_robot *robot, uint32_t body) {
+    const carom_robot_node_link *link = &robot->links[robot->bodies[body].link];
+    double far = robot->bodies[body].largest + link->in_frame_error.size;
+    return carom_robot_error_of(link->in_frame_error, robot->bodies[body].largest,
+                                CAROM_ROBOT_UNIT64) +
+           carom_robot_error_of(link->frame_error, far, CAROM_ROBOT_UNIT32) +
+           2.0 * CAROM_ROBOT_UNIT32 * far;
+}
+
+/* Whether spheres [first, first + count) are near the faces; by_faces: those that cells
+ * leave open are compared with the tree. */
+static bool spheres_near(const carom_robot_plan *plan, const carom_robot_worker *w,
+                         const carom_robot_plan_body *b, uint32_t lane, uint32_t first,
+                         uint32_t count, const carom_robot_part *part, bool by_faces,
+                         double extra) {
+    for (uint32_t i = first; i < first + count; ++i) {
+        carom_vec3 at = sphere_at(plan, w, b, i, lane);
+        double reach = (double)plan->spheres[4 * (uint64_t)i + 3] + extra;
+        if (carom_robot_field_at(&part->field, at).lower > reach) continue;
+        double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(at));
+        if (!by_faces || carom_robot_tree_near(&part->tree, at, reach + slack)) return true;
+    }
+    return false;
+}
+
+/* Whether an inner ball reaches faces, or has its centre inside. */
+static bool inner_meets(const carom_robot_call *call, const carom_robot_worker *w, uint32_t body,
+                        uint32_t lane, const carom_robot_part *part) {
+    const carom_robot_plan *plan = &call->robot->plan;
+    const carom_robot_plan_body *b = &plan->bodies[body];
+    uint32_t first = b->first + 1 + b->cover_count;
+    double error = body_error(call->robot, body);
+    for (uint32_t i = first; i < first + b->inner_count; ++i) {
+        carom_robot_field_bounds at =
+            carom_robot_field_at(&part->field, sphere_at(plan, w, b, i, lane));
+        double reach = (double)plan->spheres[4 * (uint64_t)i + 3] + (double)w->block.inner_margin;
+        if (at.upper <= reach || (at.side == 1 && at.lower > error)) return true;
+    }
+    return false;
+}
+
+/* The same as test_tree by the distances of an object. Where no sphere is near its faces, each
+ * component of the body is on the side of its point. */
+static tree_verdict test_field(const carom_robot_call *call, const carom_robot_worker *w,
+                               uint32_t body, uint32_t lane, const carom_robot_part *part,
+                               double extra) {
+    const carom_robot_plan *plan = &call->robot->plan;
+    const carom_robot_plan_body *b = &plan->bodies[body];
+    carom_robot_field_bounds middle =
+        carom_robot_field_at(&part->field, sphere_at(plan, w, b, b->first, lane));
+    if (middle.lower > (double)plan->spheres[4 * (uint64_t)b->first + 3] + extra) {
+        if (!part->field.closed || middle.side == -1) return TREE_APART;
+        if (middle.side == 1) return TREE_COLLIDING; /* all of it is in the ball, on that side */
+    } else if (spheres_near(plan, w, b, lane, b->first + 1, b->cover_count, part, false, extra)) {
+        if (inner_meets(call, w, body, lane, part)) return TREE_COLLIDING;
+        if (spheres_near(plan, w, b, lane, b->fine, b->fine_count, part, true, extra))
+            return TREE_UNDECIDED;
+    }
+    uint32_t points = b->first + 1 + b->cover_count + b->inner_count;
+    for (uint32_t i = points; i < points + b->point_count && part->field.closed; ++i) {
+        carom_vec3 at = sphere_at(plan, w, b, i, lane);
+        carom_robot_field_bounds bounds = carom_robot_field_at(&part->field, at);
+        double own = (double)plan->spheres[4 * (uint64_t)i + 3];
+        if (bounds.side == 0 || !(bounds.lower > own)) return TREE_UNDECIDED;
+        if (bounds.side == 1) return TREE_COLLIDING;
+    }
+    return TREE_APART;
+}
+
+/* An object, by its distances where it has them. */
+static tree_verdict test_object(const carom_robot_call *call, const carom_robot_worker *w,
+                                uint32_t pair, uint32_t lane) {
+    carom_robot_plan_pair p = call->robot->plan.pairs[pair];
+    const carom_robot_part *part = &call->robot->objects[p.b].part;
+    if (part->field.cells == NULL) return test_tree(call, w, pair, lane);
+    return test_field(call, w, p.a, lane, part, extra_of(w, pair, lane));
+}
+
 /* Whether a pair is of a body and a tree, which the loops only compare by its bounding ball. */
 static bool is_tree_pair(const carom_robot_plan *plan, uint32_t pair) {
     return pair >= plan->self_count &&
@@ -174,10 +261,11 @@ void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w)
     w->undecided = 0;
     for (uint32_t e = 0; e < block->entry_count; ++e) {
         uint32_t pair = block->entry_pair[e];
-        for (uint32_t lane = 0; is_tree_pair(plan, pair) && lane < CAROM_ROBOT_BLOCK; ++lane) {
-            uint32_t bit = UINT32_C(1) << lane;
-            if ((block->entry_lanes[e] & bit) == 0 || (block->hit & bit) != 0) continue;
-            tree_verdict verdict = test_tree(call, w, pair, lane);
+        bool is_tree = is_tree_pair(plan, pair);
+        uint32_t left = is_tree ? block->entry_lanes[e] & ~block->hit : 0;
+        for (; left != 0; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left), bit = UINT32_C(1) << lane;
+            tree_verdict verdict = test_object(call, w, pair, lane);
             if (verdict == TREE_APART) block->entry_lanes[e] &= ~bit;
             if (verdict != TREE_COLLIDING) continue;
             block->hit |= bit;
@@ -367,7 +455,7 @@ static double gap_by_spheres(const carom_robot_call *call, const carom_robot_wor
         double radius = (double)plan->spheres[4 * (uint64_t)i + 3];
         double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(at));
         double d = carom_robot_tree_point_distance(
-                       &part->tree, at, best < HUGE_VAL ? best + radius + slack : HUGE_VAL) -
+                       &part->tree, at, best < HUGE_VAL ? best + radius + slack : HUGE_VAL, 0.0) -
                    radius - slack;
         best = CAROM_MIN(d, best);
         if (best <= 0.0) return 0.0;

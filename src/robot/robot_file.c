@@ -15,7 +15,7 @@
 #include "robot/robot.h"
 
 #define ROBOT_FILE_MAGIC   UINT64_C(0x01544f424f524143) /* "CAROBOT\1" */
-#define ROBOT_FILE_VERSION 1u
+#define ROBOT_FILE_VERSION 2u
 #define ROBOT_FILE_HEAD    4u /* words: magic, version, words that follow, their sum */
 
 /* Of any number: coordinates are at most 2^40, bounds of them a little more. */
@@ -185,6 +185,33 @@ static void file_tree(robot_file *f, carom_robot_tree *t) {
         file_doubles(f, t->balls, t->item_count * (uint64_t)FILE_NUMBERS(carom_ball));
 }
 
+/* Cells, two to a word. */
+static void file_field(robot_file *f, carom_robot_field *field) {
+    uint32_t count = (uint32_t)carom_robot_field_count(field);
+    file_index(f, &count, UINT32_MAX / 2);
+    if (count == 0) return;
+    for (int k = 0; k < 3; ++k) file_index(f, &field->size[k], 64);
+    file_index(f, &field->brick_count, CAROM_ROBOT_FIELD_MOST);
+    file_flag(f, &field->closed);
+    file_doubles(f, &field->low, 3);
+    file_doubles(f, &field->side, 1);
+    file_doubles(f, &field->error, 1);
+    file_doubles(f, field->box_low, 3);
+    file_doubles(f, field->box_high, 3);
+    if (carom_robot_field_top(field) + (uint64_t)field->brick_count * CAROM_ROBOT_FIELD_BRICK !=
+        count)
+        file_break(f, "distances do not fit their grid");
+    if (!file_array(f, &field->cells, (count + UINT64_C(1)) / 2, sizeof(uint64_t), 1)) return;
+    for (uint32_t i = 0; i < count; i += 2) {
+        uint64_t word = field->cells[i];
+        if (i + 1 < count) word |= (uint64_t)field->cells[i + 1] << 32;
+        file_word(f, &word);
+        if (!file_reads(f)) continue;
+        field->cells[i] = (uint32_t)word;
+        if (i + 1 < count) field->cells[i + 1] = (uint32_t)(word >> 32);
+    }
+}
+
 static void file_part(robot_file *f, carom_robot_part *p) {
     uint32_t kind = (uint32_t)p->kind;
     bool is_negative = p->sign < 0;
@@ -197,6 +224,7 @@ static void file_part(robot_file *f, carom_robot_part *p) {
     file_doubles(f, &p->half, 3);
     file_tree(f, &p->tree);
     file_tree(f, &p->points);
+    file_field(f, &p->field);
     p->kind = (carom_robot_shape_kind)kind;
     p->sign = is_negative ? -1 : 1;
     bool is_round = kind == CAROM_ROBOT_SHAPE_KIND_SPHERE || kind == CAROM_ROBOT_SHAPE_KIND_BALLS;
@@ -220,6 +248,7 @@ static void file_body(robot_file *f, carom_robot_body *b, uint32_t link_count) {
     file_bound(f, &b->fine_overhang);
     file_doubles(f, &b->largest, 1);
     file_index(f, &b->rough, UINT64_C(1) << 32);
+    file_field(f, &b->field);
     for (uint32_t i = 0; i < b->part_count; ++i)
         if (b->parts[i].tree.largest > b->largest)
             file_break(f, "a body is smaller than its shapes");

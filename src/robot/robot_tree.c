@@ -35,6 +35,11 @@
  * times 2^-52. */
 #define TREE_PLANE_ERROR 0x1p-44
 
+/* Planes of triangles: the square of the least sine between two sides, and what a distance from the
+ * plane is then off by, of that from a corner: 2^-52 by the sine, and some more. */
+#define TREE_PLANE_LEAST 0x1p-30
+#define TREE_PLANE_SLACK 0x1p-30
+
 static double coordinate(carom_vec3 v, int axis) {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
@@ -406,6 +411,67 @@ bool carom_robot_tree_within(const carom_robot_tree *a, const carom_robot_tree *
     return false;
 }
 
+carom_robot_leaf carom_robot_tree_leaf(const carom_robot_tree *b, const carom_robot_node *node,
+                                       const carom_frame *b_to_a, double reach) {
+    carom_robot_leaf leaf = {.count = node->count};
+    CAROM_ASSERT(node->count != 0 && node->count <= CAROM_ROBOT_LEAF);
+    for (uint32_t i = 0; i < node->count; ++i) {
+        carom_triangle own = robot_item_triangle(b, node->first + i);
+        leaf.items[i] = moved_triangle(b_to_a, &own);
+        leaf.reach[i] = reach + item_radius(b, node->first + i);
+    }
+    return leaf;
+}
+
+/* Whether a node's box and one around [low, high] have no common point. */
+static bool boxes_apart(const carom_robot_node *n, const double *low, const double *high) {
+    return n->low[0] > high[0] || n->high[0] < low[0] || n->low[1] > high[1] ||
+           n->high[1] < low[1] || n->low[2] > high[2] || n->high[2] < low[2];
+}
+
+bool carom_robot_tree_touches(const carom_robot_tree *a, const carom_robot_leaf *leaf) {
+    uint32_t stack[CAROM_ROBOT_STACK];
+    double low[CAROM_ROBOT_LEAF + 1][3], high[CAROM_ROBOT_LEAF + 1][3]; /* the last: of all */
+    int depth = 0;
+    if (a->item_count == 0) return false;
+    for (int k = 0; k < 3; ++k) {
+        double least = HUGE_VAL, most = -HUGE_VAL;
+        for (uint32_t i = 0; i < leaf->count; ++i) {
+            const carom_vec3 *c = leaf->items[i].corner;
+            double x = coordinate(c[0], k), y = coordinate(c[1], k), z = coordinate(c[2], k);
+            double from = CAROM_MIN(x, y), to = CAROM_MAX(x, y);
+            from = CAROM_MIN(from, z);
+            to = CAROM_MAX(to, z);
+            double out =
+                leaf->reach[i] + CAROM_ROBOT_TREE_SLACK * (leaf->reach[i] + fabs(from) + fabs(to));
+            low[i][k] = from - out;
+            high[i][k] = to + out;
+            least = CAROM_MIN(least, low[i][k]);
+            most = CAROM_MAX(most, high[i][k]);
+        }
+        low[CAROM_ROBOT_LEAF][k] = least;
+        high[CAROM_ROBOT_LEAF][k] = most;
+    }
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const carom_robot_node *n = &a->nodes[stack[--depth]];
+        if (boxes_apart(n, low[CAROM_ROBOT_LEAF], high[CAROM_ROBOT_LEAF])) continue;
+        if (n->count == 0) {
+            depth = push_children(n, n->first, stack, depth);
+            continue;
+        }
+        for (uint32_t i = 0; i < leaf->count; ++i) {
+            if (boxes_apart(n, low[i], high[i])) continue;
+            for (uint32_t j = n->first; j < n->first + n->count; ++j) {
+                carom_triangle mine = robot_item_triangle(a, j);
+                double reach = (leaf->reach[i] + item_radius(a, j)) * (1.0 + DBL_EPSILON * 4.0);
+                if (carom_within(&mine, &leaf->items[i], reach)) return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* The nearest pair so far. What lies beyond a plane across `along`, farther than `best` from
  * what lies before it, is farther apart than best: whatever the direction is, that is a proof.
  * Once a pair was found, it is that of the pair, and for bodies that are convex where they are
@@ -587,16 +653,27 @@ static double point_item_distance(const carom_robot_tree *tree, uint32_t item, c
                : sqrt(squared_gap(point, tree->balls[item].centre));
 }
 
-double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point,
-                                       double limit) {
+/* Whether the plane of a triangle is surely farther from a point than a distance. */
+static bool plane_exceeds(const carom_triangle *t, carom_vec3 point, double distance) {
+    carom_vec3 e = carom_vec_sub(t->corner[1], t->corner[0]);
+    carom_vec3 f = carom_vec_sub(t->corner[2], t->corner[0]);
+    carom_vec3 n = carom_vec_cross(e, f), d = carom_vec_sub(point, t->corner[0]);
+    double nn = carom_vec_dot(n, n), across = carom_vec_dot(n, d);
+    if (!(nn > TREE_PLANE_LEAST * carom_vec_dot(e, e) * carom_vec_dot(f, f))) return false;
+    double least = distance + TREE_PLANE_SLACK * sqrt(carom_vec_dot(d, d));
+    return across * across > least * least * nn * (1.0 + CAROM_ROBOT_TREE_SLACK) + DBL_MIN;
+}
+
+double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point, double limit,
+                                       double tolerance) {
     uint32_t stack[CAROM_ROBOT_STACK];
     int depth = 0;
     double best = limit;
     if (tree->item_count == 0) return limit;
     stack[depth++] = 0;
-    while (depth > 0 && best > 0.0) {
+    while (depth > 0 && best > tolerance) {
         const carom_robot_node *n = &tree->nodes[stack[--depth]];
-        if (best < HUGE_VAL && exceeds(box_gap(n, point), best)) continue;
+        if (best < HUGE_VAL && exceeds(box_gap(n, point), best - tolerance)) continue;
         if (n->count == 0) {
             double left = box_gap(&tree->nodes[n->first], point);
             double right = box_gap(&tree->nodes[n->first + 1], point);
@@ -604,7 +681,11 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-            double d = point_item_distance(tree, i, point) - item_radius(tree, i);
+            double radius = item_radius(tree, i);
+            if (tolerance > 0.0 && tree->triangles != NULL && best < HUGE_VAL && best > tolerance &&
+                plane_exceeds(&tree->triangles[i], point, best - tolerance + radius))
+                continue;
+            double d = point_item_distance(tree, i, point) - radius;
             best = CAROM_MIN(d, best);
         }
     }

@@ -54,6 +54,18 @@ bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tre
 bool carom_robot_tree_within(const carom_robot_tree *a, const carom_robot_tree *b,
                              const carom_frame *b_to_a, double reach);
 
+/* The items of a node of b, moved to a's frame, with what they may be from items of a. */
+typedef struct carom_robot_leaf {
+    carom_triangle items[CAROM_ROBOT_LEAF];
+    double reach[CAROM_ROBOT_LEAF];
+    uint32_t count;
+} carom_robot_leaf;
+carom_robot_leaf carom_robot_tree_leaf(const carom_robot_tree *b, const carom_robot_node *node,
+                                       const carom_frame *b_to_a, double reach);
+
+/* The same as carom_robot_tree_within for a leaf of b. */
+bool carom_robot_tree_touches(const carom_robot_tree *a, const carom_robot_leaf *leaf);
+
 /* The least distance of items, or `limit` if that is at least the limit. Right to 2^-44 of the
  * largest coordinate. Never negative. */
 double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tree *b,
@@ -63,9 +75,10 @@ double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tr
  */
 bool carom_robot_tree_near(const carom_robot_tree *tree, carom_vec3 point, double reach);
 
-/* The distance from a point to the nearest item, or the limit, likewise. */
-double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point,
-                                       double limit);
+/* The distance from a point to the nearest item, or the limit, likewise; or up to `tolerance` more
+ * than that. */
+double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point, double limit,
+                                       double tolerance);
 
 /* The winding number of closed triangles about a point that is not on them; exact. */
 int carom_robot_tree_winding(const carom_robot_tree *tree, carom_vec3 point);

@@ -90,9 +90,12 @@ const char *carom_robot_validate(const carom_robot *robot) {
         const carom_robot_body *body = &robot->bodies[i];
         for (uint32_t p = 0; p < body->part_count && broken == NULL; ++p)
             broken = carom_robot_tree_validate(&body->parts[p].tree);
+        if (broken == NULL) broken = carom_robot_field_validate(&body->field);
         if (broken == NULL) broken = check_cover(body);
     }
-    for (uint32_t i = 0; i < robot->object_count && broken == NULL; ++i)
+    for (uint32_t i = 0; i < robot->object_count && broken == NULL; ++i) {
         broken = carom_robot_tree_validate(&robot->objects[i].part.tree);
+        if (broken == NULL) broken = carom_robot_field_validate(&robot->objects[i].part.field);
+    }
     return broken == NULL ? check_plan(robot) : broken;
 }

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* robot_field.h: distances from the faces of a body, in cells: those of a coarse grid, and bricks
+ * of 4 x 4 x 4 smaller ones instead of each cell that is near faces, some levels deep.
+ *
+ * A cell has the distance d from its centre c to the nearest face, or up to a tolerance less. A
+ * point p of the cell is then from d - |p - c| to d + |p - c| + tolerance away from the faces,
+ * because distances change no faster than points move, and a cell no face passes is inside or
+ * outside as a whole. So a look-up replaces most searches of trees, and nearly all rays. */
+#ifndef CAROM_SRC_ROBOT_ROBOT_FIELD_H
+#define CAROM_SRC_ROBOT_ROBOT_FIELD_H
+
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+
+#define CAROM_ROBOT_FIELD_SIDE  4u /* cells of a brick along an axis */
+#define CAROM_ROBOT_FIELD_BRICK 64u
+
+/* Relative: distances in floats, and their comparisons, are off by less. */
+#define CAROM_ROBOT_FIELD_SLACK 0x1p-20
+
+/* Of the side of a cell: its distance may be too small by this. */
+#define CAROM_ROBOT_FIELD_TOLERANCE 0.25
+
+/* A cell is a float: the distance, negative where its centre is inside; or, where the exponent has
+ * all bits set, the number of a brick in its lower 23 bits. */
+#define CAROM_ROBOT_FIELD_IS_BRICK UINT32_C(0x7f800000)
+#define CAROM_ROBOT_FIELD_MOST     UINT32_C(0x007fffff) /* bricks */
+
+typedef struct carom_robot_field {
+    uint32_t *cells;  /* of the coarse grid, x first; then bricks, each after that with its cell */
+    uint32_t size[3]; /* coarse cells along each axis */
+    uint32_t brick_count;
+    bool closed;    /* sides are known */
+    carom_vec3 low; /* a corner of the grid */
+    double side;    /* of a coarse cell */
+    double error;   /* bounds are off by at most this, beside CAROM_ROBOT_FIELD_SLACK */
+    double box_low[3], box_high[3]; /* of the faces, with their radii */
+} carom_robot_field;
+
+/* What is known of a point. */
+typedef struct carom_robot_field_bounds {
+    double lower, upper; /* of its distance from the faces; lower may be negative */
+    int side;            /* 1: inside, -1: outside, 0: not known */
+} carom_robot_field_bounds;
+
+static inline uint32_t carom_robot_field_top(const carom_robot_field *f) {
+    return f->size[0] * f->size[1] * f->size[2];
+}
+
+/* A point beyond the grid: by the box of the faces. */
+static inline carom_robot_field_bounds carom_robot_field_beyond(const carom_robot_field *f,
+                                                                double x, double y, double z) {
+    const double p[3] = {x, y, z};
+    double squared = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double out = p[k] < f->box_low[k] ? f->box_low[k] - p[k] : p[k] - f->box_high[k];
+        squared += out > 0.0 ? out * out : 0.0;
+    }
+    double lower = sqrt(squared) * (1.0 - CAROM_ROBOT_FIELD_SLACK) - f->error;
+    return (carom_robot_field_bounds){lower, HUGE_VAL, lower > 0.0 ? -1 : 0};
+}
+
+/* Of a field that has cells. */
+static inline carom_robot_field_bounds carom_robot_field_at(const carom_robot_field *f,
+                                                            carom_vec3 p) {
+    double inverse = 1.0 / f->side;
+    double x = (p.x - f->low.x) * inverse, y = (p.y - f->low.y) * inverse,
+           z = (p.z - f->low.z) * inverse;
+    if (!(x >= 0.0 && y >= 0.0 && z >= 0.0 && x < (double)f->size[0] && y < (double)f->size[1] &&
+          z < (double)f->size[2]))
+        return carom_robot_field_beyond(f, p.x, p.y, p.z);
+    uint32_t i = (uint32_t)x, j = (uint32_t)y, k = (uint32_t)z;
+    uint32_t word = f->cells[(k * f->size[1] + j) * f->size[0] + i];
+    const uint32_t *bricks = f->cells + carom_robot_field_top(f);
+    double side = f->side;
+    x -= (double)i;
+    y -= (double)j;
+    z -= (double)k;
+    while ((word & CAROM_ROBOT_FIELD_IS_BRICK) == CAROM_ROBOT_FIELD_IS_BRICK) {
+        const double most = (double)CAROM_ROBOT_FIELD_SIDE;
+        side *= 1.0 / most;
+        x *= most;
+        y *= most;
+        z *= most;
+        i = (uint32_t)x;
+        j = (uint32_t)y;
+        k = (uint32_t)z;
+        x -= (double)i;
+        y -= (double)j;
+        z -= (double)k;
+        word = bricks[(uint64_t)(word & CAROM_ROBOT_FIELD_MOST) * CAROM_ROBOT_FIELD_BRICK +
+                      (k * CAROM_ROBOT_FIELD_SIDE + j) * CAROM_ROBOT_FIELD_SIDE + i];
+    }
+    float value;
+    memcpy(&value, &word, sizeof(value));
+    double d = fabs((double)value);
+    double dx = x - 0.5, dy = y - 0.5, dz = z - 0.5;
+    double off = sqrt(dx * dx + dy * dy + dz * dz) * side;
+    double slack = (d + off) * CAROM_ROBOT_FIELD_SLACK + f->error;
+    bool is_known = d > 0.87 * side + slack; /* half a diagonal is 0.8661 of it */
+    return (carom_robot_field_bounds){(d - off) - slack,
+                                      (d + off) + (slack + CAROM_ROBOT_FIELD_TOLERANCE * side),
+                                      !is_known      ? 0
+                                      : value < 0.0f ? 1
+                                                     : -1};
+}
+
+#endif
