@@ -65,11 +65,13 @@ static carom_status finish_range(void *argument, carom_range range) {
         carom_vec3 c = carom_vec(b->x, b->y, b->z);
         carom_spheres_hit hit = carom_spheres_mesh_distance(f->mesh, c, CAROM_BVH_NONE);
         CAROM_ASSERT(b->radius <= hit.distance); /* no ball reaches out of the solid */
-        f->spheres[i] = (carom_packing_sphere){.centre = carom_spheres_mesh_restore(f->mesh, c),
-                                               .radius = b->radius * scale,
-                                               .face = f->mesh->faces[hit.slot]};
         double depth = (double)carom_float_down(hit.distance - CAROM_SPHERES_ERROR, 0.0);
-        f->spheres[i].depth = CAROM_MAX(depth, b->radius) * scale;
+        carom_packing_sphere *to = &f->spheres[i];
+        memset(to, 0, sizeof(*to)); /* the padding, too */
+        to->centre = carom_spheres_mesh_restore(f->mesh, c);
+        to->radius = b->radius * scale;
+        to->face = f->mesh->faces[hit.slot];
+        to->depth = CAROM_MAX(depth, b->radius) * scale;
     }
     return CAROM_OK;
 }
