@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing by an octree and by prototypes on the GPU, with the CPU's balls, byte for byte: the rounds
- * of pack_octree.c and the batches of pack_prototypes.c. The host starts each step and reads back
- * what it found:
+/* Packing by an octree and by prototypes on the GPU, with the CPU's balls, byte for byte: the
+ * rounds of pack_octree.c and the batches of pack_prototypes.c. The host starts each step and reads
+ * back what it found:
  *
  *   examine  the cells of each group up to its first ball (pack_examine_cuda.cu)
  *   gather   the cells that groups leave, in the order of the groups: for this round or later ones
