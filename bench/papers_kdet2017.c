@@ -25,6 +25,7 @@
 #define QUICK_FRAMES 4u
 #define TURNS        2
 #define DEVICE_TURNS 5   /* a frame takes a fraction of a millisecond there */
+#define DEVICE_EVERY 4u  /* frames: of them one is measured where only the GPU's rows are wanted */
 #define K_EVERY      10u /* frames: k takes ten times as long as the pairs */
 
 /* Printed on page 9: k as the mean over polygons and the height, each with its deviation over the
@@ -278,7 +279,8 @@ static bool run_row(papers_plot *plot, const table1_row *row, bool with_k, frame
     *means = (row_means){.triangles = 0};
     bool good = play_begin(lab, row, &p) && open_contenders(lab, &p, players);
     means->triangles = p.sequence.triangle_count;
-    for (uint32_t frame = 0; frame < p.frames && good; ++frame)
+    uint32_t step = lab->device_only && !lab->quick ? DEVICE_EVERY : 1;
+    for (uint32_t frame = 0; frame < p.frames && good; frame += step)
         good = run_contenders(plot, &p, players, frame, with_k && frame % K_EVERY == 0, on_frame,
                               means);
     for (int i = 0; i < CONTENDERS; ++i)
@@ -391,7 +393,8 @@ static bool run_hashing(papers_plot *plot, hashing *h, uint32_t frame) {
 static bool figure_8_left(papers_plot *plot) {
     static hashing h; /* large: players */
     bool good = hashing_begin(plot->lab, &h);
-    for (uint32_t frame = 0; frame < h.play.frames && good; ++frame)
+    uint32_t step = plot->lab->device_only && !plot->lab->quick ? DEVICE_EVERY : 1;
+    for (uint32_t frame = 0; frame < h.play.frames && good; frame += step)
         good = run_hashing(plot, &h, frame);
     hashing_end(&h);
     return good;
