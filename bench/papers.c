@@ -116,8 +116,10 @@ const carom_packing *papers_get_packing_by(papers_lab *lab, const papers_solid *
             return lab->packings[i].packing;
     carom_packing *packing;
     carom_packing_def def = {.mesh = &solid->view, .count = count, .method = method, .fast = true};
+    /* Protosphere is slow on a CPU; a GPU makes the same packing. */
+    bool on_gpu = lab->device != NULL && method == CAROM_PACKING_METHOD_PROTOSPHERE;
     if (lab->packing_count == PAPERS_MOST_PACKINGS ||
-        carom_packing_create(lab->parallel, &def, &packing) != CAROM_OK)
+        carom_packing_create(on_gpu ? lab->device : lab->parallel, &def, &packing) != CAROM_OK)
         return NULL;
     lab->packings[lab->packing_count].solid = solid;
     lab->packings[lab->packing_count].requested = count;
