@@ -264,16 +264,14 @@ static const double pack_deform_directions[GAPS][3] = {
  * there a climb finds more. */
 #define GAP_RADIUS 0.6
 
-/* Balls are added until there are so many times those before. */
-#define PACK_DEFORM_MORE 1.0
+/* Where there are fewer balls than before, gaps are looked for again, for balls that are smaller by
+ * this, at most so many times. */
+#define GAP_SMALLER 0.75
+#define GAP_TIMES   3
 
 /* Looks for gaps beside each ball, and inserts balls there. */
 static carom_status pack_deform_fill_gaps(pack_deform *d, double least) {
     uint64_t balls = d->balls->balls.count;
-    d->most = (uint64_t)(PACK_DEFORM_MORE * (double)d->from->info.spheres);
-    d->pending = CAROM_ARENA_TAKE(carom_scratch(d->context, 0), pack_deform_ball, GAPS * balls);
-    if (d->pending == NULL)
-        return carom_fail_memory(d->context, GAPS * balls * sizeof(*d->pending), "gaps");
     d->count = 0;
     d->gaps = true;
     for (uint64_t i = 0; i < balls; ++i) {
@@ -294,13 +292,17 @@ static carom_status pack_deform_fill_gaps(pack_deform *d, double least) {
 
 static carom_status pack_deform_all(pack_deform *d) {
     double least;
-    uint64_t count = d->from->info.spheres;
-    d->most = UINT64_MAX;
-    d->pending = CAROM_ARENA_TAKE(carom_scratch(d->context, 0), pack_deform_ball, count);
+    d->most = d->from->info.spheres;
+    uint64_t space = d->def->refill ? GAPS * d->most : d->most;
+    d->pending = CAROM_ARENA_TAKE(carom_scratch(d->context, 0), pack_deform_ball, space);
     if (d->pending == NULL)
-        return carom_fail_memory(d->context, count * sizeof(*d->pending), "spheres that move");
+        return carom_fail_memory(d->context, space * sizeof(*d->pending), "spheres that move");
     CAROM_TRY(pack_deform_carry_all(d, &least));
-    return d->def->refill ? pack_deform_fill_gaps(d, least) : CAROM_OK;
+    for (int i = 0; i < GAP_TIMES && d->def->refill && d->balls->balls.count < d->most; ++i) {
+        CAROM_TRY(pack_deform_fill_gaps(d, least));
+        least = CAROM_MAX(GAP_SMALLER * least, CAROM_PACK_LEAST_UNITS * d->mesh->unit);
+    }
+    return CAROM_OK;
 }
 
 carom_status carom_pack_by_carrying(const carom_spheres_mesh *mesh, const carom_packing *from,
