@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 10
+ABI = 11
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -1270,6 +1270,19 @@ class packing_def(C.Structure):
     ]
 
 
+class packing_deform_def(C.Structure):
+    """How a packing follows a mesh that deforms;"""
+    _fields_ = [
+        ('before', C.c_void_p),
+        ('after', C.c_void_p),
+        ('refill', C.c_bool),
+        ('allow_open', C.c_bool),
+        ('skip_shares', C.c_bool),
+        ('keep_cells', C.c_bool),
+        ('fine_shares', C.c_bool),
+    ]
+
+
 class packing_info(C.Structure):
     """What a packing is like."""
     _fields_ = [
@@ -2252,6 +2265,7 @@ FUNCTIONS = {
     'carom_packing_method_name': (C.c_char_p, (C.c_int,)),
     'carom_packing_method_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_packing_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_packing_deform': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_packing_destroy': (None, (C.c_void_p,)),
     'carom_packing_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_packing_spheres_free': (None, (C.c_void_p,)),
@@ -2274,6 +2288,7 @@ FUNCTIONS = {
     'carom_tree_method_name': (C.c_char_p, (C.c_int,)),
     'carom_tree_method_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_tree_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_tree_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_tree_destroy': (None, (C.c_void_p,)),
     'carom_tree_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_tree_format_name': (C.c_char_p, (C.c_int,)),

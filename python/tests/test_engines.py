@@ -611,6 +611,14 @@ def test_trees_and_balls(tmp_path):
         assert again.distance(again, poses).tobytes() == gaps.tobytes()
     with pytest.raises(carom.BadFileError):
         carom.Tree.from_bytes(tree.to_bytes()[:-100])
+    longer = carom.Mesh(TORUS.vertices * [1, 1, 1.5], TORUS.faces)
+    for refill in (False, True):
+        moved = packing.deform(TORUS, longer.vertices, refill=refill)
+        assert moved.info.spheres <= 300 and moved.info.fill > 0.5 * packing.info.fill
+        tree.update(moved, longer)
+        bare.update(moved)
+        assert tree.overlap(tree, poses).tobytes() == carom.Tree(moved, longer).overlap(tree, poses).tobytes()
+        assert bare.info.triangles == 0 and bare.info.spheres == moved.info.spheres
     spheres = packing.list_spheres()
     balls.update(spheres[:100], packing.info.volume)
     assert len(balls) == 100

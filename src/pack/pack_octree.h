@@ -79,4 +79,10 @@ carom_status carom_pack_by_voxels(const carom_spheres_mesh *mesh, const carom_pa
 carom_status carom_pack_by_prototypes(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                       carom_pack_balls *balls, carom_pack_outcome *outcome);
 
+/* The spheres of a packing, carried by a deformation (pack_deform.c). `def->after` has the faces,
+ * too. */
+carom_status carom_pack_by_carrying(const carom_spheres_mesh *mesh, const carom_packing *from,
+                                    const carom_packing_deform_def *def, carom_pack_balls *balls,
+                                    carom_pack_outcome *outcome);
+
 #endif
