@@ -563,10 +563,16 @@ static void meshes(void **state) {
     FINE(carom_shape_make, def, context, NULL, &made);
     carom_mesh_destroy(made);
     BUG(carom_shape_make, mesh, context, NULL, NULL);
+    BUG(carom_shape_save, context, BAD_CONTEXT, NULL, CAROM_MESH_FORMAT_OBJ, path);
+    FINE(carom_shape_save, def, context, NULL, CAROM_MESH_FORMAT_OBJ, path);
+    BUG(carom_shape_save, format, context, NULL, CAROM_MESH_FORMAT_COUNT, path);
+    BUG(carom_shape_save, path, context, NULL, CAROM_MESH_FORMAT_OBJ, NULL);
     carom_shape_def shape = {.shape = CAROM_SHAPE_COUNT};
+    BUG_IN(carom_shape_def, shape, carom_shape_save, context, &shape, CAROM_MESH_FORMAT_OBJ, path);
     BUG_IN(carom_shape_def, shape, carom_shape_make, context, &shape, &made);
     shape = (carom_shape_def){.scalar = CAROM_SCALAR_COUNT};
     BUG_IN(carom_shape_def, scalar, carom_shape_make, context, &shape, &made);
+    BUG_IN(carom_shape_def, scalar, carom_shape_save, context, &shape, CAROM_MESH_FORMAT_OBJ, path);
 }
 
 /* ---- repair ---------------------------------------------------------------------------------- */

@@ -2129,6 +2129,7 @@ FUNCTIONS = {
     'carom_mesh_inspect': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_mesh_triangulate': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_shape_make': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_shape_save': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_char_p)),
     'carom_shape_name': (C.c_char_p, (C.c_int,)),
     'carom_shape_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_grid_hash_name': (C.c_char_p, (C.c_int,)),
