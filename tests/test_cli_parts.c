@@ -39,6 +39,8 @@ static void the_bytes_are_those_of_memory(void **state) {
     compare("knot.stl cloth.ply --pose 0.2,0.1,0,1,0,0.1,0", one, COUNT_OF(one));
     compare("quads.obj --within 0.01 --no-weld", one, COUNT_OF(one));
     compare("quads.obj --fan --as-segments", one, COUNT_OF(one));
+    compare("quads.obj --boxes", one, COUNT_OF(one));
+    compare("knot.stl quads.obj --boxes --fan --pose 0.2,0.1,0,1,0,0.1,0", one, COUNT_OF(one));
     /* an empty list, too */
     compare("knot.stl", one, COUNT_OF(one));
 }

@@ -48,6 +48,8 @@ typedef struct carom_parts_def {
         *folder; /* for temporary files, which have no names; NULL: TMPDIR, or the system's */
     uint32_t shard, shards; /* the pairs of one share of the curve: shard < shards. 0 shards: all */
     bool count_only;        /* only read and count: the report has faces and hash, no pairs */
+    bool boxes; /* pairs of faces whose boxes overlap: the bounds of posed corners, closed, of all
+                   faces, those without area too; not with `within` */
 } carom_parts_def;
 
 /* What was read, kept and found. */
@@ -77,8 +79,10 @@ typedef struct carom_parts_report {
  *   CAROM_BAD_FILE. Their messages are those of carom_mesh_load.
  * - CAROM_UNSUPPORTED: a format that cannot be read by place (text other than OBJ, compressed
  *   files, PLY whose vertices have lists), a pipe, a context of backend CUDA.
- * - CAROM_BAD_INPUT: too little memory, a reach that is negative or not finite, a shard that is not
- *   below shards.
+ * - With `boxes` the pairs are those of carom_broad_pairs (broad.h) of the faces' boxes, a box of a
+ *   being asked for boxes of b alone where there are two meshes. Common vertices have no part.
+ * - CAROM_BAD_INPUT: too little memory, a reach that is negative or not finite, boxes within a reach,
+ *   a shard that is not below shards.
  * - CAROM_NO_MEMORY: the memory does not hold the tables of so many parts; the message says how
  *   much is needed. CAROM_IO: a temporary file cannot be written, as on a full disk.
  * - When `receive` returns true, the rest is left out and the call returns CAROM_OK.

@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 10
+ABI = 11
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -885,6 +885,7 @@ class parts_def(C.Structure):
         ('shard', C.c_uint32),
         ('shards', C.c_uint32),
         ('count_only', C.c_bool),
+        ('boxes', C.c_bool),
     ]
 
 

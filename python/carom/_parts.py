@@ -19,8 +19,9 @@ from ._soup import _receiver
 
 def pairs_in_parts(a: Union[PathLike, MeshLike], b: Union[PathLike, MeshLike] = None, *,
                    receive: Optional[Callable[[np.ndarray], Any]] = None, pose_b: ArrayLike = None,
-                   reach: Optional[float] = None, degenerate: Union[str, SoupDegenerate] = SoupDegenerate.ALONE,
-                   fan: bool = False, weld: bool = True, memory: int = 0, part_faces: int = 0,
+                   reach: Optional[float] = None, boxes: bool = False,
+                   degenerate: Union[str, SoupDegenerate] = SoupDegenerate.ALONE, fan: bool = False,
+                   weld: bool = True, memory: int = 0, part_faces: int = 0,
                    folder: Optional[PathLike] = None, shard: Optional[tuple[int, int]] = None,
                    context: Optional[Context] = None) -> tuple[np.ndarray, PartsReport]:
     """All pairs of faces of a, or of a and b, that meet or are within reach, and what was read, kept and found.
@@ -34,7 +35,7 @@ def pairs_in_parts(a: Union[PathLike, MeshLike], b: Union[PathLike, MeshLike] = 
     >>> report.parts > 1 and bool((pairs == carom.Soup(cloth).self_pairs()).all())
     True
 
-    memory: bytes in all. shard: (number, shards), from 0: the pairs of one share of space.
+    boxes: pairs of faces whose boxes overlap. memory: bytes in all. shard: (number, shards), from 0: the pairs of one share of space.
     """
     chunks: list[np.ndarray] = []
     raised, callback = _receiver(chunks.append if receive is None else receive)
@@ -55,7 +56,7 @@ def pairs_in_parts(a: Union[PathLike, MeshLike], b: Union[PathLike, MeshLike] = 
                                 0.0 if reach is None else number(reach, "reach"), SoupDegenerate.of(degenerate), fan,
                                 not weld, _count(memory, "memory"), _count(part_faces, "part_faces"),
                                 None if folder is None else path_bytes(folder), _count(number_of, "shard"),
-                                _count(shards, "shards"), False)
+                                _count(shards, "shards"), False, boxes)
     report = _abi.parts_report()
     pick(context)._call(lib.carom_parts_pairs, byref(definition), callback, None, byref(report), reads=tuple(reads),
                               raised=raised)

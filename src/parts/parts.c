@@ -216,8 +216,8 @@ static void parts_hash_def(parts_job *job) {
         memcpy(&word, &numbers[i], sizeof(word));
         hash = carom_parts_hash(hash, word);
     }
-    word = (uint64_t)def->degenerate << 3 | (def->fan ? 4 : 0) | (def->no_weld ? 2 : 0) |
-           (def->cross ? 1 : 0);
+    word = (def->boxes ? 64 : 0) | (uint64_t)def->degenerate << 3 | (def->fan ? 4 : 0) |
+           (def->no_weld ? 2 : 0) | (def->cross ? 1 : 0);
     job->report.hash = carom_parts_hash(hash, word);
 }
 
@@ -230,6 +230,8 @@ static carom_status parts_check_def(carom_context *context, const carom_parts_de
     if (def->within && !(def->reach >= 0.0 && def->reach < HUGE_VAL))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "a reach of %g; it must be finite and not negative", def->reach);
+    if (def->within && def->boxes)
+        return carom_fail(context, CAROM_BAD_INPUT, "boxes have no reach; enlarge them instead");
     if (def->shards > PARTS_MOST_SHARDS || (def->shards != 0 && def->shard >= def->shards))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "shard %" PRIu32 " of %" PRIu32 "; it must be below them, and they at "

@@ -213,6 +213,9 @@ void carom_parts_grid_make(const double low[3], const double high[3], double rea
 parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *input,
                                  const parts_face *face);
 
+/* The bounds of the posed corners of a face. */
+carom_bounds carom_parts_bounds_of(const parts_input *input, const parts_face *face);
+
 #define PARTS_LEVELS 6u /* below the cube of a cut: 64 nodes along an axis */
 #define PARTS_SIDE   (1u << PARTS_LEVELS)
 #define PARTS_NONE   UINT32_MAX       /* a node without pairs */

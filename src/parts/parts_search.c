@@ -9,10 +9,13 @@
  * at once is bounded, the work is the square of the number of blocks. The same where a part that
  * should fit does not.
  *
+ * Boxes of faces are searched by broad (broad.h), the same way: a part has a box for each face.
+ *
  * Which vertices are common: those with equal coordinates, or with the same index where nothing is
  * welded; both are known within the part, as its streams have them (carom_mesh_weld). */
 #include "base/item.h"
 #include "base/progress.h"
+#include "carom/broad.h"
 #include "parts/parts.h"
 
 #define PARTS_BLOCK_TRIANGLES 256u /* fewer are not tried when memory ends */
@@ -31,6 +34,7 @@ typedef struct parts_loaded {
     uint32_t *border;  /* the index in `cells` of a face that reaches out of the part, or NONE */
     parts_lows cells;
     carom_soup *soup;
+    carom_bounds *boxes; /* instead of it, where boxes are searched */
 } parts_loaded;
 
 /* Consecutive faces of a stream. */
@@ -46,7 +50,7 @@ CAROM_ARRAY(parts_blocks, parts_block);
 static void parts_unload(parts_loaded *l) {
     const carom_allocator *allocator = l->job->allocator;
     CAROM_RELEASE_ALL(allocator, l->positions, l->identity, l->vertices, l->ids, l->offsets,
-                      l->border);
+                      l->border, l->boxes);
     parts_lows_release(&l->cells, allocator);
     carom_soup_destroy(l->soup);
     *l = (parts_loaded){.job = l->job};
@@ -70,16 +74,34 @@ static carom_status parts_reserve_loaded(parts_loaded *l, uint64_t faces, uint64
     return CAROM_OK;
 }
 
-static carom_status parts_load_face(parts_loaded *l, const parts_face *face) {
-    const parts_input *input = &l->job->inputs[l->which];
-    uint64_t point = 3 * carom_scalar_size(input->scalar), f = l->faces;
-    parts_cells cells = carom_parts_cells_of(&l->job->grid, input, face);
+/* What has to be kept of a face to know its box. */
+static carom_status parts_reserve_boxes(parts_loaded *l, uint64_t faces) {
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(l->ids, faces),
+                                       CAROM_ALLOCATION(l->border, faces),
+                                       CAROM_ALLOCATION(l->boxes, faces)};
+    if (carom_allocate_all(l->job->allocator, arrays, sizeof(arrays) / sizeof(arrays[0])))
+        return CAROM_OK;
+    return carom_parts_fail_memory(l->job, 56 * faces, "the boxes of a part");
+}
+
+static void parts_load_corners(parts_loaded *l, const parts_face *face) {
+    uint64_t point = 3 * carom_scalar_size(l->job->inputs[l->which].scalar);
     memcpy((uint8_t *)l->positions + l->corners * point, face->positions,
            (size_t)(face->count * point));
     for (uint64_t c = 0; c < face->count; ++c) {
         l->identity[l->corners + c] = (uint32_t)(l->corners + c);
         if (face->vertices != NULL) l->vertices[l->corners + c] = face->vertices[c];
     }
+}
+
+static carom_status parts_load_face(parts_loaded *l, const parts_face *face) {
+    const parts_input *input = &l->job->inputs[l->which];
+    uint64_t f = l->faces;
+    parts_cells cells = carom_parts_cells_of(&l->job->grid, input, face);
+    if (l->boxes != NULL)
+        l->boxes[f] = carom_parts_bounds_of(input, face);
+    else
+        parts_load_corners(l, face);
     l->ids[f] = face->id;
     l->border[f] = PARTS_NONE;
     if (!carom_parts_cut_holds(l->cut, &cells, l->part)) {
@@ -218,6 +240,39 @@ static bool parts_filter_pairs(void *user, const carom_pair *pairs, uint64_t cou
     return f->status != CAROM_OK;
 }
 
+/* Boxes: those of b follow those of a, and each is asked for those of the other alone. */
+static carom_status parts_query_boxes(parts_job *job, parts_filter *f) {
+    uint64_t first = f->a->faces, count = first + (job->def->cross ? f->b->faces : 0);
+    const carom_allocator *allocator = job->allocator;
+    carom_broad *broad = NULL;
+    carom_pairs pairs = {0};
+    carom_bounds *boxes = NULL;
+    carom_broad_filter *filters = NULL;
+    carom_broad_def def = {.boxes = f->a->boxes, .box_count = count};
+    if (job->def->cross) {
+        const carom_allocation arrays[] = {CAROM_ALLOCATION(boxes, count),
+                                           CAROM_ALLOCATION(filters, count)};
+        if (!carom_allocate_all(allocator, arrays, 2))
+            return carom_parts_fail_memory(job, 56 * count, "boxes");
+        memcpy(boxes, f->a->boxes, (size_t)first * sizeof(*boxes));
+        memcpy(boxes + first, f->b->boxes, (size_t)(count - first) * sizeof(*boxes));
+        for (uint64_t i = 0; i < count; ++i)
+            filters[i] = i < first ? (carom_broad_filter){.group = 1, .mask = 2}
+                                   : (carom_broad_filter){.group = 2, .mask = 1};
+        def.boxes = boxes;
+        def.filters = filters;
+    }
+    carom_status status = carom_broad_create(job->inner, &def, &broad);
+    CAROM_RELEASE_ALL(allocator, boxes, filters);
+    if (status == CAROM_OK) status = carom_broad_pairs(job->inner, broad, &pairs);
+    for (uint64_t i = 0; i < pairs.count && job->def->cross; ++i)
+        pairs.data[i].b -= (uint32_t)first;
+    if (status == CAROM_OK) (void)parts_filter_pairs(f, pairs.data, pairs.count);
+    carom_pairs_free(&pairs);
+    carom_broad_destroy(broad);
+    return status != CAROM_OK ? carom_parts_fail_inner(job, status) : f->status;
+}
+
 static carom_status parts_query(parts_job *job, const parts_filter *f, carom_pairs *pairs) {
     const carom_parts_def *def = job->def;
     const carom_soup *a = f->a->soup, *b = f->b->soup;
@@ -247,6 +302,10 @@ static carom_status parts_find(parts_job *job, parts_filter *f) {
     carom_pairs pairs = {0};
     CAROM_TRY(carom_parts_runs_begin(job));
     ++job->report.searches;
+    if (job->def->boxes) {
+        CAROM_TRY(parts_query_boxes(job, f));
+        return carom_parts_runs_end(job);
+    }
     carom_status status = parts_query(job, f, &pairs);
     if (status == CAROM_OK) (void)parts_filter_pairs(f, pairs.data, pairs.count);
     carom_pairs_free(&pairs);
@@ -277,11 +336,12 @@ static carom_status parts_load(parts_loaded *l, const parts_block *first,
         faces += second->faces;
         corners += second->corners;
     }
-    CAROM_TRY(parts_reserve_loaded(l, faces, corners));
+    bool boxes = l->job->def->boxes;
+    CAROM_TRY(boxes ? parts_reserve_boxes(l, faces) : parts_reserve_loaded(l, faces, corners));
     CAROM_TRY(parts_load_block(l, first));
     if (second != NULL) CAROM_TRY(parts_load_block(l, second));
     CAROM_ASSERT(l->faces == faces && l->corners == corners);
-    return parts_make_soup(l);
+    return boxes ? CAROM_OK : parts_make_soup(l);
 }
 
 static carom_status parts_search_self(parts_job *job, const parts_cut *cut, uint32_t part,
