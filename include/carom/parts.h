@@ -81,7 +81,7 @@ typedef struct carom_parts_report {
  *   files, PLY whose vertices have lists), a pipe, a context of backend CUDA.
  * - With `boxes` the pairs are those of carom_broad_pairs (broad.h) of the faces' boxes, a box of a
  *   being asked for boxes of b alone where there are two meshes. Common vertices have no part.
- * - CAROM_BAD_INPUT: too little memory, a reach that is negative or not finite, boxes within a reach,
+ * - CAROM_BAD_INPUT: too little memory, a reach that is negative or not finite or given for boxes,
  *   a shard that is not below shards.
  * - CAROM_NO_MEMORY: the memory does not hold the tables of so many parts; the message says how
  *   much is needed. CAROM_IO: a temporary file cannot be written, as on a full disk.
