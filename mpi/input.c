@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading by MPI-IO: each rank reads its share of the vertices and of the faces, then asks the
+/* Reading by MPI-IO: each rank reads its share of the vertices and of the faces, then numbers the
  * ranks that hold them for the vertices that its faces name. Which these are is a set of bits, one
  * per vertex of the file, whose ranks (Jacobson 1989) are where the coordinates then lie. */
 #include <inttypes.h>
@@ -172,7 +172,7 @@ static vertex_set set_of(const job *job, const uint32_t *corners, uint64_t count
     return set;
 }
 
-static uint64_t place_in(const vertex_set *set, uint32_t vertex) {
+static uint64_t position_in(const vertex_set *set, uint32_t vertex) {
     uint64_t below = (UINT64_C(1) << vertex % 64) - 1;
     return set->before[vertex / 64] +
            (uint64_t)__builtin_popcountll(set->bits[vertex / 64] & below);
@@ -180,7 +180,7 @@ static uint64_t place_in(const vertex_set *set, uint32_t vertex) {
 
 /* The coordinates of all vertices in the set, from the ranks that have read them. */
 static uint8_t *fetch(job *job, const vertex_set *set, const layout *l, const uint8_t *points) {
-    uint64_t n = 0, asked = 0, got, scalar = l->wide ? 8 : 4;
+    uint64_t n = 0, wanted_here = 0, got, scalar = l->wide ? 8 : 4;
     uint64_t *counts = take(job, (uint64_t)job->ranks, sizeof(*counts), "counts");
     uint64_t *answers = take(job, (uint64_t)job->ranks, sizeof(*answers), "counts");
     uint32_t *wanted = take(job, set->count, sizeof(*wanted), "numbers of vertices");
@@ -192,17 +192,17 @@ static uint8_t *fetch(job *job, const vertex_set *set, const layout *l, const ui
             wanted[n++] = (uint32_t)vertex;
             ++counts[owner];
         }
-    uint32_t *asks = exchange(job, wanted, counts, sizeof(*wanted), &asked);
+    uint32_t *numbers = exchange(job, wanted, counts, sizeof(*wanted), &wanted_here);
     MPI_Alltoall(counts, 1, MPI_UINT64_T, answers, 1, MPI_UINT64_T, MPI_COMM_WORLD);
-    uint8_t *reply = take(job, asked, 3 * scalar, "coordinates");
+    uint8_t *reply = take(job, wanted_here, 3 * scalar, "coordinates");
     uint64_t first = share(job, l->vertices, job->rank);
-    for (uint64_t i = 0; i < asked; ++i)
-        memcpy(reply + 3 * scalar * i, points + 3 * scalar * (asks[i] - first), 3 * scalar);
+    for (uint64_t i = 0; i < wanted_here; ++i)
+        memcpy(reply + 3 * scalar * i, points + 3 * scalar * (numbers[i] - first), 3 * scalar);
     uint8_t *made = exchange(job, reply, answers, 3 * scalar, &got);
     free(counts);
     free(answers);
     free(wanted);
-    free(asks);
+    free(numbers);
     free(reply);
     return made;
 }
@@ -260,7 +260,7 @@ void input_read(job *job, int index, faces *made) {
     vertex_set set = {0};
     read_at(job, file, path, l.face_at + first * l.face_bytes, raw, count * l.face_bytes);
     if (!l.facets) {
-        job->asked_law += l.vertices * (sizeof(*corners) + 3 * scalar);
+        job->vertex_law += l.vertices * (sizeof(*corners) + 3 * scalar);
         uint8_t *own = read_vertices(job, file, path, &l);
         corners = corners_of(job, path, &l, raw, first, count);
         set = set_of(job, corners, 3 * count, l.vertices);
@@ -277,7 +277,7 @@ void input_read(job *job, int index, faces *made) {
         else
             for (uint64_t c = 0; c < 3; ++c)
                 memcpy(to + MPI_ID_BYTES + 3 * scalar * c,
-                       points + 3 * scalar * place_in(&set, corners[3 * f + c]), 3 * scalar);
+                       points + 3 * scalar * position_in(&set, corners[3 * f + c]), 3 * scalar);
     }
     MPI_File_close(&file);
     free(raw);

@@ -56,9 +56,10 @@ typedef struct job {
     double reach;    /* below 0: faces that meet */
     bool boxes;
     carom_soup_degenerate degenerate;
-    uint64_t all_faces[2], copies;    /* of the files; those that this rank searches */
-    uint64_t read, sent;              /* bytes */
-    uint64_t asked_law, copied_bytes; /* vertices of all ranks, each asked for once; records */
+    uint64_t all_faces[2], copies; /* of the files; those that this rank searches */
+    uint64_t read, sent;           /* bytes */
+    uint64_t vertex_law,
+        copied_bytes; /* vertices of all ranks, each wanted_here for once; records */
     cut cut;
     uint64_t *pairs; /* a << 32 | b, sorted */
     uint64_t pair_count;

@@ -146,7 +146,7 @@ static void read_options(job *job, int count, char **words, carom_context_def *d
 /* ---- Report ---------------------------------------------------------------------------------- */
 
 /* What each rank read and sent, and what the law of docs/large.md says it sends: each vertex is
- * asked for by its number and comes as coordinates, a copy of a face is a record, a pair has 8
+ * fetched by its number and comes as coordinates, a copy of a face is a record, a pair has 8
  * bytes. */
 static void report(const job *job, double seconds) {
     enum { READ, SENT, FACES, PAIRS, BYTES, KINDS };
@@ -164,7 +164,7 @@ static void report(const job *job, double seconds) {
     }
     free(each);
     if (job->rank != 0) return;
-    double law = (double)(job->asked_law + sum[BYTES] + 8 * sum[PAIRS]) / job->ranks;
+    double law = (double)(job->vertex_law + sum[BYTES] + 8 * sum[PAIRS]) / job->ranks;
     printf("%s: %" PRIu64 " pairs among %" PRIu64 " faces in %.2f s on %d ranks, %" PRIu64
            " faces searched; at most %" PRIu64 " bytes exchanged, by the law %.0f: %.3f\n",
            job->output, sum[PAIRS], faces, seconds, job->ranks, sum[FACES], most, law,

@@ -865,7 +865,16 @@ static void parts(void **state) {
     BUG(carom_parts_pairs, receive, context, &def, NULL, NULL, &report);
     FINE(carom_parts_pairs, user, context, &def, receive, NULL, &report);
     FINE(carom_parts_pairs, report, context, &def, receive, NULL, NULL);
+    carom_kfree kfree;
+    BUG(carom_parts_kfree, context, BAD_CONTEXT, &def, NULL, NULL, &kfree, &report);
+    BUG(carom_parts_kfree, def, context, NULL, NULL, NULL, &kfree, &report);
+    BUG(carom_parts_kfree, kfree, context, &def, NULL, NULL, NULL, &report);
+    FINE(carom_parts_kfree, receive, context, &def, NULL, NULL, &kfree, &report);
+    FINE(carom_parts_kfree, user, context, &def, NULL, NULL, &kfree, &report);
+    FINE(carom_parts_kfree, report, context, &def, NULL, NULL, &kfree, NULL);
     def.degenerate = CAROM_SOUP_DEGENERATE_COUNT;
+    BUG_IN(carom_parts_def, degenerate, carom_parts_kfree, context, &def, NULL, NULL, &kfree,
+           &report);
     BUG_IN(carom_parts_def, degenerate, carom_parts_pairs, context, &def, receive, NULL, &report);
     assert_true(state_of_all() == before);
 }

@@ -45,6 +45,28 @@ static void the_bytes_are_those_of_memory(void **state) {
     compare("knot.stl", one, COUNT_OF(one));
 }
 
+static void counts_are_those_of_memory(void **state) {
+    (void)state;
+    static const char *const whats[] = {"cloth.ply", "quads.obj --fan", "quads.obj --no-weld"};
+    assert_int_equal(carom(CLOTH), 0);
+    assert_int_equal(carom("make cloth --detail 12 --polygons -o quads.obj"), 0);
+    for (size_t i = 0; i < COUNT_OF(whats); ++i) {
+        char line[512];
+        snprintf(
+            line, sizeof(line),
+            "\"$carom\" kfree %s -o whole.csv >whole.txt && \"$carom\" kfree %s --memory 64M "
+            "-o parts.csv >parts.txt && cmp whole.csv parts.csv && head -7 whole.txt >a.txt && "
+            "head -7 parts.txt >b.txt && cmp a.txt b.txt",
+            whats[i], whats[i]);
+        assert_int_equal(shell(line), 0);
+    }
+    assert_int_equal(carom("kfree cloth.ply --memory 64M --split 3"), 2);
+    assert_int_equal(carom("kfree cloth.ply --temp ."), 2);
+    assert_int_equal(carom("kfree cloth.ply --memory 64M -o x.html"), 2);
+    assert_int_equal(carom("pairs cloth.ply --boxes --within 1"), 2);
+    assert_int_equal(carom("pairs cloth.ply --boxes -o x.html"), 2);
+}
+
 static void faults_of_shards_are_refused(void **state) {
     (void)state;
     assert_int_equal(carom(CLOTH), 0);
@@ -136,6 +158,7 @@ static void full_disks_leave_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bytes_are_those_of_memory),
+        cmocka_unit_test(counts_are_those_of_memory),
         cmocka_unit_test(faults_of_shards_are_refused),
         cmocka_unit_test(finished_shards_are_kept),
         cmocka_unit_test(misuse_is_told),

@@ -159,6 +159,50 @@ static void search_in_shards(carom_parts_def def, uint32_t shards, const char *w
     assert_found(what);
 }
 
+/* ---- k-freeness ------------------------------------------------------------------------------ */
+
+static uint32_t *counted;
+static uint64_t counted_faces, most_counted;
+
+static bool receive_counts(void *user, const uint32_t *counts, uint64_t count) {
+    (void)user;
+    assert_true(counted_faces + count <= most_counted);
+    memcpy(counted + counted_faces, counts, count * sizeof(*counts));
+    counted_faces += count;
+    return false;
+}
+
+/* The counts of all faces and all that follows from them are those of the whole mesh, to the last
+ * byte. */
+static carom_parts_report compare_kfree(const carom_parts_def *of, const char *what) {
+    carom_parts_def def = *of;
+    def.cross = def.within = def.boxes = false;
+    carom_soup *soup = soup_of(&def, def.a.mesh);
+    carom_kfree whole, parts;
+    carom_numbers counts = {0};
+    carom_parts_report report = {0};
+    carom_status status = carom_kfree_measure(context, soup, &whole, &counts);
+    counted_faces = 0;
+    most_counted = counts.count;
+    counted = calloc(counts.count + 1, sizeof(*counted));
+    assert_non_null(counted);
+    carom_status same = carom_parts_kfree(context, &def, receive_counts, NULL, &parts, &report);
+    if (same != status) fail_msg("%s: %s", what, carom_context_message(context));
+    if (status == CAROM_OK) {
+        assert_int_equal(counted_faces, counts.count);
+        for (uint64_t f = 0; f < counts.count; ++f)
+            if (counted[f] != counts.data[f])
+                fail_msg("%s: face %" PRIu64 " counts %u in parts, %u in memory", what, f,
+                         counted[f], counts.data[f]);
+        assert_memory_equal(&parts, &whole, sizeof(whole));
+        assert_int_equal(report.pairs, whole.total);
+    }
+    free(counted);
+    carom_numbers_free(&counts);
+    carom_soup_destroy(soup);
+    return report;
+}
+
 static void compare(carom_parts_def *def, const char *what) {
     search_in_memory(def);
     search_in_parts(def, what);
@@ -204,6 +248,7 @@ static void lattice_soups_have_the_same_pairs(void **state) {
         if (guise->by != 0.0 || guise->scale > 0x1p900) def.pose_b = (carom_pose){0};
         snprintf(what, sizeof(what), "lattice soup %u", i);
         compare(&def, what);
+        if (i % 2 == 0) (void)compare_kfree(&def, what);
         if (i % 16 == 0) search_in_shards(def, 1 + i / 16 % 7, what);
     }
 }
@@ -266,6 +311,9 @@ static void seeded_soups_have_the_same_pairs_in_parts_and_shards(void **state) {
         carom_parts_report report = search_in_parts(&def, what);
         assert_found(what);
         assert_int_equal(report.faces_a, FACES);
+        carom_parts_report counts = compare_kfree(&def, what);
+        if (counts.searches - counts.parts > most_searches)
+            most_searches = counts.searches - counts.parts;
         most_parts = report.parts > most_parts ? report.parts : most_parts;
         if (report.searches - report.parts > most_searches)
             most_searches = report.searches - report.parts;
@@ -480,7 +528,9 @@ static carom_status work_with_failures(carom_allocator allocator, void *argument
     carom_context_def def = {.threads = 1, .allocator = allocator};
     if (carom_context_create(&def, &made) != CAROM_OK) return CAROM_NO_MEMORY;
     found_count = 0;
+    carom_kfree kfree;
     carom_status status = carom_parts_pairs(made, argument, receive, NULL, NULL);
+    if (status == CAROM_OK) status = carom_parts_kfree(made, argument, NULL, NULL, &kfree, NULL);
     carom_context_destroy(made);
     return status;
 }
@@ -512,6 +562,10 @@ static void a_receiver_can_stop(void **state) {
     uint64_t calls = 0;
     assert_ok(context, carom_parts_pairs(context, &def, stop_at_once, &calls, NULL));
     assert_int_equal(calls, 1);
+    carom_kfree kfree;
+    def.within = true;
+    assert_fails(context, carom_parts_kfree(context, &def, NULL, NULL, &kfree, NULL),
+                 CAROM_BAD_INPUT, "one whole mesh");
 }
 
 typedef struct countdown {
@@ -547,6 +601,15 @@ static void every_report_can_cancel(void **state) {
         c = (countdown){at, 0};
         found_count = 0;
         assert_fails(made, carom_parts_pairs(made, &def, receive, NULL, NULL), CAROM_CANCELLED,
+                     "cancelled");
+    }
+    carom_kfree kfree;
+    c = (countdown){0, 0};
+    assert_ok(made, carom_parts_kfree(made, &def, NULL, NULL, &kfree, NULL));
+    calls = c.calls;
+    for (uint64_t at = 1; at <= calls; at += 1 + calls / 60) {
+        c = (countdown){at, 0};
+        assert_fails(made, carom_parts_kfree(made, &def, NULL, NULL, &kfree, NULL), CAROM_CANCELLED,
                      "cancelled");
     }
     c = (countdown){0, 0};

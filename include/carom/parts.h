@@ -16,6 +16,7 @@
 #ifndef CAROM_PARTS_H
 #define CAROM_PARTS_H
 
+#include "carom/kfree.h"
 #include "carom/soup.h"
 
 #ifdef __cplusplus
@@ -93,6 +94,20 @@ typedef struct carom_parts_report {
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_parts_pairs(carom_context *context,
                                                             const carom_parts_def *def,
                                                             carom_pairs_fn *receive, void *user,
+                                                            carom_parts_report *report);
+
+/* Receives the counts of consecutive faces, from face 0 on; returns true to stop. */
+typedef bool carom_parts_counts_fn(void *user, const uint32_t *counts, uint64_t count);
+
+/* Computes what carom_kfree_measure computes of the mesh a, the same bytes, in parts. Passes the
+ * count of every face to `receive`, which may be NULL; report may be NULL, its pairs are the total
+ * of the counts. Fails as carom_parts_pairs and carom_kfree_measure do; CAROM_BAD_INPUT: a def with
+ * cross, within, boxes or shards.
+ * When `receive` returns true, the rest is not received; *kfree is whole. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_parts_kfree(carom_context *context,
+                                                            const carom_parts_def *def,
+                                                            carom_parts_counts_fn *receive,
+                                                            void *user, carom_kfree *kfree,
                                                             carom_parts_report *report);
 
 #ifdef __cplusplus

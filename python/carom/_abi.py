@@ -381,6 +381,7 @@ task_fn = C.CFUNCTYPE(None, C.c_void_p, C.c_uint32)
 run_fn = C.CFUNCTYPE(None, C.c_void_p, task_fn, C.c_void_p, C.c_uint32)
 progress_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_char_p, C.c_double)
 pairs_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_void_p, C.c_uint64)
+parts_counts_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_void_p, C.c_uint64)
 # Returns a struct, which ctypes cannot: on x86-64 its address is the first argument, and is returned.
 convex_support_fn = C.CFUNCTYPE(C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)
 broad_accept_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_uint32, C.c_uint32)
@@ -859,6 +860,39 @@ class soup_step(C.Structure):
     ]
 
 
+class kfree(C.Structure):
+    """How dense the faces of a soup are:"""
+    _fields_ = [
+        ('faces', C.c_uint64),
+        ('k', C.c_uint64),
+        ('worst_face', C.c_uint32),
+        ('worst_neighbours', C.c_uint32),
+        ('total', C.c_uint64),
+        ('mean', C.c_double),
+        ('deviation', C.c_double),
+        ('least', C.c_uint32),
+        ('quartile_1', C.c_uint32),
+        ('median', C.c_uint32),
+        ('quartile_3', C.c_uint32),
+        ('percentile_90', C.c_uint32),
+        ('percentile_99', C.c_uint32),
+        ('most', C.c_uint32),
+        ('neighbours', C.c_double),
+        ('least_diameter', C.c_double),
+        ('largest_diameter', C.c_double),
+        ('height', C.c_double),
+        ('discs', C.c_uint64),
+    ]
+
+
+class kfree_most(C.Structure):
+    """How many pairs two soups can have at most."""
+    _fields_ = [
+        ('pairs', C.c_uint64),
+        ('published', C.c_uint64),
+    ]
+
+
 class parts_input(C.Structure):
     """Where the faces of a mesh come from."""
     _fields_ = [
@@ -904,39 +938,6 @@ class parts_report(C.Structure):
         ('bytes_spilled', C.c_uint64),
         ('pairs', C.c_uint64),
         ('peak_bytes', C.c_uint64),
-    ]
-
-
-class kfree(C.Structure):
-    """How dense the faces of a soup are:"""
-    _fields_ = [
-        ('faces', C.c_uint64),
-        ('k', C.c_uint64),
-        ('worst_face', C.c_uint32),
-        ('worst_neighbours', C.c_uint32),
-        ('total', C.c_uint64),
-        ('mean', C.c_double),
-        ('deviation', C.c_double),
-        ('least', C.c_uint32),
-        ('quartile_1', C.c_uint32),
-        ('median', C.c_uint32),
-        ('quartile_3', C.c_uint32),
-        ('percentile_90', C.c_uint32),
-        ('percentile_99', C.c_uint32),
-        ('most', C.c_uint32),
-        ('neighbours', C.c_double),
-        ('least_diameter', C.c_double),
-        ('largest_diameter', C.c_double),
-        ('height', C.c_double),
-        ('discs', C.c_uint64),
-    ]
-
-
-class kfree_most(C.Structure):
-    """How many pairs two soups can have at most."""
-    _fields_ = [
-        ('pairs', C.c_uint64),
-        ('published', C.c_uint64),
     ]
 
 
@@ -2193,9 +2194,10 @@ FUNCTIONS = {
     'carom_soup_cross_safe_step': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_void_p)),
     'carom_soup_self_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p)),
     'carom_soup_cross_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p, C.c_void_p)),
-    'carom_parts_pairs': (C.c_int, (C.c_void_p, C.c_void_p, pairs_fn, C.c_void_p, C.c_void_p)),
     'carom_kfree_measure': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_kfree_bound': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_parts_pairs': (C.c_int, (C.c_void_p, C.c_void_p, pairs_fn, C.c_void_p, C.c_void_p)),
+    'carom_parts_kfree': (C.c_int, (C.c_void_p, C.c_void_p, parts_counts_fn, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_repair_outcome_name': (C.c_char_p, (C.c_int,)),
     'carom_repair_outcome_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_repair_loops_free': (None, (C.c_void_p,)),

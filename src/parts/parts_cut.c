@@ -67,11 +67,14 @@ parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *inpu
     carom_bounds box = carom_parts_bounds_of(input, face);
     double low[3] = {box.low.x, box.low.y, box.low.z};
     double high[3] = {box.high.x, box.high.y, box.high.z};
+    double half = grid->half;
+    if (grid->share > 0.0) /* the sum of its edges is at least the diagonal of a box */
+        half = grid->share * ((high[0] - low[0]) + (high[1] - low[1]) + (high[2] - low[2]));
     parts_cells cells;
     for (int a = 0; a < 3; ++a) {
-        if (grid->half > 0.0) { /* rounded outwards */
-            low[a] = nextafter(low[a] - grid->half, -HUGE_VAL);
-            high[a] = nextafter(high[a] + grid->half, HUGE_VAL);
+        if (half > 0.0) { /* rounded outwards */
+            low[a] = nextafter(low[a] - half, -HUGE_VAL);
+            high[a] = nextafter(high[a] + half, HUGE_VAL);
         }
         cells.low[a] = parts_cell(grid, a, low[a]);
         cells.high[a] = parts_cell(grid, a, high[a]);

@@ -229,6 +229,22 @@ static bool parts_is_own(const parts_filter *f, uint32_t i, uint32_t j) {
     return carom_parts_cut_owner(f->a->cut, cell) == f->a->part;
 }
 
+/* The filter of counts: the two faces of a pair, which are in different blocks where there are two;
+ * and whether the part counts a face as its own, in the block alone. */
+static bool parts_owns_pair(const void *user, uint32_t face, uint32_t other) {
+    const parts_filter *f = user;
+    if (f->split != 0 && (face < f->split) == (other < f->split)) return false;
+    return parts_is_own(f, face, other);
+}
+
+static bool parts_owns_face(const void *user, uint32_t face) {
+    const parts_filter *f = user;
+    uint32_t border = f->a->border[face];
+    if (f->split != 0) return false;
+    return border == PARTS_NONE ||
+           carom_parts_cut_owner(f->a->cut, f->a->cells.data[border].low) == f->a->part;
+}
+
 static bool parts_filter_pairs(void *user, const carom_pair *pairs, uint64_t count) {
     parts_filter *f = user;
     for (uint64_t p = 0; p < count && f->status == CAROM_OK; ++p) {
@@ -297,13 +313,45 @@ static carom_status parts_query_each(parts_job *job, parts_filter *f) {
                : carom_soup_self_each(job->inner, a, parts_filter_pairs, f);
 }
 
+static carom_status parts_add_counts_of(parts_job *job, const parts_filter *f,
+                                        const carom_kfree_part *part) {
+    carom_kfree_sum *sum = &job->sum;
+    for (uint64_t i = 0; i < f->a->faces; ++i) {
+        double diameter = part->diameters[i];
+        bool own = parts_owns_face(f, (uint32_t)i);
+        if (diameter < 0.0 || (!own && part->counts[i] == 0)) continue;
+        CAROM_TRY(carom_parts_kfree_add(job, f->a->ids[i], part->counts[i], part->neighbours[i]));
+        if (!own || !(diameter > 0.0)) continue;
+        sum->least = CAROM_MIN(diameter, sum->least);
+        sum->largest = CAROM_MAX(diameter, sum->largest);
+    }
+    sum->discs += part->discs;
+    return CAROM_OK;
+}
+
+static carom_status parts_find_counts(parts_job *job, const parts_filter *f) {
+    const carom_kfree_filter filter = {parts_owns_pair, parts_owns_face, f};
+    uint64_t faces = f->a->faces;
+    carom_kfree_part part = {0};
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(part.counts, faces),
+                                       CAROM_ALLOCATION(part.neighbours, faces),
+                                       CAROM_ALLOCATION(part.diameters, faces)};
+    if (!carom_allocate_all(job->allocator, arrays, 3))
+        return carom_parts_fail_memory(job, 16 * faces, "the counts of a part");
+    carom_status status = carom_kfree_count_part(job->inner, f->a->soup, &filter, &part);
+    if (status != CAROM_OK) status = carom_parts_fail_inner(job, status);
+    if (status == CAROM_OK) status = parts_add_counts_of(job, f, &part);
+    CAROM_RELEASE_ALL(job->allocator, part.counts, part.neighbours, part.diameters);
+    return status;
+}
+
 /* A list that does not fit is streamed, which takes twice as long. */
 static carom_status parts_find(parts_job *job, parts_filter *f) {
     carom_pairs pairs = {0};
     CAROM_TRY(carom_parts_runs_begin(job));
     ++job->report.searches;
-    if (job->def->boxes) {
-        CAROM_TRY(parts_query_boxes(job, f));
+    if (job->def->boxes || job->counts) {
+        CAROM_TRY(job->counts ? parts_find_counts(job, f) : parts_query_boxes(job, f));
         return carom_parts_runs_end(job);
     }
     carom_status status = parts_query(job, f, &pairs);
@@ -417,12 +465,14 @@ static carom_status parts_search_blocks(parts_job *job, const parts_cut *cut, ui
                                         uint64_t most) {
     const parts_part *p = &cut->parts.data[part];
     parts_runs before = job->runs;
+    uint64_t discs = job->sum.discs;
     carom_status status;
     do {
         parts_blocks a = {0}, b = {0};
         most = CAROM_MAX(most / 2, UINT64_C(1));
         job->runs.list.count = before.list.count; /* what was found so far is found again */
         job->runs.end = before.end;
+        job->sum.discs = discs;
         status = parts_divide(job, &p->faces[0], 0, most, &a);
         if (status == CAROM_OK && job->def->cross)
             status = parts_divide(job, &p->faces[1], 1, most, &b);
