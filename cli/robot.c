@@ -13,13 +13,15 @@
 #include "cli/packages.h"
 #include "cli/robot_audit.h"
 #include "cli/robot_show.h"
+#include "cli/rows.h"
 #include "cli/scene_parts.h"
 #include "cli/text.h"
 
 typedef struct options {
-    const char *output, *format, *configs, *motions, *srdf, *covers, *save, *audit, *picture;
+    const char *output, *format, *configs, *motions, *srdf, *covers, *save, *audit, *picture,
+        *shard;
     arg_list world, packages;
-    bool visual, covers_only, clearance;
+    bool visual, covers_only, clearance, resume;
     uint64_t sample, seed, spheres;
     double margin, tolerance;
 } options;
@@ -72,6 +74,10 @@ static const arg_option robot_options[] = {
      robot_formats},
     {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
      NULL},
+    {"--shard", 0, ARG_TEXT, offsetof(options, shard), "I/N",
+     "one of N shares of the configurations or motions; carom merge joins them", NULL},
+    {"--resume", 0, ARG_FLAG, offsetof(options, resume), NULL,
+     "with --shard: keep FILE where it is whole and of this input", NULL},
 };
 
 static const char robot_details[] =
@@ -109,6 +115,8 @@ typedef struct job {
     uint64_t verdicts[CAROM_ROBOT_VERDICT_COUNT], stages[CAROM_ROBOT_STAGE_COUNT];
     double prepare_s, seconds;
     output out;
+    shard_head shard;
+    uint64_t first; /* configuration or motion of the shard */
 } job;
 
 /* ---- The robot ------------------------------------------------------------------------------- */
@@ -278,41 +286,87 @@ static carom_status robot_query(job *job) {
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-static void put_body(const job *job, uint32_t body, bool is_object) {
-    putc(',', job->out.file);
+static void put_body(const job *job, uint32_t body, bool is_object, FILE *f) {
+    putc(',', f);
     if (body == CAROM_NONE) return;
     if (!is_object)
-        text_put_csv(job->out.file, carom_robot_link_name(job->robot, body));
+        text_put_csv(f, carom_robot_link_name(job->robot, body));
     else if (body >= job->first_object)
-        text_put_csv(job->out.file, job->options->world.values[body - job->first_object]);
+        text_put_csv(f, job->options->world.values[body - job->first_object]);
     else
-        fprintf(job->out.file, "object %u", body); /* of a saved world */
+        fprintf(f, "object %u", body); /* of a saved world */
+}
+
+static const char *robot_heading(const job *job) {
+    return job->moved != NULL  ? "index,verdict,a,b,free_until,contact\n"
+           : job->gaps != NULL ? "index,verdict,a,b,stage,lower,upper\n"
+                               : "index,verdict,a,b,stage\n";
+}
+
+static void robot_write_line(const job *job, uint64_t i, FILE *f) {
+    if (job->moved != NULL) {
+        const carom_robot_motion_result *m = &job->moved[i];
+        fprintf(f, "%" PRIu64 ",%s", job->first + i, carom_robot_verdict_name(m->verdict));
+        put_body(job, m->a, false, f);
+        put_body(job, m->b, m->with_object, f);
+        fprintf(f, ",%.17g,%.17g\n", m->free_until, m->contact);
+        return;
+    }
+    const carom_robot_result *r = &job->results[i];
+    fprintf(f, "%" PRIu64 ",%s", job->first + i, carom_robot_verdict_name(r->verdict));
+    put_body(job, r->a, false, f);
+    put_body(job, r->b, r->with_object, f);
+    fprintf(f, ",%s", carom_robot_stage_name(r->stage));
+    if (job->gaps != NULL)
+        fprintf(f, ",%.17g,%.17g", job->gaps[i].distance.lower, job->gaps[i].distance.upper);
+    putc('\n', f);
 }
 
 static void robot_write(job *job) {
-    FILE *f = job->out.file;
-    fputs(job->moved != NULL  ? "index,verdict,a,b,free_until,contact\n"
-          : job->gaps != NULL ? "index,verdict,a,b,stage,lower,upper\n"
-                              : "index,verdict,a,b,stage\n",
-          f);
-    for (uint64_t i = 0; i < job->count && !interrupt_seen(); ++i) {
-        if (job->moved != NULL) {
-            const carom_robot_motion_result *m = &job->moved[i];
-            fprintf(f, "%" PRIu64 ",%s", i, carom_robot_verdict_name(m->verdict));
-            put_body(job, m->a, false);
-            put_body(job, m->b, m->with_object);
-            fprintf(f, ",%.17g,%.17g\n", m->free_until, m->contact);
-            continue;
-        }
-        const carom_robot_result *r = &job->results[i];
-        fprintf(f, "%" PRIu64 ",%s", i, carom_robot_verdict_name(r->verdict));
-        put_body(job, r->a, false);
-        put_body(job, r->b, r->with_object);
-        fprintf(f, ",%s", carom_robot_stage_name(r->stage));
-        if (job->gaps != NULL)
-            fprintf(f, ",%.17g,%.17g", job->gaps[i].distance.lower, job->gaps[i].distance.upper);
-        putc('\n', f);
+    fputs(robot_heading(job), job->out.file);
+    for (uint64_t i = 0; i < job->count && !interrupt_seen(); ++i)
+        robot_write_line(job, i, job->out.file);
+}
+
+/* The rows of a shard. */
+static carom_status robot_write_rows(job *job) {
+    rows_writer rows;
+    bool good = rows_begin(&rows, &job->shard, robot_heading(job), &job->out);
+    for (uint64_t i = 0; i < job->count && good && !interrupt_seen(); ++i) {
+        robot_write_line(job, i, rows.text);
+        rows_put(&rows, job->first + i, 0, NULL);
     }
+    if (rows_end(&rows)) return CAROM_OK;
+    snprintf(job->cli->message, sizeof(job->cli->message), "a temporary file cannot be written");
+    return CAROM_IO;
+}
+
+/* The hash of all that the rows depend on, then the share of the shard. */
+static carom_status robot_take_share(job *job) {
+    const options *o = job->options;
+    carom_bytes saved = {0};
+    const double numbers[2] = {o->margin, o->tolerance};
+    const bool flags[3] = {o->covers_only, o->clearance, o->motions != NULL};
+    uint64_t each = (o->motions != NULL ? 2 : 1) * (uint64_t)job->info.dof;
+    carom_status status =
+        carom_robot_save_memory(job->cli->context, job->robot, CAROM_ROBOT_FORMAT_CAROM, &saved);
+    if (status != CAROM_OK) return status;
+    uint64_t hash = rows_hash(2, saved.data, (size_t)saved.count);
+    hash = rows_hash(hash, numbers, sizeof(numbers));
+    hash = rows_hash(hash, flags, sizeof(flags));
+    for (size_t i = 0; i < o->world.count; ++i)
+        hash = rows_hash(hash, o->world.values[i], strlen(o->world.values[i]));
+    hash = rows_hash(hash, job->values, (size_t)job->value_count * sizeof(*job->values));
+    carom_bytes_free(&saved);
+    shard_set(&job->shard, hash);
+    uint64_t all = job->count, shards = job->shard.count;
+    job->first = all * (job->shard.number - 1) / shards;
+    job->count = all * job->shard.number / shards - job->first;
+    job->value_count = job->count * each;
+    if (job->value_count != 0)
+        memmove(job->values, job->values + job->first * each,
+                (size_t)job->value_count * sizeof(*job->values));
+    return CAROM_OK;
 }
 
 static carom_status robot_show_all(const job *job, const char *format) {
@@ -419,13 +473,23 @@ static int robot_run_job(job *job) {
                                     : sample(job);
     if (code != CLI_OK) return code;
     status = robot_export(job);
+    if (status == CAROM_OK && job->shard.number != 0) status = robot_take_share(job);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
+    if (job->shard.number != 0 && o->resume &&
+        rows_are_finished(job->cli, o->output, &job->shard)) {
+        fprintf(output_words(o->output), "shard %u of %u: was there\n", job->shard.number,
+                job->shard.count);
+        return CLI_OK;
+    }
     const char *format =
         o->output != NULL ? endings_format(o->output, o->format, robot_formats) : NULL;
     bool is_shown = display_has_format(format);
     if (!output_open(job->cli, is_shown ? NULL : o->output, &job->out)) return CLI_INPUT;
     status = robot_query(job);
-    if (status == CAROM_OK && job->out.file != NULL) robot_write(job);
+    if (status == CAROM_OK && job->shard.number != 0)
+        status = robot_write_rows(job);
+    else if (status == CAROM_OK && job->out.file != NULL)
+        robot_write(job);
     if (status == CAROM_OK && is_shown) status = robot_show_all(job, format);
     if (status == CAROM_OK && interrupt_seen()) status = CAROM_CANCELLED;
     bool written = output_close(&job->out, status == CAROM_OK);
@@ -437,6 +501,16 @@ static int robot_run_job(job *job) {
     else
         robot_print_words(job);
     return CLI_OK;
+}
+
+/* What a shard does not have. */
+static const char *robot_shard_misuse(const options *o, const shard_head *shard) {
+    const char *format =
+        o->output != NULL ? endings_format(o->output, o->format, robot_formats) : NULL;
+    if (shard->number == 0) return o->resume ? "--resume is for --shard" : NULL;
+    if (!endings_is(format, "csv") || output_is_standard(o->output))
+        return "--shard needs -o FILE.csv";
+    return o->audit != NULL ? "--audit has no shards" : NULL;
 }
 
 static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
@@ -459,8 +533,12 @@ static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
         misuse = "a saved robot is prepared: --srdf, --visual, --spheres and --package are of URDF";
     if (misuse == NULL && o->clearance && o->motions != NULL)
         misuse = "--clearance is of configurations, not of --motions";
+    shard_head shard;
+    if (misuse == NULL) misuse = shard_parse(o->shard, &shard);
+    if (misuse == NULL) misuse = robot_shard_misuse(o, &shard);
     if (misuse != NULL) return cli_misuse(cli, misuse);
-    job job = {.cli = cli, .options = o, .path = paths[0]};
+    if (shard.number != 0) snprintf(shard.table, sizeof(shard.table), "robot");
+    job job = {.cli = cli, .options = o, .path = paths[0], .shard = shard};
     int code = robot_run_job(&job);
     carom_robot_destroy(job.robot);
     carom_urdf_destroy(job.urdf);

@@ -24,6 +24,7 @@ ALLOWED = {  # names, with the reason
     "asked": "a field of carom_scene_info and a key of JSON: public",
     "first_sentence": "of a comment: a sentence",
     "__host__": "CUDA's own",
+    "MPI_IN_PLACE": "MPI's own",
     "select_meeting": "an operator of Blender, public: selects the faces that meet",
     "CAROM_OT_select_meeting": "the same, as Blender wants classes to be called",
 }

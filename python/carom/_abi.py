@@ -381,6 +381,7 @@ task_fn = C.CFUNCTYPE(None, C.c_void_p, C.c_uint32)
 run_fn = C.CFUNCTYPE(None, C.c_void_p, task_fn, C.c_void_p, C.c_uint32)
 progress_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_char_p, C.c_double)
 pairs_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_void_p, C.c_uint64)
+parts_counts_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_void_p, C.c_uint64)
 # Returns a struct, which ctypes cannot: on x86-64 its address is the first argument, and is returned.
 convex_support_fn = C.CFUNCTYPE(C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)
 broad_accept_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_uint32, C.c_uint32)
@@ -859,53 +860,6 @@ class soup_step(C.Structure):
     ]
 
 
-class parts_input(C.Structure):
-    """Where the faces of a mesh come from."""
-    _fields_ = [
-        ('path', C.c_char_p),
-        ('mesh', C.c_void_p),
-    ]
-
-
-class parts_def(C.Structure):
-    """What is searched, and with how much memory."""
-    _fields_ = [
-        ('a', parts_input),
-        ('b', parts_input),
-        ('cross', C.c_bool),
-        ('pose_b', pose),
-        ('within', C.c_bool),
-        ('reach', C.c_double),
-        ('degenerate', C.c_int),
-        ('fan', C.c_bool),
-        ('no_weld', C.c_bool),
-        ('memory', C.c_uint64),
-        ('part_faces', C.c_uint64),
-        ('folder', C.c_char_p),
-        ('shard', C.c_uint32),
-        ('shards', C.c_uint32),
-        ('count_only', C.c_bool),
-    ]
-
-
-class parts_report(C.Structure):
-    """What was read, kept and found."""
-    _fields_ = [
-        ('faces_a', C.c_uint64),
-        ('faces_b', C.c_uint64),
-        ('skipped_a', C.c_uint64),
-        ('skipped_b', C.c_uint64),
-        ('hash', C.c_uint64),
-        ('parts', C.c_uint64),
-        ('searches', C.c_uint64),
-        ('copies', C.c_uint64),
-        ('bytes_read', C.c_uint64),
-        ('bytes_spilled', C.c_uint64),
-        ('pairs', C.c_uint64),
-        ('peak_bytes', C.c_uint64),
-    ]
-
-
 class kfree(C.Structure):
     """How dense the faces of a soup are:"""
     _fields_ = [
@@ -936,6 +890,54 @@ class kfree_most(C.Structure):
     _fields_ = [
         ('pairs', C.c_uint64),
         ('published', C.c_uint64),
+    ]
+
+
+class parts_input(C.Structure):
+    """Where the faces of a mesh come from."""
+    _fields_ = [
+        ('path', C.c_char_p),
+        ('mesh', C.c_void_p),
+    ]
+
+
+class parts_def(C.Structure):
+    """What is searched, and with how much memory."""
+    _fields_ = [
+        ('a', parts_input),
+        ('b', parts_input),
+        ('cross', C.c_bool),
+        ('pose_b', pose),
+        ('within', C.c_bool),
+        ('reach', C.c_double),
+        ('degenerate', C.c_int),
+        ('fan', C.c_bool),
+        ('no_weld', C.c_bool),
+        ('memory', C.c_uint64),
+        ('part_faces', C.c_uint64),
+        ('folder', C.c_char_p),
+        ('shard', C.c_uint32),
+        ('shards', C.c_uint32),
+        ('count_only', C.c_bool),
+        ('boxes', C.c_bool),
+    ]
+
+
+class parts_report(C.Structure):
+    """What was read, kept and found."""
+    _fields_ = [
+        ('faces_a', C.c_uint64),
+        ('faces_b', C.c_uint64),
+        ('skipped_a', C.c_uint64),
+        ('skipped_b', C.c_uint64),
+        ('hash', C.c_uint64),
+        ('parts', C.c_uint64),
+        ('searches', C.c_uint64),
+        ('copies', C.c_uint64),
+        ('bytes_read', C.c_uint64),
+        ('bytes_spilled', C.c_uint64),
+        ('pairs', C.c_uint64),
+        ('peak_bytes', C.c_uint64),
     ]
 
 
@@ -2142,6 +2144,7 @@ FUNCTIONS = {
     'carom_mesh_inspect': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_mesh_triangulate': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_shape_make': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_shape_save': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_char_p)),
     'carom_shape_name': (C.c_char_p, (C.c_int,)),
     'carom_shape_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_grid_hash_name': (C.c_char_p, (C.c_int,)),
@@ -2204,9 +2207,10 @@ FUNCTIONS = {
     'carom_soup_cross_safe_step': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_void_p)),
     'carom_soup_self_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p)),
     'carom_soup_cross_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p, C.c_void_p)),
-    'carom_parts_pairs': (C.c_int, (C.c_void_p, C.c_void_p, pairs_fn, C.c_void_p, C.c_void_p)),
     'carom_kfree_measure': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_kfree_bound': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_parts_pairs': (C.c_int, (C.c_void_p, C.c_void_p, pairs_fn, C.c_void_p, C.c_void_p)),
+    'carom_parts_kfree': (C.c_int, (C.c_void_p, C.c_void_p, parts_counts_fn, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_repair_outcome_name': (C.c_char_p, (C.c_int,)),
     'carom_repair_outcome_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_repair_loops_free': (None, (C.c_void_p,)),

@@ -14,6 +14,7 @@
 #include "base/context.h"
 #include "carom/parts.h"
 #include "geom/pose.h"
+#include "kfree/kfree_part.h"
 #include "mesh/mesh_ply.h"
 
 /* ---- Memory (parts_memory.c) ----------------------------------------------------------------- */
@@ -201,6 +202,7 @@ static inline uint64_t carom_parts_hash(uint64_t hash, uint64_t word) {
 typedef struct parts_grid {
     double low[3], scale[3]; /* of halves of coordinates, which do not overflow */
     double half;             /* of the reach, rounded up; 0: no reach */
+    double share;            /* or, of the edges of a face's box, how far it reaches; 0: not */
 } parts_grid;
 
 /* The cells of a face: of the box of its posed corners, enlarged by half the reach. */
@@ -212,6 +214,9 @@ void carom_parts_grid_make(const double low[3], const double high[3], double rea
                            parts_grid *grid);
 parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *input,
                                  const parts_face *face);
+
+/* The bounds of the posed corners of a face. */
+carom_bounds carom_parts_bounds_of(const parts_input *input, const parts_face *face);
 
 #define PARTS_LEVELS 6u /* below the cube of a cut: 64 nodes along an axis */
 #define PARTS_SIDE   (1u << PARTS_LEVELS)
@@ -283,6 +288,15 @@ carom_status carom_parts_runs_end(parts_job *job);
 carom_status carom_parts_runs_merge(parts_job *job, carom_pairs_fn *receive, void *user);
 void carom_parts_runs_release(parts_job *job);
 
+/* ---- k-freeness (parts_kfree.c) -------------------------------------------------------------- */
+
+/* Adds what one part knows of a face to the runs. Faces that it does not own may be left out where
+ * they have a count of 0. */
+carom_status carom_parts_kfree_add(parts_job *job, uint32_t id, uint32_t count, uint32_t near);
+/* Adds up the counts of all faces, and passes them on. */
+carom_status carom_parts_kfree_merge(parts_job *job, carom_parts_counts_fn *receive, void *user,
+                                     carom_kfree *kfree);
+
 /* ---- The job (parts.c) and the search (parts_search.c) --------------------------------------- */
 
 struct parts_job {
@@ -299,6 +313,8 @@ struct parts_job {
     parts_spill spill;
     parts_runs runs;
     carom_parts_report report;
+    bool counts;         /* k-freeness is measured: runs have what parts_kfree.c says */
+    carom_kfree_sum sum; /* of it; the counts are added when runs are merged */
 };
 
 /* Faces of an input or of a stream, one after another. */

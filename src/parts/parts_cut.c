@@ -39,8 +39,7 @@ static uint32_t parts_cell(const parts_grid *grid, int axis, double x) {
     return cell < PARTS_CELLS - 1.0 ? (uint32_t)cell : UINT32_MAX;
 }
 
-parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *input,
-                                 const parts_face *face) {
+carom_bounds carom_parts_bounds_of(const parts_input *input, const parts_face *face) {
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     const float *floats = face->positions;
     const double *doubles = face->positions;
@@ -60,11 +59,22 @@ parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *inpu
             high[a] = CAROM_MAX(x[a], high[a]);
         }
     }
+    return (carom_bounds){{low[0], low[1], low[2]}, {high[0], high[1], high[2]}};
+}
+
+parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *input,
+                                 const parts_face *face) {
+    carom_bounds box = carom_parts_bounds_of(input, face);
+    double low[3] = {box.low.x, box.low.y, box.low.z};
+    double high[3] = {box.high.x, box.high.y, box.high.z};
+    double half = grid->half;
+    if (grid->share > 0.0) /* the sum of its edges is at least the diagonal of a box */
+        half = grid->share * ((high[0] - low[0]) + (high[1] - low[1]) + (high[2] - low[2]));
     parts_cells cells;
     for (int a = 0; a < 3; ++a) {
-        if (grid->half > 0.0) { /* rounded outwards */
-            low[a] = nextafter(low[a] - grid->half, -HUGE_VAL);
-            high[a] = nextafter(high[a] + grid->half, HUGE_VAL);
+        if (half > 0.0) { /* rounded outwards */
+            low[a] = nextafter(low[a] - half, -HUGE_VAL);
+            high[a] = nextafter(high[a] + half, HUGE_VAL);
         }
         cells.low[a] = parts_cell(grid, a, low[a]);
         cells.high[a] = parts_cell(grid, a, high[a]);
