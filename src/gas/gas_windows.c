@@ -342,8 +342,9 @@ static carom_status run_pass(pass_work *work, uint32_t pass, int64_t until, bool
         add_part(windows, work->gas, &parts[lane], fast);
         if (pass == 0) work->gas->counts.kept += parts[lane].kept.count;
         *failed = *failed || parts[lane].failed;
-        if (pass > 0) parts[(int64_t)lane - lanes].kept.count = 0;
     }
+    for (uint32_t lane = 0; lane < lanes && pass > 0 && !*failed; ++lane)
+        windows->parts[(pass - 1) * lanes + lane].kept.count = 0; /* all taken */
     for (uint32_t k = 0; k < part_count(windows) && pass == 0; ++k)
         if (status == CAROM_OK) windows->parts[k].done.count = 0;
     return status;
