@@ -484,6 +484,7 @@ export const FUNCTIONS = {
     gasMeasure: ["S", [["c", "context"], ["h", "gas", "gas"], ["o", "measures", "SgasMeasures"]]],
     gasResetMeasures: ["S", [["c", "context"], ["h", "gas", "gas"]]],
     gasOverlap: ["S", [["c", "context"], ["h", "gas", "gas"], ["o", "overlap", "d"]]],
+    gasCountDistances: ["S", [["c", "context"], ["h", "gas", "gas"], ["v", "step", "d"], ["o", "weights", "d", "count"], ["v", "count", "q"]]],
     gasGetInfo: ["S", [["h", "gas", "gas"], ["o", "info", "SgasInfo"]]],
     gasFormatName: ["s", [["v", "format", "EgasFormat"]]],
     gasFormatFromName: ["b", [["s", "name"], ["o", "format", "EgasFormat"]]],

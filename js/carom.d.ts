@@ -2505,6 +2505,17 @@ export class Gas extends Handle {
      * progress. O(n).
      */
     overlap(): number;
+    /**
+     * Counts the pairs of spheres by the present distance of their centres, for the radial distribution
+     * function. weights[k] receives the pairs from k to k + 1 steps apart, for each k below `count`, which
+     * is from 1 to a million. - Along periodic axes the nearest images count. - Between walls a pair has the
+     * weight 1 / (1 - |d| / L) for each axis that is not periodic, with d its separation along the axis and
+     * L the edge less the diameter of the smallest sphere (the translation correction of Ohser and Stoyan).
+     * Otherwise weights are whole numbers. - CAROM_BAD_INPUT where the last step ends beyond half an edge,
+     * or beyond L / 2. Runs on all threads; the weights do not depend on them. Reports progress. Cost: the
+     * pairs within the range, and about half as many beyond it.
+     */
+    countDistances(step: number, count: number): Float64Array;
     /** Gets what the choices of the def came to. */
     readonly info: GasInfo;
 }

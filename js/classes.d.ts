@@ -272,6 +272,7 @@ export class Gas extends Handle { //= carom_gas
     measure(): GasMeasures; //= carom_gas_measure
     resetMeasures(): void; //= carom_gas_reset_measures
     overlap(): number; //= carom_gas_overlap
+    countDistances(step: number, count: number): Float64Array; //= carom_gas_count_distances
     readonly info: GasInfo; //= carom_gas_get_info
 }
 

@@ -1147,6 +1147,9 @@ static void gas_queries(void **state) {
     BUG(carom_gas_overlap, context, BAD_CONTEXT, gas, &overlap);
     BUG(carom_gas_overlap, gas, context, NULL, &overlap);
     BUG(carom_gas_overlap, overlap, context, gas, NULL);
+    BUG(carom_gas_count_distances, context, BAD_CONTEXT, gas, 1.0, &overlap, 1);
+    BUG(carom_gas_count_distances, gas, context, NULL, 1.0, &overlap, 1);
+    BUG(carom_gas_count_distances, weights, context, gas, 1.0, NULL, 1);
     BUG(carom_gas_get_info, gas, NULL, &info);
     BUG(carom_gas_get_info, info, gas, NULL);
     assert_true(state_of_all() == before);

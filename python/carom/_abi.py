@@ -2344,6 +2344,7 @@ FUNCTIONS = {
     'carom_gas_measure': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_gas_reset_measures': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_gas_overlap': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_gas_count_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_void_p, C.c_uint64)),
     'carom_gas_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_gas_format_name': (C.c_char_p, (C.c_int,)),
     'carom_gas_format_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),

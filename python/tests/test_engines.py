@@ -642,6 +642,8 @@ def test_gases(tmp_path):
     assert gas.measure().collisions == len(events) > 20
     assert gas.measure().energy == pytest.approx(0.5 * (velocities ** 2).sum())
     assert gas.overlap() < 1e-9 and np.isfinite(gas.measure().z)
+    pairs = make().count_distances(0.5, 10)
+    assert pairs[:4].sum() == 0 and pairs[4] == 3 * len(grid) and pairs[5] == 6 * len(grid)
     gas.save(tmp_path / "gas")
     again, third = carom.Gas.load(tmp_path / "gas"), carom.Gas.from_bytes(gas.to_bytes(), queue="tree")
     following = [g.next(9.0) for g in (gas, again, third)]
