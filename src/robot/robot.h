@@ -185,6 +185,18 @@ carom_status carom_robot_check_query(carom_context *context, const carom_robot *
                                      const double *configurations, uint64_t count,
                                      const carom_robot_query *query);
 
+/* carom_robot_check by the CPU, in a context of any backend; the input is checked. */
+carom_status carom_robot_check_on_cpu(carom_context *context, const carom_robot *robot,
+                                      const double *configurations, uint64_t count,
+                                      const carom_robot_query *query, carom_robot_result *results);
+
+/* ---- robot_device.c -------------------------------------------------------------------------- */
+
+/* carom_robot_check by the GPU, in a context of backend cuda; the input is checked. */
+carom_status carom_robot_device_check(carom_context *context, const carom_robot *robot,
+                                      const double *configurations, uint64_t count,
+                                      const carom_robot_query *query, carom_robot_result *results);
+
 /* ---- robot_file.c ---------------------------------------------------------------------------- */
 
 /* The sum of the words of a file after its head, for fuzzers that change them: it is the fourth

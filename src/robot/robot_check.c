@@ -103,10 +103,7 @@ void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w)
     const carom_robot_plan *plan = &call->robot->plan;
     const carom_robot_view view = carom_robot_view_of(call->robot);
     carom_robot_block *block = &w->block;
-    block->margin = carom_float_up(call->query.margin * (1.0 + (double)CAROM_ROBOT_SLACK), 0.0);
-    block->inner_margin =
-        carom_float_down(call->query.margin * (1.0 - (double)CAROM_ROBOT_SLACK), 0.0);
-    CAROM_ASSERT(block->inner_margin <= block->margin);
+    carom_robot_margins(call->query.margin, &block->margin, &block->inner_margin);
     CAROM_CPU_CALL(call->context, carom_robot_plan_check)(plan, block);
     CAROM_ASSERT((block->hit & ~block->lanes) == 0);
     w->undecided = 0;
@@ -257,14 +254,9 @@ static carom_status check_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
-                               const double *configurations, uint64_t count,
-                               const carom_robot_query *query, carom_robot_result *results) {
-    CAROM_ENTER(context);
-    CAROM_REQUIRE_INPUT(robot, "robot");
-    CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
-    CAROM_REQUIRE_OUTPUTS(results, count, "results");
-    CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
+carom_status carom_robot_check_on_cpu(carom_context *context, const carom_robot *robot,
+                                      const double *configurations, uint64_t count,
+                                      const carom_robot_query *query, carom_robot_result *results) {
     carom_robot_call call = {.context = context,
                              .robot = robot,
                              .from = configurations,
@@ -273,6 +265,19 @@ carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
     if (query != NULL) call.query = *query;
     return carom_robot_call_run(&call, count, (uint64_t)CHECK_BLOCKS_PER_RANGE * CAROM_ROBOT_BLOCK,
                                 "checking configurations", check_range);
+}
+
+carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
+                               const double *configurations, uint64_t count,
+                               const carom_robot_query *query, carom_robot_result *results) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(robot, "robot");
+    CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
+    CAROM_REQUIRE_OUTPUTS(results, count, "results");
+    CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
+    if (context->device != NULL)
+        return carom_robot_device_check(context, robot, configurations, count, query, results);
+    return carom_robot_check_on_cpu(context, robot, configurations, count, query, results);
 }
 
 /* ---- Clearance ------------------------------------------------------------------------------- */
@@ -466,6 +471,7 @@ carom_status carom_robot_clearance(carom_context *context, const carom_robot *ro
     CAROM_REQUIRE_INPUT(robot, "robot");
     CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
     CAROM_REQUIRE_OUTPUTS(gaps, count, "gaps");
+    CAROM_TRY(carom_context_require_cpu(context, "the clearance of a robot"));
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
     if (count == 0) return CAROM_OK;
     carom_robot_call call = {
@@ -483,6 +489,7 @@ carom_status carom_robot_poses(carom_context *context, const carom_robot *robot,
     CAROM_REQUIRE_INPUT(robot, "robot");
     CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
     CAROM_REQUIRE_OUTPUTS(poses, count, "poses");
+    CAROM_TRY(carom_context_require_cpu(context, "the poses of a robot"));
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, NULL));
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);
@@ -531,6 +538,7 @@ carom_status carom_robot_sample_pairs(carom_context *context, const carom_robot 
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(robot, "robot");
     CAROM_REQUIRE_RESULT(counts, "counts");
+    CAROM_TRY(carom_context_require_cpu(context, "what a robot's pairs do"));
     uint64_t pairs = robot->plan.self_count, writable;
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);

@@ -22,6 +22,7 @@
 #ifndef CAROM_SRC_ROBOT_ROBOT_DECIDE_ITEM_H
 #define CAROM_SRC_ROBOT_ROBOT_DECIDE_ITEM_H
 
+#include "geom/box.h"
 #include "robot/robot_item.h"
 #ifndef __CUDACC__
 #include "robot/robot_tree.h"
@@ -50,6 +51,13 @@ typedef struct carom_robot_reach {
     double extra;
     float inner_margin;
 } carom_robot_reach;
+
+/* The margin of a query for covers, and for inner balls. */
+CAROM_ITEM void carom_robot_margins(double margin, float *outer, float *inner) {
+    *outer = carom_float_up(margin * (1.0 + (double)CAROM_ROBOT_SLACK), 0.0);
+    *inner = carom_float_down(margin * (1.0 - (double)CAROM_ROBOT_SLACK), 0.0);
+    CAROM_ASSERT(*inner <= *outer);
+}
 
 typedef enum carom_robot_tree_verdict {
     CAROM_ROBOT_TREE_APART,

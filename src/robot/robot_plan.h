@@ -25,6 +25,14 @@
  * with the number of quarter turns is exact. */
 #define CAROM_ROBOT_MOST_ANGLE 0x1p20
 
+/* 2 / pi; pi / 2 in three parts, the first two of 33 bits. */
+#define CAROM_ROBOT_TWO_BY_PI 0x1.45f306dc9c883p-1
+#define CAROM_ROBOT_PI_HALF_1 0x1.921fb54400000p+0
+#define CAROM_ROBOT_PI_HALF_2 0x1.0b4611a600000p-34
+#define CAROM_ROBOT_PI_HALF_3 0x1.3198a2e037073p-69
+#define CAROM_ROBOT_TO_INTEGER                                                                     \
+    0x1.8p52 /* added: rounds to an integer, which is in the lowest bits */
+
 /* A joint that moves, and the frame that moves along: A + B sin + C cos is its rotation in the
  * parent's frame. */
 typedef struct carom_robot_plan_joint {
