@@ -22,7 +22,7 @@ typedef struct options {
         *shard;
     arg_list world, packages;
     bool visual, covers_only, clearance, resume;
-    uint64_t sample, seed, spheres;
+    uint64_t sample, seed, spheres, fine, inner;
     double margin, tolerance;
 } options;
 
@@ -57,6 +57,10 @@ static const arg_option robot_options[] = {
     {"--clearance", 0, ARG_FLAG, offsetof(options, clearance), NULL,
      "also bounds of the distance to the nearest collision", NULL},
     {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N", "of the covers of all links (64)",
+     NULL},
+    {"--fine", 0, ARG_COUNT, offsetof(options, fine), "N",
+     "spheres of the finer covers of all links (four times --spheres)", NULL},
+    {"--inner", 0, ARG_COUNT, offsetof(options, inner), "N", "balls inside of each link (32)",
      NULL},
     {"--export", 0, ARG_OUTPUT, offsetof(options, covers), "FILE",
      "write the covers there: lines link,x,y,z,radius in the link's frame", robot_covers},
@@ -102,6 +106,7 @@ typedef struct job {
     cli *cli;
     const options *options;
     const char *path;
+    carom_context *device; /* of --device cuda, which only checks; NULL: the CPU does */
     carom_urdf *urdf;
     carom_robot *robot;
     carom_robot_info info;
@@ -145,7 +150,7 @@ static carom_status robot_prepare(job *job) {
     const options *o = job->options;
     scene_robot_def how = {
         .srdf = o->srdf, .joints = NULL, .visual = o->visual, .packages = &o->packages};
-    carom_robot_def def = {.spheres = o->spheres};
+    carom_robot_def def = {.spheres = o->spheres, .fine = o->fine, .inner = o->inner};
     carom_status status = CAROM_OK;
     if (o->audit != NULL) def.spheres = def.inner = def.fine = 1; /* only faces are needed */
     if (!is_saved(job->path)) status = scene_urdf_load(job->cli, job->path, &how, &job->urdf);
@@ -272,11 +277,15 @@ static carom_status robot_query(job *job) {
     job->results = calloc(job->count + 1, sizeof(*job->results));
     if (o->clearance) job->gaps = calloc(job->count + 1, sizeof(*job->gaps));
     if (job->results == NULL || (o->clearance && job->gaps == NULL)) return CAROM_NO_MEMORY;
+    if (job->device != NULL) context = job->device;
     status = carom_robot_check(context, job->robot, job->values, job->count, &query, job->results);
+    if (status != CAROM_OK && job->device != NULL) /* what the job's own context does not know */
+        snprintf(job->cli->message, sizeof(job->cli->message), "%s",
+                 carom_context_message(context));
     job->seconds = carom_time_seconds() - start;
     if (status == CAROM_OK && o->clearance)
-        status =
-            carom_robot_clearance(context, job->robot, job->values, job->count, &query, job->gaps);
+        status = carom_robot_clearance(job->cli->context, job->robot, job->values, job->count,
+                                       &query, job->gaps);
     for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i) {
         ++job->verdicts[job->results[i].verdict];
         ++job->stages[job->results[i].stage];
@@ -513,6 +522,24 @@ static const char *robot_shard_misuse(const options *o, const shard_head *shard)
     return o->audit != NULL ? "--audit has no shards" : NULL;
 }
 
+/* The same on a device: robots are prepared by the CPU, with a context of its own. */
+static int robot_run_on_device(job *job) {
+    carom_context_def def = {.threads = (uint32_t)job->cli->threads,
+                             .isa = (carom_isa)job->cli->isa,
+                             .progress = bar_progress,
+                             .progress_user = &job->cli->bar,
+                             .input_limit = job->cli->limit_input};
+    carom_context *cpu;
+    carom_status status = carom_context_create(&def, &cpu);
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    job->device = job->cli->context;
+    job->cli->context = cpu;
+    int code = robot_run_job(job);
+    job->cli->context = job->device;
+    carom_context_destroy(cpu);
+    return code;
+}
+
 static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
     const options *o = values;
@@ -529,17 +556,23 @@ static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse == NULL && o->picture != NULL && (o->audit == NULL || is_saved(paths[0])))
         misuse = "--picture is of --audit, with a URDF file";
     if (misuse == NULL && is_saved(paths[0]) &&
-        (o->srdf != NULL || o->visual || o->spheres != 0 || o->packages.count != 0))
-        misuse = "a saved robot is prepared: --srdf, --visual, --spheres and --package are of URDF";
+        (o->srdf != NULL || o->visual || o->spheres != 0 || o->fine != 0 || o->inner != 0 ||
+         o->packages.count != 0))
+        misuse = "a saved robot is prepared: --srdf, --visual, --spheres, --fine, --inner and "
+                 "--package are of URDF";
     if (misuse == NULL && o->clearance && o->motions != NULL)
         misuse = "--clearance is of configurations, not of --motions";
+    if (misuse == NULL && cli->device == CAROM_BACKEND_CUDA &&
+        (o->clearance || o->motions != NULL || o->audit != NULL))
+        misuse = "--device cuda checks configurations: --clearance, --motions and --audit are of "
+                 "the CPU";
     shard_head shard;
     if (misuse == NULL) misuse = shard_parse(o->shard, &shard);
     if (misuse == NULL) misuse = robot_shard_misuse(o, &shard);
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (shard.number != 0) snprintf(shard.table, sizeof(shard.table), "robot");
     job job = {.cli = cli, .options = o, .path = paths[0], .shard = shard};
-    int code = robot_run_job(&job);
+    int code = cli->device == CAROM_BACKEND_CUDA ? robot_run_on_device(&job) : robot_run_job(&job);
     carom_robot_destroy(job.robot);
     carom_urdf_destroy(job.urdf);
     free(job.values);
@@ -560,6 +593,7 @@ const cli_command cli_robot = {
     .options_size = sizeof(options),
     .fewest = 1,
     .most = 1,
+    .on_cuda = true,
     .run = robot_run,
     .defaults = &robot_defaults,
     .inputs = 1,

@@ -29,6 +29,7 @@
  *   broad    create, changes, commit, step, pairs; in device memory here
  *   pack     create by method OCTREE, closed meshes
  *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
+ *   robot    check, of robots that were prepared with any context; in device memory here
  * cover, tree, gas, scene and everything else: CAROM_UNSUPPORTED.
  *
  * All of this header is experimental: it may still change between minor versions. */
@@ -39,6 +40,7 @@
 #include "carom/broad.h"
 #include "carom/convex.h"
 #include "carom/mesh.h"
+#include "carom/robot.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -214,6 +216,40 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_distance_batch(
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_depth_batch(
     carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
     const carom_convex_query_def *def, carom_cuda_convex_results *results);
+
+/* ---- Robots ---------------------------------------------------------------------------------- */
+
+/* A robot and its world, copied to the device. */
+typedef struct carom_cuda_robot carom_cuda_robot;
+
+/* Copies a robot to the device. It is borrowed, and must not change but for
+ * carom_cuda_robot_update. On failure *copy is NULL. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_create(carom_context *context,
+                                                                  const carom_robot *borrowed_robot,
+                                                                  carom_cuda_robot **copy);
+/* Copies the robot anew, after changes of it or of its world. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_update(carom_context *context,
+                                                                  carom_cuda_robot *copy);
+/* NULL is allowed. Constraint: nothing that uses it is queued. */
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_robot_destroy(carom_cuda_robot *copy);
+
+/* What the copy holds, and what it left to the host. */
+typedef struct carom_cuda_robot_info {
+    uint64_t bytes;      /* of device memory */
+    uint64_t host_items; /* configurations that the host decided: in them two triangles are as far
+                            apart as the margin, to within rounding */
+} carom_cuda_robot_info;
+
+/* Gets what the copy holds. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_get_info(const carom_cuda_robot *copy,
+                                                                    carom_cuda_robot_info *info);
+
+/* carom_robot_check of `count` configurations in device memory, with results there; query may be
+ * NULL.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT where a number is not finite or beyond 2^40. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_check(
+    carom_context *context, carom_cuda_robot *copy, const double *device_configurations,
+    uint64_t count, const carom_robot_query *query, carom_robot_result *device_results);
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 

@@ -100,7 +100,16 @@ typedef enum carom_scratch_rule {
     X(BALLS_FLAGS, ZERO, "spheres whose covers meet; find_overlaps clears")                        \
     X(BALLS_QUERIES, RUNNING, "queries from the host")                                             \
     X(BALLS_OVERLAPS, FINISHED, "overlaps for the host")                                           \
-    X(BALLS_SORTED, RUNNING, "pairs of spheres while they are sorted")
+    X(BALLS_SORTED, RUNNING, "pairs of spheres while they are sorted")                             \
+    /* robot_cuda.cu */                                                                            \
+    X(ROBOT_ROWS, RUNNING, "frames, poses and states of configurations")                           \
+    X(ROBOT_COUNTS, RUNNING, "entries of lists, of each part")                                     \
+    X(ROBOT_NEAR, RUNNING, "pairs of bodies whose bounding balls are near")                        \
+    X(ROBOT_FINE, RUNNING, "pairs of bodies whose covers are near")                                \
+    X(ROBOT_TREES, RUNNING, "pairs of a body and a tree")                                          \
+    X(ROBOT_LEFT, RUNNING, "pairs of bodies that spheres leave undecided")                         \
+    X(ROBOT_FACES, RUNNING, "of these, pairs that faces decide")                                   \
+    X(ROBOT_HOST, FINISHED, "configurations for the host")
 
 typedef enum carom_device_scratch {
 #define CAROM_SCRATCH_NAME(name, rule, what) CAROM_SCRATCH_##name,
