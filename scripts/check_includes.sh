@@ -5,7 +5,8 @@
 # Every folder of src/ that is not named here is an engine. No engine includes another, but parts includes kfree; scene
 # includes all but robot, and robot includes all.
 # A soup is triangles prepared for searches, on which solid, kfree, impacts and repair are built. All folders but its
-# own see only what it shows: soup_view.h, soup_posed_pair.h and soup_near.h, which include nothing else of soup.
+# own see only what it shows: soup_view.h, soup_posed_pair.h and soup_near.h, which include nothing else of soup; and
+# kernels soup_view_cuda.h.
 # cli, examples, bench and scenes see include/carom, scenes and each other's headers as listed; cli/platform.h extends
 # src/base/platform.h, and cli/pack_formats.c rewrites the text of a robot with the library's reader of XML.
 set -euo pipefail
@@ -62,7 +63,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         if (from[1] == "src") {
             may = allowed[from[2]]
             if (folder == "soup" && (from[2] != "soup" || file ~ /\/soup_(view|posed_pair|near)\.h$/) &&
-                target !~ /\/soup_(view|posed_pair|near)\.h$/) {
+                target !~ /\/soup_(view|view_cuda|posed_pair|near)\.h$/) {
                 print file ":" line ": may include soup_view.h, soup_posed_pair.h and soup_near.h only, not \"" target "\""
                 bad = 1
             }

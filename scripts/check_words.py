@@ -54,7 +54,7 @@ def check(path, text, bare):
             if name in ALLOWED or (len(divided) == 1) != bare:
                 continue
             for part in divided:
-                if part not in NOW or (part.startswith("host") and re.search("cuda|device", path)):
+                if part not in NOW or (part.startswith("host") and re.search("cuda|device|_abi", path)):
                     continue
                 found.append(f'{path}:{number}: {name}: write "{NOW[part]}"')
     return found

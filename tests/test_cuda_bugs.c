@@ -80,6 +80,45 @@ static void soups(void **state) {
     BUG(carom_cuda_soup_cross_pairs, pairs, context, soup, NULL, soup, NULL, sorted, NULL);
 }
 
+static void impacts(void **state) {
+    (void)state;
+    carom_cuda_positions end = {0}, bad = {.scalar = (carom_scalar)7}, nowhere = {.count = 3};
+    carom_cuda_impacts found = {0};
+    carom_soup_impact first;
+    double distances[1];
+    BUG(carom_cuda_soup_self_impacts, context, BAD_CONTEXT, soup, &end, &found);
+    BUG(carom_cuda_soup_self_impacts, soup, context, NULL, &end, &found);
+    BUG(carom_cuda_soup_self_impacts, end, context, soup, NULL, &found);
+    BUG(carom_cuda_soup_self_impacts, end, context, soup, &bad, &found);
+    BUG(carom_cuda_soup_self_impacts, end, context, soup, &nowhere, &found);
+    BUG(carom_cuda_soup_self_impacts, impacts, context, soup, &end, NULL);
+    BUG(carom_cuda_soup_cross_impacts, context, BAD_CONTEXT, soup, &end, soup, NULL, &found);
+    BUG(carom_cuda_soup_cross_impacts, a, context, NULL, &end, soup, NULL, &found);
+    FINE(carom_cuda_soup_cross_impacts, end_a, context, soup, NULL, soup, NULL, &found);
+    BUG(carom_cuda_soup_cross_impacts, b, context, soup, NULL, NULL, NULL, &found);
+    FINE(carom_cuda_soup_cross_impacts, end_b, context, soup, &end, soup, NULL, &found);
+    BUG(carom_cuda_soup_cross_impacts, end_b, context, soup, &end, soup, &bad, &found);
+    BUG(carom_cuda_soup_cross_impacts, impacts, context, soup, NULL, soup, &end, NULL);
+    BUG(carom_cuda_soup_self_first_impact, context, BAD_CONTEXT, soup, &end, &first);
+    BUG(carom_cuda_soup_self_first_impact, soup, context, NULL, &end, &first);
+    BUG(carom_cuda_soup_self_first_impact, end, context, soup, NULL, &first);
+    BUG(carom_cuda_soup_self_first_impact, impact, context, soup, &end, NULL);
+    BUG(carom_cuda_soup_cross_first_impact, context, BAD_CONTEXT, soup, &end, soup, NULL, &first);
+    BUG(carom_cuda_soup_cross_first_impact, a, context, NULL, &end, soup, NULL, &first);
+    FINE(carom_cuda_soup_cross_first_impact, end_a, context, soup, NULL, soup, NULL, &first);
+    BUG(carom_cuda_soup_cross_first_impact, b, context, soup, NULL, NULL, NULL, &first);
+    FINE(carom_cuda_soup_cross_first_impact, end_b, context, soup, &end, soup, NULL, &first);
+    BUG(carom_cuda_soup_cross_first_impact, impact, context, soup, &end, soup, NULL, NULL);
+    BUG(carom_cuda_soup_self_near, context, BAD_CONTEXT, soup, 1.0, &found);
+    BUG(carom_cuda_soup_self_near, soup, context, NULL, 1.0, &found);
+    BUG(carom_cuda_soup_self_near, pairs, context, soup, 1.0, NULL);
+    BUG(carom_cuda_soup_self_safe_distances, context, BAD_CONTEXT, soup, 1.0, 0.0, distances);
+    BUG(carom_cuda_soup_self_safe_distances, soup, context, NULL, 1.0, 0.0, distances);
+    BUG(carom_cuda_soup_self_safe_distances, device_distances, context, soup, 1.0, 0.0, NULL);
+    BUG_VOID(carom_cuda_impacts_free, context, BAD_CONTEXT, &found);
+    BUG_VOID(carom_cuda_impacts_free, impacts, context, NULL);
+}
+
 static void packings(void **state) {
     (void)state;
     static const char ply[] =
@@ -188,9 +227,13 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_and_frames), cmocka_unit_test(soups),
-        cmocka_unit_test(packings),          cmocka_unit_test(boxes),
-        cmocka_unit_test(convex_bodies),     cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(memory_and_frames),
+        cmocka_unit_test(soups),
+        cmocka_unit_test(impacts),
+        cmocka_unit_test(packings),
+        cmocka_unit_test(boxes),
+        cmocka_unit_test(convex_bodies),
+        cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("cuda_bugs", tests, set_up, tear_down);
 }

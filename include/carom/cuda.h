@@ -23,6 +23,8 @@
  *
  * What a context of backend cuda computes on the GPU, by engine:
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
+ *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
+ *            and what is near in device memory here
  *   kfree    measure
  *   solid    create, overlap, overlap_batch: faces that meet and their terms
  *   convex   meet, distance, depth and their batches; in device memory here
@@ -41,6 +43,7 @@
 #include "carom/convex.h"
 #include "carom/mesh.h"
 #include "carom/robot.h"
+#include "carom/soup_motion.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -92,8 +95,6 @@ CAROM_EXPERIMENTAL CAROM_API void carom_cuda_pairs_free(carom_context *context,
 
 /* ---- Soups ----------------------------------------------------------------------------------- */
 
-typedef struct carom_soup carom_soup;
-
 /* Positions of vertices in device memory: packed, x, y, z of each. */
 typedef struct carom_cuda_positions {
     const void *data;
@@ -114,6 +115,56 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_pairs(carom_conte
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_pairs(
     carom_context *context, const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
     const carom_pose *pose_b, carom_cuda_order order, carom_cuda_pairs *pairs);
+
+/* ---- Impacts, and what is near --------------------------------------------------------------- */
+
+/* Impacts or near pairs in device memory. Start with `{0}`. Carom owns the memory and reuses it in
+ * the next call. */
+typedef struct carom_cuda_impacts {
+    carom_soup_impact *data; /* on the device */
+    uint64_t count;          /* set by carom_cuda_finish */
+    uint64_t capacity;
+    uint64_t host_items; /* decided on the host, because doubles could not; set with the count */
+    void *memory;        /* Carom's own record */
+} carom_cuda_impacts;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_impacts_free(carom_context *context,
+                                                          carom_cuda_impacts *impacts);
+
+/* carom_soup_self_impacts and carom_soup_cross_impacts with end positions, as many as the soup has
+ * vertices, and result in device memory, in the order of the CPU. For two soups NULL means that the
+ * soup stays where it is. Start positions are those of the soup: see carom_cuda_soup_update.
+ * - What doubles do not decide is decided on the host by carom_cuda_finish, and the result is whole
+ *   after it. So one of these searches is queued at a time: a second one finishes the first, and a
+ *   frame has at most one, else CAROM_UNSUPPORTED.
+ * - Positions that are not finite are reported by carom_cuda_finish. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_soup_self_impacts(carom_context *context, const carom_soup *soup,
+                             const carom_cuda_positions *end, carom_cuda_impacts *impacts);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_impacts(
+    carom_context *context, const carom_soup *a, const carom_cuda_positions *end_a,
+    const carom_soup *b, const carom_cuda_positions *end_b, carom_cuda_impacts *impacts);
+
+/* carom_soup_self_first_impact and carom_soup_cross_first_impact with end positions in device
+ * memory. *impact, on the host, is set by carom_cuda_finish. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_soup_self_first_impact(carom_context *context, const carom_soup *soup,
+                                  const carom_cuda_positions *end, carom_soup_impact *impact);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_first_impact(
+    carom_context *context, const carom_soup *a, const carom_cuda_positions *end_a,
+    const carom_soup *b, const carom_cuda_positions *end_b, carom_soup_impact *impact);
+
+/* carom_soup_self_near with the result in device memory: `time` of each is the distance. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_near(carom_context *context,
+                                                                    const carom_soup *soup,
+                                                                    double reach,
+                                                                    carom_cuda_impacts *pairs);
+/* carom_soup_self_safe_distances with the result in device memory, which has space for as many
+ * doubles as the soup has vertices. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_soup_self_safe_distances(carom_context *context, const carom_soup *soup, double reach,
+                                    double minimum, double *device_distances);
 
 /* ---- Balls ----------------------------------------------------------------------------------- */
 

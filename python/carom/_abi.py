@@ -1990,6 +1990,17 @@ class cuda_positions(C.Structure):
     ]
 
 
+class cuda_impacts(C.Structure):
+    """Impacts or near pairs in device memory."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('host_items', C.c_uint64),
+        ('memory', C.c_void_p),
+    ]
+
+
 class cuda_convex_shapes_def(C.Structure):
     """The shapes to be copied."""
     _fields_ = [
@@ -2425,6 +2436,13 @@ FUNCTIONS = {
     'carom_cuda_soup_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_soup_self_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
     'carom_cuda_soup_cross_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
+    'carom_cuda_impacts_free': (None, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_self_impacts': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_cross_impacts': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_self_first_impact': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_cross_first_impact': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_self_near': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_void_p)),
+    'carom_cuda_soup_self_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p)),
     'carom_cuda_balls_overlap': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
     'carom_cuda_balls_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_void_p, C.c_void_p)),
     'carom_cuda_broad_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64)),
