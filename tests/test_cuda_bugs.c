@@ -119,6 +119,21 @@ static void impacts(void **state) {
     BUG_VOID(carom_cuda_impacts_free, impacts, context, NULL);
 }
 
+static void points_and_rays(void **state) {
+    (void)state;
+    const carom_vec3 point = {0.0, 0.0, 0.0};
+    const carom_ray ray = {.direction = {1.0, 0.0, 0.0}};
+    carom_hit hit;
+    BUG(carom_cuda_soup_closest_points, context, BAD_CONTEXT, soup, &point, 1, &hit);
+    BUG(carom_cuda_soup_closest_points, soup, context, NULL, &point, 1, &hit);
+    BUG(carom_cuda_soup_closest_points, device_points, context, soup, NULL, 1, &hit);
+    BUG(carom_cuda_soup_closest_points, device_hits, context, soup, &point, 1, NULL);
+    BUG(carom_cuda_soup_cast_rays, context, BAD_CONTEXT, soup, &ray, 1, &hit);
+    BUG(carom_cuda_soup_cast_rays, soup, context, NULL, &ray, 1, &hit);
+    BUG(carom_cuda_soup_cast_rays, device_rays, context, soup, NULL, 1, &hit);
+    BUG(carom_cuda_soup_cast_rays, device_hits, context, soup, &ray, 1, NULL);
+}
+
 static void packings(void **state) {
     (void)state;
     static const char ply[] =
@@ -230,6 +245,7 @@ int main(void) {
         cmocka_unit_test(memory_and_frames),
         cmocka_unit_test(soups),
         cmocka_unit_test(impacts),
+        cmocka_unit_test(points_and_rays),
         cmocka_unit_test(packings),
         cmocka_unit_test(boxes),
         cmocka_unit_test(convex_bodies),

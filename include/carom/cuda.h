@@ -25,6 +25,7 @@
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
  *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
  *            and what is near in device memory here
+ *            closest_points, cast_rays; in device memory here
  *   kfree    measure
  *   solid    create, overlap, overlap_batch: faces that meet and their terms
  *   convex   meet, distance, depth and their batches; in device memory here
@@ -165,6 +166,25 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_near(carom_contex
 CAROM_EXPERIMENTAL CAROM_API carom_status
 carom_cuda_soup_self_safe_distances(carom_context *context, const carom_soup *soup, double reach,
                                     double minimum, double *device_distances);
+
+/* ---- Points and rays ------------------------------------------------------------------------- */
+
+/* carom_soup_closest_points with points and hits in device memory, space for `count` each.
+ * - Of some points doubles do not decide which face is nearest: these are decided on the host, in
+ *   carom_cuda_finish, after which all hits are there. carom_cuda_get_steps counts them as
+ *   open_in_doubles.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT where a point is not finite.
+ * - CAROM_TOO_LARGE: 2^32 points or more. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_closest_points(
+    carom_context *context, const carom_soup *soup, const carom_vec3 *device_points, uint64_t count,
+    carom_hit *device_hits);
+
+/* carom_soup_cast_rays with rays and hits in device memory, with the same rules. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cast_rays(carom_context *context,
+                                                                    const carom_soup *soup,
+                                                                    const carom_ray *device_rays,
+                                                                    uint64_t count,
+                                                                    carom_hit *device_hits);
 
 /* ---- Balls ----------------------------------------------------------------------------------- */
 

@@ -37,9 +37,9 @@ from ._soup import Soup, both
 from ._tree import Balls, balls_query_def
 
 __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DevicePairs", "DeviceResults", "Frame",
-           "available", "balls_overlap", "balls_pairs", "broad_pairs", "convex_boxes", "convex_depth",
-           "convex_distance", "convex_meet", "cross_first_impact", "cross_impacts", "cross_pairs", "finish",
-           "record", "self_first_impact", "self_impacts", "self_near", "self_pairs", "self_safe_distances",
+           "available", "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points", "convex_boxes",
+           "convex_depth", "convex_distance", "convex_meet", "cross_first_impact", "cross_impacts", "cross_pairs",
+           "finish", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs", "self_safe_distances",
            "set_timing", "steps", "to_device", "update_broad", "update_soup"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
@@ -317,6 +317,28 @@ def self_safe_distances(soup: Soup, reach: float, minimum: float = 0.0, *,
     chosen._call(lib.carom_cuda_soup_self_safe_distances, soup._pointer, float(reach), float(minimum),
                  found._pointer, reads=(soup,))
     return found
+
+
+# ---- Points and rays -----------------------------------------------------------------------------------------------
+
+def _hits(function: Any, soup: Soup, queries: Any, size: int, name: str, context: Optional[Context]) -> DeviceArray:
+    pointer, count, _ = _device(queries, (size,), (np.float64,), name)
+    chosen = _context(context, soup)
+    found = DeviceArray(count, np.dtype((np.record, dtype_of(_abi.hit))), context=chosen)
+    _keep(chosen, queries, found, soup)
+    chosen._call(function, soup._pointer, pointer, count, found._pointer, reads=(soup,))
+    return found
+
+
+def closest_points(soup: Soup, points: Any, *, context: Optional[Context] = None) -> DeviceArray:
+    """Soup.closest_points for (n, 3) points in device memory. The hits stay there; read() gives them as records."""
+    return _hits(lib.carom_cuda_soup_closest_points, soup, points, 3, "points", context)
+
+
+def cast_rays(soup: Soup, rays: Any, *, context: Optional[Context] = None) -> DeviceArray:
+    """Soup.cast_rays for (n, 7) rays in device memory: origin, direction and length, 0 for no end. The hits stay there;
+    read() gives them as records."""
+    return _hits(lib.carom_cuda_soup_cast_rays, soup, rays, 7, "rays", context)
 
 
 # ---- Balls and boxes -----------------------------------------------------------------------------------------------

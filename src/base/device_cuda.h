@@ -86,6 +86,14 @@ typedef enum carom_scratch_rule {
     X(IMPACTS_SORT, FINISHED, "keys while they are sorted")                                        \
     X(IMPACTS_FOUND, FINISHED, "impacts for the host, or for the caller")                          \
     X(IMPACTS_HOST, FINISHED, "motions that doubles leave open, for the host")                     \
+    /* soup_batch_cuda.h */                                                                        \
+    X(BATCH_TREE, RUNNING, "wide tree of a soup")                                                  \
+    X(BATCH_SORT, RUNNING, "keys and order of points or rays")                                     \
+    X(BATCH_FOUND, RUNNING, "candidates of points or rays")                                        \
+    X(BATCH_LEFT, RUNNING, "points or rays that floats leave open")                                \
+    X(BATCH_OPEN, FINISHED, "triangles of those that doubles leave open, for the host")            \
+    X(BATCH_INPUT, FINISHED, "points or rays from the host")                                       \
+    X(BATCH_OUTPUT, FINISHED, "results for the host")                                              \
     /* broad_cuda.h */                                                                             \
     X(BROAD_TREE, RUNNING, "tree made for one search")                                             \
     X(BROAD_SWEEP, RUNNING, "entries of a sweep")                                                  \

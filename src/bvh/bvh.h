@@ -14,17 +14,11 @@
 #define CAROM_SRC_BVH_BVH_H
 
 #include "base/array.h"
-#include "geom/box.h"
+#include "bvh/bvh_item.h"
 
 #define CAROM_BVH_WIDTH  16u        /* boxes of a node: one vector of AVX-512 per side */
 #define CAROM_BVH_LEVELS 8u         /* 16^8 = 2^32 items */
 #define CAROM_BVH_NONE   UINT32_MAX /* the item of a slot past the end */
-
-/* Margin of a ray or a point in the tree's frame, relative to the largest coordinate in the tree
- * and in the query: the gap to a box has some roundings of 2^-53 of numbers up to twice as large,
- * and so has a ray whose direction is rounded; searches require 2^-48, and this is four times that.
- */
-#define CAROM_BVH_QUERY_MARGIN 0x1p-46
 
 typedef struct carom_bvh_node {
     float low[3][CAROM_BVH_WIDTH], high[3][CAROM_BVH_WIDTH];

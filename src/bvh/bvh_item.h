@@ -11,6 +11,12 @@
 #define CAROM_BVH_CLASS_STEP 4    /* powers of two between size classes */
 #define CAROM_BVH_EXPONENTS  256  /* of float32 */
 
+/* Margin of a ray or a point in the tree's frame, relative to the largest coordinate in the tree
+ * and in the query: the gap to a box has some roundings of 2^-53 of numbers up to twice as large,
+ * and so has a ray whose direction is rounded; searches require 2^-48, and this is four times that.
+ */
+#define CAROM_BVH_QUERY_MARGIN 0x1p-46
+
 typedef struct carom_bvh_space {
     float low[3], scale[3]; /* (centre - low) * scale is in [0, CAROM_BVH_CELLS] */
     int size_class[3];      /* least exponents of the extents of the three classes of large items */

@@ -18,36 +18,15 @@
 
 #include "base/simd.h"
 
-#define LEAST_COMPONENT 0x1p-60 /* of the largest component, which is 1 */
-#define LEAVE_MARGIN    0x1p-48 /* relative: a few roundings of entries and exits */
-
-typedef struct slabs {
-    double enter[3], leave[3]; /* the ray's origin, shifted by the margin, for entries and exits */
-    double inverse[3];
-    bool backward[3];
-} slabs;
-
 typedef struct bvh_ray_cpu_open_node {
     double enters;
     uint32_t level, index;
 } bvh_ray_cpu_open_node;
 
-static slabs slabs_make(const carom_bvh_ray *ray) {
-    slabs s;
-    for (int k = 0; k < 3; ++k) {
-        bool along = fabs(ray->direction[k]) < LEAST_COMPONENT;
-        s.backward[k] = !along && ray->direction[k] < 0.0;
-        s.inverse[k] = along ? 1.0 / LEAST_COMPONENT : 1.0 / ray->direction[k];
-        s.enter[k] = s.backward[k] ? ray->from[k] - ray->margin : ray->from[k] + ray->margin;
-        s.leave[k] = s.backward[k] ? ray->from[k] + ray->margin : ray->from[k] - ray->margin;
-    }
-    return s;
-}
-
 /* Returns a bit mask of the boxes that the ray meets, and computes where it enters each. Empty
  * boxes are never met. */
-static inline uint32_t enter_node(const carom_bvh_node *node, const slabs *s, double limit,
-                                  double enters[CAROM_BVH_WIDTH]) {
+static inline uint32_t enter_node(const carom_bvh_node *node, const carom_bvh_slabs *s,
+                                  double limit, double enters[CAROM_BVH_WIDTH]) {
     const float *near[3], *far[3];
     uint32_t lanes = 0;
     for (int k = 0; k < 3; ++k) {
@@ -60,7 +39,7 @@ static inline uint32_t enter_node(const carom_bvh_node *node, const slabs *s, do
             carom_f64v in = (carom_f64v_floats(near[k] + at) - s->enter[k]) * s->inverse[k];
             carom_f64v out = (carom_f64v_floats(far[k] + at) - s->leave[k]) * s->inverse[k];
             first = carom_f64v_max(in, first);
-            last = carom_f64v_min(out * (1.0 + LEAVE_MARGIN), last);
+            last = carom_f64v_min(out * (1.0 + CAROM_RAY_LEAVE_MARGIN), last);
         }
         memcpy(enters + at, &first, sizeof(first));
         lanes |= carom_lanes_of64(first <= last) << at;
@@ -75,7 +54,7 @@ uint64_t CAROM_CPU(carom_bvh_cast)(const carom_bvh *bvh, const carom_bvh_ray *ra
     uint32_t count = 0;
     uint64_t visits = 0;
     if (bvh->level_count == 0) return 0;
-    slabs s = slabs_make(ray);
+    carom_bvh_slabs s = carom_bvh_slabs_make(ray);
     stack[count++] = (bvh_ray_cpu_open_node){0.0, bvh->level_count - 1, 0};
     while (count > 0) {
         bvh_ray_cpu_open_node node = stack[--count];

@@ -35,6 +35,7 @@
 #include "base/double_double.h"
 #include "geom/length.h"
 #include "geom/ratio.h"
+#include "geom/triangle_filter.h"
 
 /* In units of the frame: exceeds all that underflows. */
 #define CAROM_RAY_UNDERFLOW 0x1p-960
@@ -120,6 +121,13 @@ CAROM_ITEM void carom_ray_to_frame(const carom_ray_frame *frame, carom_vec3 p, d
     y[0] = p.x * frame->scale - frame->shift[0];
     y[1] = p.y * frame->scale - frame->shift[1];
     y[2] = p.z * frame->scale - frame->shift[2];
+}
+
+/* Whether a ray is finite, its length not negative and its direction not zero. */
+CAROM_ITEM bool carom_ray_good(const carom_ray *ray) {
+    bool moves = ray->direction.x != 0.0 || ray->direction.y != 0.0 || ray->direction.z != 0.0;
+    return moves && carom_vec_finite(ray->origin) && carom_vec_finite(ray->direction) &&
+           ray->length >= 0.0;
 }
 
 /* ---- View of the ray ------------------------------------------------------------------------- */
@@ -380,8 +388,9 @@ CAROM_RARE_ITEM bool carom_ray_meet_exact(const carom_ray_view *ray, const carom
 /* ---- Filter ---------------------------------------------------------------------------------- */
 
 /* Whether the ray meets the closed triangle, segment or point at t >= 0, wherever it ends, and
- * where first. */
-CAROM_ITEM bool carom_ray_meet(const carom_ray_view *ray, const carom_vec3 *p, carom_ray_hit *hit) {
+ * where first: CAROM_YES, CAROM_NO, or CAROM_UNDECIDED with bounds of the advance only. */
+CAROM_ITEM int carom_ray_filter(const carom_ray_view *ray, const carom_vec3 *p,
+                                carom_ray_hit *hit) {
     int kx = ray->axis[0], ky = ray->axis[1], kz = ray->axis[2];
     double sign = ray->unit_direction[kz], slope_x = ray->unit_direction[kx] * sign,
            slope_y = ray->unit_direction[ky] * sign;
@@ -408,7 +417,7 @@ CAROM_ITEM bool carom_ray_meet(const carom_ray_view *ray, const carom_vec3 *p, c
     double least = CAROM_MIN(a0, a1), largest = CAROM_MAX(a0, a1);
     least = CAROM_MIN(a2, least);
     largest = CAROM_MAX(a2, largest);
-    if (least < -area_error && largest > area_error) return false;
+    if (least < -area_error && largest > area_error) return CAROM_NO;
     bool certain = least > area_error || largest < -area_error;
 
     double low = CAROM_MIN(z[0], z[1]), high = CAROM_MAX(z[0], z[1]);
@@ -424,30 +433,39 @@ CAROM_ITEM bool carom_ray_meet(const carom_ray_view *ray, const carom_vec3 *p, c
         hit->high = CAROM_MIN(at + width, hit->high);
     }
     /* The ray starts `moved` before the start of the view. */
-    if (hit->high < -ray->moved) return false;
-    if (!(hit->low > -ray->moved)) certain = false;
-    if (!certain) {
-        low = hit->low;
-        high = hit->high;
-        bool meets = carom_ray_meet_exact(ray, p, hit);
-        hit->low = low;
-        hit->high = high;
-        return meets;
-    }
+    if (hit->high < -ray->moved) return CAROM_NO;
+    if (!certain || !(hit->low > -ray->moved)) return CAROM_UNDECIDED;
     hit->at_origin = false;
     hit->flat = true;
     hit->p = p[0];
     hit->u = carom_row_make(p[0], p[1]);
     hit->v = carom_row_make(p[0], p[2]);
-    return true;
+    return CAROM_YES;
 }
 
-/* Whether a hit lies within the ray's length. */
+/* The same, decided. */
+CAROM_ITEM bool carom_ray_meet(const carom_ray_view *ray, const carom_vec3 *p, carom_ray_hit *hit) {
+    int verdict = carom_ray_filter(ray, p, hit);
+    if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
+    double low = hit->low, high = hit->high;
+    bool meets = carom_ray_meet_exact(ray, p, hit);
+    hit->low = low;
+    hit->high = high;
+    return meets;
+}
+
+/* Whether a hit lies within the ray's length; may be CAROM_UNDECIDED. */
+CAROM_ITEM int carom_ray_within_filter(const carom_ray_view *ray, const carom_ray_hit *hit) {
+    if (!(ray->length > 0.0 && ray->length <= DBL_MAX)) return CAROM_YES;
+    if (hit->high < ray->limit_low) return CAROM_YES;
+    return hit->low > ray->limit_high ? CAROM_NO : CAROM_UNDECIDED;
+}
+
+/* The same, decided. */
 CAROM_ITEM bool carom_ray_within(const carom_ray_view *ray, const carom_ray_hit *hit) {
-    if (!(ray->length > 0.0 && ray->length <= DBL_MAX)) return true;
-    if (hit->high < ray->limit_low) return true;
-    if (hit->low > ray->limit_high) return false;
-    return carom_ray_compare_length(ray, hit) <= 0;
+    int verdict = carom_ray_within_filter(ray, hit);
+    return verdict == CAROM_UNDECIDED ? carom_ray_compare_length(ray, hit) <= 0
+                                      : verdict == CAROM_YES;
 }
 
 /* The sign of a's t minus b's. */

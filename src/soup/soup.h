@@ -120,6 +120,9 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup,
 /* CAROM_OK, or why the soup cannot be searched on the CPU, which contexts of any backend do. */
 carom_status carom_soup_check_on_cpu(carom_context *context, const carom_soup *soup);
 
+/* CAROM_OK unless the soup was made with method GRID, without a tree. */
+carom_status carom_soup_check_method(carom_context *context, const carom_soup *soup);
+
 /* ---- The same on the GPU: soup_device.c ------------------------------------------------------ */
 
 /* Whether the context computes on the GPU: the functions below then answer. */
@@ -132,6 +135,8 @@ carom_status carom_soup_device_check_new(carom_context *context, const carom_sou
 /* CAROM_OK if the soup was made by a context of this context's backend. */
 carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup);
 carom_status carom_soup_device_prepare(carom_context *context, carom_soup *soup);
+/* CAROM_OK if queries that need a tree can search the soup on the GPU. */
+carom_status carom_soup_device_check_tree(carom_context *context, const carom_soup *soup);
 /* Makes the positions on the host those on the device. */
 carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup);
 void carom_soup_device_release(carom_soup *soup);

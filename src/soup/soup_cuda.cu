@@ -21,7 +21,7 @@
 #include "geom/face_item.h"
 #include "geom/scale.h"
 #include "grid/grid_cuda.h"
-#include "soup/soup_device.h"
+#include "soup/soup_cuda.h"
 #include "soup/soup_filter_cuda.h"
 #include "soup/soup_view_cuda.h"
 
@@ -612,6 +612,23 @@ static carom_status soup_get_positions(carom_device *device, const carom_device_
 
 static uint32_t soup_degenerate_faces(const carom_device_soup *soup) {
     return soup->degenerate_faces;
+}
+
+carom_soup_cuda_arrays carom_soup_cuda_arrays_of(const carom_device_soup *soup) {
+    static_assert(offsetof(box_frame, origin) == sizeof(double), "scale, then origin");
+    const soup_cuda_side s = side_of_soup(soup);
+    return {s.positions,
+            s.corners,
+            s.faces,
+            s.states,
+            s.vertex_count,
+            s.triangle_count,
+            s.face_count,
+            s.doubles,
+            s.as_segments,
+            s.doubles ? nullptr : (const float4 *)soup->records.data,
+            s.doubles ? (const double *)soup->frame.data : nullptr,
+            soup->tree};
 }
 
 /* ---- Searching ------------------------------------------------------------------------------- */

@@ -41,6 +41,12 @@ carom_status carom_soup_check_here(carom_context *context, const carom_soup *sou
                                          : carom_soup_check_any(context, soup);
 }
 
+carom_status carom_soup_device_check_tree(carom_context *context, const carom_soup *soup) {
+    CAROM_TRY(carom_soup_check_backend(context, soup));
+    CAROM_TRY(carom_soup_check_method(context, soup));
+    return check_ready(context, soup);
+}
+
 static carom_status set(carom_context *context, carom_soup *soup) {
     const carom_device_soup_def def = {.positions = soup->stale ? NULL : soup->positions,
                                        .doubles = soup->scalar == CAROM_SCALAR_FLOAT64,

@@ -16,10 +16,9 @@
 #include "base/sort.h"
 #include "bvh/bvh_cpu.h"
 #include "bvh/bvh_nearest_cpu.h"
-#include "geom/distance_item.h"
-#include "geom/length.h"
 #include "geom/nearer.h"
 #include "soup/soup_points_cpu.h"
+#include "soup/soup_points_item.h"
 
 #define SOUP_POINTS_QUERIES_PER_RANGE 16u
 #define POINTS_PER_RANGE              4096u /* when sorting */
@@ -91,9 +90,8 @@ carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *po
     return CAROM_OK;
 }
 
-carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,
-                                     const carom_vec3 *points, uint64_t count) {
-    CAROM_TRY(carom_soup_check_ready(context, soup));
+carom_status carom_soup_points_finite(carom_context *context, const carom_vec3 *points,
+                                      uint64_t count) {
     for (uint64_t i = 0; i < count; ++i)
         if (!carom_vec_finite(points[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
@@ -102,15 +100,17 @@ carom_status carom_soup_check_points(carom_context *context, const carom_soup *s
     return CAROM_OK;
 }
 
-/* ---- Nearest face ---------------------------------------------------------------------------- */
+carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,
+                                     const carom_vec3 *points, uint64_t count) {
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    return carom_soup_points_finite(context, points, count);
+}
 
-/* In the frame of the boxes, whose coordinates are floats, so below 2^128. Beyond this distance the
- * rounding of a double is larger than all of them: boxes cannot tell which face is nearest. */
-#define BOX_DISTANCE_LIMIT 0x1p200
+/* ---- Nearest face ---------------------------------------------------------------------------- */
 
 /* A candidate for the nearest face. */
 typedef struct soup_points_candidate {
-    carom_hit hit;
+    carom_closest closest;
     uint32_t slot;
 } soup_points_candidate;
 
@@ -132,15 +132,6 @@ typedef struct seeker {
     soup_points_candidate candidates[NEAREST_CANDIDATE_LIMIT]; /* all faces within least + error */
 } seeker;
 
-/* The error relative to the size of soup and point per axis. The extent of point and face is at
- * most 2 sqrt(3) of the size, so two distances with an error of 1e-15 of their extents have a total
- * error of 7e-15 of the size; this is four times as much. */
-#define SOUP_POINTS_DISTANCE_ERROR 0x1p-45
-/* Distances are multiples of 2^-1074 before they are scaled, so two of them may be off by this. */
-#define SOUP_POINTS_LEAST_DISTANCE 0x1p-1073
-/* Exceeds what underflows in the frame: some multiples of 2^-1074. */
-#define SOUP_POINTS_UNDERFLOW 0x1p-1000
-
 /* From the centre of a sphere all faces are about equally near, so the clock is checked now and
  * then. */
 #define SOUP_POINTS_OFFERS_PER_LOOK 1024u
@@ -161,7 +152,7 @@ static void soup_points_choose(seeker *s) {
     const soup_points_candidate *best = NULL;
     carom_triangle nearest;
     for (const soup_points_candidate *c = s->candidates; c < s->candidates + s->count; ++c) {
-        if (too_far(s, c->hit.distance)) continue;
+        if (too_far(s, c->closest.distance)) continue;
         carom_triangle t = soup_points_triangle_at(s, c->slot);
         if (best == NULL ||
             (items[c->slot] < items[best->slot] ? carom_not_farther(s->point, &t, &nearest)
@@ -179,7 +170,7 @@ static void soup_points_choose(seeker *s) {
 /* How far to search. */
 static double limit_of(const seeker *s) {
     double limit = s->least + s->error;
-    return limit <= BOX_DISTANCE_LIMIT ? limit : HUGE_VAL;
+    return limit <= CAROM_POINTS_BOX_DISTANCE_LIMIT ? limit : HUGE_VAL;
 }
 
 static void soup_points_offer(seeker *s, uint32_t slot, const carom_triangle *t) {
@@ -191,10 +182,8 @@ static void soup_points_offer(seeker *s, uint32_t slot, const carom_triangle *t)
     if (distance + s->error < s->least) s->count = 0;
     if (s->count == NEAREST_CANDIDATE_LIMIT) soup_points_choose(s);
     if (distance < s->least) s->least = distance;
-    uint32_t face = carom_soup_face(soup, soup->bvh.items[slot]);
     CAROM_ASSERT(s->count < NEAREST_CANDIDATE_LIMIT && s->least <= distance + s->error);
-    s->candidates[s->count++] = (soup_points_candidate){
-        {.face = face, .distance = closest.distance, .point = closest.b}, slot};
+    s->candidates[s->count++] = (soup_points_candidate){closest, slot};
 }
 
 static void soup_points_put_vec(double (*rows)[CAROM_BVH_WIDTH], uint32_t at, carom_vec3 v) {
@@ -253,21 +242,6 @@ static double soup_points_offer_lanes(void *user, uint32_t block, uint32_t lanes
     return limit_of(s);
 }
 
-/* Distances are computed relative to the point. For a distant point this rounds the face's corners,
- * and the closest point may lie beside the face. Then it is computed again relative to the face. */
-static void refine_point(const seeker *s, soup_points_candidate *best) {
-    carom_triangle t = soup_points_triangle_at(s, best->slot);
-    const carom_vec3 *p = t.corner;
-    double away = carom_vec_largest(carom_vec_sub(s->point, p[0]));
-    double size = carom_vec_largest(carom_vec_sub(p[1], p[0]));
-    size = CAROM_MAX(carom_vec_largest(carom_vec_sub(p[2], p[0])), size);
-    if (!(away > 2.0 * size)) return;
-    carom_triangle point = {{s->point, s->point, s->point}};
-    carom_closest closest;
-    carom_near_triangles(p, point.corner, &closest);
-    best->hit.point = closest.a;
-}
-
 carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup, carom_vec3 point,
                                   carom_soup_turn *turn) {
     seeker s;
@@ -289,11 +263,10 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
         size = CAROM_MAX(CAROM_MAX(fabs(low), fabs(high)), size);
     }
     at.margin = CAROM_BVH_QUERY_MARGIN * size;
-    s.error = SOUP_POINTS_DISTANCE_ERROR * size +
-              (SOUP_POINTS_LEAST_DISTANCE * soup->scale + SOUP_POINTS_UNDERFLOW);
-    if (!(size <= BOX_DISTANCE_LIMIT)) { /* every box may contain the nearest face */
+    s.error = carom_points_error(size, soup->scale);
+    if (!(size <= CAROM_POINTS_BOX_DISTANCE_LIMIT)) { /* every box may contain the nearest face */
         at.at[0] = at.at[1] = at.at[2] = 0.0;
-        at.margin = BOX_DISTANCE_LIMIT;
+        at.margin = CAROM_POINTS_BOX_DISTANCE_LIMIT;
         s.error = HUGE_VAL;
     }
     s.seed = turn->slot;
@@ -303,16 +276,14 @@ carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup
     }
     CAROM_CPU_CALL(context, carom_bvh_nearest)
     (&soup->bvh, &at, limit_of(&s), soup_points_offer_lanes, &s);
-    if (s.count == 0)
-        return (carom_hit){
-            .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = point};
+    if (s.count == 0) return carom_points_none(point);
     if (s.count > 1) soup_points_choose(&s);
-    refine_point(&s, &s.candidates[0]);
     CAROM_ASSERT(s.count == 1);
-    turn->slot = s.candidates[0].slot;
-    carom_hit hit = s.candidates[0].hit;
-    if (hit.distance > 0.0) hit.normal = carom_vec_unit(carom_vec_sub(point, hit.point));
-    return hit;
+    const soup_points_candidate *best = &s.candidates[0];
+    carom_triangle t = soup_points_triangle_at(&s, best->slot);
+    turn->slot = best->slot;
+    return carom_points_hit(point, &t, carom_soup_face(soup, soup->bvh.items[best->slot]),
+                            &best->closest);
 }
 
 typedef struct nearest_query {
@@ -331,6 +302,8 @@ static carom_status answer_nearest(const carom_soup_batch *batch, uint64_t i,
 carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
                                        const carom_vec3 *points, uint64_t count, carom_hit *hits) {
     CAROM_REQUIRE_BATCH(context, soup, points, count, hits);
+    if (carom_soup_on_device(context))
+        return carom_soup_device_closest_points(context, soup, points, count, hits);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     nearest_query q = {{context, soup, answer_nearest, NULL}, points, hits};
     carom_arena *scratch = carom_scratch(context, 0);

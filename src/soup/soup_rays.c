@@ -5,15 +5,10 @@
  * test is conservative. Which faces are met, and which of them first, is decided exactly
  * (ray_item.h): in doubles where their error bounds allow it, else in integers. */
 #include "bvh/bvh_ray_cpu.h"
-#include "geom/length.h"
 #include "geom/ray.h"
-#include "geom/ray_item.h"
 #include "soup/soup_pairs.h"
 #include "soup/soup_points.h"
-
-/* Errors (carom_ray_view) in the margin of a ray: the error counts the start and a corner along one
- * axis; the others, and the box around the corner, are the reserve. */
-#define RAYS_VIEW_ERRORS 4.0
+#include "soup/soup_rays_item.h"
 
 typedef struct ray_query {
     carom_soup_batch batch;
@@ -49,14 +44,6 @@ static double soup_rays_offer(void *user, uint32_t slot) {
     return carom_bvh_ray_limit(end, f->margin);
 }
 
-/* The direction between two points, of any size: no difference of quarters overflows. */
-static carom_vec3 direction_of(carom_vec3 from, carom_vec3 to) {
-    carom_vec3 d = carom_vec_sub(to, from);
-    if (!(carom_vec_largest(d) <= 0.25 * DBL_MAX))
-        d = carom_vec_sub(carom_vec_scale(to, 0.25), carom_vec_scale(from, 0.25));
-    return carom_vec_unit(d);
-}
-
 /* The normal of a face, of any length: that of its triangle whose sides at the first corner are
  * nearest to a right angle. */
 static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
@@ -64,39 +51,24 @@ static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
     carom_vec3 best = carom_vec(0.0, 0.0, 0.0);
     for (uint32_t i = span.first; i < span.end; ++i) {
         carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)i);
-        carom_vec3 n = carom_vec_cross(direction_of(t.corner[0], t.corner[1]),
-                                       direction_of(t.corner[0], t.corner[2]));
-        if (carom_vec_dot(n, n) > carom_vec_dot(best, best)) best = n;
+        best = carom_rays_better_normal(best, &t);
     }
     return best;
 }
 
 static carom_hit soup_rays_cast(const ray_query *q, const carom_ray *ray) {
     soup_rays_ray_search f;
-    carom_hit hit = {
-        .id = CAROM_NONE, .face = CAROM_NONE, .distance = HUGE_VAL, .point = ray->origin};
     f.soup = q->batch.soup;
     f.face = CAROM_NONE;
     carom_ray_begin(ray->origin, ray->direction, ray->length, &q->frame, &f.view);
-    if (f.view.misses) return hit;
-    carom_bvh_ray path;
-    double far = q->frame.reach;
-    for (int k = 0; k < 3; ++k) {
-        path.from[k] = f.view.start[k];
-        path.direction[k] = f.view.unit_direction[k];
-        far = CAROM_MAX(fabs(path.from[k]), far);
-    }
-    f.margin = RAYS_VIEW_ERRORS * f.view.error + CAROM_BVH_QUERY_MARGIN * far;
-    path.margin = f.margin = CAROM_MIN(f.margin, CAROM_BVH_EVERYWHERE);
+    if (f.view.misses) return carom_rays_miss(ray);
+    carom_bvh_ray path = carom_rays_path(&f.view);
+    f.margin = path.margin;
     double limit = carom_bvh_ray_limit(f.view.limit_high, f.margin);
     CAROM_CPU_CALL(q->batch.context, carom_bvh_cast)
     (&q->batch.soup->bvh, &path, limit, soup_rays_offer, &f);
-    if (f.face == CAROM_NONE) return hit;
-    hit.id = 0;
-    hit.face = f.face;
-    hit.normal = carom_vec_unit(face_normal(f.soup, f.face));
-    if (carom_vec_dot(hit.normal, ray->direction) > 0.0)
-        hit.normal = carom_vec_scale(hit.normal, -1.0);
+    if (f.face == CAROM_NONE) return carom_rays_miss(ray);
+    carom_hit hit = carom_rays_hit(ray, f.face, face_normal(f.soup, f.face));
     carom_ray_answer(&f.view, &f.first, &hit.distance, &hit.point);
     return hit;
 }
@@ -121,6 +93,8 @@ static carom_status answer_ray(const carom_soup_batch *batch, uint64_t i, carom_
 carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                   const carom_ray *rays, uint64_t count, carom_hit *hits) {
     CAROM_REQUIRE_BATCH(context, soup, rays, count, hits);
+    if (carom_soup_on_device(context))
+        return carom_soup_device_cast_rays(context, soup, rays, count, hits);
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(carom_rays_check(context, rays, count));
     ray_query q = {{context, soup, answer_ray, NULL}, rays, hits, soup_rays_frame_of(soup)};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Points and rays with soups of contexts of backend cuda: the calls of soup_points.h passed on to
+ * the GPU library, and those of cuda.h. */
+#include "soup/soup_points_device.h"
+
+#include "base/progress.h"
+#include "geom/nearer.h"
+#include "geom/ray.h"
+#include "soup/soup_points.h"
+#include "soup/soup_rays_item.h"
+
+static const carom_cuda_points *points_device_table(void) {
+    return carom_device_table(CAROM_CUDA_POINTS);
+}
+
+static carom_status points_device_check(carom_context *context, const carom_soup *soup) {
+    CAROM_TRY(carom_soup_device_check_tree(context, soup));
+    return carom_context_require_table(context, points_device_table(), "points and rays");
+}
+
+/* ---- Arrays of the host ---------------------------------------------------------------------- */
+
+/* Ends a query of which so many points or rays were decided on the host. */
+static carom_status points_device_end(carom_context *context, carom_status status,
+                                      uint64_t on_host) {
+    context->work = (carom_work){.undecided = on_host};
+    return carom_progress_finish(context, carom_device_pass(context, status));
+}
+
+carom_status carom_soup_device_closest_points(carom_context *context, const carom_soup *soup,
+                                              const carom_vec3 *points, uint64_t count,
+                                              carom_hit *hits) {
+    uint64_t on_host = 0;
+    CAROM_TRY(points_device_check(context, soup));
+    CAROM_TRY(carom_soup_points_finite(context, points, count));
+    CAROM_TRY(carom_cuda_finish(context));
+    carom_progress_begin(context, "finding nearest faces", 0);
+    return points_device_end(context,
+                             points_device_table()->closest_of_host(context->device, soup->device,
+                                                                    points, count, hits,
+                                                                    carom_not_farther, &on_host),
+                             on_host);
+}
+
+/* As soup_rays_offer, of all triangles. */
+static carom_hit points_device_decide_ray(const carom_device_ray_open *entries, uint64_t count) {
+    const carom_device_ray_open *best = NULL;
+    const carom_ray *ray = &entries->ray;
+    carom_ray_view view;
+    carom_ray_hit first, hit;
+    carom_ray_begin(ray->origin, ray->direction, ray->length, &entries->frame, &view);
+    for (const carom_device_ray_open *e = entries; e < entries + count; ++e) {
+        if (!carom_ray_meet(&view, e->triangle.corner, &hit) || !carom_ray_within(&view, &hit))
+            continue;
+        int order = best == NULL ? -1 : carom_ray_compare(&view, &hit, &first);
+        if (order > 0 || (order == 0 && e->face >= best->face)) continue;
+        best = e;
+        first = hit;
+    }
+    if (best == NULL) return carom_rays_miss(ray);
+    carom_hit result = carom_rays_hit(ray, best->face, best->normal);
+    carom_ray_answer(&view, &first, &result.distance, &result.point);
+    return result;
+}
+
+carom_status carom_soup_device_cast_rays(carom_context *context, const carom_soup *soup,
+                                         const carom_ray *rays, uint64_t count, carom_hit *hits) {
+    uint64_t on_host = 0;
+    CAROM_TRY(points_device_check(context, soup));
+    CAROM_TRY(carom_rays_check(context, rays, count));
+    CAROM_TRY(carom_cuda_finish(context));
+    carom_progress_begin(context, "casting rays", 0);
+    return points_device_end(
+        context,
+        points_device_table()->cast_of_host(context->device, soup->device, rays, count, hits,
+                                            points_device_decide_ray, &on_host),
+        on_host);
+}
+
+/* ---- Arrays in device memory ----------------------------------------------------------------- */
+
+carom_status carom_cuda_soup_closest_points(carom_context *context, const carom_soup *soup,
+                                            const carom_vec3 *device_points, uint64_t count,
+                                            carom_hit *device_hits) {
+    CAROM_REQUIRE_BATCH(context, soup, device_points, count, device_hits);
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(points_device_check(context, soup));
+    return carom_device_pass(context,
+                             points_device_table()->closest(device, soup->device, device_points,
+                                                            count, device_hits, carom_not_farther));
+}
+
+carom_status carom_cuda_soup_cast_rays(carom_context *context, const carom_soup *soup,
+                                       const carom_ray *device_rays, uint64_t count,
+                                       carom_hit *device_hits) {
+    CAROM_REQUIRE_BATCH(context, soup, device_rays, count, device_hits);
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(points_device_check(context, soup));
+    return carom_device_pass(context,
+                             points_device_table()->cast(device, soup->device, device_rays, count,
+                                                         device_hits, points_device_decide_ray));
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* soup_points_device.h: what the GPU library does for queries of points and rays, as the core sees
+ * it. Points, rays and results are in device memory; calls queue, and results are complete at
+ * finish. */
+#ifndef CAROM_SRC_SOUP_SOUP_POINTS_DEVICE_H
+#define CAROM_SRC_SOUP_SOUP_POINTS_DEVICE_H
+
+#include "geom/ray_item.h"
+#include "soup/soup_device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* carom_not_farther (nearer.h), for what doubles leave open. */
+typedef bool carom_not_farther_fn(carom_vec3 point, const carom_triangle *a,
+                                  const carom_triangle *b);
+
+/* A triangle of a ray that doubles leave open. */
+typedef struct carom_device_ray_open {
+    uint32_t query, item, face;
+    carom_ray ray;
+    carom_ray_frame frame;
+    carom_vec3 normal; /* of the face, of any length */
+    carom_triangle triangle;
+} carom_device_ray_open;
+
+/* The first hit of a ray among these triangles, in integers where doubles do not decide. */
+typedef carom_hit carom_ray_decide_fn(const carom_device_ray_open *entries, uint64_t count);
+
+typedef struct carom_cuda_points {
+    carom_status (*closest)(carom_device *device, const carom_device_soup *soup,
+                            const carom_vec3 *points, uint64_t count, carom_hit *hits,
+                            carom_not_farther_fn *not_farther);
+    /* The same with arrays of the host; waits, and adds to *on_host how many the host decided. */
+    carom_status (*closest_of_host)(carom_device *device, const carom_device_soup *soup,
+                                    const carom_vec3 *points, uint64_t count, carom_hit *hits,
+                                    carom_not_farther_fn *not_farther, uint64_t *on_host);
+    carom_status (*cast)(carom_device *device, const carom_device_soup *soup, const carom_ray *rays,
+                         uint64_t count, carom_hit *hits, carom_ray_decide_fn *decide);
+    carom_status (*cast_of_host)(carom_device *device, const carom_device_soup *soup,
+                                 const carom_ray *rays, uint64_t count, carom_hit *hits,
+                                 carom_ray_decide_fn *decide, uint64_t *on_host);
+} carom_cuda_points;
+
+#define CAROM_CUDA_POINTS "carom_cuda_points_2"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

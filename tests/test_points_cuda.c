@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* Nearest faces on the GPU have the CPU's bytes: lattice soups with exact ties and of all scales,
+ * every shape, points near and far, on faces and on their corners, changes, device memory, frames.
+ * Skipped where there is no device. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "carom/cuda.h"
+#include "tests/support/lattice.h"
+#include "tests/support/mesh_points.h"
+#include "tests/support/shapes.h"
+#include "tests/support/test.h"
+
+TEST_BACKENDS
+
+#define MOST_POINTS 20000u
+
+static carom_vec3 points[MOST_POINTS];
+static carom_hit on_cpu_hits[MOST_POINTS], on_cuda_hits[MOST_POINTS];
+static uint64_t compared, on_host;
+
+static int report(void **state) {
+    if (cuda != NULL)
+        print_message("%llu hits are those of the CPU; %llu were decided on the host\n",
+                      (unsigned long long)compared, (unsigned long long)on_host);
+    return tear_down(state);
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
+
+static void assert_same_hits(uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_hit *a = &on_cpu_hits[i], *b = &on_cuda_hits[i];
+        if (memcmp(a, b, sizeof(*a)) != 0)
+            fail_msg("point %llu (%.17g %.17g %.17g): face %d, not %d; distance %.17g, not %.17g; "
+                     "point %.17g %.17g %.17g, not %.17g %.17g %.17g",
+                     (unsigned long long)i, points[i].x, points[i].y, points[i].z, (int)b->face,
+                     (int)a->face, b->distance, a->distance, b->point.x, b->point.y, b->point.z,
+                     a->point.x, a->point.y, a->point.z);
+    }
+    compared += count;
+}
+
+static void assert_points_same(carom_soup *on_cpu, carom_soup *on_cuda, uint64_t count) {
+    carom_work work;
+    memset(on_cpu_hits, 0xA5, count * sizeof(*on_cpu_hits));
+    memset(on_cuda_hits, 0x5A, count * sizeof(*on_cuda_hits));
+    assert_ok(cpu, carom_soup_closest_points(cpu, on_cpu, points, count, on_cpu_hits));
+    assert_ok(cuda, carom_soup_closest_points(cuda, on_cuda, points, count, on_cuda_hits));
+    assert_same_hits(count);
+    assert_ok(cuda, carom_context_get_work(cuda, &work));
+    on_host += work.undecided;
+}
+
+typedef struct both {
+    carom_soup *cpu, *cuda;
+} both;
+
+static both both_create(const carom_soup_def *def) {
+    both b;
+    assert_ok(cpu, carom_soup_create(cpu, def, &b.cpu));
+    assert_ok(cuda, carom_soup_create(cuda, def, &b.cuda));
+    return b;
+}
+
+static void both_destroy(both *b) {
+    carom_soup_destroy(b->cpu);
+    carom_soup_destroy(b->cuda);
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+/* Points of a lattice, of its halves and thirds, in and around the cube of lattice soups. */
+static uint64_t lattice_points(carom_random *random, double by, double scale, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+        double x[3], fine = (double)(1 + carom_random_next(random) % 3);
+        for (int k = 0; k < 3; ++k)
+            x[k] = ((double)(carom_random_next(random) % 30) / fine - 3.0 + by) * scale;
+        points[i] = (carom_vec3){x[0], x[1], x[2]};
+    }
+    return count;
+}
+
+/* Points of faces and beside them, near and far. */
+static uint64_t points_of_mesh(carom_random *random, const carom_mesh_view *view, uint64_t count) {
+    const double away[] = {0.0, 1e-12, 1e-6, 1e-3, 0.03, 0.5, 3.0, 1e3, 1e5, 1e9, 1e20, 1e150};
+    for (uint64_t i = 0; i < count; ++i) {
+        double by = away[test_below(random, i % 64 == 0 ? (uint32_t)COUNT_OF(away) : 7)];
+        carom_vec3 p = mesh_any_point(random, view);
+        points[i] = (carom_vec3){p.x + by * carom_random_between(random, -1.0, 1.0),
+                                 p.y + by * carom_random_between(random, -1.0, 1.0),
+                                 p.z + by * carom_random_between(random, -1.0, 1.0)};
+    }
+    if (view->face_count < 5000) points[0] = (carom_vec3){0.0, 0.0, 0.0}; /* often the centre */
+    return count;
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void lattice_soups_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static lattice_soup soup;
+    carom_random random = {81};
+    const double scales[] = {1.0, 0x1p-140, 0x1p130, 3.0, 0x1p-1000, 0x1p900};
+    for (int i = 0; i < TEST_CASES(600); ++i) {
+        double scale = i % 3 == 0 ? scales[i / 3 % (int)COUNT_OF(scales)] : 1.0;
+        lattice_make(&random, &soup);
+        bool floats = i % 2 == 0 && scale == 1.0;
+        double by = i % 7 == 0 && !floats ? 0.1 : 0.0;
+        lattice_move(&soup, by, scale);
+        carom_mesh_view view = floats ? lattice_view_floats(&soup) : lattice_view(&soup);
+        carom_soup_def def = {.mesh = &view,
+                              .degenerate = i % 4 == 3 ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                       : CAROM_SOUP_DEGENERATE_ALONE};
+        both b = both_create(&def);
+        assert_points_same(b.cpu, b.cuda,
+                           lattice_points(&random, by, scale, 1 + test_below(&random, 40)));
+        both_destroy(&b);
+    }
+}
+
+static void shapes_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_random random = {82};
+    for (int s = 0; s < CAROM_SHAPE_COUNT; ++s)
+        for (int variant = 0; variant < 2; ++variant) {
+            const carom_shape_def shape = {.shape = (carom_shape)s,
+                                           .detail = s == CAROM_SHAPE_CLOTH ? 60 : 0,
+                                           .scalar = variant == 0 ? CAROM_SCALAR_FLOAT32
+                                                                  : CAROM_SCALAR_FLOAT64};
+            carom_mesh_view view = {0};
+            carom_soup_def def = {.mesh = &view};
+            carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
+            both b = both_create(&def);
+            assert_points_same(b.cpu, b.cuda, points_of_mesh(&random, &view, TEST_CASES(8000)));
+            both_destroy(&b);
+            carom_mesh_destroy(mesh);
+        }
+}
+
+/* Triangles of very different sizes, needles, and one in a million. */
+static void uneven_soups_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_random random = {83};
+    static float xyz[3 * 3000];
+    static uint32_t corners[3000];
+    for (int i = 0; i < TEST_CASES(40); ++i) {
+        carom_mesh_view view = {.positions = xyz,
+                                .scalar = CAROM_SCALAR_FLOAT32,
+                                .corners = corners,
+                                .face_count = 1 + test_below(&random, 1000)};
+        view.vertex_count = 3 * view.face_count;
+        for (uint32_t f = 0; f < view.face_count; ++f) {
+            double size = pow(10.0, -(double)test_below(&random, 8)), centre[3];
+            for (int k = 0; k < 3; ++k) centre[k] = carom_random_between(&random, -1.0, 1.0);
+            for (uint32_t v = 0; v < 3; ++v) {
+                double thin = v == 2 && f % 3 == 0 ? 1e-6 : 1.0;
+                corners[3 * f + v] = 3 * f + v;
+                for (uint32_t k = 0; k < 3; ++k)
+                    xyz[9 * f + 3 * v + k] =
+                        (float)(centre[k] + (v == 0 ? 0.0 : thin * size) *
+                                                carom_random_between(&random, -1.0, 1.0));
+            }
+        }
+        both b = both_create(&(carom_soup_def){.mesh = &view});
+        assert_points_same(b.cpu, b.cuda, points_of_mesh(&random, &view, TEST_CASES(8000)));
+        both_destroy(&b);
+    }
+}
+
+static void changes_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static lattice_soup soup;
+    carom_random random = {84};
+    for (int i = 0; i < TEST_CASES(100); ++i) {
+        lattice_make(&random, &soup);
+        carom_mesh_view view = lattice_view(&soup);
+        if (view.face_count == 0) continue;
+        both b = both_create(&(carom_soup_def){.mesh = &view});
+        for (int change = 0; change < 3; ++change) {
+            uint32_t face = (uint32_t)(carom_random_next(&random) % view.face_count);
+            lattice_shake(&random, &soup);
+            view = lattice_view(&soup);
+            assert_ok(cpu, carom_soup_update(cpu, b.cpu, &view));
+            assert_ok(cuda, carom_soup_update(cuda, b.cuda, &view));
+            assert_ok(cpu, carom_soup_remove(cpu, b.cpu, &face, 1));
+            assert_ok(cuda, carom_soup_remove(cuda, b.cuda, &face, 1));
+            assert_points_same(b.cpu, b.cuda, lattice_points(&random, 0.0, 1.0, 50));
+        }
+        both_destroy(&b);
+    }
+}
+
+/* Points and hits in device memory, positions too, as a frame; more points than are sorted. */
+static void device_memory_is_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_random random = {85};
+    carom_mesh_view views[2] = {{0}, {0}};
+    carom_mesh *meshes[2];
+    void *positions[2], *device_points, *device_hits;
+    carom_cuda_frame *frame;
+    for (uint64_t i = 0; i < 2; ++i) {
+        const carom_shape_def shape = {
+            .shape = CAROM_SHAPE_CLOTH, .detail = 50, .seed = i, .scalar = CAROM_SCALAR_FLOAT32};
+        meshes[i] = shape_mesh(cpu, &shape, &views[i]);
+        uint64_t bytes = views[i].vertex_count * 3 * sizeof(float);
+        assert_ok(cuda, carom_cuda_allocate(cuda, bytes, &positions[i]));
+        assert_ok(cuda, carom_cuda_write(cuda, positions[i], views[i].positions, bytes));
+    }
+    both b = both_create(&(carom_soup_def){.mesh = &views[0]});
+    uint64_t count = points_of_mesh(&random, &views[0], MOST_POINTS);
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(points), &device_points));
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(on_cuda_hits), &device_hits));
+    for (uint64_t i = 0; i < 4; ++i) {
+        const carom_cuda_positions on_device = {positions[i % 2], CAROM_SCALAR_FLOAT32,
+                                                views[i % 2].vertex_count};
+        assert_ok(cuda, carom_cuda_write(cuda, device_points, points, sizeof(points)));
+        memset(on_cuda_hits, 0x5A, sizeof(on_cuda_hits));
+        assert_ok(cuda, carom_cuda_write(cuda, device_hits, on_cuda_hits, sizeof(on_cuda_hits)));
+        if (i >= 2) assert_ok(cuda, carom_cuda_frame_begin(cuda));
+        assert_ok(cuda, carom_cuda_soup_update(cuda, b.cuda, &on_device));
+        assert_ok(cuda,
+                  carom_cuda_soup_closest_points(cuda, b.cuda, device_points, count, device_hits));
+        if (i >= 2) {
+            assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+            for (int run = 0; run < 3; ++run) assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        }
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        if (i >= 2) carom_cuda_frame_destroy(frame);
+        assert_ok(cuda, carom_cuda_read(cuda, on_cuda_hits, device_hits, sizeof(on_cuda_hits)));
+        assert_ok(cpu, carom_soup_update(cpu, b.cpu, &views[i % 2]));
+        assert_ok(cpu, carom_soup_closest_points(cpu, b.cpu, points, count, on_cpu_hits));
+        assert_same_hits(count);
+    }
+    both_destroy(&b);
+    for (int i = 0; i < 2; ++i) {
+        carom_cuda_release(cuda, positions[i]);
+        carom_mesh_destroy(meshes[i]);
+    }
+    carom_cuda_release(cuda, device_points);
+    carom_cuda_release(cuda, device_hits);
+}
+
+static void bad_input_is_refused(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    const double corner[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    const uint32_t corners[3] = {0, 1, 2};
+    const carom_vec3 bad[2] = {{0.0, 0.0, 0.0}, {0.0, HUGE_VAL, 0.0}};
+    const carom_mesh_view view = {.positions = corner,
+                                  .scalar = CAROM_SCALAR_FLOAT64,
+                                  .vertex_count = 3,
+                                  .corners = corners,
+                                  .face_count = 1};
+    carom_soup_def def = {.mesh = &view};
+    void *device_points, *device_hits;
+    carom_hit hits[2];
+    carom_soup *grid;
+    both b = both_create(&def);
+    assert_fails(cuda, carom_soup_closest_points(cuda, b.cuda, bad, 2, hits), CAROM_BAD_INPUT,
+                 "point 1 is not finite");
+    assert_fails(cuda, carom_soup_closest_points(cuda, b.cpu, bad, 1, hits), CAROM_UNSUPPORTED,
+                 "made on cpu");
+    assert_fails(cpu, carom_cuda_soup_closest_points(cpu, b.cpu, bad, 1, hits), CAROM_UNSUPPORTED,
+                 "backend cuda");
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(bad), &device_points));
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(hits), &device_hits));
+    assert_ok(cuda, carom_cuda_write(cuda, device_points, bad, sizeof(bad)));
+    assert_ok(cuda, carom_cuda_soup_closest_points(cuda, b.cuda, device_points, 2, device_hits));
+    assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "1 points are not finite");
+    def.method = CAROM_SOUP_METHOD_GRID;
+    assert_ok(cuda, carom_soup_create(cuda, &def, &grid));
+    assert_fails(cuda, carom_soup_closest_points(cuda, grid, bad, 1, hits), CAROM_UNSUPPORTED,
+                 "method GRID");
+    carom_soup_destroy(grid);
+    both_destroy(&b);
+    carom_cuda_release(cuda, device_points);
+    carom_cuda_release(cuda, device_hits);
+    b = both_create(&(carom_soup_def){0}); /* no face at all */
+    points[0] = points[1] = bad[0];
+    assert_points_same(b.cpu, b.cuda, 2);
+    assert_points_same(b.cpu, b.cuda, 0);
+    both_destroy(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lattice_soups_are_the_same), cmocka_unit_test(shapes_are_the_same),
+        cmocka_unit_test(uneven_soups_are_the_same),  cmocka_unit_test(changes_are_the_same),
+        cmocka_unit_test(device_memory_is_the_same),  cmocka_unit_test(bad_input_is_refused),
+    };
+    return cmocka_run_group_tests_name("points_cuda", tests, set_up, report);
+}
