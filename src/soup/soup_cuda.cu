@@ -616,7 +616,7 @@ static uint32_t soup_degenerate_faces(const carom_device_soup *soup) {
 
 carom_soup_cuda_arrays carom_soup_cuda_arrays_of(const carom_device_soup *soup) {
     static_assert(offsetof(box_frame, origin) == sizeof(double), "scale, then origin");
-    const soup_cuda_side s = side_of_soup(soup);
+    const soup_cuda_side s = soup_cuda_side_of_soup(soup);
     return {s.positions,
             s.corners,
             s.faces,
