@@ -99,7 +99,7 @@ static bool pack_deform_push(const pack_deform *d, carom_vec3 *at, double radius
 }
 
 /* Finds the ball's place and radius among the balls that are there; radius 0: there is none. */
-static void pack_deform_place(pack_deform *d, pack_deform_worker *w, pack_deform_ball *b) {
+static void pack_deform_find(pack_deform *d, pack_deform_worker *w, pack_deform_ball *b) {
     if (d->def->refill) {
         bool free =
             d->gaps ? pack_deform_to_balls(d, b->at) > 0.0 : pack_deform_push(d, &b->at, b->radius);
@@ -119,12 +119,12 @@ static void pack_deform_place(pack_deform *d, pack_deform_worker *w, pack_deform
         b->radius = 0.0;
 }
 
-static carom_status pack_deform_place_range(void *argument, carom_range range) {
+static carom_status pack_deform_find_range(void *argument, carom_range range) {
     pack_deform *d = argument;
     pack_deform_worker *w = carom_worker_state(&d->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        pack_deform_place(d, w, &d->pending[i]);
+        pack_deform_find(d, w, &d->pending[i]);
         if (carom_progress_stop(d->context, range.worker)) return CAROM_CANCELLED;
     }
     return CAROM_OK;
@@ -204,7 +204,7 @@ static carom_status pack_deform_round(pack_deform *d, double least) {
          pack_deform_select(d, least)) {
         uint64_t before = d->balls->balls.count;
         CAROM_TRY(carom_parallel_for(d->context, d->active, PACK_DEFORM_SPHERES,
-                                     pack_deform_place_range, d));
+                                     pack_deform_find_range, d));
         if (!pack_deform_insert(d)) return carom_fail_memory(d->context, 0, "spheres of a packing");
         carom_progress_add(d->context, 0, d->balls->balls.count - before);
         CAROM_TRY(carom_progress_look(d->context));
