@@ -337,7 +337,7 @@ static bool meets_version(const carom_gas *gas, uint32_t slot, uint32_t other,
     const carom_gas_body *newer = &gas->bodies[other];
     int wraps[3] = {newer->wraps[0], newer->wraps[1], newer->wraps[2]}, seen[3];
     const carom_gas_version *version;
-    for (uint32_t code = windows->latest[other]; code != 0; code = version->before) {
+    for (uint32_t code = carom_gas_latest(windows, other); code != 0; code = version->before) {
         version = carom_gas_version_of(windows, code);
         if (version->until <= gas->now) return false;
         const carom_gas_body *body = &version->body;
@@ -362,10 +362,12 @@ static bool meets_version(const carom_gas *gas, uint32_t slot, uint32_t other,
  * version of one of them. */
 static __attribute__((noinline)) void check_versions(const carom_gas *gas, uint32_t slot,
                                                      const uint32_t *entries, uint32_t count) {
-    const uint32_t *latest = gas->part->windows->latest;
+    const carom_gas_windows *windows = gas->part->windows;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t other = carom_gas_candidate_slot(entries[i]);
-        if (latest[other] == 0 || other == slot || gas->bodies[other].t <= gas->now) continue;
+        if (carom_gas_latest(windows, other) == 0 || other == slot ||
+            gas->bodies[other].t <= gas->now)
+            continue;
         int8_t image[3];
         image_of(&gas->bodies[slot], carom_gas_candidate_code(entries[i]), image);
         if (meets_version(gas, slot, other, image)) gas->part->failed = true;
@@ -376,21 +378,24 @@ static __attribute__((noinline)) void check_versions(const carom_gas *gas, uint3
 static void keep_version(carom_gas *gas, uint32_t slot) {
     carom_gas_part *part = gas->part;
     if (part == NULL || !part->versions_are_kept) return;
-    uint32_t *latest = &part->windows->latest[slot];
+    const carom_gas_windows *windows = part->windows;
     carom_gas_version version = {.body = gas->bodies[slot],
                                  .until = gas->now,
                                  .slot = slot,
-                                 .before = *latest,
+                                 .before = carom_gas_latest(windows, slot),
                                  .repeats = gas->records[slot].prediction.repeats};
     if (part->versions.count >= CAROM_GAS_MOST_LOGGED) {
         part->failed = true;
         return;
     }
-    *latest = (part->index << CAROM_GAS_VERSION_BITS | (uint32_t)part->versions.count) + 1;
     if (!carom_gas_versions_push(&part->versions, &gas->allocator, version)) {
-        *latest = version.before;
         part->failed = part->no_memory = true;
+        return;
     }
+    uint32_t code = part->index << CAROM_GAS_VERSION_BITS | (uint32_t)part->versions.count;
+    windows->latest[slot] = windows->number | code;
+    /* An event of an earlier pass at this very tick may be its cause, but not follow in order. */
+    if (part->checks && version.body.t == gas->now && version.before != 0) part->failed = true;
 }
 
 /* A bound is compared with others plus the margin. Below this many margins, the margin is at least
@@ -1428,6 +1433,7 @@ static PREFETCHING void touch_body(const carom_gas *gas, uint32_t slot) {
 /* All lines of a sphere that will be predicted. */
 static PREFETCHING void touch_sphere(const carom_gas *gas, uint32_t slot) {
     touch_body(gas, slot);
+    if (gas->part != NULL) __builtin_prefetch(&gas->part->windows->latest[slot], 1);
     __builtin_prefetch(&gas->trajectories.by_slot[slot], 1);
     if (!(gas->common_mass > 0.0)) __builtin_prefetch(&gas->mass[slot]);
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
@@ -1467,14 +1473,17 @@ static PREFETCHING void look_near(const carom_gas *gas, uint32_t slot) {
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
         if (is_refined_next(prediction)) return;
         touch_listed(gas, slot);
-        if (is_pair_next(prediction)) touch_listed(gas, prediction->partner);
+        if (is_pair_next(prediction) && carom_gas_may_handle(gas, slot))
+            touch_listed(gas, prediction->partner);
     } else if (!is_pair_next(prediction)) {
         touch_next_cells(gas, slot);
     }
 }
 
+/* Reads the sphere's own record alone: that of its partner is not in the cache yet. */
 static inline bool is_worth_prefetching(const carom_gas *gas, carom_gas_queue_entry entry) {
-    return carom_gas_queue_entry_alive(gas, entry) && carom_gas_may_handle(gas, entry.slot);
+    return carom_gas_queue_entry_alive(gas, entry) &&
+           (gas->part == NULL || gas->part->region == NULL || carom_gas_is_deep(gas, entry.slot));
 }
 
 /* Runs the three stages over the window; each fetches the data the next one follows. Each entry
@@ -1610,7 +1619,8 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 /* Counts an event: within a window for all of its parts together, when it is complete. */
-static void count_event(carom_gas *gas, bool wall, double virial) {
+static void count_event(carom_gas *gas, const carom_gas_event *event, double virial) {
+    bool wall = event->kind == CAROM_GAS_EVENT_KIND_WALL;
     carom_gas_part *part = gas->part;
     if (part == NULL) {
         gas->collisions += !wall;
@@ -1618,7 +1628,7 @@ static void count_event(carom_gas *gas, bool wall, double virial) {
         if (!wall) carom_gas_total_add(&gas->virial, virial);
         return;
     }
-    carom_gas_happening happening = {gas->now, virial, wall, part->index};
+    carom_gas_happening happening = {gas->now, virial, wall, event->a, event->b, 0};
     if (!carom_gas_happenings_push(&part->happenings, &gas->allocator, happening))
         part->failed = part->no_memory = true;
 }
@@ -1696,7 +1706,7 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         carom_gas_contact contact =
             carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b], image, gas->now,
                            carom_gas_mass(gas, a), carom_gas_mass(gas, b));
-        count_event(gas, false, contact.virial);
+        count_event(gas, event, contact.virial);
     } else if (!respond_pair(gas, a, b, image, event)) {
         return CAROM_GAS_STOP_RESPONSE;
     } else {
@@ -1732,7 +1742,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         if (!take_velocity(gas, &after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
         *body = after;
     }
-    count_event(gas, true, 0.0);
+    count_event(gas, event, 0.0);
     carom_gas_trajectory_set(gas, slot);
     predict(gas, slot, false);
     carom_gas_queue_put(gas, slot);

@@ -36,9 +36,10 @@
 #define SKIN_SHARE   0.5  /* by which a body moves in a window at most */
 /* Entries per region: of the first window, at most (cancellation is checked between windows), and
  * below which a window is not worth its synchronisation, some ten microseconds per pass. */
-#define FIRST_ENTRIES 500.0
+#define FIRST_ENTRIES 2500.0
 #define MOST_ENTRIES  20000.0
 #define LEAST_ENTRIES 100.0
+#define FIRST_SHARE   0.02 /* of the spheres: of a hundred such windows few are undone */
 /* A window that is undone costs as many windows as there are threads. Its span is halved then, and
  * grows by a tenth after so many windows per thread that were not. */
 #define SPAN_GROWTH       1.1
@@ -219,6 +220,7 @@ static void prepare_copy(const carom_gas_windows *windows, const carom_gas *gas,
     copy->crossings = copy->predictions = copy->waits = 0;
     part->until = until;
     part->failed = part->no_memory = false;
+    part->is_run = true;
     part->steps = 0;
 }
 
@@ -294,11 +296,20 @@ static bool take_done(carom_gas *copy, const carom_gas_windows *windows) {
     return true;
 }
 
+/* Ends of the events of each part after each logged window, and the events in order. */
+typedef struct stream {
+    carom_gas_slots ends;
+    uint64_t windows, events;
+    carom_gas_happenings order[2];
+} stream;
+
 typedef struct pass_work {
     carom_context *context;
     carom_gas *gas;
     carom_gas_windows *windows;
+    stream *stream;
     uint32_t pass;
+    int64_t until;
 } pass_work;
 
 static carom_status run_lane(void *argument, carom_range range) {
@@ -306,8 +317,11 @@ static carom_status run_lane(void *argument, carom_range range) {
     carom_gas_windows *windows = w->windows;
     for (uint64_t lane = range.begin; lane < range.end; ++lane) {
         carom_gas_part *part = &windows->parts[w->pass * windows->lanes + lane];
-        carom_gas *copy = copy_of(windows, part);
+        carom_gas *copy = copy_of(windows, part), *own = &windows->gases[lane];
         uint32_t culprit = 0;
+        copy->cells.free_overflow = own->cells.free_overflow;
+        copy->cells.free_count = own->cells.free_count;
+        prepare_copy(windows, w->gas, part, w->until);
         if (w->pass == 0 ? take_done(copy, windows) : take_kept(copy, windows)) {
             if (CAROM_CPU_CALL(w->context, carom_gas_run_part)(copy, &culprit) !=
                 CAROM_GAS_STOP_TIME)
@@ -328,15 +342,12 @@ static carom_status run_pass(pass_work *work, uint32_t pass, int64_t until, bool
     const uint32_t lanes = windows->lanes;
     carom_gas_part *parts = &windows->parts[pass * lanes];
     work->pass = pass;
-    for (uint32_t lane = 0; lane < lanes; ++lane) {
-        carom_gas *own = &windows->gases[lane], *copy = copy_of(windows, &parts[lane]);
-        copy->cells.free_overflow = own->cells.free_overflow;
-        copy->cells.free_count = own->cells.free_count;
-        prepare_copy(windows, work->gas, &parts[lane], until);
-    }
+    work->until = until;
+    for (uint32_t lane = 0; lane < lanes; ++lane) parts[lane].is_run = false;
     carom_status status = carom_parallel_for(work->context, lanes, 1, run_lane, work);
     for (uint32_t lane = 0; lane < lanes; ++lane) {
         carom_gas *own = &windows->gases[lane], *copy = copy_of(windows, &parts[lane]);
+        if (!parts[lane].is_run) continue; /* it was cancelled before */
         own->cells.free_overflow = copy->cells.free_overflow;
         own->cells.free_count = copy->cells.free_count;
         add_part(windows, work->gas, &parts[lane], fast);
@@ -367,11 +378,24 @@ static carom_gas_stop run_last(const pass_work *work, uint32_t *culprit) {
 
 /* ---- The order of events --------------------------------------------------------------------- */
 
-/* Merges runs of happenings, each in order, two by two. */
+/* The parts log their events, each in order. Many windows later the logs are merged, a window at a
+ * time on each thread, and the events counted in the order of the stream: the virial is a sum that
+ * depends on it.
+ *
+ * At one tick one thread takes the first of those due by (kind, a, b). Of two that are due in two
+ * parts the first comes first; one that follows from another is in the same part after it, or the
+ * window is undone (keep_version in gas_run_cpu.c). */
+
+static bool comes_first(const carom_gas_happening *x, const carom_gas_happening *y) {
+    if (x->time != y->time) return x->time < y->time;
+    if (x->wall != y->wall) return x->wall < y->wall;
+    return x->a != y->a ? x->a < y->a : x->b <= y->b;
+}
+
 static void merge_two(const carom_gas_happening *a, uint64_t n, const carom_gas_happening *b,
                       uint64_t m, carom_gas_happening *to) {
     while (n > 0 && m > 0) {
-        bool first = a->time <= b->time;
+        bool first = comes_first(a, b);
         *to++ = *(first ? a : b);
         a += first, n -= first, b += !first, m -= !first;
     }
@@ -379,65 +403,103 @@ static void merge_two(const carom_gas_happening *a, uint64_t n, const carom_gas_
     memcpy(to + n, b, m * sizeof(*b));
 }
 
-/* Merges the happenings of all parts into `order`; false when there is no memory. */
-static bool merge_happenings(const carom_gas *gas, const carom_gas_windows *windows,
-                             carom_gas_happenings order[2]) {
-    uint64_t ends[CAROM_GAS_MOST_PASSES * CAROM_GAS_MOST_REGIONS + 1], total = 0;
-    uint32_t runs = part_count(windows);
-    for (uint32_t k = 0; k < runs; ++k) ends[k] = total += windows->parts[k].happenings.count;
-    for (int i = 0; i < 2; ++i)
-        if (!carom_gas_happenings_reserve(&order[i], &gas->allocator, total + 1)) return false;
-    order[0].count = order[1].count = total;
+#define STREAM_EVENTS (UINT64_C(1) << 17) /* that are logged before they are merged: some MiB */
+
+typedef struct merge_work {
+    const carom_gas_windows *windows;
+    stream *stream;
+} merge_work;
+
+static uint64_t end_of(const merge_work *w, uint64_t window, uint32_t part) {
+    if (window == 0) return 0;
+    return w->stream->ends.data[(window - 1) * part_count(w->windows) + part];
+}
+
+/* Merges the runs of one window; each range is a window. */
+static carom_status merge_window(void *argument, carom_range range) {
+    const merge_work *w = argument;
+    uint64_t ends[CAROM_GAS_MOST_PASSES * CAROM_GAS_MOST_REGIONS + 1], begin = 0;
+    uint32_t runs = part_count(w->windows);
+    for (uint32_t k = 0; k < runs; ++k) begin += end_of(w, range.begin, k);
+    carom_gas_happening *from = w->stream->order[0].data, *to = w->stream->order[1].data;
+    uint64_t end = begin;
     for (uint32_t k = 0; k < runs; ++k) {
-        const carom_gas_happenings *run = &windows->parts[k].happenings;
-        if (run->count != 0)
-            memcpy(order[0].data + (ends[k] - run->count), run->data,
-                   run->count * sizeof(*run->data));
+        const carom_gas_happening *run = w->windows->parts[k].happenings.data;
+        uint64_t last = end_of(w, range.begin + 1, k);
+        for (uint64_t i = end_of(w, range.begin, k); i < last; ++i) from[end++] = run[i];
+        ends[k] = end;
     }
     for (; runs > 1; runs = (runs + 1) / 2) {
         for (uint32_t k = 0; k < runs; k += 2) {
-            uint64_t begin = k == 0 ? 0 : ends[k - 1], middle = ends[k];
-            uint64_t end = k + 1 < runs ? ends[k + 1] : middle;
-            merge_two(order[0].data + begin, middle - begin, order[0].data + middle, end - middle,
-                      order[1].data + begin);
+            uint64_t start = k == 0 ? begin : ends[k - 1], middle = ends[k];
+            uint64_t stop = k + 1 < runs ? ends[k + 1] : middle;
+            merge_two(from + start, middle - start, from + middle, stop - middle, to + start);
         }
         for (uint32_t k = 0; k < runs; k += 2) ends[k / 2] = k + 1 < runs ? ends[k + 1] : ends[k];
-        carom_gas_happenings swapped = order[0];
-        order[0] = order[1];
-        order[1] = swapped;
+        carom_gas_happening *swapped = from;
+        from = to;
+        to = swapped;
     }
+    if (from != w->stream->order[0].data)
+        memcpy(&w->stream->order[0].data[begin], from + begin, (ends[0] - begin) * sizeof(*from));
+    return CAROM_OK;
+}
+
+/* Logs a window that is complete; false when there is no memory, and nothing has changed. */
+static bool log_window(const pass_work *work) {
+    stream *stream = work->stream;
+    const carom_gas_windows *windows = work->windows;
+    const carom_allocator *allocator = &work->gas->allocator;
+    uint64_t total = 0, logged = stream->ends.count;
+    for (uint32_t k = 0; k < part_count(windows); ++k) total += windows->parts[k].happenings.count;
+    for (int i = 0; i < 2; ++i)
+        if (!carom_gas_happenings_reserve(&stream->order[i], allocator, total + 1)) return false;
+    if (!carom_gas_slots_reserve(&stream->ends, allocator, logged + part_count(windows)))
+        return false;
+    for (uint32_t k = 0; k < part_count(windows); ++k)
+        stream->ends.data[logged + k] = (uint32_t)windows->parts[k].happenings.count;
+    stream->ends.count += part_count(windows);
+    stream->events = total;
+    ++stream->windows;
     return true;
 }
 
-/* False when events of two parts are at one tick: their order is then not known. */
-static bool is_order_known(const carom_gas_happenings *order) {
-    for (uint64_t i = 1; i < order->count; ++i) {
-        const carom_gas_happening *a = &order->data[i - 1], *b = &order->data[i];
-        CAROM_ASSERT(a->time <= b->time);
-        if (a->time == b->time && a->part != b->part) return false;
-    }
-    return true;
+/* Forgets the events of a window that is not logged. */
+static void cut_stream(const pass_work *work) {
+    merge_work merge = {work->windows, work->stream};
+    for (uint32_t k = 0; k < part_count(work->windows); ++k)
+        work->windows->parts[k].happenings.count = end_of(&merge, work->stream->windows, k);
 }
 
-/* Counts all events of a window in the order of the stream. */
-static void count_happenings(carom_gas *gas, const carom_gas_happenings *order) {
-    for (uint64_t i = 0; i < order->count; ++i) {
-        const carom_gas_happening *event = &order->data[i];
+/* Counts all logged events in the order of the stream, also when the work is cancelled: they have
+ * happened. */
+static carom_status flush_stream(const pass_work *work) {
+    carom_gas *gas = work->gas;
+    stream *stream = work->stream;
+    merge_work merge = {work->windows, stream};
+    if (stream->events == 0) return CAROM_OK;
+    carom_status status =
+        carom_parallel_for(work->context, stream->windows, 1, merge_window, &merge);
+    for (uint64_t k = 0; k < stream->windows && status != CAROM_OK; ++k)
+        (void)merge_window(&merge, (carom_range){k, k + 1, 0});
+    for (uint64_t i = 0; i < stream->events; ++i) {
+        const carom_gas_happening *event = &stream->order[0].data[i];
+        CAROM_ASSERT(i == 0 || event[-1].time <= event->time);
         gas->collisions += event->wall == 0;
         gas->wall_hits += event->wall != 0;
         if (event->wall == 0) carom_gas_total_add(&gas->virial, event->virial);
     }
-    gas->events += order->count;
+    gas->events += stream->events;
+    for (uint32_t k = 0; k < part_count(work->windows); ++k)
+        work->windows->parts[k].happenings.count = 0;
+    stream->windows = stream->events = stream->ends.count = 0;
+    return status;
 }
 
-/* Forgets the events and the versions of a window. */
-static void clear_window(carom_gas_windows *windows) {
-    for (uint32_t k = 0; k < part_count(windows); ++k) {
-        carom_gas_part *part = &windows->parts[k];
-        for (uint64_t i = 0; i < part->versions.count; ++i)
-            windows->latest[part->versions.data[i].slot] = 0;
-        part->versions.count = part->happenings.count = 0;
-    }
+/* Forgets the versions of a window. */
+static void end_window(carom_gas_windows *windows) {
+    for (uint32_t k = 0; k < part_count(windows); ++k) windows->parts[k].versions.count = 0;
+    windows->number += UINT64_C(1) << 32;
 }
 
 /* ---- Undoing --------------------------------------------------------------------------------- */
@@ -469,7 +531,9 @@ static void restore_body(carom_gas *gas, const carom_gas_version *version) {
 /* Undoes a window. What was rewritten in it is predicted again at its beginning; all other
  * predictions hold, or are stale. Lists in `kept` of the last part all that has no entry in a
  * calendar now; false when there is no memory. */
-static bool undo_window(carom_gas *gas, carom_gas_windows *windows) {
+static bool undo_window(const pass_work *work) {
+    carom_gas *gas = work->gas;
+    carom_gas_windows *windows = work->windows;
     carom_gas_slots *loose = &last_part(windows)->kept;
     bool good = true;
     for (uint32_t k = 0; k < part_count(windows); ++k) {
@@ -491,7 +555,8 @@ static bool undo_window(carom_gas *gas, carom_gas_windows *windows) {
             if (lists[n] != NULL) lists[n]->count = 0;
         }
     }
-    clear_window(windows);
+    cut_stream(work);
+    end_window(windows);
     return good;
 }
 
@@ -538,9 +603,9 @@ static carom_gas_stop redo_window(const pass_work *work, int64_t until, uint32_t
     carom_gas_stop stop = run_last(work, culprit);
     part->checks = part->versions_are_kept = true;
     gas->now = copy->now;
-    count_happenings(gas, &part->happenings);
-    clear_window(windows);
-    return part->no_memory ? CAROM_GAS_STOP_MEMORY : stop;
+    end_window(windows);
+    bool good = !part->no_memory && log_window(work);
+    return good ? stop : CAROM_GAS_STOP_MEMORY;
 }
 
 /* ---- A window -------------------------------------------------------------------------------- */
@@ -578,29 +643,25 @@ static bool lacks_memory(const carom_gas_windows *windows) {
 }
 
 /* Advances to `until`; *stop is CAROM_GAS_STOP_TIME when that is reached. */
-static carom_status run_window(pass_work *work, int64_t until, carom_gas_happenings order[2],
-                               carom_gas_stop *stop, uint32_t *culprit, bool *undone) {
+static carom_status run_window(pass_work *work, int64_t until, carom_gas_stop *stop,
+                               uint32_t *culprit, bool *undone) {
     carom_gas_windows *windows = work->windows;
     carom_gas *gas = work->gas;
     bool complete;
     *stop = CAROM_GAS_STOP_TIME;
-    carom_status status = run_passes(work, until, &complete);
-    bool merged = status == CAROM_OK && complete && merge_happenings(gas, windows, order);
     ++gas->counts.windows;
-    *undone = !merged || !is_order_known(&order[0]);
-    if (!*undone) {
-        count_happenings(gas, &order[0]);
-        clear_window(windows);
+    carom_status status = run_passes(work, until, &complete);
+    bool logged = status == CAROM_OK && complete && log_window(work);
+    *undone = !logged;
+    if (logged) {
+        end_window(windows);
         gas->now = until;
         return CAROM_OK;
     }
     ++gas->counts.undone;
-    bool good = undo_window(gas, windows);
+    bool good = undo_window(work) && !complete && !lacks_memory(windows);
     if (status != CAROM_OK) return status;
-    if (!good || lacks_memory(windows) || (complete && !merged))
-        *stop = CAROM_GAS_STOP_MEMORY;
-    else
-        *stop = redo_window(work, until, culprit);
+    *stop = good ? redo_window(work, until, culprit) : CAROM_GAS_STOP_MEMORY;
     return CAROM_OK;
 }
 
@@ -681,6 +742,7 @@ static bool allocate_windows(carom_gas *gas, carom_gas_windows *windows) {
 static void begin_parts(carom_gas *gas, carom_gas_windows *windows) {
     memset(windows->held, 0, gas->count);
     memset(windows->latest, 0, gas->count * sizeof(*windows->latest));
+    windows->number = UINT64_C(1) << 32;
     for (uint32_t k = 0; k < part_count(windows); ++k) {
         carom_gas_part *part = &windows->parts[k];
         uint32_t pass = k / windows->lanes;
@@ -707,10 +769,14 @@ static carom_status create_calendars(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* The first span: so that a region has FIRST_ENTRIES. */
+/* The first span: so that a region has FIRST_ENTRIES, or FIRST_SHARE of the spheres an entry. */
+static double first_entries(const carom_gas *gas, const carom_gas_windows *windows) {
+    return fmin(FIRST_ENTRIES * windows->lanes, FIRST_SHARE * (double)gas->count);
+}
+
 static double first_span(const carom_gas *gas, const carom_gas_windows *windows) {
     double per_entry = ldexp(1.0, gas->calendar.shift) / 8.0;
-    return fmin(FIRST_ENTRIES * windows->lanes * per_entry, MOST_SPAN);
+    return fmin(first_entries(gas, windows) * per_entry, MOST_SPAN);
 }
 
 static carom_status begin_windows(pass_work *work) {
@@ -748,8 +814,7 @@ static bool is_due_elsewhere(const carom_gas *gas) {
 
 /* Runs windows until the goal; the calendars of the regions must exist. */
 static carom_status run_all_windows(pass_work *work, int64_t goal, carom_gas_goal *shown,
-                                    carom_gas_stop *stop, uint32_t *culprit,
-                                    carom_gas_happenings order[2]) {
+                                    carom_gas_stop *stop, uint32_t *culprit) {
     carom_gas *gas = work->gas;
     carom_gas_windows *windows = work->windows;
     uint32_t good = 0;
@@ -775,8 +840,9 @@ static carom_status run_all_windows(pass_work *work, int64_t goal, carom_gas_goa
         until = CAROM_MIN(until, CAROM_MIN(goal, gas->trajectories.until));
         until = CAROM_MAX(until, gas->now);
         uint64_t steps = gas->counts.steps;
-        CAROM_TRY(run_window(work, until, order, stop, culprit, &undone));
+        CAROM_TRY(run_window(work, until, stop, culprit, &undone));
         if (*stop != CAROM_GAS_STOP_TIME || until == goal) return CAROM_OK;
+        if (work->stream->events >= STREAM_EVENTS) CAROM_TRY(flush_stream(work));
         *stop = CAROM_GAS_STOP_STEPS;
         adapt_span(gas, windows, longest, gas->counts.steps - steps, undone, &good);
         carom_gas_show_progress(work->context, gas, shown);
@@ -796,7 +862,8 @@ static bool plan_windows(const carom_context *context, carom_gas *gas, carom_gas
     for (int axis = 0; axis < 3; ++axis) windows->passes *= windows->split[axis] > 1 ? 2 : 1;
     double longest = longest_span(gas, find_fastest(gas)), first = first_span(gas, windows);
     if (!(longest >= 1.0)) return false;
-    if (!forced && longest < first * (LEAST_ENTRIES / FIRST_ENTRIES)) return false;
+    double per_region = first_entries(gas, windows) / windows->lanes;
+    if (!forced && longest < first * (LEAST_ENTRIES / per_region)) return false;
     if (gas->window_span == 0) gas->window_span = (uint64_t)fmax(fmin(first, longest), 1.0);
     return gas->now < gas->trajectories.until;
 }
@@ -805,18 +872,23 @@ carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64
                                    carom_gas_goal *shown, carom_gas_stop *stop, uint32_t *culprit,
                                    bool *ran) {
     carom_gas_windows windows = {0};
-    carom_gas_happenings order[2] = {{0}};
-    pass_work work = {context, gas, &windows, 0};
+    stream stream = {.events = 0};
+    pass_work work = {context, gas, &windows, &stream, 0, 0};
     *ran = !is_due_elsewhere(gas) && gas->now < goal && plan_windows(context, gas, &windows);
     if (!*ran) return CAROM_OK;
     gas->counts.threads = windows.lanes;
     carom_status status = begin_windows(&work);
     if (status == CAROM_OK)
-        status = run_all_windows(&work, goal, shown, stop, culprit, order);
+        status = run_all_windows(&work, goal, shown, stop, culprit);
     else if (status == CAROM_NO_MEMORY)
         status = carom_fail_memory(context, gas->count * 16, "several threads");
+    if (stream.events != 0) {
+        carom_status counted = flush_stream(&work);
+        status = status != CAROM_OK ? status : counted;
+    }
     end_windows(gas, &windows);
-    CAROM_RELEASE_ALL(&gas->allocator, order[0].data, order[1].data);
+    CAROM_RELEASE_ALL(&gas->allocator, stream.order[0].data, stream.order[1].data,
+                      stream.ends.data);
     carom_status queued = carom_gas_queue_create(context, gas);
     gas->ready = queued == CAROM_OK;
     return status != CAROM_OK ? status : queued;

@@ -32,11 +32,11 @@ typedef struct carom_gas_version {
 #define CAROM_GAS_VERSION_BITS 24
 #define CAROM_GAS_MOST_LOGGED  ((UINT32_C(1) << CAROM_GAS_VERSION_BITS) - 2)
 
-/* A pair or wall event. */
+/* A pair or wall event; `wall` is 0 or 1, and `a`, `b` as in carom_gas_event. */
 typedef struct carom_gas_happening {
     int64_t time;
     double virial;
-    uint32_t wall, part;
+    uint32_t wall, a, b, spare;
 } carom_gas_happening;
 
 CAROM_ARRAY(carom_gas_versions, carom_gas_version);
@@ -51,6 +51,7 @@ typedef struct carom_gas_part {
     uint32_t index;           /* of all parts of a window */
     bool versions_are_kept;   /* false where the window will not be undone */
     bool checks;              /* bodies may be from the future: those of earlier passes */
+    bool is_run;              /* in this window */
     bool failed, no_memory;   /* the window must be undone; and there is no memory */
     int64_t until;            /* end of the window, inclusive */
     uint64_t spheres;         /* of its region, about */
@@ -69,9 +70,10 @@ typedef struct carom_gas_windows {
     uint8_t *column[CAROM_GAS_MOST_PASSES][3]; /* by layer: its share of the region's number */
     uint8_t *inside[CAROM_GAS_MOST_PASSES][3]; /* by layer */
     uint8_t *held;                             /* by slot: nothing may meet it in this pass */
-    uint32_t *latest;                          /* by slot: code of the last version, or 0 */
-    double fastest;                            /* speed along an axis that no body exceeds */
-    carom_gas_part *parts;                     /* by pass and lane; the last takes all */
+    uint64_t *latest;      /* by slot: number of the window and code of the last version */
+    uint64_t number;       /* of the window, shifted by 32 bits; never 0 */
+    double fastest;        /* speed along an axis that no body exceeds */
+    carom_gas_part *parts; /* by pass and lane; the last takes all */
     carom_gas
         *gases; /* copies: of the lanes of the first pass, of later passes, of the last part */
 } carom_gas_windows;
@@ -128,6 +130,12 @@ static inline void carom_gas_note_home(carom_gas *gas, uint32_t slot) {
         uint8_t region = (uint8_t)(column[0][at[0]] + column[1][at[1]] + column[2][at[2]]);
         if (windows->region[pass][slot] != region) windows->region[pass][slot] = region;
     }
+}
+
+/* The code of the last version of a body in this window, or 0. */
+static inline uint32_t carom_gas_latest(const carom_gas_windows *windows, uint32_t slot) {
+    uint64_t latest = windows->latest[slot];
+    return latest >> 32 == windows->number >> 32 ? (uint32_t)latest : 0;
 }
 
 static inline carom_gas_version *carom_gas_version_of(const carom_gas_windows *windows,
