@@ -234,6 +234,33 @@ static void convex_bodies(void **state) {
     CONVEX_BATCH(carom_cuda_convex_depth_batch);
 }
 
+static void robots(void **state) {
+    (void)state;
+    static uint64_t no_copy[64]; /* never read as one: the context has no device */
+    const carom_robot_link link = {.name = "base"};
+    const carom_robot_def def = {.links = &link, .link_count = 1};
+    carom_robot *robot;
+    carom_cuda_robot *copy, *given = (carom_cuda_robot *)(void *)no_copy;
+    carom_cuda_robot_info info;
+    carom_robot_result result;
+    const double q = 0.0;
+    assert_ok(context, carom_robot_create(context, &def, &robot));
+    BUG(carom_cuda_robot_create, context, BAD_CONTEXT, robot, &copy);
+    BUG(carom_cuda_robot_create, borrowed_robot, context, NULL, &copy);
+    BUG(carom_cuda_robot_create, copy, context, robot, NULL);
+    BUG(carom_cuda_robot_update, context, BAD_CONTEXT, given);
+    BUG(carom_cuda_robot_update, copy, context, NULL);
+    FINE_VOID(carom_cuda_robot_destroy, copy, NULL);
+    BUG(carom_cuda_robot_get_info, copy, NULL, &info);
+    BUG(carom_cuda_robot_get_info, info, given, NULL);
+    BUG(carom_cuda_robot_check, context, BAD_CONTEXT, given, &q, 1, NULL, &result);
+    BUG(carom_cuda_robot_check, copy, context, NULL, &q, 1, NULL, &result);
+    FINE(carom_cuda_robot_check, device_configurations, context, given, NULL, 0, NULL, &result);
+    FINE(carom_cuda_robot_check, query, context, given, &q, 1, NULL, &result);
+    BUG(carom_cuda_robot_check, device_results, context, given, &q, 1, NULL, NULL);
+    carom_robot_destroy(robot);
+}
+
 static void nothing_was_left_out(void **state) {
     (void)state;
     static const char *const headers[] = {"cuda.h"};
@@ -244,11 +271,18 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_frames),
         cmocka_unit_test(soups),
+<<<<<<< HEAD
         cmocka_unit_test(impacts),
         cmocka_unit_test(points_and_rays),
         cmocka_unit_test(packings),
         cmocka_unit_test(boxes),
         cmocka_unit_test(convex_bodies),
+=======
+        cmocka_unit_test(packings),
+        cmocka_unit_test(boxes),
+        cmocka_unit_test(convex_bodies),
+        cmocka_unit_test(robots),
+>>>>>>> robot
         cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("cuda_bugs", tests, set_up, tear_down);

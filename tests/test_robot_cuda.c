@@ -49,7 +49,7 @@ static void assert_same_results(const carom_robot_result *expected, const carom_
     compared += count;
 }
 
-/* Configurations of which some lie on limits and quarter turns, or, where `beyond`, out of range. */
+/* Configurations of which some lie on limits and quarter turns, or out of range. */
 static void fill(const carom_robot *robot, uint64_t seed, bool beyond, double *q, uint64_t count) {
     carom_robot_info info;
     carom_random random = {seed};

@@ -2029,6 +2029,14 @@ class cuda_convex_results(C.Structure):
     ]
 
 
+class cuda_robot_info(C.Structure):
+    """What the copy holds, and what it left to the host."""
+    _fields_ = [
+        ('bytes', C.c_uint64),
+        ('host_items', C.c_uint64),
+    ]
+
+
 class cuda_steps(C.Structure):
     """How long each step of the queued work took."""
     _fields_ = [
@@ -2456,6 +2464,11 @@ FUNCTIONS = {
     'carom_cuda_convex_meet_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_convex_distance_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_convex_depth_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_robot_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_robot_update': (C.c_int, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_robot_destroy': (None, (C.c_void_p,)),
+    'carom_cuda_robot_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_robot_check': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
     'carom_cuda_frame_begin': (C.c_int, (C.c_void_p,)),
     'carom_cuda_frame_end': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_cuda_frame_run': (C.c_int, (C.c_void_p, C.c_void_p)),

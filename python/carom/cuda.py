@@ -28,19 +28,20 @@ import numpy as np
 
 from . import _abi
 from ._abi import BallsPairKind, CudaOrder, Scalar, SoupImpactKind
-from ._arrays import ArrayLike, address, dtype_of, packed, pose_pointer
+from ._arrays import ArrayLike, address, dtype_of, number, packed, pose_pointer
 from ._broad import Broad
 from ._convex import Convex
 from ._core import Context, Handle, byref, default_context, lib, pick
-from ._records import Impact, read
+from ._records import CudaRobotInfo, Impact, info, read
+from ._robot import Robot
 from ._soup import Soup, both
 from ._tree import Balls, balls_query_def
 
 __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DevicePairs", "DeviceResults", "Frame",
-           "available", "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points", "convex_boxes",
-           "convex_depth", "convex_distance", "convex_meet", "cross_first_impact", "cross_impacts", "cross_pairs",
-           "finish", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs", "self_safe_distances",
-           "set_timing", "steps", "to_device", "update_broad", "update_soup"]
+           "RobotCopy", "available", "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points",
+           "convex_boxes", "convex_depth", "convex_distance", "convex_meet", "cross_first_impact", "cross_impacts",
+           "cross_pairs", "finish", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs",
+           "self_safe_distances", "set_timing", "steps", "to_device", "update_broad", "update_soup"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
 
@@ -469,6 +470,40 @@ def convex_distance(bodies: ConvexBodies, pairs: DevicePairs, *, context: Option
 def convex_depth(bodies: ConvexBodies, pairs: DevicePairs, *, context: Optional[Context] = None) -> DeviceResults:
     """How far apart or how deep the bodies of each pair are."""
     return _convex(lib.carom_cuda_convex_depth_batch, bodies, pairs, context)
+
+
+# ---- Robots --------------------------------------------------------------------------------------------------------
+
+class RobotCopy(Handle):
+    """A robot and its world, copied to the device. Call update() after changes of the robot."""
+
+    _destroy = staticmethod(lib.carom_cuda_robot_destroy)
+
+    def __init__(self, robot: Robot, *, context: Optional[Context] = None) -> None:
+        super().__init__("cuda:0" if context is None else context.device)
+        self._robot, self._dof = robot, robot.info.dof
+        _context(context, self)._call(lib.carom_cuda_robot_create, robot._pointer, byref(self._pointer), reads=(robot,))
+
+    def update(self, *, context: Optional[Context] = None) -> None:
+        """Copies the robot and its world anew."""
+        _context(context, self)._call(lib.carom_cuda_robot_update, self._pointer, reads=(self._robot,), change=self)
+
+    @property
+    def info(self) -> CudaRobotInfo:
+        """What the copy holds, and how many configurations it left to the host so far."""
+        return info(self, lib.carom_cuda_robot_get_info, CudaRobotInfo, _abi.cuda_robot_info)
+
+    def check(self, q: Any, *, margin: float = 0.0, covers_only: bool = False,
+              context: Optional[Context] = None) -> DeviceArray:
+        """Robot.check of configurations (n, dof) in device memory, with the result there."""
+        pointer, count, _ = _device(q, (self._dof,), (np.float64,), "q")
+        chosen = _context(context, self)
+        found = DeviceArray((count,), dtype_of(_abi.robot_result), context=chosen)
+        query = _abi.robot_query(margin=number(margin, "margin"), covers_only=bool(covers_only))
+        _keep(chosen, q, found, self, query)
+        chosen._call(lib.carom_cuda_robot_check, self._pointer, pointer, count, byref(query), found._pointer,
+                     reads=(self, self._robot))
+        return found
 
 
 # ---- Frames and times ----------------------------------------------------------------------------------------------

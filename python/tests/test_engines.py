@@ -793,6 +793,15 @@ def test_the_gpu():
     near = cuda.broad_pairs(broad, context=context)
     answers = [f(bodies, near, context=context).read() for f in (cuda.convex_meet, cuda.convex_distance, cuda.convex_depth)]
     assert len(answers[0]) == len(near.read()) == len(answers[2])
+    boom = {"kind": "box", "half": (0.9, 0.05, 0.05), "pose": (1, 0, 0)}
+    robot = carom.Robot([[], [boom]], [{"kind": "continuous", "parent": 0, "child": 1, "axis": (0, 0, 1)}])
+    copy = cuda.RobotCopy(robot, context=context)
+    robot.add_objects([{"kind": "sphere", "radius": 0.2, "pose": (0, 1.5, 0)}])
+    copy.update(context=context)
+    turns = np.linspace(-3, 3, 500)[:, None]
+    verdicts = copy.check(cuda.to_device(turns, context=context), context=context)
+    cuda.finish(context)
+    assert (verdicts.read()["verdict"] == robot.check(turns).verdict).all() and copy.info.host_items == 0
     cuda.set_timing(True, context=context)
     assert isinstance(cuda.steps(context), dict)
 

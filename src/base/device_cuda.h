@@ -127,6 +127,7 @@ typedef enum carom_scratch_rule {
     X(ROBOT_NEAR, RUNNING, "pairs of bodies whose bounding balls are near")                        \
     X(ROBOT_FINE, RUNNING, "pairs of bodies whose covers are near")                                \
     X(ROBOT_TREES, RUNNING, "pairs of a body and a tree")                                          \
+    X(ROBOT_REST, RUNNING, "of these, pairs that bounding balls leave undecided")                  \
     X(ROBOT_LEFT, RUNNING, "pairs of bodies that spheres leave undecided")                         \
     X(ROBOT_FACES, RUNNING, "of these, pairs that faces decide")                                   \
     X(ROBOT_HOST, FINISHED, "configurations for the host")

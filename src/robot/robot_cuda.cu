@@ -8,10 +8,11 @@
  *           pairs; those that are near are listed;
  *   covers  one thread per listed pair;
  *   fine    one warp per pair that is left, one sphere per lane: finer covers, then inner balls;
- *   trees   one thread per pair of a body and a tree: distances in cells, faces;
+ *   middles one thread per pair of a body and a tree: bounding balls by distances in cells;
+ *   trees   one warp per pair that is left, one sphere per lane: distances in cells, faces;
  *   select  what neither decided, of configurations in which no inner balls overlap;
  *   poses   one thread per configuration of these: kinematics in doubles;
- *   faces   one thread per pair;
+ *   faces   one warp per pair: planes between the two, then nodes and triangles by vectors;
  *   results one thread per configuration.
  * Only comparisons of triangles within rounding of the reach are left to the host, which then
  * decides the whole configuration. Configurations are taken in parts, so that lists stay small. */
@@ -38,6 +39,15 @@
 /* Bounding balls in shared memory: 48 KB per block without being asked for. */
 #define ROBOT_CUDA_SHARED_BODIES 24u
 
+#define ROBOT_CUDA_KEPT 16u   /* spheres that a thread keeps: more than most covers of links have */
+#define ROBOT_CUDA_CULL 0.25f /* of a reach; see robot_covers_near */
+
+/* Shared memory of a warp that decides a pair: stacks with room for a few vectors of nodes, and
+ * lists for what a vector of leaves appends to one that is not full. */
+#define ROBOT_CUDA_WORK   512u
+#define ROBOT_CUDA_PAIRS  (CAROM_WARP + CAROM_WARP * CAROM_ROBOT_LEAF)
+#define ROBOT_CUDA_PLANES 12 /* as the CPU tries */
+
 #define ROBOT_CUDA_HOST_ITEMS 4096u /* room at first for configurations that go to the host */
 
 /* Counters of a part. */
@@ -45,11 +55,11 @@ enum {
     ROBOT_N_NEAR,
     ROBOT_N_FINE,
     ROBOT_N_TREES,
+    ROBOT_N_REST,
     ROBOT_N_LEFT,
     ROBOT_N_FACES,
     ROBOT_N_POSED,
     ROBOT_N_TAKEN,
-    ROBOT_N_UNUSED,
     ROBOT_N_PART
 };
 /* Counters of the operation: the most entries of each list, and two of all parts. */
@@ -75,7 +85,7 @@ struct robot_run {
     uint32_t *hit, *tree, *last, *state, *slot; /* of each configuration; the first three: a pair */
     carom_robot_pose *poses;
     uint32_t *posed; /* the configurations that have them */
-    robot_list near, fine, trees, left, faces, host;
+    robot_list near, fine, trees, rest, left, faces, host;
     carom_device_count *n, *bad;
     float margin, inner_margin;
     double query_margin;
@@ -236,28 +246,44 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_frames(r
 
 /* ---- Covers ---------------------------------------------------------------------------------- */
 
+/* Spheres of b that are far from the ball around a, which contains all of a's, meet none of these:
+ * the rest are few. The ball is taken larger by ROBOT_CUDA_CULL of its reach, which exceeds what
+ * rounding moves it and a sphere that touches it from inside against each other: radii contain some
+ * 60 roundings of the size of the robot (robot_plan.c), and moving a point takes 8. */
 static __device__ bool robot_covers_near(const robot_run &w, uint32_t i,
                                          const carom_robot_plan_body *a,
                                          const carom_robot_plan_body *b) {
-    const float *spheres = w.robot.view.plan.spheres;
-    const float4 *own = (const float4 *)spheres;
-    float pa[12], pb[12];
+    const float4 *own = (const float4 *)w.robot.view.plan.spheres;
+    float pa[12], pb[12], kept[ROBOT_CUDA_KEPT][4];
+    uint32_t count = 0, next = b->first + 1, end = b->first + 1 + b->cover_count;
     robot_load_frame(w, a->frame, i, pa);
     robot_load_frame(w, b->frame, i, pb);
-    float4 ball = own[b->first];
+    float4 ball = own[b->first], around = own[a->first];
     carom_robot_point centre = carom_robot_move_item(pb, &ball.x);
     const float middle[3] = {centre.x, centre.y, centre.z};
+    carom_robot_point of_a = carom_robot_move_item(pa, &around.x);
+    const float middle_a[3] = {of_a.x, of_a.y, of_a.z};
     float with_b = w.margin + ball.w;
-    for (uint32_t k = a->first + 1; k <= a->first + a->cover_count; ++k) {
-        float4 mine = own[k];
-        carom_robot_point p = carom_robot_move_item(pa, &mine.x);
-        if (!carom_robot_is_near(carom_robot_squared_item(p, middle), with_b + mine.w)) continue;
-        for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j) {
-            float4 other = own[j];
+    while (next < end) { /* once, but for covers of many spheres */
+        for (count = 0; next < end && count < ROBOT_CUDA_KEPT; ++next) {
+            float4 other = own[next];
             carom_robot_point at = carom_robot_move_item(pb, &other.x);
-            const float q[3] = {at.x, at.y, at.z};
-            if (carom_robot_is_near(carom_robot_squared_item(p, q), w.margin + (mine.w + other.w)))
-                return true;
+            float reach = (w.margin + (around.w + other.w)) * (1.0f + ROBOT_CUDA_CULL);
+            if (!carom_robot_is_near(carom_robot_squared_item(at, middle_a), reach)) continue;
+            kept[count][0] = at.x;
+            kept[count][1] = at.y;
+            kept[count][2] = at.z;
+            kept[count++][3] = other.w;
+        }
+        for (uint32_t k = a->first + 1; k <= a->first + a->cover_count && count != 0; ++k) {
+            float4 mine = own[k];
+            carom_robot_point p = carom_robot_move_item(pa, &mine.x);
+            if (!carom_robot_is_near(carom_robot_squared_item(p, middle), with_b + mine.w))
+                continue;
+            for (uint32_t j = 0; j < count; ++j)
+                if (carom_robot_is_near(carom_robot_squared_item(p, kept[j]),
+                                        w.margin + (mine.w + kept[j][3])))
+                    return true;
         }
     }
     return false;
@@ -413,17 +439,140 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_fine(rob
 
 /* ---- Trees ----------------------------------------------------------------------------------- */
 
+/* What the ball around a body decides; the rest is listed again. */
+static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_middles(robot_run w) {
+    carom_device_begin();
+    __shared__ uint64_t memory[ROBOT_CUDA_WARPS][ROBOT_CUDA_BUFFER];
+    const carom_robot_plan *plan = &w.robot.view.plan;
+    robot_buffer rest = robot_buffer_of(memory);
+    uint64_t count = w.trees.stored(), stride = (uint64_t)gridDim.x * ROBOT_CUDA_THREADS;
+    uint64_t begin = (uint64_t)blockIdx.x * ROBOT_CUDA_THREADS + threadIdx.x;
+    for (uint64_t at = begin; at - threadIdx.x % CAROM_WARP < count; at += stride) {
+        uint64_t entry = at < count ? w.trees.data[at] : 0;
+        bool is_left = false;
+        if (at < count) {
+            uint32_t pair = (uint32_t)entry, i = robot_entry_configuration(entry);
+            carom_robot_plan_pair p = plan->pairs[pair];
+            const carom_robot_part *part = &w.robot.view.objects[p.b].part;
+            const carom_robot_frames frames = {w.frames + i, w.stride};
+            is_left = w.hit[i] == CAROM_NONE;
+            if (is_left && part->field.cells != nullptr) {
+                carom_robot_tree_verdict verdict =
+                    carom_robot_test_middle(&w.robot.view, &frames, p.a, part, (double)w.margin);
+                is_left = verdict == CAROM_ROBOT_TREE_UNDECIDED;
+                if (verdict == CAROM_ROBOT_TREE_COLLIDING) atomicMin(&w.tree[i], pair);
+            } else if (is_left && !part->closed) {
+                const carom_robot_plan_body *b = &plan->bodies[p.a];
+                carom_vec3 middle = carom_robot_sphere_at(plan, &frames, b->frame, b->first);
+                double around = carom_robot_sphere_radius(plan, b->first);
+                double slack = carom_robot_tree_slack(part, middle, around);
+                is_left =
+                    carom_robot_near_item(&part->tree, middle, around + ((double)w.margin + slack));
+            }
+        }
+        rest.push(w.rest, is_left, entry);
+    }
+    rest.flush(w.rest);
+}
+
+/* carom_robot_any_near and carom_robot_cells_near by a warp, a sphere per lane. */
+static __device__ bool robot_any_near(const robot_run &w, const carom_robot_frames *f,
+                                      const carom_robot_plan_body *b, uint32_t first,
+                                      uint32_t count, const carom_robot_part *part, double extra) {
+    const uint32_t lane = threadIdx.x % CAROM_WARP;
+    for (uint32_t k = 0; k < count; k += CAROM_WARP) {
+        bool near = k + lane < count && carom_robot_any_near(&w.robot.view.plan, f, b,
+                                                             first + k + lane, 1, part, extra);
+        if (__any_sync(~0u, near)) return true;
+    }
+    return false;
+}
+
+static __device__ bool robot_cells_near(const robot_run &w, const carom_robot_frames *f,
+                                        const carom_robot_plan_body *b, uint32_t first,
+                                        uint32_t count, const carom_robot_part *part, bool by_faces,
+                                        double extra) {
+    const uint32_t lane = threadIdx.x % CAROM_WARP;
+    for (uint32_t k = 0; k < count; k += CAROM_WARP) {
+        bool near =
+            k + lane < count && carom_robot_cells_near(&w.robot.view.plan, f, b, first + k + lane,
+                                                       1, part, by_faces, extra);
+        if (__any_sync(~0u, near)) return true;
+    }
+    return false;
+}
+
+/* carom_robot_test_field by a warp. */
+static __device__ carom_robot_tree_verdict robot_test_field(const robot_run &w,
+                                                            const carom_robot_frames *f,
+                                                            uint32_t body,
+                                                            const carom_robot_part *part,
+                                                            const carom_robot_reach *reach) {
+    const carom_robot_view *v = &w.robot.view;
+    const carom_robot_plan_body *b = &v->plan.bodies[body];
+    const uint32_t lane = threadIdx.x % CAROM_WARP;
+    carom_robot_field_bounds middle =
+        carom_robot_field_at(&part->field, carom_robot_sphere_at(&v->plan, f, b->frame, b->first));
+    if (!(middle.lower > carom_robot_sphere_radius(&v->plan, b->first) + reach->extra) &&
+        robot_cells_near(w, f, b, b->first + 1, b->cover_count, part, false, reach->extra)) {
+        const uint32_t first = b->first + 1 + b->cover_count;
+        const double error = carom_robot_body_error(v, body);
+        bool meets = false;
+        for (uint32_t k = lane; k < b->inner_count && !meets; k += CAROM_WARP)
+            meets = carom_robot_ball_meets(v, f, b, first + k, part, reach, error);
+        if (__any_sync(~0u, meets)) return CAROM_ROBOT_TREE_COLLIDING;
+        if (robot_cells_near(w, f, b, b->fine, b->fine_count, part, true, reach->extra))
+            return CAROM_ROBOT_TREE_UNDECIDED;
+    }
+    return carom_robot_test_points(v, f, body, part);
+}
+
+/* carom_robot_test_tree by a warp. */
+static __device__ carom_robot_tree_verdict robot_test_tree(const robot_run &w,
+                                                           const carom_robot_frames *f,
+                                                           uint32_t body,
+                                                           const carom_robot_part *part,
+                                                           const carom_robot_reach *reach) {
+    const carom_robot_plan *plan = &w.robot.view.plan;
+    const carom_robot_plan_body *b = &plan->bodies[body];
+    const uint32_t lane = threadIdx.x % CAROM_WARP;
+    carom_vec3 middle = carom_robot_sphere_at(plan, f, b->frame, b->first);
+    double around = carom_robot_sphere_radius(plan, b->first);
+    double slack = carom_robot_tree_slack(part, middle, around), extra = reach->extra + slack;
+    bool near = false;
+    if (carom_robot_near_item(&part->tree, middle, around + extra)) {
+        near = robot_any_near(w, f, b, b->first + 1, b->cover_count, part, extra);
+        if (near && b->fine != b->first + 1)
+            near = robot_any_near(w, f, b, b->fine, b->fine_count, part, extra);
+    }
+    if (!near) {
+        bool is_left =
+            lane == 0 && part->closed && carom_robot_points_touch(plan, f, b, part, slack);
+        return __any_sync(~0u, is_left) ? CAROM_ROBOT_TREE_UNDECIDED : CAROM_ROBOT_TREE_APART;
+    }
+    bool meets = false;
+    for (uint32_t k = lane; k < b->inner_count && !meets; k += CAROM_WARP)
+        meets = carom_robot_ball_touches(plan, f, b, b->first + 1 + b->cover_count + k, part,
+                                         (double)reach->inner_margin - slack);
+    return __any_sync(~0u, meets) ? CAROM_ROBOT_TREE_COLLIDING : CAROM_ROBOT_TREE_UNDECIDED;
+}
+
 static __global__ void __launch_bounds__(ROBOT_CUDA_FACES_THREADS) robot_cuda_trees(robot_run w) {
     carom_device_begin();
-    uint64_t count = w.trees.stored(), stride = (uint64_t)gridDim.x * blockDim.x;
+    const uint32_t lane = threadIdx.x % CAROM_WARP, warps = ROBOT_CUDA_FACES_THREADS / CAROM_WARP;
     const carom_robot_reach reach = {(double)w.margin, w.inner_margin};
-    for (uint64_t at = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += stride) {
-        uint64_t entry = w.trees.data[at];
+    uint64_t count = w.rest.stored(), stride = (uint64_t)gridDim.x * warps;
+    for (uint64_t at = (uint64_t)blockIdx.x * warps + threadIdx.x / CAROM_WARP; at < count;
+         at += stride) {
+        uint64_t entry = w.rest.data[at];
         uint32_t pair = (uint32_t)entry, i = robot_entry_configuration(entry);
-        if (w.hit[i] != CAROM_NONE) continue;
+        carom_robot_plan_pair p = w.robot.view.plan.pairs[pair];
+        const carom_robot_part *part = &w.robot.view.objects[p.b].part;
         const carom_robot_frames frames = {w.frames + i, w.stride};
-        carom_robot_tree_verdict verdict =
-            carom_robot_test_object(&w.robot.view, &frames, pair, &reach);
+        carom_robot_tree_verdict verdict = part->field.cells != nullptr
+                                               ? robot_test_field(w, &frames, p.a, part, &reach)
+                                               : robot_test_tree(w, &frames, p.a, part, &reach);
+        if (lane != 0) continue;
         if (verdict == CAROM_ROBOT_TREE_COLLIDING) atomicMin(&w.tree[i], pair);
         if (verdict == CAROM_ROBOT_TREE_UNDECIDED) w.left.append(entry);
     }
@@ -464,30 +613,320 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_FACES_THREADS) robot_cuda_po
     }
 }
 
-static __global__ void __launch_bounds__(ROBOT_CUDA_FACES_THREADS) robot_cuda_faces(robot_run w) {
-    carom_device_begin();
-    const uint64_t count = w.faces.stored();
+/* What a warp has in shared memory while it decides a pair: nodes of the tree that is searched by
+ * distances in cells, triangles of its leaves, pairs of a triangle and a node of the other tree, and
+ * pairs of triangles, each until a vector of them is there. */
+struct robot_search {
+    uint64_t work[ROBOT_CUDA_WORK];
+    uint64_t pairs[ROBOT_CUDA_PAIRS];
+    uint32_t nodes[ROBOT_CUDA_WORK];
+    uint32_t triangles[ROBOT_CUDA_PAIRS];
+};
+
+/* How many of a stack are taken at once, so that what these append fits: one at a time a stack grows
+ * by no more than the depth of a tree. */
+static __device__ inline uint32_t robot_taken(uint32_t depth) {
+    const uint32_t full = ROBOT_CUDA_WORK - CAROM_ROBOT_TREE_MOST_DEPTH - 2;
+    uint32_t space = depth < full ? full - depth : 1;
+    return CAROM_MIN(CAROM_MIN(depth, space), CAROM_WARP);
+}
+
+/* Appends up to `count` entries of each lane; returns the new number. */
+template <typename T, typename VALUE>
+static __device__ inline uint32_t robot_append(T *to, uint32_t used, uint32_t count, VALUE value) {
+    const uint32_t below = (1u << threadIdx.x % CAROM_WARP) - 1u;
+    for (uint32_t k = 0; __any_sync(~0u, k < count); ++k) {
+        unsigned mask = __ballot_sync(~0u, k < count);
+        if (k < count) to[used + __popc(mask & below)] = value(k);
+        used += __popc(mask);
+    }
+    __syncwarp();
+    return used;
+}
+
+/* The triangles of the search against a tree a. */
+static __device__ bool robot_touches(robot_search *s, uint32_t count, const carom_robot_tree *a,
+                                     const carom_robot_tree *b, const carom_frame *b_to_a,
+                                     double reach, bool *unsure) {
     const uint32_t lane = threadIdx.x % CAROM_WARP;
-    for (;;) { /* a warp takes as many as it has lanes, for some take much longer than others */
-        carom_device_count at = 0;
-        if (lane == 0) at = atomicAdd(&w.n[ROBOT_N_TAKEN], (carom_device_count)CAROM_WARP);
-        at = __shfl_sync(~0u, at, 0);
-        if (at >= count) return;
-        if (at + lane < count) {
-            uint64_t entry = w.faces.data[at + lane];
-            uint32_t pair = (uint32_t)entry, i = robot_entry_configuration(entry);
-            bool unsure = false;
-            const carom_robot_pose *poses = w.poses + (uint64_t)w.slot[i] * w.robot.link_count;
-            if (pair < *(volatile uint32_t *)&w.last[i]) {
-                if (carom_robot_pair_collides_item(&w.robot.view, poses, pair, w.query_margin,
-                                                   &unsure))
-                    atomicMin(&w.last[i], pair);
-                else if (unsure &&
-                         (atomicOr(&w.state[i], ROBOT_CUDA_ON_HOST) & ROBOT_CUDA_ON_HOST) == 0)
-                    w.host.append(w.first + i);
+    uint32_t depth = 0, pairs = 0;
+    if (a->item_count == 0) return false;
+    for (uint32_t k = lane; k < count; k += CAROM_WARP)
+        s->work[k] = (uint64_t)s->triangles[k] << 32;
+    depth = count;
+    __syncwarp();
+    while (depth != 0 || pairs != 0) {
+        if (pairs >= CAROM_WARP || depth == 0) {
+            bool is_there = lane < pairs, met = false;
+            pairs -= CAROM_MIN(pairs, CAROM_WARP);
+            if (is_there) {
+                uint64_t pair = s->pairs[pairs + lane];
+                uint32_t i = (uint32_t)(pair >> 32), j = (uint32_t)pair;
+                carom_triangle own = carom_robot_item_triangle(b, i);
+                carom_triangle other = carom_robot_moved_triangle(b_to_a, &own);
+                carom_triangle mine = carom_robot_item_triangle(a, j);
+                double both =
+                    ((reach + carom_robot_item_radius(b, i)) + carom_robot_item_radius(a, j)) *
+                    (1.0 + DBL_EPSILON * 4.0);
+                met = carom_robot_triangles_within(&mine, &other, both, unsure);
+            }
+            if (__any_sync(~0u, met)) return true;
+            continue;
+        }
+        uint32_t taken = robot_taken(depth), leaves = 0, inner = 0, first = 0, triangle = 0;
+        depth -= taken;
+        if (lane < taken) {
+            uint64_t work = s->work[depth + lane];
+            const carom_robot_node *n = &a->nodes[(uint32_t)work];
+            triangle = (uint32_t)(work >> 32);
+            carom_triangle own = carom_robot_item_triangle(b, triangle);
+            carom_triangle moved = carom_robot_moved_triangle(b_to_a, &own);
+            double low[3], high[3];
+            carom_robot_triangle_box(&moved, reach + carom_robot_item_radius(b, triangle), low,
+                                     high);
+            first = n->first;
+            if (!carom_robot_boxes_apart(n, low, high)) {
+                leaves = n->count;
+                inner = n->count == 0 ? 2 : 0;
             }
         }
         __syncwarp();
+        const uint64_t high_half = (uint64_t)triangle << 32;
+        depth = robot_append(s->work, depth, inner,
+                             [=](uint32_t k) { return high_half | (first + k); });
+        pairs = robot_append(s->pairs, pairs, leaves,
+                             [=](uint32_t k) { return high_half | (first + k); });
+        CAROM_ASSERT(depth <= ROBOT_CUDA_WORK && pairs <= ROBOT_CUDA_PAIRS);
+    }
+    return false;
+}
+
+/* The triangles that the search has so far, against all parts; of these points that are inside. */
+static __device__ bool robot_triangles_collide(robot_search *s, uint32_t count,
+                                               const carom_robot_field_search *f,
+                                               const carom_robot_tree *tree,
+                                               const carom_frame *to_field, bool *unsure) {
+    bool inside = false;
+    for (uint32_t k = threadIdx.x % CAROM_WARP; k < count; k += CAROM_WARP) {
+        carom_triangle own = carom_robot_item_triangle(tree, s->triangles[k]);
+        for (int c = 0; c < 3; ++c) {
+            carom_robot_field_bounds at =
+                carom_robot_field_at(f->field, carom_frame_apply(to_field, own.corner[c]));
+            inside = inside || (at.side == 1 && at.lower > f->reach);
+        }
+    }
+    if (__any_sync(~0u, inside)) return true;
+    for (uint32_t i = 0; i < f->part_count; ++i)
+        if (robot_touches(s, count, &f->parts[i].tree, tree, to_field, f->reach, unsure))
+            return true;
+    return false;
+}
+
+/* carom_robot_field_meets by a warp. */
+static __device__ bool robot_field_meets(robot_search *s, const carom_robot_field_search *f,
+                                         const carom_robot_tree *tree, const carom_frame *to_field,
+                                         bool *unsure) {
+    const uint32_t lane = threadIdx.x % CAROM_WARP;
+    uint32_t depth = 1, count = 0;
+    if (tree->item_count == 0) return false;
+    if (lane == 0) s->nodes[0] = 0;
+    __syncwarp();
+    while (depth != 0) {
+        uint32_t taken = robot_taken(depth), leaves = 0, inner = 0, first = 0;
+        bool is_inside = false;
+        depth -= taken;
+        if (lane < taken) {
+            const uint32_t node = s->nodes[depth + lane];
+            const carom_robot_node *n = &tree->nodes[node];
+            carom_robot_field_node at = carom_robot_field_node_of(f, tree, node, to_field);
+            bool is_far = at.lower > n->ball.radius + f->reach;
+            is_inside = is_far && at.side == 1;
+            first = n->first;
+            leaves = is_far ? 0 : n->count;
+            inner = !is_far && n->count == 0 ? 2 : 0;
+        }
+        if (__any_sync(~0u, is_inside)) return true;
+        depth = robot_append(s->nodes, depth, inner, [=](uint32_t k) { return first + k; });
+        count = robot_append(s->triangles, count, leaves, [=](uint32_t k) { return first + k; });
+        CAROM_ASSERT(depth <= ROBOT_CUDA_WORK && count <= ROBOT_CUDA_PAIRS);
+        if (count < CAROM_WARP && (depth != 0 || count == 0)) continue;
+        if (robot_triangles_collide(s, count, f, tree, to_field, unsure)) return true;
+        count = 0;
+    }
+    return false;
+}
+
+/* carom_robot_encloses_item by a warp: a point per lane. */
+static __device__ bool robot_encloses(const carom_robot_part *closed,
+                                      const carom_robot_tree *points,
+                                      const carom_frame *to_closed) {
+    bool is_inside = false;
+    if (!closed->closed || closed->tree.item_count == 0) return false;
+    for (uint32_t i = threadIdx.x % CAROM_WARP; i < points->item_count && !is_inside;
+         i += CAROM_WARP) {
+        carom_vec3 p = carom_frame_apply(to_closed, points->balls[i].centre);
+        if (carom_robot_box_gap(&closed->tree.nodes[0], p) > 0.0) continue;
+        is_inside = closed->sign * carom_robot_winding_item(&closed->tree, p) >= 1;
+    }
+    return __any_sync(~0u, is_inside);
+}
+
+/* carom_robot_field_encloses by a warp. */
+static __device__ bool robot_field_encloses(const carom_robot_field_search *f,
+                                            const carom_robot_tree *points,
+                                            const carom_frame *to_field) {
+    bool is_inside = false;
+    for (uint32_t i = threadIdx.x % CAROM_WARP; i < points->item_count && !is_inside;
+         i += CAROM_WARP)
+        is_inside =
+            carom_robot_point_inside(f, carom_frame_apply(to_field, points->balls[i].centre));
+    return __any_sync(~0u, is_inside);
+}
+
+/* carom_robot_field_collides by a warp. */
+static __device__ bool robot_field_collides(robot_search *s, const carom_robot_field_search *f,
+                                            const carom_robot_part *parts, uint32_t count,
+                                            const carom_frame *to_field, bool *unsure) {
+    for (uint32_t i = 0; i < count; ++i)
+        if (robot_field_meets(s, f, &parts[i].tree, to_field, unsure)) return true;
+    carom_frame back = carom_robot_frame_inverse(to_field);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (f->field->closed &&
+            robot_field_encloses(f, carom_robot_part_points(&parts[i]), to_field))
+            return true;
+        for (uint32_t k = 0; k < f->part_count; ++k)
+            if (robot_encloses(&parts[i], carom_robot_part_points(&f->parts[k]), &back))
+                return true;
+    }
+    return false;
+}
+
+/* carom_robot_trees_collide by a warp: all triangles of b against the trees of a. */
+static __device__ bool robot_trees_collide(robot_search *s, const carom_robot_exact_pair *e,
+                                           double reach, bool *unsure) {
+    carom_frame back = carom_robot_frame_inverse(&e->b_to_a);
+    for (uint32_t i = 0; i < e->a_count; ++i)
+        for (uint32_t k = 0; k < e->b_count; ++k) {
+            const carom_robot_part *a = &e->a[i], *b = &e->b[k];
+            for (uint32_t first = 0; first < b->tree.item_count; first += ROBOT_CUDA_PAIRS) {
+                uint32_t count = CAROM_MIN(b->tree.item_count - first, ROBOT_CUDA_PAIRS);
+                for (uint32_t j = threadIdx.x % CAROM_WARP; j < count; j += CAROM_WARP)
+                    s->triangles[j] = first + j;
+                __syncwarp();
+                if (robot_touches(s, count, &a->tree, &b->tree, &e->b_to_a, reach, unsure))
+                    return true;
+            }
+            if (robot_encloses(a, carom_robot_part_points(b), &e->b_to_a) ||
+                robot_encloses(b, carom_robot_part_points(a), &back))
+                return true;
+        }
+    return false;
+}
+
+/* The point of a tree farthest along a direction, by a warp; *most is how far. */
+static __device__ carom_vec3 robot_farthest(const carom_robot_tree *t, carom_vec3 d, double *most) {
+    carom_vec3 best = t->nodes[0].ball.centre;
+    *most = -HUGE_VAL;
+    for (uint32_t i = threadIdx.x % CAROM_WARP; i < t->item_count; i += CAROM_WARP) {
+        carom_triangle own = carom_robot_item_triangle(t, i);
+        double radius = carom_robot_item_radius(t, i);
+        for (int k = 0; k < 3; ++k) {
+            double far = carom_vec_dot(own.corner[k], d) + radius;
+            if (!(far > *most)) continue;
+            *most = far;
+            best = own.corner[k];
+        }
+    }
+    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
+        double far = __shfl_xor_sync(~0u, *most, (int)step);
+        carom_vec3 other = carom_vec(__shfl_xor_sync(~0u, best.x, (int)step),
+                                     __shfl_xor_sync(~0u, best.y, (int)step),
+                                     __shfl_xor_sync(~0u, best.z, (int)step));
+        bool is_upper = (threadIdx.x & step) != 0; /* of two that are as far, the lower lane's */
+        if (far > *most || (far == *most && is_upper)) {
+            *most = far;
+            best = other;
+        }
+    }
+    return best;
+}
+
+/* carom_robot_tree_separated by a warp: whatever the directions are, a gap is a proof. */
+static __device__ bool robot_separated(const carom_robot_tree *a, const carom_robot_tree *b,
+                                       const carom_frame *b_to_a, double reach) {
+    const double *r = b_to_a->r;
+    double slack = CAROM_ROBOT_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
+    carom_vec3 d = carom_vec_unit(
+        carom_vec_sub(carom_frame_apply(b_to_a, b->nodes[0].ball.centre), a->nodes[0].ball.centre));
+    for (int i = 0; i < ROBOT_CUDA_PLANES; ++i) {
+        carom_vec3 back = carom_vec(-((r[0] * d.x + r[3] * d.y) + r[6] * d.z),
+                                    -((r[1] * d.x + r[4] * d.y) + r[7] * d.z),
+                                    -((r[2] * d.x + r[5] * d.y) + r[8] * d.z));
+        double from, to;
+        carom_vec3 p = robot_farthest(a, d, &from), q = robot_farthest(b, back, &to);
+        double gap = (carom_vec_dot(b_to_a->t, d) - to) - from;
+        if (gap * (1.0 - CAROM_ROBOT_TREE_SLACK) > reach + slack) return true;
+        carom_vec3 between = carom_vec_unit(carom_vec_sub(carom_frame_apply(b_to_a, q), p));
+        double along = carom_vec_dot(between, d);
+        d = carom_vec_unit(carom_vec_sub(d, carom_vec_scale(between, 2.0 * along)));
+        if (!(carom_vec_dot(d, d) > 0.5)) return false;
+    }
+    return false;
+}
+
+/* carom_robot_pair_collides_item by a warp. */
+static __device__ bool robot_pair_collides(robot_search *s, const robot_run &w,
+                                           const carom_robot_pose *poses, uint32_t pair,
+                                           bool *unsure) {
+    const carom_robot_exact_pair e = carom_robot_exact_pair_of(&w.robot.view, poses, pair);
+    carom_robot_field_search f;
+    f.reach = w.query_margin + 2.0 * e.error;
+    if (e.a_count == 0 || e.b_count == 0) return false;
+    if (carom_robot_pair_is_small(&e) && e.a[0].tree.item_count != 0 &&
+        e.b[0].tree.item_count != 0 &&
+        robot_separated(&e.a[0].tree, &e.b[0].tree, &e.b_to_a, f.reach))
+        return false;
+    if (e.a_field->cells != nullptr) {
+        f.parts = e.a;
+        f.part_count = e.a_count;
+        f.field = e.a_field;
+        return robot_field_collides(s, &f, e.b, e.b_count, &e.b_to_a, unsure);
+    }
+    if (e.b_field->cells != nullptr) {
+        const carom_frame a_to_b = carom_robot_frame_inverse(&e.b_to_a);
+        f.parts = e.b;
+        f.part_count = e.b_count;
+        f.field = e.b_field;
+        return robot_field_collides(s, &f, e.a, e.a_count, &a_to_b, unsure);
+    }
+    return robot_trees_collide(s, &e, f.reach, unsure);
+}
+
+static __global__ void __launch_bounds__(ROBOT_CUDA_FACES_THREADS) robot_cuda_faces(robot_run w) {
+    carom_device_begin();
+    __shared__ robot_search searches[ROBOT_CUDA_FACES_THREADS / CAROM_WARP];
+    robot_search *s = &searches[threadIdx.x / CAROM_WARP];
+    const uint64_t count = w.faces.stored();
+    const uint32_t lane = threadIdx.x % CAROM_WARP;
+    for (;;) { /* one by one, for some take much longer than others */
+        carom_device_count at = 0;
+        if (lane == 0) at = atomicAdd(&w.n[ROBOT_N_TAKEN], 1ull);
+        at = __shfl_sync(~0u, at, 0);
+        if (at >= count) return;
+        uint64_t entry = w.faces.data[at];
+        uint32_t pair = (uint32_t)entry, i = robot_entry_configuration(entry), last = 0;
+        bool unsure = false;
+        const carom_robot_pose *poses = w.poses + (uint64_t)w.slot[i] * w.robot.link_count;
+        if (lane == 0) last = *(volatile uint32_t *)&w.last[i];
+        last = __shfl_sync(~0u, last, 0);
+        if (last <= pair) continue;
+        bool collides = robot_pair_collides(s, w, poses, pair, &unsure);
+        unsure = __any_sync(~0u, unsure);
+        if (lane != 0) continue;
+        if (collides)
+            atomicMin(&w.last[i], pair);
+        else if (unsure && (atomicOr(&w.state[i], ROBOT_CUDA_ON_HOST) & ROBOT_CUDA_ON_HOST) == 0)
+            w.host.append(w.first + i);
     }
 }
 
@@ -574,6 +1013,7 @@ static const struct {
 } robot_lists[] = {{CAROM_SCRATCH_ROBOT_NEAR, ROBOT_N_NEAR, ROBOT_CUDA_NEAR_PAIRS},
                    {CAROM_SCRATCH_ROBOT_FINE, ROBOT_N_FINE, ROBOT_CUDA_LEFT_PAIRS},
                    {CAROM_SCRATCH_ROBOT_TREES, ROBOT_N_TREES, ROBOT_CUDA_NEAR_PAIRS},
+                   {CAROM_SCRATCH_ROBOT_REST, ROBOT_N_REST, ROBOT_CUDA_LEFT_PAIRS},
                    {CAROM_SCRATCH_ROBOT_LEFT, ROBOT_N_LEFT, ROBOT_CUDA_LEFT_PAIRS},
                    {CAROM_SCRATCH_ROBOT_FACES, ROBOT_N_FACES, ROBOT_CUDA_LEFT_PAIRS}};
 
@@ -645,6 +1085,10 @@ static void robot_launch_part(carom_device *device, const robot_run &w) {
                         carom_device_resident(device, robot_cuda_fine, ROBOT_CUDA_THREADS),
                         ROBOT_CUDA_THREADS, w);
     if (has_trees) {
+        carom_device_step(device, "bounding balls against trees");
+        carom_device_launch(device, robot_cuda_middles,
+                            carom_device_resident(device, robot_cuda_middles, ROBOT_CUDA_THREADS),
+                            ROBOT_CUDA_THREADS, w);
         carom_device_step(device, "covers against trees");
         carom_device_launch(
             device, robot_cuda_trees,
@@ -688,6 +1132,7 @@ static void robot_launch(carom_device *device, carom_device_op *op) {
     w.near = robot_list_of(device, CAROM_SCRATCH_ROBOT_NEAR);
     w.fine = robot_list_of(device, CAROM_SCRATCH_ROBOT_FINE);
     w.trees = robot_list_of(device, CAROM_SCRATCH_ROBOT_TREES);
+    w.rest = robot_list_of(device, CAROM_SCRATCH_ROBOT_REST);
     w.left = robot_list_of(device, CAROM_SCRATCH_ROBOT_LEFT);
     w.faces = robot_list_of(device, CAROM_SCRATCH_ROBOT_FACES);
     w.host = robot_list_of(device, CAROM_SCRATCH_ROBOT_HOST);
@@ -704,6 +1149,7 @@ static void robot_launch(carom_device *device, carom_device_op *op) {
         w.near.count = &w.n[ROBOT_N_NEAR];
         w.fine.count = &w.n[ROBOT_N_FINE];
         w.trees.count = &w.n[ROBOT_N_TREES];
+        w.rest.count = &w.n[ROBOT_N_REST];
         w.left.count = &w.n[ROBOT_N_LEFT];
         w.faces.count = &w.n[ROBOT_N_FACES];
         robot_launch_part(device, w);

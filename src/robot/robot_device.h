@@ -42,7 +42,7 @@ typedef struct carom_device_robot_query {
 } carom_device_robot_query;
 
 typedef struct carom_cuda_robots {
-    /* Makes memory at least so large; its address is *data. Waits for queued work where it grows. */
+    /* Makes memory at least so large; its address is *data. Waits for queued work. */
     carom_status (*reserve)(carom_device *device, carom_device_robot_memory **memory,
                             uint64_t bytes, void **data);
     /* Copies to its beginning, after queued work; waits. */

@@ -26,10 +26,6 @@
 #define TREE_PLANES      12
 #define TREE_SEED_PLANES 16
 
-/* Of the lengths that take part: errors of products with a direction, and of moved points, a few
- * times 2^-52. */
-#define TREE_PLANE_ERROR 0x1p-44
-
 /* Planes of triangles: the square of the least sine between two sides, and what a distance from the
  * plane is then off by, of that from a corner: 2^-52 by the sine, and some more. */
 #define TREE_PLANE_LEAST 0x1p-30
@@ -275,7 +271,7 @@ bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tre
                                 const carom_frame *b_to_a, double reach) {
     if (a->item_count == 0 || b->item_count == 0) return true;
     const double *r = b_to_a->r;
-    double slack = TREE_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
+    double slack = CAROM_ROBOT_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
     carom_vec3 d = carom_vec_unit(
         carom_vec_sub(carom_frame_apply(b_to_a, b->nodes[0].ball.centre), a->nodes[0].ball.centre));
     for (int i = 0; i < TREE_PLANES; ++i) {

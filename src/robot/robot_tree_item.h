@@ -27,6 +27,10 @@
 /* Relative: balls and boxes are enlarged by this, some thousand times what rounding takes. */
 #define CAROM_ROBOT_TREE_SLACK 0x1p-40
 
+/* Of the lengths that take part: errors of products with a direction, and of moved points, a few
+ * times 2^-52. */
+#define CAROM_ROBOT_PLANE_ERROR 0x1p-44
+
 typedef struct carom_robot_node {
     double low[3], high[3]; /* of the items, with their radii */
     carom_ball ball;        /* the same; its centre is that of the box */
@@ -218,6 +222,22 @@ CAROM_ITEM bool carom_robot_boxes_apart(const carom_robot_node *n, const double 
            n->high[1] < low[1] || n->low[2] > high[2] || n->high[2] < low[2];
 }
 
+/* A box around what is at most `reach` from a triangle. */
+CAROM_ITEM void carom_robot_triangle_box(const carom_triangle *t, double reach, double *low,
+                                         double *high) {
+    for (int k = 0; k < 3; ++k) {
+        double x = carom_robot_coordinate(t->corner[0], k);
+        double y = carom_robot_coordinate(t->corner[1], k);
+        double z = carom_robot_coordinate(t->corner[2], k);
+        double from = CAROM_MIN(x, y), to = CAROM_MAX(x, y);
+        from = CAROM_MIN(from, z);
+        to = CAROM_MAX(to, z);
+        double out = reach + CAROM_ROBOT_TREE_SLACK * (reach + fabs(from) + fabs(to));
+        low[k] = from - out;
+        high[k] = to + out;
+    }
+}
+
 /* The same as carom_robot_within_item for a leaf of b. */
 CAROM_ITEM bool carom_robot_touches_item(const carom_robot_tree *a, const carom_robot_leaf *leaf,
                                          bool *unsure) {
@@ -226,23 +246,15 @@ CAROM_ITEM bool carom_robot_touches_item(const carom_robot_tree *a, const carom_
     int depth = 0;
     if (a->item_count == 0) return false;
     for (int k = 0; k < 3; ++k) {
-        double least = HUGE_VAL, most = -HUGE_VAL;
-        for (uint32_t i = 0; i < leaf->count; ++i) {
-            const carom_vec3 *c = leaf->items[i].corner;
-            double x = carom_robot_coordinate(c[0], k), y = carom_robot_coordinate(c[1], k),
-                   z = carom_robot_coordinate(c[2], k);
-            double from = CAROM_MIN(x, y), to = CAROM_MAX(x, y);
-            from = CAROM_MIN(from, z);
-            to = CAROM_MAX(to, z);
-            double out =
-                leaf->reach[i] + CAROM_ROBOT_TREE_SLACK * (leaf->reach[i] + fabs(from) + fabs(to));
-            low[i][k] = from - out;
-            high[i][k] = to + out;
-            least = CAROM_MIN(least, low[i][k]);
-            most = CAROM_MAX(most, high[i][k]);
+        low[CAROM_ROBOT_LEAF][k] = HUGE_VAL;
+        high[CAROM_ROBOT_LEAF][k] = -HUGE_VAL;
+    }
+    for (uint32_t i = 0; i < leaf->count; ++i) {
+        carom_robot_triangle_box(&leaf->items[i], leaf->reach[i], low[i], high[i]);
+        for (int k = 0; k < 3; ++k) {
+            low[CAROM_ROBOT_LEAF][k] = CAROM_MIN(low[CAROM_ROBOT_LEAF][k], low[i][k]);
+            high[CAROM_ROBOT_LEAF][k] = CAROM_MAX(high[CAROM_ROBOT_LEAF][k], high[i][k]);
         }
-        low[CAROM_ROBOT_LEAF][k] = least;
-        high[CAROM_ROBOT_LEAF][k] = most;
     }
     stack[depth++] = 0;
     while (depth > 0) {
