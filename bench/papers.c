@@ -261,7 +261,7 @@ static bool next_field(const char **at, char *field, size_t size) {
 }
 
 /* A line is figure,date,commit,device,algorithm,triangles,series,value,value...; commas of a series
- * are semicolons. */
+ * are bars. */
 static void add_recorded(papers_plot *plot) {
     uint32_t columns = column_count(plot->figure), added = 0;
     for (size_t i = 0; papers_device[i] != NULL; ++i) {
@@ -275,7 +275,7 @@ static void add_recorded(papers_plot *plot) {
             !next_field(&at, triangles, sizeof(triangles)) ||
             !next_field(&at, series, sizeof(series)))
             continue;
-        for (char *c = series; *c != '\0'; ++c) *c = *c == ';' ? ',' : *c;
+        for (char *c = series; *c != '\0'; ++c) *c = *c == '|' ? ',' : *c;
         uint32_t count = 0;
         while (*at != '\0' && count < PAPERS_MOST_COLUMNS) {
             char *end;

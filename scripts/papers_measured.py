@@ -44,7 +44,7 @@ def device_rows(name):
     """Those of the last run on a GPU, as rows of a CSV."""
     with open("bench/papers_device.csv") as file:
         lines = [line.strip().split(",") for line in file if not line.startswith("#")]
-    return [[f[6].replace(";", ","), f[4], "GPU", f[5], *f[7:]] for f in lines if f[0] == name]
+    return [[f[6].replace("|", ","), f[4], "GPU", f[5], *f[7:]] for f in lines if f[0] == name]
 
 
 def device_of():
