@@ -12,8 +12,7 @@
 #define DAMPING    0.1
 
 typedef struct energies {
-    double at[FRAMES], kinetic[FRAMES], gravity[FRAMES], springs[FRAMES], contact[FRAMES],
-        total[FRAMES];
+    double at[FRAMES], kinetic[FRAMES], gravity[FRAMES], elastic[FRAMES], total[FRAMES];
 } energies;
 
 static display_item *add_spheres(display *d, const char *name, display_colour colour,
@@ -36,9 +35,8 @@ static void add_frame(display *d, display_item *knot, const scene_springs *s, en
     e->at[i] = s->time;
     e->kinetic[i] = now.kinetic;
     e->gravity[i] = now.gravity;
-    e->springs[i] = now.springs;
-    e->contact[i] = now.contact;
-    e->total[i] = now.kinetic + now.gravity + now.springs + now.contact;
+    e->elastic[i] = now.springs + now.contact;
+    e->total[i] = now.kinetic + now.gravity + e->elastic[i];
     display_add_time(d, s->time);
 }
 
@@ -69,8 +67,7 @@ static carom_status show(demo *demo, display *d, const scene_springs *s, const e
     display_add_series(d, plot, "all", e->at, e->total, FRAMES);
     display_add_series(d, plot, "of motion", e->at, e->kinetic, FRAMES);
     display_add_series(d, plot, "of height", e->at, e->gravity, FRAMES);
-    display_add_series(d, plot, "of springs", e->at, e->springs, FRAMES);
-    display_add_series(d, plot, "of contact", e->at, e->contact, FRAMES);
+    display_add_series(d, plot, "of springs and contact", e->at, e->elastic, FRAMES);
     d->up = 'z';
     d->still = FRAMES / 2;
     snprintf(demo->number, sizeof(demo->number), "%.0f \302\265s", 1e6 * seconds);
