@@ -164,8 +164,8 @@ static void read_options(ranks_job *job, int count, char **words, carom_context_
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-/* What each rank read and sent, and what the law of docs/large.md says it sends: a copy of a face is
- * a record, a pair has 8 bytes; beside them the counts of the cut. */
+/* What each rank read and sent, and what the law of docs/large.md says it sends: a copy of a face
+ * is a record, a pair has 8 bytes; beside them the counts of the cut. */
 static void report(const ranks_job *job, double seconds) {
     enum { READ, SENT, FACES, PAIRS, BYTES, KINDS };
     uint64_t mine[KINDS] = {job->read, job->sent, job->copies, job->pair_count, job->copied_bytes};
