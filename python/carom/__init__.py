@@ -176,6 +176,6 @@ __all__ = [
     "SoupSegmentKind", "Status", "Toi", "TooLargeError", "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint",
     "TreeInfo", "TreeMethod", "TriangleIntersection", "TriangleRelation", "UnsupportedError", "Urdf", "advise",
     "along_path", "build_info", "check", "clashes", "cover", "default_context", "distance", "exact", "guess_format",
-    "info", "isa_available", "kfree_in_parts", "load", "measure_spheres", "overlap", "pack", "pairs", "pairs_in_parts", "pose",
-    "self_pairs", "show", "solid_or_soup", "to_glb", "to_html", "tool",
+    "info", "isa_available", "kfree_in_parts", "load", "measure_spheres", "overlap", "pack", "pairs",
+    "pairs_in_parts", "pose", "self_pairs", "show", "solid_or_soup", "to_glb", "to_html", "tool",
 ]

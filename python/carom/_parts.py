@@ -35,7 +35,8 @@ def pairs_in_parts(a: Union[PathLike, MeshLike], b: Union[PathLike, MeshLike] = 
     >>> report.parts > 1 and bool((pairs == carom.Soup(cloth).self_pairs()).all())
     True
 
-    boxes: pairs of faces whose boxes overlap. memory: bytes in all. shard: (number, shards), from 0: the pairs of one share of space.
+    boxes: pairs of faces whose boxes overlap, instead.
+    memory: bytes in all. shard: (number, shards), from 0: the pairs of one share of space.
     """
     chunks: list[np.ndarray] = []
     raised, callback = _receiver(chunks.append if receive is None else receive)

@@ -31,12 +31,17 @@ void carom_parts_memory_init(parts_memory *memory, const carom_allocator *base, 
 /* ---- Files (parts_spill.c) ------------------------------------------------------------------- */
 
 /* A file that is read or written by offset. */
-typedef struct parts_file {
+typedef struct parts_file parts_file;
+typedef carom_status parts_read_fn(const parts_file *file, uint64_t offset, void *to,
+                                   uint64_t size);
+struct parts_file {
     carom_context *context; /* for messages */
     const char *name;
     int descriptor;
     uint64_t size;
-} parts_file;
+    parts_read_fn *read; /* in place of the system's; NULL: that */
+    void *user;          /* of it */
+};
 
 carom_status carom_parts_read_at(const parts_file *file, uint64_t offset, void *to, uint64_t size);
 carom_status carom_parts_write_at(const parts_file *file, uint64_t offset, const void *from,
@@ -130,6 +135,7 @@ typedef struct parts_input {
     uint64_t list_count, list_offset, list_end; /* the lists of corners */
     uint64_t before, after;                     /* bytes of a face before and after its list */
     carom_ply_type count_type, corner_type;
+    uint64_t first;                     /* the number of the first vertex or facet, for messages */
     uint64_t faces, triangles, skipped; /* known after the first pass over all faces */
     bool posed;
     carom_frame frame;
@@ -168,6 +174,7 @@ typedef struct parts_reader {
     parts_input *input;
     parts_window window;
     uint64_t next;  /* list, facet or face of the view */
+    uint64_t last;  /* where it ends */
     uint64_t id;    /* of the next face */
     uint64_t *hash; /* NULL: not wanted */
     uint64_t skipped;
@@ -188,6 +195,8 @@ typedef struct parts_reader {
 carom_status carom_parts_reader_open(parts_job *job, parts_input *input, uint64_t *hash,
                                      parts_reader *reader);
 carom_status carom_parts_reader_next(parts_reader *reader, parts_face *face);
+/* Has a reader of a file of triangles read a range of them, after it was opened. */
+carom_status carom_parts_reader_set_range(parts_reader *reader, uint64_t first, uint64_t last);
 void carom_parts_reader_close(parts_reader *reader);
 
 static inline uint64_t carom_parts_hash(uint64_t hash, uint64_t word) {
@@ -252,6 +261,12 @@ void carom_parts_cut_count(parts_cut *cut, uint32_t which, const parts_cells *ce
 /* Makes parts of at most `most` faces where nodes allow it, in the shard alone. */
 carom_status carom_parts_cut_divide(parts_job *job, parts_cut *cut, uint64_t most, uint32_t shard,
                                     uint32_t shards);
+/* Makes the shards themselves the parts, by number: carom_parts_cut_visit and _owner give these.
+ * `cut` has the counts of `from`, which has not been divided. */
+carom_status carom_parts_cut_share(parts_job *job, const parts_cut *from, uint32_t shards,
+                                   parts_cut *cut);
+/* All numbers that are counted, to be added up over several cuts of one grid. */
+uint32_t *carom_parts_cut_counts(const parts_job *job, const parts_cut *cut, uint64_t *count);
 void carom_parts_cut_release(parts_job *job, parts_cut *cut);
 
 typedef carom_status parts_visit_fn(void *user, uint32_t part);
@@ -316,6 +331,15 @@ struct parts_job {
     bool counts;         /* k-freeness is measured: runs have what parts_kfree.c says */
     carom_kfree_sum sum; /* of it; the counts are added when runs are merged */
 };
+
+/* The steps of a search, in their order: the inputs are opened, their bounds found, the faces
+ * counted in a cut, which is divided; their streams are made, filled and ended; each part is
+ * searched. carom_parts_end is due after a failure, too. */
+carom_status carom_parts_begin(carom_context *context, const carom_parts_def *def, parts_job *job);
+void carom_parts_make_grid(parts_job *job);
+carom_status carom_parts_open_spill(parts_job *job, const parts_cut *cut);
+carom_status carom_parts_search_all(parts_job *job, parts_cut *cut);
+void carom_parts_end(parts_job *job, parts_cut *cut);
 
 /* Faces of an input or of a stream, one after another. */
 typedef carom_status parts_next_fn(void *reader, parts_face *face);
