@@ -376,7 +376,9 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
 /* Sorts the spheres in memory along a Morton curve. Cells, lists and queue must be built anew. */
 carom_status carom_gas_sort(carom_context *context, carom_gas *gas);
 
-/* Checks whether the order in memory has decayed and, if so, renews it. */
+/* True when the order in memory has decayed; checked once in a while. */
+bool carom_gas_is_unsorted(carom_gas *gas);
+/* Renews the order in memory when it has decayed. */
 carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
 
 /* Present position and velocity. The position is inside the box along periodic axes. */

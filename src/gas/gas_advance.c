@@ -168,7 +168,7 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
             gas->ready = false;
             return fail_stop(context, gas, CAROM_GAS_STOP_MEMORY, 0);
         }
-        if (gas->predictions >= gas->sort_after) CAROM_TRY(carom_gas_resort(context, gas));
+        CAROM_TRY(carom_gas_resort(context, gas));
         carom_gas_show_progress(context, gas, &shown);
         CAROM_TRY(carom_progress_look(context));
         if (gas->events != events) {

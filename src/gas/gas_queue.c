@@ -257,8 +257,12 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     uint32_t later = calendar->heads[(calendar->base + 1) & mask];
     for (int i = 0; i < 2 && soon != CAROM_GAS_EMPTY; ++i, soon = calendar->chunks[soon].next) {
         const carom_gas_chunk *chunk = &calendar->chunks[soon];
-        for (uint32_t k = 0; k < chunk->count; ++k)
+        for (uint32_t k = 0; k < chunk->count; ++k) {
             __builtin_prefetch(&gas->records[chunk->slot[k]]);
+            if (gas->part == NULL || gas->part->region == NULL) continue;
+            __builtin_prefetch(&gas->part->region[chunk->slot[k]]);
+            __builtin_prefetch(&gas->part->windows->held[chunk->slot[k]]);
+        }
     }
     if (later != CAROM_GAS_EMPTY) {
         uint32_t next = calendar->chunks[later].next;

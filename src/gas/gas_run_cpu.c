@@ -393,6 +393,7 @@ static void keep_version(carom_gas *gas, uint32_t slot) {
         return;
     }
     uint32_t code = part->index << CAROM_GAS_VERSION_BITS | (uint32_t)part->versions.count;
+    windows->changed[slot] = (uint8_t)(windows->number >> 32);
     windows->latest[slot] = windows->number | code;
     /* An event of an earlier pass at this very tick may be its cause, but not follow in order. */
     if (part->checks && version.body.t == gas->now && version.before != 0) part->failed = true;
@@ -1449,6 +1450,9 @@ static PREFETCHING void look_far(const carom_gas *gas, uint32_t slot) {
         touch_body(gas, prediction->partner);
         __builtin_prefetch(&gas->records[prediction->partner], 1);
         __builtin_prefetch(&gas->trajectories.by_slot[prediction->partner]); /* for its stamp */
+        if (gas->part == NULL || gas->part->region == NULL) return;
+        __builtin_prefetch(&gas->part->region[prediction->partner]);
+        __builtin_prefetch(&gas->part->windows->held[prediction->partner]);
         return;
     }
     touch_sphere(gas, slot);

@@ -704,7 +704,7 @@ static void end_windows(carom_gas *gas, carom_gas_windows *windows) {
         }
     }
     CAROM_RELEASE_ALL(&gas->allocator, windows->gases, windows->parts, windows->held,
-                      windows->latest);
+                      windows->changed, windows->latest);
     for (uint32_t pass = 0; pass < CAROM_GAS_MOST_PASSES; ++pass) {
         carom_release(&gas->allocator, windows->region[pass]);
         for (int axis = 0; axis < 3; ++axis)
@@ -719,9 +719,10 @@ static bool allocate_windows(carom_gas *gas, carom_gas_windows *windows) {
     windows->gases = carom_allocate(a, copies, sizeof(*windows->gases));
     windows->parts = carom_allocate(a, parts, sizeof(*windows->parts));
     windows->held = carom_allocate(a, gas->count, 1);
+    windows->changed = carom_allocate(a, gas->count, 1);
     windows->latest = carom_allocate(a, gas->count, sizeof(*windows->latest));
     bool good = windows->gases != NULL && windows->parts != NULL && windows->held != NULL &&
-                windows->latest != NULL;
+                windows->changed != NULL && windows->latest != NULL;
     if (windows->gases != NULL) memset(windows->gases, 0, copies * sizeof(*windows->gases));
     if (windows->parts != NULL) memset(windows->parts, 0, parts * sizeof(*windows->parts));
     for (uint32_t k = 0; k < copies && windows->gases != NULL; ++k)
@@ -741,6 +742,7 @@ static bool allocate_windows(carom_gas *gas, carom_gas_windows *windows) {
 
 static void begin_parts(carom_gas *gas, carom_gas_windows *windows) {
     memset(windows->held, 0, gas->count);
+    memset(windows->changed, 0, gas->count);
     memset(windows->latest, 0, gas->count * sizeof(*windows->latest));
     windows->number = UINT64_C(1) << 32;
     for (uint32_t k = 0; k < part_count(windows); ++k) {
@@ -808,8 +810,8 @@ static void adapt_span(carom_gas *gas, const carom_gas_windows *windows, double 
 }
 
 /* Something that is done between windows, by the caller. */
-static bool is_due_elsewhere(const carom_gas *gas) {
-    return gas->now >= 2 * CAROM_GAS_EPOCH || gas->predictions >= gas->sort_after;
+static bool is_due_elsewhere(carom_gas *gas) {
+    return gas->now >= 2 * CAROM_GAS_EPOCH || carom_gas_is_unsorted(gas);
 }
 
 /* Runs windows until the goal; the calendars of the regions must exist. */
