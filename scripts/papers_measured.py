@@ -17,12 +17,15 @@ import subprocess
 import sys
 
 SOURCE = ["series", "algorithm", "backend", "triangles_measured"]
-MOST_ROWS = 6  # of a series that is shown whole
+MOST_ROWS = 10  # of a series that is shown whole
 HEAD = """# What was measured of the papers
 
 This page is made by `scripts/papers_measured.py` of what `carom bench papers` writes; [papers.md](papers.md) says what each figure
-shows, what is printed and what differs. Rows of a CPU: {machine}. Rows of a GPU: {gpu}. Of series with more than
-{most} rows each value is the mean, and the largest behind it in brackets.
+shows, what is printed and what differs. Of series with more than {most} rows each value is the mean, and the largest behind it
+in brackets.
+
+- Rows of a CPU: {machine}.
+- Rows of a GPU: {gpu}.
 """
 
 
