@@ -271,18 +271,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_frames),
         cmocka_unit_test(soups),
-<<<<<<< HEAD
         cmocka_unit_test(impacts),
         cmocka_unit_test(points_and_rays),
         cmocka_unit_test(packings),
         cmocka_unit_test(boxes),
         cmocka_unit_test(convex_bodies),
-=======
-        cmocka_unit_test(packings),
-        cmocka_unit_test(boxes),
-        cmocka_unit_test(convex_bodies),
         cmocka_unit_test(robots),
->>>>>>> robot
         cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("cuda_bugs", tests, set_up, tear_down);
