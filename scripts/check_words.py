@@ -24,6 +24,7 @@ ALLOWED = {  # names, with the reason
     "asked": "a field of carom_scene_info and a key of JSON: public",
     "first_sentence": "of a comment: a sentence",
     "__host__": "CUDA's own",
+    "host_items": "a member of cuda.h, also in the bindings",
     "select_meeting": "an operator of Blender, public: selects the faces that meet",
     "CAROM_OT_select_meeting": "the same, as Blender wants classes to be called",
 }
