@@ -46,7 +46,7 @@ typedef struct tree_build {
 /* From so many balls on they are sorted along a Morton curve, of 2^14 cells along each axis, with
  * their numbers in the lower bits: 100,000 points take a fifth of the time that medians take. */
 #define TREE_SORTED_BALLS 16384u
-#define TREE_MORTON_BITS  14
+#define TREE_CURVE_BITS   14
 #define TREE_NUMBER_BITS  22
 
 /* Items [first, end) of a node, and where its descendants begin: a subtree of so many items always
@@ -216,8 +216,8 @@ static uint32_t build_node(const tree_build *b, const tree_task *task, tree_task
     return 2;
 }
 
-/* Builds all of a subtree, or, with a list, what is above subtrees of few items. Returns how many of
- * those were listed. */
+/* Builds all of a subtree, or, with a list, what is above subtrees of few items. Returns how many
+ * of those were listed. */
 static uint32_t build_below(const tree_build *b, tree_task root, tree_task *list) {
     tree_task stack[CAROM_ROBOT_STACK];
     uint32_t listed = 0;
@@ -281,20 +281,20 @@ static uint64_t spread_bits(uint64_t x) {
 }
 
 static uint64_t morton_cell(double x, double low, double per_length) {
-    double cell = (x - low) * per_length, most = (double)((1 << TREE_MORTON_BITS) - 1);
+    double cell = (x - low) * per_length, most = (double)((1 << TREE_CURVE_BITS) - 1);
     return spread_bits(cell < most ? (uint64_t)cell : (uint64_t)most);
 }
 
 /* Sorts balls along the curve through the cube of their centres. */
-static carom_status sort_balls(carom_context *context, tree_build *b, const carom_ball *balls,
-                               uint32_t count) {
+static carom_status sort_along_curve(carom_context *context, tree_build *b, const carom_ball *balls,
+                                     uint32_t count) {
     carom_robot_node box = {.low = {HUGE_VAL, HUGE_VAL, HUGE_VAL},
                             .high = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     double side = 0.0;
     for (uint32_t i = 0; i < count; ++i) include_point(&box, balls[i].centre, 0.0);
     for (int k = 0; k < 3; ++k) side = CAROM_MAX(box.high[k] - box.low[k], side);
     if (!(side > DBL_MIN)) return CAROM_OK;
-    double per_length = (double)(1 << TREE_MORTON_BITS) / side;
+    double per_length = (double)(1 << TREE_CURVE_BITS) / side;
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);
     uint64_t *words = CAROM_ARENA_TAKE(arena, uint64_t, count);
@@ -307,7 +307,7 @@ static carom_status sort_balls(carom_context *context, tree_build *b, const caro
         words[i] = cell << TREE_NUMBER_BITS | i;
     }
     carom_status status =
-        carom_sort_words(context, words, count, TREE_NUMBER_BITS, 3 * TREE_MORTON_BITS);
+        carom_sort_words(context, words, count, TREE_NUMBER_BITS, 3 * TREE_CURVE_BITS);
     for (uint32_t i = 0; i < count && status == CAROM_OK; ++i)
         b->tree->balls[i] = balls[words[i] & ((UINT64_C(1) << TREE_NUMBER_BITS) - 1)];
     b->is_sorted = status == CAROM_OK;
@@ -353,7 +353,7 @@ carom_status carom_robot_tree_build(carom_context *context, const carom_allocato
                 : carom_fail_memory(context, nodes * sizeof(*tree->nodes), "the tree of a shape");
     if (status == CAROM_OK && triangles == NULL && count >= TREE_SORTED_BALLS &&
         count < 1u << TREE_NUMBER_BITS)
-        status = sort_balls(context, &b, balls, count);
+        status = sort_along_curve(context, &b, balls, count);
     if (status == CAROM_OK) status = tree_build_run(context, &b, count);
     carom_release(allocator, b.order);
     if (status != CAROM_OK) carom_robot_tree_free(allocator, tree);
