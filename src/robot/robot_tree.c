@@ -286,8 +286,8 @@ static uint64_t morton_cell(double x, double low, double per_length) {
 }
 
 /* Sorts balls along the curve through the cube of their centres. */
-static carom_status sort_along_curve(carom_context *context, tree_build *b, const carom_ball *balls,
-                                     uint32_t count) {
+static carom_status sort_points_of_tree(carom_context *context, tree_build *b,
+                                        const carom_ball *balls, uint32_t count) {
     carom_robot_node box = {.low = {HUGE_VAL, HUGE_VAL, HUGE_VAL},
                             .high = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     double side = 0.0;
@@ -353,7 +353,7 @@ carom_status carom_robot_tree_build(carom_context *context, const carom_allocato
                 : carom_fail_memory(context, nodes * sizeof(*tree->nodes), "the tree of a shape");
     if (status == CAROM_OK && triangles == NULL && count >= TREE_SORTED_BALLS &&
         count < 1u << TREE_NUMBER_BITS)
-        status = sort_along_curve(context, &b, balls, count);
+        status = sort_points_of_tree(context, &b, balls, count);
     if (status == CAROM_OK) status = tree_build_run(context, &b, count);
     carom_release(allocator, b.order);
     if (status != CAROM_OK) carom_robot_tree_free(allocator, tree);
