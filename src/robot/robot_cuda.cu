@@ -739,7 +739,8 @@ static carom_status robot_reserve(carom_device *device, carom_device_op *op) {
         CAROM_DEVICE_TRY(carom_device_reserve_list(
             device, list.block, size * CAROM_MIN(pairs, (uint64_t)list.pairs) + 1, sizeof(uint64_t),
             "pairs of bodies"));
-    return carom_device_reserve_list(device, CAROM_SCRATCH_ROBOT_HOST, ROBOT_CUDA_HOST_ITEMS,
+    return carom_device_reserve_list(device, CAROM_SCRATCH_ROBOT_HOST,
+                                     ROBOT_CUDA_HOST_ITEMS * CAROM_DEVICE_MOST_OPS,
                                      sizeof(uint64_t), "configurations for the host");
 }
 
@@ -768,6 +769,15 @@ static robot_list robot_list_of(carom_device *device, carom_device_scratch block
     uint64_t capacity = carom_device_scratch_bytes(device, block) / sizeof(uint64_t);
     return {carom_device_take<uint64_t>(device, block, capacity * sizeof(uint64_t)), capacity,
             nullptr};
+}
+
+/* The list for the host: a share of the block, for others may be queued before it is read. */
+static robot_list robot_host_list(carom_device *device, carom_device_op *op) {
+    robot_list list = robot_list_of(device, CAROM_SCRATCH_ROBOT_HOST);
+    list.capacity /= CAROM_DEVICE_MOST_OPS;
+    list.data += list.capacity * (uint64_t)(op->counters - device->counters);
+    list.count = &op->counters->n[ROBOT_N_HOST];
+    return list;
 }
 
 /* Queues all stages of a part. */
@@ -842,8 +852,7 @@ static void robot_launch(carom_device *device, carom_device_op *op) {
     w.rest = robot_list_of(device, CAROM_SCRATCH_ROBOT_REST);
     w.left = robot_list_of(device, CAROM_SCRATCH_ROBOT_LEFT);
     w.faces = robot_list_of(device, CAROM_SCRATCH_ROBOT_FACES);
-    w.host = robot_list_of(device, CAROM_SCRATCH_ROBOT_HOST);
-    w.host.count = &op->counters->n[ROBOT_N_HOST];
+    w.host = robot_host_list(device, op);
     w.bad = &op->counters->n[ROBOT_N_BAD];
     uint64_t bytes = (uint64_t)parts * ROBOT_N_PART * sizeof(carom_device_count);
     carom_device_count *counts =
@@ -865,10 +874,11 @@ static void robot_launch(carom_device *device, carom_device_op *op) {
 }
 
 /* Has the host decide configurations: their numbers are copied there, the results back. */
-static carom_status robot_decide_on_host(carom_device *device, const carom_device_robot_query *a,
+static carom_status robot_decide_on_host(carom_device *device, carom_device_op *op,
                                          uint64_t count) {
+    const carom_device_robot_query *a = carom_device_arguments<carom_device_robot_query>(op);
     const uint64_t dof = a->robot->dof;
-    const uint64_t *list = carom_device_scratch_data<uint64_t>(device, CAROM_SCRATCH_ROBOT_HOST);
+    const uint64_t *list = robot_host_list(device, op).data;
     uint64_t bytes = count * (sizeof(uint64_t) + dof * sizeof(double) + sizeof(carom_robot_result));
     CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, bytes + 64));
     uint64_t *which = (uint64_t *)device->pinned.data;
@@ -910,11 +920,12 @@ static carom_status robot_finish(carom_device *device, carom_device_op *op,
         if (carom_device_list_grows(device, list.block, counters->n[list.counter],
                                     sizeof(uint64_t)))
             *again = true;
-    if (carom_device_list_grows(device, CAROM_SCRATCH_ROBOT_HOST, counters->n[ROBOT_N_HOST],
+    if (carom_device_list_grows(device, CAROM_SCRATCH_ROBOT_HOST,
+                                counters->n[ROBOT_N_HOST] * CAROM_DEVICE_MOST_OPS,
                                 sizeof(uint64_t)))
         *again = true;
     if (*again || counters->n[ROBOT_N_HOST] == 0) return CAROM_OK;
-    return robot_decide_on_host(device, a, counters->n[ROBOT_N_HOST]);
+    return robot_decide_on_host(device, op, counters->n[ROBOT_N_HOST]);
 }
 
 static carom_status robot_cuda_check(carom_device *device, const carom_device_robot_query *query) {
