@@ -25,6 +25,7 @@ ALLOWED = {  # names, with the reason
     "first_sentence": "of a comment: a sentence",
     "__host__": "CUDA's own",
     "MPI_IN_PLACE": "MPI's own",
+    "host_items": "a member of cuda.h, also in the bindings",
     "select_meeting": "an operator of Blender, public: selects the faces that meet",
     "CAROM_OT_select_meeting": "the same, as Blender wants classes to be called",
 }

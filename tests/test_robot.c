@@ -313,6 +313,42 @@ static void a_collision_names_its_own_pair(void **state) {
     carom_robot_destroy(robot);
 }
 
+/* Points are replaced by others, few and many, of one radius or of several: the tree holds, and the
+ * nearest point is found. */
+static void any_number_of_points_is_searched(void **state) {
+    (void)state;
+    static carom_ball points[20000];
+    const carom_robot_shape ball = {.kind = CAROM_ROBOT_SHAPE_KIND_SPHERE, .radius = 0.25};
+    const carom_robot_link link = {"ball", &ball, 1};
+    const carom_robot_def def = {.links = &link, .link_count = 1};
+    carom_robot *robot;
+    uint32_t id;
+    carom_random random = {5};
+    carom_robot_shape cloud = {
+        .kind = CAROM_ROBOT_SHAPE_KIND_BALLS, .balls = points, .ball_count = 1};
+    assert_ok(context, carom_robot_create(context, &def, &robot));
+    assert_ok(context, carom_robot_add_objects(context, robot, &cloud, 1, &id));
+    for (uint32_t count = 1; count <= COUNT_OF(points); count += count < 150 ? 1 : 6617) {
+        double nearest = HUGE_VAL;
+        carom_robot_gap gap;
+        for (uint32_t i = 0; i < count; ++i) {
+            double x = carom_random_between(&random, 0.5, 2.0);
+            double y = count % 7 == 0 ? 0.0 : carom_random_between(&random, -1.0, 1.0);
+            double radius = count % 2 == 0 ? 0.01 : carom_random_between(&random, 0.0, 0.02);
+            points[i] = (carom_ball){{x, y, count % 3 == 0 ? 0.0 : 0.2 * x * y}, radius};
+            carom_vec3 c = points[i].centre;
+            double d = sqrt(c.x * c.x + c.y * c.y + c.z * c.z) - radius - 0.25;
+            nearest = fmin(d, nearest);
+        }
+        cloud.ball_count = count;
+        assert_ok(context, carom_robot_set_object(context, robot, id, &cloud));
+        assert_null(carom_robot_validate(robot));
+        assert_ok(context, carom_robot_clearance(context, robot, NULL, 1, NULL, &gap));
+        assert_true(fabs(gap.distance.value - nearest) < 1e-12);
+    }
+    carom_robot_destroy(robot);
+}
+
 static void bad_robots_are_refused(void **state) {
     (void)state;
     const carom_robot_link links[3] = {{0}};
@@ -423,6 +459,7 @@ int main(void) {
         cmocka_unit_test(changes_are_those_of_a_new_robot),
         cmocka_unit_test(attached_shapes_move_with_their_link),
         cmocka_unit_test(a_collision_names_its_own_pair),
+        cmocka_unit_test(any_number_of_points_is_searched),
         cmocka_unit_test(bad_robots_are_refused),
         cmocka_unit_test(failing_allocations_are_reported),
     };

@@ -130,7 +130,7 @@ typedef enum carom_scratch_rule {
     X(ROBOT_REST, RUNNING, "of these, pairs that bounding balls leave undecided")                  \
     X(ROBOT_LEFT, RUNNING, "pairs of bodies that spheres leave undecided")                         \
     X(ROBOT_FACES, RUNNING, "of these, pairs that faces decide")                                   \
-    X(ROBOT_HOST, FINISHED, "configurations for the host")
+    X(ROBOT_HOST, RUNNING, "configurations for the host, a share per operation")
 
 typedef enum carom_device_scratch {
 #define CAROM_SCRATCH_NAME(name, rule, what) CAROM_SCRATCH_##name,

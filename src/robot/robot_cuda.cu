@@ -20,6 +20,7 @@
 
 #include "base/device_cuda.h"
 #include "robot/robot_device.h"
+#include "robot/robot_faces_cuda.h"
 #include "robot/robot_float_item.h"
 
 #define ROBOT_CUDA_THREADS       128u
@@ -41,12 +42,6 @@
 
 #define ROBOT_CUDA_KEPT 16u   /* spheres that a thread keeps: more than most covers of links have */
 #define ROBOT_CUDA_CULL 0.25f /* of a reach; see robot_covers_near */
-
-/* Shared memory of a warp that decides a pair: stacks with room for a few vectors of nodes, and
- * lists for what a vector of leaves appends to one that is not full. */
-#define ROBOT_CUDA_WORK   512u
-#define ROBOT_CUDA_PAIRS  (CAROM_WARP + CAROM_WARP * CAROM_ROBOT_LEAF)
-#define ROBOT_CUDA_PLANES 12 /* as the CPU tries */
 
 #define ROBOT_CUDA_HOST_ITEMS 4096u /* room at first for configurations that go to the host */
 
@@ -613,299 +608,10 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_FACES_THREADS) robot_cuda_po
     }
 }
 
-/* What a warp has in shared memory while it decides a pair: nodes of the tree that is searched by
- * distances in cells, triangles of its leaves, pairs of a triangle and a node of the other tree, and
- * pairs of triangles, each until a vector of them is there. */
-struct robot_search {
-    uint64_t work[ROBOT_CUDA_WORK];
-    uint64_t pairs[ROBOT_CUDA_PAIRS];
-    uint32_t nodes[ROBOT_CUDA_WORK];
-    uint32_t triangles[ROBOT_CUDA_PAIRS];
-};
-
-/* How many of a stack are taken at once, so that what these append fits: one at a time a stack grows
- * by no more than the depth of a tree. */
-static __device__ inline uint32_t robot_taken(uint32_t depth) {
-    const uint32_t full = ROBOT_CUDA_WORK - CAROM_ROBOT_TREE_MOST_DEPTH - 2;
-    uint32_t space = depth < full ? full - depth : 1;
-    return CAROM_MIN(CAROM_MIN(depth, space), CAROM_WARP);
-}
-
-/* Appends up to `count` entries of each lane; returns the new number. */
-template <typename T, typename VALUE>
-static __device__ inline uint32_t robot_append(T *to, uint32_t used, uint32_t count, VALUE value) {
-    const uint32_t below = (1u << threadIdx.x % CAROM_WARP) - 1u;
-    for (uint32_t k = 0; __any_sync(~0u, k < count); ++k) {
-        unsigned mask = __ballot_sync(~0u, k < count);
-        if (k < count) to[used + __popc(mask & below)] = value(k);
-        used += __popc(mask);
-    }
-    __syncwarp();
-    return used;
-}
-
-/* The triangles of the search against a tree a. */
-static __device__ bool robot_touches(robot_search *s, uint32_t count, const carom_robot_tree *a,
-                                     const carom_robot_tree *b, const carom_frame *b_to_a,
-                                     double reach, bool *unsure) {
-    const uint32_t lane = threadIdx.x % CAROM_WARP;
-    uint32_t depth = 0, pairs = 0;
-    if (a->item_count == 0) return false;
-    for (uint32_t k = lane; k < count; k += CAROM_WARP)
-        s->work[k] = (uint64_t)s->triangles[k] << 32;
-    depth = count;
-    __syncwarp();
-    while (depth != 0 || pairs != 0) {
-        if (pairs >= CAROM_WARP || depth == 0) {
-            bool is_there = lane < pairs, met = false;
-            pairs -= CAROM_MIN(pairs, CAROM_WARP);
-            if (is_there) {
-                uint64_t pair = s->pairs[pairs + lane];
-                uint32_t i = (uint32_t)(pair >> 32), j = (uint32_t)pair;
-                carom_triangle own = carom_robot_item_triangle(b, i);
-                carom_triangle other = carom_robot_moved_triangle(b_to_a, &own);
-                carom_triangle mine = carom_robot_item_triangle(a, j);
-                double both =
-                    ((reach + carom_robot_item_radius(b, i)) + carom_robot_item_radius(a, j)) *
-                    (1.0 + DBL_EPSILON * 4.0);
-                met = carom_robot_triangles_within(&mine, &other, both, unsure);
-            }
-            if (__any_sync(~0u, met)) return true;
-            continue;
-        }
-        uint32_t taken = robot_taken(depth), leaves = 0, inner = 0, first = 0, triangle = 0;
-        depth -= taken;
-        if (lane < taken) {
-            uint64_t work = s->work[depth + lane];
-            const carom_robot_node *n = &a->nodes[(uint32_t)work];
-            triangle = (uint32_t)(work >> 32);
-            carom_triangle own = carom_robot_item_triangle(b, triangle);
-            carom_triangle moved = carom_robot_moved_triangle(b_to_a, &own);
-            double low[3], high[3];
-            carom_robot_triangle_box(&moved, reach + carom_robot_item_radius(b, triangle), low,
-                                     high);
-            first = n->first;
-            if (!carom_robot_boxes_apart(n, low, high)) {
-                leaves = n->count;
-                inner = n->count == 0 ? 2 : 0;
-            }
-        }
-        __syncwarp();
-        const uint64_t high_half = (uint64_t)triangle << 32;
-        depth = robot_append(s->work, depth, inner,
-                             [=](uint32_t k) { return high_half | (first + k); });
-        pairs = robot_append(s->pairs, pairs, leaves,
-                             [=](uint32_t k) { return high_half | (first + k); });
-        CAROM_ASSERT(depth <= ROBOT_CUDA_WORK && pairs <= ROBOT_CUDA_PAIRS);
-    }
-    return false;
-}
-
-/* The triangles that the search has so far, against all parts; of these points that are inside. */
-static __device__ bool robot_triangles_collide(robot_search *s, uint32_t count,
-                                               const carom_robot_field_search *f,
-                                               const carom_robot_tree *tree,
-                                               const carom_frame *to_field, bool *unsure) {
-    bool inside = false;
-    for (uint32_t k = threadIdx.x % CAROM_WARP; k < count; k += CAROM_WARP) {
-        carom_triangle own = carom_robot_item_triangle(tree, s->triangles[k]);
-        for (int c = 0; c < 3; ++c) {
-            carom_robot_field_bounds at =
-                carom_robot_field_at(f->field, carom_frame_apply(to_field, own.corner[c]));
-            inside = inside || (at.side == 1 && at.lower > f->reach);
-        }
-    }
-    if (__any_sync(~0u, inside)) return true;
-    for (uint32_t i = 0; i < f->part_count; ++i)
-        if (robot_touches(s, count, &f->parts[i].tree, tree, to_field, f->reach, unsure))
-            return true;
-    return false;
-}
-
-/* carom_robot_field_meets by a warp. */
-static __device__ bool robot_field_meets(robot_search *s, const carom_robot_field_search *f,
-                                         const carom_robot_tree *tree, const carom_frame *to_field,
-                                         bool *unsure) {
-    const uint32_t lane = threadIdx.x % CAROM_WARP;
-    uint32_t depth = 1, count = 0;
-    if (tree->item_count == 0) return false;
-    if (lane == 0) s->nodes[0] = 0;
-    __syncwarp();
-    while (depth != 0) {
-        uint32_t taken = robot_taken(depth), leaves = 0, inner = 0, first = 0;
-        bool is_inside = false;
-        depth -= taken;
-        if (lane < taken) {
-            const uint32_t node = s->nodes[depth + lane];
-            const carom_robot_node *n = &tree->nodes[node];
-            carom_robot_field_node at = carom_robot_field_node_of(f, tree, node, to_field);
-            bool is_far = at.lower > n->ball.radius + f->reach;
-            is_inside = is_far && at.side == 1;
-            first = n->first;
-            leaves = is_far ? 0 : n->count;
-            inner = !is_far && n->count == 0 ? 2 : 0;
-        }
-        if (__any_sync(~0u, is_inside)) return true;
-        depth = robot_append(s->nodes, depth, inner, [=](uint32_t k) { return first + k; });
-        count = robot_append(s->triangles, count, leaves, [=](uint32_t k) { return first + k; });
-        CAROM_ASSERT(depth <= ROBOT_CUDA_WORK && count <= ROBOT_CUDA_PAIRS);
-        if (count < CAROM_WARP && (depth != 0 || count == 0)) continue;
-        if (robot_triangles_collide(s, count, f, tree, to_field, unsure)) return true;
-        count = 0;
-    }
-    return false;
-}
-
-/* carom_robot_encloses_item by a warp: a point per lane. */
-static __device__ bool robot_encloses(const carom_robot_part *closed,
-                                      const carom_robot_tree *points,
-                                      const carom_frame *to_closed) {
-    bool is_inside = false;
-    if (!closed->closed || closed->tree.item_count == 0) return false;
-    for (uint32_t i = threadIdx.x % CAROM_WARP; i < points->item_count && !is_inside;
-         i += CAROM_WARP) {
-        carom_vec3 p = carom_frame_apply(to_closed, points->balls[i].centre);
-        if (carom_robot_box_gap(&closed->tree.nodes[0], p) > 0.0) continue;
-        is_inside = closed->sign * carom_robot_winding_item(&closed->tree, p) >= 1;
-    }
-    return __any_sync(~0u, is_inside);
-}
-
-/* carom_robot_field_encloses by a warp. */
-static __device__ bool robot_field_encloses(const carom_robot_field_search *f,
-                                            const carom_robot_tree *points,
-                                            const carom_frame *to_field) {
-    bool is_inside = false;
-    for (uint32_t i = threadIdx.x % CAROM_WARP; i < points->item_count && !is_inside;
-         i += CAROM_WARP)
-        is_inside =
-            carom_robot_point_inside(f, carom_frame_apply(to_field, points->balls[i].centre));
-    return __any_sync(~0u, is_inside);
-}
-
-/* carom_robot_field_collides by a warp. */
-static __device__ bool robot_field_collides(robot_search *s, const carom_robot_field_search *f,
-                                            const carom_robot_part *parts, uint32_t count,
-                                            const carom_frame *to_field, bool *unsure) {
-    for (uint32_t i = 0; i < count; ++i)
-        if (robot_field_meets(s, f, &parts[i].tree, to_field, unsure)) return true;
-    carom_frame back = carom_robot_frame_inverse(to_field);
-    for (uint32_t i = 0; i < count; ++i) {
-        if (f->field->closed &&
-            robot_field_encloses(f, carom_robot_part_points(&parts[i]), to_field))
-            return true;
-        for (uint32_t k = 0; k < f->part_count; ++k)
-            if (robot_encloses(&parts[i], carom_robot_part_points(&f->parts[k]), &back))
-                return true;
-    }
-    return false;
-}
-
-/* carom_robot_trees_collide by a warp: all triangles of b against the trees of a. */
-static __device__ bool robot_trees_collide(robot_search *s, const carom_robot_exact_pair *e,
-                                           double reach, bool *unsure) {
-    carom_frame back = carom_robot_frame_inverse(&e->b_to_a);
-    for (uint32_t i = 0; i < e->a_count; ++i)
-        for (uint32_t k = 0; k < e->b_count; ++k) {
-            const carom_robot_part *a = &e->a[i], *b = &e->b[k];
-            for (uint32_t first = 0; first < b->tree.item_count; first += ROBOT_CUDA_PAIRS) {
-                uint32_t count = CAROM_MIN(b->tree.item_count - first, ROBOT_CUDA_PAIRS);
-                for (uint32_t j = threadIdx.x % CAROM_WARP; j < count; j += CAROM_WARP)
-                    s->triangles[j] = first + j;
-                __syncwarp();
-                if (robot_touches(s, count, &a->tree, &b->tree, &e->b_to_a, reach, unsure))
-                    return true;
-            }
-            if (robot_encloses(a, carom_robot_part_points(b), &e->b_to_a) ||
-                robot_encloses(b, carom_robot_part_points(a), &back))
-                return true;
-        }
-    return false;
-}
-
-/* The point of a tree farthest along a direction, by a warp; *most is how far. */
-static __device__ carom_vec3 robot_farthest(const carom_robot_tree *t, carom_vec3 d, double *most) {
-    carom_vec3 best = t->nodes[0].ball.centre;
-    *most = -HUGE_VAL;
-    for (uint32_t i = threadIdx.x % CAROM_WARP; i < t->item_count; i += CAROM_WARP) {
-        carom_triangle own = carom_robot_item_triangle(t, i);
-        double radius = carom_robot_item_radius(t, i);
-        for (int k = 0; k < 3; ++k) {
-            double far = carom_vec_dot(own.corner[k], d) + radius;
-            if (!(far > *most)) continue;
-            *most = far;
-            best = own.corner[k];
-        }
-    }
-    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
-        double far = __shfl_xor_sync(~0u, *most, (int)step);
-        carom_vec3 other = carom_vec(__shfl_xor_sync(~0u, best.x, (int)step),
-                                     __shfl_xor_sync(~0u, best.y, (int)step),
-                                     __shfl_xor_sync(~0u, best.z, (int)step));
-        bool is_upper = (threadIdx.x & step) != 0; /* of two that are as far, the lower lane's */
-        if (far > *most || (far == *most && is_upper)) {
-            *most = far;
-            best = other;
-        }
-    }
-    return best;
-}
-
-/* carom_robot_tree_separated by a warp: whatever the directions are, a gap is a proof. */
-static __device__ bool robot_separated(const carom_robot_tree *a, const carom_robot_tree *b,
-                                       const carom_frame *b_to_a, double reach) {
-    const double *r = b_to_a->r;
-    double slack = CAROM_ROBOT_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
-    carom_vec3 d = carom_vec_unit(
-        carom_vec_sub(carom_frame_apply(b_to_a, b->nodes[0].ball.centre), a->nodes[0].ball.centre));
-    for (int i = 0; i < ROBOT_CUDA_PLANES; ++i) {
-        carom_vec3 back = carom_vec(-((r[0] * d.x + r[3] * d.y) + r[6] * d.z),
-                                    -((r[1] * d.x + r[4] * d.y) + r[7] * d.z),
-                                    -((r[2] * d.x + r[5] * d.y) + r[8] * d.z));
-        double from, to;
-        carom_vec3 p = robot_farthest(a, d, &from), q = robot_farthest(b, back, &to);
-        double gap = (carom_vec_dot(b_to_a->t, d) - to) - from;
-        if (gap * (1.0 - CAROM_ROBOT_TREE_SLACK) > reach + slack) return true;
-        carom_vec3 between = carom_vec_unit(carom_vec_sub(carom_frame_apply(b_to_a, q), p));
-        double along = carom_vec_dot(between, d);
-        d = carom_vec_unit(carom_vec_sub(d, carom_vec_scale(between, 2.0 * along)));
-        if (!(carom_vec_dot(d, d) > 0.5)) return false;
-    }
-    return false;
-}
-
-/* carom_robot_pair_collides_item by a warp. */
-static __device__ bool robot_pair_collides(robot_search *s, const robot_run &w,
-                                           const carom_robot_pose *poses, uint32_t pair,
-                                           bool *unsure) {
-    const carom_robot_exact_pair e = carom_robot_exact_pair_of(&w.robot.view, poses, pair);
-    carom_robot_field_search f;
-    f.reach = w.query_margin + 2.0 * e.error;
-    if (e.a_count == 0 || e.b_count == 0) return false;
-    if (carom_robot_pair_is_small(&e) && e.a[0].tree.item_count != 0 &&
-        e.b[0].tree.item_count != 0 &&
-        robot_separated(&e.a[0].tree, &e.b[0].tree, &e.b_to_a, f.reach))
-        return false;
-    if (e.a_field->cells != nullptr) {
-        f.parts = e.a;
-        f.part_count = e.a_count;
-        f.field = e.a_field;
-        return robot_field_collides(s, &f, e.b, e.b_count, &e.b_to_a, unsure);
-    }
-    if (e.b_field->cells != nullptr) {
-        const carom_frame a_to_b = carom_robot_frame_inverse(&e.b_to_a);
-        f.parts = e.b;
-        f.part_count = e.b_count;
-        f.field = e.b_field;
-        return robot_field_collides(s, &f, e.a, e.a_count, &a_to_b, unsure);
-    }
-    return robot_trees_collide(s, &e, f.reach, unsure);
-}
-
 static __global__ void __launch_bounds__(ROBOT_CUDA_FACES_THREADS) robot_cuda_faces(robot_run w) {
     carom_device_begin();
-    __shared__ robot_search searches[ROBOT_CUDA_FACES_THREADS / CAROM_WARP];
-    robot_search *s = &searches[threadIdx.x / CAROM_WARP];
+    __shared__ carom_robot_faces searches[ROBOT_CUDA_FACES_THREADS / CAROM_WARP];
+    carom_robot_faces *s = &searches[threadIdx.x / CAROM_WARP];
     const uint64_t count = w.faces.stored();
     const uint32_t lane = threadIdx.x % CAROM_WARP;
     for (;;) { /* one by one, for some take much longer than others */
@@ -920,7 +626,8 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_FACES_THREADS) robot_cuda_fa
         if (lane == 0) last = *(volatile uint32_t *)&w.last[i];
         last = __shfl_sync(~0u, last, 0);
         if (last <= pair) continue;
-        bool collides = robot_pair_collides(s, w, poses, pair, &unsure);
+        bool collides =
+            carom_robot_faces_pair_collides(s, &w.robot.view, poses, pair, w.query_margin, &unsure);
         unsure = __any_sync(~0u, unsure);
         if (lane != 0) continue;
         if (collides)
@@ -1032,7 +739,8 @@ static carom_status robot_reserve(carom_device *device, carom_device_op *op) {
         CAROM_DEVICE_TRY(carom_device_reserve_list(
             device, list.block, size * CAROM_MIN(pairs, (uint64_t)list.pairs) + 1, sizeof(uint64_t),
             "pairs of bodies"));
-    return carom_device_reserve_list(device, CAROM_SCRATCH_ROBOT_HOST, ROBOT_CUDA_HOST_ITEMS,
+    return carom_device_reserve_list(device, CAROM_SCRATCH_ROBOT_HOST,
+                                     ROBOT_CUDA_HOST_ITEMS * CAROM_DEVICE_MOST_OPS,
                                      sizeof(uint64_t), "configurations for the host");
 }
 
@@ -1061,6 +769,15 @@ static robot_list robot_list_of(carom_device *device, carom_device_scratch block
     uint64_t capacity = carom_device_scratch_bytes(device, block) / sizeof(uint64_t);
     return {carom_device_take<uint64_t>(device, block, capacity * sizeof(uint64_t)), capacity,
             nullptr};
+}
+
+/* The list for the host: a share of the block, for others may be queued before it is read. */
+static robot_list robot_host_list(carom_device *device, carom_device_op *op) {
+    robot_list list = robot_list_of(device, CAROM_SCRATCH_ROBOT_HOST);
+    list.capacity /= CAROM_DEVICE_MOST_OPS;
+    list.data += list.capacity * (uint64_t)(op->counters - device->counters);
+    list.count = &op->counters->n[ROBOT_N_HOST];
+    return list;
 }
 
 /* Queues all stages of a part. */
@@ -1135,8 +852,7 @@ static void robot_launch(carom_device *device, carom_device_op *op) {
     w.rest = robot_list_of(device, CAROM_SCRATCH_ROBOT_REST);
     w.left = robot_list_of(device, CAROM_SCRATCH_ROBOT_LEFT);
     w.faces = robot_list_of(device, CAROM_SCRATCH_ROBOT_FACES);
-    w.host = robot_list_of(device, CAROM_SCRATCH_ROBOT_HOST);
-    w.host.count = &op->counters->n[ROBOT_N_HOST];
+    w.host = robot_host_list(device, op);
     w.bad = &op->counters->n[ROBOT_N_BAD];
     uint64_t bytes = (uint64_t)parts * ROBOT_N_PART * sizeof(carom_device_count);
     carom_device_count *counts =
@@ -1158,10 +874,11 @@ static void robot_launch(carom_device *device, carom_device_op *op) {
 }
 
 /* Has the host decide configurations: their numbers are copied there, the results back. */
-static carom_status robot_decide_on_host(carom_device *device, const carom_device_robot_query *a,
+static carom_status robot_decide_on_host(carom_device *device, carom_device_op *op,
                                          uint64_t count) {
+    const carom_device_robot_query *a = carom_device_arguments<carom_device_robot_query>(op);
     const uint64_t dof = a->robot->dof;
-    const uint64_t *list = carom_device_scratch_data<uint64_t>(device, CAROM_SCRATCH_ROBOT_HOST);
+    const uint64_t *list = robot_host_list(device, op).data;
     uint64_t bytes = count * (sizeof(uint64_t) + dof * sizeof(double) + sizeof(carom_robot_result));
     CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, bytes + 64));
     uint64_t *which = (uint64_t *)device->pinned.data;
@@ -1203,11 +920,12 @@ static carom_status robot_finish(carom_device *device, carom_device_op *op,
         if (carom_device_list_grows(device, list.block, counters->n[list.counter],
                                     sizeof(uint64_t)))
             *again = true;
-    if (carom_device_list_grows(device, CAROM_SCRATCH_ROBOT_HOST, counters->n[ROBOT_N_HOST],
+    if (carom_device_list_grows(device, CAROM_SCRATCH_ROBOT_HOST,
+                                counters->n[ROBOT_N_HOST] * CAROM_DEVICE_MOST_OPS,
                                 sizeof(uint64_t)))
         *again = true;
     if (*again || counters->n[ROBOT_N_HOST] == 0) return CAROM_OK;
-    return robot_decide_on_host(device, a, counters->n[ROBOT_N_HOST]);
+    return robot_decide_on_host(device, op, counters->n[ROBOT_N_HOST]);
 }
 
 static carom_status robot_cuda_check(carom_device *device, const carom_device_robot_query *query) {

@@ -46,9 +46,9 @@ typedef struct carom_robot_frames {
     uint64_t stride;
 } carom_robot_frames;
 
-/* Planes are tried first between trees of at most so many items: most of these are convex where they
- * are near. Panda alone takes 0.7 of the time by that, an arm of cylinders among boxes 0.75; larger
- * trees are rarely convex, and take longer. */
+/* Planes are tried first between trees of at most so many items: most of these are convex where
+ * they are near. Panda alone takes 0.7 of the time by that, an arm of cylinders among boxes 0.75;
+ * larger trees are rarely convex, and take longer. */
 #define CAROM_ROBOT_PLANE_ITEMS 4096u
 
 /* How far covers are enlarged and inner balls diminished in a query. */
