@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 10
+ABI = 11
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -1642,6 +1642,11 @@ class gas_info(C.Structure):
         ('bytes', C.c_uint64),
         ('edges', vec3),
         ('periodic', C.c_bool * 3),
+        ('threads_used', C.c_uint32),
+        ('windows', C.c_uint64),
+        ('undone', C.c_uint64),
+        ('held_share', C.c_double),
+        ('serial_share', C.c_double),
     ]
 
 

@@ -471,6 +471,16 @@ static void cut_stream(const pass_work *work) {
         work->windows->parts[k].happenings.count = end_of(&merge, work->stream->windows, k);
 }
 
+static void count_happenings(carom_gas *gas, const carom_gas_happening *events, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+        CAROM_ASSERT(i == 0 || events[i - 1].time <= events[i].time);
+        gas->collisions += events[i].wall == 0;
+        gas->wall_hits += events[i].wall != 0;
+        if (events[i].wall == 0) carom_gas_total_add(&gas->virial, events[i].virial);
+    }
+    gas->events += count;
+}
+
 /* Counts all logged events in the order of the stream, also when the work is cancelled: they have
  * happened. */
 static carom_status flush_stream(const pass_work *work) {
@@ -482,14 +492,7 @@ static carom_status flush_stream(const pass_work *work) {
         carom_parallel_for(work->context, stream->windows, 1, merge_window, &merge);
     for (uint64_t k = 0; k < stream->windows && status != CAROM_OK; ++k)
         (void)merge_window(&merge, (carom_range){k, k + 1, 0});
-    for (uint64_t i = 0; i < stream->events; ++i) {
-        const carom_gas_happening *event = &stream->order[0].data[i];
-        CAROM_ASSERT(i == 0 || event[-1].time <= event->time);
-        gas->collisions += event->wall == 0;
-        gas->wall_hits += event->wall != 0;
-        if (event->wall == 0) carom_gas_total_add(&gas->virial, event->virial);
-    }
-    gas->events += stream->events;
+    count_happenings(gas, stream->order[0].data, stream->events);
     for (uint32_t k = 0; k < part_count(work->windows); ++k)
         work->windows->parts[k].happenings.count = 0;
     stream->windows = stream->events = stream->ends.count = 0;
@@ -581,6 +584,18 @@ static bool empty_calendars(carom_gas *gas, carom_gas_windows *windows, int64_t 
     return true;
 }
 
+/* Counts all events, those of the redone window last, where there is no memory to log it. */
+static void count_redone(const pass_work *work) {
+    const merge_work merge = {work->windows, work->stream};
+    const carom_gas_part *part = last_part(work->windows);
+    uint64_t first = end_of(&merge, work->stream->windows, part->index);
+    uint64_t count = part->happenings.count - first;
+    (void)flush_stream(work); /* memory for this was reserved */
+    if (count != 0) count_happenings(work->gas, &part->happenings.data[first], count);
+    for (uint32_t k = 0; k < part_count(work->windows); ++k)
+        work->windows->parts[k].happenings.count = 0;
+}
+
 /* Handles an undone window on one thread. */
 static carom_gas_stop redo_window(const pass_work *work, int64_t until, uint32_t *culprit) {
     carom_gas_windows *windows = work->windows;
@@ -604,8 +619,10 @@ static carom_gas_stop redo_window(const pass_work *work, int64_t until, uint32_t
     part->checks = part->versions_are_kept = true;
     gas->now = copy->now;
     end_window(windows);
-    bool good = !part->no_memory && log_window(work);
-    return good ? stop : CAROM_GAS_STOP_MEMORY;
+    if (part->no_memory) stop = CAROM_GAS_STOP_MEMORY;
+    if (log_window(work)) return stop;
+    count_redone(work);
+    return CAROM_GAS_STOP_MEMORY;
 }
 
 /* ---- A window -------------------------------------------------------------------------------- */
