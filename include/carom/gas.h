@@ -174,11 +174,11 @@ CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, do
  * ticks. on_event may be NULL. When cancelled, or after a failure, the gas stays at its last event
  * and can be advanced again.
  *
- * From 20,000 spheres on, all threads of the context take part where on_event and the gas's response
- * are NULL, the queue is the calendar and the method is not EXTENT. Events, states and measurements
- * are, bit for bit, those of one thread; only `crossings` and `predictions`, which count work, depend
- * on the threads. A call starts on one thread, so that short ones pay nothing. Takes some 20 bytes
- * more per sphere meanwhile.
+ * From 20,000 spheres on, all threads of the context take part where on_event and the gas's
+ * response are NULL, the queue is the calendar and the method is not EXTENT. Events, states and
+ * measurements are, bit for bit, those of one thread; only `crossings` and `predictions`, which
+ * count work, depend on the threads. A call starts on one thread, so that short ones pay nothing.
+ * Takes some 20 bytes more per sphere meanwhile.
  * Cost: amortised O(1) per event with the default queue. Allocates only when the queue needs more
  * capacity than ever before. */
 CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
@@ -235,8 +235,8 @@ CAROM_API carom_status carom_gas_overlap(carom_context *context, const carom_gas
  * which is from 1 to a million.
  *
  * - Along periodic axes the nearest images count.
- * - Between walls a pair has the weight 1 / (1 - |d| / L) for each axis that is not periodic, with d
- *   its separation along the axis and L the edge less the diameter of the smallest sphere (the
+ * - Between walls a pair has the weight 1 / (1 - |d| / L) for each axis that is not periodic, with
+ *   d its separation along the axis and L the edge less the diameter of the smallest sphere (the
  *   translation correction of Ohser and Stoyan). Otherwise weights are whole numbers.
  * - CAROM_BAD_INPUT where the last step ends beyond half an edge, or beyond L / 2.
  *
