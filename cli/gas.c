@@ -762,6 +762,11 @@ static void print_json(const cli *cli, const outcome *r, uint64_t events, double
     json_number(&j, "cell_edge", r->info.cell_edge);
     json_number(&j, "bytes_per_sphere",
                 m->spheres != 0 ? (double)r->info.bytes / (double)m->spheres : 0.0);
+    json_count(&j, "threads_used", r->info.threads_used);
+    json_count(&j, "windows", r->info.windows);
+    json_count(&j, "windows_undone", r->info.undone);
+    json_number(&j, "held_share", r->info.held_share);
+    json_number(&j, "serial_share", r->info.serial_share);
     if (r->samples != 0) {
         json_count(&j, "samples", r->samples);
         json_number(&j, "gr_s", r->gr_s);
@@ -793,6 +798,10 @@ static void print_outcome(const cli *cli, const options *o, const outcome *r) {
     fprintf(out, "crossings          %llu (%s, cells of %.4g)\n",
             (unsigned long long)(m->crossings - b->crossings),
             carom_gas_method_name(r->info.method), r->info.cell_edge);
+    if (r->info.windows != 0)
+        fprintf(out, "threads            %u, %llu windows, %.3g %% of the work on one\n",
+                r->info.threads_used, (unsigned long long)r->info.windows,
+                100.0 * r->info.serial_share);
     fprintf(out, "measured over      %g\n", m->time);
     fprintf(out, "collision rate     %.6g per sphere and unit of time\n", m->collision_rate);
     if (isfinite(m->mean_free_path)) fprintf(out, "mean free path     %.6g\n", m->mean_free_path);

@@ -173,6 +173,12 @@ CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, do
 /* Advances to `until` (or to the event at which on_event returned true), which is at most 2^103
  * ticks. on_event may be NULL. When cancelled, or after a failure, the gas stays at its last event
  * and can be advanced again.
+ *
+ * From 20,000 spheres on, all threads of the context take part where on_event and the gas's
+ * response are NULL, the queue is the calendar and the method is not EXTENT. Events, states and
+ * measurements are, bit for bit, those of one thread; only `crossings` and `predictions`, which
+ * count work, depend on the threads. A call starts on one thread, so that short ones pay nothing.
+ * Takes some 20 bytes more per sphere meanwhile.
  * Cost: amortised O(1) per event with the default queue. Allocates only when the queue needs more
  * capacity than ever before. */
 CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
@@ -198,8 +204,8 @@ typedef struct carom_gas_measures {
     uint64_t collisions; /* of two spheres */
     uint64_t wall_hits;
     uint64_t crossings;      /* cells entered or left, neighbour lists rebuilt: depends on the
-                                method */
-    uint64_t predictions;    /* searches for a sphere's next event: depends on the method */
+                                method and the threads */
+    uint64_t predictions;    /* searches for a sphere's next event: as above */
     double energy;           /* kinetic, now */
     carom_vec3 momentum;     /* now */
     double mean_speed;       /* now */
@@ -229,8 +235,8 @@ CAROM_API carom_status carom_gas_overlap(carom_context *context, const carom_gas
  * which is from 1 to a million.
  *
  * - Along periodic axes the nearest images count.
- * - Between walls a pair has the weight 1 / (1 - |d| / L) for each axis that is not periodic, with d
- *   its separation along the axis and L the edge less the diameter of the smallest sphere (the
+ * - Between walls a pair has the weight 1 / (1 - |d| / L) for each axis that is not periodic, with
+ *   d its separation along the axis and L the edge less the diameter of the smallest sphere (the
  *   translation correction of Ohser and Stoyan). Otherwise weights are whole numbers.
  * - CAROM_BAD_INPUT where the last step ends beyond half an edge, or beyond L / 2.
  *
@@ -253,6 +259,12 @@ typedef struct carom_gas_info {
     uint64_t bytes; /* held by the gas */
     carom_vec3 edges;
     bool periodic[3];
+    /* What the threads have done, since create. */
+    uint32_t threads_used; /* in the last call of carom_gas_advance; 0: there was none */
+    uint64_t windows;      /* spans of time in which several threads took part */
+    uint64_t undone;       /* windows that were undone, and done again on one thread */
+    double held_share;     /* of the work in windows: not done by the first pass of threads */
+    double serial_share;   /* of the work in windows: done on one thread */
 } carom_gas_info;
 
 /* Gets what the choices of the def came to. */

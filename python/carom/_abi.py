@@ -1657,6 +1657,11 @@ class gas_info(C.Structure):
         ('bytes', C.c_uint64),
         ('edges', vec3),
         ('periodic', C.c_bool * 3),
+        ('threads_used', C.c_uint32),
+        ('windows', C.c_uint64),
+        ('undone', C.c_uint64),
+        ('held_share', C.c_double),
+        ('serial_share', C.c_double),
     ]
 
 

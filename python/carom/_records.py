@@ -498,6 +498,11 @@ class GasInfo(NamedTuple):
     bytes: int
     edges: np.ndarray
     periodic: np.ndarray
+    threads_used: int
+    windows: int
+    undone: int
+    held_share: float
+    serial_share: float
 
 
 class Closest(NamedTuple):

@@ -115,7 +115,14 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
         .cell_edge = HUGE_VAL,
         .edges = gas->def.edges,
         .periodic = {gas->def.periodic[0], gas->def.periodic[1], gas->def.periodic[2]},
-        .tick = gas->rules.tick};
+        .tick = gas->rules.tick,
+        .threads_used = gas->counts.threads,
+        .windows = gas->counts.windows,
+        .undone = gas->counts.undone};
+    if (gas->counts.steps != 0) {
+        info->held_share = (double)gas->counts.kept / (double)gas->counts.steps;
+        info->serial_share = (double)gas->counts.serial / (double)gas->counts.steps;
+    }
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) info->cutoff = gas->lists.cutoff;
     info->model_edge = carom_gas_model_edge((double)gas->count / volume, gas->largest);

@@ -236,7 +236,8 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         memcpy(&eight, entries + i, sizeof(eight));
         offsets = eight << TRAJECTORY_SHIFT; /* the shift drops the code */
         absent = (lane >= (int32_t)(count - i)) | (offsets == (int32_t)(slot << TRAJECTORY_SHIFT));
-        offsets &= ~absent;
+        /* What is absent reads the sphere itself: another thread may be writing any other one. */
+        offsets = (offsets & ~absent) | ((int32_t)(slot << TRAJECTORY_SHIFT) & absent);
         memcpy(offset, &offsets, sizeof(offset));
         for (int k = 0; k < 8; ++k) {
             const char *trajectory = first + offset[k];
@@ -388,10 +389,7 @@ static void keep_version(carom_gas *gas, uint32_t slot) {
         part->failed = true;
         return;
     }
-    if (!carom_gas_versions_push(&part->versions, &gas->allocator, version)) {
-        part->failed = part->no_memory = true;
-        return;
-    }
+    (void)carom_gas_versions_push(&part->versions, &gas->allocator, version); /* has_room */
     uint32_t code = part->index << CAROM_GAS_VERSION_BITS | (uint32_t)part->versions.count;
     windows->changed[slot] = (uint8_t)(windows->number >> 32);
     windows->latest[slot] = windows->number | code;
@@ -1514,13 +1512,17 @@ static PREFETCHING void look_ahead(carom_gas *gas) {
 /* Invariant: internal events at a tick are handled before the events the caller sees at that
  * tick. */
 
+/* True when the order among those due at the same tick does not matter: an internal event, or one
+ * that is kept for a later pass. */
+static bool comes_at_once(const carom_gas *gas, uint32_t slot) {
+    return !carom_gas_may_handle(gas, slot) || is_internal(gas, slot);
+}
+
 /* Chooses between two spheres due at the same tick: an internal event first, then by (kind, a, b).
  */
 static uint32_t gas_run_cpu_choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
-    if (!carom_gas_may_handle(gas, best)) return best; /* it is kept for a later pass */
-    if (!carom_gas_may_handle(gas, slot)) return slot;
-    if (is_internal(gas, best)) return best;
-    if (is_internal(gas, slot)) return slot;
+    if (comes_at_once(gas, best)) return best;
+    if (comes_at_once(gas, slot)) return slot;
     const carom_gas_prediction *p = &gas->records[best].prediction,
                                *q = &gas->records[slot].prediction;
     return ranks_before(gas, slot, q->kind, q->partner, best, p->kind, p->partner) ? slot : best;
@@ -1607,6 +1609,7 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     uint64_t found_at = calendar->window_head;
     for (uint64_t i = found_at + 1;
          i < calendar->window_tail && calendar->window[i].time == entry->time; ++i) {
+        if (comes_at_once(gas, best)) break; /* thousands may be due at the start of a window */
         if (!carom_gas_queue_entry_alive(gas, calendar->window[i])) continue;
         uint32_t chosen = gas_run_cpu_choose(gas, best, calendar->window[i].slot);
         if (chosen != best) found_at = i;
@@ -1633,8 +1636,7 @@ static void count_event(carom_gas *gas, const carom_gas_event *event, double vir
         return;
     }
     carom_gas_happening happening = {gas->now, virial, wall, event->a, event->b, 0};
-    if (!carom_gas_happenings_push(&part->happenings, &gas->allocator, happening))
-        part->failed = part->no_memory = true;
+    (void)carom_gas_happenings_push(&part->happenings, &gas->allocator, happening); /* has_room */
 }
 
 static void show_sphere(const carom_gas *gas, uint32_t slot, const carom_gas_body *body,
@@ -1848,6 +1850,14 @@ static void keep_for_later(carom_gas *gas, uint32_t slot) {
     carom_gas_part_push(gas, &part->marked, partner);
 }
 
+/* Memory for what one step logs: what has happened can always be counted, and undone. */
+static bool has_room(carom_gas *gas) {
+    carom_gas_versions *versions = &gas->part->versions;
+    carom_gas_happenings *happenings = &gas->part->happenings;
+    return carom_gas_versions_reserve(versions, &gas->allocator, versions->count + 2) &&
+           carom_gas_happenings_reserve(happenings, &gas->allocator, happenings->count + 1);
+}
+
 /* Homes are valid in all of the window only while no body is faster than the windows assume. */
 static void check_speed(carom_gas *gas, uint32_t slot) {
     double fastest = gas->part->windows->fastest;
@@ -1862,7 +1872,7 @@ carom_gas_stop CAROM_CPU(carom_gas_run_part)(carom_gas *gas, uint32_t *culprit) 
     const bool is_last = part->region == NULL;
     for (; !part->failed; ++part->steps) {
         uint32_t slot;
-        if (!carom_gas_queue_room(gas) || !next_slot(gas, part->until, &slot) ||
+        if (!has_room(gas) || !carom_gas_queue_room(gas) || !next_slot(gas, part->until, &slot) ||
             (is_last && !carom_gas_cells_reserve(gas))) {
             part->failed = part->no_memory = true;
             break;

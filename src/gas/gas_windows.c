@@ -12,7 +12,7 @@
  * handled. What it changes must not have met any of that. So each body that is rewritten is kept as
  * a version, and each search for a sphere's next event also looks whether the sphere meets a
  * version of a candidate before that ended. If so, the window is undone, all its bodies are as they
- * were, and one thread handles it in order. Windows are so short that this is rare: the sphere would
+ * were, and one thread handles it in order. Windows are so short that this is rare: it would
  * have to meet one that was not to be met when the window began, and that one another, within some
  * hundredths of the time between two collisions.
  *
@@ -36,10 +36,10 @@
 #define SKIN_SHARE   0.5  /* by which a body moves in a window at most */
 /* Entries per region: of the first window, at most (cancellation is checked between windows), and
  * below which a window is not worth its synchronisation, some ten microseconds per pass. */
-#define FIRST_ENTRIES 2500.0
-#define MOST_ENTRIES  20000.0
-#define LEAST_ENTRIES 100.0
-#define FIRST_SHARE   0.02 /* of the spheres: of a hundred such windows few are undone */
+#define FIRST_WINDOW_ENTRIES 2500.0
+#define MOST_WINDOW_ENTRIES  20000.0
+#define LEAST_WINDOW_ENTRIES 100.0
+#define FIRST_SHARE          0.02 /* of the spheres: of a hundred such windows few are undone */
 /* A window that is undone costs as many windows as there are threads. Its span is halved then, and
  * grows by a tenth after so many windows per thread that were not. */
 #define SPAN_GROWTH       1.1
@@ -74,7 +74,7 @@ static bool is_layer_deep(const carom_gas *gas, int axis, uint32_t layer, uint32
 }
 
 /* Regions times the share of cells that are deep inside in the first pass. */
-static double gain_of(const carom_gas *gas, const uint32_t split[3]) {
+static double gain_of_split(const carom_gas *gas, const uint32_t split[3]) {
     double gain = 1.0;
     for (int axis = 0; axis < 3; ++axis) {
         double width = (double)gas->cells.size[axis] / split[axis];
@@ -96,7 +96,7 @@ static double choose_split(const carom_gas *gas, uint32_t threads, uint32_t spli
                 if (tried[0] > gas->cells.size[0] || tried[1] > gas->cells.size[1] ||
                     tried[2] > gas->cells.size[2])
                     continue;
-                double gain = gain_of(gas, tried);
+                double gain = gain_of_split(gas, tried);
                 if (gain <= best) continue;
                 best = gain;
                 memcpy(split, tried, sizeof(tried));
@@ -126,7 +126,7 @@ typedef struct region_work {
     const carom_gas_windows *windows;
 } region_work;
 
-static carom_status find_regions(void *argument, carom_range range) {
+static carom_status find_gas_regions(void *argument, carom_range range) {
     const region_work *w = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const uint16_t *at = w->gas->records[i].home.at;
@@ -225,8 +225,8 @@ static void prepare_copy(const carom_gas_windows *windows, const carom_gas *gas,
 }
 
 /* Adds what a part has counted to the gas. */
-static void add_part(const carom_gas_windows *windows, carom_gas *gas, const carom_gas_part *part,
-                     uint64_t fast) {
+static void add_part_counts(const carom_gas_windows *windows, carom_gas *gas,
+                            const carom_gas_part *part, uint64_t fast) {
     const carom_gas *copy = copy_of(windows, part);
     gas->crossings += copy->crossings;
     gas->predictions += copy->predictions;
@@ -297,17 +297,17 @@ static bool take_done(carom_gas *copy, const carom_gas_windows *windows) {
 }
 
 /* Ends of the events of each part after each logged window, and the events in order. */
-typedef struct stream {
+typedef struct event_stream {
     carom_gas_slots ends;
     uint64_t windows, events;
     carom_gas_happenings order[2];
-} stream;
+} event_stream;
 
 typedef struct pass_work {
     carom_context *context;
     carom_gas *gas;
     carom_gas_windows *windows;
-    stream *stream;
+    event_stream *stream;
     uint32_t pass;
     int64_t until;
 } pass_work;
@@ -350,7 +350,7 @@ static carom_status run_pass(pass_work *work, uint32_t pass, int64_t until, bool
         if (!parts[lane].is_run) continue; /* it was cancelled before */
         own->cells.free_overflow = copy->cells.free_overflow;
         own->cells.free_count = copy->cells.free_count;
-        add_part(windows, work->gas, &parts[lane], fast);
+        add_part_counts(windows, work->gas, &parts[lane], fast);
         if (pass == 0) work->gas->counts.kept += parts[lane].kept.count;
         *failed = *failed || parts[lane].failed;
     }
@@ -367,7 +367,7 @@ static carom_gas_stop run_last(const pass_work *work, uint32_t *culprit) {
     carom_gas *copy = copy_of(work->windows, part), *gas = work->gas;
     const uint64_t fast = gas->trajectories.fast;
     carom_gas_stop stop = CAROM_CPU_CALL(work->context, carom_gas_run_part)(copy, culprit);
-    add_part(work->windows, gas, part, fast);
+    add_part_counts(work->windows, gas, part, fast);
     gas->counts.serial += part->steps;
     gas->cells.cells = copy->cells.cells;
     gas->cells.overflow_capacity = copy->cells.overflow_capacity;
@@ -407,10 +407,10 @@ static void merge_two(const carom_gas_happening *a, uint64_t n, const carom_gas_
 
 typedef struct merge_work {
     const carom_gas_windows *windows;
-    stream *stream;
+    event_stream *stream;
 } merge_work;
 
-static uint64_t end_of(const merge_work *w, uint64_t window, uint32_t part) {
+static uint64_t end_of_events(const merge_work *w, uint64_t window, uint32_t part) {
     if (window == 0) return 0;
     return w->stream->ends.data[(window - 1) * part_count(w->windows) + part];
 }
@@ -420,13 +420,13 @@ static carom_status merge_window(void *argument, carom_range range) {
     const merge_work *w = argument;
     uint64_t ends[CAROM_GAS_MOST_PASSES * CAROM_GAS_MOST_REGIONS + 1], begin = 0;
     uint32_t runs = part_count(w->windows);
-    for (uint32_t k = 0; k < runs; ++k) begin += end_of(w, range.begin, k);
+    for (uint32_t k = 0; k < runs; ++k) begin += end_of_events(w, range.begin, k);
     carom_gas_happening *from = w->stream->order[0].data, *to = w->stream->order[1].data;
     uint64_t end = begin;
     for (uint32_t k = 0; k < runs; ++k) {
         const carom_gas_happening *run = w->windows->parts[k].happenings.data;
-        uint64_t last = end_of(w, range.begin + 1, k);
-        for (uint64_t i = end_of(w, range.begin, k); i < last; ++i) from[end++] = run[i];
+        uint64_t last = end_of_events(w, range.begin + 1, k);
+        for (uint64_t i = end_of_events(w, range.begin, k); i < last; ++i) from[end++] = run[i];
         ends[k] = end;
     }
     for (; runs > 1; runs = (runs + 1) / 2) {
@@ -447,7 +447,7 @@ static carom_status merge_window(void *argument, carom_range range) {
 
 /* Logs a window that is complete; false when there is no memory, and nothing has changed. */
 static bool log_window(const pass_work *work) {
-    stream *stream = work->stream;
+    event_stream *stream = work->stream;
     const carom_gas_windows *windows = work->windows;
     const carom_allocator *allocator = &work->gas->allocator;
     uint64_t total = 0, logged = stream->ends.count;
@@ -468,28 +468,31 @@ static bool log_window(const pass_work *work) {
 static void cut_stream(const pass_work *work) {
     merge_work merge = {work->windows, work->stream};
     for (uint32_t k = 0; k < part_count(work->windows); ++k)
-        work->windows->parts[k].happenings.count = end_of(&merge, work->stream->windows, k);
+        work->windows->parts[k].happenings.count = end_of_events(&merge, work->stream->windows, k);
+}
+
+static void count_happenings(carom_gas *gas, const carom_gas_happening *events, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+        CAROM_ASSERT(i == 0 || events[i - 1].time <= events[i].time);
+        gas->collisions += events[i].wall == 0;
+        gas->wall_hits += events[i].wall != 0;
+        if (events[i].wall == 0) carom_gas_total_add(&gas->virial, events[i].virial);
+    }
+    gas->events += count;
 }
 
 /* Counts all logged events in the order of the stream, also when the work is cancelled: they have
  * happened. */
 static carom_status flush_stream(const pass_work *work) {
     carom_gas *gas = work->gas;
-    stream *stream = work->stream;
+    event_stream *stream = work->stream;
     merge_work merge = {work->windows, stream};
     if (stream->events == 0) return CAROM_OK;
     carom_status status =
         carom_parallel_for(work->context, stream->windows, 1, merge_window, &merge);
     for (uint64_t k = 0; k < stream->windows && status != CAROM_OK; ++k)
         (void)merge_window(&merge, (carom_range){k, k + 1, 0});
-    for (uint64_t i = 0; i < stream->events; ++i) {
-        const carom_gas_happening *event = &stream->order[0].data[i];
-        CAROM_ASSERT(i == 0 || event[-1].time <= event->time);
-        gas->collisions += event->wall == 0;
-        gas->wall_hits += event->wall != 0;
-        if (event->wall == 0) carom_gas_total_add(&gas->virial, event->virial);
-    }
-    gas->events += stream->events;
+    count_happenings(gas, stream->order[0].data, stream->events);
     for (uint32_t k = 0; k < part_count(work->windows); ++k)
         work->windows->parts[k].happenings.count = 0;
     stream->windows = stream->events = stream->ends.count = 0;
@@ -581,6 +584,18 @@ static bool empty_calendars(carom_gas *gas, carom_gas_windows *windows, int64_t 
     return true;
 }
 
+/* Counts all events, those of the redone window last, where there is no memory to log it. */
+static void count_redone(const pass_work *work) {
+    const merge_work merge = {work->windows, work->stream};
+    const carom_gas_part *part = last_part(work->windows);
+    uint64_t first = end_of_events(&merge, work->stream->windows, part->index);
+    uint64_t count = part->happenings.count - first;
+    (void)flush_stream(work); /* memory for this was reserved */
+    if (count != 0) count_happenings(work->gas, &part->happenings.data[first], count);
+    for (uint32_t k = 0; k < part_count(work->windows); ++k)
+        work->windows->parts[k].happenings.count = 0;
+}
+
 /* Handles an undone window on one thread. */
 static carom_gas_stop redo_window(const pass_work *work, int64_t until, uint32_t *culprit) {
     carom_gas_windows *windows = work->windows;
@@ -604,8 +619,10 @@ static carom_gas_stop redo_window(const pass_work *work, int64_t until, uint32_t
     part->checks = part->versions_are_kept = true;
     gas->now = copy->now;
     end_window(windows);
-    bool good = !part->no_memory && log_window(work);
-    return good ? stop : CAROM_GAS_STOP_MEMORY;
+    if (part->no_memory) stop = CAROM_GAS_STOP_MEMORY;
+    if (log_window(work)) return stop;
+    count_redone(work);
+    return CAROM_GAS_STOP_MEMORY;
 }
 
 /* ---- A window -------------------------------------------------------------------------------- */
@@ -771,9 +788,9 @@ static carom_status create_calendars(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* The first span: so that a region has FIRST_ENTRIES, or FIRST_SHARE of the spheres an entry. */
+/* Of the first window: FIRST_WINDOW_ENTRIES per region, or FIRST_SHARE of the spheres. */
 static double first_entries(const carom_gas *gas, const carom_gas_windows *windows) {
-    return fmin(FIRST_ENTRIES * windows->lanes, FIRST_SHARE * (double)gas->count);
+    return fmin(FIRST_WINDOW_ENTRIES * windows->lanes, FIRST_SHARE * (double)gas->count);
 }
 
 static double first_span(const carom_gas *gas, const carom_gas_windows *windows) {
@@ -788,7 +805,8 @@ static carom_status begin_windows(pass_work *work) {
     fill_tables(gas, windows);
     begin_parts(gas, windows);
     region_work regions = {gas, windows};
-    CAROM_TRY(carom_parallel_for(work->context, gas->count, REGION_GRAIN, find_regions, &regions));
+    CAROM_TRY(
+        carom_parallel_for(work->context, gas->count, REGION_GRAIN, find_gas_regions, &regions));
     if (!deal_free_cells(gas, windows)) return CAROM_NO_MEMORY;
     carom_gas_queue_release(gas);
     return carom_parallel_for(work->context, windows->lanes, 1, create_calendars, work);
@@ -801,11 +819,11 @@ static void adapt_span(carom_gas *gas, const carom_gas_windows *windows, double 
     double span = (double)gas->window_span, entries = (double)steps / windows->lanes;
     *good = undone ? 0 : *good + 1;
     if (undone) span *= 0.5;
-    if (*good >= WINDOWS_TO_GROW * windows->lanes && entries < MOST_ENTRIES / SPAN_GROWTH) {
+    if (*good >= WINDOWS_TO_GROW * windows->lanes && entries < MOST_WINDOW_ENTRIES / SPAN_GROWTH) {
         span *= SPAN_GROWTH;
         *good = 0;
     }
-    if (entries > MOST_ENTRIES) span *= MOST_ENTRIES / entries;
+    if (entries > MOST_WINDOW_ENTRIES) span *= MOST_WINDOW_ENTRIES / entries;
     gas->window_span = (uint64_t)fmax(fmin(span, longest), 1.0);
 }
 
@@ -865,7 +883,7 @@ static bool plan_windows(const carom_context *context, carom_gas *gas, carom_gas
     double longest = longest_span(gas, find_fastest(gas)), first = first_span(gas, windows);
     if (!(longest >= 1.0)) return false;
     double per_region = first_entries(gas, windows) / windows->lanes;
-    if (!forced && longest < first * (LEAST_ENTRIES / per_region)) return false;
+    if (!forced && longest < first * (LEAST_WINDOW_ENTRIES / per_region)) return false;
     if (gas->window_span == 0) gas->window_span = (uint64_t)fmax(fmin(first, longest), 1.0);
     return gas->now < gas->trajectories.until;
 }
@@ -874,7 +892,7 @@ carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64
                                    carom_gas_goal *shown, carom_gas_stop *stop, uint32_t *culprit,
                                    bool *ran) {
     carom_gas_windows windows = {0};
-    stream stream = {.events = 0};
+    event_stream stream = {.events = 0};
     pass_work work = {context, gas, &windows, &stream, 0, 0};
     *ran = !is_due_elsewhere(gas) && gas->now < goal && plan_windows(context, gas, &windows);
     if (!*ran) return CAROM_OK;
