@@ -137,7 +137,7 @@ static carom_status pack_deform_find_range(void *argument, carom_range range) {
 
 /* Edge of the smallest cells in which balls are filed, in radii of the round. A ball is filed in
  * all cells that it fills. Observed (bunny of 70k faces, 10,000 spheres): 6 takes as long, 4 takes
- * 1.2 times as long; the balls are the same. */
+ * 1.2 times as long; balls fill the same to 0.0001. */
 #define PACK_DEFORM_CELL_RATIO 8.0
 
 /* Balls that shrink below this part of the smallest one expected are given up. */
