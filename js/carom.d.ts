@@ -2232,8 +2232,8 @@ export class Packing extends Handle {
      * `complete` says whether there are as many as before. - The mesh after as for create; `before` must
      * pass carom_mesh_check and have a face. Whether it is the mesh that was packed is not checked: spheres
      * are carried, wherever they are. - CAROM_BAD_INPUT: another number of vertices; meshes as for create. -
-     * The same bytes for any number of threads and instruction set; a context of backend cuda computes on
-     * the CPU. Cost: O(n) in the faces, and some 60 us of processor time per sphere, on all threads.
+     * The same bytes for any number of threads and any instruction set. A context of backend cuda computes
+     * on the CPU. Cost: O(n) in the faces, and some 60 us of processor time per sphere, on all threads.
      */
     deform(before: MeshLike, positions: MeshLike, options?: PackingDeformDef): Packing;
     /** Gets what the packing is like. */

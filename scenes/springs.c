@@ -3,9 +3,9 @@
  * to an error of the square of the step that does not grow with time.
  *
  * Springs join spheres whose secondary balls overlap: the shares of such neighbours meet. A spring
- * is as stiff as a rod of the smaller ball's cross section. Two overlapping spheres of knot and ring
- * have the energy stiffness times the volume of their lens; its derivative by the distance is minus
- * the area of the lens circle. */
+ * is as stiff as a rod of the smaller ball's cross section. Two overlapping spheres of knot and
+ * ring have the energy stiffness times the volume of their lens; its derivative by the distance is
+ * minus the area of the lens circle. */
 #include "scenes/springs.h"
 
 #include <math.h>
@@ -92,7 +92,8 @@ static carom_status make_springs(carom_context *context, const scene_springs_def
 }
 
 /* The step of time. By Gershgorin's theorem, no swing is faster than the sphere for which twice the
- * sum of its springs over its mass is largest; contacts are as stiff as a lens of its own radius. */
+ * sum of its springs over its mass is largest; contacts are as stiff as a lens of its own
+ * radius. */
 static double choose_step(const scene_springs *s, double *stiffness) {
     double fastest = 0.0;
     memset(stiffness, 0, s->count * sizeof(*stiffness));

@@ -37,6 +37,10 @@ extern carom_packing *packing;
 extern carom_cover *cover;
 #if FRAGMENT == 1
 extern carom_packing_spheres spheres;
+#elif FRAGMENT == 2
+extern carom_mesh_view mesh, moved;
+extern carom_packing *deformed;
+extern carom_tree *tree;
 #else
 extern carom_cover_spheres spheres;
 #endif
