@@ -180,7 +180,8 @@ static carom_status parts_cut_all(parts_job *job, parts_cut *cut) {
     const uint32_t origin[3] = {0, 0, 0};
     uint32_t inputs = job->def->cross ? 2 : 1;
     carom_parts_make_grid(job);
-    CAROM_TRY(carom_parts_cut_begin(job, cut, 32 - PARTS_LEVELS, origin));
+    CAROM_TRY(carom_parts_cut_begin(job, cut, 32, origin,
+                                    job->inputs[0].list_count + job->inputs[1].list_count));
     carom_progress_begin(job->context, "counting faces", parts_bytes_of(job));
     carom_status status = CAROM_OK;
     for (uint32_t i = 0; i < inputs && status == CAROM_OK; ++i)
