@@ -229,8 +229,8 @@ carom_bounds carom_parts_bounds_of(const parts_input *input, const parts_face *f
 
 #define PARTS_LEVELS       6u /* at most, below the cube of a cut: 64 nodes along an axis */
 #define PARTS_LEAST_LEVELS 4u
-#define PARTS_NONE   UINT32_MAX       /* a node without pairs */
-#define PARTS_MIXED  (UINT32_MAX - 1) /* a node of several parts */
+#define PARTS_NONE         UINT32_MAX       /* a node without pairs */
+#define PARTS_MIXED        (UINT32_MAX - 1) /* a node of several parts */
 
 /* A part: some consecutive nodes of a cut along the curve. */
 typedef struct parts_part {
@@ -254,7 +254,8 @@ typedef struct parts_cut {
     parts_list parts;
 } parts_cut;
 
-/* A cut of a cube of 2^bits cells a side, PARTS_LEAST_LEVELS <= bits <= 32; `cube` is its index, by cells >> bits. */
+/* A cut of a cube of 2^bits cells a side, PARTS_LEAST_LEVELS <= bits <= 32; `cube` is its index, by
+ * cells >> bits. */
 carom_status carom_parts_cut_begin(parts_job *job, parts_cut *cut, uint32_t bits,
                                    const uint32_t cube[3], uint64_t faces);
 /* Counts a face `weight` times: its triangles. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The cut of space into parts.
  *
- * A cut divides a cube of cells into an octree of up to six levels. First the faces that reach into each
- * node are counted: a face that lies in one node counts there and in all above it; in the nodes of
+ * A cut divides a cube of cells into an octree of up to six levels. First the faces that reach into
+ * each node are counted: a face that lies in one node counts there and in all above it; in nodes of
  * finer levels, of which it covers a block, it is added to differences along the three axes, eight
  * numbers whatever the size of the block, whose sums over all axes are the counts. Then the nodes
  * are visited in Morton order, from the root: one that fits joins the part before it where both
@@ -128,8 +128,8 @@ static carom_status parts_cut_reserve(parts_job *job, parts_cut *cut) {
     return CAROM_OK;
 }
 
-/* Tables are filled and added up whatever the number of faces, so few faces get few nodes. With fewer
- * levels than four, faces that no cut separates would be cut again too often. */
+/* Tables are filled and added up whatever the number of faces, so few faces get few nodes. With
+ * fewer levels than four, faces that no cut separates would be cut again too often. */
 carom_status carom_parts_cut_begin(parts_job *job, parts_cut *cut, uint32_t bits,
                                    const uint32_t cube[3], uint64_t faces) {
     uint32_t levels = PARTS_LEAST_LEVELS;
