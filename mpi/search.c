@@ -100,7 +100,8 @@ static void open_share(ranks_job *job, int which, parts_reader *reader) {
 static void find_cut(ranks_job *job) {
     const uint32_t origin[3] = {0, 0, 0};
     uint64_t count;
-    ranks_check(job, carom_parts_cut_begin(&job->parts, &job->own, 32 - PARTS_LEVELS, origin));
+    ranks_check(job, carom_parts_cut_begin(&job->parts, &job->own, 32, origin,
+                                           job->all_faces[0] + job->all_faces[1]));
     for (int i = 0; i < job->inputs; ++i) {
         parts_reader reader;
         open_share(job, i, &reader);

@@ -165,8 +165,13 @@ carom_status carom_parts_open_spill(parts_job *job, const parts_cut *cut) {
             cut->parts.count,
             2 * PARTS_LEAST_CHUNK * PARTS_BUFFER_SHARE * streams * PARTS_PROCESS_SHARE /
                 (PARTS_PROCESS_SHARE - 1));
+    /* Chunks are written and read whole: no larger ones than what a stream has on average. */
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < 2; ++i)
+        bytes += job->inputs[i].list_count * 9 * carom_scalar_size(job->inputs[i].scalar);
+    uint64_t most = CAROM_MIN(CAROM_MIN(chunk / 2, bytes / streams), PARTS_MOST_CHUNK);
     job->spill.chunk = PARTS_LEAST_CHUNK;
-    while (2 * job->spill.chunk <= CAROM_MIN(chunk / 2, PARTS_MOST_CHUNK)) job->spill.chunk *= 2;
+    while (2 * job->spill.chunk <= most) job->spill.chunk *= 2;
     return carom_parts_temporary(job->context, job->folder, &job->spill.file);
 }
 
@@ -180,7 +185,8 @@ static carom_status parts_cut_all(parts_job *job, parts_cut *cut) {
     const uint32_t origin[3] = {0, 0, 0};
     uint32_t inputs = job->def->cross ? 2 : 1;
     carom_parts_make_grid(job);
-    CAROM_TRY(carom_parts_cut_begin(job, cut, 32 - PARTS_LEVELS, origin));
+    CAROM_TRY(carom_parts_cut_begin(job, cut, 32, origin,
+                                    job->inputs[0].list_count + job->inputs[1].list_count));
     carom_progress_begin(job->context, "counting faces", parts_bytes_of(job));
     carom_status status = CAROM_OK;
     for (uint32_t i = 0; i < inputs && status == CAROM_OK; ++i)

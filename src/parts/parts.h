@@ -227,10 +227,10 @@ parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *inpu
 /* The bounds of the posed corners of a face. */
 carom_bounds carom_parts_bounds_of(const parts_input *input, const parts_face *face);
 
-#define PARTS_LEVELS 6u /* below the cube of a cut: 64 nodes along an axis */
-#define PARTS_SIDE   (1u << PARTS_LEVELS)
-#define PARTS_NONE   UINT32_MAX       /* a node without pairs */
-#define PARTS_MIXED  (UINT32_MAX - 1) /* a node of several parts */
+#define PARTS_LEVELS       6u /* at most, below the cube of a cut: 64 nodes along an axis */
+#define PARTS_LEAST_LEVELS 4u
+#define PARTS_NONE         UINT32_MAX       /* a node without pairs */
+#define PARTS_MIXED        (UINT32_MAX - 1) /* a node of several parts */
 
 /* A part: some consecutive nodes of a cut along the curve. */
 typedef struct parts_part {
@@ -244,6 +244,7 @@ CAROM_ARRAY(parts_list, parts_part);
 
 /* How a cube of the grid is divided. */
 typedef struct parts_cut {
+    uint32_t levels;                       /* from PARTS_LEAST_LEVELS to PARTS_LEVELS */
     uint32_t shift;                        /* a node of the finest level has 2^shift cells a side */
     uint32_t base[3];                      /* its first node, by cells >> shift */
     uint32_t *counts[2][PARTS_LEVELS + 1]; /* triangles in each node; freed after the division */
@@ -253,8 +254,10 @@ typedef struct parts_cut {
     parts_list parts;
 } parts_cut;
 
-carom_status carom_parts_cut_begin(parts_job *job, parts_cut *cut, uint32_t shift,
-                                   const uint32_t base[3]);
+/* A cut of a cube of 2^bits cells a side, PARTS_LEAST_LEVELS <= bits <= 32; `cube` is its index, by
+ * cells >> bits. */
+carom_status carom_parts_cut_begin(parts_job *job, parts_cut *cut, uint32_t bits,
+                                   const uint32_t cube[3], uint64_t faces);
 /* Counts a face `weight` times: its triangles. */
 void carom_parts_cut_count(parts_cut *cut, uint32_t which, const parts_cells *cells,
                            uint32_t weight);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The cut of space into parts.
  *
- * A cut divides a cube of cells into an octree of six levels. First the faces that reach into each
- * node are counted: a face that lies in one node counts there and in all above it; in the nodes of
+ * A cut divides a cube of cells into an octree of up to six levels. First the faces that reach into
+ * each node are counted: a face that lies in one node counts there and in all above it; in nodes of
  * finer levels, of which it covers a block, it is added to differences along the three axes, eight
  * numbers whatever the size of the block, whose sums over all axes are the counts. Then the nodes
  * are visited in Morton order, from the root: one that fits joins the part before it where both
@@ -99,12 +99,11 @@ static uint64_t parts_step(uint32_t level, uint32_t x, uint32_t y, uint32_t z) {
     return ((uint64_t)z * side + y) * side + x;
 }
 
-carom_status carom_parts_cut_begin(parts_job *job, parts_cut *cut, uint32_t shift,
-                                   const uint32_t base[3]) {
-    *cut = (parts_cut){.shift = shift, .base = {base[0], base[1], base[2]}};
+/* The tables of a cut whose levels are known. */
+static carom_status parts_cut_reserve(parts_job *job, parts_cut *cut) {
     uint32_t inputs = job->def->cross ? 2 : 1;
     uint64_t nodes = 0, steps = 0;
-    for (uint32_t l = 0; l <= PARTS_LEVELS; ++l) {
+    for (uint32_t l = 0; l <= cut->levels; ++l) {
         nodes += parts_cube(UINT64_C(1) << l);
         steps += parts_cube((UINT64_C(1) << l) + 1);
     }
@@ -116,7 +115,7 @@ carom_status carom_parts_cut_begin(parts_job *job, parts_cut *cut, uint32_t shif
     if (counts == NULL || owners == NULL)
         return carom_parts_fail_memory(job, (count + nodes) * sizeof(*counts), "a cut");
     memset(counts, 0, (size_t)count * sizeof(*counts));
-    for (uint32_t l = 0; l <= PARTS_LEVELS; ++l) {
+    for (uint32_t l = 0; l <= cut->levels; ++l) {
         for (uint32_t i = 0; i < inputs; ++i) {
             cut->counts[i][l] = counts;
             counts += parts_cube(UINT64_C(1) << l);
@@ -127,6 +126,18 @@ carom_status carom_parts_cut_begin(parts_job *job, parts_cut *cut, uint32_t shif
         owners += parts_cube(UINT64_C(1) << l);
     }
     return CAROM_OK;
+}
+
+/* Tables are filled and added up whatever the number of faces, so few faces get few nodes. With
+ * fewer levels than four, faces that no cut separates would be cut again too often. */
+carom_status carom_parts_cut_begin(parts_job *job, parts_cut *cut, uint32_t bits,
+                                   const uint32_t cube[3], uint64_t faces) {
+    uint32_t levels = PARTS_LEAST_LEVELS;
+    CAROM_ASSERT(bits >= PARTS_LEAST_LEVELS && bits <= 32);
+    while (levels < CAROM_MIN(PARTS_LEVELS, bits) && UINT64_C(1) << 3 * levels < faces) ++levels;
+    *cut = (parts_cut){.levels = levels, .shift = bits - levels};
+    for (int a = 0; a < 3; ++a) cut->base[a] = cube[a] << levels;
+    return parts_cut_reserve(job, cut);
 }
 
 void carom_parts_cut_release(parts_job *job, parts_cut *cut) {
@@ -145,7 +156,7 @@ static bool parts_clip(const parts_cut *cut, const parts_cells *cells, uint32_t 
                        uint32_t high[3]) {
     for (int a = 0; a < 3; ++a) {
         uint32_t first = cells->low[a] >> cut->shift, last = cells->high[a] >> cut->shift;
-        uint32_t begin = cut->base[a], end = begin + (PARTS_SIDE - 1);
+        uint32_t begin = cut->base[a], end = begin + ((1u << cut->levels) - 1);
         if (last < begin || first > end) return false;
         low[a] = CAROM_MAX(first, begin) - begin;
         high[a] = CAROM_MIN(last, end) - begin;
@@ -155,7 +166,7 @@ static bool parts_clip(const parts_cut *cut, const parts_cells *cells, uint32_t 
 
 void carom_parts_cut_count(parts_cut *cut, uint32_t which, const parts_cells *cells,
                            uint32_t weight) {
-    uint32_t low[3], high[3], level = PARTS_LEVELS;
+    uint32_t low[3], high[3], level = cut->levels;
     if (!parts_clip(cut, cells, low, high)) return;
     while (low[0] != high[0] || low[1] != high[1] || low[2] != high[2]) {
         uint32_t *steps = cut->steps[which][level];
@@ -196,7 +207,7 @@ static void parts_add_steps(uint32_t *counts, uint32_t *steps, uint32_t level) {
 }
 
 static void parts_add_counts(parts_cut *cut, uint32_t which) {
-    for (uint32_t l = PARTS_LEVELS; l-- > 0;)
+    for (uint32_t l = cut->levels; l-- > 0;)
         for (uint32_t z = 0; z < 2u << l; ++z)
             for (uint32_t y = 0; y < 2u << l; ++y)
                 for (uint32_t x = 0; x < 2u << l; ++x) {
@@ -204,7 +215,7 @@ static void parts_add_counts(parts_cut *cut, uint32_t which) {
                     cut->counts[which][l][parts_node(l, above)] +=
                         cut->counts[which][l + 1][parts_node(l + 1, at)];
                 }
-    for (uint32_t l = 0; l <= PARTS_LEVELS; ++l)
+    for (uint32_t l = 0; l <= cut->levels; ++l)
         parts_add_steps(cut->counts[which][l], cut->steps[which][l], l);
 }
 
@@ -235,11 +246,11 @@ static void parts_child(const uint32_t at[3], uint32_t child, uint32_t to[3]) {
 }
 
 static void parts_fill(parts_cut *cut, uint32_t level, const uint32_t at[3], uint32_t part) {
-    uint32_t up = PARTS_LEVELS - level, to[3];
+    uint32_t up = cut->levels - level, to[3];
     for (to[2] = at[2] << up; to[2] < (at[2] + 1) << up; ++to[2])
         for (to[1] = at[1] << up; to[1] < (at[1] + 1) << up; ++to[1])
             for (to[0] = at[0] << up; to[0] < (at[0] + 1) << up; ++to[0])
-                cut->owner[PARTS_LEVELS][parts_node(PARTS_LEVELS, to)] = part;
+                cut->owner[cut->levels][parts_node(cut->levels, to)] = part;
 }
 
 static carom_status parts_join(parts_division *d, uint32_t level, const uint32_t at[3],
@@ -247,7 +258,7 @@ static carom_status parts_join(parts_division *d, uint32_t level, const uint32_t
     parts_list *parts = &d->cut->parts;
     bool too_many = count > d->most;
     if (!d->open || too_many || parts->data[parts->count - 1].count + count > d->most) {
-        parts_part fresh = {.single = level == PARTS_LEVELS, .node = {at[0], at[1], at[2]}};
+        parts_part fresh = {.single = level == d->cut->levels, .node = {at[0], at[1], at[2]}};
         if (!parts_list_push(parts, d->job->allocator, fresh))
             return carom_parts_fail_memory(d->job, parts->count * sizeof(fresh), "parts");
     } else {
@@ -278,7 +289,7 @@ static bool parts_is_worth(const parts_division *d, uint32_t level, const uint32
 /* Assigns the nodes below one to parts, in Morton order. Before that the owner of a node is
  * PARTS_NONE where it is not in the shard. */
 static carom_status parts_assign(parts_division *d, uint32_t level, const uint32_t at[3]) {
-    bool empty, finest = level == PARTS_LEVELS;
+    bool empty, finest = level == d->cut->levels;
     uint64_t count = parts_count_of(d, level, at, &empty);
     uint32_t own = d->cut->owner[level][parts_node(level, at)];
     if (empty || own == PARTS_NONE) {
@@ -298,7 +309,7 @@ static carom_status parts_assign(parts_division *d, uint32_t level, const uint32
 /* Gives the nodes of the finest level to shards, by their weight along the curve: PARTS_NONE to
  * those of others. */
 static void parts_give(parts_division *d, uint32_t level, const uint32_t at[3]) {
-    if (level == PARTS_LEVELS) {
+    if (level == d->cut->levels) {
         bool empty;
         uint64_t shard = d->weight * d->shards / d->total;
         d->weight += parts_count_of(d, level, at, &empty);
@@ -316,7 +327,7 @@ static void parts_give(parts_division *d, uint32_t level, const uint32_t at[3]) 
 
 /* A node is a part's when all its children are. */
 static void parts_join_owners(parts_cut *cut) {
-    for (uint32_t l = PARTS_LEVELS; l-- > 0;) {
+    for (uint32_t l = cut->levels; l-- > 0;) {
         uint32_t at[3], to[3];
         for (at[2] = 0; at[2] < 1u << l; ++at[2])
             for (at[1] = 0; at[1] < 1u << l; ++at[1])
@@ -335,10 +346,10 @@ static void parts_join_owners(parts_cut *cut) {
 /* Gives all nodes of a cut to shards. */
 static void parts_give_all(parts_division *d) {
     const uint32_t root[3] = {0, 0, 0};
-    uint64_t nodes = parts_cube(PARTS_SIDE);
+    uint64_t nodes = parts_cube(UINT64_C(1) << d->cut->levels);
     for (uint32_t i = 0; i < (d->job->def->cross ? 2u : 1u); ++i) {
         parts_add_counts(d->cut, i);
-        for (uint64_t n = 0; n < nodes; ++n) d->total += d->cut->counts[i][PARTS_LEVELS][n];
+        for (uint64_t n = 0; n < nodes; ++n) d->total += d->cut->counts[i][d->cut->levels][n];
     }
     d->total = CAROM_MAX(d->total, UINT64_C(1));
     parts_give(d, 0, root);
@@ -364,7 +375,7 @@ carom_status carom_parts_cut_divide(parts_job *job, parts_cut *cut, uint64_t mos
 
 uint32_t *carom_parts_cut_counts(const parts_job *job, const parts_cut *cut, uint64_t *count) {
     *count = 0;
-    for (uint32_t l = 0; l <= PARTS_LEVELS; ++l)
+    for (uint32_t l = 0; l <= cut->levels; ++l)
         *count += parts_cube(UINT64_C(1) << l) + parts_cube((UINT64_C(1) << l) + 1);
     *count *= job->def->cross ? 2 : 1;
     return cut->count_block;
@@ -374,7 +385,9 @@ carom_status carom_parts_cut_share(parts_job *job, const parts_cut *from, uint32
                                    parts_cut *cut) {
     uint64_t count;
     parts_division d = {.job = job, .cut = cut, .shards = shards, .every = true};
-    CAROM_TRY(carom_parts_cut_begin(job, cut, from->shift, from->base));
+    *cut = (parts_cut){.levels = from->levels, .shift = from->shift};
+    memcpy(cut->base, from->base, sizeof(cut->base));
+    CAROM_TRY(parts_cut_reserve(job, cut));
     uint32_t *counts = carom_parts_cut_counts(job, cut, &count);
     memcpy(counts, from->count_block, (size_t)count * sizeof(*counts));
     parts_give_all(&d);
@@ -392,7 +405,7 @@ typedef struct parts_walk {
 } parts_walk;
 
 static carom_status parts_walk_node(const parts_walk *w, uint32_t level, const uint32_t at[3]) {
-    uint32_t up = PARTS_LEVELS - level;
+    uint32_t up = w->cut->levels - level;
     for (int a = 0; a < 3; ++a)
         if (at[a] < w->low[a] >> up || at[a] > w->high[a] >> up) return CAROM_OK;
     uint32_t part = w->cut->owner[level][parts_node(level, at)];
@@ -412,7 +425,7 @@ carom_status carom_parts_cut_visit(const parts_cut *cut, const parts_cells *cell
     const uint32_t root[3] = {0, 0, 0};
     if (!parts_clip(cut, cells, w.low, w.high)) return CAROM_OK;
     if (w.low[0] == w.high[0] && w.low[1] == w.high[1] && w.low[2] == w.high[2]) {
-        uint32_t part = cut->owner[PARTS_LEVELS][parts_node(PARTS_LEVELS, w.low)];
+        uint32_t part = cut->owner[cut->levels][parts_node(cut->levels, w.low)];
         return part == PARTS_NONE ? CAROM_OK : visit(user, part);
     }
     return parts_walk_node(&w, 0, root);
@@ -422,14 +435,14 @@ uint32_t carom_parts_cut_owner(const parts_cut *cut, const uint32_t cell[3]) {
     const parts_cells cells = {{cell[0], cell[1], cell[2]}, {cell[0], cell[1], cell[2]}};
     uint32_t low[3], high[3];
     if (!parts_clip(cut, &cells, low, high)) return PARTS_NONE;
-    return cut->owner[PARTS_LEVELS][parts_node(PARTS_LEVELS, low)];
+    return cut->owner[cut->levels][parts_node(cut->levels, low)];
 }
 
 bool carom_parts_cut_holds(const parts_cut *cut, const parts_cells *cells, uint32_t part) {
-    uint32_t low[3], high[3], level = PARTS_LEVELS;
+    uint32_t low[3], high[3], level = cut->levels;
     for (int a = 0; a < 3; ++a) { /* no cell outside of the cut's cube */
         uint32_t first = cells->low[a] >> cut->shift, last = cells->high[a] >> cut->shift;
-        if (first < cut->base[a] || last > cut->base[a] + (PARTS_SIDE - 1)) return false;
+        if (first < cut->base[a] || last > cut->base[a] + ((1u << cut->levels) - 1)) return false;
         low[a] = first - cut->base[a];
         high[a] = last - cut->base[a];
     }

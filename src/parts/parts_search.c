@@ -515,19 +515,19 @@ static carom_status parts_pass_on(parts_job *job, const parts_part *p, parts_cut
  * it. */
 static carom_status parts_cut_again(parts_job *job, const parts_cut *cut, const parts_part *p,
                                     parts_cut *finer, bool *made) {
-    uint32_t shift = cut->shift, base[3];
+    uint32_t bits = cut->shift, cube[3];
     *made = false;
-    for (int a = 0; a < 3; ++a) base[a] = cut->base[a] + p->node[a];
-    while (shift >= PARTS_LEVELS) {
-        shift -= PARTS_LEVELS;
-        for (int a = 0; a < 3; ++a) base[a] <<= PARTS_LEVELS;
-        CAROM_TRY(carom_parts_cut_begin(job, finer, shift, base));
+    for (int a = 0; a < 3; ++a) cube[a] = cut->base[a] + p->node[a];
+    while (bits >= PARTS_LEAST_LEVELS) {
+        uint64_t faces = p->faces[0].faces + p->faces[1].faces;
+        CAROM_TRY(carom_parts_cut_begin(job, finer, bits, cube, faces));
         CAROM_TRY(parts_pass_on(job, p, finer, carom_parts_count_all));
         CAROM_TRY(carom_parts_cut_divide(job, finer, job->most, 0, 1));
         const parts_list *parts = &finer->parts;
         *made = parts->count != 1 || parts->data[0].count <= job->most;
         if (*made || !parts->data[0].single) break;
-        for (int a = 0; a < 3; ++a) base[a] = finer->base[a] + parts->data[0].node[a];
+        for (int a = 0; a < 3; ++a) cube[a] = finer->base[a] + parts->data[0].node[a];
+        bits = finer->shift;
         carom_parts_cut_release(job, finer);
     }
     return CAROM_OK;
