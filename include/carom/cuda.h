@@ -23,7 +23,8 @@
  *
  * What a context of backend cuda computes on the GPU, by engine:
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
- *            closest_points, cast_rays; in device memory here
+ *            closest_points, cast_rays, winding, signed_distances of balanced soups; in device
+ *            memory here
  *   kfree    measure
  *   solid    create, overlap, overlap_batch: faces that meet and their terms
  *   convex   meet, distance, depth and their batches; in device memory here
@@ -132,6 +133,20 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cast_rays(carom_contex
                                                                     const carom_ray *device_rays,
                                                                     uint64_t count,
                                                                     carom_hit *device_hits);
+
+/* carom_soup_winding with points and winding numbers in device memory, with the same rules. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_winding(carom_context *context,
+                                                                  const carom_soup *soup,
+                                                                  const carom_vec3 *device_points,
+                                                                  uint64_t count,
+                                                                  int32_t *device_windings);
+
+/* carom_soup_signed_distances with points, distances and hits in device memory, with the same
+ * rules; device_hits must not be NULL.
+ * - CAROM_UNSUPPORTED: the soup is not balanced (carom_mesh_inspect). */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_signed_distances(
+    carom_context *context, const carom_soup *soup, const carom_vec3 *device_points, uint64_t count,
+    double *device_distances, carom_hit *device_hits);
 
 /* ---- Balls ----------------------------------------------------------------------------------- */
 
